@@ -1,0 +1,25 @@
+// Small files and anonymous files: read one whole within a limit, make a sealed memfd.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+
+namespace pa {
+
+// The whole file, at most `max_bytes` (EFBIG beyond). Refuses anything but a regular file (EINVAL),
+// so that a FIFO cannot hold us.
+Result<std::string> ReadFile(const std::string& path, std::size_t max_bytes);
+Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t max_bytes);
+
+// A memfd that holds `content`, is at offset 0 and can never change again: sealed against write,
+// grow, shrink and further seals (memfd_create(2)). Close-on-exec.
+Result<UniqueFd> SealedMemfd(const char* name, std::string_view content);
+
+// All of `data`, whatever write(2) takes at a time.
+Result<void> WriteAll(int fd, std::string_view data);
+
+}  // namespace pa

@@ -1,0 +1,75 @@
+// JsonValue: a parsed JSON document, owned, immutable, with the limits of hostile input.
+//
+//   Result<JsonValue> doc = ParseJson(line);          // base/json_reader.cc, the only user of simdjson
+//   const JsonValue* name = doc->Find("name");
+//   if (name && name->IsString()) use(name->AsString());
+//
+// Numbers keep their token as written, because a JSON-RPC id must be echoed verbatim.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace pa {
+
+class JsonValue {
+ public:
+  enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
+  using Member = std::pair<std::string, JsonValue>;
+
+  JsonValue() = default;
+  static JsonValue Bool(bool value);
+  static JsonValue Number(std::string token);  // the token as written: `7`, `1e3`, `-0.5`
+  static JsonValue String(std::string value);
+  static JsonValue Array(std::vector<JsonValue> items);
+  static JsonValue Object(std::vector<Member> members);  // in order of appearance; keys are unique
+
+  Kind kind() const { return kind_; }
+  bool IsNull() const { return kind_ == Kind::kNull; }
+  bool IsBool() const { return kind_ == Kind::kBool; }
+  bool IsNumber() const { return kind_ == Kind::kNumber; }
+  bool IsString() const { return kind_ == Kind::kString; }
+  bool IsArray() const { return kind_ == Kind::kArray; }
+  bool IsObject() const { return kind_ == Kind::kObject; }
+  const char* KindName() const;  // "null", "boolean", "number", "string", "array", "object"
+
+  // The caller has checked the kind; asserted.
+  bool AsBool() const;
+  const std::string& AsString() const;
+  const std::string& NumberToken() const;
+  const std::vector<JsonValue>& Items() const;
+  const std::vector<Member>& Members() const;
+
+  // An integer (`7`, also `7.0`, as JSON Schema has it) that fits; nothing for any other value.
+  std::optional<std::int64_t> AsInteger() const;
+
+  // Member of an object by name; null if this is no object or has no such member.
+  const JsonValue* Find(std::string_view key) const;
+
+  // The value as JSON text on one line.
+  std::string Dump() const;
+
+ private:
+  Kind kind_ = Kind::kNull;
+  bool bool_ = false;
+  std::string text_;
+  std::vector<JsonValue> items_;
+  std::vector<Member> members_;
+};
+
+struct JsonLimits {
+  std::size_t max_bytes = 16u << 20;
+  std::size_t max_depth = 64;
+};
+
+// Strict RFC 8259 in UTF-8. Refused: invalid UTF-8, trailing bytes, duplicate keys in one object,
+// more than the limits. The error's subject says what and, where known, at which byte.
+Result<JsonValue> ParseJson(std::string_view text, const JsonLimits& limits = {});
+
+}  // namespace pa

@@ -1,0 +1,26 @@
+// SysError and SysResult: errors of the layer that runs without a C++ runtime.
+//
+//   SysResult<UniqueFd> fd = OpenPath(path);
+//   if (!fd) return std::unexpected(fd.error());
+//
+// The worker is linked against a small libc and no libstdc++ (docs/adr/0002), so everything that it
+// shares with the supervisor must not allocate: the strings here are borrowed and must outlive the
+// error. Code that only the supervisor runs uses base/error.h, which owns its strings.
+#pragma once
+
+#include <expected>
+#include <string_view>
+
+namespace pa {
+
+// What was attempted, on what object, and what the kernel said: `landlock_add_rule "/srv/x": ENOENT`.
+struct SysError {
+  const char* op = "";        // the system call or step; a literal
+  std::string_view subject;   // the path, name or number it was about; may be empty
+  int sys_errno = 0;          // 0 when no system call failed (a value was refused)
+};
+
+template <typename T>
+using SysResult = std::expected<T, SysError>;
+
+}  // namespace pa

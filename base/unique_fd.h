@@ -1,0 +1,40 @@
+// UniqueFd owns a file descriptor; a plain `int` borrows one.
+//
+//   UniqueFd fd(open(path, O_PATH | O_CLOEXEC));
+//   if (!fd) return std::unexpected(SysError{"open", path, errno});
+//
+// Freestanding: the worker uses it too.
+#pragma once
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace pa {
+
+class [[nodiscard]] UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    reset(std::exchange(other.fd_, -1));
+    return *this;
+  }
+  UniqueFd(const UniqueFd&) = delete;
+  UniqueFd& operator=(const UniqueFd&) = delete;
+  ~UniqueFd() { reset(); }
+
+  explicit operator bool() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset(int fd = -1) {
+    if (fd_ >= 0) close(fd_);
+    fd_ = fd;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace pa

@@ -1,0 +1,23 @@
+// UTF-8 as Unicode 15 table 3-7 defines it: validation and repair of bytes from the outside.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace pa {
+
+bool IsValidUtf8(std::string_view bytes);
+
+// Length of the well-formed sequence at the start of `bytes` (1 to 4), or 0 if there is none; then
+// `*invalid` is how many bytes one U+FFFD stands for (a maximal subpart, at least 1).
+std::size_t Utf8SequenceLength(std::string_view bytes, std::size_t* invalid);
+
+// `bytes` with U+FFFD for what is no UTF-8; control characters below 0x20 other than tab become '?'
+// when `one_line` is set.
+std::string RepairUtf8(std::string_view bytes, bool one_line = false);
+
+// The longest prefix of at most `max_characters` code points. `bytes` must be valid UTF-8.
+std::string_view Utf8Prefix(std::string_view bytes, std::size_t max_characters);
+
+}  // namespace pa

@@ -1,0 +1,71 @@
+// Decide: may this call run, and inside what? The only maker of Allow.
+//
+//   Decision d = Decide(policy, {.tool = "make", .target = "test", .directory = &dir, .purpose = Purpose::kBuild});
+//   if (auto* deny = std::get_if<Deny>(&d)) return Refused(*deny);
+//
+// A worker is started from an Allow and from nothing less.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "policy/policy.h"
+#include "policy/working_directory.h"
+#include "sandbox/confinement.h"
+
+namespace pa::policy {
+
+// What the command is for; decides which paths are writable and executable.
+enum class Purpose {
+  kInspect,      // project read-only, no network: make's database, `make -n`
+  kBuild,        // project read-write: make TARGET
+  kGit,          // project and repository read-write, no network; EXECUTE only for git when hooks: skip
+  kGitIdentity,  // reads the user's git configuration files, nothing of the project
+  kCreateFile,   // project read-write, no network
+};
+
+struct ActionRequest {
+  std::string tool;                            // as the client named it
+  std::string target;                          // make target or operation; "" otherwise
+  const WorkingDirectory* directory = nullptr; // borrowed
+  Purpose purpose = Purpose::kBuild;
+  std::vector<sandbox::PathGrant> extra;       // of the repository, the private git configuration
+  std::optional<std::chrono::milliseconds> timeout;  // may only shorten wall_time
+};
+
+class Allow {
+ public:
+  const sandbox::Confinement& confinement() const { return confinement_; }
+  const sandbox::ResourceLimits& limits() const { return limits_; }
+  const sandbox::SeccompProgram& seccomp() const { return seccomp_; }
+  const std::string& rule() const { return rule_; }  // "" = the default; else Rule::where
+
+ private:
+  friend struct AllowMaker;
+  Allow() = default;
+  sandbox::Confinement confinement_;
+  sandbox::ResourceLimits limits_;
+  sandbox::SeccompProgram seccomp_;
+  std::string rule_;
+};
+
+struct Deny {
+  std::string code;        // POLICY_DENIED or TOOL_DISABLED
+  std::string message;     // names the rule
+  std::string ai_message;  // how to change it, or what to do instead
+};
+
+using Decision = std::variant<Allow, Deny>;
+
+Decision Decide(const Policy& policy, const ActionRequest& request);
+
+// The environment of every command: PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TERM from `ambient`
+// where set, then environment.pass, then environment.set; sorted, nothing else. TMPDIR is added by
+// whoever runs the command. `ambient` is our own environment as NAME -> value.
+std::map<std::string, std::string> CommandEnvironment(
+    const Policy& policy, const std::map<std::string, std::string>& ambient);
+
+}  // namespace pa::policy

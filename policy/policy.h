@@ -1,0 +1,76 @@
+// Policy: what the administrator, the user and the command line say together; compiled, immutable.
+//
+//   PolicySources sources = ...;                       // who says what, strongest first
+//   LoadedPolicy loaded = LoadPolicy(sources);         // policy/load.h
+//   Decision d = Decide(*loaded.policy, request);      // policy/decide.h
+//
+// Three stages, as in clangd: PolicyFragment (as written, with line and column) -> Policy (compiled)
+// -> Decision. To add a key: see the top of policy/fragment.h.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sandbox/confinement.h"
+#include "sandbox/prepared.h"
+
+namespace pa::policy {
+
+struct Limits {
+  std::chrono::milliseconds wall_time{600'000};
+  std::chrono::milliseconds cpu_time{600'000};
+  std::uint64_t memory = 4ull << 30;
+  std::uint64_t processes = 512;
+  std::uint64_t open_files = 4096;
+  std::uint64_t file_size = 4ull << 30;
+  std::uint64_t output_inline = 24u << 10;   // bytes of one stream within a result
+  std::uint64_t output_total = 256ull << 20; // bytes of one stream in the result store
+  std::uint64_t commit_message = 16u << 10;
+  std::uint64_t concurrent = 4;
+  std::uint64_t queue = 64;
+  bool operator==(const Limits&) const = default;
+};
+
+enum class Hooks { kRun, kSkip };
+
+struct GitPolicy {
+  bool inherit_identity = true;
+  Hooks hooks = Hooks::kRun;
+};
+
+// One line of `permissions`; the first that matches decides.
+struct Rule {
+  std::string tool;     // a tool's name or `*`
+  std::string target;   // glob over the make target or the project_actions operation; "" = any
+  bool allow = false;
+  std::string reason;
+  std::string where;    // `permissions[2] (/etc/project-actions/policy.yaml:14:5)`
+};
+
+struct Policy {
+  std::vector<std::string> roots;              // absolute, resolved; never empty
+  std::set<std::string> enabled_tools;         // beyond the read-only ones
+  bool enable_all = false;
+  std::vector<Rule> permissions;               // the administrator's denials come first
+  std::vector<sandbox::PathGrant> filesystem;  // read, write and toolchains, expanded
+  sandbox::Network network = sandbox::Network::kNone;
+  std::vector<std::string> environment_pass;
+  std::map<std::string, std::string> environment_set;
+  Limits limits;
+  GitPolicy git;
+  std::string home;                            // of the user that runs us
+  std::vector<std::string> sources;            // files that were read, strongest first
+  sandbox::SeccompProgram seccomp;             // for `network`, compiled when the policy loaded
+  sandbox::SeccompProgram seccomp_no_network;  // for what never needs a network
+
+  bool ToolEnabled(const std::string& tool, bool read_only) const;
+};
+
+using PolicyPtr = std::shared_ptr<const Policy>;
+
+}  // namespace pa::policy

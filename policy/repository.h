@@ -1,0 +1,29 @@
+// Repository: where git keeps the data of a working directory, and which paths git must be granted.
+//
+// `.git` is a directory, or a file in a linked worktree or submodule. Both the file and `commondir` are
+// written by the agent, so a repository that they name outside the working directory is believed only
+// if it names this working tree back: a linked worktree by <commondir>/worktrees/ID/gitdir
+// (gitrepository-layout(5)), a submodule by lying in .git/modules of an enclosing working tree.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "policy/working_directory.h"
+#include "sandbox/confinement.h"
+
+namespace pa::policy {
+
+struct Repository {
+  std::string top_level;   // of the working tree; the working directory or an ancestor
+  std::string git_dir;     // resolved
+  std::string common_dir;  // == git_dir but in linked worktrees; the lock of the repository
+  std::vector<sandbox::PathGrant> grants;  // beyond the working directory
+};
+
+// Nothing: no repository here; git itself shall say so. An error: one is named but must not be used.
+Result<std::optional<Repository>> FindRepository(const WorkingDirectory& directory);
+
+}  // namespace pa::policy

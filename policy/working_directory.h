@@ -1,0 +1,44 @@
+// WorkingDirectory: a directory in which calls may work; only Validate can make one.
+//
+//   Result... dir = ValidateWorkingDirectory(policy, "sub/dir");   // relative to the first root, or absolute
+//   spawn with fd 5 = dir->fd();
+//
+// The path is resolved once, by descriptor, and that descriptor is what the worker enters: whatever
+// happens to the name afterwards leads nowhere else.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/unique_fd.h"
+#include "policy/policy.h"
+
+namespace pa::policy {
+
+class WorkingDirectory {
+ public:
+  const std::string& path() const { return path_; }  // canonical
+  const std::string& root() const { return root_; }  // the policy root that holds it
+  int fd() const { return fd_->get(); }              // O_PATH | O_DIRECTORY
+
+ private:
+  friend struct WorkingDirectoryMaker;
+  WorkingDirectory() = default;
+  std::string path_;
+  std::string root_;
+  std::shared_ptr<UniqueFd> fd_;
+};
+
+// Why a directory was refused; `message` begins with the text of the contract.
+struct DirectoryRefusal {
+  std::string message;     // `working directory cannot be a system directory: /etc`
+  std::string ai_message;  // what to pass instead
+};
+
+// Refused: system directories (/, /etc, /usr, /bin, /proc, ... and what is beneath them), the home
+// itself when it is no root, outside every root, not a directory, not owned by the effective user, no
+// owner write permission. "" means the first root.
+std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(const Policy& policy,
+                                                                          const std::string& requested);
+
+}  // namespace pa::policy

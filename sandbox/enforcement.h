@@ -1,0 +1,48 @@
+// Enforcement: what this kernel really enforces of a Confinement, protection by protection.
+//
+//   KernelFeatures kernel = ProbeKernel();            // system calls only, no side effects, < 50 us
+//   Enforcement report = Assess(confinement, limits, kernel);
+//   if (!report.Complete()) ...                       // SANDBOX_UNAVAILABLE when the policy requires it
+//
+// "enforced" is a claim about the kernel; worker/probe.h checks the claim by trying what must fail.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sandbox/confinement.h"
+
+namespace pa::sandbox {
+
+struct KernelFeatures {
+  int landlock_abi = 0;        // 0: no Landlock (absent, disabled at boot, or refused)
+  int landlock_errno = 0;      // why, when 0: ENOSYS, EOPNOTSUPP
+  bool seccomp_filter = false;
+  std::string release;         // uname -r
+};
+KernelFeatures ProbeKernel();
+
+enum class Level { kEnforced, kPartly, kNot };
+const char* LevelName(Level level);  // "enforced", "partly", "not"
+
+struct Protection {
+  std::string name;  // stable, snake_case: "file_read", "file_write", "file_metadata", "truncate", ...
+  Level level;
+  std::string by;    // "landlock ABI 7", "seccomp", "rlimit", "guardian"; empty when kNot
+  std::string why;   // what is missing and what would give it; empty when kEnforced
+};
+
+struct Enforcement {
+  KernelFeatures kernel;
+  std::vector<Protection> protections;  // in a fixed order; every name always present
+
+  // True if no protection that tier 0 promises is missing; `file_metadata`, `process_list` and
+  // others that only tier 1 can give do not count.
+  bool Complete() const;
+  const Protection* Find(const std::string& name) const;
+};
+
+Enforcement Assess(const Confinement& confinement, const ResourceLimits& limits,
+                   const KernelFeatures& kernel);
+
+}  // namespace pa::sandbox

@@ -1,0 +1,43 @@
+// PreparedSandbox: the parts of a Confinement that can be made once and used by many requests.
+//
+//   Result<PreparedSandbox> prepared = Prepare(confinement);
+//   spec.seccomp_program = *prepared->seccomp_program;      // loaded by the worker, never built there
+//   spawn with fd 5 = prepared->landlock_ruleset.get();
+//
+// A Landlock ruleset is a descriptor that any number of processes can restrict themselves with
+// (landlock_restrict_self(2)). It pins the directories by inode: when a granted path is replaced, a
+// new one must be made; StillValid() says whether that happened.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+#include "sandbox/confinement.h"
+
+namespace pa::sandbox {
+
+// The finished BPF program (struct sock_filter[]) as bytes, tree-ordered.
+using SeccompProgram = std::shared_ptr<const std::string>;
+Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, int landlock_abi);
+
+struct PathIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;  // 0: did not exist
+  bool operator==(const PathIdentity&) const = default;
+};
+
+struct PreparedSandbox {
+  Confinement confinement;
+  UniqueFd landlock_ruleset;              // -1 where the kernel has no Landlock
+  std::vector<PathIdentity> identities;   // of confinement.paths, in order
+  int landlock_abi = 0;
+
+  bool StillValid() const;  // every granted path is still the file that was granted
+};
+Result<PreparedSandbox> PrepareLandlock(const Confinement& confinement);
+
+}  // namespace pa::sandbox

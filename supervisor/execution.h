@@ -1,0 +1,104 @@
+// CommandPlan and Execution: what shall run, and what came of it. Plain values.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policy/decide.h"
+#include "policy/working_directory.h"
+#include "worker/spec.h"
+#include "worker/status.h"
+
+namespace pa {
+
+// What a tool wants to run: never a shell string. Becomes a WorkerSpec together with a policy::Allow.
+struct CommandPlan {
+  worker::Action action = worker::Action::kExecute;
+  std::string executable;                  // absolute, found on our own PATH
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> env;  // complete but for TMPDIR
+  policy::WorkingDirectory directory;
+  std::optional<std::string> stdin_data;   // nothing: /dev/null
+  std::string create_path;                 // action kCreateFile
+};
+
+enum class Outcome { kExited, kSignaled, kTimedOut, kCancelled, kLimitExceeded, kSetupFailed };
+const char* OutcomeName(Outcome outcome);  // "exited", "signaled", "timed_out", ... as in the contract
+
+enum class Stream { kStdout, kStderr };
+
+// One stream of a finished command.
+struct Captured {
+  std::string text;               // raw bytes: all, or head and tail with a line between that says what is left out
+  std::uint64_t total_bytes = 0;
+  std::uint64_t omitted_bytes = 0;  // not in `text`
+  std::uint64_t omitted_lines = 0;
+  std::uint64_t lost_bytes = 0;     // beyond output_total: nowhere
+  std::string uri;                // of the full text in the result store; "" when `text` is all
+};
+
+struct Execution {
+  Outcome outcome = Outcome::kSetupFailed;
+  int exit_code = -1;                     // kExited
+  int signal = 0;                         // kSignaled
+  worker::Limit limit = worker::Limit::kNone;
+  Captured out;
+  Captured err;
+  std::chrono::microseconds duration{0};
+  std::uint32_t strays_killed = 0;        // processes that outlived the command
+  // kSetupFailed: nothing ran.
+  std::string failure;                    // `landlock_restrict_self: EPERM`
+  worker::Step failed_step = worker::Step::kNone;
+  int failed_errno = 0;
+  bool busy = false;                      // the queue was full; kSetupFailed otherwise means INTERNAL or SANDBOX_UNAVAILABLE
+};
+
+// Stops reading from commands while a client does not read from us.
+class OutputGate {
+ public:
+  bool closed() const { return closed_; }
+  void Close() { closed_ = true; }
+  void Open();                                    // runs and forgets what waits
+  void WhenOpen(std::function<void()> callback) { waiting_.push_back(std::move(callback)); }
+
+ private:
+  bool closed_ = false;
+  std::vector<std::function<void()>> waiting_;
+};
+
+// Sees output as it arrives. `gate` may be null: then nothing holds the command back.
+class OutputSink {
+ public:
+  virtual ~OutputSink() = default;
+  virtual void OnOutput(Stream stream, std::string_view bytes) = 0;
+  virtual OutputGate* gate() { return nullptr; }
+};
+
+// The right to end a call early; shared by whoever may cancel and what runs.
+class CancelSource {
+ public:
+  bool cancelled() const { return cancelled_; }
+  void Cancel() {
+    if (std::exchange(cancelled_, true)) return;
+    if (on_cancel_) std::exchange(on_cancel_, nullptr)();
+  }
+  // One listener at a time; called at once if already cancelled.
+  void OnCancel(std::function<void()> callback) {
+    if (cancelled_) return callback();
+    on_cancel_ = std::move(callback);
+  }
+  void Forget() { on_cancel_ = nullptr; }
+
+ private:
+  bool cancelled_ = false;
+  std::function<void()> on_cancel_;
+};
+
+}  // namespace pa

@@ -1,0 +1,101 @@
+// Task<T>: a coroutine that runs on the loop's thread, so that a tool reads top to bottom.
+//
+//   Task<ToolResult> RunMake(ToolRequest request, CallContext& call) {
+//     Execution run = co_await call.runner.Run(std::move(plan), std::move(allow), options);
+//     co_return Render(run);
+//   }
+//   Detach(RunMake(...));                    // starts it; it frees itself at the end
+//
+// Lazy: nothing runs until awaited or detached. One thread, so no locks. A Completion<T> turns a callback
+// into something to await. Because of GCC 12 (PR 104031, PR 105287): bind every co_await to a named
+// variable in a statement of its own, and pass no braced temporaries to a coroutine.
+#pragma once
+
+#include <cassert>
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace pa {
+
+template <typename T>
+class [[nodiscard]] Task {
+ public:
+  struct promise_type {
+    std::optional<T> value;
+    std::coroutine_handle<> continuation;
+
+    Task get_return_object() { return Task(Handle::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    struct Final {
+      bool await_ready() noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+        return self.promise().continuation;
+      }
+      void await_resume() noexcept {}
+    };
+    Final final_suspend() noexcept { return {}; }
+    template <typename U>
+    void return_value(U&& result) { value.emplace(std::forward<U>(result)); }
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+  using Handle = std::coroutine_handle<promise_type>;
+
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  Task& operator=(Task&&) = delete;
+  ~Task() {
+    if (handle_) handle_.destroy();
+  }
+
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
+    handle_.promise().continuation = caller;
+    return handle_;
+  }
+  T await_resume() { return std::move(*handle_.promise().value); }
+
+ private:
+  explicit Task(Handle handle) : handle_(handle) {}
+  Handle handle_;
+};
+
+// The fire-and-forget frame that Detach makes; it destroys itself when it ends.
+struct Detached {
+  struct promise_type {
+    Detached get_return_object() { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+};
+
+// Starts `task` now and hands its value to `done` when it ends.
+template <typename T, typename Done>
+Detached Detach(Task<T> task, Done done) {
+  T value = co_await task;
+  done(std::move(value));
+}
+
+// A value that a callback will deliver: one awaiter, one Set, in either order.
+template <typename T>
+class Completion {
+ public:
+  void Set(T value) {
+    assert(!value_);
+    value_.emplace(std::move(value));
+    if (waiting_) std::exchange(waiting_, nullptr).resume();
+  }
+  bool await_ready() const noexcept { return value_.has_value(); }
+  void await_suspend(std::coroutine_handle<> caller) noexcept { waiting_ = caller; }
+  T await_resume() { return std::move(*value_); }
+
+ private:
+  std::optional<T> value_;
+  std::coroutine_handle<> waiting_;
+};
+
+}  // namespace pa

@@ -1,0 +1,90 @@
+// Tool: one thing that a client can call. One file a tool in supervisor/tools/, one line in
+// supervisor/tools/registry.cc, nothing else.
+//
+// To add a tool: write supervisor/tools/NAME.{h,cc} with a `const Tool kName`, add its line to
+// registry.cc, its tests to tests/..., its row to docs and README. Nothing registers itself.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/policy.h"
+#include "supervisor/execution.h"
+#include "supervisor/param_spec.h"
+#include "supervisor/runner.h"
+#include "supervisor/task.h"
+#include "supervisor/tool_error.h"
+
+namespace pa {
+
+class TargetCache;  // supervisor/tools/target_cache.h
+
+struct Tool;
+
+// A validated call; only MakeToolRequest can make one.
+class ToolRequest {
+ public:
+  const Tool& tool() const { return *tool_; }
+  const Arguments& arguments() const { return arguments_; }
+
+ private:
+  friend struct ToolRequestMaker;
+  ToolRequest(const Tool& tool, Arguments arguments) : tool_(&tool), arguments_(std::move(arguments)) {}
+  const Tool* tool_;
+  Arguments arguments_;
+};
+std::expected<ToolRequest, ToolError> MakeToolRequest(const Tool& tool, const JsonValue* arguments);
+
+// What a running call may use. Owned by the session; outlives the call.
+struct CallContext {
+  policy::PolicyPtr policy;                            // in force when the call began
+  Runner& runner;
+  TargetCache& targets;
+  const std::map<std::string, std::string>& ambient;   // our own environment
+  OutputSink* sink = nullptr;                          // live output; may be null
+  CancelSource& cancel;
+};
+
+struct ResourceLink {
+  std::string uri, name, title, mime_type;
+  std::uint64_t size = 0;
+};
+
+struct ToolResult {
+  std::string data;                 // a JSON object, or "" when nothing was produced
+  std::optional<ToolError> error;   // absent on success
+  std::string text;                 // the text content: complete by itself
+  std::vector<ResourceLink> links;
+  std::vector<std::string> warnings;
+  std::string decision;             // the rule that allowed it; "" = default
+  bool truncated = false;
+  std::string result_uri;
+};
+
+struct Annotations {
+  bool read_only = false;
+  bool destructive = false;
+  bool idempotent = false;
+  bool open_world = false;
+};
+
+struct Tool {
+  std::string_view name;
+  std::string_view title;
+  std::string_view description;
+  Annotations annotations;
+  std::span<const Param> params;
+  std::string_view data_schema;     // JSON Schema of `data`, for outputSchema
+  Task<ToolResult> (*run)(ToolRequest request, CallContext& call);
+};
+
+// All tools in the order in which clients see them; supervisor/tools/registry.cc.
+std::span<const Tool* const> AllTools();
+const Tool* FindTool(std::string_view name);
+
+}  // namespace pa

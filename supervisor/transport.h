@@ -1,0 +1,26 @@
+// Transport: lines in, lines out. stdio today; sockets and HTTP later.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pa {
+
+class OutputGate;
+
+class TransportHandler {
+ public:
+  virtual ~TransportHandler() = default;
+  virtual void OnLine(std::string_view line) = 0;     // without its newline
+  virtual void OnLineTooLong(std::size_t limit) = 0;  // the rest of that line is skipped
+  virtual void OnClosed() = 0;                        // end of input or a broken pipe; once
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual void Send(std::string line) = 0;  // without a newline; queued, in order
+  virtual OutputGate& gate() = 0;           // closed while the peer does not read
+};
+
+}  // namespace pa
