@@ -1,0 +1,197 @@
+#include "policy/working_directory.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+namespace pa::policy {
+
+struct WorkingDirectoryMaker {
+  static WorkingDirectory Make(std::string path, std::string root, UniqueFd fd) {
+    WorkingDirectory directory;
+    directory.path_ = std::move(path);
+    directory.root_ = std::move(root);
+    directory.fd_ = std::make_shared<UniqueFd>(std::move(fd));
+    return directory;
+  }
+};
+
+namespace {
+
+// How far a system directory reaches.
+enum class Reach {
+  kItself,  // what is beneath may be a project: /opt/x, /srv/x
+  kTree,    // nothing beneath is a project
+};
+
+struct SystemPlace {
+  std::string_view path;
+  Reach reach;
+};
+
+// The longest match decides, so a line within a tree opens that part again: people do keep projects
+// in /usr/src/app (the usual place in container images) and /var/lib/jenkins/workspace/x.
+constexpr std::array kSystemPlaces = {
+    SystemPlace{"/", Reach::kItself},          SystemPlace{"/bin", Reach::kTree},
+    SystemPlace{"/boot", Reach::kTree},        SystemPlace{"/dev", Reach::kTree},
+    SystemPlace{"/dev/shm", Reach::kItself},   SystemPlace{"/etc", Reach::kTree},
+    SystemPlace{"/home", Reach::kItself},      SystemPlace{"/lib", Reach::kTree},
+    SystemPlace{"/lib32", Reach::kTree},       SystemPlace{"/lib64", Reach::kTree},
+    SystemPlace{"/libx32", Reach::kTree},      SystemPlace{"/lost+found", Reach::kTree},
+    SystemPlace{"/media", Reach::kItself},     SystemPlace{"/opt", Reach::kItself},
+    SystemPlace{"/proc", Reach::kTree},        SystemPlace{"/run", Reach::kTree},
+    SystemPlace{"/run/media", Reach::kItself}, SystemPlace{"/run/user", Reach::kItself},
+    SystemPlace{"/sbin", Reach::kTree},        SystemPlace{"/srv", Reach::kItself},
+    SystemPlace{"/sys", Reach::kTree},         SystemPlace{"/tmp", Reach::kItself},
+    SystemPlace{"/usr", Reach::kTree},         SystemPlace{"/usr/local/src", Reach::kItself},
+    SystemPlace{"/usr/src", Reach::kItself},   SystemPlace{"/var", Reach::kTree},
+    SystemPlace{"/var/home", Reach::kItself},  SystemPlace{"/var/lib", Reach::kItself},
+    SystemPlace{"/var/opt", Reach::kItself},   SystemPlace{"/var/tmp", Reach::kItself},
+    SystemPlace{"/var/www", Reach::kItself},
+};
+
+bool IsWithin(std::string_view path, std::string_view directory) {
+  if (directory == "/") return path.starts_with('/');
+  return path.starts_with(directory) &&
+         (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+// /root is the home of one user and a system directory for everybody else.
+bool IsSystemDirectory(std::string_view path, std::string_view home) {
+  if (IsWithin(path, "/root")) return !IsWithin(path, home) || home == "/";
+  const SystemPlace* best = nullptr;
+  for (const SystemPlace& place : kSystemPlaces) {
+    const bool longer = best == nullptr || place.path.size() > best->path.size();
+    if (longer && IsWithin(path, place.path)) best = &place;
+  }
+  return best != nullptr && (best->reach == Reach::kTree || path == best->path);
+}
+
+std::string Shown(std::string_view path) {
+  constexpr std::size_t kMaxShown = 512;
+  if (path.size() <= kMaxShown) return std::string(path);
+  return std::string(path.substr(0, kMaxShown)) + "...";
+}
+
+DirectoryRefusal Refuse(const Policy& policy, std::string_view text, std::string_view path,
+                        std::string_view why = "") {
+  DirectoryRefusal refusal{std::string(text) + ": " + Shown(path), ""};
+  if (!why.empty()) refusal.message.append(" (").append(why).append(")");
+  refusal.ai_message =
+      "Leave working_directory out to work in " + policy.roots.front() +
+      ", or pass a directory of the current user inside one of the allowed roots: ";
+  for (const std::string& root : policy.roots) {
+    if (&root != &policy.roots.front()) refusal.ai_message += ", ";
+    refusal.ai_message += root;
+  }
+  refusal.ai_message += ".";
+  return refusal;
+}
+
+constexpr char kSystemText[] = "working directory cannot be a system directory";
+constexpr char kOutsideText[] = "working directory is outside the allowed roots";
+constexpr char kNotWritableText[] = "working directory not writable by current user";
+
+// Magic links (/proc/PID/root and the like) lead past every path check, so openat2 refuses them;
+// where a container's old seccomp filter denies openat2, the checks on the opened descriptor still
+// hold alone.
+UniqueFd OpenDirectory(int at, const char* path) {
+  constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(kFlags);
+  how.resolve = RESOLVE_NO_MAGICLINKS;
+  const long fd = syscall(SYS_openat2, at, path, &how, sizeof how);
+  if (fd < 0 && (errno == ENOSYS || errno == EPERM)) return UniqueFd(openat(at, path, kFlags));
+  return UniqueFd(static_cast<int>(fd));
+}
+
+// The path of the very object that the descriptor names; nothing if it has none (deleted,
+// unreachable from our root, longer than the kernel shows).
+std::optional<std::string> PathOf(int fd, const struct stat& status) {
+  if (status.st_nlink == 0) return std::nullopt;
+  std::array<char, PATH_MAX> buffer;
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const ssize_t length = readlink(link.c_str(), buffer.data(), buffer.size());
+  if (length <= 0 || static_cast<std::size_t>(length) == buffer.size() || buffer[0] != '/') {
+    return std::nullopt;
+  }
+  return std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+const std::string* RootOf(const Policy& policy, const std::string& path) {
+  const std::string* best = nullptr;
+  for (const std::string& root : policy.roots) {
+    if (IsWithin(path, root) && (best == nullptr || root.size() > best->size())) best = &root;
+  }
+  return best;
+}
+
+bool IsHome(const Policy& policy, const struct stat& status) {
+  struct stat home{};
+  return !policy.home.empty() && stat(policy.home.c_str(), &home) == 0 &&
+         home.st_dev == status.st_dev && home.st_ino == status.st_ino;
+}
+
+// Why a path that cannot be opened is refused. What the name alone tells comes first, so that the
+// answer does not depend on what exists outside the roots.
+DirectoryRefusal RefuseUnopened(const Policy& policy, const std::string& requested, int code) {
+  const std::filesystem::path absolute = std::filesystem::path(policy.roots.front()) / requested;
+  const std::string name = absolute.lexically_normal().string();
+  if (IsSystemDirectory(name, policy.home)) return Refuse(policy, kSystemText, requested);
+  if (RootOf(policy, name) == nullptr) return Refuse(policy, kOutsideText, requested);
+  return Refuse(policy, "working directory cannot be opened", requested, std::strerror(code));
+}
+
+std::optional<DirectoryRefusal> CheckOpened(const Policy& policy, const std::string& path,
+                                            const std::string* root, const struct stat& status) {
+  if (IsSystemDirectory(path, policy.home)) return Refuse(policy, kSystemText, path);
+  if (root == nullptr) return Refuse(policy, kOutsideText, path);
+  if (path != *root && IsHome(policy, status)) {
+    return Refuse(policy, "working directory cannot be the home directory itself", path);
+  }
+  if (status.st_uid != geteuid()) {
+    return Refuse(policy, kNotWritableText, path,
+                  "owned by uid " + std::to_string(status.st_uid) + ", not by uid " +
+                      std::to_string(geteuid()));
+  }
+  if ((status.st_mode & S_IWUSR) == 0) {
+    return Refuse(policy, kNotWritableText, path, "its owner has no write permission");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(
+    const Policy& policy, const std::string& requested) {
+  if (requested.find('\0') != std::string::npos) {
+    return std::unexpected(
+        Refuse(policy, "working directory cannot hold a NUL byte", requested.c_str()));
+  }
+  const UniqueFd first_root = OpenDirectory(AT_FDCWD, policy.roots.front().c_str());
+  if (!first_root) return std::unexpected(RefuseUnopened(policy, policy.roots.front(), errno));
+  UniqueFd fd = OpenDirectory(first_root.get(), requested.empty() ? "." : requested.c_str());
+  if (!fd) return std::unexpected(RefuseUnopened(policy, requested, errno));
+
+  struct stat status{};
+  if (fstat(fd.get(), &status) != 0)
+    return std::unexpected(RefuseUnopened(policy, requested, errno));
+  std::optional<std::string> path = PathOf(fd.get(), status);
+  if (!path) return std::unexpected(RefuseUnopened(policy, requested, ENOENT));
+  const std::string* root = RootOf(policy, *path);
+  if (auto refusal = CheckOpened(policy, *path, root, status)) return std::unexpected(*refusal);
+  return WorkingDirectoryMaker::Make(std::move(*path), *root, std::move(fd));
+}
+
+}  // namespace pa::policy

@@ -1,0 +1,216 @@
+#include "policy/working_directory.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+namespace pa::policy {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WorkingDirectoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "working_directory.XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    base_ = fs::canonical(name);
+    fs::create_directories(base_ / "root/sub dir/deep");
+    fs::create_directories(base_ / "root2");
+    fs::create_directories(base_ / "outside");
+    policy_.roots = {base_ / "root", base_ / "root2"};
+    policy_.home = "/nonexistent";
+  }
+  void TearDown() override { fs::remove_all(base_); }
+
+  std::string Accepted(const std::string& requested) {
+    auto directory = ValidateWorkingDirectory(policy_, requested);
+    EXPECT_TRUE(directory.has_value()) << directory.error().message;
+    return directory ? directory->path() : "";
+  }
+  std::string Refused(const std::string& requested) {
+    auto directory = ValidateWorkingDirectory(policy_, requested);
+    EXPECT_FALSE(directory.has_value()) << directory->path();
+    return directory ? "" : directory.error().message;
+  }
+
+  fs::path base_;
+  Policy policy_;
+};
+
+TEST_F(WorkingDirectoryTest, DefaultIsTheFirstRoot) {
+  EXPECT_EQ(Accepted(""), base_ / "root");
+  EXPECT_EQ(Accepted("."), base_ / "root");
+}
+
+TEST_F(WorkingDirectoryTest, RelativeAndAbsolutePathsWithinTheRoots) {
+  EXPECT_EQ(Accepted("sub dir"), base_ / "root/sub dir");
+  EXPECT_EQ(Accepted("sub dir/../sub dir/deep/"), base_ / "root/sub dir/deep");
+  EXPECT_EQ(Accepted(base_ / "root2"), base_ / "root2");
+}
+
+TEST_F(WorkingDirectoryTest, NamesTheRootThatHoldsIt) {
+  policy_.roots.push_back(base_ / "root/sub dir");
+  auto directory = ValidateWorkingDirectory(policy_, "sub dir/deep");
+  ASSERT_TRUE(directory.has_value());
+  EXPECT_EQ(directory->root(), base_ / "root/sub dir");
+}
+
+TEST_F(WorkingDirectoryTest, DescriptorIsTheDirectoryWhateverHappensToItsName) {
+  auto directory = ValidateWorkingDirectory(policy_, "sub dir");
+  ASSERT_TRUE(directory.has_value());
+  fs::rename(base_ / "root/sub dir", base_ / "root/moved");
+  fs::create_directory_symlink(base_ / "outside", base_ / "root/sub dir");
+  struct stat named{}, held{};
+  ASSERT_EQ(stat((base_ / "root/moved").c_str(), &named), 0);
+  ASSERT_EQ(fstat(directory->fd(), &held), 0);
+  EXPECT_EQ(named.st_ino, held.st_ino);
+}
+
+TEST_F(WorkingDirectoryTest, SymlinksCountByWhereTheyLead) {
+  fs::create_directory_symlink("sub dir", base_ / "root/inside");
+  fs::create_directory_symlink(base_ / "root2", base_ / "root/other_root");
+  fs::create_directory_symlink(base_ / "outside", base_ / "root/escape");
+  fs::create_directory_symlink("/etc", base_ / "root/etc");
+  EXPECT_EQ(Accepted("inside/deep"), base_ / "root/sub dir/deep");
+  EXPECT_EQ(Accepted("other_root"), base_ / "root2");
+  EXPECT_EQ(Refused("escape"),
+            "working directory is outside the allowed roots: " + (base_ / "outside").string());
+  EXPECT_EQ(Refused("etc"), "working directory cannot be a system directory: /etc");
+}
+
+TEST_F(WorkingDirectoryTest, OutsideTheRoots) {
+  const std::string begins = "working directory is outside the allowed roots: ";
+  EXPECT_EQ(Refused(base_ / "outside"), begins + (base_ / "outside").string());
+  EXPECT_EQ(Refused("../outside"), begins + (base_ / "outside").string());
+  EXPECT_EQ(Refused(base_), begins + base_.string());
+  // A prefix of the name is no prefix of the path.
+  fs::create_directory(base_ / "root-other");
+  EXPECT_EQ(Refused(base_ / "root-other"), begins + (base_ / "root-other").string());
+  // The same answer whether or not it exists.
+  EXPECT_EQ(Refused(base_ / "missing"), begins + (base_ / "missing").string());
+}
+
+TEST_F(WorkingDirectoryTest, SystemDirectoriesEvenWhenARootHoldsThem) {
+  policy_.roots = {"/"};
+  for (const char* path : {"/", "/etc", "/usr", "/usr/bin", "/proc", "/proc/self", "/dev", "/home",
+                           "/var", "/var/log", "/tmp", "/root", "/sys/kernel", "/etc/missing",
+                           "/proc/self/cwd", "/var/lib", "/run", "/lib"}) {
+    EXPECT_TRUE(Refused(path).starts_with("working directory cannot be a system directory: "))
+        << path;
+  }
+  EXPECT_TRUE(Refused("").starts_with("working directory cannot be a system directory: "));
+  EXPECT_EQ(Accepted(base_ / "root"), base_ / "root");  // the twin, beneath /tmp
+}
+
+TEST_F(WorkingDirectoryTest, ProjectsBeneathVarAreNoSystemDirectories) {
+  std::string name = "/var/tmp/working_directory.XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) GTEST_SKIP() << "/var/tmp is not writable here";
+  policy_.roots = {name};
+  EXPECT_EQ(Accepted(""), name);
+  fs::remove(name);
+}
+
+TEST_F(WorkingDirectoryTest, HomeOnlyWhenItIsARoot) {
+  policy_.home = base_ / "root2";
+  policy_.roots = {base_};
+  EXPECT_TRUE(Refused("root2").starts_with("working directory cannot be the home directory"));
+  EXPECT_EQ(Accepted("root"), base_ / "root");
+  policy_.roots = {base_ / "root2"};
+  EXPECT_EQ(Accepted(""), base_ / "root2");
+}
+
+TEST_F(WorkingDirectoryTest, RootsHomeBelongsToRootAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs a directory in /root";
+  std::string name = "/root/working_directory.XXXXXX";
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  policy_.roots = {name};
+  policy_.home = "/root";
+  EXPECT_EQ(Accepted(""), name);
+  policy_.home = "/home/somebody";
+  EXPECT_EQ(Refused(""), "working directory cannot be a system directory: " + name);
+  fs::remove(name);
+}
+
+TEST_F(WorkingDirectoryTest, NotWritableByItsOwner) {
+  const fs::path path = base_ / "root/sub dir";
+  ASSERT_EQ(chmod(path.c_str(), 0555), 0);
+  EXPECT_TRUE(Refused("sub dir").starts_with("working directory not writable by current user: " +
+                                             path.string()));
+  ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+  EXPECT_EQ(Accepted("sub dir"), path);
+}
+
+TEST_F(WorkingDirectoryTest, OwnedBySomebodyElse) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  const fs::path path = base_ / "root/sub dir";
+  ASSERT_EQ(chown(path.c_str(), 12345, 12345), 0);
+  ASSERT_EQ(chmod(path.c_str(), 0777), 0);
+  EXPECT_TRUE(Refused("sub dir").starts_with("working directory not writable by current user: " +
+                                             path.string()));
+}
+
+TEST_F(WorkingDirectoryTest, NotADirectory) {
+  ASSERT_EQ(mkfifo((base_ / "root/fifo").c_str(), 0600), 0);
+  EXPECT_TRUE(Refused("fifo").starts_with("working directory cannot be opened: fifo"));
+  EXPECT_TRUE(Refused("missing").starts_with("working directory cannot be opened: missing"));
+}
+
+TEST_F(WorkingDirectoryTest, HostileNames) {
+  EXPECT_TRUE(
+      Refused(std::string("sub dir\0/etc", 12)).starts_with("working directory cannot hold"));
+  EXPECT_LT(Refused(std::string(1 << 20, 'x')).size(), 2000u);
+  EXPECT_TRUE(Refused("sub dir\n\xff").starts_with("working directory cannot be opened: "));
+}
+
+TEST_F(WorkingDirectoryTest, NameThatLooksDeletedIsAName) {
+  fs::create_directory(base_ / "root/gone (deleted)");
+  EXPECT_EQ(Accepted("gone (deleted)"), base_ / "root/gone (deleted)");
+}
+
+TEST_F(WorkingDirectoryTest, RefusalSaysWhatToPassInstead) {
+  auto directory = ValidateWorkingDirectory(policy_, "/etc");
+  ASSERT_FALSE(directory.has_value());
+  EXPECT_NE(directory.error().ai_message.find(base_ / "root2"), std::string::npos);
+}
+
+// In a process of its own, because the filter stays for good.
+int RunWithoutOpenat2(const Policy& policy) {
+  std::array<sock_filter, 4> code = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program{code.size(), code.data()};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 10;
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return 11;
+  if (!ValidateWorkingDirectory(policy, "sub dir")) return 12;
+  if (ValidateWorkingDirectory(policy, "escape")) return 13;
+  if (ValidateWorkingDirectory(policy, "/proc/self/root")) return 14;
+  return 0;
+}
+
+TEST_F(WorkingDirectoryTest, WorksWhereOpenat2IsDenied) {
+  fs::create_directory_symlink(base_ / "outside", base_ / "root/escape");
+  const pid_t child = fork();
+  if (child == 0) _exit(RunWithoutOpenat2(policy_));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace pa::policy
