@@ -1,0 +1,46 @@
+// LineReader: bytes in, lines out, within a limit.
+//
+//   LineReader reader(16u << 20);
+//   reader.Append(chunk);
+//   while (auto line = reader.Next()) handler.OnLine(line->text);
+//
+// Lines are pulled, so that whoever must wait (a client that does not read replies) leaves them
+// here. Lines end with LF or CRLF; empty lines are skipped. A line over the limit is reported once,
+// as soon as that is known, and the rest of it is dropped as it comes: memory stays within the
+// limit and one chunk.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pa {
+
+class LineReader {
+ public:
+  struct Line {
+    std::string_view text;  // valid until the next Append
+    bool too_long = false;  // then text is empty
+  };
+
+  explicit LineReader(std::size_t limit) : limit_(limit) {}
+
+  void Append(std::string_view bytes);
+  std::optional<Line> Next();
+  // The input has ended: what stands after the last newline is a line, too.
+  void End();
+
+  std::size_t limit() const { return limit_; }
+
+ private:
+  std::optional<Line> Unfinished();
+
+  std::size_t limit_;
+  std::string buffer_;
+  std::size_t start_ = 0;    // of the line that is being read
+  std::size_t scanned_ = 0;  // no newline between start_ and here
+  bool skipping_ = false;    // within a line that was too long
+};
+
+}  // namespace pa

@@ -1,0 +1,70 @@
+// The shapes of MCP by revision: what a result, a tool or a resource looks like to which client.
+//
+//   std::string result = InitializeResult(Revision::k2025_06_18, identity);
+//   transport.Send(rpc::ResultLine(id, result));
+//
+// Plain functions from values to JSON on one line; who may ask what and when is
+// supervisor/session.cc. To add a revision: extend Revision, kRevisionNames and the predicates,
+// then a conversation for it in tests/conversations.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/result_store.h"
+#include "supervisor/tool.h"
+
+namespace pa {
+
+class JsonWriter;
+
+// In order of age, so that "since" is a comparison.
+enum class Revision { k2024_11_05, k2025_03_26, k2025_06_18, k2025_11_25, k2026_07_28 };
+
+inline constexpr Revision kLatestLegacy = Revision::k2025_11_25;
+inline constexpr Revision kModern = Revision::k2026_07_28;  // stateless, no initialize
+
+std::string_view RevisionName(Revision revision);
+std::optional<Revision> FindRevision(std::string_view name);
+
+inline bool IsModern(Revision revision) { return revision >= kModern; }
+// title, outputSchema, structuredContent and resource_link came together.
+inline bool HasStructuredContent(Revision revision) { return revision >= Revision::k2025_06_18; }
+inline bool HasAnnotations(Revision revision) { return revision >= Revision::k2025_03_26; }
+// Until 2025-06-18 an error reply had to have an id; JSON-RPC's null is the nearest to "unknown".
+inline bool MayOmitErrorId(Revision revision) { return revision >= Revision::k2025_11_25; }
+
+inline constexpr std::string_view kServerName = "project-actions";
+
+// What we say about ourselves.
+struct Identity {
+  std::string version;
+  std::string instructions;  // for the model; may be ""
+};
+
+// `{"resultType":"complete","_meta":{...serverInfo...}}` in the modern era, nothing in the legacy
+// one.
+void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& identity);
+// The same and how long the answer may be kept: never, because a new policy or result may come.
+void WriteCacheableFrame(JsonWriter& writer, Revision revision, const Identity& identity);
+
+std::string InitializeResult(Revision revision, const Identity& identity);
+std::string DiscoverResult(const Identity& identity);
+std::string ListToolsResult(Revision revision, const Identity& identity,
+                            std::span<const Tool* const> tools);
+std::string ListResourcesResult(Revision revision, const Identity& identity,
+                                const std::vector<ResultStore::Entry>& entries);
+std::string ListResourceTemplatesResult(Revision revision, const Identity& identity);
+// Text when `chunk` is UTF-8, else base64. `uri` is the one that was asked for.
+std::string ReadResourceResult(Revision revision, const Identity& identity, std::string_view uri,
+                               const ResultChunk& chunk);
+
+// `{"supported":[...],"requested":"..."}` of -32022.
+std::string UnsupportedVersionData(std::string_view requested);
+
+std::string Base64(std::string_view bytes);
+
+}  // namespace pa

@@ -1,0 +1,104 @@
+// Session: one client on one connection, both eras of MCP.
+//
+//   Session session(services, transport);
+//   transport.Start(session);
+//   session.WhenEnded([&] { runner.Shutdown(...); });
+//
+// Every request finds its method in one table: {method, eras, handler}. Requests with the _meta of
+// 2026-07-28 are served statelessly; `initialize` opens the legacy era. Calls run as detached
+// coroutines, any number at a time; what a client sees of one ends with its reply, or with its
+// cancellation.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "supervisor/progress.h"
+#include "supervisor/protocol.h"
+#include "supervisor/rpc.h"
+#include "supervisor/subscriptions.h"
+#include "supervisor/tool.h"
+#include "supervisor/transport.h"
+
+namespace pa {
+
+// What sessions work with; all of it outlives them.
+struct Services {
+  uv_loop_t* loop;
+  std::function<policy::PolicyPtr()> policy;  // in force now; another one after SIGHUP
+  Runner& runner;
+  TargetCache& targets;
+  ResultStore& results;
+  const std::map<std::string, std::string>& ambient;
+  std::span<const Tool* const> tools;
+  Identity identity;
+};
+
+class Session : public TransportHandler {
+ public:
+  Session(const Services& services, Transport& transport);
+  ~Session() override;  // no call may be in flight: see WhenEnded
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void OnLine(std::string_view line) override;
+  void OnLineTooLong(std::size_t limit) override;
+  void OnClosed() override { Shutdown(); }
+
+  // The list of tools, or what they can do, is another: tells the clients that want to know.
+  void ToolsChanged();
+
+  // Cancels what is in flight; replies still go out. Further requests are refused.
+  void Shutdown();
+  // Called once, when the session was shut down and nothing is in flight any more.
+  void WhenEnded(std::function<void()> callback);
+
+  std::size_t in_flight() const { return calls_.size(); }
+
+ private:
+  struct Method;
+  struct Call;
+  // A reply, an error, or nothing: it comes later.
+  using Answer = std::optional<std::expected<std::string, rpc::Failure>>;
+  enum class Era { kOpening, kLegacy, kModern };
+  static const Method kMethods[];
+  static const Method* FindMethod(std::string_view name);
+
+  void OnRequest(const rpc::Request& request);
+  void OnNotification(const rpc::Notification& notification);
+  std::expected<Revision, rpc::Failure> RevisionOf(const rpc::Request& request);
+  std::expected<Revision, rpc::Failure> LegacyRevisionOf(const rpc::Request& request);
+  void Reply(const rpc::Id& id, const Answer& answer);
+  void Fail(const rpc::Failure& failure);
+  void Cancel(const JsonValue& params);
+  void Finish(Call& call, ToolResult result);
+  void EndIfIdle();
+
+  Answer Initialize(const rpc::Request& request, Revision revision);
+  Answer Discover(const rpc::Request& request, Revision revision);
+  Answer Ping(const rpc::Request& request, Revision revision);
+  Answer ListTools(const rpc::Request& request, Revision revision);
+  Answer CallTool(const rpc::Request& request, Revision revision);
+  Answer ListResources(const rpc::Request& request, Revision revision);
+  Answer ListResourceTemplates(const rpc::Request& request, Revision revision);
+  Answer ReadResource(const rpc::Request& request, Revision revision);
+  Answer Listen(const rpc::Request& request, Revision revision);
+
+  const Services& services_;
+  Transport& transport_;
+  Era era_ = Era::kOpening;
+  Revision legacy_revision_ = kLatestLegacy;  // agreed in initialize
+  bool initialized_ = false;                  // the legacy client has said so
+  bool ending_ = false;
+  std::map<rpc::Id, std::unique_ptr<Call>> calls_;
+  Subscriptions subscriptions_;
+  std::function<void()> on_ended_;
+};
+
+}  // namespace pa
