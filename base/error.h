@@ -26,7 +26,7 @@ struct Error {
   // NOLINTNEXTLINE(google-explicit-constructor): SysError is the same thing with borrowed strings.
   Error(const SysError& error) : op(error.op), subject(error.subject), sys_errno(error.sys_errno) {}
 
-  // `openat2 "/srv/x": ENOENT (No such file or directory)`
+  // `openat2 "/srv/x": ENOENT (No such file or directory)`; without an errno `op: subject`.
   std::string Message() const;
 };
 

@@ -1,17 +1,19 @@
 // JsonValue: a parsed JSON document, owned, immutable, with the limits of hostile input.
 //
-//   Result<JsonValue> doc = ParseJson(line);          // base/json_reader.cc, the only user of simdjson
-//   const JsonValue* name = doc->Find("name");
-//   if (name && name->IsString()) use(name->AsString());
+//   Result<JsonValue> doc = ParseJson(line);          // base/json_reader.cc, the only user of
+//   simdjson const JsonValue* name = doc->Find("name"); if (name && name->IsString())
+//   use(name->AsString());
 //
 // Numbers keep their token as written, because a JSON-RPC id must be echoed verbatim.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -30,13 +32,13 @@ class JsonValue {
   static JsonValue Array(std::vector<JsonValue> items);
   static JsonValue Object(std::vector<Member> members);  // in order of appearance; keys are unique
 
-  Kind kind() const { return kind_; }
-  bool IsNull() const { return kind_ == Kind::kNull; }
-  bool IsBool() const { return kind_ == Kind::kBool; }
-  bool IsNumber() const { return kind_ == Kind::kNumber; }
-  bool IsString() const { return kind_ == Kind::kString; }
-  bool IsArray() const { return kind_ == Kind::kArray; }
-  bool IsObject() const { return kind_ == Kind::kObject; }
+  Kind kind() const { return static_cast<Kind>(storage_.index()); }
+  bool IsNull() const { return kind() == Kind::kNull; }
+  bool IsBool() const { return kind() == Kind::kBool; }
+  bool IsNumber() const { return kind() == Kind::kNumber; }
+  bool IsString() const { return kind() == Kind::kString; }
+  bool IsArray() const { return kind() == Kind::kArray; }
+  bool IsObject() const { return kind() == Kind::kObject; }
   const char* KindName() const;  // "null", "boolean", "number", "string", "array", "object"
 
   // The caller has checked the kind; asserted.
@@ -56,16 +58,21 @@ class JsonValue {
   std::string Dump() const;
 
  private:
-  Kind kind_ = Kind::kNull;
-  bool bool_ = false;
-  std::string text_;
-  std::vector<JsonValue> items_;
-  std::vector<Member> members_;
+  struct NumberText {
+    std::string token;
+  };
+  // In the order of Kind. A variant, because a hostile line makes as many values as it has bytes.
+  using Storage = std::variant<std::monostate, bool, NumberText, std::string,
+                               std::vector<JsonValue>, std::vector<Member>>;
+  explicit JsonValue(Storage storage) : storage_(std::move(storage)) {}
+
+  Storage storage_;
 };
 
 struct JsonLimits {
   std::size_t max_bytes = 16u << 20;
   std::size_t max_depth = 64;
+  std::size_t max_values = 1u << 20;  // a value of one byte costs 40 in memory
 };
 
 // Strict RFC 8259 in UTF-8. Refused: invalid UTF-8, trailing bytes, duplicate keys in one object,

@@ -1,0 +1,24 @@
+#include "base/error.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+namespace pa {
+
+std::string Error::Message() const {
+  // The subject is often a path that somebody else chose: it must not break a line of the log.
+  const std::string object = RepairUtf8(subject, /*one_line=*/true);
+  if (sys_errno == 0) return object.empty() ? op : op + ": " + object;
+
+  std::string message = op;
+  if (!object.empty()) message += " \"" + object + "\"";
+  const char* name = strerrorname_np(sys_errno);
+  const char* description = strerrordesc_np(sys_errno);
+  if (name == nullptr || description == nullptr) {
+    return message + ": errno " + std::to_string(sys_errno);
+  }
+  return message + ": " + name + " (" + description + ")";
+}
+
+}  // namespace pa

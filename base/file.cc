@@ -1,0 +1,86 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U  // Linux 6.3
+#endif
+
+namespace pa {
+namespace {
+
+constexpr std::size_t kChunk = 64u << 10;
+
+Result<UniqueFd> CreateMemfd(const char* name) {
+  // Not executable where the kernel knows the flag: vm.memfd_noexec=2 refuses every other memfd.
+  UniqueFd fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
+  if (!fd && errno == EINVAL) fd.reset(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) return std::unexpected(Error("memfd_create", name, errno));
+  return fd;
+}
+
+}  // namespace
+
+Result<std::string> ReadFile(const std::string& path, std::size_t max_bytes) {
+  // O_NONBLOCK: opening a FIFO must not wait for its writer. It means nothing to a regular file.
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return std::unexpected(Error("open", path, errno));
+  return ReadFileFrom(fd.get(), path, max_bytes);
+}
+
+Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t max_bytes) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return std::unexpected(Error("fstat", name, errno));
+  if (!S_ISREG(status.st_mode)) {
+    return std::unexpected(Error("read regular file", name, EINVAL));
+  }
+  // st_size is a hint only: files of /proc say 0, and a file may grow while it is read.
+  std::string content;
+  std::size_t size = 0;
+  std::size_t want = static_cast<std::size_t>(status.st_size) + 1;
+  while (true) {
+    content.resize(size + std::min(std::max(want, kChunk), max_bytes - size + 1));
+    const ssize_t got =
+        pread(fd, content.data() + size, content.size() - size, static_cast<off_t>(size));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::unexpected(Error("read", name, errno));
+    size += static_cast<std::size_t>(got);
+    if (size > max_bytes) return std::unexpected(Error("read", name, EFBIG));
+    if (got == 0) break;
+    want = 0;
+  }
+  content.resize(size);
+  return content;
+}
+
+Result<UniqueFd> SealedMemfd(const char* name, std::string_view content) {
+  Result<UniqueFd> fd = CreateMemfd(name);
+  if (!fd) return fd;
+  if (Result<void> written = WriteAll(fd->get(), content); !written) {
+    return std::unexpected(written.error());
+  }
+  if (lseek(fd->get(), 0, SEEK_SET) != 0) return std::unexpected(Error("lseek", name, errno));
+  const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+  if (fcntl(fd->get(), F_ADD_SEALS, seals) != 0) {
+    return std::unexpected(Error("fcntl F_ADD_SEALS", name, errno));
+  }
+  return fd;
+}
+
+Result<void> WriteAll(int fd, std::string_view data) {
+  while (!data.empty()) {
+    const ssize_t wrote = write(fd, data.data(), data.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return std::unexpected(Error("write", "", errno));
+    data.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return {};
+}
+
+}  // namespace pa

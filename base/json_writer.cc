@@ -1,0 +1,183 @@
+#include "base/json_writer.h"
+
+#include <cassert>
+
+#include "base/json.h"
+#include "base/utf8.h"
+
+namespace pa {
+namespace {
+
+// Line ends to Python's splitlines() and to JavaScript's readline, though not to JSON: escaped, so
+// that one message is one line to every reader.
+const char* EscapedLineEnd(std::string_view sequence) {
+  if (sequence == "\xC2\x85") return "\\u0085";
+  if (sequence == "\xE2\x80\xA8") return "\\u2028";
+  if (sequence == "\xE2\x80\xA9") return "\\u2029";
+  return nullptr;
+}
+
+bool IsPlain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
+void AppendEscaped(std::string& out, char c) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  switch (c) {
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\b':
+      out += "\\b";
+      return;
+    case '\f':
+      out += "\\f";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default: {
+      const auto byte = static_cast<unsigned char>(c);
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    }
+  }
+}
+
+// One sequence that is not plain; returns how many bytes it was.
+std::size_t AppendSpecial(std::string& out, std::string_view bytes) {
+  std::size_t invalid = 0;
+  const std::size_t length = Utf8SequenceLength(bytes, &invalid);
+  if (length == 0) {
+    out += "\xEF\xBF\xBD";
+    return invalid;
+  }
+  const std::string_view sequence = bytes.substr(0, length);
+  if (length == 1) {
+    AppendEscaped(out, sequence[0]);
+  } else if (const char* escaped = EscapedLineEnd(sequence)) {
+    out += escaped;
+  } else {
+    out += sequence;
+  }
+  return length;
+}
+
+void AppendString(std::string& out, std::string_view bytes) {
+  out += '"';
+  while (!bytes.empty()) {
+    std::size_t plain = 0;
+    while (plain < bytes.size() && IsPlain(bytes[plain])) ++plain;
+    out += bytes.substr(0, plain);
+    bytes.remove_prefix(plain);
+    if (!bytes.empty()) bytes.remove_prefix(AppendSpecial(out, bytes));
+  }
+  out += '"';
+}
+
+}  // namespace
+
+void JsonWriter::Separate() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (has_member_.empty()) return;
+  if (has_member_.back()) out_ += ',';
+  has_member_.back() = true;
+}
+
+JsonWriter& JsonWriter::BeginObject() {
+  Separate();
+  has_member_.push_back(false);
+  out_ += '{';
+  return *this;
+}
+
+JsonWriter& JsonWriter::EndObject() {
+  assert(!has_member_.empty() && !after_key_);
+  has_member_.pop_back();
+  out_ += '}';
+  return *this;
+}
+
+JsonWriter& JsonWriter::BeginArray() {
+  Separate();
+  has_member_.push_back(false);
+  out_ += '[';
+  return *this;
+}
+
+JsonWriter& JsonWriter::EndArray() {
+  assert(!has_member_.empty() && !after_key_);
+  has_member_.pop_back();
+  out_ += ']';
+  return *this;
+}
+
+JsonWriter& JsonWriter::Key(std::string_view key) {
+  assert(!has_member_.empty() && !after_key_);
+  Separate();
+  AppendString(out_, key);
+  out_ += ':';
+  after_key_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::String(std::string_view bytes) {
+  Separate();
+  AppendString(out_, bytes);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Int(std::int64_t value) { return Raw(std::to_string(value)); }
+JsonWriter& JsonWriter::Uint(std::uint64_t value) { return Raw(std::to_string(value)); }
+JsonWriter& JsonWriter::Bool(bool value) { return Raw(value ? "true" : "false"); }
+JsonWriter& JsonWriter::Null() { return Raw("null"); }
+
+JsonWriter& JsonWriter::Raw(std::string_view json) {
+  Separate();
+  out_ += json;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Value(const JsonValue& value) {
+  switch (value.kind()) {
+    case JsonValue::Kind::kNull:
+      return Null();
+    case JsonValue::Kind::kBool:
+      return Bool(value.AsBool());
+    case JsonValue::Kind::kNumber:
+      return Raw(value.NumberToken());
+    case JsonValue::Kind::kString:
+      return String(value.AsString());
+    case JsonValue::Kind::kArray:
+      BeginArray();
+      for (const JsonValue& item : value.Items()) Value(item);
+      return EndArray();
+    case JsonValue::Kind::kObject:
+      BeginObject();
+      for (const JsonValue::Member& member : value.Members())
+        Key(member.first).Value(member.second);
+      return EndObject();
+  }
+  return *this;
+}
+
+std::string JsonWriter::Take() && {
+  assert(has_member_.empty() && !after_key_);
+  return std::move(out_);
+}
+
+}  // namespace pa
