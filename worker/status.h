@@ -1,9 +1,9 @@
 // WorkerStatus: what a worker tells the supervisor over its control socket, one packet a message.
 //
-// A worker sends kStarted once the command has been executed (execve succeeded), or kSetupFailed and
-// nothing more; after kStarted exactly one kEnded, when nothing of the tree is alive any more. The
-// supervisor sends kCancel (one byte) to end the tree politely; closing the socket kills it at once.
-// Plain values; freestanding.
+// A worker sends kStarted once the command has been executed (execve succeeded), or kSetupFailed
+// and nothing more; after kStarted exactly one kEnded, when nothing of the tree is alive any more.
+// The supervisor sends kCancel (one byte) to end the tree politely; closing the socket kills it at
+// once. Plain values; freestanding.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ enum class Step : std::uint32_t {
   kCloseDescriptors,
   kReadSpec,
   kDecodeSpec,
-  kSession,        // setsid, signals to default, umask
+  kSession,  // setsid, signals to default, umask
   kSubreaper,
-  kCapabilities,   // as root: drop all but those of file ownership
+  kCapabilities,  // as root: drop all but those of file ownership
   kNoNewPrivs,
   kGuardianScope,  // outer Landlock domain: the guardian's kill(-1) reaches its own tree only
   kSpawn,          // clone of the child
   kWorkingDirectory,
-  kNamespaces,     // reserved: tier 1
-  kLimits,         // rlimits
+  kNamespaces,  // reserved: tier 1
+  kLimits,      // rlimits
   kLandlock,
   kSeccomp,
   kExecute,
@@ -46,8 +46,15 @@ enum class EndReason : std::uint32_t {
   kLimitExceeded = 5,
 };
 
-enum class Limit : std::uint32_t { kNone = 0, kMemory = 1, kProcesses = 2, kCpuTime = 3, kFileSize = 4 };
-const char* LimitName(Limit limit);  // "memory", "processes", "cpu_time", "file_size"; the policy's keys
+enum class Limit : std::uint32_t {
+  kNone = 0,
+  kMemory = 1,
+  kProcesses = 2,
+  kCpuTime = 3,
+  kFileSize = 4,
+};
+// "memory", "processes", "cpu_time", "file_size": the policy's keys.
+const char* LimitName(Limit limit);
 
 // One packet. Fields that do not belong to the kind are 0.
 struct WorkerStatus {
@@ -56,20 +63,20 @@ struct WorkerStatus {
   // kSetupFailed
   Step step = Step::kNone;
   std::int32_t sys_errno = 0;
-  char subject[256] = {};            // NUL-terminated, cut to fit
+  char subject[256] = {};  // NUL-terminated, cut to fit
   // kEnded
   EndReason reason = EndReason::kExited;
-  std::int32_t exit_code = -1;       // of the command itself, when it exited
-  std::int32_t term_signal = 0;      // when it was killed
+  std::int32_t exit_code = -1;   // of the command itself, when it exited
+  std::int32_t term_signal = 0;  // when it was killed
   Limit limit = Limit::kNone;
   std::uint64_t wall_us = 0;
-  std::uint64_t user_us = 0;         // of the whole tree, as far as it was waited for
+  std::uint64_t user_us = 0;  // of the whole tree, as far as it was waited for
   std::uint64_t system_us = 0;
-  std::uint64_t max_rss_kib = 0;     // largest single process
-  std::uint32_t strays_killed = 0;   // processes that outlived the command and were ended
-  std::uint32_t tmp_clean = 0;       // 1: tmp_dir is empty again and may serve another request
-  std::uint32_t probe_denied = 0;    // kProbe: bit n set = attempt n was denied
-  std::uint32_t probe_tried = 0;     // kProbe: bit n set = attempt n was made
+  std::uint64_t max_rss_kib = 0;    // largest single process
+  std::uint32_t strays_killed = 0;  // processes that outlived the command and were ended
+  std::uint32_t tmp_clean = 0;      // 1: tmp_dir is empty again and may serve another request
+  std::uint32_t probe_denied = 0;   // kProbe: bit n set = attempt n was denied
+  std::uint32_t probe_tried = 0;    // kProbe: bit n set = attempt n was made
 };
 
 inline constexpr char kCancel = 'C';

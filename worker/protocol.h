@@ -1,0 +1,32 @@
+// What supervisor and worker must agree on beside the spec itself: actions, descriptors, sizes.
+// Plain values; freestanding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pa::worker {
+
+// Descriptors at the worker's start. 0, 1 and 2 are the command's; everything from kFirstStray on
+// is closed before anything else happens.
+inline constexpr int kSpecFd = 3;  // sealed memfd with the spec
+inline constexpr int kControlFd =
+    4;  // SOCK_SEQPACKET: status out, cancel in; hang-up = supervisor died
+inline constexpr int kCwdFd = 5;      // O_PATH of the validated working directory
+inline constexpr int kRulesetFd = 6;  // Landlock ruleset, when spec.has_ruleset_fd
+inline constexpr int kFirstStray = 7;
+
+enum class Action : std::uint8_t {
+  kExecute = 1,  // become the guardian of `executable argv`
+  kCreateFile =
+      2,  // create `create_path` beneath the working directory with what stdin holds; never replace
+  kProbe = 3,  // try what the confinement must deny, report what was not denied
+};
+
+inline constexpr std::size_t kMaxSpecBytes = 8u << 20;
+
+// Exit statuses of the worker itself: of `--spec`, and of a worker that could not even report.
+inline constexpr int kExitTimedOut = 124;
+inline constexpr int kExitSetupFailed = 125;
+
+}  // namespace pa::worker

@@ -1,0 +1,100 @@
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "worker/spec.h"
+#include "worker/spec_view.h"
+#include "worker/wire.h"
+
+namespace pa::worker {
+namespace {
+
+// Appends one value after the other; the mirror of the Reader in spec_view.cc.
+class Writer {
+ public:
+  std::string Take() && { return std::move(out_); }
+
+  template <typename Integer>
+  void Put(Integer value) {
+    char raw[sizeof(value)];
+    std::memcpy(raw, &value, sizeof(value));
+    out_.append(raw, sizeof(value));
+  }
+
+  template <typename E>
+  bool Enum(const char*, E value, int, int) {
+    Begin();
+    Put(static_cast<std::uint8_t>(value));
+    return true;
+  }
+
+  bool Flag(const char* name, bool value) { return Enum(name, value, 0, 1); }
+
+  bool Number(const char*, std::uint64_t value) {
+    Begin();
+    Put(value);
+    return true;
+  }
+
+  bool Text(const char*, const std::string& text) {
+    Begin();
+    PutText(text);
+    return true;
+  }
+
+  bool Blob(const char*, const std::string& blob) {
+    Begin();
+    Put(static_cast<std::uint32_t>(blob.size()));
+    out_ += blob;
+    return true;
+  }
+
+  bool TextList(const char*, const std::vector<std::string>& list) {
+    Begin();
+    Put(static_cast<std::uint32_t>(list.size()));
+    for (const std::string& text : list) PutText(text);
+    return true;
+  }
+
+  bool Grants(const char*, const std::vector<sandbox::PathGrant>& grants) {
+    Begin();
+    Put(static_cast<std::uint32_t>(grants.size()));
+    for (const sandbox::PathGrant& grant : grants) {
+      PutText(grant.path);
+      Put(static_cast<std::uint8_t>(grant.access));
+      PutText(grant.reason);
+    }
+    return true;
+  }
+
+ private:
+  void Begin() { Put(++index_); }
+
+  void PutText(const std::string& text) {
+    Put(static_cast<std::uint32_t>(text.size()));
+    out_.append(text.c_str(), text.size() + 1);
+  }
+
+  std::string out_;
+  std::uint8_t index_ = 0;
+};
+
+}  // namespace
+
+Result<std::string> EncodeSpec(const WorkerSpec& spec) {
+  Writer writer;
+  writer.Put(kWireMagic);
+  writer.Put(kWireVersion);
+  VisitSpec(writer, spec);
+  std::string bytes = std::move(writer).Take();
+  if (bytes.size() > kMaxSpecBytes) return std::unexpected(Error("encode spec", "size", E2BIG));
+
+  const std::size_t arena_bytes = SpecArenaBytes(bytes.size());
+  const auto arena = std::make_unique_for_overwrite<char[]>(arena_bytes);
+  const auto view = ParseSpec(bytes, {arena.get(), arena_bytes});
+  if (!view)
+    return std::unexpected(Error("encode spec", std::string(view.error().subject), EINVAL));
+  return bytes;
+}
+
+}  // namespace pa::worker

@@ -1,0 +1,211 @@
+#include "worker/spec.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "worker/spec_view.h"
+#include "worker/wire.h"
+
+namespace pa::worker {
+namespace {
+
+WorkerSpec Small() {
+  WorkerSpec spec;
+  spec.executable = "/bin/true";
+  spec.argv = {"true"};
+  spec.seccomp_program = std::string(8, '\6');
+  return spec;
+}
+
+std::string Encoded(const WorkerSpec& spec) {
+  const Result<std::string> bytes = EncodeSpec(spec);
+  EXPECT_TRUE(bytes) << (bytes ? "" : bytes.error().subject);
+  return bytes.value_or("");
+}
+
+std::string RefusedField(const WorkerSpec& spec) {
+  const Result<std::string> bytes = EncodeSpec(spec);
+  return bytes ? "accepted" : bytes.error().subject;
+}
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  std::uint64_t Below(std::uint64_t bound) { return engine_() % bound; }
+  std::uint64_t Any() { return engine_() >> Below(64); }
+
+  std::string Text(std::size_t longest) {
+    std::string text(Below(longest + 1), 'x');
+    for (char& c : text) c = static_cast<char>(1 + Below(255));
+    return text;
+  }
+
+  std::vector<std::string> Texts(const std::string& prefix, std::size_t at_least) {
+    std::vector<std::string> texts(at_least + Below(40));
+    for (std::string& text : texts) text = prefix + Text(200);
+    return texts;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+WorkerSpec RandomSpec(Random& random) {
+  WorkerSpec spec;
+  spec.action = static_cast<Action>(1 + random.Below(3));
+  if (spec.action == Action::kExecute) {
+    spec.executable = "/" + random.Text(100);
+    spec.argv = random.Texts("", 1);
+  }
+  if (spec.action == Action::kCreateFile) spec.create_path = "Makefile";
+  if (spec.action == Action::kProbe) spec.create_path = "/" + random.Text(30);
+  spec.env = random.Texts("NAME=", 0);
+  spec.working_directory = random.Below(2) ? "" : "/" + random.Text(300);
+  spec.tmp_dir = random.Below(2) ? "" : "/" + random.Text(50);
+  for (std::uint64_t i = random.Below(20); i > 0; --i) {
+    spec.paths.push_back({"/" + random.Text(90), static_cast<sandbox::Access>(1 + random.Below(15)),
+                          random.Text(20)});
+  }
+  spec.network = static_cast<sandbox::Network>(random.Below(2));
+  spec.limits = {random.Any(), random.Any(), random.Any(), random.Any(),
+                 random.Any(), random.Any(), random.Any()};
+  spec.seccomp_program.resize(8 * (1 + random.Below(4096)));
+  for (char& c : spec.seccomp_program) c = static_cast<char>(random.Below(256));
+  spec.has_ruleset_fd = random.Below(2) == 1;
+  return spec;
+}
+
+TEST(SpecTest, WhatIsEncodedIsDecodedUnchanged) {
+  Random random(20261121);
+  for (int i = 0; i < 500; ++i) {
+    const WorkerSpec spec = RandomSpec(random);
+    const std::string bytes = Encoded(spec);
+    const Result<WorkerSpec> decoded = DecodeSpec(bytes);
+    ASSERT_TRUE(decoded) << decoded.error().subject;
+    EXPECT_EQ(*decoded, spec);
+    EXPECT_EQ(Encoded(*decoded), bytes);
+  }
+}
+
+TEST(SpecTest, ListsPointIntoTheBytesAndEndWithNull) {
+  WorkerSpec spec = Small();
+  spec.argv = {"make", "", "--", "all"};
+  const std::string bytes = Encoded(spec);
+  std::vector<char> arena(SpecArenaBytes(bytes.size()));
+  const SysResult<SpecView> view = ParseSpec(bytes, arena);
+  ASSERT_TRUE(view);
+  ASSERT_EQ(view->argv.count, 4u);
+  EXPECT_STREQ(view->argv.items[0], "make");
+  EXPECT_STREQ(view->argv.items[1], "");
+  EXPECT_EQ(view->argv.items[4], nullptr);
+  EXPECT_EQ(view->env.items[0], nullptr);
+  EXPECT_GE(view->argv.items[3], bytes.data());
+  EXPECT_LT(view->argv.items[3], bytes.data() + bytes.size());
+}
+
+TEST(SpecTest, EveryTruncationIsRefused) {
+  Random random(7);
+  WorkerSpec spec = RandomSpec(random);
+  spec.seccomp_program.resize(16);
+  const std::string bytes = Encoded(spec);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(DecodeSpec(std::string_view(bytes).substr(0, size))) << size;
+  }
+  const Result<WorkerSpec> longer = DecodeSpec(bytes + '\0');
+  ASSERT_FALSE(longer);
+  EXPECT_EQ(longer.error().subject, "trailing bytes");
+}
+
+TEST(SpecTest, FlippedBytesAreRefusedOrMeanSomethingElse) {
+  const std::string bytes = Encoded(Small());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string flipped = bytes;
+    flipped[i] = static_cast<char>(flipped[i] ^ 0x41);
+    const Result<WorkerSpec> decoded = DecodeSpec(flipped);
+    if (!decoded) continue;
+    EXPECT_EQ(Encoded(*decoded), flipped) << i;
+  }
+}
+
+TEST(SpecTest, AnotherVersionIsRefusedByName) {
+  std::string bytes = Encoded(Small());
+  bytes[4] = static_cast<char>(kWireVersion + 1);
+  const Result<WorkerSpec> decoded = DecodeSpec(bytes);
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().subject, "version");
+}
+
+TEST(SpecTest, ACountBeyondTheBytesIsRefused) {
+  std::string bytes = Encoded(Small());
+  const std::size_t argv_count = bytes.find("/bin/true") + sizeof("/bin/true") + 1;
+  ASSERT_EQ(bytes[argv_count], 1);
+  for (const int byte : {0, 1, 2, 3}) {
+    std::string huge = bytes;
+    huge[argv_count + static_cast<std::size_t>(byte)] = '\x7f';
+    const Result<WorkerSpec> decoded = DecodeSpec(huge);
+    ASSERT_FALSE(decoded);
+    EXPECT_EQ(decoded.error().subject, "argv");
+  }
+}
+
+struct Refusal {
+  const char* field;
+  void (*spoil)(WorkerSpec& spec);
+};
+
+class SpecRefusalTest : public testing::TestWithParam<Refusal> {};
+
+TEST_P(SpecRefusalTest, NamesTheField) {
+  WorkerSpec spec = Small();
+  ASSERT_EQ(RefusedField(spec), "accepted");
+  GetParam().spoil(spec);
+  EXPECT_EQ(RefusedField(spec), GetParam().field);
+}
+
+using namespace std::string_literals;
+
+INSTANTIATE_TEST_SUITE_P(
+    EachField, SpecRefusalTest,
+    testing::Values(
+        Refusal{"action", [](WorkerSpec& s) { s.action = Action{9}; }},
+        Refusal{"executable", [](WorkerSpec& s) { s.executable = "bin/true"; }},
+        Refusal{"executable", [](WorkerSpec& s) { s.executable = "/bin/tr\0ue"s; }},
+        Refusal{"argv", [](WorkerSpec& s) { s.argv.clear(); }},
+        Refusal{"argv", [](WorkerSpec& s) { s.argv.push_back("a\0"s); }},
+        Refusal{"env", [](WorkerSpec& s) { s.env = {"NAME"}; }},
+        Refusal{"env", [](WorkerSpec& s) { s.env = {"=value"}; }},
+        Refusal{"env", [](WorkerSpec& s) { s.env = {"A=b\0c"s}; }},
+        Refusal{"working_directory", [](WorkerSpec& s) { s.working_directory = "src"; }},
+        Refusal{"tmp_dir", [](WorkerSpec& s) { s.tmp_dir = "tmp"; }},
+        Refusal{"create_path", [](WorkerSpec& s) { s.create_path = "Makefile"; }},
+        Refusal{"paths", [](WorkerSpec& s) { s.paths = {{"usr", sandbox::Access::kRead, ""}}; }},
+        Refusal{"paths", [](WorkerSpec& s) { s.paths = {{"/usr", sandbox::Access::kNone, ""}}; }},
+        Refusal{"paths", [](WorkerSpec& s) { s.paths = {{"/usr", sandbox::Access{16}, ""}}; }},
+        Refusal{"paths",
+                [](WorkerSpec& s) {
+                  s.paths.assign(kMaxGrants + 1, {"/", sandbox::Access::kRead, ""});
+                }},
+        Refusal{"network", [](WorkerSpec& s) { s.network = sandbox::Network{2}; }},
+        Refusal{"seccomp_program", [](WorkerSpec& s) { s.seccomp_program.clear(); }},
+        Refusal{"seccomp_program", [](WorkerSpec& s) { s.seccomp_program += 'x'; }},
+        Refusal{"seccomp_program", [](WorkerSpec& s) { s.seccomp_program.resize(8 * 4097); }},
+        Refusal{"size", [](WorkerSpec& s) { s.argv.push_back(std::string(kMaxSpecBytes, 'x')); }}));
+
+TEST(SpecTest, ACreatedFileIsOneComponent) {
+  WorkerSpec spec = Small();
+  spec.action = Action::kCreateFile;
+  spec.executable.clear();
+  spec.argv.clear();
+  for (const char* name : {"Makefile", "...", "-x", " "}) {
+    spec.create_path = name;
+    EXPECT_EQ(RefusedField(spec), "accepted") << name;
+  }
+  for (const char* name : {"", ".", "..", "a/b", "/etc/x", "../x"}) {
+    spec.create_path = name;
+    EXPECT_EQ(RefusedField(spec), "create_path") << name;
+  }
+}
+
+}  // namespace
+}  // namespace pa::worker

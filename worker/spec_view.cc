@@ -1,0 +1,182 @@
+#include "worker/spec_view.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "worker/wire.h"
+
+namespace pa::worker {
+namespace {
+
+// Pointer arrays for the lists; memory that the caller owns.
+class Arena {
+ public:
+  explicit Arena(std::span<char> memory) : memory_(memory) {}
+
+  template <typename T>
+  T* Take(std::size_t count) {
+    const std::size_t wanted = count * sizeof(T);  // count is bounded by the spec's size
+    if (wanted > memory_.size()) return nullptr;
+    void* taken = memory_.data();
+    memory_ = memory_.subspan(wanted);
+    return new (taken) T[count];
+  }
+
+ private:
+  std::span<char> memory_;
+};
+
+// One value after the other off the front; every length is checked against what is left.
+class Reader {
+ public:
+  Reader(std::span<const char> bytes, std::span<char> arena) : left_(bytes), arena_(arena) {}
+
+  const char* field() const { return field_; }
+  bool AtEnd() const { return left_.empty(); }
+
+  template <typename Integer>
+  bool Get(Integer& value) {
+    if (left_.size() < sizeof(value)) return false;
+    std::memcpy(&value, left_.data(), sizeof(value));
+    left_ = left_.subspan(sizeof(value));
+    return true;
+  }
+
+  template <typename E>
+  bool Enum(const char* name, E& value, std::uint8_t first, std::uint8_t last) {
+    std::uint8_t raw = 0;
+    if (!Begin(name) || !Get(raw) || raw < first || raw > last) return false;
+    value = static_cast<E>(raw);
+    return true;
+  }
+
+  bool Flag(const char* name, bool& value) { return Enum(name, value, 0, 1); }
+  bool Number(const char* name, std::uint64_t& value) { return Begin(name) && Get(value); }
+  bool Text(const char* name, const char*& text) { return Begin(name) && GetText(text); }
+
+  bool Blob(const char* name, std::string_view& blob) {
+    std::uint32_t length = 0;
+    if (!Begin(name) || !Get(length) || left_.size() < length) return false;
+    blob = {left_.data(), length};
+    left_ = left_.subspan(length);
+    return true;
+  }
+
+  bool TextList(const char* name, worker::TextList& list) {
+    std::uint32_t count = 0;
+    if (!Begin(name) || !GetCount(count, kMaxListItems, kMinTextBytes)) return false;
+    list.items = arena_.Take<char*>(count + 1u);
+    if (list.items == nullptr) return false;
+    for (; list.count < count; ++list.count) {
+      const char* text = nullptr;
+      if (!GetText(text)) return false;
+      list.items[list.count] = const_cast<char*>(text);  // execve's type; nobody writes
+    }
+    list.items[count] = nullptr;
+    return true;
+  }
+
+  bool Grants(const char* name, std::span<const GrantView>& grants) {
+    std::uint32_t count = 0;
+    if (!Begin(name) || !GetCount(count, kMaxGrants, 2 * kMinTextBytes + 1)) return false;
+    auto* items = arena_.Take<GrantView>(count);
+    if (items == nullptr) return false;
+    for (GrantView& grant : std::span(items, count)) {
+      if (!GetText(grant.path) || !Get(grant.access) || !GetText(grant.reason)) return false;
+    }
+    grants = {items, count};
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kMinTextBytes = sizeof(std::uint32_t) + 1;
+
+  bool Begin(const char* name) {
+    field_ = name;
+    std::uint8_t index = 0;
+    return Get(index) && index == ++index_;
+  }
+
+  // A count that the bytes left cannot hold is refused before the arena is asked.
+  bool GetCount(std::uint32_t& count, std::uint32_t most, std::size_t min_item_bytes) {
+    return Get(count) && count <= most && count <= left_.size() / min_item_bytes;
+  }
+
+  bool GetText(const char*& text) {
+    std::uint32_t length = 0;
+    if (!Get(length) || left_.size() <= length) return false;
+    if (std::memchr(left_.data(), 0, length + std::size_t{1}) != left_.data() + length)
+      return false;
+    text = left_.data();
+    left_ = left_.subspan(length + std::size_t{1});
+    return true;
+  }
+
+  std::span<const char> left_;
+  Arena arena_;
+  const char* field_ = "header";
+  std::uint8_t index_ = 0;
+};
+
+bool IsAbsolute(const char* path) { return path[0] == '/'; }
+bool IsAbsoluteOrEmpty(const char* path) { return path[0] == '/' || path[0] == '\0'; }
+
+bool IsOneComponent(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos &&
+         name.size() <= 255;
+}
+
+bool CreatePathIsSane(const SpecView& spec) {
+  switch (spec.action) {
+    case Action::kCreateFile:
+      return IsOneComponent(spec.create_path);
+    case Action::kProbe:
+      return IsAbsolute(spec.create_path);
+    case Action::kExecute:
+      return spec.create_path[0] == '\0';
+  }
+  return false;
+}
+
+bool IsAssignment(const char* text) { return text[0] != '=' && std::strchr(text, '=') != nullptr; }
+
+// The first field that makes no sense together with the others; nothing when all do.
+const char* FindNonsense(const SpecView& spec) {
+  const bool executes = spec.action == Action::kExecute;
+  if (executes ? !IsAbsolute(spec.executable) : spec.executable[0] != '\0') return "executable";
+  if (executes != (spec.argv.count > 0)) return "argv";
+  if (!std::all_of(spec.env.items, spec.env.items + spec.env.count, IsAssignment)) return "env";
+  if (!IsAbsoluteOrEmpty(spec.working_directory)) return "working_directory";
+  if (!IsAbsoluteOrEmpty(spec.tmp_dir)) return "tmp_dir";
+  if (!CreatePathIsSane(spec)) return "create_path";
+  const bool grants_are_sane = std::ranges::all_of(spec.paths, [](const GrantView& grant) {
+    return IsAbsolute(grant.path) && grant.access != 0 && grant.access <= kMaxAccess;
+  });
+  if (!grants_are_sane) return "paths";
+  const std::size_t bpf = spec.seccomp_program.size();
+  if (bpf == 0 || bpf % kBpfInstruction != 0 || bpf > kMaxBpfBytes) return "seccomp_program";
+  return nullptr;
+}
+
+}  // namespace
+
+SysResult<SpecView> ParseSpec(std::span<const char> bytes, std::span<char> arena) {
+  const auto refuse = [](const char* field) {
+    return std::unexpected(SysError{"decode spec", field, EINVAL});
+  };
+  if (bytes.size() > kMaxSpecBytes) return refuse("size");
+  Reader reader(bytes, arena);
+  std::uint32_t magic = 0;
+  std::uint32_t version = 0;
+  if (!reader.Get(magic) || magic != kWireMagic) return refuse("magic");
+  if (!reader.Get(version) || version != kWireVersion) return refuse("version");
+  SpecView spec;
+  if (!VisitSpec(reader, spec)) return refuse(reader.field());
+  if (!reader.AtEnd()) return refuse("trailing bytes");
+  if (const char* field = FindNonsense(spec)) return refuse(field);
+  return spec;
+}
+
+}  // namespace pa::worker

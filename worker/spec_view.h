@@ -1,0 +1,67 @@
+// SpecView: a spec as the worker sees it, zero-copy: every string points into the bytes it came
+// from.
+//
+//   char arena[SpecArenaBytes(bytes.size())];
+//   SysResult<SpecView> spec = ParseSpec(bytes, arena);
+//   execve(spec->executable, spec->argv.items, spec->env.items);
+//
+// Strict: a spec that is not exactly what EncodeSpec makes is refused, and so is one whose values
+// make no sense together, because a worker that guesses is a hole. Freestanding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/sys_error.h"
+#include "worker/protocol.h"
+
+namespace pa::worker {
+
+// `items` ends with a null pointer, as execve(2) wants it.
+struct TextList {
+  char** items = nullptr;
+  std::size_t count = 0;
+};
+
+struct GrantView {
+  const char* path = nullptr;
+  std::uint8_t access = 0;  // sandbox::Access
+  const char* reason = nullptr;
+};
+
+struct LimitsView {  // sandbox::ResourceLimits
+  std::uint64_t cpu_seconds = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t processes = 0;
+  std::uint64_t open_files = 0;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t wall_time_ms = 0;
+  std::uint64_t grace_ms = 0;
+};
+
+struct SpecView {
+  Action action = Action::kExecute;
+  const char* executable = "";
+  TextList argv;
+  TextList env;
+  const char* working_directory = "";
+  const char* tmp_dir = "";
+  const char* create_path = "";
+  std::span<const GrantView> paths;
+  std::uint8_t network = 0;  // sandbox::Network
+  LimitsView limits;
+  std::string_view seccomp_program;
+  bool has_ruleset_fd = false;
+};
+
+// Room for the pointer arrays of any spec of this size: a listed text takes at least 5 bytes on the
+// wire and 8 here, a grant at least 11 and 24.
+constexpr std::size_t SpecArenaBytes(std::size_t spec_bytes) { return 3 * spec_bytes + 64; }
+
+// `bytes` and `arena` must outlive the view; `arena` is aligned for pointers. The error's subject
+// is the field that was wrong.
+SysResult<SpecView> ParseSpec(std::span<const char> bytes, std::span<char> arena);
+
+}  // namespace pa::worker

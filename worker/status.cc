@@ -1,0 +1,63 @@
+#include "worker/status.h"
+
+namespace pa::worker {
+
+const char* StepName(Step step) {
+  switch (step) {
+    case Step::kNone:
+      return "none";
+    case Step::kCloseDescriptors:
+      return "close descriptors";
+    case Step::kReadSpec:
+      return "read spec";
+    case Step::kDecodeSpec:
+      return "decode spec";
+    case Step::kSession:
+      return "session";
+    case Step::kSubreaper:
+      return "subreaper";
+    case Step::kCapabilities:
+      return "capabilities";
+    case Step::kNoNewPrivs:
+      return "no_new_privs";
+    case Step::kGuardianScope:
+      return "guardian scope";
+    case Step::kSpawn:
+      return "spawn";
+    case Step::kWorkingDirectory:
+      return "working directory";
+    case Step::kNamespaces:
+      return "namespaces";
+    case Step::kLimits:
+      return "limits";
+    case Step::kLandlock:
+      return "landlock";
+    case Step::kSeccomp:
+      return "seccomp";
+    case Step::kExecute:
+      return "execute";
+    case Step::kCreateFile:
+      return "create file";
+    case Step::kProbe:
+      return "probe";
+  }
+  return "unknown";
+}
+
+const char* LimitName(Limit limit) {
+  switch (limit) {
+    case Limit::kNone:
+      return "none";
+    case Limit::kMemory:
+      return "memory";
+    case Limit::kProcesses:
+      return "processes";
+    case Limit::kCpuTime:
+      return "cpu_time";
+    case Limit::kFileSize:
+      return "file_size";
+  }
+  return "unknown";
+}
+
+}  // namespace pa::worker

@@ -1,0 +1,55 @@
+// The wire format of a WorkerSpec. This function is the whole truth about it: the builder
+// (worker/spec_encode.cc) and the parser (worker/spec_view.cc) both walk the fields through
+// VisitSpec.
+//
+//   file  = magic:u32 version:u32 field*            all integers little-endian, nothing aligned
+//   field = index:u8 value                          every field once, in this order; then the end
+//   text  = length:u32 bytes NUL                    without inner NUL, so that argv can point into
+//   it blob  = length:u32 bytes list  = count:u32 item*
+//
+// To add a field: a member in WorkerSpec (spec.h) and SpecView (spec_view.h), one line here, a new
+// kWireVersion. Supervisor and worker are of one build; the version tells mixed installations
+// apart.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "worker/protocol.h"
+
+namespace pa::worker {
+
+inline constexpr std::uint32_t kWireMagic = 0x53574150;  // "PAWS"
+inline constexpr std::uint32_t kWireVersion = 1;
+
+// Bounds of one value; a spec beyond them is refused by both sides.
+inline constexpr std::uint32_t kMaxListItems = 1u << 20;
+inline constexpr std::uint32_t kMaxGrants = 4096;
+inline constexpr std::uint8_t kMaxAccess = 15;                       // every bit of sandbox::Access
+inline constexpr std::size_t kBpfInstruction = 8;                    // sizeof(struct sock_filter)
+inline constexpr std::size_t kMaxBpfBytes = 4096 * kBpfInstruction;  // BPF_MAXINSNS
+
+// `Io` has one method for each kind of value; each answers whether to go on.
+template <typename Io, typename Spec>
+constexpr bool VisitSpec(Io& io, Spec& spec) {
+  return io.Enum("action", spec.action, 1, 3) &&                  //
+         io.Text("executable", spec.executable) &&                //
+         io.TextList("argv", spec.argv) &&                        //
+         io.TextList("env", spec.env) &&                          //
+         io.Text("working_directory", spec.working_directory) &&  //
+         io.Text("tmp_dir", spec.tmp_dir) &&                      //
+         io.Text("create_path", spec.create_path) &&              //
+         io.Grants("paths", spec.paths) &&                        //
+         io.Enum("network", spec.network, 0, 1) &&                //
+         io.Number("cpu_seconds", spec.limits.cpu_seconds) &&     //
+         io.Number("memory_bytes", spec.limits.memory_bytes) &&   //
+         io.Number("processes", spec.limits.processes) &&         //
+         io.Number("open_files", spec.limits.open_files) &&       //
+         io.Number("file_bytes", spec.limits.file_bytes) &&       //
+         io.Number("wall_time_ms", spec.limits.wall_time_ms) &&   //
+         io.Number("grace_ms", spec.limits.grace_ms) &&           //
+         io.Blob("seccomp_program", spec.seccomp_program) &&      //
+         io.Flag("has_ruleset_fd", spec.has_ruleset_fd);
+}
+
+}  // namespace pa::worker
