@@ -1,4 +1,5 @@
-// Confinement: what a command may touch, as plain values. Data only; nothing here talks to the kernel.
+// Confinement: what a command may touch, as plain values. Data only; nothing here talks to the
+// kernel.
 //
 //   Confinement c;
 //   c.paths.push_back({"/usr", Access::kRead | Access::kExecute, "system"});
@@ -6,63 +7,22 @@
 //   Result<PreparedSandbox> sandbox = Prepare(c);     // sandbox/prepared.h
 //   Enforcement report = Assess(c, ProbeKernel());    // sandbox/enforcement.h
 //
-// The default is the strictest: no path, no network, the `build` system calls. A relaxation is a named
-// value of its own type with its line in the enforcement report, never a bool.
+// The default is the strictest: no path, no network, the `build` system calls. A relaxation is a
+// named value of its own type with its line in the enforcement report, never a bool.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "sandbox/values.h"
+
 namespace pa::sandbox {
 
-// Rights on a path and, for a directory, on everything beneath it.
-enum class Access : std::uint8_t {
-  kNone = 0,
-  kRead = 1,     // read files, list directories
-  kExecute = 2,  // execve
-  kWrite = 4,    // write, truncate, create, remove, rename and link, also across directories
-  kDevice = 8,   // ioctl on device files
-};
-constexpr Access operator|(Access a, Access b) {
-  return static_cast<Access>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
-}
-constexpr bool Has(Access set, Access bit) {
-  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(bit)) != 0;
-}
-inline constexpr Access kReadExecute = Access::kRead | Access::kExecute;
-inline constexpr Access kReadWrite = Access::kRead | Access::kWrite;
-inline constexpr Access kReadWriteExecute = kReadExecute | Access::kWrite;
-
 struct PathGrant {
-  std::string path;    // absolute; a path that does not exist is skipped, never created
+  std::string path;  // absolute; a path that does not exist is skipped, never created
   Access access = Access::kNone;
   std::string reason;  // "system", "working directory", "policy filesystem.read[0]"
   bool operator==(const PathGrant&) const = default;
-};
-
-enum class Network : std::uint8_t {
-  kNone = 0,  // no inet sockets at all
-  kFull = 1,  // TCP and UDP over IPv4 and IPv6
-};
-
-enum class SeccompProfile : std::uint8_t {
-  kBuild = 0,  // compilers, make, git, test suites: everything minus the deny set
-};
-
-// Reserved for tier 1 (user, mount, pid, ipc, uts and network namespaces). Nothing else yet.
-enum class Namespaces : std::uint8_t { kOff = 0 };
-
-// Ceilings for one request. 0 means no limit of this kind.
-struct ResourceLimits {
-  std::uint64_t cpu_seconds = 0;    // RLIMIT_CPU, per process
-  std::uint64_t memory_bytes = 0;   // resident memory of the whole tree, sampled by the guardian
-  std::uint64_t processes = 0;      // processes of the whole tree, sampled; RLIMIT_NPROC as backstop
-  std::uint64_t open_files = 0;     // RLIMIT_NOFILE, per process
-  std::uint64_t file_bytes = 0;     // RLIMIT_FSIZE, per file
-  std::uint64_t wall_time_ms = 0;   // the guardian's clock
-  std::uint64_t grace_ms = 2000;    // between the polite signal and SIGKILL
-  bool operator==(const ResourceLimits&) const = default;
 };
 
 struct Confinement {

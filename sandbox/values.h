@@ -1,0 +1,52 @@
+// The plain values of a Confinement that worker and supervisor share: rights, network, limits.
+//
+// Freestanding (docs/adr/0002): confinement.h adds what needs std::string.
+#pragma once
+
+#include <cstdint>
+
+namespace pa::sandbox {
+
+// Rights on a path and, for a directory, on everything beneath it.
+enum class Access : std::uint8_t {
+  kNone = 0,
+  kRead = 1,     // read files, list directories
+  kExecute = 2,  // execve
+  kWrite = 4,    // write, truncate, create, remove, rename and link, also across directories
+  kDevice = 8,   // ioctl on device files
+};
+constexpr Access operator|(Access a, Access b) {
+  return static_cast<Access>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+constexpr bool Has(Access set, Access bit) {
+  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(bit)) != 0;
+}
+inline constexpr Access kReadExecute = Access::kRead | Access::kExecute;
+inline constexpr Access kReadWrite = Access::kRead | Access::kWrite;
+inline constexpr Access kReadWriteExecute = kReadExecute | Access::kWrite;
+
+enum class Network : std::uint8_t {
+  kNone = 0,  // no inet sockets at all
+  kFull = 1,  // TCP and UDP over IPv4 and IPv6
+};
+
+enum class SeccompProfile : std::uint8_t {
+  kBuild = 0,  // compilers, make, git, test suites: everything minus the deny set
+};
+
+// Reserved for tier 1 (user, mount, pid, ipc, uts and network namespaces). Nothing else yet.
+enum class Namespaces : std::uint8_t { kOff = 0 };
+
+// Ceilings for one request. 0 means no limit of this kind.
+struct ResourceLimits {
+  std::uint64_t cpu_seconds = 0;   // RLIMIT_CPU, per process
+  std::uint64_t memory_bytes = 0;  // resident memory of the whole tree, sampled by the guardian
+  std::uint64_t processes = 0;     // processes of the whole tree, sampled; RLIMIT_NPROC as backstop
+  std::uint64_t open_files = 0;    // RLIMIT_NOFILE, per process
+  std::uint64_t file_bytes = 0;    // RLIMIT_FSIZE, per file
+  std::uint64_t wall_time_ms = 0;  // the guardian's clock
+  std::uint64_t grace_ms = 2000;   // between the polite signal and SIGKILL
+  bool operator==(const ResourceLimits&) const = default;
+};
+
+}  // namespace pa::sandbox
