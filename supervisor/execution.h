@@ -18,46 +18,50 @@
 
 namespace pa {
 
-// What a tool wants to run: never a shell string. Becomes a WorkerSpec together with a policy::Allow.
+// What a tool wants to run: never a shell string. Becomes a WorkerSpec together with a
+// policy::Allow.
 struct CommandPlan {
   worker::Action action = worker::Action::kExecute;
-  std::string executable;                  // absolute, found on our own PATH
+  std::string executable;  // absolute, found on our own PATH
   std::vector<std::string> argv;
   std::map<std::string, std::string> env;  // complete but for TMPDIR
   policy::WorkingDirectory directory;
-  std::optional<std::string> stdin_data;   // nothing: /dev/null
-  std::string create_path;                 // action kCreateFile
+  std::optional<std::string> stdin_data;  // nothing: /dev/null
+  std::string create_path;                // action kCreateFile
 };
 
 enum class Outcome { kExited, kSignaled, kTimedOut, kCancelled, kLimitExceeded, kSetupFailed };
-const char* OutcomeName(Outcome outcome);  // "exited", "signaled", "timed_out", ... as in the contract
+const char* OutcomeName(
+    Outcome outcome);  // "exited", "signaled", "timed_out", ... as in the contract
 
 enum class Stream { kStdout, kStderr };
 
 // One stream of a finished command.
 struct Captured {
-  std::string text;               // raw bytes: all, or head and tail with a line between that says what is left out
+  std::string
+      text;  // raw bytes: all, or head and tail with a line between that says what is left out
   std::uint64_t total_bytes = 0;
   std::uint64_t omitted_bytes = 0;  // not in `text`
   std::uint64_t omitted_lines = 0;
-  std::uint64_t lost_bytes = 0;     // beyond output_total: nowhere
-  std::string uri;                // of the full text in the result store; "" when `text` is all
+  std::uint64_t lost_bytes = 0;  // beyond output_total: nowhere
+  std::string uri;               // of the full text in the result store; "" when `text` is all
 };
 
 struct Execution {
   Outcome outcome = Outcome::kSetupFailed;
-  int exit_code = -1;                     // kExited
-  int signal = 0;                         // kSignaled
+  int exit_code = -1;  // kExited
+  int signal = 0;      // kSignaled
   worker::Limit limit = worker::Limit::kNone;
   Captured out;
   Captured err;
   std::chrono::microseconds duration{0};
-  std::uint32_t strays_killed = 0;        // processes that outlived the command
+  std::uint32_t strays_killed = 0;  // processes that outlived the command
   // kSetupFailed: nothing ran.
-  std::string failure;                    // `landlock_restrict_self: EPERM`
+  std::string failure;  // `landlock_restrict_self: EPERM`
   worker::Step failed_step = worker::Step::kNone;
   int failed_errno = 0;
-  bool busy = false;                      // the queue was full; kSetupFailed otherwise means INTERNAL or SANDBOX_UNAVAILABLE
+  bool busy =
+      false;  // the queue was full; kSetupFailed otherwise means INTERNAL or SANDBOX_UNAVAILABLE
 };
 
 // Stops reading from commands while a client does not read from us.
@@ -65,7 +69,7 @@ class OutputGate {
  public:
   bool closed() const { return closed_; }
   void Close() { closed_ = true; }
-  void Open();                                    // runs and forgets what waits
+  void Open();  // runs and forgets what waits
   void WhenOpen(std::function<void()> callback) { waiting_.push_back(std::move(callback)); }
 
  private:

@@ -1,7 +1,8 @@
 // ResultStore: the full text of long outputs, on disk, within a quota, for resources/read.
 //
-// One unlinked temporary file a stream, so that nothing is left behind however we end. When the quota
-// is exceeded the oldest finished results go first. URIs carry 128 random bits: who has one may read it.
+// One unlinked temporary file a stream, so that nothing is left behind however we end. When the
+// quota is exceeded the oldest finished results go first. URIs carry 128 random bits: who has one
+// may read it.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,31 @@ namespace pa {
 
 inline constexpr char kResultUriPrefix[] = "project-actions://results/";
 
-class StoredOutput;  // one stream being written or kept
+// One stream being written or kept: a prefix of what was appended, without gaps.
+class StoredOutput {
+ public:
+  ~StoredOutput() { *used_ -= size_; }
+  StoredOutput(const StoredOutput&) = delete;
+  StoredOutput& operator=(const StoredOutput&) = delete;
+
+  std::uint64_t size() const { return size_; }  // bytes kept
+  std::uint64_t lost() const { return lost_; }  // bytes beyond the limit, the quota or the disk
+
+ private:
+  friend class ResultStore;
+  StoredOutput(UniqueFd fd, std::uint64_t limit, std::shared_ptr<std::uint64_t> used)
+      : fd_(std::move(fd)), limit_(limit), used_(std::move(used)) {}
+  UniqueFd fd_;
+  std::uint64_t limit_;
+  std::uint64_t size_ = 0;
+  std::uint64_t lost_ = 0;
+  std::shared_ptr<std::uint64_t> used_;  // bytes of all streams of the store
+};
 
 struct ResultChunk {
-  std::string bytes;            // raw
+  std::string bytes;  // raw; ends at the end of a UTF-8 character, if it is UTF-8
   std::uint64_t offset = 0;
-  std::uint64_t total = 0;      // bytes in the store
+  std::uint64_t total = 0;              // bytes in the store
   std::optional<std::string> next_uri;  // the same resource from where this chunk ends
 };
 
@@ -32,13 +52,13 @@ class ResultStore {
  public:
   // `directory`: where temporary files may be made; made use of only when something is stored.
   ResultStore(std::string directory, std::uint64_t quota_bytes);
-  ~ResultStore();
 
   // Starts a stream that keeps at most `limit` bytes.
   Result<std::shared_ptr<StoredOutput>> Begin(std::uint64_t limit);
-  // Bytes beyond the limit are counted, not kept.
+  // Bytes beyond the limit or the quota are counted, not kept. An error says that the disk refused
+  // them; they and all that follow are counted as lost.
   Result<void> Append(StoredOutput& output, std::string_view bytes);
-  // Keeps the stream under a URI and returns it.
+  // Keeps the stream under a URI and returns it; "" when nothing could be kept.
   std::string Publish(std::shared_ptr<StoredOutput> output, std::string name);
 
   // `uri`, optionally with `?offset=N`: at most kMaxReadBytes from there. Nothing: no such result.
@@ -55,8 +75,21 @@ class ResultStore {
   std::vector<Entry> List() const;  // newest first
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  // Each result holds a descriptor, and 1024 is the usual limit of those.
+  static constexpr std::size_t kMaxResults = 128;
+
+  struct Kept {
+    std::string uri;
+    std::string name;
+    std::shared_ptr<StoredOutput> output;
+  };
+  void MakeRoom(std::uint64_t bytes);
+  const Kept* Find(std::string_view uri) const;
+
+  std::string directory_;
+  std::uint64_t quota_;
+  std::shared_ptr<std::uint64_t> used_ = std::make_shared<std::uint64_t>(0);
+  std::list<Kept> kept_;  // newest first
 };
 
 }  // namespace pa

@@ -1,0 +1,99 @@
+// PollHandle and TimerHandle: libuv handles that end with their owner.
+//
+//   PollHandle poll(loop, fd, [this] { OnReadable(); });
+//   poll.Start();                     // readable, hung up or in error: the reader finds out which
+//   poll.Stop();
+//
+// libuv wants a handle's memory until its close callback ran, which is after the owner is gone; and
+// the owner may go away inside the handle's own callback. So the memory lives on the heap and frees
+// itself. A PollHandle must go before its descriptor is closed.
+#pragma once
+
+#include <uv.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+
+namespace pa {
+
+template <typename Handle>
+struct UvState {
+  Handle handle;
+  std::function<void()> callback;
+  bool closing = false;
+};
+
+// Closes instead of deleting; the deletion follows in the loop.
+template <typename Handle>
+struct UvClose {
+  void operator()(UvState<Handle>* state) const {
+    state->closing = true;
+    uv_close(reinterpret_cast<uv_handle_t*>(&state->handle),
+             [](uv_handle_t* handle) { delete static_cast<UvState<Handle>*>(handle->data); });
+  }
+};
+
+template <typename Handle>
+using UvPtr = std::unique_ptr<UvState<Handle>, UvClose<Handle>>;
+
+class PollHandle {
+ public:
+  PollHandle() = default;  // polls nothing
+
+  // EEXIST, EPERM: the descriptor cannot be polled.
+  static Result<PollHandle> Create(uv_loop_t* loop, int fd, std::function<void()> on_readable) {
+    auto fresh = std::make_unique<UvState<uv_poll_t>>();
+    const int code = uv_poll_init(loop, &fresh->handle, fd);
+    if (code != 0) return std::unexpected(Error("uv_poll_init", std::to_string(fd), -code));
+    fresh->handle.data = fresh.get();
+    fresh->callback = std::move(on_readable);
+    PollHandle poll;
+    poll.state_.reset(fresh.release());
+    return poll;
+  }
+
+  // libuv reports EPOLLERR as an error and stops; the owner learns the same from its read.
+  void Start() {
+    uv_poll_start(&state_->handle, UV_READABLE, [](uv_poll_t* handle, int, int) {
+      auto* state = static_cast<UvState<uv_poll_t>*>(handle->data);
+      if (!state->closing) state->callback();
+    });
+  }
+  void Stop() { uv_poll_stop(&state_->handle); }
+  void Close() { state_.reset(); }
+  explicit operator bool() const { return state_ != nullptr; }
+
+ private:
+  UvPtr<uv_poll_t> state_;
+};
+
+class TimerHandle {
+ public:
+  explicit TimerHandle(uv_loop_t* loop) : state_(new UvState<uv_timer_t>{}) {
+    uv_timer_init(loop, &state_->handle);
+    state_->handle.data = state_.get();
+  }
+
+  // Replaces what was set before.
+  void Start(std::chrono::milliseconds delay, std::function<void()> callback) {
+    state_->callback = std::move(callback);
+    const auto fire = [](uv_timer_t* handle) {
+      auto* state = static_cast<UvState<uv_timer_t>*>(handle->data);
+      if (state->closing) return;
+      // The callback may set the timer anew, or end its owner.
+      const auto run = std::exchange(state->callback, nullptr);
+      run();
+    };
+    uv_timer_start(&state_->handle, fire, static_cast<std::uint64_t>(delay.count()), 0);
+  }
+  void Stop() { uv_timer_stop(&state_->handle); }
+
+ private:
+  UvPtr<uv_timer_t> state_;
+};
+
+}  // namespace pa
