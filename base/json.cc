@@ -125,6 +125,14 @@ const JsonValue* JsonValue::Find(std::string_view key) const {
   return member == Members().end() ? nullptr : &member->second;
 }
 
+std::optional<JsonValue> JsonValue::Take(std::string_view key) && {
+  auto* members = std::get_if<std::vector<Member>>(&storage_);
+  if (members == nullptr) return std::nullopt;
+  const auto member = std::ranges::find(*members, key, &Member::first);
+  if (member == members->end()) return std::nullopt;
+  return std::move(member->second);
+}
+
 std::string JsonValue::Dump() const {
   JsonWriter writer;
   writer.Value(*this);

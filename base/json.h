@@ -53,6 +53,8 @@ class JsonValue {
 
   // Member of an object by name; null if this is no object or has no such member.
   const JsonValue* Find(std::string_view key) const;
+  // The same, moved out of a document that is done with.
+  std::optional<JsonValue> Take(std::string_view key) &&;
 
   // The value as JSON text on one line.
   std::string Dump() const;

@@ -1,6 +1,8 @@
 // JSON-RPC 2.0 as MCP uses it: one message a line, ids are strings or integers and kept verbatim.
 #pragma once
 
+#include <compare>
+#include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,9 +12,14 @@
 
 namespace pa::rpc {
 
-// The id as it was written: `7` or `"a"`; echoed byte for byte, compared by value.
+// A request's id or a progress token: an integer as it was written, of any size, or a string in the
+// writer's one spelling (`"\u0061"` is `"a"`). So equal tokens are equal ids, and an echo is
+// verbatim.
 class Id {
  public:
+  // Nothing for anything but a string or an integer.
+  static std::optional<Id> FromJson(const JsonValue& value);
+
   explicit Id(std::string token) : token_(std::move(token)) {}
   const std::string& token() const { return token_; }
   auto operator<=>(const Id&) const = default;
@@ -29,7 +36,7 @@ struct Request {
 
 struct Notification {
   std::string method;
-  JsonValue params;
+  JsonValue params;  // empty object when absent or of the wrong shape: nobody is told
 };
 
 struct Response {};  // from the client; we ask nothing yet, so it is ignored
@@ -45,14 +52,16 @@ inline constexpr int kUnsupportedVersion = -32022;
 struct Failure {
   int code = kInternalError;
   std::string message;
-  std::string data;       // JSON, or ""
-  std::optional<Id> id;   // of the message that failed, when it could be read
+  std::string data;      // JSON, or ""
+  std::optional<Id> id;  // of the message that failed, when it could be read
 };
 
 using Message = std::variant<Request, Notification, Response>;
+// A Failure is to be answered with ErrorLine(failure.id, failure).
 std::expected<Message, Failure> ParseMessage(std::string_view line);
 
 std::string ResultLine(const Id& id, std::string_view result_json);
+// Without an id when there is none to name.
 std::string ErrorLine(const std::optional<Id>& id, const Failure& failure);
 std::string NotificationLine(std::string_view method, std::string_view params_json);
 

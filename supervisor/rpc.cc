@@ -1,0 +1,119 @@
+#include "supervisor/rpc.h"
+
+#include "base/json_writer.h"
+
+namespace pa::rpc {
+namespace {
+
+std::unexpected<Failure> Invalid(std::string message, std::optional<Id> id = std::nullopt) {
+  return std::unexpected(
+      Failure{kInvalidRequest, "Invalid request: " + std::move(message), "", std::move(id)});
+}
+
+bool IsIntegerToken(std::string_view token) {
+  return token.find_first_not_of("-0123456789") == token.npos;
+}
+
+// What stands where an object was expected, said so that a client's author can mend it.
+std::string Instead(const JsonValue& message) {
+  if (message.IsArray()) {
+    return "batches are not supported; send one message on a line";
+  }
+  return std::string("a message must be an object, got ") + message.KindName();
+}
+
+JsonWriter BeginMessage() {
+  JsonWriter writer;
+  writer.BeginObject().Field("jsonrpc", "2.0");
+  return writer;
+}
+
+// The params of a request. An array is lawful JSON-RPC that no MCP method takes: hence another
+// code.
+std::expected<JsonValue, Failure> RequestParams(JsonValue message, const Id& id) {
+  std::optional<JsonValue> params = std::move(message).Take("params");
+  if (!params) return JsonValue::Object({});
+  if (params->IsObject()) return *std::move(params);
+  const std::string problem = std::string("params must be an object, got ") + params->KindName();
+  if (!params->IsArray()) return Invalid(problem, id);
+  return std::unexpected(Failure{kInvalidParams, "Invalid params: " + problem, "", id});
+}
+
+// A notification is never answered, not even to say that its params are wrong (JSON-RPC 2.0, 4.1):
+// those count as absent.
+Notification MakeNotification(std::string method, JsonValue message) {
+  std::optional<JsonValue> params = std::move(message).Take("params");
+  if (!params || !params->IsObject()) params = JsonValue::Object({});
+  return Notification{std::move(method), *std::move(params)};
+}
+
+}  // namespace
+
+std::optional<Id> Id::FromJson(const JsonValue& value) {
+  if (value.IsString()) return Id(value.Dump());
+  if (value.IsNumber() && IsIntegerToken(value.NumberToken())) return Id(value.NumberToken());
+  return std::nullopt;
+}
+
+std::expected<Message, Failure> ParseMessage(std::string_view line) {
+  Result<JsonValue> message = ParseJson(line);
+  if (!message) {
+    return std::unexpected(Failure{kParseError, "Parse error: " + message.error().subject, "", {}});
+  }
+  if (!message->IsObject()) return Invalid(Instead(*message));
+
+  const JsonValue* id_value = message->Find("id");
+  const JsonValue* method = message->Find("method");
+  const bool answers = message->Find("result") != nullptr || message->Find("error") != nullptr;
+  // First of all: an error reply to a response could hit a request of the client's with the same
+  // id.
+  if (method == nullptr && answers) return Response{};
+
+  const std::optional<Id> id = id_value != nullptr ? Id::FromJson(*id_value) : std::nullopt;
+  const JsonValue* version = message->Find("jsonrpc");
+  if (version == nullptr || !version->IsString() || version->AsString() != "2.0") {
+    return Invalid("jsonrpc must be \"2.0\"", id);
+  }
+  if (id_value != nullptr && !id) {
+    const char* got = id_value->IsNumber() ? "a number that is no integer" : id_value->KindName();
+    return Invalid(std::string("id must be a string or an integer, got ") + got);
+  }
+  if (method == nullptr) return Invalid("method is missing", id);
+  if (!method->IsString()) {
+    return Invalid(std::string("method must be a string, got ") + method->KindName(), id);
+  }
+  if (answers) return Invalid("a message with a method has neither result nor error", id);
+
+  std::string name = method->AsString();
+  if (!id) return MakeNotification(std::move(name), *std::move(message));
+  std::expected<JsonValue, Failure> params = RequestParams(*std::move(message), *id);
+  if (!params) return std::unexpected(params.error());
+  return Request{*id, std::move(name), *std::move(params)};
+}
+
+std::string ResultLine(const Id& id, std::string_view result_json) {
+  JsonWriter writer = BeginMessage();
+  writer.Key("id").Raw(id.token()).Key("result").Raw(result_json).EndObject();
+  return std::move(writer).Take();
+}
+
+std::string ErrorLine(const std::optional<Id>& id, const Failure& failure) {
+  JsonWriter writer = BeginMessage();
+  // Left out when unknown: no revision's schema allows null, and the newer ones allow no id.
+  if (id) writer.Key("id").Raw(id->token());
+  writer.Key("error").BeginObject();
+  writer.Field("code", failure.code).Field("message", failure.message);
+  if (!failure.data.empty()) writer.Key("data").Raw(failure.data);
+  writer.EndObject().EndObject();
+  return std::move(writer).Take();
+}
+
+std::string NotificationLine(std::string_view method, std::string_view params_json) {
+  JsonWriter writer = BeginMessage();
+  writer.Field("method", method);
+  if (!params_json.empty()) writer.Key("params").Raw(params_json);
+  writer.EndObject();
+  return std::move(writer).Take();
+}
+
+}  // namespace pa::rpc
