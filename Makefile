@@ -1,0 +1,47 @@
+# A thin front for people and for project-actions itself: each target is one command on the build
+# directory. Packages that are missing are installed first, by packaging/install-deps.sh, which says so;
+# DEPS=: skips that.
+
+BUILD ?= build
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 30
+DEPS ?= packaging/install-deps.sh
+
+# Tests run make themselves: what this make was told is not for them.
+unexport MAKEFLAGS MFLAGS MAKELEVEL
+
+.PHONY: default help build test lint format fuzz sanitize clean
+
+default: build ## the same as build
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 12
+
+build: $(BUILD)/build.ninja ## build everything in ./build
+	@ninja -C $(BUILD) -j $(JOBS)
+
+$(BUILD)/build.ninja:
+	@$(DEPS) build
+	@meson setup $(BUILD)
+
+test: build ## all tests; as root also once more as an ordinary user
+	@tests/support/run-tests.sh $(BUILD)
+
+lint: ## formatting, clang-tidy, include directions, length of functions
+	@$(DEPS) build lint
+	@tests/support/lint.sh
+
+format: ## format all sources in place
+	@$(DEPS) lint
+	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i
+
+fuzz: ## each fuzz target for FUZZ_SECONDS (30)
+	@$(DEPS) build lint
+	@tests/support/fuzz.sh $(FUZZ_SECONDS)
+
+sanitize: ## the whole suite with AddressSanitizer and UBSan
+	@$(DEPS) build
+	@tests/support/sanitize.sh
+
+clean: ## remove all build directories
+	@rm -rf build build-*

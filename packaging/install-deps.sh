@@ -1,0 +1,77 @@
+#!/bin/sh
+# Installs what is missing for one or more groups of work, from the distribution, by package name.
+#
+#   packaging/install-deps.sh [build] [lint] [bench] [clients]      # no group: build
+#
+# Asks nothing and says what it installs; installs nothing that is there already. Without the right to
+# install it prints the command for someone who has it and fails. Debian's names are tried, Fedora's read.
+set -eu
+
+debian_packages() {
+  case $1 in
+    build) echo "g++ meson ninja-build pkg-config libuv1-dev libsimdjson-dev libyaml-cpp-dev" \
+      "libseccomp-dev libfmt-dev libspdlog-dev libcli11-dev libgtest-dev nlohmann-json3-dev musl-tools" \
+      "git make ripgrep" ;;
+    lint) echo "clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev" ;;
+    bench) echo "bubblewrap dpkg-dev" ;;
+    clients) echo "nodejs npm" ;;
+    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients)" >&2; return 1 ;;
+  esac
+}
+
+fedora_packages() {
+  case $1 in
+    build) echo "gcc-c++ meson ninja-build pkgconf-pkg-config libuv-devel simdjson-devel" \
+      "yaml-cpp-devel libseccomp-devel fmt-devel spdlog-devel cli11-devel gtest-devel json-devel" \
+      "musl-gcc musl-libc-static glibc-static libstdc++-static git make ripgrep util-linux" ;;
+    lint) echo "clang clang-tools-extra compiler-rt" ;;
+    bench) echo "bubblewrap rpm-build" ;;
+    clients) echo "nodejs npm" ;;
+    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients)" >&2; return 1 ;;
+  esac
+}
+
+debian_has() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+fedora_has() { rpm -q --quiet --whatprovides "$1" 2>/dev/null; }
+
+if command -v apt-get >/dev/null; then
+  family=debian
+  advice="apt-get install --no-install-recommends"
+  install="env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends"
+elif command -v dnf >/dev/null; then
+  family=fedora
+  advice="dnf install"
+  install="dnf install -y --setopt=install_weak_deps=False"
+else
+  echo "install-deps.sh: neither apt-get nor dnf here; install by hand what meson.build asks for," >&2
+  echo "then run make with DEPS=: to skip this step" >&2
+  exit 1
+fi
+
+[ $# -gt 0 ] || set -- build
+missing=
+for group in "$@"; do
+  packages=$("${family}_packages" "$group")
+  for package in $packages; do
+    "${family}_has" "$package" || missing="$missing $package"
+  done
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+  if ! sudo -n true 2>/dev/null; then
+    {
+      echo "Some packages are missing, and only root may install them. Run this, then again what you ran:"
+      echo "    sudo $advice$missing"
+      echo "(With DEPS=: make does not check packages.)"
+    } >&2
+    exit 1
+  fi
+  as_root="sudo -n"
+fi
+
+echo "installing:$missing"
+# Word splitting of the three variables is meant: they are lists of plain words.
+[ $family != debian ] || $as_root apt-get -q -o DPkg::Lock::Timeout=300 update
+$as_root $install $missing

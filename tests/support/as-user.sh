@@ -1,0 +1,33 @@
+#!/bin/sh
+# A wrapper for `meson test` run by root: runs one test as an ordinary user in a copy of the tree, because
+# the tree itself may lie where only root may go.
+#
+#   PA_TREE=/root/project PA_COPY=/tmp/copy meson test --wrapper tests/support/as-user.sh
+#
+# Paths into PA_TREE in the arguments and in PA_* variables are made to point into PA_COPY.
+set -eu
+
+moved() {
+  case $1 in
+    "$PA_TREE"*) printf '%s' "$PA_COPY${1#"$PA_TREE"}" ;;
+    *) printf '%s' "$1" ;;
+  esac
+}
+
+for name in $(env | sed -n 's/^\(PA_[A-Z_]*\)=.*/\1/p'); do
+  case $name in PA_TREE | PA_COPY) continue ;; esac
+  eval "value=\$$name"
+  export "$name=$(moved "$value")"
+done
+
+remaining=$#
+while [ "$remaining" -gt 0 ]; do
+  set -- "$@" "$(moved "$1")"
+  shift
+  remaining=$((remaining - 1))
+done
+
+# nobody, because every system has it; its home is of no use, so it gets one.
+export HOME="$PA_COPY/home" TMPDIR="$PA_COPY/tmp" USER=nobody LOGNAME=nobody
+cd "$PA_COPY"
+exec setpriv --reuid "$(id -u nobody)" --regid "$(id -g nobody)" --clear-groups --inh-caps=-all "$@"
