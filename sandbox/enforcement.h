@@ -1,8 +1,8 @@
 // Enforcement: what this kernel really enforces of a Confinement, protection by protection.
 //
-//   KernelFeatures kernel = ProbeKernel();            // system calls only, no side effects, < 50 us
+//   KernelFeatures kernel = ProbeKernel();   // system calls only, no side effects, < 50 us
 //   Enforcement report = Assess(confinement, limits, kernel);
-//   if (!report.Complete()) ...                       // SANDBOX_UNAVAILABLE when the policy requires it
+//   if (!report.Complete()) ...              // SANDBOX_UNAVAILABLE when the policy requires it
 //
 // "enforced" is a claim about the kernel; worker/probe.h checks the claim by trying what must fail.
 #pragma once
@@ -15,10 +15,10 @@
 namespace pa::sandbox {
 
 struct KernelFeatures {
-  int landlock_abi = 0;        // 0: no Landlock (absent, disabled at boot, or refused)
-  int landlock_errno = 0;      // why, when 0: ENOSYS, EOPNOTSUPP
+  int landlock_abi = 0;    // 0: no Landlock (absent, disabled at boot, or refused)
+  int landlock_errno = 0;  // why, when 0: ENOSYS, EOPNOTSUPP
   bool seccomp_filter = false;
-  std::string release;         // uname -r
+  std::string release;  // uname -r
 };
 KernelFeatures ProbeKernel();
 
@@ -26,10 +26,10 @@ enum class Level { kEnforced, kPartly, kNot };
 const char* LevelName(Level level);  // "enforced", "partly", "not"
 
 struct Protection {
-  std::string name;  // stable, snake_case: "file_read", "file_write", "file_metadata", "truncate", ...
+  std::string name;  // stable, snake_case: "file_read", "file_write", "file_metadata", ...
   Level level;
-  std::string by;    // "landlock ABI 7", "seccomp", "rlimit", "guardian"; empty when kNot
-  std::string why;   // what is missing and what would give it; empty when kEnforced
+  std::string by;   // "landlock ABI 7", "seccomp", "rlimit", "guardian"; empty when kNot
+  std::string why;  // what is missing and what would give it; empty when kEnforced
 };
 
 struct Enforcement {

@@ -1,8 +1,9 @@
 // PreparedSandbox: the parts of a Confinement that can be made once and used by many requests.
 //
-//   Result<PreparedSandbox> prepared = Prepare(confinement);
-//   spec.seccomp_program = *prepared->seccomp_program;      // loaded by the worker, never built there
-//   spawn with fd 5 = prepared->landlock_ruleset.get();
+//   Result<SeccompProgram> program = CompileSeccomp(SeccompProfile::kBuild, Network::kNone, abi);
+//   Result<PreparedSandbox> prepared = PrepareLandlock(confinement);
+//   spec.seccomp_program = **program;        // loaded by the worker, never built there
+//   spawn with prepared->landlock_ruleset.get() as worker::kRulesetFd
 //
 // A Landlock ruleset is a descriptor that any number of processes can restrict themselves with
 // (landlock_restrict_self(2)). It pins the directories by inode: when a granted path is replaced, a
@@ -32,8 +33,8 @@ struct PathIdentity {
 
 struct PreparedSandbox {
   Confinement confinement;
-  UniqueFd landlock_ruleset;              // -1 where the kernel has no Landlock
-  std::vector<PathIdentity> identities;   // of confinement.paths, in order
+  UniqueFd landlock_ruleset;             // -1 where the kernel has no Landlock
+  std::vector<PathIdentity> identities;  // of confinement.paths, in order
   int landlock_abi = 0;
 
   bool StillValid() const;  // every granted path is still the file that was granted

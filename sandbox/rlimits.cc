@@ -1,0 +1,53 @@
+#include "sandbox/rlimits.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+namespace pa::sandbox {
+namespace {
+
+struct Wanted {
+  int resource;
+  const char* name;
+  rlim_t soft;
+  rlim_t hard;
+};
+
+// A limit that is already stricter stays as it is: we only tighten, and as an ordinary user could
+// not raise the hard one anyway.
+SysResult<void> Tighten(const Wanted& wanted) {
+  struct rlimit limit;
+  if (getrlimit(static_cast<decltype(RLIMIT_CPU)>(wanted.resource), &limit) != 0) {
+    return std::unexpected(SysError{"getrlimit", wanted.name, errno});
+  }
+  if (limit.rlim_max > wanted.hard) limit.rlim_max = wanted.hard;
+  limit.rlim_cur = wanted.soft < limit.rlim_max ? wanted.soft : limit.rlim_max;
+  if (setrlimit(static_cast<decltype(RLIMIT_CPU)>(wanted.resource), &limit) != 0) {
+    return std::unexpected(SysError{"setrlimit", wanted.name, errno});
+  }
+  return {};
+}
+
+}  // namespace
+
+SysResult<void> ApplyLimits(const ResourceLimits& limits, std::uint64_t present_tasks) {
+  const rlim_t cpu = limits.cpu_seconds;
+  const rlim_t tasks = present_tasks + limits.processes;
+  const Wanted all[] = {
+      // A core file is a copy of the command's memory in the user's tree, as large as that memory.
+      {RLIMIT_CORE, "RLIMIT_CORE", 0, 0},
+      // SIGXCPU first, SIGKILL a second later to whoever ignores it.
+      {RLIMIT_CPU, "RLIMIT_CPU", cpu, cpu + 1},
+      {RLIMIT_NOFILE, "RLIMIT_NOFILE", limits.open_files, limits.open_files},
+      {RLIMIT_FSIZE, "RLIMIT_FSIZE", limits.file_bytes, limits.file_bytes},
+      {RLIMIT_NPROC, "RLIMIT_NPROC", limits.processes == 0 ? 0 : tasks, tasks},
+  };
+  for (const Wanted& wanted : all) {
+    if (wanted.soft == 0 && wanted.resource != RLIMIT_CORE) continue;  // 0: no limit of this kind
+    SysResult<void> done = Tighten(wanted);
+    if (!done) return done;
+  }
+  return {};
+}
+
+}  // namespace pa::sandbox

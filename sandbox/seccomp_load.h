@@ -1,0 +1,18 @@
+// LoadSeccomp: confine the calling thread with a finished BPF program. The last step before exec,
+// because the program may refuse what the steps before it need. Needs no_new_privs or
+// CAP_SYS_ADMIN. Freestanding.
+//
+// The program is made by CompileSeccomp (sandbox/prepared.h), once, when the policy loads: building
+// one with libseccomp costs more than everything else that the worker does.
+#pragma once
+
+#include <string_view>
+
+#include "base/sys_error.h"
+
+namespace pa::sandbox {
+
+// `program`: struct sock_filter[] as bytes, 1 to 4096 instructions; anything else is EINVAL.
+SysResult<void> LoadSeccomp(std::string_view program);
+
+}  // namespace pa::sandbox
