@@ -32,7 +32,7 @@ struct Param {
   std::string_view description;
   std::span<const std::string_view> one_of = {};  // kString
   std::int64_t minimum = 0;                       // kInteger; kStringArray: items
-  std::int64_t maximum = 0;                       // 0: none
+  std::int64_t maximum = 0;                       // 0: none (integers: 2^53 - 1)
   std::optional<std::int64_t> default_integer = std::nullopt;
   std::string_view pattern = {};  // printed in the schema; the tool refuses with its own error
 };
@@ -51,8 +51,9 @@ class Arguments {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-// `arguments` null (absent) is an empty object. INVALID_ARGUMENT names the argument, what was expected
-// and what came; unknown arguments are refused with a did-you-mean.
+// `arguments` null (absent) is an empty object; absent integers take their default. INVALID_ARGUMENT
+// names the argument, what was expected and what came; unknown arguments are refused with a
+// did-you-mean. Stricter than the schema in one thing: no string may hold a NUL character.
 std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> params,
                                                       const JsonValue* arguments);
 

@@ -1,0 +1,14 @@
+// DidYouMean: the known name that somebody probably meant.
+//
+//   message += DidYouMean("limts", names);   // " - did you mean 'limits'?", or ""
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pa::policy {
+
+std::string DidYouMean(std::string_view written, std::span<const std::string_view> known);
+
+}  // namespace pa::policy
