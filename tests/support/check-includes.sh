@@ -25,7 +25,7 @@ BEGIN {
   only["^fmt/"] = "^(base|policy|supervisor)/"
   only["^nlohmann/"] = "_test\\.cc$"
   only["^gtest/"] = "_test\\.cc$"
-  only["^linux/(landlock|seccomp|filter|bpf)"] = "^(sandbox|worker)/"
+  only["^linux/(landlock|seccomp|filter|bpf)"] = "^(sandbox|worker)/|^policy/.*_test\\.cc$"
 }
 function complain(why) {
   printf "%s:%d: %s\n", FILENAME, FNR, why
