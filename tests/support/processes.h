@@ -1,0 +1,26 @@
+// What /proc says about processes, for tests that judge a command by the world around it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+namespace pa::testing {
+
+// Processes, zombies aside, whose program or working directory lies beneath `directory`.
+std::vector<pid_t> ProcessesIn(const std::filesystem::path& directory);
+// Direct children of `parent`; only the zombies if asked.
+std::vector<pid_t> ChildrenOf(pid_t parent, bool zombies_only = false);
+
+std::size_t OpenDescriptors(pid_t pid);
+std::size_t ResidentKib(pid_t pid);
+
+// Waits until `condition` holds; false if it does not within `patience`.
+bool Eventually(const std::function<bool()>& condition,
+                std::chrono::milliseconds patience = std::chrono::seconds(20));
+
+}  // namespace pa::testing

@@ -1,0 +1,30 @@
+#include "tests/support/project.h"
+
+namespace pa::testing {
+
+Project::Project(std::string_view makefile) {
+  std::filesystem::create_directories(home_);
+  std::filesystem::create_directories(outside_);
+  WriteText(root_ / "Makefile", makefile);
+}
+
+ServerOptions Project::Server(std::vector<std::string> arguments) const {
+  std::vector<std::string> all = {"--root", root_, "--enable", "all"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return {.arguments = std::move(all), .directory = root_, .home = home_};
+}
+
+ProgramResult Project::Git(std::vector<std::string> arguments) const {
+  std::vector<std::string> command = {"git"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return RunProgram(
+      std::move(command),
+      {.environment = {"HOME=" + home_.string(), "GIT_CONFIG_NOSYSTEM=1"}, .directory = root_});
+}
+
+void Project::InitGit() const {
+  WriteText(home_ / ".gitconfig", "[user]\n\tname = Ada Lovelace\n\temail = ada@example.org\n");
+  Git({"init", "-q", "-b", "main"});
+}
+
+}  // namespace pa::testing

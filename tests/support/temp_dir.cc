@@ -1,0 +1,42 @@
+#include "tests/support/temp_dir.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace pa::testing {
+namespace fs = std::filesystem;
+
+TempDir::TempDir() {
+  std::string pattern = (fs::temp_directory_path() / "pa-test-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) {
+    std::perror(pattern.c_str());
+    std::abort();
+  }
+  path_ = fs::canonical(pattern);
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;  // a test that made files unreadable has already said what it had to say
+  fs::remove_all(path_, ignored);
+}
+
+void WriteText(const fs::path& file, std::string_view text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) {
+    std::perror(file.c_str());
+    std::abort();
+  }
+}
+
+std::string ReadText(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace pa::testing

@@ -1,0 +1,30 @@
+// TempDir: a directory of a test's own, removed with all it holds. And small files in it.
+//
+//   TempDir dir;
+//   WriteText(dir.path() / "Makefile", ".PHONY: all\nall:\n");
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace pa::testing {
+
+class TempDir {
+ public:
+  TempDir();  // beneath $TMPDIR or /tmp; aborts the program when it cannot be made
+  ~TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Creates missing parents. Both abort when the system refuses: a test cannot go on without.
+void WriteText(const std::filesystem::path& file, std::string_view text);
+std::string ReadText(const std::filesystem::path& file);  // "" when there is no such file
+
+}  // namespace pa::testing
