@@ -32,9 +32,12 @@ class LatestLine {
 
  private:
   void Open(std::string_view bytes);
+  void Complete();
+  void Restart();
 
   std::string complete_;  // the last line that was not blank and has ended
-  std::string open_;      // the line being written; a carriage return begins it anew
+  std::string open_;      // the line being written
+  bool anew_ = false;     // after a carriage return: what comes next replaces open_
 };
 
 // `raw` as one line for people; "" when nothing visible is left.

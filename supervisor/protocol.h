@@ -25,17 +25,15 @@ class JsonWriter;
 enum class Revision { k2024_11_05, k2025_03_26, k2025_06_18, k2025_11_25, k2026_07_28 };
 
 inline constexpr Revision kLatestLegacy = Revision::k2025_11_25;
-inline constexpr Revision kModern = Revision::k2026_07_28;  // stateless, no initialize
+inline constexpr Revision kModernRevision = Revision::k2026_07_28;  // stateless, no initialize
 
 std::string_view RevisionName(Revision revision);
 std::optional<Revision> FindRevision(std::string_view name);
 
-inline bool IsModern(Revision revision) { return revision >= kModern; }
+inline bool IsModern(Revision revision) { return revision >= kModernRevision; }
 // title, outputSchema, structuredContent and resource_link came together.
 inline bool HasStructuredContent(Revision revision) { return revision >= Revision::k2025_06_18; }
 inline bool HasAnnotations(Revision revision) { return revision >= Revision::k2025_03_26; }
-// Until 2025-06-18 an error reply had to have an id; JSON-RPC's null is the nearest to "unknown".
-inline bool MayOmitErrorId(Revision revision) { return revision >= Revision::k2025_11_25; }
 
 inline constexpr std::string_view kServerName = "project-actions";
 
@@ -61,9 +59,6 @@ std::string ListResourceTemplatesResult(Revision revision, const Identity& ident
 // Text when `chunk` is UTF-8, else base64. `uri` is the one that was asked for.
 std::string ReadResourceResult(Revision revision, const Identity& identity, std::string_view uri,
                                const ResultChunk& chunk);
-
-// `{"supported":[...],"requested":"..."}` of -32022.
-std::string UnsupportedVersionData(std::string_view requested);
 
 std::string Base64(std::string_view bytes);
 

@@ -77,7 +77,10 @@ class Session : public TransportHandler {
   void Reply(const rpc::Id& id, const Answer& answer);
   void Fail(const rpc::Failure& failure);
   void Cancel(const JsonValue& params);
-  void Finish(Call& call, ToolResult result);
+  const Tool* FindTool(std::string_view name) const;
+  void StartCall(const rpc::Id& id, Revision revision, policy::PolicyPtr policy,
+                 const std::string& token, ToolRequest request);
+  void Finish(Call& call, const ToolResult& result);
   void EndIfIdle();
 
   Answer Initialize(const rpc::Request& request, Revision revision);

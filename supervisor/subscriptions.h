@@ -21,10 +21,11 @@ class Subscriptions {
  public:
   // `params` holds a valid filter in `notifications`. Returns the acknowledgement line.
   std::string Add(const rpc::Id& id, const JsonValue& params);
+  bool Has(const rpc::Id& id) const { return filters_.contains(id); }
   bool Remove(const rpc::Id& id);  // false: no such subscription
   std::vector<std::string> ToolsChanged() const;
   // The results that end all of them.
-  std::vector<std::string> End(const Identity& identity);
+  std::vector<std::string> End();
 
  private:
   struct Filter {

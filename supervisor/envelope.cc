@@ -1,0 +1,72 @@
+#include "supervisor/envelope.h"
+
+#include "base/json_writer.h"
+
+namespace pa {
+namespace {
+
+constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
+constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+constexpr std::string_view kClientKey = "io.modelcontextprotocol/clientInfo";
+
+rpc::Failure InvalidParams(std::string message) {
+  return {.code = rpc::kInvalidParams,
+          .message = "Invalid params: " + std::move(message),
+          .data = {},
+          .id = {}};
+}
+
+rpc::Failure BadKey(std::string_view key, std::string_view problem) {
+  return InvalidParams("params._meta[\"" + std::string(key) + "\"] " + std::string(problem));
+}
+
+}  // namespace
+
+std::optional<std::expected<Revision, rpc::Failure>> ClaimedRevision(const JsonValue& params) {
+  const JsonValue* meta = params.Find("_meta");
+  if (meta == nullptr) return std::nullopt;
+  const JsonValue* version = meta->Find(kVersionKey);
+  const JsonValue* capabilities = meta->Find(kCapabilitiesKey);
+  const JsonValue* client = meta->Find(kClientKey);
+  if (version == nullptr && capabilities == nullptr && client == nullptr) return std::nullopt;
+  if (version == nullptr) return std::unexpected(BadKey(kVersionKey, "is missing"));
+  if (!version->IsString()) return std::unexpected(BadKey(kVersionKey, "must be a string"));
+  if (capabilities == nullptr) return std::unexpected(BadKey(kCapabilitiesKey, "is missing"));
+  if (!capabilities->IsObject())
+    return std::unexpected(BadKey(kCapabilitiesKey, "must be an object"));
+  if (client != nullptr && !client->IsObject()) {
+    return std::unexpected(BadKey(kClientKey, "must be an object"));
+  }
+  // A legacy revision cannot be claimed: it begins with initialize.
+  const std::optional<Revision> revision = FindRevision(version->AsString());
+  if (!revision || !IsModern(*revision))
+    return std::unexpected(UnsupportedVersion(version->AsString()));
+  return *revision;
+}
+
+rpc::Failure MissingEnvelope() { return BadKey(kVersionKey, "is missing"); }
+
+rpc::Failure UnsupportedVersion(std::string_view requested) {
+  JsonWriter data;
+  data.BeginObject().Key("supported").BeginArray().String(RevisionName(kModernRevision)).EndArray();
+  data.Field("requested", requested).EndObject();
+  return {.code = rpc::kUnsupportedVersion,
+          .message = "Unsupported protocol version",
+          .data = std::move(data).Take(),
+          .id = {}};
+}
+
+std::expected<std::string, rpc::Failure> ProgressToken(const JsonValue& params) {
+  const JsonValue* meta = params.Find("_meta");
+  const JsonValue* token = meta != nullptr ? meta->Find("progressToken") : nullptr;
+  if (token == nullptr) return std::string();
+  // The same values as an id.
+  const std::optional<rpc::Id> value = rpc::Id::FromJson(*token);
+  if (!value) {
+    return std::unexpected(
+        InvalidParams("params._meta.progressToken must be a string or an integer"));
+  }
+  return value->token();
+}
+
+}  // namespace pa

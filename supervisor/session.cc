@@ -1,0 +1,363 @@
+#include "supervisor/session.h"
+
+#include <vector>
+
+#include "base/json_writer.h"
+#include "policy/decide.h"
+#include "supervisor/envelope.h"
+#include "supervisor/tool_output.h"
+
+namespace pa {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Of the legacy era; the modern one has no code of its own for it.
+constexpr int kResourceNotFound = -32002;
+
+std::unexpected<rpc::Failure> Failed(int code, std::string message, std::string data = {}) {
+  return std::unexpected(
+      rpc::Failure{.code = code, .message = std::move(message), .data = std::move(data), .id = {}});
+}
+
+std::unexpected<rpc::Failure> InvalidParams(std::string message) {
+  return Failed(rpc::kInvalidParams, "Invalid params: " + std::move(message));
+}
+
+// A member of params that must be a string.
+std::expected<std::string, rpc::Failure> RequiredString(const JsonValue& params, const char* name) {
+  const JsonValue* value = params.Find(name);
+  if (value == nullptr) return InvalidParams(std::string("params.") + name + " is missing");
+  if (value->IsString()) return value->AsString();
+  return InvalidParams(std::string("params.") + name + " must be a string, not " +
+                       value->KindName());
+}
+
+std::expected<void, rpc::Failure> OptionalObject(const JsonValue& params, const char* name) {
+  const JsonValue* value = params.Find(name);
+  if (value == nullptr || value->IsObject()) return {};
+  return InvalidParams(std::string("params.") + name + " must be an object, not " +
+                       value->KindName());
+}
+
+// Every list of ours is one page, so that no cursor is one of ours.
+std::expected<void, rpc::Failure> NoCursor(const JsonValue& params) {
+  if (params.Find("cursor") == nullptr) return {};
+  return Failed(rpc::kInvalidParams, "Invalid cursor");
+}
+
+// Why `tool` must not be called; the sentence is the policy's.
+std::optional<ToolError> RefusedByPolicy(const policy::Policy& policy, const Tool& tool) {
+  const std::string name(tool.name);
+  if (policy.ToolEnabled(name, tool.annotations.read_only)) return std::nullopt;
+  policy::ActionRequest request;
+  request.tool = name;
+  const policy::Decision decision = policy::Decide(policy, request);
+  const auto* deny = std::get_if<policy::Deny>(&decision);
+  return deny != nullptr ? std::optional(Denied(*deny)) : std::nullopt;
+}
+
+}  // namespace
+
+// One request for a tool, from its arrival to its reply.
+struct Session::Call {
+  Call(const Services& services, rpc::Id the_id, Revision the_revision, policy::PolicyPtr policy)
+      : id(std::move(the_id)),
+        revision(the_revision),
+        context{.policy = std::move(policy),
+                .runner = services.runner,
+                .targets = services.targets,
+                .ambient = services.ambient,
+                .cancel = cancel} {}
+
+  rpc::Id id;
+  Revision revision;
+  Clock::time_point started = Clock::now();
+  bool silent = false;  // cancelled by the client, who must hear nothing more of it
+  CancelSource cancel;
+  std::unique_ptr<ProgressNotifier> progress;
+  CallContext context;
+};
+
+struct Session::Method {
+  std::string_view name;
+  bool legacy;
+  bool modern;
+  Answer (Session::*handler)(const rpc::Request&, Revision);
+};
+
+// Lawful in this era is data. What stands here for neither era does not exist: logging, prompts and
+// completion are not advertised, and 2026-07-28 has removed ping and resources/subscribe.
+const Session::Method Session::kMethods[] = {
+    {"initialize", true, false, &Session::Initialize},
+    {"ping", true, false, &Session::Ping},
+    {"server/discover", false, true, &Session::Discover},
+    {"subscriptions/listen", false, true, &Session::Listen},
+    {"tools/list", true, true, &Session::ListTools},
+    {"tools/call", true, true, &Session::CallTool},
+    {"resources/list", true, true, &Session::ListResources},
+    {"resources/templates/list", true, true, &Session::ListResourceTemplates},
+    {"resources/read", true, true, &Session::ReadResource},
+};
+
+const Session::Method* Session::FindMethod(std::string_view name) {
+  for (const Method& method : kMethods) {
+    if (method.name == name) return &method;
+  }
+  return nullptr;
+}
+
+Session::Session(const Services& services, Transport& transport)
+    : services_(services), transport_(transport) {}
+
+Session::~Session() = default;
+
+void Session::OnLine(std::string_view line) {
+  const std::expected<rpc::Message, rpc::Failure> message = rpc::ParseMessage(line);
+  if (!message) {
+    Fail(message.error());
+  } else if (const auto* request = std::get_if<rpc::Request>(&*message)) {
+    OnRequest(*request);
+  } else if (const auto* notification = std::get_if<rpc::Notification>(&*message)) {
+    OnNotification(*notification);
+  }
+  // A response: we have asked nothing.
+}
+
+void Session::OnLineTooLong(std::size_t limit) {
+  Fail({.code = rpc::kInvalidRequest,
+        .message = "Invalid request: a message is longer than " + std::to_string(limit) + " bytes",
+        .data = {},
+        .id = {}});
+}
+
+void Session::OnRequest(const rpc::Request& request) {
+  if (calls_.contains(request.id) || subscriptions_.Has(request.id)) {
+    return Fail({.code = rpc::kInvalidRequest,
+                 .message = "Invalid request: a request with the id " + request.id.token() +
+                            " is in flight already; it goes on",
+                 .data = {},
+                 .id = request.id});
+  }
+  const std::expected<Revision, rpc::Failure> revision = RevisionOf(request);
+  if (!revision) return Reply(request.id, std::unexpected(revision.error()));
+  const Method* method = FindMethod(request.method);
+  const bool lawful = method != nullptr && (IsModern(*revision) ? method->modern : method->legacy);
+  if (!lawful) {
+    return Reply(request.id, Failed(rpc::kMethodNotFound, "Method not found: " + request.method));
+  }
+  Reply(request.id, (this->*method->handler)(request, *revision));
+}
+
+// Which revision a request speaks, and so which era the connection is in: `initialize` opens the
+// legacy one, the first request with an envelope the modern one. server/discover is a question that
+// clients of both eras ask first, so it decides nothing.
+std::expected<Revision, rpc::Failure> Session::RevisionOf(const rpc::Request& request) {
+  const auto claim = ClaimedRevision(request.params);
+  if (request.method == "initialize" && !(claim && *claim)) return LegacyRevisionOf(request);
+  if (!claim) return LegacyRevisionOf(request);
+  const bool opens = *claim && era_ == Era::kOpening && request.method != "server/discover";
+  if (opens) era_ = Era::kModern;
+  return *claim;
+}
+
+std::expected<Revision, rpc::Failure> Session::LegacyRevisionOf(const rpc::Request& request) {
+  if (era_ == Era::kModern) {
+    if (request.method != "initialize") return std::unexpected(MissingEnvelope());
+    const JsonValue* requested = request.params.Find("protocolVersion");
+    const bool named = requested != nullptr && requested->IsString();
+    return std::unexpected(UnsupportedVersion(named ? requested->AsString() : ""));
+  }
+  const Method* method = FindMethod(request.method);
+  const bool modern_only = method != nullptr && !method->legacy;
+  if (era_ == Era::kOpening && modern_only) return std::unexpected(MissingEnvelope());
+  era_ = Era::kLegacy;
+  return legacy_revision_;
+}
+
+void Session::OnNotification(const rpc::Notification& notification) {
+  if (notification.method == "notifications/cancelled") {
+    Cancel(notification.params);
+  } else if (notification.method == "notifications/initialized") {
+    initialized_ = era_ == Era::kLegacy;
+  }
+}
+
+void Session::Reply(const rpc::Id& id, const Answer& answer) {
+  if (!answer) return;
+  if (*answer) return transport_.Send(rpc::ResultLine(id, **answer));
+  rpc::Failure failure = answer->error();
+  failure.id = id;
+  Fail(failure);
+}
+
+void Session::Fail(const rpc::Failure& failure) {
+  transport_.Send(rpc::ErrorLine(failure.id, failure));
+}
+
+void Session::Cancel(const JsonValue& params) {
+  const JsonValue* value = params.Find("requestId");
+  const std::optional<rpc::Id> id = value != nullptr ? rpc::Id::FromJson(*value) : std::nullopt;
+  if (!id || subscriptions_.Remove(*id)) return;
+  const auto found = calls_.find(*id);
+  if (found == calls_.end()) return;
+  Call& call = *found->second;
+  call.silent = true;
+  if (call.progress) call.progress->Silence();
+  call.cancel.Cancel();  // last: the call may end at once and be gone
+}
+
+void Session::ToolsChanged() {
+  if (ending_) return;
+  if (era_ == Era::kLegacy && initialized_) {
+    transport_.Send(rpc::NotificationLine("notifications/tools/list_changed", ""));
+  }
+  for (std::string& line : subscriptions_.ToolsChanged()) transport_.Send(std::move(line));
+}
+
+void Session::Shutdown() {
+  if (std::exchange(ending_, true)) return;
+  for (std::string& line : subscriptions_.End()) transport_.Send(std::move(line));
+  std::vector<rpc::Id> ids;
+  for (const auto& [id, call] : calls_) ids.push_back(id);
+  for (const rpc::Id& id : ids) {
+    const auto found = calls_.find(id);
+    if (found != calls_.end()) found->second->cancel.Cancel();
+  }
+  EndIfIdle();
+}
+
+void Session::WhenEnded(std::function<void()> callback) {
+  on_ended_ = std::move(callback);
+  EndIfIdle();
+}
+
+void Session::EndIfIdle() {
+  if (ending_ && calls_.empty() && on_ended_) std::exchange(on_ended_, nullptr)();
+}
+
+Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
+  const auto requested = RequiredString(request.params, "protocolVersion");
+  if (!requested) return std::unexpected(requested.error());
+  for (const char* name : {"capabilities", "clientInfo"}) {
+    const auto object = OptionalObject(request.params, name);
+    if (!object) return std::unexpected(object.error());
+  }
+  const std::optional<Revision> revision = FindRevision(*requested);
+  legacy_revision_ = revision && !IsModern(*revision) ? *revision : kLatestLegacy;
+  initialized_ = false;
+  return InitializeResult(legacy_revision_, services_.identity);
+}
+
+Session::Answer Session::Ping(const rpc::Request&, Revision) { return std::string("{}"); }
+
+Session::Answer Session::Discover(const rpc::Request&, Revision) {
+  return DiscoverResult(services_.identity);
+}
+
+Session::Answer Session::ListTools(const rpc::Request& request, Revision revision) {
+  const auto page = NoCursor(request.params);
+  if (!page) return std::unexpected(page.error());
+  const policy::PolicyPtr policy = services_.policy();
+  std::vector<const Tool*> enabled;
+  for (const Tool* tool : services_.tools) {
+    if (policy->ToolEnabled(std::string(tool->name), tool->annotations.read_only)) {
+      enabled.push_back(tool);
+    }
+  }
+  return ListToolsResult(revision, services_.identity, enabled);
+}
+
+const Tool* Session::FindTool(std::string_view name) const {
+  for (const Tool* tool : services_.tools) {
+    if (tool->name == name) return tool;
+  }
+  return nullptr;
+}
+
+// What is wrong with the shape of the request is a JSON-RPC error; what is wrong with the
+// arguments, or forbidden, is a result, so that the model can read it and mend it.
+Session::Answer Session::CallTool(const rpc::Request& request, Revision revision) {
+  const auto name = RequiredString(request.params, "name");
+  if (!name) return std::unexpected(name.error());
+  const auto object = OptionalObject(request.params, "arguments");
+  if (!object) return std::unexpected(object.error());
+  const auto token = ProgressToken(request.params);
+  if (!token) return std::unexpected(token.error());
+  const Tool* tool = FindTool(*name);
+  if (tool == nullptr) return Failed(rpc::kInvalidParams, "Unknown tool: " + *name);
+  if (ending_) return Failed(rpc::kInternalError, "The server is shutting down");
+
+  const policy::PolicyPtr policy = services_.policy();
+  const auto refused = [&](const ToolError& error) {
+    return CallToolResult(RefusedCall(error), {}, revision, services_.identity);
+  };
+  if (const std::optional<ToolError> error = RefusedByPolicy(*policy, *tool))
+    return refused(*error);
+  std::expected<ToolRequest, ToolError> call =
+      MakeToolRequest(*tool, request.params.Find("arguments"));
+  if (!call) return refused(call.error());
+  StartCall(request.id, revision, policy, *token, *std::move(call));
+  return std::nullopt;
+}
+
+void Session::StartCall(const rpc::Id& id, Revision revision, policy::PolicyPtr policy,
+                        const std::string& token, ToolRequest request) {
+  auto owned = std::make_unique<Call>(services_, id, revision, std::move(policy));
+  Call& call = *owned;
+  if (!token.empty()) {
+    call.progress = std::make_unique<ProgressNotifier>(services_.loop, transport_, token);
+    call.context.sink = call.progress.get();
+  }
+  calls_.emplace(id, std::move(owned));
+  Task<ToolResult> task = request.tool().run(request, call.context);
+  Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
+}
+
+void Session::Finish(Call& call, const ToolResult& result) {
+  const auto took =
+      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - call.started);
+  const auto node = calls_.extract(call.id);
+  call.progress.reset();  // before the reply, which is the last that a client hears of a call
+  if (!call.silent) {
+    const std::string json = CallToolResult(result, took, call.revision, services_.identity);
+    transport_.Send(rpc::ResultLine(call.id, json));
+  }
+  EndIfIdle();
+}
+
+Session::Answer Session::ListResources(const rpc::Request& request, Revision revision) {
+  const auto page = NoCursor(request.params);
+  if (!page) return std::unexpected(page.error());
+  return ListResourcesResult(revision, services_.identity, services_.results.List());
+}
+
+Session::Answer Session::ListResourceTemplates(const rpc::Request& request, Revision revision) {
+  const auto page = NoCursor(request.params);
+  if (!page) return std::unexpected(page.error());
+  return ListResourceTemplatesResult(revision, services_.identity);
+}
+
+Session::Answer Session::ReadResource(const rpc::Request& request, Revision revision) {
+  const auto uri = RequiredString(request.params, "uri");
+  if (!uri) return std::unexpected(uri.error());
+  const std::optional<Result<ResultChunk>> chunk = services_.results.Read(*uri);
+  if (!chunk) {
+    JsonWriter data;
+    data.BeginObject().Field("uri", *uri).EndObject();
+    const int code = IsModern(revision) ? rpc::kInvalidParams : kResourceNotFound;
+    return Failed(code, "Resource not found: " + *uri, std::move(data).Take());
+  }
+  if (!*chunk) return Failed(rpc::kInternalError, InternalError(chunk->error().Message()).message);
+  return ReadResourceResult(revision, services_.identity, *uri, **chunk);
+}
+
+Session::Answer Session::Listen(const rpc::Request& request, Revision) {
+  const std::string problem = CheckListenParams(request.params);
+  if (!problem.empty()) return InvalidParams(problem);
+  if (ending_) return Failed(rpc::kInternalError, "The server is shutting down");
+  transport_.Send(subscriptions_.Add(request.id, request.params));
+  return std::nullopt;
+}
+
+}  // namespace pa

@@ -1,0 +1,23 @@
+// FakeTransport: keeps what was sent, for tests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "supervisor/execution.h"
+#include "supervisor/transport.h"
+
+namespace pa {
+
+class FakeTransport : public Transport {
+ public:
+  void Send(std::string line) override { sent.push_back(std::move(line)); }
+  OutputGate& gate() override { return gate_; }
+
+  std::vector<std::string> sent;
+
+ private:
+  OutputGate gate_;
+};
+
+}  // namespace pa
