@@ -1,7 +1,10 @@
-// ToolError: a refusal or failure as the model sees it. One maker for each code of the contract, so that
-// code, text, advice and recoverability stand in one place (supervisor/tool_error.cc).
+// ToolError: a refusal or failure as the model sees it. One maker for each code of the contract, so
+// that code, text, advice and recoverability stand in one place (supervisor/tool_error.cc).
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +14,37 @@
 namespace pa {
 
 struct ToolError {
-  std::string code;        // INVALID_TARGET
-  std::string message;     // begins with the contract's text
-  std::string ai_message;  // what to do next
-  bool recoverable = true; // false: no other call of the same kind can succeed
-  std::string details;     // a JSON object, or ""
+  std::string code;         // INVALID_TARGET
+  std::string message;      // begins with the contract's text
+  std::string ai_message;   // what to do next
+  bool recoverable = true;  // false: no other call of the same kind can succeed
+  std::string details;      // a JSON object, or ""
 };
+
+// Refused before anything ran.
+ToolError InvalidDirectory(const policy::DirectoryRefusal& refusal);
+ToolError Denied(const policy::Deny& deny);  // POLICY_DENIED or TOOL_DISABLED
+ToolError InvalidArgument(std::string message, std::string ai_message);
+ToolError InvalidPath(std::string_view path, std::string_view why);
+ToolError InvalidTarget(std::string_view target, std::span<const std::string> targets);
+ToolError ToolNotFound(std::string_view program);  // `make` or `git`
+ToolError NotFound(std::string message, std::string ai_message);
+ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes);
+ToolError Busy();
+ToolError SandboxUnavailable(std::string_view failure);  // `landlock_restrict_self: EPERM`
+
+// `message` is make's own.
+ToolError MakefileInvalid(std::string message, std::string ai_message);
+
+// A command ran and did not succeed. `what` names it: `make test`, `git commit`.
+ToolError CommandFailed(std::string_view what, std::string_view how, std::string ai_message);
+// The contract's hint, then git's own words.
+ToolError GitFailed(std::string_view what, std::string_view how, std::string_view own_error);
+ToolError TimedOut(std::string_view what, std::chrono::milliseconds after);
+ToolError Cancelled(std::string_view what);
+ToolError LimitExceeded(std::string_view what, std::string_view limit);  // the policy's key
+
+// Our fault: `cause` goes to the log alone, under the reference that the message names.
+ToolError InternalError(std::string_view cause);
 
 }  // namespace pa

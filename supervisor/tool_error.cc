@@ -1,0 +1,169 @@
+#include "supervisor/tool_error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/random.h>
+
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "supervisor/log.h"
+
+namespace pa {
+namespace {
+
+constexpr std::string_view kGitHint =
+    "git command failed - you may need to run 'git init' or specify another directory";
+
+}  // namespace
+
+ToolError InvalidDirectory(const policy::DirectoryRefusal& refusal) {
+  return {
+      .code = "INVALID_DIRECTORY", .message = refusal.message, .ai_message = refusal.ai_message};
+}
+
+ToolError Denied(const policy::Deny& deny) {
+  return {.code = deny.code,
+          .message = deny.message,
+          .ai_message = deny.ai_message,
+          .recoverable = false};
+}
+
+ToolError InvalidArgument(std::string message, std::string ai_message) {
+  return {.code = "INVALID_ARGUMENT",
+          .message = std::move(message),
+          .ai_message = std::move(ai_message)};
+}
+
+ToolError InvalidPath(std::string_view path, std::string_view why) {
+  return {.code = "INVALID_PATH",
+          .message = fmt::format("path escapes working directory: {} ({})", path, why),
+          .ai_message =
+              "Pass paths relative to working_directory that stay inside it, also through "
+              "symlinks; or pass another working_directory."};
+}
+
+ToolError InvalidTarget(std::string_view target, std::span<const std::string> targets) {
+  constexpr std::size_t kNamedInText = 50;
+  JsonWriter details;
+  details.BeginObject().Key("targets").BeginArray();
+  for (const std::string& name : targets) details.String(name);
+  details.EndArray().EndObject();
+  const auto shown = targets.first(std::min(targets.size(), kNamedInText));
+  ToolError error{
+      .code = "INVALID_TARGET",
+      .message = fmt::format("target '{}' not found in Makefile .PHONY targets", target),
+      .details = std::move(details).Take()};
+  error.ai_message =
+      targets.empty()
+          ? "The Makefile declares no .PHONY target with a name of letters, digits, '_' and '-'. "
+            "Declare the target with `.PHONY: NAME` to make it callable."
+          : fmt::format(
+                "Call one of: {}{}. To call another target, declare it with `.PHONY: NAME`.",
+                fmt::join(shown, ", "), shown.size() < targets.size() ? ", ..." : "");
+  return error;
+}
+
+ToolError ToolNotFound(std::string_view program) {
+  const bool is_make = program == "make";
+  return {.code = "TOOL_NOT_FOUND",
+          .message = is_make ? "make not found on PATH - install make to use this tool"
+                             : "git not found on PATH - install git to use git operations",
+          .ai_message = fmt::format(
+              "Tell the user that {} must be installed (for example: apt install {}) where this "
+              "server runs; no call can do without it.",
+              program, program),
+          .recoverable = false};
+}
+
+ToolError NotFound(std::string message, std::string ai_message) {
+  return {.code = "NOT_FOUND", .message = std::move(message), .ai_message = std::move(ai_message)};
+}
+
+ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes) {
+  return {.code = "COMMIT_TOO_LARGE",
+          .message = fmt::format("commit message exceeds {} KB limit (use "
+                                 "PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)",
+                                 (limit_bytes + 1023) / 1024),
+          .ai_message = fmt::format("The message has {} bytes and {} are allowed. Shorten it and "
+                                    "commit again.",
+                                    message_bytes, limit_bytes)};
+}
+
+ToolError Busy() {
+  return {.code = "BUSY",
+          .message = "too many calls are waiting already; this one was not run",
+          .ai_message = "Wait for a running call to finish, then call again."};
+}
+
+ToolError SandboxUnavailable(std::string_view failure) {
+  return {
+      .code = "SANDBOX_UNAVAILABLE",
+      .message = fmt::format("the sandbox could not be set up, so nothing was run: {}", failure),
+      .ai_message =
+          "Tell the user to run `project-actions doctor` where this server runs: it "
+          "says what the kernel lacks and what to do about it.",
+      .recoverable = false};
+}
+
+ToolError MakefileInvalid(std::string message, std::string ai_message) {
+  return {.code = "MAKEFILE_INVALID",
+          .message = std::move(message),
+          .ai_message = std::move(ai_message)};
+}
+
+ToolError CommandFailed(std::string_view what, std::string_view how, std::string ai_message) {
+  return {.code = "COMMAND_FAILED",
+          .message = fmt::format("{} failed: {}", what, how),
+          .ai_message = std::move(ai_message)};
+}
+
+ToolError GitFailed(std::string_view what, std::string_view how, std::string_view own_error) {
+  constexpr std::size_t kShown = 2000;
+  ToolError error{.code = "COMMAND_FAILED",
+                  .message = fmt::format("{} ({}: {})", kGitHint, what, how),
+                  .ai_message = fmt::format("{}. git's own message is in stderr.", kGitHint)};
+  if (!own_error.empty()) error.message.append(": ").append(own_error.substr(0, kShown));
+  return error;
+}
+
+ToolError TimedOut(std::string_view what, std::chrono::milliseconds after) {
+  return {.code = "TIMED_OUT",
+          .message = fmt::format("{} timed out after {} and was ended with everything it started",
+                                 what, FormatDuration(after)),
+          .ai_message =
+              "The output up to then is included. Pass a larger timeout_ms (up to the "
+              "policy's limits.wall_time) or do less in one call."};
+}
+
+ToolError Cancelled(std::string_view what) {
+  return {.code = "CANCELLED",
+          .message = fmt::format("{} was cancelled and ended with everything it started", what),
+          .ai_message = "The output up to then is included. Call again if it is still wanted."};
+}
+
+ToolError LimitExceeded(std::string_view what, std::string_view limit) {
+  return {.code = "LIMIT_EXCEEDED",
+          .message = fmt::format("{} exceeded limits.{} and was ended with everything it started",
+                                 what, limit),
+          .ai_message = fmt::format("The output up to then is included. Do less at once (for "
+                                    "example fewer parallel jobs), or ask the user to raise "
+                                    "limits.{} in the policy.",
+                                    limit)};
+}
+
+ToolError InternalError(std::string_view cause) {
+  std::uint32_t reference = 0;
+  // Without entropy the reference is 0, which still finds the line.
+  [[maybe_unused]] const ssize_t got = getrandom(&reference, sizeof reference, GRND_NONBLOCK);
+  LogError(fmt::format("[{:08x}] {}", reference, cause));
+  return {.code = "INTERNAL",
+          .message = fmt::format("internal error, reference {:08x} in the server's log", reference),
+          .ai_message =
+              "This is a fault of the server, not of the call. Tell the user the "
+              "reference; calling again may work.",
+          .recoverable = false};
+}
+
+}  // namespace pa

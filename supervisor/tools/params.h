@@ -1,0 +1,48 @@
+// Arguments and data schemas that several tools share, so that they read the same everywhere.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "supervisor/param_spec.h"
+
+namespace pa {
+
+inline constexpr Param kWorkingDirectoryParam = {
+    .name = "working_directory",
+    .kind = ParamKind::kString,
+    .description =
+        "Directory to work in: relative to the project root, or absolute within it. "
+        "Default: the root."};
+
+inline constexpr Param kDryRunParam = {
+    .name = "dry_run",
+    .kind = ParamKind::kBoolean,
+    .description =
+        "Change nothing: return the exact command, the working directory and what the "
+        "sandbox grants, enforces and does not enforce."};
+
+inline constexpr std::array<std::string_view, 4> kLanguages = {"python", "rust", "go", "nodejs"};
+
+inline constexpr Param kLanguageParam = {
+    .name = "language",
+    .kind = ParamKind::kString,
+    .description =
+        "Default: what pyproject.toml, setup.py or requirements.txt, Cargo.toml, go.mod or "
+        "package.json tells.",
+    .one_of = kLanguages};
+
+// Data of a tool that runs one command; argv, would_print and confinement are a dry run's.
+inline constexpr std::string_view kCommandSchema =
+    R"({"type":"object","properties":{"command":{"type":"string"},)"
+    R"("stdout":{"type":"string"},"stderr":{"type":"string"},)"
+    R"("exit_code":{"type":"integer","description":"-1 when it did not exit by itself"},)"
+    R"("signal":{"type":"integer"},"outcome":{"type":"string","enum":["exited","signaled",)"
+    R"("timed_out","cancelled","limit_exceeded","setup_failed"]},)"
+    R"("duration_ms":{"type":"integer"},"working_dir":{"type":"string"},)"
+    R"("stdout_omitted_bytes":{"type":"integer"},"stdout_omitted_lines":{"type":"integer"},)"
+    R"("stderr_omitted_bytes":{"type":"integer"},"stderr_omitted_lines":{"type":"integer"},)"
+    R"("argv":{"type":"array","items":{"type":"string"}},"would_print":{"type":"string"},)"
+    R"("confinement":{"type":"object"}},"required":["command","working_dir"]})";
+
+}  // namespace pa

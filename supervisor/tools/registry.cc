@@ -1,0 +1,30 @@
+// All tools, a line each, in the order in which clients see them. To add one: see
+// supervisor/tool.h.
+#include <algorithm>
+#include <array>
+
+#include "supervisor/tool.h"
+#include "supervisor/tools/git_add.h"
+#include "supervisor/tools/git_commit.h"
+#include "supervisor/tools/make.h"
+#include "supervisor/tools/make_targets.h"
+#include "supervisor/tools/makefile_generate.h"
+#include "supervisor/tools/project_actions.h"
+
+namespace pa {
+namespace {
+
+constexpr std::array kTools = {
+    &kMakeTargets, &kMake, &kMakefileGenerate, &kGitAdd, &kGitCommit, &kProjectActions,
+};
+
+}  // namespace
+
+std::span<const Tool* const> AllTools() { return kTools; }
+
+const Tool* FindTool(std::string_view name) {
+  const auto found = std::ranges::find(kTools, name, &Tool::name);
+  return found == kTools.end() ? nullptr : *found;
+}
+
+}  // namespace pa

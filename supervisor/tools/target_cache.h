@@ -1,0 +1,86 @@
+// TargetCache: the .PHONY targets of a Makefile, kept only while they cannot be anything else.
+//
+//   TargetCache cache([&] { session.ToolsChanged(); });
+//   if (const TargetList* known = cache.Find(key)) return *known;
+//
+// A list is kept only if nothing but the Makefile's own text and the fixed environment can change
+// it (DependsOnTextAlone in supervisor/tools/makefile_text.h), and found again only while every
+// part of its key is the same.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "policy/policy.h"
+
+namespace pa {
+
+struct Target {
+  std::string name;
+  std::string description;  // "" = none
+  bool operator==(const Target&) const = default;
+};
+
+struct RefusedTarget {
+  std::string name;
+  std::string reason;
+  bool operator==(const RefusedTarget&) const = default;
+};
+
+struct TargetList {
+  std::string makefile;  // `GNUmakefile`, `makefile` or `Makefile`
+  std::vector<Target> targets;
+  std::vector<RefusedTarget> refused;
+  bool operator==(const TargetList&) const = default;
+};
+
+// Which file this is and whether it was touched: what stat(2) can tell.
+struct FileStamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+
+struct TargetKey {
+  std::string directory;  // canonical
+  std::uint64_t directory_device = 0;
+  std::uint64_t directory_inode = 0;
+  std::string makefile;
+  FileStamp stamp;
+  std::string make;  // the executable
+  FileStamp make_stamp;
+  policy::PolicyPtr policy;
+  std::map<std::string, std::string> environment;
+  bool operator==(const TargetKey&) const = default;
+};
+
+class TargetCache {
+ public:
+  explicit TargetCache(std::function<void()> on_change = {}) : on_change_(std::move(on_change)) {}
+
+  const TargetList* Find(const TargetKey& key);
+  void Store(TargetKey key, TargetList list);
+
+  // Calls on_change when the targets of `directory` are not those that were last seen there.
+  void Saw(const std::string& directory, const TargetList& list);
+
+  static constexpr std::size_t kMaxEntries = 64;
+
+ private:
+  struct Entry {
+    TargetKey key;
+    TargetList list;
+  };
+  std::list<Entry> entries_;                              // the latest used first
+  std::map<std::string, std::vector<std::string>> seen_;  // directory -> names
+  std::function<void()> on_change_;
+};
+
+}  // namespace pa
