@@ -1,0 +1,63 @@
+// A tool's arguments: what the validator lets through obeys its table, and every refusal can be
+// sent.
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "supervisor/param_spec.h"
+#include "tests/fuzz/check.h"
+
+namespace pa {
+namespace {
+
+constexpr std::string_view kLanguages[] = {"python", "rust", "go"};
+constexpr Param kParams[] = {
+    {.name = "target", .required = true},
+    {.name = "language", .one_of = kLanguages},
+    {.name = "timeout_ms", .kind = ParamKind::kInteger, .minimum = 1, .maximum = 600000},
+    {.name = "offset", .kind = ParamKind::kInteger, .default_integer = 5},
+    {.name = "dry_run", .kind = ParamKind::kBoolean},
+    {.name = "paths", .kind = ParamKind::kStringArray, .minimum = 1, .maximum = 3},
+};
+
+void CheckString(const std::string& text) {
+  Check(IsValidUtf8(text));
+  Check(text.find('\0') == text.npos);
+}
+
+void CheckAccepted(const Arguments& arguments) {
+  Check(arguments.String("target") != nullptr);
+  CheckString(*arguments.String("target"));
+  const std::string* language = arguments.String("language");
+  Check(language == nullptr || std::ranges::find(kLanguages, *language) != std::end(kLanguages));
+  const std::int64_t timeout = arguments.Integer("timeout_ms").value_or(1);
+  Check(timeout >= 1 && timeout <= 600000);
+  Check(arguments.Integer("offset").value_or(-1) >= 0);
+  if (const std::vector<std::string>* paths = arguments.Strings("paths")) {
+    Check(!paths->empty() && paths->size() <= 3);
+    std::ranges::for_each(*paths, CheckString);
+  }
+}
+
+void CheckRefused(const ToolError& error) {
+  Check(error.code == "INVALID_ARGUMENT");
+  Check(IsValidUtf8(error.message) && error.message.size() < 1000);
+  Check(ParseJson(error.details).has_value());
+}
+
+}  // namespace
+}  // namespace pa
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto document = pa::ParseJson({reinterpret_cast<const char*>(data), size});
+  if (!document) return 0;
+  const auto arguments = pa::ValidateArguments(pa::kParams, &*document);
+  if (arguments) {
+    pa::CheckAccepted(*arguments);
+  } else {
+    pa::CheckRefused(arguments.error());
+  }
+  return 0;
+}
