@@ -1,7 +1,7 @@
 // Decide: may this call run, and inside what? The only maker of Allow.
 //
-//   Decision d = Decide(policy, {.tool = "make", .target = "test", .directory = &dir, .purpose = Purpose::kBuild});
-//   if (auto* deny = std::get_if<Deny>(&d)) return Refused(*deny);
+//   Decision d = Decide(policy, {.tool = "make", .target = "test", .directory = &dir, .purpose =
+//   Purpose::kBuild}); if (auto* deny = std::get_if<Deny>(&d)) return Refused(*deny);
 //
 // A worker is started from an Allow and from nothing less.
 #pragma once
@@ -20,20 +20,21 @@ namespace pa::policy {
 
 // What the command is for; decides which paths are writable and executable.
 enum class Purpose {
-  kInspect,      // project read-only, no network: make's database, `make -n`
-  kBuild,        // project read-write: make TARGET
-  kGit,          // project and repository read-write, no network; EXECUTE only for git when hooks: skip
+  kInspect,  // project read-only, no network: make's database, `make -n`
+  kBuild,    // project read-write: make TARGET
+  kGit,      // project and repository read-write, no network; EXECUTE only for git when hooks: skip
   kGitIdentity,  // reads the user's git configuration files, nothing of the project
   kCreateFile,   // project read-write, no network
 };
 
 struct ActionRequest {
-  std::string tool;                            // as the client named it
-  std::string target;                          // make target or operation; "" otherwise
-  const WorkingDirectory* directory = nullptr; // borrowed
+  std::string tool;                             // as the client named it
+  std::string target;                           // make target or operation; "" otherwise
+  const WorkingDirectory* directory = nullptr;  // borrowed
   Purpose purpose = Purpose::kBuild;
-  std::vector<sandbox::PathGrant> extra;       // of the repository, the private git configuration
+  std::vector<sandbox::PathGrant> extra;  // of the repository, the private git configuration
   std::optional<std::chrono::milliseconds> timeout;  // may only shorten wall_time
+  bool read_only = false;  // the tool's annotation: such tools are always enabled
 };
 
 class Allow {
@@ -62,9 +63,10 @@ using Decision = std::variant<Allow, Deny>;
 
 Decision Decide(const Policy& policy, const ActionRequest& request);
 
-// The environment of every command: PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TERM from `ambient`
-// where set, then environment.pass, then environment.set; sorted, nothing else. TMPDIR is added by
-// whoever runs the command. `ambient` is our own environment as NAME -> value.
+// The environment of every command: PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TERM from
+// `ambient` where set, then environment.pass (and CARGO_HOME and the like where toolchains are
+// granted there), then environment.set; sorted, nothing else. TMPDIR is added by whoever runs the
+// command. `ambient` is our own environment as NAME -> value.
 std::map<std::string, std::string> CommandEnvironment(
     const Policy& policy, const std::map<std::string, std::string>& ambient);
 

@@ -1,4 +1,5 @@
-// LoadPolicy: from the files, the environment and the command line to one Policy, or to what is wrong.
+// LoadPolicy: from the files, the environment and the command line to one Policy, or to what is
+// wrong.
 //
 // A setting comes from, strongest first: command line, environment, the user's file, the built-in
 // default. What the administrator's file sets is a ceiling: a weaker value from anybody else is an
@@ -9,19 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "policy/diagnostic.h"
 #include "policy/policy.h"
 
 namespace pa::policy {
 
 inline constexpr char kAdministratorPolicy[] = "/etc/project-actions/policy.yaml";
-
-struct Diagnostic {
-  std::string file;     // or `--enable`, `ENABLE_ADDITIONAL_TOOLS`
-  int line = 0;         // 1-based; 0 when the place is no file
-  int column = 0;
-  std::string message;  // what was expected, what came, did-you-mean
-  std::string Format() const;  // `policy.yaml:3:5: unknown key 'limts' - did you mean 'limits'?`
-};
 
 struct PolicySources {
   std::string administrator_file = kAdministratorPolicy;  // read if it exists
@@ -32,21 +26,23 @@ struct PolicySources {
   std::optional<std::string> env_enable;  // ENABLE_ADDITIONAL_TOOLS
   std::optional<std::string> env_commit_size;  // PROJECT_ACTIONS_MAX_COMMIT_SIZE, in KB
   std::string home;
-  std::string current_directory;          // the root when nobody names one
-  std::map<std::string, std::string> variables;  // for ${VAR} in roots and filesystem
-  std::vector<std::string> known_tools;   // names that tools.enable may hold
+  std::string current_directory;                 // the root when nobody names one
+  std::map<std::string, std::string> variables;  // our environment: ${VAR}, PATH, CARGO_HOME
+  std::vector<std::string> known_tools;          // names that tools.enable may hold
 };
 
 struct LoadedPolicy {
   PolicyPtr policy;                     // null when there are errors
   std::vector<Diagnostic> diagnostics;  // errors; empty on success
+  std::vector<Diagnostic> warnings;     // lawful but perilous: a granted ~/.ssh, the home as root
 };
 
 LoadedPolicy LoadPolicy(const PolicySources& sources);
 
 // JSON Schema 2020-12 of one policy file, from the same key table that the parser uses.
 std::string PolicySchema();
-// The effective policy, every key with its value and where it comes from: YAML, or JSON on one line.
+// The effective policy, every key with its value and where it comes from: YAML, or JSON on one
+// line.
 std::string ShowPolicy(const Policy& policy, bool json);
 
 }  // namespace pa::policy

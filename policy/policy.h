@@ -4,7 +4,8 @@
 //   LoadedPolicy loaded = LoadPolicy(sources);         // policy/load.h
 //   Decision d = Decide(*loaded.policy, request);      // policy/decide.h
 //
-// Three stages, as in clangd: PolicyFragment (as written, with line and column) -> Policy (compiled)
+// Three stages, as in clangd: PolicyFragment (as written, with line and column) -> Policy
+// (compiled)
 // -> Decision. To add a key: see the top of policy/fragment.h.
 #pragma once
 
@@ -28,8 +29,8 @@ struct Limits {
   std::uint64_t processes = 512;
   std::uint64_t open_files = 4096;
   std::uint64_t file_size = 4ull << 30;
-  std::uint64_t output_inline = 24u << 10;   // bytes of one stream within a result
-  std::uint64_t output_total = 256ull << 20; // bytes of one stream in the result store
+  std::uint64_t output_inline = 24u << 10;    // bytes of one stream within a result
+  std::uint64_t output_total = 256ull << 20;  // bytes of one stream in the result store
   std::uint64_t commit_message = 16u << 10;
   std::uint64_t concurrent = 4;
   std::uint64_t queue = 64;
@@ -45,28 +46,36 @@ struct GitPolicy {
 
 // One line of `permissions`; the first that matches decides.
 struct Rule {
-  std::string tool;     // a tool's name or `*`
-  std::string target;   // glob over the make target or the project_actions operation; "" = any
+  std::string tool;    // a tool's name or `*`
+  std::string target;  // glob over the make target or the project_actions operation; "" = any
   bool allow = false;
   std::string reason;
-  std::string where;    // `permissions[2] (/etc/project-actions/policy.yaml:14:5)`
+  std::string where;           // `permissions[2] (/etc/project-actions/policy.yaml:14:5)`
+  bool administrator = false;  // his rules and the others' must both allow
 };
 
+struct PolicyFragment;  // policy/fragment.h
+
 struct Policy {
-  std::vector<std::string> roots;              // absolute, resolved; never empty
-  std::set<std::string> enabled_tools;         // beyond the read-only ones
+  std::vector<std::string> roots;       // absolute, resolved; never empty
+  std::set<std::string> enabled_tools;  // beyond the read-only ones
   bool enable_all = false;
-  std::vector<Rule> permissions;               // the administrator's denials come first
-  std::vector<sandbox::PathGrant> filesystem;  // read, write and toolchains, expanded
+  std::vector<Rule> permissions;                   // the administrator's come first
+  std::vector<sandbox::PathGrant> filesystem;      // read, write and toolchains, expanded
+  std::vector<sandbox::PathGrant> system;          // built in, as far as it exists here
+  std::vector<sandbox::PathGrant> system_network;  // built in, for commands with a network
+  std::vector<sandbox::PathGrant> git_programs;    // what git itself must execute, hooks: skip
   sandbox::Network network = sandbox::Network::kNone;
-  std::vector<std::string> environment_pass;
+  std::vector<std::string> environment_pass;  // and what moves a granted toolchain
   std::map<std::string, std::string> environment_set;
   Limits limits;
   GitPolicy git;
   std::string home;                            // of the user that runs us
+  std::string config_home;                     // $XDG_CONFIG_HOME or ~/.config
   std::vector<std::string> sources;            // files that were read, strongest first
   sandbox::SeccompProgram seccomp;             // for `network`, compiled when the policy loaded
   sandbox::SeccompProgram seccomp_no_network;  // for what never needs a network
+  std::shared_ptr<const PolicyFragment> effective;  // each key's value and place, for `policy show`
 
   bool ToolEnabled(const std::string& tool, bool read_only) const;
 };

@@ -1,0 +1,110 @@
+#include "policy/decide.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "policy/glob.h"
+#include "policy/grants.h"
+
+namespace pa::policy {
+
+struct AllowMaker {
+  static Allow Make(const Policy& policy, const ActionRequest& request, std::string rule);
+};
+
+namespace {
+
+// project_actions does what other tools do; a rule about one of them must not be passed by going
+// through it. The tool that the call amounts to.
+std::string_view UnderlyingTool(const ActionRequest& request) {
+  if (request.tool != "project_actions") return request.tool;
+  if (request.target == "add") return "git_add";
+  if (request.target == "commit") return "git_commit";
+  if (request.target == "generate") return "makefile_generate";
+  return "make";
+}
+
+bool Matches(const Rule& rule, const ActionRequest& request) {
+  const bool tool =
+      rule.tool == "*" || rule.tool == request.tool || rule.tool == UnderlyingTool(request);
+  return tool && (rule.target.empty() || GlobMatch(rule.target, request.target));
+}
+
+// The first rule of the administrator's, or of the others', that matches.
+const Rule* FirstMatch(const Policy& policy, const ActionRequest& request, bool administrator) {
+  const auto rule = std::ranges::find_if(policy.permissions, [&](const Rule& candidate) {
+    return candidate.administrator == administrator && Matches(candidate, request);
+  });
+  return rule == policy.permissions.end() ? nullptr : &*rule;
+}
+
+Deny Disabled(const std::string& tool) {
+  return {"TOOL_DISABLED",
+          "the tool '" + tool + "' is not enabled: start the server with `--enable " + tool +
+              "`, set ENABLE_ADDITIONAL_TOOLS=" + tool + ", or add " + tool +
+              " to tools.enable in the policy file",
+          "Ask the user to enable '" + tool + "' with `--enable " + tool +
+              "`, ENABLE_ADDITIONAL_TOOLS=" + tool +
+              " or tools.enable in the policy; calling it "
+              "again before that cannot succeed."};
+}
+
+Deny Refused(const ActionRequest& request, const Rule& rule) {
+  std::string call = request.tool;
+  if (!request.target.empty()) call += " " + request.target;
+  return {"POLICY_DENIED", "policy refuses '" + call + "': " + rule.reason + " - by " + rule.where,
+          "Do not retry this call. The rule " + rule.where +
+              " refuses it; the user can change that rule and reload the policy."};
+}
+
+sandbox::ResourceLimits LimitsFor(const Policy& policy, const ActionRequest& request) {
+  using std::chrono::milliseconds;
+  const Limits& limits = policy.limits;
+  milliseconds wall = limits.wall_time;
+  if (request.timeout) wall = std::min(wall, std::max(*request.timeout, milliseconds(1)));
+  sandbox::ResourceLimits out;
+  out.cpu_seconds =
+      static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(limits.cpu_time).count());
+  out.memory_bytes = limits.memory;
+  out.processes = limits.processes;
+  out.open_files = limits.open_files;
+  out.file_bytes = limits.file_size;
+  out.wall_time_ms = static_cast<std::uint64_t>(wall.count());
+  return out;
+}
+
+}  // namespace
+
+Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::string rule) {
+  Allow allow;
+  const std::string directory = request.directory == nullptr ? "" : request.directory->path();
+  allow.confinement_.paths = GrantsFor(policy, request.purpose, directory);
+  allow.confinement_.paths.insert(allow.confinement_.paths.end(), request.extra.begin(),
+                                  request.extra.end());
+  allow.confinement_.network = NetworkFor(policy, request.purpose);
+  allow.limits_ = LimitsFor(policy, request);
+  allow.seccomp_ = allow.confinement_.network == sandbox::Network::kNone ? policy.seccomp_no_network
+                                                                         : policy.seccomp;
+  allow.rule_ = std::move(rule);
+  return allow;
+}
+
+Decision Decide(const Policy& policy, const ActionRequest& request) {
+  // Only the user's git configuration is read from no directory in particular.
+  assert(request.directory != nullptr || request.purpose == Purpose::kGitIdentity);
+  if (!policy.ToolEnabled(request.tool, request.read_only)) return Disabled(request.tool);
+  std::string rule;
+  for (const bool administrator : {true, false}) {
+    const Rule* first = FirstMatch(policy, request, administrator);
+    if (first == nullptr) continue;
+    if (!first->allow) return Refused(request, *first);
+    rule = first->where;
+  }
+  return AllowMaker::Make(policy, request, std::move(rule));
+}
+
+bool Policy::ToolEnabled(const std::string& tool, bool read_only) const {
+  return read_only || enable_all || enabled_tools.contains(tool);
+}
+
+}  // namespace pa::policy

@@ -1,0 +1,39 @@
+// Place, Located and Diagnostic: where something stands in a policy, and what is wrong with it.
+//
+//   Located<std::string> network{"full", {"policy.yaml", 7, 10}};
+//   Diagnostic d{network.at, "the administrator allows 'none' only"};
+//   d.Format();  // policy.yaml:7:10: the administrator allows 'none' only
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace pa::policy {
+
+struct Place {
+  std::string source;  // a file, `--enable`, `ENABLE_ADDITIONAL_TOOLS` or `default`
+  int line = 0;        // 1-based; 0 when the source is no file
+  int column = 0;
+  std::string Format() const;  // `policy.yaml:3:5`, `--enable`
+  bool operator==(const Place&) const = default;
+};
+
+template <typename T>
+struct Located {
+  T value{};
+  Place at;
+};
+
+struct Diagnostic {
+  std::string file;  // as Place::source
+  int line = 0;
+  int column = 0;
+  std::string message;  // what was expected, what came, did-you-mean
+
+  Diagnostic() = default;
+  Diagnostic(const Place& place, std::string text)
+      : file(place.source), line(place.line), column(place.column), message(std::move(text)) {}
+  std::string Format() const;  // `policy.yaml:3:5: unknown key 'limts' - did you mean 'limits'?`
+};
+
+}  // namespace pa::policy

@@ -1,0 +1,340 @@
+#include "policy/fragment.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/units.h"
+#include "policy/did_you_mean.h"
+#include "policy/keys.h"
+#include "policy/variable_name.h"
+#include "policy/yaml.h"
+
+namespace pa::policy {
+namespace {
+
+constexpr std::size_t kMaxDiagnostics = 20;  // of one file; more help nobody
+
+std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+// What came, for messages: 'the value' or a kind.
+std::string Found(const YamlNode& node) {
+  return node.kind == YamlNode::Kind::kScalar ? Quoted(node.scalar) : node.KindName();
+}
+
+std::string_view FirstWord(std::string_view name) { return name.substr(0, name.find('.')); }
+std::string_view LastWord(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+class FragmentParser {
+ public:
+  FragmentParser(const std::string& source, std::span<const std::string> known_tools,
+                 std::vector<Diagnostic>& diagnostics)
+      : known_tools_(known_tools), diagnostics_(diagnostics) {
+    fragment_.source = source;
+  }
+
+  PolicyFragment Parse(const YamlNode& root) {
+    if (root.kind == YamlNode::Kind::kMapping) ParseMembers(root, "");
+    if (root.kind == YamlNode::Kind::kScalar || root.kind == YamlNode::Kind::kSequence) {
+      Complain(root.at, "expected a mapping of keys such as `version: 1`, found " + Found(root));
+    } else if (!has_version_) {
+      Complain({fragment_.source, 1, 1}, "a policy begins with `version: 1`; it is missing here");
+    }
+    return std::move(fragment_);
+  }
+
+ private:
+  void Complain(const Place& at, std::string message) {
+    if (++complaints_ <= kMaxDiagnostics) diagnostics_.emplace_back(at, std::move(message));
+  }
+
+  bool Expect(const YamlNode& node, YamlNode::Kind kind, std::string_view what) {
+    if (node.kind == kind) return true;
+    std::string message = Quoted(node.key) + " must be " + std::string(what) + ", found ";
+    if (node.key.empty()) message = "expected " + std::string(what) + ", found ";
+    Complain(node.at, message + Found(node));
+    return false;
+  }
+
+  void ParseMembers(const YamlNode& mapping, const std::string& prefix);
+  void UnknownKey(const YamlNode& member, const std::string& prefix);
+  void ParseKey(const Key& key, const YamlNode& node);
+  void ParseVersion(const YamlNode& node);
+  void ParseStrings(const Key& key, const YamlNode& node);
+  std::string CheckItem(Type type, const YamlNode& item) const;
+  void ParseChoice(const Key& key, const YamlNode& node);
+  void ParseVariables(const Key& key, const YamlNode& node);
+  void ParseLimit(const Key& key, const YamlNode& node);
+  Result<std::uint64_t> LimitValue(const Key& key, const YamlNode& node) const;
+  void ParseRules(const Key& key, const YamlNode& node);
+  std::optional<RuleText> ParseRule(const YamlNode& node);
+  bool ParseRuleMember(const YamlNode& member, RuleText& rule, std::string& decision);
+  std::string CheckRule(const RuleText& rule, const std::string& decision) const;
+
+  PolicyFragment fragment_;
+  std::span<const std::string> known_tools_;
+  std::vector<Diagnostic>& diagnostics_;
+  std::size_t complaints_ = 0;
+  bool has_version_ = false;
+};
+
+void FragmentParser::ParseMembers(const YamlNode& mapping, const std::string& prefix) {
+  for (const YamlNode& member : mapping.children) {
+    const std::string name = prefix + member.key;
+    const bool dotted = member.key.contains('.');  // `limits.memory:` is no way to write it
+    if (const Key* key = FindKey(name); key != nullptr && !dotted) {
+      ParseKey(*key, member);
+      continue;
+    }
+    const std::string section = name + '.';
+    const bool is_section = std::ranges::any_of(
+        PolicyKeys(), [&](const Key& key) { return key.name.starts_with(section); });
+    if (!is_section || dotted) {
+      UnknownKey(member, prefix);
+    } else if (Expect(member, YamlNode::Kind::kMapping, "a mapping")) {
+      ParseMembers(member, section);
+    }
+  }
+}
+
+void FragmentParser::UnknownKey(const YamlNode& member, const std::string& prefix) {
+  std::vector<std::string_view> siblings;
+  for (const Key& key : PolicyKeys()) {
+    if (key.name.starts_with(prefix)) siblings.push_back(FirstWord(key.name.substr(prefix.size())));
+  }
+  std::string hint = DidYouMean(member.key, siblings);
+  for (const Key& key : PolicyKeys()) {
+    if (hint.empty() && LastWord(key.name) == LastWord(member.key)) {
+      hint = " - did you mean '" + std::string(key.name) + "'?";
+    }
+  }
+  Complain(member.key_at, "unknown key " + Quoted(prefix + member.key) + hint);
+}
+
+void FragmentParser::ParseKey(const Key& key, const YamlNode& node) {
+  switch (key.type) {
+    case Type::kVersion:
+      return ParseVersion(node);
+    case Type::kPaths:
+    case Type::kTools:
+    case Type::kNames:
+      return ParseStrings(key, node);
+    case Type::kVariables:
+      return ParseVariables(key, node);
+    case Type::kRules:
+      return ParseRules(key, node);
+    case Type::kChoice:
+      return ParseChoice(key, node);
+    case Type::kDuration:
+    case Type::kByteSize:
+    case Type::kCount:
+      return ParseLimit(key, node);
+    case Type::kNotBuilt:
+      return Complain(node.key_at, std::string(key.not_built));
+  }
+}
+
+void FragmentParser::ParseVersion(const YamlNode& node) {
+  has_version_ = true;
+  if (node.kind == YamlNode::Kind::kScalar && !node.quoted && node.scalar == "1") return;
+  Complain(node.at, "'version' must be the number 1, found " + Found(node));
+}
+
+// What is wrong with one item of a list, or "".
+std::string FragmentParser::CheckItem(Type type, const YamlNode& item) const {
+  if (item.kind == YamlNode::Kind::kNull && type == Type::kPaths) {
+    return "expected a path, found nothing; a lone ~ is YAML's null: write \"~\"";
+  }
+  if (item.kind != YamlNode::Kind::kScalar) return "expected a value, found " + Found(item);
+  switch (type) {
+    case Type::kTools:
+      return CheckToolName(item.scalar, known_tools_, true);
+    case Type::kNames:
+      return CheckVariableName(item.scalar);
+    default:
+      return item.scalar.empty() ? "a path cannot be empty" : "";
+  }
+}
+
+void FragmentParser::ParseStrings(const Key& key, const YamlNode& node) {
+  if (!Expect(node, YamlNode::Kind::kSequence, "a list")) return;
+  Located<Strings> list{{}, node.key_at};
+  for (const YamlNode& item : node.children) {
+    if (std::string problem = CheckItem(key.type, item); !problem.empty()) {
+      Complain(item.at, std::move(problem));
+    } else {
+      list.value.push_back({item.scalar, item.at});
+    }
+  }
+  fragment_.*std::get<std::optional<Located<Strings>> PolicyFragment::*>(key.field) =
+      std::move(list);
+}
+
+void FragmentParser::ParseChoice(const Key& key, const YamlNode& node) {
+  std::string expected;
+  std::vector<std::string_view> names;
+  for (const Choice& choice : key.choices) {
+    if (choice.not_built.empty()) {
+      names.push_back(choice.name);
+      expected += (expected.empty() ? "" : " or ") + std::string(choice.name);
+    }
+    if (node.kind != YamlNode::Kind::kScalar || node.scalar != choice.name) continue;
+    if (!choice.not_built.empty()) return Complain(node.at, std::string(choice.not_built));
+    fragment_.*std::get<std::optional<Located<std::string>> PolicyFragment::*>(key.field) = {
+        node.scalar, node.at};
+    return;
+  }
+  Complain(node.at, Quoted(key.name) + " must be " + expected + ", found " + Found(node) +
+                        DidYouMean(node.scalar, names));
+}
+
+void FragmentParser::ParseVariables(const Key& key, const YamlNode& node) {
+  if (!Expect(node, YamlNode::Kind::kMapping, "a mapping of names to values")) return;
+  Located<std::vector<Variable>> variables{{}, node.key_at};
+  for (const YamlNode& member : node.children) {
+    if (std::string problem = CheckVariableName(member.key); !problem.empty()) {
+      Complain(member.key_at, std::move(problem));
+    } else if (Expect(member, YamlNode::Kind::kScalar, "text (\"\" for an empty one)")) {
+      variables.value.push_back({{member.key, member.key_at}, member.scalar});
+    }
+  }
+  fragment_.*std::get<std::optional<Located<std::vector<Variable>>> PolicyFragment::*>(key.field) =
+      std::move(variables);
+}
+
+Result<std::uint64_t> FragmentParser::LimitValue(const Key& key, const YamlNode& node) const {
+  if (key.type == Type::kByteSize) return ParseByteSize(node.scalar);
+  if (key.type == Type::kDuration) {
+    const Result<std::chrono::milliseconds> value = ParseDuration(node.scalar);
+    if (!value) return std::unexpected(value.error());
+    return static_cast<std::uint64_t>(value->count());
+  }
+  std::uint64_t value = 0;
+  const char* end = node.scalar.data() + node.scalar.size();
+  const auto [stop, error] = std::from_chars(node.scalar.data(), end, value);
+  if (error != std::errc() || stop != end || node.quoted) {
+    return std::unexpected(Error("parse count", Quoted(node.scalar) + " is not a whole number"));
+  }
+  return value;
+}
+
+void FragmentParser::ParseLimit(const Key& key, const YamlNode& node) {
+  if (!Expect(node, YamlNode::Kind::kScalar, "a value")) return;
+  const Result<std::uint64_t> value = LimitValue(key, node);
+  if (!value) return Complain(node.at, Quoted(key.name) + ": " + value.error().subject);
+  if (*value < key.minimum || *value > key.maximum) {
+    return Complain(node.at, Quoted(key.name) + " must be from " + FormatLimit(key, key.minimum) +
+                                 " to " + FormatLimit(key, key.maximum) + ", found " +
+                                 Quoted(node.scalar));
+  }
+  fragment_.limits[std::string(key.name)] = {*value, node.at};
+}
+
+void FragmentParser::ParseRules(const Key& key, const YamlNode& node) {
+  if (!Expect(node, YamlNode::Kind::kSequence, "a list of rules")) return;
+  Located<std::vector<RuleText>> rules{{}, node.key_at};
+  for (const YamlNode& item : node.children) {
+    if (!Expect(item, YamlNode::Kind::kMapping, "a rule such as {tool: make, decision: allow}")) {
+      continue;
+    }
+    if (std::optional<RuleText> rule = ParseRule(item)) rules.value.push_back(std::move(*rule));
+  }
+  fragment_.*std::get<std::optional<Located<std::vector<RuleText>>> PolicyFragment::*>(key.field) =
+      std::move(rules);
+}
+
+std::optional<RuleText> FragmentParser::ParseRule(const YamlNode& node) {
+  RuleText rule{.at = node.at};
+  std::string decision;
+  bool sound = true;
+  for (const YamlNode& member : node.children) {
+    sound = ParseRuleMember(member, rule, decision) && sound;
+  }
+  if (!sound) return std::nullopt;
+  if (std::string problem = CheckRule(rule, decision); !problem.empty()) {
+    Complain(node.at, std::move(problem));
+    return std::nullopt;
+  }
+  rule.allow = decision == "allow";
+  return rule;
+}
+
+bool FragmentParser::ParseRuleMember(const YamlNode& member, RuleText& rule,
+                                     std::string& decision) {
+  const auto keys = RuleKeys();
+  const auto key = std::ranges::find(keys, member.key, &RuleKey::name);
+  if (key == keys.end()) {
+    std::vector<std::string_view> names;
+    for (const RuleKey& known : keys) names.push_back(known.name);
+    Complain(member.key_at,
+             "unknown key " + Quoted(member.key) + " in a rule" + DidYouMean(member.key, names));
+    return false;
+  }
+  if (!key->not_built.empty()) {
+    Complain(member.key_at, std::string(key->not_built));
+    return false;
+  }
+  if (!Expect(member, YamlNode::Kind::kScalar, "text")) return false;
+  if (member.scalar.empty()) {
+    Complain(member.at, Quoted(member.key) + " cannot be empty");
+    return false;
+  }
+  if (member.key == "tool") rule.tool = member.scalar;
+  if (member.key == "target") rule.target = member.scalar;
+  if (member.key == "decision") decision = member.scalar;
+  if (member.key == "reason") rule.reason = member.scalar;
+  return true;
+}
+
+std::string FragmentParser::CheckRule(const RuleText& rule, const std::string& decision) const {
+  if (rule.tool.empty()) return "a rule needs 'tool': a tool's name, or \"*\" for any";
+  if (rule.tool != "*") {
+    if (std::string problem = CheckToolName(rule.tool, known_tools_, false); !problem.empty()) {
+      return problem;
+    }
+  }
+  const bool has_targets =
+      rule.tool == "*" || rule.tool == "make" || rule.tool == "project_actions";
+  if (!rule.target.empty() && !has_targets) {
+    return "'target' is for make and project_actions; " + Quoted(rule.tool) + " has none";
+  }
+  if (decision == "ask") {
+    return "`decision: ask` is not built yet; write allow or deny";
+  }
+  if (decision != "allow" && decision != "deny") {
+    constexpr std::string_view kDecisions[] = {"allow", "deny"};
+    if (decision.empty()) return "a rule needs 'decision': allow or deny";
+    return "'decision' must be allow or deny, found " + Quoted(decision) +
+           DidYouMean(decision, kDecisions);
+  }
+  if (decision == "deny" && rule.reason.empty()) {
+    return "a rule that denies needs 'reason': the model is told why";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string CheckToolName(std::string_view name, std::span<const std::string> known_tools,
+                          bool allow_all) {
+  if (allow_all && name == "all") return "";
+  if (std::ranges::find(known_tools, name) != known_tools.end()) return "";
+  std::vector<std::string_view> names(known_tools.begin(), known_tools.end());
+  if (allow_all) names.push_back("all");
+  return "unknown tool " + Quoted(name) + DidYouMean(name, names);
+}
+
+std::optional<PolicyFragment> ParsePolicyText(std::string_view text, const std::string& source,
+                                              std::span<const std::string> known_tools,
+                                              std::vector<Diagnostic>& diagnostics) {
+  const std::expected<YamlNode, Diagnostic> root = ParseYaml(text, source);
+  if (!root) {
+    diagnostics.push_back(root.error());
+    return std::nullopt;
+  }
+  const std::size_t before = diagnostics.size();
+  PolicyFragment fragment = FragmentParser(source, known_tools, diagnostics).Parse(*root);
+  if (diagnostics.size() != before) return std::nullopt;
+  return fragment;
+}
+
+}  // namespace pa::policy

@@ -1,0 +1,76 @@
+// PolicyFragment: what one source of policy says, as it was written: the first of three stages
+// (fragment -> Policy -> Decision).
+//
+//   std::optional<PolicyFragment> f = ParsePolicyText(text, "policy.yaml", tools, diagnostics);
+//
+// To add a new policy key, you must:
+//   1. add its field to PolicyFragment below (a limit needs none: add it to Limits in
+//   policy/policy.h);
+//   2. add its line to the table in policy/keys.cc: the parser, the JSON Schema, `policy show` and
+//   the
+//      layering all follow from it;
+//   3. if it compares unlike its type's other keys, say in policy/merge.cc which value is the
+//   tighter one;
+//   4. compile it into Policy in policy/load.cc, and use it in policy/grants.cc or
+//   policy/decide.cc;
+//   5. test it in policy/load_test.cc, with the value that is refused beside the one that is
+//   accepted,
+//      and describe it in the manual page.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/diagnostic.h"
+
+namespace pa::policy {
+
+using Strings = std::vector<Located<std::string>>;
+
+struct Variable {
+  Located<std::string> name;
+  std::string value;
+};
+
+struct RuleText {
+  Place at;
+  std::string tool;
+  std::string target;  // "" = any
+  bool allow = false;
+  std::string reason;
+  bool administrator = false;  // set when the layers are merged
+};
+
+struct PolicyFragment {
+  std::string source;
+  std::optional<Located<Strings>> roots;
+  std::optional<Located<Strings>> tools_enable;  // names, or `all`
+  std::optional<Located<std::vector<RuleText>>> permissions;
+  std::optional<Located<Strings>> filesystem_read;
+  std::optional<Located<Strings>> filesystem_write;
+  std::optional<Located<std::string>> filesystem_toolchains;
+  std::optional<Located<std::string>> network;
+  std::optional<Located<Strings>> environment_pass;
+  std::optional<Located<std::vector<Variable>>> environment_set;
+  std::map<std::string, Located<std::uint64_t>, std::less<>>
+      limits;  // by key name; ms, bytes, count
+  std::optional<Located<std::string>> git_identity;
+  std::optional<Located<std::string>> git_hooks;
+  std::optional<Located<std::string>> git_signing;
+};
+
+// Appends what is wrong to `diagnostics`; nothing when that was anything. Touches no file.
+std::optional<PolicyFragment> ParsePolicyText(std::string_view text, const std::string& source,
+                                              std::span<const std::string> known_tools,
+                                              std::vector<Diagnostic>& diagnostics);
+
+// What is wrong with a tool's name, or "". `all` is a name only where `allow_all` is set.
+std::string CheckToolName(std::string_view name, std::span<const std::string> known_tools,
+                          bool allow_all);
+
+}  // namespace pa::policy

@@ -1,0 +1,152 @@
+#include "policy/grants.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "policy/glob.h"
+#include "policy/path.h"
+
+namespace pa::policy {
+namespace {
+
+using sandbox::Access;
+using sandbox::PathGrant;
+
+using Grants = std::vector<PathGrant>;
+
+void Append(Grants& to, const Grants& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+Access Without(Access access, Access removed) {
+  return static_cast<Access>(static_cast<unsigned>(access) & ~static_cast<unsigned>(removed));
+}
+
+Grants Restricted(Grants grants, Access removed) {
+  for (PathGrant& grant : grants) {
+    const bool device = sandbox::Has(grant.access, Access::kDevice);  // /dev/null stays writable
+    if (!device) grant.access = Without(grant.access, removed);
+  }
+  return grants;
+}
+
+Grants BuildGrants(const Policy& policy, const std::string& directory) {
+  Grants grants = policy.system;
+  if (policy.network == sandbox::Network::kFull) Append(grants, policy.system_network);
+  grants.push_back({directory, sandbox::kReadWriteExecute, "working directory"});
+  Append(grants, policy.filesystem);
+  return grants;
+}
+
+Grants InspectGrants(const Policy& policy, const std::string& directory) {
+  Grants grants = policy.system;
+  grants.push_back({directory, sandbox::kReadExecute, "working directory"});
+  Append(grants, Restricted(policy.filesystem, Access::kWrite));
+  return grants;
+}
+
+// With hooks: skip nothing that the repository holds or names can be executed, whatever git is made
+// to start: a hook, a filter, an fsmonitor, a signing program. Reading is enough to map libraries.
+Grants GitGrants(const Policy& policy, const std::string& directory) {
+  if (policy.git.hooks == Hooks::kRun) {
+    Grants grants = policy.system;
+    grants.push_back({directory, sandbox::kReadWriteExecute, "working directory"});
+    Append(grants, policy.filesystem);
+    return grants;
+  }
+  Grants grants = Restricted(policy.system, Access::kExecute);
+  grants.push_back({directory, sandbox::kReadWrite, "working directory"});
+  Append(grants, Restricted(policy.filesystem, Access::kExecute));
+  Append(grants, policy.git_programs);
+  return grants;
+}
+
+// The files in `directory` that match, but for git-credential-store's.
+void AppendConfiguration(Grants& grants, const std::filesystem::path& directory,
+                         std::string_view pattern) {
+  std::error_code ignored;  // no such directory, no such files
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "credentials" || !GlobMatch(pattern, name)) continue;
+    grants.push_back({entry.path().string(), Access::kRead, "git configuration of the user"});
+  }
+}
+
+Grants GitIdentityGrants(const Policy& policy) {
+  Grants grants = Restricted(policy.system, Access::kExecute);
+  Append(grants, policy.git_programs);
+  if (!policy.home.empty()) AppendConfiguration(grants, policy.home, ".gitconfig*");
+  if (!policy.config_home.empty()) AppendConfiguration(grants, policy.config_home + "/git", "*");
+  return grants;
+}
+
+// The loaders of the platforms that distributions are built for; the kernel executes them on the
+// program's behalf, so the right to execute the program alone does not start it.
+constexpr std::string_view kLoaderDirectories[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64"};
+constexpr std::string_view kLoaderNames[] = {"ld-linux*.so.*", "ld-musl-*.so.*", "ld64.so.*"};
+
+void AppendLoaders(Grants& grants) {
+  for (std::string_view directory : kLoaderDirectories) {
+    std::error_code ignored;  // no such directory, no loader in it
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+      const std::string name = entry.path().filename().string();
+      for (std::string_view pattern : kLoaderNames) {
+        if (!GlobMatch(pattern, name)) continue;
+        PathGrant loader{ResolvePath(entry.path().string()), sandbox::kReadExecute,
+                         "the program loader"};
+        if (std::ranges::find(grants, loader) == grants.end()) grants.push_back(std::move(loader));
+      }
+    }
+  }
+}
+
+std::string FindOnPath(const std::string& name, std::string_view path) {
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find(':'), path.size());
+    const std::string candidate = std::string(path.substr(0, end)) + '/' + name;
+    if (candidate.starts_with('/') && access(candidate.c_str(), X_OK) == 0) return candidate;
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return "";
+}
+
+}  // namespace
+
+Grants GrantsFor(const Policy& policy, Purpose purpose, const std::string& directory) {
+  switch (purpose) {
+    case Purpose::kInspect:
+      return InspectGrants(policy, directory);
+    case Purpose::kBuild:
+      return BuildGrants(policy, directory);
+    case Purpose::kGit:
+      return GitGrants(policy, directory);
+    case Purpose::kGitIdentity:
+      return GitIdentityGrants(policy);
+    case Purpose::kCreateFile:
+      return {{directory, sandbox::kReadWrite, "working directory"}};
+  }
+  return {};
+}
+
+sandbox::Network NetworkFor(const Policy& policy, Purpose purpose) {
+  return purpose == Purpose::kBuild ? policy.network : sandbox::Network::kNone;
+}
+
+Grants FindGitPrograms(const std::string& path) {
+  Grants grants;
+  const std::string found = FindOnPath("git", path);
+  if (found.empty()) return grants;
+  const std::string program = ResolvePath(found);
+  grants.push_back({program, sandbox::kReadExecute, "git"});
+  const std::filesystem::path prefix = std::filesystem::path(program).parent_path().parent_path();
+  for (const char* directory : {"lib/git-core", "libexec/git-core"}) {
+    const std::string core = (prefix / directory).string();
+    if (access(core.c_str(), X_OK) != 0) continue;
+    grants.push_back({ResolvePath(core), sandbox::kReadExecute, "git's own programs"});
+  }
+  AppendLoaders(grants);
+  return grants;
+}
+
+}  // namespace pa::policy

@@ -1,0 +1,26 @@
+// GrantsFor: which paths a command may touch, by what it is for.
+//
+//   std::vector<PathGrant> paths = GrantsFor(policy, Purpose::kBuild, "/home/ann/src/project");
+//
+// One function for Decide and for `policy explain`, so that what is explained is what is enforced.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "policy/decide.h"
+#include "policy/policy.h"
+
+namespace pa::policy {
+
+std::vector<sandbox::PathGrant> GrantsFor(const Policy& policy, Purpose purpose,
+                                          const std::string& directory);
+
+// The network that commands of this purpose have.
+sandbox::Network NetworkFor(const Policy& policy, Purpose purpose);
+
+// What git needs to execute to add and commit, and nothing that a repository could name instead:
+// git found on `path` (PATH), its own directory of programs, and the loader.
+std::vector<sandbox::PathGrant> FindGitPrograms(const std::string& path);
+
+}  // namespace pa::policy

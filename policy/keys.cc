@@ -1,0 +1,218 @@
+#include "policy/keys.h"
+
+#include <algorithm>
+
+#include "base/units.h"
+
+namespace pa::policy {
+namespace {
+
+using F = PolicyFragment;
+using L = Limits;
+
+constexpr std::uint64_t kWeek = 7ull * 24 * 3'600'000;
+constexpr std::uint64_t kPebibyte = 1ull << 50;
+
+constexpr Choice kToolchains[] = {
+    {"none", "nothing of the home but what filesystem.read names"},
+    {"auto", "compilers and package caches in their usual places, without the files of secrets"},
+};
+constexpr Choice kNetwork[] = {
+    {"none", "no internet sockets at all"},
+    {"loopback", "",
+     "`network: loopback` is not built yet: it needs namespaces; write none or full"},
+    {"full", "TCP and UDP over IPv4 and IPv6"},
+};
+constexpr Choice kIdentity[] = {
+    {"none", "commits have the identity that environment and repository give, or fail"},
+    {"inherit", "commits are made in the name that the user's git configuration gives"},
+};
+constexpr Choice kHooks[] = {
+    {"skip", "the repository cannot make git run anything: no hook, filter or helper"},
+    {"run", "the project's hooks run, inside the sandbox"},
+};
+constexpr Choice kSigning[] = {
+    {"off", "commits are not signed"},
+    {"inherit", "", "signing commits is not built yet; only `off` can be asked for"},
+    {"on", "", "signing commits is not built yet; only `off` can be asked for"},
+};
+
+constexpr Key kKeys[] = {
+    {"version", Type::kVersion, "The version of this format: 1."},
+    {"roots", Type::kPaths,
+     "Directories beneath which calls may work. Default: the current directory.", &F::roots},
+    {"tools.enable", Type::kTools,
+     "Tools to switch on beyond the read-only ones, by name; `all` for every one.",
+     &F::tools_enable},
+    {"permissions", Type::kRules,
+     "Rules about single calls: the first that matches decides; without one, enabled tools may "
+     "run.",
+     &F::permissions},
+    {"filesystem.read", Type::kPaths,
+     "Paths that commands may read and execute beyond the system's own.", &F::filesystem_read},
+    {"filesystem.write", Type::kPaths,
+     "Paths that commands may read, write and execute beyond the working directory.",
+     &F::filesystem_write},
+    {"filesystem.protect",
+     Type::kNotBuilt,
+     "",
+     {},
+     {},
+     1,
+     0,
+     "filesystem.protect is not built yet; nothing inside the working directory is protected from "
+     "`make`"},
+    {"filesystem.toolchains", Type::kChoice, "Whether toolchains in the home may be used.",
+     &F::filesystem_toolchains, kToolchains},
+    {"network", Type::kChoice, "What network commands have.", &F::network, kNetwork},
+    {"environment.pass", Type::kNames,
+     "Variables of our own environment that commands receive, beyond PATH, HOME, LANG and the "
+     "like.",
+     &F::environment_pass},
+    {"environment.set", Type::kVariables, "Variables that commands receive with these values.",
+     &F::environment_set},
+    {"namespaces",
+     Type::kNotBuilt,
+     "",
+     {},
+     {},
+     1,
+     0,
+     "namespaces are not built yet; commands are confined by Landlock, seccomp and resource "
+     "limits"},
+    {"limits.wall_time",
+     Type::kDuration,
+     "How long a command may take.",
+     &L::wall_time,
+     {},
+     1,
+     kWeek},
+    {"limits.cpu_time",
+     Type::kDuration,
+     "Processor time of each process of a command.",
+     &L::cpu_time,
+     {},
+     1,
+     kWeek},
+    {"limits.memory",
+     Type::kByteSize,
+     "Memory of all processes of a command together.",
+     &L::memory,
+     {},
+     1 << 20,
+     kPebibyte},
+    {"limits.processes",
+     Type::kCount,
+     "Processes of a command, threads included.",
+     &L::processes,
+     {},
+     1,
+     4'194'304},
+    {"limits.open_files",
+     Type::kCount,
+     "Open files of each process.",
+     &L::open_files,
+     {},
+     16,
+     1'048'576},
+    {"limits.file_size",
+     Type::kByteSize,
+     "Size of each file that a command writes.",
+     &L::file_size,
+     {},
+     1,
+     kPebibyte},
+    {"limits.output_inline",
+     Type::kByteSize,
+     "Bytes of standard output, and of standard error, within a result.",
+     &L::output_inline,
+     {},
+     256,
+     64ull << 20},
+    {"limits.output_total",
+     Type::kByteSize,
+     "Bytes of standard output, and of standard error, that are kept to be read afterwards.",
+     &L::output_total,
+     {},
+     256,
+     1ull << 40},
+    {"limits.commit_message",
+     Type::kByteSize,
+     "Size of a commit message.",
+     &L::commit_message,
+     {},
+     1,
+     64ull << 20},
+    {"limits.concurrent",
+     Type::kCount,
+     "Commands that run at the same time.",
+     &L::concurrent,
+     {},
+     1,
+     1024},
+    {"limits.queue", Type::kCount, "Commands that wait for their turn.", &L::queue, {}, 0, 100'000},
+    {"git.identity", Type::kChoice, "In whose name commits are made.", &F::git_identity, kIdentity},
+    {"git.hooks", Type::kChoice, "What the repository may make git run.", &F::git_hooks, kHooks},
+    {"git.signing", Type::kChoice, "Whether commits are signed.", &F::git_signing, kSigning},
+    {"audit", Type::kNotBuilt, "", {}, {}, 1, 0, "the audit log is not built yet"},
+    {"tenants", Type::kNotBuilt, "", {}, {}, 1, 0, "tenants are not built yet"},
+};
+
+constexpr RuleKey kRuleKeys[] = {
+    {"tool", "The tool's name, or * for any."},
+    {"target", "For make and project_actions: the target or operation; * and ? match any text."},
+    {"decision", "allow or deny."},
+    {"reason", "Why; shown to the model. Required for deny."},
+    {"path", "", "rules by path are for the file tools, which are not built yet"},
+    {"command", "", "rules by command are for bash, which is not built yet"},
+    {"examples", "", "examples in rules are not built yet"},
+};
+
+}  // namespace
+
+std::span<const Key> PolicyKeys() { return kKeys; }
+std::span<const RuleKey> RuleKeys() { return kRuleKeys; }
+
+const Key* FindKey(std::string_view name) {
+  const auto* key = std::ranges::find(kKeys, name, &Key::name);
+  return key == std::end(kKeys) ? nullptr : key;
+}
+
+PolicyFragment DefaultFragment() {
+  const Place at{"default"};
+  PolicyFragment defaults{.source = "default"};
+  defaults.tools_enable = {{}, at};
+  defaults.permissions = {{}, at};
+  defaults.filesystem_read = {{}, at};
+  defaults.filesystem_write = {{}, at};
+  defaults.filesystem_toolchains = {"auto", at};
+  defaults.network = {"none", at};
+  defaults.environment_pass = {{}, at};
+  defaults.environment_set = {{}, at};
+  defaults.git_identity = {"inherit", at};
+  defaults.git_hooks = {"run", at};
+  defaults.git_signing = {"off", at};
+  const Limits limits;
+  for (const Key& key : kKeys) {
+    std::uint64_t value = 0;
+    if (const auto* size = std::get_if<std::uint64_t Limits::*>(&key.field)) {
+      value = limits.**size;
+    } else if (const auto* time = std::get_if<std::chrono::milliseconds Limits::*>(&key.field)) {
+      value = static_cast<std::uint64_t>((limits.**time).count());
+    } else {
+      continue;
+    }
+    defaults.limits[std::string(key.name)] = {value, at};
+  }
+  return defaults;
+}
+
+std::string FormatLimit(const Key& key, std::uint64_t value) {
+  if (key.type == Type::kDuration) {
+    return FormatDuration(std::chrono::milliseconds(static_cast<std::int64_t>(value)));
+  }
+  if (key.type == Type::kByteSize) return FormatByteSize(value);
+  return std::to_string(value);
+}
+
+}  // namespace pa::policy

@@ -1,0 +1,78 @@
+// The key table: every key that a policy file may hold, once. See policy/fragment.h to add one.
+//
+//   for (const Key& key : PolicyKeys()) ...
+//   const Key* key = FindKey("limits.memory");
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "policy/fragment.h"
+#include "policy/policy.h"
+
+namespace pa::policy {
+
+enum class Type {
+  kVersion,    // the number 1
+  kPaths,      // list of paths; ~ and ${VAR} expand
+  kTools,      // list of tool names, or `all`
+  kNames,      // list of environment variable names
+  kVariables,  // mapping of environment variables to values
+  kRules,      // permissions
+  kChoice,     // one of `choices`
+  kDuration,   // limits
+  kByteSize,
+  kCount,
+  kNotBuilt,  // refused with the sentence in `not_built`
+};
+
+struct Choice {
+  std::string_view name;
+  std::string_view help;
+  std::string_view not_built = {};  // refused with this sentence, absent from the schema
+};
+
+using Field = std::variant<std::monostate,  //
+                           std::optional<Located<Strings>> PolicyFragment::*,
+                           std::optional<Located<std::string>> PolicyFragment::*,
+                           std::optional<Located<std::vector<Variable>>> PolicyFragment::*,
+                           std::optional<Located<std::vector<RuleText>>> PolicyFragment::*,
+                           std::chrono::milliseconds Limits::*, std::uint64_t Limits::*>;
+
+struct Key {
+  std::string_view name;  // `limits.wall_time`
+  Type type;
+  std::string_view help;  // one line, for the schema and the manual
+  Field field = {};
+  std::span<const Choice> choices = {};  // kChoice: the tightest first
+  std::uint64_t minimum = 1;             // limits, in ms, bytes or as a count; lower is tighter
+  std::uint64_t maximum = 0;
+  std::string_view not_built = {};
+
+  bool IsLimit() const {
+    return type == Type::kDuration || type == Type::kByteSize || type == Type::kCount;
+  }
+};
+
+std::span<const Key> PolicyKeys();
+const Key* FindKey(std::string_view name);
+
+// The members of one line of `permissions`.
+struct RuleKey {
+  std::string_view name;
+  std::string_view help;
+  std::string_view not_built = {};
+};
+std::span<const RuleKey> RuleKeys();
+
+// The built-in defaults as the weakest layer: the values of Limits{} and of the tables above.
+PolicyFragment DefaultFragment();
+
+// `10m`, `24KiB` or `512`, as the key's type is written.
+std::string FormatLimit(const Key& key, std::uint64_t value);
+
+}  // namespace pa::policy

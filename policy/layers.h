@@ -1,0 +1,15 @@
+// ReadLayers: each source of settings as a fragment, with its paths expanded.
+#pragma once
+
+#include <vector>
+
+#include "policy/load.h"
+#include "policy/merge.h"
+
+namespace pa::policy {
+
+// `files` receives the names of the files that were read, the user's first.
+Layers ReadLayers(const PolicySources& sources, std::vector<std::string>& files,
+                  std::vector<Diagnostic>& diagnostics);
+
+}  // namespace pa::policy

@@ -1,0 +1,188 @@
+#include "policy/load.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "policy/grants.h"
+#include "policy/keys.h"
+#include "policy/layers.h"
+#include "policy/merge.h"
+#include "policy/path.h"
+#include "policy/system_paths.h"
+#include "policy/toolchains.h"
+#include "policy/warnings.h"
+
+namespace pa::policy {
+namespace {
+
+bool IsDirectory(const std::string& path) {
+  std::error_code ignored;  // no such directory
+  return std::filesystem::is_directory(path, ignored);
+}
+
+// From the merged layers to the values that decisions are made from.
+class Compiler {
+ public:
+  Compiler(const PolicySources& sources, const PolicyFragment& merged,
+           std::vector<Diagnostic>& diagnostics)
+      : sources_(sources), merged_(merged), diagnostics_(diagnostics) {}
+
+  Policy Compile() {
+    CompilePlaces();
+    CompileRoots();
+    CompileTools();
+    CompileRules();
+    CompileFilesystem();
+    CompileEnvironment();
+    CompileLimits();
+    policy_.network =
+        merged_.network->value == "full" ? sandbox::Network::kFull : sandbox::Network::kNone;
+    policy_.git.inherit_identity = merged_.git_identity->value == "inherit";
+    policy_.git.hooks = merged_.git_hooks->value == "skip" ? Hooks::kSkip : Hooks::kRun;
+    return std::move(policy_);
+  }
+
+ private:
+  std::string Variable(const std::string& name) const {
+    const auto found = sources_.variables.find(name);
+    return found == sources_.variables.end() ? "" : found->second;
+  }
+
+  void CompilePlaces();
+  void CompileRoots();
+  void PreferCurrentDirectory();
+  void CompileTools();
+  void CompileRules();
+  void CompileFilesystem();
+  void Grant(const std::optional<Located<Strings>>& paths, sandbox::Access access,
+             const std::string& key);
+  void CompileEnvironment();
+  void CompileLimits();
+
+  const PolicySources& sources_;
+  const PolicyFragment& merged_;
+  std::vector<Diagnostic>& diagnostics_;
+  Policy policy_;
+};
+
+void Compiler::CompilePlaces() {
+  policy_.home = sources_.home;
+  policy_.config_home = Variable("XDG_CONFIG_HOME");
+  // The XDG base directory specification: relative ones are to be ignored.
+  if (!policy_.config_home.starts_with('/')) {
+    policy_.config_home = policy_.home.empty() ? "" : policy_.home + "/.config";
+  }
+}
+
+void Compiler::CompileRoots() {
+  const Located<Strings>& roots = *merged_.roots;
+  for (const Located<std::string>& root : roots.value) {
+    const bool twice = std::ranges::find(policy_.roots, root.value) != policy_.roots.end();
+    if (!twice && IsDirectory(root.value)) policy_.roots.push_back(root.value);
+  }
+  if (policy_.roots.empty()) {
+    diagnostics_.emplace_back(roots.at, "none of the roots is a directory");
+  } else if (roots.at.source == "current directory" && policy_.roots.front() == "/") {
+    diagnostics_.emplace_back(roots.at, "/ is no place to work in; name a directory with --root");
+  } else if (roots.at.line > 0) {
+    PreferCurrentDirectory();
+  }
+}
+
+// The first root is where calls work that name no directory. Whoever starts us within a root of the
+// policy file means that very place; it grants nothing that the root does not.
+void Compiler::PreferCurrentDirectory() {
+  const std::string current = ResolvePath(sources_.current_directory);
+  if (current == ResolvePath(policy_.home) || !IsDirectory(current)) return;
+  const bool within = std::ranges::any_of(
+      policy_.roots, [&](const std::string& root) { return IsBeneath(current, root); });
+  if (!within) return;
+  std::erase(policy_.roots, current);
+  policy_.roots.insert(policy_.roots.begin(), current);
+}
+
+void Compiler::CompileTools() {
+  for (const Located<std::string>& tool : merged_.tools_enable->value) {
+    if (tool.value == "all") policy_.enable_all = true;
+    if (tool.value != "all") policy_.enabled_tools.insert(tool.value);
+  }
+}
+
+void Compiler::CompileRules() {
+  std::map<std::string, int> count;  // by file
+  for (const RuleText& text : merged_.permissions->value) {
+    const int index = count[text.at.source]++;
+    Rule rule;
+    rule.tool = text.tool;
+    rule.target = text.target;
+    rule.allow = text.allow;
+    rule.reason = text.reason;
+    rule.administrator = text.administrator;
+    rule.where = "permissions[" + std::to_string(index) + "] (" + text.at.Format() + ")";
+    policy_.permissions.push_back(std::move(rule));
+  }
+}
+
+void Compiler::Grant(const std::optional<Located<Strings>>& paths, sandbox::Access access,
+                     const std::string& key) {
+  int index = 0;
+  for (const Located<std::string>& path : paths->value) {
+    const std::string reason =
+        "policy " + key + "[" + std::to_string(index++) + "] (" + path.at.Format() + ")";
+    policy_.filesystem.push_back({path.value, access, reason});
+  }
+}
+
+void Compiler::CompileFilesystem() {
+  policy_.system = SystemPaths();
+  policy_.system_network = NetworkPaths();
+  policy_.git_programs = FindGitPrograms(Variable("PATH"));
+  Grant(merged_.filesystem_read, sandbox::kReadExecute, "filesystem.read");
+  Grant(merged_.filesystem_write, sandbox::kReadWriteExecute, "filesystem.write");
+  if (merged_.filesystem_toolchains->value != "auto") return;
+  const Toolchains toolchains = FindToolchains(sources_.home, sources_.variables);
+  policy_.filesystem.insert(policy_.filesystem.end(), toolchains.grants.begin(),
+                            toolchains.grants.end());
+  policy_.environment_pass = toolchains.variables;
+}
+
+void Compiler::CompileEnvironment() {
+  for (const Located<std::string>& name : merged_.environment_pass->value) {
+    policy_.environment_pass.push_back(name.value);
+  }
+  for (const pa::policy::Variable& variable : merged_.environment_set->value) {
+    policy_.environment_set[variable.name.value] = variable.value;
+  }
+}
+
+void Compiler::CompileLimits() {
+  for (const Key& key : PolicyKeys()) {
+    if (!key.IsLimit()) continue;
+    const std::uint64_t value = merged_.limits.find(key.name)->second.value;
+    if (const auto* size = std::get_if<std::uint64_t Limits::*>(&key.field)) {
+      policy_.limits.** size = value;
+    } else if (const auto* time = std::get_if<std::chrono::milliseconds Limits::*>(&key.field)) {
+      policy_.limits.** time = std::chrono::milliseconds(static_cast<std::int64_t>(value));
+    }
+  }
+}
+
+}  // namespace
+
+LoadedPolicy LoadPolicy(const PolicySources& sources) {
+  LoadedPolicy loaded;
+  std::vector<std::string> files;
+  const Layers layers = ReadLayers(sources, files, loaded.diagnostics);
+  if (!loaded.diagnostics.empty()) return loaded;
+  auto merged = std::make_shared<PolicyFragment>(MergeLayers(layers, loaded.diagnostics));
+  if (!loaded.diagnostics.empty()) return loaded;
+  Policy policy = Compiler(sources, *merged, loaded.diagnostics).Compile();
+  if (!loaded.diagnostics.empty()) return loaded;
+  loaded.warnings = FindWarnings(*merged, policy, files);
+  policy.sources = std::move(files);
+  policy.effective = std::move(merged);
+  loaded.policy = std::make_shared<const Policy>(std::move(policy));
+  return loaded;
+}
+
+}  // namespace pa::policy

@@ -1,0 +1,31 @@
+// Paths as a policy writes them, and as the kernel will see them.
+//
+//   std::expected<std::string, std::string> path = ExpandPath("~/src", {home, variables});
+//   if (IsBeneath(*path, "/home/ann")) ...
+#pragma once
+
+#include <expected>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace pa::policy {
+
+struct PathContext {
+  std::string home;
+  const std::map<std::string, std::string>& variables;
+};
+
+// `~`, `~/x` and `${VAR}` replaced, `.` and doubled slashes removed, symlinks resolved. An error
+// says what is wrong: relative, `..`, a variable that is unset or empty, `$VAR` without braces,
+// `~user`.
+std::expected<std::string, std::string> ExpandPath(std::string_view written,
+                                                   const PathContext& context);
+
+// realpath(3) of the longest part that exists, and the rest as it is. `path` is absolute.
+std::string ResolvePath(const std::string& path);
+
+// `path` is `directory` or lies in it. Both absolute and resolved.
+bool IsBeneath(std::string_view path, std::string_view directory);
+
+}  // namespace pa::policy

@@ -1,0 +1,27 @@
+// Toolchains: compilers and package managers that live in the home, without the secrets beside
+// them.
+//
+//   Toolchains found = FindToolchains("/home/ann", environment);
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sandbox/confinement.h"
+
+namespace pa::policy {
+
+struct Toolchains {
+  std::vector<sandbox::PathGrant> grants;  // those that exist, read and execute
+  std::vector<std::string> variables;      // that moved one elsewhere: commands need them, too
+};
+
+Toolchains FindToolchains(const std::string& home,
+                          const std::map<std::string, std::string>& environment);
+
+// Files and directories of the home that hold secrets, absolute: what `policy check` warns about
+// when a policy grants them.
+std::vector<std::string> SecretPaths(const std::string& home);
+
+}  // namespace pa::policy
