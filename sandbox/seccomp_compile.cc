@@ -1,0 +1,78 @@
+// From the table of refused calls to a finished BPF program; the only user of libseccomp, which
+// knows the names and numbers of this architecture.
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "sandbox/bpf_program.h"
+#include "sandbox/prepared.h"
+#include "sandbox/syscall_sets.h"
+
+namespace pa::sandbox {
+namespace {
+
+constexpr std::uint32_t kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
+constexpr std::uint32_t kX32 = 0x40000000;
+
+using RulesByNumber = std::map<int, std::vector<SyscallRule>>;
+
+bool Known(int number) {
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      seccomp_syscall_resolve_num_arch(seccomp_arch_native(), number), &std::free);
+  return name != nullptr;
+}
+
+// A name that this libseccomp or this architecture lacks has a negative number and is left out: if
+// the kernel has it all the same, its number is unknown here and refused for that.
+RulesByNumber GroupByNumber(const std::vector<SyscallRule>& rules) {
+  RulesByNumber grouped;
+  for (const SyscallRule& rule : rules) {
+    const int number = seccomp_syscall_resolve_name(rule.name);
+    if (number >= 0) grouped[number].push_back(rule);
+  }
+  return grouped;
+}
+
+NumberRange Decide(int number, const RulesByNumber& rules) {
+  const auto first = static_cast<std::uint32_t>(number);
+  if (!Known(number)) return {first, kNoSuchCall, {}};
+  const auto found = rules.find(number);
+  if (found == rules.end()) return {first, SECCOMP_RET_ALLOW, {}};
+  const SyscallRule& rule = found->second.front();
+  if (rule.first.op == ArgTest::Op::kNone) {  // whatever the arguments are
+    return {first, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(rule.error), {}};
+  }
+  return {first, SECCOMP_RET_ALLOW, found->second};
+}
+
+void AppendMerged(NumberRange range, std::vector<NumberRange>& ranges) {
+  const bool same = !ranges.empty() && range.rules.empty() && ranges.back().rules.empty() &&
+                    ranges.back().action == range.action;
+  if (!same) ranges.push_back(std::move(range));
+}
+
+}  // namespace
+
+Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, int landlock_abi) {
+  const RulesByNumber rules = GroupByNumber(RefusedSyscalls(profile, network, landlock_abi));
+  std::vector<NumberRange> ranges;
+  for (int number = 0; number <= kLastReviewed; ++number) {
+    AppendMerged(Decide(number, rules), ranges);
+  }
+  AppendMerged({kLastReviewed + 1, kNoSuchCall, {}}, ranges);
+  if (seccomp_arch_native() ==
+      SCMP_ARCH_X86_64) {  // x32 is a second table behind the same architecture
+    AppendMerged({kX32, SECCOMP_RET_KILL_PROCESS, {}}, ranges);
+    AppendMerged({0xffffffff, kNoSuchCall, {}}, ranges);  // syscall(-1), the usual test for seccomp
+  }
+  Result<std::string> program = AssembleBpf(seccomp_arch_native(), ranges);
+  if (!program) return std::unexpected(program.error());
+  return std::make_shared<const std::string>(*std::move(program));
+}
+
+}  // namespace pa::sandbox

@@ -1,0 +1,208 @@
+#include "sandbox/syscall_sets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <initializer_list>
+#include <iterator>
+
+namespace pa::sandbox {
+namespace {
+
+constexpr std::uint32_t kAllBits = 0xffffffff;
+
+constexpr ArgTest AnyBit(unsigned arg, std::uint32_t mask = kAllBits) {
+  return {ArgTest::Op::kAnyBit, arg, mask, 0};
+}
+constexpr ArgTest Masked(unsigned arg, std::uint32_t mask, std::uint32_t value) {
+  return {ArgTest::Op::kMaskedEqual, arg, mask, value};
+}
+constexpr ArgTest Equal(unsigned arg, std::uint32_t value) { return Masked(arg, kAllBits, value); }
+constexpr ArgTest NotIn(unsigned arg, std::uint32_t mask, std::uint32_t bits) {
+  return {ArgTest::Op::kNotIn, arg, mask, bits};
+}
+constexpr ArgTest NotNull(unsigned arg) { return {ArgTest::Op::kNotNull, arg}; }
+constexpr std::uint32_t Set(std::initializer_list<unsigned> numbers) {
+  std::uint32_t bits = 0;
+  for (const unsigned number : numbers) bits |= 1u << number;
+  return bits;
+}
+
+// Refused whatever the arguments are. ENOSYS where libraries have an older call to fall back to.
+constexpr SyscallRule kRefused[] = {
+    // clang-format off
+    {"clone3", ENOSYS, "its flags are in memory, where a filter cannot see CLONE_NEW*; libc falls back to clone"},
+    {"openat2", ENOSYS, "its flags and mode are in memory: set-id bits, O_TRUNC; users fall back to openat"},
+    {"io_uring_setup", ENOSYS, "does what other system calls do without passing the filter"},
+    {"io_uring_enter", ENOSYS, "as io_uring_setup"},
+    {"io_uring_register", ENOSYS, "as io_uring_setup"},
+    {"add_key", ENOSYS, "keyrings hold the user's secrets and outlive the command"},
+    {"request_key", ENOSYS, "as add_key; also starts a helper program outside the sandbox"},
+    {"keyctl", ENOSYS, "as add_key"},
+    {"memfd_secret", ENOSYS, "memory that nobody else can see or measure"},
+    {"shmget", ENOSYS, "System V memory outlives the command and escapes the memory limit"},
+    {"shmat", ENOSYS, "attaches the memory of any other program of the same user, by number"},
+    {"shmctl", ENOSYS, "as shmat: lists and removes the segments of others"},
+
+    {"mount", EPERM, "changes what paths mean; Landlock decides by path"},
+    {"umount2", EPERM, "as mount: uncovers what lies beneath"},
+    {"pivot_root", EPERM, "as mount"},
+    {"move_mount", EPERM, "as mount"},
+    {"mount_setattr", EPERM, "as mount"},
+    {"open_tree", EPERM, "gives a descriptor of a detached mount, which Landlock lets pass"},
+    {"fsopen", EPERM, "as open_tree: a file system of the command's own making"},
+    {"fsconfig", EPERM, "as fsopen"},
+    {"fsmount", EPERM, "as fsopen"},
+    {"fspick", EPERM, "as fsopen: changes a file system that is mounted"},
+    {"chroot", EPERM, "with a user namespace the first half of many escapes"},
+    {"setns", EPERM, "enters the namespaces of other processes"},
+    {"open_by_handle_at", EPERM, "opens by inode number, past every directory"},
+    {"fanotify_init", EPERM, "sees and can hold up the file accesses of others"},
+    {"fanotify_mark", EPERM, "as fanotify_init"},
+    {"quotactl", EPERM, "changes what others may store"},
+    {"quotactl_fd", EPERM, "as quotactl"},
+    {"swapon", EPERM, "a swap device reads the memory of all"},
+    {"swapoff", EPERM, "as swapon"},
+
+    {"bpf", EPERM, "code in the kernel; large attack surface"},
+    {"perf_event_open", EPERM, "observes other processes and the kernel; large attack surface"},
+    {"userfaultfd", EPERM, "holds the kernel at a chosen point, the usual help of kernel exploits"},
+    {"modify_ldt", EPERM, "16-bit segments, which only exploits and Wine use"},
+    {"lookup_dcookie", EPERM, "kernel profiling"},
+    {"syslog", EPERM, "the kernel's log holds addresses and other people's events"},
+    {"init_module", EPERM, "code in the kernel"},
+    {"finit_module", EPERM, "as init_module"},
+    {"delete_module", EPERM, "as init_module"},
+    {"kexec_load", EPERM, "another kernel"},
+    {"kexec_file_load", EPERM, "as kexec_load"},
+    {"iopl", EPERM, "the machine's input and output ports"},
+    {"ioperm", EPERM, "as iopl"},
+
+    {"reboot", EPERM, "the machine is not the command's"},
+    {"acct", EPERM, "writes a file of its choice for every process that ends"},
+    {"sethostname", EPERM, "the machine is not the command's"},
+    {"setdomainname", EPERM, "the machine is not the command's"},
+    {"settimeofday", EPERM, "the clock is everybody's"},
+    {"clock_settime", EPERM, "the clock is everybody's"},
+    {"clock_adjtime", EPERM, "the clock is everybody's"},
+    {"adjtimex", EPERM, "the clock is everybody's"},
+    {"vhangup", EPERM, "hangs up the user's terminal"},
+
+    // chmod and utimes have the same hole but builds cannot live without them.
+    {"setxattr", EOPNOTSUPP, "Landlock does not cover it: attributes and ACLs outside; fsetxattr stays"},
+    {"lsetxattr", EOPNOTSUPP, "as setxattr"},
+    {"removexattr", EOPNOTSUPP, "as setxattr; fremovexattr stays"},
+    {"lremovexattr", EOPNOTSUPP, "as setxattr"},
+
+    // What Landlock takes care of once it can.
+    {"ptrace", EPERM, "only Landlock keeps it within the sandbox", {}, {}, 1},
+    {"process_vm_readv", EPERM, "as ptrace", {}, {}, 1},
+    {"process_vm_writev", EPERM, "as ptrace", {}, {}, 1},
+    {"process_madvise", EPERM, "as ptrace", {}, {}, 1},
+    {"pidfd_getfd", EPERM, "as ptrace: takes descriptors out of other processes", {}, {}, 1},
+    {"kcmp", EPERM, "as ptrace", {}, {}, 1},
+    {"truncate", EPERM, "empties files outside: no right covers it before ABI 3", {}, {}, 3},
+    // clang-format on
+};
+
+// Refused for some arguments.
+constexpr SyscallRule kRefusedArguments[] = {
+    // clang-format off
+    {"ioctl", EPERM, "TIOCSTI types into the user's terminal", Equal(1, TIOCSTI)},
+    {"ioctl", EPERM, "TIOCLINUX pastes into the console", Equal(1, 0x541c)},
+    {"ioctl", EPERM, "FS_IOC_SETFLAGS on a file that may only be read", Equal(1, 0x40086602)},
+    {"ioctl", EPERM, "FS_IOC_FSSETXATTR, as FS_IOC_SETFLAGS", Equal(1, 0x401c5820)},
+    {"ioctl", EPERM, "FS_IOC_ENABLE_VERITY makes a file that may only be read immutable", Equal(1, 0x40806685)},
+    {"seccomp", EPERM, "SECCOMP_FILTER_FLAG_NEW_LISTENER: answers for system calls that raced", AnyBit(1, 1u << 3)},
+    {"prlimit64", EPERM, "limits of another process: a CPU limit of 0 kills it, past the signal scope",
+     AnyBit(0), NotNull(2)},
+    {"setpriority", EPERM, "PRIO_USER: every process of the user", Equal(0, PRIO_USER)},
+    {"ioprio_set", EPERM, "IOPRIO_WHO_USER: every process of the user", Equal(0, 3)},
+    {"kill", EPERM, "pid -1 is every process of the user until Landlock scopes signals", Equal(0, kAllBits), {}, 6},
+
+    // O_TRUNC needs no right before ABI 3. Opened for writing it needs the right to write; opened for
+    // reading, or with the access mode 3 that means neither, it needs nothing and empties the file.
+    {"open", EPERM, "O_RDONLY|O_TRUNC empties files outside", Masked(1, O_ACCMODE | O_TRUNC, O_TRUNC), {}, 3},
+    {"open", EPERM, "access mode 3 with O_TRUNC, likewise", Masked(1, O_ACCMODE | O_TRUNC, 3 | O_TRUNC), {}, 3},
+    {"openat", EPERM, "O_RDONLY|O_TRUNC empties files outside", Masked(2, O_ACCMODE | O_TRUNC, O_TRUNC), {}, 3},
+    {"openat", EPERM, "access mode 3 with O_TRUNC, likewise", Masked(2, O_ACCMODE | O_TRUNC, 3 | O_TRUNC), {}, 3},
+    // clang-format on
+};
+
+// A namespace gives its maker every capability inside, and with them mounts and sockets that none
+// of our rules was made for. CLONE_NEWTIME is unshare's only: in clone that bit is part of the exit
+// signal.
+constexpr std::uint32_t kNamespaces = CLONE_NEWNS | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
+                                      CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+constexpr std::uint32_t kNewTime = 0x80;
+
+// A set-id copy of a shell in the project is somebody else's way in. mkdir drops the bits by
+// itself.
+constexpr std::uint32_t kSetId = S_ISUID | S_ISGID;
+// A mode counts only when a file may be made; without these flags the register is garbage.
+constexpr std::uint32_t kCreates = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+
+constexpr SyscallRule kRefusedFlags[] = {
+    {"clone", EPERM, "a new namespace", AnyBit(0, kNamespaces)},
+    {"unshare", EPERM, "a new namespace", AnyBit(0, kNamespaces | kNewTime)},
+    {"chmod", EPERM, "set-id bits", AnyBit(1, kSetId)},
+    {"fchmod", EPERM, "set-id bits", AnyBit(1, kSetId)},
+    {"fchmodat", EPERM, "set-id bits", AnyBit(2, kSetId)},
+    {"fchmodat2", EPERM, "set-id bits", AnyBit(2, kSetId)},
+    {"creat", EPERM, "set-id bits", AnyBit(1, kSetId)},
+    {"mknod", EPERM, "set-id bits", AnyBit(1, kSetId)},
+    {"mknodat", EPERM, "set-id bits", AnyBit(2, kSetId)},
+    {"open", EPERM, "set-id bits", AnyBit(1, kCreates), AnyBit(2, kSetId)},
+    {"openat", EPERM, "set-id bits", AnyBit(2, kCreates), AnyBit(3, kSetId)},
+};
+
+// socket(2) and socketpair(2): family, type without its flags (SOCK_TYPE_MASK), protocol.
+constexpr std::uint32_t kTypeMask = 0xf;
+constexpr unsigned kStream = 1, kDatagram = 2, kSequenced = 5;  // SOCK_*, an enum in glibc's header
+constexpr unsigned kTcp = 6, kUdp = 17;
+
+void AddSocketRules(Network network, int landlock_abi, std::vector<SyscallRule>& rules) {
+  // NETLINK_ROUTE is interfaces and routes, for getaddrinfo and getifaddrs; changing them takes
+  // CAP_NET_ADMIN. AF_UNIX only where Landlock guards path sockets: docker, dbus, ssh-agent.
+  std::uint32_t families = Set({AF_NETLINK});
+  if (landlock_abi >= 9) families |= Set({AF_UNIX});
+  if (network == Network::kFull) families |= Set({AF_INET, AF_INET6});
+  rules.push_back({"socket", EAFNOSUPPORT, "family not granted", NotIn(0, kAllBits, families)});
+  rules.push_back(
+      {"socket", EAFNOSUPPORT, "NETLINK_ROUTE (0) only", Equal(0, AF_NETLINK), AnyBit(2)});
+  // Of AF_INET only TCP and UDP: MPTCP and SCTP pass Landlock's TCP rules, raw sockets pass
+  // everything.
+  for (const unsigned family : {AF_INET, AF_INET6}) {
+    rules.push_back({"socket", EAFNOSUPPORT, "stream and datagram only", Equal(0, family),
+                     NotIn(1, kTypeMask, Set({kStream, kDatagram}))});
+    rules.push_back({"socket", EAFNOSUPPORT, "TCP and UDP only", Equal(0, family),
+                     NotIn(2, kAllBits, Set({0, kTcp, kUdp}))});
+  }
+  rules.push_back({"socketpair", EAFNOSUPPORT, "AF_UNIX only", NotIn(0, kAllBits, Set({AF_UNIX}))});
+  // sendmsg with a path reaches datagram sockets of others from an unconnected pair, without
+  // socket(). SOCK_RAW is SOCK_DGRAM by another name.
+  rules.push_back({"socketpair",
+                   EAFNOSUPPORT,
+                   "no datagrams",
+                   NotIn(1, kTypeMask, Set({kStream, kSequenced})),
+                   {},
+                   9});
+}
+
+}  // namespace
+
+std::vector<SyscallRule> RefusedSyscalls(SeccompProfile, Network network, int landlock_abi) {
+  std::vector<SyscallRule> rules(std::begin(kRefused), std::end(kRefused));
+  rules.insert(rules.end(), std::begin(kRefusedArguments), std::end(kRefusedArguments));
+  rules.insert(rules.end(), std::begin(kRefusedFlags), std::end(kRefusedFlags));
+  AddSocketRules(network, landlock_abi, rules);
+  std::erase_if(rules, [&](const SyscallRule& rule) { return landlock_abi >= rule.below_abi; });
+  return rules;
+}
+
+}  // namespace pa::sandbox

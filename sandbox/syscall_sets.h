@@ -1,0 +1,54 @@
+// SyscallSet: what the command's system calls may not do, as a table. No libseccomp here.
+//
+// The profile is an allow-list by subtraction: every call that libseccomp knows by name, up to the
+// last one that was reviewed for this file, minus the rules below; any other number is ENOSYS, so
+// that a newer kernel or a newer libseccomp never opens anything.
+//
+// To add a syscall to the deny set: one line with its reason in syscall_sets.cc, one attempt and
+// its allowed twin in seccomp_test.cc. To allow a newer syscall: read what it can do with paths,
+// other processes and namespaces, add what it must not do, then raise kLastReviewed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sandbox/values.h"
+
+namespace pa::sandbox {
+
+// futex_requeue, Linux 6.7. Numbers above 423 are the same on every architecture.
+inline constexpr int kLastReviewed = 456;
+
+// A test of one argument. A filter sees registers only, never what a pointer points to. Arguments
+// that are an int or a flag word are compared by their lower half, because that is all the kernel
+// looks at.
+struct ArgTest {
+  enum class Op : std::uint8_t {
+    kNone,
+    kAnyBit,       // (lower half & mask) != 0
+    kMaskedEqual,  // (lower half & mask) == value
+    kNotIn,    // (lower half & mask) is none of the numbers below 32 whose bit is set in `value`
+    kNotNull,  // a pointer: any of the 64 bits is set
+  };
+  Op op = Op::kNone;
+  unsigned arg = 0;
+  std::uint32_t mask = 0;
+  std::uint32_t value = 0;
+};
+
+inline constexpr int kEveryAbi = 1 << 30;
+
+// Refused with `error` when all tests hold and the Landlock ABI is below `below_abi`.
+struct SyscallRule {
+  const char* name = nullptr;
+  int error = 0;
+  const char* reason = nullptr;
+  ArgTest first = {};
+  ArgTest second = {};
+  int below_abi = kEveryAbi;
+};
+
+// The rules that hold for this profile, network and Landlock ABI.
+std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi);
+
+}  // namespace pa::sandbox
