@@ -52,6 +52,7 @@ std::optional<ToolError> RefusedByPolicy(const policy::Policy& policy, const Too
   if (policy.ToolEnabled(name, tool.annotations.read_only)) return std::nullopt;
   policy::ActionRequest request;
   request.tool = name;
+  request.purpose = policy::Purpose::kGitIdentity;  // the one that needs no directory
   const policy::Decision decision = policy::Decide(policy, request);
   const auto* deny = std::get_if<policy::Deny>(&decision);
   return deny != nullptr ? std::optional(Denied(*deny)) : std::nullopt;
