@@ -3,8 +3,8 @@
 
 namespace pa::worker {
 
-// Without Landlock, seccomp, capabilities and rlimits, and the same in all else: shows that an escape
-// that the real worker stops is a real one. Never installed.
+// Without Landlock, seccomp, capabilities and rlimits, and the same in all else: shows that an
+// escape that the real worker stops is a real one. Never installed.
 #ifdef PA_TEST_UNCONFINED
 inline constexpr bool kConfined = false;
 #else

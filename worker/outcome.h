@@ -1,5 +1,5 @@
-// Outcome: how far the worker came, in memory that guardian and child both see, so that a child that
-// fails, or dies, leaves behind at which step. No pipe, no second protocol.
+// Outcome: how far the worker came, in memory that guardian and child both see, so that a child
+// that fails, or dies, leaves behind at which step. No pipe, no second protocol.
 //
 //   if (!Take(outcome, Step::kSession, [&] { return StartSession(); })) return Fail(outcome);
 #pragma once

@@ -83,8 +83,8 @@ SysResult<Reach> EnterSignalScope(int abi) {
   if (const auto entered = sandbox::Enforce(ruleset->get()); !entered) {
     return std::unexpected(entered.error());
   }
-  // kill(-1) by a guardian that only believes to be in a domain would end the machine as root. So try:
-  // our parent is outside and must be out of reach.
+  // kill(-1) by a guardian that only believes to be in a domain would end the machine as root. So
+  // try: our parent is outside and must be out of reach.
   const pid_t outside = getppid();
   if (outside == 0) return Reach::kAnybody;  // it is not even in our pid namespace
   if (kill(outside, 0) == 0) return std::unexpected(SysError{"signal scope does not hold", {}, 0});
@@ -108,13 +108,13 @@ void ProcessTree::Signal(int signal, pid_t command) {
   }
   if (command > 0) kill(-command, signal);  // at once, before anything in it can fork again
   for (const Process& process : Find().all) {
-    if (process.ours && process.alive) SignalOne(process, signal);
+    if (process.ours) SignalOne(process, signal);
   }
 }
 
-// Between listing and signalling the process may be reaped by its parent and its pid given to somebody
-// else. So: first a handle on whoever has the pid, then make sure that the pid is still of the tree. If
-// the handle still takes the signal, it was this process all the time.
+// Between listing and signalling the process may be reaped by its parent and its pid given to
+// somebody else. So: first a handle on whoever has the pid, then make sure that the pid is still of
+// the tree. If the handle still takes the signal, it was this process all the time.
 void ProcessTree::SignalOne(const Process& process, int signal) const {
   const UniqueFd handle(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
   Process now{.pid = process.pid};
@@ -135,8 +135,8 @@ bool ProcessTree::ReadProcess(Process& process) const {
   return parent.has_value();
 }
 
-// All processes, those that descend from us marked. (/proc/PID/task/TID/children would be shorter, but
-// kernels may lack it.)
+// All processes, those that descend from us marked. (/proc/PID/task/TID/children would be shorter,
+// but kernels may lack it.)
 ProcessTree::List ProcessTree::Find() {
   if (processes_ == nullptr) {
     void* memory = mmap(nullptr, kMaxPids * sizeof(Process), PROT_READ | PROT_WRITE,
@@ -185,7 +185,8 @@ ProcessTree::Use ProcessTree::Measure() {
   return use;
 }
 
-// `0.20 0.18 0.12 1/80 11206`: the fourth is running/existing. sysinfo(2) has the number in 16 bits.
+// `0.20 0.18 0.12 1/80 11206`: the fourth is running/existing. sysinfo(2) has the number in 16
+// bits.
 std::uint64_t CountThreads() {
   std::array<char, 128> buffer;
   const std::string_view text = ReadSmall(AT_FDCWD, "/proc/loadavg", buffer);

@@ -5,8 +5,9 @@
 //   tree->Signal(SIGTERM, command);
 //   ProcessTree::Use use = tree->Measure();
 //
-// The guardian is the subreaper, so a process whose parent dies becomes the guardian's child: whatever
-// was started here, by setsid or double fork, has the guardian among its ancestors until it is reaped.
+// The guardian is the subreaper, so a process whose parent dies becomes the guardian's child:
+// whatever was started here, by setsid or double fork, has the guardian among its ancestors until
+// it is reaped.
 #pragma once
 
 #include <sys/types.h>
@@ -21,8 +22,8 @@ namespace pa::worker {
 // Whom kill(-1) would reach. Only EnterSignalScope can say kOurTree, and only after trying.
 enum class Reach { kAnybody, kOurTree };
 
-// With ABI 6 enters a Landlock domain with the signal scope. The tree lives in domains nested in it and
-// cannot signal us; we can signal nothing but the tree, not even as root.
+// With ABI 6 enters a Landlock domain with the signal scope. The tree lives in domains nested in it
+// and cannot signal us; we can signal nothing but the tree, not even as root.
 SysResult<Reach> EnterSignalScope(int abi);
 
 class ProcessTree {
@@ -35,8 +36,8 @@ class ProcessTree {
   // ECHILD. `command` is the first child while it is not reaped, else 0: it leads a process group.
   void Signal(int signal, pid_t command);
 
-  // Live processes of the tree, and the memory that only they use: anonymous memory summed up, plus the
-  // largest shared memory of any one process (a sum would count it several times).
+  // Live processes of the tree, and the memory that only they use: anonymous memory summed up, plus
+  // the largest shared memory of any one process (a sum would count it several times).
   struct Use {
     std::uint64_t processes = 0;
     std::uint64_t memory_bytes = 0;

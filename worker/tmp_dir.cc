@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <climits>
+#include <cstdio>
 #include <cstring>
 #include <string_view>
 
@@ -19,8 +20,8 @@ namespace {
 
 constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-// The directory, made ours to change whatever mode the command left it. Between the two calls nobody
-// can put a symlink in its place: the tree is dead and nobody else may write here.
+// The directory, made ours to change whatever mode the command left it. Between the two calls
+// nobody can put a symlink in its place: the tree is dead and nobody else may write here.
 UniqueFd OpenOwned(int parent, const char* name) {
   UniqueFd fd(openat(parent, name, kOpenDirectory));
   if (!fd && errno == EACCES && fchmodat(parent, name, S_IRWXU, 0) == 0) {
@@ -39,7 +40,8 @@ class Emptier {
  public:
   explicit Emptier(int top) : top_(top) {}
 
-  // Each round removes or flattens whatever is at the top; a round that changes nothing is the last.
+  // Each round removes or flattens whatever is at the top; a round that changes nothing is the
+  // last.
   bool Run() {
     for (;;) {
       bool seen = false;

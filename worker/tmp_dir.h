@@ -1,9 +1,9 @@
 // The private TMPDIR after its command: empty again, whatever was made in it. Freestanding.
 //
-// Called when the tree is dead, so nothing changes names while we work. Hostile contents all the same:
-// symlinks out (never followed), directories of mode 000, trees deeper than any stack or descriptor
-// table. Depth is undone by moving: a directory that is not empty goes up to the top under a new name,
-// so there are never more than two open descriptors and no recursion.
+// Called when the tree is dead, so nothing changes names while we work. Hostile contents all the
+// same: symlinks out (never followed), directories of mode 000, trees deeper than any stack or
+// descriptor table. Depth is undone by moving: a directory that is not empty goes up to the top
+// under a new name, so there are never more than two open descriptors and no recursion.
 #pragma once
 
 namespace pa::worker {
