@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <climits>
+#include <cstdio>
 #include <cstring>
 #include <string_view>
 
@@ -96,9 +96,8 @@ Answer TraceOutsider(const ProbeOrder& order) {
 
 Answer ReadEnvironment(const ProbeOrder& order) {
   if (order.outsider <= 1) return Answer::kNotTried;
-  char path[32] = "/proc/";
-  char* end = std::to_chars(path + 6, path + 20, order.outsider).ptr;
-  std::strcpy(end, "/environ");
+  char path[32];
+  std::snprintf(path, sizeof(path), "/proc/%d/environ", order.outsider);
   return TryOpen(path, O_RDONLY);
 }
 

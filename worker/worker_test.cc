@@ -3,12 +3,12 @@
 #include "worker/worker.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -17,6 +17,12 @@
 
 namespace pa::worker {
 namespace {
+
+void SetDisposition(int signal, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigaction(signal, &action, nullptr);
+}
 
 class WorkerTest : public testing::TestWithParam<User> {
  protected:
@@ -101,11 +107,11 @@ TEST_P(WorkerTest, NoControllingTerminalAndASessionOfItsOwn) {
 }
 
 TEST_P(WorkerTest, SignalsAreDefaultAndUnblocked) {
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGHUP, SIG_IGN);
+  SetDisposition(SIGPIPE, SIG_IGN);
+  SetDisposition(SIGHUP, SIG_IGN);
   const Finished done = RunShell("grep -E '^Sig(Blk|Ign)' /proc/self/status");
-  std::signal(SIGPIPE, SIG_DFL);
-  std::signal(SIGHUP, SIG_DFL);
+  SetDisposition(SIGPIPE, SIG_DFL);
+  SetDisposition(SIGHUP, SIG_DFL);
   EXPECT_EQ(done.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
 
