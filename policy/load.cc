@@ -167,6 +167,14 @@ void Compiler::CompileLimits() {
   }
 }
 
+// What `policy show` shows as roots is what they came to be.
+void ShowRoots(const Policy& policy, PolicyFragment& merged) {
+  merged.roots->value.clear();
+  for (const std::string& root : policy.roots) {
+    merged.roots->value.push_back({root, merged.roots->at});
+  }
+}
+
 }  // namespace
 
 LoadedPolicy LoadPolicy(const PolicySources& sources) {
@@ -179,6 +187,7 @@ LoadedPolicy LoadPolicy(const PolicySources& sources) {
   Policy policy = Compiler(sources, *merged, loaded.diagnostics).Compile();
   if (!loaded.diagnostics.empty()) return loaded;
   loaded.warnings = FindWarnings(*merged, policy, files);
+  ShowRoots(policy, *merged);
   policy.sources = std::move(files);
   policy.effective = std::move(merged);
   loaded.policy = std::make_shared<const Policy>(std::move(policy));
