@@ -160,7 +160,8 @@ Explanation ExplainPath(const Policy& policy, const std::string& path) {
   const std::string resolved = ResolvePath(std::filesystem::path(policy.roots.front()) / path);
   const std::string directory = DirectoryFor(policy, resolved);
   Explanation out;
-  out.text = resolved + "\n  for a call in " + directory + '\n';
+  out.text = path == resolved ? path : path + " is " + resolved;
+  out.text += "\n  for a call in " + directory + '\n';
   JsonWriter w;
   w.BeginObject().Field("path", resolved).Field("working_directory", directory);
   w.Key("uses").BeginArray();
