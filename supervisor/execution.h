@@ -56,7 +56,9 @@ struct Execution {
   Captured err;
   std::chrono::microseconds duration{0};
   std::uint32_t strays_killed = 0;  // processes that outlived the command
-  // kSetupFailed: nothing ran.
+  std::uint32_t probe_denied = 0;   // action kProbe: as in worker/status.h
+  std::uint32_t probe_tried = 0;
+  // kSetupFailed: nothing ran, or the worker itself ended and took the command with it.
   std::string failure;  // `landlock_restrict_self: EPERM`
   worker::Step failed_step = worker::Step::kNone;
   int failed_errno = 0;

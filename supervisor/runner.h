@@ -3,14 +3,16 @@
 //   Runner runner(loop, config);
 //   Execution e = co_await runner.Run(plan, allow, options);
 //
-// At most policy.limits.concurrent commands at a time, policy.limits.queue waiting, then `busy`. Commands
-// with the same serialise_key (git in one repository) run one after the other. Each running command has a
-// slot: a private TMPDIR and the Landlock ruleset that grants it; slots are kept and reused, because the
-// guardian leaves the directory empty, and thrown away when it could not.
+// At most policy.limits.concurrent commands at a time, policy.limits.queue waiting, then `busy`.
+// Commands with the same serialise_key (git in one repository) run one after the other. Each
+// running command has a slot: a private TMPDIR and the Landlock ruleset that grants it; slots are
+// kept and reused, because the guardian leaves the directory empty, and thrown away when it could
+// not.
 #pragma once
 
 #include <uv.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,15 +23,16 @@
 namespace pa {
 
 struct RunnerConfig {
-  std::string worker_path;   // project-actions-worker
-  std::string tmp_base;      // where the instance directory is made: $TMPDIR or /tmp
+  std::string worker_path;  // project-actions-worker
+  std::string tmp_base;     // where the instance directory is made: $TMPDIR or /tmp
 };
 
 struct RunOptions {
-  OutputSink* sink = nullptr;         // borrowed until Run returns
-  CancelSource* cancel = nullptr;     // borrowed until Run returns
-  std::string serialise_key;          // "" = none
-  bool capture = true;                // false: output goes to the sink alone (make's database)
+  std::string name;                // of stored output: "make test"; "" = the executable's
+  OutputSink* sink = nullptr;      // borrowed until Run returns
+  CancelSource* cancel = nullptr;  // borrowed until Run returns
+  std::string serialise_key;       // "" = none
+  bool capture = true;             // false: output goes to the sink alone (make's database)
 };
 
 class Runner {
@@ -40,12 +43,15 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
 
   // Limits of queue and output come from `policy`.
-  Task<Execution> Run(CommandPlan plan, policy::Allow allow, policy::PolicyPtr policy, RunOptions options);
+  Task<Execution> Run(CommandPlan plan, policy::Allow allow, policy::PolicyPtr policy,
+                      RunOptions options);
 
   // The encoded spec that Run would send, for `--spec` by hand and dry runs. No descriptors inside.
   Result<std::string> SpecFor(const CommandPlan& plan, const policy::Allow& allow) const;
 
-  // Ends everything that runs; `done` is called when nothing is left.
+  // Refuses what waits and ends what runs: politely, half a second later by force. `done` is called
+  // from the loop when nothing is left, no process and no temporary directory. Later calls run
+  // nothing.
   void Shutdown(std::function<void()> done);
   std::size_t running() const;
 

@@ -1,0 +1,80 @@
+#include "supervisor/instance_dir.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/remove_tree.h"
+
+namespace pa {
+namespace {
+
+std::string Prefix() { return "project-actions-" + std::to_string(geteuid()) + "-"; }
+
+UniqueFd OpenAndLock(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd && flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
+  return fd;
+}
+
+bool IsSameDirectory(int fd, const std::string& path) {
+  struct stat held{};
+  struct stat named{};
+  return fstat(fd, &held) == 0 && lstat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+         held.st_ino == named.st_ino;
+}
+
+// Only what nobody but us can have made: anyone may create names in /tmp.
+bool IsOurs(int fd) {
+  struct stat info{};
+  return fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 07777) == 0700;
+}
+
+std::vector<std::string> Siblings(const std::string& base) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(base.c_str()), closedir);
+  const std::string prefix = Prefix();
+  while (const dirent* entry = dir ? readdir(dir.get()) : nullptr) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with(prefix) && name.size() == prefix.size() + 6) names.emplace_back(name);
+  }
+  return names;
+}
+
+void SweepStale(const std::string& base) {
+  for (const std::string& name : Siblings(base)) {
+    const std::string path = base + "/" + name;
+    const UniqueFd lock = OpenAndLock(path);
+    if (lock && IsOurs(lock.get())) (void)RemoveTree(path);
+  }
+}
+
+}  // namespace
+
+Result<InstanceDir> InstanceDir::Create(const std::string& base) {
+  SweepStale(base);
+  // Between mkdtemp and flock another process may take ours for stale: then once more.
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    std::string path = base + "/" + Prefix() + "XXXXXX";
+    if (mkdtemp(path.data()) == nullptr) return std::unexpected(Error("mkdtemp", path, errno));
+    UniqueFd lock = OpenAndLock(path);
+    if (lock && IsSameDirectory(lock.get(), path))
+      return InstanceDir(std::move(path), std::move(lock));
+  }
+  return std::unexpected(Error("flock", base + "/" + Prefix() + "*", EAGAIN));
+}
+
+InstanceDir::~InstanceDir() {
+  if (lock_) (void)RemoveTree(path_);
+}
+
+bool InstanceDir::Exists() const { return IsSameDirectory(lock_.get(), path_); }
+
+}  // namespace pa

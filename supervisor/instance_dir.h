@@ -1,0 +1,33 @@
+// InstanceDir: a directory of this process alone, beneath $TMPDIR or /tmp, gone when we are.
+//
+//   Result<InstanceDir> dir = InstanceDir::Create("/tmp");     // /tmp/project-actions-1000-Xy12Zw
+//
+// It is flock'ed as long as we live; what a killed predecessor of the same user left behind is not,
+// and Create removes it. The lock also keeps systemd-tmpfiles from ageing what is in it
+// (tmpfiles.d(5)).
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+
+namespace pa {
+
+class InstanceDir {
+ public:
+  static Result<InstanceDir> Create(const std::string& base);
+  InstanceDir(InstanceDir&&) noexcept = default;
+  InstanceDir& operator=(InstanceDir&&) = delete;
+  ~InstanceDir();
+
+  const std::string& path() const { return path_; }
+  bool Exists() const;  // nobody removed it
+
+ private:
+  InstanceDir(std::string path, UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  std::string path_;
+  UniqueFd lock_;
+};
+
+}  // namespace pa

@@ -1,0 +1,66 @@
+#include "supervisor/run_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pa {
+
+RunQueue::Ticket RunQueue::Enter(std::string key, Limits limits, Callback callback) {
+  const Ticket ticket = ++last_ticket_;
+  entries_.push_back({ticket, std::move(key), limits, std::move(callback)});
+  if (!MayRun(entries_.back()) && waiting() > limits.waiting) {
+    entries_.pop_back();
+    return kFull;
+  }
+  StartAllThatMay();
+  return ticket;
+}
+
+void RunQueue::Refuse(Ticket ticket) {
+  const auto it = std::ranges::find(entries_, ticket, &Entry::ticket);
+  if (it == entries_.end() || it->state != State::kWaiting) return;
+  it->state = State::kRefused;
+  std::exchange(it->callback, nullptr)(false);
+}
+
+void RunQueue::RefuseAll() {
+  std::list<Ticket> tickets;
+  for (const Entry& entry : entries_) tickets.push_back(entry.ticket);
+  for (const Ticket ticket : tickets) Refuse(ticket);
+}
+
+void RunQueue::Leave(Ticket ticket) {
+  const auto it = std::ranges::find(entries_, ticket, &Entry::ticket);
+  if (it == entries_.end()) return;
+  if (it->state == State::kRunning) --running_;
+  entries_.erase(it);
+  StartAllThatMay();
+}
+
+bool RunQueue::MayRun(const Entry& entry) const {
+  if (entry.state != State::kWaiting || running_ >= entry.limits.concurrent) return false;
+  return entry.key.empty() || std::ranges::none_of(entries_, [&](const Entry& other) {
+           return other.state == State::kRunning && other.key == entry.key;
+         });
+}
+
+// Who waits for a key is passed over by others, never by one of the same key.
+RunQueue::Entry* RunQueue::NextToRun() {
+  const auto it = std::ranges::find_if(entries_, [&](const Entry& entry) { return MayRun(entry); });
+  return it == entries_.end() ? nullptr : &*it;
+}
+
+// A callback may enter, refuse and leave: the list is looked at anew after each.
+void RunQueue::StartAllThatMay() {
+  while (Entry* entry = NextToRun()) {
+    entry->state = State::kRunning;
+    ++running_;
+    std::exchange(entry->callback, nullptr)(true);
+  }
+}
+
+std::size_t RunQueue::waiting() const {
+  return static_cast<std::size_t>(std::ranges::count(entries_, State::kWaiting, &Entry::state));
+}
+
+}  // namespace pa

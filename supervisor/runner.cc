@@ -1,0 +1,262 @@
+#include "supervisor/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "supervisor/captured_output.h"
+#include "supervisor/orphans.h"
+#include "supervisor/run_queue.h"
+#include "supervisor/running_command.h"
+#include "supervisor/slot_pool.h"
+#include "supervisor/spawn_worker.h"
+#include "supervisor/uv_handles.h"
+
+namespace pa {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kReadBytes = 256u << 10;
+// Nothing may be alive a second after the client is gone, whatever grace the policy has.
+constexpr milliseconds kShutdownGrace{500};
+
+Execution Failed(const Error& error) {
+  Execution execution;
+  execution.failure = error.Message();
+  execution.failed_errno = error.sys_errno;
+  return execution;
+}
+
+Execution Busy() {
+  Execution execution;
+  execution.busy = true;
+  execution.failure = "the queue is full";
+  return execution;
+}
+
+Execution NeverStarted() {
+  Execution execution;
+  execution.outcome = Outcome::kCancelled;
+  return execution;
+}
+
+std::vector<std::string> Environment(std::map<std::string, std::string> env,
+                                     const std::string& tmp) {
+  if (!tmp.empty()) {
+    for (const char* name : {"TMPDIR", "TMP", "TEMP"}) env[name] = tmp;
+  }
+  std::vector<std::string> list;
+  for (const auto& [name, value] : env) list.push_back(name + "=" + value);
+  return list;
+}
+
+// The one place where an order is made, from a plan and its permission. `slot` null: for reading by
+// people.
+worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow, const Slot* slot) {
+  worker::WorkerSpec spec;
+  spec.action = plan.action;
+  spec.executable = plan.executable;
+  spec.argv = plan.argv;
+  spec.tmp_dir = slot != nullptr ? slot->tmp_dir : "";
+  spec.env = Environment(plan.env, spec.tmp_dir);
+  spec.working_directory = plan.directory.path();
+  spec.create_path = plan.create_path;
+  spec.network = allow.confinement().network;
+  spec.limits = allow.limits();
+  if (allow.seccomp()) spec.seccomp_program = *allow.seccomp();
+  spec.has_ruleset_fd = slot != nullptr && slot->prepared.landlock_ruleset;
+  // Without a ruleset the worker makes its own, or fails where the kernel has none.
+  if (!spec.has_ruleset_fd) {
+    spec.paths = slot != nullptr ? slot->prepared.confinement.paths : allow.confinement().paths;
+  }
+  return spec;
+}
+
+std::string DefaultName(const CommandPlan& plan) {
+  return plan.executable.substr(plan.executable.rfind('/') + 1);
+}
+
+// A place in the queue, given back at the end of its scope.
+class Turn {
+ public:
+  Turn(RunQueue& queue, CancelSource* cancel) : queue_(queue), cancel_(cancel) {}
+  ~Turn() {
+    if (cancel_ != nullptr) cancel_->Forget();
+    if (ticket_ != RunQueue::kFull) queue_.Leave(ticket_);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  bool Enter(std::string key, const policy::Limits& limits) {
+    const RunQueue::Limits places{limits.concurrent, limits.queue};
+    ticket_ = queue_.Enter(std::move(key), places, [this](bool granted) { granted_.Set(granted); });
+    if (ticket_ == RunQueue::kFull) return false;
+    if (cancel_ != nullptr) cancel_->OnCancel([this] { queue_.Refuse(ticket_); });
+    return true;
+  }
+  Completion<bool>& granted() { return granted_; }
+
+ private:
+  RunQueue& queue_;
+  CancelSource* cancel_;
+  RunQueue::Ticket ticket_ = RunQueue::kFull;
+  Completion<bool> granted_;
+};
+
+}  // namespace
+
+struct Runner::Impl {
+  Impl(uv_loop_t* uv_loop, RunnerConfig runner_config, ResultStore& result_store)
+      : loop(uv_loop),
+        config(std::move(runner_config)),
+        store(result_store),
+        slots(config.tmp_base) {}
+
+  Task<Execution> Execute(const CommandPlan& plan, const policy::Allow& allow,
+                          const policy::Limits& limits, const RunOptions& options);
+  Result<SpawnedWorker> Spawn(const CommandPlan& plan, const policy::Allow& allow,
+                              const Slot& slot);
+  RunningOptions Capture(const CommandPlan& plan, const policy::Allow& allow,
+                         const policy::Limits& limits, const RunOptions& options);
+  Task<Execution> Await(RunningCommand& command, CancelSource* cancel);
+  void Idle();
+
+  uv_loop_t* loop;
+  RunnerConfig config;
+  ResultStore& store;
+  SlotPool slots;
+  RunQueue queue;
+  Orphans orphans;
+  std::vector<char> buffer;  // made at the first run: an idle supervisor is small
+  std::set<RunningCommand*> active;
+  std::optional<RunningContext> context;
+  bool closing = false;
+  std::function<void()> shutdown_done;
+  std::optional<TimerHandle> force;
+  std::optional<TimerHandle> idle;
+};
+
+Runner::Runner(uv_loop_t* loop, RunnerConfig config, ResultStore& store)
+    : impl_(std::make_unique<Impl>(loop, std::move(config), store)) {}
+
+Runner::~Runner() = default;
+
+Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::PolicyPtr policy,
+                            RunOptions options) {
+  Impl& impl = *impl_;
+  const bool cancelled = options.cancel != nullptr && options.cancel->cancelled();
+  if (impl.closing || cancelled) co_return NeverStarted();
+  Execution execution;
+  {
+    Turn turn(impl.queue, options.cancel);
+    if (!turn.Enter(options.serialise_key, policy->limits)) co_return Busy();
+    const bool granted = co_await turn.granted();
+    if (granted) {
+      Task<Execution> task = impl.Execute(plan, allow, policy->limits, options);
+      execution = co_await task;
+    } else {
+      execution = NeverStarted();
+    }
+  }
+  impl.Idle();
+  co_return execution;
+}
+
+Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::Allow& allow,
+                                      const policy::Limits& limits, const RunOptions& options) {
+  orphans.Adopt();
+  if (!context) {
+    buffer.resize(kReadBytes);
+    const auto is_worker = [this](pid_t pid) {
+      return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
+    };
+    context.emplace(loop, buffer, orphans, is_worker);
+  }
+  Result<std::unique_ptr<Slot>> slot = slots.Acquire(allow.confinement());
+  if (!slot) co_return Failed(slot.error());
+  Result<SpawnedWorker> worker = Spawn(plan, allow, **slot);
+  if (!worker) {
+    slots.Release(std::move(*slot), true);
+    co_return Failed(worker.error());
+  }
+  RunningCommand command(*context, std::move(*worker), Capture(plan, allow, limits, options));
+  Task<Execution> task = Await(command, options.cancel);
+  Execution execution = co_await task;
+  slots.Release(std::move(*slot), command.tmp_clean());
+  co_return execution;
+}
+
+Result<SpawnedWorker> Runner::Impl::Spawn(const CommandPlan& plan, const policy::Allow& allow,
+                                          const Slot& slot) {
+  const Result<std::string> spec = worker::EncodeSpec(MakeSpec(plan, allow, &slot));
+  if (!spec) return std::unexpected(spec.error());
+  SpawnOrder order;
+  order.worker_path = config.worker_path;
+  order.spec = *spec;
+  order.cwd = plan.directory.fd();
+  order.ruleset = slot.prepared.landlock_ruleset.get();
+  if (plan.stdin_data) order.stdin_data = *plan.stdin_data;
+  return SpawnWorker(order);
+}
+
+RunningOptions Runner::Impl::Capture(const CommandPlan& plan, const policy::Allow& allow,
+                                     const policy::Limits& limits, const RunOptions& options) {
+  RunningOptions running;
+  running.wall_time = milliseconds(allow.limits().wall_time_ms);
+  running.grace = milliseconds(allow.limits().grace_ms);
+  running.sink = options.sink;
+  if (!options.capture) return running;
+  const std::string name = options.name.empty() ? DefaultName(plan) : options.name;
+  const CaptureLimits capture{limits.output_inline, limits.output_total};
+  running.out.emplace(store, capture, name + ": stdout");
+  running.err.emplace(store, capture, name + ": stderr");
+  return running;
+}
+
+Task<Execution> Runner::Impl::Await(RunningCommand& command, CancelSource* cancel) {
+  const Result<void> started = command.Start();
+  if (!started) co_return Failed(started.error());
+  active.insert(&command);
+  if (cancel != nullptr) cancel->OnCancel([&command] { command.Cancel(); });
+  Execution execution = co_await command.done();
+  if (cancel != nullptr) cancel->Forget();
+  active.erase(&command);
+  co_return execution;
+}
+
+Result<std::string> Runner::SpecFor(const CommandPlan& plan, const policy::Allow& allow) const {
+  return worker::EncodeSpec(MakeSpec(plan, allow, nullptr));
+}
+
+void Runner::Shutdown(std::function<void()> done) {
+  impl_->closing = true;
+  impl_->shutdown_done = std::move(done);
+  impl_->queue.RefuseAll();
+  const std::set<RunningCommand*> active = impl_->active;
+  for (RunningCommand* command : active) command->Cancel();
+  impl_->force.emplace(impl_->loop);
+  impl_->force->Start(kShutdownGrace, [impl = impl_.get()] {
+    for (RunningCommand* command : impl->active) command->HangUp();
+  });
+  impl_->Idle();
+}
+
+// Not at once but from the loop: `done` may end the Runner, and whoever calls this is still inside
+// it.
+void Runner::Impl::Idle() {
+  if (!closing || !queue.empty() || !shutdown_done) return;
+  force.reset();
+  idle.emplace(loop);
+  idle->Start(milliseconds(0), [this] {
+    slots.RemoveAll();
+    std::exchange(shutdown_done, nullptr)();
+  });
+}
+
+std::size_t Runner::running() const { return impl_->queue.running(); }
+
+}  // namespace pa

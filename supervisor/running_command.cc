@@ -1,0 +1,180 @@
+#include "supervisor/running_command.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace pa {
+namespace {
+
+using std::chrono::milliseconds;
+
+// The guardian keeps the time; if it is still silent so long after, it never will speak.
+constexpr milliseconds kGuardianSlack{5000};
+// For what is left once the tree is dead: the rest of a pipe, or a pipe that an outsider holds.
+constexpr milliseconds kDrainTime{1000};
+constexpr milliseconds kHuntInterval{10};
+constexpr int kMaxHunts = 500;
+
+}  // namespace
+
+RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
+                               RunningOptions options)
+    : context_(context),
+      worker_(std::move(worker)),
+      wall_time_(options.wall_time),
+      grace_(options.grace),
+      sink_(options.sink),
+      out_{Stream::kStdout, worker_.fds().out.get(), std::move(options.out), {}},
+      err_{Stream::kStderr, worker_.fds().err.get(), std::move(options.err), {}},
+      deadline_(context.loop),
+      hunt_(context.loop) {}
+
+// The polls must go before the descriptors, which worker_ closes.
+RunningCommand::~RunningCommand() {
+  for (PollHandle* poll : {&out_.poll, &err_.poll, &control_, &exit_}) poll->Close();
+}
+
+Result<void> RunningCommand::Start() {
+  const SpawnedWorker& fds = worker_.fds();
+  struct {
+    PollHandle& poll;
+    int fd;
+    std::function<void()> callback;
+  } watches[] = {
+      {control_, fds.control.get(), [this] { OnControl(); }},
+      {exit_, fds.pidfd.get(), [this] { OnExit(); }},
+      {out_.poll, out_.fd, [this] { OnPipe(out_); }},
+      {err_.poll, err_.fd, [this] { OnPipe(err_); }},
+  };
+  for (auto& [poll, fd, callback] : watches) {
+    Result<PollHandle> created = PollHandle::Create(context_.loop, fd, std::move(callback));
+    if (!created) return std::unexpected(created.error());
+    poll = std::move(*created);
+    poll.Start();
+  }
+  if (wall_time_.count() > 0) {
+    deadline_.Start(wall_time_ + grace_ + kGuardianSlack, [this] { OnOverdue(); });
+  }
+  return {};
+}
+
+void RunningCommand::Cancel() {
+  if (std::exchange(cancelled_, true)) return;
+  worker_.Cancel();
+  if (!settled_) deadline_.Start(grace_ + kGuardianSlack, [this] { OnOverdue(); });
+  // Whoever cancelled reads no more, and must not hold up the end.
+  for (Pipe* pipe : {&out_, &err_}) Resume(*pipe);
+}
+
+void RunningCommand::HangUp() {
+  Cancel();
+  worker_.HangUp();
+}
+
+void RunningCommand::OnControl() {
+  const bool more = worker_.ReadControl();
+  if (!more) control_.Close();
+  if (worker_.settled()) return OnSettled();
+  // A guardian that hung up or talks nonsense guards nothing.
+  if (!more || worker_.broken()) worker_.Kill(false);
+}
+
+void RunningCommand::OnExit() {
+  if (!worker_.Reap()) return;
+  control_.Close();
+  exit_.Close();
+  OnSettled();
+  if (!worker_.settled()) return HuntOrphans();
+  FinishIfDone();
+}
+
+// One read a wake-up: a flood takes turns with everything else on the loop.
+void RunningCommand::OnPipe(Pipe& pipe) {
+  if (Held()) return Hold(pipe);
+  const ssize_t got = read(pipe.fd, context_.buffer.data(), context_.buffer.size());
+  if (got > 0) {
+    return Deliver(pipe, {context_.buffer.data(), static_cast<std::size_t>(got)});
+  }
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  pipe.poll.Close();
+  FinishIfDone();
+}
+
+void RunningCommand::Deliver(Pipe& pipe, std::string_view bytes) {
+  pipe.total += bytes.size();
+  if (pipe.captured) pipe.captured->Append(bytes);
+  if (sink_ != nullptr && !cancelled_) sink_->OnOutput(pipe.stream, bytes);
+}
+
+bool RunningCommand::Held() const {
+  if (sink_ == nullptr || cancelled_) return false;
+  const OutputGate* gate = sink_->gate();
+  return gate != nullptr && gate->closed();
+}
+
+void RunningCommand::Hold(Pipe& pipe) {
+  pipe.poll.Stop();
+  pipe.held = true;
+  sink_->gate()->WhenOpen([this, &pipe, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) Resume(pipe);
+  });
+}
+
+void RunningCommand::Resume(Pipe& pipe) {
+  if (!std::exchange(pipe.held, false)) return;
+  if (pipe.poll) pipe.poll.Start();
+  if (settled_) StartDrainTime();
+}
+
+void RunningCommand::OnSettled() {
+  if (!std::exchange(settled_, true)) StartDrainTime();
+}
+
+void RunningCommand::StartDrainTime() {
+  deadline_.Start(kDrainTime, [this] { OnDrainTime(); });
+}
+
+void RunningCommand::OnDrainTime() {
+  if (!worker_.reaped()) {
+    worker_.Kill(false);
+    return StartDrainTime();
+  }
+  // While the client does not read, no time to read passes.
+  if (out_.held || err_.held) return;
+  out_.poll.Close();
+  err_.poll.Close();
+  FinishIfDone();
+}
+
+void RunningCommand::OnOverdue() { worker_.Kill(true); }
+
+// Again and again, because every process that we kill gives us its children.
+void RunningCommand::HuntOrphans() {
+  hunting_ = context_.orphans.Kill(context_.is_worker) && ++hunts_ < kMaxHunts;
+  if (!hunting_) return FinishIfDone();
+  hunt_.Start(kHuntInterval, [this] { HuntOrphans(); });
+}
+
+void RunningCommand::FinishIfDone() {
+  if (!worker_.reaped() || hunting_ || out_.poll || err_.poll) return;
+  deadline_.Stop();
+  Execution execution = worker_.Describe();
+  execution.out = Finish(out_);
+  execution.err = Finish(err_);
+  if (execution.duration.count() == 0) {
+    execution.duration = std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::steady_clock::now() - start_);
+  }
+  done_.Set(std::move(execution));  // may end *this
+}
+
+Captured RunningCommand::Finish(Pipe& pipe) {
+  if (pipe.captured) return pipe.captured->Finish();
+  Captured captured;
+  captured.total_bytes = pipe.total;
+  return captured;
+}
+
+}  // namespace pa

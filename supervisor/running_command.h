@@ -1,0 +1,105 @@
+// RunningCommand: the loop's side of one WorkerProcess: polls, timers, output, and the order of the
+// end.
+//
+//   RunningCommand command(context, std::move(spawned), limits, output);
+//   Result<void> started = command.Start();
+//   Execution execution = co_await command.done();
+//
+// The end: the guardian says that the tree is dead, the worker is reaped, both pipes are at their
+// end. If an outsider still holds a pipe, nobody waits for it longer than a second.
+#pragma once
+
+#include <uv.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "supervisor/captured_output.h"
+#include "supervisor/orphans.h"
+#include "supervisor/task.h"
+#include "supervisor/uv_handles.h"
+#include "supervisor/worker_process.h"
+
+namespace pa {
+
+// What all commands of a runner share; outlives them.
+struct RunningContext {
+  uv_loop_t* loop;
+  std::span<char> buffer;  // one read's worth
+  Orphans& orphans;
+  std::function<bool(pid_t)> is_worker;
+};
+
+struct RunningOptions {
+  std::chrono::milliseconds wall_time{0};  // 0: none
+  std::chrono::milliseconds grace{0};
+  OutputSink* sink = nullptr;         // may be null
+  std::optional<CapturedOutput> out;  // nothing: output is not kept
+  std::optional<CapturedOutput> err;
+};
+
+class RunningCommand {
+ public:
+  RunningCommand(RunningContext& context, SpawnedWorker worker, RunningOptions options);
+  ~RunningCommand();
+  RunningCommand(const RunningCommand&) = delete;
+  RunningCommand& operator=(const RunningCommand&) = delete;
+
+  Result<void> Start();
+  Completion<Execution>& done() { return done_; }
+
+  void Cancel();  // politely, then by force
+  void HangUp();  // at once
+  pid_t pid() const { return worker_.fds().pid; }
+  bool tmp_clean() const { return worker_.tmp_clean(); }
+
+ private:
+  struct Pipe {
+    Stream stream;
+    int fd;
+    std::optional<CapturedOutput> captured;
+    PollHandle poll;  // empty: at its end
+    bool held = false;
+    std::uint64_t total = 0;
+  };
+
+  void OnControl();
+  void OnExit();
+  void OnPipe(Pipe& pipe);
+  void Deliver(Pipe& pipe, std::string_view bytes);
+  bool Held() const;
+  void Hold(Pipe& pipe);
+  void Resume(Pipe& pipe);
+  void OnSettled();
+  void StartDrainTime();
+  void OnDrainTime();
+  void OnOverdue();
+  void HuntOrphans();
+  void FinishIfDone();
+  Captured Finish(Pipe& pipe);
+
+  RunningContext& context_;
+  WorkerProcess worker_;
+  std::chrono::milliseconds wall_time_;
+  std::chrono::milliseconds grace_;
+  OutputSink* sink_;
+  Pipe out_;
+  Pipe err_;
+  PollHandle control_;
+  PollHandle exit_;
+  TimerHandle deadline_;  // first for the guardian, then for the pipes
+  TimerHandle hunt_;
+  int hunts_ = 0;
+  bool hunting_ = false;
+  bool settled_ = false;
+  bool cancelled_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::shared_ptr<bool> alive_ =
+      std::make_shared<bool>(true);  // for the gate, which cannot forget us
+  Completion<Execution> done_;
+};
+
+}  // namespace pa

@@ -1,0 +1,95 @@
+#include "supervisor/slot_pool.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "supervisor/remove_tree.h"
+
+namespace pa {
+namespace {
+
+using sandbox::Access;
+
+// What a command wrote may be executed in TMPDIR only if the same holds for what it builds
+// elsewhere: read-only inspection and git without hooks keep writable and executable apart.
+Access TmpAccess(const sandbox::Confinement& confinement) {
+  const bool builds = std::ranges::any_of(confinement.paths, [](const sandbox::PathGrant& grant) {
+    return Has(grant.access, Access::kWrite) && Has(grant.access, Access::kExecute);
+  });
+  return builds ? sandbox::kReadWriteExecute : sandbox::kReadWrite;
+}
+
+// A command cannot leave its directory by name, but it can take the permissions from it.
+bool ModeIntact(const std::string& path) {
+  struct stat info{};
+  return lstat(path.c_str(), &info) == 0 && (info.st_mode & 07777) == 0700;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Slot>> SlotPool::Acquire(const sandbox::Confinement& confinement) {
+  if (std::unique_ptr<Slot> slot = TakeFree(confinement)) return slot;
+  const Result<void> instance = EnsureInstance();
+  if (!instance) return std::unexpected(instance.error());
+  Result<std::string> tmp_dir = MakeDirectory();
+  if (!tmp_dir) return std::unexpected(tmp_dir.error());
+  sandbox::Confinement with_tmp = confinement;
+  with_tmp.paths.push_back({*tmp_dir, TmpAccess(confinement), "private TMPDIR"});
+  Result<sandbox::PreparedSandbox> prepared = sandbox::PrepareLandlock(with_tmp);
+  if (!prepared) {
+    (void)RemoveTree(*tmp_dir);
+    return std::unexpected(prepared.error());
+  }
+  return std::make_unique<Slot>(confinement, std::move(*tmp_dir), std::move(*prepared));
+}
+
+// Slots that no longer hold are dropped on the way.
+std::unique_ptr<Slot> SlotPool::TakeFree(const sandbox::Confinement& confinement) {
+  for (auto it = free_.begin(); it != free_.end();) {
+    if ((*it)->confinement != confinement) {
+      ++it;
+      continue;
+    }
+    std::unique_ptr<Slot> slot = std::move(*it);
+    it = free_.erase(it);
+    if (slot->prepared.StillValid() && ModeIntact(slot->tmp_dir)) return slot;
+    (void)RemoveTree(slot->tmp_dir);
+  }
+  return nullptr;
+}
+
+void SlotPool::Release(std::unique_ptr<Slot> slot, bool clean) {
+  if (!clean) {
+    (void)RemoveTree(slot->tmp_dir);
+    return;
+  }
+  free_.push_front(std::move(slot));
+  if (free_.size() <= kMaxFree) return;
+  (void)RemoveTree(free_.back()->tmp_dir);
+  free_.pop_back();
+}
+
+void SlotPool::RemoveAll() {
+  free_.clear();
+  instance_.reset();
+}
+
+Result<void> SlotPool::EnsureInstance() {
+  if (instance_ && instance_->Exists()) return {};
+  instance_.reset();
+  Result<InstanceDir> instance = InstanceDir::Create(tmp_base_);
+  if (!instance) return std::unexpected(instance.error());
+  instance_.emplace(std::move(*instance));
+  return {};
+}
+
+Result<std::string> SlotPool::MakeDirectory() {
+  std::string path = instance_->path() + "/" + std::to_string(next_number_++);
+  if (mkdir(path.c_str(), 0700) != 0) return std::unexpected(Error("mkdir", path, errno));
+  return path;
+}
+
+}  // namespace pa

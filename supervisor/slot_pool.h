@@ -1,0 +1,55 @@
+// SlotPool: private TMPDIRs with the Landlock rulesets that grant them, made once and used by one
+// command after another, because a ruleset costs more than the rest of a spawn (docs/adr/0003).
+//
+//   SlotPool slots("/tmp");                                   // touches nothing yet
+//   Result<std::unique_ptr<Slot>> slot = slots.Acquire(allow.confinement());
+//   ... run with slot->prepared and TMPDIR=slot->tmp_dir ...
+//   slots.Release(std::move(*slot), the guardian left tmp_dir empty);
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "sandbox/confinement.h"
+#include "sandbox/prepared.h"
+#include "supervisor/instance_dir.h"
+
+namespace pa {
+
+struct Slot {
+  sandbox::Confinement confinement;   // as asked for
+  std::string tmp_dir;                // mode 0700, empty
+  sandbox::PreparedSandbox prepared;  // of `confinement` and tmp_dir
+};
+
+class SlotPool {
+ public:
+  explicit SlotPool(std::string tmp_base) : tmp_base_(std::move(tmp_base)) {}
+
+  // A free slot for the same confinement whose paths are still what they were, else a new one.
+  Result<std::unique_ptr<Slot>> Acquire(const sandbox::Confinement& confinement);
+  // `clean`: tmp_dir is empty. Otherwise it is removed, and the slot with it.
+  void Release(std::unique_ptr<Slot> slot, bool clean);
+  // All free slots and the instance directory. None may be in use.
+  void RemoveAll();
+
+  std::size_t free_slots() const { return free_.size(); }
+
+ private:
+  static constexpr std::size_t kMaxFree = 64;  // each holds a descriptor and a directory
+
+  std::unique_ptr<Slot> TakeFree(const sandbox::Confinement& confinement);
+  Result<std::string> MakeDirectory();
+  Result<void> EnsureInstance();
+
+  std::string tmp_base_;
+  std::optional<InstanceDir> instance_;
+  std::uint64_t next_number_ = 0;          // names are not used twice
+  std::list<std::unique_ptr<Slot>> free_;  // the one used last comes first
+};
+
+}  // namespace pa

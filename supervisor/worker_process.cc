@@ -1,0 +1,167 @@
+#include "supervisor/worker_process.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace pa {
+namespace {
+
+using worker::EndReason;
+using worker::StatusKind;
+using worker::WorkerStatus;
+
+bool KnownReason(EndReason reason) {
+  return reason >= EndReason::kExited && reason <= EndReason::kLimitExceeded;
+}
+
+Outcome ToOutcome(EndReason reason) {
+  switch (reason) {
+    case EndReason::kExited:
+      return Outcome::kExited;
+    case EndReason::kSignaled:
+      return Outcome::kSignaled;
+    case EndReason::kTimedOut:
+      return Outcome::kTimedOut;
+    case EndReason::kCancelled:
+      return Outcome::kCancelled;
+    case EndReason::kLimitExceeded:
+      return Outcome::kLimitExceeded;
+  }
+  return Outcome::kSetupFailed;
+}
+
+}  // namespace
+
+WorkerProcess::~WorkerProcess() {
+  if (reaped_) return;
+  // The hang-up lets the guardian end its tree; the signal would leave that to nobody.
+  worker_.control.reset();
+  pollfd dead{worker_.pidfd.get(), POLLIN, 0};
+  poll(&dead, 1, 2000);
+  Kill(false);
+  siginfo_t info{};
+  waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(worker_.pidfd.get()), &info, WEXITED);
+}
+
+bool WorkerProcess::ReadControl() {
+  for (;;) {
+    struct {
+      WorkerStatus packet;
+      char beyond;  // shows a packet that is too long
+    } buffer;
+    const ssize_t got = recv(worker_.control.get(), &buffer, sizeof buffer, MSG_DONTWAIT);
+    // ECONNRESET: the guardian ended without reading our kCancel. It is reported once, before the
+    // packets that still wait; the next recv gives those.
+    if (got < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
+    if (got < 0) return errno == EAGAIN;
+    if (got == 0) return false;
+    if (broken()) continue;
+    if (got != sizeof buffer.packet || buffer.packet.magic != worker::kStatusMagic) {
+      Break("a packet of " + std::to_string(got) + " bytes that is no status");
+    } else {
+      OnPacket(buffer.packet);
+    }
+  }
+}
+
+// Each kind only where the protocol has it; anything else means that we do not know what runs.
+void WorkerProcess::OnPacket(const WorkerStatus& packet) {
+  const bool open = state_ == State::kStarting || state_ == State::kStarted;
+  if (packet.kind == StatusKind::kStarted && state_ == State::kStarting) {
+    state_ = State::kStarted;
+  } else if (packet.kind == StatusKind::kSetupFailed && state_ == State::kStarting) {
+    state_ = State::kSetupFailed;
+  } else if (packet.kind == StatusKind::kEnded && open && KnownReason(packet.reason)) {
+    state_ = State::kEnded;
+  } else {
+    return Break("status " + std::to_string(static_cast<unsigned>(packet.kind)) + " out of order");
+  }
+  status_ = packet;
+  status_.subject[sizeof status_.subject - 1] = '\0';
+}
+
+void WorkerProcess::Break(std::string why) {
+  state_ = State::kBroken;
+  broken_why_ = std::move(why);
+}
+
+bool WorkerProcess::Reap() {
+  if (reaped_) return true;
+  siginfo_t info{};
+  const int code = waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(worker_.pidfd.get()),
+                          &info, WEXITED | WNOHANG);
+  if (code != 0 || info.si_pid == 0) return false;
+  reaped_ = true;
+  wait_code_ = info.si_code;
+  wait_status_ = info.si_status;
+  ReadControl();
+  return true;
+}
+
+void WorkerProcess::Cancel() {
+  if (std::exchange(cancelled_, true)) return;
+  // A worker that is just gone needs no cancel.
+  (void)send(worker_.control.get(), &worker::kCancel, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void WorkerProcess::HangUp() {
+  cancelled_ = true;
+  shutdown(worker_.control.get(), SHUT_WR);
+}
+
+void WorkerProcess::Kill(bool late) {
+  late_ = late_ || late;
+  // By descriptor: a number could have passed to another process.
+  syscall(SYS_pidfd_send_signal, worker_.pidfd.get(), SIGKILL, nullptr, 0);
+}
+
+Execution WorkerProcess::Describe() const {
+  Execution execution;
+  if (state_ == State::kEnded) {
+    DescribeEnd(execution);
+  } else if (state_ == State::kSetupFailed) {
+    execution.failed_step = status_.step;
+    execution.failed_errno = status_.sys_errno;
+    execution.failure =
+        Error(worker::StepName(status_.step), status_.subject, status_.sys_errno).Message();
+  } else {
+    DescribeSilence(execution);
+  }
+  return execution;
+}
+
+void WorkerProcess::DescribeEnd(Execution& execution) const {
+  execution.outcome = ToOutcome(status_.reason);
+  if (status_.reason == EndReason::kExited) execution.exit_code = status_.exit_code;
+  if (status_.reason == EndReason::kSignaled) execution.signal = status_.term_signal;
+  if (status_.reason == EndReason::kLimitExceeded) execution.limit = status_.limit;
+  execution.duration = std::chrono::microseconds(status_.wall_us);
+  execution.strays_killed = status_.strays_killed;
+  execution.probe_denied = status_.probe_denied;
+  execution.probe_tried = status_.probe_tried;
+}
+
+// The guardian is gone and did not say how the command ended: never a success.
+void WorkerProcess::DescribeSilence(Execution& execution) const {
+  if (late_) {
+    execution.outcome = Outcome::kTimedOut;
+  } else if (cancelled_ && !broken()) {
+    execution.outcome = Outcome::kCancelled;
+  }
+  if (broken()) {
+    execution.failure = "worker control socket: " + broken_why_;
+  } else if (wait_code_ == CLD_EXITED) {
+    execution.failure = "worker: exited with " + std::to_string(wait_status_) + " and no status";
+  } else {
+    execution.failure =
+        "worker: killed by signal " + std::to_string(wait_status_) + " without a status";
+  }
+}
+
+}  // namespace pa

@@ -1,0 +1,66 @@
+// WorkerProcess: one worker, as its packets and its end tell of it. Entirely passive, as ninja's
+// Subprocess: it owns the descriptors and reads when told that there is something to read; whoever
+// owns the loop (RunningCommand) tells it.
+//
+//   WorkerProcess worker(std::move(spawned));
+//   worker.ReadControl();                       // control socket readable
+//   if (worker.Reap()) ...                      // pidfd readable
+//   Execution execution = worker.Describe();    // when settled and reaped
+#pragma once
+
+#include <string>
+
+#include "supervisor/execution.h"
+#include "supervisor/spawn_worker.h"
+#include "worker/status.h"
+
+namespace pa {
+
+class WorkerProcess {
+ public:
+  explicit WorkerProcess(SpawnedWorker worker) : worker_(std::move(worker)) {}
+  // A worker that nobody waited for is ended here: hang-up, kill, reap.
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  const SpawnedWorker& fds() const { return worker_; }
+
+  // Takes all packets that wait. False: no more can come.
+  bool ReadControl();
+  // True once the worker is dead and reaped; takes what it said last.
+  bool Reap();
+
+  void Cancel();         // ends the tree politely; once
+  void HangUp();         // the guardian kills the tree at once, and still reports
+  void Kill(bool late);  // SIGKILL to the guardian itself. `late`: because its time is over
+
+  // Nothing of the tree runs any more: the guardian said so, or nothing was ever started.
+  bool settled() const { return state_ == State::kEnded || state_ == State::kSetupFailed; }
+  bool broken() const { return state_ == State::kBroken; }  // it does not speak our protocol
+  bool reaped() const { return reaped_; }
+  bool tmp_clean() const { return state_ == State::kEnded && status_.tmp_clean == 1; }
+
+  // Outcome and what belongs to it; not the output.
+  Execution Describe() const;
+
+ private:
+  enum class State { kStarting, kStarted, kEnded, kSetupFailed, kBroken };
+
+  void OnPacket(const worker::WorkerStatus& packet);
+  void Break(std::string why);
+  void DescribeEnd(Execution& execution) const;
+  void DescribeSilence(Execution& execution) const;
+
+  SpawnedWorker worker_;
+  State state_ = State::kStarting;
+  worker::WorkerStatus status_;  // the last packet
+  std::string broken_why_;
+  bool cancelled_ = false;
+  bool late_ = false;
+  bool reaped_ = false;
+  int wait_code_ = 0;  // CLD_EXITED, CLD_KILLED, CLD_DUMPED
+  int wait_status_ = 0;
+};
+
+}  // namespace pa
