@@ -171,9 +171,7 @@ class Reader {
     if (const auto error = value.get_object().get(object)) return Refuse(error);
     std::vector<JsonValue::Member> members;
     for (auto element : object) {
-      ondemand::field field;
-      if (const auto error = std::move(element).get(field)) return Refuse(error);
-      if (!ReadMember(field, depth, members.emplace_back())) return false;
+      if (!ReadMember(element, depth, members.emplace_back())) return false;
     }
     if (const std::string* key = DuplicateKey(members)) {
       return Refuse("duplicate key '" + *key + "' in the object", where);
@@ -182,12 +180,17 @@ class Reader {
     return true;
   }
 
-  bool ReadMember(ondemand::field& field, std::size_t depth, JsonValue::Member& out) {
+  // Takes the result, not the field: some releases have unescaped_key() without arguments only
+  // there.
+  bool ReadMember(simdjson::simdjson_result<ondemand::field>& field, std::size_t depth,
+                  JsonValue::Member& out) {
     std::string_view key;
     if (const auto error = field.unescaped_key().get(key)) return Refuse(error);
     if (!CheckEscapes(key, nullptr)) return false;
     out.first = key;
-    return ReadValue(field.value(), depth + 1, out.second);
+    ondemand::value value;
+    if (const auto error = field.value().get(value)) return Refuse(error);
+    return ReadValue(value, depth + 1, out.second);
   }
 
   const JsonLimits& limits_;

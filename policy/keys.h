@@ -53,6 +53,13 @@ struct Key {
   std::uint64_t maximum = 0;
   std::string_view not_built = {};
 
+  // `limits` and `wall_time`; a key of the top level has no section. A section's keys stand
+  // together.
+  constexpr std::string_view Section() const {
+    const std::size_t dot = name.find('.');
+    return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+  }
+  constexpr std::string_view Word() const { return name.substr(name.find('.') + 1); }
   bool IsLimit() const {
     return type == Type::kDuration || type == Type::kByteSize || type == Type::kCount;
   }

@@ -11,6 +11,7 @@
 #include "policy/system_paths.h"
 #include "policy/toolchains.h"
 #include "policy/warnings.h"
+#include "sandbox/landlock.h"
 
 namespace pa::policy {
 namespace {
@@ -167,6 +168,29 @@ void Compiler::CompileLimits() {
   }
 }
 
+// What `policy show` shows as roots is what they came to be.
+void ShowRoots(const Policy& policy, PolicyFragment& merged) {
+  merged.roots->value.clear();
+  for (const std::string& root : policy.roots) {
+    merged.roots->value.push_back({root, merged.roots->at});
+  }
+}
+
+// Once, here: building a program takes a thousand times what loading it does.
+Result<void> CompilePrograms(Policy& policy) {
+  const int abi = sandbox::ProbeLandlock().abi;
+  const auto compile = [&](sandbox::Network network) {
+    return sandbox::CompileSeccomp(sandbox::SeccompProfile::kBuild, network, abi);
+  };
+  Result<sandbox::SeccompProgram> program = compile(sandbox::Network::kNone);
+  if (!program) return std::unexpected(program.error());
+  policy.seccomp_no_network = *program;
+  if (policy.network != sandbox::Network::kNone) program = compile(policy.network);
+  if (!program) return std::unexpected(program.error());
+  policy.seccomp = *program;
+  return {};
+}
+
 }  // namespace
 
 LoadedPolicy LoadPolicy(const PolicySources& sources) {
@@ -178,7 +202,12 @@ LoadedPolicy LoadPolicy(const PolicySources& sources) {
   if (!loaded.diagnostics.empty()) return loaded;
   Policy policy = Compiler(sources, *merged, loaded.diagnostics).Compile();
   if (!loaded.diagnostics.empty()) return loaded;
+  if (const Result<void> compiled = CompilePrograms(policy); !compiled) {
+    loaded.diagnostics.emplace_back(Place{"seccomp"}, compiled.error().Message());
+    return loaded;
+  }
   loaded.warnings = FindWarnings(*merged, policy, files);
+  ShowRoots(policy, *merged);
   policy.sources = std::move(files);
   policy.effective = std::move(merged);
   loaded.policy = std::make_shared<const Policy>(std::move(policy));

@@ -39,6 +39,9 @@ struct PreparedSandbox {
 
   bool StillValid() const;  // every granted path is still the file that was granted
 };
+// A path that cannot be reached is skipped: the command could not reach it either.
 Result<PreparedSandbox> PrepareLandlock(const Confinement& confinement);
+// As an older kernel would do it; `landlock_abi` 0 makes no ruleset.
+Result<PreparedSandbox> PrepareLandlock(const Confinement& confinement, int landlock_abi);
 
 }  // namespace pa::sandbox

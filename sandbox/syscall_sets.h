@@ -5,8 +5,8 @@
 // that a newer kernel or a newer libseccomp never opens anything.
 //
 // To add a syscall to the deny set: one line with its reason in syscall_sets.cc, one attempt and
-// its allowed twin in seccomp_test.cc. To allow a newer syscall: read what it can do with paths,
-// other processes and namespaces, add what it must not do, then raise kLastReviewed.
+// its allowed twin in seccomp_compile_test.cc. To allow a newer syscall: read what it can do with
+// paths, other processes and namespaces, add what it must not do, then raise kLastReviewed.
 #pragma once
 
 #include <cstdint>

@@ -15,19 +15,9 @@ std::vector<sandbox::PathGrant> Owned(std::span<const GrantView> grants) {
   std::vector<sandbox::PathGrant> owned;
   owned.reserve(grants.size());
   for (const GrantView& grant : grants) {
-    owned.push_back({grant.path, static_cast<sandbox::Access>(grant.access), grant.reason});
+    owned.push_back({grant.path, grant.access, grant.reason});
   }
   return owned;
-}
-
-sandbox::ResourceLimits Owned(const LimitsView& limits) {
-  return {.cpu_seconds = limits.cpu_seconds,
-          .memory_bytes = limits.memory_bytes,
-          .processes = limits.processes,
-          .open_files = limits.open_files,
-          .file_bytes = limits.file_bytes,
-          .wall_time_ms = limits.wall_time_ms,
-          .grace_ms = limits.grace_ms};
 }
 
 }  // namespace
@@ -45,8 +35,8 @@ Result<WorkerSpec> DecodeSpec(std::string_view bytes) {
                     .tmp_dir = view->tmp_dir,
                     .create_path = view->create_path,
                     .paths = Owned(view->paths),
-                    .network = static_cast<sandbox::Network>(view->network),
-                    .limits = Owned(view->limits),
+                    .network = view->network,
+                    .limits = view->limits,
                     .seccomp_program = std::string(view->seccomp_program),
                     .has_ruleset_fd = view->has_ruleset_fd};
 }

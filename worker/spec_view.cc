@@ -152,7 +152,8 @@ const char* FindNonsense(const SpecView& spec) {
   if (!IsAbsoluteOrEmpty(spec.tmp_dir)) return "tmp_dir";
   if (!CreatePathIsSane(spec)) return "create_path";
   const bool grants_are_sane = std::ranges::all_of(spec.paths, [](const GrantView& grant) {
-    return IsAbsolute(grant.path) && grant.access != 0 && grant.access <= kMaxAccess;
+    const auto access = static_cast<std::uint8_t>(grant.access);
+    return IsAbsolute(grant.path) && access != 0 && access <= kMaxAccess;
   });
   if (!grants_are_sane) return "paths";
   const std::size_t bpf = spec.seccomp_program.size();

@@ -10,11 +10,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "base/sys_error.h"
+#include "sandbox/values.h"
 #include "worker/protocol.h"
 
 namespace pa::worker {
@@ -27,18 +27,8 @@ struct TextList {
 
 struct GrantView {
   const char* path = nullptr;
-  std::uint8_t access = 0;  // sandbox::Access
+  sandbox::Access access = sandbox::Access::kNone;
   const char* reason = nullptr;
-};
-
-struct LimitsView {  // sandbox::ResourceLimits
-  std::uint64_t cpu_seconds = 0;
-  std::uint64_t memory_bytes = 0;
-  std::uint64_t processes = 0;
-  std::uint64_t open_files = 0;
-  std::uint64_t file_bytes = 0;
-  std::uint64_t wall_time_ms = 0;
-  std::uint64_t grace_ms = 0;
 };
 
 struct SpecView {
@@ -50,8 +40,8 @@ struct SpecView {
   const char* tmp_dir = "";
   const char* create_path = "";
   std::span<const GrantView> paths;
-  std::uint8_t network = 0;  // sandbox::Network
-  LimitsView limits;
+  sandbox::Network network = sandbox::Network::kNone;
+  sandbox::ResourceLimits limits;
   std::string_view seccomp_program;
   bool has_ruleset_fd = false;
 };

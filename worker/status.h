@@ -63,7 +63,7 @@ struct WorkerStatus {
   // kSetupFailed
   Step step = Step::kNone;
   std::int32_t sys_errno = 0;
-  char subject[256] = {};  // NUL-terminated, cut to fit
+  char subject[256] = {};  // `landlock_add_rule "/srv/x"`; NUL-terminated, cut to fit
   // kEnded
   EndReason reason = EndReason::kExited;
   std::int32_t exit_code = -1;   // of the command itself, when it exited
@@ -77,6 +77,7 @@ struct WorkerStatus {
   std::uint32_t tmp_clean = 0;      // 1: tmp_dir is empty again and may serve another request
   std::uint32_t probe_denied = 0;   // kProbe: bit n set = attempt n was denied
   std::uint32_t probe_tried = 0;    // kProbe: bit n set = attempt n was made
+  std::uint32_t survivors = 0;      // 1: something in uninterruptible sleep could not be ended
 };
 
 inline constexpr char kCancel = 'C';

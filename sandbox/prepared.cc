@@ -1,0 +1,63 @@
+#include "sandbox/prepared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "sandbox/landlock.h"
+
+namespace pa::sandbox {
+namespace {
+
+// One grant; what it names is opened once, so that the identity is that of the very file granted.
+Result<PathIdentity> Grant(int ruleset, const PathGrant& grant, int landlock_abi) {
+  const UniqueFd fd(open(grant.path.c_str(), O_PATH | O_CLOEXEC));
+  if (!fd) {
+    const SysError error{"open", grant.path, errno};
+    if (IsUnreachable(error)) return PathIdentity{};
+    return std::unexpected(Error(error));
+  }
+  struct stat status;
+  if (fstat(fd.get(), &status) != 0) return std::unexpected(Error("fstat", grant.path, errno));
+  if (ruleset >= 0) {
+    SysResult<void> added =
+        AddOpenPath(ruleset, fd.get(), grant.path.c_str(), grant.access, landlock_abi);
+    if (!added) return std::unexpected(Error(added.error()));
+  }
+  return PathIdentity{status.st_dev, status.st_ino};
+}
+
+}  // namespace
+
+// The ruleset holds a reference on each inode that it names, so a number cannot be given to another
+// file while the ruleset lives: equal numbers mean the same file.
+bool PreparedSandbox::StillValid() const {
+  for (std::size_t i = 0; i < identities.size(); ++i) {
+    struct stat status;
+    PathIdentity now;
+    if (stat(confinement.paths[i].path.c_str(), &status) == 0) now = {status.st_dev, status.st_ino};
+    if (now != identities[i]) return false;
+  }
+  return true;
+}
+
+Result<PreparedSandbox> PrepareLandlock(const Confinement& confinement) {
+  return PrepareLandlock(confinement, ProbeLandlock().abi);
+}
+
+Result<PreparedSandbox> PrepareLandlock(const Confinement& confinement, int landlock_abi) {
+  PreparedSandbox prepared{.confinement = confinement, .landlock_abi = landlock_abi};
+  if (landlock_abi > 0) {
+    SysResult<UniqueFd> ruleset = CreateRuleset(landlock_abi, confinement.network);
+    if (!ruleset) return std::unexpected(Error(ruleset.error()));
+    prepared.landlock_ruleset = *std::move(ruleset);
+  }
+  for (const PathGrant& grant : confinement.paths) {
+    Result<PathIdentity> identity = Grant(prepared.landlock_ruleset.get(), grant, landlock_abi);
+    if (!identity) return std::unexpected(identity.error());
+    prepared.identities.push_back(*identity);
+  }
+  return prepared;
+}
+
+}  // namespace pa::sandbox

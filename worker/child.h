@@ -1,0 +1,25 @@
+// The child: confines itself, then becomes the command (or does the one file operation or the
+// probe). Freestanding.
+#pragma once
+
+#include <sys/types.h>
+
+#include "worker/outcome.h"
+#include "worker/spec_view.h"
+
+namespace pa::worker {
+
+struct ChildOrder {
+  const SpecView* spec = nullptr;
+  Outcome* outcome = nullptr;  // in memory that the guardian sees too
+  bool by_hand = false;        // no descriptors came with the spec
+  int landlock_abi = 0;
+  pid_t guardian = 0;
+  pid_t supervisor = 0;
+};
+
+// For clone(2): `order` is a ChildOrder. Returns the exit status of a child that did not exec; a
+// failure is in order->outcome.
+int RunChild(void* order);
+
+}  // namespace pa::worker

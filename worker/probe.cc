@@ -1,0 +1,187 @@
+#include "worker/probe.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "base/unique_fd.h"
+#include "worker/outcome.h"
+
+namespace pa::worker {
+namespace {
+
+enum class Answer { kNotTried, kDenied, kAllowed };
+
+Answer DeniedIf(bool denied) { return denied ? Answer::kDenied : Answer::kAllowed; }
+
+// Opening, by the error that the sandbox gives: any other says nothing about it.
+Answer TryOpen(const char* path, int flags) {
+  const UniqueFd fd(open(path, flags | O_CLOEXEC));
+  return DeniedIf(!fd && errno == EACCES);
+}
+
+Answer TrySocket(int family, int type) {
+  const UniqueFd fd(socket(family, type | SOCK_CLOEXEC, 0));
+  return DeniedIf(!fd);
+}
+
+Answer ReadOutside(const ProbeOrder& order) { return TryOpen(order.canary, O_RDONLY); }
+Answer WriteOutside(const ProbeOrder& order) { return TryOpen(order.canary, O_WRONLY); }
+
+Answer TruncateOutside(const ProbeOrder& order) {
+  struct stat info;
+  if (stat(order.canary, &info) != 0) return Answer::kNotTried;
+  return DeniedIf(truncate(order.canary, info.st_size) != 0);  // to the size that it has
+}
+
+Answer CreateOutside(const ProbeOrder& order) {
+  constexpr std::string_view kSuffix = ".probe";
+  char path[PATH_MAX];
+  const std::size_t size = std::strlen(order.canary);
+  if (size + kSuffix.size() >= sizeof(path)) return Answer::kNotTried;
+  std::memcpy(path, order.canary, size);
+  path[size + kSuffix.copy(path + size, kSuffix.size())] = '\0';
+  const UniqueFd fd(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR));
+  if (fd) unlink(path);
+  return DeniedIf(!fd && errno == EACCES);
+}
+
+Answer OpenTcp(const ProbeOrder& order) {
+  if (order.network != sandbox::Network::kNone) return Answer::kNotTried;
+  return TrySocket(AF_INET, SOCK_STREAM);
+}
+
+Answer OpenUdp(const ProbeOrder& order) {
+  if (order.network != sandbox::Network::kNone) return Answer::kNotTried;
+  return TrySocket(AF_INET, SOCK_DGRAM);
+}
+
+// From ABI 9 on Landlock decides which socket may be connected to, and making one is harmless.
+Answer OpenUnix(const ProbeOrder& order) {
+  if (order.landlock_abi >= 9) return Answer::kNotTried;
+  return TrySocket(AF_UNIX, SOCK_STREAM);
+}
+
+Answer OpenCrypto(const ProbeOrder&) { return TrySocket(AF_ALG, SOCK_SEQPACKET); }
+
+// Without the sandbox: EFAULT before any permission is asked for, or ENOENT.
+Answer Mount(const ProbeOrder&) {
+  return DeniedIf(mount("none", "/proc/none", "tmpfs", 0, nullptr) != 0 && errno == EPERM);
+}
+
+Answer MakeUserNamespace(const ProbeOrder&) {
+  return DeniedIf(unshare(CLONE_NEWUSER) != 0 && errno == EPERM);
+}
+
+Answer TraceOutsider(const ProbeOrder& order) {
+  if (order.outsider <= 1) return Answer::kNotTried;
+  const bool traced = ptrace(PTRACE_SEIZE, order.outsider, nullptr, nullptr) == 0;
+  if (traced) ptrace(PTRACE_DETACH, order.outsider, nullptr, nullptr);
+  return DeniedIf(!traced);
+}
+
+Answer ReadEnvironment(const ProbeOrder& order) {
+  if (order.outsider <= 1) return Answer::kNotTried;
+  char path[32];
+  std::snprintf(path, sizeof(path), "/proc/%d/environ", order.outsider);
+  return TryOpen(path, O_RDONLY);
+}
+
+// Signal 0 asks for the permission and sends nothing. ABI 6 has the scope.
+Answer SignalOutsider(const ProbeOrder& order) {
+  if (order.outsider <= 1) return Answer::kNotTried;
+  return DeniedIf(kill(order.outsider, 0) != 0 && errno == EPERM);
+}
+
+// Arguments that the kernel itself would refuse with another error.
+Answer SetUpIoUring(const ProbeOrder&) {
+  return DeniedIf(syscall(SYS_io_uring_setup, 0, nullptr) < 0 && errno == ENOSYS);
+}
+
+Answer Clone3(const ProbeOrder&) {
+  return DeniedIf(syscall(SYS_clone3, nullptr, 0) < 0 && errno == ENOSYS);
+}
+
+Answer ReachKeyrings(const ProbeOrder&) {
+  return DeniedIf(syscall(SYS_keyctl, -1, 0, 0, 0, 0) < 0 && errno == ENOSYS);
+}
+
+Answer LoadBpf(const ProbeOrder&) {
+  return DeniedIf(syscall(SYS_bpf, -1, nullptr, 0) < 0 && errno == EPERM);
+}
+
+// On no file: without the sandbox EBADF.
+Answer SetSetuidBit(const ProbeOrder&) {
+  return DeniedIf(fchmod(-1, S_ISUID | S_IRWXU) != 0 && errno == EPERM);
+}
+
+Answer TypeIntoTerminal(const ProbeOrder&) {
+  char letter = 'x';
+  return DeniedIf(ioctl(-1, TIOCSTI, &letter) != 0 && errno == EPERM);
+}
+
+Answer UseInheritedDescriptor(const ProbeOrder&) {
+  for (int fd = 3; fd < 64; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0) return Answer::kAllowed;
+  }
+  return Answer::kDenied;
+}
+
+Answer GainPrivileges(const ProbeOrder&) {
+  return DeniedIf(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
+}
+
+using Attempt = Answer (*)(const ProbeOrder& order);
+
+constexpr Attempt kAttempts[] = {
+    ReadOutside,
+    WriteOutside,
+    TruncateOutside,
+    CreateOutside,
+    OpenTcp,
+    OpenUdp,
+    OpenUnix,
+    OpenCrypto,
+    Mount,
+    TraceOutsider,
+    ReadEnvironment,
+    SignalOutsider,
+    SetUpIoUring,
+    Clone3,
+    ReachKeyrings,
+    LoadBpf,
+    SetSetuidBit,
+    TypeIntoTerminal,
+    UseInheritedDescriptor,
+    GainPrivileges,
+    MakeUserNamespace,
+};
+static_assert(sizeof(kAttempts) / sizeof(*kAttempts) == kProbeCount);
+static_assert(kProbeCount <= 32);
+
+}  // namespace
+
+void Probe(const ProbeOrder& order, Outcome& outcome) {
+  for (unsigned n = 0; n < kProbeCount; ++n) {
+    const Answer answer = kAttempts[n](order);
+    if (answer == Answer::kNotTried) continue;
+    outcome.probe_tried |= 1u << n;
+    if (answer == Answer::kDenied) outcome.probe_denied |= 1u << n;
+  }
+}
+
+}  // namespace pa::worker

@@ -1,0 +1,59 @@
+// Probe: attempts that the confinement must deny, made from inside it, so that "enforced" is
+// something that was seen. The list is fixed; bit n of WorkerStatus::probe_tried and probe_denied
+// is attempt n.
+//
+//   for (unsigned n = 0; n < kProbeCount; ++n) {
+//     if (status.probe_tried >> n & 1) Print(kProbeNames[n], status.probe_denied >> n & 1);
+//   }
+//
+// spec.create_path is the canary: a file outside every grant that the user may read and write, best
+// one that the supervisor made for it. (A file that he may not read anyway would prove nothing; the
+// worker refuses it.) Nothing is changed where an attempt succeeds.
+//
+// To add an attempt: its name at the end here, its line in probe.cc in the same place.
+#pragma once
+
+#include <sys/types.h>
+
+#include "sandbox/values.h"
+
+namespace pa::worker {
+
+inline constexpr const char* kProbeNames[] = {
+    "read a file outside",
+    "write to a file outside",
+    "truncate a file outside",
+    "create a file outside",
+    "open a TCP socket",
+    "open a UDP socket",
+    "open a Unix socket",
+    "open a kernel crypto socket",
+    "mount a file system",
+    "trace a process outside",
+    "read the environment of a process outside",
+    "signal a process outside",
+    "set up io_uring",
+    "clone3",
+    "reach the kernel's keyrings",
+    "load a BPF program",
+    "set a setuid bit",
+    "type into a terminal",
+    "use an inherited descriptor",
+    "gain privileges by exec",
+    "make a user namespace",  // the last: it changes what this process may do
+};
+inline constexpr unsigned kProbeCount = sizeof(kProbeNames) / sizeof(*kProbeNames);
+
+struct Outcome;
+
+struct ProbeOrder {
+  const char* canary;
+  sandbox::Network network;
+  int landlock_abi;
+  pid_t outsider;  // the supervisor
+};
+
+// Fills probe_tried and probe_denied. Freestanding.
+void Probe(const ProbeOrder& order, Outcome& outcome);
+
+}  // namespace pa::worker

@@ -1,0 +1,297 @@
+#include "worker/worker.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <span>
+
+#include "base/unique_fd.h"
+#include "sandbox/capabilities.h"
+#include "sandbox/landlock.h"
+#include "worker/build_kind.h"
+#include "worker/child.h"
+#include "worker/guardian.h"
+#include "worker/outcome.h"
+#include "worker/process_tree.h"
+#include "worker/reporter.h"
+#include "worker/spec_view.h"
+#include "worker/tmp_dir.h"
+
+namespace pa::worker {
+namespace {
+
+constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+// What guardian and child both see: the child's stack and what it leaves behind.
+struct Shared {
+  Outcome outcome;
+  alignas(16) char stack[128 << 10];
+};
+
+// All that the steps make for each other.
+struct Work {
+  explicit Work(const char* file) : by_hand(file) {}
+
+  const char* by_hand;
+  UniqueFd spec_file;
+  std::span<char> spec_bytes;
+  SpecView spec;
+  int landlock_abi = 0;
+  Reach reach = Reach::kAnybody;
+  std::optional<ProcessTree> tree;
+  UniqueFd signal_fd;
+  std::uint64_t started_us = 0;
+  pid_t child = 0;
+};
+
+SysResult<void> Failed(const char* op, std::string_view subject = {}, int code = errno) {
+  return std::unexpected(SysError{op, subject, code});
+}
+
+SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
+  if (result < 0) return Failed(op, subject);
+  return {};
+}
+
+// Whatever our ancestors left open by mistake is neither ours nor the command's. The three that are
+// the command's must be there, or a file that we open would become its stdout.
+SysResult<void> CloseStrays(const Work& work) {
+  const unsigned first = work.by_hand != nullptr ? 3 : kFirstStray;
+  if (syscall(SYS_close_range, first, ~0u, 0u) != 0) return Failed("close_range");
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) < 0) return Failed("fcntl", "stdin, stdout or stderr");
+  }
+  return {};
+}
+
+// A sealed memfd cannot change under us nor afterwards, whoever else holds it.
+SysResult<void> OpenSpec(Work& work) {
+  if (work.by_hand != nullptr) {
+    work.spec_file.reset(open(work.by_hand, O_RDONLY | O_CLOEXEC));
+    return Attempt(work.spec_file.get(), "open", work.by_hand);
+  }
+  const int seals = fcntl(kSpecFd, F_GET_SEALS);
+  if (seals < 0) return Failed("fcntl", "F_GET_SEALS");
+  if ((seals & kSeals) != kSeals) return Failed("spec is not sealed", {}, EPERM);
+  work.spec_file.reset(kSpecFd);
+  return {};
+}
+
+// Into memory of our own, with room behind it for the pointers of argv and envp.
+SysResult<void> ReadSpec(Work& work) {
+  if (SysResult<void> opened = OpenSpec(work); !opened) return opened;
+  struct stat info;
+  if (fstat(work.spec_file.get(), &info) != 0) return Failed("fstat", "spec");
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (!S_ISREG(info.st_mode) || size > kMaxSpecBytes) return Failed("spec", "size", EFBIG);
+  const std::size_t room = size + alignof(void*) + SpecArenaBytes(size);
+  void* memory = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return Failed("mmap", "spec");
+  work.spec_bytes = {static_cast<char*>(memory), size};
+  const ssize_t got = pread(work.spec_file.get(), memory, size, 0);
+  if (got < 0) return Failed("read", "spec");
+  if (static_cast<std::size_t>(got) != size) return Failed("read", "spec", EIO);
+  work.spec_file.reset();
+  return {};
+}
+
+SysResult<void> DecodeSpec(Work& work) {
+  const std::size_t used = work.spec_bytes.size();
+  const std::size_t aligned = (used + alignof(void*) - 1) & ~(alignof(void*) - 1);
+  const std::span<char> arena(work.spec_bytes.data() + aligned, SpecArenaBytes(used));
+  const SysResult<SpecView> spec = ParseSpec(work.spec_bytes, arena);
+  if (!spec) return std::unexpected(spec.error());
+  if (work.by_hand != nullptr && spec->has_ruleset_fd) {
+    return Failed("decode spec", "has_ruleset_fd, but run by hand", EINVAL);
+  }
+  work.spec = *spec;
+  return {};
+}
+
+// Out of the supervisor's session: a Ctrl-C there is the supervisor's to judge. By hand it is ours,
+// and means cancel. The umask stays: what the command creates is the user's.
+SysResult<void> StartSession(Work& work) {
+  if (work.by_hand == nullptr && setsid() < 0 && errno != EPERM) return Failed("setsid");
+  // Ignored signals would stay ignored in the command; make and shells do not expect that.
+  struct sigaction default_action = {};
+  default_action.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) sigaction(number, &default_action, nullptr);
+  // Everything that can be blocked is, for the guardian's whole life; five signals are read.
+  sigset_t set;
+  sigfillset(&set);
+  if (sigprocmask(SIG_SETMASK, &set, nullptr) != 0) return Failed("sigprocmask");
+  sigemptyset(&set);
+  for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&set, number);
+  work.signal_fd.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  return Attempt(work.signal_fd.get(), "signalfd");
+}
+
+// Orphans of the tree come to us instead of init. Not dumpable: the command can neither trace us
+// nor read our memory, whatever else fails; exec makes the command itself dumpable again.
+SysResult<void> BecomeSubreaper() {
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return Failed("prctl", "CHILD_SUBREAPER");
+  return Attempt(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl", "DUMPABLE");
+}
+
+SysResult<void> DropCapabilities() {
+  if (!kConfined) return {};
+  return sandbox::DropCapabilities();
+}
+
+SysResult<void> EnterScope(Work& work) {
+  work.landlock_abi = MaskedLandlockAbi(sandbox::ProbeLandlock().abi);
+  const SysResult<Reach> reach = EnterSignalScope(work.landlock_abi);
+  if (!reach) return std::unexpected(reach.error());
+  work.reach = *reach;
+  const sandbox::ResourceLimits& limits = work.spec.limits;
+  SysResult<ProcessTree> tree =
+      ProcessTree::Open(work.reach, limits.memory_bytes != 0 || limits.processes != 0);
+  if (!tree) return std::unexpected(tree.error());
+  work.tree.emplace(std::move(*tree));
+  return {};
+}
+
+// What the probe shall find closed must be open to whoever is not confined.
+SysResult<void> CheckCanary(const SpecView& spec) {
+  if (spec.action != Action::kProbe) return {};
+  const UniqueFd canary(open(spec.create_path, O_RDWR | O_CLOEXEC));
+  return Attempt(canary.get(), "open", spec.create_path);
+}
+
+// A command shares our memory until it has executed, as with vfork: nothing is copied, however the
+// child ends we see how far it came, and clone returns when that is decided. The others never
+// execute, so we would wait for their end: they get a copy, and we watch over them as over any
+// command.
+SysResult<void> Spawn(Work& work, Shared& shared, ChildOrder& order) {
+  if (SysResult<void> checked = CheckCanary(work.spec); !checked) return checked;
+  order = {.spec = &work.spec,
+           .outcome = &shared.outcome,
+           .by_hand = work.by_hand != nullptr,
+           .landlock_abi = work.landlock_abi,
+           .guardian = getpid(),
+           .supervisor = getppid()};
+  const bool executes = work.spec.action == Action::kExecute;
+  work.started_us = MonotonicMicroseconds();
+  work.child = clone(RunChild, shared.stack + sizeof(shared.stack),
+                     executes ? CLONE_VM | CLONE_VFORK | SIGCHLD : SIGCHLD, &order);
+  return Attempt(work.child, "clone");
+}
+
+// Everything before the command runs, in the order in which it must happen. A step that fails is
+// the last: the command does not run.
+bool Prepare(Work& work, Shared& shared, ChildOrder& order) {
+  Outcome& outcome = shared.outcome;
+  return
+      // First, so that nothing below can meet a descriptor that it does not know.
+      Take(outcome, Step::kCloseDescriptors, [&] { return CloseStrays(work); }) &&
+      Take(outcome, Step::kReadSpec, [&] { return ReadSpec(work); }) &&
+      Take(outcome, Step::kDecodeSpec, [&] { return DecodeSpec(work); }) &&
+      // Before there is a child whose SIGCHLD could be lost.
+      Take(outcome, Step::kSession, [&] { return StartSession(work); }) &&
+      // Before there is a process that could become an orphan.
+      Take(outcome, Step::kSubreaper, [] { return BecomeSubreaper(); }) &&
+      // Guardian and command alike need nothing of root but the ownership of files.
+      Take(outcome, Step::kCapabilities, [] { return DropCapabilities(); }) &&
+      // Without capabilities, Landlock and seccomp are given only to who can gain no privileges.
+      Take(outcome, Step::kNoNewPrivs,
+           [] { return Attempt(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl"); }) &&
+      // Before the child, so that the child's domain is nested in ours.
+      Take(outcome, Step::kGuardianScope, [&] { return EnterScope(work); }) &&
+      // The child goes on with the steps in child.cc.
+      Take(outcome, Step::kSpawn, [&] { return Spawn(work, shared, order); });
+}
+
+// The supervisor waits for the end of stdout and stderr: we must not hold them open.
+void CloseWhatWasForTheChild(const Work& work) {
+  close(STDIN_FILENO);
+  close(STDOUT_FILENO);
+  if (work.by_hand != nullptr) return;
+  for (const int fd : {STDERR_FILENO, kCwdFd, kRulesetFd}) close(fd);
+}
+
+// A child that is dead before it executed and left no error was killed in a step.
+bool SetupFailed(Outcome& outcome, Step last_step) {
+  if (!outcome.failed && outcome.step != last_step) {
+    NoteFailure(outcome, SysError{"killed while it was set up", {}, ECANCELED});
+  }
+  return outcome.failed;
+}
+
+Step LastStep(Action action) {
+  switch (action) {
+    case Action::kExecute:
+      return Step::kExecute;
+    case Action::kCreateFile:
+      return Step::kCreateFile;
+    case Action::kProbe:
+      return Step::kProbe;
+  }
+  return Step::kNone;
+}
+
+void CleanTmpDir(const SpecView& spec, Guardian::End& end) {
+  if (spec.tmp_dir[0] == '\0' || end.status.survivors != 0) return;
+  end.status.tmp_clean = EmptyDirectory(spec.tmp_dir) ? 1 : 0;
+  if (end.orphaned) RemoveWithParent(spec.tmp_dir);
+}
+
+int Fail(const Reporter& reporter, const Outcome& outcome) {
+  reporter.SetupFailed(outcome);
+  return kExitSetupFailed;
+}
+
+// From the child's start to the end of all that it started.
+int SeeToTheEnd(Work& work, Outcome& outcome, const Reporter& reporter) {
+  CloseWhatWasForTheChild(work);
+  const bool executes = work.spec.action == Action::kExecute;
+  const Step last_step = LastStep(work.spec.action);
+  if (executes && SetupFailed(outcome, last_step)) return Fail(reporter, outcome);
+  if (executes) reporter.Started();
+  Guardian guardian({.command = work.child,
+                     .control_fd = work.by_hand != nullptr ? -1 : kControlFd,
+                     .signal_fd = work.signal_fd.get(),
+                     .started_us = work.started_us,
+                     .limits = work.spec.limits},
+                    *work.tree);
+  Guardian::End end = guardian.Run();
+  CleanTmpDir(work.spec, end);
+  if (!executes) {
+    const bool by_itself = end.status.reason == EndReason::kExited;
+    if (by_itself && SetupFailed(outcome, last_step)) return Fail(reporter, outcome);
+    reporter.Started();
+    end.status.probe_denied = outcome.probe_denied;
+    end.status.probe_tried = outcome.probe_tried;
+  }
+  reporter.Ended(end.status);
+  return work.by_hand != nullptr ? ExitCode(end.status) : 0;
+}
+
+}  // namespace
+
+int RunWorker(const char* by_hand) {
+  const Reporter reporter(by_hand != nullptr ? -1 : kControlFd);
+  void* memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    Outcome outcome;
+    NoteFailure(outcome, SysError{"mmap", {}, errno});
+    return Fail(reporter, outcome);
+  }
+  auto& shared = *new (memory) Shared;
+  Work work(by_hand);
+  ChildOrder order;
+  if (!Prepare(work, shared, order)) return Fail(reporter, shared.outcome);
+  return SeeToTheEnd(work, shared.outcome, reporter);
+}
+
+}  // namespace pa::worker

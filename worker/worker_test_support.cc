@@ -1,0 +1,255 @@
+#include "worker/worker_test_support.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "base/file.h"
+
+namespace pa::worker {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+
+constexpr uid_t kNobodyId = 65534;
+
+void Check(bool ok, const char* what) {
+  if (!ok) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+}
+
+struct Pair {
+  UniqueFd ours;
+  UniqueFd theirs;
+};
+
+Pair OutputPipe() {
+  int ends[2];
+  Check(pipe2(ends, O_CLOEXEC) == 0, "pipe2");
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+Pair Control() {
+  int ends[2];
+  Check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+UniqueFd Memfd(const std::string& content, bool seal) {
+  if (seal) {
+    Result<UniqueFd> sealed = SealedMemfd("spec", content);
+    Check(sealed.has_value(), "memfd");
+    return std::move(*sealed);
+  }
+  UniqueFd fd(memfd_create("spec", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  Check(fd && WriteAll(fd.get(), content) && lseek(fd.get(), 0, SEEK_SET) == 0, "memfd");
+  return fd;
+}
+
+// Puts descriptors where the worker expects them. First all of them high up, so that none is
+// overwritten.
+void Place(const std::vector<std::pair<int, int>>& descriptors) {
+  std::vector<std::pair<int, int>> high;
+  for (const auto& [from, to] : descriptors)
+    high.emplace_back(fcntl(from, F_DUPFD_CLOEXEC, 100), to);
+  for (const auto& [from, to] : high) dup2(from, to);
+}
+
+void BecomeNobody() {
+  const bool done = setgroups(0, nullptr) == 0 && setresgid(kNobodyId, kNobodyId, kNobodyId) == 0 &&
+                    setresuid(kNobodyId, kNobodyId, kNobodyId) == 0;
+  if (!done) _exit(99);
+}
+
+[[noreturn]] void BecomeWorker(const StartOptions& options,
+                               const std::vector<std::pair<int, int>>& descriptors) {
+  Place(descriptors);
+  if (options.user == User::kNobody) BecomeNobody();
+  const std::string path = WorkerPath(options.worker);
+  std::vector<char*> env;
+  for (const std::string& entry : options.worker_env)
+    env.push_back(const_cast<char*>(entry.c_str()));
+  env.push_back(nullptr);
+  char* argv[] = {const_cast<char*>(options.worker), nullptr};
+  execve(path.c_str(), argv, env.data());
+  _exit(98);
+}
+
+bool ReadSome(UniqueFd& fd, std::string& into) {
+  char buffer[65536];
+  const ssize_t got = read(fd.get(), buffer, sizeof(buffer));
+  if (got > 0) into.append(buffer, static_cast<std::size_t>(got));
+  if (got <= 0) fd.reset();
+  return got > 0;
+}
+
+}  // namespace
+
+Scratch::Scratch(User user) : user_(user) {
+  std::string name = fs::temp_directory_path() / "pa-worker-test-XXXXXX";
+  Check(mkdtemp(name.data()) != nullptr, "mkdtemp");
+  root_ = name;
+  for (const std::string& path : {root_, work(), tmp()}) {
+    fs::create_directory(path);
+    chmod(path.c_str(), 0755);
+    Give(path);
+  }
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  fs::remove_all(root_, ignored);
+}
+
+void Scratch::Give(const std::string& path) const {
+  if (user_ == User::kNobody) Check(chown(path.c_str(), kNobodyId, kNobodyId) == 0, "chown");
+}
+
+WorkerSpec Shell(const Scratch& scratch, const std::string& script) {
+  using sandbox::Access;
+  WorkerSpec spec;
+  spec.executable = "/bin/sh";
+  spec.argv = {"sh", "-c", script};
+  spec.env = {"PATH=/usr/bin:/bin", "TMPDIR=" + scratch.tmp()};
+  spec.working_directory = scratch.work();
+  spec.tmp_dir = scratch.tmp();
+  for (const char* path : {"/usr", "/bin", "/lib", "/lib64", "/etc", "/proc"}) {
+    spec.paths.push_back({path, sandbox::kReadExecute, "system"});
+  }
+  spec.paths.push_back({"/dev", sandbox::kReadWrite | Access::kDevice, "system"});
+  spec.paths.push_back({scratch.work(), sandbox::kReadWriteExecute, "working directory"});
+  spec.paths.push_back({scratch.tmp(), sandbox::kReadWriteExecute, "tmp"});
+  spec.seccomp_program = AllowAllProgram();
+  spec.limits.grace_ms = 300;
+  return spec;
+}
+
+std::string AllowAllProgram() {
+  const sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+  return std::string(reinterpret_cast<const char*>(&allow), sizeof(allow));
+}
+
+const WorkerStatus& Finished::Last() const {
+  static const WorkerStatus none = {.magic = 0};
+  return statuses.empty() ? none : statuses.back();
+}
+
+WorkerRun::WorkerRun(const WorkerSpec& spec, const StartOptions& options) {
+  std::string bytes = options.raw_spec;
+  if (bytes.empty()) {
+    const Result<std::string> encoded = EncodeSpec(spec);
+    Check(encoded.has_value(), "EncodeSpec");
+    bytes = *encoded;
+  }
+  Pair out = OutputPipe();
+  Pair err = OutputPipe();
+  Pair control = Control();
+  const UniqueFd in = Memfd(options.stdin_data, true);
+  const UniqueFd spec_fd = Memfd(bytes, options.seal);
+  const UniqueFd cwd(open(spec.working_directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  std::vector<std::pair<int, int>> descriptors = {{in.get(), 0},
+                                                  {out.theirs.get(), 1},
+                                                  {err.theirs.get(), 2},
+                                                  {spec_fd.get(), kSpecFd},
+                                                  {control.theirs.get(), kControlFd},
+                                                  {cwd.get(), kCwdFd}};
+  if (options.ruleset_fd >= 0) descriptors.emplace_back(options.ruleset_fd, kRulesetFd);
+  pid_ = fork();
+  Check(pid_ >= 0, "fork");
+  if (pid_ == 0) BecomeWorker(options, descriptors);
+  control_ = std::move(control.ours);
+  out_ = std::move(out.ours);
+  err_ = std::move(err.ours);
+}
+
+WorkerRun::~WorkerRun() {
+  if (pid_ < 0) return;
+  HangUp();
+  waitpid(pid_, nullptr, 0);
+}
+
+void WorkerRun::Cancel() { Check(send(control_.get(), &kCancel, 1, MSG_NOSIGNAL) == 1, "send"); }
+
+bool WorkerRun::Pump(int timeout_ms) {
+  pollfd events[] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}};
+  if (!out_ && !err_ && !control_) return false;
+  if (poll(events, 3, timeout_ms) <= 0) return true;
+  if (events[0].revents != 0) ReadSome(out_, finished_.out);
+  if (events[1].revents != 0) ReadSome(err_, finished_.err);
+  if (events[2].revents == 0) return true;
+  WorkerStatus status;
+  if (recv(control_.get(), &status, sizeof(status), 0) == sizeof(status)) {
+    finished_.statuses.push_back(status);
+  } else {
+    control_.reset();
+  }
+  return true;
+}
+
+bool WorkerRun::WaitForOutput(const std::string& text) {
+  const auto until = steady_clock::now() + std::chrono::seconds(10);
+  while (out_ && steady_clock::now() < until) {
+    if (finished_.out.find(text) != std::string::npos) return true;
+    Pump(100);
+  }
+  return finished_.out.find(text) != std::string::npos;
+}
+
+Finished WorkerRun::Wait() {
+  while (Pump(-1)) {
+  }
+  int status = 0;
+  Check(waitpid(std::exchange(pid_, -1), &status, 0) > 0, "waitpid");
+  finished_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return finished_;
+}
+
+int CountProcesses(const std::string& text) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    std::stringstream line;
+    line << file.rdbuf();
+    if (line.str().find(text) != std::string::npos) ++count;
+  }
+  return count;
+}
+
+bool AllGone(const std::string& text) {
+  const auto until = steady_clock::now() + std::chrono::seconds(1);
+  while (CountProcesses(text) > 0) {
+    if (steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+std::string UniqueSeconds() {
+  static int next = 0;
+  return std::to_string(100'000 + getpid()) + "." + std::to_string(++next);
+}
+
+std::string WorkerPath(const char* name) {
+  const char* directory = std::getenv("PA_WORKER_DIR");
+  if (directory != nullptr) return std::string(directory) + "/" + name;
+  return fs::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
+}  // namespace pa::worker

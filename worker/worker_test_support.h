@@ -1,0 +1,103 @@
+// Runs the real worker as the supervisor does, and shows what came of it. For tests.
+//
+//   WorkerRun run(Shell("echo hello"));
+//   Finished done = run.Wait();
+//   EXPECT_EQ(done.out, "hello\n");
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "worker/spec.h"
+#include "worker/status.h"
+
+namespace pa::worker {
+
+enum class User { kSelf, kNobody };  // kNobody: only when the tests run as root
+
+// A directory for one test, owned by `user`, with `work` and `tmp` in it; removed at the end.
+class Scratch {
+ public:
+  explicit Scratch(User user = User::kSelf);
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::string path(const std::string& name = "") const {
+    return name.empty() ? root_ : root_ + "/" + name;
+  }
+  std::string work() const { return path("work"); }
+  std::string tmp() const { return path("tmp"); }
+  void Give(const std::string& path) const;  // to the user
+
+ private:
+  std::string root_;
+  User user_;
+};
+
+// `sh -c script` in scratch.work() with TMPDIR scratch.tmp(), system paths readable, both writable.
+WorkerSpec Shell(const Scratch& scratch, const std::string& script);
+
+// A program that allows everything: most tests are not about seccomp.
+std::string AllowAllProgram();
+
+struct StartOptions {
+  User user = User::kSelf;
+  const char* worker = "project-actions-worker";  // -unconfined, -faults
+  std::vector<std::string> worker_env;            // PA_FAIL_STEP=...
+  std::string stdin_data;
+  int ruleset_fd = -1;
+  bool seal = true;
+  std::string raw_spec;  // instead of the encoded one
+};
+
+struct Finished {
+  std::vector<WorkerStatus> statuses;
+  std::string out;
+  std::string err;
+  int exit_code = -1;  // of the worker; 128+N when it was killed
+
+  bool Started() const {
+    return !statuses.empty() && statuses.front().kind == StatusKind::kStarted;
+  }
+  const WorkerStatus& Last() const;  // a default one when there is none
+};
+
+class WorkerRun {
+ public:
+  explicit WorkerRun(const WorkerSpec& spec, const StartOptions& options = {});
+  ~WorkerRun();
+
+  pid_t pid() const { return pid_; }
+  int control() const { return control_.get(); }
+  void Cancel();
+  void HangUp() { control_.reset(); }
+  // Reads stdout until it holds `text`; false if it ended or ten seconds passed.
+  bool WaitForOutput(const std::string& text);
+  // Reads everything until the worker's end.
+  Finished Wait();
+
+ private:
+  bool Pump(int timeout_ms);  // false when all that can be read has been read
+
+  pid_t pid_ = -1;
+  UniqueFd control_;
+  UniqueFd out_;
+  UniqueFd err_;
+  Finished finished_;
+};
+
+// How many processes have `text` in their command line.
+int CountProcesses(const std::string& text);
+// Waits, at most a second, until there is none.
+bool AllGone(const std::string& text);
+// A number that no other process has in its command line: `sleep ` + UniqueSeconds().
+std::string UniqueSeconds();
+
+std::string WorkerPath(const char* name);
+
+}  // namespace pa::worker
