@@ -157,6 +157,9 @@ std::optional<DirectoryRefusal> CheckOpened(const Policy& policy, const std::str
                                             const std::string* root, const struct stat& status) {
   if (IsSystemDirectory(path, policy.home)) return Refuse(policy, kSystemText, path);
   if (root == nullptr) return Refuse(policy, kOutsideText, path);
+  if ((path + "/").find("/.git/") != std::string::npos) {
+    return Refuse(policy, "working directory cannot be git's own data", path);
+  }
   if (path != *root && IsHome(policy, status)) {
     return Refuse(policy, "working directory cannot be the home directory itself", path);
   }

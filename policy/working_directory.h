@@ -1,7 +1,7 @@
 // WorkingDirectory: a directory in which calls may work; only Validate can make one.
 //
-//   Result... dir = ValidateWorkingDirectory(policy, "sub/dir");   // relative to the first root, or absolute
-//   spawn with fd 5 = dir->fd();
+//   Result... dir = ValidateWorkingDirectory(policy, "sub/dir");   // relative to the first root,
+//   or absolute spawn with fd 5 = dir->fd();
 //
 // The path is resolved once, by descriptor, and that descriptor is what the worker enters: whatever
 // happens to the name afterwards leads nowhere else.
@@ -36,9 +36,10 @@ struct DirectoryRefusal {
 };
 
 // Refused: system directories (/, /etc, /usr, /bin, /proc, ... and what is beneath them), the home
-// itself when it is no root, outside every root, not a directory, not owned by the effective user, no
-// owner write permission. "" means the first root.
-std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(const Policy& policy,
-                                                                          const std::string& requested);
+// itself when it is no root, what lies in a .git (a command there could write hooks), outside every
+// root, not a directory, not owned by the effective user, no owner write permission. "" means the
+// first root.
+std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(
+    const Policy& policy, const std::string& requested);
 
 }  // namespace pa::policy

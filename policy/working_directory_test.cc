@@ -161,6 +161,14 @@ TEST_F(WorkingDirectoryTest, OwnedBySomebodyElse) {
                                              path.string()));
 }
 
+TEST_F(WorkingDirectoryTest, GitsOwnData) {
+  fs::create_directories(base_ / "root/.git/hooks");
+  fs::create_directories(base_ / "root/.github");
+  EXPECT_TRUE(Refused(".git").starts_with("working directory cannot be git's own data"));
+  EXPECT_TRUE(Refused(".git/hooks").starts_with("working directory cannot be git's own data"));
+  EXPECT_EQ(Accepted(".github"), base_ / "root/.github");
+}
+
 TEST_F(WorkingDirectoryTest, NotADirectory) {
   ASSERT_EQ(mkfifo((base_ / "root/fifo").c_str(), 0600), 0);
   EXPECT_TRUE(Refused("fifo").starts_with("working directory cannot be opened: fifo"));

@@ -1,0 +1,217 @@
+#include "policy/repository.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/file.h"
+#include "base/unique_fd.h"
+#include "policy/path.h"
+
+namespace pa::policy {
+namespace {
+
+constexpr std::size_t kMaxLinkFile = 8192;  // a path and a word
+
+struct Place {
+  std::string top_level;
+  std::string git_dir;
+  std::string common_dir;
+};
+using Found = Result<std::optional<Place>>;
+
+// git says "dubious ownership" of the same; what another user made may name anything.
+std::unexpected<Error> Refused(const std::string& path, std::string_view why) {
+  return std::unexpected(Error{"git repository", path + ": " + std::string(why)});
+}
+
+std::optional<std::string> Real(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  if (!real) return std::nullopt;
+  return std::string(real.get());
+}
+
+std::string ParentOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string Join(const std::string& directory, std::string_view path) {
+  return path.starts_with('/') ? std::string(path) : directory + "/" + std::string(path);
+}
+
+bool Exists(const std::string& path) {
+  struct stat status{};
+  return lstat(path.c_str(), &status) == 0;
+}
+
+bool IsRegular(const std::string& path) {
+  struct stat status{};
+  return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool IsOwnDirectory(const std::string& path) {
+  struct stat status{};
+  return lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
+// The only line of `path`, which must be a regular file and no symlink; nothing when there is none.
+std::optional<std::string> ReadLine(const std::string& path) {
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd) return std::nullopt;
+  Result<std::string> text = ReadFileFrom(fd.get(), path, kMaxLinkFile);
+  if (!text || text->find('\0') != std::string::npos) return std::nullopt;
+  while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
+  return text->empty() ? std::nullopt : std::optional(std::move(*text));
+}
+
+// What git itself looks for before it takes a directory for a repository (setup.c,
+// is_git_directory).
+bool LooksLikeGitDirectory(const std::string& git_dir, const std::string& common_dir) {
+  return Exists(git_dir + "/HEAD") && Exists(common_dir + "/objects") &&
+         Exists(common_dir + "/refs");
+}
+
+// `<git_dir>/gitdir` names `top_level`/.git.
+bool NamesBack(const std::string& git_dir, const std::string& top_level) {
+  const std::optional<std::string> line = ReadLine(git_dir + "/gitdir");
+  if (!line) return false;
+  const std::string link = Join(git_dir, *line);
+  return link.ends_with("/.git") && Real(ParentOf(link)) == top_level;
+}
+
+Found Search(const std::string& from, const std::string& inside);
+
+Found DirectoryPlace(const std::string& top_level, const std::string& git_dir) {
+  const std::optional<std::string> common = ReadLine(git_dir + "/commondir");
+  if (common && Real(Join(git_dir, *common)) != git_dir) {
+    return Refused(git_dir, "its commondir names another repository");
+  }
+  if (!LooksLikeGitDirectory(git_dir, git_dir)) return std::nullopt;
+  if (!IsOwnDirectory(git_dir)) return Refused(git_dir, "it belongs to another user");
+  return Place{top_level, git_dir, git_dir};
+}
+
+// Where git_dir lies decides: <common>/worktrees/ID is a place that only the owner of <common> can
+// write, so a line that stands there was not made up by whoever wrote `.git`.
+Found WorktreePlace(const std::string& top_level, const std::string& git_dir,
+                    const std::string& common_line) {
+  const std::optional<std::string> common = Real(Join(git_dir, common_line));
+  if (!common || ParentOf(git_dir) != *common + "/worktrees" || !NamesBack(git_dir, top_level)) {
+    return Refused(git_dir, "it does not name " + top_level + " as its working tree");
+  }
+  if (!IsOwnDirectory(git_dir) || !IsOwnDirectory(*common)) {
+    return Refused(git_dir, "it belongs to another user");
+  }
+  return Place{top_level, git_dir, *common};
+}
+
+Found SubmodulePlace(const std::string& top_level, const std::string& git_dir,
+                     const std::string& inside) {
+  bool believed = IsBeneath(git_dir, inside);
+  if (!believed && top_level != "/") {
+    Found enclosing = Search(ParentOf(top_level), inside);
+    if (!enclosing) return enclosing;
+    believed = *enclosing && (IsBeneath(git_dir, (*enclosing)->git_dir + "/modules") ||
+                              IsBeneath(git_dir, (*enclosing)->common_dir + "/modules"));
+  }
+  if (!believed) return Refused(git_dir, "it does not name " + top_level + " as its working tree");
+  if (!IsOwnDirectory(git_dir)) return Refused(git_dir, "it belongs to another user");
+  return Place{top_level, git_dir, git_dir};
+}
+
+Found LinkedPlace(const std::string& top_level, const std::string& inside) {
+  constexpr std::string_view kWord = "gitdir: ";
+  const std::string link = top_level + "/.git";
+  const std::optional<std::string> line = ReadLine(link);
+  if (!line || !line->starts_with(kWord)) return Refused(link, "it is no link of git's");
+  const std::optional<std::string> git_dir = Real(Join(top_level, line->substr(kWord.size())));
+  if (!git_dir) return Refused(link, "what it names does not exist");
+  const std::optional<std::string> common = ReadLine(*git_dir + "/commondir");
+  if (common) return WorktreePlace(top_level, *git_dir, *common);
+  return SubmodulePlace(top_level, *git_dir, inside);
+}
+
+Found PlaceAt(const std::string& top_level, const std::string& inside) {
+  const std::string name = top_level == "/" ? "/.git" : top_level + "/.git";
+  struct stat status{};
+  if (lstat(name.c_str(), &status) != 0) return std::nullopt;
+  if (S_ISDIR(status.st_mode)) return DirectoryPlace(top_level, name);
+  if (S_ISREG(status.st_mode)) return LinkedPlace(top_level, inside);
+  const std::optional<std::string> real = Real(name);
+  if (!real || !IsBeneath(*real, inside)) {
+    return Refused(name, "it leads out of the working directory");
+  }
+  return DirectoryPlace(top_level, *real);
+}
+
+// Upwards from `from`, within one file system, as git does.
+Found Search(const std::string& from, const std::string& inside) {
+  struct stat start{};
+  if (stat(from.c_str(), &start) != 0) return std::unexpected(Error{"stat", from, errno});
+  for (std::string at = from;; at = ParentOf(at)) {
+    struct stat status{};
+    if (stat(at.c_str(), &status) != 0 || status.st_dev != start.st_dev) return std::nullopt;
+    Found place = PlaceAt(at, inside);
+    if (!place || *place || at == "/") return place;
+  }
+}
+
+void Grant(Repository& repository, const std::string& path, sandbox::Access access,
+           const char* reason) {
+  repository.grants.push_back({path, access, reason});
+}
+
+void GrantRepository(Repository& repository, const std::string& inside) {
+  const std::string& common = repository.common_dir;
+  if (!IsBeneath(common, inside)) {
+    Grant(repository, common, sandbox::kReadWrite, "git repository");
+    // Not where a link leads: an agent may have made it.
+    if (IsOwnDirectory(common + "/hooks")) {
+      Grant(repository, common + "/hooks", sandbox::kReadExecute, "git hooks");
+    }
+  }
+  if (!IsBeneath(repository.git_dir, inside) && !IsBeneath(repository.git_dir, common)) {
+    Grant(repository, repository.git_dir, sandbox::kReadWrite, "git repository");
+  }
+}
+
+// git reads files of the directories above, and hooks run at the top.
+void GrantAncestors(Repository& repository, const WorkingDirectory& directory) {
+  if (repository.top_level == directory.path()) return;
+  if (IsBeneath(repository.top_level, directory.root())) {
+    Grant(repository, repository.top_level, sandbox::kReadExecute, "git working tree");
+    return;
+  }
+  std::string at = directory.path();
+  do {
+    at = ParentOf(at);
+    for (const char* name : {"/.gitattributes", "/.gitignore", "/.gitmodules"}) {
+      if (IsRegular(at + name))
+        Grant(repository, at + name, sandbox::Access::kRead, "git working tree");
+    }
+  } while (at != repository.top_level && at != "/");
+}
+
+}  // namespace
+
+Result<std::optional<Repository>> FindRepository(const WorkingDirectory& directory) {
+  Found place = Search(directory.path(), directory.path());
+  if (!place) return std::unexpected(std::move(place.error()));
+  if (!*place) return std::nullopt;
+  Repository repository{.top_level = std::move((*place)->top_level),
+                        .git_dir = std::move((*place)->git_dir),
+                        .common_dir = std::move((*place)->common_dir)};
+  GrantRepository(repository, directory.path());
+  GrantAncestors(repository, directory);
+  return repository;
+}
+
+}  // namespace pa::policy
