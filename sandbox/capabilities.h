@@ -1,9 +1,9 @@
 // DropCapabilities: root inside the sandbox owns files, and that is all. Freestanding.
 //
-// Landlock denies mount even to root, but not kill, ptrace of kernel threads, raw sockets, chroot,
-// device configuration or the clock. Root keeps four capabilities, which only say whose files it
-// may touch, so that `make install` and git behave as root expects within the paths that Landlock
-// grants:
+// Landlock denies mount even to root, but not raw sockets, chroot, device configuration or the
+// clock, and CAP_PERFMON reads the environment and the memory map of other processes past it (seen
+// on 6.18). Root keeps four capabilities, which only say whose files it may touch, so that `make
+// install` and git behave as root expects within the paths that Landlock grants:
 //
 //   CAP_CHOWN         give files away: install -o, tar
 //   CAP_DAC_OVERRIDE  read and write files of other users

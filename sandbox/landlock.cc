@@ -98,10 +98,9 @@ SysResult<UniqueFd> CreateRuleset(int abi, Network network) {
 SysResult<UniqueFd> CreateScopeRuleset(int abi) {
   if (abi < 6)
     return std::unexpected(SysError{"landlock_create_ruleset", "signal scope", EOPNOTSUPP});
-  // A layer denies REFER even when it does not handle it. Kernels of ABI 6 apply that to a layer
-  // without any file system right too, as soon as another layer has some: then mv between
-  // directories would fail inside. So ABI 6 handles REFER here and grants it everywhere.
-  if (abi > 6) return Create({0, 0, kScopeSignal});
+  // A layer denies REFER even when it does not handle it, as soon as another layer has file system
+  // rights: with a scope alone here, mv between directories would fail inside the command's own
+  // domain (seen on 6.18). So REFER is handled, and granted everywhere.
   SysResult<UniqueFd> ruleset = Create({kRefer, 0, kScopeSignal});
   if (!ruleset) return ruleset;
   const UniqueFd root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));

@@ -11,7 +11,7 @@ namespace pa::sandbox {
 enum class Access : std::uint8_t {
   kNone = 0,
   kRead = 1,     // read files, list directories
-  kExecute = 2,  // execve
+  kExecute = 2,  // execve, which needs kRead as well
   kWrite = 4,    // write, truncate, create, remove, rename and link, also across directories
   kDevice = 8,   // ioctl on device files
 };

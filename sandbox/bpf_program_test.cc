@@ -1,0 +1,97 @@
+#include "sandbox/bpf_program.h"
+
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+
+#include "sandbox/bpf_interpreter_for_test.h"
+
+namespace pa::sandbox {
+namespace {
+
+constexpr std::uint32_t kRefused = SECCOMP_RET_ERRNO | EPERM;
+
+std::uint32_t Answer(const std::string& program, int number, std::uint64_t arg0 = 0,
+                     std::uint64_t arg1 = 0, std::uint32_t arch = AUDIT_ARCH_X86_64) {
+  return RunBpf(program, {number, arch, 0, {arg0, arg1}}).value_or(0xdeadbeef);
+}
+
+std::string WithRule(ArgTest first, ArgTest second = {}) {
+  const SyscallRule rule{"x", EPERM, "", first, second};
+  Result<std::string> program =
+      AssembleBpf(AUDIT_ARCH_X86_64,
+                  {{0, SECCOMP_RET_ALLOW, {}}, {5, SECCOMP_RET_ALLOW, {rule}}, {6, kRefused, {}}});
+  return program ? *program : "";
+}
+
+TEST(BpfProgram, EachRangeHasItsAction) {
+  for (std::uint32_t count = 1; count <= 200; ++count) {
+    std::vector<NumberRange> ranges;
+    for (std::uint32_t i = 0; i < count; ++i) ranges.push_back({3 * i, SECCOMP_RET_ERRNO | i, {}});
+    const Result<std::string> program = AssembleBpf(AUDIT_ARCH_X86_64, ranges);
+    ASSERT_TRUE(program);
+    for (std::uint32_t number = 0; number < 3 * count + 5; ++number) {
+      const std::uint32_t range = std::min(number / 3, count - 1);
+      ASSERT_EQ(Answer(*program, static_cast<int>(number)), SECCOMP_RET_ERRNO | range) << number;
+    }
+  }
+}
+
+TEST(BpfProgram, AnotherArchitectureDies) {
+  const std::string program = WithRule({});
+  EXPECT_EQ(Answer(program, 0, 0, 0, AUDIT_ARCH_I386), SECCOMP_RET_KILL_PROCESS);
+  EXPECT_EQ(Answer(program, 0), SECCOMP_RET_ALLOW);
+}
+
+TEST(BpfProgram, AnyBit) {
+  const std::string program = WithRule({ArgTest::Op::kAnyBit, 1, 0x6000, 0});
+  EXPECT_EQ(Answer(program, 5, 0xffffffff, 0x9fff), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(Answer(program, 5, 0, 0x2000), kRefused);
+  EXPECT_EQ(Answer(program, 5, 0, 0x4000), kRefused);
+  EXPECT_EQ(Answer(program, 5, 0, 0x600000000000),
+            SECCOMP_RET_ALLOW);  // the upper half does not count
+}
+
+TEST(BpfProgram, MaskedEqual) {
+  const std::string program = WithRule({ArgTest::Op::kMaskedEqual, 0, 0x203, 0x200});
+  EXPECT_EQ(Answer(program, 5, 0x200), kRefused);
+  EXPECT_EQ(Answer(program, 5, 0xff00000000000140), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(Answer(program, 5, 0xdeadbeef00000a40), kRefused);
+  EXPECT_EQ(Answer(program, 5, 0x201), SECCOMP_RET_ALLOW);
+}
+
+TEST(BpfProgram, NotIn) {
+  const std::string program = WithRule({ArgTest::Op::kNotIn, 0, 0xffffffff, 1u << 1 | 1u << 31});
+  for (std::uint64_t value = 0; value < 70; ++value) {
+    EXPECT_EQ(Answer(program, 5, value), value == 1 || value == 31 ? SECCOMP_RET_ALLOW : kRefused);
+  }
+  EXPECT_EQ(Answer(program, 5, 0xffffffff), kRefused);
+  EXPECT_EQ(Answer(program, 5, 0x100000001), SECCOMP_RET_ALLOW);  // the kernel takes it for 1
+  const std::string masked = WithRule({ArgTest::Op::kNotIn, 0, 0xf, 1u << 1});
+  EXPECT_EQ(Answer(masked, 5, 0x80801), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(Answer(masked, 5, 0x80802), kRefused);
+}
+
+TEST(BpfProgram, NotNullLooksAtBothHalves) {
+  const std::string program = WithRule({ArgTest::Op::kNotNull, 0});
+  EXPECT_EQ(Answer(program, 5, 0), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(Answer(program, 5, 1), kRefused);
+  EXPECT_EQ(Answer(program, 5, 0x100000000), kRefused);
+}
+
+TEST(BpfProgram, BothTestsMustHold) {
+  const std::string program =
+      WithRule({ArgTest::Op::kMaskedEqual, 0, 0xff, 7}, {ArgTest::Op::kNotIn, 1, 0xff, 1u << 2});
+  EXPECT_EQ(Answer(program, 5, 7, 3), kRefused);
+  EXPECT_EQ(Answer(program, 5, 7, 2), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(Answer(program, 5, 6, 3), SECCOMP_RET_ALLOW);
+}
+
+TEST(BpfProgram, TooManyRangesAreAnError) {
+  std::vector<NumberRange> ranges;
+  for (std::uint32_t i = 0; i < 300; ++i) ranges.push_back({i, SECCOMP_RET_ERRNO | i, {}});
+  EXPECT_FALSE(AssembleBpf(AUDIT_ARCH_X86_64, ranges));
+}
+
+}  // namespace
+}  // namespace pa::sandbox

@@ -1,0 +1,141 @@
+#include "sandbox/enforcement.h"
+
+#include <errno.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace pa::sandbox {
+namespace {
+
+constexpr ResourceLimits kLimits{60, 1 << 30, 100, 1024, 1 << 30, 60'000, 2'000};
+
+KernelFeatures Kernel(int abi) {
+  KernelFeatures kernel;
+  kernel.landlock_abi = abi;
+  kernel.landlock_errno = abi == 0 ? EOPNOTSUPP : 0;
+  kernel.seccomp_filter = true;
+  return kernel;
+}
+
+Enforcement Report(int abi, Network network = Network::kNone) {
+  Confinement confinement;
+  confinement.network = network;
+  return Assess(confinement, kLimits, Kernel(abi));
+}
+
+Level LevelOf(const Enforcement& report, const char* name) {
+  const Protection* protection = report.Find(name);
+  if (protection == nullptr) ADD_FAILURE() << name;
+  return protection == nullptr ? Level::kNot : protection->level;
+}
+
+TEST(Enforcement, TheSameNamesInTheSameOrderAlways) {
+  std::vector<std::string> names;
+  for (const Protection& protection : Report(7).protections) names.push_back(protection.name);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+  for (int abi = 0; abi <= 10; ++abi) {
+    for (const Network network : {Network::kNone, Network::kFull}) {
+      Confinement confinement;
+      confinement.network = network;
+      for (const ResourceLimits& limits : {kLimits, ResourceLimits{}}) {
+        const Enforcement report = Assess(confinement, limits, Kernel(abi));
+        ASSERT_EQ(report.protections.size(), names.size());
+        for (std::size_t i = 0; i < names.size(); ++i) {
+          EXPECT_EQ(report.protections[i].name, names[i]);
+        }
+      }
+    }
+  }
+}
+
+TEST(Enforcement, ByAndWhySayWhatTheLevelNeeds) {
+  for (int abi = 0; abi <= 10; ++abi) {
+    for (const Protection& protection : Report(abi, Network::kFull).protections) {
+      EXPECT_EQ(protection.by.empty(), protection.level == Level::kNot) << protection.name;
+      EXPECT_EQ(protection.why.empty(), protection.level == Level::kEnforced) << protection.name;
+    }
+  }
+}
+
+TEST(Enforcement, WhatTier0CannotGive) {
+  for (const char* name :
+       {"file_metadata", "protected_paths", "disk_space", "process_list", "scheduling"}) {
+    EXPECT_EQ(LevelOf(Report(10), name), Level::kNot) << name;
+  }
+  EXPECT_TRUE(Report(10).Complete());
+}
+
+TEST(Enforcement, SeccompFillsInForOlderLandlock) {
+  for (const int abi : {1, 2}) {
+    const Enforcement report = Report(abi);
+    EXPECT_TRUE(report.Complete());
+    for (const char* name : {"file_read", "truncate", "network_tcp", "network_udp", "unix_sockets",
+                             "abstract_sockets"}) {
+      EXPECT_EQ(LevelOf(report, name), Level::kEnforced) << name;
+    }
+    EXPECT_EQ(report.Find("truncate")->by, "seccomp");
+  }
+  EXPECT_EQ(Report(3).Find("truncate")->by, "landlock ABI 3");
+  EXPECT_EQ(Report(9).Find("unix_sockets")->by, "landlock ABI 9, seccomp");
+}
+
+TEST(Enforcement, SignalsAndTheTreeInPartBeforeAbi6) {
+  for (const char* name : {"signals", "process_tree"}) {
+    EXPECT_EQ(LevelOf(Report(5), name), Level::kPartly) << name;
+    EXPECT_EQ(LevelOf(Report(6), name), Level::kEnforced) << name;
+  }
+  EXPECT_TRUE(Report(5).Complete());
+  EXPECT_FALSE(Report(5).Full());
+  EXPECT_TRUE(Report(6).Full());
+}
+
+TEST(Enforcement, WithoutLandlockNothingIsComplete) {
+  const Enforcement report = Report(0);
+  EXPECT_FALSE(report.Complete());
+  EXPECT_EQ(LevelOf(report, "file_read"), Level::kNot);
+  EXPECT_NE(report.Find("file_read")->why.find("lsm="), std::string::npos);
+}
+
+TEST(Enforcement, WithoutSeccompNothingIsComplete) {
+  KernelFeatures kernel = Kernel(10);
+  kernel.seccomp_filter = false;
+  const Enforcement report = Assess({}, kLimits, kernel);
+  EXPECT_FALSE(report.Complete());
+  EXPECT_EQ(LevelOf(report, "mounts"), Level::kNot);
+  EXPECT_EQ(LevelOf(report, "file_read"), Level::kEnforced);
+}
+
+TEST(Enforcement, WhatThePolicyGrantsIsListedAndNotMissing) {
+  const Enforcement report = Report(7, Network::kFull);
+  EXPECT_EQ(LevelOf(report, "network_tcp"), Level::kNot);
+  EXPECT_NE(report.Find("network_tcp")->why.find("network: full"), std::string::npos);
+  EXPECT_EQ(LevelOf(report, "network_other"), Level::kEnforced);
+  EXPECT_TRUE(report.Complete());
+  EXPECT_TRUE(report.Full());
+}
+
+TEST(Enforcement, NoLimitNoProtection) {
+  const Enforcement report = Assess({}, {}, Kernel(7));
+  EXPECT_EQ(LevelOf(report, "memory"), Level::kNot);
+  EXPECT_EQ(LevelOf(Report(7), "memory"), Level::kPartly);
+  EXPECT_EQ(LevelOf(report, "open_files"), Level::kNot);
+  EXPECT_EQ(LevelOf(Report(7), "open_files"), Level::kEnforced);
+  EXPECT_TRUE(report.Complete());
+}
+
+TEST(Enforcement, ThisKernel) {
+  const KernelFeatures kernel = ProbeKernel();
+  EXPECT_TRUE(kernel.seccomp_filter);
+  EXPECT_FALSE(kernel.release.empty());
+  EXPECT_EQ(kernel.landlock_abi == 0, kernel.landlock_errno != 0);
+}
+
+TEST(Enforcement, LevelNames) {
+  EXPECT_STREQ(LevelName(Level::kEnforced), "enforced");
+  EXPECT_STREQ(LevelName(Level::kPartly), "partly");
+  EXPECT_STREQ(LevelName(Level::kNot), "not");
+}
+
+}  // namespace
+}  // namespace pa::sandbox

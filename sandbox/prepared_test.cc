@@ -1,0 +1,124 @@
+#include "sandbox/prepared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "sandbox/child_for_test.h"
+#include "sandbox/landlock.h"
+
+namespace pa::sandbox {
+namespace {
+
+struct Project {
+  TemporaryDirectory top;
+  Confinement confinement;
+
+  Project() {
+    std::filesystem::create_directories(top / "in");
+    std::ofstream(top / "in/file") << "x";
+    std::ofstream(top / "outside") << "x";
+    confinement.paths = {{top / "in", kReadWrite, "working directory"},
+                         {top / "missing", kReadWrite, "does not exist"}};
+  }
+};
+
+class Prepared : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (ProbeLandlock().abi == 0) GTEST_SKIP() << "this kernel has no Landlock";
+  }
+};
+
+int OpenInside(const PreparedSandbox& prepared, const std::string& path) {
+  return InChild([&] {
+    if (!Enforce(prepared.landlock_ruleset.get())) return kSetupFailed;
+    return AttemptErrno(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  });
+}
+
+TEST_F(Prepared, OneRulesetServesManyProcesses) {
+  const Project project;
+  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  ASSERT_TRUE(prepared) << prepared.error().Message();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(OpenInside(*prepared, project.top / "in/file"), 0);
+    EXPECT_EQ(OpenInside(*prepared, project.top / "outside"), EACCES);
+  }
+}
+
+TEST_F(Prepared, AMissingPathIsSkippedAndNotCreated) {
+  const Project project;
+  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  ASSERT_TRUE(prepared);
+  EXPECT_NE(prepared->identities[0], PathIdentity{});
+  EXPECT_EQ(prepared->identities[1], PathIdentity{});
+  EXPECT_FALSE(std::filesystem::exists(project.top / "missing"));
+  EXPECT_TRUE(prepared->StillValid());
+}
+
+TEST_F(Prepared, AReplacedPathIsNoticed) {
+  const Project project;
+  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  ASSERT_TRUE(prepared);
+  std::ofstream(project.top / "in/another") << "x";
+  EXPECT_TRUE(prepared->StillValid());  // content may change
+  for (int i = 0; i < 20; ++i) {        // also when the file system likes to reuse inode numbers
+    std::filesystem::remove_all(project.top / "in");
+    EXPECT_FALSE(prepared->StillValid());
+    std::filesystem::create_directories(project.top / "in");
+    EXPECT_FALSE(prepared->StillValid());
+  }
+}
+
+TEST_F(Prepared, ARenamedDirectoryDoesNotKeepItsName) {
+  const Project project;
+  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  ASSERT_TRUE(prepared);
+  std::filesystem::rename(project.top / "in", project.top / "elsewhere");
+  EXPECT_FALSE(prepared->StillValid());
+  std::filesystem::rename(project.top / "elsewhere", project.top / "in");
+  EXPECT_TRUE(prepared->StillValid());
+}
+
+TEST_F(Prepared, AMissingPathThatAppearsIsNoticed) {
+  const Project project;
+  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  ASSERT_TRUE(prepared);
+  std::filesystem::create_directories(project.top / "missing");
+  EXPECT_FALSE(prepared->StillValid());
+}
+
+TEST_F(Prepared, WithoutLandlockThereIsNoRuleset) {
+  const Project project;
+  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement, 0);
+  ASSERT_TRUE(prepared);
+  EXPECT_FALSE(prepared->landlock_ruleset);
+  EXPECT_EQ(prepared->landlock_abi, 0);
+  EXPECT_TRUE(prepared->StillValid());
+}
+
+TEST_F(Prepared, OlderKernels) {
+  const Project project;
+  for (int abi = 1; abi <= ProbeLandlock().abi; ++abi) {
+    const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement, abi);
+    ASSERT_TRUE(prepared) << abi << " " << prepared.error().Message();
+    EXPECT_EQ(OpenInside(*prepared, project.top / "in/file"), 0) << abi;
+    EXPECT_EQ(OpenInside(*prepared, project.top / "outside"), EACCES) << abi;
+  }
+}
+
+TEST_F(Prepared, AFailureNamesWhatFailed) {
+  Project project;
+  project.confinement.paths.push_back({std::string(5000, 'x'), kReadWrite, "too long"});
+  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error().op, "open");
+  EXPECT_EQ(prepared.error().sys_errno, ENAMETOOLONG);
+}
+
+}  // namespace
+}  // namespace pa::sandbox
