@@ -1,6 +1,6 @@
 #include "base/error.h"
 
-#include <string.h>
+#include <cstring>
 
 #include "base/utf8.h"
 

@@ -16,9 +16,9 @@ namespace pa {
 
 // What was attempted, on what object, and what the kernel said.
 struct Error {
-  std::string op;        // `openat2`, `parse policy`
-  std::string subject;   // the path or name; may be empty
-  int sys_errno = 0;     // 0 when no system call failed
+  std::string op;       // `openat2`, `parse policy`
+  std::string subject;  // the path or name; may be empty
+  int sys_errno = 0;    // 0 when no system call failed
 
   Error() = default;
   Error(std::string operation, std::string object, int code = 0)

@@ -14,7 +14,7 @@ namespace {
 struct Decimal {
   bool negative = false;
   std::string digits;
-  long exponent = 0;
+  std::int64_t exponent = 0;
 };
 
 // Nothing if the exponent does not fit; the token is a JSON number.
@@ -26,9 +26,10 @@ std::optional<Decimal> Normalize(std::string_view token) {
   std::string_view exponent = token.substr(std::min(token.size(), mantissa.size() + 1));
   const std::size_t point = mantissa.find('.');
   number.digits = mantissa.substr(0, point);
-  if (point != mantissa.npos) {
+  if (point != std::string_view::npos) {
     number.digits += mantissa.substr(point + 1);
-    number.exponent = static_cast<long>(point + 1) - static_cast<long>(mantissa.size());
+    number.exponent =
+        static_cast<std::int64_t>(point + 1) - static_cast<std::int64_t>(mantissa.size());
   }
   number.digits.erase(0, number.digits.find_first_not_of('0'));
   while (number.digits.ends_with('0')) {
@@ -109,7 +110,7 @@ std::optional<std::int64_t> JsonValue::AsInteger() const {
   std::optional<Decimal> number = Normalize(NumberToken());
   if (!number || number->exponent < 0) return std::nullopt;
   if (number->digits.empty()) return 0;
-  constexpr long kMaxDigits = 19;  // of an int64
+  constexpr std::int64_t kMaxDigits = 19;  // of an int64
   if (number->exponent > kMaxDigits) return std::nullopt;
   number->digits.append(static_cast<std::size_t>(number->exponent), '0');
   if (number->negative) number->digits.insert(0, "-");

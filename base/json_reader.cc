@@ -4,7 +4,6 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/json.h"
@@ -20,7 +19,11 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 // RFC 8259, 6. simdjson's own number parsers refuse what does not fit 64 bits; a token does not.
 bool IsNumber(std::string_view token) {
   std::size_t at = 0;
-  const auto skip = [&](char c) { return at < token.size() && token[at] == c && ++at; };
+  const auto skip = [&](char c) {
+    const bool found = at < token.size() && token[at] == c;
+    if (found) ++at;
+    return found;
+  };
   const auto digits = [&] {
     const std::size_t start = at;
     while (at < token.size() && IsDigit(token[at])) ++at;
@@ -38,7 +41,7 @@ bool IsNumber(std::string_view token) {
 
 std::string_view TrimRight(std::string_view token) {
   const std::size_t last = token.find_last_not_of(" \t\r\n");
-  return token.substr(0, last == token.npos ? 0 : last + 1);
+  return token.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
 // Sorted views instead of a pairwise search: a hostile object has as many keys as fit the line.
@@ -58,7 +61,7 @@ class Reader {
       : limits_(limits), padded_(text.size() + 2) {
     // Within brackets a scalar at the root is nothing special; for simdjson it would be.
     padded_.data()[0] = '[';
-    std::memcpy(padded_.data() + 1, text.data(), text.size());
+    text.copy(padded_.data() + 1, text.size());
     padded_.data()[text.size() + 1] = ']';
   }
 
@@ -69,12 +72,13 @@ class Reader {
   }
 
  private:
-  bool Refuse(std::string problem, const char* where = nullptr) {
+  bool Refuse(std::string problem, std::string_view where = {}) {
     problem_ = std::move(problem);
     const char* begin = padded_.data() + 1;
     const std::size_t size = padded_.size() - 2;
-    if (where >= begin && where <= begin + size) {
-      problem_ += " at byte " + std::to_string(where - begin);
+    const char* at = where.begin();
+    if (at >= begin && at <= begin + size) {
+      problem_ += " at byte " + std::to_string(at - begin);
     }
     return false;
   }
@@ -83,7 +87,7 @@ class Reader {
   bool Refuse(simdjson::error_code error) {
     const char* where = nullptr;
     if (document_.current_location().get(where) != simdjson::SUCCESS) where = nullptr;
-    return Refuse(simdjson::error_message(error), where);
+    return Refuse(simdjson::error_message(error), std::string_view(where, 0));
   }
 
   bool ReadRoot(JsonValue& out) {
@@ -97,14 +101,14 @@ class Reader {
     for (auto element : root) {
       ondemand::value value;
       if (const auto error = element.get(value)) return Refuse(error);
-      if (++count > 1) return Refuse("more than one value", value.raw_json_token().data());
+      if (++count > 1) return Refuse("more than one value", value.raw_json_token());
       if (!ReadValue(value, 1, out)) return false;
     }
     if (count == 0) return Refuse("no value");
     // A `]` in the text may have ended our own bracket early.
     const char* rest = nullptr;
     if (document_.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) {
-      return Refuse("trailing bytes", rest);
+      return Refuse("trailing bytes", std::string_view(rest, 0));
     }
     return true;
   }
@@ -112,13 +116,13 @@ class Reader {
   bool ReadValue(ondemand::value& value, std::size_t depth, JsonValue& out) {
     const std::string_view token = value.raw_json_token();
     if (++values_ > limits_.max_values) {
-      return Refuse("more than " + std::to_string(limits_.max_values) + " values", token.data());
+      return Refuse("more than " + std::to_string(limits_.max_values) + " values", token);
     }
     const char first = token.empty() ? '\0' : token[0];
     if (first == '"') return ReadString(value, token, out);
     if (first != '{' && first != '[') return ReadScalar(token, out);
     if (depth > limits_.max_depth) {
-      return Refuse("nested deeper than " + std::to_string(limits_.max_depth), token.data());
+      return Refuse("nested deeper than " + std::to_string(limits_.max_depth), token);
     }
     return first == '{' ? ReadObject(value, depth, out) : ReadArray(value, depth, out);
   }
@@ -132,7 +136,7 @@ class Reader {
     } else if (IsNumber(token)) {
       out = JsonValue::Number(std::string(token));
     } else {
-      return Refuse("no JSON value", raw.data());
+      return Refuse("no JSON value", raw);
     }
     return true;
   }
@@ -140,15 +144,15 @@ class Reader {
   bool ReadString(ondemand::value& value, std::string_view token, JsonValue& out) {
     std::string_view text;
     if (const auto error = value.get_string().get(text)) {
-      return Refuse(simdjson::error_message(error), token.data());
+      return Refuse(simdjson::error_message(error), token);
     }
-    if (!CheckEscapes(text, token.data())) return false;
+    if (!CheckEscapes(text, token)) return false;
     out = JsonValue::String(std::string(text));
     return true;
   }
 
   // The line is UTF-8, but an escape such as \udc00 can still name what is no character.
-  bool CheckEscapes(std::string_view text, const char* where) {
+  bool CheckEscapes(std::string_view text, std::string_view where) {
     return IsValidUtf8(text) || Refuse("string with a lone surrogate", where);
   }
 
@@ -166,7 +170,7 @@ class Reader {
   }
 
   bool ReadObject(ondemand::value& value, std::size_t depth, JsonValue& out) {
-    const char* where = value.raw_json_token().data();
+    const std::string_view where = value.raw_json_token();
     ondemand::object object;
     if (const auto error = value.get_object().get(object)) return Refuse(error);
     std::vector<JsonValue::Member> members;
@@ -186,7 +190,7 @@ class Reader {
                   JsonValue::Member& out) {
     std::string_view key;
     if (const auto error = field.unescaped_key().get(key)) return Refuse(error);
-    if (!CheckEscapes(key, nullptr)) return false;
+    if (!CheckEscapes(key, {})) return false;
     out.first = key;
     ondemand::value value;
     if (const auto error = field.value().get(value)) return Refuse(error);

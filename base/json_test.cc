@@ -72,10 +72,10 @@ TEST(JsonValue, Find) {
 
 TEST(JsonValue, TakeMovesOut) {
   JsonValue object = JsonValue::Object({{"a", JsonValue::String("text")}});
-  EXPECT_EQ(std::move(object).Take("none"), std::nullopt);
   std::optional<JsonValue> taken = std::move(object).Take("a");
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->AsString(), "text");
+  EXPECT_EQ(JsonValue::Object({{"a", JsonValue()}}).Take("none"), std::nullopt);
   EXPECT_EQ(JsonValue::Array({}).Take("a"), std::nullopt);
 }
 

@@ -5,8 +5,8 @@
 //   transport.Send(std::move(w).Take());
 //
 // String() repairs: bytes that are no UTF-8 become U+FFFD, one for each maximal invalid prefix
-// (Unicode 15, 3.9, "U+FFFD Substitution of Maximal Subparts"), so that a command's output can never
-// break the protocol. Raw() splices text that is already JSON on one line.
+// (Unicode 15, 3.9, "U+FFFD Substitution of Maximal Subparts"), so that a command's output can
+// never break the protocol. Raw() splices text that is already JSON on one line.
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,7 @@ TEST(JsonWriter, WhateverIsWrittenParsesBackRepaired) {
     const Result<JsonValue> value = ParseJson(json);
     ASSERT_TRUE(value) << json << value.error().Message();
     ASSERT_EQ(value->AsString(), RepairUtf8(bytes)) << json;
-    ASSERT_EQ(json.find_first_of("\n\r"), json.npos);
+    ASSERT_EQ(json.find_first_of("\n\r"), std::string::npos);
   }
 }
 

@@ -13,11 +13,12 @@
 
 namespace pa {
 
-// What was attempted, on what object, and what the kernel said: `landlock_add_rule "/srv/x": ENOENT`.
+// What was attempted, on what object, and what the kernel said: `landlock_add_rule "/srv/x":
+// ENOENT`.
 struct SysError {
-  const char* op = "";        // the system call or step; a literal
-  std::string_view subject;   // the path, name or number it was about; may be empty
-  int sys_errno = 0;          // 0 when no system call failed (a value was refused)
+  const char* op = "";       // the system call or step; a literal
+  std::string_view subject;  // the path, name or number it was about; may be empty
+  int sys_errno = 0;         // 0 when no system call failed (a value was refused)
 };
 
 template <typename T>

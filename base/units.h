@@ -10,7 +10,8 @@
 
 namespace pa {
 
-// `500ms`, `30s`, `10m`, `2h`; a whole number and a unit, nothing else. Errors say what was expected.
+// `500ms`, `30s`, `10m`, `2h`; a whole number and a unit, nothing else. Errors say what was
+// expected.
 Result<std::chrono::milliseconds> ParseDuration(std::string_view text);
 std::string FormatDuration(std::chrono::milliseconds value);  // the shortest exact spelling
 

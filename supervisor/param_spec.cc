@@ -100,7 +100,7 @@ ToolError UnknownArgument(std::span<const Param> params, const std::string& writ
 
 // A NUL would end the string early for the kernel and for git: `ok\0/../../x` must not pass as
 // `ok`.
-bool HasNul(const std::string& text) { return text.find('\0') != text.npos; }
+bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
 std::expected<std::string, ToolError> ReadString(const Param& param, const JsonValue& value) {
   if (!value.IsString()) return std::unexpected(WrongValue(param, Came(value)));

@@ -5,7 +5,8 @@
 //   };
 //   std::expected<Arguments, ToolError> args = ValidateArguments(kParams, json);
 //
-// Only ValidateArguments can make Arguments, so a tool never sees a value that its schema would refuse.
+// Only ValidateArguments can make Arguments, so a tool never sees a value that its schema would
+// refuse.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ class Arguments {
  public:
   const std::string* String(std::string_view name) const;  // null when absent
   std::optional<std::int64_t> Integer(std::string_view name) const;
-  bool Boolean(std::string_view name) const;               // false when absent
+  bool Boolean(std::string_view name) const;  // false when absent
   const std::vector<std::string>* Strings(std::string_view name) const;
 
  private:
@@ -51,9 +52,10 @@ class Arguments {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-// `arguments` null (absent) is an empty object; absent integers take their default. INVALID_ARGUMENT
-// names the argument, what was expected and what came; unknown arguments are refused with a
-// did-you-mean. Stricter than the schema in one thing: no string may hold a NUL character.
+// `arguments` null (absent) is an empty object; absent integers take their default.
+// INVALID_ARGUMENT names the argument, what was expected and what came; unknown arguments are
+// refused with a did-you-mean. Stricter than the schema in one thing: no string may hold a NUL
+// character.
 std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> params,
                                                       const JsonValue* arguments);
 

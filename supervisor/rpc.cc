@@ -11,7 +11,7 @@ std::unexpected<Failure> Invalid(std::string message, std::optional<Id> id = std
 }
 
 bool IsIntegerToken(std::string_view token) {
-  return token.find_first_not_of("-0123456789") == token.npos;
+  return token.find_first_not_of("-0123456789") == std::string_view::npos;
 }
 
 // What stands where an object was expected, said so that a client's author can mend it.

@@ -6,9 +6,9 @@
 //   }
 //   Detach(RunMake(...));                    // starts it; it frees itself at the end
 //
-// Lazy: nothing runs until awaited or detached. One thread, so no locks. A Completion<T> turns a callback
-// into something to await. Because of GCC 12 (PR 104031, PR 105287): bind every co_await to a named
-// variable in a statement of its own, and pass no braced temporaries to a coroutine.
+// Lazy: nothing runs until awaited or detached. One thread, so no locks. A Completion<T> turns a
+// callback into something to await. Because of GCC 12 (PR 104031, PR 105287): bind every co_await
+// to a named variable in a statement of its own, and pass no braced temporaries to a coroutine.
 #pragma once
 
 #include <cassert>
@@ -37,7 +37,9 @@ class [[nodiscard]] Task {
     };
     Final final_suspend() noexcept { return {}; }
     template <typename U>
-    void return_value(U&& result) { value.emplace(std::forward<U>(result)); }
+    void return_value(U&& result) {
+      value.emplace(std::forward<U>(result));
+    }
     void unhandled_exception() noexcept { std::terminate(); }
   };
   using Handle = std::coroutine_handle<promise_type>;

@@ -24,7 +24,7 @@ constexpr Param kParams[] = {
 
 void CheckString(const std::string& text) {
   Check(IsValidUtf8(text));
-  Check(text.find('\0') == text.npos);
+  Check(text.find('\0') == std::string::npos);
 }
 
 void CheckAccepted(const Arguments& arguments) {

@@ -13,7 +13,7 @@ namespace {
 
 // One line, and the same value when it is read and written again.
 void CheckLine(const std::string& line) {
-  Check(line.find_first_of("\r\n") == line.npos);
+  Check(line.find_first_of("\r\n") == std::string::npos);
   const Result<JsonValue> value = ParseJson(line, {.max_bytes = SIZE_MAX});
   Check(value.has_value());
   const std::string once = value->Dump();
