@@ -97,6 +97,11 @@ void FragmentParser::ParseMembers(const YamlNode& mapping, const std::string& pr
 }
 
 void FragmentParser::UnknownKey(const YamlNode& member, const std::string& prefix) {
+  if (const Key* key = FindKey(prefix + member.key)) {  // written with a dot
+    return Complain(member.key_at, "unknown key " + Quoted(key->name) + " - write '" +
+                                       std::string(key->Section()) + ": {" +
+                                       std::string(key->Word()) + ": ...}'");
+  }
   std::vector<std::string_view> siblings;
   for (const Key& key : PolicyKeys()) {
     if (key.name.starts_with(prefix)) siblings.push_back(FirstWord(key.name.substr(prefix.size())));

@@ -27,7 +27,7 @@ constexpr RefusedName kRefused[] = {
     {"MAKEFILES", "it makes make read a foreign Makefile first"},
     {"MAKELEVEL", "make sets it itself"},
     {"GIT_*", "it changes what git does and to which repository"},
-    {"TMPDIR", "each command has a private one"},
+    {"TMPDIR", "it is a private directory of each command"},
 };
 
 bool Matches(std::string_view pattern, std::string_view name) {

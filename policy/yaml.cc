@@ -146,6 +146,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (level.has_key) {
       node.key = std::move(level.key);
       node.key_at = level.key_at;
+      if (node.kind == YamlNode::Kind::kNull) node.at = level.key_at;  // it stands nowhere itself
       level.has_key = false;
     }
     level.node.children.push_back(std::move(node));
@@ -183,7 +184,9 @@ std::expected<YamlNode, Diagnostic> ParseYaml(std::string_view text, const std::
     return std::unexpected(Diagnostic(whole, "a policy must be UTF-8 text"));
   }
   try {
-    std::istringstream stream{std::string(text)};
+    // yaml-cpp takes a quote that is never closed for closed at the end of the file, but not at the
+    // end of the document.
+    std::istringstream stream{std::string(text) + "\n...\n"};
     YAML::Parser parser(stream);
     TreeBuilder builder(source);
     while (parser.HandleNextDocument(builder)) {

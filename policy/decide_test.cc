@@ -1,0 +1,160 @@
+#include "policy/decide.h"
+
+#include <algorithm>
+
+#include "policy/policy_fixture.h"
+
+namespace pa::policy {
+namespace {
+
+using sandbox::Access;
+
+class DecideTest : public PolicyTest {
+ protected:
+  void SetUp() override { sources_.enable = {"all"}; }
+
+  // The decision about a call in the project under the policy as it is now.
+  Decision About(ActionRequest request) {
+    policy_ = Load();
+    auto directory = ValidateWorkingDirectory(*policy_, "");
+    EXPECT_TRUE(directory.has_value());
+    request.directory = &*directory;
+    return Decide(*policy_, request);
+  }
+  Allow Allowed(const ActionRequest& request) {
+    Decision decision = About(request);
+    if (auto* deny = std::get_if<Deny>(&decision)) ADD_FAILURE() << deny->message;
+    return std::get<Allow>(std::move(decision));
+  }
+  Deny Denied(const ActionRequest& request) {
+    Decision decision = About(request);
+    EXPECT_TRUE(std::holds_alternative<Deny>(decision)) << request.tool << ' ' << request.target;
+    return std::holds_alternative<Deny>(decision) ? std::get<Deny>(decision) : Deny{};
+  }
+  // `+` or `-` for each of the calls.
+  std::string Verdicts(const std::vector<ActionRequest>& requests) {
+    std::string out;
+    for (const ActionRequest& request : requests) {
+      out += std::holds_alternative<Allow>(About(request)) ? '+' : '-';
+    }
+    return out;
+  }
+
+  PolicyPtr policy_;
+};
+
+ActionRequest Call(const std::string& tool, const std::string& target = "") {
+  ActionRequest request;
+  request.tool = tool;
+  request.target = target;
+  return request;
+}
+
+TEST_F(DecideTest, AToolThatIsOffSaysHowToSwitchItOn) {
+  sources_.enable = {};
+  const Deny deny = Denied(Call("git_add"));
+  EXPECT_EQ(deny.code, "TOOL_DISABLED");
+  for (const char* way : {"--enable git_add", "ENABLE_ADDITIONAL_TOOLS=git_add", "tools.enable"}) {
+    EXPECT_NE(deny.message.find(way), std::string::npos) << deny.message;
+    EXPECT_NE(deny.ai_message.find(way), std::string::npos) << deny.ai_message;
+  }
+  sources_.enable = {"git_add"};
+  EXPECT_EQ(Allowed(Call("git_add")).rule(), "");
+}
+
+TEST_F(DecideTest, ReadOnlyToolsAreAlwaysOn) {
+  sources_.enable = {};
+  ActionRequest targets = Call("make_targets");
+  EXPECT_EQ(Denied(targets).code, "TOOL_DISABLED");
+  targets.read_only = true;
+  EXPECT_EQ(Allowed(targets).rule(), "");
+}
+
+TEST_F(DecideTest, TheFirstRuleThatMatchesDecides) {
+  User(
+      "permissions:\n"
+      "  - {tool: make, target: deploy-test, decision: allow}\n"
+      "  - {tool: make, target: \"deploy*\", decision: deny, reason: touches production}\n"
+      "  - {tool: git_commit, decision: deny, reason: by hand}\n");
+  EXPECT_EQ(Verdicts({Call("make", "deploy-test"), Call("make", "deploy-all"), Call("make", "test"),
+                      Call("git_commit"), Call("git_add")}),
+            "+-+-+");
+  const Deny deny = Denied(Call("make", "deploy-all"));
+  EXPECT_EQ(deny.code, "POLICY_DENIED");
+  EXPECT_EQ(deny.message,
+            "policy refuses 'make deploy-all': touches production - by permissions[1] (" +
+                (base_ / "user.yaml").string() + ":4:5)");
+  EXPECT_EQ(Allowed(Call("make", "deploy-test")).rule(),
+            "permissions[0] (" + (base_ / "user.yaml").string() + ":3:5)");
+}
+
+TEST_F(DecideTest, TheAdministratorsRefusalCannotBeUndone) {
+  Administrator("permissions: [{tool: make, target: deploy, decision: deny, reason: no}]");
+  User("permissions: [{tool: \"*\", decision: allow}]");
+  EXPECT_EQ(Verdicts({Call("make", "deploy"), Call("make", "test")}), "-+");
+}
+
+TEST_F(DecideTest, TheAdministratorsLeaveCanBeNarrowed) {
+  Administrator("permissions: [{tool: \"*\", decision: allow}]");
+  User("permissions: [{tool: make, target: deploy, decision: deny, reason: not here}]");
+  EXPECT_EQ(Verdicts({Call("make", "deploy"), Call("make", "test")}), "-+");
+}
+
+TEST_F(DecideTest, RulesAboutAToolHoldForProjectActionsToo) {
+  User(
+      "permissions:\n"
+      "  - {tool: make, target: \"deploy*\", decision: deny, reason: no}\n"
+      "  - {tool: git_commit, decision: deny, reason: no}\n");
+  EXPECT_EQ(Verdicts({Call("project_actions", "deploy"), Call("project_actions", "test"),
+                      Call("project_actions", "commit"), Call("project_actions", "add"),
+                      Call("project_actions", "generate")}),
+            "-+-++");
+  User("permissions: [{tool: project_actions, target: test, decision: deny, reason: no}]");
+  EXPECT_EQ(Verdicts({Call("project_actions", "test"), Call("make", "test")}), "-+");
+}
+
+TEST_F(DecideTest, ATimeoutShortensTheWallTimeOnly) {
+  User(
+      "limits: {wall_time: 10s, cpu_time: 1500ms, memory: 1GiB, processes: 7, open_files: 99, "
+      "file_size: 5MiB}");
+  ActionRequest request = Call("make", "test");
+  EXPECT_EQ(Allowed(request).limits().wall_time_ms, 10'000u);
+  request.timeout = std::chrono::seconds(3);
+  EXPECT_EQ(Allowed(request).limits().wall_time_ms, 3'000u);
+  request.timeout = std::chrono::hours(3);
+  EXPECT_EQ(Allowed(request).limits().wall_time_ms, 10'000u);
+  request.timeout = std::chrono::milliseconds(0);  // 0 would mean "no limit"
+  EXPECT_EQ(Allowed(request).limits().wall_time_ms, 1u);
+  const sandbox::ResourceLimits limits = Allowed(request).limits();
+  EXPECT_EQ(limits.cpu_seconds, 2u);  // whole seconds, rounded up
+  EXPECT_EQ(limits.memory_bytes, 1u << 30);
+  EXPECT_EQ(limits.processes, 7u);
+  EXPECT_EQ(limits.open_files, 99u);
+  EXPECT_EQ(limits.file_bytes, 5u << 20);
+}
+
+TEST_F(DecideTest, OnlyBuildsHaveTheNetwork) {
+  User("network: full");
+  ActionRequest request = Call("make", "test");
+  Allow allow = Allowed(request);
+  EXPECT_EQ(allow.confinement().network, sandbox::Network::kFull);
+  EXPECT_EQ(allow.seccomp(), policy_->seccomp);
+  for (const Purpose purpose :
+       {Purpose::kInspect, Purpose::kGit, Purpose::kGitIdentity, Purpose::kCreateFile}) {
+    request.purpose = purpose;
+    allow = Allowed(request);
+    EXPECT_EQ(allow.confinement().network, sandbox::Network::kNone);
+    EXPECT_EQ(allow.seccomp(), policy_->seccomp_no_network);
+  }
+}
+
+TEST_F(DecideTest, WhatTheCallAddsIsGranted) {
+  ActionRequest request = Call("git_add");
+  request.purpose = Purpose::kGit;
+  request.extra = {{"/elsewhere/.git", sandbox::kReadWrite, "repository"}};
+  const std::vector<sandbox::PathGrant> paths = Allowed(request).confinement().paths;
+  EXPECT_NE(std::ranges::find(paths, request.extra[0]), paths.end());
+}
+
+}  // namespace
+}  // namespace pa::policy

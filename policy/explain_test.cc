@@ -1,0 +1,85 @@
+#include "policy/explain.h"
+
+#include "base/json.h"
+#include "policy/policy_fixture.h"
+
+namespace pa::policy {
+namespace {
+
+class ExplainTest : public PolicyTest {
+ protected:
+  Explanation Path(const std::string& path) {
+    policy_ = Load();
+    return ExplainPath(*policy_, path);
+  }
+  // "rwx" with a dash for each right that the use lacks.
+  std::string Rights(const std::string& path, std::size_t use) {
+    const Result<JsonValue> json = ParseJson(Path(path).json);
+    const JsonValue& rights = json->Find("uses")->Items().at(use);
+    std::string out;
+    for (const char* right : {"read", "write", "execute"}) {
+      out += rights.Find(right)->Find("allowed")->AsBool() ? right[0] : '-';
+    }
+    return out;
+  }
+
+  PolicyPtr policy_;
+};
+
+constexpr std::size_t kMake = 0;
+constexpr std::size_t kInspect = 1;
+constexpr std::size_t kGit = 2;
+
+TEST_F(ExplainTest, AFileOfTheProject) {
+  const std::string file = project_ / "main.c";
+  EXPECT_EQ(Rights(file, kMake), "rwe");
+  EXPECT_EQ(Rights(file, kInspect), "r-e");
+  EXPECT_EQ(Rights(file, kGit), "rwe");
+  EXPECT_EQ(Rights("main.c", kMake), "rwe");
+  User("git: {hooks: skip}");
+  EXPECT_EQ(Rights(file, kGit), "rw-");
+}
+
+TEST_F(ExplainTest, ASecretAndTheLineThatWouldOpenIt) {
+  const std::string key = home_ / ".ssh/id_ed25519";
+  for (const std::size_t use : {kMake, kInspect, kGit}) EXPECT_EQ(Rights(key, use), "---");
+  const std::string line = "filesystem: {read: [\"" + key + "\"]}";
+  EXPECT_NE(Path(key).text.find("  " + line + "\n"), std::string::npos) << Path(key).text;
+  EXPECT_EQ(ParseJson(Path(key).json)->Find("allow_with")->AsString(), line);
+  User(line);
+  EXPECT_EQ(Rights(key, kMake), "r-e");
+  EXPECT_NE(Path(key).text.find("policy filesystem.read[0]"), std::string::npos);
+}
+
+TEST_F(ExplainTest, SymlinksAreSaidToBeSuch) {
+  std::filesystem::create_directory_symlink("/etc", project_ / "link");
+  EXPECT_EQ(Path("link/shadow").text.find("link/shadow is /etc/shadow\n"), 0u);
+  EXPECT_EQ(Rights("link/shadow", kMake), "---");
+}
+
+TEST_F(ExplainTest, Tools) {
+  User(
+      "permissions:\n  - {tool: make, target: x, decision: deny, reason: why}\n"
+      "  - {tool: git_add, decision: allow}\nnetwork: full");
+  Explanation off = ExplainTool(*Load(), "make", false);
+  EXPECT_EQ(off.text.find("make: not enabled\n"), 0u);
+  EXPECT_NE(off.text.find("--enable make"), std::string::npos);
+  EXPECT_FALSE(ParseJson(off.json)->Find("enabled")->AsBool());
+  sources_.enable = {"make"};
+  const Explanation on = ExplainTool(*Load(), "make", false);
+  EXPECT_EQ(on.text.find("make: enabled (make in --enable)\n"), 0u);
+  EXPECT_NE(on.text.find("  network  full\n"), std::string::npos);
+  EXPECT_NE(on.text.find("  rule     deny make x: why - permissions[0] ("), std::string::npos);
+  EXPECT_EQ(on.text.find("git_add"), std::string::npos);
+  EXPECT_NE(on.text.find("  limit    memory 4GiB (default)\n"), std::string::npos);
+  EXPECT_EQ(ParseJson(on.json)->Find("rules")->Items().size(), 1u);
+  EXPECT_NE(ExplainTool(*Load(), "git_add", false).text.find("  network  none\n"),
+            std::string::npos);
+}
+
+TEST_F(ExplainTest, ReadOnlyToolsNeedNoLeave) {
+  EXPECT_EQ(ExplainTool(*Load(), "make_targets", true).text.find("make_targets: enabled ("), 0u);
+}
+
+}  // namespace
+}  // namespace pa::policy

@@ -1,0 +1,121 @@
+#include "policy/load.h"
+
+#include "policy/policy_fixture.h"
+
+namespace pa::policy {
+namespace {
+
+class LoadTest : public PolicyTest {};
+
+TEST_F(LoadTest, WithoutAnyFileTheDefaultsHold) {
+  const PolicyPtr policy = Load();
+  ASSERT_NE(policy, nullptr);
+  EXPECT_EQ(policy->roots, std::vector<std::string>{project_});
+  EXPECT_EQ(policy->limits, Limits{});
+  EXPECT_EQ(policy->network, sandbox::Network::kNone);
+  EXPECT_EQ(policy->git.hooks, Hooks::kRun);
+  EXPECT_TRUE(policy->git.inherit_identity);
+  EXPECT_TRUE(policy->enabled_tools.empty());
+  EXPECT_FALSE(policy->enable_all);
+  EXPECT_TRUE(policy->sources.empty());
+  EXPECT_EQ(policy->config_home, home_ / ".config");
+  ASSERT_NE(policy->seccomp, nullptr);
+  EXPECT_EQ(policy->seccomp, policy->seccomp_no_network);
+  EXPECT_FALSE(policy->system.empty());
+}
+
+TEST_F(LoadTest, TheUsersFileIsRead) {
+  User(
+      "limits: {memory: 1GiB, wall_time: 5s}\nnetwork: full\ngit: {hooks: skip, identity: none}\n"
+      "environment: {pass: [CI], set: {A: b}}\ntools: {enable: [make]}");
+  const PolicyPtr policy = Load();
+  ASSERT_NE(policy, nullptr);
+  EXPECT_EQ(policy->limits.memory, 1u << 30);
+  EXPECT_EQ(policy->limits.wall_time, std::chrono::seconds(5));
+  EXPECT_EQ(policy->network, sandbox::Network::kFull);
+  EXPECT_NE(*policy->seccomp, *policy->seccomp_no_network);
+  EXPECT_EQ(policy->git.hooks, Hooks::kSkip);
+  EXPECT_FALSE(policy->git.inherit_identity);
+  EXPECT_EQ(policy->environment_pass, std::vector<std::string>{"CI"});
+  EXPECT_EQ(policy->environment_set.at("A"), "b");
+  EXPECT_TRUE(policy->ToolEnabled("make", false));
+  EXPECT_FALSE(policy->ToolEnabled("git_add", false));
+  EXPECT_TRUE(policy->ToolEnabled("make_targets", true));
+  EXPECT_EQ(policy->sources, std::vector<std::string>{sources_.default_user_file});
+}
+
+TEST_F(LoadTest, TheCurrentDirectoryIsTheRootUnlessItIsTheWholeSystem) {
+  sources_.current_directory = "/";
+  EXPECT_EQ(Faults(),
+            "current directory: / is no place to work in; name a directory with --root\n");
+}
+
+TEST_F(LoadTest, WithinARootOfTheFileTheCurrentDirectoryComesFirst) {
+  User("roots: [\"${SRC}\"]");
+  const PolicyPtr policy = Load();
+  ASSERT_NE(policy, nullptr);
+  EXPECT_EQ(policy->roots, (std::vector<std::string>{project_, home_ / "src"}));
+  sources_.current_directory = "/usr";
+  EXPECT_EQ(Load()->roots, std::vector<std::string>{home_ / "src"});
+}
+
+TEST_F(LoadTest, PathsOfTheFileSystemExpand) {
+  User("filesystem: {read: [~/data, \"${SRC}\"], write: [/srv/cache]}");
+  const PolicyPtr policy = Load();
+  ASSERT_NE(policy, nullptr);
+  const std::string where = " (" + (base_ / "user.yaml").string();
+  const std::vector<sandbox::PathGrant> expected = {
+      {home_ / "data", sandbox::kReadExecute, "policy filesystem.read[0]" + where + ":2:21)"},
+      {home_ / "src", sandbox::kReadExecute, "policy filesystem.read[1]" + where + ":2:29)"},
+      {"/srv/cache", sandbox::kReadWriteExecute, "policy filesystem.write[0]" + where + ":2:48)"}};
+  ASSERT_EQ(policy->filesystem.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(policy->filesystem[i].path, expected[i].path);
+    EXPECT_EQ(policy->filesystem[i].access, expected[i].access);
+    EXPECT_EQ(policy->filesystem[i].reason, expected[i].reason);
+  }
+  User("filesystem: {read: [\"${NONE}\"]}");
+  EXPECT_EQ(Faults(), "user.yaml:2:21: '${NONE}': the variable ${NONE} is not set\n");
+}
+
+TEST_F(LoadTest, ToolsOfAllLayersAreEnabled) {
+  User("tools: {enable: [make]}");
+  sources_.env_enable = "git_add, git_commit,";
+  sources_.enable = {"makefile_generate,make", "project_actions"};
+  const PolicyPtr policy = Load();
+  ASSERT_NE(policy, nullptr);
+  EXPECT_EQ(policy->enabled_tools, (std::set<std::string>{"make", "git_add", "git_commit",
+                                                          "makefile_generate", "project_actions"}));
+  sources_.env_enable = "all";
+  EXPECT_TRUE(Load()->enable_all);
+}
+
+TEST_F(LoadTest, TheConfigurationHomeIsTheOneOfTheEnvironmentIfAbsolute) {
+  sources_.variables["XDG_CONFIG_HOME"] = "/x/config";
+  EXPECT_EQ(Load()->config_home, "/x/config");
+  sources_.variables["XDG_CONFIG_HOME"] = "config";
+  EXPECT_EQ(Load()->config_home, home_ / ".config");
+}
+
+TEST_F(LoadTest, RulesKnowTheirPlace) {
+  Administrator("permissions: [{tool: make, decision: allow}]");
+  User(
+      "permissions:\n  - {tool: git_add, decision: allow}\n"
+      "  - {tool: make, target: x, decision: deny, reason: no}");
+  const PolicyPtr policy = Load();
+  ASSERT_NE(policy, nullptr);
+  ASSERT_EQ(policy->permissions.size(), 3u);
+  EXPECT_TRUE(policy->permissions[0].administrator);
+  EXPECT_EQ(policy->permissions[2].where,
+            "permissions[1] (" + (base_ / "user.yaml").string() + ":4:5)");
+}
+
+TEST_F(LoadTest, EnvironmentSetOfTheFile) {
+  User("environment: {set: {GIT_DIR: x}}");
+  EXPECT_EQ(Faults(),
+            "user.yaml:2:21: 'GIT_DIR' may not reach commands: it changes what git does and to "
+            "which repository\n");
+}
+
+}  // namespace
+}  // namespace pa::policy

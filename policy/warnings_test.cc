@@ -1,0 +1,54 @@
+#include "policy/warnings.h"
+
+#include "policy/policy_fixture.h"
+
+namespace pa::policy {
+namespace {
+
+class WarningsTest : public PolicyTest {
+ protected:
+  std::string Warnings(const std::string& user) {
+    User(user);
+    EXPECT_NE(Load(), nullptr);
+    return warnings_;
+  }
+};
+
+TEST_F(WarningsTest, AnOrdinaryPolicyHasNone) {
+  std::filesystem::create_directories(home_ / ".ssh");
+  std::filesystem::create_directories(home_ / "data");
+  EXPECT_EQ(Warnings("roots: [~/src]\nfilesystem: {read: [~/data], write: [/srv/cache]}"), "");
+}
+
+TEST_F(WarningsTest, SecretsThatAreGranted) {
+  std::filesystem::create_directories(home_ / ".ssh");
+  pa::testing::WriteText(home_ / ".cargo/credentials.toml", "token");
+  EXPECT_EQ(Warnings("filesystem: {read: [~/.ssh/id]}"),
+            "user.yaml:2:21: 'home/.ssh/id' gives commands the secrets in home/.ssh\n");
+  EXPECT_EQ(Warnings("filesystem: {write: [~/.cargo]}"),
+            "user.yaml:2:22: 'home/.cargo' gives commands the secrets in "
+            "home/.cargo/credentials.toml\n");
+}
+
+TEST_F(WarningsTest, WholeHomesAndSystems) {
+  EXPECT_EQ(
+      Warnings("filesystem: {read: [\"~\"]}"),
+      "user.yaml:2:21: 'home' gives commands the whole home, with every key and token in it\n");
+  EXPECT_NE(Warnings("filesystem: {read: [/]}").find("the whole home"), std::string::npos);
+  EXPECT_NE(Warnings("filesystem: {read: [/etc]}").find("what /etc hides"), std::string::npos);
+}
+
+TEST_F(WarningsTest, TheHomeAsARoot) {
+  sources_.roots = {home_};
+  EXPECT_NE(Warnings("").find("--root: the home itself is a root"), std::string::npos);
+}
+
+TEST_F(WarningsTest, APolicyThatCommandsCanChange) {
+  Write("home/src/policy.yaml", "");
+  sources_.user_file = home_ / "src/policy.yaml";
+  sources_.roots = {home_ / "src"};
+  EXPECT_NE(Warnings("").find("home/src/policy.yaml: lies within the root"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pa::policy
