@@ -30,6 +30,7 @@
 namespace pa::worker {
 namespace {
 
+constexpr std::string_view kDigits = "0123456789";
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
 // What guardian and child both see: the child's stack and what it leaves behind.
@@ -63,13 +64,17 @@ SysResult<void> Attempt(long result, const char* op, std::string_view subject = 
   return {};
 }
 
-// Whatever our ancestors left open by mistake is neither ours nor the command's. The three that are
-// the command's must be there, or a file that we open would become its stdout.
+// Whatever our ancestors left open by mistake is neither ours nor the command's. What must be there
+// is, or a file that we open ourselves would get its number and become the command's stdout.
 SysResult<void> CloseStrays(const Work& work) {
-  const unsigned first = work.by_hand != nullptr ? 3 : kFirstStray;
-  if (syscall(SYS_close_range, first, ~0u, 0u) != 0) return Failed("close_range");
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(fd, F_GETFD) < 0) return Failed("fcntl", "stdin, stdout or stderr");
+  const bool by_hand = work.by_hand != nullptr;
+  if (syscall(SYS_close_range, by_hand ? 3u : unsigned{kFirstStray}, ~0u, 0u) != 0) {
+    return Failed("close_range");
+  }
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, kControlFd, kCwdFd}) {
+    if (by_hand && fd > STDERR_FILENO) break;
+    if (fcntl(fd, F_GETFD) < 0)
+      return Failed("descriptor is not open", kDigits.substr(static_cast<std::size_t>(fd), 1));
   }
   return {};
 }
@@ -216,7 +221,9 @@ void CloseWhatWasForTheChild(const Work& work) {
   close(STDIN_FILENO);
   close(STDOUT_FILENO);
   if (work.by_hand != nullptr) return;
-  for (const int fd : {STDERR_FILENO, kCwdFd, kRulesetFd}) close(fd);
+  close(STDERR_FILENO);
+  close(kCwdFd);
+  if (work.spec.has_ruleset_fd) close(kRulesetFd);  // else the number is one of ours
 }
 
 // A child that is dead before it executed and left no error was killed in a step.

@@ -1,0 +1,240 @@
+// Trees end in every case: what the command leaves behind, however it was detached, is gone when
+// the worker says kEnded. With the kernel's signal scope (ABI 6) and without (PA_LANDLOCK_ABI=5),
+// as the tests' user and as nobody.
+#include "worker/guardian.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "worker/worker_test_support.h"
+
+namespace pa::worker {
+namespace {
+
+struct Way {
+  const char* name;
+  User user;
+  const char* worker;
+  std::vector<std::string> worker_env;
+};
+
+class GuardianTest : public testing::TestWithParam<Way> {
+ protected:
+  void SetUp() override {
+    if (GetParam().user == User::kNobody && geteuid() != 0) {
+      GTEST_SKIP() << "only root can become nobody";
+    }
+    scratch_.emplace(GetParam().user);
+    seconds_ = UniqueSeconds();
+  }
+
+  WorkerRun Start(const WorkerSpec& spec) {
+    return WorkerRun(spec, {.user = GetParam().user,
+                            .worker = GetParam().worker,
+                            .worker_env = GetParam().worker_env});
+  }
+  WorkerSpec Script(const std::string& script) { return Shell(*scratch_, script); }
+
+  // Deaf to SIGTERM, in a session of its own, child of a parent that is gone, holding stdout.
+  std::string Daemon() const {
+    return "setsid sh -c 'trap \"\" TERM HUP; (sleep " + seconds_ + "; :) & echo daemon; sleep " +
+           seconds_ + "; :' & ";
+  }
+
+  void ExpectNothingLeft(const Finished& done) {
+    EXPECT_EQ(CountProcesses(seconds_), 0);
+    EXPECT_EQ(done.Last().survivors, 0u);
+  }
+
+  std::optional<Scratch> scratch_;
+  std::string seconds_;
+};
+
+const Way kWays[] = {
+    {"Scope", User::kSelf, "project-actions-worker", {}},
+    {"ScopeNobody", User::kNobody, "project-actions-worker", {}},
+    {"NoScope", User::kSelf, "project-actions-worker-faults", {"PA_LANDLOCK_ABI=5"}},
+    {"NoScopeNobody", User::kNobody, "project-actions-worker-faults", {"PA_LANDLOCK_ABI=5"}},
+    {"Unconfined", User::kSelf, "project-actions-worker-unconfined", {}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Ways, GuardianTest, testing::ValuesIn(kWays),
+                         [](const auto& way) { return way.param.name; });
+
+TEST_P(GuardianTest, StraysEndWithTheCommandAndTheReplyDoesNotWait) {
+  WorkerRun run = Start(Script(Daemon() + "sleep 0.2; echo done; exit 3"));
+  const Finished done = run.Wait();
+  EXPECT_NE(done.out.find("done"), std::string::npos) << done.Last().subject;
+  EXPECT_NE(done.out.find("daemon"), std::string::npos);
+  EXPECT_EQ(done.Last().reason, EndReason::kExited);
+  EXPECT_EQ(done.Last().exit_code, 3);
+  EXPECT_GE(done.Last().strays_killed, 1u);
+  ExpectNothingLeft(done);
+}
+
+TEST_P(GuardianTest, WhatFinishesByItselfAtOnceIsNoStray) {
+  WorkerRun run = Start(Script("(sleep 0.01; echo late) & exit 0"));
+  const Finished done = run.Wait();
+  EXPECT_EQ(done.out, "late\n");
+  EXPECT_EQ(done.Last().strays_killed, 0u);
+}
+
+TEST_P(GuardianTest, TheDeadlineEndsTheTreeAndKeepsTheOutput) {
+  WorkerSpec spec = Script(Daemon() + "trap '' TERM; echo partial; sleep " + seconds_ + "; :");
+  spec.limits.wall_time_ms = 300;
+  spec.limits.grace_ms = 100;
+  WorkerRun run = Start(spec);
+  const Finished done = run.Wait();
+  EXPECT_NE(done.out.find("partial"), std::string::npos);
+  EXPECT_EQ(done.Last().reason, EndReason::kTimedOut);
+  EXPECT_EQ(done.Last().term_signal, SIGKILL);
+  EXPECT_EQ(done.Last().tmp_clean, 1u);
+  ExpectNothingLeft(done);
+}
+
+TEST_P(GuardianTest, ThePoliteSignalReachesTheWholeTree) {
+  WorkerSpec spec = Script(
+      "(trap 'echo child; exit' TERM; echo ready1; while :; do sleep 0.05; done) & "
+      "trap 'wait; echo parent; exit 9' TERM; echo ready2; while :; do sleep 0.05; done");
+  spec.limits.grace_ms = 5000;
+  WorkerRun run = Start(spec);
+  ASSERT_TRUE(run.WaitForOutput("ready1") && run.WaitForOutput("ready2"));
+  run.Cancel();
+  const Finished done = run.Wait();
+  EXPECT_NE(done.out.find("child\n"), std::string::npos);
+  EXPECT_NE(done.out.find("parent\n"), std::string::npos);
+  EXPECT_EQ(done.Last().reason, EndReason::kCancelled);
+  EXPECT_EQ(done.Last().exit_code, 9);
+}
+
+TEST_P(GuardianTest, AStoppedProcessEndsToo) {
+  WorkerSpec spec = Script("echo ready; kill -STOP $$; sleep " + seconds_);
+  spec.limits.grace_ms = 5000;
+  WorkerRun run = Start(spec);
+  ASSERT_TRUE(run.WaitForOutput("ready"));
+  run.Cancel();
+  const Finished done = run.Wait();
+  EXPECT_EQ(done.Last().term_signal, SIGTERM);
+  ExpectNothingLeft(done);
+}
+
+TEST_P(GuardianTest, SigtermToTheWorkerIsACancel) {
+  WorkerRun run = Start(Script(Daemon() + "sleep " + seconds_));
+  ASSERT_TRUE(run.WaitForOutput("daemon"));
+  kill(run.pid(), SIGTERM);
+  const Finished done = run.Wait();
+  EXPECT_EQ(done.Last().reason, EndReason::kCancelled);
+  ExpectNothingLeft(done);
+}
+
+TEST_P(GuardianTest, WhenTheSupervisorDiesEverythingIsGone) {
+  WorkerSpec spec = Script(Daemon() + "touch $TMPDIR/file; sleep " + seconds_);
+  spec.limits.grace_ms = 60'000;  // is not waited for
+  WorkerRun run = Start(spec);
+  ASSERT_TRUE(run.WaitForOutput("daemon"));
+  run.HangUp();
+  EXPECT_TRUE(AllGone(seconds_));
+  EXPECT_EQ(run.Wait().exit_code, 0);
+  EXPECT_NE(access(scratch_->tmp().c_str(), F_OK), 0);
+}
+
+TEST_P(GuardianTest, ABystanderOfTheSameUserLives) {
+  const pid_t bystander = fork();
+  if (bystander == 0) {
+    setsid();
+    if (GetParam().user == User::kNobody && setresuid(65534, 65534, 65534) != 0) _exit(1);
+    for (;;) pause();
+  }
+  WorkerSpec spec = Script(Daemon() + "sleep " + seconds_);
+  spec.limits.wall_time_ms = 200;
+  spec.limits.grace_ms = 0;
+  WorkerRun run = Start(spec);
+  const Finished done = run.Wait();
+  ExpectNothingLeft(done);
+  EXPECT_EQ(done.Last().reason, EndReason::kTimedOut);
+  EXPECT_EQ(waitpid(bystander, nullptr, WNOHANG), 0) << "the bystander was killed";
+  kill(bystander, SIGKILL);
+  waitpid(bystander, nullptr, 0);
+}
+
+TEST_P(GuardianTest, TooManyProcessesEndTheTree) {
+  WorkerSpec spec =
+      Script("for i in 1 2 3 4 5 6 7 8 9 10; do sleep " + seconds_ + " & done; echo started; wait");
+  spec.limits.processes = 5;
+  if (GetParam().user == User::kNobody) spec.limits.processes = 8;
+  WorkerRun run = Start(spec);
+  const Finished done = run.Wait();
+  EXPECT_EQ(done.Last().reason, EndReason::kLimitExceeded);
+  EXPECT_EQ(done.Last().limit, Limit::kProcesses);
+  ExpectNothingLeft(done);
+}
+
+TEST_P(GuardianTest, FewerProcessesThanTheLimitRun) {
+  WorkerSpec spec = Script("sleep 0.3 & sleep 0.3 & wait; echo fine");
+  spec.limits.processes = 20;
+  spec.limits.memory_bytes = 512u << 20;
+  WorkerRun run = Start(spec);
+  const Finished done = run.Wait();
+  EXPECT_EQ(done.out, "fine\n");
+  EXPECT_EQ(done.Last().reason, EndReason::kExited);
+}
+
+TEST_P(GuardianTest, TooMuchMemoryOfTheWholeTreeEndsIt) {
+  // Two processes of 40 MB each; neither alone is over the limit.
+  const std::string hog = "dd if=/dev/zero of=/dev/null bs=40M count=1000000 2>/dev/null & ";
+  WorkerSpec spec = Script(hog + hog + "sleep " + seconds_);
+  spec.limits.memory_bytes = 60u << 20;
+  WorkerRun run = Start(spec);
+  const Finished done = run.Wait();
+  EXPECT_EQ(done.Last().reason, EndReason::kLimitExceeded);
+  EXPECT_EQ(done.Last().limit, Limit::kMemory);
+  ExpectNothingLeft(done);
+}
+
+class KernelLimitTest : public GuardianTest {};
+INSTANTIATE_TEST_SUITE_P(Ways, KernelLimitTest, testing::ValuesIn(kWays, kWays + 4),
+                         [](const auto& way) { return way.param.name; });
+
+TEST_P(KernelLimitTest, CpuTimeIsNamed) {
+  WorkerSpec spec = Script("while :; do :; done");
+  spec.limits.cpu_seconds = 1;
+  WorkerRun run = Start(spec);
+  const Finished done = run.Wait();
+  EXPECT_EQ(done.Last().reason, EndReason::kLimitExceeded);
+  EXPECT_EQ(done.Last().limit, Limit::kCpuTime);
+}
+
+TEST_P(KernelLimitTest, FileSizeIsNamed) {
+  WorkerSpec spec = Script("exec head -c 100000 /dev/zero > big");
+  spec.limits.file_bytes = 50'000;
+  WorkerRun run = Start(spec);
+  const Finished done = run.Wait();
+  EXPECT_EQ(done.Last().reason, EndReason::kLimitExceeded);
+  EXPECT_EQ(done.Last().limit, Limit::kFileSize);
+}
+
+TEST_P(KernelLimitTest, AFileWithinTheLimitIsWritten) {
+  WorkerSpec spec = Script("head -c 50000 /dev/zero > big && wc -c < big");
+  spec.limits.file_bytes = 50'000;
+  EXPECT_EQ(Start(spec).Wait().out, "50000\n");
+}
+
+// Two layers protect the guardian of ABI 6: its own domain, and that it is not dumpable.
+TEST(GuardianProtectionTest, TheCommandCanNeitherSignalNorReadIt) {
+  const Scratch scratch;
+  const Finished done =
+      WorkerRun(Shell(scratch,
+                      "kill -9 $PPID; kill -0 $PPID || echo unreachable; "
+                      "cat /proc/$PPID/environ || echo unreadable; kill -TERM -1"))
+          .Wait();
+  EXPECT_NE(done.out.find("unreachable"), std::string::npos);
+  EXPECT_NE(done.out.find("unreadable"), std::string::npos);
+  EXPECT_EQ(done.Last().kind, StatusKind::kEnded);
+}
+
+}  // namespace
+}  // namespace pa::worker

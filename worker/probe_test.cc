@@ -1,0 +1,76 @@
+#include "worker/probe.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string_view>
+
+#include "worker/worker_test_support.h"
+
+namespace pa::worker {
+namespace {
+
+WorkerSpec ProbeSpec(const Scratch& scratch) {
+  WorkerSpec spec = Shell(scratch, "");
+  spec.action = Action::kProbe;
+  spec.executable.clear();
+  spec.argv.clear();
+  spec.create_path = scratch.path("canary");
+  std::ofstream(spec.create_path) << "secret";
+  return spec;
+}
+
+bool Bit(std::uint32_t bits, std::string_view name) {
+  for (unsigned n = 0; n < kProbeCount; ++n) {
+    if (name == kProbeNames[n]) return (bits >> n & 1) != 0;
+  }
+  ADD_FAILURE() << "no attempt " << name;
+  return false;
+}
+
+constexpr const char* kByLandlock[] = {
+    "read a file outside",      "write to a file outside",
+    "truncate a file outside",  "create a file outside",
+    "trace a process outside",  "read the environment of a process outside",
+    "signal a process outside",
+};
+
+TEST(ProbeTest, LandlockDeniesWhatItMust) {
+  const Scratch scratch;
+  const Finished done = WorkerRun(ProbeSpec(scratch)).Wait();
+  ASSERT_EQ(done.statuses.size(), 2u) << done.Last().subject;
+  EXPECT_EQ(done.Last().exit_code, 0);
+  for (const char* name : kByLandlock) {
+    EXPECT_TRUE(Bit(done.Last().probe_tried, name)) << name;
+    EXPECT_TRUE(Bit(done.Last().probe_denied, name)) << name;
+  }
+  EXPECT_TRUE(Bit(done.Last().probe_denied, "use an inherited descriptor"));
+  EXPECT_TRUE(Bit(done.Last().probe_denied, "gain privileges by exec"));
+}
+
+TEST(ProbeTest, NothingOfThatIsDeniedWithoutTheSandbox) {
+  const Scratch scratch;
+  const Finished done =
+      WorkerRun(ProbeSpec(scratch), {.worker = "project-actions-worker-unconfined"}).Wait();
+  for (const char* name : kByLandlock) {
+    if (std::string_view(name).find("process") == std::string_view::npos || geteuid() == 0) {
+      EXPECT_FALSE(Bit(done.Last().probe_denied, name)) << name;
+    }
+  }
+  std::string kept;
+  std::getline(std::ifstream(scratch.path("canary")), kept);
+  EXPECT_EQ(kept, "secret");
+  EXPECT_NE(access(scratch.path("canary.probe").c_str(), F_OK), 0);
+}
+
+TEST(ProbeTest, ACanaryThatNobodyCouldReadProvesNothing) {
+  const Scratch scratch;
+  WorkerSpec spec = ProbeSpec(scratch);
+  spec.create_path = scratch.path("missing");
+  const Finished done = WorkerRun(spec).Wait();
+  EXPECT_EQ(done.Last().kind, StatusKind::kSetupFailed);
+}
+
+}  // namespace
+}  // namespace pa::worker

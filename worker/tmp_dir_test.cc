@@ -1,0 +1,120 @@
+// What a hostile command leaves in its TMPDIR is removed, and nothing else is.
+#include "worker/tmp_dir.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "worker/worker_test_support.h"
+
+namespace pa::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TmpDirTest : public testing::TestWithParam<User> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == User::kNobody && geteuid() != 0)
+      GTEST_SKIP() << "only root can become nobody";
+    scratch_.emplace(GetParam());
+  }
+
+  Finished RunShell(const std::string& script) {
+    return WorkerRun(Shell(*scratch_, "cd $TMPDIR; " + script), {.user = GetParam()}).Wait();
+  }
+
+  void ExpectEmpty(const Finished& done) {
+    EXPECT_EQ(done.Last().tmp_clean, 1u) << done.err;
+    EXPECT_TRUE(fs::is_empty(scratch_->tmp()));
+    struct stat info;
+    ASSERT_EQ(stat(scratch_->tmp().c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, 0700u);
+  }
+
+  std::optional<Scratch> scratch_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Users, TmpDirTest, testing::Values(User::kSelf, User::kNobody),
+                         [](const auto& user_info) {
+                           return user_info.param == User::kSelf ? "Self" : "Nobody";
+                         });
+
+TEST_P(TmpDirTest, OrdinaryTrees) {
+  const Finished done = RunShell("mkdir -p a/b/c d; touch f a/f a/b/f a/b/c/f .hidden; mkfifo p");
+  ExpectEmpty(done);
+}
+
+TEST_P(TmpDirTest, DirectoriesThatNobodyMayEnter) {
+  const Finished done = RunShell(
+      "mkdir -p a/b/c/d e; touch a/f a/b/c/f; chmod 000 a/b/c e; chmod 555 a/b; chmod 000 a; "
+      "chmod 000 $TMPDIR");
+  ExpectEmpty(done);
+}
+
+TEST_P(TmpDirTest, SymlinksAreRemovedNotFollowed) {
+  const fs::path outside = scratch_->path("outside");
+  fs::create_directory(outside);
+  std::ofstream(outside / "keep") << "x";
+  chmod(outside.c_str(), 0751);
+  scratch_->Give(outside);
+  const Finished done = RunShell("ln -s " + outside.string() + " link; mkdir -p d/e; ln -s " +
+                                 outside.string() + " d/e/link; ln -s loop loop; chmod 0 d/e");
+  ExpectEmpty(done);
+  EXPECT_TRUE(fs::exists(outside / "keep"));
+  struct stat info;
+  ASSERT_EQ(stat(outside.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0751u);
+}
+
+TEST_P(TmpDirTest, NamesThatTheCleanerWouldUse) {
+  const Finished done = RunShell(
+      "mkdir -p .moved-0/x .moved-1/y .moved-2; touch .moved-3 .moved-2/f; mkdir -p a/b/c/d/e/f; "
+      "touch a/b/c/d/e/f/g; mkdir -p .moved-4/.moved-0/.moved-1");
+  ExpectEmpty(done);
+}
+
+TEST_P(TmpDirTest, ManyFiles) {
+  const Finished done =
+      RunShell("mkdir d; cd d; seq 1 3000 | xargs touch; cd ..; seq 1 3000 | xargs touch");
+  ExpectEmpty(done);
+}
+
+// Deeper than PATH_MAX, any stack and any descriptor table. In memory where that can be had: a disk
+// takes milliseconds for each directory that it removes.
+TEST(TmpDirDepthTest, AVeryDeepTree) {
+  const bool in_memory = access("/dev/shm", W_OK) == 0;
+  std::string top =
+      (in_memory ? "/dev/shm" : fs::temp_directory_path().string()) + "/pa-deep-XXXXXX";
+  ASSERT_NE(mkdtemp(top.data()), nullptr);
+  int at = open(top.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  for (int depth = in_memory ? 100'000 : 3'000; depth > 0; --depth) {
+    ASSERT_EQ(mkdirat(at, "d", 0700), 0);
+    const int next = openat(at, "d", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    close(at);
+    at = next;
+  }
+  close(at);
+  EXPECT_TRUE(EmptyDirectory(top.c_str()));
+  EXPECT_EQ(rmdir(top.c_str()), 0);
+}
+
+TEST(TmpDirOrphanTest, TheInstanceDirectoryGoesOnlyWhenItIsEmpty) {
+  const Scratch scratch;
+  const std::string instance = scratch.path("instance");
+  for (const bool other_slot : {true, false}) {
+    fs::create_directories(instance + "/slot");
+    if (other_slot) fs::create_directories(instance + "/other");
+    RemoveWithParent((instance + "/slot").c_str());
+    EXPECT_FALSE(fs::exists(instance + "/slot"));
+    EXPECT_EQ(fs::exists(instance), other_slot);
+    fs::remove(instance + "/other");
+  }
+}
+
+}  // namespace
+}  // namespace pa::worker
