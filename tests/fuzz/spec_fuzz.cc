@@ -1,8 +1,8 @@
 // Random bytes as a spec: never a crash; what is accepted is written back as the same bytes.
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
+#include "tests/fuzz/check.h"
 #include "worker/spec.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -10,6 +10,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const pa::Result<pa::worker::WorkerSpec> spec = pa::worker::DecodeSpec(bytes);
   if (!spec) return 0;
   const pa::Result<std::string> again = pa::worker::EncodeSpec(*spec);
-  if (!again || *again != bytes) std::abort();
+  pa::Check(again.has_value() && *again == bytes);
   return 0;
 }
