@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kRounds = 100;  // then the loop has its turn
+
 // A subreaper's thread, usually but not always the first, gets the orphans (exit.c,
 // find_new_reaper).
 std::vector<pid_t> Children() {
@@ -42,19 +44,30 @@ bool HasNoNewPrivs(pid_t pid) {
 void Orphans::Adopt() {
   if (std::exchange(adopted_, true)) return;
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  // Whoever executed us may ignore SIGCHLD, which execve keeps and which makes children vanish
+  // unwaited.
+  struct sigaction action{};
+  if (sigaction(SIGCHLD, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
+    action.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &action, nullptr);
+  }
   for (const pid_t pid : Children()) not_ours_.insert(pid);
 }
 
 bool Orphans::Kill(const std::function<bool(pid_t)>& is_worker) {
-  bool left = false;
-  for (const pid_t pid : Children()) {
-    if (not_ours_.contains(pid) || is_worker(pid) || !HasNoNewPrivs(pid)) continue;
-    // Our child and not reaped, so the number is still its own.
-    kill(pid, SIGKILL);
-    waitpid(pid, nullptr, WNOHANG);
-    left = true;
+  for (int round = 0; round < kRounds; ++round) {
+    bool reaped = false;
+    bool dying = false;
+    for (const pid_t pid : Children()) {
+      if (not_ours_.contains(pid) || is_worker(pid) || !HasNoNewPrivs(pid)) continue;
+      // Our child and not reaped, so the number is still its own.
+      kill(pid, SIGKILL);
+      (waitpid(pid, nullptr, WNOHANG) == pid ? reaped : dying) = true;
+    }
+    // One that is reaped may just have given us its children: look again at once.
+    if (!reaped) return dying;
   }
-  return left;
+  return true;
 }
 
 }  // namespace pa

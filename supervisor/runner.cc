@@ -154,7 +154,8 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
   {
     Turn turn(impl.queue, options.cancel);
     if (!turn.Enter(options.serialise_key, policy->limits)) co_return Busy();
-    const bool granted = co_await turn.granted();
+    Completion<bool>& my_turn = turn.granted();
+    const bool granted = co_await my_turn;
     if (granted) {
       Task<Execution> task = impl.Execute(plan, allow, policy->limits, options);
       execution = co_await task;
@@ -222,7 +223,8 @@ Task<Execution> Runner::Impl::Await(RunningCommand& command, CancelSource* cance
   if (!started) co_return Failed(started.error());
   active.insert(&command);
   if (cancel != nullptr) cancel->OnCancel([&command] { command.Cancel(); });
-  Execution execution = co_await command.done();
+  Completion<Execution>& done = command.done();
+  Execution execution = co_await done;
   if (cancel != nullptr) cancel->Forget();
   active.erase(&command);
   co_return execution;

@@ -86,7 +86,7 @@ void RunningCommand::OnExit() {
   control_.Close();
   exit_.Close();
   OnSettled();
-  if (!worker_.settled()) return HuntOrphans();
+  if (!worker_.tree_reaped()) return HuntOrphans();
   FinishIfDone();
 }
 

@@ -86,6 +86,11 @@ Detached Detach(Task<T> task, Done done) {
 template <typename T>
 class Completion {
  public:
+  Completion() = default;
+  // GCC 12 awaits a copy of what a function returns by reference: bind it to a variable first.
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
+
   void Set(T value) {
     assert(!value_);
     value_.emplace(std::move(value));

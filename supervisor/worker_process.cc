@@ -96,8 +96,8 @@ bool WorkerProcess::Reap() {
   siginfo_t info{};
   const int code = waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(worker_.pidfd.get()),
                           &info, WEXITED | WNOHANG);
-  if (code != 0 || info.si_pid == 0) return false;
-  reaped_ = true;
+  if (code == 0 && info.si_pid == 0) return false;
+  reaped_ = true;  // also when somebody else has waited for it (ECHILD)
   wait_code_ = info.si_code;
   wait_status_ = info.si_status;
   ReadControl();
@@ -158,6 +158,8 @@ void WorkerProcess::DescribeSilence(Execution& execution) const {
     execution.failure = "worker control socket: " + broken_why_;
   } else if (wait_code_ == CLD_EXITED) {
     execution.failure = "worker: exited with " + std::to_string(wait_status_) + " and no status";
+  } else if (wait_code_ == 0) {
+    execution.failure = "worker: ended without a status";
   } else {
     execution.failure =
         "worker: killed by signal " + std::to_string(wait_status_) + " without a status";

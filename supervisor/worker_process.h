@@ -37,6 +37,9 @@ class WorkerProcess {
 
   // Nothing of the tree runs any more: the guardian said so, or nothing was ever started.
   bool settled() const { return state_ == State::kEnded || state_ == State::kSetupFailed; }
+  // The guardian waited for everything that it started; otherwise something may come to us as an
+  // orphan.
+  bool tree_reaped() const { return state_ == State::kEnded && status_.survivors == 0; }
   bool broken() const { return state_ == State::kBroken; }  // it does not speak our protocol
   bool reaped() const { return reaped_; }
   bool tmp_clean() const { return state_ == State::kEnded && status_.tmp_clean == 1; }

@@ -1,0 +1,581 @@
+// The Runner against two workers: the real one, and one that misbehaves on order
+// (tests/support/fake_worker.cc).
+#include "supervisor/runner.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <sstream>
+
+#include "policy/decide.h"
+#include "policy/load.h"
+#include "supervisor/uv_handles.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+std::string FromEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::size_t OpenDescriptors() {
+  const fs::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+bool HasChildren() { return waitpid(-1, nullptr, WNOHANG) >= 0; }
+
+struct Gate : OutputSink {
+  void OnOutput(Stream stream, std::string_view bytes) override {
+    (stream == Stream::kStdout ? out : err) += bytes;
+    if (close_at != 0 && out.size() >= close_at) output_gate.Close();
+  }
+  OutputGate* gate() override { return &output_gate; }
+  std::string out;
+  std::string err;
+  std::size_t close_at = 0;
+  OutputGate output_gate;
+};
+
+class RunnerTest : public testing::Test {
+ protected:
+  RunnerTest() {
+    std::string path = testing::TempDir() + "runner-XXXXXX";
+    base_ = fs::canonical(mkdtemp(path.data()));
+    fs::create_directory(base_ / "project");
+    fs::create_directory(base_ / "tmp");
+    policy::PolicySources sources;
+    sources.administrator_file = "/nonexistent";
+    sources.roots = {base_ / "project"};
+    sources.home = "/nonexistent";
+    sources.variables = {{"PATH", "/usr/bin:/bin"}};
+    const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
+    EXPECT_TRUE(loaded.policy);
+    policy_ = std::make_shared<policy::Policy>(*loaded.policy);
+    policy_->enable_all = true;
+    uv_loop_init(&loop_);
+    store_ = std::make_unique<ResultStore>(base_ / "tmp", 1u << 30);
+    UseWorker(FromEnvironment("PA_WORKER"));
+  }
+
+  // Nothing may be left: no handle, no process, no temporary file, no descriptor.
+  ~RunnerTest() override {
+    Stop();
+    EXPECT_FALSE(HasChildren());
+    EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
+    store_.reset();
+    EXPECT_EQ(uv_loop_close(&loop_), 0);
+    fs::remove_all(base_);
+  }
+
+  void UseWorker(const std::string& path) {
+    Stop();
+    runner_ = std::make_unique<Runner>(
+        &loop_, RunnerConfig{.worker_path = path, .tmp_base = base_ / "tmp"}, *store_);
+  }
+  void UseFakeWorker() { UseWorker(FromEnvironment("PA_FAKE_WORKER")); }
+
+  void Stop() {
+    if (!runner_) return;
+    bool stopped = false;
+    runner_->Shutdown([&] { stopped = true; });
+    while (!stopped) uv_run(&loop_, UV_RUN_ONCE);
+    runner_.reset();
+    while (uv_run(&loop_, UV_RUN_NOWAIT) != 0) {
+    }
+  }
+
+  CommandPlan Plan(std::vector<std::string> argv) {
+    auto directory = policy::ValidateWorkingDirectory(*policy_, "");
+    EXPECT_TRUE(directory) << directory.error().message;
+    return CommandPlan{.executable = argv[0],
+                       .argv = argv,
+                       .env = {{"PATH", "/usr/bin:/bin"}},
+                       .directory = *directory};
+  }
+
+  policy::Allow Allowed(const CommandPlan& plan, milliseconds timeout) {
+    policy::Decision decision = policy::Decide(
+        *policy_, {.tool = "make", .directory = &plan.directory, .timeout = timeout});
+    EXPECT_TRUE(std::holds_alternative<policy::Allow>(decision));
+    return std::get<policy::Allow>(decision);
+  }
+
+  struct Pending {
+    std::optional<Execution> execution;
+  };
+  std::shared_ptr<Pending> Start(CommandPlan plan, RunOptions options = {},
+                                 milliseconds timeout = milliseconds(20'000)) {
+    auto pending = std::make_shared<Pending>();
+    policy::Allow allow = Allowed(plan, timeout);
+    Detach(runner_->Run(std::move(plan), std::move(allow), policy_, options),
+           [pending](Execution execution) { pending->execution = std::move(execution); });
+    return pending;
+  }
+  Execution Finish(const std::shared_ptr<Pending>& pending) {
+    while (!pending->execution) uv_run(&loop_, UV_RUN_ONCE);
+    return *pending->execution;
+  }
+  Execution Run(std::vector<std::string> argv, RunOptions options = {},
+                milliseconds timeout = milliseconds(20'000)) {
+    return Finish(Start(Plan(std::move(argv)), options, timeout));
+  }
+  Execution Shell(const std::string& script, RunOptions options = {},
+                  milliseconds timeout = milliseconds(20'000)) {
+    return Run({"/bin/sh", "-c", script}, options, timeout);
+  }
+  Execution Fake(const std::string& behaviour, RunOptions options = {},
+                 milliseconds timeout = milliseconds(20'000)) {
+    return Run({"/fake", behaviour}, options, timeout);
+  }
+  void RunLoopUntil(const std::function<bool()>& condition) {
+    while (!condition()) uv_run(&loop_, UV_RUN_ONCE);
+  }
+
+  fs::path base_;
+  std::shared_ptr<policy::Policy> policy_;
+  uv_loop_t loop_;
+  std::unique_ptr<ResultStore> store_;
+  std::unique_ptr<Runner> runner_;
+};
+
+// With the real worker.
+
+TEST_F(RunnerTest, OutputsArriveApartWithTheExitCode) {
+  const Execution execution = Shell("echo to out; echo to err >&2; exit 3");
+  EXPECT_EQ(execution.outcome, Outcome::kExited) << execution.failure;
+  EXPECT_EQ(execution.exit_code, 3);
+  EXPECT_EQ(execution.out.text, "to out\n");
+  EXPECT_EQ(execution.err.text, "to err\n");
+  EXPECT_GT(execution.duration.count(), 0);
+}
+
+TEST_F(RunnerTest, ASignalIsNoExit) {
+  const Execution execution = Shell("kill -SEGV $$");
+  EXPECT_EQ(execution.outcome, Outcome::kSignaled);
+  EXPECT_EQ(execution.signal, SIGSEGV);
+  EXPECT_EQ(execution.exit_code, -1);
+}
+
+TEST_F(RunnerTest, TheCommandHasItsDirectoryStdinEnvironmentAndNothingElse) {
+  setenv("SECRET_TOKEN", "x", 1);
+  CommandPlan plan = Plan({"/bin/sh", "-c", "pwd; cat; env | grep -v ^PWD= | cut -d= -f1 | sort"});
+  plan.stdin_data = std::string("the message\0 raw\n", 17);
+  const Execution execution = Finish(Start(std::move(plan)));
+  EXPECT_EQ(execution.out.text, (base_ / "project").string() + "\n" +
+                                    std::string("the message\0 raw\n", 17) +
+                                    "PATH\nTEMP\nTMP\nTMPDIR\n");
+}
+
+TEST_F(RunnerTest, StdinIsNullByDefault) {
+  const Execution execution = Shell("readlink /proc/self/fd/0; cat | wc -c");
+  EXPECT_EQ(execution.out.text, "/dev/null\n0\n");
+}
+
+TEST_F(RunnerTest, TmpdirIsPrivateWritableAndEmptyForTheNext) {
+  const std::string script =
+      "ls -A $TMPDIR | wc -l; echo x > $TMPDIR/file && mkdir $TMPDIR/dir && chmod 0 $TMPDIR/dir;"
+      "stat -c %a $TMPDIR; echo $TMPDIR";
+  const Execution first = Shell(script);
+  const Execution second = Shell(script);
+  EXPECT_TRUE(first.out.text.starts_with("0\n700\n")) << first.out.text << first.err.text;
+  // The same directory: the slot was used again.
+  EXPECT_EQ(first.out.text, second.out.text);
+}
+
+TEST_F(RunnerTest, ATmpdirWhosePermissionsWereChangedIsPrivateForTheNext) {
+  EXPECT_EQ(Shell("chmod 755 $TMPDIR").exit_code, 0);
+  EXPECT_EQ(Shell("stat -c %a $TMPDIR").out.text, "700\n");
+  EXPECT_EQ(Shell("touch $TMPDIR/x; chmod 0 $TMPDIR").exit_code, 0);
+  EXPECT_EQ(Shell("stat -c %a $TMPDIR; ls -A $TMPDIR").out.text, "700\n");
+}
+
+TEST_F(RunnerTest, CommandsAtTheSameTimeHaveDifferentTmpdirsThatAreClosedToEachOther) {
+  const auto first = Start(Plan({"/bin/sh", "-c", "echo $TMPDIR; touch $TMPDIR/secret; sleep 1"}));
+  const Execution second =
+      Shell("for d in ${TMPDIR%/*}/*; do echo $d; ls $d/secret && echo open; done");
+  const std::string tmpdir = Finish(first).out.text;
+  EXPECT_EQ(second.out.text.find(tmpdir), std::string::npos);
+  EXPECT_EQ(second.out.text.find("open"), std::string::npos) << second.out.text;
+}
+
+TEST_F(RunnerTest, AGrantedPathThatWasReplacedIsGrantedAnew) {
+  EXPECT_EQ(Shell("echo one > file").exit_code, 0);
+  fs::remove_all(base_ / "project");
+  fs::create_directory(base_ / "project");
+  const Execution execution = Shell("echo two > file; cat file");
+  EXPECT_EQ(execution.out.text, "two\n") << execution.err.text;
+}
+
+TEST_F(RunnerTest, OutsideIsRefusedAndInsideIsNot) {
+  std::ofstream(base_ / "secret") << "key";
+  const Execution execution = Shell("cat ../secret; echo x > mine && cat mine");
+  EXPECT_EQ(execution.out.text, "x\n");
+  EXPECT_NE(execution.err.text.find("Permission denied"), std::string::npos);
+}
+
+TEST_F(RunnerTest, TheDeadlineEndsTheTreeAndKeepsTheOutput) {
+  const Execution execution =
+      Shell("trap '' TERM; (setsid sleep 60 &) ; echo partial; sleep 60; echo never", {},
+            milliseconds(300));
+  EXPECT_EQ(execution.outcome, Outcome::kTimedOut);
+  EXPECT_EQ(execution.out.text, "partial\n");
+}
+
+TEST_F(RunnerTest, CancelEndsTheTreeAndKeepsTheOutput) {
+  CancelSource cancel;
+  Gate sink;
+  const auto pending =
+      Start(Plan({"/bin/sh", "-c", "echo partial; sleep 60"}), {.sink = &sink, .cancel = &cancel});
+  RunLoopUntil([&] { return !sink.out.empty(); });
+  cancel.Cancel();
+  const Execution execution = Finish(pending);
+  EXPECT_EQ(execution.outcome, Outcome::kCancelled);
+  EXPECT_EQ(execution.exit_code, -1);
+  EXPECT_EQ(execution.out.text, "partial\n");
+}
+
+TEST_F(RunnerTest, CancelledBeforeOrInTheQueueNeverStarts) {
+  policy_->limits.concurrent = 1;
+  CancelSource early;
+  early.Cancel();
+  EXPECT_EQ(Shell("touch started", {.cancel = &early}).outcome, Outcome::kCancelled);
+  CancelSource cancel;
+  const auto first = Start(Plan({"/bin/sh", "-c", "sleep 0.3"}));
+  const auto second = Start(Plan({"/bin/sh", "-c", "touch started"}), {.cancel = &cancel});
+  EXPECT_EQ(runner_->running(), 1u);
+  cancel.Cancel();
+  ASSERT_TRUE(second->execution);
+  EXPECT_EQ(second->execution->outcome, Outcome::kCancelled);
+  EXPECT_EQ(Finish(first).outcome, Outcome::kExited);
+  EXPECT_FALSE(fs::exists(base_ / "project/started"));
+}
+
+TEST_F(RunnerTest, AFullQueueIsBusyAndTheOthersRunInOrder) {
+  policy_->limits.concurrent = 1;
+  policy_->limits.queue = 2;
+  std::vector<std::shared_ptr<Pending>> pending;
+  for (const char* script : {"sleep 0.2; echo a >> order", "echo b >> order", "echo c >> order"}) {
+    pending.push_back(Start(Plan({"/bin/sh", "-c", script})));
+  }
+  const Execution refused = Shell("echo d >> order");
+  EXPECT_TRUE(refused.busy);
+  EXPECT_EQ(refused.outcome, Outcome::kSetupFailed);
+  for (const auto& one : pending) EXPECT_EQ(Finish(one).exit_code, 0);
+  std::stringstream order;
+  order << std::ifstream(base_ / "project/order").rdbuf();
+  EXPECT_EQ(order.str(), "a\nb\nc\n");
+}
+
+TEST_F(RunnerTest, OneKeyRunsOneAfterTheOther) {
+  const std::string script = "mkdir lock && sleep 0.2 && rmdir lock";
+  const auto first = Start(Plan({"/bin/sh", "-c", script}), {.serialise_key = "repository"});
+  const auto second = Start(Plan({"/bin/sh", "-c", script}), {.serialise_key = "repository"});
+  EXPECT_EQ(runner_->running(), 1u);
+  EXPECT_EQ(Finish(first).exit_code, 0);
+  EXPECT_EQ(Finish(second).exit_code, 0);
+}
+
+TEST_F(RunnerTest, LongOutputIsWholeInTheStore) {
+  const Execution execution =
+      Shell("i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done");
+  EXPECT_LE(execution.out.text.size(), policy_->limits.output_inline);
+  EXPECT_TRUE(execution.out.text.starts_with("line 0\n"));
+  EXPECT_TRUE(execution.out.text.ends_with("line 19999\n"));
+  const auto chunk = store_->Read(execution.out.uri);
+  ASSERT_TRUE(chunk && *chunk);
+  EXPECT_EQ((*chunk)->total, execution.out.total_bytes);
+  EXPECT_EQ(store_->List().front().name, "sh: stdout");
+}
+
+TEST_F(RunnerTest, WithoutCaptureTheSinkAloneHasTheOutput) {
+  Gate sink;
+  const Execution execution = Shell("echo out; echo err >&2", {.sink = &sink, .capture = false});
+  EXPECT_EQ(sink.out, "out\n");
+  EXPECT_EQ(sink.err, "err\n");
+  EXPECT_EQ(execution.out.text, "");
+  EXPECT_EQ(execution.out.total_bytes, 4u);
+}
+
+TEST_F(RunnerTest, AClosedGateHoldsTheCommandAndNotTheMemory) {
+  Gate sink;
+  sink.close_at = 1;
+  const auto pending = Start(
+      Plan({"/bin/sh", "-c", "head -c 20000000 /dev/zero; echo written > done"}), {.sink = &sink});
+  RunLoopUntil([&] { return sink.output_gate.closed(); });
+  const std::size_t seen = sink.out.size();
+  // The loop sleeps: nobody reads, and the command cannot go on.
+  bool late = false;
+  TimerHandle timer(&loop_);
+  timer.Start(milliseconds(300), [&] { late = true; });
+  RunLoopUntil([&] { return late; });
+  EXPECT_EQ(sink.out.size(), seen);
+  EXPECT_FALSE(fs::exists(base_ / "project/done"));
+  sink.close_at = 0;
+  sink.output_gate.Open();
+  EXPECT_EQ(Finish(pending).out.total_bytes, 20000000u);
+  EXPECT_TRUE(fs::exists(base_ / "project/done"));
+}
+
+TEST_F(RunnerTest, WhoCancelsNeedNotReadOn) {
+  Gate sink;
+  sink.close_at = 1;
+  CancelSource cancel;
+  const auto pending = Start(Plan({"/bin/sh", "-c", "yes"}), {.sink = &sink, .cancel = &cancel});
+  RunLoopUntil([&] { return sink.output_gate.closed(); });
+  cancel.Cancel();
+  EXPECT_EQ(Finish(pending).outcome, Outcome::kCancelled);
+}
+
+TEST_F(RunnerTest, AGateThatOpensLateLosesNothing) {
+  Gate sink;
+  sink.close_at = 1;
+  const auto pending = Start(Plan({"/bin/sh", "-c", "echo a; sleep 0.2; echo b"}), {.sink = &sink});
+  RunLoopUntil([&] { return sink.output_gate.closed(); });
+  bool late = false;
+  TimerHandle timer(&loop_);
+  timer.Start(milliseconds(2500), [&] { late = true; });  // longer than the drain would wait
+  RunLoopUntil([&] { return late; });
+  EXPECT_FALSE(pending->execution);
+  sink.close_at = 0;
+  sink.output_gate.Open();
+  EXPECT_EQ(Finish(pending).out.text, "a\nb\n");
+}
+
+TEST_F(RunnerTest, AStrayThatHoldsStdoutIsEndedAndNotWaitedFor) {
+  const Execution execution = Shell("(trap '' TERM; setsid sleep 60) & echo done");
+  EXPECT_EQ(execution.outcome, Outcome::kExited);
+  EXPECT_EQ(execution.out.text, "done\n");
+  EXPECT_GE(execution.strays_killed, 1u);
+}
+
+TEST_F(RunnerTest, ShutdownEndsWhatRunsAndRefusesWhatWaits) {
+  policy_->limits.concurrent = 1;
+  const auto running = Start(Plan({"/bin/sh", "-c", "trap '' TERM; echo up; sleep 60"}));
+  const auto waiting = Start(Plan({"/bin/sh", "-c", "touch started"}));
+  bool stopped = false;
+  runner_->Shutdown([&] { stopped = true; });
+  EXPECT_FALSE(stopped);
+  RunLoopUntil([&] { return stopped; });
+  ASSERT_TRUE(running->execution && waiting->execution);
+  EXPECT_EQ(running->execution->outcome, Outcome::kCancelled);
+  EXPECT_EQ(waiting->execution->outcome, Outcome::kCancelled);
+  EXPECT_EQ(Shell("touch started").outcome, Outcome::kCancelled);
+  EXPECT_FALSE(fs::exists(base_ / "project/started"));
+  EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
+}
+
+TEST_F(RunnerTest, TheSpecForPeopleNamesItsPathsAndNoTmpdir) {
+  const CommandPlan plan = Plan({"/bin/true"});
+  const policy::Allow allow = Allowed(plan, milliseconds(1000));
+  const Result<std::string> bytes = runner_->SpecFor(plan, allow);
+  ASSERT_TRUE(bytes) << bytes.error().Message();
+  const Result<worker::WorkerSpec> spec = worker::DecodeSpec(*bytes);
+  ASSERT_TRUE(spec);
+  EXPECT_FALSE(spec->has_ruleset_fd);
+  EXPECT_EQ(spec->paths, allow.confinement().paths);
+  EXPECT_EQ(spec->tmp_dir, "");
+  EXPECT_EQ(spec->working_directory, base_ / "project");
+  EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
+}
+
+TEST_F(RunnerTest, AWrapperScriptMayStandBeforeTheWorker) {
+  const fs::path wrapper = base_ / "wrapper";
+  std::ofstream(wrapper) << "#!/bin/sh\nexec env " << FromEnvironment("PA_WORKER") << " \"$@\"\n";
+  chmod(wrapper.c_str(), 0700);
+  UseWorker(wrapper);
+  EXPECT_EQ(Shell("echo hello").out.text, "hello\n");
+}
+
+TEST_F(RunnerTest, AMissingExecutableFailsAtExecuteAndSaysSo) {
+  const Execution execution = Run({"/nonexistent/program"});
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_EQ(execution.failed_step, worker::Step::kExecute);
+  EXPECT_EQ(execution.failed_errno, ENOENT);
+  EXPECT_NE(execution.failure.find("/nonexistent/program"), std::string::npos) << execution.failure;
+}
+
+// Faults, one layer after the other: nothing runs, and the error names the step.
+
+TEST_F(RunnerTest, AMissingWorkerIsNamed) {
+  UseWorker("/nonexistent/worker");
+  const Execution execution = Shell("touch started");
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_TRUE(execution.failure.starts_with("posix_spawn \"/nonexistent/worker\": ENOENT"));
+  EXPECT_EQ(execution.failed_errno, ENOENT);
+}
+
+TEST_F(RunnerTest, WithoutTmpdirNothingRuns) {
+  runner_ = nullptr;
+  runner_ = std::make_unique<Runner>(
+      &loop_, RunnerConfig{FromEnvironment("PA_WORKER"), base_ / "absent"}, *store_);
+  const Execution execution = Shell("touch started");
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_TRUE(execution.failure.starts_with("mkdtemp ")) << execution.failure;
+}
+
+TEST_F(RunnerTest, EachStepOfTheWorkerThatFailsIsNamed) {
+  for (const char* step : {"landlock", "seccomp", "limits", "spawn", "no_new_privs"}) {
+    const fs::path wrapper = base_ / "wrapper";
+    std::ofstream(wrapper) << "#!/bin/sh\nPA_FAIL_STEP='" << step << "' exec "
+                           << FromEnvironment("PA_WORKER_FAULTS") << "\n";
+    chmod(wrapper.c_str(), 0700);
+    UseWorker(wrapper);
+    const Execution execution = Shell("touch started");
+    EXPECT_EQ(execution.outcome, Outcome::kSetupFailed) << step;
+    EXPECT_TRUE(execution.failure.starts_with(step)) << execution.failure;
+    EXPECT_EQ(execution.failed_errno, EPERM);
+    EXPECT_FALSE(fs::exists(base_ / "project/started"));
+  }
+}
+
+TEST_F(RunnerTest, RunningOutOfDescriptorsIsSurvived) {
+  EXPECT_EQ(Shell("true").exit_code, 0);
+  const UniqueFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  rlimit old{};
+  getrlimit(RLIMIT_NOFILE, &old);
+  int failures = 0;
+  for (rlim_t room = 0; room < 16; ++room) {
+    const rlimit low{static_cast<rlim_t>(highest.get()) + 1 + room, old.rlim_max};
+    CommandPlan plan = Plan({"/bin/sh", "-c", "echo ran"});
+    setrlimit(RLIMIT_NOFILE, &low);
+    const Execution execution = Finish(Start(std::move(plan)));
+    setrlimit(RLIMIT_NOFILE, &old);
+    if (execution.outcome == Outcome::kExited) continue;
+    ++failures;
+    EXPECT_EQ(execution.failed_errno, EMFILE) << execution.failure;
+    EXPECT_EQ(execution.out.text, "");
+  }
+  EXPECT_GT(failures, 3);
+  EXPECT_EQ(Shell("echo again").out.text, "again\n");
+}
+
+// With the worker that misbehaves.
+
+TEST_F(RunnerTest, FakeEchoShowsThatTheFakeWorks) {
+  UseFakeWorker();
+  const Execution execution = Run({"/fake", "echo", "hello"});
+  EXPECT_EQ(execution.outcome, Outcome::kExited) << execution.failure;
+  EXPECT_EQ(execution.out.text, "hello\n");
+}
+
+TEST_F(RunnerTest, AWorkerThatDiesSilentlyIsAFailure) {
+  UseFakeWorker();
+  const Execution execution = Fake("silent");
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_EQ(execution.failure, "worker: exited with 7 and no status");
+}
+
+TEST_F(RunnerTest, AGarbledStatusIsAFailureAndTheWorkerIsKilled) {
+  UseFakeWorker();
+  const Execution execution = Fake("garbage");
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_EQ(execution.failure, "worker control socket: a packet of 7 bytes that is no status");
+}
+
+TEST_F(RunnerTest, AFailedSetupNamesStepSubjectAndErrno) {
+  UseFakeWorker();
+  const Execution execution = Fake("fails-setup");
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_TRUE(execution.failure.starts_with("landlock \"/srv/x\": EPERM")) << execution.failure;
+}
+
+TEST_F(RunnerTest, AWorkerThatHangsUpIsKilled) {
+  UseFakeWorker();
+  const Execution execution = Fake("hangs-up");
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_EQ(execution.failure, "worker: killed by signal 9 without a status");
+}
+
+TEST_F(RunnerTest, AWorkerThatWillNotLeaveIsKilledAndItsWordStands) {
+  UseFakeWorker();
+  EXPECT_EQ(Fake("lingers").outcome, Outcome::kExited);
+}
+
+TEST_F(RunnerTest, CancelReachesTheWorker) {
+  UseFakeWorker();
+  CancelSource cancel;
+  Gate sink;
+  const auto pending = Start(Plan({"/fake", "cancel"}), {.sink = &sink, .cancel = &cancel});
+  RunLoopUntil([&] { return !sink.out.empty(); });
+  cancel.Cancel();
+  EXPECT_EQ(Finish(pending).outcome, Outcome::kCancelled);
+}
+
+TEST_F(RunnerTest, AWorkerThatNeverEndsIsKilledAfterItsTime) {
+  UseFakeWorker();
+  const Execution execution = Fake("never", {}, milliseconds(1));
+  EXPECT_EQ(execution.outcome, Outcome::kTimedOut);
+  EXPECT_EQ(execution.out.text, "partial\n");
+}
+
+TEST_F(RunnerTest, AnOutsiderThatHoldsStdoutIsNotWaitedFor) {
+  UseFakeWorker();
+  const Execution execution = Fake("loses-stdout");
+  EXPECT_EQ(execution.outcome, Outcome::kExited);
+  EXPECT_EQ(execution.out.text, "all there is\n");
+  // It came to us as an orphan, but it is no part of the tree: left alone until the test ends it.
+  std::ifstream children("/proc/thread-self/children");
+  pid_t outsider = 0;
+  ASSERT_TRUE(children >> outsider);
+  EXPECT_EQ(kill(outsider, SIGKILL), 0);
+  EXPECT_EQ(waitpid(outsider, nullptr, 0), outsider);
+}
+
+TEST_F(RunnerTest, WhatAKilledGuardianLeavesIsEndedByUs) {
+  UseFakeWorker();
+  const Execution execution = Fake("is-killed");
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  std::istringstream pids(execution.out.text);
+  int count = 0;
+  for (pid_t pid = 0; pids >> pid; ++count) EXPECT_EQ(kill(pid, 0), -1) << pid;
+  EXPECT_EQ(count, 3);
+}
+
+// Soak: many at once, ended at random moments.
+TEST_F(RunnerTest, ManyRunsWithRandomCancelsLeaveNothing) {
+  policy_->limits.concurrent = 8;
+  EXPECT_EQ(Shell("true").exit_code, 0);
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same every time
+  const std::size_t before = OpenDescriptors();
+  int cancelled = 0;
+  for (int round = 0; round < 25; ++round) {
+    std::vector<std::unique_ptr<CancelSource>> cancels;
+    std::vector<std::shared_ptr<Pending>> pending;
+    for (int i = 0; i < 20; ++i) {
+      cancels.push_back(std::make_unique<CancelSource>());
+      const std::string script = random() % 2 == 0 ? "true" : "sleep 5 & sleep 5";
+      pending.push_back(Start(Plan({"/bin/sh", "-c", script}), {.cancel = cancels.back().get()}));
+    }
+    for (const auto& cancel : cancels) {
+      for (auto turns = random() % 4; turns > 0; --turns) uv_run(&loop_, UV_RUN_NOWAIT);
+      cancel->Cancel();
+    }
+    for (const auto& one : pending) {
+      const Execution execution = Finish(one);
+      EXPECT_TRUE(execution.outcome == Outcome::kExited || execution.outcome == Outcome::kCancelled)
+          << execution.failure;
+      cancelled += execution.outcome == Outcome::kCancelled;
+    }
+  }
+  EXPECT_GT(cancelled, 100);
+  // Free slots keep their rulesets.
+  EXPECT_LE(OpenDescriptors(), before + policy_->limits.concurrent);
+  EXPECT_FALSE(HasChildren());
+}
+
+}  // namespace
+}  // namespace pa

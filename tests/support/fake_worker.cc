@@ -1,0 +1,149 @@
+// A worker that misbehaves on order, for the tests of the Runner: the command's first argument says
+// how. It confines nothing and must run nothing.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "worker/spec.h"
+#include "worker/status.h"
+
+namespace {
+
+using pa::worker::EndReason;
+using pa::worker::StatusKind;
+using pa::worker::WorkerStatus;
+using Words = std::vector<std::string>;
+
+void Send(const void* bytes, std::size_t size) {
+  (void)send(pa::worker::kControlFd, bytes, size, MSG_NOSIGNAL);
+}
+
+void Started() {
+  const WorkerStatus status;
+  Send(&status, sizeof status);
+}
+
+void Ended(EndReason reason) {
+  WorkerStatus status;
+  status.kind = StatusKind::kEnded;
+  status.reason = reason;
+  status.exit_code = reason == EndReason::kExited ? 0 : -1;
+  status.tmp_clean = 1;
+  Send(&status, sizeof status);
+}
+
+[[noreturn]] void Forever() {
+  for (;;) pause();
+}
+
+void Echo(const Words& words) {
+  Started();
+  for (std::size_t i = 2; i < words.size(); ++i) (void)pa::WriteAll(STDOUT_FILENO, words[i] + "\n");
+  Ended(EndReason::kExited);
+}
+
+void Silent(const Words&) { _exit(7); }
+
+void Garbage(const Words&) {
+  Send("garbage", 7);
+  Forever();
+}
+
+void Never(const Words&) {
+  signal(SIGTERM, SIG_IGN);
+  Started();
+  (void)pa::WriteAll(STDOUT_FILENO, "partial\n");
+  Forever();
+}
+
+void HangsUp(const Words&) {
+  Started();
+  close(pa::worker::kControlFd);
+  Forever();
+}
+
+void Lingers(const Words&) {
+  Started();
+  Ended(EndReason::kExited);
+  Forever();
+}
+
+void WaitsForCancel(const Words&) {
+  Started();
+  (void)pa::WriteAll(STDOUT_FILENO, "partial\n");
+  char order = 0;
+  const ssize_t got = recv(pa::worker::kControlFd, &order, 1, 0);
+  if (got == 1 && order == pa::worker::kCancel) Ended(EndReason::kCancelled);
+}
+
+void FailsSetup(const Words&) {
+  WorkerStatus status;
+  status.kind = StatusKind::kSetupFailed;
+  status.step = pa::worker::Step::kLandlock;
+  status.sys_errno = 1;
+  std::strcpy(status.subject, "/srv/x");
+  Send(&status, sizeof status);
+}
+
+// Somebody outside the tree got hold of stdout: it stays open when all is over. No descendant of a
+// worker is without no_new_privs, so nobody will take this one for a part of the tree.
+void LosesStdout(const Words&) {
+  Started();
+  if (fork() == 0) {
+    setsid();
+    sleep(20);
+    _exit(0);
+  }
+  (void)pa::WriteAll(STDOUT_FILENO, "all there is\n");
+  Ended(EndReason::kExited);
+}
+
+// Killed with its tree still alive: children, and grandchildren in sessions of their own.
+void IsKilled(const Words&) {
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  Started();
+  for (int i = 0; i < 3; ++i) {
+    if (fork() != 0) continue;
+    if (i > 0) setsid();
+    if (i > 1 && fork() > 0) Forever();
+    dprintf(STDOUT_FILENO, "%d\n", getpid());
+    Forever();
+  }
+  usleep(100'000);
+  raise(SIGKILL);
+}
+
+}  // namespace
+
+int main() {
+  const pa::Result<std::string> bytes =
+      pa::ReadFileFrom(pa::worker::kSpecFd, "spec", pa::worker::kMaxSpecBytes);
+  if (!bytes) return 1;
+  const pa::Result<pa::worker::WorkerSpec> spec = pa::worker::DecodeSpec(*bytes);
+  if (!spec || spec->argv.size() < 2) return 1;
+  const std::map<std::string, void (*)(const Words&)> behaviours = {
+      {"echo", Echo},
+      {"silent", Silent},
+      {"garbage", Garbage},
+      {"never", Never},
+      {"hangs-up", HangsUp},
+      {"lingers", Lingers},
+      {"cancel", WaitsForCancel},
+      {"fails-setup", FailsSetup},
+      {"loses-stdout", LosesStdout},
+      {"is-killed", IsKilled},
+  };
+  const auto behaviour = behaviours.find(spec->argv[1]);
+  if (behaviour == behaviours.end()) return 1;
+  behaviour->second(spec->argv);
+  return 0;
+}
