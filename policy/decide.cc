@@ -79,8 +79,9 @@ Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::
   Allow allow;
   const std::string directory = request.directory == nullptr ? "" : request.directory->path();
   allow.confinement_.paths = GrantsFor(policy, request.purpose, directory);
-  allow.confinement_.paths.insert(allow.confinement_.paths.end(), request.extra.begin(),
-                                  request.extra.end());
+  for (sandbox::PathGrant& extra : ForPurpose(policy, request.purpose, request.extra)) {
+    allow.confinement_.paths.push_back(std::move(extra));
+  }
   allow.confinement_.network = NetworkFor(policy, request.purpose);
   allow.limits_ = LimitsFor(policy, request);
   allow.seccomp_ = allow.confinement_.network == sandbox::Network::kNone ? policy.seccomp_no_network

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/policy_fixture.h"
+#include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
 namespace {
@@ -154,6 +154,15 @@ TEST_F(DecideTest, WhatTheCallAddsIsGranted) {
   request.extra = {{"/elsewhere/.git", sandbox::kReadWrite, "repository"}};
   const std::vector<sandbox::PathGrant> paths = Allowed(request).confinement().paths;
   EXPECT_NE(std::ranges::find(paths, request.extra[0]), paths.end());
+}
+
+TEST_F(DecideTest, WithoutHooksWhatTheCallAddsIsNotExecuted) {
+  ActionRequest request = Call("git_add");
+  request.purpose = Purpose::kGit;
+  request.extra = {{"/elsewhere/.git/hooks", sandbox::kReadWriteExecute, "repository"}};
+  EXPECT_EQ(Allowed(request).confinement().paths.back().access, sandbox::kReadWriteExecute);
+  User("git: {hooks: skip}");
+  EXPECT_EQ(Allowed(request).confinement().paths.back().access, sandbox::kReadWrite);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #include "policy/decide.h"
-#include "policy/policy_fixture.h"
+#include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
 namespace {

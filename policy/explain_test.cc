@@ -1,7 +1,7 @@
 #include "policy/explain.h"
 
 #include "base/json.h"
-#include "policy/policy_fixture.h"
+#include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
 namespace {

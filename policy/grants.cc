@@ -129,6 +129,11 @@ Grants GrantsFor(const Policy& policy, Purpose purpose, const std::string& direc
   return {};
 }
 
+Grants ForPurpose(const Policy& policy, Purpose purpose, Grants grants) {
+  const bool git_alone = purpose == Purpose::kGit && policy.git.hooks == Hooks::kSkip;
+  return git_alone ? Restricted(std::move(grants), Access::kExecute) : grants;
+}
+
 sandbox::Network NetworkFor(const Policy& policy, Purpose purpose) {
   return purpose == Purpose::kBuild ? policy.network : sandbox::Network::kNone;
 }

@@ -16,6 +16,10 @@ namespace pa::policy {
 std::vector<sandbox::PathGrant> GrantsFor(const Policy& policy, Purpose purpose,
                                           const std::string& directory);
 
+// `grants` without the right to execute where the purpose gives it to git alone.
+std::vector<sandbox::PathGrant> ForPurpose(const Policy& policy, Purpose purpose,
+                                           std::vector<sandbox::PathGrant> grants);
+
 // The network that commands of this purpose have.
 sandbox::Network NetworkFor(const Policy& policy, Purpose purpose);
 

@@ -9,8 +9,8 @@
 #include <algorithm>
 
 #include "policy/path.h"
-#include "policy/policy_fixture.h"
 #include "sandbox/landlock.h"
+#include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
 namespace {

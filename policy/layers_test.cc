@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "policy/policy_fixture.h"
+#include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
 namespace {

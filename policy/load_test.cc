@@ -1,6 +1,6 @@
 #include "policy/load.h"
 
-#include "policy/policy_fixture.h"
+#include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
 namespace {

@@ -2,7 +2,7 @@
 #include "policy/merge.h"
 
 #include "policy/decide.h"
-#include "policy/policy_fixture.h"
+#include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
 namespace {

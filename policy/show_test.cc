@@ -1,7 +1,7 @@
 #include "base/json.h"
 #include "policy/fragment.h"
 #include "policy/keys.h"
-#include "policy/policy_fixture.h"
+#include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
 namespace {

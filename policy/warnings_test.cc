@@ -1,6 +1,6 @@
 #include "policy/warnings.h"
 
-#include "policy/policy_fixture.h"
+#include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
 namespace {
