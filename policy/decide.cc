@@ -38,17 +38,6 @@ const Rule* FirstMatch(const Policy& policy, const ActionRequest& request, bool 
   return rule == policy.permissions.end() ? nullptr : &*rule;
 }
 
-Deny Disabled(const std::string& tool) {
-  return {"TOOL_DISABLED",
-          "the tool '" + tool + "' is not enabled: start the server with `--enable " + tool +
-              "`, set ENABLE_ADDITIONAL_TOOLS=" + tool + ", or add " + tool +
-              " to tools.enable in the policy file",
-          "Ask the user to enable '" + tool + "' with `--enable " + tool +
-              "`, ENABLE_ADDITIONAL_TOOLS=" + tool +
-              " or tools.enable in the policy; calling it "
-              "again before that cannot succeed."};
-}
-
 Deny Refused(const ActionRequest& request, const Rule& rule) {
   std::string call = request.tool;
   if (!request.target.empty()) call += " " + request.target;
@@ -90,10 +79,21 @@ Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::
   return allow;
 }
 
+Deny ToolDisabled(const std::string& tool) {
+  return {"TOOL_DISABLED",
+          "the tool '" + tool + "' is not enabled: start the server with `--enable " + tool +
+              "`, set ENABLE_ADDITIONAL_TOOLS=" + tool + ", or add " + tool +
+              " to tools.enable in the policy file",
+          "Ask the user to enable '" + tool + "' with `--enable " + tool +
+              "`, ENABLE_ADDITIONAL_TOOLS=" + tool +
+              " or tools.enable in the policy; calling it "
+              "again before that cannot succeed."};
+}
+
 Decision Decide(const Policy& policy, const ActionRequest& request) {
   // Only the user's git configuration is read from no directory in particular.
   assert(request.directory != nullptr || request.purpose == Purpose::kGitIdentity);
-  if (!policy.ToolEnabled(request.tool, request.read_only)) return Disabled(request.tool);
+  if (!policy.ToolEnabled(request.tool, request.read_only)) return ToolDisabled(request.tool);
   std::string rule;
   for (const bool administrator : {true, false}) {
     const Rule* first = FirstMatch(policy, request, administrator);

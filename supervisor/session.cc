@@ -46,16 +46,11 @@ std::expected<void, rpc::Failure> NoCursor(const JsonValue& params) {
   return Failed(rpc::kInvalidParams, "Invalid cursor");
 }
 
-// Why `tool` must not be called; the sentence is the policy's.
+// Why `tool` must not be called at all, whatever its arguments.
 std::optional<ToolError> RefusedByPolicy(const policy::Policy& policy, const Tool& tool) {
   const std::string name(tool.name);
   if (policy.ToolEnabled(name, tool.annotations.read_only)) return std::nullopt;
-  policy::ActionRequest request;
-  request.tool = name;
-  request.purpose = policy::Purpose::kGitIdentity;  // the one that needs no directory
-  const policy::Decision decision = policy::Decide(policy, request);
-  const auto* deny = std::get_if<policy::Deny>(&decision);
-  return deny != nullptr ? std::optional(Denied(*deny)) : std::nullopt;
+  return Denied(policy::ToolDisabled(name));
 }
 
 }  // namespace

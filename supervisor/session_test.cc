@@ -1,0 +1,92 @@
+// What a conversation cannot show; all that a client sees is in tests/conversations.
+#include "supervisor/session.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/conversations/fake_world.h"
+
+namespace pa {
+namespace {
+
+std::string Call(const std::string& id, const std::string& tool, const std::string& meta = "{}") {
+  return R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"tools/call","params":{"name":")" + tool +
+         R"(","arguments":{},"_meta":)" + meta + "}}";
+}
+
+std::string CancelCall(const std::string& id) {
+  return R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + id +
+         "}}";
+}
+
+TEST(Session, CountsWhatIsInFlight) {
+  FakeWorld world;
+  EXPECT_EQ(world.session().in_flight(), 0u);
+  for (const char* id : {"1", "2", R"("")"}) world.session().OnLine(Call(id, "wait"));
+  EXPECT_EQ(world.session().in_flight(), 3u);
+  world.Finish();
+  EXPECT_EQ(world.session().in_flight(), 2u);
+  world.session().OnLine(CancelCall("2"));
+  EXPECT_EQ(world.session().in_flight(), 1u);
+  EXPECT_EQ(world.running(), 1u);
+}
+
+TEST(Session, LeavesNothingOfACallThatEndsAtOnce) {
+  FakeWorld world;
+  world.session().OnLine(Call("1", "fail", R"({"progressToken":1})"));
+  EXPECT_EQ(world.session().in_flight(), 0u);
+  EXPECT_EQ(world.transport.sent.size(), 1u);
+}
+
+TEST(Session, EndsOnceAndOnlyWhenAskedTo) {
+  FakeWorld world;
+  int ended = 0;
+  world.session().WhenEnded([&] { ++ended; });
+  world.session().OnLine(Call("1", "wait"));
+  world.Finish();
+  EXPECT_EQ(ended, 0) << "an idle session has not ended";
+  world.session().OnClosed();
+  EXPECT_EQ(ended, 1);
+  world.session().Shutdown();
+  EXPECT_EQ(ended, 1);
+}
+
+TEST(Session, SaysSoIfItEndedBeforeAnybodyAsked) {
+  FakeWorld world;
+  world.session().Shutdown();
+  bool ended = false;
+  world.session().WhenEnded([&] { ended = true; });
+  EXPECT_TRUE(ended);
+}
+
+TEST(Session, CancelsEveryCallWhenItsClientGoesAway) {
+  FakeWorld world;
+  for (int id = 0; id < 5; ++id) world.session().OnLine(Call(std::to_string(id), "wait"));
+  std::size_t in_flight_at_end = 99;
+  world.session().WhenEnded([&] { in_flight_at_end = world.session().in_flight(); });
+  world.session().OnClosed();
+  EXPECT_EQ(world.running(), 0u);
+  EXPECT_EQ(in_flight_at_end, 0u);
+}
+
+TEST(Session, KeepsThePolicyOfTheBeginningForACall) {
+  FakeWorld world;
+  world.session().OnLine(Call("1", "wait"));
+  world.Enable({});
+  world.session().OnLine(Call("2", "wait"));
+  EXPECT_EQ(world.running(), 1u);
+  ASSERT_EQ(world.transport.sent.size(), 1u);
+  EXPECT_NE(world.transport.sent[0].find("TOOL_DISABLED"), std::string::npos);
+}
+
+TEST(Session, GivesASinkOnlyToThoseWhoAsked) {
+  FakeWorld world;
+  world.session().OnLine(Call("1", "wait"));
+  world.Print("unheard\n");
+  EXPECT_TRUE(world.transport.sent.empty());
+  world.session().OnLine(Call("2", "wait", R"({"progressToken":"t"})"));
+  world.Print("heard\n");
+  EXPECT_EQ(world.transport.sent.size(), 1u);
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,198 @@
+// FakeWorld: a session with tools that do what the test says, and nothing else.
+//
+//   FakeWorld world;
+//   world.session().OnLine(R"({"jsonrpc":"2.0","id":1,"method":"tools/call",...})");
+//   world.Print("line\n");   // every `wait` tool that runs writes this
+//   world.Finish();          // the one that began first ends
+//   world.transport.sent     // what the client got
+//
+// Tools: `note` gives back its text; `fail` fails with data; `long` has a stored output; `wait`
+// runs until told; `off` is not enabled.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "supervisor/session.h"
+#include "supervisor/tools/target_cache.h"
+#include "tests/support/fake_transport.h"
+
+namespace pa {
+
+// A loop that must be empty at its end.
+class TestLoop {
+ public:
+  TestLoop() { uv_loop_init(&loop_); }
+  ~TestLoop() {
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    EXPECT_EQ(uv_loop_close(&loop_), 0);
+  }
+  TestLoop(const TestLoop&) = delete;
+  TestLoop& operator=(const TestLoop&) = delete;
+  uv_loop_t* get() { return &loop_; }
+
+ private:
+  uv_loop_t loop_;
+};
+
+class FakeWorld {
+ public:
+  FakeWorld()
+      : results_("/tmp", 1u << 20),
+        runner_(loop_.get(), {.worker_path = "/nonexistent", .tmp_base = "/tmp"}, results_),
+        services_{.loop = loop_.get(),
+                  .policy = [this] { return policy_; },
+                  .runner = runner_,
+                  .targets = targets_,
+                  .results = results_,
+                  .ambient = ambient_,
+                  .tools = Tools(),
+                  .identity = {.version = "1.0.0", .instructions = "Test instructions."}},
+        session_(std::make_unique<Session>(services_, transport)) {
+    Enable({"wait"});
+    Current() = this;
+  }
+  ~FakeWorld() {
+    session_->Shutdown();
+    session_.reset();
+    bool done = false;
+    runner_.Shutdown([&] { done = true; });
+    uv_run(loop_.get(), UV_RUN_DEFAULT);
+    EXPECT_TRUE(done);
+    Current() = nullptr;
+  }
+  FakeWorld(const FakeWorld&) = delete;
+  FakeWorld& operator=(const FakeWorld&) = delete;
+
+  Session& session() { return *session_; }
+
+  void Enable(std::set<std::string> tools) {
+    auto policy = std::make_shared<policy::Policy>();
+    policy->roots = {"/tmp"};
+    policy->enabled_tools = std::move(tools);
+    policy_ = std::move(policy);
+  }
+
+  // What runs writes this; nobody sees it without a progressToken.
+  void Print(std::string_view bytes) {
+    for (Running* running : running_) {
+      if (OutputSink* sink = running->call.sink) sink->OnOutput(Stream::kStdout, bytes);
+    }
+  }
+  void Finish() {
+    ASSERT_FALSE(running_.empty());
+    running_.front()->end.Set("finished");
+  }
+  void FinishLast() {
+    ASSERT_FALSE(running_.empty());
+    running_.back()->end.Set("finished");
+  }
+  std::size_t running() const { return running_.size(); }
+
+  // Until no timer runs.
+  void Wait() { uv_run(loop_.get(), UV_RUN_DEFAULT); }
+
+  // A stored output; returns its URI.
+  std::string Store(std::string_view text) {
+    const Result<std::shared_ptr<StoredOutput>> output = results_.Begin(1u << 20);
+    EXPECT_TRUE(output);
+    EXPECT_TRUE(results_.Append(**output, text));
+    return results_.Publish(*output, "make test: stdout");
+  }
+
+  FakeTransport transport;
+
+ private:
+  struct Running {
+    CallContext& call;
+    Completion<std::string> end;
+  };
+
+  // Tools are plain functions, so they find their world here.
+  static FakeWorld*& Current() {
+    static FakeWorld* current = nullptr;
+    return current;
+  }
+
+  static ToolResult Succeeded(std::string_view text) {
+    JsonWriter data;
+    data.BeginObject().Field("text", text).EndObject();
+    ToolResult result;
+    result.data = std::move(data).Take();
+    result.text = text;
+    return result;
+  }
+
+  static Task<ToolResult> Note(ToolRequest request, CallContext&) {
+    co_return Succeeded(*request.arguments().String("text"));
+  }
+
+  static Task<ToolResult> Fail(ToolRequest, CallContext&) {
+    ToolResult result = Succeeded("exited with 2 after 0 ms\nno such file");
+    result.error = ToolError{"COMMAND_FAILED", "make test exited with status 2", "Read the output.",
+                             true, R"({"exit_code":2})"};
+    co_return result;
+  }
+
+  static Task<ToolResult> Long(ToolRequest, CallContext&) {
+    ToolResult result = Succeeded("the beginning and the end");
+    result.truncated = true;
+    result.result_uri = Current()->Store("all of it");
+    result.links = {{.uri = result.result_uri,
+                     .name = "make test: stdout",
+                     .title = "Full standard output",
+                     .mime_type = "text/plain",
+                     .size = 9}};
+    result.warnings = {"this kernel lacks scopes"};
+    co_return result;
+  }
+
+  static Task<ToolResult> WaitUntilTold(ToolRequest, CallContext& call) {
+    Running running{.call = call, .end = {}};
+    std::deque<Running*>& all = Current()->running_;
+    all.push_back(&running);
+    call.cancel.OnCancel([&running] { running.end.Set("cancelled"); });
+    const std::string how = co_await running.end;
+    call.cancel.Forget();
+    std::erase(all, &running);
+    ToolResult result = Succeeded(how);
+    if (how == "cancelled")
+      result.error = ToolError{"CANCELLED", "wait was cancelled", "", true, ""};
+    co_return result;
+  }
+
+  static std::span<const Tool* const> Tools();
+
+  TestLoop loop_;
+  ResultStore results_;
+  Runner runner_;
+  TargetCache targets_;
+  std::map<std::string, std::string> ambient_;
+  policy::PolicyPtr policy_;
+  std::deque<Running*> running_;
+  Services services_;
+  std::unique_ptr<Session> session_;
+};
+
+inline std::span<const Tool* const> FakeWorld::Tools() {
+  static constexpr std::string_view kData =
+      R"({"type":"object","properties":{"text":{"type":"string"}},"required":["text"]})";
+  static constexpr Param kNoteParams[] = {
+      {.name = "text", .required = true, .description = "what to give back"}};
+  static constexpr Annotations kReads{.read_only = true};
+  static constexpr Annotations kDestroys{.destructive = true, .open_world = true};
+  static const Tool kNote{"note", "Note", "Gives its text back", kReads, kNoteParams, kData, Note};
+  static const Tool kFail{"fail", "Fail", "Fails", kReads, {}, kData, Fail};
+  static const Tool kLong{"long", "Long", "Has a long output", kReads, {}, kData, Long};
+  static const Tool kWait{"wait", "Wait", "Runs until told", kDestroys, {}, kData, WaitUntilTold};
+  static const Tool kOff{"off", "Off", "Is not enabled", kDestroys, kNoteParams, kData, Note};
+  static const Tool* const kTools[] = {&kNote, &kFail, &kLong, &kWait, &kOff};
+  return kTools;
+}
+
+}  // namespace pa
