@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "tests/support/argv.h"
+#include "tests/support/launch.h"
 
 namespace pa::testing {
 namespace {
@@ -30,47 +29,21 @@ std::pair<UniqueFd, UniqueFd> Pipe() {
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-std::vector<std::string> Environment(const ServerOptions& options) {
-  const char* path = getenv("PATH");
-  std::vector<std::string> environment = {
-      std::string("PATH=") + (path != nullptr ? path : "/usr/bin:/bin"), "HOME=" + options.home};
-  if (const char* tmp = getenv("TMPDIR")) environment.push_back(std::string("TMPDIR=") + tmp);
-  for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
-    if (const char* value = getenv(name)) environment.push_back(std::string(name) + "=" + value);
-  }
-  environment.insert(environment.end(), options.environment.begin(), options.environment.end());
-  return environment;
-}
-
-pid_t Spawn(const ServerOptions& options, int in, int out, const std::string& errors) {
-  std::vector<std::string> arguments = {BuiltProgram("PA_SERVER"), "serve"};
-  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
-  std::vector<std::string> environment = Environment(options);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(),
-                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
-  if (options.inherit) {
-    posix_spawn_file_actions_adddup2(&actions, options.inherit->first, options.inherit->second);
-  }
-  posix_spawn_file_actions_addchdir_np(&actions, options.directory.c_str());
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  if (options.own_session) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-
-  pid_t pid = -1;
-  int failure = posix_spawn(&pid, arguments[0].c_str(), &actions, &attributes,
-                            Pointers(arguments).data(), Pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) {
-    std::fprintf(stderr, "posix_spawn %s: errno %d\n", arguments[0].c_str(), failure);
-    std::abort();
-  }
-  return pid;
+Launch ServerLaunch(const ServerOptions& options, int in, int out, int err) {
+  Launch launch = {.command = {BuiltProgram("PA_SERVER"), "serve"},
+                   .environment = {"HOME=" + options.home},
+                   .directory = options.directory,
+                   .in = in,
+                   .out = out,
+                   .err = err,
+                   .inherit = options.inherit,
+                   .terminal = options.terminal};
+  if (const char* tmp = getenv("TMPDIR"))
+    launch.environment.push_back(std::string("TMPDIR=") + tmp);
+  launch.command.insert(launch.command.end(), options.arguments.begin(), options.arguments.end());
+  launch.environment.insert(launch.environment.end(), options.environment.begin(),
+                            options.environment.end());
+  return launch;
 }
 
 }  // namespace
@@ -91,7 +64,9 @@ McpClient::McpClient(const ServerOptions& options) {
   sigaction(SIGPIPE, &ignore, nullptr);
   auto [child_in, our_out] = Pipe();
   auto [our_in, child_out] = Pipe();
-  pid_ = Spawn(options, child_in.get(), child_out.get(), scratch_.path() / "stderr");
+  UniqueFd errors(
+      open((scratch_.path() / "stderr").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  pid_ = Spawn(ServerLaunch(options, child_in.get(), child_out.get(), errors.get()));
   input_ = std::move(our_out);
   output_ = std::move(our_in);
 }

@@ -29,11 +29,11 @@ inline constexpr std::chrono::seconds kPatience{60};  // generous: sanitizers, l
 
 struct ServerOptions {
   std::vector<std::string> arguments;         // after `serve`
-  std::vector<std::string> environment = {};  // NAME=value, beyond PATH, HOME and TMPDIR
+  std::vector<std::string> environment = {};  // NAME=value, beyond PATH, HOME, TMPDIR
   std::string directory = "/";
   std::string home = "/nonexistent";
   std::optional<std::pair<int, int>> inherit = {};  // {our descriptor, its number in the server}
-  bool own_session = false;                         // setsid; a terminal can then become its own
+  std::string terminal = {};                        // becomes the server's controlling terminal
 };
 
 class McpClient {

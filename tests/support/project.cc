@@ -17,9 +17,9 @@ ServerOptions Project::Server(std::vector<std::string> arguments) const {
 ProgramResult Project::Git(std::vector<std::string> arguments) const {
   std::vector<std::string> command = {"git"};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  return RunProgram(
-      std::move(command),
-      {.environment = {"HOME=" + home_.string(), "GIT_CONFIG_NOSYSTEM=1"}, .directory = root_});
+  return RunProgram({.command = std::move(command),
+                     .environment = {"HOME=" + home_.string(), "GIT_CONFIG_NOSYSTEM=1"},
+                     .directory = root_});
 }
 
 void Project::InitGit() const {

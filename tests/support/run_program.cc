@@ -1,51 +1,43 @@
 #include "tests/support/run_program.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
-#include <string>
+#include <utility>
 
-#include "tests/support/argv.h"
+#include "base/unique_fd.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa::testing {
+namespace {
+
+UniqueFd Create(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd) std::abort();
+  return fd;
+}
+
+}  // namespace
+
 // Files, not pipes: nothing to pump, and nothing that a lingering grandchild could hold open.
-ProgramResult RunProgram(std::vector<std::string> command, const ProgramOptions& options) {
+ProgramResult RunProgram(Launch launch, std::string_view input) {
   TempDir scratch;
-  std::string in = scratch.path() / "in";
-  std::string out = scratch.path() / "out";
-  std::string err = scratch.path() / "err";
-  WriteText(in, options.input);
+  WriteText(scratch.path() / "in", input);
+  UniqueFd in = Create(scratch.path() / "in");
+  UniqueFd out = Create(scratch.path() / "out");
+  UniqueFd err = Create(scratch.path() / "err");
+  launch.in = in.get();
+  launch.out = out.get();
+  launch.err = err.get();
 
-  std::vector<std::string> environment = options.environment;
-  const char* path = getenv("PATH");
-  environment.push_back(std::string("PATH=") + (path != nullptr ? path : "/usr/bin:/bin"));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, in.c_str(), O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT, 0600);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT, 0600);
-  posix_spawn_file_actions_addchdir_np(&actions, options.directory.c_str());
-
-  pid_t pid = -1;
-  int failure = posix_spawnp(&pid, command[0].c_str(), &actions, nullptr, Pointers(command).data(),
-                             Pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  ProgramResult result;
-  if (failure != 0) {
-    result.errors = command[0] + ": errno " + std::to_string(failure);
-    return result;
-  }
   int status = 0;
-  waitpid(pid, &status, 0);
+  waitpid(Spawn(std::move(launch)), &status, 0);
+  ProgramResult result;
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
-  result.output = ReadText(out);
-  result.errors = ReadText(err);
+  result.output = ReadText(scratch.path() / "out");
+  result.errors = ReadText(scratch.path() / "err");
   return result;
 }
 

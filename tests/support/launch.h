@@ -1,0 +1,31 @@
+// Spawn: starts a program with exactly the descriptors, environment and terminal that a test wants
+// it to have.
+//
+//   pid_t pid = Spawn({.command = {"make", "run"}, .environment = {"HOME=/x"}, .out = fd});
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pa::testing {
+
+struct Launch {
+  std::vector<std::string> command;  // looked up on PATH unless it is a path
+  std::vector<std::string> environment =
+      {};  // NAME=value; PATH and the sanitizers' options are added
+  std::string directory = "/";
+  int in = -1;  // -1: /dev/null
+  int out = -1;
+  int err = -1;
+  std::optional<std::pair<int, int>> inherit = {};  // {our descriptor, its number in the program}
+  std::string terminal = {};  // becomes its controlling terminal, in a session of its own
+};
+
+// Aborts when the program cannot be started.
+pid_t Spawn(Launch launch);
+
+}  // namespace pa::testing
