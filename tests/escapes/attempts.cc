@@ -1,0 +1,505 @@
+#include "tests/escapes/attempts.h"
+
+#include <utility>
+
+namespace pa::testing {
+namespace {
+
+using Judge = std::function<bool(const World&, const Trial&)>;
+using Attempts = std::vector<Attempt>;
+
+// --- how one sees that an attempt worked
+
+bool SecretSeen(const World& world, const Trial& run) { return world.SecretIn(run); }
+bool BystanderSignalled(const World& world, const Trial&) { return world.Signalled(); }
+bool BystanderChanged(const World& world, const Trial&) { return world.MemoryChanged(); }
+bool LeftBehind(const World& world, const Trial&) { return world.survivors(); }
+bool TerminalTouched(const World& world, const Trial&) { return world.TerminalTouched(); }
+
+Judge Made(const char* name) {
+  return [name](const World& world, const Trial&) { return world.Exists(name); };
+}
+Judge Gone(const char* name) {
+  return [name](const World& world, const Trial&) { return !world.Exists(name); };
+}
+Judge TextIs(const char* name, const char* text) {
+  return [name, text](const World& world, const Trial&) { return world.Text(name) == text; };
+}
+Judge TextHas(const char* name, const char* text) {
+  return [name, text](const World& world, const Trial&) {
+    return world.Text(name).find(text) != std::string::npos;
+  };
+}
+Judge Reached(const char* listener) {
+  return [listener](const World& world, const Trial&) { return world.Reached(listener); };
+}
+// For what leaves no trace: the helper says that the system call succeeded.
+Judge Did(const char* verb) {
+  return [said = std::string("did ") + verb](const World&, const Trial& run) {
+    return run.output.find(said) != std::string::npos;
+  };
+}
+
+// --- reading
+
+void AddReading(Attempts& all) {
+  all.push_back(
+      {"ReadSshKey", "./attempt read {home}/.ssh/id_ed25519", "./attempt read ours", SecretSeen});
+  all.push_back(
+      {"ReadOtherProject", "cat {outside}/* >&2; ls {outside}", "cat ours; ls .", SecretSeen});
+  all.push_back({"ListOutside", "./attempt list {outside}", "./attempt list .", SecretSeen});
+  all.push_back({"ReadThroughSymlink", "ln -s {home}/.ssh/id_ed25519 key; cat key",
+                 "ln -s ours link; cat link", SecretSeen});
+  all.push_back({"ReadThroughDotDot", "cat ../home/.ssh/id_ed25519", "mkdir -p a; cat a/../ours",
+                 SecretSeen});
+  all.push_back({"ReadThroughOwnCwd", "cat /proc/self/cwd/../home/.ssh/id_ed25519",
+                 "cat /proc/self/cwd/ours", SecretSeen});
+  all.push_back({"LinkSecretIn", "ln {home}/.ssh/id_ed25519 key && cat key",
+                 "ln ours key && cat key", SecretSeen});
+  all.push_back({"MoveSecretIn", "mv {home}/.ssh/id_ed25519 key; cat key", "mv ours key; cat key",
+                 SecretSeen});
+  all.push_back(
+      {"ArchiveHome", "tar -cf - -C {home} .", "tar -cf - ours | tar -tf -", SecretSeen});
+  all.push_back({"OpenByHandle",
+                 "./attempt open-by-handle {home}/.ssh/id_ed25519",
+                 "./attempt read ours",
+                 SecretSeen,
+                 {},
+                 {},
+                 Sandbox::kUnconfined,
+                 /*root_only=*/true});
+  all.push_back({"ReadShadow",
+                 "./attempt read /etc/shadow",
+                 "./attempt read /etc/passwd",
+                 Did("read"),
+                 {},
+                 {},
+                 Sandbox::kUnconfined,
+                 /*root_only=*/true});
+}
+
+// --- writing
+
+void AddWriting(Attempts& all) {
+  all.push_back(
+      {"CreateOutside", "./attempt create {outside}/new", "./attempt create new", Made("new")});
+  all.push_back({"AppendToBashrc", "echo escaped >>{home}/.bashrc", "echo escaped >>ours",
+                 TextHas("../home/.bashrc", "escaped")});
+  all.push_back({"TruncateOutside", "./attempt truncate {outside}/victim",
+                 "./attempt truncate victim", TextIs("victim", "")});
+  all.push_back({"OpenTruncating", "./attempt open-truncating {outside}/victim",
+                 "./attempt open-truncating victim", TextIs("victim", "")});
+  all.push_back({"RenameOut", "./attempt rename ours {outside}/new",
+                 "./attempt rename ours empty/new", Made("new")});
+  all.push_back({"RenameOver", "./attempt rename victim {outside}/victim",
+                 "./attempt rename ours victim", TextIs("victim", "ours\n")});
+  all.push_back({"RenameIn", "./attempt rename {outside}/victim stolen",
+                 "./attempt rename ours stolen", Gone("victim")});
+  all.push_back({"Exchange", "./attempt exchange victim {outside}/victim",
+                 "./attempt exchange victim ours", TextIs("victim", "ours\n")});
+  all.push_back({"LinkAndWrite", "./attempt link-and-write {outside}/victim link",
+                 "./attempt link-and-write victim link", TextHas("victim", "escaped")});
+  all.push_back({"LinkOut", "ln ours {outside}/new", "ln ours empty/new", Made("new")});
+  all.push_back({"SymlinkAndWrite", "./attempt symlink-and-write {outside}/victim",
+                 "./attempt symlink-and-write victim", TextHas("victim", "escaped")});
+  all.push_back({"SymlinkRace", "./attempt symlink-race {outside}", "./attempt symlink-race empty",
+                 Made("raced")});
+  all.push_back(
+      {"Unlink", "./attempt unlink {outside}/victim", "./attempt unlink victim", Gone("victim")});
+  all.push_back(
+      {"MakeDirectory", "./attempt mkdir {outside}/new", "./attempt mkdir new", Made("new")});
+  all.push_back({"RemoveDirectory", "./attempt rmdir {outside}/empty", "./attempt rmdir empty",
+                 Gone("empty")});
+  all.push_back(
+      {"MakeFifo", "./attempt mkfifo {outside}/new", "./attempt mkfifo new", Made("new")});
+  all.push_back(
+      {"MakeSymlink", "./attempt symlink {outside}/new", "./attempt symlink new", Made("new")});
+  all.push_back({"CreateInTmp", "./attempt create /tmp/{abstract} && rm /tmp/{abstract}",
+                 "./attempt create $TMPDIR/new", Did("create")});
+  all.push_back({"CreateInVarTmp", "./attempt create /var/tmp/{abstract} && rm /var/tmp/{abstract}",
+                 "./attempt create $TMPDIR/new", Did("create")});
+  all.push_back({"CreateInDevShm", "./attempt create /dev/shm/{abstract} && rm /dev/shm/{abstract}",
+                 "./attempt create $TMPDIR/new", Did("create")});
+  all.push_back({.name = "InheritedDescriptor",
+                 .escape = "./attempt write-to-descriptor 20",
+                 .twin = "./attempt write-to-descriptor 1",
+                 .escaped = TextHas("inherited", "escaped"),
+                 .off = Sandbox::kNone});
+}
+
+// --- what Landlock does not cover
+
+void AddMetadata(Attempts& all) {
+  all.push_back(
+      {.name = "ChangeMode",
+       .escape = "./attempt chmod {outside}/victim 0600",
+       .twin = "./attempt chmod victim 0600",
+       .escaped = [](const World& world,
+                     const Trial&) { return (world.Status("victim").st_mode & 07777) == 0600; },
+       .open_in_tier0 = "file_metadata"});
+  all.push_back({.name = "ChangeTimes",
+                 .escape = "./attempt utimens {outside}/victim",
+                 .twin = "./attempt utimens victim",
+                 .escaped = [](const World& world,
+                               const Trial&) { return world.Status("victim").st_mtime == 1; },
+                 .open_in_tier0 = "file_metadata"});
+  all.push_back({.name = "WatchWithInotify",
+                 .escape = "./attempt inotify {outside}",
+                 .twin = "./attempt inotify .",
+                 .escaped = Did("inotify"),
+                 .open_in_tier0 = "file_metadata"});
+  all.push_back({.name = "SetAttribute",
+                 .escape = "./attempt setxattr {outside}/victim",
+                 .twin = "./attempt chmod victim 0600",
+                 .escaped = Did("setxattr"),
+                 .kernel_may_lack = true});
+  all.push_back({"SetUserIdBit", "./attempt chmod attempt 4755", "./attempt chmod attempt 0700",
+                 Did("chmod")});
+  all.push_back({"SetGroupIdBit", "./attempt chmod attempt 2755", "./attempt chmod attempt 0700",
+                 Did("chmod")});
+  all.push_back(
+      {.name = "WriteGitHook",
+       .escape = "mkdir -p .git/hooks && echo true >.git/hooks/pre-commit && echo did hook",
+       .twin = "mkdir -p build && echo true >build/hook",
+       .escaped = Did("hook"),
+       .open_in_tier0 = "protected_paths"});
+}
+
+// --- other ways to be run: each must end as a recipe would
+
+void AddVectors(Attempts& all) {
+  constexpr std::string_view kRead = "./attempt read {home}/.ssh/id_ed25519";
+  all.push_back({.name = "DiscoveryReadsSecret",
+                 .escape = kRead,
+                 .twin = "./attempt read ours",
+                 .escaped = SecretSeen,
+                 .setting = {.vector = Vector::kDiscovery}});
+  all.push_back({.name = "DiscoveryWritesProject",
+                 .escape = "echo changed >victim",
+                 .twin = "echo changed >victim",
+                 .escaped = TextIs("../project/victim", "changed\n"),
+                 .setting = {.vector = Vector::kDiscovery}});
+  all.push_back({.name = "DiscoveryRemakesInclude",
+                 .escape = "echo changed >victim",
+                 .twin = "echo changed >victim",
+                 .escaped = TextIs("../project/victim", "changed\n"),
+                 .setting = {.vector = Vector::kInclude}});
+  all.push_back({.name = "DiscoveryConnects",
+                 .escape = "./attempt tcp {tcp}",
+                 .twin = "./attempt tcp {tcp}",
+                 .escaped = Reached("tcp"),
+                 .setting = {.vector = Vector::kDiscovery, .policy = "network: full\n"}});
+  all.push_back({.name = "DiscoveryLeavesDaemon",
+                 .escape = "./attempt double-fork",
+                 .twin = "sleep 0.1 & wait",
+                 .escaped = LeftBehind,
+                 .setting = {.vector = Vector::kDiscovery},
+                 .off = Sandbox::kNone});
+  all.push_back({.name = "DryRunWritesProject",
+                 .escape = "echo changed >victim",
+                 .twin = "echo changed >victim",
+                 .escaped = TextIs("../project/victim", "changed\n"),
+                 .setting = {.vector = Vector::kDryRun}});
+  all.push_back({.name = "GitHookReadsSecret",
+                 .escape = "./attempt read {home}/.ssh/id_ed25519; exit 1",
+                 .twin = "./attempt read ours",
+                 .escaped = SecretSeen,
+                 .setting = {.vector = Vector::kGitHook}});
+  all.push_back({.name = "GitHookWritesOutside",
+                 .escape = "./attempt create {outside}/new",
+                 .twin = "./attempt create new",
+                 .escaped = Made("new"),
+                 .setting = {.vector = Vector::kGitHook}});
+  all.push_back({.name = "GitHookLeavesDaemon",
+                 .escape = "./attempt ignore-signals",
+                 .twin = "sleep 0.1 & wait",
+                 .escaped = LeftBehind,
+                 .setting = {.vector = Vector::kGitHook},
+                 .off = Sandbox::kNone});
+  all.push_back({.name = "GitFilterWritesOutside",
+                 .escape = "./attempt create {outside}/new",
+                 .twin = "./attempt create new",
+                 .escaped = Made("new"),
+                 .setting = {.vector = Vector::kGitFilter}});
+  all.push_back({.name = "GitHookRunsThoughSkipped",
+                 .escape = "echo changed >victim",
+                 .twin = "echo changed >victim",
+                 .escaped = TextIs("../project/victim", "changed\n"),
+                 .setting = {.vector = Vector::kGitHook, .policy = "git: {hooks: skip}\n"},
+                 .off = Sandbox::kNone});
+  all.push_back({.name = "GitFilterRunsThoughSkipped",
+                 .escape = "echo changed >victim",
+                 .twin = "echo changed >victim",
+                 .escaped = TextIs("../project/victim", "changed\n"),
+                 .setting = {.vector = Vector::kGitFilter, .policy = "git: {hooks: skip}\n"},
+                 .off = Sandbox::kNone});
+}
+
+void AddEnvironment(Attempts& all) {
+  all.push_back({.name = "SecretInEnvironment",
+                 .escape = "env",
+                 .twin = "test -n \"$PATH\" && test -n \"$HOME\"",
+                 .escaped = SecretSeen,
+                 .off = Sandbox::kNone});
+  all.push_back({.name = "MakeFlagsFromServer",
+                 .escape = "true",
+                 .twin = "make --version",
+                 .escaped = TextHas("inherited", "escaped"),
+                 .setting = {.server_environment = {"MAKEFLAGS=--eval=$(shell echo escaped >&20)"}},
+                 .off = Sandbox::kNone});
+  all.push_back({.name = "GitVariablesFromServer",
+                 .escape = "env | grep ^GIT_SSH_COMMAND= && echo did inherit",
+                 .twin = "git --version",
+                 .escaped = Did("inherit"),
+                 .setting = {.server_environment = {"GIT_SSH_COMMAND=sh -c true"}},
+                 .off = Sandbox::kNone});
+  all.push_back({.name = "PreloadFromServer",
+                 .escape = "env | grep ^LD_LIBRARY_PATH= && echo did inherit",
+                 .twin = "env",
+                 .escaped = Did("inherit"),
+                 .setting = {.server_environment = {"LD_LIBRARY_PATH=/nonexistent"}},
+                 .off = Sandbox::kNone});
+}
+
+// --- the network
+
+void AddNetwork(Attempts& all) {
+  const auto inet = [&](const char* name, std::string_view escape, const char* listener) {
+    all.push_back({.name = name,
+                   .escape = escape,
+                   .twin = escape,
+                   .escaped = Reached(listener),
+                   .twin_policy = "network: full\n"});
+  };
+  inet("Tcp", "./attempt tcp {tcp}", "tcp");
+  inet("Tcp6", "./attempt tcp6 {tcp6}", "tcp6");
+  inet("Udp", "./attempt udp {udp}", "udp");
+  inet("TcpFastOpen", "./attempt tcp-fast-open {tcp}", "tcp");
+  all.push_back({.name = "TcpWithGnuTools",
+                 .escape = "bash -c 'echo escaped >/dev/tcp/127.0.0.1/{tcp}'",
+                 .twin = "bash -c 'echo escaped >/dev/tcp/127.0.0.1/{tcp}'",
+                 .escaped = Reached("tcp"),
+                 .twin_policy = "network: full\n"});
+  all.push_back({.name = "MultipathTcp",
+                 .escape = "./attempt mptcp {tcp}",
+                 .twin = "./attempt tcp {tcp}",
+                 .escaped = Reached("tcp"),
+                 .twin_policy = "network: full\n",
+                 .kernel_may_lack = true});
+  all.push_back({.name = "MultipathTcpThoughTcpIsGranted",
+                 .escape = "./attempt mptcp {tcp}",
+                 .twin = "./attempt tcp {tcp}",
+                 .escaped = Reached("tcp"),
+                 .setting = {.policy = "network: full\n"},
+                 .kernel_may_lack = true});
+  all.push_back({.name = "Listen",
+                 .escape =
+                     "./attempt listen port & while ! test -s port && kill -0 $!; do :; done; "
+                     "bash -c \": </dev/tcp/127.0.0.1/$(cat port)\"; wait $!",
+                 .twin = "./attempt listen port & while ! test -s port && kill -0 $!; do :; done; "
+                         "bash -c \": </dev/tcp/127.0.0.1/$(cat port)\"; wait $!",
+                 .escaped = Did("listen"),
+                 .twin_policy = "network: full\n"});
+  const auto family = [&](const char* name, std::string_view escape, const char* verb,
+                          bool root_only) {
+    all.push_back({.name = name,
+                   .escape = escape,
+                   .twin = "./attempt stream-pair",
+                   .escaped = Did(verb),
+                   .root_only = root_only,
+                   .kernel_may_lack = true});
+  };
+  family("RawSocket", "./attempt raw-socket", "raw-socket", true);
+  family("PacketSocket", "./attempt packet-socket", "packet-socket", true);
+  family("VirtualMachineSocket", "./attempt vsock", "vsock", false);
+  family("CryptoSocket", "./attempt alg", "alg", false);
+  family("NetlinkUevent", "./attempt netlink 15", "netlink", false);
+  family("NetlinkGeneric", "./attempt netlink 16", "netlink", false);
+  all.push_back({"UnixPathSocket", "./attempt unix-path {socket}", "./attempt stream-pair",
+                 Reached("socket")});
+  all.push_back({"UnixAbstractSocket", "./attempt unix-abstract {abstract}",
+                 "./attempt stream-pair", Reached("abstract")});
+  all.push_back({"UnixDatagramPair", "./attempt datagram-pair {datagram}", "./attempt stream-pair",
+                 Reached("datagram")});
+}
+
+// --- other processes. SIGURG (23), because whoever does not expect it ignores it.
+
+void AddProcesses(Attempts& all) {
+  const auto signal = [&](const char* name, std::string_view escape, std::string_view twin) {
+    all.push_back({name, escape, twin, BystanderSignalled});
+  };
+  constexpr std::string_view kOwnChild = "sleep 9 & ./attempt kill $! 23 && kill $!";
+  signal("SignalBystander", "./attempt kill {bystander} 23", kOwnChild);
+  signal("SignalEverybody", "./attempt kill -1 23", kOwnChild);
+  signal("SignalByQueue", "./attempt sigqueue {bystander} 23",
+         "sleep 9 & ./attempt sigqueue $! 23 && kill $!");
+  signal("SignalThread", "./attempt tgkill {bystander} 23",
+         "sleep 9 & ./attempt tgkill $! 23 && kill $!");
+  signal("SignalByPidfd", "./attempt pidfd-kill {bystander} 23",
+         "sleep 9 & ./attempt pidfd-kill $! 23 && kill $!");
+  signal("SignalAsOwner", "./attempt owner-signal {bystander} 23",
+         "sleep 9 & ./attempt owner-signal $! 23 && kill $!");
+  all.push_back({"SignalServer", "./attempt kill {server} 23", kOwnChild, Did("kill")});
+  all.push_back(
+      {"SignalGuardian",
+       "guardian=$(sed 's/.*) . //; s/ .*//' /proc/$PPID/stat); ./attempt kill $guardian 23",
+       kOwnChild, Did("kill")});
+  all.push_back({"Trace", "./attempt trace {bystander} {address}", "./attempt trace-child",
+                 BystanderChanged});
+  all.push_back({"ReadMemory", "./attempt read-memory {bystander} {address}",
+                 "./attempt trace-child", SecretSeen});
+  all.push_back({"ReadMemoryFile", "./attempt read-memory-file {bystander} {address}",
+                 "./attempt read /proc/self/status", SecretSeen});
+  all.push_back({"BystanderEnvironment", "cat /proc/{bystander}/environ", "cat /proc/self/environ",
+                 SecretSeen});
+  all.push_back(
+      {"ServerEnvironment", "cat /proc/{server}/environ", "cat /proc/self/environ", SecretSeen});
+  all.push_back(
+      {"BystanderDescriptors", "cat /proc/{bystander}/fd/*", "cat /proc/self/fd/0", SecretSeen});
+  all.push_back({"BystanderRoot", "cat /proc/{bystander}/root{home}/.ssh/id_ed25519",
+                 "cat /proc/self/root{project}/ours", SecretSeen});
+  all.push_back(
+      {"BystanderDirectory", "ls /proc/{bystander}/cwd/", "ls /proc/self/cwd/", SecretSeen});
+  all.push_back(
+      {"LimitBystander", "./attempt limit-other {bystander}", "ulimit -c 0", Did("limit-other")});
+  all.push_back({.name = "ReniceBystander",
+                 .escape = "./attempt renice {bystander}",
+                 .twin = "sleep 9 & ./attempt renice $! && kill $!",
+                 .escaped = Did("renice"),
+                 .open_in_tier0 = "scheduling"});
+  all.push_back({.name = "PinBystander",
+                 .escape = "./attempt pin {bystander}",
+                 .twin = "sleep 9 & ./attempt pin $! && kill $!",
+                 .escaped = Did("pin"),
+                 .open_in_tier0 = "scheduling"});
+  all.push_back({.name = "CommandLineOfBystander",
+                 .escape = "grep -q id_ed25519 /proc/{bystander}/cmdline && echo did see",
+                 .twin = "grep -q cmdline /proc/self/cmdline",
+                 .escaped = Did("see"),
+                 .open_in_tier0 = "process_list"});
+  all.push_back({"SharedMemory", "./attempt shared-memory {key}", "./attempt stream-pair",
+                 [](const World& world, const Trial&) { return world.SharedMemoryChanged(); }});
+  all.push_back({.name = "WriteTerminal",
+                 .escape = "./attempt write-terminal",
+                 .twin = "echo to the client",
+                 .escaped = TerminalTouched,
+                 .off = Sandbox::kNone});
+  all.push_back({.name = "StuffTerminal",
+                 .escape = "./attempt stuff-terminal",
+                 .twin = "echo to the client",
+                 .escaped = TerminalTouched,
+                 .off = Sandbox::kNone,
+                 .kernel_may_lack = true});
+}
+
+// --- what will not end
+
+void AddSurvivors(Attempts& all) {
+  for (auto [name, escape] :
+       {std::pair("Setsid", "./attempt setsid"), std::pair("DoubleFork", "./attempt double-fork"),
+        std::pair("IgnoreSignals", "./attempt ignore-signals"),
+        std::pair("HoldOutput", "./attempt hold-output"), std::pair("Stopped", "./attempt stopped"),
+        std::pair("Relay", "./attempt relay"), std::pair("Nohup", "nohup sleep 60 & sleep 0.1")}) {
+    all.push_back({.name = name,
+                   .escape = escape,
+                   .twin = "sleep 0.1 & wait",
+                   .escaped = LeftBehind,
+                   .off = Sandbox::kNone});
+  }
+}
+
+// --- the kernel's surface
+
+void AddKernel(Attempts& all) {
+  const auto call = [&](const char* name, std::string_view escape, const char* verb,
+                        std::string_view twin) { all.push_back({name, escape, twin, Did(verb)}); };
+  const auto as_root = [&](const char* name, std::string_view escape, const char* verb,
+                           std::string_view twin) {
+    all.push_back(
+        {.name = name, .escape = escape, .twin = twin, .escaped = Did(verb), .root_only = true});
+  };
+  const auto optional = [&](const char* name, std::string_view escape, const char* verb) {
+    all.push_back({.name = name,
+                   .escape = escape,
+                   .twin = "./attempt read ours",
+                   .escaped = Did(verb),
+                   .kernel_may_lack = true});
+  };
+  as_root("Mount", "./attempt mount {project}/empty", "mount", "ls empty");
+  as_root("NewMountApi", "./attempt fsopen", "fsopen", "ls empty");
+  as_root("OpenTree", "./attempt open-tree {outside}", "open-tree", "ls empty");
+  as_root("MountNamespace", "./attempt mount-namespace", "mount-namespace", "sh -c true");
+  as_root("JoinNamespace", "./attempt setns self", "setns", "sh -c true");
+  as_root("Chroot", "./attempt chroot {project}", "chroot", "cd {project}");
+  as_root("Bpf", "./attempt bpf", "bpf", "./attempt read ours");
+  as_root("ChangeOwnerOutside", "./attempt chown {outside}/victim", "chown",
+          "./attempt chmod victim 0600");
+  optional("UserNamespace", "./attempt user-namespace", "user-namespace");
+  optional("CloneNamespace", "./attempt clone-namespace", "clone-namespace");
+  optional("Clone3Namespace", "./attempt clone3", "clone3");
+  optional("Keyring", "./attempt keyring", "keyring");
+  optional("IoUring", "./attempt io-uring", "io-uring");
+  optional("Perf", "./attempt perf", "perf");
+  optional("UserFault", "./attempt userfaultfd", "userfaultfd");
+  call("ModifyLdt", "./attempt modify-ldt", "modify-ldt", "./attempt read ours");
+  optional("Int80", "./attempt int80", "int80");
+  optional("X32", "./attempt x32", "x32");
+}
+
+// --- limits
+
+void AddLimits(Attempts& all) {
+  all.push_back({.name = "ForkBomb",
+                 .escape = "./attempt fork 300",
+                 .twin = "./attempt fork 5",
+                 .escaped = Did("fork"),
+                 .setting = {.policy = "limits: {processes: 60}\n"},
+                 .off = Sandbox::kNone});
+  all.push_back({.name = "Memory",
+                 .escape = "./attempt allocate 200",
+                 .twin = "./attempt allocate 8",
+                 .escaped = Did("allocate"),
+                 .setting = {.policy = "limits: {memory: 64MiB}\n"},
+                 .off = Sandbox::kNone});
+  all.push_back({.name = "OpenFiles",
+                 .escape = "./attempt open-many 200",
+                 .twin = "./attempt open-many 20",
+                 .escaped = Did("open-many"),
+                 .setting = {.policy = "limits: {open_files: 64}\n"}});
+  all.push_back({.name = "FileSize",
+                 .escape = "./attempt grow big 9",
+                 .twin = "./attempt grow big 1",
+                 .escaped = Did("grow"),
+                 .setting = {.policy = "limits: {file_size: 4MiB}\n"}});
+  all.push_back({.name = "CpuTime",
+                 .escape = "./attempt burn 3",
+                 .twin = "./attempt burn 0",
+                 .escaped = Did("burn"),
+                 .setting = {.policy = "limits: {cpu_time: 1s}\n"}});
+  all.push_back({.name = "WallTime",
+                 .escape = "sleep 3; echo did wait",
+                 .twin = "sleep 0.1",
+                 .escaped = Did("wait"),
+                 .setting = {.policy = "limits: {wall_time: 1s}\n"},
+                 .off = Sandbox::kNone});
+}
+
+}  // namespace
+
+Attempts AllAttempts() {
+  Attempts all;
+  AddReading(all);
+  AddWriting(all);
+  AddMetadata(all);
+  AddVectors(all);
+  AddEnvironment(all);
+  AddNetwork(all);
+  AddProcesses(all);
+  AddSurvivors(all);
+  AddKernel(all);
+  AddLimits(all);
+  return all;
+}
+
+}  // namespace pa::testing

@@ -1,0 +1,37 @@
+// All attempts to get out, as a table: what is tried, its allowed twin, how one sees that it
+// worked.
+//
+// To add an attempt: a verb in attempt.cc if no program does it, and a line in attempts.cc.
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/escapes/world.h"
+
+namespace pa::testing {
+
+struct Attempt {
+  std::string name;
+  std::string_view escape;  // shell command, with the names of world.h in braces
+  std::string_view twin;    // the same, or its nearest relative, where it is allowed: must succeed
+  std::function<bool(const World&, const Trial&)> escaped;
+
+  Setting setting = {};                // of the escape, also without the sandbox
+  std::string_view twin_policy = {};   // where only another policy allows the twin
+  Sandbox off = Sandbox::kUnconfined;  // what shows that the attempt is a real one
+  bool root_only = false;              // an ordinary user cannot do it anyway
+  // Tier 0 does not stop it and says so: the protection in `doctor`. Then the escape must succeed.
+  std::string_view open_in_tier0 = {};
+  // The kernel may have been built without it; then nothing is shown, and the test is skipped.
+  bool kernel_may_lack = false;
+};
+
+void PrintTo(const Attempt& attempt, std::ostream* out);
+
+std::vector<Attempt> AllAttempts();
+
+}  // namespace pa::testing
