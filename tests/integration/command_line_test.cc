@@ -1,0 +1,140 @@
+// The program as a person or an administrator meets it: call, policy, doctor, policy files and
+// SIGHUP.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+constexpr std::string_view kMakefile =
+    ".PHONY: hello fail slow\nhello:\n\t@echo hi\nfail:\n\t@exit 3\nslow:\n\t@sleep 60\n";
+
+class CommandLine : public ::testing::Test {
+ protected:
+  Project project_{kMakefile};
+
+  ProgramResult Run(std::vector<std::string> arguments, std::vector<std::string> environment = {}) {
+    arguments.insert(arguments.begin(), BuiltProgram("PA_SERVER"));
+    environment.push_back("HOME=" + project_.home().string());
+    return RunProgram({.command = std::move(arguments),
+                       .environment = std::move(environment),
+                       .directory = project_.root()});
+  }
+  std::string Policy(std::string_view text) {
+    WriteText(project_.home() / "policy.yaml", text);
+    return project_.home() / "policy.yaml";
+  }
+};
+
+TEST_F(CommandLine, VersionAndHelp) {
+  EXPECT_EQ(Run({"--version"}).exit_code, 0);
+  EXPECT_NE(Run({"--help"}).output.find("serve"), std::string::npos);
+  EXPECT_NE(Run({"no-such-command"}).exit_code, 0);
+}
+
+TEST_F(CommandLine, CallExitsAsTheCommandDid) {
+  ProgramResult hello = Run({"call", "make", R"({"target":"hello"})", "--enable", "make"});
+  EXPECT_EQ(hello.exit_code, 0) << hello.errors;
+  EXPECT_NE(hello.output.find("hi\n"), std::string::npos);
+  EXPECT_EQ(Run({"call", "make", R"({"target":"fail"})", "--enable", "make"}).exit_code, 2);
+  EXPECT_EQ(
+      Run({"call", "make", R"({"target":"slow","timeout_ms":300})", "--enable", "make"}).exit_code,
+      124);
+  EXPECT_EQ(Run({"call", "make", R"({"target":"none"})", "--enable", "make"}).exit_code, 125);
+  EXPECT_EQ(Run({"call", "make", R"({"target":"hello"})"}).exit_code, 125) << "make is not enabled";
+}
+
+TEST_F(CommandLine, CallPrintsTheStructuredResultOnOneLine) {
+  ProgramResult result = Run({"call", "make_targets", "--json"});
+  Json json = Json::parse(result.output, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << result.output << result.errors;
+  EXPECT_TRUE(json["success"]);
+  EXPECT_EQ(result.output.find('\n'), result.output.size() - 1);
+}
+
+TEST_F(CommandLine, PolicyErrorsNameThePlaceAndNothingStarts) {
+  std::string file = Policy("version: 1\nlimts:\n  memory: 1GiB\n");
+  ProgramResult check = Run({"policy", "check", file});
+  EXPECT_NE(check.exit_code, 0);
+  EXPECT_NE((check.output + check.errors).find("policy.yaml:2:1"), std::string::npos)
+      << check.output << check.errors;
+  EXPECT_NE((check.output + check.errors).find("did you mean"), std::string::npos);
+  ProgramResult serve = Run({"serve", "--policy", file});
+  EXPECT_NE(serve.exit_code, 0);
+  EXPECT_EQ(serve.output, "");
+  EXPECT_EQ(Run({"policy", "check", Policy("version: 1\n")}).exit_code, 0);
+}
+
+TEST_F(CommandLine, KeysThatAreNotBuiltYetAreRefusedWithASentence) {
+  for (const char* line : {"namespaces: require\n", "audit: {path: /x}\n", "tenants: {}\n",
+                           "permissions:\n  - {tool: make, decision: ask}\n"}) {
+    ProgramResult check = Run({"policy", "check", Policy(std::string("version: 1\n") + line)});
+    EXPECT_NE(check.exit_code, 0) << line;
+    EXPECT_NE((check.output + check.errors).find("not built"), std::string::npos)
+        << line << check.output << check.errors;
+  }
+}
+
+TEST_F(CommandLine, PolicySchemaIsJsonAndShowHasEveryKey) {
+  Json schema = Json::parse(Run({"policy", "schema"}).output, nullptr, false);
+  ASSERT_TRUE(schema.is_object());
+  EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+  Json shown = Json::parse(Run({"policy", "show", "--json"}).output, nullptr, false);
+  EXPECT_TRUE(shown.is_object());
+  EXPECT_EQ(Run({"policy", "explain", "make"}).exit_code, 0);
+}
+
+TEST_F(CommandLine, PolicyDecidesOverCalls) {
+  std::string file = Policy(
+      "version: 1\ntools: {enable: [make]}\npermissions:\n"
+      "  - {tool: make, target: \"fa*\", decision: deny, reason: \"not today\"}\n");
+  McpClient client(
+      {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+  client.Initialize();
+  EXPECT_TRUE(client.CallTool("make", {{"target", "hello"}})["success"]);
+  Json denied = client.CallTool("make", {{"target", "fail"}});
+  EXPECT_EQ(denied["error"]["code"], "POLICY_DENIED") << denied;
+  EXPECT_NE(denied["error"].dump().find("not today"), std::string::npos);
+}
+
+TEST_F(CommandLine, SighupReadsThePolicyAgainAllOrNothing) {
+  std::string file = Policy("version: 1\n");
+  McpClient client(
+      {.arguments = {"--root", project_.root(), "--policy", file}, .home = project_.home()});
+  client.Initialize();
+  const auto make_works = [&] {
+    return client.CallTool("make", {{"target", "hello"}})["success"] == true;
+  };
+  EXPECT_FALSE(make_works());
+  Policy("version: 1\ntools: {enable: [make]}\n");
+  client.Signal(SIGHUP);
+  EXPECT_TRUE(Eventually(make_works)) << client.Errors();
+  EXPECT_FALSE(client.notifications().empty()) << "the list of tools has changed";
+  Policy("version: 1\ntools: {enable: [mkae]}\n");
+  client.Signal(SIGHUP);
+  EXPECT_TRUE(Eventually([&] { return client.Errors().find("mkae") != std::string::npos; }));
+  EXPECT_TRUE(make_works()) << "the policy that was in force stays";
+}
+
+TEST_F(CommandLine, DoctorKnowsThisMachine) {
+  ProgramResult doctor = Run({"doctor", "--json"});
+  Json report = Json::parse(doctor.output, nullptr, false);
+  ASSERT_TRUE(report.is_object()) << doctor.output << doctor.errors;
+  EXPECT_EQ(doctor.exit_code == 0, report["complete"] == true) << report;
+  EXPECT_FALSE(report["protections"].empty());
+}
+
+TEST_F(CommandLine, EnvironmentEnablesTools) {
+  ProgramResult result =
+      Run({"call", "make", R"({"target":"hello"})"}, {"ENABLE_ADDITIONAL_TOOLS=make,git_add"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+}
+
+}  // namespace
+}  // namespace pa::testing

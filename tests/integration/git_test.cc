@@ -1,0 +1,160 @@
+// git_add and git_commit through the real server, judged by git itself outside the sandbox.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+class Git : public ::testing::Test {
+ protected:
+  Project project_{".PHONY: all\nall:\n"};
+  McpClient client_{project_.Server()};
+
+  void SetUp() override {
+    project_.InitGit();
+    WriteText(project_.root() / "a.txt", "a\n");
+    WriteText(project_.root() / "b.txt", "b\n");
+    client_.Initialize();
+  }
+  Json Add(Json paths) { return client_.CallTool("git_add", {{"paths", std::move(paths)}}); }
+  Json Commit(const std::string& message) {
+    return client_.CallTool("git_commit", {{"message", message}});
+  }
+  std::string Staged() { return project_.Git({"diff", "--cached", "--name-only"}).output; }
+  // The message as stored: what follows the first empty line of the commit object.
+  std::string Stored() {
+    std::string object = project_.Git({"cat-file", "commit", "HEAD"}).output;
+    std::size_t end = object.find("\n\n");
+    return end == std::string::npos ? "no commit" : object.substr(end + 2);
+  }
+};
+
+TEST_F(Git, AddStagesWhatWasNamed) {
+  Json result = Add({"a.txt"});
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_EQ(Staged(), "a.txt\n");
+}
+
+TEST_F(Git, AddTakesNamesLiterally) {
+  for (const char* name : {"-A", "--all", ":(glob)*", "*.txt", ":/"})
+    WriteText(project_.root() / name, "x\n");
+  EXPECT_TRUE(Add({"-A", "*.txt", ":(glob)*"})["success"]);
+  EXPECT_EQ(Staged(), "*.txt\n-A\n:(glob)*\n");
+}
+
+TEST_F(Git, AddRefusesWhatLeavesTheDirectory) {
+  std::filesystem::create_directory_symlink(project_.outside(), project_.root() / "link");
+  WriteText(project_.outside() / "theirs", "x\n");
+  for (const std::string& path :
+       {std::string("../outside/theirs"), std::string("link/theirs"),
+        (project_.root() / "a.txt").string(), std::string("x/../../outside/theirs")}) {
+    Json result = Add({path});
+    EXPECT_EQ(result["error"]["code"], "INVALID_PATH") << path << result;
+  }
+  EXPECT_EQ(Staged(), "");
+}
+
+TEST_F(Git, OneBadPathStagesNothing) {
+  EXPECT_FALSE(Add({"a.txt", "../x"})["success"]);
+  EXPECT_FALSE(Add({"a.txt", "no-such-file"})["success"]);
+  EXPECT_EQ(Staged(), "");
+}
+
+TEST_F(Git, TheMessageIsStoredByteForByte) {
+  for (const std::string& message :
+       {std::string("plain"), std::string("subject\n\nbody\n"),
+        std::string("trailing blanks  \n\n\n"), std::string("# looks like a comment\n"),
+        std::string("Ünïcödé 漢字 🎉"), std::string("\ttab\rreturn\n"), std::string("--amend\n"),
+        std::string("a\n# b\nc   ")}) {
+    WriteText(project_.root() / "a.txt", message + "changed");
+    Add({"a.txt"});
+    Json result = Commit(message);
+    ASSERT_TRUE(result["success"]) << result;
+    EXPECT_EQ(Stored(), message);
+  }
+  EXPECT_EQ(project_.Git({"log", "-1", "--format=%an <%ae>"}).output,
+            "Ada Lovelace <ada@example.org>\n");
+}
+
+TEST_F(Git, AnEmptyMessageGetsGitsOwnRefusal) {
+  Add({"a.txt"});
+  Json result = Commit("");
+  EXPECT_EQ(result["error"]["code"], "COMMAND_FAILED") << result;
+  EXPECT_NE(result.dump().find("empty commit message"), std::string::npos) << result;
+}
+
+TEST_F(Git, AMessageOverTheLimitIsRefusedAndTheLimitItselfIsNot) {
+  Add({"a.txt"});
+  Json result = Commit(std::string((16U << 10) + 1, 'x'));
+  EXPECT_EQ(result["error"]["code"], "COMMIT_TOO_LARGE") << result;
+  EXPECT_TRUE(Commit(std::string(16U << 10, 'x'))["success"]);
+}
+
+TEST_F(Git, WhereThereIsNoRepositoryTheHintSaysSo) {
+  std::filesystem::remove_all(project_.root() / ".git");
+  Json result = Add({"a.txt"});
+  EXPECT_EQ(result["error"]["code"], "COMMAND_FAILED") << result;
+  EXPECT_NE(result["error"].dump().find("git init"), std::string::npos) << result;
+}
+
+TEST_F(Git, HooksRunAndCanRefuse) {
+  std::filesystem::path hook = project_.root() / ".git" / "hooks" / "commit-msg";
+  WriteText(hook, "#!/bin/sh\ngrep -q ticket \"$1\" || { echo no ticket >&2; exit 1; }\n");
+  std::filesystem::permissions(hook, std::filesystem::perms::owner_all);
+  Add({"a.txt"});
+  Json refused = Commit("without");
+  EXPECT_FALSE(refused["success"]);
+  EXPECT_NE(refused["data"]["stderr"].get<std::string>().find("no ticket"), std::string::npos)
+      << refused;
+  EXPECT_TRUE(Commit("ticket 7")["success"]);
+}
+
+TEST_F(Git, DryRunsChangeNothing) {
+  EXPECT_TRUE(client_.CallTool("git_add", {{"paths", {"a.txt"}}, {"dry_run", true}})["success"]);
+  EXPECT_EQ(Staged(), "");
+  Add({"a.txt"});
+  EXPECT_TRUE(client_.CallTool("git_commit", {{"message", "m"}, {"dry_run", true}})["success"]);
+  EXPECT_EQ(Stored(), "no commit");
+}
+
+TEST_F(Git, WritesToOneRepositoryAreSerialised) {
+  std::vector<int> calls;
+  for (int i = 0; i < 10; ++i) {
+    std::string name = "many" + std::to_string(i);
+    WriteText(project_.root() / name, "x\n");
+    calls.push_back(client_.StartTool("git_add", {{"paths", {name}}}));
+  }
+  for (int call : calls) {
+    Json reply = client_.Await(call);
+    EXPECT_TRUE(reply["result"]["structuredContent"]["success"]) << reply;
+  }
+}
+
+TEST_F(Git, WorksInALinkedWorktree) {
+  Add({"a.txt"});
+  Commit("first");
+  project_.Git({"worktree", "add", "-q", "tree"});
+  WriteText(project_.root() / "tree" / "new.txt", "x\n");
+  Json added = client_.CallTool("git_add", {{"paths", {"new.txt"}}, {"working_directory", "tree"}});
+  EXPECT_TRUE(added["success"]) << added;
+  Json committed =
+      client_.CallTool("git_commit", {{"message", "in the tree"}, {"working_directory", "tree"}});
+  EXPECT_TRUE(committed["success"]) << committed;
+}
+
+TEST_F(Git, OneToolDoesAllFive) {
+  Json added = client_.CallTool("project_actions", {{"operation", "add"}, {"paths", {"a.txt"}}});
+  EXPECT_TRUE(added["success"]) << added;
+  Json committed = client_.CallTool("project_actions", {{"operation", "commit"}, {"message", "m"}});
+  EXPECT_TRUE(committed["success"]) << committed;
+  Json made = client_.CallTool("project_actions", {{"operation", "all"}});
+  EXPECT_TRUE(made["success"]) << made;
+  Json unknown = client_.CallTool("project_actions", {{"operation", "none_such"}});
+  EXPECT_EQ(unknown["error"]["code"], "INVALID_TARGET") << unknown;
+}
+
+}  // namespace
+}  // namespace pa::testing

@@ -1,0 +1,252 @@
+// make through the real server: discovery, outcomes, progress, deadlines, several at once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+constexpr std::string_view kMakefile = R"(.PHONY: hello fail slow stubborn live killed both env
+# Comment above.
+hello:
+	@echo hi
+fail: ## always fails
+	@echo out; echo err >&2; exit 3
+slow:
+	@echo started; sleep 60
+stubborn:
+	@trap '' TERM INT; echo started; sleep 60; sleep 60
+live:
+	@for i in 1 2 3 4 5; do echo line $$i; sleep 0.2; done
+killed:
+	@kill -KILL $$$$
+both:
+	@echo to-out; echo to-err >&2
+env:
+	@env; pwd; readlink /proc/self/fd/0
+not_phony:
+	@echo no
+)";
+
+class Make : public ::testing::Test {
+ protected:
+  Project project_{kMakefile};
+  McpClient client_{project_.Server()};
+
+  void SetUp() override { client_.Initialize(); }
+  Json Target(const char* target) { return client_.CallTool("make", {{"target", target}}); }
+  // Waits for the first output of a call that was given its progress token.
+  void AwaitProgress(const Json& token) {
+    while (client_.ProgressCount(token) == 0) {
+      Json message = client_.Read();
+      ASSERT_FALSE(message.is_null()) << client_.Errors();
+      client_.notifications().push_back(message);
+    }
+  }
+};
+
+TEST_F(Make, TargetsAreThePhonyOnesWithTheirDescriptions) {
+  Json result = client_.CallTool("make_targets");
+  ASSERT_TRUE(result["success"]) << result;
+  Json targets = result["data"]["targets"];
+  std::vector<std::string> names;
+  for (const Json& target : targets) names.push_back(target["name"]);
+  std::ranges::sort(names);
+  EXPECT_EQ(names, (std::vector<std::string>{"both", "env", "fail", "hello", "killed", "live",
+                                             "slow", "stubborn"}));
+  for (const Json& target : targets) {
+    if (target["name"] == "hello") {
+      EXPECT_EQ(target["description"], "Comment above.");
+    } else if (target["name"] == "fail") {
+      EXPECT_EQ(target["description"], "always fails");
+    }
+  }
+}
+
+TEST_F(Make, TheFileAsItIsAtTheCall) {
+  EXPECT_EQ(Target("fresh")["error"]["code"], "INVALID_TARGET");
+  WriteText(project_.root() / "Makefile", ".PHONY: fresh\nfresh:\n\t@echo new\n");
+  EXPECT_EQ(Target("fresh")["data"]["stdout"], "new\n");
+  WriteText(project_.root() / "GNUmakefile", ".PHONY: fresh\nfresh:\n\t@echo newest\n");
+  EXPECT_EQ(Target("fresh")["data"]["stdout"], "newest\n");
+}
+
+TEST_F(Make, AMakefileThatDoesNotLoadIsAnErrorWithMakesMessage) {
+  WriteText(project_.root() / "Makefile", ".PHONY: a\na:\n\techo\nthis is no rule\n");
+  Json result = client_.CallTool("make_targets");
+  EXPECT_EQ(result["error"]["code"], "MAKEFILE_INVALID") << result;
+  EXPECT_NE(result["error"]["message"].get<std::string>().find("missing separator"),
+            std::string::npos);
+}
+
+TEST_F(Make, NoMakefileSaysHowToGetOne) {
+  std::filesystem::remove(project_.root() / "Makefile");
+  Json result = client_.CallTool("make_targets");
+  EXPECT_FALSE(result["success"]);
+  EXPECT_NE(result["error"]["ai_message"].get<std::string>().find("makefile_generate"),
+            std::string::npos)
+      << result;
+}
+
+TEST_F(Make, OutcomesAreToldApart) {
+  Json hello = Target("hello");
+  EXPECT_TRUE(hello["success"]) << hello;
+  EXPECT_EQ(hello["data"]["outcome"], "exited");
+  EXPECT_EQ(hello["data"]["exit_code"], 0);
+  Json fail = Target("fail");
+  EXPECT_FALSE(fail["success"]);
+  EXPECT_EQ(fail["error"]["code"], "COMMAND_FAILED");
+  EXPECT_EQ(fail["data"]["exit_code"], 2) << "make's own status";
+  EXPECT_EQ(fail["data"]["stdout"], "out\n");
+  EXPECT_NE(fail["data"]["stderr"].get<std::string>().find("err\n"), std::string::npos);
+  EXPECT_FALSE(Target("killed")["success"]);
+}
+
+TEST_F(Make, OnlyPhonyTargetsByTheirPlainNames) {
+  for (const char* name : {"not_phony", "nothing", "", "-v", "--version", "--eval=x", "a b",
+                           "hello;id", "$(shell id)", "../hello", "hello\n"}) {
+    EXPECT_EQ(Target(name)["error"]["code"], "INVALID_TARGET") << name;
+  }
+}
+
+TEST_F(Make, TheEnvironmentIsCleanAndStdinEmpty) {
+  std::string out = Target("env")["data"]["stdout"];
+  EXPECT_NE(out.find("PATH="), std::string::npos);
+  EXPECT_NE(out.find("TMPDIR="), std::string::npos);
+  EXPECT_NE(out.find("\n/dev/null\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("\n" + project_.root().string() + "\n"), std::string::npos) << out;
+}
+
+TEST_F(Make, DryRunChangesNothingAndShowsTheSandbox) {
+  Json result = client_.CallTool("make", {{"target", "hello"}, {"dry_run", true}});
+  ASSERT_TRUE(result["success"]) << result;
+  EXPECT_EQ(result["data"]["argv"], Json::array({"make", "--", "hello"}));
+  EXPECT_NE(result["data"]["would_print"].get<std::string>().find("echo hi"), std::string::npos);
+  EXPECT_TRUE(result["data"]["confinement"].is_object());
+}
+
+TEST_F(Make, OutputArrivesLiveAndNothingFollowsTheReply) {
+  int call = client_.StartTool("make", {{"target", "live"}}, {{"progressToken", "p"}});
+  Json reply = client_.Await(call);
+  EXPECT_TRUE(reply["result"]["structuredContent"]["success"]) << reply;
+  ASSERT_GE(client_.ProgressCount("p"), 3U);
+  double last = -1;
+  for (const Json& message : client_.notifications()) {
+    double progress = message["params"]["progress"];
+    EXPECT_GT(progress, last);
+    last = progress;
+    std::string text = message["params"]["message"];
+    EXPECT_LE(text.size(), 180U);
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+  }
+  client_.Request("ping");
+  EXPECT_EQ(client_.Read(std::chrono::milliseconds(300)), Json()) << "nothing after the reply";
+}
+
+TEST_F(Make, NoTokenNoProgress) {
+  client_.Await(client_.StartTool("make", {{"target", "live"}}));
+  EXPECT_TRUE(client_.notifications().empty());
+}
+
+TEST_F(Make, TimeoutKeepsTheOutputAndEndsTheTree) {
+  for (const char* target : {"slow", "stubborn"}) {
+    Json result = client_.CallTool("make", {{"target", target}, {"timeout_ms", 500}});
+    EXPECT_EQ(result["error"]["code"], "TIMED_OUT") << result;
+    EXPECT_EQ(result["data"]["outcome"], "timed_out");
+    EXPECT_EQ(result["data"]["stdout"], "started\n");
+    // The server's own directory is the project, too.
+    EXPECT_EQ(ProcessesIn(project_.root()), std::vector<pid_t>{client_.pid()});
+  }
+}
+
+TEST_F(Make, CancellingEndsTheTreeAndGetsNoReply) {
+  int call = client_.StartTool("make", {{"target", "slow"}}, {{"progressToken", 5}});
+  AwaitProgress(5);
+  client_.Notify("notifications/cancelled", {{"requestId", call}, {"reason", "test"}});
+  EXPECT_TRUE(Eventually(
+      [&] { return ProcessesIn(project_.root()) == std::vector<pid_t>{client_.pid()}; }));
+  Json next = client_.Request("ping");
+  EXPECT_TRUE(next.contains("result"));
+}
+
+TEST_F(Make, DisconnectEndsTheTree) {
+  client_.StartTool("make", {{"target", "stubborn"}}, {{"progressToken", 5}});
+  AwaitProgress(5);
+  client_.CloseInput();
+  client_.CloseOutput();
+  EXPECT_TRUE(client_.WaitForExit());
+  EXPECT_TRUE(Eventually([&] { return ProcessesIn(project_.root()).empty(); }));
+}
+
+TEST_F(Make, SigkillOfTheServerEndsTheTree) {
+  client_.StartTool("make", {{"target", "stubborn"}}, {{"progressToken", 5}});
+  AwaitProgress(5);
+  client_.Signal(SIGKILL);
+  EXPECT_TRUE(Eventually([&] { return ProcessesIn(project_.root()).empty(); }));
+}
+
+TEST_F(Make, SeveralInFlightAreAnsweredEachWithItsOwn) {
+  std::vector<int> calls;
+  for (int i = 0; i < 12; ++i) {
+    calls.push_back(client_.StartTool("make", {{"target", i % 2 == 0 ? "hello" : "both"}}));
+  }
+  for (std::size_t i = calls.size(); i-- > 0;) {
+    Json reply = client_.Await(calls[i]);
+    EXPECT_EQ(reply["result"]["structuredContent"]["data"]["stdout"],
+              i % 2 == 0 ? "hi\n" : "to-out\n")
+        << reply;
+  }
+}
+
+TEST_F(Make, ASlowCallDoesNotHoldUpOthers) {
+  int slow = client_.StartTool("make", {{"target", "slow"}, {"timeout_ms", 5000}});
+  EXPECT_TRUE(Target("hello")["success"]);
+  client_.Notify("notifications/cancelled", {{"requestId", slow}});
+}
+
+TEST_F(Make, GeneratesAMakefileThatItCanRun) {
+  std::filesystem::remove(project_.root() / "Makefile");
+  WriteText(project_.root() / "go.mod", "module x\n");
+  Json dry = client_.CallTool("makefile_generate", {{"dry_run", true}});
+  EXPECT_TRUE(dry["success"]) << dry;
+  EXPECT_FALSE(std::filesystem::exists(project_.root() / "Makefile"));
+  Json result = client_.CallTool("makefile_generate");
+  ASSERT_TRUE(result["success"]) << result;
+  EXPECT_NE(ReadText(project_.root() / "Makefile").find("\tgo test ./..."), std::string::npos);
+  EXPECT_NE(Target("default")["data"]["stdout"].get<std::string>().find("No default action"),
+            std::string::npos);
+  Json again = client_.CallTool("makefile_generate");
+  EXPECT_EQ(again["error"]["code"], "MAKEFILE_INVALID") << again;
+}
+
+TEST(MakeDisabled, IsRefusedWithTheSentenceThatEnablesIt) {
+  Project project(kMakefile);
+  McpClient client({.arguments = {"--root", project.root()}, .home = project.home()});
+  client.Initialize();
+  Json result = client.CallTool("make", {{"target", "hello"}});
+  EXPECT_EQ(result["error"]["code"], "TOOL_DISABLED") << result;
+  EXPECT_NE(result["error"].dump().find("--enable"), std::string::npos) << result;
+  EXPECT_TRUE(client.CallTool("make_targets")["success"]);
+}
+
+TEST_F(Make, DirectoriesOutsideAndOfTheSystemAreRefused) {
+  for (const std::string& directory :
+       {std::string("/etc"), std::string("/"), std::string("/usr/lib"), std::string("/proc/self"),
+        project_.outside().string(), std::string("../outside")}) {
+    Json result = client_.CallTool("make_targets", {{"working_directory", directory}});
+    EXPECT_EQ(result["error"]["code"], "INVALID_DIRECTORY") << directory << result;
+  }
+  std::filesystem::create_symlink(project_.outside(), project_.root() / "link");
+  EXPECT_EQ(client_.CallTool("make_targets", {{"working_directory", "link"}})["error"]["code"],
+            "INVALID_DIRECTORY");
+  WriteText(project_.root() / "sub" / "Makefile", ".PHONY: deep\ndeep:\n\t@echo deep\n");
+  Json result = client_.CallTool("make", {{"target", "deep"}, {"working_directory", "sub"}});
+  EXPECT_EQ(result["data"]["stdout"], "deep\n") << result;
+}
+
+}  // namespace
+}  // namespace pa::testing

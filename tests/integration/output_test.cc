@@ -1,0 +1,111 @@
+// Output that would break a careless server: garbage, huge lines, floods, and a client that does
+// not read.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+constexpr std::string_view kMakefile = R"(.PHONY: invalid nul fake line flood stderr_flood trickle
+invalid:
+	@printf 'before \377\376\200 after\n'
+nul:
+	@printf 'a\000b\n'
+fake:
+	@printf '{"jsonrpc":"2.0","id":1,"result":{}}\n\n{"jsonrpc":"2.0","method":"notifications/x"}\n'
+line:
+	@head -c 10000000 /dev/zero | tr '\0' x
+flood:
+	@head -c 100000000 /dev/zero | tr '\0' '\n'
+stderr_flood:
+	@yes 'a line of forty characters, give or take' | head -c 5000000 >&2
+trickle:
+	@yes 'a line of forty characters, give or take' | head -c 200000000
+)";
+
+class Output : public ::testing::Test {
+ protected:
+  Project project_{kMakefile};
+  McpClient client_{project_.Server()};
+
+  void SetUp() override { client_.Initialize(); }
+  // With a progress token, so that every way out of the server sees the output.
+  Json Target(const char* target) {
+    Json reply =
+        client_.Await(client_.StartTool("make", {{"target", target}}, {{"progressToken", target}}));
+    return reply["result"];
+  }
+  Json Data(const char* target) { return Target(target)["structuredContent"]["data"]; }
+};
+
+TEST_F(Output, BytesThatAreNoTextAreReplaced) {
+  EXPECT_EQ(Data("invalid")["stdout"], "before \uFFFD\uFFFD\uFFFD after\n");
+  EXPECT_EQ(Data("nul")["stdout"], std::string("a\0b\n", 4));
+}
+
+TEST_F(Output, JsonInTheOutputIsOnlyOutput) {
+  Json result = Target("fake");
+  EXPECT_EQ(result["structuredContent"]["data"]["exit_code"], 0);
+  EXPECT_EQ(client_.Request("ping")["result"], Json::object());
+}
+
+TEST_F(Output, ALongOutputIsCutAndOfferedInFull) {
+  Json result = Target("line");
+  Json data = result["structuredContent"]["data"];
+  EXPECT_LT(data["stdout"].get<std::string>().size(), 64U << 10);
+  std::string uri = result["structuredContent"]["meta"]["result_uri"];
+  bool linked = false;
+  for (const Json& block : result["content"]) linked = linked || block.value("uri", "") == uri;
+  EXPECT_TRUE(linked) << result;
+  std::size_t total = 0;
+  for (int chunks = 0; !uri.empty() && chunks < 100; ++chunks) {
+    Json read = client_.Request("resources/read", {{"uri", uri}})["result"];
+    ASSERT_TRUE(read.contains("contents")) << read;
+    total += read["contents"][0]["text"].get<std::string>().size();
+    uri = read["contents"][0].value("_meta", Json::object()).value("next", "");
+    if (uri.empty() && read["contents"].size() > 1) uri = read["contents"][1].value("uri", "");
+  }
+  EXPECT_GE(total, 1U << 20) << "at least the first chunk";
+}
+
+TEST_F(Output, AHundredMegabytesPassThroughALittleMemory) {
+  Data("invalid");
+  std::size_t before = ResidentKib(client_.pid());
+  Json data = Data("flood");
+  EXPECT_EQ(data["exit_code"], 0) << data;
+  EXPECT_LT(ResidentKib(client_.pid()), before + 20000) << "KiB";
+}
+
+TEST_F(Output, StandardErrorIsKeptApart) {
+  Json data = Data("stderr_flood");
+  EXPECT_EQ(data["stdout"], "");
+  EXPECT_NE(data["stderr"].get<std::string>().find("give or take"), std::string::npos);
+}
+
+// Many calls whose replies nobody fetches: the server stops reading requests instead of growing.
+TEST_F(Output, AClientThatDoesNotReadDoesNotMakeUsGrow) {
+  std::size_t before = ResidentKib(client_.pid());
+  ASSERT_EQ(fcntl(client_.input(), F_SETFL, O_NONBLOCK), 0);
+  const std::string request = R"({"jsonrpc":"2.0","id":"x)";
+  for (int i = 0; i < 100000; ++i) {
+    client_.SendLine(request + std::to_string(i) + R"(","method":"tools/list"})");
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_LT(ResidentKib(client_.pid()), before + 30000) << "KiB";
+}
+
+TEST_F(Output, ASlowReaderHoldsTheCommandBackAndGetsEverything) {
+  int call = client_.StartTool("make", {{"target", "trickle"}}, {{"progressToken", 1}});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  Json reply = client_.Await(call);
+  EXPECT_EQ(reply["result"]["structuredContent"]["data"]["exit_code"], 0) << client_.Errors();
+}
+
+}  // namespace
+}  // namespace pa::testing

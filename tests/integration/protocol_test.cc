@@ -1,0 +1,188 @@
+// The real server's side of the connection: how it opens, what it forgives, how it ends.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <string>
+
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+constexpr std::string_view kMakefile =
+    ".PHONY: hello slow\nhello: ## greet\n\t@echo hi\nslow:\n\t@sleep 60\n";
+constexpr std::string_view kModern = "2026-07-28";
+
+Json ModernMeta() {
+  return {{"io.modelcontextprotocol/protocolVersion", kModern},
+          {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
+}
+
+class Protocol : public ::testing::Test {
+ protected:
+  Project project_{kMakefile};
+  McpClient client_{project_.Server()};
+
+  void ExpectAlive() {
+    EXPECT_TRUE(client_.Request("ping").contains("result")) << client_.Errors();
+  }
+};
+
+class LegacyOpening : public Protocol, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(LegacyOpening, AgreesOnTheVersionAndListsTools) {
+  Json opened = client_.Initialize(GetParam());
+  EXPECT_EQ(opened["protocolVersion"], GetParam());
+  EXPECT_EQ(opened["serverInfo"]["name"], "project-actions");
+  Json reply = client_.Request("tools/list");
+  ASSERT_TRUE(reply.contains("result")) << reply;
+  EXPECT_EQ(reply["result"]["tools"].size(), 6U);
+  Json call = client_.Await(client_.StartTool("make_targets", Json::object()));
+  EXPECT_NE(call["result"]["content"][0]["text"].get<std::string>().find("hello"),
+            std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, LegacyOpening,
+                         ::testing::Values("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_F(Protocol, AnUnknownVersionGetsOurLatestLegacyOne) {
+  EXPECT_EQ(client_.Initialize("1999-01-01")["protocolVersion"], "2025-11-25");
+}
+
+TEST_F(Protocol, TheModernEraNeedsNoOpening) {
+  Json discovered = client_.Request("server/discover", {{"_meta", ModernMeta()}});
+  EXPECT_EQ(discovered["result"]["supportedVersions"], Json::array({kModern}));
+  Json listed = client_.Request("tools/list", {{"_meta", ModernMeta()}});
+  EXPECT_EQ(listed["result"]["resultType"], "complete");
+  Json called = client_.Request(
+      "tools/call",
+      {{"name", "make"}, {"arguments", {{"target", "hello"}}}, {"_meta", ModernMeta()}});
+  EXPECT_EQ(called["result"]["structuredContent"]["data"]["stdout"], "hi\n") << called;
+}
+
+TEST_F(Protocol, BothErasOnOneConnection) {
+  client_.Initialize();
+  EXPECT_TRUE(client_.Request("tools/list", {{"_meta", ModernMeta()}}).contains("result"));
+  EXPECT_TRUE(client_.Request("tools/list").contains("result"));
+}
+
+TEST_F(Protocol, AnUnknownModernVersionIsNamed) {
+  Json meta = ModernMeta();
+  meta["io.modelcontextprotocol/protocolVersion"] = "2099-01-01";
+  Json reply = client_.Request("tools/list", {{"_meta", meta}});
+  EXPECT_EQ(reply["error"]["code"], -32022);
+  EXPECT_EQ(reply["error"]["data"]["supported"], Json::array({kModern}));
+}
+
+TEST_F(Protocol, IdsAreEchoedAsWritten) {
+  client_.Initialize();
+  for (const char* id : {"0", "\"\"", "-7", "\"a b\"", "9007199254740993"}) {
+    client_.SendLine(std::string(R"({"jsonrpc":"2.0","id":)") + id + R"(,"method":"ping"})");
+    std::optional<std::string> line = client_.ReadLine();
+    ASSERT_TRUE(line);
+    EXPECT_NE(line->find(std::string("\"id\":") + id), std::string::npos) << *line;
+  }
+}
+
+TEST_F(Protocol, WhatIsNoRequestGetsItsErrorAndTheConnectionLivesOn) {
+  client_.Initialize();
+  const std::pair<const char*, int> cases[] = {
+      {"{not json", -32700},
+      {"\xff\xfe", -32700},
+      {"[]", -32600},
+      {"7", -32600},
+      {R"({"jsonrpc":"1.0","id":1,"method":"ping"})", -32600},
+      {R"({"jsonrpc":"2.0","id":null,"method":"ping"})", -32600},
+      {R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})", -32600},
+      {R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})", -32700},
+      {R"({"jsonrpc":"2.0","id":1,"method":"no/such"})", -32601},
+      {R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no_such"}})", -32602},
+  };
+  for (const auto& [line, code] : cases) {
+    client_.SendLine(line);
+    Json reply = client_.Read();
+    EXPECT_EQ(reply["error"]["code"], code) << line << "\n" << reply;
+  }
+  ExpectAlive();
+}
+
+TEST_F(Protocol, ALineOverTheLimitIsRefusedAndSkipped) {
+  client_.Initialize();
+  std::string filler(17U << 20, 'x');
+  client_.SendLine(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":")" + filler + "\"}}");
+  EXPECT_TRUE(client_.Read().contains("error"));
+  ExpectAlive();
+}
+
+TEST_F(Protocol, UnknownNotificationsAndStrayResponsesAreIgnored) {
+  client_.Initialize();
+  client_.Notify("notifications/no_such", Json::object());
+  client_.Notify("notifications/cancelled", {{"requestId", 12345}});
+  client_.SendLine(R"({"jsonrpc":"2.0","id":77,"result":{}})");
+  client_.SendLine("\r");
+  ExpectAlive();
+}
+
+TEST_F(Protocol, AnIdThatIsInUseIsRefused) {
+  client_.Initialize();
+  client_.SendLine(
+      R"({"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"make","arguments":{"target":"slow"}}})");
+  client_.SendLine(R"({"jsonrpc":"2.0","id":"x","method":"ping"})");
+  Json reply = client_.Read();
+  EXPECT_EQ(reply["error"]["code"], -32600) << reply;
+  ExpectAlive();
+}
+
+TEST_F(Protocol, BadArgumentsAreAToolResultThatNamesThem) {
+  client_.Initialize();
+  Json result = client_.CallTool("make", {{"target", 7}});
+  EXPECT_EQ(result["error"]["code"], "INVALID_ARGUMENT") << result;
+  result = client_.CallTool("make", {{"target", "hello"}, {"taget", "hello"}});
+  EXPECT_EQ(result["error"]["code"], "INVALID_ARGUMENT") << result;
+  EXPECT_NE(result["error"]["message"].get<std::string>().find("taget"), std::string::npos);
+}
+
+TEST_F(Protocol, EndOfInputEndsTheServer) {
+  client_.Initialize();
+  client_.CloseInput();
+  std::optional<int> status = client_.WaitForExit();
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) == 0) << *status;
+}
+
+class EndingSignal : public Protocol, public ::testing::WithParamInterface<int> {};
+
+TEST_P(EndingSignal, EndsTheServerAndItsWork) {
+  client_.Initialize();
+  int call = client_.StartTool("make", {{"target", "slow"}}, {{"progressToken", 1}});
+  ExpectAlive();
+  client_.Signal(GetParam());
+  Json reply = client_.Await(call);
+  EXPECT_EQ(reply["result"]["structuredContent"]["error"]["code"], "CANCELLED") << reply;
+  std::optional<int> status = client_.WaitForExit();
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) == 0) << *status;
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, EndingSignal, ::testing::Values(SIGINT, SIGTERM));
+
+TEST_F(Protocol, StartingLeavesNoTrace) {
+  client_.Initialize();
+  client_.Request("tools/list");
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry :
+       std::filesystem::recursive_directory_iterator(project_.root())) {
+    ++files;
+  }
+  EXPECT_EQ(files, 1U) << "only the Makefile was there";
+  EXPECT_TRUE(std::filesystem::is_empty(project_.home()));
+}
+
+}  // namespace
+}  // namespace pa::testing
