@@ -216,21 +216,20 @@ const char* LevelName(Level level) {
 }
 
 bool Enforcement::Complete() const {
-  return std::none_of(protections.begin(), protections.end(), [](const Protection& protection) {
+  return std::ranges::none_of(protections, [](const Protection& protection) {
     return protection.promised && protection.level == Level::kNot;
   });
 }
 
 bool Enforcement::Full() const {
-  return std::none_of(protections.begin(), protections.end(), [](const Protection& protection) {
+  return std::ranges::none_of(protections, [](const Protection& protection) {
     return protection.promised && protection.level != Level::kEnforced;
   });
 }
 
 const Protection* Enforcement::Find(const std::string& name) const {
-  const auto found =
-      std::find_if(protections.begin(), protections.end(),
-                   [&](const Protection& protection) { return protection.name == name; });
+  const auto found = std::ranges::find_if(
+      protections, [&](const Protection& protection) { return protection.name == name; });
   return found == protections.end() ? nullptr : &*found;
 }
 

@@ -11,7 +11,7 @@
 namespace pa::sandbox {
 namespace {
 
-using namespace landlock;  // the kernel's constants
+using namespace landlock;  // NOLINT(google-build-using-namespace): the kernel's constants
 
 // Rights that mean something on a file; the kernel refuses a rule with any other (EINVAL).
 constexpr std::uint64_t kFileRights =

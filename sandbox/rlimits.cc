@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+
 namespace pa::sandbox {
 namespace {
 
@@ -20,8 +22,8 @@ SysResult<void> Tighten(const Wanted& wanted) {
   if (getrlimit(static_cast<decltype(RLIMIT_CPU)>(wanted.resource), &limit) != 0) {
     return std::unexpected(SysError{"getrlimit", wanted.name, errno});
   }
-  if (limit.rlim_max > wanted.hard) limit.rlim_max = wanted.hard;
-  limit.rlim_cur = wanted.soft < limit.rlim_max ? wanted.soft : limit.rlim_max;
+  limit.rlim_max = std::min(limit.rlim_max, wanted.hard);
+  limit.rlim_cur = std::min(wanted.soft, limit.rlim_max);
   if (setrlimit(static_cast<decltype(RLIMIT_CPU)>(wanted.resource), &limit) != 0) {
     return std::unexpected(SysError{"setrlimit", wanted.name, errno});
   }

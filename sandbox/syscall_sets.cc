@@ -36,8 +36,8 @@ constexpr std::uint32_t Set(std::initializer_list<unsigned> numbers) {
 // Refused whatever the arguments are. ENOSYS where libraries have an older call to fall back to.
 constexpr SyscallRule kRefused[] = {
     // clang-format off
-    {"clone3", ENOSYS, "its flags are in memory, where a filter cannot see CLONE_NEW*; libc falls back to clone"},
-    {"openat2", ENOSYS, "its flags and mode are in memory: set-id bits, O_TRUNC; users fall back to openat"},
+    {"clone3", ENOSYS, "CLONE_NEW* is in memory, out of our sight; libc falls back to clone"},
+    {"openat2", ENOSYS, "mode and flags are in memory; users fall back to openat"},
     {"io_uring_setup", ENOSYS, "does what other system calls do without passing the filter"},
     {"io_uring_enter", ENOSYS, "as io_uring_setup"},
     {"io_uring_register", ENOSYS, "as io_uring_setup"},
@@ -94,7 +94,7 @@ constexpr SyscallRule kRefused[] = {
     {"vhangup", EPERM, "hangs up the user's terminal"},
 
     // chmod and utimes have the same hole but builds cannot live without them.
-    {"setxattr", EOPNOTSUPP, "Landlock does not cover it: attributes and ACLs outside; fsetxattr stays"},
+    {"setxattr", EOPNOTSUPP, "Landlock does not cover it: ACLs outside; fsetxattr stays"},
     {"lsetxattr", EOPNOTSUPP, "as setxattr"},
     {"removexattr", EOPNOTSUPP, "as setxattr; fremovexattr stays"},
     {"lremovexattr", EOPNOTSUPP, "as setxattr"},
@@ -111,26 +111,28 @@ constexpr SyscallRule kRefused[] = {
 };
 
 // Refused for some arguments.
+constexpr std::uint32_t kTruncation = O_ACCMODE | O_TRUNC;
+
 constexpr SyscallRule kRefusedArguments[] = {
     // clang-format off
     {"ioctl", EPERM, "TIOCSTI types into the user's terminal", Equal(1, TIOCSTI)},
     {"ioctl", EPERM, "TIOCLINUX pastes into the console", Equal(1, 0x541c)},
     {"ioctl", EPERM, "FS_IOC_SETFLAGS on a file that may only be read", Equal(1, 0x40086602)},
     {"ioctl", EPERM, "FS_IOC_FSSETXATTR, as FS_IOC_SETFLAGS", Equal(1, 0x401c5820)},
-    {"ioctl", EPERM, "FS_IOC_ENABLE_VERITY makes a file that may only be read immutable", Equal(1, 0x40806685)},
-    {"seccomp", EPERM, "SECCOMP_FILTER_FLAG_NEW_LISTENER: answers for system calls that raced", AnyBit(1, 1u << 3)},
-    {"prlimit64", EPERM, "limits of another process: a CPU limit of 0 kills it, past the signal scope",
+    {"ioctl", EPERM, "FS_IOC_ENABLE_VERITY freezes a file", Equal(1, 0x40806685)},
+    {"seccomp", EPERM, "NEW_LISTENER: whoever listens answers calls", AnyBit(1, 1u << 3)},
+    {"prlimit64", EPERM, "limits of others: a CPU limit of 0 kills, past the signal scope",
      AnyBit(0), NotNull(2)},
     {"setpriority", EPERM, "PRIO_USER: every process of the user", Equal(0, PRIO_USER)},
     {"ioprio_set", EPERM, "IOPRIO_WHO_USER: every process of the user", Equal(0, 3)},
-    {"kill", EPERM, "pid -1 is every process of the user until Landlock scopes signals", Equal(0, kAllBits), {}, 6},
+    {"kill", EPERM, "pid -1: every process of the user", Equal(0, kAllBits), {}, 6},
 
-    // O_TRUNC needs no right before ABI 3. Opened for writing it needs the right to write; opened for
-    // reading, or with the access mode 3 that means neither, it needs nothing and empties the file.
-    {"open", EPERM, "O_RDONLY|O_TRUNC empties files outside", Masked(1, O_ACCMODE | O_TRUNC, O_TRUNC), {}, 3},
-    {"open", EPERM, "access mode 3 with O_TRUNC, likewise", Masked(1, O_ACCMODE | O_TRUNC, 3 | O_TRUNC), {}, 3},
-    {"openat", EPERM, "O_RDONLY|O_TRUNC empties files outside", Masked(2, O_ACCMODE | O_TRUNC, O_TRUNC), {}, 3},
-    {"openat", EPERM, "access mode 3 with O_TRUNC, likewise", Masked(2, O_ACCMODE | O_TRUNC, 3 | O_TRUNC), {}, 3},
+    // Before ABI 3 no right stands for O_TRUNC. Opened for writing it needs the right to write;
+    // opened for reading that to read; with access mode 3, which is neither, none at all.
+    {"open", EPERM, "O_RDONLY | O_TRUNC", Masked(1, kTruncation, O_TRUNC), {}, 3},
+    {"open", EPERM, "access mode 3 | O_TRUNC", Masked(1, kTruncation, 3 | O_TRUNC), {}, 3},
+    {"openat", EPERM, "O_RDONLY | O_TRUNC", Masked(2, kTruncation, O_TRUNC), {}, 3},
+    {"openat", EPERM, "access mode 3 | O_TRUNC", Masked(2, kTruncation, 3 | O_TRUNC), {}, 3},
     // clang-format on
 };
 
