@@ -77,7 +77,7 @@ TEST(Rlimits, CpuTime) {
   EXPECT_EQ(Limited({.cpu_seconds = 1}, spin), kBySignal + SIGXCPU);
   EXPECT_EQ(Limited({.cpu_seconds = 1},
                     [&] {
-                      signal(SIGXCPU, SIG_IGN);  // NOLINT: a command that ignores the polite signal
+                      signal(SIGXCPU, SIG_IGN);  // banned-ok: the shortest for a test
                       return spin();
                     }),
             kBySignal + SIGKILL);
