@@ -195,6 +195,29 @@ TEST_P(GuardianTest, TooMuchMemoryOfTheWholeTreeEndsIt) {
   ExpectNothingLeft(done);
 }
 
+// Each process starts the next and exits: no list of processes is ever true.
+TEST_P(GuardianTest, AChainOfForksEnds) {
+  WorkerSpec spec = Script("chain() { : " + seconds_ + "; chain & exit; }; chain & sleep 100");
+  spec.limits.wall_time_ms = 300;
+  spec.limits.grace_ms = 100;
+  WorkerRun run = Start(spec);
+  const Finished done = run.Wait();
+  EXPECT_EQ(done.Last().reason, EndReason::kTimedOut);
+  ExpectNothingLeft(done);
+}
+
+// Bounded by RLIMIT_NPROC, which does not bind root.
+TEST_P(GuardianTest, AForkBombLeavesNothing) {
+  if (GetParam().user != User::kNobody) GTEST_SKIP() << "only for a user whom RLIMIT_NPROC binds";
+  WorkerSpec spec = Script("bomb() { : " + seconds_ + "; bomb | bomb & }; bomb; sleep 100");
+  spec.limits.processes = 50;
+  spec.limits.wall_time_ms = 500;
+  WorkerRun run = Start(spec);
+  const Finished done = run.Wait();
+  EXPECT_EQ(done.Last().kind, StatusKind::kEnded);
+  ExpectNothingLeft(done);
+}
+
 class KernelLimitTest : public GuardianTest {};
 INSTANTIATE_TEST_SUITE_P(Ways, KernelLimitTest, testing::ValuesIn(kWays, kWays + 4),
                          [](const auto& way) { return way.param.name; });

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "sandbox/prepared.h"
 #include "worker/worker_test_support.h"
 
 namespace pa::worker {
@@ -62,6 +63,28 @@ TEST(ProbeTest, NothingOfThatIsDeniedWithoutTheSandbox) {
   std::getline(std::ifstream(scratch.path("canary")), kept);
   EXPECT_EQ(kept, "secret");
   EXPECT_NE(access(scratch.path("canary.probe").c_str(), F_OK), 0);
+}
+
+// As the supervisor does it: the ruleset made beforehand, the real seccomp program.
+TEST(ProbeTest, ThePreparedSandboxDeniesEverythingTried) {
+  const Scratch scratch;
+  WorkerSpec spec = ProbeSpec(scratch);
+  const auto prepared = sandbox::PrepareLandlock({.paths = spec.paths});
+  ASSERT_TRUE(prepared) << prepared.error().Message();
+  const auto program = sandbox::CompileSeccomp(sandbox::SeccompProfile::kBuild,
+                                               sandbox::Network::kNone, prepared->landlock_abi);
+  ASSERT_TRUE(program) << program.error().Message();
+  spec.paths.clear();
+  spec.has_ruleset_fd = true;
+  spec.seccomp_program = **program;
+  const Finished done = WorkerRun(spec, {.ruleset_fd = prepared->landlock_ruleset.get()}).Wait();
+  ASSERT_EQ(done.statuses.size(), 2u) << done.Last().subject;
+  for (unsigned n = 0; n < kProbeCount; ++n) {
+    const bool tried = (done.Last().probe_tried >> n & 1) != 0;
+    EXPECT_EQ((done.Last().probe_denied >> n & 1) != 0, tried) << kProbeNames[n];
+  }
+  EXPECT_TRUE(Bit(done.Last().probe_tried, "mount a file system"));
+  EXPECT_TRUE(Bit(done.Last().probe_tried, "open a TCP socket"));
 }
 
 TEST(ProbeTest, ACanaryThatNobodyCouldReadProvesNothing) {
