@@ -153,13 +153,13 @@ ToolError LimitExceeded(std::string_view what, std::string_view limit) {
                                     limit)};
 }
 
-ToolError InternalError(std::string_view cause) {
+ToolError InternalError(std::string_view cause, std::string_view message) {
   std::uint32_t reference = 0;
   // Without entropy the reference is 0, which still finds the line.
   [[maybe_unused]] const ssize_t got = getrandom(&reference, sizeof reference, GRND_NONBLOCK);
   LogError(fmt::format("[{:08x}] {}", reference, cause));
   return {.code = "INTERNAL",
-          .message = fmt::format("internal error, reference {:08x} in the server's log", reference),
+          .message = fmt::format("{} (reference {:08x} in the server's log)", message, reference),
           .ai_message =
               "This is a fault of the server, not of the call. Tell the user the "
               "reference; calling again may work.",

@@ -44,7 +44,8 @@ ToolError TimedOut(std::string_view what, std::chrono::milliseconds after);
 ToolError Cancelled(std::string_view what);
 ToolError LimitExceeded(std::string_view what, std::string_view limit);  // the policy's key
 
-// Our fault: `cause` goes to the log alone, under the reference that the message names.
-ToolError InternalError(std::string_view cause);
+// Our fault. `cause` goes to the log under the reference that the message names; `message`, if any,
+// is what the client may know.
+ToolError InternalError(std::string_view cause, std::string_view message = "internal error");
 
 }  // namespace pa

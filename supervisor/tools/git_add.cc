@@ -1,6 +1,9 @@
 #include "supervisor/tools/git_add.h"
 
+#include "supervisor/tool_output.h"
+#include "supervisor/tools/git.h"
 #include "supervisor/tools/params.h"
+#include "supervisor/tools/path_check.h"
 
 namespace pa {
 namespace {
@@ -17,12 +20,33 @@ constexpr Param kParams[] = {
 };
 
 Task<ToolResult> Run(ToolRequest request, CallContext& call) {
-  (void)request;
-  (void)call;
-  co_return ToolResult{};
+  auto work = StartWork(request, "", call);
+  if (!work) co_return RefusedCall(std::move(work.error()));
+  std::vector<std::string> paths = *request.arguments().Strings("paths");
+  Task<ToolResult> task = StageFiles(std::move(*work), std::move(paths), call);
+  ToolResult result = co_await task;
+  co_return result;
 }
 
 }  // namespace
+
+Task<ToolResult> StageFiles(Work work, std::vector<std::string> paths, CallContext& call) {
+  auto allow = Permit(work, call, {.purpose = policy::Purpose::kGit});
+  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  for (const std::string& path : paths) {
+    if (const auto why = WhyOutside(work.directory, path)) {
+      co_return RefusedCall(InvalidPath(path, *why));
+    }
+  }
+  Task<PreparedGit> preparation = PrepareGit(work, call);
+  PreparedGit git = co_await preparation;
+  if (!git) co_return RefusedCall(std::move(git.error()));
+  GitCommand command{.what = "git add", .argv = {"git", "--literal-pathspecs", "add", "--"}};
+  command.argv.insert(command.argv.end(), paths.begin(), paths.end());
+  Task<ToolResult> task = RunGit(work, std::move(*git), std::move(command), call);
+  ToolResult result = co_await task;
+  co_return result;
+}
 
 const Tool kGitAdd = {
     .name = "git_add",

@@ -1,9 +1,11 @@
 #pragma once
 
-#include "supervisor/tool.h"
+#include "supervisor/tools/work.h"
 
 namespace pa {
 
 extern const Tool kGitAdd;
+
+Task<ToolResult> StageFiles(Work work, std::vector<std::string> paths, CallContext& call);
 
 }  // namespace pa

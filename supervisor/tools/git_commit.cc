@@ -1,5 +1,7 @@
 #include "supervisor/tools/git_commit.h"
 
+#include "supervisor/tool_output.h"
+#include "supervisor/tools/git.h"
 #include "supervisor/tools/params.h"
 
 namespace pa {
@@ -15,12 +17,33 @@ constexpr Param kParams[] = {
 };
 
 Task<ToolResult> Run(ToolRequest request, CallContext& call) {
-  (void)request;
-  (void)call;
-  co_return ToolResult{};
+  auto work = StartWork(request, "", call);
+  if (!work) co_return RefusedCall(std::move(work.error()));
+  std::string message = *request.arguments().String("message");
+  Task<ToolResult> task = Commit(std::move(*work), std::move(message), call);
+  ToolResult result = co_await task;
+  co_return result;
 }
 
 }  // namespace
+
+// The message goes in on stdin: as an argument it could be read by everybody, and git would add a
+// newline. Without --cleanup=verbatim git strips trailing blanks and lines that begin with '#'.
+Task<ToolResult> Commit(Work work, std::string message, CallContext& call) {
+  auto allow = Permit(work, call, {.purpose = policy::Purpose::kGit});
+  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  const std::uint64_t limit = call.policy->limits.commit_message;
+  if (message.size() > limit) co_return RefusedCall(CommitTooLarge(limit, message.size()));
+  Task<PreparedGit> preparation = PrepareGit(work, call);
+  PreparedGit git = co_await preparation;
+  if (!git) co_return RefusedCall(std::move(git.error()));
+  GitCommand command{.what = "git commit",
+                     .argv = {"git", "commit", "--file=-", "--cleanup=verbatim"},
+                     .stdin_data = std::move(message)};
+  Task<ToolResult> task = RunGit(work, std::move(*git), std::move(command), call);
+  ToolResult result = co_await task;
+  co_return result;
+}
 
 const Tool kGitCommit = {
     .name = "git_commit",

@@ -1,9 +1,11 @@
 #pragma once
 
-#include "supervisor/tool.h"
+#include "supervisor/tools/work.h"
 
 namespace pa {
 
 extern const Tool kGitCommit;
+
+Task<ToolResult> Commit(Work work, std::string message, CallContext& call);
 
 }  // namespace pa

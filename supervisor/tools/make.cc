@@ -1,6 +1,11 @@
 #include "supervisor/tools/make.h"
 
+#include <algorithm>
+
+#include "supervisor/tool_output.h"
 #include "supervisor/tools/params.h"
+#include "supervisor/tools/render.h"
+#include "supervisor/tools/target_discovery.h"
 
 namespace pa {
 namespace {
@@ -19,13 +24,85 @@ constexpr Param kParams[] = {
      .minimum = 1},
 };
 
+CommandReport ReportOf(const Work& work, std::vector<std::string> argv,
+                       const policy::Allow& allow) {
+  return {.what = "make " + work.operation,
+          .argv = std::move(argv),
+          .working_dir = work.directory.path(),
+          .decision = allow.rule()};
+}
+
+bool IsTarget(const TargetList& list, const std::string& name) {
+  return std::ranges::find(list.targets, name, &Target::name) != list.targets.end();
+}
+
+ToolError NoSuchTarget(const std::string& name, const TargetList& list) {
+  std::vector<std::string> names;
+  for (const Target& target : list.targets) names.push_back(target.name);
+  return InvalidTarget(name, names);
+}
+
+// What `make -n` prints comes from where make cannot change anything: -n still runs $(shell) and
+// lines that name $(MAKE).
+Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow& allow,
+                        CallContext& call) {
+  auto inspect = Permit(work, call, {.purpose = policy::Purpose::kInspect});
+  if (!inspect) co_return RefusedCall(std::move(inspect.error()));
+  const CommandReport report = ReportOf(work, plan.argv, allow);
+  plan.argv.insert(plan.argv.begin() + 1, "-n");
+  const CommandReport dry{.what = "make -n " + work.operation,
+                          .argv = plan.argv,
+                          .working_dir = report.working_dir,
+                          .decision = report.decision};
+  const RunOptions options{.name = dry.what, .cancel = &call.cancel};
+  Task<Execution> task =
+      call.runner.Run(std::move(plan), std::move(*inspect), call.policy, options);
+  const Execution run = co_await task;
+  if (ErrorOf(dry, run)) co_return RenderCommand(dry, run);
+  co_return RenderDryRun(report, allow, run.out.text);
+}
+
 Task<ToolResult> Run(ToolRequest request, CallContext& call) {
-  (void)request;
-  (void)call;
-  co_return ToolResult{};
+  auto work = StartWork(request, *request.arguments().String("target"), call);
+  if (!work) co_return RefusedCall(std::move(work.error()));
+  std::optional<std::chrono::milliseconds> timeout;
+  if (const auto asked = request.arguments().Integer("timeout_ms")) timeout.emplace(*asked);
+  Task<ToolResult> task = MakeTarget(std::move(*work), timeout, call);
+  ToolResult result = co_await task;
+  co_return result;
 }
 
 }  // namespace
+
+Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> timeout,
+                            CallContext& call) {
+  // First of all, so that a call that is refused has run nothing, not even $(shell) of the
+  // Makefile.
+  auto allow = Permit(work, call, {.purpose = policy::Purpose::kBuild, .timeout = timeout});
+  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  auto make = Require("make", work, call);
+  if (!make) co_return RefusedCall(std::move(make.error()));
+  Task<DiscoveredTargets> discovery = DiscoverTargets(work, call);
+  const DiscoveredTargets targets = co_await discovery;
+  if (!targets) co_return RefusedCall(targets.error());
+  if (!IsTarget(*targets, work.operation)) {
+    co_return RefusedCall(NoSuchTarget(work.operation, *targets));
+  }
+  CommandPlan plan{.executable = std::move(*make),
+                   .argv = {"make", "--", work.operation},
+                   .env = WorkEnvironment(call),
+                   .directory = work.directory};
+  if (work.dry_run) {
+    Task<ToolResult> dry = DryRun(work, std::move(plan), *allow, call);
+    ToolResult result = co_await dry;
+    co_return result;
+  }
+  const CommandReport report = ReportOf(work, plan.argv, *allow);
+  const RunOptions options{.name = report.what, .sink = call.sink, .cancel = &call.cancel};
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  const Execution run = co_await task;
+  co_return RenderCommand(report, run);
+}
 
 const Tool kMake = {
     .name = "make",

@@ -1,9 +1,13 @@
 #pragma once
 
-#include "supervisor/tool.h"
+#include "supervisor/tools/work.h"
 
 namespace pa {
 
 extern const Tool kMake;
+
+// `work.operation` is the target.
+Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> timeout,
+                            CallContext& call);
 
 }  // namespace pa

@@ -1,6 +1,16 @@
 #include "supervisor/tools/makefile_generate.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cerrno>
+
+#include "base/json_writer.h"
+#include "supervisor/tool_output.h"
+#include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/params.h"
+#include "supervisor/tools/render.h"
 
 namespace pa {
 namespace {
@@ -15,13 +25,175 @@ constexpr std::string_view kDataSchema =
     R"("argv":{"type":"array","items":{"type":"string"}},"would_print":{"type":"string"},)"
     R"("confinement":{"type":"object"}},"required":["command","working_dir"]})";
 
+struct Recipe {
+  std::string_view target;
+  std::string_view description;
+  std::string_view command;
+};
+
+constexpr Recipe kPython[] = {
+    {"fix", "Fix what the linter can fix", "ruff check --fix ."},
+    {"format", "Format the code", "black ."},
+    {"lint", "Check the code", "ruff check ."},
+    {"test", "Run the tests", "python -m pytest"},
+};
+
+constexpr Recipe kRust[] = {
+    {"fix", "Fix what the linter can fix", "cargo clippy --fix"},
+    {"format", "Format the code", "cargo fmt"},
+    {"lint", "Check the code", "cargo clippy"},
+    {"test", "Run the tests", "cargo test"},
+    {"build", "Build the project", "cargo build"},
+};
+
+constexpr Recipe kGo[] = {
+    {"fix", "Fix what the formatter can fix", "go fmt ./..."},
+    {"format", "Format the code", "go fmt ./..."},
+    {"lint", "Check the code", "golangci-lint run"},
+    {"test", "Run the tests", "go test ./..."},
+    {"build", "Build the project", "go build ./..."},
+};
+
+constexpr Recipe kNodejs[] = {
+    {"fix", "Fix what the linter can fix", "npm run lint:fix"},
+    {"format", "Format the code", "npm run format"},
+    {"lint", "Check the code", "npm run lint"},
+    {"test", "Run the tests", "npm test"},
+};
+
+std::span<const Recipe> RecipesFor(std::string_view language) {
+  if (language == "python") return kPython;
+  if (language == "rust") return kRust;
+  if (language == "go") return kGo;
+  return kNodejs;
+}
+
+struct Marker {
+  std::string_view file;
+  std::string_view language;
+};
+constexpr Marker kMarkers[] = {
+    {"pyproject.toml", "python"}, {"setup.py", "python"}, {"requirements.txt", "python"},
+    {"Cargo.toml", "rust"},       {"go.mod", "go"},       {"package.json", "nodejs"},
+};
+
+constexpr std::string_view kWriteItYourself =
+    "Or write a Makefile yourself that fits the project: recipe lines begin with a tab, each "
+    "target has "
+    "a line `.PHONY: NAME`, and `NAME: ## text` describes it; usual targets are default, fix, "
+    "format, "
+    "lint, test and build.";
+
+std::expected<std::string, ToolError> DetectLanguage(const Work& work) {
+  std::vector<std::string> found;
+  std::vector<std::string> languages;
+  for (const Marker& marker : kMarkers) {
+    if (!StampOf(work.directory.fd(), std::string(marker.file))) continue;
+    found.emplace_back(marker.file);
+    if (languages.empty() || languages.back() != marker.language) {
+      languages.emplace_back(marker.language);
+    }
+  }
+  if (languages.size() == 1) return languages.front();
+  const std::string message =
+      languages.empty()
+          ? fmt::format(
+                "language: cannot be told in {}: none of pyproject.toml, setup.py, "
+                "requirements.txt, Cargo.toml, go.mod, package.json is there",
+                work.directory.path())
+          : fmt::format("language: {} in {} tell different languages: {}", fmt::join(found, ", "),
+                        work.directory.path(), fmt::join(languages, ", "));
+  return std::unexpected(InvalidArgument(
+      message,
+      fmt::format("Pass language: one of {}. {}", fmt::join(kLanguages, ", "), kWriteItYourself)));
+}
+
+ToolError ExistsAlready(std::string_view name) {
+  return MakefileInvalid(
+      fmt::format("a Makefile exists already: {}", name),
+      "It is never replaced. Call make_targets to see its targets, or edit it to "
+      "add what is missing.");
+}
+
+ToolError CannotWrite(const Execution& run) {
+  return {.code = "FILE_IO",
+          .message = "Makefile could not be written: " + run.failure,
+          .ai_message = "Nothing was changed. Tell the user what the message says."};
+}
+
+std::string DataOf(const CommandReport& report, std::string_view language,
+                   std::string_view content) {
+  JsonWriter writer;
+  writer.BeginObject().Field("command", QuoteCommand(report.argv));
+  writer.Field("working_dir", report.working_dir).Field("makefile", "Makefile");
+  writer.Field("language", language).Field("content", content);
+  writer.Key("targets").BeginArray().String("default");
+  for (const Recipe& recipe : RecipesFor(language)) writer.String(recipe.target);
+  writer.EndArray().EndObject();
+  return std::move(writer).Take();
+}
+
+ToolResult RenderCreated(const CommandReport& report, const std::string& language,
+                         const std::string& content, const Execution& run) {
+  if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kCreateFile) {
+    return RefusedCall(run.failed_errno == EEXIST ? ExistsAlready("Makefile") : CannotWrite(run));
+  }
+  if (auto error = ErrorOf(report, run)) return RefusedCall(std::move(*error));
+  ToolResult result;
+  result.data = DataOf(report, language, content);
+  result.text = fmt::format("wrote {}/Makefile for {}:\n{}", report.working_dir, language, content);
+  result.decision = report.decision;
+  return result;
+}
+
 Task<ToolResult> Run(ToolRequest request, CallContext& call) {
-  (void)request;
-  (void)call;
-  co_return ToolResult{};
+  auto work = StartWork(request, "", call);
+  if (!work) co_return RefusedCall(std::move(work.error()));
+  const std::string* asked = request.arguments().String("language");
+  std::string language = asked == nullptr ? "" : *asked;
+  Task<ToolResult> task = GenerateMakefile(std::move(*work), std::move(language), call);
+  ToolResult result = co_await task;
+  co_return result;
 }
 
 }  // namespace
+
+std::string MakefileFor(std::string_view language) {
+  std::string text =
+      ".PHONY: default\ndefault: ## Say that there is no default\n\t@echo \"No default action\"\n";
+  for (const Recipe& recipe : RecipesFor(language)) {
+    text += fmt::format("\n.PHONY: {0}\n{0}: ## {1}\n\t{2}\n", recipe.target, recipe.description,
+                        recipe.command);
+  }
+  return text;
+}
+
+Task<ToolResult> GenerateMakefile(Work work, std::string language, CallContext& call) {
+  auto allow = Permit(work, call, {.purpose = policy::Purpose::kCreateFile});
+  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  if (const auto existing = FindMakefile(work.directory.fd())) {
+    co_return RefusedCall(ExistsAlready(existing->name));
+  }
+  if (language.empty()) {
+    auto detected = DetectLanguage(work);
+    if (!detected) co_return RefusedCall(std::move(detected.error()));
+    language = std::move(*detected);
+  }
+  const std::string content = MakefileFor(language);
+  const CommandReport report{.what = "makefile_generate",
+                             .argv = {"create", "Makefile"},
+                             .working_dir = work.directory.path(),
+                             .decision = allow->rule()};
+  if (work.dry_run) co_return RenderDryRun(report, *allow, content);
+  CommandPlan plan{.action = worker::Action::kCreateFile,
+                   .directory = work.directory,
+                   .stdin_data = content,
+                   .create_path = "Makefile"};
+  const RunOptions options{.name = report.what, .cancel = &call.cancel};
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  const Execution run = co_await task;
+  co_return RenderCreated(report, language, content, run);
+}
 
 const Tool kMakefileGenerate = {
     .name = "makefile_generate",

@@ -1,0 +1,77 @@
+#include "supervisor/tool_error.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace pa {
+namespace {
+
+// The texts that clients and users rely on, as the contract has them.
+TEST(ToolErrorTest, TextsOfTheContract) {
+  EXPECT_EQ(ToolNotFound("make").message, "make not found on PATH - install make to use this tool");
+  EXPECT_EQ(ToolNotFound("git").message,
+            "git not found on PATH - install git to use git operations");
+  EXPECT_EQ(InvalidTarget("x", {}).message, "target 'x' not found in Makefile .PHONY targets");
+  EXPECT_TRUE(
+      InvalidPath("../x", "why").message.starts_with("path escapes working directory: ../x"));
+  EXPECT_EQ(CommitTooLarge(16 << 10, 20000).message,
+            "commit message exceeds 16 KB limit (use PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)");
+  EXPECT_TRUE(
+      GitFailed("git add", "exit code 128", "fatal: x")
+          .message.starts_with(
+              "git command failed - you may need to run 'git init' or specify another directory"));
+}
+
+TEST(ToolErrorTest, CodesOfTheContract) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(InvalidDirectory({"m", "a"}).code, "INVALID_DIRECTORY");
+  EXPECT_EQ(Denied({"POLICY_DENIED", "m", "a"}).code, "POLICY_DENIED");
+  EXPECT_EQ(InvalidArgument("m", "a").code, "INVALID_ARGUMENT");
+  EXPECT_EQ(InvalidPath("p", "w").code, "INVALID_PATH");
+  EXPECT_EQ(InvalidTarget("t", {}).code, "INVALID_TARGET");
+  EXPECT_EQ(ToolNotFound("git").code, "TOOL_NOT_FOUND");
+  EXPECT_EQ(NotFound("m", "a").code, "NOT_FOUND");
+  EXPECT_EQ(CommitTooLarge(1, 2).code, "COMMIT_TOO_LARGE");
+  EXPECT_EQ(Busy().code, "BUSY");
+  EXPECT_EQ(SandboxUnavailable("x").code, "SANDBOX_UNAVAILABLE");
+  EXPECT_EQ(MakefileInvalid("m", "a").code, "MAKEFILE_INVALID");
+  EXPECT_EQ(CommandFailed("w", "h", "a").code, "COMMAND_FAILED");
+  EXPECT_EQ(GitFailed("w", "h", "").code, "COMMAND_FAILED");
+  EXPECT_EQ(TimedOut("w", milliseconds(1500)).code, "TIMED_OUT");
+  EXPECT_EQ(Cancelled("w").code, "CANCELLED");
+  EXPECT_EQ(LimitExceeded("w", "memory").code, "LIMIT_EXCEEDED");
+  EXPECT_EQ(InternalError("cause").code, "INTERNAL");
+}
+
+TEST(ToolErrorTest, InvalidTargetNamesThoseThatAre) {
+  const std::vector<std::string> targets = {"build", "te\"st"};
+  const ToolError error = InvalidTarget("x", targets);
+  EXPECT_NE(error.ai_message.find("build, te\"st"), std::string::npos);
+  const auto details = ParseJson(error.details);
+  ASSERT_TRUE(details.has_value());
+  EXPECT_EQ(details->Find("targets")->Items()[1].AsString(), "te\"st");
+}
+
+TEST(ToolErrorTest, GitsOwnErrorIsTold) {
+  EXPECT_NE(GitFailed("git add", "exit code 128", "fatal: boom").message.find("fatal: boom"),
+            std::string::npos);
+}
+
+TEST(ToolErrorTest, InternalTellsAReferenceAndNotTheCause) {
+  const ToolError error = InternalError("secret path");
+  EXPECT_EQ(error.message.find("secret path"), std::string::npos);
+  EXPECT_NE(error.message.find("reference "), std::string::npos);
+  EXPECT_NE(InternalError("x").message, InternalError("x").message);
+}
+
+TEST(ToolErrorTest, WhatNoOtherCallCanMendIsNotRecoverable) {
+  EXPECT_FALSE(ToolNotFound("make").recoverable);
+  EXPECT_FALSE(SandboxUnavailable("x").recoverable);
+  EXPECT_FALSE(Denied({"TOOL_DISABLED", "m", "a"}).recoverable);
+  EXPECT_TRUE(InvalidTarget("x", {}).recoverable);
+  EXPECT_TRUE(Busy().recoverable);
+}
+
+}  // namespace
+}  // namespace pa

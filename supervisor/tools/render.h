@@ -1,0 +1,44 @@
+// What a finished command becomes for the client: data, text, error, links.
+//
+//   co_return RenderCommand({.what = "make test", .argv = plan.argv, ...}, execution);
+//
+// Text and data are each complete by themselves, because a client shows the model only one of them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "supervisor/tool.h"
+#include "supervisor/tools/work.h"
+
+namespace pa {
+
+// `git commit --file=- 'a b'`: as a shell would need it written, for people to read. Nothing is
+// ever run from this.
+std::string QuoteCommand(std::span<const std::string> argv);
+
+// `exit code 2`, `killed by signal 9 (SIGKILL)`, `timed out`.
+std::string HowItEnded(const Execution& execution);
+
+struct CommandReport {
+  std::string what;  // `make test`
+  std::vector<std::string> argv;
+  std::string working_dir;
+  std::string decision;  // Allow::rule()
+  bool git = false;      // a failure gets the hint about git
+};
+ToolResult RenderCommand(const CommandReport& report, const Execution& execution);
+
+// Why a command did not succeed; nothing when it exited with 0.
+std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& execution);
+
+// kSetupFailed: nothing ran.
+ToolError SetupError(const Execution& execution);
+
+// What would run, inside what: the result of dry_run. `would_print` nothing: not known without
+// running.
+ToolResult RenderDryRun(const CommandReport& report, const policy::Allow& allow,
+                        std::optional<std::string> would_print);
+
+}  // namespace pa

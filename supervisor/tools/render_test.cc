@@ -1,0 +1,135 @@
+#include "supervisor/tools/render.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cerrno>
+
+#include "base/json.h"
+
+namespace pa {
+namespace {
+
+CommandReport Report() {
+  return {.what = "make test", .argv = {"make", "--", "test"}, .working_dir = "/p"};
+}
+
+Execution Exited(int code) {
+  Execution run;
+  run.outcome = Outcome::kExited;
+  run.exit_code = code;
+  run.out.text = "out\n";
+  run.duration = std::chrono::milliseconds(1300);
+  return run;
+}
+
+Execution Ended(Outcome outcome) {
+  Execution run = Exited(-1);
+  run.outcome = outcome;
+  return run;
+}
+
+std::string Code(const Execution& run) {
+  const auto error = ErrorOf(Report(), run);
+  return error ? error->code : "";
+}
+
+TEST(RenderTest, CommandsAreQuoted) {
+  const std::vector<std::string> argv = {"git", "a b", "it's", "", "--file=-", "$x"};
+  EXPECT_EQ(QuoteCommand(argv), R"(git 'a b' 'it'\''s' '' --file=- '$x')");
+}
+
+TEST(RenderTest, Success) {
+  const ToolResult result = RenderCommand(Report(), Exited(0));
+  EXPECT_FALSE(result.error.has_value());
+  EXPECT_EQ(result.text, "make test: exit code 0 in 1.3 s\nout\n");
+  const auto data = ParseJson(result.data);
+  ASSERT_TRUE(data.has_value());
+  EXPECT_EQ(data->Find("command")->AsString(), "make -- test");
+  EXPECT_EQ(data->Find("stdout")->AsString(), "out\n");
+  EXPECT_EQ(data->Find("stderr")->AsString(), "");
+  EXPECT_EQ(data->Find("exit_code")->AsInteger(), 0);
+  EXPECT_EQ(data->Find("outcome")->AsString(), "exited");
+  EXPECT_EQ(data->Find("duration_ms")->AsInteger(), 1300);
+  EXPECT_EQ(data->Find("working_dir")->AsString(), "/p");
+  EXPECT_EQ(data->Find("signal"), nullptr);
+}
+
+TEST(RenderTest, FailureKeepsTheData) {
+  Execution run = Exited(2);
+  run.err.text = "bad\n";
+  const ToolResult result = RenderCommand(Report(), run);
+  ASSERT_TRUE(result.error.has_value());
+  EXPECT_EQ(result.error->code, "COMMAND_FAILED");
+  EXPECT_EQ(ParseJson(result.data)->Find("exit_code")->AsInteger(), 2);
+  EXPECT_TRUE(result.text.starts_with("make test: exit code 2 in 1.3 s\n"));
+  EXPECT_NE(result.text.find("bad\n"), std::string::npos);
+}
+
+TEST(RenderTest, KilledIsNeverSuccess) {
+  Execution killed = Ended(Outcome::kSignaled);
+  killed.signal = SIGKILL;
+  const ToolResult result = RenderCommand(Report(), killed);
+  EXPECT_EQ(result.error->code, "COMMAND_FAILED");
+  EXPECT_EQ(ParseJson(result.data)->Find("signal")->AsInteger(), SIGKILL);
+  EXPECT_TRUE(result.text.starts_with("make test: killed by signal 9 (SIGKILL)"));
+  EXPECT_EQ(Code(Ended(Outcome::kTimedOut)), "TIMED_OUT");
+  EXPECT_EQ(Code(Ended(Outcome::kCancelled)), "CANCELLED");
+  Execution limited = Ended(Outcome::kLimitExceeded);
+  limited.limit = worker::Limit::kMemory;
+  EXPECT_EQ(Code(limited), "LIMIT_EXCEEDED");
+  EXPECT_NE(ErrorOf(Report(), limited)->message.find("limits.memory"), std::string::npos);
+}
+
+TEST(RenderTest, GitFailsWithTheHint) {
+  CommandReport report = Report();
+  report.git = true;
+  Execution run = Exited(128);
+  run.err.text = "fatal: not a git repository\n";
+  const auto error = ErrorOf(report, run);
+  EXPECT_NE(error->message.find("you may need to run 'git init'"), std::string::npos);
+  EXPECT_NE(error->message.find("fatal: not a git repository"), std::string::npos);
+}
+
+TEST(RenderTest, NothingRan) {
+  Execution run;
+  run.failure = "landlock_restrict_self: EPERM";
+  run.failed_step = worker::Step::kLandlock;
+  EXPECT_EQ(Code(run), "SANDBOX_UNAVAILABLE");
+  EXPECT_NE(ErrorOf(Report(), run)->message.find("landlock_restrict_self"), std::string::npos);
+  run.failed_step = worker::Step::kSeccomp;
+  EXPECT_EQ(Code(run), "SANDBOX_UNAVAILABLE");
+  run.failed_step = worker::Step::kReadSpec;
+  run.failure = "read: EIO";
+  EXPECT_EQ(Code(run), "INTERNAL");
+  run.failed_step = worker::Step::kExecute;
+  EXPECT_EQ(Code(run), "COMMAND_FAILED");
+  run.busy = true;
+  EXPECT_EQ(Code(run), "BUSY");
+  EXPECT_TRUE(RenderCommand(Report(), run).data.empty());
+}
+
+TEST(RenderTest, LongOutputIsLinkedAndCounted) {
+  Execution run = Exited(0);
+  run.out.uri = "project-actions://results/x";
+  run.out.total_bytes = 1000;
+  run.out.omitted_bytes = 900;
+  run.out.omitted_lines = 9;
+  run.out.lost_bytes = 100;
+  const ToolResult result = RenderCommand(Report(), run);
+  EXPECT_TRUE(result.truncated);
+  EXPECT_EQ(result.result_uri, run.out.uri);
+  ASSERT_EQ(result.links.size(), 1u);
+  EXPECT_EQ(result.links[0].size, 900u);
+  EXPECT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(ParseJson(result.data)->Find("stdout_omitted_bytes")->AsInteger(), 900);
+}
+
+TEST(RenderTest, BytesThatAreNoTextBreakNothing) {
+  Execution run = Exited(0);
+  run.out.text = std::string("\0\xff\"}\n{\"jsonrpc\"", 15);
+  EXPECT_TRUE(ParseJson(RenderCommand(Report(), run).data).has_value());
+}
+
+}  // namespace
+}  // namespace pa

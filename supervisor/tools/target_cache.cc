@@ -1,0 +1,42 @@
+#include "supervisor/tools/target_cache.h"
+
+#include <algorithm>
+
+namespace pa {
+namespace {
+
+// Enough for anybody's projects; a client that invents more starts again from nothing known.
+constexpr std::size_t kMaxSeen = 1024;
+
+}  // namespace
+
+const TargetList* TargetCache::Find(const TargetKey& key) {
+  const auto found = std::ranges::find(entries_, key, &Entry::key);
+  if (found == entries_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found);
+  return &entries_.front().list;
+}
+
+void TargetCache::Store(TargetKey key, TargetList list) {
+  // What was known of this directory has another key and can only be found again by an undone
+  // change.
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.key.directory == key.directory; });
+  entries_.push_front({std::move(key), std::move(list)});
+  if (entries_.size() > kMaxEntries) entries_.pop_back();
+}
+
+void TargetCache::Saw(const std::string& directory, const TargetList& list) {
+  std::vector<std::string> names;
+  for (const Target& target : list.targets) names.push_back(target.name);
+  const auto known = seen_.find(directory);
+  if (known == seen_.end()) {
+    if (seen_.size() >= kMaxSeen) seen_.clear();
+    seen_.emplace(directory, std::move(names));
+    return;
+  }
+  if (known->second == names) return;
+  known->second = std::move(names);
+  if (on_change_) on_change_();
+}
+
+}  // namespace pa

@@ -1,0 +1,191 @@
+#include "supervisor/tools/target_discovery.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "supervisor/tools/make_database.h"
+#include "supervisor/tools/makefile_text.h"
+#include "supervisor/tools/render.h"
+
+namespace pa {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kDeadline{10'000};
+constexpr std::string_view kProbe = "__probe__: ;\n";
+
+// Keeps of make's output what is looked for, and the beginning of its complaints.
+class DatabaseSink : public OutputSink {
+ public:
+  void OnOutput(Stream stream, std::string_view bytes) override {
+    if (stream == Stream::kStdout) return database_.Feed(bytes);
+    complaints_.append(bytes.substr(0, kMaxComplaints - complaints_.size()));
+  }
+  MakeDatabase& database() { return database_; }
+  const std::string& complaints() const { return complaints_; }
+
+ private:
+  static constexpr std::size_t kMaxComplaints = 8192;
+  MakeDatabase database_;
+  std::string complaints_;
+};
+
+ToolError NoMakefile(const Work& work) {
+  return NotFound(
+      fmt::format("no Makefile in {}", work.directory.path()),
+      "There is no GNUmakefile, makefile or Makefile in this directory. Call makefile_generate to "
+      "write a starter one, write one with `.PHONY` targets yourself, or pass the "
+      "working_directory that has one.");
+}
+
+ToolError CannotLoad(const Work& work, const std::string& makefile, const Execution& run,
+                     std::string_view complaints) {
+  while (complaints.ends_with('\n')) complaints.remove_suffix(1);
+  std::string message = complaints.empty()
+                            ? fmt::format("make could not load {}: {}", makefile, HowItEnded(run))
+                            : std::string(complaints);
+  return MakefileInvalid(
+      std::move(message),
+      fmt::format("make cannot load {}/{}, so no target of it can be run. Mend the Makefile as "
+                  "make's message says. It is evaluated with the project read-only and without a "
+                  "network, so what runs while it is being read cannot write files.",
+                  work.directory.path(), makefile));
+}
+
+ToolError TooManyTargets(const std::string& makefile) {
+  return MakefileInvalid(
+      fmt::format("{} declares more than {} .PHONY targets", makefile, MakeDatabase::kMaxTargets),
+      "Declare fewer .PHONY targets.");
+}
+
+// An exit status of 1 is -q's way to say that something would have to be made.
+std::optional<ToolError> ErrorOfRun(const Work& work, const std::string& makefile,
+                                    const Execution& run, DatabaseSink& sink) {
+  if (run.outcome == Outcome::kExited) {
+    if (run.exit_code > 1) return CannotLoad(work, makefile, run, sink.complaints());
+    if (sink.database().too_large()) return TooManyTargets(makefile);
+    return std::nullopt;
+  }
+  if (run.outcome == Outcome::kSignaled) {
+    return CannotLoad(work, makefile, run, sink.complaints());
+  }
+  return ErrorOf({.what = "reading " + makefile}, run);
+}
+
+CommandPlan DatabasePlan(const Work& work, const TargetKey& key) {
+  CommandPlan plan{.executable = key.make,
+                   .argv = {"make", "-pq", "-f", key.makefile, "-f", "-", "__probe__"},
+                   .env = key.environment,
+                   .directory = work.directory,
+                   .stdin_data = std::string(kProbe)};
+  // The database's comments are translated; its mark of a .PHONY target is one of them.
+  plan.env["LC_ALL"] = "C";
+  return plan;
+}
+
+TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk& file,
+                std::string make) {
+  struct stat directory{};
+  fstat(work.directory.fd(), &directory);
+  TargetKey key{.directory = work.directory.path(),
+                .directory_device = directory.st_dev,
+                .directory_inode = directory.st_ino,
+                .makefile = file.name,
+                .stamp = file.stamp,
+                .make = std::move(make),
+                .policy = call.policy,
+                .environment = WorkEnvironment(call)};
+  key.make_stamp = StampOf(AT_FDCWD, key.make).value_or(FileStamp{});
+  for (const char* name : {"MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS"}) key.environment.erase(name);
+  return key;
+}
+
+// A file can be written again within one tick of the clock that stamps it; then both have one
+// stamp. git has the same problem with its index, and the same answer: what is too young is not
+// trusted.
+bool IsRacy(const FileStamp& stamp) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const std::int64_t now_ns = static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  const bool whole_seconds = stamp.changed_ns % 1'000'000'000 == 0;  // of an old file system
+  const std::int64_t tick_ns = whole_seconds ? 3'000'000'000 : 50'000'000;
+  return now_ns - std::max(stamp.changed_ns, stamp.modified_ns) < tick_ns;
+}
+
+// make read this file and our probe, and nothing else.
+bool ReadOnly(const std::vector<std::string>& makefiles, const std::string& name) {
+  return makefiles.size() == 2 && makefiles.front() == name;
+}
+
+TargetList ListOf(const std::string& makefile, const MakeDatabase& database,
+                  const std::string& text) {
+  TargetList list{.makefile = makefile};
+  MakeDatabase::Targets phony = database.Phony();
+  const std::map<std::string, std::string> descriptions = TargetDescriptions(text);
+  for (std::string& name : phony.offered) {
+    const auto described = descriptions.find(name);
+    list.targets.push_back(
+        {std::move(name), described == descriptions.end() ? "" : described->second});
+  }
+  for (std::string& name : phony.refused) {
+    list.refused.push_back(
+        {std::move(name), "its name holds more than letters, digits, '_' and '-'"});
+  }
+  return list;
+}
+
+// Whether nothing but what the key holds can have made this list, now that make has run.
+bool MayBeKept(const Work& work, const TargetKey& key, bool racy, const MakeDatabase& database,
+               const std::string& text) {
+  return !racy && ReadOnly(database.Makefiles(), key.makefile) && DependsOnTextAlone(text) &&
+         StampOf(work.directory.fd(), key.makefile) == key.stamp;
+}
+
+Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const MakefileOnDisk& file,
+                                TargetKey key) {
+  auto allow = Permit(work, call, {.purpose = policy::Purpose::kInspect, .timeout = kDeadline});
+  if (!allow) co_return std::unexpected(std::move(allow.error()));
+  const bool racy = IsRacy(file.stamp);
+  const Result<std::string> text = ReadMakefile(work.directory.fd(), file);
+  DatabaseSink sink;
+  const RunOptions options{.sink = &sink, .cancel = &call.cancel, .capture = false};
+  CommandPlan plan = DatabasePlan(work, key);
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  const Execution run = co_await task;
+  sink.database().Finish();
+  if (auto error = ErrorOfRun(work, file.name, run, sink)) {
+    co_return std::unexpected(std::move(*error));
+  }
+  TargetList list = ListOf(file.name, sink.database(), text ? *text : "");
+  if (text && MayBeKept(work, key, racy, sink.database(), *text)) {
+    call.targets.Store(std::move(key), list);
+  }
+  co_return list;
+}
+
+}  // namespace
+
+Task<DiscoveredTargets> DiscoverTargets(const Work& work, CallContext& call) {
+  const std::optional<MakefileOnDisk> file = FindMakefile(work.directory.fd());
+  if (!file) co_return std::unexpected(NoMakefile(work));
+  auto make = Require("make", work, call);
+  if (!make) co_return std::unexpected(std::move(make.error()));
+  TargetKey key = KeyOf(work, call, *file, std::move(*make));
+  if (const TargetList* known = call.targets.Find(key)) {
+    // A copy before anybody is told: on_change may lead anywhere.
+    TargetList list = *known;
+    call.targets.Saw(work.directory.path(), list);
+    co_return list;
+  }
+  Task<DiscoveredTargets> task = AskMake(work, call, *file, std::move(key));
+  DiscoveredTargets targets = co_await task;
+  if (targets) call.targets.Saw(work.directory.path(), *targets);
+  co_return targets;
+}
+
+}  // namespace pa

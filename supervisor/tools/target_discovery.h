@@ -1,0 +1,23 @@
+// DiscoverTargets: which .PHONY targets there are in a directory, asked of make itself.
+//
+//   Task<DiscoveredTargets> task = DiscoverTargets(work, call);
+//   DiscoveredTargets targets = co_await task;
+//
+// `make -pq` evaluates the whole Makefile, $(shell) and included rules too, so it runs in the
+// sandbox with the project read-only, without a network and with a deadline. What cannot have
+// changed since the last time is not asked again (supervisor/tools/target_cache.h).
+#pragma once
+
+#include <expected>
+
+#include "supervisor/tools/target_cache.h"
+#include "supervisor/tools/work.h"
+
+namespace pa {
+
+using DiscoveredTargets = std::expected<TargetList, ToolError>;
+
+// `work` must outlive the task.
+Task<DiscoveredTargets> DiscoverTargets(const Work& work, CallContext& call);
+
+}  // namespace pa

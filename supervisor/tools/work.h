@@ -1,0 +1,50 @@
+// Work: who asked for what, and where; and the steps by which every tool comes to a plan.
+//
+//   auto work = StartWork(request, target, call);               // working_directory
+//   auto allow = Permit(*work, call, Purpose::kBuild);          // before anything runs
+//   auto make = Require("make", *work, call);                   // on PATH
+//
+// Each step ends the call with its own error.
+#pragma once
+
+#include <chrono>
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/decide.h"
+#include "policy/working_directory.h"
+#include "supervisor/tool.h"
+
+namespace pa {
+
+struct Work {
+  const Tool* tool;       // as the client named it
+  std::string operation;  // make target or project_actions operation; "" otherwise
+  policy::WorkingDirectory directory;
+  bool dry_run = false;
+};
+
+std::expected<Work, ToolError> StartWork(const ToolRequest& request, std::string operation,
+                                         const CallContext& call);
+
+// The purpose, and what goes with it.
+struct Permission {
+  policy::Purpose purpose;
+  std::vector<sandbox::PathGrant> extra = {};
+  std::optional<std::chrono::milliseconds> timeout = std::nullopt;
+};
+std::expected<policy::Allow, ToolError> Permit(const Work& work, const CallContext& call,
+                                               Permission permission);
+
+// The absolute path of the program that is run.
+std::expected<std::string, ToolError> Require(const std::string& program, const Work& work,
+                                              const CallContext& call);
+
+// The environment of every command, without what changes the meaning of make or git behind our
+// back.
+std::map<std::string, std::string> WorkEnvironment(const CallContext& call);
+
+}  // namespace pa
