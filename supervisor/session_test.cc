@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/conversations/fake_world.h"
+#include "tests/support/fake_world.h"
 
 namespace pa {
 namespace {

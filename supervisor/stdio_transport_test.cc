@@ -55,7 +55,9 @@ class Recorder : public TransportHandler {
 class StdioTransportTest : public testing::Test {
  protected:
   StdioTransportTest() {
-    signal(SIGPIPE, SIG_IGN);
+    struct sigaction ignore = {};
+    ignore.sa_handler = SIG_IGN;
+    EXPECT_EQ(sigaction(SIGPIPE, &ignore, nullptr), 0);
     uv_loop_init(&loop_);
   }
   ~StdioTransportTest() override {

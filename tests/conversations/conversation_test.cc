@@ -20,7 +20,7 @@
 #include <sstream>
 
 #include "base/json.h"
-#include "tests/conversations/fake_world.h"
+#include "tests/support/fake_world.h"
 
 namespace pa {
 namespace {
