@@ -179,7 +179,7 @@ void AddSocketRules(Network network, int landlock_abi, std::vector<SyscallRule>&
       {"socket", EAFNOSUPPORT, "NETLINK_ROUTE (0) only", Equal(0, AF_NETLINK), AnyBit(2)});
   // Of AF_INET only TCP and UDP: MPTCP and SCTP pass Landlock's TCP rules, raw sockets pass
   // everything.
-  for (const unsigned family : {AF_INET, AF_INET6}) {
+  for (const std::uint32_t family : {std::uint32_t{AF_INET}, std::uint32_t{AF_INET6}}) {
     rules.push_back({"socket", EAFNOSUPPORT, "stream and datagram only", Equal(0, family),
                      NotIn(1, kTypeMask, Set({kStream, kDatagram}))});
     rules.push_back({"socket", EAFNOSUPPORT, "TCP and UDP only", Equal(0, family),
