@@ -101,12 +101,17 @@ void AppendLoaders(Grants& grants) {
   }
 }
 
-std::string FindOnPath(const std::string& name, std::string_view path) {
+// The resolved path of the first program of that name; "" if there is none.
+std::string FindOnPath(const std::string& name, std::string_view path,
+                       const std::vector<std::string>& passed_over) {
   while (!path.empty()) {
     const std::size_t end = std::min(path.find(':'), path.size());
     const std::string candidate = std::string(path.substr(0, end)) + '/' + name;
-    if (candidate.starts_with('/') && access(candidate.c_str(), X_OK) == 0) return candidate;
     path.remove_prefix(std::min(end + 1, path.size()));
+    if (!candidate.starts_with('/') || access(candidate.c_str(), X_OK) != 0) continue;
+    const std::string program = ResolvePath(candidate);
+    const auto holds = [&](const std::string& directory) { return IsBeneath(program, directory); };
+    if (std::ranges::none_of(passed_over, holds)) return program;
   }
   return "";
 }
@@ -138,11 +143,10 @@ sandbox::Network NetworkFor(const Policy& policy, Purpose purpose) {
   return purpose == Purpose::kBuild ? policy.network : sandbox::Network::kNone;
 }
 
-Grants FindGitPrograms(const std::string& path) {
+Grants FindGitPrograms(const std::string& path, const std::vector<std::string>& writable) {
   Grants grants;
-  const std::string found = FindOnPath("git", path);
-  if (found.empty()) return grants;
-  const std::string program = ResolvePath(found);
+  const std::string program = FindOnPath("git", path, writable);
+  if (program.empty()) return grants;
   grants.push_back({program, sandbox::kReadExecute, "git"});
   const std::filesystem::path prefix = std::filesystem::path(program).parent_path().parent_path();
   for (const char* directory : {"lib/git-core", "libexec/git-core"}) {

@@ -24,7 +24,9 @@ std::vector<sandbox::PathGrant> ForPurpose(const Policy& policy, Purpose purpose
 sandbox::Network NetworkFor(const Policy& policy, Purpose purpose);
 
 // What git needs to execute to add and commit, and nothing that a repository could name instead:
-// git found on `path` (PATH), its own directory of programs, and the loader.
-std::vector<sandbox::PathGrant> FindGitPrograms(const std::string& path);
+// git found on `path` (PATH), its own directory of programs, and the loader. A git that commands
+// can write, beneath one of `writable`, is passed over: it could be anything.
+std::vector<sandbox::PathGrant> FindGitPrograms(const std::string& path,
+                                                const std::vector<std::string>& writable);
 
 }  // namespace pa::policy

@@ -85,6 +85,18 @@ TEST_F(GrantsTest, GitWithoutHooksExecutesGitAlone) {
   EXPECT_EQ(Rights(Purpose::kGit, "/dev/null"), "rw-");
 }
 
+TEST_F(GrantsTest, AGitThatCommandsCanWriteIsNotGits) {
+  const fs::path own = project_ / "bin/git";
+  fs::create_directories(own.parent_path());
+  fs::copy_file("/bin/true", own);
+  sources_.variables["PATH"] = own.parent_path().string() + ":relative:/usr/bin:/bin";
+  User("git: {hooks: skip}");
+  EXPECT_EQ(Rights(Purpose::kGit, own), "rw-");
+  EXPECT_EQ(Rights(Purpose::kGit, "/usr/bin/git"), "r-x");
+  User("git: {hooks: skip}\nroots: [/usr/share]\nfilesystem: {write: [~/src]}");
+  EXPECT_EQ(Rights(Purpose::kGit, own), "rw-");
+}
+
 TEST_F(GrantsTest, IdentityReadsGitsConfigurationAlone) {
   EXPECT_EQ(Rights(Purpose::kGitIdentity, home_ / ".gitconfig"), "r--");
   EXPECT_EQ(Rights(Purpose::kGitIdentity, home_ / ".gitconfig-work"), "r--");

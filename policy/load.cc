@@ -57,6 +57,7 @@ class Compiler {
   void CompileFilesystem();
   void Grant(const std::optional<Located<Strings>>& paths, sandbox::Access access,
              const std::string& key);
+  std::vector<std::string> Writable() const;
   void CompileEnvironment();
   void CompileLimits();
 
@@ -134,12 +135,22 @@ void Compiler::Grant(const std::optional<Located<Strings>>& paths, sandbox::Acce
   }
 }
 
+// Where commands can write. The root / stands for whatever the user owns, not for the system.
+std::vector<std::string> Compiler::Writable() const {
+  std::vector<std::string> paths = policy_.roots;
+  for (const Located<std::string>& path : merged_.filesystem_write->value) {
+    paths.push_back(path.value);
+  }
+  std::erase(paths, "/");
+  return paths;
+}
+
 void Compiler::CompileFilesystem() {
   policy_.system = SystemPaths();
   policy_.system_network = NetworkPaths();
-  policy_.git_programs = FindGitPrograms(Variable("PATH"));
   Grant(merged_.filesystem_read, sandbox::kReadExecute, "filesystem.read");
   Grant(merged_.filesystem_write, sandbox::kReadWriteExecute, "filesystem.write");
+  policy_.git_programs = FindGitPrograms(Variable("PATH"), Writable());
   if (merged_.filesystem_toolchains->value != "auto") return;
   const Toolchains toolchains = FindToolchains(sources_.home, sources_.variables);
   policy_.filesystem.insert(policy_.filesystem.end(), toolchains.grants.begin(),
