@@ -303,7 +303,8 @@ bool Trace(const Arguments& a) {
   if (ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) != 0) return false;
   if (ptrace(PTRACE_INTERRUPT, pid, nullptr, nullptr) != 0) return false;
   if (waitpid(pid, nullptr, __WALL) != pid) return false;
-  bool did = ptrace(PTRACE_POKEDATA, pid, std::stoull(a[1], nullptr, 16), 0x21212121UL) == 0;
+  bool did =
+      ptrace(PTRACE_POKEDATA, pid, std::stoull(a[1], nullptr, 16), 0x2121212121212121UL) == 0;
   ptrace(PTRACE_DETACH, pid, nullptr, nullptr);
   return did;
 }
@@ -348,23 +349,36 @@ bool SharedMemory(const Arguments& a) {
 void CloseStandard() {
   for (int fd : {0, 1, 2}) close(fd);
 }
+// A child in a session of its own: true there. The parent waits for it, because the end of the old
+// session's leader may still hang up on who has not left.
+bool InNewSession() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) _exit(1);
+  if (fork() == 0) {
+    setsid();
+    close(ends[0]);
+    close(ends[1]);
+    return true;
+  }
+  close(ends[1]);
+  char byte = 0;
+  while (read(ends[0], &byte, 1) < 0 && errno == EINTR) {
+  }
+  return false;
+}
 bool Setsid(const Arguments&) {
-  if (fork() != 0) return true;
-  setsid();
+  if (!InNewSession()) return true;
   CloseStandard();
   Stay();
 }
 bool DoubleFork(const Arguments&) {
-  pid_t child = fork();
-  if (child != 0) return Did(waitpid(child, nullptr, 0));
-  setsid();
+  if (!InNewSession()) return true;
   if (fork() != 0) _exit(0);
   CloseStandard();
   Stay();
 }
 bool IgnoreSignals(const Arguments&) {
-  if (fork() != 0) return true;
-  setsid();
+  if (!InNewSession()) return true;
   CloseStandard();
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
@@ -372,22 +386,18 @@ bool IgnoreSignals(const Arguments&) {
   Stay();
 }
 bool HoldOutput(const Arguments&) {
-  if (fork() != 0) return true;
-  setsid();
+  if (!InNewSession()) return true;
   Stay();
 }
 bool Stopped(const Arguments&) {
-  pid_t child = fork();
-  if (child != 0) return Did(waitpid(child, nullptr, WUNTRACED));
-  setsid();
+  if (!InNewSession()) return true;
   CloseStandard();
   raise(SIGSTOP);
   Stay();
 }
 // Each process forks its successor and ends, so that whoever looks for it finds it gone.
 bool Relay(const Arguments&) {
-  if (fork() != 0) return true;
-  setsid();
+  if (!InNewSession()) return true;
   CloseStandard();
   for (int generation = 0; generation < 20000; ++generation) {
     if (fork() != 0) _exit(0);

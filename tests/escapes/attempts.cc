@@ -58,8 +58,7 @@ void AddReading(Attempts& all) {
                  "ln ours key && cat key", SecretSeen});
   all.push_back({"MoveSecretIn", "mv {home}/.ssh/id_ed25519 key; cat key", "mv ours key; cat key",
                  SecretSeen});
-  all.push_back(
-      {"ArchiveHome", "tar -cf - -C {home} .", "tar -cf - ours | tar -tf -", SecretSeen});
+  all.push_back({"ArchiveHome", "tar -cf - -C {home} .", "tar -cf - ours | tar -tf -", SecretSeen});
   all.push_back({"OpenByHandle",
                  "./attempt open-by-handle {home}/.ssh/id_ed25519",
                  "./attempt read ours",
@@ -142,6 +141,12 @@ void AddMetadata(Attempts& all) {
                  .twin = "./attempt utimens victim",
                  .escaped = [](const World& world,
                                const Trial&) { return world.Status("victim").st_mtime == 1; },
+                 .open_in_tier0 = "file_metadata"});
+  all.push_back({.name = "ChangeOwner",
+                 .escape = "./attempt chown {outside}/victim",
+                 .twin = "./attempt chown victim",
+                 .escaped = Did("chown"),
+                 .root_only = true,
                  .open_in_tier0 = "file_metadata"});
   all.push_back({.name = "WatchWithInotify",
                  .escape = "./attempt inotify {outside}",
@@ -241,12 +246,14 @@ void AddEnvironment(Attempts& all) {
                  .twin = "test -n \"$PATH\" && test -n \"$HOME\"",
                  .escaped = SecretSeen,
                  .off = Sandbox::kNone});
-  all.push_back({.name = "MakeFlagsFromServer",
-                 .escape = "true",
-                 .twin = "make --version",
-                 .escaped = TextHas("inherited", "escaped"),
-                 .setting = {.server_environment = {"MAKEFLAGS=--eval=$(shell echo escaped >&20)"}},
-                 .off = Sandbox::kNone});
+  all.push_back(
+      {.name = "MakeFlagsFromServer",
+       .escape = "true",
+       .twin = "make --version",
+       .escaped = TextHas("inherited", "escaped"),
+       .setting = {.server_environment =
+                       {"MAKEFLAGS=--eval=$$(shell\\ ./attempt\\ write-to-descriptor\\ 20)"}},
+       .off = Sandbox::kNone});
   all.push_back({.name = "GitVariablesFromServer",
                  .escape = "env | grep ^GIT_SSH_COMMAND= && echo did inherit",
                  .twin = "git --version",
@@ -356,7 +363,7 @@ void AddProcesses(Attempts& all) {
   all.push_back(
       {"ServerEnvironment", "cat /proc/{server}/environ", "cat /proc/self/environ", SecretSeen});
   all.push_back(
-      {"BystanderDescriptors", "cat /proc/{bystander}/fd/*", "cat /proc/self/fd/0", SecretSeen});
+      {"BystanderDescriptors", "cat /proc/{bystander}/fd/3", "cat /proc/self/fd/0", SecretSeen});
   all.push_back({"BystanderRoot", "cat /proc/{bystander}/root{home}/.ssh/id_ed25519",
                  "cat /proc/self/root{project}/ours", SecretSeen});
   all.push_back(
@@ -367,12 +374,14 @@ void AddProcesses(Attempts& all) {
                  .escape = "./attempt renice {bystander}",
                  .twin = "sleep 9 & ./attempt renice $! && kill $!",
                  .escaped = Did("renice"),
-                 .open_in_tier0 = "scheduling"});
+                 .open_in_tier0 = "scheduling",
+                 .closed_to_root = true});
   all.push_back({.name = "PinBystander",
                  .escape = "./attempt pin {bystander}",
                  .twin = "sleep 9 & ./attempt pin $! && kill $!",
                  .escaped = Did("pin"),
-                 .open_in_tier0 = "scheduling"});
+                 .open_in_tier0 = "scheduling",
+                 .closed_to_root = true});
   all.push_back({.name = "CommandLineOfBystander",
                  .escape = "grep -q id_ed25519 /proc/{bystander}/cmdline && echo did see",
                  .twin = "grep -q cmdline /proc/self/cmdline",
@@ -433,8 +442,6 @@ void AddKernel(Attempts& all) {
   as_root("JoinNamespace", "./attempt setns self", "setns", "sh -c true");
   as_root("Chroot", "./attempt chroot {project}", "chroot", "cd {project}");
   as_root("Bpf", "./attempt bpf", "bpf", "./attempt read ours");
-  as_root("ChangeOwnerOutside", "./attempt chown {outside}/victim", "chown",
-          "./attempt chmod victim 0600");
   optional("UserNamespace", "./attempt user-namespace", "user-namespace");
   optional("CloneNamespace", "./attempt clone-namespace", "clone-namespace");
   optional("Clone3Namespace", "./attempt clone3", "clone3");
@@ -473,12 +480,12 @@ void AddLimits(Attempts& all) {
                  .escaped = Did("grow"),
                  .setting = {.policy = "limits: {file_size: 4MiB}\n"}});
   all.push_back({.name = "CpuTime",
-                 .escape = "./attempt burn 3",
+                 .escape = "./attempt burn 2",
                  .twin = "./attempt burn 0",
                  .escaped = Did("burn"),
                  .setting = {.policy = "limits: {cpu_time: 1s}\n"}});
   all.push_back({.name = "WallTime",
-                 .escape = "sleep 3; echo did wait",
+                 .escape = "sleep 2; echo did wait",
                  .twin = "sleep 0.1",
                  .escaped = Did("wait"),
                  .setting = {.policy = "limits: {wall_time: 1s}\n"},

@@ -7,19 +7,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "tests/escapes/attempts.h"
 
 namespace pa::testing {
 namespace {
 
-class Escape : public ::testing::TestWithParam<Attempt> {
- protected:
-  void SetUp() override {
-    if (GetParam().root_only && geteuid() != 0) {
-      GTEST_SKIP() << GetParam().name << ": an ordinary user cannot do this anyway";
-    }
-  }
-};
+class Escape : public ::testing::TestWithParam<Attempt> {};
 
 std::string LevelInDoctor(std::string_view protection) {
   ProgramResult doctor = RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"}});
@@ -35,7 +30,8 @@ TEST_P(Escape, IsContained) {
   const Attempt& attempt = GetParam();
   World world;
   Trial run = world.Do(attempt.escape, attempt.setting, Sandbox::kOn);
-  if (attempt.open_in_tier0.empty()) {
+  bool open = !attempt.open_in_tier0.empty() && !(attempt.closed_to_root && geteuid() == 0);
+  if (!open) {
     EXPECT_FALSE(attempt.escaped(world, run)) << run.output;
   } else {
     EXPECT_TRUE(attempt.escaped(world, run)) << "contained after all: say so in the report\n"
@@ -65,7 +61,13 @@ TEST_P(Escape, SucceedsWithoutSandbox) {
   EXPECT_TRUE(escaped) << "the attempt proves nothing\n" << run.output;
 }
 
-INSTANTIATE_TEST_SUITE_P(Tier0, Escape, ::testing::ValuesIn(AllAttempts()),
+std::vector<Attempt> PossibleAttempts() {
+  std::vector<Attempt> all = AllAttempts();
+  if (geteuid() != 0) std::erase_if(all, [](const Attempt& attempt) { return attempt.root_only; });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tier0, Escape, ::testing::ValuesIn(PossibleAttempts()),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

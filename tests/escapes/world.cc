@@ -219,7 +219,12 @@ ServerOptions World::Options(const Setting& setting, Sandbox sandbox) {
   WriteText(policy, "version: 1\n" + setting.policy);
   std::vector<std::string> arguments = {"--policy", policy};
   if (sandbox == Sandbox::kUnconfined) {
-    arguments.insert(arguments.end(), {"--worker", BuiltProgram("PA_WORKER_UNCONFINED")});
+    // The supervisor would find out at the first call; see SaysDenied in worker/probe.cc.
+    fs::path worker = project_.home() / "worker";
+    WriteText(worker, "#!/bin/sh\nPA_PROBE_SAYS_DENIED=1 exec " +
+                          BuiltProgram("PA_WORKER_UNCONFINED") + " \"$@\"\n");
+    fs::permissions(worker, fs::perms::owner_all);
+    arguments.insert(arguments.end(), {"--worker", worker});
   }
   ServerOptions options = project_.Server(std::move(arguments));
   options.directory = "/";  // only what the call starts works in the project
@@ -272,7 +277,10 @@ Trial World::Bare(const Setting& setting) {
 Trial World::Do(std::string_view command, const Setting& setting, Sandbox sandbox) {
   if (sandbox == Sandbox::kNone) {
     Prepare(command, setting.vector);
-    return Bare(setting);
+    Trial bare = Bare(setting);
+    // One that is always between fork and exit is not seen at every look.
+    survivors_ = Eventually([this] { return !Survivors().empty(); }, std::chrono::seconds(1));
+    return bare;
   }
   McpClient client(Options(setting, sandbox));
   client.Initialize();
