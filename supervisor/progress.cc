@@ -50,11 +50,13 @@ bool IsInvisible(std::string_view sequence) {
     const auto byte = static_cast<unsigned char>(sequence[0]);
     return byte < 0x20 || byte == 0x7f;
   }
-  if (sequence.size() == 2)
+  if (sequence.size() == 2) {
     return sequence[0] == '\xc2' && static_cast<unsigned char>(sequence[1]) < 0xa0;
-  return sequence == "\u2028" || sequence == "\u2029" ||
-         (sequence >= "\u202a" && sequence <= "\u202e") ||
-         (sequence >= "\u2066" && sequence <= "\u2069");
+  }
+  if (sequence.size() != 3) return false;
+  const auto last = static_cast<unsigned char>(sequence[2]);
+  return (sequence.starts_with("\xe2\x80") && last >= 0xa8 && last <= 0xae) ||  // U+2028 to U+202E
+         (sequence.starts_with("\xe2\x81") && last >= 0xa6 && last <= 0xa9);    // U+2066 to U+2069
 }
 
 std::string Trimmed(std::string text) {

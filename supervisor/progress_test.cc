@@ -77,7 +77,8 @@ TEST(DisplayLine, RemovesControlCharacters) {
                                     10)),
             "abcd e");
   EXPECT_EQ(DisplayLine("a\xc2\x9b"
-                        "b\u2028c\u202e"
+                        "b\xe2\x80\xa8"
+                        "c\xe2\x80\xae"
                         "d"),
             "abcd");
   EXPECT_EQ(DisplayLine("  \x1b[0m  "), "");

@@ -306,7 +306,8 @@ void Session::StartCall(const rpc::Id& id, Revision revision, policy::PolicyPtr 
     call.context.sink = call.progress.get();
   }
   calls_.emplace(id, std::move(owned));
-  Task<ToolResult> task = request.tool().run(request, call.context);
+  const Tool& tool = request.tool();
+  Task<ToolResult> task = tool.run(std::move(request), call.context);
   Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
 }
 

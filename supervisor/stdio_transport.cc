@@ -73,7 +73,7 @@ void End::Close(uv_close_cb done) {
 struct StdioTransport::Impl {
   struct Write;
 
-  Impl(uv_loop_t* the_loop, int in_fd, int out_fd, std::size_t max_line);
+  Impl(uv_loop_t* the_loop, int in_descriptor, int out_descriptor, std::size_t max_line);
   Result<void> Start(TransportHandler& the_handler);
 
   void Read();
