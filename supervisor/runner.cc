@@ -1,6 +1,7 @@
 #include "supervisor/runner.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "supervisor/slot_pool.h"
 #include "supervisor/spawn_worker.h"
 #include "supervisor/uv_handles.h"
+#include "worker/probe.h"
 
 namespace pa {
 namespace {
@@ -116,6 +118,10 @@ struct Runner::Impl {
         store(result_store),
         slots(config.tmp_base) {}
 
+  Task<Execution> Probe(const policy::WorkingDirectory& directory, const policy::Allow& allow,
+                        const policy::Limits& limits);
+  Task<std::optional<Execution>> Observe(const CommandPlan& plan, const policy::Allow& allow,
+                                         policy::PolicyPtr policy);
   Task<Execution> Execute(const CommandPlan& plan, const policy::Allow& allow,
                           const policy::Limits& limits, const RunOptions& options);
   Result<SpawnedWorker> Spawn(const CommandPlan& plan, const policy::Allow& allow,
@@ -130,6 +136,7 @@ struct Runner::Impl {
   ResultStore& store;
   SlotPool slots;
   RunQueue queue;
+  policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
   Orphans orphans;
   std::vector<char> buffer;  // made at the first run: an idle supervisor is small
   std::set<RunningCommand*> active;
@@ -156,14 +163,69 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
     if (!turn.Enter(options.serialise_key, policy->limits)) co_return Busy();
     Completion<bool>& my_turn = turn.granted();
     const bool granted = co_await my_turn;
-    if (granted) {
+    std::optional<Execution> refused;
+    if (granted && impl.probed != policy) {
+      Task<std::optional<Execution>> task = impl.Observe(plan, allow, policy);
+      refused = co_await task;
+    }
+    if (!granted) {
+      execution = NeverStarted();
+    } else if (refused) {
+      execution = std::move(*refused);
+    } else {
       Task<Execution> task = impl.Execute(plan, allow, policy->limits, options);
       execution = co_await task;
-    } else {
-      execution = NeverStarted();
     }
   }
   impl.Idle();
+  co_return execution;
+}
+
+Task<Execution> Runner::Probe(policy::WorkingDirectory directory, policy::Allow allow,
+                              policy::PolicyPtr policy) {
+  Task<Execution> task = impl_->Probe(directory, allow, policy->limits);
+  Execution execution = co_await task;
+  impl_->Idle();
+  co_return execution;
+}
+
+Task<Execution> Runner::Impl::Probe(const policy::WorkingDirectory& directory,
+                                    const policy::Allow& allow, const policy::Limits& limits) {
+  const Result<std::string> canary = slots.Canary(allow.confinement());
+  if (!canary) co_return Failed(canary.error());
+  CommandPlan plan{.action = worker::Action::kProbe,
+                   .executable = "",
+                   .argv = {},
+                   .env = {},
+                   .directory = directory,
+                   .stdin_data = std::nullopt,
+                   .create_path = *canary};
+  RunOptions options;
+  options.capture = false;
+  Execution nothing_to_try;
+  nothing_to_try.outcome = Outcome::kExited;
+  if (canary->empty()) co_return nothing_to_try;
+  Task<Execution> task = Execute(plan, allow, limits, options);
+  Execution execution = co_await task;
+  co_return execution;
+}
+
+// What stands in the way of the first command of this policy; nothing if all was denied.
+Task<std::optional<Execution>> Runner::Impl::Observe(const CommandPlan& plan,
+                                                     const policy::Allow& allow,
+                                                     policy::PolicyPtr policy) {
+  Task<Execution> task = Probe(plan.directory, allow, policy->limits);
+  Execution execution = co_await task;
+  if (execution.outcome == Outcome::kSetupFailed) co_return execution;
+  const std::uint32_t open = execution.probe_tried & ~execution.probe_denied;
+  if (open == 0) {
+    probed = std::move(policy);
+    co_return std::nullopt;
+  }
+  execution.outcome = Outcome::kSetupFailed;
+  execution.failed_step = worker::Step::kProbe;
+  execution.failure = std::string("probe: the sandbox did not stop an attempt to ") +
+                      worker::kProbeNames[std::countr_zero(open)];
   co_return execution;
 }
 

@@ -46,6 +46,13 @@ class Runner {
   Task<Execution> Run(CommandPlan plan, policy::Allow allow, policy::PolicyPtr policy,
                       RunOptions options);
 
+  // Tries from inside the confinement of `allow` what it must deny; probe_tried and probe_denied of
+  // the result say what came of it (worker/probe.h), 0 where there was nothing to try. Run does
+  // this by itself before the first command of a policy, and runs nothing if anything was not
+  // denied: "enforced" is observed, not assumed.
+  Task<Execution> Probe(policy::WorkingDirectory directory, policy::Allow allow,
+                        policy::PolicyPtr policy);
+
   // The encoded spec that Run would send, for `--spec` by hand and dry runs. No descriptors inside.
   Result<std::string> SpecFor(const CommandPlan& plan, const policy::Allow& allow) const;
 

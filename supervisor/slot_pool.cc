@@ -1,11 +1,13 @@
 #include "supervisor/slot_pool.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "base/file.h"
 #include "supervisor/remove_tree.h"
 
 namespace pa {
@@ -70,6 +72,22 @@ void SlotPool::Release(std::unique_ptr<Slot> slot, bool clean) {
   if (free_.size() <= kMaxFree) return;
   (void)RemoveTree(free_.back()->tmp_dir);
   free_.pop_back();
+}
+
+Result<std::string> SlotPool::Canary(const sandbox::Confinement& confinement) {
+  const Result<void> instance = EnsureInstance();
+  if (!instance) return std::unexpected(instance.error());
+  const std::string path = instance_->path() + "/canary";
+  const bool open_to_all =
+      std::ranges::any_of(confinement.paths, [&](const sandbox::PathGrant& grant) {
+        return path.starts_with(grant.path + (grant.path.ends_with('/') ? "" : "/"));
+      });
+  if (open_to_all) return "";
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file) return std::unexpected(Error("open", path, errno));
+  const Result<void> written = WriteAll(file.get(), "canary");
+  if (!written) return std::unexpected(written.error());
+  return path;
 }
 
 void SlotPool::RemoveAll() {

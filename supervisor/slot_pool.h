@@ -34,6 +34,9 @@ class SlotPool {
   Result<std::unique_ptr<Slot>> Acquire(const sandbox::Confinement& confinement);
   // `clean`: tmp_dir is empty. Otherwise it is removed, and the slot with it.
   void Release(std::unique_ptr<Slot> slot, bool clean);
+  // A file that this confinement must not reach, for the probe to try; "" where the policy opens
+  // the temporary directory itself, so that there is no such place.
+  Result<std::string> Canary(const sandbox::Confinement& confinement);
   // All free slots and the instance directory. None may be in use.
   void RemoveAll();
 

@@ -12,7 +12,7 @@ BEGIN {
   allow["sandbox"] = "^(sandbox|base)/"
   allow["worker"] = "^(worker|sandbox|base)/"
   allow["policy"] = "^(policy|sandbox|base)/"
-  allow["supervisor"] = "^(supervisor|policy|base)/|^worker/(spec|status)\\.h$|" \
+  allow["supervisor"] = "^(supervisor|policy|base)/|^worker/(spec|status|probe)\\.h$|" \
     "^sandbox/(confinement|enforcement|prepared)\\.h$"
 
   # A library is included by one file, so that its exceptions end there and it can be replaced there.

@@ -1,0 +1,128 @@
+#include "supervisor/call.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "supervisor/engine.h"
+#include "supervisor/log.h"
+#include "supervisor/terminal_view.h"
+#include "supervisor/tool_output.h"
+
+namespace pa {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int ExitStatus(const ToolResult& result) {
+  const auto data = ParseJson(result.data.empty() ? "{}" : result.data);
+  const JsonValue* outcome = data ? data->Find("outcome") : nullptr;
+  if (outcome == nullptr || !outcome->IsString()) return result.error ? kExitRefused : 0;
+  const auto number = [&](std::string_view key) {
+    const JsonValue* value = data->Find(key);
+    return value != nullptr ? value->AsInteger().value_or(kExitRefused) : kExitRefused;
+  };
+  if (outcome->AsString() == "exited") return static_cast<int>(number("exit_code"));
+  if (outcome->AsString() == "timed_out") return kExitTimedOut;
+  if (outcome->AsString() == "signaled") return static_cast<int>(128 + number("signal"));
+  return kExitRefused;
+}
+
+std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+// What was streamed is on the screen already; then only the summary is missing.
+void Print(const ToolResult& result, TerminalView& view) {
+  const bool failed = result.error.has_value();
+  if (view.saw_output()) {
+    view.Note(FirstLine(result.text), failed);
+  } else if (failed) {
+    view.Note(FirstLine(result.text), true);
+    view.OnOutput(Stream::kStderr, result.text.substr(FirstLine(result.text).size()) + "\n");
+  } else {
+    view.OnOutput(Stream::kStdout, result.text + (result.text.ends_with('\n') ? "" : "\n"));
+  }
+  for (const std::string& warning : result.warnings) view.Note("warning: " + warning, true);
+}
+
+ToolResult UnknownTool(const std::string& name) {
+  std::string names;
+  for (const Tool* tool : AllTools())
+    names += (names.empty() ? "" : ", ") + std::string(tool->name);
+  return RefusedCall({.code = "INVALID_ARGUMENT",
+                      .message = "there is no tool '" + name + "'",
+                      .ai_message = "The tools are: " + names + ".",
+                      .recoverable = true,
+                      .details = ""});
+}
+
+ToolResult Execute(const CallCommand& command, Engine& engine, Loop& loop, ToolRequest request,
+                   OutputSink* sink, const Environment& environment) {
+  CancelSource cancel;
+  const auto stop = [&] { cancel.Cancel(); };
+  SignalWatch interrupted(loop.get(), SIGINT, stop);
+  SignalWatch terminated(loop.get(), SIGTERM, stop);
+  CallContext context{.policy = engine.policy(),
+                      .runner = engine.runner(),
+                      .targets = engine.targets(),
+                      .ambient = environment,
+                      .sink = command.json ? nullptr : sink,
+                      .cancel = cancel};
+  std::optional<ToolResult> result;
+  const Tool& tool = request.tool();
+  Detach(tool.run(std::move(request), context), [&](ToolResult done) {
+    result = std::move(done);
+    engine.runner().Shutdown([] {});
+  });
+  loop.Run();
+  return std::move(*result);
+}
+
+ToolResult Refused(const CallCommand& command, std::optional<ToolRequest>* request) {
+  const Tool* tool = FindTool(command.tool);
+  if (tool == nullptr) return UnknownTool(command.tool);
+  const auto arguments = ParseJson(command.arguments);
+  if (!arguments) {
+    return RefusedCall(
+        {.code = "INVALID_ARGUMENT",
+         .message = "the arguments are no JSON: " + arguments.error().Message(),
+         .ai_message = R"(Write one JSON object in single quotes: '{"target":"test"}'.)",
+         .recoverable = true,
+         .details = ""});
+  }
+  auto made = MakeToolRequest(*tool, &*arguments);
+  if (!made) return RefusedCall(std::move(made.error()));
+  *request = std::move(*made);
+  return {};
+}
+
+}  // namespace
+
+int RunCall(const CallCommand& command, const Environment& environment) {
+  auto parts = LoadEngineParts(command.common, environment);
+  if (!parts) {
+    for (const std::string& line : parts.error()) LogError(line);
+    return kExitRefused;
+  }
+  const auto begin = Clock::now();
+  TerminalView view(STDOUT_FILENO, STDERR_FILENO);
+  std::optional<ToolRequest> request;
+  ToolResult result = Refused(command, &request);
+  if (request) {
+    Loop loop;
+    Engine engine(loop.get(), std::move(*parts), environment);
+    result = Execute(command, engine, loop, std::move(*request), &view, environment);
+  }
+  if (command.json) {
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+    (void)WriteAll(STDOUT_FILENO, StructuredContent(result, took) + "\n");
+  } else {
+    Print(result, view);
+  }
+  return ExitStatus(result);
+}
+
+}  // namespace pa

@@ -1,0 +1,120 @@
+#include "supervisor/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+
+#include "supervisor/version.h"
+
+namespace pa {
+namespace {
+
+constexpr int kUsageError = 2;
+
+void AddCommon(CLI::App* app, CommonOptions* options) {
+  app->add_option("--root", options->roots,
+                  "Directory in which calls may work; may be given more than once. Default: the "
+                  "current directory")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  app->add_option("--enable", options->enable,
+                  "Tools to enable beside the read-only ones, or 'all'")
+      ->type_name("TOOL,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app->add_option("--policy", options->policy_file,
+                  "Policy file instead of the user's own. Environment: PROJECT_ACTIONS_POLICY")
+      ->type_name("FILE");
+  app->add_option("--worker", options->worker, "The worker program, if it is not where we look")
+      ->type_name("PATH");
+  app->add_flag("-v,--verbose", options->verbose, "Say more on standard error");
+}
+
+// Each subcommand writes its values here; the one that was chosen becomes the Command.
+struct Values {
+  ServeCommand serve;
+  std::vector<std::string> listen;
+  CallCommand call;
+  DoctorCommand doctor;
+  PolicyCheckCommand check;
+  PolicyShowCommand show;
+  PolicyExplainCommand explain;
+};
+
+void AddServe(CLI::App& app, Values* values) {
+  auto* serve = app.add_subcommand("serve", "Speak MCP on standard input and output");
+  AddCommon(serve, &values->serve.common);
+  serve->add_option("--listen", values->listen, "Where to listen: 'stdio'")
+      ->type_name("ADDRESS")
+      ->check(CLI::IsMember({"stdio"}).description(""))
+      ->allow_extra_args(false);
+}
+
+void AddCall(CLI::App& app, Values* values) {
+  CallCommand& call = values->call;
+  auto* sub = app.add_subcommand("call", "Run one tool as a client would");
+  sub->add_option("TOOL", call.tool, "The tool's name")->required();
+  sub->add_option("ARGUMENTS", call.arguments, "Its arguments, a JSON object");
+  sub->add_flag("--json", call.json, "Print the structured result, one line, and nothing else");
+  sub->add_option("--write-spec", call.write_spec,
+                  "Write the worker's order to FILE instead of running it; "
+                  "'project-actions-worker --spec FILE' runs it by hand")
+      ->type_name("FILE");
+  AddCommon(sub, &call.common);
+}
+
+void AddDoctor(CLI::App& app, Values* values) {
+  auto* sub = app.add_subcommand("doctor", "What this machine enforces and what not");
+  sub->add_flag("--json", values->doctor.json, "Print one line of JSON");
+  AddCommon(sub, &values->doctor.common);
+}
+
+void AddPolicy(CLI::App& app, Values* values) {
+  auto* policy = app.add_subcommand("policy", "Check, show and explain the policy");
+  policy->require_subcommand(1);
+  auto* check = policy->add_subcommand("check", "Is this policy file right?");
+  check->add_option("FILE", values->check.file)->required();
+  auto* show = policy->add_subcommand("show", "The policy in force, every key");
+  show->add_flag("--json", values->show.json, "Print one line of JSON");
+  AddCommon(show, &values->show.common);
+  policy->add_subcommand("schema", "JSON Schema of a policy file");
+  auto* explain = policy->add_subcommand("explain", "What the policy says of a path or a tool");
+  explain->add_option("SUBJECT", values->explain.subject, "PATH or TOOL")->required();
+  explain->add_flag("--json", values->explain.json, "Print one line of JSON");
+  AddCommon(explain, &values->explain.common);
+}
+
+Command Chosen(const CLI::App& app, Values values) {
+  if (app.got_subcommand("serve")) return std::move(values.serve);
+  if (app.got_subcommand("call")) return std::move(values.call);
+  if (app.got_subcommand("doctor")) return std::move(values.doctor);
+  const CLI::App* policy = app.get_subcommand("policy");
+  if (policy->got_subcommand("check")) return std::move(values.check);
+  if (policy->got_subcommand("show")) return std::move(values.show);
+  if (policy->got_subcommand("schema")) return PolicySchemaCommand{};
+  return std::move(values.explain);
+}
+
+}  // namespace
+
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
+  CLI::App app("Runs make, git add and git commit for AI agents, each call confined.",
+               "project-actions");
+  app.set_version_flag("--version", std::string("project-actions ") + kVersion);
+  app.require_subcommand(1);
+  Values values;
+  AddServe(app, &values);
+  AddCall(app, &values);
+  AddDoctor(app, &values);
+  AddPolicy(app, &values);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    const int status = app.exit(error, out, out);
+    return {
+        .command = std::nullopt, .text = out.str(), .exit_status = status == 0 ? 0 : kUsageError};
+  }
+  return {.command = Chosen(app, std::move(values)), .text = "", .exit_status = 0};
+}
+
+}  // namespace pa

@@ -1,0 +1,67 @@
+// The command line as values. CLI11 is included by command_line.cc alone.
+//
+//   ParsedCommandLine parsed = ParseCommandLine(argc, argv);
+//   if (!parsed.command) { print parsed.text; return parsed.exit_status; }
+//
+// To add an option: a field here, one line in command_line.cc, its row in README and the manual.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pa {
+
+// What `serve`, `call`, `doctor` and `policy show | explain` have in common.
+struct CommonOptions {
+  std::vector<std::string> roots;
+  std::vector<std::string> enable;
+  std::optional<std::string> policy_file;
+  std::optional<std::string> worker;
+  bool verbose = false;
+};
+
+struct ServeCommand {
+  CommonOptions common;
+};
+
+struct CallCommand {
+  CommonOptions common;
+  std::string tool;
+  std::string arguments = "{}";  // JSON text
+  bool json = false;
+  std::optional<std::string> write_spec;  // write the worker's order there instead of running it
+};
+
+struct DoctorCommand {
+  CommonOptions common;
+  bool json = false;
+};
+
+struct PolicyCheckCommand {
+  std::string file;
+};
+struct PolicyShowCommand {
+  CommonOptions common;
+  bool json = false;
+};
+struct PolicySchemaCommand {};
+struct PolicyExplainCommand {
+  CommonOptions common;
+  std::string subject;  // a path or a tool
+  bool json = false;
+};
+
+using Command = std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand,
+                             PolicyShowCommand, PolicySchemaCommand, PolicyExplainCommand>;
+
+struct ParsedCommandLine {
+  std::optional<Command> command;
+  std::string text;     // help, version or what was wrong, when there is no command
+  int exit_status = 0;  // 0 for help and version, 2 for a wrong line
+};
+
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace pa

@@ -1,0 +1,147 @@
+#include "supervisor/doctor.h"
+
+#include <fmt/format.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "supervisor/version.h"
+
+namespace pa {
+namespace {
+
+constexpr const char* kRed = "\x1b[31m";
+constexpr const char* kYellow = "\x1b[33m";
+constexpr const char* kGreen = "\x1b[32m";
+
+class Painter {
+ public:
+  explicit Painter(bool colours) : colours_(colours) {}
+  std::string operator()(const char* colour, std::string_view text) const {
+    return colours_ ? fmt::format("{}{}\x1b[0m", colour, text) : std::string(text);
+  }
+
+ private:
+  bool colours_;
+};
+
+const char* ColourOf(sandbox::Level level) {
+  switch (level) {
+    case sandbox::Level::kEnforced:
+      return kGreen;
+    case sandbox::Level::kPartly:
+      return kYellow;
+    case sandbox::Level::kNot:
+      return kRed;
+  }
+  return kRed;
+}
+
+std::string KernelLine(const sandbox::KernelFeatures& kernel) {
+  if (kernel.landlock_abi > 0) {
+    return fmt::format("Linux {}, Landlock ABI {}, seccomp {}", kernel.release, kernel.landlock_abi,
+                       kernel.seccomp_filter ? "yes" : "NO");
+  }
+  return fmt::format("Linux {}, NO Landlock ({}), seccomp {}", kernel.release,
+                     strerrorname_np(kernel.landlock_errno), kernel.seccomp_filter ? "yes" : "NO");
+}
+
+void AppendProtections(const DoctorReport& report, const Painter& paint, std::string* out) {
+  *out += "\nProtections of a command under the default policy\n";
+  for (const sandbox::Protection& protection : report.enforcement.protections) {
+    const std::string padded = fmt::format("{:<9}", sandbox::LevelName(protection.level));
+    *out += fmt::format("  {:<20} {}  {}\n", protection.name,
+                        paint(ColourOf(protection.level), padded), protection.by);
+    if (!protection.why.empty()) *out += fmt::format("  {:<20} {}\n", "", protection.why);
+  }
+}
+
+void AppendProbe(const DoctorReport& report, const Painter& paint, std::string* out) {
+  *out += "\nProbe: a confined child tried what must fail\n";
+  if (!report.probe_error.empty()) {
+    *out += fmt::format("  {}: {}\n", paint(kRed, "not run"), report.probe_error);
+    return;
+  }
+  *out += fmt::format("  {} of {} attempts were denied\n", report.probe_denied.size(),
+                      report.probe_denied.size() + report.probe_allowed.size());
+  for (const std::string& name : report.probe_allowed) {
+    *out += fmt::format("  {}: {}\n", paint(kRed, "NOT denied"), name);
+  }
+}
+
+void AppendPrograms(const DoctorReport& report, const Painter& paint, std::string* out) {
+  *out += "\nPrograms\n";
+  for (const FoundProgram& program : report.programs) {
+    *out += program.path.empty() ? fmt::format("  {:<8} {} - {}\n", program.name,
+                                               paint(kYellow, "not found"), program.advice)
+                                 : fmt::format("  {:<8} {}\n", program.name, program.path);
+  }
+  *out += report.worker.empty() ? fmt::format("  {:<8} {} - {}\n", "worker",
+                                              paint(kRed, "not found"), report.worker_error)
+                                : fmt::format("  {:<8} {}\n", "worker", report.worker);
+}
+
+void AppendPolicy(const DoctorReport& report, const Painter& paint, std::string* out) {
+  *out += "\nPolicy\n";
+  if (report.policy_files.empty() && report.policy_errors.empty()) {
+    *out += "  built-in defaults; no policy file was found\n";
+  }
+  for (const std::string& file : report.policy_files) *out += fmt::format("  {}\n", file);
+  for (const std::string& error : report.policy_errors) {
+    *out += fmt::format("  {}: {}\n", paint(kRed, "error"), error);
+  }
+}
+
+}  // namespace
+
+bool DoctorReport::Complete() const {
+  return enforcement.Complete() && probe_error.empty() && probe_allowed.empty() &&
+         !probe_denied.empty() && policy_errors.empty() && !worker.empty();
+}
+
+std::string FormatDoctorText(const DoctorReport& report, bool colours) {
+  const Painter paint(colours);
+  std::string out =
+      fmt::format("project-actions {}\n{}\n", kVersion, KernelLine(report.enforcement.kernel));
+  AppendProtections(report, paint, &out);
+  AppendProbe(report, paint, &out);
+  AppendPrograms(report, paint, &out);
+  AppendPolicy(report, paint, &out);
+  out += report.Complete()
+             ? "\n" + paint(kGreen, "The default policy can be enforced in full.") + "\n"
+             : "\n" + paint(kRed, "The default policy can NOT be enforced in full") +
+                   ": see what is red above. Commands whose protections are missing do not run.\n";
+  return out;
+}
+
+std::string FormatDoctorJson(const DoctorReport& report) {
+  JsonWriter w;
+  w.BeginObject().Field("version", kVersion).Field("complete", report.Complete());
+  const sandbox::KernelFeatures& kernel = report.enforcement.kernel;
+  w.Key("kernel").BeginObject().Field("release", kernel.release);
+  w.Field("landlock_abi", kernel.landlock_abi).Field("seccomp", kernel.seccomp_filter).EndObject();
+  w.Key("protections").BeginArray();
+  for (const sandbox::Protection& protection : report.enforcement.protections) {
+    w.BeginObject().Field("name", protection.name);
+    w.Field("level", sandbox::LevelName(protection.level));
+    w.Field("by", protection.by).Field("why", protection.why).EndObject();
+  }
+  w.EndArray().Key("probe").BeginObject().Field("error", report.probe_error);
+  w.Key("denied").BeginArray();
+  for (const std::string& name : report.probe_denied) w.String(name);
+  w.EndArray().Key("allowed").BeginArray();
+  for (const std::string& name : report.probe_allowed) w.String(name);
+  w.EndArray().EndObject().Key("programs").BeginArray();
+  for (const FoundProgram& program : report.programs) {
+    w.BeginObject().Field("name", program.name).Field("path", program.path).EndObject();
+  }
+  w.EndArray().Field("worker", report.worker).Key("policy").BeginObject().Key("files").BeginArray();
+  for (const std::string& file : report.policy_files) w.String(file);
+  w.EndArray().Key("errors").BeginArray();
+  for (const std::string& error : report.policy_errors) w.String(error);
+  return std::move(w.EndArray().EndObject().EndObject()).Take();
+}
+
+}  // namespace pa

@@ -1,0 +1,133 @@
+#include "supervisor/doctor_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "policy/decide.h"
+#include "policy/working_directory.h"
+#include "supervisor/engine.h"
+#include "supervisor/tools/find_executable.h"
+#include "worker/probe.h"
+
+namespace pa {
+namespace {
+
+// A project of our own, so that doctor works wherever it is called.
+class EmptyProject {
+ public:
+  explicit EmptyProject(const std::string& base) : path_(base + "/project-actions-doctor-XXXXXX") {
+    if (mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  ~EmptyProject() {
+    if (!path_.empty()) rmdir(path_.c_str());
+  }
+  EmptyProject(const EmptyProject&) = delete;
+  EmptyProject& operator=(const EmptyProject&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+policy::PolicyPtr DefaultPolicy(const Environment& environment, const std::string& root) {
+  policy::PolicySources sources = SourcesOf({}, environment);
+  sources.administrator_file.clear();
+  sources.user_file.reset();
+  sources.default_user_file.clear();
+  sources.env_enable.reset();
+  sources.env_commit_size.reset();
+  sources.roots = {root};
+  sources.enable = {"all"};
+  return policy::LoadPolicy(sources).policy;
+}
+
+void TakeProbeResult(const Execution& execution, DoctorReport* report) {
+  if (execution.outcome != Outcome::kExited) {
+    report->probe_error =
+        execution.failure.empty() ? OutcomeName(execution.outcome) : execution.failure;
+    return;
+  }
+  for (unsigned n = 0; n < worker::kProbeCount; ++n) {
+    if ((execution.probe_tried >> n & 1) == 0) continue;
+    const bool denied = (execution.probe_denied >> n & 1) != 0;
+    (denied ? report->probe_denied : report->probe_allowed).push_back(worker::kProbeNames[n]);
+  }
+}
+
+// The confinement of `make` in an empty project, described and then tried.
+void ExamineSandbox(const Environment& environment, DoctorReport* report) {
+  std::error_code failed;
+  const EmptyProject project(std::filesystem::temp_directory_path(failed).string());
+  const policy::PolicyPtr policy = DefaultPolicy(environment, project.path());
+  if (!policy) {
+    report->probe_error = "no private directory could be made in " + project.path();
+    return;
+  }
+  auto directory = policy::ValidateWorkingDirectory(*policy, "");
+  if (!directory) {
+    report->probe_error = directory.error().message;
+    return;
+  }
+  const policy::Decision decision = policy::Decide(
+      *policy, {.tool = "make", .directory = &*directory, .purpose = policy::Purpose::kBuild});
+  const auto* allow = std::get_if<policy::Allow>(&decision);
+  if (allow == nullptr) {
+    report->probe_error = std::get<policy::Deny>(decision).message;
+    return;
+  }
+  report->enforcement =
+      sandbox::Assess(allow->confinement(), allow->limits(), sandbox::ProbeKernel());
+  if (report->worker.empty()) {
+    report->probe_error = report->worker_error;
+    return;
+  }
+  Loop loop;
+  Engine engine(loop.get(), {.policy = policy, .worker = report->worker}, environment);
+  Detach(engine.runner().Probe(*directory, *allow, policy), [&](Execution execution) {
+    TakeProbeResult(execution, report);
+    engine.runner().Shutdown([] {});
+  });
+  loop.Run();
+}
+
+FoundProgram Look(const char* name, const Environment& environment, const char* advice) {
+  // "/nonexistent": there is no project here whose programs must not be taken.
+  const std::optional<std::string> path = FindExecutable(name, environment, "/nonexistent");
+  return {.name = name, .path = path.value_or(""), .advice = advice};
+}
+
+}  // namespace
+
+DoctorReport Examine(const CommonOptions& options, const Environment& environment) {
+  DoctorReport report;
+  const Result<std::string> worker = FindWorker(options.worker);
+  if (worker) report.worker = *worker;
+  if (!worker) report.worker_error = worker.error().Message();
+  report.programs = {
+      Look("make", environment, "install make: make_targets and make need it"),
+      Look("git", environment, "install git: git_add and git_commit need it"),
+      Look("rg", environment, "install ripgrep: searching tools will need it"),
+      Look("bash", environment, "install bash: shell commands will need it"),
+  };
+  const policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
+  if (loaded.policy) report.policy_files = loaded.policy->sources;
+  for (const auto& diagnostic : loaded.diagnostics) {
+    report.policy_errors.push_back(diagnostic.Format());
+  }
+  ExamineSandbox(environment, &report);
+  return report;
+}
+
+int RunDoctor(const DoctorCommand& command, const Environment& environment) {
+  const DoctorReport report = Examine(command.common, environment);
+  const bool colours = isatty(STDOUT_FILENO) == 1 && !environment.contains("NO_COLOR");
+  const std::string text =
+      command.json ? FormatDoctorJson(report) + "\n" : FormatDoctorText(report, colours);
+  fputs(text.c_str(), stdout);
+  return report.Complete() ? 0 : 1;
+}
+
+}  // namespace pa

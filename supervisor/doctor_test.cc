@@ -1,0 +1,71 @@
+#include "supervisor/doctor.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace pa {
+namespace {
+
+using sandbox::Level;
+
+// A machine on which nothing is missing.
+DoctorReport Healthy() {
+  DoctorReport report;
+  report.enforcement = sandbox::Assess({}, {}, {.landlock_abi = 7, .seccomp_filter = true});
+  report.programs = {{"make", "/usr/bin/make", ""}};
+  report.worker = "/usr/libexec/project-actions/project-actions-worker";
+  report.probe_denied = {"read a file outside"};
+  return report;
+}
+
+TEST(Doctor, AHealthyMachineIsComplete) {
+  EXPECT_TRUE(Healthy().Complete());
+  EXPECT_NE(FormatDoctorText(Healthy(), false).find("can be enforced in full"), std::string::npos);
+}
+
+TEST(Doctor, WhateverIsMissingMakesItIncomplete) {
+  auto broken = [](auto change) {
+    DoctorReport report = Healthy();
+    change(report);
+    EXPECT_NE(FormatDoctorText(report, false).find("NOT be enforced"), std::string::npos);
+    return !report.Complete();
+  };
+  EXPECT_TRUE(broken([](auto& r) { r.enforcement = sandbox::Assess({}, {}, {}); }));
+  EXPECT_TRUE(broken([](auto& r) { r.probe_allowed = {"read a file outside"}; }));
+  EXPECT_TRUE(broken([](auto& r) { r.probe_denied.clear(); }));
+  EXPECT_TRUE(broken([](auto& r) { r.probe_error = "worker died"; }));
+  EXPECT_TRUE(broken([](auto& r) { r.worker.clear(); }));
+  EXPECT_TRUE(broken([](auto& r) { r.policy_errors = {"policy.yaml:1:1: ..."}; }));
+}
+
+TEST(Doctor, AMissingProgramIsNamedWithAdviceButBreaksNoProtection) {
+  DoctorReport report = Healthy();
+  report.programs = {{"git", "", "install git to use git_add and git_commit"}};
+  EXPECT_TRUE(report.Complete());
+  EXPECT_NE(FormatDoctorText(report, false).find("install git"), std::string::npos);
+}
+
+TEST(Doctor, TextAndJsonNameEveryProtection) {
+  const DoctorReport report = Healthy();
+  const std::string text = FormatDoctorText(report, false);
+  const auto json = ParseJson(FormatDoctorJson(report));
+  ASSERT_TRUE(json) << json.error().Message();
+  const auto& protections = json->Find("protections")->Items();
+  ASSERT_EQ(protections.size(), report.enforcement.protections.size());
+  ASSERT_FALSE(protections.empty());
+  for (std::size_t i = 0; i < protections.size(); ++i) {
+    const std::string& name = report.enforcement.protections[i].name;
+    EXPECT_EQ(protections[i].Find("name")->AsString(), name);
+    EXPECT_NE(text.find(name), std::string::npos);
+  }
+  EXPECT_EQ(json->Find("complete")->AsBool(), true);
+}
+
+TEST(Doctor, ColoursOnlyWhenAsked) {
+  EXPECT_EQ(FormatDoctorText(Healthy(), false).find('\x1b'), std::string::npos);
+  EXPECT_NE(FormatDoctorText(Healthy(), true).find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,96 @@
+#include "supervisor/engine.h"
+
+#include <cassert>
+
+#include "supervisor/version.h"
+
+namespace pa {
+namespace {
+
+// Claude Code puts them into the system prompt and cuts at 4,096 characters.
+constexpr char kInstructions[] =
+    "Runs the project's own make targets, git add and git commit, each call confined to the "
+    "project "
+    "directory by Landlock and seccomp: no network and nothing outside unless the policy allows "
+    "it. "
+    "Call make_targets first; `make` takes exactly one of the .PHONY targets it lists. If there is "
+    "no "
+    "Makefile, makefile_generate writes a starter one. git_add and git_commit stage and commit; no "
+    "other git command exists here. A refusal's ai_message says what to do next. working_directory "
+    "is a directory beneath a root; left out, it is the first root. dry_run shows the exact "
+    "command "
+    "and its confinement and changes nothing.";
+
+std::string TemporaryBase(const Environment& environment) {
+  const auto found = environment.find("TMPDIR");
+  return found != environment.end() && found->second.starts_with('/') ? found->second : "/tmp";
+}
+
+}  // namespace
+
+Loop::Loop() { uv_loop_init(&loop_); }
+
+Loop::~Loop() {
+  uv_run(&loop_, UV_RUN_DEFAULT);  // the last close callbacks
+  [[maybe_unused]] const int status = uv_loop_close(&loop_);
+  assert(status == 0);
+}
+
+struct SignalWatch::Handle {
+  uv_signal_t signal;
+  std::function<void()> callback;
+};
+
+SignalWatch::SignalWatch(uv_loop_t* loop, int signal, std::function<void()> callback)
+    : handle_(new Handle{.signal = {}, .callback = std::move(callback)}) {
+  uv_signal_init(loop, &handle_->signal);
+  handle_->signal.data = handle_;
+  uv_signal_start(
+      &handle_->signal,
+      [](uv_signal_t* watch, int) { static_cast<Handle*>(watch->data)->callback(); }, signal);
+  uv_unref(reinterpret_cast<uv_handle_t*>(&handle_->signal));
+}
+
+SignalWatch::~SignalWatch() {
+  uv_close(reinterpret_cast<uv_handle_t*>(&handle_->signal),
+           [](uv_handle_t* watch) { delete static_cast<Handle*>(watch->data); });
+}
+
+std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
+    const CommonOptions& options, const Environment& environment) {
+  policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
+  std::vector<std::string> wrong;
+  for (const policy::Diagnostic& diagnostic : loaded.diagnostics) {
+    wrong.push_back(diagnostic.Format());
+  }
+  const Result<std::string> worker = FindWorker(options.worker);
+  if (!worker) wrong.push_back(worker.error().Message());
+  if (!wrong.empty()) return std::unexpected(std::move(wrong));
+  return EngineParts{.policy = std::move(loaded.policy), .worker = *worker};
+}
+
+Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environment)
+    : environment_(environment),
+      policy_(std::move(parts.policy)),
+      results_(TemporaryBase(environment), policy_->limits.output_total),
+      runner_(loop,
+              {.worker_path = std::move(parts.worker), .tmp_base = TemporaryBase(environment)},
+              results_),
+      targets_([this] {
+        if (on_targets_) on_targets_();
+      }),
+      services_{.loop = loop,
+                .policy = [this] { return policy_; },
+                .runner = runner_,
+                .targets = targets_,
+                .results = results_,
+                .ambient = environment_,
+                .tools = AllTools(),
+                .identity = {.version = kVersion, .instructions = kInstructions}} {}
+
+void Engine::ReplacePolicy(policy::PolicyPtr policy) {
+  policy_ = std::move(policy);
+  results_.SetQuota(policy_->limits.output_total);
+}
+
+}  // namespace pa

@@ -1,0 +1,84 @@
+// Engine: what `serve`, `call` and `doctor` have in common once the policy is loaded.
+//
+//   Result<EngineParts> parts = LoadEngineParts(options, environment);   // reads files, starts
+//   nothing Loop loop; Engine engine(loop.get(), *parts, environment);
+//   ... engine.services() ...
+//   engine.runner().Shutdown(done);
+#pragma once
+
+#include <uv.h>
+
+#include <expected>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "policy/load.h"
+#include "supervisor/command_line.h"
+#include "supervisor/environment.h"
+#include "supervisor/session.h"
+#include "supervisor/tools/target_cache.h"
+
+namespace pa {
+
+// A loop that asserts at its end that nothing of it was forgotten.
+class Loop {
+ public:
+  Loop();
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  uv_loop_t* get() { return &loop_; }
+  void Run() { uv_run(&loop_, UV_RUN_DEFAULT); }
+
+ private:
+  uv_loop_t loop_;
+};
+
+// A signal as a callback; closes itself with its owner, which must let the loop run once more.
+class SignalWatch {
+ public:
+  SignalWatch(uv_loop_t* loop, int signal, std::function<void()> callback);
+  ~SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+ private:
+  struct Handle;
+  Handle* handle_;  // frees itself when closed
+};
+
+struct EngineParts {
+  policy::PolicyPtr policy;
+  std::string worker;
+};
+
+// Everything that is wrong, a line each: policy errors, a missing worker.
+std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
+    const CommonOptions& options, const Environment& environment);
+
+class Engine {
+ public:
+  Engine(uv_loop_t* loop, EngineParts parts, const Environment& environment);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const policy::PolicyPtr& policy() const { return policy_; }
+  void ReplacePolicy(policy::PolicyPtr policy);
+  Runner& runner() { return runner_; }
+  TargetCache& targets() { return targets_; }
+  // Called when the targets of a directory are not those that were last seen there.
+  void WhenTargetsChange(std::function<void()> callback) { on_targets_ = std::move(callback); }
+  const Services& services() const { return services_; }
+
+ private:
+  const Environment& environment_;
+  policy::PolicyPtr policy_;
+  std::function<void()> on_targets_;
+  ResultStore results_;
+  Runner runner_;
+  TargetCache targets_;
+  Services services_;
+};
+
+}  // namespace pa

@@ -1,0 +1,29 @@
+// Where we are: our own environment as values, the policy's sources, the worker program.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "policy/load.h"
+#include "supervisor/command_line.h"
+
+namespace pa {
+
+using Environment = std::map<std::string, std::string>;
+
+// `entries` as in environ(7). The first of two entries with one name counts, as for getenv(3).
+Environment ReadEnvironment(const char* const* entries);
+
+// $HOME if it is absolute, else the home of the effective user in the password database.
+std::string HomeDirectory(const Environment& environment);
+
+// Who says what: command line, environment, files (policy/load.h). Reads no file.
+policy::PolicySources SourcesOf(const CommonOptions& options, const Environment& environment);
+
+// `--worker` if given; else the worker of the build folder that our own executable lies in; else
+// the one in libexecdir. The error names every place that was looked at.
+Result<std::string> FindWorker(const std::optional<std::string>& given);
+
+}  // namespace pa

@@ -1,0 +1,55 @@
+// project-actions: builds what the chosen subcommand needs, and passes it down.
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "supervisor/call.h"
+#include "supervisor/command_line.h"
+#include "supervisor/doctor_command.h"
+#include "supervisor/environment.h"
+#include "supervisor/log.h"
+#include "supervisor/policy_command.h"
+#include "supervisor/serve.h"
+
+namespace pa {
+namespace {
+
+struct Dispatch {
+  const Environment& environment;
+
+  int operator()(const ServeCommand& command) const {
+    StartLog(command.common.verbose);
+    return RunServe(command, environment);
+  }
+  int operator()(const CallCommand& command) const {
+    StartLog(command.common.verbose);
+    return RunCall(command, environment);
+  }
+  int operator()(const DoctorCommand& command) const { return RunDoctor(command, environment); }
+  int operator()(const PolicyCheckCommand& command) const {
+    return RunPolicyCheck(command, environment);
+  }
+  int operator()(const PolicyShowCommand& command) const {
+    return RunPolicyShow(command, environment);
+  }
+  int operator()(const PolicySchemaCommand&) const { return RunPolicySchema(); }
+  int operator()(const PolicyExplainCommand& command) const {
+    return RunPolicyExplain(command, environment);
+  }
+};
+
+}  // namespace
+}  // namespace pa
+
+int main(int argc, char** argv) {
+  // A client that goes away is an error of write(2), not the end of us: the tree must end first.
+  signal(SIGPIPE, SIG_IGN);
+  const pa::ParsedCommandLine parsed = pa::ParseCommandLine(argc, argv);
+  if (!parsed.command) {
+    fputs(parsed.text.c_str(), parsed.exit_status == 0 ? stdout : stderr);
+    return parsed.exit_status;
+  }
+  const pa::Environment environment = pa::ReadEnvironment(environ);
+  return std::visit(pa::Dispatch{environment}, *parsed.command);
+}

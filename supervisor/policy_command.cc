@@ -1,0 +1,64 @@
+#include "supervisor/policy_command.h"
+
+#include <fmt/format.h>
+#include <stdio.h>
+
+#include "policy/explain.h"
+#include "policy/load.h"
+#include "supervisor/tool.h"
+
+namespace pa {
+namespace {
+
+void Print(const std::string& text) {
+  fputs(text.c_str(), stdout);
+  if (!text.ends_with('\n')) fputc('\n', stdout);
+}
+
+int PrintDiagnostics(const policy::LoadedPolicy& loaded) {
+  for (const auto& diagnostic : loaded.diagnostics) {
+    fmt::print(stderr, "{}\n", diagnostic.Format());
+  }
+  return loaded.policy ? 0 : 1;
+}
+
+}  // namespace
+
+// Checked as the user's file, alone: what the administrator allows on this machine may change, and
+// `policy show` tells what comes of both.
+int RunPolicyCheck(const PolicyCheckCommand& command, const Environment& environment) {
+  policy::PolicySources sources = SourcesOf({}, environment);
+  sources.administrator_file.clear();
+  sources.env_enable.reset();
+  sources.env_commit_size.reset();
+  sources.user_file = command.file;
+  const int status = PrintDiagnostics(policy::LoadPolicy(sources));
+  if (status == 0) fmt::print("{}: no errors\n", command.file);
+  return status;
+}
+
+int RunPolicyShow(const PolicyShowCommand& command, const Environment& environment) {
+  const auto loaded = policy::LoadPolicy(SourcesOf(command.common, environment));
+  if (!loaded.policy) return PrintDiagnostics(loaded);
+  Print(policy::ShowPolicy(*loaded.policy, command.json));
+  return 0;
+}
+
+int RunPolicySchema() {
+  Print(policy::PolicySchema());
+  return 0;
+}
+
+int RunPolicyExplain(const PolicyExplainCommand& command, const Environment& environment) {
+  const auto loaded = policy::LoadPolicy(SourcesOf(command.common, environment));
+  if (!loaded.policy) return PrintDiagnostics(loaded);
+  const Tool* tool = FindTool(command.subject);
+  const policy::Explanation explanation =
+      tool != nullptr
+          ? policy::ExplainTool(*loaded.policy, command.subject, tool->annotations.read_only)
+          : policy::ExplainPath(*loaded.policy, command.subject);
+  Print(command.json ? explanation.json : explanation.text);
+  return 0;
+}
+
+}  // namespace pa

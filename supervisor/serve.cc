@@ -1,0 +1,60 @@
+#include "supervisor/serve.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "supervisor/engine.h"
+#include "supervisor/log.h"
+#include "supervisor/session.h"
+#include "supervisor/stdio_transport.h"
+
+namespace pa {
+namespace {
+
+// SIGHUP: all or nothing; calls in flight end under the policy under which they began.
+void Reload(const ServeCommand& command, const Environment& environment, Engine& engine,
+            Session& session) {
+  policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(command.common, environment));
+  if (!loaded.policy) {
+    for (const auto& diagnostic : loaded.diagnostics) LogError(diagnostic.Format());
+    LogError("policy not changed: the one that was in force stays");
+    return;
+  }
+  engine.ReplacePolicy(std::move(loaded.policy));
+  LogInfo("policy read again");
+  session.ToolsChanged();
+}
+
+}  // namespace
+
+int RunServe(const ServeCommand& command, const Environment& environment) {
+  auto parts = LoadEngineParts(command.common, environment);
+  if (!parts) {
+    for (const std::string& line : parts.error()) LogError(line);
+    return 1;
+  }
+  Loop loop;
+  Engine engine(loop.get(), std::move(*parts), environment);
+  StdioTransport transport(loop.get(), STDIN_FILENO, STDOUT_FILENO);
+  Session session(engine.services(), transport);
+  engine.WhenTargetsChange([&] { session.ToolsChanged(); });
+
+  const auto stop = [&] { session.Shutdown(); };
+  SignalWatch interrupted(loop.get(), SIGINT, stop);
+  SignalWatch terminated(loop.get(), SIGTERM, stop);
+  SignalWatch hung_up(loop.get(), SIGHUP, [&] { Reload(command, environment, engine, session); });
+
+  session.WhenEnded([&] {
+    // First every tree, then what is queued for the client: the reply to a cancelled call counts
+    // too.
+    engine.runner().Shutdown([&] { transport.Close([] {}); });
+  });
+  if (auto started = transport.Start(session); !started) {
+    LogError(started.error().Message());
+    return 1;
+  }
+  loop.Run();
+  return 0;
+}
+
+}  // namespace pa

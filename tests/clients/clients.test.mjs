@@ -1,0 +1,120 @@
+// Real clients against the real server: the official JavaScript client in every negotiation mode, and the
+// Inspector's command line in both eras. PROJECT_ACTIONS names the server's program.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+
+const server = process.env.PROJECT_ACTIONS;
+const options = ['serve', '--enable', 'all'];
+const projects = [];
+after(() => projects.forEach((project) => rmSync(project, { recursive: true })));
+
+function sampleProject() {
+  const project = realpathSync(mkdtempSync(join(tmpdir(), 'clients-')));
+  projects.push(project);
+  const makefile = [
+    '.PHONY: greet fail flood',
+    'greet: ## say hello',
+    '\t@echo hello; sleep 0.3; echo world',
+    'fail:',
+    '\t@echo broken >&2; exit 3',
+    'flood:',
+    '\t@seq 1 100000',
+    '',
+  ];
+  writeFileSync(join(project, 'Makefile'), makefile.join('\n'));
+  const git = (...args) => execFileSync('git', args, { cwd: project, encoding: 'utf8' });
+  git('init', '-q');
+  git('config', 'user.name', 'Client Test');
+  git('config', 'user.email', 'client@example.org');
+  return { project, git };
+}
+
+async function connected(project, mode) {
+  const client = new Client({ name: 'clients-test', version: '1' }, { versionNegotiation: { mode } });
+  await client.connect(
+    new StdioClientTransport({ command: server, args: options, cwd: project, stderr: 'inherit' }));
+  return client;
+}
+
+for (const mode of ['legacy', 'auto', { pin: '2026-07-28' }]) {
+  const name = typeof mode === 'string' ? mode : `pinned to ${mode.pin}`;
+  test(`official client, ${name}`, async () => {
+    const { project, git } = sampleProject();
+    const client = await connected(project, mode);
+    try {
+      const { tools } = await client.listTools();
+      assert.deepEqual(tools.map((tool) => tool.name), [
+        'make_targets', 'make', 'makefile_generate', 'git_add', 'git_commit', 'project_actions']);
+
+      const call = (tool, args, more) => client.callTool({ name: tool, arguments: args }, more);
+      const targets = await call('make_targets', {});
+      assert.deepEqual(targets.structuredContent.data.targets,
+        [{ name: 'greet', description: 'say hello' }, { name: 'fail' }, { name: 'flood' }]);
+
+      const progress = [];
+      const greeted = await call('make', { target: 'greet' },
+        { onprogress: (notification) => progress.push(notification.message) });
+      assert.equal(greeted.structuredContent.data.stdout, 'hello\nworld\n');
+      assert.equal(greeted.isError ?? false, false);
+      assert.equal(progress[0], 'hello');
+
+      const failed = await call('make', { target: 'fail' });
+      assert.equal(failed.isError, true);
+      assert.equal(failed.structuredContent.error.code, 'COMMAND_FAILED');
+      assert.match(failed.content[0].text, /broken/);
+
+      const flood = await call('make', { target: 'flood' });
+      const link = flood.content.find((content) => content.type === 'resource_link');
+      const full = await client.readResource({ uri: link.uri });
+      assert.match(full.contents[0].text, /^1\n2\n3\n/);
+
+      await call('git_add', { paths: ['Makefile'] });
+      await call('git_commit', { message: 'From a client  \n# kept\n' });
+      assert.equal(git('log', '-1', '--format=%B').trimEnd(), 'From a client  \n# kept');
+
+      await assert.rejects(call('no_such_tool', {}));
+      const wrong = await call('make', { target: 7 });
+      assert.equal(wrong.structuredContent.error.code, 'INVALID_ARGUMENT');
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+test('cancelling a call ends it and the connection lives on', async () => {
+  const { project } = sampleProject();
+  const client = await connected(project, 'auto');
+  try {
+    const abort = new AbortController();
+    const call = client.callTool({ name: 'make', arguments: { target: 'greet' } },
+      { signal: abort.signal, onprogress: () => abort.abort() });
+    await assert.rejects(call);
+    assert.equal((await client.listTools()).tools.length, 6);
+  } finally {
+    await client.close();
+  }
+});
+
+for (const era of ['legacy', 'auto', 'modern']) {
+  test(`Inspector command line, ${era}`, () => {
+    const { project } = sampleProject();
+    const inspector = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname,
+      'node_modules/.bin/mcp-inspector');
+    const run = (...args) => JSON.parse(execFileSync(process.execPath,
+      [inspector, '--cli', '--protocol-era', era, '--format', 'json', '--quiet', ...args,
+        '--cwd', project, '--', server, ...options],
+      { encoding: 'utf8', env: { ...process.env, HOME: project } }));
+    const listed = run('--method', 'tools/list', '--strict');
+    assert.equal((listed.result ?? listed).tools.length, 6);
+    const called = run('--method', 'tools/call', '--tool-name', 'make', '--tool-args-json',
+      '{"target":"greet"}');
+    assert.equal((called.result ?? called).structuredContent.data.stdout, 'hello\nworld\n');
+  });
+}
