@@ -51,6 +51,8 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   });
   if (auto started = transport.Start(session); !started) {
     LogError(started.error().Message());
+    transport.Close([] {});
+    loop.Run();
     return 1;
   }
   loop.Run();

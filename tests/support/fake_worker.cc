@@ -129,7 +129,12 @@ int main() {
       pa::ReadFileFrom(pa::worker::kSpecFd, "spec", pa::worker::kMaxSpecBytes);
   if (!bytes) return 1;
   const pa::Result<pa::worker::WorkerSpec> spec = pa::worker::DecodeSpec(*bytes);
-  if (!spec || spec->argv.size() < 2) return 1;
+  if (!spec) return 1;
+  if (spec->action == pa::worker::Action::kProbe) {  // nothing was tried, so nothing was not denied
+    Echo({});
+    return 0;
+  }
+  if (spec->argv.size() < 2) return 1;
   const std::map<std::string, void (*)(const Words&)> behaviours = {
       {"echo", Echo},
       {"silent", Silent},
