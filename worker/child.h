@@ -18,8 +18,8 @@ struct ChildOrder {
   pid_t supervisor = 0;
 };
 
-// For clone(2): `order` is a ChildOrder. Returns the exit status of a child that did not exec; a
-// failure is in order->outcome.
-int RunChild(void* order);
+// For clone(2): `argument` is a ChildOrder. Returns the exit status of a child that did not exec; a
+// failure is in its outcome.
+int RunChild(void* argument);
 
 }  // namespace pa::worker

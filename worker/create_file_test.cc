@@ -32,7 +32,7 @@ std::string Content(const fs::path& path) {
 
 TEST(CreateFileTest, HoldsWhatStdinHeld) {
   const Scratch scratch;
-  const std::string content = "all:\n\techo \0 x\n" + std::string(100'000, 'y');
+  const std::string content = std::string("all:\n\techo \0 x\n", 14) + std::string(100'000, 'y');
   const mode_t before = umask(027);
   const Finished done = WorkerRun(Create(scratch, "Makefile"), {.stdin_data = content}).Wait();
   umask(before);

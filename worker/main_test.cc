@@ -24,6 +24,7 @@ Said RunByHand(const std::string& arguments) {
   const std::string command = WorkerPath("project-actions-worker") + " " + arguments + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");  // banned-ok: a person types it into a shell
   Said said;
+  if (pipe == nullptr) return said;
   char buffer[4096];
   while (const std::size_t got = std::fread(buffer, 1, sizeof(buffer), pipe)) {
     said.text.append(buffer, got);

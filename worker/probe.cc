@@ -26,6 +26,10 @@
 namespace pa::worker {
 namespace {
 
+// Never open: for calls that seccomp must refuse by their arguments, before the kernel looks for
+// the file.
+constexpr int kNoFile = 1 << 20;
+
 enum class Answer { kNotTried, kDenied, kAllowed };
 
 Answer DeniedIf(bool denied) { return denied ? Answer::kDenied : Answer::kAllowed; }
@@ -129,12 +133,12 @@ Answer LoadBpf(const ProbeOrder&) {
 
 // On no file: without the sandbox EBADF.
 Answer SetSetuidBit(const ProbeOrder&) {
-  return DeniedIf(fchmod(-1, S_ISUID | S_IRWXU) != 0 && errno == EPERM);
+  return DeniedIf(fchmod(kNoFile, S_ISUID | S_IRWXU) != 0 && errno == EPERM);
 }
 
 Answer TypeIntoTerminal(const ProbeOrder&) {
   char letter = 'x';
-  return DeniedIf(ioctl(-1, TIOCSTI, &letter) != 0 && errno == EPERM);
+  return DeniedIf(ioctl(kNoFile, TIOCSTI, &letter) != 0 && errno == EPERM);
 }
 
 Answer UseInheritedDescriptor(const ProbeOrder&) {

@@ -189,7 +189,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"network", [](WorkerSpec& s) { s.network = sandbox::Network{2}; }},
         Refusal{"seccomp_program", [](WorkerSpec& s) { s.seccomp_program.clear(); }},
         Refusal{"seccomp_program", [](WorkerSpec& s) { s.seccomp_program += 'x'; }},
-        Refusal{"seccomp_program", [](WorkerSpec& s) { s.seccomp_program.resize(8 * 4097); }},
+        Refusal{"seccomp_program",
+                [](WorkerSpec& s) { s.seccomp_program.resize(std::size_t{8} * 4097); }},
         Refusal{"size", [](WorkerSpec& s) { s.argv.push_back(std::string(kMaxSpecBytes, 'x')); }}));
 
 TEST(SpecTest, ACreatedFileIsOneComponent) {
