@@ -16,8 +16,8 @@ class Orphans {
   // From now on orphans come to us. Before the first worker starts; cheap afterwards.
   void Adopt();
 
-  // Kills and reaps our children that are no workers. Killing one brings us its children: call
-  // again until nothing is left (false).
+  // Kills and reaps our children that are no workers. True while any is still dying, which may
+  // bring us its own children: call again.
   bool Kill(const std::function<bool(pid_t)>& is_worker);
 
  private:

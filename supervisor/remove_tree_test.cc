@@ -47,7 +47,7 @@ TEST_F(RemoveTreeTest, RemovesFilesLinksAndDirectories) {
 // As root the permissions would not matter.
 TEST_F(RemoveTreeTest, OpensUpWhatHasNoPermissions) {
   ASSERT_EQ(chmod(base_.c_str(), 0755), 0);
-  ASSERT_EQ(chown((base_ / "tree").c_str(), 65534, 65534), geteuid() == 0 ? 0 : -1);
+  ASSERT_TRUE(geteuid() != 0 || chown((base_ / "tree").c_str(), 65534, 65534) == 0);
   const pid_t child = fork();
   if (child == 0) {
     if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) _exit(2);
@@ -56,9 +56,9 @@ TEST_F(RemoveTreeTest, OpensUpWhatHasNoPermissions) {
     std::ofstream(tree / "shut/inner/file") << "x";
     for (const char* name : {"shut/inner/deep", "shut/inner", "shut", ""})
       chmod((tree / name).c_str(), 0);
-    // The directory above is not ours to write, so the top itself stays; it must be empty.
+    // Where the directory above is not ours to write, the top itself stays.
     (void)RemoveTree(tree);
-    _exit(fs::is_empty(tree) ? 0 : 1);
+    _exit(!fs::exists(tree) || fs::is_empty(tree) ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);

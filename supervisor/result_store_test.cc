@@ -132,7 +132,9 @@ TEST_F(ResultStoreTest, ADiskThatRefusesIsAnErrorAndTheTextStaysTrue) {
   auto output = Stored(store, "abc");
   rlimit old{};
   getrlimit(RLIMIT_FSIZE, &old);
-  signal(SIGXFSZ, SIG_IGN);
+  struct sigaction action{};
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &action, nullptr);
   const rlimit five{5, old.rlim_max};
   setrlimit(RLIMIT_FSIZE, &five);
   const Result<void> refused = store.Append(*output, "defghi");

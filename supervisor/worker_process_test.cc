@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <memory>
 
@@ -114,7 +115,7 @@ TEST(WorkerProcess, AFailedSetupNamesStepSubjectAndErrno) {
   failed.kind = StatusKind::kSetupFailed;
   failed.step = worker::Step::kLandlock;
   failed.sys_errno = EPERM;
-  std::strcpy(failed.subject, "/srv/x");
+  std::snprintf(failed.subject, sizeof failed.subject, "/srv/x");
   one.Say(failed);
   one.process->ReadControl();
   EXPECT_TRUE(one.process->settled());

@@ -24,7 +24,7 @@ BEGIN {
   only["^uv\\.h$"] = "^supervisor/"
   only["^fmt/"] = "^(base|policy|supervisor)/"
   only["^nlohmann/"] = "_test\\.cc$"
-  only["^gtest/"] = "_test\\.cc$"
+  only["^gtest/"] = "_test(\\.cc|_support\\.h)$"
   only["^linux/(landlock|seccomp|filter|bpf)"] = "^(sandbox|worker)/|^policy/.*_test\\.cc$"
 }
 function complain(why) {

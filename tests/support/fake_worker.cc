@@ -58,7 +58,9 @@ void Garbage(const Words&) {
 }
 
 void Never(const Words&) {
-  signal(SIGTERM, SIG_IGN);
+  struct sigaction action{};
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGTERM, &action, nullptr);
   Started();
   (void)pa::WriteAll(STDOUT_FILENO, "partial\n");
   Forever();
@@ -89,7 +91,7 @@ void FailsSetup(const Words&) {
   status.kind = StatusKind::kSetupFailed;
   status.step = pa::worker::Step::kLandlock;
   status.sys_errno = 1;
-  std::strcpy(status.subject, "/srv/x");
+  std::snprintf(status.subject, sizeof status.subject, "/srv/x");
   Send(&status, sizeof status);
 }
 

@@ -1,0 +1,115 @@
+#include "supervisor/slot_pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SlotPoolTest : public testing::Test {
+ protected:
+  SlotPoolTest() {
+    std::string path = testing::TempDir() + "slots-XXXXXX";
+    base_ = mkdtemp(path.data());
+    fs::create_directory(base_ / "tmp");
+    fs::create_directory(base_ / "project");
+  }
+  ~SlotPoolTest() override { fs::remove_all(base_); }
+
+  sandbox::Confinement Confinement(sandbox::Access access = sandbox::kReadWriteExecute) const {
+    sandbox::Confinement confinement;
+    confinement.paths.push_back({base_ / "project", access, "working directory"});
+    return confinement;
+  }
+  std::unique_ptr<Slot> Acquire(SlotPool& slots, const sandbox::Confinement& confinement) {
+    Result<std::unique_ptr<Slot>> slot = slots.Acquire(confinement);
+    EXPECT_TRUE(slot) << slot.error().Message();
+    return slot ? std::move(*slot) : nullptr;
+  }
+  fs::path base_;
+};
+
+TEST_F(SlotPoolTest, TouchesNothingUntilUsedAndLeavesNothing) {
+  SlotPool slots(base_ / "tmp");
+  EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
+  std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
+  EXPECT_TRUE(fs::is_empty(slot->tmp_dir));
+  slots.Release(std::move(slot), true);
+  slots.RemoveAll();
+  EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
+}
+
+TEST_F(SlotPoolTest, GrantsItsDirectoryBesideWhatWasAskedFor) {
+  SlotPool slots(base_ / "tmp");
+  const std::unique_ptr<Slot> builds = Acquire(slots, Confinement());
+  ASSERT_EQ(builds->prepared.confinement.paths.size(), 2u);
+  EXPECT_EQ(builds->prepared.confinement.paths[1].path, builds->tmp_dir);
+  EXPECT_EQ(builds->prepared.confinement.paths[1].access, sandbox::kReadWriteExecute);
+  // Where nothing that is written may be executed, TMPDIR makes no exception.
+  const std::unique_ptr<Slot> inspects = Acquire(slots, Confinement(sandbox::kReadExecute));
+  EXPECT_EQ(inspects->prepared.confinement.paths[1].access, sandbox::kReadWrite);
+}
+
+TEST_F(SlotPoolTest, AFreeSlotOfTheSameConfinementIsUsedAgain) {
+  SlotPool slots(base_ / "tmp");
+  std::unique_ptr<Slot> first = Acquire(slots, Confinement());
+  std::unique_ptr<Slot> second = Acquire(slots, Confinement());
+  const std::string name = first->tmp_dir;
+  EXPECT_NE(name, second->tmp_dir);
+  slots.Release(std::move(first), true);
+  EXPECT_NE(Acquire(slots, Confinement(sandbox::kReadExecute))->tmp_dir, name);
+  EXPECT_EQ(Acquire(slots, Confinement())->tmp_dir, name);
+}
+
+TEST_F(SlotPoolTest, ASlotThatIsNotCleanIsRemoved) {
+  SlotPool slots(base_ / "tmp");
+  std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
+  const std::string name = slot->tmp_dir;
+  std::ofstream(name + "/left") << "x";
+  slots.Release(std::move(slot), false);
+  EXPECT_FALSE(fs::exists(name));
+  EXPECT_EQ(slots.free_slots(), 0u);
+}
+
+TEST_F(SlotPoolTest, ASlotWhosePathsOrModeChangedIsNotUsedAgain) {
+  SlotPool slots(base_ / "tmp");
+  std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
+  const std::string first = slot->tmp_dir;
+  slots.Release(std::move(slot), true);
+  fs::rename(base_ / "project", base_ / "old");
+  fs::create_directory(base_ / "project");
+  slot = Acquire(slots, Confinement());
+  const std::string second = slot->tmp_dir;
+  EXPECT_NE(first, second);
+  EXPECT_FALSE(fs::exists(first));
+  chmod(second.c_str(), 0755);
+  slots.Release(std::move(slot), true);
+  EXPECT_NE(Acquire(slots, Confinement())->tmp_dir, second);
+}
+
+TEST_F(SlotPoolTest, SurvivesThatSomebodyRemovesTheInstanceDirectory) {
+  SlotPool slots(base_ / "tmp");
+  slots.Release(Acquire(slots, Confinement()), true);
+  fs::remove_all(base_ / "tmp");
+  fs::create_directory(base_ / "tmp");
+  const std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
+  EXPECT_TRUE(fs::is_directory(slot->tmp_dir));
+}
+
+TEST_F(SlotPoolTest, KeepsABoundedNumber) {
+  SlotPool slots(base_ / "tmp");
+  std::vector<std::unique_ptr<Slot>> used;
+  for (int i = 0; i < 70; ++i) used.push_back(Acquire(slots, Confinement()));
+  for (auto& slot : used) slots.Release(std::move(slot), true);
+  EXPECT_EQ(slots.free_slots(), 64u);
+  const fs::path instance = *fs::directory_iterator(base_ / "tmp");
+  EXPECT_EQ(std::distance(fs::directory_iterator(instance), {}), 64);
+}
+
+}  // namespace
+}  // namespace pa
