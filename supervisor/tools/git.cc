@@ -94,13 +94,24 @@ std::vector<sandbox::PathGrant> WithoutExecute(std::vector<sandbox::PathGrant> g
   return grants;
 }
 
-CommandPlan SettingsPlan(const Work& work, const Git& git, const CallContext& call) {
+// One `git config` that reads and does nothing else.
+struct ConfigQuery {
+  std::vector<std::string> options;
+  std::string_view pattern;  // of keys
+  std::vector<sandbox::PathGrant> grants = {};
+  bool without_user = false;  // even to start, git would read the user's configuration
+};
+
+CommandPlan ConfigPlan(const Work& work, const Git& git, const ConfigQuery& query,
+                       const CallContext& call) {
   CommandPlan plan{.executable = git.executable,
-                   .argv = {"git", "config", "-z", "--show-scope", "--includes", "--get-regexp",
-                            std::string(kUserSettings)},
+                   .argv = {"git", "config", "-z"},
                    .env = BaseEnvironment(work, git, call),
                    .directory = work.directory};
+  plan.argv.insert(plan.argv.end(), query.options.begin(), query.options.end());
+  plan.argv.insert(plan.argv.end(), {"--get-regexp", std::string(query.pattern)});
   if (!call.policy->config_home.empty()) plan.env["XDG_CONFIG_HOME"] = call.policy->config_home;
+  if (query.without_user) plan.env["GIT_CONFIG_GLOBAL"] = "/dev/null";
   return plan;
 }
 
@@ -134,29 +145,89 @@ void UseSettings(const CallContext& call, UserSettings user, Git& git) {
 }
 
 // 1 is git's way to say that there is no such setting.
-std::optional<ToolError> ErrorOfSettings(const Execution& run, const SettingsSink& sink) {
+std::optional<ToolError> ErrorOfQuery(const Execution& run, const SettingsSink& sink) {
   if (run.outcome == Outcome::kExited && run.exit_code <= 1) return std::nullopt;
-  CommandReport report{.what = "git config", .git = true};
+  const CommandReport report{.what = "git config", .git = true};
   Execution told = run;
   told.err.text = sink.complaints();
   return ErrorOf(report, told);
 }
 
-using Settings = std::expected<UserSettings, ToolError>;
+using QueryResult = std::expected<std::string, ToolError>;
 
-Task<Settings> ReadUserSettings(const Work& work, const Git& git, CallContext& call) {
-  Permission permission{.purpose = policy::Purpose::kGitIdentity};
-  if (git.repository) permission.extra = ReadOnly(git.repository->grants);
-  permission.extra.push_back({work.directory.path(), sandbox::Access::kRead, "working directory"});
+Task<QueryResult> RunQuery(const Work& work, const Git& git, ConfigQuery query, CallContext& call) {
+  Permission permission{.purpose = policy::Purpose::kGitIdentity, .extra = query.grants};
   auto allow = Permit(work, call, std::move(permission));
   if (!allow) co_return std::unexpected(std::move(allow.error()));
   SettingsSink sink;
   const RunOptions options{.sink = &sink, .cancel = &call.cancel, .capture = false};
-  CommandPlan plan = SettingsPlan(work, git, call);
+  CommandPlan plan = ConfigPlan(work, git, query, call);
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;
-  if (auto error = ErrorOfSettings(run, sink)) co_return std::unexpected(std::move(*error));
-  co_return ParseUserSettings(sink.output());
+  if (auto error = ErrorOfQuery(run, sink)) co_return std::unexpected(std::move(*error));
+  co_return sink.output();
+}
+
+// Values of include.path in `file`, as paths.
+std::vector<std::string> IncludedPaths(const CallContext& call, const std::string& file,
+                                       std::string_view output) {
+  std::vector<std::string> paths;
+  for (std::string_view field : Fields(output)) {
+    const std::size_t newline = field.find('\n');
+    if (newline == std::string_view::npos) continue;
+    std::string path(field.substr(newline + 1));
+    if (path.starts_with("~/")) path.replace(0, 1, call.policy->home);
+    if (!path.starts_with('/')) path.insert(0, file.substr(0, file.rfind('/') + 1));
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+using Files = std::expected<std::vector<sandbox::PathGrant>, ToolError>;
+
+// The files that the user's own configuration includes, and those that these include. What a
+// repository includes is never granted.
+Task<Files> FindIncludedFiles(const Work& work, const Git& git, CallContext& call) {
+  constexpr std::size_t kMaxFiles = 16;
+  std::vector<std::string> files = {call.policy->home + "/.gitconfig",
+                                    call.policy->config_home + "/git/config"};
+  std::vector<sandbox::PathGrant> grants;
+  for (std::size_t i = 0; i < std::min(files.size(), kMaxFiles); ++i) {
+    if (!IsRegularFile(files[i])) continue;
+    grants.push_back({files[i], sandbox::Access::kRead, "git configuration of the user"});
+    ConfigQuery query{.options = {"--file", files[i], "--no-includes"},
+                      .pattern = R"(^include(if\..*)?\.path$)",
+                      .grants = {grants.back()},
+                      .without_user = true};
+    Task<QueryResult> task = RunQuery(work, git, std::move(query), call);
+    const QueryResult output = co_await task;
+    if (!output) co_return std::unexpected(output.error());
+    const std::vector<std::string> paths = IncludedPaths(call, files[i], *output);
+    files.insert(files.end(), paths.begin(), paths.end());
+  }
+  co_return grants;
+}
+
+using Settings = std::expected<UserSettings, ToolError>;
+
+// git gives up when it cannot open an included file, so in that case the includes are looked for
+// first and granted. Nearly nobody needs it, and nobody else pays for it.
+Task<Settings> ReadUserSettings(const Work& work, const Git& git, CallContext& call) {
+  ConfigQuery query{.options = {"--show-scope", "--includes"}, .pattern = kUserSettings};
+  if (git.repository) query.grants = ReadOnly(git.repository->grants);
+  query.grants.push_back({work.directory.path(), sandbox::Access::kRead, "working directory"});
+  Task<QueryResult> task = RunQuery(work, git, query, call);
+  QueryResult output = co_await task;
+  if (!output && output.error().code == "COMMAND_FAILED") {
+    Task<Files> search = FindIncludedFiles(work, git, call);
+    const Files files = co_await search;
+    if (!files) co_return std::unexpected(files.error());
+    query.grants.insert(query.grants.end(), files->begin(), files->end());
+    Task<QueryResult> again = RunQuery(work, git, std::move(query), call);
+    output = co_await again;
+  }
+  if (!output) co_return std::unexpected(std::move(output.error()));
+  co_return ParseUserSettings(*output);
 }
 
 ToolError UnusableRepository(const Work& work, const Error& error) {

@@ -58,8 +58,13 @@ Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow&
   Task<Execution> task =
       call.runner.Run(std::move(plan), std::move(*inspect), call.policy, options);
   const Execution run = co_await task;
-  if (ErrorOf(dry, run)) co_return RenderCommand(dry, run);
-  co_return RenderDryRun(report, allow, run.out.text);
+  const bool ended = run.outcome == Outcome::kExited || run.outcome == Outcome::kSignaled;
+  if (!ended) co_return RenderCommand(dry, run);
+  ToolResult result = RenderDryRun(report, allow, run.out.text);
+  if (ErrorOf(dry, run)) {
+    Warn(result, dry.what + ": " + HowItEnded(run) + ": " + run.err.text);
+  }
+  co_return result;
 }
 
 Task<ToolResult> Run(ToolRequest request, CallContext& call) {

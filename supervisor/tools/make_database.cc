@@ -65,11 +65,9 @@ void MakeDatabase::Append(std::string_view part) {
 
 void MakeDatabase::OnLine(std::string_view line) {
   if (line == kPhonyMark) {
-    if (marked_.size() < kMaxTargets) {
-      marked_.emplace(NameOf(entry_));
-    } else {
-      too_large_ = true;
-    }
+    const std::string_view name = NameOf(entry_);
+    too_large_ = too_large_ || marked_.size() >= kMaxTargets;
+    if (!name.empty() && !too_large_) marked_.emplace(name);
   } else if (line.starts_with(kPhonyLine)) {
     too_large_ = too_large_ || cut_;
     phony_ = line.substr(kPhonyLine.size());

@@ -95,8 +95,8 @@ void AddStream(ToolResult& result, const std::string& name, const Captured& stre
     if (result.result_uri.empty()) result.result_uri = stream.uri;
   }
   if (stream.lost_bytes > 0) {
-    result.warnings.push_back(fmt::format("{}: {} bytes beyond limits.output_total were not kept",
-                                          name, stream.lost_bytes));
+    Warn(result, fmt::format("{}: {} bytes beyond limits.output_total were not kept", name,
+                             stream.lost_bytes));
   }
 }
 
@@ -193,6 +193,12 @@ std::string DryRunText(const CommandReport& report, const policy::Allow& allow,
 }
 
 }  // namespace
+
+void Warn(ToolResult& result, std::string warning) {
+  if (!result.text.ends_with('\n')) result.text += '\n';
+  result.text.append("warning: ").append(warning).append("\n");
+  result.warnings.push_back(std::move(warning));
+}
 
 std::string QuoteCommand(std::span<const std::string> argv) {
   std::string out;

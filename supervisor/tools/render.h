@@ -30,6 +30,9 @@ struct CommandReport {
 };
 ToolResult RenderCommand(const CommandReport& report, const Execution& execution);
 
+// Adds to the warnings and to the text.
+void Warn(ToolResult& result, std::string warning);
+
 // Why a command did not succeed; nothing when it exited with 0.
 std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& execution);
 

@@ -1,0 +1,349 @@
+// git_add and git_commit with the real git.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+
+#include "base/json_writer.h"
+#include "tests/support/tool_fixture.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Quoted(std::string_view text) {
+  JsonWriter writer;
+  writer.String(text);
+  return std::move(writer).Take();
+}
+
+class GitToolsTest : public ToolFixture {
+ protected:
+  void SetUp() override {
+    UserConfig("[user]\n\tname = Ann Author\n\temail = ann@example.com\n");
+    Git("init -q -b main .");
+  }
+  void UserConfig(const std::string& text) { testing::WriteText(home_ / ".gitconfig", text); }
+
+  // git as the user runs it, outside every sandbox; what it prints.
+  std::string Git(const std::string& arguments, const fs::path& directory = {}) {
+    const fs::path at = directory.empty() ? project_ : directory;
+    const std::string command = "cd '" + at.string() + "' && HOME='" + home_.string() +
+                                "' GIT_CONFIG_NOSYSTEM=1 git " + arguments + " 2>&1";
+    FILE* pipe = popen(command.c_str(), "r");
+    std::string output;
+    std::array<char, 4096> buffer;
+    while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) {
+      output.append(buffer.data(), got);
+    }
+    pclose(pipe);
+    return output;
+  }
+  std::string Staged() { return Git("diff --cached --name-only -z --no-renames"); }
+
+  ToolResult Add(const std::vector<std::string>& paths, const std::string& more = "") {
+    JsonWriter writer;
+    writer.BeginArray();
+    for (const std::string& path : paths) writer.String(path);
+    writer.EndArray();
+    return Call("git_add", "{\"paths\":" + std::move(writer).Take() + more + "}");
+  }
+  ToolResult Commit(std::string_view message, const std::string& more = "") {
+    return Call("git_commit", "{\"message\":" + Quoted(message) + more + "}");
+  }
+  // The message as the commit object holds it.
+  std::string Message() {
+    const std::string object = Git("cat-file commit HEAD");
+    return object.substr(object.find("\n\n") + 2);
+  }
+  static std::string Zeroed(std::string text) {
+    for (char& c : text) {
+      if (c == '\n') c = '\0';
+    }
+    return text;
+  }
+};
+
+TEST_F(GitToolsTest, AddsAndCommits) {
+  Write("a file", "text\n");
+  Write("sub/b", "text\n");
+  const JsonValue added = Data(Add({"a file", "sub"}));
+  EXPECT_EQ(added.Find("command")->AsString(), "git --literal-pathspecs add -- 'a file' sub");
+  EXPECT_EQ(Staged(), Zeroed("a file\nsub/b\n"));
+  const JsonValue committed = Data(Commit("First\n"));
+  EXPECT_EQ(committed.Find("command")->AsString(), "git commit --file=- --cleanup=verbatim");
+  EXPECT_EQ(Message(), "First\n");
+  EXPECT_EQ(Git("log -1 --format='%an <%ae> %cn <%ce>'"),
+            "Ann Author <ann@example.com> Ann Author <ann@example.com>\n");
+}
+
+TEST_F(GitToolsTest, MessagesAreStoredByteForByte) {
+  Write("f", "0");
+  int number = 0;
+  for (const std::string message :
+       {"no last newline", "trailing blanks   \n\n\n\n", "# a comment\n\n# another\ntext\n",
+        "\n\n  leading\n", "\xF0\x9F\x8E\x89 emoji \xC3\xA4\n", "CRLF\r\nlines\r\n", "-m --amend\n",
+        "tab\tand\x01 control\n", "Signed-off-by: x\n\n\ndiff --git a/x b/x\n"}) {
+    Write("f", std::to_string(++number));
+    Data(Add({"f"}));
+    Data(Commit(message));
+    EXPECT_EQ(Message(), message);
+  }
+}
+
+TEST_F(GitToolsTest, EmptyMessageIsGitsToRefuse) {
+  Write("f", "x");
+  Data(Add({"f"}));
+  const ToolResult result = Commit("");
+  EXPECT_EQ(Code(result), "COMMAND_FAILED");
+  EXPECT_NE(result.error->message.find("empty commit message"), std::string::npos);
+  EXPECT_NE(result.error->message.find("you may need to run 'git init'"), std::string::npos);
+}
+
+TEST_F(GitToolsTest, MessageTooLarge) {
+  policy_->limits.commit_message = 2048;
+  Write("f", "x");
+  Data(Add({"f"}));
+  const ToolResult result = Commit(std::string(2049, 'x'));
+  EXPECT_EQ(Code(result), "COMMIT_TOO_LARGE");
+  EXPECT_EQ(result.error->message,
+            "commit message exceeds 2 KB limit (use PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)");
+  Data(Commit(std::string(2048, 'x')));
+}
+
+TEST_F(GitToolsTest, PathsAreLiteral) {
+  const std::vector<std::string> names = {":(glob)x", "-A", "--all", ":!f", "*", "[a]", "a?"};
+  for (const std::string& name : names) Write("d/" + name, "x");
+  Write("d/other", "x");
+  Write("outside_d", "x");
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    Git("rm -q -r --cached --ignore-unmatch .");
+    Data(Add({name}, R"(,"working_directory":"d")"));
+    EXPECT_EQ(Staged(), "d/" + name + std::string(1, '\0'));
+  }
+  EXPECT_EQ(Code(Add({":/missing"})), "COMMAND_FAILED");
+}
+
+TEST_F(GitToolsTest, DeletedFilesCanBeStaged) {
+  Write("gone/f", "x");
+  Data(Add({"gone/f"}));
+  Data(Commit("x"));
+  fs::remove_all(project_ / "gone");
+  Data(Add({"gone/f"}));
+  EXPECT_EQ(Staged(), Zeroed("gone/f\n"));
+}
+
+TEST_F(GitToolsTest, PathsThatLeaveAreRefused) {
+  testing::WriteText(outside_ / "secret", "x");
+  fs::create_directory_symlink(outside_, project_ / "link");
+  fs::create_symlink(outside_ / "secret", project_ / "secret");
+  for (const std::string path : {"../outside/secret", "/etc/passwd", "link/secret", "secret"}) {
+    const ToolResult result = Add({path});
+    EXPECT_EQ(Code(result), "INVALID_PATH") << path;
+    EXPECT_TRUE(result.error->message.starts_with("path escapes working directory: " + path));
+  }
+  EXPECT_EQ(Staged(), "");
+}
+
+TEST_F(GitToolsTest, OneBadPathStagesNothing) {
+  Write("good", "x");
+  EXPECT_EQ(Code(Add({"good", "missing"})), "COMMAND_FAILED");
+  EXPECT_EQ(Staged(), "");
+  EXPECT_EQ(Code(Add({})), "INVALID_ARGUMENT");
+}
+
+TEST_F(GitToolsTest, NoRepositoryIsGitsToSay) {
+  fs::remove_all(project_ / ".git");
+  Write("f", "x");
+  const ToolResult result = Add({"f"});
+  EXPECT_EQ(Code(result), "COMMAND_FAILED");
+  EXPECT_NE(result.error->message.find("not a git repository"), std::string::npos);
+}
+
+TEST_F(GitToolsTest, NobodyConfigured) {
+  UserConfig("");
+  Git("config user.useConfigOnly true");
+  Write("f", "x");
+  Data(Add({"f"}));
+  const ToolResult result = Commit("x");
+  EXPECT_EQ(Code(result), "COMMAND_FAILED");
+  EXPECT_NE(result.error->message.find("Author identity unknown"), std::string::npos);
+}
+
+TEST_F(GitToolsTest, TheRepositorysIdentityIsStronger) {
+  Git("config user.email local@example.com");
+  UserConfig(
+      "[user]\n\tname = Ann\n\temail = ann@example.com\n[committer]\n\tname = Robot\n"
+      "[includeIf \"gitdir:" +
+      project_.string() + "/\"]\n\tpath = .gitconfig-work\n");
+  testing::WriteText(home_ / ".gitconfig-work", "[user]\n\tname = Ann at Work\n");
+  Write("f", "x");
+  Data(Add({"f"}));
+  Data(Commit("x"));
+  EXPECT_EQ(Git("log -1 --format='%an <%ae> %cn'"), "Ann at Work <local@example.com> Robot\n");
+}
+
+TEST_F(GitToolsTest, ConfigurationKeptElsewhere) {
+  fs::remove(home_ / ".gitconfig");
+  testing::WriteText(home_ / "dotfiles/gitconfig",
+                     "[user]\n\tname = Ann\n\temail = a@b\n[include]\n\tpath = ~/dotfiles/more\n"
+                     "[include]\n\tpath = ~/missing\n");
+  testing::WriteText(home_ / "dotfiles/more", "[include]\n\tpath = yet_more\n");
+  testing::WriteText(home_ / "dotfiles/yet_more", "[user]\n\tname = Ann Dot\n");
+  fs::create_symlink("dotfiles/gitconfig", home_ / ".gitconfig");
+  Write("f", "x");
+  Data(Add({"f"}));
+  Data(Commit("x"));
+  EXPECT_EQ(Git("log -1 --format=%an"), "Ann Dot\n");
+}
+
+TEST_F(GitToolsTest, WhatTheRepositoryIncludesIsNotRead) {
+  testing::WriteText(home_ / "secret", "[user]\n\tname = Secret\n");
+  Git("config include.path '" + (home_ / "secret").string() + "'");
+  Write("f", "x");
+  EXPECT_EQ(Code(Add({"f"})), "COMMAND_FAILED");
+}
+
+TEST_F(GitToolsTest, TheUsersLineEndingsAndIgnoredFilesCount) {
+  UserConfig("[core]\n\tautocrlf = input\n[user]\n\tname = a\n\temail = b\n");
+  testing::WriteText(home_ / ".config/git/ignore", "*.swp\n");
+  Write("d/f", "a\r\nb\r\n");
+  Write("d/x.swp", "x");
+  Data(Add({"d"}));
+  EXPECT_EQ(Staged(), Zeroed("d/f\n"));
+  EXPECT_EQ(Git("cat-file blob :d/f"), "a\nb\n");
+}
+
+TEST_F(GitToolsTest, HooksRunInTheSandboxOrNotAtAll) {
+  testing::WriteText(outside_ / "secret", "secret");
+  const std::string hook = "#!/bin/sh\ncat '" + (outside_ / "secret").string() +
+                           "' > leaked; cat '" + (home_ / ".gitconfig").string() +
+                           "' >> leaked; echo ran > ran; exit 0\n";
+  testing::WriteText(project_ / ".git/hooks/pre-commit", hook);
+  fs::permissions(project_ / ".git/hooks/pre-commit", fs::perms::owner_all);
+  Write("f", "x");
+  Data(Add({"f"}));
+  policy_->git.hooks = policy::Hooks::kSkip;
+  Data(Commit("skipped"));
+  EXPECT_EQ(Read("ran"), "");
+  policy_->git.hooks = policy::Hooks::kRun;
+  Write("f", "y");
+  Data(Add({"f"}));
+  Data(Commit("ran"));
+  EXPECT_EQ(Read("ran"), "ran\n");
+  EXPECT_EQ(Read("leaked"), "");
+}
+
+TEST_F(GitToolsTest, AHookMayRefuse) {
+  testing::WriteText(project_ / ".git/hooks/commit-msg", "#!/bin/sh\necho no ticket >&2\nexit 1\n");
+  fs::permissions(project_ / ".git/hooks/commit-msg", fs::perms::owner_all);
+  Write("f", "x");
+  Data(Add({"f"}));
+  const ToolResult result = Commit("x");
+  EXPECT_EQ(Code(result), "COMMAND_FAILED");
+  EXPECT_NE(ParseJson(result.data)->Find("stderr")->AsString().find("no ticket"),
+            std::string::npos);
+}
+
+TEST_F(GitToolsTest, LinkedWorktree) {
+  Write("f", "x");
+  Data(Add({"f"}));
+  Data(Commit("first"));
+  fs::rename(project_, base_ / "main");
+  EXPECT_EQ(
+      Git("worktree add -q -b side '" + project_.string() + "'", base_ / "main").find("fatal"),
+      std::string::npos);
+  Write("g", "y");
+  Data(Add({"g"}));
+  Data(Commit("on the side"));
+  EXPECT_EQ(Git("log --format=%s side", base_ / "main"), "on the side\nfirst\n");
+  EXPECT_EQ(Git("log --format=%s main", base_ / "main"), "first\n");
+}
+
+TEST_F(GitToolsTest, SubdirectoryOfTheRepository) {
+  Write(".gitignore", "*.o\n");
+  Write("top", "x");
+  Write("sub/f", "x");
+  Write("sub/f.o", "x");
+  Data(Add({"."}, R"(,"working_directory":"sub")"));
+  EXPECT_EQ(Staged(), Zeroed("sub/f\n"));
+  EXPECT_EQ(Code(Add({"../top"}, R"(,"working_directory":"sub")")), "INVALID_PATH");
+  Data(Commit("sub", R"(,"working_directory":"sub")"));
+  EXPECT_EQ(Git("show --name-only --format=%s"), "sub\n\nsub/f\n");
+}
+
+// The server was started in a subdirectory: the repository lies above the root.
+TEST_F(GitToolsTest, RepositoryAboveTheRoot) {
+  fs::create_directory(project_ / "pkg");
+  testing::WriteText(project_ / ".gitignore", "*.o\n");
+  policy_->roots = {project_ / "pkg"};
+  Write("pkg/f", "x");
+  Write("pkg/f.o", "x");
+  Data(Add({"."}));
+  EXPECT_EQ(Staged(), Zeroed("pkg/f\n"));
+  Data(Commit("x"));
+  EXPECT_EQ(Message(), "x");
+}
+
+TEST_F(GitToolsTest, Submodule) {
+  fs::create_directory(base_ / "lib");
+  Git("init -q -b main", base_ / "lib");
+  Git("commit -q --allow-empty -m lib", base_ / "lib");
+  Git("-c protocol.file.allow=always submodule --quiet add '" + (base_ / "lib").string() + "' lib");
+  Write("lib/f", "x");
+  Data(Add({"f"}, R"(,"working_directory":"lib")"));
+  Data(Commit("in the submodule", R"(,"working_directory":"lib")"));
+  EXPECT_EQ(Git("log -1 --format=%s", project_ / "lib"), "in the submodule\n");
+}
+
+TEST_F(GitToolsTest, RepositoriesThatAreNotOursAreNotTouched) {
+  Git("init -q '" + (outside_ / "victim").string() + "'");
+  fs::remove_all(project_ / ".git");
+  Write(".git", "gitdir: " + (outside_ / "victim/.git").string() + "\n");
+  Write("f", "x");
+  const ToolResult result = Add({"f"});
+  EXPECT_EQ(Code(result), "INVALID_DIRECTORY");
+  EXPECT_FALSE(fs::exists(outside_ / "victim/.git/index"));
+}
+
+TEST_F(GitToolsTest, DryRunChangesNothing) {
+  Write("f", "x");
+  const JsonValue data = Data(Add({"f"}, R"(,"dry_run":true)"));
+  EXPECT_EQ(data.Find("argv")->Dump(), R"(["git","--literal-pathspecs","add","--","f"])");
+  EXPECT_NE(data.Find("confinement"), nullptr);
+  EXPECT_EQ(Staged(), "");
+  Data(Add({"f"}));
+  Data(Commit("x", R"(,"dry_run":true)"));
+  EXPECT_NE(Git("log").find("does not have any commits"), std::string::npos);
+}
+
+TEST_F(GitToolsTest, NothingOfTheEnvironmentReachesGit) {
+  ambient_["GIT_DIR"] = (outside_ / "victim").string();
+  ambient_["GIT_AUTHOR_NAME"] = "Mallory";
+  policy_->environment_pass = {"GIT_DIR", "GIT_AUTHOR_NAME"};
+  Write("f", "x");
+  Data(Add({"f"}));
+  Data(Commit("x"));
+  EXPECT_EQ(Git("log -1 --format=%an"), "Ann Author\n");
+}
+
+TEST_F(GitToolsTest, NoGitOnThePath) {
+  ambient_["PATH"] = "/nonexistent";
+  Write("f", "x");
+  const ToolResult result = Add({"f"});
+  EXPECT_EQ(Code(result), "TOOL_NOT_FOUND");
+  EXPECT_EQ(result.error->message, "git not found on PATH - install git to use git operations");
+}
+
+TEST_F(GitToolsTest, ProjectActionsDoesTheSame) {
+  Write("f", "x");
+  Data(Call("project_actions", R"({"operation":"add","paths":["f"]})"));
+  Data(Call("project_actions", R"({"operation":"commit","message":"by operation"})"));
+  EXPECT_EQ(Message(), "by operation");
+}
+
+}  // namespace
+}  // namespace pa

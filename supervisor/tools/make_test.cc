@@ -1,0 +1,298 @@
+// make, make_targets and makefile_generate with the real make.
+#include "supervisor/tools/make.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/support/tool_fixture.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+
+class MakeTest : public ToolFixture {
+ protected:
+  std::vector<std::string> Targets(const std::string& arguments = "{}") {
+    const JsonValue data = Data(Call("make_targets", arguments));
+    std::vector<std::string> names;
+    for (const JsonValue& target : data.Find("targets")->Items()) {
+      names.push_back(target.Find("name")->AsString());
+    }
+    return names;
+  }
+  // Older than what a cache may trust.
+  void WriteOld(const std::string& name, std::string_view text) {
+    Write(name, text);
+    std::this_thread::sleep_for(std::chrono::milliseconds(80));
+  }
+  using Names = std::vector<std::string>;
+};
+
+TEST_F(MakeTest, TargetsOfTheProject) {
+  Write("Makefile",
+        ".PHONY: test build a.b\n# Build it\nbuild:\n\t@echo built\n"
+        "test: build ## Run the tests\n\t@echo tested\nfile:\n\t@touch file\na.b:\n");
+  const JsonValue data = Data(Call("make_targets"));
+  EXPECT_EQ(data.Find("makefile")->AsString(), "Makefile");
+  const auto& targets = data.Find("targets")->Items();
+  ASSERT_EQ(targets.size(), 2u);
+  EXPECT_EQ(targets[0].Find("name")->AsString(), "test");
+  EXPECT_EQ(targets[0].Find("description")->AsString(), "Run the tests");
+  EXPECT_EQ(targets[1].Find("description")->AsString(), "Build it");
+  const auto& refused = data.Find("refused")->Items();
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].Find("name")->AsString(), "a.b");
+}
+
+TEST_F(MakeTest, ComputedTargetsAreMakesOwn) {
+  Write("Makefile",
+        "N := $(shell echo computed)\n.PHONY: $(N)\n$(N):\n\t@echo\n$(info .PHONY: forged)\n"
+        "define T\n.PHONY: forged\nendef\n.PHONY: two\\ words\ninclude more.mk\n");
+  Write("more.mk", ".PHONY: included\nincluded:\n");
+  EXPECT_EQ(Targets(), (Names{"computed", "included"}));
+}
+
+TEST_F(MakeTest, RunsATarget) {
+  Write("Makefile", ".PHONY: hi\nhi:\n\t@echo out; echo err >&2; touch made\n");
+  const ToolResult result = Call("make", R"({"target":"hi"})");
+  const JsonValue data = Data(result);
+  EXPECT_EQ(data.Find("command")->AsString(), "make -- hi");
+  EXPECT_EQ(data.Find("stdout")->AsString(), "out\n");
+  EXPECT_EQ(data.Find("stderr")->AsString(), "err\n");
+  EXPECT_EQ(data.Find("exit_code")->AsInteger(), 0);
+  EXPECT_EQ(data.Find("working_dir")->AsString(), project_);
+  EXPECT_TRUE(fs::exists(project_ / "made"));
+  EXPECT_TRUE(result.text.starts_with("make hi: exit code 0 in "));
+}
+
+TEST_F(MakeTest, FailureIsTheCommands) {
+  Write("Makefile", ".PHONY: bad die\nbad:\n\t@exit 3\ndie:\n\t@kill -9 $$PPID\n");
+  const ToolResult bad = Call("make", R"({"target":"bad"})");
+  EXPECT_EQ(Code(bad), "COMMAND_FAILED");
+  EXPECT_EQ(ParseJson(bad.data)->Find("exit_code")->AsInteger(), 2);
+  const ToolResult died = Call("make", R"({"target":"die"})");
+  EXPECT_EQ(Code(died), "COMMAND_FAILED");
+  EXPECT_EQ(ParseJson(died.data)->Find("outcome")->AsString(), "signaled");
+}
+
+TEST_F(MakeTest, OnlyPhonyTargets) {
+  Write("Makefile", ".PHONY: good a.b\ngood:\nfile:\n\t@touch file\na.b:\n\t@touch file\n");
+  for (const char* target : {"file", "missing", "a.b", "-n", "X=1", "good file", ""}) {
+    const ToolResult result = Call("make", R"({"target":")" + std::string(target) + "\"}");
+    EXPECT_EQ(Code(result), "INVALID_TARGET") << target;
+    EXPECT_EQ(result.error->message,
+              "target '" + std::string(target) + "' not found in Makefile .PHONY targets");
+    EXPECT_NE(result.error->details.find("\"good\""), std::string::npos);
+  }
+  EXPECT_FALSE(fs::exists(project_ / "file"));
+}
+
+TEST_F(MakeTest, AnOptionForANameIsATargetBehindTheDashes) {
+  Write("Makefile", ".PHONY: -n --version\n-n --version:\n\t@echo ran $@\n");
+  EXPECT_EQ(Data(Call("make", R"({"target":"--version"})")).Find("stdout")->AsString(),
+            "ran --version\n");
+}
+
+TEST_F(MakeTest, DiscoveryCannotChangeTheProjectOrSeeOutside) {
+  testing::WriteText(outside_ / "secret", "secret");
+  Write("Makefile", "X := $(shell touch planted; cat " + (outside_ / "secret").string() +
+                        " > /dev/null && echo read)\n.PHONY: t $(X)\nt:\n");
+  EXPECT_EQ(Targets(), (Names{"t"}));
+  EXPECT_FALSE(fs::exists(project_ / "planted"));
+}
+
+TEST_F(MakeTest, MakefileThatMakeCannotLoad) {
+  Write("Makefile", ".PHONY: a\na:\n\techo\nnonsense here\n");
+  const ToolResult result = Call("make_targets");
+  EXPECT_EQ(Code(result), "MAKEFILE_INVALID");
+  EXPECT_NE(result.error->message.find("Makefile:4: *** missing separator"), std::string::npos);
+  EXPECT_EQ(Code(Call("make", R"({"target":"a"})")), "MAKEFILE_INVALID");
+}
+
+TEST_F(MakeTest, NoMakefileSaysHowToGetOne) {
+  const ToolResult result = Call("make_targets");
+  EXPECT_EQ(Code(result), "NOT_FOUND");
+  EXPECT_NE(result.error->ai_message.find("makefile_generate"), std::string::npos);
+}
+
+TEST_F(MakeTest, OnlyTheWorkingDirectorysOwnMakefile) {
+  Write("Makefile", ".PHONY: above\nabove:\n");
+  Write("sub dir/makefile", ".PHONY: lower\nlower:\n\t@pwd\n");
+  Write("sub dir/Makefile", ".PHONY: upper\nupper:\n");
+  fs::create_directories(project_ / "empty");
+  EXPECT_EQ(Targets(R"({"working_directory":"sub dir"})"), (Names{"lower"}));
+  EXPECT_EQ(Code(Call("make_targets", R"({"working_directory":"empty"})")), "NOT_FOUND");
+  EXPECT_EQ(Data(Call("make", R"({"target":"lower","working_directory":"sub dir"})"))
+                .Find("stdout")
+                ->AsString(),
+            (project_ / "sub dir").string() + "\n");
+}
+
+TEST_F(MakeTest, ThePresentFileIsTheTruth) {
+  WriteOld("Makefile", ".PHONY: a\na:\n\t@echo 1\n");
+  EXPECT_EQ(Targets(), (Names{"a"}));
+  EXPECT_EQ(Targets(), (Names{"a"}));
+  EXPECT_EQ(changes_, 0);
+  Write("Makefile", ".PHONY: b\nb:\n\t@echo 1\n");  // the same size
+  EXPECT_EQ(Targets(), (Names{"b"}));
+  EXPECT_EQ(changes_, 1);
+  Write("makefile", ".PHONY: c\nc:\n");
+  EXPECT_EQ(Targets(), (Names{"c"}));
+  EXPECT_EQ(changes_, 2);
+}
+
+TEST_F(MakeTest, WhatLooksElsewhereIsAskedAgain) {
+  WriteOld("Makefile", ".PHONY: a $(wildcard t*)\na:\n");
+  EXPECT_EQ(Targets(), (Names{"a"}));
+  Write("t1", "");
+  EXPECT_EQ(Targets(), (Names{"a", "t1"}));
+}
+
+// make itself is gone, and the answer is still there: it was remembered.
+TEST_F(MakeTest, WhatCannotHaveChangedIsNotAskedAgain) {
+  WriteOld("Makefile", ".PHONY: a\na:\n\t@echo\n");
+  fs::create_directories(base_ / "bin");
+  testing::WriteText(base_ / "bin/make", "#!/bin/sh\n[ -e " + (project_ / "stop").string() +
+                                             " ] && exit 2\nexec /usr/bin/make \"$@\"\n");
+  fs::permissions(base_ / "bin/make", fs::perms::owner_all);
+  policy_->filesystem.push_back({base_ / "bin", sandbox::kReadExecute, "test"});
+  ambient_["PATH"] = (base_ / "bin").string() + ":/usr/bin:/bin";
+  EXPECT_EQ(Targets(), (Names{"a"}));
+  Write("stop", "");
+  EXPECT_EQ(Targets(), (Names{"a"}));
+  Write("Makefile", ".PHONY: b\nb:\n");
+  EXPECT_EQ(Code(Call("make_targets")), "MAKEFILE_INVALID");
+}
+
+TEST_F(MakeTest, DryRunChangesNothing) {
+  Write("Makefile", ".PHONY: t\nt:\n\ttouch made\n\t+@touch forced\n");
+  const ToolResult result = Call("make", R"({"target":"t","dry_run":true})");
+  const JsonValue data = Data(result);
+  EXPECT_EQ(data.Find("argv")->Dump(), R"(["make","--","t"])");
+  EXPECT_NE(data.Find("would_print")->AsString().find("touch made\n"), std::string::npos);
+  const JsonValue* confinement = data.Find("confinement");
+  ASSERT_NE(confinement, nullptr);
+  EXPECT_EQ(confinement->Find("network")->AsString(), "none");
+  EXPECT_FALSE(confinement->Find("enforcement")->Items().empty());
+  bool writable = false;
+  for (const JsonValue& path : confinement->Find("paths")->Items()) {
+    if (path.Find("path")->AsString() != project_.string()) continue;
+    writable = path.Find("access")->AsString() == "read, write, execute";
+  }
+  EXPECT_TRUE(writable);
+  // Lines with + run even so, and could not write.
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find("touch: cannot touch"), std::string::npos);
+  EXPECT_FALSE(fs::exists(project_ / "made"));
+  EXPECT_FALSE(fs::exists(project_ / "forced"));
+}
+
+TEST_F(MakeTest, TimeoutMayOnlyShorten) {
+  Write("Makefile", ".PHONY: t\nt:\n\t@echo begun; sleep 60\n");
+  const ToolResult result = Call("make", R"({"target":"t","timeout_ms":500})");
+  EXPECT_EQ(Code(result), "TIMED_OUT");
+  EXPECT_EQ(ParseJson(result.data)->Find("stdout")->AsString(), "begun\n");
+  EXPECT_EQ(ParseJson(result.data)->Find("outcome")->AsString(), "timed_out");
+  policy_->limits.wall_time = std::chrono::milliseconds(500);
+  EXPECT_EQ(Code(Call("make", R"({"target":"t","timeout_ms":60000})")), "TIMED_OUT");
+}
+
+TEST_F(MakeTest, ARefusedCallRunsNothing) {
+  Write("Makefile", "X := $(shell touch $$HOME/ran; echo)\n.PHONY: t\nt:\n");
+  policy_->enable_all = false;
+  EXPECT_EQ(Code(Call("make", R"({"target":"t"})")), "TOOL_DISABLED");
+  policy_->enabled_tools = {"make"};
+  policy_->permissions.push_back({.tool = "make", .target = "t", .reason = "not now"});
+  const ToolResult denied = Call("make", R"({"target":"t"})");
+  EXPECT_EQ(Code(denied), "POLICY_DENIED");
+  EXPECT_NE(denied.error->message.find("not now"), std::string::npos);
+  EXPECT_EQ(store_->List().size(), 0u);
+}
+
+TEST_F(MakeTest, NoMakeOnThePath) {
+  Write("Makefile", ".PHONY: t\nt:\n");
+  ambient_["PATH"] = "/nonexistent:" + project_.string();
+  Write("make", "#!/bin/sh\n");
+  fs::permissions(project_ / "make", fs::perms::owner_all);
+  EXPECT_EQ(Code(Call("make", R"({"target":"t"})")), "TOOL_NOT_FOUND");
+  EXPECT_EQ(Code(Call("make_targets")), "TOOL_NOT_FOUND");
+}
+
+TEST_F(MakeTest, MakeflagsOfOursAreNotMakes) {
+  ambient_["MAKEFLAGS"] = "--eval=.PHONY:evil";
+  ambient_["MAKEFILES"] = "other.mk";
+  policy_->environment_pass = {"MAKEFLAGS", "MAKEFILES"};
+  Write("other.mk", ".PHONY: evil\nevil:\n");
+  Write("Makefile", ".PHONY: t\nt:\n");
+  EXPECT_EQ(Targets(), (Names{"t"}));
+}
+
+TEST_F(MakeTest, WorkingDirectoryErrors) {
+  EXPECT_EQ(Code(Call("make_targets", R"({"working_directory":"/etc"})")), "INVALID_DIRECTORY");
+  EXPECT_EQ(Code(Call("make_targets", R"({"working_directory":"../outside"})")),
+            "INVALID_DIRECTORY");
+}
+
+TEST_F(MakeTest, GeneratesAMakefileThatMakeCanLoad) {
+  Write("Cargo.toml", "");
+  const JsonValue data = Data(Call("makefile_generate"));
+  EXPECT_EQ(data.Find("language")->AsString(), "rust");
+  EXPECT_EQ(Read("Makefile"), data.Find("content")->AsString());
+  EXPECT_EQ(Targets(), (Names{"default", "fix", "format", "lint", "test", "build"}));
+  EXPECT_EQ(Data(Call("make", R"({"target":"default"})")).Find("stdout")->AsString(),
+            "No default action\n");
+}
+
+TEST_F(MakeTest, GenerateNeverOverwrites) {
+  for (const char* name : {"GNUmakefile", "makefile", "Makefile"}) {
+    Write(name, "mine\n");
+    const ToolResult result = Call("makefile_generate", R"({"language":"go"})");
+    EXPECT_EQ(Code(result), "MAKEFILE_INVALID") << name;
+    EXPECT_EQ(Read(name), "mine\n");
+    fs::remove(project_ / name);
+    EXPECT_TRUE(fs::is_empty(project_));
+  }
+  fs::create_symlink(outside_ / "planted", project_ / "Makefile");
+  EXPECT_EQ(Code(Call("makefile_generate", R"({"language":"go"})")), "MAKEFILE_INVALID");
+  EXPECT_FALSE(fs::exists(outside_ / "planted"));
+}
+
+TEST_F(MakeTest, GenerateAsksWhenItCannotTell) {
+  const ToolResult unknown = Call("makefile_generate");
+  EXPECT_EQ(Code(unknown), "INVALID_ARGUMENT");
+  EXPECT_NE(unknown.error->ai_message.find("write a Makefile yourself"), std::string::npos);
+  Write("go.mod", "");
+  Write("package.json", "{}");
+  const ToolResult ambiguous = Call("makefile_generate");
+  EXPECT_EQ(Code(ambiguous), "INVALID_ARGUMENT");
+  EXPECT_NE(ambiguous.error->message.find("go.mod, package.json"), std::string::npos);
+  EXPECT_FALSE(fs::exists(project_ / "Makefile"));
+}
+
+TEST_F(MakeTest, GenerateDryRun) {
+  const JsonValue data = Data(Call("makefile_generate", R"({"language":"python","dry_run":true})"));
+  EXPECT_NE(data.Find("would_print")->AsString().find("\truff check --fix .\n"), std::string::npos);
+  EXPECT_NE(data.Find("confinement"), nullptr);
+  EXPECT_TRUE(fs::is_empty(project_));
+}
+
+TEST_F(MakeTest, ProjectActionsDoesTheSame) {
+  Write("package.json", "{}");
+  Data(Call("project_actions", R"({"operation":"generate"})"));
+  EXPECT_EQ(Data(Call("project_actions", R"({"operation":"default"})")).Find("stdout")->AsString(),
+            "No default action\n");
+  EXPECT_EQ(Code(Call("project_actions", R"({"operation":"missing"})")), "INVALID_TARGET");
+  for (const char* misfit : {R"({"operation":"add"})", R"({"operation":"commit"})",
+                             R"({"operation":"default","paths":["a"]})",
+                             R"({"operation":"add","paths":["a"],"message":"m"})",
+                             R"({"operation":"generate","message":"m"})",
+                             R"({"operation":"commit","message":"m","language":"go"})"}) {
+    EXPECT_EQ(Code(Call("project_actions", misfit)), "INVALID_ARGUMENT") << misfit;
+  }
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,104 @@
+// ToolFixture: the tools themselves, on a project with a home of its own, with the real worker,
+// make and git; without a server around them.
+//
+//   Write("Makefile", ".PHONY: hi\nhi:\n\t@echo hi\n");
+//   const ToolResult result = Call("make", R"({"target":"hi"})");
+//   EXPECT_EQ(Data(result).Find("stdout")->AsString(), "hi\n");
+#pragma once
+
+#include <gtest/gtest.h>
+#include <uv.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "policy/load.h"
+#include "supervisor/tool.h"
+#include "supervisor/tool_output.h"
+#include "supervisor/tools/target_cache.h"
+#include "tests/support/temp_dir.h"
+
+namespace pa {
+
+class ToolFixture : public ::testing::Test {
+ protected:
+  ToolFixture() {
+    for (const char* name : {"project", "home", "outside", "tmp"}) {
+      std::filesystem::create_directory(base_ / name);
+    }
+    policy::PolicySources sources;
+    sources.administrator_file = "/nonexistent";
+    sources.roots = {project_};
+    sources.home = home_;
+    sources.variables = ambient_;
+    const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
+    EXPECT_TRUE(loaded.policy);
+    policy_ = std::make_shared<policy::Policy>(*loaded.policy);
+    policy_->enable_all = true;
+    const char* worker = std::getenv("PA_WORKER");
+    EXPECT_NE(worker, nullptr);
+    uv_loop_init(&loop_);
+    store_ = std::make_unique<ResultStore>(base_ / "tmp", 1u << 30);
+    runner_ = std::make_unique<Runner>(
+        &loop_, RunnerConfig{.worker_path = worker ? worker : "", .tmp_base = base_ / "tmp"},
+        *store_);
+  }
+  ~ToolFixture() override {
+    bool stopped = false;
+    runner_->Shutdown([&] { stopped = true; });
+    while (!stopped && uv_run(&loop_, UV_RUN_ONCE) != 0) continue;
+    runner_.reset();
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    EXPECT_EQ(uv_loop_close(&loop_), 0);
+  }
+
+  ToolResult Call(const std::string& name, const std::string& arguments = "{}") {
+    const Result<JsonValue> json = ParseJson(arguments);
+    EXPECT_TRUE(json.has_value()) << arguments;
+    auto request = MakeToolRequest(*FindTool(name), &*json);
+    if (!request) return RefusedCall(request.error());
+    CallContext call{policy_, *runner_, cache_, ambient_, nullptr, cancel_};
+    std::optional<ToolResult> result;
+    Task<ToolResult> task = request->tool().run(*request, call);
+    Detach(std::move(task), [&](ToolResult value) { result = std::move(value); });
+    while (!result && uv_run(&loop_, UV_RUN_ONCE) != 0) continue;
+    EXPECT_TRUE(result.has_value());
+    return result ? std::move(*result) : ToolResult{};
+  }
+
+  // Fails the test when the call failed.
+  JsonValue Data(const ToolResult& result) {
+    EXPECT_FALSE(result.error.has_value()) << result.text;
+    return ParseJson(result.data.empty() ? "{}" : result.data).value();
+  }
+  static std::string Code(const ToolResult& result) {
+    return result.error ? result.error->code : "";
+  }
+
+  void Write(const std::string& name, std::string_view text) {
+    testing::WriteText(project_ / name, text);
+  }
+  std::string Read(const std::string& name) { return testing::ReadText(project_ / name); }
+
+  testing::TempDir dir_;
+  const std::filesystem::path base_ = std::filesystem::canonical(dir_.path());
+  const std::filesystem::path project_ = base_ / "project";
+  const std::filesystem::path home_ = base_ / "home";
+  const std::filesystem::path outside_ = base_ / "outside";
+  std::map<std::string, std::string> ambient_ = {
+      {"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"HOME", home_}, {"LANG", "C.UTF-8"}};
+  std::shared_ptr<policy::Policy> policy_;
+  uv_loop_t loop_{};
+  std::unique_ptr<ResultStore> store_;
+  int changes_ = 0;
+  TargetCache cache_{[this] { ++changes_; }};
+  CancelSource cancel_;
+  std::unique_ptr<Runner> runner_;
+};
+
+}  // namespace pa
