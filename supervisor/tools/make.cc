@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "supervisor/tool_output.h"
+#include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/params.h"
 #include "supervisor/tools/render.h"
 #include "supervisor/tools/target_discovery.h"

@@ -8,6 +8,7 @@
 
 #include "base/json_writer.h"
 #include "supervisor/tool_output.h"
+#include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/params.h"
 #include "supervisor/tools/render.h"

@@ -39,9 +39,4 @@ std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& e
 // kSetupFailed: nothing ran.
 ToolError SetupError(const Execution& execution);
 
-// What would run, inside what: the result of dry_run. `would_print` nothing: not known without
-// running.
-ToolResult RenderDryRun(const CommandReport& report, const policy::Allow& allow,
-                        std::optional<std::string> would_print);
-
 }  // namespace pa

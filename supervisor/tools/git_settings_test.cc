@@ -1,4 +1,4 @@
-#include "supervisor/tools/git.h"
+#include "supervisor/tools/git_settings.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,66 @@
+#include "supervisor/tools/dry_run.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <variant>
+
+#include "base/json.h"
+#include "policy/decide.h"
+#include "tests/support/temp_dir.h"
+
+namespace pa {
+namespace {
+
+class DryRunTest : public ::testing::Test {
+ protected:
+  ToolResult Render(std::optional<std::string> would_print) {
+    policy::Policy policy;
+    policy.roots = {std::filesystem::canonical(dir_.path())};
+    policy.enable_all = true;
+    const auto directory = policy::ValidateWorkingDirectory(policy, "");
+    const policy::Decision decision =
+        policy::Decide(policy, {.tool = "make", .target = "t", .directory = &directory.value()});
+    const CommandReport report{.what = "make t",
+                               .argv = {"make", "--", "a b"},
+                               .working_dir = directory->path(),
+                               .decision = "rule"};
+    return RenderDryRun(report, std::get<policy::Allow>(decision), std::move(would_print));
+  }
+
+  testing::TempDir dir_;
+};
+
+TEST_F(DryRunTest, DataHoldsAllThatWouldBeGrantedAndEnforced) {
+  const ToolResult result = Render("cc x\n");
+  const auto data = ParseJson(result.data);
+  ASSERT_TRUE(data.has_value());
+  EXPECT_EQ(data->Find("command")->AsString(), "make -- 'a b'");
+  EXPECT_EQ(data->Find("argv")->Dump(), R"(["make","--","a b"])");
+  EXPECT_EQ(data->Find("would_print")->AsString(), "cc x\n");
+  const JsonValue* confinement = data->Find("confinement");
+  ASSERT_NE(confinement, nullptr);
+  EXPECT_EQ(confinement->Find("network")->AsString(), "none");
+  EXPECT_EQ(confinement->Find("limits")->Find("processes")->AsInteger(), 512);
+  for (const JsonValue& path : confinement->Find("paths")->Items()) {
+    EXPECT_FALSE(path.Find("reason")->AsString().empty());
+    EXPECT_FALSE(path.Find("access")->AsString().empty());
+  }
+  EXPECT_EQ(confinement->Find("paths")->Items().back().Find("path")->AsString(), "$TMPDIR");
+  for (const JsonValue& protection : confinement->Find("enforcement")->Items()) {
+    const bool enforced = protection.Find("level")->AsString() == "enforced";
+    EXPECT_NE(protection.Find(enforced ? "by" : "why"), nullptr);
+  }
+  EXPECT_EQ(result.decision, "rule");
+}
+
+TEST_F(DryRunTest, TextSaysTheSame) {
+  const ToolResult result = Render(std::nullopt);
+  EXPECT_EQ(ParseJson(result.data)->Find("would_print"), nullptr);
+  EXPECT_TRUE(result.text.starts_with("dry run, nothing was changed: make -- 'a b'\n"));
+  EXPECT_NE(result.text.find("(read, write, execute): working directory"), std::string::npos);
+  EXPECT_NE(result.text.find("network: none"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,204 @@
+#include "supervisor/tools/git_settings.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "supervisor/tools/render.h"
+
+namespace pa {
+namespace {
+
+// Who commits, and what decides which bytes are stored; as git prints keys, in lower case.
+constexpr std::string_view kUserSettings =
+    R"(^((user|author|committer)\.(name|email)|user\.useconfigonly)"
+    R"(|core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile)|i18n\.commitencoding)$)";
+
+// Fields end with NUL; a key and its value are divided by the first newline. A key alone means
+// true.
+std::vector<std::string_view> Fields(std::string_view output) {
+  std::vector<std::string_view> fields;
+  for (std::size_t end = output.find('\0'); end != std::string_view::npos;
+       end = output.find('\0')) {
+    fields.push_back(output.substr(0, end));
+    output.remove_prefix(end + 1);
+  }
+  return fields;
+}
+
+// Keeps what `git config` prints; a file that is longer than this names nobody.
+class SettingsSink : public OutputSink {
+ public:
+  void OnOutput(Stream stream, std::string_view bytes) override {
+    std::string& text = stream == Stream::kStdout ? output_ : complaints_;
+    text.append(bytes.substr(0, kMax - text.size()));
+  }
+  const std::string& output() const { return output_; }
+  const std::string& complaints() const { return complaints_; }
+
+ private:
+  static constexpr std::size_t kMax = 256u << 10;
+  std::string output_;
+  std::string complaints_;
+};
+
+// One `git config` that reads and does nothing else.
+struct ConfigQuery {
+  std::vector<std::string> options;
+  std::string_view pattern;  // of keys
+  std::vector<sandbox::PathGrant> grants = {};
+  bool without_user = false;  // even to start, git would read the user's configuration
+};
+
+CommandPlan ConfigPlan(const Work& work, const GitReader& git, const ConfigQuery& query,
+                       const CallContext& call) {
+  CommandPlan plan{.executable = git.executable,
+                   .argv = {"git", "config", "-z"},
+                   .env = git.environment,
+                   .directory = work.directory};
+  plan.argv.insert(plan.argv.end(), query.options.begin(), query.options.end());
+  plan.argv.insert(plan.argv.end(), {"--get-regexp", std::string(query.pattern)});
+  if (!call.policy->config_home.empty()) plan.env["XDG_CONFIG_HOME"] = call.policy->config_home;
+  if (query.without_user) plan.env["GIT_CONFIG_GLOBAL"] = "/dev/null";
+  return plan;
+}
+
+bool IsRegularFile(const std::string& path) {
+  struct stat status{};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// 1 is git's way to say that there is no such setting.
+std::optional<ToolError> ErrorOfQuery(const Execution& run, const SettingsSink& sink) {
+  if (run.outcome == Outcome::kExited && run.exit_code <= 1) return std::nullopt;
+  const CommandReport report{.what = "git config", .git = true};
+  Execution told = run;
+  told.err.text = sink.complaints();
+  return ErrorOf(report, told);
+}
+
+using QueryResult = std::expected<std::string, ToolError>;
+
+Task<QueryResult> RunQuery(const Work& work, const GitReader& git, ConfigQuery query,
+                           CallContext& call) {
+  Permission permission{.purpose = policy::Purpose::kGitIdentity, .extra = query.grants};
+  auto allow = Permit(work, call, std::move(permission));
+  if (!allow) co_return std::unexpected(std::move(allow.error()));
+  SettingsSink sink;
+  const RunOptions options{.sink = &sink, .cancel = &call.cancel, .capture = false};
+  CommandPlan plan = ConfigPlan(work, git, query, call);
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  const Execution run = co_await task;
+  if (auto error = ErrorOfQuery(run, sink)) co_return std::unexpected(std::move(*error));
+  co_return sink.output();
+}
+
+// Values of include.path in `file`, as paths.
+std::vector<std::string> IncludedPaths(const CallContext& call, const std::string& file,
+                                       std::string_view output) {
+  std::vector<std::string> paths;
+  for (std::string_view field : Fields(output)) {
+    const std::size_t newline = field.find('\n');
+    if (newline == std::string_view::npos) continue;
+    std::string path(field.substr(newline + 1));
+    if (path.starts_with("~/")) path.replace(0, 1, call.policy->home);
+    if (!path.starts_with('/')) path.insert(0, file.substr(0, file.rfind('/') + 1));
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+using Files = std::expected<std::vector<sandbox::PathGrant>, ToolError>;
+
+// The files that the user's own configuration includes, and those that these include. What a
+// repository includes is never granted.
+Task<Files> FindIncludedFiles(const Work& work, const GitReader& git, CallContext& call) {
+  constexpr std::size_t kMaxFiles = 16;
+  std::vector<std::string> files = {call.policy->home + "/.gitconfig",
+                                    call.policy->config_home + "/git/config"};
+  std::vector<sandbox::PathGrant> grants;
+  for (std::size_t i = 0; i < std::min(files.size(), kMaxFiles); ++i) {
+    if (!IsRegularFile(files[i])) continue;
+    grants.push_back({files[i], sandbox::Access::kRead, "git configuration of the user"});
+    ConfigQuery query{.options = {"--file", files[i], "--no-includes"},
+                      .pattern = R"(^include(if\..*)?\.path$)",
+                      .grants = {grants.back()},
+                      .without_user = true};
+    Task<QueryResult> task = RunQuery(work, git, std::move(query), call);
+    const QueryResult output = co_await task;
+    if (!output) co_return std::unexpected(output.error());
+    const std::vector<std::string> paths = IncludedPaths(call, files[i], *output);
+    files.insert(files.end(), paths.begin(), paths.end());
+  }
+  co_return grants;
+}
+
+// The user's own lists of ignored files and attributes: named by a setting, or in their usual
+// place. Only that file can be read. git warns of a file that is there and cannot be opened, so the
+// usual place of one that is not granted is not looked at either.
+void GrantUserFile(const CallContext& call, const std::string& key, const std::string& usual,
+                   UserSettings& user, std::vector<sandbox::PathGrant>& grants) {
+  if (user.set_by_repository.contains(key)) return;
+  auto setting = std::ranges::find(user.settings, key, &GitSetting::key);
+  if (setting == user.settings.end()) {
+    setting = user.settings.insert(setting, {key, call.policy->config_home + "/git/" + usual});
+  }
+  if (setting->value.starts_with("~/")) setting->value.replace(0, 1, call.policy->home);
+  if (setting->value.starts_with('/') && IsRegularFile(setting->value)) {
+    grants.push_back({setting->value, sandbox::Access::kRead, "git configuration of the user"});
+  } else {
+    setting->value = "/dev/null";
+  }
+}
+
+}  // namespace
+
+UserSettings ParseUserSettings(std::string_view output) {
+  UserSettings user;
+  const std::vector<std::string_view> fields = Fields(output);
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    const std::string_view scope = fields[i];
+    const std::size_t end = std::min(fields[i + 1].find('\n'), fields[i + 1].size());
+    const bool has_value = end < fields[i + 1].size();
+    GitSetting setting{.key = std::string(fields[i + 1].substr(0, end)),
+                       .value = has_value ? std::string(fields[i + 1].substr(end + 1)) : "true"};
+    if (scope == "global") {
+      std::erase_if(user.settings, [&](const GitSetting& one) { return one.key == setting.key; });
+      user.settings.push_back(std::move(setting));
+    } else {
+      user.set_by_repository.insert(std::move(setting.key));
+    }
+  }
+  std::erase_if(user.settings,
+                [&](const GitSetting& one) { return user.set_by_repository.contains(one.key); });
+  return user;
+}
+
+// git gives up when it cannot open an included file, so in that case the includes are looked for
+// first and granted. Nearly nobody needs it, and nobody else pays for it.
+Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, CallContext& call) {
+  ConfigQuery query{.options = {"--show-scope", "--includes"}, .pattern = kUserSettings};
+  query.grants = git.repository;
+  query.grants.push_back({work.directory.path(), sandbox::Access::kRead, "working directory"});
+  Task<QueryResult> task = RunQuery(work, git, query, call);
+  QueryResult output = co_await task;
+  if (!output && output.error().code == "COMMAND_FAILED") {
+    Task<Files> search = FindIncludedFiles(work, git, call);
+    const Files files = co_await search;
+    if (!files) co_return std::unexpected(files.error());
+    query.grants.insert(query.grants.end(), files->begin(), files->end());
+    Task<QueryResult> again = RunQuery(work, git, std::move(query), call);
+    output = co_await again;
+  }
+  if (!output) co_return std::unexpected(std::move(output.error()));
+  co_return ParseUserSettings(*output);
+}
+
+std::vector<sandbox::PathGrant> GrantUserFiles(const CallContext& call, UserSettings& user) {
+  std::vector<sandbox::PathGrant> grants;
+  GrantUserFile(call, "core.excludesfile", "ignore", user, grants);
+  GrantUserFile(call, "core.attributesfile", "attributes", user, grants);
+  return grants;
+}
+
+}  // namespace pa

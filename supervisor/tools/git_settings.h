@@ -1,0 +1,48 @@
+// Who the user is, for a git that must not see the home.
+//
+// A commit must not be able to read the home, but needs the user's name. So a first, equally
+// confined git that does nothing but read configuration prints the few settings below, and the
+// second gets them as GIT_CONFIG_COUNT. Those are stronger than the repository's own settings, so
+// what the repository sets itself is left out: git's order of precedence stays as it is.
+#pragma once
+
+#include <expected>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/tools/work.h"
+
+namespace pa {
+
+struct GitSetting {
+  std::string key;
+  std::string value;
+  bool operator==(const GitSetting&) const = default;
+};
+
+struct UserSettings {
+  std::vector<GitSetting> settings;         // the user's, the last of each key
+  std::set<std::string> set_by_repository;  // keys that are left to it
+};
+// From the output of `git config -z --show-scope --get-regexp`.
+UserSettings ParseUserSettings(std::string_view output);
+
+// How to run the git that reads.
+struct GitReader {
+  std::string executable;
+  std::map<std::string, std::string> environment;
+  std::vector<sandbox::PathGrant> repository;  // beyond the working directory; read-only
+};
+using ReadSettings = std::expected<UserSettings, ToolError>;
+
+// `work` and `git` must outlive the task.
+Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, CallContext& call);
+
+// The user's own lists of ignored files and attributes: what to grant. Settles in `user` where git
+// looks.
+std::vector<sandbox::PathGrant> GrantUserFiles(const CallContext& call, UserSettings& user);
+
+}  // namespace pa
