@@ -1,11 +1,8 @@
 // git_add and git_commit with the real git.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
-#include <fstream>
-
 #include "base/json_writer.h"
+#include "tests/support/run_program.h"
 #include "tests/support/tool_fixture.h"
 
 namespace pa {
@@ -23,25 +20,20 @@ class GitToolsTest : public ToolFixture {
  protected:
   void SetUp() override {
     UserConfig("[user]\n\tname = Ann Author\n\temail = ann@example.com\n");
-    Git("init -q -b main .");
+    Git({"init", "-q", "-b", "main", "."});
   }
   void UserConfig(const std::string& text) { testing::WriteText(home_ / ".gitconfig", text); }
 
-  // git as the user runs it, outside every sandbox; what it prints.
-  std::string Git(const std::string& arguments, const fs::path& directory = {}) {
-    const fs::path at = directory.empty() ? project_ : directory;
-    const std::string command = "cd '" + at.string() + "' && HOME='" + home_.string() +
-                                "' GIT_CONFIG_NOSYSTEM=1 git " + arguments + " 2>&1";
-    FILE* pipe = popen(command.c_str(), "r");
-    std::string output;
-    std::array<char, 4096> buffer;
-    while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) {
-      output.append(buffer.data(), got);
-    }
-    pclose(pipe);
-    return output;
+  // git as the user runs it, outside every sandbox; what it prints, its complaints last.
+  std::string Git(std::vector<std::string> arguments, const fs::path& directory = {}) {
+    arguments.insert(arguments.begin(), "git");
+    const testing::ProgramResult result =
+        testing::RunProgram({.command = std::move(arguments),
+                             .environment = {"HOME=" + home_.string(), "GIT_CONFIG_NOSYSTEM=1"},
+                             .directory = directory.empty() ? project_ : directory});
+    return result.output + result.errors;
   }
-  std::string Staged() { return Git("diff --cached --name-only -z --no-renames"); }
+  std::string Staged() { return Git({"diff", "--cached", "--name-only", "-z", "--no-renames"}); }
 
   ToolResult Add(const std::vector<std::string>& paths, const std::string& more = "") {
     JsonWriter writer;
@@ -55,7 +47,7 @@ class GitToolsTest : public ToolFixture {
   }
   // The message as the commit object holds it.
   std::string Message() {
-    const std::string object = Git("cat-file commit HEAD");
+    const std::string object = Git({"cat-file", "commit", "HEAD"});
     return object.substr(object.find("\n\n") + 2);
   }
   static std::string Zeroed(std::string text) {
@@ -75,7 +67,7 @@ TEST_F(GitToolsTest, AddsAndCommits) {
   const JsonValue committed = Data(Commit("First\n"));
   EXPECT_EQ(committed.Find("command")->AsString(), "git commit --file=- --cleanup=verbatim");
   EXPECT_EQ(Message(), "First\n");
-  EXPECT_EQ(Git("log -1 --format='%an <%ae> %cn <%ce>'"),
+  EXPECT_EQ(Git({"log", "-1", "--format=%an <%ae> %cn <%ce>"}),
             "Ann Author <ann@example.com> Ann Author <ann@example.com>\n");
 }
 
@@ -120,7 +112,7 @@ TEST_F(GitToolsTest, PathsAreLiteral) {
   Write("outside_d", "x");
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
-    Git("rm -q -r --cached --ignore-unmatch .");
+    Git({"rm", "-q", "-r", "--cached", "--ignore-unmatch", "."});
     Data(Add({name}, R"(,"working_directory":"d")"));
     EXPECT_EQ(Staged(), "d/" + name + std::string(1, '\0'));
   }
@@ -165,7 +157,7 @@ TEST_F(GitToolsTest, NoRepositoryIsGitsToSay) {
 
 TEST_F(GitToolsTest, NobodyConfigured) {
   UserConfig("");
-  Git("config user.useConfigOnly true");
+  Git({"config", "user.useConfigOnly", "true"});
   Write("f", "x");
   Data(Add({"f"}));
   const ToolResult result = Commit("x");
@@ -174,7 +166,7 @@ TEST_F(GitToolsTest, NobodyConfigured) {
 }
 
 TEST_F(GitToolsTest, TheRepositorysIdentityIsStronger) {
-  Git("config user.email local@example.com");
+  Git({"config", "user.email", "local@example.com"});
   UserConfig(
       "[user]\n\tname = Ann\n\temail = ann@example.com\n[committer]\n\tname = Robot\n"
       "[includeIf \"gitdir:" +
@@ -183,7 +175,8 @@ TEST_F(GitToolsTest, TheRepositorysIdentityIsStronger) {
   Write("f", "x");
   Data(Add({"f"}));
   Data(Commit("x"));
-  EXPECT_EQ(Git("log -1 --format='%an <%ae> %cn'"), "Ann at Work <local@example.com> Robot\n");
+  EXPECT_EQ(Git({"log", "-1", "--format=%an <%ae> %cn"}),
+            "Ann at Work <local@example.com> Robot\n");
 }
 
 TEST_F(GitToolsTest, ConfigurationKeptElsewhere) {
@@ -197,12 +190,12 @@ TEST_F(GitToolsTest, ConfigurationKeptElsewhere) {
   Write("f", "x");
   Data(Add({"f"}));
   Data(Commit("x"));
-  EXPECT_EQ(Git("log -1 --format=%an"), "Ann Dot\n");
+  EXPECT_EQ(Git({"log", "-1", "--format=%an"}), "Ann Dot\n");
 }
 
 TEST_F(GitToolsTest, WhatTheRepositoryIncludesIsNotRead) {
   testing::WriteText(home_ / "secret", "[user]\n\tname = Secret\n");
-  Git("config include.path '" + (home_ / "secret").string() + "'");
+  Git({"config", "include.path", home_ / "secret"});
   Write("f", "x");
   EXPECT_EQ(Code(Add({"f"})), "COMMAND_FAILED");
 }
@@ -214,7 +207,7 @@ TEST_F(GitToolsTest, TheUsersLineEndingsAndIgnoredFilesCount) {
   Write("d/x.swp", "x");
   Data(Add({"d"}));
   EXPECT_EQ(Staged(), Zeroed("d/f\n"));
-  EXPECT_EQ(Git("cat-file blob :d/f"), "a\nb\n");
+  EXPECT_EQ(Git({"cat-file", "blob", ":d/f"}), "a\nb\n");
 }
 
 TEST_F(GitToolsTest, HooksRunInTheSandboxOrNotAtAll) {
@@ -253,14 +246,13 @@ TEST_F(GitToolsTest, LinkedWorktree) {
   Data(Add({"f"}));
   Data(Commit("first"));
   fs::rename(project_, base_ / "main");
-  EXPECT_EQ(
-      Git("worktree add -q -b side '" + project_.string() + "'", base_ / "main").find("fatal"),
-      std::string::npos);
+  EXPECT_EQ(Git({"worktree", "add", "-q", "-b", "side", project_}, base_ / "main").find("fatal"),
+            std::string::npos);
   Write("g", "y");
   Data(Add({"g"}));
   Data(Commit("on the side"));
-  EXPECT_EQ(Git("log --format=%s side", base_ / "main"), "on the side\nfirst\n");
-  EXPECT_EQ(Git("log --format=%s main", base_ / "main"), "first\n");
+  EXPECT_EQ(Git({"log", "--format=%s", "side"}, base_ / "main"), "on the side\nfirst\n");
+  EXPECT_EQ(Git({"log", "--format=%s", "main"}, base_ / "main"), "first\n");
 }
 
 TEST_F(GitToolsTest, SubdirectoryOfTheRepository) {
@@ -272,7 +264,7 @@ TEST_F(GitToolsTest, SubdirectoryOfTheRepository) {
   EXPECT_EQ(Staged(), Zeroed("sub/f\n"));
   EXPECT_EQ(Code(Add({"../top"}, R"(,"working_directory":"sub")")), "INVALID_PATH");
   Data(Commit("sub", R"(,"working_directory":"sub")"));
-  EXPECT_EQ(Git("show --name-only --format=%s"), "sub\n\nsub/f\n");
+  EXPECT_EQ(Git({"show", "--name-only", "--format=%s"}), "sub\n\nsub/f\n");
 }
 
 // The server was started in a subdirectory: the repository lies above the root.
@@ -290,17 +282,17 @@ TEST_F(GitToolsTest, RepositoryAboveTheRoot) {
 
 TEST_F(GitToolsTest, Submodule) {
   fs::create_directory(base_ / "lib");
-  Git("init -q -b main", base_ / "lib");
-  Git("commit -q --allow-empty -m lib", base_ / "lib");
-  Git("-c protocol.file.allow=always submodule --quiet add '" + (base_ / "lib").string() + "' lib");
+  Git({"init", "-q", "-b", "main"}, base_ / "lib");
+  Git({"commit", "-q", "--allow-empty", "-m", "lib"}, base_ / "lib");
+  Git({"-c", "protocol.file.allow=always", "submodule", "--quiet", "add", base_ / "lib", "lib"});
   Write("lib/f", "x");
   Data(Add({"f"}, R"(,"working_directory":"lib")"));
   Data(Commit("in the submodule", R"(,"working_directory":"lib")"));
-  EXPECT_EQ(Git("log -1 --format=%s", project_ / "lib"), "in the submodule\n");
+  EXPECT_EQ(Git({"log", "-1", "--format=%s"}, project_ / "lib"), "in the submodule\n");
 }
 
 TEST_F(GitToolsTest, RepositoriesThatAreNotOursAreNotTouched) {
-  Git("init -q '" + (outside_ / "victim").string() + "'");
+  Git({"init", "-q", outside_ / "victim"});
   fs::remove_all(project_ / ".git");
   Write(".git", "gitdir: " + (outside_ / "victim/.git").string() + "\n");
   Write("f", "x");
@@ -317,7 +309,7 @@ TEST_F(GitToolsTest, DryRunChangesNothing) {
   EXPECT_EQ(Staged(), "");
   Data(Add({"f"}));
   Data(Commit("x", R"(,"dry_run":true)"));
-  EXPECT_NE(Git("log").find("does not have any commits"), std::string::npos);
+  EXPECT_NE(Git({"log"}).find("does not have any commits"), std::string::npos);
 }
 
 TEST_F(GitToolsTest, NothingOfTheEnvironmentReachesGit) {
@@ -327,7 +319,7 @@ TEST_F(GitToolsTest, NothingOfTheEnvironmentReachesGit) {
   Write("f", "x");
   Data(Add({"f"}));
   Data(Commit("x"));
-  EXPECT_EQ(Git("log -1 --format=%an"), "Ann Author\n");
+  EXPECT_EQ(Git({"log", "-1", "--format=%an"}), "Ann Author\n");
 }
 
 TEST_F(GitToolsTest, NoGitOnThePath) {
