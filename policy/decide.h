@@ -59,7 +59,8 @@ struct Deny {
   std::string ai_message;  // how to change it, or what to do instead
 };
 
-// What Decide says of a tool that is not enabled, for whoever must refuse before there is a request.
+// What Decide says of a tool that is not enabled, for whoever must refuse before there is
+// a request.
 Deny ToolDisabled(const std::string& tool);
 
 using Decision = std::variant<Allow, Deny>;

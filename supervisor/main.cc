@@ -44,7 +44,9 @@ struct Dispatch {
 
 int main(int argc, char** argv) {
   // A client that goes away is an error of write(2), not the end of us: the tree must end first.
-  signal(SIGPIPE, SIG_IGN);
+  struct sigaction ignore{};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, nullptr);
   const pa::ParsedCommandLine parsed = pa::ParseCommandLine(argc, argv);
   if (!parsed.command) {
     fputs(parsed.text.c_str(), parsed.exit_status == 0 ? stdout : stderr);

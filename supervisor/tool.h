@@ -34,7 +34,8 @@ class ToolRequest {
 
  private:
   friend struct ToolRequestMaker;
-  ToolRequest(const Tool& tool, Arguments arguments) : tool_(&tool), arguments_(std::move(arguments)) {}
+  ToolRequest(const Tool& tool, Arguments arguments)
+      : tool_(&tool), arguments_(std::move(arguments)) {}
   const Tool* tool_;
   Arguments arguments_;
 };
@@ -42,11 +43,11 @@ std::expected<ToolRequest, ToolError> MakeToolRequest(const Tool& tool, const Js
 
 // What a running call may use. Owned by the session; outlives the call.
 struct CallContext {
-  policy::PolicyPtr policy;                            // in force when the call began
+  policy::PolicyPtr policy;  // in force when the call began
   Runner& runner;
   TargetCache& targets;
-  const std::map<std::string, std::string>& ambient;   // our own environment
-  OutputSink* sink = nullptr;                          // live output; may be null
+  const std::map<std::string, std::string>& ambient;  // our own environment
+  OutputSink* sink = nullptr;                         // live output; may be null
   CancelSource& cancel;
 };
 
@@ -56,12 +57,12 @@ struct ResourceLink {
 };
 
 struct ToolResult {
-  std::string data;                 // a JSON object, or "" when nothing was produced
-  std::optional<ToolError> error;   // absent on success
-  std::string text;                 // the text content: complete by itself
+  std::string data;                // a JSON object, or "" when nothing was produced
+  std::optional<ToolError> error;  // absent on success
+  std::string text;                // the text content: complete by itself
   std::vector<ResourceLink> links;
   std::vector<std::string> warnings;
-  std::string decision;             // the rule that allowed it; "" = default
+  std::string decision;  // the rule that allowed it; "" = default
   bool truncated = false;
   std::string result_uri;
 };
@@ -79,7 +80,7 @@ struct Tool {
   std::string_view description;
   Annotations annotations;
   std::span<const Param> params;
-  std::string_view data_schema;     // JSON Schema of `data`, for outputSchema
+  std::string_view data_schema;  // JSON Schema of `data`, for outputSchema
   Task<ToolResult> (*run)(ToolRequest request, CallContext& call);
 };
 

@@ -333,20 +333,20 @@ void AddNetwork(Attempts& all) {
 // --- other processes. SIGURG (23), because whoever does not expect it ignores it.
 
 void AddProcesses(Attempts& all) {
-  const auto signal = [&](const char* name, std::string_view escape, std::string_view twin) {
+  const auto signalled = [&](const char* name, std::string_view escape, std::string_view twin) {
     all.push_back({name, escape, twin, BystanderSignalled});
   };
   constexpr std::string_view kOwnChild = "sleep 9 & ./attempt kill $! 23 && kill $!";
-  signal("SignalBystander", "./attempt kill {bystander} 23", kOwnChild);
-  signal("SignalEverybody", "./attempt kill -1 23", kOwnChild);
-  signal("SignalByQueue", "./attempt sigqueue {bystander} 23",
-         "sleep 9 & ./attempt sigqueue $! 23 && kill $!");
-  signal("SignalThread", "./attempt tgkill {bystander} 23",
-         "sleep 9 & ./attempt tgkill $! 23 && kill $!");
-  signal("SignalByPidfd", "./attempt pidfd-kill {bystander} 23",
-         "sleep 9 & ./attempt pidfd-kill $! 23 && kill $!");
-  signal("SignalAsOwner", "./attempt owner-signal {bystander} 23",
-         "sleep 9 & ./attempt owner-signal $! 23 && kill $!");
+  signalled("SignalBystander", "./attempt kill {bystander} 23", kOwnChild);
+  signalled("SignalEverybody", "./attempt kill -1 23", kOwnChild);
+  signalled("SignalByQueue", "./attempt sigqueue {bystander} 23",
+            "sleep 9 & ./attempt sigqueue $! 23 && kill $!");
+  signalled("SignalThread", "./attempt tgkill {bystander} 23",
+            "sleep 9 & ./attempt tgkill $! 23 && kill $!");
+  signalled("SignalByPidfd", "./attempt pidfd-kill {bystander} 23",
+            "sleep 9 & ./attempt pidfd-kill $! 23 && kill $!");
+  signalled("SignalAsOwner", "./attempt owner-signal {bystander} 23",
+            "sleep 9 & ./attempt owner-signal $! 23 && kill $!");
   all.push_back({"SignalServer", "./attempt kill {server} 23", kOwnChild, Did("kill")});
   all.push_back(
       {"SignalGuardian",

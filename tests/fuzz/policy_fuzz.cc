@@ -1,4 +1,5 @@
-// A policy file: nothing crashes the parser, and what it accepts it writes out and reads back the same.
+// A policy file: nothing crashes the parser, and what it accepts it writes out and reads back
+// the same.
 #include <cstddef>
 #include <cstdint>
 #include <string>
