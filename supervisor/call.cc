@@ -1,9 +1,10 @@
 #include "supervisor/call.h"
 
-#include <fmt/format.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 
 #include "base/file.h"
@@ -99,6 +100,17 @@ ToolResult Refused(const CallCommand& command, std::optional<ToolRequest>* reque
   return {};
 }
 
+// The last command of a call is the one that people want to look at: make itself, not the
+// discovery.
+std::function<void(const std::string&)> SpecWriter(const std::string& path) {
+  return [path](const std::string& spec) {
+    const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const Result<void> written =
+        file ? WriteAll(file.get(), spec) : std::unexpected(Error("open", path, errno));
+    if (!written) LogError(written.error().Message());
+  };
+}
+
 }  // namespace
 
 int RunCall(const CallCommand& command, const Environment& environment) {
@@ -112,6 +124,7 @@ int RunCall(const CallCommand& command, const Environment& environment) {
   std::optional<ToolRequest> request;
   ToolResult result = Refused(command, &request);
   if (request) {
+    if (command.write_spec) parts->on_spec = SpecWriter(*command.write_spec);
     Loop loop;
     Engine engine(loop.get(), std::move(*parts), environment);
     result = Execute(command, engine, loop, std::move(*request), &view, environment);

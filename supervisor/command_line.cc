@@ -56,8 +56,8 @@ void AddCall(CLI::App& app, Values* values) {
   sub->add_option("ARGUMENTS", call.arguments, "Its arguments, a JSON object");
   sub->add_flag("--json", call.json, "Print the structured result, one line, and nothing else");
   sub->add_option("--write-spec", call.write_spec,
-                  "Write the worker's order to FILE instead of running it; "
-                  "'project-actions-worker --spec FILE' runs it by hand")
+                  "Write the worker's order to FILE too; 'project-actions-worker --spec FILE' runs "
+                  "it by hand")
       ->type_name("FILE");
   AddCommon(sub, &call.common);
 }

@@ -31,7 +31,7 @@ struct CallCommand {
   std::string tool;
   std::string arguments = "{}";  // JSON text
   bool json = false;
-  std::optional<std::string> write_spec;  // write the worker's order there instead of running it
+  std::optional<std::string> write_spec;  // also write the worker's order there
 };
 
 struct DoctorCommand {

@@ -97,7 +97,7 @@ void AppendPolicy(const DoctorReport& report, const Painter& paint, std::string*
 }  // namespace
 
 bool DoctorReport::Complete() const {
-  return enforcement.Complete() && probe_error.empty() && probe_allowed.empty() &&
+  return enforcement.Full() && probe_error.empty() && probe_allowed.empty() &&
          !probe_denied.empty() && policy_errors.empty() && !worker.empty();
 }
 

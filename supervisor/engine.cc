@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "supervisor/log.h"
 #include "supervisor/version.h"
 
 namespace pa {
@@ -63,6 +64,7 @@ std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
   for (const policy::Diagnostic& diagnostic : loaded.diagnostics) {
     wrong.push_back(diagnostic.Format());
   }
+  for (const policy::Diagnostic& warning : loaded.warnings) LogWarning(warning.Format());
   const Result<std::string> worker = FindWorker(options.worker);
   if (!worker) wrong.push_back(worker.error().Message());
   if (!wrong.empty()) return std::unexpected(std::move(wrong));
@@ -74,7 +76,9 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
       policy_(std::move(parts.policy)),
       results_(TemporaryBase(environment), policy_->limits.output_total),
       runner_(loop,
-              {.worker_path = std::move(parts.worker), .tmp_base = TemporaryBase(environment)},
+              {.worker_path = std::move(parts.worker),
+               .tmp_base = TemporaryBase(environment),
+               .on_spec = std::move(parts.on_spec)},
               results_),
       targets_([this] {
         if (on_targets_) on_targets_();

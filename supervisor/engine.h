@@ -51,9 +51,10 @@ class SignalWatch {
 struct EngineParts {
   policy::PolicyPtr policy;
   std::string worker;
+  std::function<void(const std::string& spec)> on_spec = {};  // as in RunnerConfig
 };
 
-// Everything that is wrong, a line each: policy errors, a missing worker.
+// Everything that is wrong, a line each: policy errors, a missing worker. Warnings are logged.
 std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
     const CommonOptions& options, const Environment& environment);
 

@@ -19,6 +19,9 @@ int PrintDiagnostics(const policy::LoadedPolicy& loaded) {
   for (const auto& diagnostic : loaded.diagnostics) {
     fmt::print(stderr, "{}\n", diagnostic.Format());
   }
+  for (const auto& warning : loaded.warnings) {
+    fmt::print(stderr, "warning: {}\n", warning.Format());
+  }
   return loaded.policy ? 0 : 1;
 }
 

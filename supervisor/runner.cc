@@ -257,6 +257,10 @@ Result<SpawnedWorker> Runner::Impl::Spawn(const CommandPlan& plan, const policy:
                                           const Slot& slot) {
   const Result<std::string> spec = worker::EncodeSpec(MakeSpec(plan, allow, &slot));
   if (!spec) return std::unexpected(spec.error());
+  if (config.on_spec && plan.action != worker::Action::kProbe) {
+    const Result<std::string> by_hand = worker::EncodeSpec(MakeSpec(plan, allow, nullptr));
+    if (by_hand) config.on_spec(*by_hand);
+  }
   SpawnOrder order;
   order.worker_path = config.worker_path;
   order.spec = *spec;
@@ -290,10 +294,6 @@ Task<Execution> Runner::Impl::Await(RunningCommand& command, CancelSource* cance
   if (cancel != nullptr) cancel->Forget();
   active.erase(&command);
   co_return execution;
-}
-
-Result<std::string> Runner::SpecFor(const CommandPlan& plan, const policy::Allow& allow) const {
-  return worker::EncodeSpec(MakeSpec(plan, allow, nullptr));
 }
 
 void Runner::Shutdown(std::function<void()> done) {

@@ -25,6 +25,8 @@ namespace pa {
 struct RunnerConfig {
   std::string worker_path;  // project-actions-worker
   std::string tmp_base;     // where the instance directory is made: $TMPDIR or /tmp
+  // Sees the order of each command before it runs, as `project-actions-worker --spec` reads it.
+  std::function<void(const std::string& spec)> on_spec;
 };
 
 struct RunOptions {
@@ -52,9 +54,6 @@ class Runner {
   // denied: "enforced" is observed, not assumed.
   Task<Execution> Probe(policy::WorkingDirectory directory, policy::Allow allow,
                         policy::PolicyPtr policy);
-
-  // The encoded spec that Run would send, for `--spec` by hand and dry runs. No descriptors inside.
-  Result<std::string> SpecFor(const CommandPlan& plan, const policy::Allow& allow) const;
 
   // Refuses what waits and ends what runs: politely, half a second later by force. `done` is called
   // from the loop when nothing is left, no process and no temporary directory. Later calls run

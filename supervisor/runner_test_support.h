@@ -82,10 +82,16 @@ class RunnerTest : public testing::Test {
     fs::remove_all(base_);
   }
 
+  std::string last_spec_;  // as the Runner showed it
+
   void UseWorker(const std::string& path) {
     Stop();
     runner_ = std::make_unique<Runner>(
-        &loop_, RunnerConfig{.worker_path = path, .tmp_base = base_ / "tmp"}, *store_);
+        &loop_,
+        RunnerConfig{.worker_path = path,
+                     .tmp_base = base_ / "tmp",
+                     .on_spec = [this](const std::string& spec) { last_spec_ = spec; }},
+        *store_);
   }
   void UseFakeWorker() { UseWorker(FromEnvironment("PA_FAKE_WORKER")); }
 
