@@ -219,12 +219,7 @@ ServerOptions World::Options(const Setting& setting, Sandbox sandbox) {
   WriteText(policy, "version: 1\n" + setting.policy);
   std::vector<std::string> arguments = {"--policy", policy};
   if (sandbox == Sandbox::kUnconfined) {
-    // The supervisor would find out at the first call; see SaysDenied in worker/probe.cc.
-    fs::path worker = project_.home() / "worker";
-    WriteText(worker, "#!/bin/sh\nPA_PROBE_SAYS_DENIED=1 exec " +
-                          BuiltProgram("PA_WORKER_UNCONFINED") + " \"$@\"\n");
-    fs::permissions(worker, fs::perms::owner_all);
-    arguments.insert(arguments.end(), {"--worker", worker});
+    arguments.insert(arguments.end(), {"--worker", BuiltProgram("PA_WORKER_UNCONFINED")});
   }
   ServerOptions options = project_.Server(std::move(arguments));
   options.directory = "/";  // only what the call starts works in the project
