@@ -27,7 +27,8 @@ while [ "$remaining" -gt 0 ]; do
   remaining=$((remaining - 1))
 done
 
-# nobody, because every system has it; its home is of no use, so it gets one.
-export HOME="$PA_COPY/home" TMPDIR="$PA_COPY/tmp" USER=nobody LOGNAME=nobody
+# daemon, because every system has it, and tests of ours use nobody as somebody else. Its home is of no
+# use, so it gets one.
+export HOME="$PA_COPY/home" TMPDIR="$PA_COPY/tmp" USER=daemon LOGNAME=daemon
 cd "$PA_COPY"
-exec setpriv --reuid "$(id -u nobody)" --regid "$(id -g nobody)" --clear-groups --inh-caps=-all "$@"
+exec setpriv --reuid daemon --regid daemon --clear-groups --inh-caps=-all "$@"

@@ -25,7 +25,7 @@ run --logbase "$root_log" "$@"
 set_of_logs="$logs/$root_log.json"
 
 if [ "$(id -u)" = 0 ]; then
-  echo "== tests as nobody, in a copy of the tree"
+  echo "== tests as daemon, in a copy of the tree"
   copy=$(mktemp -d "${TMPDIR:-/tmp}/pa-tests-XXXXXX")
   trap 'rm -rf "$copy"' EXIT
   trap 'exit 130' INT TERM
@@ -34,11 +34,11 @@ if [ "$(id -u)" = 0 ]; then
   tar -C "$tree" -cf - --exclude='*.p' --exclude='*.a' --exclude=meson-private --exclude=meson-logs \
     "$build" | tar -C "$copy" -xf -
   mkdir "$copy/home" "$copy/tmp"
-  chown -R nobody: "$copy"
+  chown -R daemon:daemon "$copy"
   chmod -R u+rwX,go+rX "$copy"
   export PA_TREE="$tree" PA_COPY="$copy"
-  run --wrapper "$tree/tests/support/as-user.sh" --logbase as-nobody "$@"
-  set_of_logs="$set_of_logs $(ls -t "$logs"/as-nobody*.json | head -n 1)"
+  run --wrapper "$tree/tests/support/as-user.sh" --logbase as-daemon "$@"
+  set_of_logs="$set_of_logs $(ls -t "$logs"/as-daemon*.json | head -n 1)"
 else
   echo "== not root, so tests run as $(id -un) only"
 fi
