@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Holds the documents against the program: check-docs.py TREE PROJECT-ACTIONS
+
+What the program prints (policy keys, tools, options, protections) and what the sources define (error codes,
+decisions, make targets) must stand in the documents, links must lead somewhere, and policies that are shown must
+be accepted or refused as the text says.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+tree, program = pathlib.Path(sys.argv[1]), sys.argv[2]
+problems = []
+
+
+def complain_unless(true, what):
+    if not true:
+        problems.append(what)
+
+
+def text_of(name):
+    return (tree / name).read_text(encoding="utf-8")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    project = pathlib.Path(scratch, "src")
+    project.mkdir()
+    environment = {"PATH": os.environ["PATH"], "HOME": scratch, "TMPDIR": scratch}
+
+    def run(*arguments, stdin=""):
+        return subprocess.run([program, *arguments], input=stdin, capture_output=True, text=True,
+                              cwd=project, env=environment, check=False)
+
+    def check_policy(text):
+        file = pathlib.Path(scratch, "policy.yaml")
+        file.write_text(text, encoding="utf-8")
+        return run("policy", "check", str(file))
+
+    readme, policy, security = text_of("README.md"), text_of("docs/policy.md"), text_of("SECURITY.md")
+
+    # Each key has its row, with its default.
+    def keys(schema, prefix=""):
+        for name, value in schema["properties"].items():
+            if value.get("type") == "object" and "properties" in value:
+                yield from keys(value, f"{prefix}{name}.")
+            else:
+                yield prefix + name, value
+
+    found = dict(keys(json.loads(run("policy", "schema").stdout)))
+    complain_unless(len(found) > 20, "policy schema: hardly any keys")
+    for key, schema in found.items():
+        row = re.search(rf"^\| `{re.escape(key)}` \|[^|\n]*\|([^|\n]*)\|", policy, re.M)
+        complain_unless(row, f"docs/policy.md: no row for {key}")
+        if row and "default" in schema:
+            default = schema["default"]
+            shown = default if isinstance(default, str) else json.dumps(default)
+            complain_unless(row[1].strip() == f"`{shown}`", f"docs/policy.md: default of {key} is {shown}")
+
+    # Policies that are shown pass; those that are said to be refused are refused in these words.
+    examples = re.findall(r"```yaml\n(.*?)```", readme + policy, re.S)
+    complain_unless(len(examples) >= 2, "no example of a policy")
+    for example in examples:
+        checked = check_policy(example)
+        complain_unless(checked.returncode == 0, f"refused example of a policy:\n{checked.stderr}")
+    refused = re.findall(r"^\| `(.+?)` \| (.+) \|$", policy.split("not built yet", 1)[1], re.M)
+    complain_unless(len(refused) >= 10, "docs/policy.md: hardly any refused lines")
+    for line, answer in refused:
+        checked = check_policy(f"version: 1\n{line}\n")
+        complain_unless(checked.returncode == 1 and answer in checked.stderr,
+                        f"docs/policy.md: '{line}' is answered by: {checked.stderr}")
+
+    # Tools, with their arguments.
+    listing = run("serve", "--enable", "all", stdin="".join(json.dumps(message) + "\n" for message in [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "check-docs", "version": "1"}}},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}])).stdout
+    tools = json.loads(listing.splitlines()[1])["result"]["tools"]
+    complain_unless(len(tools) > 1, "the server lists hardly any tool")
+    for tool in tools:
+        row = re.search(rf"^\| `{tool['name']}` \|([^|\n]*)\|", readme, re.M)
+        complain_unless(row, f"README.md: no row for the tool {tool['name']}")
+        named = sorted(re.findall(r"[a-z_]+", row[1])) if row else []
+        complain_unless(named == sorted(tool["inputSchema"]["properties"]),
+                        f"README.md: arguments of {tool['name']} are {sorted(tool['inputSchema']['properties'])}")
+
+    # Options of every subcommand.
+    subcommands = [[], ["serve"], ["call"], ["doctor"], ["policy"]]
+    subcommands += [["policy", name] for name in ("check", "show", "schema", "explain")]
+    options = set()
+    for subcommand in subcommands:
+        options.update(re.findall(r"^ .*?(--[a-z-]+)", run(*subcommand, "--help").stdout, re.M))
+    complain_unless(len(options) > 5, "--help: hardly any options")
+    for option in options:
+        complain_unless(f"`{option}" in readme, f"README.md: no {option}")
+
+    # Protections: all in README; what is open here stands in SECURITY.
+    protections = json.loads(run("doctor", "--json").stdout)["protections"]
+    for protection in protections:
+        name = protection["name"]
+        complain_unless(f"`{name}`" in readme, f"README.md: no protection {name}")
+        if protection["level"] != "enforced":
+            complain_unless(f"`{name}`" in security, f"SECURITY.md: {name} is open, and not listed")
+
+# Error codes.
+sources = text_of("policy/decide.cc") + "".join(
+    path.read_text(encoding="utf-8") for path in (tree / "supervisor").rglob("*.cc")
+    if not path.name.endswith("_test.cc"))
+codes = set(re.findall(r'\.code = "([A-Z_]+)"', sources))
+codes |= set(re.findall(r'return \{"([A-Z]+_[A-Z_]+)"', sources))
+complain_unless({"POLICY_DENIED", "INTERNAL"} <= codes, "error codes are no longer found in the sources")
+for code in codes:
+    complain_unless(f"`{code}`" in readme, f"README.md: no error code {code}")
+
+# Decisions: numbered without gaps, each in the index with its title.
+index = text_of("docs/adr/README.md")
+pages = sorted((tree / "docs/adr").glob("[0-9]*.md"))
+for number, page in enumerate(pages, start=1):
+    title = page.read_text(encoding="utf-8").splitlines()[0]
+    complain_unless(page.name.startswith(f"{number:04}-"), f"docs/adr: expected {number:04}, found {page.name}")
+    complain_unless(title.startswith(f"# {number:04} "), f"{page.name}: its title is '{title}'")
+    complain_unless(f"| [{number:04}]({page.name}) | {title[7:]} |" in index, f"docs/adr/README.md: no {page.name}")
+
+# Make targets and links.
+makefile = text_of("Makefile")
+for target in " ".join(re.findall(r"^\.PHONY:(.*)", makefile, re.M)).split():
+    if target not in ("default", "help", "clean"):
+        complain_unless(f"`make {target}" in readme + text_of("CONTRIBUTING.md") or f"\nmake {target}" in readme,
+                        f"README.md, CONTRIBUTING.md: no make {target}")
+for page in [*tree.glob("*.md"), *tree.glob("docs/**/*.md")]:
+    for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        complain_unless((page.parent / link).exists(), f"{page.relative_to(tree)}: {link} leads nowhere")
+
+for problem in problems:
+    print(problem)
+sys.exit(1 if problems else 0)
