@@ -15,7 +15,7 @@
 //   policy/decide.cc;
 //   5. test it in policy/load_test.cc, with the value that is refused beside the one that is
 //   accepted,
-//      and describe it in the manual page.
+//      and describe it in docs/policy.md.
 #pragma once
 
 #include <cstdint>
