@@ -72,7 +72,8 @@ std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
 }
 
 Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environment)
-    : environment_(environment),
+    : loop_(loop),
+      environment_(environment),
       policy_(std::move(parts.policy)),
       results_(TemporaryBase(environment), policy_->limits.output_total),
       runner_(loop,
@@ -80,9 +81,13 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
                .tmp_base = TemporaryBase(environment),
                .on_spec = std::move(parts.on_spec)},
               results_),
-      targets_([this] {
-        if (on_targets_) on_targets_();
-      }),
+      targets_(
+          [this] {
+            if (on_targets_) on_targets_();
+          },
+          [this](const std::string& directory) {
+            if (watch_) watch_->Watch(directory);
+          }),
       services_{.loop = loop,
                 .policy = [this] { return policy_; },
                 .runner = runner_,
@@ -91,6 +96,32 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
                 .ambient = environment_,
                 .tools = AllTools(),
                 .identity = {.version = kVersion, .instructions = kInstructions}} {}
+
+void Engine::WhenTargetsChange(std::function<void()> callback) {
+  on_targets_ = std::move(callback);
+  watch_.emplace(loop_, [this](const std::string& directory) { DiscoverAgain(directory); });
+}
+
+// As if a client had asked: the same tool, policy and confinement; the cache tells what has changed.
+void Engine::DiscoverAgain(const std::string& directory) {
+  const JsonValue arguments =
+      JsonValue::Object({{"working_directory", JsonValue::String(directory)}});
+  const Tool* tool = FindTool("make_targets");
+  auto request = MakeToolRequest(*tool, &arguments);
+  if (!request) return;
+  struct Call {
+    CancelSource cancel;
+    std::optional<CallContext> context;
+  };
+  auto call = std::make_shared<Call>();
+  call->context.emplace(CallContext{.policy = policy_,
+                                    .runner = runner_,
+                                    .targets = targets_,
+                                    .ambient = environment_,
+                                    .sink = nullptr,
+                                    .cancel = call->cancel});
+  Detach(tool->run(std::move(*request), *call->context), [call](const ToolResult&) {});
+}
 
 void Engine::ReplacePolicy(policy::PolicyPtr policy) {
   policy_ = std::move(policy);

@@ -16,6 +16,7 @@
 #include "policy/load.h"
 #include "supervisor/command_line.h"
 #include "supervisor/environment.h"
+#include "supervisor/makefile_watch.h"
 #include "supervisor/session.h"
 #include "supervisor/tools/target_cache.h"
 
@@ -68,13 +69,18 @@ class Engine {
   void ReplacePolicy(policy::PolicyPtr policy);
   Runner& runner() { return runner_; }
   TargetCache& targets() { return targets_; }
-  // Called when the targets of a directory are not those that were last seen there.
-  void WhenTargetsChange(std::function<void()> callback) { on_targets_ = std::move(callback); }
+  // Called when the targets of a directory are not those that were last seen there. From now on the
+  // Makefiles of those directories are watched, and their targets discovered again when one was touched.
+  void WhenTargetsChange(std::function<void()> callback);
   const Services& services() const { return services_; }
 
  private:
+  void DiscoverAgain(const std::string& directory);
+
+  uv_loop_t* loop_;
   const Environment& environment_;
   policy::PolicyPtr policy_;
+  std::optional<MakefileWatch> watch_;
   std::function<void()> on_targets_;
   ResultStore results_;
   Runner runner_;

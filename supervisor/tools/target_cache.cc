@@ -26,6 +26,7 @@ void TargetCache::Store(TargetKey key, TargetList list) {
 }
 
 void TargetCache::Saw(const std::string& directory, const TargetList& list) {
+  if (on_seen_) on_seen_(directory);
   std::vector<std::string> names;
   for (const Target& target : list.targets) names.push_back(target.name);
   const auto known = seen_.find(directory);

@@ -63,7 +63,10 @@ struct TargetKey {
 
 class TargetCache {
  public:
-  explicit TargetCache(std::function<void()> on_change = {}) : on_change_(std::move(on_change)) {}
+  // `on_seen` hears of each directory whose targets were discovered.
+  explicit TargetCache(std::function<void()> on_change = {},
+                       std::function<void(const std::string& directory)> on_seen = {})
+      : on_change_(std::move(on_change)), on_seen_(std::move(on_seen)) {}
 
   const TargetList* Find(const TargetKey& key);
   void Store(TargetKey key, TargetList list);
@@ -81,6 +84,7 @@ class TargetCache {
   std::list<Entry> entries_;                              // the latest used first
   std::map<std::string, std::vector<std::string>> seen_;  // directory -> names
   std::function<void()> on_change_;
+  std::function<void(const std::string&)> on_seen_;
 };
 
 }  // namespace pa

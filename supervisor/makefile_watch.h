@@ -1,0 +1,46 @@
+// MakefileWatch: tells when the Makefile of a directory was touched, for clients that listen.
+//
+//   MakefileWatch watch(loop, [&](const std::string& directory) { ... discover again ... });
+//   watch.Watch("/srv/project");           // as often as one likes
+//
+// A hint and no more: truth is the file as it is at the call. The directory is watched, not the file,
+// because editors write another file and rename it. Never keeps the loop running.
+#pragma once
+
+#include <uv.h>
+
+#include <chrono>
+#include <functional>
+#include <list>
+#include <string>
+
+namespace pa {
+
+class MakefileWatch {
+ public:
+  // Many directories of one user share 128 inotify instances and some thousand watches; the ones named
+  // least recently are given up.
+  static constexpr std::size_t kMaxDirectories = 16;
+  // An editor's save is several events.
+  static constexpr std::chrono::milliseconds kSettle{100};
+
+  MakefileWatch(uv_loop_t* loop, std::function<void(const std::string& directory)> on_touched);
+  ~MakefileWatch();
+  MakefileWatch(const MakefileWatch&) = delete;
+  MakefileWatch& operator=(const MakefileWatch&) = delete;
+
+  void Watch(const std::string& directory);
+  std::size_t watched() const { return entries_.size(); }
+
+ private:
+  struct Entry;  // frees itself when both handles are closed
+  static void OnEvent(uv_fs_event_t* handle, const char* name, int events, int status);
+  static void OnSettled(uv_timer_t* handle);
+  static void Close(Entry* entry);
+
+  uv_loop_t* loop_;
+  std::function<void(const std::string&)> on_touched_;
+  std::list<Entry*> entries_;  // the one named last comes first
+};
+
+}  // namespace pa

@@ -1,0 +1,94 @@
+#include "supervisor/makefile_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+#include "tests/support/temp_dir.h"
+
+namespace pa {
+namespace {
+
+class MakefileWatchTest : public ::testing::Test {
+ protected:
+  MakefileWatchTest() {
+    uv_loop_init(&loop_);
+    watch_.emplace(&loop_, [this](const std::string& directory) { touched_.push_back(directory); });
+  }
+  ~MakefileWatchTest() override {
+    watch_.reset();
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    EXPECT_EQ(uv_loop_close(&loop_), 0) << "a handle was forgotten";
+  }
+
+  std::string Directory(const std::string& name) {
+    const auto path = base_.path() / name;
+    std::filesystem::create_directories(path);
+    return path.string();
+  }
+  static void Write(const std::string& path) { std::ofstream(path) << "x"; }
+
+  // Lets the loop run until something was touched, for five seconds at most.
+  void Run() {
+    bool late = false;
+    uv_timer_t timer;
+    uv_timer_init(&loop_, &timer);
+    timer.data = &late;
+    const auto set = [](uv_timer_t* handle) { *static_cast<bool*>(handle->data) = true; };
+    uv_timer_start(&timer, set, 5000, 0);
+    while (touched_.empty() && !late) uv_run(&loop_, UV_RUN_ONCE);
+    uv_close(reinterpret_cast<uv_handle_t*>(&timer), nullptr);
+    uv_run(&loop_, UV_RUN_NOWAIT);
+  }
+
+  testing::TempDir base_;
+  uv_loop_t loop_{};
+  std::vector<std::string> touched_;
+  std::optional<MakefileWatch> watch_;
+};
+
+TEST_F(MakefileWatchTest, AChangedMakefileIsToldOnce) {
+  const std::string project = Directory("a");
+  watch_->Watch(project);
+  watch_->Watch(project);
+  EXPECT_EQ(watch_->watched(), 1u);
+  Write(project + "/Makefile");
+  Write(project + "/Makefile");
+  Run();
+  EXPECT_EQ(touched_, std::vector<std::string>{project});
+}
+
+TEST_F(MakefileWatchTest, SoIsOneThatIsRenamedIntoPlaceButNoOtherFile) {
+  const std::string project = Directory("a");
+  const std::string other = Directory("b");
+  watch_->Watch(other);
+  watch_->Watch(project);
+  Write(other + "/main.c");
+  Write(project + "/.GNUmakefile.swp");
+  std::filesystem::rename(project + "/.GNUmakefile.swp", project + "/GNUmakefile");
+  Run();
+  EXPECT_EQ(touched_, std::vector<std::string>{project});
+}
+
+TEST_F(MakefileWatchTest, TheNumberOfDirectoriesIsBoundedAndTheLatestStay) {
+  for (std::size_t i = 0; i < MakefileWatch::kMaxDirectories + 3; ++i) {
+    watch_->Watch(Directory(std::to_string(i)));
+  }
+  EXPECT_EQ(watch_->watched(), MakefileWatch::kMaxDirectories);
+  Write(Directory("0") + "/Makefile");  // given up
+  const std::string last = Directory(std::to_string(MakefileWatch::kMaxDirectories + 2));
+  Write(last + "/Makefile");
+  Run();
+  EXPECT_EQ(touched_, std::vector<std::string>{last});
+}
+
+TEST_F(MakefileWatchTest, ADirectoryThatIsNotThereIsNotWatched) {
+  watch_->Watch("/nonexistent/project");
+  EXPECT_EQ(watch_->watched(), 0u);
+}
+
+}  // namespace
+}  // namespace pa
