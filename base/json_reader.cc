@@ -87,7 +87,7 @@ class Reader {
   bool Refuse(simdjson::error_code error) {
     const char* where = nullptr;
     if (document_.current_location().get(where) != simdjson::SUCCESS) where = nullptr;
-    return Refuse(simdjson::error_message(error), std::string_view(where, 0));
+    return Refuse(simdjson::error_message(error), std::string_view(where, where));
   }
 
   bool ReadRoot(JsonValue& out) {
@@ -108,7 +108,7 @@ class Reader {
     // A `]` in the text may have ended our own bracket early.
     const char* rest = nullptr;
     if (document_.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) {
-      return Refuse("trailing bytes", std::string_view(rest, 0));
+      return Refuse("trailing bytes", std::string_view(rest, rest));
     }
     return true;
   }

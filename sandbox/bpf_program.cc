@@ -26,8 +26,12 @@ sock_filter Return(std::uint32_t action) { return Statement(BPF_RET | BPF_K, act
 sock_filter Load(std::size_t offset) {
   return Statement(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
 }
-sock_filter LowerHalf(unsigned arg) { return Load(offsetof(seccomp_data, args) + 8 * arg); }
-sock_filter UpperHalf(unsigned arg) { return Load(offsetof(seccomp_data, args) + 8 * arg + 4); }
+sock_filter LowerHalf(unsigned arg) {
+  return Load(offsetof(seccomp_data, args) + std::size_t{8} * arg);
+}
+sock_filter UpperHalf(unsigned arg) {
+  return Load(offsetof(seccomp_data, args) + std::size_t{8} * arg + 4);
+}
 
 // Jumps over `if_true` or `if_false` instructions.
 sock_filter Branch(unsigned test, std::uint32_t value, std::size_t if_true, std::size_t if_false) {
