@@ -1,0 +1,16 @@
+// The sections of the bench, each in the file of its name.
+//
+// To add a figure: report.Add in its section. To add a section: a file, a line here, one in bench.cc.
+#pragma once
+
+#include "tests/bench/report.h"
+
+namespace pa::bench {
+
+void WorkerCost(Report& report);  // worker_cost.cc
+void Calls(Report& report);       // calls.cc: round trips, start, memory, many at once
+void Output(Report& report);      // output.cc
+void Builds(Report& report);      // builds.cc: commands that take a while
+void Peer(Report& report);        // peer.cc: another MCP server of the same kind
+
+}  // namespace pa::bench

@@ -1,0 +1,190 @@
+// What a confined process costs beyond the process: the real worker with the real order of a call,
+// and bubblewrap.
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/file.h"
+#include "sandbox/prepared.h"
+#include "supervisor/spawn_worker.h"
+#include "tests/bench/measure.h"
+#include "tests/bench/sections.h"
+#include "tests/support/project.h"
+#include "worker/spec.h"
+#include "worker/status.h"
+
+namespace pa::bench {
+namespace {
+
+constexpr int kRounds = 300;
+constexpr std::size_t kHeld = 200U << 20;
+constexpr int kSeccompFd = 10;
+
+template <typename T>
+T Must(Result<T> result) {
+  if (!result) GiveUp(result.error().Message());
+  return std::move(*result);
+}
+
+// Runs /bin/true as the supervisor would, with what it would make once kept.
+class ConfinedTrue {
+ public:
+  ConfinedTrue() {
+    worker::WorkerSpec spec = Order();
+    seccomp_ = spec.seccomp_program;
+    spec.executable = "/bin/true";
+    spec.argv = {"true"};
+    spec.tmp_dir = tmp_.path();
+    sandbox::Confinement confinement;
+    confinement.paths = std::exchange(spec.paths, {});
+    confinement.paths.push_back({spec.tmp_dir, sandbox::kReadWriteExecute, "TMPDIR"});
+    grants_ = confinement.paths.size();
+    prepared_ = Must(sandbox::PrepareLandlock(confinement));
+    spec.has_ruleset_fd = true;
+    spec_ = Must(worker::EncodeSpec(spec));
+    cwd_.reset(open(project_.root().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  }
+
+  void Run() const {
+    const SpawnedWorker worker = Must(SpawnWorker({.worker_path = testing::BuiltProgram("PA_WORKER"),
+                                                   .spec = spec_,
+                                                   .cwd = cwd_.get(),
+                                                   .ruleset = prepared_.landlock_ruleset.get(),
+                                                   .stdin_data = std::nullopt}));
+    pollfd ended{worker.pidfd.get(), POLLIN, 0};
+    poll(&ended, 1, -1);
+    WaitFor(worker.pid, "worker");
+    worker::WorkerStatus status;
+    while (recv(worker.control.get(), &status, sizeof status, 0) == sizeof status) continue;
+    if (status.kind != worker::StatusKind::kEnded || status.exit_code != 0) GiveUp("worker");
+  }
+
+  std::size_t grants() const { return grants_; }
+  const std::string& seccomp() const { return seccomp_; }
+  std::string directory() const { return project_.root(); }
+
+ private:
+  worker::WorkerSpec Order() const {
+    const std::string file = project_.outside() / "spec";
+    RunBare({.command = {testing::BuiltProgram("PA_SERVER"), "call", "make", R"({"target":"noop"})",
+                         "--root", project_.root(), "--enable", "make", "--write-spec", file},
+             .environment = {"HOME=" + project_.home().string()},
+             .directory = project_.root()});
+    return Must(worker::DecodeSpec(Must(ReadFile(file, worker::kMaxSpecBytes))));
+  }
+
+  testing::Project project_{".PHONY: noop\nnoop:\n\t@:\n"};
+  testing::TempDir tmp_;
+  sandbox::PreparedSandbox prepared_;
+  std::string spec_;
+  std::string seccomp_;
+  std::size_t grants_ = 0;
+  UniqueFd cwd_;
+};
+
+// Nothing but posix_spawn and wait; `seccomp` as descriptor kSeccompFd when there is one.
+void SpawnAndWait(const std::vector<std::string>& command, int seccomp = -1) {
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (seccomp >= 0) {
+    lseek(seccomp, 0, SEEK_SET);
+    posix_spawn_file_actions_adddup2(&actions, seccomp, kSeccompFd);
+  }
+  pid_t pid = -1;
+  const int code = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (code != 0) GiveUp("posix_spawn " + command[0]);
+  WaitFor(pid, command[0]);
+}
+
+void Bare() { SpawnAndWait({"/bin/true"}); }
+
+void AgainstBubblewrap(Report& report, const ConfinedTrue& confined) {
+  const std::string bwrap = OnPath("bwrap");
+  if (bwrap.empty()) return report.Skip("beside bubblewrap", "bwrap is not installed");
+  const std::vector<std::string> least = {bwrap, "--unshare-user", "--ro-bind", "/",
+                                          "/",   "--dev",          "/dev",      "--proc",
+                                          "/proc", "/bin/true"};
+  const std::string here = confined.directory();
+  const std::vector<std::string> alike = {
+      bwrap,     "--unshare-all", "--die-with-parent", "--new-session", "--clearenv",
+      "--ro-bind", "/",           "/",                 "--dev",         "/dev",
+      "--proc",  "/proc",         "--tmpfs",           "/tmp",          "--bind",
+      here,      here,            "--chdir",           here,            "--seccomp",
+      std::to_string(kSeccompFd), "/bin/true"};
+  const UniqueFd seccomp = Must(SealedMemfd("seccomp", confined.seccomp()));
+  const std::vector<Samples> times =
+      Interleave(kRounds / 2, {Timed([&] { confined.Run(); }), Timed(Bare),
+                               Timed([&] { SpawnAndWait(least); }),
+                               Timed([&] { SpawnAndWait(alike, seccomp.get()); })});
+  const double ours = MedianDifference(times[0], times[1]);
+  const auto add = [&](const char* against, const Samples& theirs) {
+    const double extra = MedianDifference(theirs, times[1]);
+    report.Add({.name = "extra",
+                .unit = "ms",
+                .ours = ours,
+                .reference = extra,
+                .against = against,
+                .ratio = ours / extra,
+                .goal = AtMost(0.2)});
+  };
+  add("bubblewrap, least", times[2]);
+  add("bubblewrap, comparable", times[3]);
+}
+
+// In turns of blocks: filling the memory takes longer than a block.
+void Flatness(Report& report, const ConfinedTrue& confined) {
+  Samples small;
+  Samples large;
+  for (int block = 0; block < 8; ++block) {
+    void* held = nullptr;
+    if (block % 2 == 1) {
+      held = mmap(nullptr, kHeld, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (held == MAP_FAILED) GiveUp("mmap");
+      memset(held, 1, kHeld);
+    }
+    const std::vector<Samples> times =
+        Interleave(kRounds / 4, {Timed([&] { confined.Run(); }), Timed(Bare)});
+    if (held != nullptr) munmap(held, kHeld);
+    (held != nullptr ? large : small).push_back(MedianDifference(times[0], times[1]));
+  }
+  report.Add({.name = "extra, holding 200 MB",
+              .unit = "ms",
+              .ours = Median(large),
+              .reference = Median(small),
+              .against = "holding little",
+              .ratio = MedianRatio(large, small),
+              .goal = AtMost(1.1)});
+}
+
+}  // namespace
+
+void WorkerCost(Report& report) {
+  const ConfinedTrue confined;
+  report.Section("/bin/true in a worker, " + std::to_string(confined.grants()) + " grants");
+  const std::vector<Samples> times =
+      Interleave(kRounds, {Timed([&] { confined.Run(); }), Timed(Bare)});
+  report.Add({.name = "spawn to end",
+              .unit = "ms",
+              .ours = Median(times[0]),
+              .reference = Median(times[1]),
+              .against = "posix_spawn",
+              .ratio = MedianRatio(times[0], times[1])});
+  report.Add({.name = "extra, with the guardian",
+              .unit = "ms",
+              .ours = MedianDifference(times[0], times[1]),
+              .goal = OursAtMost(0.5)});
+  AgainstBubblewrap(report, confined);
+  Flatness(report, confined);
+}
+
+}  // namespace pa::bench
