@@ -10,7 +10,7 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build test lint format fuzz sanitize clean
+.PHONY: default help build test bench lint format fuzz sanitize clean
 
 default: build ## the same as build
 
@@ -26,6 +26,10 @@ $(BUILD)/build.ninja:
 
 test: build ## all tests; as root also once more as an ordinary user
 	@tests/support/run-tests.sh $(BUILD)
+
+bench: build ## measure what is promised, beside what it is compared with; writes bench.json
+	@$(DEPS) bench
+	@tests/bench/run.sh $(BUILD) $(SECTIONS)
 
 lint: ## formatting, clang-tidy, include directions, length of functions
 	@$(DEPS) build lint

@@ -35,9 +35,9 @@ void Compare(Report& report, const Project& project, const Comparison& what,
     };
   };
   const std::vector<Samples> times =
-      Interleave(what.rounds,
-                 {after([&] { CallMake(client, what.target); }),
-                  after([&] { RunBare(BareMake(project, what.target)); })},
+      Interleave(what.rounds, {after([&] { CallMake(client, what.target); }), after([&] {
+                                 RunBare(BareMake(project, what.target));
+                               })},
                  1);
   report.Add({.name = what.name,
               .unit = "ms",

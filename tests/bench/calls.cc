@@ -63,15 +63,15 @@ double StartToList(const Project& project, bool modern) {
   const auto start = Clock::now();
   McpClient client(project.Server());
   if (!modern) client.Initialize();
-  MustSucceed(client.Request("tools/list", modern ? Json{{"_meta", ModernMeta()}} : Json::object()));
+  MustSucceed(
+      client.Request("tools/list", modern ? Json{{"_meta", ModernMeta()}} : Json::object()));
   return MillisecondsSince(start);
 }
 
 void Start(Report& report) {
   const Project project(kMakefile);
-  const std::vector<Samples> times =
-      Interleave(40, {[&] { return StartToList(project, false); },
-                      [&] { return StartToList(project, true); }});
+  const std::vector<Samples> times = Interleave(40, {[&] { return StartToList(project, false); },
+                                                     [&] { return StartToList(project, true); }});
   report.Add({.name = "start to tools/list, with initialize",
               .unit = "ms",
               .ours = Median(times[0]),
@@ -103,7 +103,7 @@ double BareASecond(const Project& project, int count) {
 }
 
 // All of it waits in `sleep`: what is there then is what calls hold.
-double MegabytesACall(const Project& project, McpClient& client) {
+double MegabytesACall(McpClient& client) {
   const double before = ProcKib(client.pid(), "status", "VmRSS");
   for (int i = 0; i < kFlight; ++i) client.StartTool("make", {{"target", "hold"}});
   const auto all_run = [&] { return testing::ChildrenOf(client.pid()).size() == kFlight; };
@@ -114,7 +114,6 @@ double MegabytesACall(const Project& project, McpClient& client) {
     kib += ProcKib(guardian, "smaps_rollup", "Pss");
   }
   for (int ended = 0; ended < kFlight;) ended += client.Read().contains("id") ? 1 : 0;
-  static_cast<void>(project);
   return kib / kKibPerMb / kFlight;
 }
 
@@ -137,7 +136,7 @@ void ManyAtOnce(Report& report) {
               .goal = AtLeast(0.8)});
   report.Add({.name = "memory of a call, guardian included",
               .unit = "MB",
-              .ours = MegabytesACall(project, client),
+              .ours = MegabytesACall(client),
               .goal = OursAtMost(2)});
 }
 

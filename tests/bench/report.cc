@@ -37,8 +37,7 @@ void Report::Section(std::string title) {
 }
 
 void Report::Add(Figure figure) {
-  const std::string name =
-      figure.name + (figure.against.empty() ? "" : " / " + figure.against);
+  const std::string name = figure.name + (figure.against.empty() ? "" : " / " + figure.against);
   const std::string ours = Number(figure.ours) + " " + figure.unit;
   const std::string reference =
       figure.reference ? Number(*figure.reference) + " " + figure.unit : "";
@@ -66,9 +65,10 @@ void Report::PrintSummary() const {
     ++with_goal;
     if (Met(entry.figure)) ++met;
   }
-  std::printf("\n%d of %d goals met. Medians of interleaved rounds; a ratio is the median of the "
-              "rounds' ratios.\n",
-              met, with_goal);
+  std::printf(
+      "\n%d of %d goals met. Medians of interleaved rounds; a ratio is the median of the "
+      "rounds' ratios.\n",
+      met, with_goal);
 }
 
 void Report::WriteJson(const std::string& file) const {

@@ -23,7 +23,7 @@ std::vector<std::string> WithLimits(const testing::Project& project, const std::
 double ProcKib(pid_t pid, const std::string& file, const std::string& key);
 
 // Calls a second, `flight` of them under way at any time.
-double CallsASecond(testing::McpClient& client, const std::string& tool, const testing::Json& arguments,
-                    int calls, int flight);
+double CallsASecond(testing::McpClient& client, const std::string& tool,
+                    const testing::Json& arguments, int calls, int flight);
 
 }  // namespace pa::bench

@@ -52,11 +52,12 @@ class ConfinedTrue {
   }
 
   void Run() const {
-    const SpawnedWorker worker = Must(SpawnWorker({.worker_path = testing::BuiltProgram("PA_WORKER"),
-                                                   .spec = spec_,
-                                                   .cwd = cwd_.get(),
-                                                   .ruleset = prepared_.landlock_ruleset.get(),
-                                                   .stdin_data = std::nullopt}));
+    const SpawnedWorker worker =
+        Must(SpawnWorker({.worker_path = testing::BuiltProgram("PA_WORKER"),
+                          .spec = spec_,
+                          .cwd = cwd_.get(),
+                          .ruleset = prepared_.landlock_ruleset.get(),
+                          .stdin_data = std::nullopt}));
     pollfd ended{worker.pidfd.get(), POLLIN, 0};
     poll(&ended, 1, -1);
     WaitFor(worker.pid, "worker");
@@ -111,21 +112,37 @@ void Bare() { SpawnAndWait({"/bin/true"}); }
 void AgainstBubblewrap(Report& report, const ConfinedTrue& confined) {
   const std::string bwrap = OnPath("bwrap");
   if (bwrap.empty()) return report.Skip("beside bubblewrap", "bwrap is not installed");
-  const std::vector<std::string> least = {bwrap, "--unshare-user", "--ro-bind", "/",
-                                          "/",   "--dev",          "/dev",      "--proc",
+  const std::vector<std::string> least = {bwrap,   "--unshare-user", "--ro-bind", "/",
+                                          "/",     "--dev",          "/dev",      "--proc",
                                           "/proc", "/bin/true"};
   const std::string here = confined.directory();
-  const std::vector<std::string> alike = {
-      bwrap,     "--unshare-all", "--die-with-parent", "--new-session", "--clearenv",
-      "--ro-bind", "/",           "/",                 "--dev",         "/dev",
-      "--proc",  "/proc",         "--tmpfs",           "/tmp",          "--bind",
-      here,      here,            "--chdir",           here,            "--seccomp",
-      std::to_string(kSeccompFd), "/bin/true"};
+  const std::vector<std::string> alike = {bwrap,
+                                          "--unshare-all",
+                                          "--die-with-parent",
+                                          "--new-session",
+                                          "--clearenv",
+                                          "--ro-bind",
+                                          "/",
+                                          "/",
+                                          "--dev",
+                                          "/dev",
+                                          "--proc",
+                                          "/proc",
+                                          "--tmpfs",
+                                          "/tmp",
+                                          "--bind",
+                                          here,
+                                          here,
+                                          "--chdir",
+                                          here,
+                                          "--seccomp",
+                                          std::to_string(kSeccompFd),
+                                          "/bin/true"};
   const UniqueFd seccomp = Must(SealedMemfd("seccomp", confined.seccomp()));
   const std::vector<Samples> times =
-      Interleave(kRounds / 2, {Timed([&] { confined.Run(); }), Timed(Bare),
-                               Timed([&] { SpawnAndWait(least); }),
-                               Timed([&] { SpawnAndWait(alike, seccomp.get()); })});
+      Interleave(kRounds / 2,
+                 {Timed([&] { confined.Run(); }), Timed(Bare), Timed([&] { SpawnAndWait(least); }),
+                  Timed([&] { SpawnAndWait(alike, seccomp.get()); })});
   const double ours = MedianDifference(times[0], times[1]);
   const auto add = [&](const char* against, const Samples& theirs) {
     const double extra = MedianDifference(theirs, times[1]);

@@ -30,7 +30,7 @@ std::pair<UniqueFd, UniqueFd> Pipe() {
 }
 
 Launch ServerLaunch(const ServerOptions& options, int in, int out, int err) {
-  Launch launch = {.command = {BuiltProgram("PA_SERVER"), "serve"},
+  Launch launch = {.command = options.command,
                    .environment = {"HOME=" + options.home},
                    .directory = options.directory,
                    .in = in,
@@ -38,6 +38,7 @@ Launch ServerLaunch(const ServerOptions& options, int in, int out, int err) {
                    .err = err,
                    .inherit = options.inherit,
                    .terminal = options.terminal};
+  if (launch.command.empty()) launch.command = {BuiltProgram("PA_SERVER"), "serve"};
   if (const char* tmp = getenv("TMPDIR"))
     launch.environment.push_back(std::string("TMPDIR=") + tmp);
   launch.command.insert(launch.command.end(), options.arguments.begin(), options.arguments.end());

@@ -34,6 +34,7 @@ struct ServerOptions {
   std::string home = "/nonexistent";
   std::optional<std::pair<int, int>> inherit = {};  // {our descriptor, its number in the server}
   std::string terminal = {};                        // becomes the server's controlling terminal
+  std::vector<std::string> command = {};            // another server than ours
 };
 
 class McpClient {
