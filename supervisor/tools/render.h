@@ -1,6 +1,6 @@
 // What a finished command becomes for the client: data, text, error, links.
 //
-//   co_return RenderCommand({.what = "make test", .argv = plan.argv, ...}, execution);
+//   co_return RenderCommand({.what = "make test", .argv = plan.argv, ...}, run);
 //
 // Text and data are each complete by themselves, because a client shows the model only one of them.
 #pragma once
@@ -19,7 +19,7 @@ namespace pa {
 std::string QuoteCommand(std::span<const std::string> argv);
 
 // `exit code 2`, `killed by signal 9 (SIGKILL)`, `timed out`.
-std::string HowItEnded(const Execution& execution);
+std::string HowItEnded(const Execution& run);
 
 struct CommandReport {
   std::string what;  // `make test`
@@ -28,15 +28,15 @@ struct CommandReport {
   std::string decision;  // Allow::rule()
   bool git = false;      // a failure gets the hint about git
 };
-ToolResult RenderCommand(const CommandReport& report, const Execution& execution);
+ToolResult RenderCommand(const CommandReport& report, const Execution& run);
 
 // Adds to the warnings and to the text.
 void Warn(ToolResult& result, std::string warning);
 
 // Why a command did not succeed; nothing when it exited with 0.
-std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& execution);
+std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& run);
 
 // kSetupFailed: nothing ran.
-ToolError SetupError(const Execution& execution);
+ToolError SetupError(const Execution& run);
 
 }  // namespace pa
