@@ -86,7 +86,7 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
   }
   Loop loop;
   Engine engine(loop.get(), {.policy = policy, .worker = report->worker}, environment);
-  Detach(engine.runner().Probe(*directory, *allow, policy), [&](Execution execution) {
+  Detach(engine.runner().Probe(*directory, *allow, policy), [&](const Execution& execution) {
     TakeProbeResult(execution, report);
     engine.runner().Shutdown([] {});
   });

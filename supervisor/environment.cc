@@ -66,16 +66,16 @@ Result<std::string> FindWorker(const std::optional<std::string>& given) {
   if (given) {
     // Absolute, because the worker is started from another directory's descriptor.
     std::error_code failed;
-    const std::string path = std::filesystem::absolute(*given, failed).string();
+    std::string path = std::filesystem::absolute(*given, failed).string();
     if (access(path.c_str(), X_OK) != 0) return std::unexpected(Error("find worker", path, errno));
     return path;
   }
   std::error_code failed;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  const std::string beside =
+  std::string beside =
       (self.parent_path().parent_path() / "worker/project-actions-worker").string();
   if (!failed && access(beside.c_str(), X_OK) == 0) return beside;
-  const std::string installed = PROJECT_ACTIONS_LIBEXECDIR "/project-actions-worker";
+  std::string installed = PROJECT_ACTIONS_LIBEXECDIR "/project-actions-worker";
   if (access(installed.c_str(), X_OK) == 0) return installed;
   return std::unexpected(Error("find worker", beside + " or " + installed, errno));
 }
