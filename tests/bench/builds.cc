@@ -59,7 +59,7 @@ void Build(Report& report) {
       "build:\n\t@$(MAKE) -C tree -j2 linux\n"
       "clean:\n\t@$(MAKE) -C tree clean\n");
   std::filesystem::copy(source, project.root() / "tree", std::filesystem::copy_options::recursive);
-  Compare(report, project, {"make -j2 of Lua", "build", 7, AtMost(1.02)},
+  Compare(report, project, {"make -j2 of Lua", "build", 5, AtMost(1.02)},
           [&] { RunBare(BareMake(project, "clean")); });
 }
 
@@ -75,7 +75,7 @@ void GitStatus(Report& report) {
   project.InitGit();
   if (project.Git({"add", "--all"}).exit_code != 0) GiveUp("git add");
   if (project.Git({"commit", "-q", "-m", "all"}).exit_code != 0) GiveUp("git commit");
-  Compare(report, project, {"git status, 78,000 files", "status", 25, AtMost(1.08)}, [] {});
+  Compare(report, project, {"git status, 78,000 files", "status", 15, AtMost(1.08)}, [] {});
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ void Report::Section(std::string title) {
   section_ = std::move(title);
   std::printf("\n%-48s %13s %13s %7s %12s\n", section_.c_str(), "ours", "reference", "ratio",
               "goal");
+  std::fflush(stdout);
 }
 
 void Report::Add(Figure figure) {
