@@ -10,7 +10,7 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build test bench lint format fuzz sanitize clean
+.PHONY: default help build demo test bench lint format fuzz sanitize clean
 
 default: build ## the same as build
 
@@ -23,6 +23,11 @@ build: $(BUILD)/build.ninja ## build everything in ./build
 $(BUILD)/build.ninja:
 	@$(DEPS) build
 	@meson setup $(BUILD)
+
+demo: build ## a client lists, runs, stages and commits, and a theft is refused
+	@PA_SERVER=$(abspath $(BUILD))/supervisor/project-actions \
+	  PA_WORKER=$(abspath $(BUILD))/worker/project-actions-worker \
+	  $(BUILD)/tests/support/demo
 
 test: build ## all tests; as root also once more as an ordinary user
 	@tests/support/run-tests.sh $(BUILD)

@@ -163,8 +163,13 @@ std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& r
       [[fallthrough]];
     case Outcome::kSignaled:
       if (report.git) return GitFailed(report.what, HowItEnded(run), run.err.text);
-      return CommandFailed(report.what, HowItEnded(run),
-                           "The command itself failed; its output says why.");
+      return CommandFailed(
+          report.what, HowItEnded(run),
+          "The command itself failed; its output says why. Where it says "
+          "'Permission denied' or 'Operation not permitted', the sandbox may have "
+          "refused it: files outside the project, the network and other processes "
+          "are closed to commands. A dry_run lists what is open; the user can ask "
+          "`project-actions policy explain PATH` which line of policy opens more.");
     case Outcome::kTimedOut:
       return TimedOut(report.what, duration_cast<milliseconds>(run.duration));
     case Outcome::kCancelled:
