@@ -64,7 +64,9 @@ void Build(Report& report) {
 }
 
 void GitStatus(Report& report) {
-  const Project project(".PHONY: status\nstatus:\n\t@git status --porcelain\n");
+  // Without the user's settings: git gives up where they exist and may not be read.
+  const Project project(
+      ".PHONY: status\nstatus:\n\t@GIT_CONFIG_GLOBAL=/dev/null git status --porcelain\n");
   for (int folder = 0; folder < kFolders; ++folder) {
     const std::filesystem::path path = project.root() / ("folder" + std::to_string(folder));
     std::filesystem::create_directory(path);

@@ -12,7 +12,7 @@ namespace {
 
 std::string Number(double value) {
   char text[32];
-  const int digits = value < 10 ? 2 : value < 1000 ? 1 : 0;
+  const int digits = value < 2 ? 3 : value < 10 ? 2 : value < 1000 ? 1 : 0;
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
 }
