@@ -10,7 +10,7 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test bench lint format fuzz sanitize clean
+.PHONY: default help build demo test soak bench lint format fuzz sanitize clean
 
 default: build ## the same as build
 
@@ -24,13 +24,17 @@ $(BUILD)/build.ninja:
 	@$(DEPS) build
 	@meson setup $(BUILD)
 
-demo: build ## a client lists, runs, stages and commits, and a theft is refused
+demo: $(BUILD)/build.ninja ## a client lists, runs, stages and commits, and a theft is refused
+	@ninja -C $(BUILD) -j $(JOBS) tests/support/demo supervisor/project-actions worker/project-actions-worker
 	@PA_SERVER=$(abspath $(BUILD))/supervisor/project-actions \
 	  PA_WORKER=$(abspath $(BUILD))/worker/project-actions-worker \
 	  $(BUILD)/tests/support/demo
 
 test: build ## all tests; as root also once more as an ordinary user
 	@tests/support/run-tests.sh $(BUILD)
+
+soak: build ## 10,000 calls with random cancels and kills; nothing may grow
+	@PA_SOAK_CALLS=10000 meson test -C $(BUILD) --no-rebuild --timeout-multiplier 10 integration/soak
 
 bench: build ## measure what is promised, beside what it is compared with; writes bench.json
 	@$(DEPS) bench

@@ -30,5 +30,5 @@ done
 # daemon, because every system has it, and tests of ours use nobody as somebody else. Its home is of no
 # use, so it gets one.
 export HOME="$PA_COPY/home" TMPDIR="$PA_COPY/tmp" USER=daemon LOGNAME=daemon
-cd "$PA_COPY"
+cd "$(moved "$(pwd)")"
 exec setpriv --reuid daemon --regid daemon --clear-groups --inh-caps=-all "$@"
