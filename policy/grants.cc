@@ -31,17 +31,21 @@ Grants Restricted(Grants grants, Access removed) {
   return grants;
 }
 
+PathGrant WorkingTree(const std::string& directory, Access access) {
+  return {directory, access, "working directory", sandbox::Symlinks::kRefuse};
+}
+
 Grants BuildGrants(const Policy& policy, const std::string& directory) {
   Grants grants = policy.system;
   if (policy.network == sandbox::Network::kFull) Append(grants, policy.system_network);
-  grants.push_back({directory, sandbox::kReadWriteExecute, "working directory"});
+  grants.push_back(WorkingTree(directory, sandbox::kReadWriteExecute));
   Append(grants, policy.filesystem);
   return grants;
 }
 
 Grants InspectGrants(const Policy& policy, const std::string& directory) {
   Grants grants = policy.system;
-  grants.push_back({directory, sandbox::kReadExecute, "working directory"});
+  grants.push_back(WorkingTree(directory, sandbox::kReadExecute));
   Append(grants, Restricted(policy.filesystem, Access::kWrite));
   return grants;
 }
@@ -51,12 +55,12 @@ Grants InspectGrants(const Policy& policy, const std::string& directory) {
 Grants GitGrants(const Policy& policy, const std::string& directory) {
   if (policy.git.hooks == Hooks::kRun) {
     Grants grants = policy.system;
-    grants.push_back({directory, sandbox::kReadWriteExecute, "working directory"});
+    grants.push_back(WorkingTree(directory, sandbox::kReadWriteExecute));
     Append(grants, policy.filesystem);
     return grants;
   }
   Grants grants = Restricted(policy.system, Access::kExecute);
-  grants.push_back({directory, sandbox::kReadWrite, "working directory"});
+  grants.push_back(WorkingTree(directory, sandbox::kReadWrite));
   Append(grants, Restricted(policy.filesystem, Access::kExecute));
   Append(grants, policy.git_programs);
   return grants;
@@ -129,7 +133,7 @@ Grants GrantsFor(const Policy& policy, Purpose purpose, const std::string& direc
     case Purpose::kGitIdentity:
       return GitIdentityGrants(policy);
     case Purpose::kCreateFile:
-      return {{directory, sandbox::kReadWrite, "working directory"}};
+      return {WorkingTree(directory, sandbox::kReadWrite)};
   }
   return {};
 }

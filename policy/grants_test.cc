@@ -109,7 +109,8 @@ TEST_F(GrantsTest, IdentityReadsGitsConfigurationAlone) {
 
 TEST_F(GrantsTest, CreateFileNeedsTheProjectAlone) {
   EXPECT_EQ(GrantsFor(*Load(), Purpose::kCreateFile, project_),
-            (std::vector<PathGrant>{{project_, sandbox::kReadWrite, "working directory"}}));
+            (std::vector<PathGrant>{
+                {project_, sandbox::kReadWrite, "working directory", sandbox::Symlinks::kRefuse}}));
 }
 
 TEST_F(GrantsTest, NameServersAreForThoseWithANetwork) {

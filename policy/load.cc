@@ -131,7 +131,7 @@ void Compiler::Grant(const std::optional<Located<Strings>>& paths, sandbox::Acce
   for (const Located<std::string>& path : paths->value) {
     const std::string reason =
         "policy " + key + "[" + std::to_string(index++) + "] (" + path.at.Format() + ")";
-    policy_.filesystem.push_back({path.value, access, reason});
+    policy_.filesystem.push_back({path.value, access, reason, sandbox::Symlinks::kRefuse});
   }
 }
 

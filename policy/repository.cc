@@ -166,7 +166,7 @@ Found Search(const std::string& from, const std::string& inside) {
 
 void Grant(Repository& repository, const std::string& path, sandbox::Access access,
            const char* reason) {
-  repository.grants.push_back({path, access, reason});
+  repository.grants.push_back({path, access, reason, sandbox::Symlinks::kRefuse});
 }
 
 void GrantRepository(Repository& repository, const std::string& inside) {

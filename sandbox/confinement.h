@@ -18,10 +18,18 @@
 
 namespace pa::sandbox {
 
+// Between a look at a path and its grant an agent can put a symlink where a directory was, and the
+// grant would be of what that leads to.
+enum class Symlinks {
+  kFollow,  // the administrator's and the user's own: /bin, a dotfile
+  kRefuse,  // what lies where commands may write; the path was resolved when it was looked at
+};
+
 struct PathGrant {
   std::string path;  // absolute; a path that does not exist is skipped, never created
   Access access = Access::kNone;
   std::string reason;  // "system", "working directory", "policy filesystem.read[0]"
+  Symlinks symlinks = Symlinks::kFollow;
   bool operator==(const PathGrant&) const = default;
 };
 

@@ -4,10 +4,19 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "sandbox/landlock.h"
 
 namespace pa::sandbox {
 namespace {
+
+// Asked of what has been opened, so that nothing can change in between.
+bool IsReachedThroughSymlink(int fd, const std::string& path) {
+  std::error_code error;
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  return std::filesystem::read_symlink(link, error).string() != path;
+}
 
 // One grant; what it names is opened once, so that the identity is that of the very file granted.
 Result<PathIdentity> Grant(int ruleset, const PathGrant& grant, int landlock_abi) {
@@ -16,6 +25,9 @@ Result<PathIdentity> Grant(int ruleset, const PathGrant& grant, int landlock_abi
     const SysError error{"open", grant.path, errno};
     if (IsUnreachable(error)) return PathIdentity{};
     return std::unexpected(Error(error));
+  }
+  if (grant.symlinks == Symlinks::kRefuse && IsReachedThroughSymlink(fd.get(), grant.path)) {
+    return std::unexpected(Error("grant", grant.path, ELOOP));
   }
   struct stat status;
   if (fstat(fd.get(), &status) != 0) return std::unexpected(Error("fstat", grant.path, errno));

@@ -92,6 +92,29 @@ TEST_F(Prepared, AMissingPathThatAppearsIsNoticed) {
   EXPECT_FALSE(prepared->StillValid());
 }
 
+TEST_F(Prepared, AProjectThatBecameASymlinkIsRefused) {
+  Project project;
+  std::filesystem::create_directories(project.top / "secret");
+  std::ofstream(project.top / "secret/file") << "x";
+  std::filesystem::rename(project.top / "in", project.top / "moved");
+  std::filesystem::create_symlink("secret", project.top / "in");
+  const Result<PreparedSandbox> followed = PrepareLandlock(project.confinement);
+  ASSERT_TRUE(followed);
+  EXPECT_EQ(OpenInside(*followed, project.top / "secret/file"), 0);
+
+  project.confinement.paths[0].symlinks = Symlinks::kRefuse;
+  const Result<PreparedSandbox> refused = PrepareLandlock(project.confinement);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().subject, project.top / "in");
+  EXPECT_EQ(refused.error().sys_errno, ELOOP);
+
+  std::filesystem::remove(project.top / "in");
+  std::filesystem::rename(project.top / "moved", project.top / "in");
+  const Result<PreparedSandbox> again = PrepareLandlock(project.confinement);
+  ASSERT_TRUE(again) << again.error().Message();
+  EXPECT_EQ(OpenInside(*again, project.top / "in/file"), 0);
+}
+
 TEST_F(Prepared, WithoutLandlockThereIsNoRuleset) {
   const Project project;
   const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement, 0);

@@ -75,6 +75,8 @@ InstanceDir::~InstanceDir() {
   if (lock_) (void)RemoveTree(path_);
 }
 
+bool InstanceDir::Repair() const { return IsOurs(lock_.get()) || fchmod(lock_.get(), 0700) == 0; }
+
 bool InstanceDir::Exists() const { return IsSameDirectory(lock_.get(), path_); }
 
 }  // namespace pa

@@ -23,6 +23,8 @@ class InstanceDir {
 
   const std::string& path() const { return path_; }
   bool Exists() const;  // nobody removed it
+  // Gives it back its permissions: a command can take them (chmod is beyond Landlock).
+  bool Repair() const;
 
  private:
   InstanceDir(std::string path, UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}

@@ -33,9 +33,9 @@ bool ModeIntact(const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<Slot>> SlotPool::Acquire(const sandbox::Confinement& confinement) {
-  if (std::unique_ptr<Slot> slot = TakeFree(confinement)) return slot;
   const Result<void> instance = EnsureInstance();
   if (!instance) return std::unexpected(instance.error());
+  if (std::unique_ptr<Slot> slot = TakeFree(confinement)) return slot;
   Result<std::string> tmp_dir = MakeDirectory();
   if (!tmp_dir) return std::unexpected(tmp_dir.error());
   sandbox::Confinement with_tmp = confinement;
@@ -65,6 +65,7 @@ std::unique_ptr<Slot> SlotPool::TakeFree(const sandbox::Confinement& confinement
 
 void SlotPool::Release(std::unique_ptr<Slot> slot, bool clean) {
   if (!clean) {
+    if (instance_) (void)instance_->Repair();
     (void)RemoveTree(slot->tmp_dir);
     return;
   }
@@ -96,7 +97,7 @@ void SlotPool::RemoveAll() {
 }
 
 Result<void> SlotPool::EnsureInstance() {
-  if (instance_ && instance_->Exists()) return {};
+  if (instance_ && instance_->Exists() && instance_->Repair()) return {};
   instance_.reset();
   Result<InstanceDir> instance = InstanceDir::Create(tmp_base_);
   if (!instance) return std::unexpected(instance.error());

@@ -101,6 +101,19 @@ TEST_F(SlotPoolTest, SurvivesThatSomebodyRemovesTheInstanceDirectory) {
   EXPECT_TRUE(fs::is_directory(slot->tmp_dir));
 }
 
+TEST_F(SlotPoolTest, SurvivesThatACommandLocksTheInstanceDirectory) {
+  if (geteuid() == 0) GTEST_SKIP() << "permissions do not bind root";
+  SlotPool slots(base_ / "tmp");
+  std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
+  const fs::path first = slot->tmp_dir;
+  std::ofstream(first / "left") << "x";
+  fs::permissions(first.parent_path(), fs::perms::none);
+  slots.Release(std::move(slot), false);
+  EXPECT_FALSE(fs::exists(first));
+  fs::permissions(first.parent_path(), fs::perms::none);
+  EXPECT_NE(Acquire(slots, Confinement()), nullptr);
+}
+
 TEST_F(SlotPoolTest, KeepsABoundedNumber) {
   SlotPool slots(base_ / "tmp");
   std::vector<std::unique_ptr<Slot>> used;

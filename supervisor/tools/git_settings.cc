@@ -179,7 +179,8 @@ UserSettings ParseUserSettings(std::string_view output) {
 Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, CallContext& call) {
   ConfigQuery query{.options = {"--show-scope", "--includes"}, .pattern = kUserSettings};
   query.grants = git.repository;
-  query.grants.push_back({work.directory.path(), sandbox::Access::kRead, "working directory"});
+  query.grants.push_back({work.directory.path(), sandbox::Access::kRead, "working directory",
+                          sandbox::Symlinks::kRefuse});
   Task<QueryResult> task = RunQuery(work, git, query, call);
   QueryResult output = co_await task;
   if (!output && output.error().code == "COMMAND_FAILED") {

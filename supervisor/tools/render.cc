@@ -153,6 +153,13 @@ ToolError SetupError(const Execution& run) {
                          "it is installed in an unusual place, ask the user to add that place to "
                          "filesystem.read in the policy.");
   }
+  if (run.failed_errno == ELOOP) {
+    return InvalidDirectory(
+        {.message =
+             "a directory was replaced by a symlink before the call could begin: " + run.failure,
+         .ai_message = "Nothing was run. What the sandbox would have been opened for is no longer "
+                       "what was checked. Call again with a directory that nothing replaces."});
+  }
   return InternalError(run.failure, "the command could not be started: " + run.failure);
 }
 
