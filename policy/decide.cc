@@ -75,6 +75,10 @@ Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::
   allow.limits_ = LimitsFor(policy, request);
   allow.seccomp_ = allow.confinement_.network == sandbox::Network::kNone ? policy.seccomp_no_network
                                                                          : policy.seccomp;
+  if (request.purpose == Purpose::kInspect) {
+    allow.confinement_.seccomp = sandbox::SeccompProfile::kInspect;
+    allow.seccomp_ = policy.seccomp_inspect;
+  }
   allow.rule_ = std::move(rule);
   return allow;
 }

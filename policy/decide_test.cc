@@ -144,7 +144,8 @@ TEST_F(DecideTest, OnlyBuildsHaveTheNetwork) {
     request.purpose = purpose;
     allow = Allowed(request);
     EXPECT_EQ(allow.confinement().network, sandbox::Network::kNone);
-    EXPECT_EQ(allow.seccomp(), policy_->seccomp_no_network);
+    EXPECT_EQ(allow.seccomp(), purpose == Purpose::kInspect ? policy_->seccomp_inspect
+                                                            : policy_->seccomp_no_network);
   }
 }
 

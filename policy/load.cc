@@ -190,9 +190,13 @@ void ShowRoots(const Policy& policy, PolicyFragment& merged) {
 // Once, here: building a program takes a thousand times what loading it does.
 Result<void> CompilePrograms(Policy& policy) {
   const int abi = sandbox::ProbeLandlock().abi;
-  const auto compile = [&](sandbox::Network network) {
-    return sandbox::CompileSeccomp(sandbox::SeccompProfile::kBuild, network, abi);
+  using enum sandbox::SeccompProfile;
+  const auto compile = [&](sandbox::Network network, sandbox::SeccompProfile profile = kBuild) {
+    return sandbox::CompileSeccomp(profile, network, abi);
   };
+  Result<sandbox::SeccompProgram> inspect = compile(sandbox::Network::kNone, kInspect);
+  if (!inspect) return std::unexpected(inspect.error());
+  policy.seccomp_inspect = *inspect;
   Result<sandbox::SeccompProgram> program = compile(sandbox::Network::kNone);
   if (!program) return std::unexpected(program.error());
   policy.seccomp_no_network = *program;

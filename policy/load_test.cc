@@ -21,6 +21,7 @@ TEST_F(LoadTest, WithoutAnyFileTheDefaultsHold) {
   EXPECT_EQ(policy->config_home, home_ / ".config");
   ASSERT_NE(policy->seccomp, nullptr);
   EXPECT_EQ(policy->seccomp, policy->seccomp_no_network);
+  EXPECT_NE(*policy->seccomp_inspect, *policy->seccomp_no_network);
   EXPECT_FALSE(policy->system.empty());
 }
 

@@ -74,6 +74,7 @@ struct Policy {
   std::string config_home;                     // $XDG_CONFIG_HOME or ~/.config
   std::vector<std::string> sources;            // files that were read, strongest first
   sandbox::SeccompProgram seccomp;             // for `network`, compiled when the policy loaded
+  sandbox::SeccompProgram seccomp_inspect;     // for what only reads
   sandbox::SeccompProgram seccomp_no_network;  // for what never needs a network
   std::shared_ptr<const PolicyFragment> effective;  // each key's value and place, for `policy show`
 

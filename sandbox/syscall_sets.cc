@@ -110,6 +110,27 @@ constexpr SyscallRule kRefused[] = {
     // clang-format on
 };
 
+// Refused to what only reads: what a Makefile runs while it is loaded or printed changes nothing.
+// With descriptors too, because one that was opened for reading is enough.
+constexpr SyscallRule kRefusedToInspection[] = {
+    // clang-format off
+    {"chmod", EPERM, "Landlock does not cover modes: a dry run would change them"},
+    {"fchmod", EPERM, "as chmod"},
+    {"fchmodat", EPERM, "as chmod"},
+    {"fchmodat2", EPERM, "as chmod"},
+    {"chown", EPERM, "as chmod"},
+    {"fchown", EPERM, "as chmod"},
+    {"lchown", EPERM, "as chmod"},
+    {"fchownat", EPERM, "as chmod"},
+    {"utime", EPERM, "as chmod: times decide what make makes"},
+    {"utimes", EPERM, "as utime"},
+    {"futimesat", EPERM, "as utime"},
+    {"utimensat", EPERM, "as utime"},
+    {"fsetxattr", EPERM, "as chmod: access lists"},
+    {"fremovexattr", EPERM, "as fsetxattr"},
+    // clang-format on
+};
+
 // Refused for some arguments.
 constexpr std::uint32_t kTruncation = O_ACCMODE | O_TRUNC;
 
@@ -198,8 +219,14 @@ void AddSocketRules(Network network, int landlock_abi, std::vector<SyscallRule>&
 
 }  // namespace
 
-std::vector<SyscallRule> RefusedSyscalls(SeccompProfile, Network network, int landlock_abi) {
-  std::vector<SyscallRule> rules(std::begin(kRefused), std::end(kRefused));
+std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network,
+                                         int landlock_abi) {
+  std::vector<SyscallRule> rules;
+  // First: of several rules for one call the first says whether arguments matter.
+  if (profile == SeccompProfile::kInspect) {
+    rules.assign(std::begin(kRefusedToInspection), std::end(kRefusedToInspection));
+  }
+  rules.insert(rules.end(), std::begin(kRefused), std::end(kRefused));
   rules.insert(rules.end(), std::begin(kRefusedArguments), std::end(kRefusedArguments));
   rules.insert(rules.end(), std::begin(kRefusedFlags), std::end(kRefusedFlags));
   AddSocketRules(network, landlock_abi, rules);

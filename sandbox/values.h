@@ -31,7 +31,8 @@ enum class Network : std::uint8_t {
 };
 
 enum class SeccompProfile : std::uint8_t {
-  kBuild = 0,  // compilers, make, git, test suites: everything minus the deny set
+  kBuild = 0,    // compilers, make, git, test suites: everything minus the deny set
+  kInspect = 1,  // of what only reads: kBuild minus the changes that Landlock does not cover
 };
 
 // Reserved for tier 1 (user, mount, pid, ipc, uts and network namespaces). Nothing else yet.

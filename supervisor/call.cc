@@ -22,7 +22,11 @@ using Clock = std::chrono::steady_clock;
 int ExitStatus(const ToolResult& result) {
   const auto data = ParseJson(result.data.empty() ? "{}" : result.data);
   const JsonValue* outcome = data ? data->Find("outcome") : nullptr;
-  if (outcome == nullptr || !outcome->IsString()) return result.error ? kExitRefused : 0;
+  if (outcome == nullptr || !outcome->IsString()) {
+    // Reading the Makefile has a deadline of its own.
+    if (result.error && result.error->code == "TIMED_OUT") return kExitTimedOut;
+    return result.error ? kExitRefused : 0;
+  }
   const auto number = [&](std::string_view key) {
     const JsonValue* value = data->Find(key);
     return value != nullptr ? value->AsInteger().value_or(kExitRefused) : kExitRefused;

@@ -205,6 +205,14 @@ void AddVectors(Attempts& all) {
                  .twin = "echo changed >victim",
                  .escaped = TextIs("../project/victim", "changed\n"),
                  .setting = {.vector = Vector::kDryRun}});
+  all.push_back({.name = "DryRunChangesMode",
+                 .escape = "chmod 0600 victim",
+                 .twin = "chmod 0600 victim",
+                 .escaped =
+                     [](const World& world, const Trial&) {
+                       return (world.Status("../project/victim").st_mode & 07777) == 0600;
+                     },
+                 .setting = {.vector = Vector::kDryRun}});
   all.push_back({.name = "GitHookReadsSecret",
                  .escape = "./attempt read {home}/.ssh/id_ed25519; exit 1",
                  .twin = "./attempt read ours",
