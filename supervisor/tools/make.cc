@@ -96,7 +96,7 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
   }
   CommandPlan plan{.executable = std::move(*make),
                    .argv = {"make", "--", work.operation},
-                   .env = WorkEnvironment(call),
+                   .env = MakeEnvironment(call),
                    .directory = work.directory};
   if (work.dry_run) {
     Task<ToolResult> dry = DryRun(work, std::move(plan), *allow, call);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include "tests/support/tool_fixture.h"
@@ -66,6 +67,15 @@ TEST_F(MakeTest, RunsATarget) {
   EXPECT_EQ(data.Find("working_dir")->AsString(), project_);
   EXPECT_TRUE(fs::exists(project_ / "made"));
   EXPECT_TRUE(result.text.starts_with("make hi: exit code 0 in "));
+}
+
+TEST_F(MakeTest, GitInARecipeWorksAlthoughTheUsersConfigurationIsClosed) {
+  std::ofstream(home_ / ".gitconfig") << "[user]\n\tname = Somebody\n";
+  Write("Makefile",
+        ".PHONY: config read\nconfig:\n\t@git config --get-all user.name || echo none\n"
+        "read:\n\t@cat $$HOME/.gitconfig\n");
+  EXPECT_EQ(Data(Call("make", R"({"target":"config"})")).Find("stdout")->AsString(), "none\n");
+  EXPECT_TRUE(Call("make", R"({"target":"read"})").error) << "it is closed";
 }
 
 TEST_F(MakeTest, FailureIsTheCommands) {

@@ -99,7 +99,7 @@ TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk&
                 .stamp = file.stamp,
                 .make = std::move(make),
                 .policy = call.policy,
-                .environment = WorkEnvironment(call)};
+                .environment = MakeEnvironment(call)};
   key.make_stamp = StampOf(AT_FDCWD, key.make).value_or(FileStamp{});
   for (const char* name : {"MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS"}) key.environment.erase(name);
   return key;

@@ -46,4 +46,11 @@ std::map<std::string, std::string> WorkEnvironment(const CallContext& call) {
   return policy::CommandEnvironment(*call.policy, call.ambient);
 }
 
+std::map<std::string, std::string> MakeEnvironment(const CallContext& call) {
+  std::map<std::string, std::string> env = WorkEnvironment(call);
+  env["GIT_CONFIG_GLOBAL"] = "/dev/null";
+  env["GIT_CONFIG_NOSYSTEM"] = "1";
+  return env;
+}
+
 }  // namespace pa

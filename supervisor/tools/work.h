@@ -46,5 +46,8 @@ std::expected<std::string, ToolError> Require(const std::string& program, const 
 // The environment of every command, without what changes the meaning of make or git behind our
 // back.
 std::map<std::string, std::string> WorkEnvironment(const CallContext& call);
+// The same for make. Recipes and $(shell) that run git (git describe) must not fail because the user's
+// own configuration is closed to them: git takes EACCES for a broken configuration and dies.
+std::map<std::string, std::string> MakeEnvironment(const CallContext& call);
 
 }  // namespace pa
