@@ -78,7 +78,7 @@ void SlotPool::Release(std::unique_ptr<Slot> slot, bool clean) {
 Result<std::string> SlotPool::Canary(const sandbox::Confinement& confinement) {
   const Result<void> instance = EnsureInstance();
   if (!instance) return std::unexpected(instance.error());
-  const std::string path = instance_->path() + "/canary";
+  std::string path = instance_->path() + "/canary";
   const bool open_to_all =
       std::ranges::any_of(confinement.paths, [&](const sandbox::PathGrant& grant) {
         return path.starts_with(grant.path + (grant.path.ends_with('/') ? "" : "/"));
