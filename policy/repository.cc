@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -113,6 +115,22 @@ Found WorktreePlace(const std::string& top_level, const std::string& git_dir,
   return Place{top_level, git_dir, *common};
 }
 
+// core.worktree of a submodule's own configuration, as git writes it: one line, relative to the git
+// directory. Without this an agent in one submodule could name the git directory of another.
+bool NamesWorkTree(const std::string& git_dir, const std::string& top_level) {
+  const Result<std::string> config = ReadFile(git_dir + "/config", 64u << 10);
+  if (!config) return false;
+  constexpr std::string_view kKey = "worktree = ";
+  for (const auto line : std::views::split(*config, '\n')) {
+    std::string_view text(line.begin(), line.end());
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    if (text.starts_with(kKey)) {
+      return Real(Join(git_dir, std::string(text.substr(kKey.size())))) == top_level;
+    }
+  }
+  return false;
+}
+
 Found SubmodulePlace(const std::string& top_level, const std::string& git_dir,
                      const std::string& inside) {
   bool believed = IsBeneath(git_dir, inside);
@@ -121,6 +139,7 @@ Found SubmodulePlace(const std::string& top_level, const std::string& git_dir,
     if (!enclosing) return enclosing;
     believed = *enclosing && (IsBeneath(git_dir, (*enclosing)->git_dir + "/modules") ||
                               IsBeneath(git_dir, (*enclosing)->common_dir + "/modules"));
+    believed = believed && NamesWorkTree(git_dir, top_level);
   }
   if (!believed) return Refused(git_dir, "it does not name " + top_level + " as its working tree");
   if (!IsOwnDirectory(git_dir)) return Refused(git_dir, "it belongs to another user");

@@ -4,7 +4,7 @@
 // are written by the agent, so a repository that they name outside the working directory is
 // believed only if it names this working tree back: a linked worktree by
 // <commondir>/worktrees/ID/gitdir (gitrepository-layout(5)), a submodule by lying in .git/modules
-// of an enclosing working tree.
+// of an enclosing working tree with a core.worktree that leads here (gitsubmodules(7)).
 //
 // An ancestor's repository is used, as git would, also when that ancestor lies outside the roots (a
 // server started in a subdirectory): what lies there no agent can have written. It must belong to

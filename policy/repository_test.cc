@@ -181,6 +181,7 @@ TEST_F(RepositoryTest, GitDirectoryBehindASymlink) {
 TEST_F(RepositoryTest, Submodule) {
   MakeGitDirectory(root_ / ".git");
   MakeGitDirectory(root_ / ".git/modules/lib");
+  Write(root_ / ".git/modules/lib/config", "[core]\n\tbare = false\n\tworktree = ../../../lib\n");
   Write(root_ / "lib/.git", "gitdir: ../.git/modules/lib\n");
   const Repository repository = Found(root_ / "lib");
   EXPECT_EQ(repository.top_level, root_ / "lib");
@@ -193,9 +194,23 @@ TEST_F(RepositoryTest, SubmoduleOfASubmodule) {
   MakeGitDirectory(root_ / ".git");
   MakeGitDirectory(root_ / ".git/modules/lib");
   MakeGitDirectory(root_ / ".git/modules/lib/modules/inner");
+  Write(root_ / ".git/modules/lib/config", "[core]\n\tworktree = ../../../lib\n");
+  Write(root_ / ".git/modules/lib/modules/inner/config",
+        "[core]\n\tworktree = ../../../../../lib/inner\n");
   Write(root_ / "lib/.git", "gitdir: ../.git/modules/lib\n");
   Write(root_ / "lib/inner/.git", "gitdir: ../../.git/modules/lib/modules/inner\n");
   EXPECT_EQ(Found(root_ / "lib/inner").git_dir, root_ / ".git/modules/lib/modules/inner");
+}
+
+TEST_F(RepositoryTest, TheGitDirectoryOfAnotherSubmodule) {
+  MakeGitDirectory(root_ / ".git");
+  MakeGitDirectory(root_ / ".git/modules/other");
+  Write(root_ / ".git/modules/other/config", "[core]\n\tworktree = ../../../other\n");
+  fs::create_directories(root_ / "other");
+  Write(root_ / "lib/.git", "gitdir: ../.git/modules/other\n");
+  EXPECT_NE(Refused(root_ / "lib").find("does not name"), std::string::npos);
+  fs::remove(root_ / ".git/modules/other/config");
+  EXPECT_NE(Refused(root_ / "lib").find("does not name"), std::string::npos);
 }
 
 TEST_F(RepositoryTest, SubmoduleOfSomebodyElse) {

@@ -46,8 +46,8 @@ ToolError NoSuchTarget(const std::string& name, const TargetList& list) {
 // What `make -n` prints comes from where make cannot change anything: -n still runs $(shell) and
 // lines that name $(MAKE).
 Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow& allow,
-                        CallContext& call) {
-  auto inspect = Permit(work, call, {.purpose = policy::Purpose::kInspect});
+                        std::optional<std::chrono::milliseconds> timeout, CallContext& call) {
+  auto inspect = Permit(work, call, {.purpose = policy::Purpose::kInspect, .timeout = timeout});
   if (!inspect) co_return RefusedCall(std::move(inspect.error()));
   const CommandReport report = ReportOf(work, plan.argv, allow);
   plan.argv.insert(plan.argv.begin() + 1, "-n");
@@ -99,7 +99,7 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
                    .env = MakeEnvironment(call),
                    .directory = work.directory};
   if (work.dry_run) {
-    Task<ToolResult> dry = DryRun(work, std::move(plan), *allow, call);
+    Task<ToolResult> dry = DryRun(work, std::move(plan), *allow, timeout, call);
     ToolResult result = co_await dry;
     co_return result;
   }
