@@ -1,11 +1,12 @@
 #!/bin/sh
 # The whole suite with AddressSanitizer and UBSan, GCC, in build-sanitize; run from the tree's top. The
-# worker stays as it is: a static program carries no AddressSanitizer.
+# worker stays as it is: a static program carries no AddressSanitizer. Not optimised and with line tables
+# only, because that compiles three times faster.
 set -eu
 
 [ -f build-sanitize/build.ninja ] ||
-  meson setup build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=true \
-    -Db_lundef=false
+  meson setup build-sanitize -Db_sanitize=address,undefined -Doptimization=0 -Ddebug=false \
+    -Dcpp_args=-g1 -Db_lundef=false
 ninja -C build-sanitize -j "$(nproc)"
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
