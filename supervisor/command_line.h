@@ -3,7 +3,7 @@
 //   ParsedCommandLine parsed = ParseCommandLine(argc, argv);
 //   if (!parsed.command) { print parsed.text; return parsed.exit_status; }
 //
-// To add an option: a field here, one line in command_line.cc, its row in README and the manual.
+// To add an option: a field here, one line in command_line.cc, its row in README.
 #pragma once
 
 #include <optional>
