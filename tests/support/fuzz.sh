@@ -12,17 +12,16 @@ seconds=$1
     -Dcpp_args=-fsanitize=fuzzer-no-link
 ninja -C build-fuzz -j "$(nproc)" fuzzers
 
-status=0
-ran=0
-mkdir -p build-fuzz/findings
-for fuzzer in build-fuzz/tests/fuzz/*_fuzz; do
-  name=$(basename "$fuzzer" _fuzz)
-  new="build-fuzz/corpus/$name"
+ls build-fuzz/tests/fuzz/*_fuzz >/dev/null
+mkdir -p build-fuzz/findings build-fuzz/corpus
+# As many at once as there are processors; each tells what it has to say when it is done.
+export seconds
+printf '%s\n' build-fuzz/tests/fuzz/*_fuzz | xargs -n 1 -P "$(nproc)" sh -c '
+  name=$(basename "$1" _fuzz)
+  new=build-fuzz/corpus/$name
   mkdir -p "$new"
-  echo "== fuzz $name, $seconds s"
-  "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
-    -artifact_prefix="build-fuzz/findings/$name-" "$new" "tests/fuzz/corpus/$name" || status=1
-  ran=$((ran + 1))
-done
-[ "$ran" -gt 0 ] || { echo "no fuzz target was built"; exit 1; }
-exit $status
+  "$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+    -artifact_prefix="build-fuzz/findings/$name-" "$new" "tests/fuzz/corpus/$name" >"$new.log" 2>&1
+  result=$?
+  printf "== fuzz %s, %s s\n%s\n" "$name" "$seconds" "$(cat "$new.log")"
+  exit $result' fuzz

@@ -14,6 +14,8 @@
 
 #include "tests/support/launch.h"
 
+template class nlohmann::basic_json<>;
+
 namespace pa::testing {
 namespace {
 
