@@ -15,15 +15,6 @@ namespace {
 
 using sandbox::Access;
 
-// What a command wrote may be executed in TMPDIR only if the same holds for what it builds
-// elsewhere: read-only inspection and git without hooks keep writable and executable apart.
-Access TmpAccess(const sandbox::Confinement& confinement) {
-  const bool builds = std::ranges::any_of(confinement.paths, [](const sandbox::PathGrant& grant) {
-    return Has(grant.access, Access::kWrite) && Has(grant.access, Access::kExecute);
-  });
-  return builds ? sandbox::kReadWriteExecute : sandbox::kReadWrite;
-}
-
 // A command cannot leave its directory by name, but it can take the permissions from it.
 bool ModeIntact(const std::string& path) {
   struct stat info{};
@@ -32,6 +23,13 @@ bool ModeIntact(const std::string& path) {
 
 }  // namespace
 
+Access TmpDirAccess(const sandbox::Confinement& confinement) {
+  const bool builds = std::ranges::any_of(confinement.paths, [](const sandbox::PathGrant& grant) {
+    return Has(grant.access, Access::kWrite) && Has(grant.access, Access::kExecute);
+  });
+  return builds ? sandbox::kReadWriteExecute : sandbox::kReadWrite;
+}
+
 Result<std::unique_ptr<Slot>> SlotPool::Acquire(const sandbox::Confinement& confinement) {
   const Result<void> instance = EnsureInstance();
   if (!instance) return std::unexpected(instance.error());
@@ -39,7 +37,7 @@ Result<std::unique_ptr<Slot>> SlotPool::Acquire(const sandbox::Confinement& conf
   Result<std::string> tmp_dir = MakeDirectory();
   if (!tmp_dir) return std::unexpected(tmp_dir.error());
   sandbox::Confinement with_tmp = confinement;
-  with_tmp.paths.push_back({*tmp_dir, TmpAccess(confinement), "private TMPDIR"});
+  with_tmp.paths.push_back({*tmp_dir, TmpDirAccess(confinement), "private TMPDIR"});
   Result<sandbox::PreparedSandbox> prepared = sandbox::PrepareLandlock(with_tmp);
   if (!prepared) {
     (void)RemoveTree(*tmp_dir);

@@ -26,6 +26,11 @@ struct Slot {
   sandbox::PreparedSandbox prepared;  // of `confinement` and tmp_dir
 };
 
+// What a command may do in its TMPDIR. What it wrote there may be executed only if the same holds for
+// what it builds elsewhere: read-only inspection and git without hooks keep writable and executable
+// apart.
+sandbox::Access TmpDirAccess(const sandbox::Confinement& confinement);
+
 class SlotPool {
  public:
   explicit SlotPool(std::string tmp_base) : tmp_base_(std::move(tmp_base)) {}

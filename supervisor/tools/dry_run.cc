@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "sandbox/enforcement.h"
+#include "supervisor/slot_pool.h"
 
 namespace pa {
 namespace {
@@ -27,7 +28,8 @@ void WritePaths(JsonWriter& writer, const sandbox::Confinement& confinement) {
     writer.BeginObject().Field("path", grant.path);
     writer.Field("access", AccessText(grant.access)).Field("reason", grant.reason).EndObject();
   }
-  writer.BeginObject().Field("path", "$TMPDIR").Field("access", "read, write, execute");
+  writer.BeginObject().Field("path", "$TMPDIR");
+  writer.Field("access", AccessText(TmpDirAccess(confinement)));
   writer.Field("reason", "private to this call, removed afterwards").EndObject();
   writer.EndArray();
 }
@@ -75,7 +77,8 @@ std::string DryRunText(const CommandReport& report, const policy::Allow& allow,
   for (const sandbox::PathGrant& grant : allow.confinement().paths) {
     text += fmt::format("  {} ({}): {}\n", grant.path, AccessText(grant.access), grant.reason);
   }
-  text += "  $TMPDIR (read, write, execute): private to this call\n";
+  text += fmt::format("  $TMPDIR ({}): private to this call\n",
+                      AccessText(TmpDirAccess(allow.confinement())));
   const sandbox::ResourceLimits& limits = allow.limits();
   text += fmt::format(
       "limits: wall time {} ms, CPU {} s, memory {}, {} processes, {} open files, "

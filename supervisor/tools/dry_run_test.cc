@@ -14,18 +14,24 @@ namespace {
 
 class DryRunTest : public ::testing::Test {
  protected:
-  ToolResult Render(std::optional<std::string> would_print) {
+  ToolResult Render(std::optional<std::string> would_print,
+                    policy::Purpose purpose = policy::Purpose::kBuild) {
     policy::Policy policy;
     policy.roots = {std::filesystem::canonical(dir_.path())};
     policy.enable_all = true;
     const auto directory = policy::ValidateWorkingDirectory(policy, "");
-    const policy::Decision decision =
-        policy::Decide(policy, {.tool = "make", .target = "t", .directory = &directory.value()});
+    const policy::Decision decision = policy::Decide(
+        policy,
+        {.tool = "make", .target = "t", .directory = &directory.value(), .purpose = purpose});
     const CommandReport report{.what = "make t",
                                .argv = {"make", "--", "a b"},
                                .working_dir = directory->path(),
                                .decision = "rule"};
     return RenderDryRun(report, std::get<policy::Allow>(decision), std::move(would_print));
+  }
+
+  static JsonValue TmpDir(const ToolResult& result) {
+    return ParseJson(result.data)->Find("confinement")->Find("paths")->Items().back();
   }
 
   testing::TempDir dir_;
@@ -46,7 +52,7 @@ TEST_F(DryRunTest, DataHoldsAllThatWouldBeGrantedAndEnforced) {
     EXPECT_FALSE(path.Find("reason")->AsString().empty());
     EXPECT_FALSE(path.Find("access")->AsString().empty());
   }
-  EXPECT_EQ(confinement->Find("paths")->Items().back().Find("path")->AsString(), "$TMPDIR");
+  EXPECT_EQ(TmpDir(result).Find("path")->AsString(), "$TMPDIR");
   for (const JsonValue& protection : confinement->Find("enforcement")->Items()) {
     const bool enforced = protection.Find("level")->AsString() == "enforced";
     EXPECT_NE(protection.Find(enforced ? "by" : "why"), nullptr);
@@ -60,6 +66,15 @@ TEST_F(DryRunTest, TextSaysTheSame) {
   EXPECT_TRUE(result.text.starts_with("dry run, nothing was changed: make -- 'a b'\n"));
   EXPECT_NE(result.text.find("(read, write, execute): working directory"), std::string::npos);
   EXPECT_NE(result.text.find("network: none"), std::string::npos);
+}
+
+TEST_F(DryRunTest, TmpDirIsExecutableOnlyWhereBuildsAre) {
+  const ToolResult build = Render(std::nullopt);
+  EXPECT_EQ(TmpDir(build).Find("access")->AsString(), "read, write, execute");
+  EXPECT_NE(build.text.find("$TMPDIR (read, write, execute)"), std::string::npos);
+  const ToolResult create = Render(std::nullopt, policy::Purpose::kCreateFile);
+  EXPECT_EQ(TmpDir(create).Find("access")->AsString(), "read, write");
+  EXPECT_NE(create.text.find("$TMPDIR (read, write)"), std::string::npos);
 }
 
 }  // namespace

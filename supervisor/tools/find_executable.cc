@@ -38,9 +38,9 @@ std::optional<std::string> FindExecutable(const std::string& name,
     const std::string entry(path.substr(0, end));
     path.remove_prefix(std::min(end + 1, path.size()));
     if (!entry.starts_with('/')) continue;
-    if (!project.empty() && LiesWithin(entry, project)) continue;
     std::string candidate = entry + "/" + name;
-    if (IsExecutableFile(candidate)) return candidate;
+    if (!IsExecutableFile(candidate)) continue;
+    if (project.empty() || !LiesWithin(entry, project)) return candidate;
   }
   return std::nullopt;
 }

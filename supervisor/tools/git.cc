@@ -110,7 +110,7 @@ Task<PreparedGit> PrepareGit(const Work& work, CallContext& call) {
   auto git = StartGit(work, call);
   if (!git) co_return std::unexpected(std::move(git.error()));
   UserSettings user;
-  if (call.policy->git.inherit_identity && !work.dry_run) {
+  if (call.policy->git.inherit_identity) {
     const GitReader reader = ReaderOf(work, *git, call);
     Task<ReadSettings> task = ReadUserSettings(work, reader, call);
     ReadSettings settings = co_await task;

@@ -25,7 +25,8 @@ struct Git {
 };
 using PreparedGit = std::expected<Git, ToolError>;
 
-// Decides first; reads the identity unless this is a dry run. `work` must outlive the task.
+// Decides first, then reads the identity, for a dry run as well: what the user's settings name is
+// part of the confinement. `work` must outlive the task.
 Task<PreparedGit> PrepareGit(const Work& work, CallContext& call);
 
 struct GitCommand {

@@ -312,6 +312,19 @@ TEST_F(GitToolsTest, DryRunChangesNothing) {
   EXPECT_NE(Git({"log"}).find("does not have any commits"), std::string::npos);
 }
 
+TEST_F(GitToolsTest, DryRunShowsWhatTheUsersSettingsOpen) {
+  const auto grants_of = [&] {
+    const JsonValue data = Data(Add({"f"}, R"(,"dry_run":true)"));
+    return data.Find("confinement")->Find("paths")->Dump();
+  };
+  Write("f", "x");
+  const std::string excludes = (outside_ / "excludes").string();
+  testing::WriteText(excludes, "*.o\n");
+  EXPECT_EQ(grants_of().find(excludes), std::string::npos);
+  UserConfig("[core]\n\texcludesFile = " + excludes + "\n");
+  EXPECT_NE(grants_of().find(excludes), std::string::npos);
+}
+
 TEST_F(GitToolsTest, NothingOfTheEnvironmentReachesGit) {
   ambient_["GIT_DIR"] = (outside_ / "victim").string();
   ambient_["GIT_AUTHOR_NAME"] = "Mallory";

@@ -88,7 +88,7 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
   if (!allow) co_return RefusedCall(std::move(allow.error()));
   auto make = Require("make", work, call);
   if (!make) co_return RefusedCall(std::move(make.error()));
-  Task<DiscoveredTargets> discovery = DiscoverTargets(work, call);
+  Task<DiscoveredTargets> discovery = DiscoverTargets(work, *make, call);
   const DiscoveredTargets targets = co_await discovery;
   if (!targets) co_return RefusedCall(targets.error());
   if (!IsTarget(*targets, work.operation)) {

@@ -55,7 +55,9 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   if (!work) co_return RefusedCall(work.error());
   auto allow = Permit(*work, call, {.purpose = policy::Purpose::kInspect});
   if (!allow) co_return RefusedCall(std::move(allow.error()));
-  Task<DiscoveredTargets> discovery = DiscoverTargets(*work, call);
+  auto make = Require("make", *work, call);
+  if (!make) co_return RefusedCall(std::move(make.error()));
+  Task<DiscoveredTargets> discovery = DiscoverTargets(*work, std::move(*make), call);
   const DiscoveredTargets targets = co_await discovery;
   if (!targets) co_return RefusedCall(targets.error());
   ToolResult result;

@@ -210,6 +210,19 @@ TEST_F(MakeTest, TimeoutMayOnlyShorten) {
   EXPECT_EQ(Code(Call("make", R"({"target":"t","timeout_ms":60000})")), "TIMED_OUT");
 }
 
+TEST_F(MakeTest, ReadingHasADeadlineThatNoArgumentMoves) {
+  Write("Makefile", "X := $(shell sleep 60)\n.PHONY: t\nt:\n");
+  policy_->limits.wall_time = std::chrono::milliseconds(300);
+  for (const std::string tool : {"make_targets", "make"}) {
+    const ToolResult result =
+        Call(tool, tool == "make" ? R"({"target":"t","timeout_ms":60000})" : "{}");
+    ASSERT_EQ(Code(result), "TIMED_OUT");
+    EXPECT_TRUE(result.error->message.starts_with("reading Makefile timed out after"));
+    EXPECT_EQ(result.error->ai_message.find("timeout_ms"), std::string::npos);
+    EXPECT_NE(result.error->ai_message.find("$(shell)"), std::string::npos);
+  }
+}
+
 TEST_F(MakeTest, ARefusedCallRunsNothing) {
   Write("Makefile", "X := $(shell touch $$HOME/ran; echo)\n.PHONY: t\nt:\n");
   policy_->enable_all = false;

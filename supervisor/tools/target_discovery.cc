@@ -63,6 +63,18 @@ ToolError TooManyTargets(const std::string& makefile) {
       "Declare fewer .PHONY targets.");
 }
 
+// No argument of the call can give it more time.
+ToolError TookTooLong(const std::string& makefile, const Execution& run) {
+  ToolError error =
+      TimedOut("reading " + makefile, std::chrono::duration_cast<milliseconds>(run.duration));
+  error.ai_message = fmt::format(
+      "What {} runs while it is being read, in $(shell) or to make the files that it includes, "
+      "takes "
+      "longer than reading may take. Make it quicker, or move it into a recipe.",
+      makefile);
+  return error;
+}
+
 // An exit status of 1 is -q's way to say that something would have to be made.
 std::optional<ToolError> ErrorOfRun(const Work& work, const std::string& makefile,
                                     const Execution& run, DatabaseSink& sink) {
@@ -74,6 +86,7 @@ std::optional<ToolError> ErrorOfRun(const Work& work, const std::string& makefil
   if (run.outcome == Outcome::kSignaled) {
     return CannotLoad(work, makefile, run, sink.complaints());
   }
+  if (run.outcome == Outcome::kTimedOut) return TookTooLong(makefile, run);
   return ErrorOf({.what = "reading " + makefile}, run);
 }
 
@@ -170,12 +183,10 @@ Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const Makef
 
 }  // namespace
 
-Task<DiscoveredTargets> DiscoverTargets(const Work& work, CallContext& call) {
+Task<DiscoveredTargets> DiscoverTargets(const Work& work, std::string make, CallContext& call) {
   const std::optional<MakefileOnDisk> file = FindMakefile(work.directory.fd());
   if (!file) co_return std::unexpected(NoMakefile(work));
-  auto make = Require("make", work, call);
-  if (!make) co_return std::unexpected(std::move(make.error()));
-  TargetKey key = KeyOf(work, call, *file, std::move(*make));
+  TargetKey key = KeyOf(work, call, *file, std::move(make));
   if (const TargetList* known = call.targets.Find(key)) {
     // A copy before anybody is told: on_change may lead anywhere.
     TargetList list = *known;

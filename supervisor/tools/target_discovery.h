@@ -1,6 +1,6 @@
 // DiscoverTargets: which .PHONY targets there are in a directory, asked of make itself.
 //
-//   Task<DiscoveredTargets> task = DiscoverTargets(work, call);
+//   Task<DiscoveredTargets> task = DiscoverTargets(work, *Require("make", work, call), call);
 //   DiscoveredTargets targets = co_await task;
 //
 // `make -pq` evaluates the whole Makefile, $(shell) and included rules too, so it runs in the
@@ -17,7 +17,7 @@ namespace pa {
 
 using DiscoveredTargets = std::expected<TargetList, ToolError>;
 
-// `work` must outlive the task.
-Task<DiscoveredTargets> DiscoverTargets(const Work& work, CallContext& call);
+// `make` is the program, by its absolute path. `work` must outlive the task.
+Task<DiscoveredTargets> DiscoverTargets(const Work& work, std::string make, CallContext& call);
 
 }  // namespace pa
