@@ -197,7 +197,10 @@ std::vector<PathGrant> Existing(std::span<const SystemPath> table) {
   for (const SystemPath& line : table) {
     for (const std::string& path : Expand(line.path)) {
       if (!IsPublic(path)) continue;
-      PathGrant grant{ResolvePath(path), line.access, std::string("system: ") + line.reason};
+      PathGrant grant{.path = ResolvePath(path),
+                      .access = line.access,
+                      .reason = std::string("system: ") + line.reason,
+                      .replaced = sandbox::Replaced::kRarely};
       const auto covered = [&](const PathGrant& other) { return Covers(other, grant); };
       if (std::ranges::none_of(grants, covered)) grants.push_back(std::move(grant));
     }

@@ -4,10 +4,14 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstddef>
+#include <map>
+#include <ranges>
 #include <span>
+#include <utility>
 
 namespace pa::sandbox {
 namespace {
@@ -15,111 +19,166 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "halves of an argument are in this order");
 
-using Code = std::vector<sock_filter>;
-
 constexpr std::size_t kMaxJump = 255;  // a conditional jump has 8 bits
 
-sock_filter Statement(unsigned code, std::uint32_t value) {
-  return {static_cast<std::uint16_t>(code), 0, 0, value};
-}
-sock_filter Return(std::uint32_t action) { return Statement(BPF_RET | BPF_K, action); }
-sock_filter Load(std::size_t offset) {
-  return Statement(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
-}
-sock_filter LowerHalf(unsigned arg) {
-  return Load(offsetof(seccomp_data, args) + std::size_t{8} * arg);
-}
-sock_filter UpperHalf(unsigned arg) {
-  return Load(offsetof(seccomp_data, args) + std::size_t{8} * arg + 4);
+// A program, written from its end to its beginning: jumps lead forward only, so whatever one leads to
+// is there already, and the same return can serve many.
+class Assembler {
+ public:
+  // Where execution goes on: an instruction, counted from the end.
+  using Place = std::size_t;
+
+  Place Statement(unsigned code, std::uint32_t value) {
+    reversed_.push_back({static_cast<std::uint16_t>(code), 0, 0, value});
+    return reversed_.size() - 1;
+  }
+  Place Load(std::size_t offset) {
+    return Statement(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
+  }
+  Place LowerHalf(unsigned arg) {
+    return Load(offsetof(seccomp_data, args) + std::size_t{8} * arg);
+  }
+  Place UpperHalf(unsigned arg) {
+    return Load(offsetof(seccomp_data, args) + std::size_t{8} * arg + 4);
+  }
+  // One that is in reach of the next branch, or a new one.
+  Place Return(std::uint32_t action) {
+    const auto known = returns_.find(action);
+    if (known != returns_.end() && InReach(known->second)) return known->second;
+    return returns_[action] = Statement(BPF_RET | BPF_K, action);
+  }
+  Place Branch(unsigned test, std::uint32_t value, Place if_true, Place if_false) {
+    // Bringing one of them nearer moves the other away by one, which InReach allows for.
+    if (!InReach(if_true)) if_true = Nearer(if_true);
+    if (!InReach(if_false)) if_false = Nearer(if_false);
+    reversed_.push_back({static_cast<std::uint16_t>(BPF_JMP | BPF_K | test), Distance(if_true),
+                         Distance(if_false), value});
+    return reversed_.size() - 1;
+  }
+
+  // What is written next goes on there.
+  void FallThroughTo(Place place) {
+    if (place + 1 != reversed_.size()) Nearer(place);
+  }
+
+  std::size_t size() const { return reversed_.size(); }
+  std::string Bytes() const {
+    const std::vector<sock_filter> code(reversed_.rbegin(), reversed_.rend());
+    return {reinterpret_cast<const char*>(code.data()), code.size() * sizeof(sock_filter)};
+  }
+
+ private:
+  // Of a branch that comes next, or next but two.
+  bool InReach(Place place) const { return reversed_.size() - place + 1 < kMaxJump; }
+  std::uint8_t Distance(Place place) const {
+    assert(reversed_.size() - place - 1 <= kMaxJump);
+    return static_cast<std::uint8_t>(reversed_.size() - place - 1);
+  }
+  // An unconditional jump has 32 bits.
+  Place Nearer(Place place) {
+    return Statement(BPF_JMP | BPF_JA, static_cast<std::uint32_t>(reversed_.size() - place - 1));
+  }
+
+  std::vector<sock_filter> reversed_;
+  std::map<std::uint32_t, Place> returns_;  // the nearest of each action
+};
+
+using Place = Assembler::Place;
+
+Place LoadMasked(Assembler& code, const ArgTest& test) {
+  if (test.mask != 0xffffffff) code.Statement(BPF_ALU | BPF_AND | BPF_K, test.mask);
+  return code.LowerHalf(test.arg);
 }
 
-// Jumps over `if_true` or `if_false` instructions.
-sock_filter Branch(unsigned test, std::uint32_t value, std::size_t if_true, std::size_t if_false) {
-  assert(if_true <= kMaxJump && if_false <= kMaxJump);
-  return {static_cast<std::uint16_t>(BPF_JMP | BPF_K | test), static_cast<std::uint8_t>(if_true),
-          static_cast<std::uint8_t>(if_false), value};
-}
-
-Code LoadMasked(const ArgTest& test) {
-  Code code = {LowerHalf(test.arg)};
-  if (test.mask != 0xffffffff) code.push_back(Statement(BPF_ALU | BPF_AND | BPF_K, test.mask));
-  return code;
-}
-
-void Append(Code& code, const Code& more) { code.insert(code.end(), more.begin(), more.end()); }
-
-// Falls through if the test holds, else jumps over the `rest` instructions that follow.
-Code TestCode(const ArgTest& test, std::size_t rest) {
-  Code code;
+// Where the test begins that leads to `holds` or to `fails`.
+Place TestCode(Assembler& code, const ArgTest& test, Place holds, Place fails) {
   switch (test.op) {
     case ArgTest::Op::kNone:
-      break;
+      return holds;
     case ArgTest::Op::kAnyBit:
-      code = {LowerHalf(test.arg), Branch(BPF_JSET, test.mask, 0, rest)};
-      break;
+      code.Branch(BPF_JSET, test.mask, holds, fails);
+      return code.LowerHalf(test.arg);
     case ArgTest::Op::kMaskedEqual:
-      code = LoadMasked(test);
-      code.push_back(Branch(BPF_JEQ, test.value, 0, rest));
-      break;
-    case ArgTest::Op::kNotIn:  // A = 1 << A, tested against the set; from 32 on it is in no set
-      code = LoadMasked(test);
-      Append(code, {Branch(BPF_JGE, 32, 4, 0), Statement(BPF_MISC | BPF_TAX, 0),
-                    Statement(BPF_LD | BPF_IMM, 1), Statement(BPF_ALU | BPF_LSH | BPF_X, 0),
-                    Branch(BPF_JSET, test.value, rest, 0)});
-      break;
-    case ArgTest::Op::kNotNull:
-      code = {UpperHalf(test.arg), Branch(BPF_JEQ, 0, 0, 2), LowerHalf(test.arg),
-              Branch(BPF_JEQ, 0, rest, 0)};
-      break;
+      code.Branch(BPF_JEQ, test.value, holds, fails);
+      return LoadMasked(code, test);
+    case ArgTest::Op::kNotIn: {  // A = 1 << A, tested against the set; from 32 on it is in no set
+      code.Branch(BPF_JSET, test.value, fails, holds);
+      code.Statement(BPF_ALU | BPF_LSH | BPF_X, 0);
+      code.Statement(BPF_LD | BPF_IMM, 1);
+      const Place within = code.Statement(BPF_MISC | BPF_TAX, 0);
+      code.Branch(BPF_JGE, 32, holds, within);
+      return LoadMasked(code, test);
+    }
+    case ArgTest::Op::kNotNull: {
+      code.Branch(BPF_JEQ, 0, fails, holds);
+      const Place lower = code.LowerHalf(test.arg);
+      code.Branch(BPF_JEQ, 0, lower, holds);
+      return code.UpperHalf(test.arg);
+    }
   }
-  return code;
+  return holds;
 }
 
-// The rules of one number, one after the other, then its action.
-Code RulesCode(const NumberRange& range) {
-  Code code;
-  for (const SyscallRule& rule : range.rules) {
-    const auto error = static_cast<std::uint32_t>(rule.error);
-    Code tail = TestCode(rule.second, 1);
-    tail.push_back(Return(SECCOMP_RET_ERRNO | error));
-    Append(code, TestCode(rule.first, tail.size()));
-    Append(code, tail);
-  }
-  code.push_back(Return(range.action));
-  return code;
+// Whether two ranges are answered by the same code: chmod and fchmod are.
+bool SameAnswer(const NumberRange& one, const NumberRange& other) {
+  return one.action == other.action &&
+         std::ranges::equal(one.rules, other.rules, [](const SyscallRule& a, const SyscallRule& b) {
+           return a.error == b.error && a.first == b.first && a.second == b.second;
+         });
 }
 
-// A balanced tree of comparisons. Each leaf is one instruction, so a subtree of n leaves has 2n
-// - 1. Leaves with rules jump to `blocks`, which come after the whole tree: an unconditional jump
-// has 32 bits.
-void Tree(std::span<const NumberRange> ranges, std::size_t size_of_tree, Code& tree, Code& blocks) {
-  if (ranges.size() == 1) {
-    if (ranges[0].rules.empty()) return tree.push_back(Return(ranges[0].action));
-    const std::size_t over = size_of_tree - tree.size() - 1 + blocks.size();
-    tree.push_back(Statement(BPF_JMP | BPF_JA, static_cast<std::uint32_t>(over)));
-    return Append(blocks, RulesCode(ranges[0]));
+// The rules of one range, one after the other, then its action.
+Place RulesCode(Assembler& code, const NumberRange& range) {
+  Place next = code.Return(range.action);
+  for (const SyscallRule& rule : std::views::reverse(range.rules)) {
+    const Place refused = code.Return(SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(rule.error));
+    const Place second = TestCode(code, rule.second, refused, next);
+    next = TestCode(code, rule.first, second, next);
   }
-  const std::size_t half = ranges.size() / 2;
-  tree.push_back(Branch(BPF_JGE, ranges[half].first, 2 * half - 1, 0));
-  Tree(ranges.first(half), size_of_tree, tree, blocks);
-  Tree(ranges.subspan(half), size_of_tree, tree, blocks);
+  return next;
 }
+
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(Assembler& code) : code_(code) {}
+
+  // A balanced tree of comparisons.
+  Place Build(std::span<const NumberRange> ranges) {
+    if (ranges.size() == 1) return Leaf(ranges[0]);
+    const std::size_t half = ranges.size() / 2;
+    const Place upper = Build(ranges.subspan(half));
+    const Place lower = Build(ranges.first(half));
+    return code_.Branch(BPF_JGE, ranges[half].first, upper, lower);
+  }
+
+ private:
+  Place Leaf(const NumberRange& range) {
+    if (range.rules.empty()) return code_.Return(range.action);
+    for (const auto& [written, place] : written_) {
+      if (SameAnswer(*written, range)) return place;
+    }
+    const Place place = RulesCode(code_, range);
+    written_.emplace_back(&range, place);
+    return place;
+  }
+
+  Assembler& code_;
+  std::vector<std::pair<const NumberRange*, Place>> written_;
+};
 
 }  // namespace
 
 Result<std::string> AssembleBpf(std::uint32_t architecture,
                                 const std::vector<NumberRange>& ranges) {
   assert(!ranges.empty() && ranges[0].first == 0);
-  if (ranges.size() > kMaxJump)
-    return std::unexpected(Error("assemble BPF", "too many ranges", E2BIG));
-  Code code = {Load(offsetof(seccomp_data, arch)), Branch(BPF_JEQ, architecture, 1, 0),
-               Return(SECCOMP_RET_KILL_PROCESS), Load(offsetof(seccomp_data, nr))};
-  Code tree, blocks;
-  Tree(ranges, 2 * ranges.size() - 1, tree, blocks);
-  Append(code, tree);
-  Append(code, blocks);
+  Assembler code;
+  code.FallThroughTo(TreeBuilder(code).Build(ranges));
+  const Place by_number = code.Load(offsetof(seccomp_data, nr));
+  const Place foreign = code.Return(SECCOMP_RET_KILL_PROCESS);
+  code.Branch(BPF_JEQ, architecture, by_number, foreign);
+  code.Load(offsetof(seccomp_data, arch));
   if (code.size() > BPF_MAXINSNS) return std::unexpected(Error("assemble BPF", "too long", E2BIG));
-  return std::string(reinterpret_cast<const char*>(code.data()), code.size() * sizeof(sock_filter));
+  return code.Bytes();
 }
 
 }  // namespace pa::sandbox

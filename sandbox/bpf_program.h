@@ -3,10 +3,10 @@
 //   std::vector<NumberRange> ranges = {{0, allow, {}}, {16, allow, ioctl_rules}, {17, allow, {}}};
 //   Result<std::string> program = AssembleBpf(AUDIT_ARCH_X86_64, ranges);
 //
-// Why not libseccomp's own generator: docs/adr/0004. The kernel runs the program once for every
-// syscall number when it is loaded, on every request, so the path to a decision must be short: a
-// balanced tree over ranges of numbers, the architecture tested once, argument tests out of the way
-// at the end.
+// Why not libseccomp's own generator: docs/adr/0004. On every request the kernel translates the
+// program and runs it once for every syscall number, so it must be short, and so must the path to a
+// decision: a balanced tree over ranges of numbers, the architecture tested once, one return for all
+// that end the same.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct NumberRange {
 };
 
 // `ranges`: sorted, the first one starts at 0. Any other architecture is KILL_PROCESS. An error if
-// the program would be longer than the kernel or a jump allows.
+// the program would be longer than the kernel allows.
 Result<std::string> AssembleBpf(std::uint32_t architecture, const std::vector<NumberRange>& ranges);
 
 }  // namespace pa::sandbox

@@ -87,9 +87,30 @@ TEST(BpfProgram, BothTestsMustHold) {
   EXPECT_EQ(Answer(program, 5, 6, 3), SECCOMP_RET_ALLOW);
 }
 
-TEST(BpfProgram, TooManyRangesAreAnError) {
+// Far jumps: more code than a conditional jump reaches over, between what leads to the same end.
+TEST(BpfProgram, ManyRangesWithRules) {
+  const SyscallRule rule{
+      "x", EPERM, "", {ArgTest::Op::kNotIn, 0, 0xff, 1u << 2}, {ArgTest::Op::kNotNull, 1}};
   std::vector<NumberRange> ranges;
-  for (std::uint32_t i = 0; i < 300; ++i) ranges.push_back({i, SECCOMP_RET_ERRNO | i, {}});
+  for (std::uint32_t i = 0; i < 120; ++i) {
+    ranges.push_back({2 * i, SECCOMP_RET_ALLOW, {rule}});
+    ranges.push_back({2 * i + 1, i % 2 == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | i, {}});
+  }
+  const Result<std::string> program = AssembleBpf(AUDIT_ARCH_X86_64, ranges);
+  ASSERT_TRUE(program);
+  for (int i = 0; i < 120; ++i) {
+    const auto other =
+        static_cast<std::uint32_t>(i % 2 == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | i);
+    ASSERT_EQ(Answer(*program, 2 * i, 3, 1), kRefused) << i;
+    ASSERT_EQ(Answer(*program, 2 * i, 3, 0), SECCOMP_RET_ALLOW) << i;
+    ASSERT_EQ(Answer(*program, 2 * i, 2, 1), SECCOMP_RET_ALLOW) << i;
+    ASSERT_EQ(Answer(*program, 2 * i + 1), other) << i;
+  }
+}
+
+TEST(BpfProgram, LongerThanTheKernelTakesIsAnError) {
+  std::vector<NumberRange> ranges;
+  for (std::uint32_t i = 0; i < 3000; ++i) ranges.push_back({i, SECCOMP_RET_ERRNO | i, {}});
   EXPECT_FALSE(AssembleBpf(AUDIT_ARCH_X86_64, ranges));
 }
 

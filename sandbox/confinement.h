@@ -25,11 +25,18 @@ enum class Symlinks {
   kRefuse,  // what lies where commands may write; the path was resolved when it was looked at
 };
 
+// When another file can come to stand where the granted one was.
+enum class Replaced {
+  kAnytime,
+  kRarely,  // only by whoever administers the system: /usr/lib, /etc/passwd
+};
+
 struct PathGrant {
   std::string path;  // absolute; a path that does not exist is skipped, never created
   Access access = Access::kNone;
   std::string reason;  // "system", "working directory", "policy filesystem.read[0]"
   Symlinks symlinks = Symlinks::kFollow;
+  Replaced replaced = Replaced::kAnytime;
   bool operator==(const PathGrant&) const = default;
 };
 

@@ -10,6 +10,7 @@
 // new one must be made; StillValid() says whether that happened.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -37,7 +38,10 @@ struct PreparedSandbox {
   std::vector<PathIdentity> identities;  // of confinement.paths, in order
   int landlock_abi = 0;
 
-  bool StillValid() const;  // every granted path is still the file that was granted
+  // Every granted path is still the file that was granted. Those that are rarely replaced are looked
+  // at once a second: until then a command does not get at the new file, which is the safe side.
+  bool StillValid(std::chrono::steady_clock::time_point now);
+  std::chrono::steady_clock::time_point looked_at;  // at all of them
 };
 // A path that cannot be reached is skipped: the command could not reach it either.
 Result<PreparedSandbox> PrepareLandlock(const Confinement& confinement);

@@ -13,6 +13,8 @@
 namespace pa::sandbox {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 struct Project {
   TemporaryDirectory top;
   Confinement confinement;
@@ -52,44 +54,58 @@ TEST_F(Prepared, OneRulesetServesManyProcesses) {
 
 TEST_F(Prepared, AMissingPathIsSkippedAndNotCreated) {
   const Project project;
-  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
   ASSERT_TRUE(prepared);
   EXPECT_NE(prepared->identities[0], PathIdentity{});
   EXPECT_EQ(prepared->identities[1], PathIdentity{});
   EXPECT_FALSE(std::filesystem::exists(project.top / "missing"));
-  EXPECT_TRUE(prepared->StillValid());
+  EXPECT_TRUE(prepared->StillValid(Clock::now()));
 }
 
 TEST_F(Prepared, AReplacedPathIsNoticed) {
   const Project project;
-  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
   ASSERT_TRUE(prepared);
   std::ofstream(project.top / "in/another") << "x";
-  EXPECT_TRUE(prepared->StillValid());  // content may change
-  for (int i = 0; i < 20; ++i) {        // also when the file system likes to reuse inode numbers
+  EXPECT_TRUE(prepared->StillValid(Clock::now()));  // content may change
+  for (int i = 0; i < 20; ++i) {  // also when the file system likes to reuse inode numbers
     std::filesystem::remove_all(project.top / "in");
-    EXPECT_FALSE(prepared->StillValid());
+    EXPECT_FALSE(prepared->StillValid(Clock::now()));
     std::filesystem::create_directories(project.top / "in");
-    EXPECT_FALSE(prepared->StillValid());
+    EXPECT_FALSE(prepared->StillValid(Clock::now()));
   }
+}
+
+TEST_F(Prepared, WhatIsRarelyReplacedIsLookedAtOnceASecond) {
+  Project project;
+  project.confinement.paths[0].replaced = Replaced::kRarely;
+  Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  ASSERT_TRUE(prepared);
+  const Clock::time_point first = Clock::now();
+  EXPECT_TRUE(prepared->StillValid(first));
+  std::filesystem::rename(project.top / "in", project.top / "elsewhere");
+  EXPECT_TRUE(prepared->StillValid(first + std::chrono::milliseconds(999)));
+  EXPECT_FALSE(prepared->StillValid(first + std::chrono::seconds(1)));
+  std::filesystem::create_directories(project.top / "missing");  // one that may change anytime
+  EXPECT_FALSE(prepared->StillValid(first));
 }
 
 TEST_F(Prepared, ARenamedDirectoryDoesNotKeepItsName) {
   const Project project;
-  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
   ASSERT_TRUE(prepared);
   std::filesystem::rename(project.top / "in", project.top / "elsewhere");
-  EXPECT_FALSE(prepared->StillValid());
+  EXPECT_FALSE(prepared->StillValid(Clock::now()));
   std::filesystem::rename(project.top / "elsewhere", project.top / "in");
-  EXPECT_TRUE(prepared->StillValid());
+  EXPECT_TRUE(prepared->StillValid(Clock::now()));
 }
 
 TEST_F(Prepared, AMissingPathThatAppearsIsNoticed) {
   const Project project;
-  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
+  Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement);
   ASSERT_TRUE(prepared);
   std::filesystem::create_directories(project.top / "missing");
-  EXPECT_FALSE(prepared->StillValid());
+  EXPECT_FALSE(prepared->StillValid(Clock::now()));
 }
 
 TEST_F(Prepared, AProjectThatBecameASymlinkIsRefused) {
@@ -117,11 +133,11 @@ TEST_F(Prepared, AProjectThatBecameASymlinkIsRefused) {
 
 TEST_F(Prepared, WithoutLandlockThereIsNoRuleset) {
   const Project project;
-  const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement, 0);
+  Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement, 0);
   ASSERT_TRUE(prepared);
   EXPECT_FALSE(prepared->landlock_ruleset);
   EXPECT_EQ(prepared->landlock_abi, 0);
-  EXPECT_TRUE(prepared->StillValid());
+  EXPECT_TRUE(prepared->StillValid(Clock::now()));
 }
 
 TEST_F(Prepared, OlderKernels) {

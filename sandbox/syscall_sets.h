@@ -34,6 +34,7 @@ struct ArgTest {
   unsigned arg = 0;
   std::uint32_t mask = 0;
   std::uint32_t value = 0;
+  bool operator==(const ArgTest&) const = default;
 };
 
 inline constexpr int kEveryAbi = 1 << 30;

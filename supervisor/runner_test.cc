@@ -148,7 +148,8 @@ TEST_F(RunnerTest, TheSpecForPeopleNamesItsPathsAndNoTmpdir) {
   EXPECT_EQ(spec->argv, plan.argv) << "not the probe's";
   EXPECT_FALSE(spec->has_ruleset_fd);
   std::vector<sandbox::PathGrant> paths = allow.confinement().paths;
-  for (auto& grant : paths) grant.symlinks = sandbox::Symlinks::kFollow;  // PrepareLandlock's alone
+  for (auto& grant : paths)
+    grant = {grant.path, grant.access, grant.reason};  // what an order carries
   EXPECT_EQ(spec->paths, paths);
   EXPECT_EQ(spec->tmp_dir, "");
   EXPECT_EQ(spec->working_directory, base_ / "project");

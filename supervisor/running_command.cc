@@ -1,5 +1,6 @@
 #include "supervisor/running_command.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,8 @@ constexpr milliseconds kGuardianSlack{5000};
 constexpr milliseconds kDrainTime{1000};
 constexpr milliseconds kHuntInterval{10};
 constexpr int kMaxHunts = 500;
+constexpr int kLooks = 100;
+constexpr milliseconds kReapInterval{1};
 
 }  // namespace
 
@@ -29,11 +32,12 @@ RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
       out_{Stream::kStdout, worker_.fds().out.get(), std::move(options.out), {}},
       err_{Stream::kStderr, worker_.fds().err.get(), std::move(options.err), {}},
       deadline_(context.loop),
+      reap_(context.loop),
       hunt_(context.loop) {}
 
 // The polls must go before the descriptors, which worker_ closes.
 RunningCommand::~RunningCommand() {
-  for (PollHandle* poll : {&out_.poll, &err_.poll, &control_, &exit_}) poll->Close();
+  for (PollHandle* poll : {&out_.poll, &err_.poll, &control_}) poll->Close();
 }
 
 Result<void> RunningCommand::Start() {
@@ -44,7 +48,6 @@ Result<void> RunningCommand::Start() {
     std::function<void()> callback;
   } watches[] = {
       {control_, fds.control.get(), [this] { OnControl(); }},
-      {exit_, fds.pidfd.get(), [this] { OnExit(); }},
       {out_.poll, out_.fd, [this] { OnPipe(out_); }},
       {err_.poll, err_.fd, [this] { OnPipe(err_); }},
   };
@@ -75,16 +78,26 @@ void RunningCommand::HangUp() {
 
 void RunningCommand::OnControl() {
   const bool more = worker_.ReadControl();
-  if (!more) control_.Close();
-  if (worker_.settled()) return OnSettled();
-  // A guardian that hung up or talks nonsense guards nothing.
-  if (!more || worker_.broken()) worker_.Kill(false);
+  if (worker_.settled()) {
+    OnSettled();
+  } else if (!more || worker_.broken()) {
+    worker_.Kill(false);  // a guardian that hung up or talks nonsense guards nothing
+  }
+  if (!more) OnHangUp();
+}
+
+// The kernel closes what a process holds some microseconds before its death can be seen. That is less
+// than a timer can wait, and to be told of the death (pidfd, SIGCHLD) would cost more.
+void RunningCommand::OnHangUp() {
+  control_.Close();
+  for (int look = 0; look < kLooks; ++look) {
+    if (worker_.Reap()) return OnExit();
+    sched_yield();
+  }
+  reap_.Start(kReapInterval, [this] { OnHangUp(); });
 }
 
 void RunningCommand::OnExit() {
-  if (!worker_.Reap()) return;
-  control_.Close();
-  exit_.Close();
   OnSettled();
   if (!worker_.tree_reaped()) return HuntOrphans();
   FinishIfDone();
@@ -139,7 +152,7 @@ void RunningCommand::StartDrainTime() {
 void RunningCommand::OnDrainTime() {
   if (!worker_.reaped()) {
     worker_.Kill(false);
-    return StartDrainTime();
+    return OnHangUp();
   }
   // While the client does not read, no time to read passes.
   if (out_.held || err_.held) return;
@@ -148,7 +161,10 @@ void RunningCommand::OnDrainTime() {
   FinishIfDone();
 }
 
-void RunningCommand::OnOverdue() { worker_.Kill(true); }
+void RunningCommand::OnOverdue() {
+  worker_.Kill(true);
+  OnHangUp();
+}
 
 // Again and again, because every process that we kill gives us its children.
 void RunningCommand::HuntOrphans() {

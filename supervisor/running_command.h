@@ -67,6 +67,7 @@ class RunningCommand {
   };
 
   void OnControl();
+  void OnHangUp();
   void OnExit();
   void OnPipe(Pipe& pipe);
   void Deliver(Pipe& pipe, std::string_view bytes);
@@ -89,8 +90,8 @@ class RunningCommand {
   Pipe out_;
   Pipe err_;
   PollHandle control_;
-  PollHandle exit_;
   TimerHandle deadline_;  // first for the guardian, then for the pipes
+  TimerHandle reap_;
   TimerHandle hunt_;
   int hunts_ = 0;
   bool hunting_ = false;

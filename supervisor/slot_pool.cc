@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "base/file.h"
@@ -55,7 +56,8 @@ std::unique_ptr<Slot> SlotPool::TakeFree(const sandbox::Confinement& confinement
     }
     std::unique_ptr<Slot> slot = std::move(*it);
     it = free_.erase(it);
-    if (slot->prepared.StillValid() && ModeIntact(slot->tmp_dir)) return slot;
+    if (slot->prepared.StillValid(std::chrono::steady_clock::now()) && ModeIntact(slot->tmp_dir))
+      return slot;
     (void)RemoveTree(slot->tmp_dir);
   }
   return nullptr;

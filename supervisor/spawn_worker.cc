@@ -4,8 +4,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include <array>
 #include <cerrno>
@@ -117,18 +115,6 @@ Result<pid_t> Spawn(const std::string& path, const ChildFds& fds) {
   return pid;
 }
 
-// The child is ours and unreaped, so its number cannot have passed to another process. On failure
-// the hang-up of `control` makes the guardian end its tree, which a signal to the guardian would
-// not.
-Result<UniqueFd> OpenPidfd(pid_t pid, UniqueFd& control) {
-  UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  if (fd) return fd;
-  const int code = errno;
-  control.reset();
-  waitpid(pid, nullptr, 0);
-  return std::unexpected(Error("pidfd_open", std::to_string(pid), code));
-}
-
 }  // namespace
 
 Result<SpawnedWorker> SpawnWorker(const SpawnOrder& order) {
@@ -157,11 +143,7 @@ Result<SpawnedWorker> SpawnWorker(const SpawnOrder& order) {
   }
   const Result<pid_t> pid = Spawn(order.worker_path, fds);
   if (!pid) return std::unexpected(pid.error());
-  fds = {};  // before pidfd_open: with these closed it cannot fail for want of a descriptor
-  Result<UniqueFd> pidfd = OpenPidfd(*pid, control->read);
-  if (!pidfd) return std::unexpected(pidfd.error());
-  return SpawnedWorker{*pid, std::move(*pidfd), std::move(control->read), std::move(out->read),
-                       std::move(err->read)};
+  return SpawnedWorker{*pid, std::move(control->read), std::move(out->read), std::move(err->read)};
 }
 
 }  // namespace pa

@@ -28,9 +28,8 @@ struct SpawnOrder {
 
 // Our side of a running worker. All descriptors are non-blocking.
 struct SpawnedWorker {
-  pid_t pid = -1;  // ours to reap; do not signal it by number
-  UniqueFd pidfd;
-  UniqueFd control;  // SOCK_SEQPACKET
+  pid_t pid = -1;    // ours to reap; until then the number is its own
+  UniqueFd control;  // SOCK_SEQPACKET; its hang-up is the worker's end: nobody else holds it
   UniqueFd out;
   UniqueFd err;
 };

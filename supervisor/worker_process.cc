@@ -41,12 +41,13 @@ Outcome ToOutcome(EndReason reason) {
 WorkerProcess::~WorkerProcess() {
   if (reaped_) return;
   // The hang-up lets the guardian end its tree; the signal would leave that to nobody.
+  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, worker_.pid, 0)));
   worker_.control.reset();
-  pollfd dead{worker_.pidfd.get(), POLLIN, 0};
+  pollfd dead{pidfd.get(), POLLIN, 0};
   poll(&dead, 1, 2000);
   Kill(false);
   siginfo_t info{};
-  waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(worker_.pidfd.get()), &info, WEXITED);
+  waitid(P_PID, static_cast<id_t>(worker_.pid), &info, WEXITED);
 }
 
 bool WorkerProcess::ReadControl() {
@@ -70,14 +71,12 @@ bool WorkerProcess::ReadControl() {
   }
 }
 
-// Each kind only where the protocol has it; anything else means that we do not know what runs.
+// One packet, of a kind that the protocol has; anything else means that we do not know what runs.
 void WorkerProcess::OnPacket(const WorkerStatus& packet) {
-  const bool open = state_ == State::kStarting || state_ == State::kStarted;
-  if (packet.kind == StatusKind::kStarted && state_ == State::kStarting) {
-    state_ = State::kStarted;
-  } else if (packet.kind == StatusKind::kSetupFailed && state_ == State::kStarting) {
+  const bool running = state_ == State::kRunning;
+  if (packet.kind == StatusKind::kSetupFailed && running) {
     state_ = State::kSetupFailed;
-  } else if (packet.kind == StatusKind::kEnded && open && KnownReason(packet.reason)) {
+  } else if (packet.kind == StatusKind::kEnded && running && KnownReason(packet.reason)) {
     state_ = State::kEnded;
   } else {
     return Break("status " + std::to_string(static_cast<unsigned>(packet.kind)) + " out of order");
@@ -94,8 +93,7 @@ void WorkerProcess::Break(std::string why) {
 bool WorkerProcess::Reap() {
   if (reaped_) return true;
   siginfo_t info{};
-  const int code = waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(worker_.pidfd.get()),
-                          &info, WEXITED | WNOHANG);
+  const int code = waitid(P_PID, static_cast<id_t>(worker_.pid), &info, WEXITED | WNOHANG);
   if (code == 0 && info.si_pid == 0) return false;
   reaped_ = true;  // also when somebody else has waited for it (ECHILD)
   wait_code_ = info.si_code;
@@ -117,8 +115,8 @@ void WorkerProcess::HangUp() {
 
 void WorkerProcess::Kill(bool late) {
   late_ = late_ || late;
-  // By descriptor: a number could have passed to another process.
-  syscall(SYS_pidfd_send_signal, worker_.pidfd.get(), SIGKILL, nullptr, 0);
+  // Not reaped, so the number is still its own.
+  if (!reaped_) kill(worker_.pid, SIGKILL);
 }
 
 Execution WorkerProcess::Describe() const {

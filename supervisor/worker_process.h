@@ -3,8 +3,8 @@
 // owns the loop (RunningCommand) tells it.
 //
 //   WorkerProcess worker(std::move(spawned));
-//   worker.ReadControl();                       // control socket readable
-//   if (worker.Reap()) ...                      // pidfd readable
+//   if (!worker.ReadControl()) ...              // control socket readable; false: hung up
+//   if (worker.Reap()) ...                      // after the hang-up
 //   Execution execution = worker.Describe();    // when settled and reaped
 #pragma once
 
@@ -48,7 +48,7 @@ class WorkerProcess {
   Execution Describe() const;
 
  private:
-  enum class State { kStarting, kStarted, kEnded, kSetupFailed, kBroken };
+  enum class State { kRunning, kEnded, kSetupFailed, kBroken };
 
   void OnPacket(const worker::WorkerStatus& packet);
   void Break(std::string why);
@@ -56,8 +56,8 @@ class WorkerProcess {
   void DescribeSilence(Execution& execution) const;
 
   SpawnedWorker worker_;
-  State state_ = State::kStarting;
-  worker::WorkerStatus status_;  // the last packet
+  State state_ = State::kRunning;
+  worker::WorkerStatus status_;  // the packet
   std::string broken_why_;
   bool cancelled_ = false;
   bool late_ = false;

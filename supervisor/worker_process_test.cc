@@ -28,7 +28,6 @@ struct StandIn {
       pause();
       _exit(0);
     }
-    worker.pidfd.reset(static_cast<int>(syscall(SYS_pidfd_open, worker.pid, 0)));
     int fds[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
     worker.control.reset(fds[0]);
@@ -44,8 +43,8 @@ struct StandIn {
   }
   void End() const {
     process->Kill(false);
-    pollfd dead{process->fds().pidfd.get(), POLLIN, 0};
-    poll(&dead, 1, -1);
+    siginfo_t info;
+    waitid(P_PID, static_cast<id_t>(process->fds().pid), &info, WEXITED | WNOWAIT);
     EXPECT_TRUE(process->Reap());
   }
 
@@ -62,7 +61,6 @@ WorkerStatus Ended(EndReason reason) {
 
 TEST(WorkerProcess, AnExitIsReported) {
   StandIn one;
-  one.Say({});
   EXPECT_TRUE(one.process->ReadControl());
   EXPECT_FALSE(one.process->settled());
   EXPECT_FALSE(one.process->Reap());
@@ -176,7 +174,6 @@ TEST(WorkerProcess, NothingMayFollowTheEnd) {
 
 TEST(WorkerProcess, AWorkerKilledWithoutAStatusIsNoSuccess) {
   StandIn one;
-  one.Say({});
   one.guardian.reset();
   EXPECT_FALSE(one.process->ReadControl());
   one.End();
@@ -208,7 +205,6 @@ TEST(WorkerProcess, CancelSendsOneByteAndSilenceAfterItIsCancelled) {
 TEST(WorkerProcess, AnUnreadCancelDoesNotHideTheEnd) {
   StandIn one;
   one.process->Cancel();
-  one.Say({});
   one.Say(Ended(EndReason::kExited));
   one.guardian.reset();
   EXPECT_FALSE(one.process->ReadControl());

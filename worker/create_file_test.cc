@@ -36,8 +36,8 @@ TEST(CreateFileTest, HoldsWhatStdinHeld) {
   const mode_t before = umask(027);
   const Finished done = WorkerRun(Create(scratch, "Makefile"), {.stdin_data = content}).Wait();
   umask(before);
-  ASSERT_EQ(done.statuses.size(), 2u) << done.Last().subject;
-  EXPECT_TRUE(done.Started());
+  ASSERT_EQ(done.statuses.size(), 1u) << done.Last().subject;
+  EXPECT_EQ(done.Last().kind, StatusKind::kEnded);
   EXPECT_EQ(done.Last().reason, EndReason::kExited);
   EXPECT_EQ(done.Last().exit_code, 0);
   EXPECT_EQ(Content(scratch.path("work/Makefile")), content);

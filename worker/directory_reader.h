@@ -28,7 +28,7 @@ class DirectoryReader {
   int fd_;
   std::size_t at_ = 0;
   std::size_t size_ = 0;
-  alignas(8) char buffer_[8192];
+  alignas(8) char buffer_[4096];
 };
 
 }  // namespace pa::worker

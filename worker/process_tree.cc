@@ -94,9 +94,13 @@ SysResult<Reach> EnterSignalScope(int abi) {
 SysResult<ProcessTree> ProcessTree::Open(Reach reach, bool measured) {
   if (reach == Reach::kOurTree && !measured) return ProcessTree(reach, UniqueFd());
   UniqueFd proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  ProcPath self = PathOf(getpid(), "stat");
-  if (!proc || faccessat(proc.get(), self.data(), R_OK, 0) != 0) {
-    return std::unexpected(SysError{"open", "/proc", errno});
+  if (!proc) return std::unexpected(SysError{"open", "/proc", errno});
+  // One of another pid namespace would show us somebody else's processes, under our own numbers.
+  ProcPath self{};
+  const ssize_t length = readlinkat(proc.get(), "self", self.data(), self.size());
+  if (length < 0) return std::unexpected(SysError{"readlink", "/proc/self", errno});
+  if (ParseInteger<pid_t>({self.data(), static_cast<std::size_t>(length)}) != getpid()) {
+    return std::unexpected(SysError{"/proc is of another pid namespace", {}, ESRCH});
   }
   return ProcessTree(reach, std::move(proc));
 }

@@ -51,10 +51,6 @@ bool Reporter::Send(const WorkerStatus& status) const {
   return sent >= 0;
 }
 
-void Reporter::Started() const {
-  if (control_fd_ >= 0) Send(WorkerStatus{.kind = StatusKind::kStarted});
-}
-
 void Reporter::SetupFailed(const Outcome& outcome) const {
   WorkerStatus status{
       .kind = StatusKind::kSetupFailed, .step = outcome.step, .sys_errno = outcome.sys_errno};

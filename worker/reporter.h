@@ -12,7 +12,6 @@ class Reporter {
   // `control_fd` -1: text on stderr.
   explicit Reporter(int control_fd) : control_fd_(control_fd) {}
 
-  void Started() const;
   // If there is no supervisor to tell (somebody started the worker without its descriptors), on
   // stderr.
   void SetupFailed(const Outcome& outcome) const;

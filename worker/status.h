@@ -1,7 +1,7 @@
 // WorkerStatus: what a worker tells the supervisor over its control socket, one packet a message.
 //
-// A worker sends kStarted once the command has been executed (execve succeeded), or kSetupFailed
-// and nothing more; after kStarted exactly one kEnded, when nothing of the tree is alive any more.
+// A worker sends one packet: kSetupFailed if the command did not run, else kEnded, when nothing of the
+// tree is alive any more.
 // The supervisor sends kCancel (one byte) to end the tree politely; closing the socket kills it at
 // once. Plain values; freestanding.
 #pragma once
@@ -10,9 +10,9 @@
 
 namespace pa::worker {
 
-inline constexpr std::uint32_t kStatusMagic = 0x70610001;  // 'pa', version 1
+inline constexpr std::uint32_t kStatusMagic = 0x70610002;  // 'pa', version 2
 
-enum class StatusKind : std::uint32_t { kStarted = 1, kSetupFailed = 2, kEnded = 3 };
+enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2 };
 
 // The worker's steps in their order; a failure names one.
 enum class Step : std::uint32_t {
@@ -20,7 +20,7 @@ enum class Step : std::uint32_t {
   kCloseDescriptors,
   kReadSpec,
   kDecodeSpec,
-  kSession,  // setsid, signals to default, umask
+  kSession,  // process group or session, signals to default
   kSubreaper,
   kCapabilities,  // as root: drop all but those of file ownership
   kNoNewPrivs,
@@ -59,7 +59,7 @@ const char* LimitName(Limit limit);
 // One packet. Fields that do not belong to the kind are 0.
 struct WorkerStatus {
   std::uint32_t magic = kStatusMagic;
-  StatusKind kind = StatusKind::kStarted;
+  StatusKind kind = StatusKind::kEnded;
   // kSetupFailed
   Step step = Step::kNone;
   std::int32_t sys_errno = 0;

@@ -27,7 +27,10 @@ UniqueFd OpenOwned(int parent, const char* name) {
   if (!fd && errno == EACCES && fchmodat(parent, name, S_IRWXU, 0) == 0) {
     fd.reset(openat(parent, name, kOpenDirectory));
   }
-  if (fd) fchmod(fd.get(), S_IRWXU);
+  struct stat info;
+  if (fd && fstat(fd.get(), &info) == 0 && (info.st_mode & 07777) != S_IRWXU) {
+    fchmod(fd.get(), S_IRWXU);
+  }
   return fd;
 }
 

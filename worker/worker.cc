@@ -33,17 +33,15 @@ namespace {
 constexpr std::string_view kDigits = "0123456789";
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-// What guardian and child both see: the child's stack and what it leaves behind.
-struct Shared {
-  Outcome outcome;
-  alignas(16) char stack[128 << 10];
-};
+constexpr std::size_t kStackBytes = 128u << 10;
 
 // All that the steps make for each other.
 struct Work {
   explicit Work(const char* file) : by_hand(file) {}
 
   const char* by_hand;
+  Outcome own_outcome;
+  Outcome* outcome = &own_outcome;  // what the child leaves behind: in memory that both see
   UniqueFd spec_file;
   std::span<char> spec_bytes;
   SpecView spec;
@@ -62,6 +60,10 @@ SysResult<void> Failed(const char* op, std::string_view subject = {}, int code =
 SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
   if (result < 0) return Failed(op, subject);
   return {};
+}
+
+void* Map(std::size_t bytes, int flags) {
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
 }
 
 // Whatever our ancestors left open by mistake is neither ours nor the command's. What must be there
@@ -100,7 +102,7 @@ SysResult<void> ReadSpec(Work& work) {
   const auto size = static_cast<std::size_t>(info.st_size);
   if (!S_ISREG(info.st_mode) || size > kMaxSpecBytes) return Failed("spec", "size", EFBIG);
   const std::size_t room = size + alignof(void*) + SpecArenaBytes(size);
-  void* memory = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = Map(room, MAP_PRIVATE);
   if (memory == MAP_FAILED) return Failed("mmap", "spec");
   work.spec_bytes = {static_cast<char*>(memory), size};
   const ssize_t got = pread(work.spec_file.get(), memory, size, 0);
@@ -123,10 +125,11 @@ SysResult<void> DecodeSpec(Work& work) {
   return {};
 }
 
-// Out of the supervisor's session: a Ctrl-C there is the supervisor's to judge. By hand it is ours,
-// and means cancel. The umask stays: what the command creates is the user's.
+// Out of the supervisor's process group: a Ctrl-C there is the supervisor's to judge. By hand it is
+// ours, and means cancel. (A session of its own, which costs more, only the command needs.) The umask
+// stays: what the command creates is the user's.
 SysResult<void> StartSession(Work& work) {
-  if (work.by_hand == nullptr && setsid() < 0 && errno != EPERM) return Failed("setsid");
+  if (work.by_hand == nullptr && setpgid(0, 0) != 0 && errno != EPERM) return Failed("setpgid");
   // Ignored signals would stay ignored in the command; make and shells do not expect that. By the
   // system call itself, because libc keeps 32 to 34 to itself and glibc's posix_spawn leaves 32
   // ignored. All zeros: SIG_DFL, no flags, an empty mask.
@@ -179,27 +182,33 @@ SysResult<void> CheckCanary(const SpecView& spec) {
 
 // A command shares our memory until it has executed, as with vfork: nothing is copied, however the
 // child ends we see how far it came, and clone returns when that is decided. The others never
-// execute, so we would wait for their end: they get a copy, and we watch over them as over any
-// command.
-SysResult<void> Spawn(Work& work, Shared& shared, ChildOrder& order) {
+// execute, so we would wait for their end: they get a copy of all but their outcome, and we watch over
+// them as over any command.
+SysResult<void> Spawn(Work& work) {
   if (SysResult<void> checked = CheckCanary(work.spec); !checked) return checked;
-  order = {.spec = &work.spec,
-           .outcome = &shared.outcome,
-           .by_hand = work.by_hand != nullptr,
-           .landlock_abi = work.landlock_abi,
-           .guardian = getpid(),
-           .supervisor = getppid()};
   const bool executes = work.spec.action == Action::kExecute;
+  void* stack = Map(kStackBytes, MAP_PRIVATE | MAP_STACK);
+  void* shared = executes ? work.outcome : Map(sizeof(Outcome), MAP_SHARED);
+  if (stack == MAP_FAILED || shared == MAP_FAILED) return Failed("mmap", "child");
+  auto* outcome = executes ? work.outcome : new (shared) Outcome(*work.outcome);
+  ChildOrder order{.spec = &work.spec,
+                   .outcome = outcome,
+                   .by_hand = work.by_hand != nullptr,
+                   .landlock_abi = work.landlock_abi,
+                   .guardian = getpid(),
+                   .supervisor = getppid()};
   work.started_us = MonotonicMicroseconds();
-  work.child = clone(RunChild, shared.stack + sizeof(shared.stack),
+  work.child = clone(RunChild, static_cast<char*>(stack) + kStackBytes,
                      executes ? CLONE_VM | CLONE_VFORK | SIGCHLD : SIGCHLD, &order);
-  return Attempt(work.child, "clone");
+  if (work.child < 0) return Failed("clone");
+  work.outcome = outcome;
+  return {};
 }
 
 // Everything before the command runs, in the order in which it must happen. A step that fails is
 // the last: the command does not run.
-bool Prepare(Work& work, Shared& shared, ChildOrder& order) {
-  Outcome& outcome = shared.outcome;
+bool Prepare(Work& work) {
+  Outcome& outcome = work.own_outcome;
   return
       // First, so that nothing below can meet a descriptor that it does not know.
       Take(outcome, Step::kCloseDescriptors, [&] { return CloseStrays(work); }) &&
@@ -217,7 +226,7 @@ bool Prepare(Work& work, Shared& shared, ChildOrder& order) {
       // Before the child, so that the child's domain is nested in ours.
       Take(outcome, Step::kGuardianScope, [&] { return EnterScope(work); }) &&
       // The child goes on with the steps in child.cc.
-      Take(outcome, Step::kSpawn, [&] { return Spawn(work, shared, order); });
+      Take(outcome, Step::kSpawn, [&] { return Spawn(work); });
 }
 
 // The supervisor waits for the end of stdout and stderr: we must not hold them open.
@@ -262,12 +271,12 @@ int Fail(const Reporter& reporter, const Outcome& outcome) {
 }
 
 // From the child's start to the end of all that it started.
-int SeeToTheEnd(Work& work, Outcome& outcome, const Reporter& reporter) {
+int SeeToTheEnd(Work& work, const Reporter& reporter) {
   CloseWhatWasForTheChild(work);
+  Outcome& outcome = *work.outcome;
   const bool executes = work.spec.action == Action::kExecute;
   const Step last_step = LastStep(work.spec.action);
   if (executes && SetupFailed(outcome, last_step)) return Fail(reporter, outcome);
-  if (executes) reporter.Started();
   Guardian guardian({.command = work.child,
                      .control_fd = work.by_hand != nullptr ? -1 : kControlFd,
                      .signal_fd = work.signal_fd.get(),
@@ -279,7 +288,6 @@ int SeeToTheEnd(Work& work, Outcome& outcome, const Reporter& reporter) {
   if (!executes) {
     const bool by_itself = end.status.reason == EndReason::kExited;
     if (by_itself && SetupFailed(outcome, last_step)) return Fail(reporter, outcome);
-    reporter.Started();
     end.status.probe_denied = outcome.probe_denied;
     end.status.probe_tried = outcome.probe_tried;
   }
@@ -291,18 +299,9 @@ int SeeToTheEnd(Work& work, Outcome& outcome, const Reporter& reporter) {
 
 int RunWorker(const char* by_hand) {
   const Reporter reporter(by_hand != nullptr ? -1 : kControlFd);
-  void* memory =
-      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    Outcome outcome;
-    NoteFailure(outcome, SysError{"mmap", {}, errno});
-    return Fail(reporter, outcome);
-  }
-  auto& shared = *new (memory) Shared;
   Work work(by_hand);
-  ChildOrder order;
-  if (!Prepare(work, shared, order)) return Fail(reporter, shared.outcome);
-  return SeeToTheEnd(work, shared.outcome, reporter);
+  if (!Prepare(work)) return Fail(reporter, work.own_outcome);
+  return SeeToTheEnd(work, reporter);
 }
 
 }  // namespace pa::worker

@@ -61,9 +61,6 @@ struct Finished {
   std::string err;
   int exit_code = -1;  // of the worker; 128+N when it was killed
 
-  bool Started() const {
-    return !statuses.empty() && statuses.front().kind == StatusKind::kStarted;
-  }
   const WorkerStatus& Last() const;  // a default one when there is none
 };
 

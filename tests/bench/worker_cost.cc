@@ -1,7 +1,6 @@
 // What a confined process costs beyond the process: the real worker with the real order of a call,
 // and bubblewrap.
 #include <fcntl.h>
-#include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -58,8 +57,6 @@ class ConfinedTrue {
                           .cwd = cwd_.get(),
                           .ruleset = prepared_.landlock_ruleset.get(),
                           .stdin_data = std::nullopt}));
-    pollfd ended{worker.pidfd.get(), POLLIN, 0};
-    poll(&ended, 1, -1);
     WaitFor(worker.pid, "worker");
     worker::WorkerStatus status;
     while (recv(worker.control.get(), &status, sizeof status, 0) == sizeof status) continue;

@@ -26,11 +26,6 @@ void Send(const void* bytes, std::size_t size) {
   (void)send(pa::worker::kControlFd, bytes, size, MSG_NOSIGNAL);
 }
 
-void Started() {
-  const WorkerStatus status;
-  Send(&status, sizeof status);
-}
-
 void Ended(EndReason reason) {
   WorkerStatus status;
   status.kind = StatusKind::kEnded;
@@ -45,7 +40,6 @@ void Ended(EndReason reason) {
 }
 
 void Echo(const Words& words) {
-  Started();
   for (std::size_t i = 2; i < words.size(); ++i) (void)pa::WriteAll(STDOUT_FILENO, words[i] + "\n");
   Ended(EndReason::kExited);
 }
@@ -61,25 +55,21 @@ void Never(const Words&) {
   struct sigaction action{};
   action.sa_handler = SIG_IGN;
   sigaction(SIGTERM, &action, nullptr);
-  Started();
   (void)pa::WriteAll(STDOUT_FILENO, "partial\n");
   Forever();
 }
 
 void HangsUp(const Words&) {
-  Started();
   close(pa::worker::kControlFd);
   Forever();
 }
 
 void Lingers(const Words&) {
-  Started();
   Ended(EndReason::kExited);
   Forever();
 }
 
 void WaitsForCancel(const Words&) {
-  Started();
   (void)pa::WriteAll(STDOUT_FILENO, "partial\n");
   char order = 0;
   const ssize_t got = recv(pa::worker::kControlFd, &order, 1, 0);
@@ -98,9 +88,9 @@ void FailsSetup(const Words&) {
 // Somebody outside the tree got hold of stdout: it stays open when all is over. No descendant of a
 // worker is without no_new_privs, so nobody will take this one for a part of the tree.
 void LosesStdout(const Words&) {
-  Started();
   if (fork() == 0) {
     setsid();
+    close(pa::worker::kControlFd);
     sleep(20);
     _exit(0);
   }
@@ -112,9 +102,9 @@ void LosesStdout(const Words&) {
 void IsKilled(const Words&) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  Started();
   for (int i = 0; i < 3; ++i) {
     if (fork() != 0) continue;
+    close(pa::worker::kControlFd);
     if (i > 0) setsid();
     if (i > 1 && fork() > 0) Forever();
     dprintf(STDOUT_FILENO, "%d\n", getpid());
