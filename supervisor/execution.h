@@ -79,6 +79,12 @@ class OutputGate {
   std::vector<std::function<void()>> waiting_;
 };
 
+// make writes its database line by line, and each line would wake us.
+enum class Delivery {
+  kLive,
+  kInBulk,  // whatever has gathered in some milliseconds
+};
+
 // Sees output as it arrives. `gate` may be null: then nothing holds the command back.
 class OutputSink {
  public:

@@ -276,6 +276,7 @@ RunningOptions Runner::Impl::Capture(const CommandPlan& plan, const policy::Allo
   running.wall_time = milliseconds(allow.limits().wall_time_ms);
   running.grace = milliseconds(allow.limits().grace_ms);
   running.sink = options.sink;
+  running.delivery = options.delivery;
   if (!options.capture) return running;
   const std::string name = options.name.empty() ? DefaultName(plan) : options.name;
   const CaptureLimits capture{limits.output_inline, limits.output_total};

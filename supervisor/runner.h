@@ -35,6 +35,7 @@ struct RunOptions {
   CancelSource* cancel = nullptr;  // borrowed until Run returns
   std::string serialise_key;       // "" = none
   bool capture = true;             // false: output goes to the sink alone (make's database)
+  Delivery delivery = Delivery::kLive;
 };
 
 class Runner {

@@ -17,6 +17,7 @@ constexpr milliseconds kGuardianSlack{5000};
 constexpr milliseconds kDrainTime{1000};
 constexpr milliseconds kHuntInterval{10};
 constexpr int kMaxHunts = 500;
+constexpr milliseconds kBulkInterval{5};
 constexpr int kLooks = 100;
 constexpr milliseconds kReapInterval{1};
 
@@ -29,9 +30,11 @@ RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
       wall_time_(options.wall_time),
       grace_(options.grace),
       sink_(options.sink),
+      delivery_(options.delivery),
       out_{Stream::kStdout, worker_.fds().out.get(), std::move(options.out), {}},
       err_{Stream::kStderr, worker_.fds().err.get(), std::move(options.err), {}},
       deadline_(context.loop),
+      bulk_(context.loop),
       reap_(context.loop),
       hunt_(context.loop) {}
 
@@ -55,8 +58,9 @@ Result<void> RunningCommand::Start() {
     Result<PollHandle> created = PollHandle::Create(context_.loop, fd, std::move(callback));
     if (!created) return std::unexpected(created.error());
     poll = std::move(*created);
-    poll.Start();
+    if (delivery_ == Delivery::kLive || &poll == &control_) poll.Start();
   }
+  if (delivery_ == Delivery::kInBulk) bulk_.Start(kBulkInterval, [this] { ReadInBulk(); });
   if (wall_time_.count() > 0) {
     deadline_.Start(wall_time_ + grace_ + kGuardianSlack, [this] { OnOverdue(); });
   }
@@ -103,6 +107,14 @@ void RunningCommand::OnExit() {
   FinishIfDone();
 }
 
+// The pipe holds a megabyte, or 64 KiB where we have no budget for more: enough for some milliseconds.
+void RunningCommand::ReadInBulk() {
+  for (Pipe* pipe : {&out_, &err_}) {
+    if (pipe->poll) OnPipe(*pipe);
+  }
+  bulk_.Start(kBulkInterval, [this] { ReadInBulk(); });
+}
+
 // One read a wake-up: a flood takes turns with everything else on the loop.
 void RunningCommand::OnPipe(Pipe& pipe) {
   if (Held()) return Hold(pipe);
@@ -142,7 +154,12 @@ void RunningCommand::Resume(Pipe& pipe) {
 }
 
 void RunningCommand::OnSettled() {
-  if (!std::exchange(settled_, true)) StartDrainTime();
+  if (std::exchange(settled_, true)) return;
+  bulk_.Stop();
+  for (Pipe* pipe : {&out_, &err_}) {
+    if (delivery_ == Delivery::kInBulk && pipe->poll && !pipe->held) pipe->poll.Start();
+  }
+  StartDrainTime();
 }
 
 void RunningCommand::StartDrainTime() {

@@ -36,7 +36,8 @@ struct RunningContext {
 struct RunningOptions {
   std::chrono::milliseconds wall_time{0};  // 0: none
   std::chrono::milliseconds grace{0};
-  OutputSink* sink = nullptr;         // may be null
+  OutputSink* sink = nullptr;  // may be null
+  Delivery delivery = Delivery::kLive;
   std::optional<CapturedOutput> out;  // nothing: output is not kept
   std::optional<CapturedOutput> err;
 };
@@ -68,6 +69,7 @@ class RunningCommand {
 
   void OnControl();
   void OnHangUp();
+  void ReadInBulk();
   void OnExit();
   void OnPipe(Pipe& pipe);
   void Deliver(Pipe& pipe, std::string_view bytes);
@@ -87,10 +89,12 @@ class RunningCommand {
   std::chrono::milliseconds wall_time_;
   std::chrono::milliseconds grace_;
   OutputSink* sink_;
+  Delivery delivery_;
   Pipe out_;
   Pipe err_;
   PollHandle control_;
   TimerHandle deadline_;  // first for the guardian, then for the pipes
+  TimerHandle bulk_;
   TimerHandle reap_;
   TimerHandle hunt_;
   int hunts_ = 0;

@@ -89,6 +89,19 @@ TEST_F(RunningCommandTest, AGateThatOpensLateLosesNothing) {
   EXPECT_EQ(Finish(pending).out.text, "a\nb\n");
 }
 
+TEST_F(RunningCommandTest, InBulkNothingIsLost) {
+  Gate sink;
+  const std::string script =
+      "echo first; head -c 20000000 /dev/zero | tr '\\0' x; echo; echo last; echo error >&2";
+  const Execution execution = Finish(
+      Start(Plan({"/bin/sh", "-c", script}), {.sink = &sink, .delivery = Delivery::kInBulk}));
+  EXPECT_EQ(execution.outcome, Outcome::kExited);
+  EXPECT_EQ(execution.out.total_bytes, sizeof "first\n\nlast\n" - 1 + 20'000'000);
+  EXPECT_TRUE(sink.out.starts_with("first\nxxx"));
+  EXPECT_TRUE(sink.out.ends_with("xxx\nlast\n"));
+  EXPECT_EQ(execution.err.text, "error\n");
+}
+
 TEST_F(RunningCommandTest, AStrayThatHoldsStdoutIsEndedAndNotWaitedFor) {
   const Execution execution = Shell("(trap '' TERM; setsid sleep 60) & echo done");
   EXPECT_EQ(execution.outcome, Outcome::kExited);
