@@ -9,28 +9,12 @@
 #include "policy/decide.h"
 #include "policy/working_directory.h"
 #include "supervisor/engine.h"
+#include "supervisor/instance_dir.h"
 #include "supervisor/tools/find_executable.h"
 #include "worker/probe.h"
 
 namespace pa {
 namespace {
-
-// A project of our own, so that doctor works wherever it is called.
-class EmptyProject {
- public:
-  explicit EmptyProject(const std::string& base) : path_(base + "/project-actions-doctor-XXXXXX") {
-    if (mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  ~EmptyProject() {
-    if (!path_.empty()) rmdir(path_.c_str());
-  }
-  EmptyProject(const EmptyProject&) = delete;
-  EmptyProject& operator=(const EmptyProject&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 policy::PolicyPtr DefaultPolicy(const Environment& environment, const std::string& root) {
   policy::PolicySources sources = SourcesOf({}, environment);
@@ -59,11 +43,16 @@ void TakeProbeResult(const Execution& execution, DoctorReport* report) {
 
 // The confinement of `make` in an empty project, described and then tried.
 void ExamineSandbox(const Environment& environment, DoctorReport* report) {
+  // A project of our own, so that doctor works wherever it is called.
   std::error_code failed;
-  const EmptyProject project(std::filesystem::temp_directory_path(failed).string());
-  const policy::PolicyPtr policy = DefaultPolicy(environment, project.path());
+  const auto project = InstanceDir::Create(std::filesystem::temp_directory_path(failed).string());
+  if (!project) {
+    report->probe_error = project.error().Message();
+    return;
+  }
+  const policy::PolicyPtr policy = DefaultPolicy(environment, project->path());
   if (!policy) {
-    report->probe_error = "no private directory could be made in " + project.path();
+    report->probe_error = "the default policy does not load";
     return;
   }
   auto directory = policy::ValidateWorkingDirectory(*policy, "");

@@ -1,6 +1,8 @@
 // CommandPlan and Execution: what shall run, and what came of it. Plain values.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -27,6 +29,7 @@ struct CommandPlan {
   std::map<std::string, std::string> env;  // complete but for TMPDIR
   policy::WorkingDirectory directory;
   std::optional<std::string> stdin_data;  // nothing: /dev/null
+  std::optional<mode_t> umask;            // nothing: our own
   std::string create_path;                // action kCreateFile
 };
 

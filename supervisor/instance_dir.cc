@@ -48,18 +48,22 @@ std::vector<std::string> Siblings(const std::string& base) {
   return names;
 }
 
-void SweepStale(const std::string& base) {
-  for (const std::string& name : Siblings(base)) {
-    const std::string path = base + "/" + name;
-    const UniqueFd lock = OpenAndLock(path);
-    if (lock && IsOurs(lock.get())) (void)RemoveTree(path);
-  }
-}
+// Whoever ends us does not wait for long.
+constexpr std::chrono::milliseconds kLastCleaning{500};
 
 }  // namespace
 
+std::vector<InstanceDir::Stale> InstanceDir::FindStale(const std::string& base) {
+  std::vector<Stale> stale;
+  for (const std::string& name : Siblings(base)) {
+    std::string path = base + "/" + name;
+    UniqueFd lock = OpenAndLock(path);
+    if (lock && IsOurs(lock.get())) stale.push_back({std::move(path), std::move(lock)});
+  }
+  return stale;
+}
+
 Result<InstanceDir> InstanceDir::Create(const std::string& base) {
-  SweepStale(base);
   // Between mkdtemp and flock another process may take ours for stale: then once more.
   for (int attempt = 0; attempt < 10; ++attempt) {
     std::string path = base + "/" + Prefix() + "XXXXXX";
@@ -72,7 +76,7 @@ Result<InstanceDir> InstanceDir::Create(const std::string& base) {
 }
 
 InstanceDir::~InstanceDir() {
-  if (lock_) (void)RemoveTree(path_);
+  if (lock_) (void)RemoveTree(path_, kLastCleaning);
 }
 
 bool InstanceDir::Repair() const { return IsOurs(lock_.get()) || fchmod(lock_.get(), 0700) == 0; }

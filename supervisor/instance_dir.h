@@ -3,11 +3,12 @@
 //   Result<InstanceDir> dir = InstanceDir::Create("/tmp");     // /tmp/project-actions-1000-Xy12Zw
 //
 // It is flock'ed as long as we live; what a killed predecessor of the same user left behind is not,
-// and Create removes it. The lock also keeps systemd-tmpfiles from ageing what is in it
+// and FindStale finds it. The lock also keeps systemd-tmpfiles from ageing what is in it
 // (tmpfiles.d(5)).
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
@@ -16,6 +17,13 @@ namespace pa {
 
 class InstanceDir {
  public:
+  // The directory of an instance that is gone, and its lock, now ours.
+  struct Stale {
+    std::string path;
+    UniqueFd lock;
+  };
+  static std::vector<Stale> FindStale(const std::string& base);
+
   static Result<InstanceDir> Create(const std::string& base);
   InstanceDir(InstanceDir&&) noexcept = default;
   InstanceDir& operator=(InstanceDir&&) = delete;

@@ -48,11 +48,14 @@ TEST_F(InstanceDirTest, IsPrivateAndGoneWithItsContentsAfterwards) {
   EXPECT_TRUE(fs::is_empty(base_));
 }
 
-TEST_F(InstanceDirTest, SweepsWhatADeadInstanceLeft) {
-  const fs::path stale = MakeSibling(Name("AbCd12"), 0700);
-  const Result<InstanceDir> dir = InstanceDir::Create(base_);
-  ASSERT_TRUE(dir);
-  EXPECT_FALSE(fs::exists(stale));
+TEST_F(InstanceDirTest, FindsWhatADeadInstanceLeft) {
+  const fs::path left = MakeSibling(Name("AbCd12"), 0700);
+  const Result<InstanceDir> living = InstanceDir::Create(base_);
+  ASSERT_TRUE(living);
+  const std::vector<InstanceDir::Stale> stale = InstanceDir::FindStale(base_);
+  ASSERT_EQ(stale.size(), 1u);
+  EXPECT_EQ(stale[0].path, left);
+  EXPECT_TRUE(InstanceDir::FindStale(base_).empty()) << "its lock is taken";
 }
 
 TEST_F(InstanceDirTest, LeavesTheLivingAndTheStrangersAlone) {
@@ -66,10 +69,7 @@ TEST_F(InstanceDirTest, LeavesTheLivingAndTheStrangersAlone) {
   fs::create_directory_symlink(base_ / "target", base_ / Name("LiNk00"));
   const Result<InstanceDir> second = InstanceDir::Create(base_);
   ASSERT_TRUE(second);
-  EXPECT_TRUE(first->Exists());
-  for (const fs::path& path : {mode, length, user})
-    EXPECT_TRUE(fs::exists(path / "0/left")) << path;
-  EXPECT_TRUE(fs::exists(base_ / "target"));
+  EXPECT_TRUE(InstanceDir::FindStale(base_).empty());
 }
 
 TEST_F(InstanceDirTest, NoticesThatSomebodyRemovedOrReplacedIt) {

@@ -65,25 +65,22 @@ std::string Came(const JsonValue& value) {
   return value.IsBool() ? Short(value) : fmt::format("{} {}", value.KindName(), Short(value));
 }
 
-ToolError InvalidArgument(std::string_view name, std::string message, std::string_view expected,
-                          std::string_view came) {
+ToolError Mismatch(std::string_view name, std::string message, std::string_view expected,
+                   std::string_view came) {
   JsonWriter details;
   details.BeginObject().Field("argument", name);
   details.Field("expected", expected).Field("came", came).EndObject();
-  return ToolError{
-      .code = "INVALID_ARGUMENT",
-      .message = std::move(message),
-      .ai_message = "Call again with arguments that match the tool's inputSchema.",
-      .recoverable = true,
-      .details = std::move(details).Take(),
-  };
+  ToolError error = InvalidArgument(std::move(message),
+                                    "Call again with arguments that match the tool's inputSchema.");
+  error.details = std::move(details).Take();
+  return error;
 }
 
 ToolError WrongValue(const Param& param, std::string_view came) {
   const std::string expected = Expected(param);
-  return InvalidArgument(
-      param.name, fmt::format("argument '{}': expected {}, got {}", param.name, expected, came),
-      expected, came);
+  return Mismatch(param.name,
+                  fmt::format("argument '{}': expected {}, got {}", param.name, expected, came),
+                  expected, came);
 }
 
 ToolError UnknownArgument(std::span<const Param> params, const std::string& written) {
@@ -93,9 +90,9 @@ ToolError UnknownArgument(std::span<const Param> params, const std::string& writ
   for (std::string_view name : names) known += fmt::format(", '{}'", name);
   known = known.empty() ? "no arguments" : "one of " + known.substr(2);
   const std::string shown = Short(JsonValue::String(written));
-  return InvalidArgument(
-      "", fmt::format("unknown argument {}{}", shown, policy::DidYouMean(written, names)), known,
-      shown);
+  return Mismatch("",
+                  fmt::format("unknown argument {}{}", shown, policy::DidYouMean(written, names)),
+                  known, shown);
 }
 
 // A NUL would end the string early for the kernel and for git: `ok\0/../../x` must not pass as
@@ -169,9 +166,9 @@ std::optional<ToolError> Accept(Arguments& arguments, const Param& param, const 
 
 std::optional<ToolError> AcceptAbsent(Arguments& arguments, const Param& param) {
   if (param.required) {
-    return InvalidArgument(
-        param.name, fmt::format("argument '{}' is required: {}", param.name, Expected(param)),
-        Expected(param), "nothing");
+    return Mismatch(param.name,
+                    fmt::format("argument '{}' is required: {}", param.name, Expected(param)),
+                    Expected(param), "nothing");
   }
   if (param.default_integer) ArgumentsMaker::Set(arguments, param.name, *param.default_integer);
   return std::nullopt;
@@ -231,7 +228,7 @@ std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> par
   if (arguments != nullptr && !arguments->IsObject()) {
     const std::string came = Came(*arguments);
     return std::unexpected(
-        InvalidArgument("", "arguments: expected an object, got " + came, "an object", came));
+        Mismatch("", "arguments: expected an object, got " + came, "an object", came));
   }
   if (arguments != nullptr) {
     for (const JsonValue::Member& member : arguments->Members()) {

@@ -1,17 +1,15 @@
-// RemoveTree: a directory and all beneath it, however a hostile command left it.
-//
-// Follows no symbolic link, opens up directories without permissions, and needs two descriptors and
-// no recursion at any depth: what lies deep is first moved up. Nothing else may be at work in the
-// tree.
+// RemoveTree: a directory and all beneath it, however a hostile command left it; the ways of
+// base/empty_directory.h. Nothing else may be at work in the tree.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "base/error.h"
 
 namespace pa {
 
-// `path` must be a directory of ours.
-Result<void> RemoveTree(const std::string& path);
+// `path` must be a directory of ours. True: it is gone. False: the time is over; another call goes on.
+Result<bool> RemoveTree(const std::string& path, std::chrono::milliseconds budget);
 
 }  // namespace pa

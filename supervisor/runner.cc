@@ -14,6 +14,7 @@
 #include "supervisor/running_command.h"
 #include "supervisor/slot_pool.h"
 #include "supervisor/spawn_worker.h"
+#include "supervisor/trash.h"
 #include "supervisor/uv_handles.h"
 #include "worker/probe.h"
 
@@ -69,6 +70,7 @@ worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow,
   spec.create_path = plan.create_path;
   spec.network = allow.confinement().network;
   spec.limits = allow.limits();
+  if (plan.umask) spec.umask = *plan.umask;
   if (allow.seccomp()) spec.seccomp_program = *allow.seccomp();
   spec.has_ruleset_fd = slot != nullptr && slot->prepared.landlock_ruleset;
   // Without a ruleset the worker makes its own, or fails where the kernel has none.
@@ -116,7 +118,10 @@ struct Runner::Impl {
       : loop(uv_loop),
         config(std::move(runner_config)),
         store(result_store),
-        slots(config.tmp_base) {}
+        trash(std::in_place, uv_loop),
+        slots(config.tmp_base, [this](std::string path, UniqueFd lock) {
+          trash->Add(std::move(path), std::move(lock));
+        }) {}
 
   Task<Execution> Probe(const policy::WorkingDirectory& directory, const policy::Allow& allow,
                         const policy::Limits& limits);
@@ -134,6 +139,7 @@ struct Runner::Impl {
   uv_loop_t* loop;
   RunnerConfig config;
   ResultStore& store;
+  std::optional<Trash> trash;  // until shutdown
   SlotPool slots;
   RunQueue queue;
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
@@ -317,6 +323,7 @@ void Runner::Impl::Idle() {
   force.reset();
   idle.emplace(loop);
   idle->Start(milliseconds(0), [this] {
+    trash.reset();
     slots.RemoveAll();
     std::exchange(shutdown_done, nullptr)();
   });

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +10,6 @@
 #include <utility>
 
 #include "base/file.h"
-#include "supervisor/remove_tree.h"
 
 namespace pa {
 namespace {
@@ -41,7 +41,7 @@ Result<std::unique_ptr<Slot>> SlotPool::Acquire(const sandbox::Confinement& conf
   with_tmp.paths.push_back({*tmp_dir, TmpDirAccess(confinement), "private TMPDIR"});
   Result<sandbox::PreparedSandbox> prepared = sandbox::PrepareLandlock(with_tmp);
   if (!prepared) {
-    (void)RemoveTree(*tmp_dir);
+    rmdir(tmp_dir->c_str());
     return std::unexpected(prepared.error());
   }
   return std::make_unique<Slot>(confinement, std::move(*tmp_dir), std::move(*prepared));
@@ -58,7 +58,7 @@ std::unique_ptr<Slot> SlotPool::TakeFree(const sandbox::Confinement& confinement
     it = free_.erase(it);
     if (slot->prepared.StillValid(std::chrono::steady_clock::now()) && ModeIntact(slot->tmp_dir))
       return slot;
-    (void)RemoveTree(slot->tmp_dir);
+    remove_(slot->tmp_dir, UniqueFd());
   }
   return nullptr;
 }
@@ -66,12 +66,12 @@ std::unique_ptr<Slot> SlotPool::TakeFree(const sandbox::Confinement& confinement
 void SlotPool::Release(std::unique_ptr<Slot> slot, bool clean) {
   if (!clean) {
     if (instance_) (void)instance_->Repair();
-    (void)RemoveTree(slot->tmp_dir);
+    remove_(slot->tmp_dir, UniqueFd());
     return;
   }
   free_.push_front(std::move(slot));
   if (free_.size() <= kMaxFree) return;
-  (void)RemoveTree(free_.back()->tmp_dir);
+  rmdir(free_.back()->tmp_dir.c_str());
   free_.pop_back();
 }
 
@@ -99,6 +99,9 @@ void SlotPool::RemoveAll() {
 Result<void> SlotPool::EnsureInstance() {
   if (instance_ && instance_->Exists() && instance_->Repair()) return {};
   instance_.reset();
+  for (InstanceDir::Stale& stale : InstanceDir::FindStale(tmp_base_)) {
+    remove_(std::move(stale.path), std::move(stale.lock));
+  }
   Result<InstanceDir> instance = InstanceDir::Create(tmp_base_);
   if (!instance) return std::unexpected(instance.error());
   instance_.emplace(std::move(*instance));

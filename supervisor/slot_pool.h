@@ -1,13 +1,14 @@
 // SlotPool: private TMPDIRs with the Landlock rulesets that grant them, made once and used by one
 // command after another, because a ruleset costs more than the rest of a spawn (docs/adr/0003).
 //
-//   SlotPool slots("/tmp");                                   // touches nothing yet
+//   SlotPool slots("/tmp", remove);                           // touches nothing yet
 //   Result<std::unique_ptr<Slot>> slot = slots.Acquire(allow.confinement());
 //   ... run with slot->prepared and TMPDIR=slot->tmp_dir ...
 //   slots.Release(std::move(*slot), the guardian left tmp_dir empty);
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -33,7 +34,10 @@ sandbox::Access TmpDirAccess(const sandbox::Confinement& confinement);
 
 class SlotPool {
  public:
-  explicit SlotPool(std::string tmp_base) : tmp_base_(std::move(tmp_base)) {}
+  // Gets rid of a tree when it can, and holds the lock until then: Trash::Add.
+  using Remove = std::function<void(std::string path, UniqueFd lock)>;
+  SlotPool(std::string tmp_base, Remove remove)
+      : tmp_base_(std::move(tmp_base)), remove_(std::move(remove)) {}
 
   // A free slot for the same confinement whose paths are still what they were, else a new one.
   Result<std::unique_ptr<Slot>> Acquire(const sandbox::Confinement& confinement);
@@ -55,6 +59,7 @@ class SlotPool {
   Result<void> EnsureInstance();
 
   std::string tmp_base_;
+  Remove remove_;
   std::optional<InstanceDir> instance_;
   std::uint64_t next_number_ = 0;          // names are not used twice
   std::list<std::unique_ptr<Slot>> free_;  // the one used last comes first

@@ -11,6 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void RemoveNow(const std::string& path, UniqueFd) { fs::remove_all(path); }
+
 class SlotPoolTest : public testing::Test {
  protected:
   SlotPoolTest() {
@@ -35,7 +37,7 @@ class SlotPoolTest : public testing::Test {
 };
 
 TEST_F(SlotPoolTest, TouchesNothingUntilUsedAndLeavesNothing) {
-  SlotPool slots(base_ / "tmp");
+  SlotPool slots(base_ / "tmp", RemoveNow);
   EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
   std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
   EXPECT_TRUE(fs::is_empty(slot->tmp_dir));
@@ -45,7 +47,7 @@ TEST_F(SlotPoolTest, TouchesNothingUntilUsedAndLeavesNothing) {
 }
 
 TEST_F(SlotPoolTest, GrantsItsDirectoryBesideWhatWasAskedFor) {
-  SlotPool slots(base_ / "tmp");
+  SlotPool slots(base_ / "tmp", RemoveNow);
   const std::unique_ptr<Slot> builds = Acquire(slots, Confinement());
   ASSERT_EQ(builds->prepared.confinement.paths.size(), 2u);
   EXPECT_EQ(builds->prepared.confinement.paths[1].path, builds->tmp_dir);
@@ -56,7 +58,7 @@ TEST_F(SlotPoolTest, GrantsItsDirectoryBesideWhatWasAskedFor) {
 }
 
 TEST_F(SlotPoolTest, AFreeSlotOfTheSameConfinementIsUsedAgain) {
-  SlotPool slots(base_ / "tmp");
+  SlotPool slots(base_ / "tmp", RemoveNow);
   std::unique_ptr<Slot> first = Acquire(slots, Confinement());
   std::unique_ptr<Slot> second = Acquire(slots, Confinement());
   const std::string name = first->tmp_dir;
@@ -67,7 +69,7 @@ TEST_F(SlotPoolTest, AFreeSlotOfTheSameConfinementIsUsedAgain) {
 }
 
 TEST_F(SlotPoolTest, ASlotThatIsNotCleanIsRemoved) {
-  SlotPool slots(base_ / "tmp");
+  SlotPool slots(base_ / "tmp", RemoveNow);
   std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
   const std::string name = slot->tmp_dir;
   std::ofstream(name + "/left") << "x";
@@ -77,7 +79,7 @@ TEST_F(SlotPoolTest, ASlotThatIsNotCleanIsRemoved) {
 }
 
 TEST_F(SlotPoolTest, ASlotWhosePathsOrModeChangedIsNotUsedAgain) {
-  SlotPool slots(base_ / "tmp");
+  SlotPool slots(base_ / "tmp", RemoveNow);
   std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
   const std::string first = slot->tmp_dir;
   slots.Release(std::move(slot), true);
@@ -93,7 +95,7 @@ TEST_F(SlotPoolTest, ASlotWhosePathsOrModeChangedIsNotUsedAgain) {
 }
 
 TEST_F(SlotPoolTest, SurvivesThatSomebodyRemovesTheInstanceDirectory) {
-  SlotPool slots(base_ / "tmp");
+  SlotPool slots(base_ / "tmp", RemoveNow);
   slots.Release(Acquire(slots, Confinement()), true);
   fs::remove_all(base_ / "tmp");
   fs::create_directory(base_ / "tmp");
@@ -103,7 +105,7 @@ TEST_F(SlotPoolTest, SurvivesThatSomebodyRemovesTheInstanceDirectory) {
 
 TEST_F(SlotPoolTest, SurvivesThatACommandLocksTheInstanceDirectory) {
   if (geteuid() == 0) GTEST_SKIP() << "permissions do not bind root";
-  SlotPool slots(base_ / "tmp");
+  SlotPool slots(base_ / "tmp", RemoveNow);
   std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
   const fs::path first = slot->tmp_dir;
   std::ofstream(first / "left") << "x";
@@ -115,7 +117,7 @@ TEST_F(SlotPoolTest, SurvivesThatACommandLocksTheInstanceDirectory) {
 }
 
 TEST_F(SlotPoolTest, KeepsABoundedNumber) {
-  SlotPool slots(base_ / "tmp");
+  SlotPool slots(base_ / "tmp", RemoveNow);
   std::vector<std::unique_ptr<Slot>> used;
   for (int i = 0; i < 70; ++i) used.push_back(Acquire(slots, Confinement()));
   for (auto& slot : used) slots.Release(std::move(slot), true);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,6 +34,8 @@ SysResult<void> StartAlone(const ChildOrder& order) {
     return done;
   // The guardian may have died before it could count.
   if (getppid() != order.guardian) return std::unexpected(SysError{"guardian is gone", {}, ESRCH});
+  const std::uint64_t mask = order.spec->umask;
+  if (mask != kUmaskOfUser) umask(static_cast<mode_t>(mask));
   sigset_t none;
   sigemptyset(&none);
   return Attempt(sigprocmask(SIG_SETMASK, &none, nullptr), "sigprocmask");

@@ -16,9 +16,9 @@
 #include <span>
 #include <string_view>
 
+#include "base/directory_reader.h"
 #include "sandbox/landlock.h"
 #include "worker/build_kind.h"
-#include "worker/directory_reader.h"
 
 namespace pa::worker {
 

@@ -23,6 +23,9 @@ enum class Action : std::uint8_t {
   kProbe = 3,  // try what the confinement must deny, report what was not denied
 };
 
+// WorkerSpec::umask: the command's is ours, which is the user's.
+inline constexpr std::uint64_t kUmaskOfUser = ~0ull;
+
 inline constexpr std::size_t kMaxSpecBytes = 8u << 20;
 
 // Exit statuses of the worker itself: of `--spec`, and of a worker that could not even report.

@@ -28,7 +28,8 @@ struct WorkerSpec {
   std::vector<sandbox::PathGrant> paths;  // used when has_ruleset_fd is false
   sandbox::Network network = sandbox::Network::kNone;
   sandbox::ResourceLimits limits;
-  std::string seccomp_program;  // struct sock_filter[]
+  std::uint64_t umask = kUmaskOfUser;  // else 0 to 0777
+  std::string seccomp_program;         // struct sock_filter[]
   bool has_ruleset_fd = false;
   bool operator==(const WorkerSpec&) const = default;
 };

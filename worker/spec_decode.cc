@@ -37,6 +37,7 @@ Result<WorkerSpec> DecodeSpec(std::string_view bytes) {
                     .paths = Owned(view->paths),
                     .network = view->network,
                     .limits = view->limits,
+                    .umask = view->umask,
                     .seccomp_program = std::string(view->seccomp_program),
                     .has_ruleset_fd = view->has_ruleset_fd};
 }

@@ -151,6 +151,7 @@ const char* FindNonsense(const SpecView& spec) {
   if (!IsAbsoluteOrEmpty(spec.working_directory)) return "working_directory";
   if (!IsAbsoluteOrEmpty(spec.tmp_dir)) return "tmp_dir";
   if (!CreatePathIsSane(spec)) return "create_path";
+  if (spec.umask != kUmaskOfUser && spec.umask > 0777) return "umask";
   const bool grants_are_sane = std::ranges::all_of(spec.paths, [](const GrantView& grant) {
     const auto access = static_cast<std::uint8_t>(grant.access);
     return IsAbsolute(grant.path) && access != 0 && access <= kMaxAccess;

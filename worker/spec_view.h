@@ -42,6 +42,7 @@ struct SpecView {
   std::span<const GrantView> paths;
   sandbox::Network network = sandbox::Network::kNone;
   sandbox::ResourceLimits limits;
+  std::uint64_t umask = kUmaskOfUser;
   std::string_view seccomp_program;
   bool has_ruleset_fd = false;
 };

@@ -1,7 +1,4 @@
 // What a hostile command leaves in its TMPDIR is removed, and nothing else is.
-#include "worker/tmp_dir.h"
-
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,38 +79,6 @@ TEST_P(TmpDirTest, ManyFiles) {
   const Finished done =
       RunShell("mkdir d; cd d; seq 1 3000 | xargs touch; cd ..; seq 1 3000 | xargs touch");
   ExpectEmpty(done);
-}
-
-// Deeper than PATH_MAX, any stack and any descriptor table. In memory where that can be had: a disk
-// takes milliseconds for each directory that it removes.
-TEST(TmpDirDepthTest, AVeryDeepTree) {
-  const bool in_memory = access("/dev/shm", W_OK) == 0;
-  std::string top =
-      (in_memory ? "/dev/shm" : fs::temp_directory_path().string()) + "/pa-deep-XXXXXX";
-  ASSERT_NE(mkdtemp(top.data()), nullptr);
-  int at = open(top.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  for (int depth = in_memory ? 100'000 : 3'000; depth > 0; --depth) {
-    ASSERT_EQ(mkdirat(at, "d", 0700), 0);
-    const int next = openat(at, "d", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    close(at);
-    at = next;
-  }
-  close(at);
-  EXPECT_TRUE(EmptyDirectory(top.c_str()));
-  EXPECT_EQ(rmdir(top.c_str()), 0);
-}
-
-TEST(TmpDirOrphanTest, TheInstanceDirectoryGoesOnlyWhenItIsEmpty) {
-  const Scratch scratch;
-  const std::string instance = scratch.path("instance");
-  for (const bool other_slot : {true, false}) {
-    fs::create_directories(instance + "/slot");
-    if (other_slot) fs::create_directories(instance + "/other");
-    RemoveWithParent((instance + "/slot").c_str());
-    EXPECT_FALSE(fs::exists(instance + "/slot"));
-    EXPECT_EQ(fs::exists(instance), other_slot);
-    fs::remove(instance + "/other");
-  }
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 namespace pa::worker {
 
 inline constexpr std::uint32_t kWireMagic = 0x53574150;  // "PAWS"
-inline constexpr std::uint32_t kWireVersion = 1;
+inline constexpr std::uint32_t kWireVersion = 2;
 
 // Bounds of one value; a spec beyond them is refused by both sides.
 inline constexpr std::uint32_t kMaxListItems = 1u << 20;
@@ -48,6 +48,7 @@ constexpr bool VisitSpec(Io& io, Spec& spec) {
          io.Number("file_bytes", spec.limits.file_bytes) &&       //
          io.Number("wall_time_ms", spec.limits.wall_time_ms) &&   //
          io.Number("grace_ms", spec.limits.grace_ms) &&           //
+         io.Number("umask", spec.umask) &&                        //
          io.Blob("seccomp_program", spec.seccomp_program) &&      //
          io.Flag("has_ruleset_fd", spec.has_ruleset_fd);
 }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 
+#include "base/empty_directory.h"
 #include "base/unique_fd.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
@@ -25,7 +26,6 @@
 #include "worker/process_tree.h"
 #include "worker/reporter.h"
 #include "worker/spec_view.h"
-#include "worker/tmp_dir.h"
 
 namespace pa::worker {
 namespace {
@@ -33,6 +33,8 @@ namespace {
 constexpr std::string_view kDigits = "0123456789";
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
+// The reply waits for it. What is left then the supervisor removes by and by.
+constexpr std::uint64_t kCleaningMs = 500;
 constexpr std::size_t kStackBytes = 128u << 10;
 
 // All that the steps make for each other.
@@ -261,7 +263,8 @@ Step LastStep(Action action) {
 
 void CleanTmpDir(const SpecView& spec, Guardian::End& end) {
   if (spec.tmp_dir[0] == '\0' || end.status.survivors != 0) return;
-  end.status.tmp_clean = EmptyDirectory(spec.tmp_dir) ? 1 : 0;
+  const SysResult<bool> emptied = EmptyDirectory(spec.tmp_dir, kCleaningMs);
+  end.status.tmp_clean = emptied && *emptied ? 1 : 0;
   if (end.orphaned) RemoveWithParent(spec.tmp_dir);
 }
 

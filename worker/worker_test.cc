@@ -114,6 +114,15 @@ TEST_P(WorkerTest, SignalsAreDefaultAndUnblocked) {
   EXPECT_EQ(done.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
 
+TEST_P(WorkerTest, TheUmaskIsTheUsersOrTheOrders) {
+  const mode_t before = umask(0027);
+  WorkerSpec spec = Shell(*scratch_, "umask");
+  EXPECT_EQ(Run(spec).out, "0027\n");
+  spec.umask = 0002;
+  EXPECT_EQ(Run(spec).out, "0002\n");
+  umask(before);
+}
+
 TEST_P(WorkerTest, NoNewPrivilegesAndNoCapabilitiesBeyondOwnership) {
   const Finished done = RunShell("grep -E '^(NoNewPrivs|CapEff|CapAmb):' /proc/self/status");
   const bool root = GetParam() == User::kSelf && geteuid() == 0;

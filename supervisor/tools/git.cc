@@ -1,6 +1,7 @@
 #include "supervisor/tools/git.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -104,22 +105,26 @@ Environment GitEnvironment(const Work& work, const Git& git, const CallContext& 
   return env;
 }
 
+// It can only be read by setting it; there is one thread.
+mode_t PresentUmask() {
+  const mode_t present = umask(0);
+  umask(present);
+  return present;
+}
+
 }  // namespace
 
 Task<PreparedGit> PrepareGit(const Work& work, CallContext& call) {
   auto git = StartGit(work, call);
   if (!git) co_return std::unexpected(std::move(git.error()));
-  UserSettings user;
-  if (call.policy->git.inherit_identity) {
-    const GitReader reader = ReaderOf(work, *git, call);
-    Task<ReadSettings> task = ReadUserSettings(work, reader, call);
-    ReadSettings settings = co_await task;
-    if (!settings) co_return std::unexpected(std::move(settings.error()));
-    user = std::move(*settings);
-  }
-  const std::vector<sandbox::PathGrant> files = GrantUserFiles(call, user);
+  const GitReader reader = ReaderOf(work, *git, call);
+  Task<ReadSettings> task = ReadUserSettings(work, reader, call);
+  ReadSettings user = co_await task;
+  if (!user) co_return std::unexpected(std::move(user.error()));
+  git->umask = UmaskForSharing(user->shared_repository, PresentUmask());
+  const std::vector<sandbox::PathGrant> files = GrantUserFiles(call, *user);
   git->grants.insert(git->grants.end(), files.begin(), files.end());
-  git->settings.insert(git->settings.end(), user.settings.begin(), user.settings.end());
+  git->settings.insert(git->settings.end(), user->settings.begin(), user->settings.end());
   co_return std::move(*git);
 }
 
@@ -139,7 +144,8 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
                    .argv = std::move(command.argv),
                    .env = GitEnvironment(work, git, call),
                    .directory = work.directory,
-                   .stdin_data = std::move(command.stdin_data)};
+                   .stdin_data = std::move(command.stdin_data),
+                   .umask = git.umask};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;
   co_return RenderCommand(report, run);

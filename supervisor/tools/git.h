@@ -22,6 +22,7 @@ struct Git {
   std::optional<policy::Repository> repository;
   std::vector<sandbox::PathGrant> grants;
   std::vector<GitSetting> settings;
+  std::optional<mode_t> umask;
 };
 using PreparedGit = std::expected<Git, ToolError>;
 

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 
 #include "supervisor/tools/render.h"
 
@@ -12,7 +14,7 @@ namespace {
 // Who commits, and what decides which bytes are stored; as git prints keys, in lower case.
 constexpr std::string_view kUserSettings =
     R"(^((user|author|committer)\.(name|email)|user\.useconfigonly)"
-    R"(|core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile)|i18n\.commitencoding)$)";
+    R"(|core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile|sharedrepository)|i18n\.commitencoding)$)";
 
 // Fields end with NUL; a key and its value are divided by the first newline. A key alone means
 // true.
@@ -162,6 +164,7 @@ UserSettings ParseUserSettings(std::string_view output) {
     const bool has_value = end < fields[i + 1].size();
     GitSetting setting{.key = std::string(fields[i + 1].substr(0, end)),
                        .value = has_value ? std::string(fields[i + 1].substr(end + 1)) : "true"};
+    if (setting.key == "core.sharedrepository") user.shared_repository = setting.value;
     if (scope == "global") {
       std::erase_if(user.settings, [&](const GitSetting& one) { return one.key == setting.key; });
       user.settings.push_back(std::move(setting));
@@ -177,7 +180,9 @@ UserSettings ParseUserSettings(std::string_view output) {
 // git gives up when it cannot open an included file, so in that case the includes are looked for
 // first and granted. Nearly nobody needs it, and nobody else pays for it.
 Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, CallContext& call) {
-  ConfigQuery query{.options = {"--show-scope", "--includes"}, .pattern = kUserSettings};
+  ConfigQuery query{.options = {"--show-scope", "--includes"},
+                    .pattern = kUserSettings,
+                    .without_user = !call.policy->git.inherit_identity};
   query.grants = git.repository;
   query.grants.push_back({work.directory.path(), sandbox::Access::kRead, "working directory",
                           sandbox::Symlinks::kRefuse});
@@ -193,6 +198,24 @@ Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, Call
   }
   if (!output) co_return std::unexpected(std::move(output.error()));
   co_return ParseUserSettings(*output);
+}
+
+// git-init(1), --shared; git_config_perm in its setup.c. An octal number is the mode of files, and who
+// may read may enter directories.
+std::optional<mode_t> UmaskForSharing(std::string_view shared_repository, mode_t present) {
+  std::string value;
+  for (const char c : shared_repository) {
+    value += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (value == "group" || value == "true" || value == "1") return present & ~mode_t{070};
+  if (value == "all" || value == "world" || value == "everybody" || value == "2") {
+    return present & ~mode_t{075};
+  }
+  unsigned mode = 0;
+  const auto parsed = std::from_chars(value.data(), value.data() + value.size(), mode, 8);
+  const bool octal = parsed.ec == std::errc() && parsed.ptr == value.data() + value.size();
+  if (!octal || mode < 0600 || mode > 0777) return std::nullopt;
+  return ~(mode | (mode & 0444) >> 2) & 0777;
 }
 
 std::vector<sandbox::PathGrant> GrantUserFiles(const CallContext& call, UserSettings& user) {

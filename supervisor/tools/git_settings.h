@@ -6,8 +6,11 @@
 // what the repository sets itself is left out: git's order of precedence stays as it is.
 #pragma once
 
+#include <sys/types.h>
+
 #include <expected>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,6 +29,7 @@ struct GitSetting {
 struct UserSettings {
   std::vector<GitSetting> settings;         // the user's, the last of each key
   std::set<std::string> set_by_repository;  // keys that are left to it
+  std::string shared_repository;            // core.sharedRepository, whoever set it
 };
 // From the output of `git config -z --show-scope --get-regexp`.
 UserSettings ParseUserSettings(std::string_view output);
@@ -40,6 +44,11 @@ using ReadSettings = std::expected<UserSettings, ToolError>;
 
 // `work` and `git` must outlive the task.
 Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, CallContext& call);
+
+// The umask with which git makes directories as core.sharedRepository wants them; nothing where it
+// does not ask for any other than `present`. Otherwise git would chmod them afterwards and set the
+// set-group-ID bit, which they have from the directory above and which the sandbox refuses.
+std::optional<mode_t> UmaskForSharing(std::string_view shared_repository, mode_t present);
 
 // The user's own lists of ignored files and attributes: what to grant. Settles in `user` where git
 // looks.

@@ -46,5 +46,30 @@ TEST(ParseUserSettingsTest, CutOutputNamesNobody) {
   EXPECT_TRUE(ParseUserSettings(std::string("global\0user.name\nAn", 19)).settings.empty());
 }
 
+TEST(ParseUserSettingsTest, SharingIsSeenWhoeverAsksForIt) {
+  EXPECT_EQ(ParseUserSettings(Line("local", "core.sharedrepository\n1")).shared_repository, "1");
+  EXPECT_EQ(ParseUserSettings(Line("global", "core.sharedrepository\ngroup") +
+                              Line("local", "core.sharedrepository\n0660"))
+                .shared_repository,
+            "0660");
+  EXPECT_EQ(ParseUserSettings(Line("local", "user.name\n1")).shared_repository, "");
+}
+
+TEST(UmaskForSharingTest, LetsThroughWhatGitWouldAdd) {
+  for (const char* value : {"group", "1", "true", "GROUP"}) {
+    EXPECT_EQ(UmaskForSharing(value, 0077), mode_t{0007}) << value;
+    EXPECT_EQ(UmaskForSharing(value, 0022), mode_t{0002}) << value;
+  }
+  for (const char* value : {"all", "world", "everybody", "2"}) {
+    EXPECT_EQ(UmaskForSharing(value, 0077), mode_t{0002}) << value;
+  }
+  EXPECT_EQ(UmaskForSharing("0660", 0022), mode_t{0007});
+  EXPECT_EQ(UmaskForSharing("0640", 0022), mode_t{0027});
+  EXPECT_EQ(UmaskForSharing("0664", 0077), mode_t{0002});
+  for (const char* value : {"", "umask", "false", "0", "3", "0060", "01660", "0660x", "no"}) {
+    EXPECT_EQ(UmaskForSharing(value, 0022), std::nullopt) << value;
+  }
+}
+
 }  // namespace
 }  // namespace pa

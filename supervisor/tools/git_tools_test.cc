@@ -1,5 +1,6 @@
 // git_add and git_commit with the real git.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/json_writer.h"
 #include "tests/support/run_program.h"
@@ -299,6 +300,28 @@ TEST_F(GitToolsTest, RepositoriesThatAreNotOursAreNotTouched) {
   const ToolResult result = Add({"f"});
   EXPECT_EQ(Code(result), "INVALID_DIRECTORY");
   EXPECT_FALSE(fs::exists(outside_ / "victim/.git/index"));
+}
+
+// git would set the set-group-ID bit of new directories, which the sandbox refuses, had they not what
+// they need when they are made.
+TEST_F(GitToolsTest, SharedRepositories) {
+  const mode_t before = umask(0022);
+  for (const char* shared : {"group", "all", "0660"}) {
+    const fs::path project = project_ / shared;
+    fs::create_directory(project);
+    Git({"init", "-q", std::string("--shared=") + shared, "."}, project);
+    Write(std::string(shared) + "/f", shared);
+    const std::string directory = std::string(R"(,"working_directory":")") + shared + '"';
+    Data(Add({"f"}, directory));
+    Data(Commit("shared", directory));
+    EXPECT_EQ(Git({"fsck", "--strict"}, project).find("error"), std::string::npos);
+    for (const auto& entry : fs::directory_iterator(project / ".git/objects")) {
+      struct stat status{};
+      ASSERT_EQ(stat(entry.path().c_str(), &status), 0);
+      EXPECT_EQ(status.st_mode & 02770, mode_t{02770}) << entry.path();
+    }
+  }
+  umask(before);
 }
 
 TEST_F(GitToolsTest, DryRunChangesNothing) {

@@ -166,10 +166,8 @@ Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const Makef
   const bool racy = IsRacy(file.stamp);
   const Result<std::string> text = ReadMakefile(work.directory.fd(), file);
   DatabaseSink sink;
-  const RunOptions options{.sink = &sink,
-                           .cancel = &call.cancel,
-                           .capture = false,
-                           .delivery = Delivery::kInBulk};
+  const RunOptions options{
+      .sink = &sink, .cancel = &call.cancel, .capture = false, .delivery = Delivery::kInBulk};
   CommandPlan plan = DatabasePlan(work, key);
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;

@@ -1,10 +1,20 @@
-// One step of the worker fails: the command does not run, the error names the step.
+// One step of the worker fails, or one system call: the command does not run, the error names it.
 //
 // The worker of this test reads PA_FAIL_STEP, which no command's environment may hold: a script
 // between supervisor and worker sets it.
 #include <gtest/gtest.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 
+#include <cerrno>
+#include <csignal>
 #include <string>
+#include <vector>
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
@@ -56,6 +66,87 @@ TEST(Faults, NoStepFails) {
   Json result = client.CallTool("make", {{"target", "touch"}});
   EXPECT_TRUE(result["success"]) << result;
   EXPECT_TRUE(std::filesystem::exists(project.root() / "ran"));
+}
+
+// The kernel itself refuses one system call, to the worker or to the server.
+struct Refusal {
+  const char* name;
+  enum { kWorker, kServer } to;
+  long call;
+  int argument;
+  unsigned value;  // of that argument
+  int error;
+  const char* named;  // in what the client is told
+};
+
+std::vector<std::string> Denied(const Refusal& refusal, const std::string& program) {
+  return {BuiltProgram("PA_DENY"),          std::to_string(refusal.call),
+          std::to_string(refusal.argument), std::to_string(refusal.value),
+          std::to_string(refusal.error),    program};
+}
+
+ServerOptions ServerWith(const Project& project, const Refusal& refusal) {
+  if (refusal.to == Refusal::kServer) {
+    ServerOptions options = project.Server();
+    options.command = Denied(refusal, BuiltProgram("PA_SERVER"));
+    options.command.emplace_back("serve");
+    return options;
+  }
+  std::string script = "#!/bin/sh\nexec";
+  for (const std::string& word : Denied(refusal, BuiltProgram("PA_WORKER"))) script += " " + word;
+  WriteText(project.home() / "worker", script + " \"$@\"\n");
+  std::filesystem::permissions(project.home() / "worker", std::filesystem::perms::owner_all);
+  return project.Server({"--worker", project.home() / "worker"});
+}
+
+class RefusedByTheKernel : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(RefusedByTheKernel, NothingRunsAndTheCallIsNamed) {
+  const Project project(kMakefile);
+  McpClient client(ServerWith(project, GetParam()));
+  client.Initialize();
+  const Json result = client.CallTool("make", {{"target", "touch"}});
+  EXPECT_FALSE(result["success"]) << result;
+  EXPECT_FALSE(std::filesystem::exists(project.root() / "ran"));
+  const std::string said = result["error"].dump() + client.Errors();
+  EXPECT_NE(said.find(GetParam().named), std::string::npos) << said;
+  EXPECT_TRUE(client.Request("ping").contains("result"));
+  EXPECT_TRUE(Eventually([&] { return ChildrenOf(client.pid()).empty(); }));
+}
+
+constexpr Refusal kRefusals[] = {
+    {"Landlock", Refusal::kWorker, SYS_landlock_restrict_self, 1, 0, EPERM,
+     "landlock_restrict_self"},
+    {"LandlockVersion", Refusal::kWorker, SYS_landlock_create_ruleset, 2, 1, ENOSYS, "landlock"},
+    {"Seccomp", Refusal::kWorker, SYS_seccomp, 0, SECCOMP_SET_MODE_FILTER, EPERM, "seccomp"},
+    {"NoNewPrivs", Refusal::kWorker, SYS_prctl, 0, PR_SET_NO_NEW_PRIVS, EPERM, "no_new_privs"},
+    {"Subreaper", Refusal::kWorker, SYS_prctl, 0, PR_SET_CHILD_SUBREAPER, EPERM, "subreaper"},
+    {"Clone", Refusal::kWorker, SYS_clone, 0, CLONE_VM | CLONE_VFORK | SIGCHLD, EAGAIN, "clone"},
+    {"RlimitCore", Refusal::kWorker, SYS_prlimit64, 1, RLIMIT_CORE, EPERM, "RLIMIT_CORE"},
+    {"RlimitCpu", Refusal::kWorker, SYS_prlimit64, 1, RLIMIT_CPU, EPERM, "RLIMIT_CPU"},
+    {"RlimitNofile", Refusal::kWorker, SYS_prlimit64, 1, RLIMIT_NOFILE, EPERM, "RLIMIT_NOFILE"},
+    {"RlimitFsize", Refusal::kWorker, SYS_prlimit64, 1, RLIMIT_FSIZE, EPERM, "RLIMIT_FSIZE"},
+    {"RlimitNproc", Refusal::kWorker, SYS_prlimit64, 1, RLIMIT_NPROC, EPERM, "RLIMIT_NPROC"},
+    {"Memfd", Refusal::kServer, SYS_memfd_create, 1, MFD_CLOEXEC | MFD_ALLOW_SEALING | 8, EMFILE,
+     "memfd_create"},
+    {"StatusPipe", Refusal::kServer, SYS_socketpair, 1, SOCK_SEQPACKET | SOCK_CLOEXEC, EMFILE,
+     "socketpair"},
+    {"Spawn", Refusal::kServer, SYS_clone3, 1, 88, EAGAIN, "posix_spawn"},
+    {"LandlockRule", Refusal::kServer, SYS_landlock_add_rule, 1, 1, EPERM, "landlock_add_rule"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Calls, RefusedByTheKernel, ::testing::ValuesIn(kRefusals),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(Faults, ARefusalOfAnotherCallIsNone) {
+  for (const auto to : {Refusal::kWorker, Refusal::kServer}) {
+    const Project project(kMakefile);
+    McpClient client(ServerWith(project, {"", to, SYS_acct, 0, 0, EPERM, ""}));
+    client.Initialize();
+    const Json result = client.CallTool("make", {{"target", "touch"}});
+    EXPECT_TRUE(result["success"]) << result;
+    EXPECT_TRUE(std::filesystem::exists(project.root() / "ran"));
+  }
 }
 
 TEST(Faults, AWorkerThatIsNotThereIsNamed) {

@@ -223,6 +223,39 @@ TEST_F(Make, GeneratesAMakefileThatItCanRun) {
   EXPECT_EQ(again["error"]["code"], "MAKEFILE_INVALID") << again;
 }
 
+// A call was checked when it came and waits its turn; meanwhile another one puts a symlink in the place
+// of its directory.
+class MakeSwapped : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Swap, MakeSwapped, ::testing::Bool());
+
+TEST_P(MakeSwapped, ADirectorySwappedWhileItsCallWaitsIsNotOpened) {
+  const Project project(
+      ".PHONY: hold\nhold:\n\t@echo holding; while ! [ -e go ]; do sleep 0.02; done; sh ./swap\n");
+  WriteText(project.outside() / "secret", "the secret\n");
+  WriteText(project.root() / "sub/Makefile", ".PHONY: steal\nsteal:\n\t@cat secret " +
+                                                 (project.outside() / "secret").string() + "\n");
+  WriteText(project.root() / "sub/secret", "its own\n");
+  WriteText(project.root() / "swap",
+            GetParam() ? "mv sub moved; ln -s " + project.outside().string() + " sub\n" : "");
+  WriteText(project.home() / ".config/project-actions/policy.yaml",
+            "version: 1\nlimits: {concurrent: 1}\n");
+  McpClient client(project.Server());
+  client.Initialize();
+  const int hold = client.StartTool("make", {{"target", "hold"}}, {{"progressToken", "p"}});
+  while (client.ProgressCount("p") == 0) client.notifications().push_back(client.Read());
+  const int steal = client.StartTool("make", {{"target", "steal"}, {"working_directory", "sub"}});
+  client.Request("ping");  // what came before it has been taken in
+  WriteText(project.root() / "go", "");
+  EXPECT_FALSE(client.Await(hold)["result"].value("isError", false));
+  const Json result = client.Await(steal)["result"]["structuredContent"];
+  EXPECT_EQ(result.dump().find("the secret"), std::string::npos) << result;
+  if (GetParam()) {
+    EXPECT_EQ(result["error"]["code"], "INVALID_DIRECTORY") << result;
+  } else {
+    EXPECT_EQ(result["data"]["stdout"], "its own\n") << result;
+  }
+}
+
 TEST(MakeDisabled, IsRefusedWithTheSentenceThatEnablesIt) {
   Project project(kMakefile);
   McpClient client({.arguments = {"--root", project.root()}, .home = project.home()});

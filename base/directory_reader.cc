@@ -1,4 +1,4 @@
-#include "worker/directory_reader.h"
+#include "base/directory_reader.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace pa::worker {
+namespace pa {
 namespace {
 
 // struct linux_dirent64 of getdents64(2); the name follows.
@@ -43,4 +43,4 @@ std::optional<DirectoryReader::Entry> DirectoryReader::Next() {
   return std::nullopt;
 }
 
-}  // namespace pa::worker
+}  // namespace pa

@@ -1,8 +1,9 @@
-#include "worker/tmp_dir.h"
+#include "base/empty_directory.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,10 +13,10 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/directory_reader.h"
 #include "base/unique_fd.h"
-#include "worker/directory_reader.h"
 
-namespace pa::worker {
+namespace pa {
 namespace {
 
 constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -39,23 +40,33 @@ bool IsDirectory(int parent, const char* name) {
   return fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
 }
 
+std::uint64_t Milliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
+         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
 class Emptier {
  public:
-  explicit Emptier(int top) : top_(top) {}
+  Emptier(int top, std::uint64_t budget_ms) : top_(top), budget_ms_(budget_ms) {}
+
+  enum class End { kEmpty, kTimeOver, kStuck };
 
   // Each round removes or flattens whatever is at the top; a round that changes nothing is the
   // last.
-  bool Run() {
+  End Run() {
     for (;;) {
       bool seen = false;
       changed_ = false;
       DirectoryReader reader(top_);
       while (const auto entry = reader.Next()) {
+        if (TimeOver()) return End::kTimeOver;
         seen = true;
         if (!Remove(top_, *entry)) Flatten(entry->name);
       }
-      if (!seen) return true;
-      if (!changed_) return false;
+      if (!seen) return End::kEmpty;
+      if (!changed_) return End::kStuck;
     }
   }
 
@@ -77,6 +88,7 @@ class Emptier {
     if (!directory) return;
     DirectoryReader reader(directory.get());
     while (const auto entry = reader.Next()) {
+      if (TimeOver()) return;
       if (!Remove(directory.get(), *entry)) MoveUp(directory.get(), entry->name);
     }
     Changed(unlinkat(top_, name, AT_REMOVEDIR) == 0);
@@ -88,7 +100,7 @@ class Emptier {
     if (!IsDirectory(parent, name)) return;
     fchmodat(parent, name, S_IRWXU, 0);
     for (int attempt = 0; attempt < kMaxNameClashes; ++attempt) {
-      char fresh[24] = ".moved-";
+      char fresh[32] = ".moved-";
       char* digits = fresh + std::strlen(fresh);
       *std::to_chars(digits, fresh + sizeof(fresh) - 1, next_++).ptr = '\0';
       if (Changed(renameat(parent, name, top_, fresh) == 0)) return;
@@ -96,18 +108,31 @@ class Emptier {
     }
   }
 
+  bool TimeOver() const { return Milliseconds() - start_ms_ > budget_ms_; }
+
   static constexpr int kMaxNameClashes = 1000;
 
   int top_;
-  unsigned long next_ = 0;
+  std::uint64_t budget_ms_;
+  std::uint64_t start_ms_ = Milliseconds();
+  std::uint64_t next_ = start_ms_ << 20;  // not the names of the call before
   bool changed_ = false;
 };
 
 }  // namespace
 
-bool EmptyDirectory(const char* path) {
+SysResult<bool> EmptyDirectory(const char* path, std::uint64_t budget_ms) {
   const UniqueFd top = OpenOwned(AT_FDCWD, path);
-  return top && Emptier(top.get()).Run();
+  if (!top) return std::unexpected(SysError{"open", path, errno});
+  switch (Emptier(top.get(), budget_ms).Run()) {
+    case Emptier::End::kEmpty:
+      return true;
+    case Emptier::End::kTimeOver:
+      return false;
+    case Emptier::End::kStuck:
+      break;
+  }
+  return std::unexpected(SysError{"empty", path, ENOTEMPTY});
 }
 
 void RemoveWithParent(const char* path) {
@@ -121,4 +146,4 @@ void RemoveWithParent(const char* path) {
   rmdir(parent);
 }
 
-}  // namespace pa::worker
+}  // namespace pa

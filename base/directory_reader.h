@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <optional>
 
-namespace pa::worker {
+namespace pa {
 
 class DirectoryReader {
  public:
@@ -31,4 +31,4 @@ class DirectoryReader {
   alignas(8) char buffer_[4096];
 };
 
-}  // namespace pa::worker
+}  // namespace pa

@@ -1,0 +1,25 @@
+// EmptyDirectory: a private TMPDIR after its command is empty again, whatever was made in it.
+// Freestanding.
+//
+// Nothing else may be at work in it, so nothing changes names while we work. Hostile contents all the
+// same: symlinks out (never followed), directories of mode 000, trees deeper than any stack or
+// descriptor table. Depth is undone by moving: a directory that is not empty goes up to the top
+// under a new name, so there are never more than two open descriptors and no recursion. Millions of
+// files take their time, so there is a bound to it, after which another call goes on.
+#pragma once
+
+#include <cstdint>
+
+#include "base/sys_error.h"
+
+namespace pa {
+
+// True: `path`, which must be no symlink, is now an empty directory with mode 0700. False: the time is
+// over.
+SysResult<bool> EmptyDirectory(const char* path, std::uint64_t budget_ms);
+
+// Removes the empty directory, then its parent if that is empty too: nobody else will, because the
+// supervisor is dead.
+void RemoveWithParent(const char* path);
+
+}  // namespace pa

@@ -1,0 +1,42 @@
+// Trash: trees to be removed a little at a time, between all else that the loop does. A command can
+// leave millions of files, and nobody shall wait for those.
+//
+//   Trash trash(loop);
+//   trash.Add("/tmp/project-actions-0-Xy12Zw/3");
+//
+// What is left when it goes lies in a directory that the next instance sweeps (instance_dir.h).
+#pragma once
+
+#include <uv.h>
+
+#include <list>
+#include <string>
+
+#include "base/unique_fd.h"
+#include "supervisor/uv_handles.h"
+
+namespace pa {
+
+class Trash {
+ public:
+  explicit Trash(uv_loop_t* loop) : timer_(loop) {}
+  Trash(const Trash&) = delete;
+  Trash& operator=(const Trash&) = delete;
+
+  // `lock` is held until `path` is gone. What cannot be removed is left.
+  void Add(std::string path, UniqueFd lock = UniqueFd());
+  bool empty() const { return items_.empty(); }
+
+ private:
+  struct Item {
+    std::string path;
+    UniqueFd lock;
+  };
+
+  void Step();
+
+  std::list<Item> items_;
+  TimerHandle timer_;
+};
+
+}  // namespace pa
