@@ -12,7 +12,8 @@
 namespace pa::testing {
 namespace {
 
-constexpr std::string_view kMakefile = R"(.PHONY: invalid nul fake line flood stderr_flood trickle
+constexpr std::string_view kMakefile =
+    R"(.PHONY: invalid nul fake line flood gigabyte stderr_flood trickle
 invalid:
 	@printf 'before \377\376\200 after\n'
 nul:
@@ -23,6 +24,8 @@ line:
 	@head -c 10000000 /dev/zero | tr '\0' x
 flood:
 	@head -c 100000000 /dev/zero | tr '\0' '\n'
+gigabyte:
+	@head -c 1073741824 /dev/zero
 stderr_flood:
 	@yes 'a line of forty characters, give or take' | head -c 5000000 >&2
 trickle:
@@ -79,6 +82,15 @@ TEST_F(Output, AHundredMegabytesPassThroughALittleMemory) {
   Json data = Data("flood");
   EXPECT_EQ(data["exit_code"], 0) << data;
   EXPECT_LT(ResidentKib(client_.pid()), before + 20000) << "KiB";
+}
+
+TEST_F(Output, AGigabyteLeavesTheMemoryFlat) {
+  Data("invalid");
+  const std::size_t before = PeakResidentKib(client_.pid());
+  const Json data = Data("gigabyte");
+  EXPECT_EQ(data["exit_code"], 0) << data;
+  EXPECT_GT(data["stdout_omitted_bytes"].get<std::uint64_t>() + (64u << 10), 1u << 30);
+  EXPECT_LT(PeakResidentKib(client_.pid()), before + 20000) << "KiB";
 }
 
 TEST_F(Output, StandardErrorIsKeptApart) {

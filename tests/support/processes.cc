@@ -87,6 +87,14 @@ std::size_t ResidentKib(pid_t pid) {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
 }
 
+std::size_t PeakResidentKib(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoul(line.substr(sizeof "VmHWM:"));
+  }
+  return 0;
+}
+
 bool Eventually(const std::function<bool()>& condition, std::chrono::milliseconds patience) {
   auto deadline = std::chrono::steady_clock::now() + patience;
   while (!condition()) {

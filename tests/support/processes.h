@@ -18,6 +18,7 @@ std::vector<pid_t> ChildrenOf(pid_t parent, bool zombies_only = false);
 
 std::size_t OpenDescriptors(pid_t pid);
 std::size_t ResidentKib(pid_t pid);
+std::size_t PeakResidentKib(pid_t pid);  // since it started
 
 // Waits until `condition` holds; false if it does not within `patience`.
 bool Eventually(const std::function<bool()>& condition,
