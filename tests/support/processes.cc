@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -15,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The youngest first: whoever looks at them one by one comes too late for those that do not live long.
 std::vector<pid_t> AllProcesses() {
   std::vector<pid_t> pids;
   std::error_code error;
@@ -24,6 +27,7 @@ std::vector<pid_t> AllProcesses() {
     auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (failure == std::errc() && end == name.data() + name.size()) pids.push_back(pid);
   }
+  std::ranges::sort(pids, std::greater());
   return pids;
 }
 
