@@ -53,7 +53,7 @@ fuzz: ## each fuzz target for FUZZ_SECONDS (30)
 	@tests/support/fuzz.sh $(FUZZ_SECONDS)
 
 sanitize: ## the whole suite with AddressSanitizer and UBSan
-	@$(DEPS) build
+	@$(DEPS) build lint
 	@tests/support/sanitize.sh
 
 clean: ## remove all build directories

@@ -99,8 +99,8 @@ TEST(BpfProgram, ManyRangesWithRules) {
   const Result<std::string> program = AssembleBpf(AUDIT_ARCH_X86_64, ranges);
   ASSERT_TRUE(program);
   for (int i = 0; i < 120; ++i) {
-    const auto other =
-        static_cast<std::uint32_t>(i % 2 == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | i);
+    const auto other = static_cast<std::uint32_t>(
+        i % 2 == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | static_cast<unsigned>(i));
     ASSERT_EQ(Answer(*program, 2 * i, 3, 1), kRefused) << i;
     ASSERT_EQ(Answer(*program, 2 * i, 3, 0), SECCOMP_RET_ALLOW) << i;
     ASSERT_EQ(Answer(*program, 2 * i, 2, 1), SECCOMP_RET_ALLOW) << i;

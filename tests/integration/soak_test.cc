@@ -11,6 +11,7 @@
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
+#include "tests/support/sanitizers.h"
 
 namespace pa::testing {
 namespace {
@@ -30,11 +31,7 @@ tmp:
 
 // AddressSanitizer keeps freed memory in quarantine and every stack that allocated; the plain build holds
 // the server to its own growth.
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::size_t kResidentSlackKib = 64U << 10;
-#else
-constexpr std::size_t kResidentSlackKib = 4U << 10;
-#endif
+constexpr std::size_t kResidentSlackKib = kAddressSanitizer ? 64U << 10 : 4U << 10;
 
 struct Footprint {
   std::size_t descriptors;

@@ -1,27 +1,21 @@
 #!/bin/sh
-# Runs each fuzz target for a while, with clang-19's libFuzzer, in build-fuzz: fuzz.sh SECONDS
+# Runs each fuzz target for a while, with clang-19's libFuzzer: fuzz.sh SECONDS
 #
-# Starts from the kept seeds; what it finds is written to build-fuzz/findings/ and fails the run. Mend it,
+# Starts from the kept seeds; what it finds is written to build-sanitize/findings/ and fails the run. Mend it,
 # then keep the input as a seed: tests/fuzz/corpus/TARGET/.
 set -eu
 
 seconds=$1
-[ -f build-fuzz/build.ninja ] ||
-  CXX=clang++-19 meson setup build-fuzz -Dfuzz=true -Dtests=disabled -Dworker_libc=glibc \
-    -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=true -Db_lundef=false \
-    -Dcpp_args=-fsanitize=fuzzer-no-link
-ninja -C build-fuzz -j "$(nproc)" fuzzers
-
-ls build-fuzz/tests/fuzz/*_fuzz >/dev/null
-mkdir -p build-fuzz/findings build-fuzz/corpus
+tests/support/sanitized-build.sh fuzzers
+mkdir -p build-sanitize/findings build-sanitize/corpus
 # As many at once as there are processors; each tells what it has to say when it is done.
 export seconds
-printf '%s\n' build-fuzz/tests/fuzz/*_fuzz | xargs -n 1 -P "$(nproc)" sh -c '
+printf '%s\n' build-sanitize/tests/fuzz/*_fuzz | xargs -n 1 -P "$(nproc)" sh -c '
   name=$(basename "$1" _fuzz)
-  new=build-fuzz/corpus/$name
+  new=build-sanitize/corpus/$name
   mkdir -p "$new"
   "$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
-    -artifact_prefix="build-fuzz/findings/$name-" "$new" "tests/fuzz/corpus/$name" >"$new.log" 2>&1
+    -artifact_prefix="build-sanitize/findings/$name-" "$new" "tests/fuzz/corpus/$name" >"$new.log" 2>&1
   result=$?
   printf "== fuzz %s, %s s\n%s\n" "$name" "$seconds" "$(cat "$new.log")"
   exit $result' fuzz

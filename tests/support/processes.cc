@@ -6,7 +6,6 @@
 #include <charconv>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -47,7 +46,8 @@ struct Stat {
 
 Stat StatOf(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  std::getline(file, text, '\0');  // an iterator would throw when the process is gone by now
   std::size_t name_end = text.rfind(')');  // the name may hold anything, also parentheses
   Stat stat;
   if (name_end == std::string::npos) return stat;
