@@ -1,0 +1,174 @@
+// `policy explain PATH` says what the sandbox does: random paths and operations, explained and then tried.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kPairs = 500;
+constexpr unsigned kSeed = 20261121;
+constexpr std::string_view kMakefile = ".PHONY: try\ntry:\n\t@./try_paths list\n";
+
+struct Pair {
+  std::string operation;  // read, write, execute
+  std::string path;
+  int outside = 0;  // errno of the user
+  int inside = 0;   // errno in the sandbox
+};
+
+// Where nothing is lost by opening: no device beyond those without state, no FIFO.
+bool IsHarmless(const fs::path& path) {
+  struct stat status{};
+  if (lstat(path.c_str(), &status) != 0) return false;
+  if (stat(path.c_str(), &status) != 0) return false;
+  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+}
+
+class Explain : public ::testing::Test {
+ protected:
+  Explain() {
+    fs::copy_file(BuiltProgram("PA_TRY_PATHS"), project_.root() / "try_paths");
+    for (const fs::path& top : {project_.root(), project_.home(), project_.outside()}) {
+      for (const char* name : {"file", "sub/file", "sub/deep/script", ".config/x/file"}) {
+        WriteText(top / name, "#!/bin/sh\n");
+        fs::permissions(top / name, fs::perms::owner_all);
+      }
+    }
+    fs::create_symlink(project_.outside() / "file", project_.root() / "link");
+    fs::create_directory_symlink(project_.outside(), project_.home() / "link");
+    WriteText(project_.home() / ".config/project-actions/policy.yaml",
+              "version: 1\nfilesystem:\n  read: [" + (project_.outside() / "sub").string() +
+                  "]\n  write: [" + (project_.home() / "sub").string() + "]\n");
+  }
+
+  // A path beneath `at` by a random walk; shallow ones are as likely as deep ones.
+  fs::path Walk(fs::path at) {
+    for (int depth = static_cast<int>(Below(5)); depth > 0; --depth) {
+      std::error_code ignored;
+      std::vector<fs::path> names;
+      for (const auto& entry : fs::directory_iterator(at, ignored)) names.push_back(entry.path());
+      if (names.empty()) return at;
+      std::ranges::sort(names);
+      at = names[Below(names.size())];
+    }
+    return at;
+  }
+  std::size_t Below(std::size_t bound) { return random_() % bound; }
+
+  // What each pair comes to, for whoever executes `command`.
+  std::vector<int> Answers(const std::string& printed) {
+    std::vector<int> answers;
+    std::istringstream lines(printed);
+    for (int answer = 0; lines >> answer;) answers.push_back(answer);
+    return answers;
+  }
+
+  std::vector<Pair> Draw(std::size_t count) {
+    const std::vector<fs::path> tops = {project_.root(),
+                                        project_.home(),
+                                        project_.outside(),
+                                        project_.root().parent_path(),
+                                        "/",
+                                        "/etc",
+                                        "/usr",
+                                        "/usr/bin",
+                                        "/var",
+                                        "/opt",
+                                        "/root",
+                                        "/home",
+                                        "/tmp",
+                                        "/sys/devices/system",
+                                        "/proc/sys",
+                                        "/boot",
+                                        "/run",
+                                        "/srv"};
+    std::vector<Pair> pairs;
+    while (pairs.size() < count) {
+      const fs::path path = Walk(tops[Below(tops.size())]);
+      const bool plain = path.string().find_first_of("\n\r") == std::string::npos;
+      const char* operation = std::array{"read", "write", "execute"}[Below(3)];
+      if (plain && IsHarmless(path)) pairs.push_back({operation, path});
+    }
+    return pairs;
+  }
+
+  void WriteList(const std::vector<Pair>& pairs) {
+    std::string list;
+    for (const Pair& pair : pairs) list += pair.operation + " " + pair.path + "\n";
+    WriteText(project_.root() / "list", list);
+  }
+
+  // What the user can do: only of that can the sandbox take anything away.
+  std::vector<Pair> Possible(std::vector<Pair> pairs) {
+    WriteList(pairs);
+    const ProgramResult result =
+        RunProgram({.command = {"./try_paths", "list"}, .directory = project_.root()});
+    const std::vector<int> answers = Answers(result.output);
+    EXPECT_EQ(answers.size(), pairs.size());
+    std::vector<Pair> possible;
+    for (std::size_t i = 0; i < std::min(pairs.size(), answers.size()); ++i) {
+      if (answers[i] == 0) possible.push_back(std::move(pairs[i]));
+    }
+    return possible;
+  }
+
+  bool Explained(const Pair& pair) {
+    auto known = explained_.find(pair.path);
+    if (known == explained_.end()) {
+      const ProgramResult result =
+          RunProgram({.command = {BuiltProgram("PA_SERVER"), "policy", "explain", pair.path,
+                                  "--json", "--root", project_.root()},
+                      .environment = {"HOME=" + project_.home().string()},
+                      .directory = project_.root()});
+      known = explained_.emplace(pair.path, Json::parse(result.output, nullptr, false)).first;
+    }
+    EXPECT_FALSE(known->second.is_discarded()) << pair.path;
+    if (known->second.is_discarded()) return false;
+    return known->second["uses"][0][pair.operation]["allowed"];
+  }
+
+  Project project_{kMakefile};
+  std::mt19937 random_{kSeed};
+  std::map<std::string, Json> explained_;
+};
+
+TEST_F(Explain, WhatIsExplainedIsWhatHappens) {
+  std::vector<Pair> pairs;
+  for (int rounds = 0; pairs.size() < kPairs && rounds < 40; ++rounds) {
+    for (Pair& pair : Possible(Draw(200))) pairs.push_back(std::move(pair));
+  }
+  pairs.resize(std::min(pairs.size(), kPairs));
+  ASSERT_EQ(pairs.size(), kPairs);
+  WriteList(pairs);
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json result = client.CallTool("make", {{"target", "try"}});
+  ASSERT_TRUE(result["success"]) << result;
+  const std::vector<int> answers = Answers(result["data"]["stdout"]);
+  ASSERT_EQ(answers.size(), kPairs);
+  int allowed = 0;
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    const bool explained = Explained(pairs[i]);
+    EXPECT_EQ(explained, answers[i] == 0)
+        << pairs[i].operation << " " << pairs[i].path << ": errno " << answers[i];
+    allowed += explained ? 1 : 0;
+  }
+  // The draw is no test if it meets one side alone.
+  EXPECT_GT(allowed, 50);
+  EXPECT_LT(allowed, 450);
+}
+
+}  // namespace
+}  // namespace pa::testing
