@@ -66,6 +66,7 @@ class Emptier {
         if (!Remove(top_, *entry)) Flatten(entry->name);
       }
       if (!seen) return End::kEmpty;
+      if (TimeOver()) return End::kTimeOver;
       if (!changed_) return End::kStuck;
     }
   }

@@ -11,18 +11,21 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kStep{2};
 constexpr milliseconds kPause{4};  // two thirds of the time are for the others
+constexpr int kMaxSteps = 100'000;
 
 }  // namespace
 
 void Trash::Add(std::string path, UniqueFd lock) {
-  items_.push_back({std::move(path), std::move(lock)});
+  items_.push_back({.path = std::move(path), .lock = std::move(lock)});
   if (items_.size() == 1) Step();
 }
 
 void Trash::Step() {
   while (!items_.empty()) {
-    const Result<bool> removed = RemoveTree(items_.front().path, kStep);
-    if (removed && !*removed) return timer_.Start(kPause, [this] { Step(); });
+    Item& item = items_.front();
+    const Result<bool> removed = RemoveTree(item.path, kStep);
+    const bool more = removed && !*removed && ++item.steps < kMaxSteps;
+    if (more) return timer_.Start(kPause, [this] { Step(); });
     items_.pop_front();
   }
 }

@@ -23,7 +23,7 @@ class Trash {
   Trash(const Trash&) = delete;
   Trash& operator=(const Trash&) = delete;
 
-  // `lock` is held until `path` is gone. What cannot be removed is left.
+  // `lock` is held until `path` is gone. What cannot be removed, or not in ten minutes, is left.
   void Add(std::string path, UniqueFd lock = UniqueFd());
   bool empty() const { return items_.empty(); }
 
@@ -31,6 +31,7 @@ class Trash {
   struct Item {
     std::string path;
     UniqueFd lock;
+    int steps = 0;
   };
 
   void Step();
