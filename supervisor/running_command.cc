@@ -169,6 +169,7 @@ void RunningCommand::StartDrainTime() {
 void RunningCommand::OnDrainTime() {
   if (!worker_.reaped()) {
     worker_.Kill(false);
+    StartDrainTime();  // for the pipes, once it is gone
     return OnHangUp();
   }
   // While the client does not read, no time to read passes.

@@ -170,15 +170,17 @@ TEST_F(RunningCommandTest, AWorkerThatNeverEndsIsKilledAfterItsTime) {
 
 TEST_F(RunningCommandTest, AnOutsiderThatHoldsStdoutIsNotWaitedFor) {
   UseFakeWorker();
-  const Execution execution = Fake("loses-stdout");
-  EXPECT_EQ(execution.outcome, Outcome::kExited);
-  EXPECT_EQ(execution.out.text, "all there is\n");
-  // It came to us as an orphan, but it is no part of the tree: left alone until the test ends it.
-  std::ifstream children("/proc/thread-self/children");
-  pid_t outsider = 0;
-  ASSERT_TRUE(children >> outsider);
-  EXPECT_EQ(kill(outsider, SIGKILL), 0);
-  EXPECT_EQ(waitpid(outsider, nullptr, 0), outsider);
+  for (const char* way : {"loses-stdout", "lingers-and-loses-stdout"}) {
+    const Execution execution = Fake(way);
+    EXPECT_EQ(execution.outcome, Outcome::kExited);
+    EXPECT_EQ(execution.out.text, "all there is\n");
+    // It came to us as an orphan, but it is no part of the tree: left alone until the test ends it.
+    std::ifstream children("/proc/thread-self/children");
+    pid_t outsider = 0;
+    ASSERT_TRUE(children >> outsider);
+    EXPECT_EQ(kill(outsider, SIGKILL), 0);
+    EXPECT_EQ(waitpid(outsider, nullptr, 0), outsider);
+  }
 }
 
 TEST_F(RunningCommandTest, WhatAKilledGuardianLeavesIsEndedByUs) {

@@ -98,6 +98,12 @@ void LosesStdout(const Words&) {
   Ended(EndReason::kExited);
 }
 
+// Both: it will not leave, and somebody else holds stdout.
+void LingersAndLosesStdout(const Words& words) {
+  LosesStdout(words);
+  Forever();
+}
+
 // Killed with its tree still alive: children, and grandchildren in sessions of their own.
 void IsKilled(const Words&) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -137,6 +143,7 @@ int main() {
       {"cancel", WaitsForCancel},
       {"fails-setup", FailsSetup},
       {"loses-stdout", LosesStdout},
+      {"lingers-and-loses-stdout", LingersAndLosesStdout},
       {"is-killed", IsKilled},
   };
   const auto behaviour = behaviours.find(spec->argv[1]);
