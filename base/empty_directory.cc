@@ -21,11 +21,11 @@ namespace {
 
 constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-// The directory, made ours to change whatever mode the command left it. Between the two calls
-// nobody can put a symlink in its place: the tree is dead and nobody else may write here.
+// The directory, made ours to change whatever mode the command left it. Never through a symlink, also
+// where a policy lets others write here meanwhile.
 UniqueFd OpenOwned(int parent, const char* name) {
   UniqueFd fd(openat(parent, name, kOpenDirectory));
-  if (!fd && errno == EACCES && fchmodat(parent, name, S_IRWXU, 0) == 0) {
+  if (!fd && errno == EACCES && fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) == 0) {
     fd.reset(openat(parent, name, kOpenDirectory));
   }
   struct stat info;
@@ -95,11 +95,10 @@ class Emptier {
     Changed(unlinkat(top_, name, AT_REMOVEDIR) == 0);
   }
 
-  // Moving a directory rewrites its `..`, for which it must be writable. A symlink is not touched:
-  // fchmodat would follow it.
+  // Moving a directory rewrites its `..`, for which it must be writable.
   void MoveUp(int parent, const char* name) {
     if (!IsDirectory(parent, name)) return;
-    fchmodat(parent, name, S_IRWXU, 0);
+    fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
     for (int attempt = 0; attempt < kMaxNameClashes; ++attempt) {
       char fresh[32] = ".moved-";
       char* digits = fresh + std::strlen(fresh);
