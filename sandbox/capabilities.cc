@@ -16,6 +16,7 @@ constexpr int kCapChown = 0;
 constexpr int kCapDacOverride = 1;
 constexpr int kCapFowner = 3;
 constexpr int kCapFsetid = 4;
+constexpr int kLastPossible = 63;
 constexpr std::uint32_t kKept =
     1u << kCapChown | 1u << kCapDacOverride | 1u << kCapFowner | 1u << kCapFsetid;
 
@@ -28,6 +29,17 @@ struct Sets {
   std::uint32_t permitted;
   std::uint32_t inheritable;
 };
+
+SysResult<void> NarrowBoundingSet() {
+  for (int cap = 0; cap <= kLastPossible; ++cap) {
+    if (cap <= kCapFsetid && (kKept >> cap & 1) != 0) continue;
+    if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0) continue;
+    if (errno == EINVAL) break;     // beyond the last one that this kernel has
+    if (errno == EPERM) return {};  // no CAP_SETPCAP: see the header
+    return std::unexpected(SysError{"prctl", "PR_CAPBSET_DROP", errno});
+  }
+  return {};
+}
 
 SysResult<void> SetCapabilities(std::uint32_t wanted) {
   Header header{kVersion3, 0};
@@ -45,10 +57,15 @@ SysResult<void> SetCapabilities(std::uint32_t wanted) {
 }  // namespace
 
 SysResult<void> DropCapabilities() {
+  const bool root = geteuid() == 0;
+  if (root) {  // before capset, which takes CAP_SETPCAP away
+    SysResult<void> narrowed = NarrowBoundingSet();
+    if (!narrowed) return narrowed;
+  }
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
     return std::unexpected(SysError{"prctl", "PR_CAP_AMBIENT_CLEAR_ALL", errno});
   }
-  return SetCapabilities(geteuid() == 0 ? kKept : 0);
+  return SetCapabilities(root ? kKept : 0);
 }
 
 }  // namespace pa::sandbox

@@ -10,9 +10,9 @@
 //   CAP_FOWNER        chmod, utimes and sticky directories of files of other users
 //   CAP_FSETID        keep the setgid bit of a directory when its mode or group changes
 //
-// No SECBIT_NOROOT: with it every exec would take the four away again. Neither it nor a narrower
-// bounding set, which takes a system call for each capability, is needed: under no_new_privs exec gives
-// nothing that the process did not have (cap_bprm_creds_from_file in security/commoncap.c).
+// No SECBIT_NOROOT: with it every exec would take the four away again. It is not needed either: the
+// bounding set is the ceiling of what exec can give to root, and under no_new_privs exec gives
+// nothing that the process did not have.
 #pragma once
 
 #include "base/sys_error.h"
@@ -20,7 +20,8 @@
 namespace pa::sandbox {
 
 // As root (effective uid 0, also of a user namespace) keeps the four, as anybody else none. Set
-// no_new_privs before exec, or exec restores the rest.
+// no_new_privs before exec: where CAP_SETPCAP is missing the bounding set cannot be narrowed, and
+// no_new_privs is then what keeps exec from restoring the rest.
 SysResult<void> DropCapabilities();
 
 }  // namespace pa::sandbox

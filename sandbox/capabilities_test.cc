@@ -38,7 +38,8 @@ TEST(Capabilities, RootKeepsWhatOwnsFiles) {
   EXPECT_EQ(InChild([] {
               if (!DropCapabilities()) return kSetupFailed;
               if (CapabilitySet("CapEff") != kKept || CapabilitySet("CapPrm") != kKept) return 1;
-              return CapabilitySet("CapInh") != 0 || CapabilitySet("CapAmb") != 0 ? 2 : 0;
+              if (CapabilitySet("CapInh") != 0 || CapabilitySet("CapAmb") != 0) return 2;
+              return CapabilitySet("CapBnd") == kKept ? 0 : 3;
             }),
             0);
 }
@@ -47,6 +48,24 @@ TEST(Capabilities, ExecDoesNotBringThemBack) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root";
   EXPECT_EQ(InChild([] {
               return DropCapabilities() ? ExecutedWith("CapEff", "000000000000001b") : kSetupFailed;
+            }),
+            0);
+}
+
+// A container without CAP_SETPCAP: the bounding set stays, no_new_privs does its work.
+TEST(Capabilities, NoNewPrivsReplacesTheBoundingSet) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  EXPECT_EQ(InChild([] {
+              constexpr std::uint32_t kSetpcap = 1u << 8;
+              const std::uint32_t header[] = {0x20080522, 0};
+              std::uint32_t sets[6];  // effective, permitted, inheritable; twice
+              if (syscall(SYS_capget, header, sets) != 0) return kSetupFailed;
+              sets[0] &= ~kSetpcap;
+              sets[1] &= ~kSetpcap;
+              if (syscall(SYS_capset, header, sets) != 0) return kSetupFailed;
+              if (prctl(PR_CAPBSET_DROP, 21, 0, 0, 0) == 0) return kSetupFailed;  // still possible?
+              if (!DropCapabilities()) return 1;
+              return ExecutedWith("CapEff", "000000000000001b");
             }),
             0);
 }
