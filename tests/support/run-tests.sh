@@ -4,7 +4,6 @@
 #
 #   tests/support/run-tests.sh BUILD_DIRECTORY [options of meson test]
 #
-# PA_TEST_USERS=ordinary leaves out the pass as root.
 # BUILD_DIRECTORY lies in the tree; run from the tree's top.
 set -eu
 
@@ -21,12 +20,9 @@ for name in $(env | sed -n 's/^\(GIT_[A-Z_]*\|PROJECT_ACTIONS_[A-Z_]*\)=.*/\1/p'
 
 run() { meson test -C "$build" --no-rebuild --print-errorlogs "$@" || status=1; }
 
-set_of_logs=
-if [ "$(id -u)" != 0 ] || [ "${PA_TEST_USERS:-all}" = all ]; then
-  echo "== tests as $(id -un)"
-  run --logbase "$root_log" "$@"
-  set_of_logs="$logs/$root_log.json"
-fi
+echo "== tests as $(id -un)"
+run --logbase "$root_log" "$@"
+set_of_logs="$logs/$root_log.json"
 
 if [ "$(id -u)" = 0 ]; then
   echo "== tests as daemon, in a copy of the tree"

@@ -1,9 +1,8 @@
 #!/bin/sh
-# The whole suite with AddressSanitizer and UBSan, as an ordinary user; run from the tree's top.
+# The whole suite with AddressSanitizer and UBSan; run from the tree's top.
 set -eu
 
 tests/support/sanitized-build.sh all
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:quarantine_size_mb=16
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-export PA_TEST_USERS=ordinary
 exec tests/support/run-tests.sh build-sanitize --timeout-multiplier 4
