@@ -188,7 +188,7 @@ Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, Call
                           sandbox::Symlinks::kRefuse});
   Task<QueryResult> task = RunQuery(work, git, query, call);
   QueryResult output = co_await task;
-  if (!output && output.error().code == "COMMAND_FAILED") {
+  if (!output && output.error().code == "COMMAND_FAILED" && !query.without_user) {
     Task<Files> search = FindIncludedFiles(work, git, call);
     const Files files = co_await search;
     if (!files) co_return std::unexpected(files.error());

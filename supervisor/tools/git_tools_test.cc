@@ -302,6 +302,19 @@ TEST_F(GitToolsTest, RepositoriesThatAreNotOursAreNotTouched) {
   EXPECT_FALSE(fs::exists(outside_ / "victim/.git/index"));
 }
 
+TEST_F(GitToolsTest, WithoutTheUsersIdentityTheRepositorysOwnCounts) {
+  policy_->git.inherit_identity = false;
+  Write("f", "x");
+  Data(Add({"f"}));
+  const ToolResult nobody = Commit("x");
+  EXPECT_EQ(Code(nobody), "COMMAND_FAILED");
+  EXPECT_NE(nobody.error->message.find("identity unknown"), std::string::npos);
+  Git({"config", "user.name", "Repo"});
+  Git({"config", "user.email", "repo@example.com"});
+  Data(Commit("x"));
+  EXPECT_EQ(Git({"log", "-1", "--format=%an"}), "Repo\n");
+}
+
 // git would set the set-group-ID bit of new directories, which the sandbox refuses, had they not what
 // they need when they are made.
 TEST_F(GitToolsTest, SharedRepositories) {
@@ -312,7 +325,9 @@ TEST_F(GitToolsTest, SharedRepositories) {
     Git({"init", "-q", std::string("--shared=") + shared, "."}, project);
     Write(std::string(shared) + "/f", shared);
     const std::string directory = std::string(R"(,"working_directory":")") + shared + '"';
+    policy_->git.inherit_identity = false;  // the repository's own settings are read all the same
     Data(Add({"f"}, directory));
+    policy_->git.inherit_identity = true;
     Data(Commit("shared", directory));
     EXPECT_EQ(Git({"fsck", "--strict"}, project).find("error"), std::string::npos);
     for (const auto& entry : fs::directory_iterator(project / ".git/objects")) {
