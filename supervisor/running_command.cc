@@ -94,11 +94,13 @@ void RunningCommand::OnControl() {
 // than a timer can wait, and to be told of the death (pidfd, SIGCHLD) would cost more.
 void RunningCommand::OnHangUp() {
   control_.Close();
-  for (int look = 0; look < kLooks; ++look) {
-    if (worker_.Reap()) return OnExit();
-    sched_yield();
-  }
-  reap_.Start(kReapInterval, [this] { OnHangUp(); });
+  for (int look = 0; look < kLooks && !worker_.Reap(); ++look) sched_yield();
+  AwaitExit();
+}
+
+void RunningCommand::AwaitExit() {
+  if (worker_.Reap()) return OnExit();
+  reap_.Start(kReapInterval, [this] { AwaitExit(); });
 }
 
 void RunningCommand::OnExit() {

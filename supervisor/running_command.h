@@ -69,6 +69,7 @@ class RunningCommand {
 
   void OnControl();
   void OnHangUp();
+  void AwaitExit();
   void ReadInBulk();
   void OnExit();
   void OnPipe(Pipe& pipe);
