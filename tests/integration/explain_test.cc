@@ -1,8 +1,10 @@
 // `policy explain PATH` says what the sandbox does: random paths and operations, explained and then tried.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <map>
 #include <random>
@@ -75,6 +77,10 @@ class Explain : public ::testing::Test {
     return answers;
   }
 
+  bool IsOurs(const fs::path& path) const {
+    return path.string().starts_with(project_.root().parent_path().string() + "/");
+  }
+
   std::vector<Pair> Draw(std::size_t count) {
     const std::vector<fs::path> tops = {project_.root(),
                                         project_.home(),
@@ -98,8 +104,10 @@ class Explain : public ::testing::Test {
     while (pairs.size() < count) {
       const fs::path path = Walk(tops[Below(tops.size())]);
       const bool plain = path.string().find_first_of("\n\r") == std::string::npos;
-      const char* operation = std::array{"read", "write", "execute"}[Below(3)];
-      if (plain && IsHarmless(path)) pairs.push_back({operation, path});
+      const std::string operation = std::array{"read", "write", "execute"}[Below(3)];
+      // Whoever has a program open for writing keeps others from executing it.
+      const bool in_use = operation == "write" && !IsOurs(path) && access(path.c_str(), X_OK) == 0;
+      if (plain && IsHarmless(path) && !in_use) pairs.push_back({operation, path});
     }
     return pairs;
   }
