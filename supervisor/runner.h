@@ -57,8 +57,8 @@ class Runner {
                         policy::PolicyPtr policy);
 
   // Refuses what waits and ends what runs: politely, half a second later by force. `done` is called
-  // from the loop when nothing is left, no process and no temporary directory. Later calls run
-  // nothing.
+  // from the loop when nothing is left, no process and no temporary directory (one that cannot be
+  // removed within half a second is left to the next instance). Later calls run nothing.
   void Shutdown(std::function<void()> done);
   std::size_t running() const;
 
