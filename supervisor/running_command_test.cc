@@ -178,6 +178,8 @@ TEST_F(RunningCommandTest, AnOutsiderThatHoldsStdoutIsNotWaitedFor) {
     std::ifstream children("/proc/thread-self/children");
     pid_t outsider = 0;
     ASSERT_TRUE(children >> outsider);
+    EXPECT_EQ(waitpid(outsider, nullptr, WNOHANG), 0)
+        << "it has ended by itself: it was waited for";
     EXPECT_EQ(kill(outsider, SIGKILL), 0);
     EXPECT_EQ(waitpid(outsider, nullptr, 0), outsider);
   }

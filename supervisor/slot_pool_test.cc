@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -44,6 +45,21 @@ TEST_F(SlotPoolTest, TouchesNothingUntilUsedAndLeavesNothing) {
   slots.Release(std::move(slot), true);
   slots.RemoveAll();
   EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
+}
+
+TEST_F(SlotPoolTest, SweepsWhatADeadInstanceLeftAndNothingElse) {
+  const fs::path ours =
+      base_ / "tmp" / ("project-actions-" + std::to_string(geteuid()) + "-AbCd12");
+  const fs::path stranger = base_ / "tmp/project-actions-999999-AbCd12";
+  for (const fs::path& left : {ours, stranger}) {
+    fs::create_directories(left / "0");
+    std::ofstream(left / "0/left") << "x";
+    chmod(left.c_str(), 0700);
+  }
+  SlotPool slots(base_ / "tmp", RemoveNow);
+  const std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
+  EXPECT_FALSE(fs::exists(ours));
+  EXPECT_TRUE(fs::exists(stranger / "0/left"));
 }
 
 TEST_F(SlotPoolTest, GrantsItsDirectoryBesideWhatWasAskedFor) {
