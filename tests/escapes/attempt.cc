@@ -15,6 +15,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -358,6 +359,8 @@ bool InNewSession() {
     setsid();
     close(ends[0]);
     close(ends[1]);
+    // Goes from parent to child and stays until the last is gone: World::Survived looks at it.
+    flock(open("ours", O_RDONLY), LOCK_EX);
     return true;
   }
   close(ends[1]);

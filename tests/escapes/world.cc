@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
@@ -273,8 +274,7 @@ Trial World::Do(std::string_view command, const Setting& setting, Sandbox sandbo
   if (sandbox == Sandbox::kNone) {
     Prepare(command, setting.vector);
     Trial bare = Bare(setting);
-    // One that is always between fork and exit is not seen at every look.
-    survivors_ = Eventually([this] { return !Survivors().empty(); }, std::chrono::seconds(1));
+    survivors_ = Eventually([this] { return Survived(); }, std::chrono::seconds(1));
     return bare;
   }
   McpClient client(Options(setting, sandbox));
@@ -283,7 +283,7 @@ Trial World::Do(std::string_view command, const Setting& setting, Sandbox sandbo
   Prepare(command, setting.vector);
   Trial run = Call(client, setting.vector);
   // While the server lives: what outlasts the reply must not owe its end to the server's.
-  survivors_ = !Eventually([this] { return Survivors().empty(); }, std::chrono::seconds(3));
+  survivors_ = !Eventually([this] { return !Survived(); }, std::chrono::seconds(3));
   return run;
 }
 
@@ -337,5 +337,13 @@ bool World::SharedMemoryChanged() const {
 bool World::TerminalTouched() const { return !Available(terminal_.get()).empty(); }
 
 std::vector<pid_t> World::Survivors() const { return ProcessesIn(project_.root()); }
+
+bool World::Survived() const {
+  // A process that is always between fork and exit is seldom listed, but the lock that it inherits
+  // is held all the time.
+  UniqueFd ours(open((project_.root() / "ours").c_str(), O_RDONLY | O_CLOEXEC));
+  Require(bool(ours), "ours");
+  return flock(ours.get(), LOCK_EX | LOCK_NB) != 0 || !Survivors().empty();
+}
 
 }  // namespace pa::testing

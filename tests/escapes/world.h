@@ -73,7 +73,6 @@ class World {
   bool SharedMemoryChanged() const;
   bool TerminalTouched() const;  // echoed or written: the server's controlling terminal
   bool survivors() const { return survivors_; }  // something was alive after the reply
-  std::vector<pid_t> Survivors() const;
   pid_t bystander() const { return bystander_; }
 
  private:
@@ -86,6 +85,8 @@ class World {
   ServerOptions Options(const Setting& setting, Sandbox sandbox);
   static Trial Call(McpClient& client, Vector vector);
   Trial Bare(const Setting& setting);
+  bool Survived() const;
+  std::vector<pid_t> Survivors() const;  // those that can be listed
 
   Project project_;
   std::string secret_;
