@@ -71,7 +71,8 @@ worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow,
   spec.network = allow.confinement().network;
   spec.limits = allow.limits();
   if (plan.umask) spec.umask = *plan.umask;
-  if (allow.seccomp()) spec.seccomp_program = *allow.seccomp();
+  // The launcher has it; who reads the order, or runs it by hand, has no launcher.
+  if (slot == nullptr && allow.seccomp()) spec.seccomp_program = *allow.seccomp();
   spec.has_ruleset_fd = slot != nullptr && slot->prepared.landlock_ruleset;
   // Without a ruleset the worker makes its own, or fails where the kernel has none.
   if (!spec.has_ruleset_fd) {
@@ -118,6 +119,7 @@ struct Runner::Impl {
       : loop(uv_loop),
         config(std::move(runner_config)),
         store(result_store),
+        launchers(std::in_place, config.worker_path),
         trash(std::in_place, uv_loop),
         slots(config.tmp_base, [this](std::string path, UniqueFd lock) {
           trash->Add(std::move(path), std::move(lock));
@@ -139,7 +141,8 @@ struct Runner::Impl {
   uv_loop_t* loop;
   RunnerConfig config;
   ResultStore& store;
-  std::optional<Trash> trash;  // until shutdown
+  std::optional<Launchers> launchers;  // until shutdown
+  std::optional<Trash> trash;          // until shutdown
   SlotPool slots;
   RunQueue queue;
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
@@ -241,6 +244,7 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
   if (!context) {
     buffer.resize(kReadBytes);
     const auto is_worker = [this](pid_t pid) {
+      if (launchers->Contains(pid)) return true;
       return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
     };
     context.emplace(loop, buffer, orphans, is_worker);
@@ -250,6 +254,8 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
   Result<SpawnedWorker> worker = Spawn(plan, allow, **slot);
   if (!worker) {
     slots.Release(std::move(*slot), true);
+    orphans.Kill(
+        context->is_worker);  // a launcher that did not answer may have forked all the same
     co_return Failed(worker.error());
   }
   RunningCommand command(*context, std::move(*worker), Capture(plan, allow, limits, options));
@@ -268,12 +274,12 @@ Result<SpawnedWorker> Runner::Impl::Spawn(const CommandPlan& plan, const policy:
     if (by_hand) config.on_spec(*by_hand);
   }
   SpawnOrder order;
-  order.worker_path = config.worker_path;
+  order.seccomp = allow.seccomp();
   order.spec = *spec;
   order.cwd = plan.directory.fd();
   order.ruleset = slot.prepared.landlock_ruleset.get();
   if (plan.stdin_data) order.stdin_data = *plan.stdin_data;
-  return SpawnWorker(order);
+  return SpawnWorker(*launchers, order);
 }
 
 RunningOptions Runner::Impl::Capture(const CommandPlan& plan, const policy::Allow& allow,
@@ -324,6 +330,7 @@ void Runner::Impl::Idle() {
   idle.emplace(loop);
   idle->Start(milliseconds(0), [this] {
     trash.reset();
+    launchers.reset();
     slots.RemoveAll();
     std::exchange(shutdown_done, nullptr)();
   });

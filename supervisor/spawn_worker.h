@@ -1,28 +1,28 @@
-// SpawnWorker: starts one worker with exactly the descriptors that worker/spec.h names.
+// SpawnWorker: starts one worker with exactly the descriptors that worker/protocol.h names.
 //
-//   Result<SpawnedWorker> worker = SpawnWorker({.path = worker_path, .spec = *spec_fd, .cwd =
-//   dir.fd()});
+//   Result<SpawnedWorker> worker =
+//       SpawnWorker(launchers, {.seccomp = program, .spec = bytes, .cwd = directory.fd()});
 //
-// posix_spawn, not fork: the cost does not grow with our memory. Every descriptor of ours is
+// A launcher forks it: the cost does not grow with our memory. Every descriptor of ours is
 // close-on-exec.
 #pragma once
 
 #include <sys/types.h>
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
+#include "supervisor/launcher.h"
 
 namespace pa {
 
 struct SpawnOrder {
-  std::string worker_path;  // executable or script; absolute, or as execve takes it
-  std::string_view spec;    // encoded; becomes a sealed memfd
-  int cwd = -1;             // borrowed
-  int ruleset = -1;         // borrowed; -1: none
+  sandbox::SeccompProgram seccomp;             // of the launcher; the spec has none
+  std::string_view spec;                       // encoded; becomes a sealed memfd
+  int cwd = -1;                                // borrowed
+  int ruleset = -1;                            // borrowed; -1: none
   std::optional<std::string_view> stdin_data;  // nothing: /dev/null
 };
 
@@ -35,6 +35,6 @@ struct SpawnedWorker {
 };
 
 // An error means that nothing runs and nothing is left open.
-Result<SpawnedWorker> SpawnWorker(const SpawnOrder& order);
+Result<SpawnedWorker> SpawnWorker(Launchers& launchers, const SpawnOrder& order);
 
 }  // namespace pa

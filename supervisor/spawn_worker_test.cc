@@ -2,51 +2,49 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/close_range.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <filesystem>
-#include <fstream>
+#include <memory>
+#include <set>
 
+#include "supervisor/runner_test_support.h"
 #include "worker/spec.h"
 
 namespace pa {
 namespace {
 
-std::size_t OpenDescriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
-// With builtins alone: a pipeline would add descriptors of its own.
-const std::string kListDescriptors =
-    "n=0; while [ $n -lt 30 ]; do [ -e /proc/$$/fd/$n ] && echo -n \"$n \"; n=$((n+1)); done; ";
-
-// A shell script stands in for the worker.
+// With a fake worker, which tells what it has got.
 class SpawnTest : public testing::Test {
  protected:
   SpawnTest() {
-    // Strays of our own parents; the worker closes those, this stand-in does not.
-    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
     std::string path = testing::TempDir() + "spawn-XXXXXX";
-    directory_ = mkdtemp(path.data());
+    directory_ = fs::canonical(mkdtemp(path.data()));
     cwd_.reset(open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   }
-  ~SpawnTest() override { std::filesystem::remove_all(directory_); }
+  ~SpawnTest() override { fs::remove_all(directory_); }
 
-  std::string Script(const std::string& body) {
-    const std::string path = directory_ + "/worker" + std::to_string(++scripts_);
-    std::ofstream(path) << "#!/bin/sh\n" << body;
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-    return path;
+  static std::string Spec(std::vector<std::string> words) {
+    worker::WorkerSpec spec;
+    spec.executable = "/fake";
+    spec.argv = std::move(words);
+    spec.argv.insert(spec.argv.begin(), "fake");
+    return *worker::EncodeSpec(spec);
   }
 
-  // What it writes until it ends; `status` is its wait status.
-  std::string Output(const SpawnedWorker& worker, int* status = nullptr) {
+  Result<SpawnedWorker> Spawn(const std::string& spec, int cwd, int ruleset = -1,
+                              std::optional<std::string_view> in = {}) {
+    return SpawnWorker(launchers_, {.seccomp = std::make_shared<const std::string>("program"),
+                                    .spec = spec,
+                                    .cwd = cwd,
+                                    .ruleset = ruleset,
+                                    .stdin_data = in});
+  }
+
+  // What it writes until it ends.
+  static std::string Output(const SpawnedWorker& worker) {
     std::string text;
     char buffer[4096];
     for (;;) {
@@ -56,111 +54,65 @@ class SpawnTest : public testing::Test {
       if (got <= 0) break;
       text.append(buffer, static_cast<std::size_t>(got));
     }
-    waitpid(worker.pid, status, 0);
+    waitpid(worker.pid, nullptr, 0);
     return text;
   }
 
+  Launchers launchers_{FromEnvironment("PA_FAKE_WORKER")};
   std::string directory_;
-  int scripts_ = 0;
   UniqueFd cwd_;
 };
 
-TEST_F(SpawnTest, TheChildHasExactlyItsDescriptors) {
-  const std::string path = Script("cat <&3; cat; " + kListDescriptors + "readlink /proc/$$/fd/5");
+TEST_F(SpawnTest, TheChildHasItsSpecAndItsDescriptors) {
   UniqueFd ruleset(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const auto worker = SpawnWorker({.worker_path = path,
-                                   .spec = "the spec,",
-                                   .cwd = cwd_.get(),
-                                   .ruleset = ruleset.get(),
-                                   .stdin_data = "the stdin,"});
+  const std::string spec = Spec({"lists-descriptors"});
+  const auto worker = Spawn(spec, cwd_.get(), ruleset.get(), "the stdin");
   ASSERT_TRUE(worker) << worker.error().Message();
-  const std::string text = Output(*worker);
-  // 10 is the shell's own: it holds the script there.
-  EXPECT_EQ(text, "the spec,the stdin,0 1 2 3 4 5 6 10 " + directory_ + "\n");
+  // 7 is the launcher's socket, which the real worker closes first of all.
+  EXPECT_EQ(Output(*worker),
+            "0 1 2 3 4 5 6 7 /memfd:stdin (deleted) " + directory_ + " /dev/null ");
 }
 
 TEST_F(SpawnTest, WithoutRulesetAndStdinThereIsNoSixAndDevNull) {
-  // A stray 6 of our ancestors would be taken for a ruleset.
+  // A stray 6 of ours would be taken for a ruleset.
   const UniqueFd stray(open("/dev/null", O_RDONLY));
   const UniqueFd six(fcntl(6, F_GETFD) < 0 ? dup2(stray.get(), 6) : -1);
-  const std::string path = Script(kListDescriptors + "readlink /proc/$$/fd/0");
-  const auto worker = SpawnWorker({.worker_path = path, .spec = "x", .cwd = cwd_.get()});
+  const auto worker = Spawn(Spec({"lists-descriptors"}), cwd_.get());
   ASSERT_TRUE(worker) << worker.error().Message();
-  EXPECT_EQ(Output(*worker), "0 1 2 3 4 5 10 /dev/null\n");
+  EXPECT_EQ(Output(*worker), "0 1 2 3 4 5 7 /dev/null " + directory_ + " none ");
 }
 
-TEST_F(SpawnTest, LowDescriptorsOfOursDoNotClash) {
-  // Sources that sit on each other's targets: the working directory on 3, the ruleset on 5.
-  ASSERT_EQ(dup3(cwd_.get(), 103, O_CLOEXEC), 103);
+TEST_F(SpawnTest, TheNumbersOfOurDescriptorsDoNotMatter) {
+  // Sources that have each other's numbers: the working directory 3, the ruleset 5.
   const UniqueFd saved3(fcntl(3, F_DUPFD_CLOEXEC, 100));
   const UniqueFd saved5(fcntl(5, F_DUPFD_CLOEXEC, 100));
+  const UniqueFd directory(fcntl(cwd_.get(), F_DUPFD_CLOEXEC, 100));
   UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  ASSERT_EQ(dup3(103, 3, O_CLOEXEC), 3);
+  ASSERT_EQ(dup3(directory.get(), 3, O_CLOEXEC), 3);
   ASSERT_EQ(dup3(null.get(), 5, O_CLOEXEC), 5);
-  const std::string path = Script("readlink /proc/$$/fd/5 /proc/$$/fd/6; cat <&3");
-  const auto worker = SpawnWorker({.worker_path = path, .spec = "spec", .cwd = 3, .ruleset = 5});
+  const auto worker = Spawn(Spec({"lists-descriptors"}), 3, 5);
   saved3 ? dup3(saved3.get(), 3, O_CLOEXEC) : close(3);
   saved5 ? dup3(saved5.get(), 5, O_CLOEXEC) : close(5);
-  close(103);
   ASSERT_TRUE(worker) << worker.error().Message();
-  EXPECT_EQ(Output(*worker), directory_ + "\n/dev/null\nspec");
+  EXPECT_EQ(Output(*worker), "0 1 2 3 4 5 6 7 /dev/null " + directory_ + " /dev/null ");
 }
 
-TEST_F(SpawnTest, SignalsAreAsAFreshProcessHasThem) {
-  struct sigaction action{};
-  action.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &action, nullptr);
-  sigset_t blocked;
-  sigset_t old;
-  sigemptyset(&blocked);
-  sigaddset(&blocked, SIGTERM);
-  sigprocmask(SIG_BLOCK, &blocked, &old);
-  const auto worker = SpawnWorker(
-      {.worker_path = Script("kill -PIPE $$; echo deaf"), .spec = "x", .cwd = cwd_.get()});
-  const auto other = SpawnWorker(
-      {.worker_path = Script("kill -TERM $$; echo deaf"), .spec = "x", .cwd = cwd_.get()});
-  sigprocmask(SIG_SETMASK, &old, nullptr);
-  action.sa_handler = SIG_DFL;
-  sigaction(SIGPIPE, &action, nullptr);
-  ASSERT_TRUE(worker && other);
+// The worker's end shows as the hang-up of its control socket: its launcher must not hold that.
+TEST_F(SpawnTest, ItsEndIsTheHangUpOfItsControlSocket) {
+  const auto worker = Spawn(Spec({"silent"}), cwd_.get());
+  ASSERT_TRUE(worker) << worker.error().Message();
+  pollfd ended{worker->control.get(), POLLIN, 0};
+  ASSERT_EQ(poll(&ended, 1, 10'000), 1);
+  EXPECT_NE(ended.revents & POLLHUP, 0);
   int status = 0;
-  EXPECT_EQ(Output(*worker, &status), "");
-  EXPECT_EQ(WTERMSIG(status), SIGPIPE);
-  EXPECT_EQ(Output(*other, &status), "");
-  EXPECT_EQ(WTERMSIG(status), SIGTERM);
-}
-
-// PWD is the shell's own.
-TEST_F(SpawnTest, NothingOfOurEnvironmentIsInherited) {
-  const std::string path = Script("env | grep -v ^PWD=");
-  const auto worker = SpawnWorker({.worker_path = path, .spec = "x", .cwd = cwd_.get()});
-  ASSERT_TRUE(worker) << worker.error().Message();
-  EXPECT_EQ(Output(*worker), "PATH=/usr/local/bin:/usr/bin:/bin\n");
-}
-
-TEST_F(SpawnTest, AMissingWorkerIsAnErrorThatNamesIt) {
-  const std::size_t before = OpenDescriptors();
-  const auto worker =
-      SpawnWorker({.worker_path = "/nonexistent/worker", .spec = "x", .cwd = cwd_.get()});
-  ASSERT_FALSE(worker);
-  EXPECT_EQ(worker.error().op, "posix_spawn");
-  EXPECT_EQ(worker.error().subject, "/nonexistent/worker");
-  EXPECT_EQ(worker.error().sys_errno, ENOENT);
-  EXPECT_EQ(OpenDescriptors(), before);
-}
-
-TEST_F(SpawnTest, AWorkerThatIsNotExecutableIsAnError) {
-  const std::string path = Script("");
-  chmod(path.c_str(), 0600);
-  const auto worker = SpawnWorker({.worker_path = path, .spec = "x", .cwd = cwd_.get()});
-  ASSERT_FALSE(worker);
-  EXPECT_EQ(worker.error().sys_errno, EACCES);
+  EXPECT_EQ(waitpid(worker->pid, &status, 0), worker->pid);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
 // Every descriptor that the spawn needs fails once; each failure names its step and leaves nothing
 // open.
 TEST_F(SpawnTest, EachStepThatRunsOutOfDescriptorsSaysSo) {
-  const std::string path = Script("echo ran");
+  const std::string spec = Spec({"echo", "ran"});
   const std::size_t before = OpenDescriptors();
   const UniqueFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
   rlimit old{};
@@ -169,18 +121,20 @@ TEST_F(SpawnTest, EachStepThatRunsOutOfDescriptorsSaysSo) {
   for (rlim_t room = 0; room < 40; ++room) {
     const rlimit low{static_cast<rlim_t>(highest.get()) + 1 + room, old.rlim_max};
     setrlimit(RLIMIT_NOFILE, &low);
-    const auto worker = SpawnWorker({.worker_path = path, .spec = "x", .cwd = cwd_.get()});
+    const auto worker = Spawn(spec, cwd_.get());
     setrlimit(RLIMIT_NOFILE, &old);
     if (worker) {
       EXPECT_EQ(Output(*worker), "ran\n");
       break;
     }
     EXPECT_EQ(worker.error().sys_errno, EMFILE);
-    if (failed.empty() || failed.back() != worker.error().op) failed.push_back(worker.error().op);
+    failed.push_back(worker.error().op + " " + worker.error().subject);
     EXPECT_EQ(OpenDescriptors(), before + 1);
   }
-  EXPECT_EQ(failed, (std::vector<std::string>{"memfd_create", "open", "pipe2", "socketpair",
-                                              "fcntl F_DUPFD_CLOEXEC"}));
+  EXPECT_EQ(failed.size(), 10u) << "two pipes and two sockets need two each";
+  EXPECT_EQ(std::set<std::string>(failed.begin(), failed.end()),
+            (std::set<std::string>{"memfd_create spec", "open /dev/null", "pipe2 output",
+                                   "socketpair control", "socketpair launcher"}));
 }
 
 }  // namespace

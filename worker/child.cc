@@ -82,7 +82,7 @@ SysResult<void> CloseAllButStandard() {
 }
 
 SysResult<void> LoadSeccomp(const ChildOrder& order) {
-  if (!kConfined) return {};
+  if (!kConfined || order.seccomp_loaded) return {};
   return sandbox::LoadSeccomp(order.spec->seccomp_program);
 }
 
@@ -127,7 +127,7 @@ int RunChild(void* argument) {
       // The ruleset and the working directory have been used; an inherited descriptor would pass by
       // Landlock.
       Take(outcome, Step::kCloseDescriptors, [] { return CloseAllButStandard(); }) &&
-      // Last, because it refuses what the steps before it needed.
+      // Last, because it may refuse what the steps before it needed; unless the launcher has it already.
       Take(outcome, Step::kSeccomp, [&] { return LoadSeccomp(order); }) &&  //
       Act(order);
   return done ? 0 : kExitSetupFailed;

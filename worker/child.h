@@ -11,8 +11,9 @@ namespace pa::worker {
 
 struct ChildOrder {
   const SpecView* spec = nullptr;
-  Outcome* outcome = nullptr;  // in memory that the guardian sees too
-  bool by_hand = false;        // no descriptors came with the spec
+  Outcome* outcome = nullptr;   // in memory that the guardian sees too
+  bool by_hand = false;         // no descriptors came with the spec
+  bool seccomp_loaded = false;  // by the launcher
   int landlock_abi = 0;
   pid_t guardian = 0;
   pid_t supervisor = 0;

@@ -17,8 +17,8 @@ class FaultTest : public testing::TestWithParam<Step> {};
 
 INSTANTIATE_TEST_SUITE_P(Steps, FaultTest,
                          testing::Values(Step::kCloseDescriptors, Step::kReadSpec,
-                                         Step::kDecodeSpec, Step::kSession, Step::kSubreaper,
-                                         Step::kCapabilities, Step::kNoNewPrivs,
+                                         Step::kDecodeSpec, Step::kSession, Step::kUndumpable,
+                                         Step::kSubreaper, Step::kCapabilities, Step::kNoNewPrivs,
                                          Step::kGuardianScope, Step::kSpawn,
                                          Step::kWorkingDirectory, Step::kLimits, Step::kLandlock,
                                          Step::kSeccomp, Step::kExecute),

@@ -1,16 +1,17 @@
-// project-actions-worker: takes one order, confines itself, executes it and sees to its end.
+// project-actions-worker: takes an order, confines itself, executes it and sees to its end.
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
 
+#include "worker/launcher.h"
 #include "worker/protocol.h"
 #include "worker/worker.h"
 
 namespace {
 
 constexpr char kUsage[] =
-    "usage: project-actions-worker              run by project-actions: order and answers by "
+    "usage: project-actions-worker --launch     run by project-actions: orders and answers by "
     "descriptor\n"
     "       project-actions-worker --spec FILE  run one order by hand; exits with the command's "
     "status,\n"
@@ -25,9 +26,10 @@ int Print(int fd, const char* text, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  using pa::worker::RunWorker;
-  if (argc == 1) return RunWorker(nullptr);
-  if (argc == 3 && std::strcmp(argv[1], "--spec") == 0) return RunWorker(argv[2]);
+  if (argc == 2 && std::strcmp(argv[1], "--launch") == 0) return pa::worker::RunLauncher();
+  if (argc == 3 && std::strcmp(argv[1], "--spec") == 0) {
+    return pa::worker::RunWorker({.file = argv[2]});
+  }
   if (argc == 2 && std::strcmp(argv[1], "--help") == 0) return Print(STDOUT_FILENO, kUsage, 0);
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
     return Print(STDOUT_FILENO, "project-actions-worker " PA_VERSION "\n", 0);

@@ -70,6 +70,11 @@ TEST(MainTest, ASetupFailureByHandIs125AndNamesTheStep) {
   said = RunSpec(scratch, spec);
   EXPECT_EQ(said.exit_code, 125);
   EXPECT_NE(said.text.find("decode spec"), std::string::npos);
+  spec = Shell(scratch, "");
+  spec.seccomp_program.clear();  // nobody has loaded one
+  said = RunSpec(scratch, spec);
+  EXPECT_EQ(said.exit_code, 125);
+  EXPECT_NE(said.text.find("decode spec \"seccomp_program\""), std::string::npos) << said.text;
 }
 
 TEST(MainTest, HelpVersionAndMistakes) {
@@ -77,9 +82,10 @@ TEST(MainTest, HelpVersionAndMistakes) {
   EXPECT_NE(RunByHand("--help").text.find("--spec FILE"), std::string::npos);
   EXPECT_EQ(RunByHand("--version").text.rfind("project-actions-worker ", 0), 0u);
   EXPECT_EQ(RunByHand("--nonsense").exit_code, 125);
-  const Said alone = RunByHand("3<&- 4<&-");
+  EXPECT_EQ(RunByHand("").exit_code, 125);
+  const Said alone = RunByHand("--launch 3<&-");
   EXPECT_EQ(alone.exit_code, 125);
-  EXPECT_NE(alone.text.find("step 'close descriptors'"), std::string::npos);
+  EXPECT_NE(alone.text.find("step 'close descriptors'"), std::string::npos) << alone.text;
 }
 
 // The three facts of docs/adr/0002 that a careless link flag would undo.

@@ -7,6 +7,18 @@
 
 namespace pa::worker {
 
+// A launcher's only descriptor at its start (worker/launch_socket.h).
+inline constexpr int kLauncherFd = 3;
+inline constexpr std::uint32_t kLaunchMagic = 0x70614c01;  // 'paL', version 1
+
+struct LaunchOrder {
+  std::uint32_t magic = kLaunchMagic;
+};
+struct LaunchReply {
+  std::uint32_t magic = kLaunchMagic;
+  std::int32_t pid = 0;  // of the worker; -errno: there is none
+};
+
 // Descriptors at the worker's start. 0, 1 and 2 are the command's; everything from kFirstStray on
 // is closed before anything else happens.
 inline constexpr int kSpecFd = 3;  // sealed memfd with the spec
@@ -27,6 +39,7 @@ enum class Action : std::uint8_t {
 inline constexpr std::uint64_t kUmaskOfUser = ~0ull;
 
 inline constexpr std::size_t kMaxSpecBytes = 8u << 20;
+inline constexpr std::size_t kMaxLaunchProgram = sizeof(kLaunchMagic) + 4096 * 8;  // BPF_MAXINSNS
 
 // Exit statuses of the worker itself: of `--spec`, and of a worker that could not even report.
 inline constexpr int kExitTimedOut = 124;

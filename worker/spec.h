@@ -29,13 +29,13 @@ struct WorkerSpec {
   sandbox::Network network = sandbox::Network::kNone;
   sandbox::ResourceLimits limits;
   std::uint64_t umask = kUmaskOfUser;  // else 0 to 0777
-  std::string seccomp_program;         // struct sock_filter[]
+  std::string seccomp_program;         // struct sock_filter[]; "" = the launcher has loaded it
   bool has_ruleset_fd = false;
   bool operator==(const WorkerSpec&) const = default;
 };
 
 // Refuses what the worker would refuse, because it asks the worker's own decoder: NUL inside a
-// string, a relative executable, no seccomp program, too large.
+// string, a relative executable, half a seccomp instruction, too large.
 Result<std::string> EncodeSpec(const WorkerSpec& spec);
 
 // For tests, fuzzing and `--spec`: what the worker's own view sees, as owned values.

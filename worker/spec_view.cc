@@ -158,7 +158,7 @@ const char* FindNonsense(const SpecView& spec) {
   });
   if (!grants_are_sane) return "paths";
   const std::size_t bpf = spec.seccomp_program.size();
-  if (bpf == 0 || bpf % kBpfInstruction != 0 || bpf > kMaxBpfBytes) return "seccomp_program";
+  if (bpf % kBpfInstruction != 0 || bpf > kMaxBpfBytes) return "seccomp_program";
   return nullptr;
 }
 

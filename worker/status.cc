@@ -14,6 +14,8 @@ const char* StepName(Step step) {
       return "decode spec";
     case Step::kSession:
       return "session";
+    case Step::kUndumpable:
+      return "undumpable";
     case Step::kSubreaper:
       return "subreaper";
     case Step::kCapabilities:

@@ -10,7 +10,7 @@
 
 namespace pa::worker {
 
-inline constexpr std::uint32_t kStatusMagic = 0x70610002;  // 'pa', version 2
+inline constexpr std::uint32_t kStatusMagic = 0x70610003;  // 'pa', version 3
 
 enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2 };
 
@@ -21,6 +21,7 @@ enum class Step : std::uint32_t {
   kReadSpec,
   kDecodeSpec,
   kSession,  // process group or session, signals to default
+  kUndumpable,
   kSubreaper,
   kCapabilities,  // as root: drop all but those of file ownership
   kNoNewPrivs,

@@ -20,7 +20,7 @@
 namespace pa::worker {
 
 inline constexpr std::uint32_t kWireMagic = 0x53574150;  // "PAWS"
-inline constexpr std::uint32_t kWireVersion = 2;
+inline constexpr std::uint32_t kWireVersion = 3;
 
 // Bounds of one value; a spec beyond them is refused by both sides.
 inline constexpr std::uint32_t kMaxListItems = 1u << 20;

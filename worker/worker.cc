@@ -17,11 +17,11 @@
 
 #include "base/empty_directory.h"
 #include "base/unique_fd.h"
-#include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
 #include "worker/build_kind.h"
 #include "worker/child.h"
 #include "worker/guardian.h"
+#include "worker/harden.h"
 #include "worker/outcome.h"
 #include "worker/process_tree.h"
 #include "worker/reporter.h"
@@ -39,9 +39,11 @@ constexpr std::size_t kStackBytes = 128u << 10;
 
 // All that the steps make for each other.
 struct Work {
-  explicit Work(const char* file) : by_hand(file) {}
+  explicit Work(const Origin& origin)
+      : by_hand(origin.file), seccomp_loaded(origin.seccomp_loaded) {}
 
   const char* by_hand;
+  bool seccomp_loaded;
   Outcome own_outcome;
   Outcome* outcome = &own_outcome;  // what the child leaves behind: in memory that both see
   UniqueFd spec_file;
@@ -123,6 +125,10 @@ SysResult<void> DecodeSpec(Work& work) {
   if (work.by_hand != nullptr && spec->has_ruleset_fd) {
     return Failed("decode spec", "has_ruleset_fd, but run by hand", EINVAL);
   }
+  // One program, here or there: never none, and never two of which each believes in the other.
+  if (work.seccomp_loaded != spec->seccomp_program.empty()) {
+    return Failed("decode spec", "seccomp_program", EINVAL);
+  }
   work.spec = *spec;
   return {};
 }
@@ -132,34 +138,16 @@ SysResult<void> DecodeSpec(Work& work) {
 // stays: what the command creates is the user's.
 SysResult<void> StartSession(Work& work) {
   if (work.by_hand == nullptr && setpgid(0, 0) != 0 && errno != EPERM) return Failed("setpgid");
-  // Ignored signals would stay ignored in the command; make and shells do not expect that. By the
-  // system call itself, because libc keeps 32 to 34 to itself and glibc's posix_spawn leaves 32
-  // ignored. All zeros: SIG_DFL, no flags, an empty mask.
-  const unsigned long default_action[4] = {};
-  constexpr std::size_t kMaskBytes = 8;
-  for (int number = 1; number < NSIG; ++number) {
-    syscall(SYS_rt_sigaction, number, default_action, nullptr, kMaskBytes);
-  }
-  // Everything that can be blocked is, for the guardian's whole life; five signals are read.
-  sigset_t set;
-  sigfillset(&set);
-  if (sigprocmask(SIG_SETMASK, &set, nullptr) != 0) return Failed("sigprocmask");
+  sigset_t set;  // of those that are blocked, what the guardian reads
   sigemptyset(&set);
   for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&set, number);
   work.signal_fd.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   return Attempt(work.signal_fd.get(), "signalfd");
 }
 
-// Orphans of the tree come to us instead of init. Not dumpable: the command can neither trace us
-// nor read our memory, whatever else fails; exec makes the command itself dumpable again.
+// Orphans of the tree come to us instead of init.
 SysResult<void> BecomeSubreaper() {
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return Failed("prctl", "CHILD_SUBREAPER");
-  return Attempt(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl", "DUMPABLE");
-}
-
-SysResult<void> DropCapabilities() {
-  if (!kConfined) return {};
-  return sandbox::DropCapabilities();
+  return Attempt(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl", "CHILD_SUBREAPER");
 }
 
 SysResult<void> EnterScope(Work& work) {
@@ -196,6 +184,7 @@ SysResult<void> Spawn(Work& work) {
   ChildOrder order{.spec = &work.spec,
                    .outcome = outcome,
                    .by_hand = work.by_hand != nullptr,
+                   .seccomp_loaded = work.seccomp_loaded,
                    .landlock_abi = work.landlock_abi,
                    .guardian = getpid(),
                    .supervisor = getppid()};
@@ -220,11 +209,6 @@ bool Prepare(Work& work) {
       Take(outcome, Step::kSession, [&] { return StartSession(work); }) &&
       // Before there is a process that could become an orphan.
       Take(outcome, Step::kSubreaper, [] { return BecomeSubreaper(); }) &&
-      // Guardian and command alike need nothing of root but the ownership of files.
-      Take(outcome, Step::kCapabilities, [] { return DropCapabilities(); }) &&
-      // Without capabilities, Landlock and seccomp are given only to who can gain no privileges.
-      Take(outcome, Step::kNoNewPrivs,
-           [] { return Attempt(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl"); }) &&
       // Before the child, so that the child's domain is nested in ours.
       Take(outcome, Step::kGuardianScope, [&] { return EnterScope(work); }) &&
       // The child goes on with the steps in child.cc.
@@ -300,10 +284,12 @@ int SeeToTheEnd(Work& work, const Reporter& reporter) {
 
 }  // namespace
 
-int RunWorker(const char* by_hand) {
-  const Reporter reporter(by_hand != nullptr ? -1 : kControlFd);
-  Work work(by_hand);
-  if (!Prepare(work)) return Fail(reporter, work.own_outcome);
+int RunWorker(const Origin& origin) {
+  const bool by_hand = origin.file != nullptr;
+  const Reporter reporter(by_hand ? -1 : kControlFd);
+  Work work(origin);
+  const bool hardened = !by_hand || Harden(work.own_outcome);
+  if (!hardened || !Prepare(work)) return Fail(reporter, work.own_outcome);
   return SeeToTheEnd(work, reporter);
 }
 

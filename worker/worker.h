@@ -3,8 +3,15 @@
 
 namespace pa::worker {
 
-// Where the order comes from: a file for `--spec`, or null for the supervisor's descriptors
-// (worker/protocol.h). Returns the worker's exit status.
-int RunWorker(const char* by_hand);
+// Where the order comes from, and what its process has been through.
+struct Origin {
+  const char* file =
+      nullptr;  // of `--spec`; null: the supervisor's descriptors (worker/protocol.h)
+  bool seccomp_loaded = false;  // by the launcher: the spec has no program
+};
+
+// The process is hardened (worker/harden.h) when it comes from a launcher, else that is done here.
+// Returns the worker's exit status.
+int RunWorker(const Origin& origin);
 
 }  // namespace pa::worker

@@ -174,6 +174,28 @@ TEST_P(WorkerTest, ABrokenSpecNamesItsField) {
   EXPECT_EQ(done.out, "");
 }
 
+// Half of the truth about who loads the program must never run anything.
+TEST_P(WorkerTest, OneOfLauncherAndSpecHasTheSeccompProgram) {
+  const WorkerSpec spec = Shell(*scratch_, "echo ran; grep ^Seccomp: /proc/self/status");
+  EXPECT_EQ(Run(spec).out, "ran\nSeccomp:\t2\n");
+  EXPECT_EQ(Run(spec, {.program = "", .program_in_spec = AllowAllProgram()}).out,
+            "ran\nSeccomp:\t2\n");
+  for (const bool both : {true, false}) {
+    const std::string program = both ? AllowAllProgram() : "";
+    const Finished done = Run(spec, {.program = program, .program_in_spec = program});
+    EXPECT_EQ(done.out, "");
+    EXPECT_EQ(done.Last().step, Step::kDecodeSpec);
+    EXPECT_STREQ(done.Last().subject, "decode spec \"seccomp_program\"");
+  }
+}
+
+TEST_P(WorkerTest, AProgramThatTheKernelRefusesRunsNothing) {
+  const Finished done = Run(Shell(*scratch_, "echo ran"), {.program = std::string(8, '\xff')});
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(done.Last().step, Step::kSeccomp);
+  EXPECT_EQ(done.Last().sys_errno, EINVAL);
+}
+
 TEST_P(WorkerTest, AMissingExecutableIsASetupFailure) {
   WorkerSpec spec = Shell(*scratch_, "");
   spec.executable = "/usr/bin/no-such-program";

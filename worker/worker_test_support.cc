@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,31 +64,21 @@ UniqueFd Memfd(const std::string& content, bool seal) {
   return fd;
 }
 
-// Puts descriptors where the worker expects them. First all of them high up, so that none is
-// overwritten.
-void Place(const std::vector<std::pair<int, int>>& descriptors) {
-  std::vector<std::pair<int, int>> high;
-  for (const auto& [from, to] : descriptors)
-    high.emplace_back(fcntl(from, F_DUPFD_CLOEXEC, 100), to);
-  for (const auto& [from, to] : high) dup2(from, to);
-}
-
 void BecomeNobody() {
   const bool done = setgroups(0, nullptr) == 0 && setresgid(kNobodyId, kNobodyId, kNobodyId) == 0 &&
                     setresuid(kNobodyId, kNobodyId, kNobodyId) == 0;
   if (!done) _exit(99);
 }
 
-[[noreturn]] void BecomeWorker(const StartOptions& options,
-                               const std::vector<std::pair<int, int>>& descriptors) {
-  Place(descriptors);
+[[noreturn]] void BecomeLauncher(const StartOptions& options, int socket) {
+  dup2(socket, kLauncherFd);
   if (options.user == User::kNobody) BecomeNobody();
   const std::string path = WorkerPath(options.worker);
   std::vector<char*> env;
   for (const std::string& entry : options.worker_env)
     env.push_back(const_cast<char*>(entry.c_str()));
   env.push_back(nullptr);
-  char* argv[] = {const_cast<char*>(options.worker), nullptr};
+  char* argv[] = {const_cast<char*>(options.worker), const_cast<char*>("--launch"), nullptr};
   execve(path.c_str(), argv, env.data());
   _exit(98);
 }
@@ -154,7 +145,9 @@ const WorkerStatus& Finished::Last() const {
 WorkerRun::WorkerRun(const WorkerSpec& spec, const StartOptions& options) {
   std::string bytes = options.raw_spec;
   if (bytes.empty()) {
-    const Result<std::string> encoded = EncodeSpec(spec);
+    WorkerSpec launched = spec;
+    launched.seccomp_program = options.program_in_spec;
+    const Result<std::string> encoded = EncodeSpec(launched);
     Check(encoded.has_value(), "EncodeSpec");
     bytes = *encoded;
   }
@@ -164,19 +157,46 @@ WorkerRun::WorkerRun(const WorkerSpec& spec, const StartOptions& options) {
   const UniqueFd in = Memfd(options.stdin_data, true);
   const UniqueFd spec_fd = Memfd(bytes, options.seal);
   const UniqueFd cwd(open(spec.working_directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  std::vector<std::pair<int, int>> descriptors = {{in.get(), 0},
-                                                  {out.theirs.get(), 1},
-                                                  {err.theirs.get(), 2},
-                                                  {spec_fd.get(), kSpecFd},
-                                                  {control.theirs.get(), kControlFd},
-                                                  {cwd.get(), kCwdFd}};
-  if (options.ruleset_fd >= 0) descriptors.emplace_back(options.ruleset_fd, kRulesetFd);
-  pid_ = fork();
-  Check(pid_ >= 0, "fork");
-  if (pid_ == 0) BecomeWorker(options, descriptors);
+  std::vector<int> descriptors = {in.get(),      out.theirs.get(),     err.theirs.get(),
+                                  spec_fd.get(), control.theirs.get(), cwd.get()};
+  if (options.ruleset_fd >= 0) descriptors.push_back(options.ruleset_fd);
+  Launch(options, options.program.value_or(spec.seccomp_program), descriptors);
   control_ = std::move(control.ours);
   out_ = std::move(out.ours);
   err_ = std::move(err.ours);
+}
+
+void WorkerRun::Launch(const StartOptions& options, const std::string& program,
+                       std::span<const int> descriptors) {
+  Pair socket = Control();
+  std::string first(sizeof(kLaunchMagic), '\0');
+  std::memcpy(first.data(), &kLaunchMagic, sizeof(kLaunchMagic));
+  first += program;
+  Check(send(socket.ours.get(), first.data(), first.size(), MSG_NOSIGNAL) > 0, "send");
+  const pid_t launcher = fork();
+  Check(launcher >= 0, "fork");
+  if (launcher == 0) BecomeLauncher(options, socket.theirs.get());
+  socket.theirs.reset();
+  LaunchOrder order;
+  iovec data = {&order, sizeof(order)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kFirstStray)] = {};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  Check(sendmsg(socket.ours.get(), &message, MSG_NOSIGNAL) == sizeof(order), "sendmsg");
+  LaunchReply reply;
+  const ssize_t got = recv(socket.ours.get(), &reply, sizeof(reply), 0);
+  socket.ours.reset();
+  waitpid(launcher, nullptr, 0);
+  Check(got == sizeof(reply) && reply.pid > 0, "launch");
+  pid_ = reply.pid;
 }
 
 WorkerRun::~WorkerRun() {

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct StartOptions {
   int ruleset_fd = -1;
   bool seal = true;
   std::string raw_spec;  // instead of the encoded one
+  // The launcher gets the spec's program, and the spec that is sent has none.
+  std::optional<std::string> program;  // the launcher's instead
+  std::string program_in_spec;
 };
 
 struct Finished {
@@ -79,6 +83,8 @@ class WorkerRun {
   Finished Wait();
 
  private:
+  void Launch(const StartOptions& options, const std::string& program,
+              std::span<const int> descriptors);
   bool Pump(int timeout_ms);  // false when all that can be read has been read
 
   pid_t pid_ = -1;

@@ -106,11 +106,11 @@ double BareASecond(const Project& project, int count) {
 double MegabytesACall(McpClient& client) {
   const double before = ProcKib(client.pid(), "status", "VmRSS");
   for (int i = 0; i < kFlight; ++i) client.StartTool("make", {{"target", "hold"}});
-  const auto all_run = [&] { return testing::ChildrenOf(client.pid()).size() == kFlight; };
+  const auto all_run = [&] { return testing::WorkersOf(client.pid()).size() == kFlight; };
   if (!testing::Eventually(all_run)) GiveUp("not all calls run at once");
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   double kib = ProcKib(client.pid(), "status", "VmRSS") - before;
-  for (const pid_t guardian : testing::ChildrenOf(client.pid())) {
+  for (const pid_t guardian : testing::WorkersOf(client.pid())) {
     kib += ProcKib(guardian, "smaps_rollup", "Pss");
   }
   for (int ended = 0; ended < kFlight;) ended += client.Read().contains("id") ? 1 : 0;

@@ -36,7 +36,7 @@ class ConfinedTrue {
  public:
   ConfinedTrue() {
     worker::WorkerSpec spec = Order();
-    seccomp_ = spec.seccomp_program;
+    seccomp_ = std::make_shared<const std::string>(std::exchange(spec.seccomp_program, ""));
     spec.executable = "/bin/true";
     spec.argv = {"true"};
     spec.tmp_dir = tmp_.path();
@@ -50,13 +50,13 @@ class ConfinedTrue {
     cwd_.reset(open(project_.root().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   }
 
-  void Run() const {
+  void Run() {
     const SpawnedWorker worker =
-        Must(SpawnWorker({.worker_path = testing::BuiltProgram("PA_WORKER"),
-                          .spec = spec_,
-                          .cwd = cwd_.get(),
-                          .ruleset = prepared_.landlock_ruleset.get(),
-                          .stdin_data = std::nullopt}));
+        Must(SpawnWorker(launchers_, {.seccomp = seccomp_,
+                                      .spec = spec_,
+                                      .cwd = cwd_.get(),
+                                      .ruleset = prepared_.landlock_ruleset.get(),
+                                      .stdin_data = std::nullopt}));
     WaitFor(worker.pid, "worker");
     worker::WorkerStatus status;
     while (recv(worker.control.get(), &status, sizeof status, 0) == sizeof status) continue;
@@ -64,7 +64,7 @@ class ConfinedTrue {
   }
 
   std::size_t grants() const { return grants_; }
-  const std::string& seccomp() const { return seccomp_; }
+  const std::string& seccomp() const { return *seccomp_; }
   std::string directory() const { return project_.root(); }
 
  private:
@@ -81,7 +81,8 @@ class ConfinedTrue {
   testing::TempDir tmp_;
   sandbox::PreparedSandbox prepared_;
   std::string spec_;
-  std::string seccomp_;
+  sandbox::SeccompProgram seccomp_;
+  Launchers launchers_{testing::BuiltProgram("PA_WORKER")};
   std::size_t grants_ = 0;
   UniqueFd cwd_;
 };
@@ -106,7 +107,7 @@ void SpawnAndWait(const std::vector<std::string>& command, int seccomp = -1) {
 
 void Bare() { SpawnAndWait({"/bin/true"}); }
 
-void AgainstBubblewrap(Report& report, const ConfinedTrue& confined) {
+void AgainstBubblewrap(Report& report, ConfinedTrue& confined) {
   const std::string bwrap = OnPath("bwrap");
   if (bwrap.empty()) return report.Skip("beside bubblewrap", "bwrap is not installed");
   const std::vector<std::string> least = {bwrap,   "--unshare-user", "--ro-bind", "/",
@@ -156,7 +157,7 @@ void AgainstBubblewrap(Report& report, const ConfinedTrue& confined) {
 }
 
 // In turns of blocks: filling the memory takes longer than a block.
-void Flatness(Report& report, const ConfinedTrue& confined) {
+void Flatness(Report& report, ConfinedTrue& confined) {
   Samples small;
   Samples large;
   for (int block = 0; block < 8; ++block) {
@@ -183,7 +184,7 @@ void Flatness(Report& report, const ConfinedTrue& confined) {
 }  // namespace
 
 void WorkerCost(Report& report) {
-  const ConfinedTrue confined;
+  ConfinedTrue confined;
   report.Section("/bin/true in a worker, " + std::to_string(confined.grants()) + " grants");
   const std::vector<Samples> times =
       Interleave(kRounds, {Timed([&] { confined.Run(); }), Timed(Bare)});

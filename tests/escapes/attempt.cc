@@ -360,7 +360,7 @@ bool InNewSession() {
     close(ends[0]);
     close(ends[1]);
     // Goes from parent to child and stays until the last is gone: World::Survived looks at it.
-    flock(open("ours", O_RDONLY), LOCK_EX);
+    flock(open("attempt", O_RDONLY), LOCK_EX);
     return true;
   }
   close(ends[1]);

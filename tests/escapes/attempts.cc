@@ -360,6 +360,10 @@ void AddProcesses(Attempts& all) {
       {"SignalGuardian",
        "guardian=$(sed 's/.*) . //; s/ .*//' /proc/$PPID/stat); ./attempt kill $guardian 23",
        kOwnChild, Did("kill")});
+  all.push_back({"SignalLauncher",
+                 "for file in $(grep -ls pa-launcher /proc/[0-9]*/comm); do pid=${file#/proc/}; "
+                 "./attempt kill ${pid%/comm} 23; done",
+                 kOwnChild, Did("kill")});
   all.push_back({"Trace", "./attempt trace {bystander} {address}", "./attempt trace-child",
                  BystanderChanged});
   all.push_back({"ReadMemory", "./attempt read-memory {bystander} {address}",

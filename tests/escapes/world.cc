@@ -341,9 +341,9 @@ std::vector<pid_t> World::Survivors() const { return ProcessesIn(project_.root()
 bool World::Survived() const {
   // A process that is always between fork and exit is seldom listed, but the lock that it inherits
   // is held all the time.
-  UniqueFd ours(open((project_.root() / "ours").c_str(), O_RDONLY | O_CLOEXEC));
-  Require(bool(ours), "ours");
-  return flock(ours.get(), LOCK_EX | LOCK_NB) != 0 || !Survivors().empty();
+  UniqueFd attempt(open((project_.root() / "attempt").c_str(), O_RDONLY | O_CLOEXEC));
+  Require(bool(attempt), "attempt");
+  return flock(attempt.get(), LOCK_EX | LOCK_NB) != 0 || !Survivors().empty();
 }
 
 }  // namespace pa::testing

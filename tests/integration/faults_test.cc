@@ -45,14 +45,15 @@ TEST_P(Fault, StopsTheCommandAndIsNamed) {
   std::string said = result["error"].dump() + client.Errors();
   EXPECT_NE(said.find(GetParam()), std::string::npos) << said;
   EXPECT_TRUE(client.Request("ping").contains("result"));
-  EXPECT_TRUE(Eventually([&] { return ChildrenOf(client.pid()).empty(); }));
+  EXPECT_TRUE(Eventually([&] { return WorkersOf(client.pid()).empty(); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Steps, Fault,
                          ::testing::Values("close descriptors", "read spec", "decode spec",
-                                           "session", "subreaper", "capabilities", "no_new_privs",
-                                           "guardian scope", "spawn", "working directory", "limits",
-                                           "landlock", "seccomp", "execute"),
+                                           "session", "undumpable", "subreaper", "capabilities",
+                                           "no_new_privs", "guardian scope", "spawn",
+                                           "working directory", "limits", "landlock", "seccomp",
+                                           "execute"),
                          [](const auto& tested) {
                            std::string name = tested.param;
                            for (char& letter : name) letter = letter == ' ' ? '_' : letter;
@@ -111,7 +112,7 @@ TEST_P(RefusedByTheKernel, NothingRunsAndTheCallIsNamed) {
   const std::string said = result["error"].dump() + client.Errors();
   EXPECT_NE(said.find(GetParam().named), std::string::npos) << said;
   EXPECT_TRUE(client.Request("ping").contains("result"));
-  EXPECT_TRUE(Eventually([&] { return ChildrenOf(client.pid()).empty(); }));
+  EXPECT_TRUE(Eventually([&] { return WorkersOf(client.pid()).empty(); }));
 }
 
 constexpr Refusal kRefusals[] = {

@@ -50,7 +50,7 @@ class Limits : public ::testing::Test {
     EXPECT_EQ(result["error"]["code"], "LIMIT_EXCEEDED") << result;
     EXPECT_EQ(result["data"]["outcome"], "limit_exceeded") << result;
     EXPECT_NE(result["error"].dump().find("limits." + limit), std::string::npos) << result;
-    EXPECT_TRUE(Eventually([&] { return ChildrenOf(client_->pid()).empty(); }));
+    EXPECT_TRUE(Eventually([&] { return WorkersOf(client_->pid()).empty(); }));
   }
   // Nothing lies in a TMPDIR of any slot.
   bool TmpIsClean() const {

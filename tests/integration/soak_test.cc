@@ -64,9 +64,9 @@ class Soak : public ::testing::Test {
   }
   Footprint Measure() {
     // Guardians end a moment after their reply; children that are slower are what we look for.
-    Eventually([&] { return ChildrenOf(client_.pid()).empty(); });
+    Eventually([&] { return WorkersOf(client_.pid()).empty(); });
     return {OpenDescriptors(client_.pid()), ResidentKib(client_.pid()),
-            ChildrenOf(client_.pid()).size(), TemporaryEntries()};
+            WorkersOf(client_.pid()).size(), TemporaryEntries()};
   }
   // One call, left in flight; cancelled or its worker killed at random.
   void StartOne(std::deque<int>& in_flight) {
@@ -82,8 +82,9 @@ class Soak : public ::testing::Test {
     }
     in_flight.push_back(id);
     if (Roll(25) != 0) return;
-    std::vector<pid_t> workers = ChildrenOf(client_.pid());
-    if (!workers.empty()) kill(workers.front(), SIGKILL);
+    std::vector<pid_t> children = ChildrenOf(client_.pid());  // workers, and sometimes a launcher
+    if (!children.empty())
+      kill(children[static_cast<std::size_t>(Roll(static_cast<int>(children.size())))], SIGKILL);
   }
   void Calls(int count) {
     std::deque<int> in_flight;

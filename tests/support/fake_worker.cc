@@ -1,5 +1,6 @@
 // A worker that misbehaves on order, for the tests of the Runner: the command's first argument says
 // how. It confines nothing and must run nothing.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "worker/launch_socket.h"
 #include "worker/spec.h"
 #include "worker/status.h"
 
@@ -88,13 +90,14 @@ void FailsSetup(const Words&) {
 // Somebody outside the tree got hold of stdout: it stays open when all is over. No descendant of a
 // worker is without no_new_privs, so nobody will take this one for a part of the tree.
 void LosesStdout(const Words&) {
-  if (fork() == 0) {
+  const pid_t outsider = fork();
+  if (outsider == 0) {
     setsid();
     close(pa::worker::kControlFd);
     sleep(20);
     _exit(0);
   }
-  (void)pa::WriteAll(STDOUT_FILENO, "all there is\n");
+  dprintf(STDOUT_FILENO, "%d\n", outsider);
   Ended(EndReason::kExited);
 }
 
@@ -120,9 +123,21 @@ void IsKilled(const Words&) {
   raise(SIGKILL);
 }
 
-}  // namespace
+// Which there are, and what the working directory and the ruleset are.
+void ListsDescriptors(const Words&) {
+  for (int fd = 0; fd < 64; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0) dprintf(STDOUT_FILENO, "%d ", fd);
+  }
+  for (const int fd : {STDIN_FILENO, pa::worker::kCwdFd, pa::worker::kRulesetFd}) {
+    char target[4096] = {};
+    const std::string link = "/proc/self/fd/" + std::to_string(fd);
+    if (readlink(link.c_str(), target, sizeof target - 1) < 0) std::strcpy(target, "none");
+    dprintf(STDOUT_FILENO, "%s ", target);
+  }
+  Ended(EndReason::kExited);
+}
 
-int main() {
+int Run() {
   const pa::Result<std::string> bytes =
       pa::ReadFileFrom(pa::worker::kSpecFd, "spec", pa::worker::kMaxSpecBytes);
   if (!bytes) return 1;
@@ -145,9 +160,19 @@ int main() {
       {"loses-stdout", LosesStdout},
       {"lingers-and-loses-stdout", LingersAndLosesStdout},
       {"is-killed", IsKilled},
+      {"lists-descriptors", ListsDescriptors},
   };
   const auto behaviour = behaviours.find(spec->argv[1]);
   if (behaviour == behaviours.end()) return 1;
   behaviour->second(spec->argv);
   return 0;
+}
+
+}  // namespace
+
+int main() {
+  pa::worker::LaunchSocket socket;
+  char program[pa::worker::kMaxLaunchProgram];
+  if (!socket.Open() || !socket.ReceiveProgram(program)) return 1;
+  return socket.Serve(pa::worker::LaunchSocket::Until::kTheSupervisorIsGone) ? Run() : 0;
 }

@@ -77,6 +77,16 @@ std::vector<pid_t> ChildrenOf(pid_t parent, bool zombies_only) {
   return found;
 }
 
+std::vector<pid_t> WorkersOf(pid_t server) {
+  std::vector<pid_t> workers = ChildrenOf(server);
+  std::erase_if(workers, [](pid_t pid) {
+    std::string name;
+    std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/comm"), name);
+    return name == "pa-launcher";
+  });
+  return workers;
+}
+
 std::size_t OpenDescriptors(pid_t pid) {
   std::error_code error;
   fs::directory_iterator entries("/proc/" + std::to_string(pid) + "/fd", error);

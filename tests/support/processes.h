@@ -15,6 +15,8 @@ namespace pa::testing {
 std::vector<pid_t> ProcessesIn(const std::filesystem::path& directory);
 // Direct children of `parent`; only the zombies if asked.
 std::vector<pid_t> ChildrenOf(pid_t parent, bool zombies_only = false);
+// The workers of a server: its children, but for the launchers that wait to fork them.
+std::vector<pid_t> WorkersOf(pid_t server);
 
 std::size_t OpenDescriptors(pid_t pid);
 std::size_t ResidentKib(pid_t pid);

@@ -1,0 +1,186 @@
+#include "supervisor/launcher.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "worker/spec.h"
+
+namespace pa {
+namespace {
+
+// A wrapper script given as --worker finds its tools; the worker itself reads no environment.
+constexpr const char* kWorkerEnvironment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", nullptr};
+
+// A launcher does nothing between order and reply that could take so long; one that was stopped must
+// not stop us. The first order waits for its start too.
+constexpr int kPatienceMs = 5000;
+
+// A policy has three programs; those of the policy before it may still be wanted.
+constexpr std::size_t kMaxKept = 6;
+
+struct Actions {
+  Actions() { posix_spawn_file_actions_init(&value); }
+  ~Actions() { posix_spawn_file_actions_destroy(&value); }
+  Actions(const Actions&) = delete;
+  Actions& operator=(const Actions&) = delete;
+  posix_spawn_file_actions_t value;
+};
+
+struct Attributes {
+  // Ignored signals and the mask survive execve, and libuv and our parents may have set either.
+  Attributes() {
+    posix_spawnattr_init(&value);
+    sigset_t set;
+    sigfillset(&set);
+    posix_spawnattr_setsigdefault(&value, &set);
+    sigemptyset(&set);
+    posix_spawnattr_setsigmask(&value, &set);
+    posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~Attributes() { posix_spawnattr_destroy(&value); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  posix_spawnattr_t value;
+};
+
+// The socket and nothing of ours beside it but stderr, where a wrapper script can say what is wrong.
+Result<pid_t> Spawn(const std::string& path, int socket) {
+  Actions actions;
+  const std::array codes = {
+      posix_spawn_file_actions_adddup2(&actions.value, socket, worker::kLauncherFd),
+      posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0),
+      posix_spawn_file_actions_addopen(&actions.value, 1, "/dev/null", O_WRONLY, 0)};
+  for (const int code : codes) {
+    if (code != 0) return std::unexpected(Error("posix_spawn_file_actions", path, code));
+  }
+  Attributes attributes;
+  const char* argv[] = {path.c_str(), "--launch", nullptr};
+  pid_t pid = -1;
+  const int code = posix_spawn(&pid, path.c_str(), &actions.value, &attributes.value,
+                               const_cast<char**>(argv), const_cast<char**>(kWorkerEnvironment));
+  if (code != 0) return std::unexpected(Error("posix_spawn", path, code));
+  return pid;
+}
+
+ssize_t SendOrder(int socket, std::span<const int> descriptors) {
+  worker::LaunchOrder order;
+  iovec bytes = {&order, sizeof order};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * worker::kFirstStray)] = {};
+  msghdr message = {};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+Error LauncherError(const char* op, int code) { return {op, "worker launcher", code}; }
+
+}  // namespace
+
+Result<Launcher> Launcher::Start(const std::string& worker_path, std::string_view seccomp) {
+  int fds[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
+    return std::unexpected(Error("socketpair", "launcher", errno));
+  }
+  UniqueFd ours(fds[0]);
+  const UniqueFd theirs(fds[1]);
+  std::string program(sizeof worker::kLaunchMagic, '\0');
+  std::memcpy(program.data(), &worker::kLaunchMagic, program.size());
+  program += seccomp;
+  if (send(ours.get(), program.data(), program.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    return std::unexpected(Error("send", "seccomp program", errno));
+  }
+  const Result<pid_t> pid = Spawn(worker_path, theirs.get());
+  if (!pid) return std::unexpected(pid.error());
+  return Launcher(*pid, std::move(ours));
+}
+
+Launcher::Launcher(Launcher&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)) {}
+
+Launcher::~Launcher() {
+  if (pid_ < 0) return;
+  kill(pid_, SIGKILL);  // not reaped, so the number is still its own
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED);
+}
+
+Result<pid_t> Launcher::Launch(std::span<const int> descriptors) {
+  if (SendOrder(socket_.get(), descriptors) < 0) {
+    return std::unexpected(LauncherError("sendmsg", errno));
+  }
+  return AwaitReply();
+}
+
+Result<pid_t> Launcher::AwaitReply() {
+  pollfd readable = {socket_.get(), POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = poll(&readable, 1, kPatienceMs);
+  } while (ready < 0 && errno == EINTR);
+  if (ready == 0) return std::unexpected(LauncherError("poll", ETIMEDOUT));
+  worker::LaunchReply reply;
+  const ssize_t got = recv(socket_.get(), &reply, sizeof reply, MSG_DONTWAIT | MSG_TRUNC);
+  if (got < 0) return std::unexpected(LauncherError("recv", errno));
+  if (got == 0) return std::unexpected(LauncherError("recv", ECONNRESET));
+  if (got != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
+    return std::unexpected(LauncherError("recv", EPROTO));
+  }
+  if (reply.pid < 0) return std::unexpected(Error("clone", "worker", -reply.pid));
+  return reply.pid;
+}
+
+Result<Launcher*> Launchers::Find(const sandbox::SeccompProgram& program) {
+  if (program == nullptr || program->empty()) {
+    return std::unexpected(Error("launch", "a worker without a seccomp program", EINVAL));
+  }
+  const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
+    return kept.program == program || *kept.program == *program;
+  });
+  if (found != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, found);
+    return &kept_.front().launcher;
+  }
+  Result<Launcher> started = Launcher::Start(worker_path_, *program);
+  if (!started) return std::unexpected(started.error());
+  if (kept_.size() == kMaxKept) kept_.pop_back();
+  kept_.emplace_front(program, std::move(*started));
+  return &kept_.front().launcher;
+}
+
+Result<pid_t> Launchers::Launch(const sandbox::SeccompProgram& program,
+                                std::span<const int> descriptors) {
+  Result<pid_t> pid = std::unexpected(LauncherError("launch", EAGAIN));
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const Result<Launcher*> launcher = Find(program);
+    if (!launcher) return std::unexpected(launcher.error());
+    pid = (*launcher)->Launch(descriptors);
+    if (pid) return pid;
+    kept_.pop_front();  // whatever it is, the next one starts afresh
+    // It had ended before, and nobody has seen the order.
+    if (pid.error().sys_errno != EPIPE) break;
+  }
+  return pid;
+}
+
+bool Launchers::Contains(pid_t pid) const {
+  return std::ranges::any_of(kept_, [pid](const Kept& kept) { return kept.launcher.pid() == pid; });
+}
+
+}  // namespace pa

@@ -1,0 +1,59 @@
+#include "worker/harden.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "sandbox/capabilities.h"
+#include "worker/build_kind.h"
+
+namespace pa::worker {
+namespace {
+
+SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
+  if (result < 0) return std::unexpected(SysError{op, subject, errno});
+  return {};
+}
+
+// Ignored signals would stay ignored in the command; make and shells do not expect that. By the system
+// call itself, because libc keeps 32 to 34 to itself and glibc's posix_spawn leaves 32 ignored. All
+// zeros: SIG_DFL, no flags, an empty mask. Then everything that can be blocked is, for the whole life
+// of launcher and guardian; what a guardian wants to know of it reads from a descriptor.
+SysResult<void> ResetSignals() {
+  const unsigned long default_action[4] = {};
+  constexpr std::size_t kMaskBytes = 8;
+  for (int number = 1; number < NSIG; ++number) {
+    syscall(SYS_rt_sigaction, number, default_action, nullptr, kMaskBytes);
+  }
+  sigset_t set;
+  sigfillset(&set);
+  return Attempt(sigprocmask(SIG_SETMASK, &set, nullptr), "sigprocmask");
+}
+
+// The command can neither trace us nor read our memory, whatever else fails; exec makes the command
+// itself dumpable again.
+SysResult<void> BecomeUndumpable() {
+  return Attempt(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl", "DUMPABLE");
+}
+
+SysResult<void> DropCapabilities() {
+  if (!kConfined) return {};
+  return sandbox::DropCapabilities();
+}
+
+}  // namespace
+
+bool Harden(Outcome& outcome) {
+  return Take(outcome, Step::kSession, [] { return ResetSignals(); }) &&
+         Take(outcome, Step::kUndumpable, [] { return BecomeUndumpable(); }) &&
+         // Guardian and command alike need nothing of root but the ownership of files.
+         Take(outcome, Step::kCapabilities, [] { return DropCapabilities(); }) &&
+         // Without capabilities, Landlock and seccomp are given only to who can gain no privileges.
+         Take(outcome, Step::kNoNewPrivs,
+              [] { return Attempt(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl"); });
+}
+
+}  // namespace pa::worker
