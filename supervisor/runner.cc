@@ -120,6 +120,7 @@ struct Runner::Impl {
         config(std::move(runner_config)),
         store(result_store),
         launchers(std::in_place, config.worker_path),
+        departures(std::in_place, uv_loop),
         trash(std::in_place, uv_loop),
         slots(config.tmp_base, [this](std::string path, UniqueFd lock) {
           trash->Add(std::move(path), std::move(lock));
@@ -141,8 +142,9 @@ struct Runner::Impl {
   uv_loop_t* loop;
   RunnerConfig config;
   ResultStore& store;
-  std::optional<Launchers> launchers;  // until shutdown
-  std::optional<Trash> trash;          // until shutdown
+  std::optional<Launchers> launchers;  // this and the next two: until shutdown
+  std::optional<Departures> departures;
+  std::optional<Trash> trash;
   SlotPool slots;
   RunQueue queue;
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
@@ -244,10 +246,10 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
   if (!context) {
     buffer.resize(kReadBytes);
     const auto is_worker = [this](pid_t pid) {
-      if (launchers->Contains(pid)) return true;
+      if (launchers->Contains(pid) || departures->Contains(pid)) return true;
       return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
     };
-    context.emplace(loop, buffer, orphans, is_worker);
+    context.emplace(loop, buffer, orphans, *departures, is_worker);
   }
   Result<std::unique_ptr<Slot>> slot = slots.Acquire(allow.confinement());
   if (!slot) co_return Failed(slot.error());
@@ -330,6 +332,7 @@ void Runner::Impl::Idle() {
   idle.emplace(loop);
   idle->Start(milliseconds(0), [this] {
     trash.reset();
+    departures.reset();
     launchers.reset();
     slots.RemoveAll();
     std::exchange(shutdown_done, nullptr)();

@@ -87,7 +87,12 @@ void RunningCommand::OnControl() {
   } else if (!more || worker_.broken()) {
     worker_.Kill(false);  // a guardian that hung up or talks nonsense guards nothing
   }
-  if (!more) OnHangUp();
+  if (Over()) {
+    control_.Close();
+    FinishIfDone();
+  } else if (!more) {
+    OnHangUp();
+  }
 }
 
 // The kernel closes what a process holds some microseconds before its death can be seen. That is less
@@ -169,7 +174,7 @@ void RunningCommand::StartDrainTime() {
 }
 
 void RunningCommand::OnDrainTime() {
-  if (!worker_.reaped()) {
+  if (!Over()) {
     worker_.Kill(false);
     StartDrainTime();  // for the pipes, once it is gone
     return OnHangUp();
@@ -193,9 +198,13 @@ void RunningCommand::HuntOrphans() {
   hunt_.Start(kHuntInterval, [this] { HuntOrphans(); });
 }
 
+// Nothing can come of it any more, whether it has exited already or is about to.
+bool RunningCommand::Over() const { return worker_.reaped() || worker_.tree_reaped(); }
+
 void RunningCommand::FinishIfDone() {
-  if (!worker_.reaped() || hunting_ || out_.poll || err_.poll) return;
+  if (!Over() || hunting_ || out_.poll || err_.poll) return;
   deadline_.Stop();
+  if (!worker_.reaped()) context_.departures.Add(worker_.Release());
   Execution execution = worker_.Describe();
   execution.out = Finish(out_);
   execution.err = Finish(err_);

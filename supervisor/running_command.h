@@ -5,8 +5,9 @@
 //   Result<void> started = command.Start();
 //   Execution execution = co_await command.done();
 //
-// The end: the guardian says that the tree is dead, the worker is reaped, both pipes are at their
-// end. If an outsider still holds a pipe, nobody waits for it longer than a second.
+// The end: the guardian says that nothing of the tree is alive, both pipes are at their end. A guardian
+// that ends without a word is waited for, and what it leaves hunted. If an outsider still holds a pipe,
+// nobody waits for it longer than a second.
 #pragma once
 
 #include <uv.h>
@@ -18,6 +19,7 @@
 #include <span>
 
 #include "supervisor/captured_output.h"
+#include "supervisor/departures.h"
 #include "supervisor/orphans.h"
 #include "supervisor/task.h"
 #include "supervisor/uv_handles.h"
@@ -30,6 +32,7 @@ struct RunningContext {
   uv_loop_t* loop;
   std::span<char> buffer;  // one read's worth
   Orphans& orphans;
+  Departures& departures;
   std::function<bool(pid_t)> is_worker;
 };
 
@@ -82,6 +85,7 @@ class RunningCommand {
   void OnDrainTime();
   void OnOverdue();
   void HuntOrphans();
+  bool Over() const;
   void FinishIfDone();
   Captured Finish(Pipe& pipe);
 

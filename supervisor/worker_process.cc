@@ -102,6 +102,11 @@ bool WorkerProcess::Reap() {
   return true;
 }
 
+pid_t WorkerProcess::Release() {
+  reaped_ = true;
+  return worker_.pid;
+}
+
 void WorkerProcess::Cancel() {
   if (std::exchange(cancelled_, true)) return;
   // A worker that is just gone needs no cancel.

@@ -35,6 +35,9 @@ class WorkerProcess {
   void HangUp();         // the guardian kills the tree at once, and still reports
   void Kill(bool late);  // SIGKILL to the guardian itself. `late`: because its time is over
 
+  // The caller's to reap from now on.
+  pid_t Release();
+
   // Nothing of the tree runs any more: the guardian said so, or nothing was ever started.
   bool settled() const { return state_ == State::kEnded || state_ == State::kSetupFailed; }
   // The guardian waited for everything that it started; otherwise something may come to us as an
