@@ -79,14 +79,52 @@ ssize_t SendOrder(int socket, std::span<const int> descriptors) {
   msghdr message = {};
   message.msg_iov = &bytes;
   message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  if (!descriptors.empty()) {
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  }
   return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+// One packet; `control` stays empty when no descriptor came with it.
+ssize_t ReceiveReply(int socket, worker::LaunchReply& reply, UniqueFd& descriptor) {
+  iovec bytes = {&reply, sizeof reply};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const cmsghdr* header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (header != nullptr && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len == CMSG_LEN(sizeof(int))) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    descriptor.reset(fd);
+  }
+  return got;
+}
+
+bool Readable(int fd, int timeout_ms) {
+  pollfd readable = {fd, POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = poll(&readable, 1, timeout_ms);
+  } while (ready < 0 && errno == EINTR);
+  return ready == 1;
+}
+
+// A child of ours that has nothing to lose. Not reaped, so the number is still its own.
+void KillAndReap(pid_t pid) {
+  kill(pid, SIGKILL);
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED);
 }
 
 Error LauncherError(const char* op, int code) { return {op, "worker launcher", code}; }
@@ -108,42 +146,70 @@ Result<Launcher> Launcher::Start(const std::string& worker_path, std::string_vie
   }
   const Result<pid_t> pid = Spawn(worker_path, theirs.get());
   if (!pid) return std::unexpected(pid.error());
-  return Launcher(*pid, std::move(ours));
+  Launcher launcher(*pid, std::move(ours));
+  const Result<void> asked = launcher.Ask();
+  if (!asked) return std::unexpected(asked.error());
+  return launcher;
 }
 
-Launcher::Launcher(Launcher&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)) {}
-
+// It ends when we order no more, and has then answered all that we ordered: no worker of it stays
+// unknown to us.
 Launcher::~Launcher() {
-  if (pid_ < 0) return;
-  kill(pid_, SIGKILL);  // not reaped, so the number is still its own
-  siginfo_t info{};
-  waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED);
-}
-
-Result<pid_t> Launcher::Launch(std::span<const int> descriptors) {
-  if (SendOrder(socket_.get(), descriptors) < 0) {
-    return std::unexpected(LauncherError("sendmsg", errno));
+  if (!socket_) return;
+  shutdown(socket_.get(), SHUT_WR);
+  kill(pid_, SIGCONT);  // should it be stopped
+  while (AwaitWorker(Patience::kUsual)) {
+    KillAndReap(waiting_->pid);
+    waiting_.reset();
   }
-  return AwaitReply();
+  KillAndReap(pid_);
 }
 
-Result<pid_t> Launcher::AwaitReply() {
-  pollfd readable = {socket_.get(), POLLIN, 0};
-  int ready = 0;
-  do {
-    ready = poll(&readable, 1, kPatienceMs);
-  } while (ready < 0 && errno == EINTR);
-  if (ready == 0) return std::unexpected(LauncherError("poll", ETIMEDOUT));
+Result<void> Launcher::Ask() {
+  if (SendOrder(socket_.get(), {}) < 0) return std::unexpected(LauncherError("sendmsg", errno));
+  return {};
+}
+
+Result<void> Launcher::AwaitWorker(Patience patience) {
+  if (waiting_) return {};
+  if (!Readable(socket_.get(), patience == Patience::kUsual ? kPatienceMs : 0)) {
+    return std::unexpected(LauncherError("poll", ETIMEDOUT));
+  }
   worker::LaunchReply reply;
-  const ssize_t got = recv(socket_.get(), &reply, sizeof reply, MSG_DONTWAIT | MSG_TRUNC);
-  if (got < 0) return std::unexpected(LauncherError("recv", errno));
-  if (got == 0) return std::unexpected(LauncherError("recv", ECONNRESET));
+  UniqueFd control;
+  const ssize_t got = ReceiveReply(socket_.get(), reply, control);
+  if (got < 0) return std::unexpected(LauncherError("recvmsg", errno));
+  if (got == 0) return std::unexpected(LauncherError("recvmsg", EPIPE));
   if (got != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
-    return std::unexpected(LauncherError("recv", EPROTO));
+    return std::unexpected(LauncherError("recvmsg", EPROTO));
   }
-  if (reply.pid < 0) return std::unexpected(Error("clone", "worker", -reply.pid));
-  return reply.pid;
+  if (reply.pid < 0)
+    return std::unexpected(Error("launch (socketpair, clone)", "worker", -reply.pid));
+  if (!control) {  // we may not have as many descriptors; the worker's end hangs up
+    KillAndReap(reply.pid);
+    return std::unexpected(Error("recvmsg", "control", EMFILE));
+  }
+  waiting_ = LaunchedWorker{reply.pid, std::move(control)};
+  return {};
+}
+
+Result<LaunchedWorker> Launcher::Launch(std::span<const int> descriptors) {
+  const Result<void> there = AwaitWorker(Patience::kUsual);
+  if (!there) return std::unexpected(there.error());
+  LaunchedWorker worker = std::move(*waiting_);
+  waiting_.reset();
+  if (SendOrder(worker.control.get(), descriptors) < 0) {
+    const int code = errno;
+    KillAndReap(worker.pid);
+    return std::unexpected(Error("sendmsg", "worker", code));
+  }
+  (void)Ask();  // a launcher that cannot be asked is found dead by the next call
+  return worker;
+}
+
+bool Launcher::Contains(pid_t pid) {
+  (void)AwaitWorker(Patience::kNone);  // one that we have not heard of yet waits all the same
+  return pid == pid_ || (waiting_ && waiting_->pid == pid);
 }
 
 Result<Launcher*> Launchers::Find(const sandbox::SeccompProgram& program) {
@@ -164,23 +230,21 @@ Result<Launcher*> Launchers::Find(const sandbox::SeccompProgram& program) {
   return &kept_.front().launcher;
 }
 
-Result<pid_t> Launchers::Launch(const sandbox::SeccompProgram& program,
-                                std::span<const int> descriptors) {
-  Result<pid_t> pid = std::unexpected(LauncherError("launch", EAGAIN));
-  for (int attempt = 0; attempt < 2; ++attempt) {
+Result<LaunchedWorker> Launchers::Launch(const sandbox::SeccompProgram& program,
+                                         std::span<const int> descriptors) {
+  for (int attempt = 0;; ++attempt) {
     const Result<Launcher*> launcher = Find(program);
     if (!launcher) return std::unexpected(launcher.error());
-    pid = (*launcher)->Launch(descriptors);
-    if (pid) return pid;
+    Result<LaunchedWorker> worker = (*launcher)->Launch(descriptors);
+    if (worker) return worker;
     kept_.pop_front();  // whatever it is, the next one starts afresh
     // It had ended before, and nobody has seen the order.
-    if (pid.error().sys_errno != EPIPE) break;
+    if (worker.error().sys_errno != EPIPE || attempt > 0) return worker;
   }
-  return pid;
 }
 
-bool Launchers::Contains(pid_t pid) const {
-  return std::ranges::any_of(kept_, [pid](const Kept& kept) { return kept.launcher.pid() == pid; });
+bool Launchers::Contains(pid_t pid) {
+  return std::ranges::any_of(kept_, [pid](Kept& kept) { return kept.launcher.Contains(pid); });
 }
 
 }  // namespace pa

@@ -1,8 +1,9 @@
-// Launcher: our end of one worker executable that waits to fork workers (worker/launch_socket.h).
+// Launcher: our end of one worker executable that forks workers (worker/launch_socket.h). It is
+// always one ahead: while a worker works, the next one is forked and waits.
 // Launchers: one for each seccomp program, started when the first of its workers is wanted.
 //
 //   Launchers launchers(worker_path);
-//   Result<pid_t> pid = launchers.Launch(program, descriptors);   // ours to reap
+//   Result<LaunchedWorker> worker = launchers.Launch(program, {in, out, err, spec, cwd, ruleset});
 //
 // Whatever a launcher says or does not say, an error means that no worker is left that can run
 // anything: its descriptors hang up.
@@ -22,25 +23,36 @@
 
 namespace pa {
 
+struct LaunchedWorker {
+  pid_t pid = -1;    // ours to reap
+  UniqueFd control;  // SOCK_SEQPACKET; its hang-up is the worker's end: nobody else holds it
+};
+
 class Launcher {
  public:
   // `seccomp`: struct sock_filter[].
   static Result<Launcher> Start(const std::string& worker_path, std::string_view seccomp);
-  // Ends the launcher; its workers live on.
+  // Ends the launcher and the worker that waits; those that work live on.
   ~Launcher();
-  Launcher(Launcher&& other) noexcept;
+  Launcher(Launcher&& other) noexcept = default;
   Launcher& operator=(Launcher&&) = delete;
 
-  // `descriptors`: borrowed, by the worker's number. Waits until the worker exists.
-  Result<pid_t> Launch(std::span<const int> descriptors);
-  pid_t pid() const { return pid_; }
+  // `descriptors`: borrowed; those of a worker but for its control socket, in the order of their
+  // numbers. EPIPE: there is no launcher any more, or its worker has ended before it could begin.
+  Result<LaunchedWorker> Launch(std::span<const int> descriptors);
+  // Whether it is this launcher, or a worker of it that waits.
+  bool Contains(pid_t pid);
 
  private:
+  enum class Patience { kNone, kUsual };
+
   Launcher(pid_t pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
-  Result<pid_t> AwaitReply();
+  Result<void> Ask();
+  Result<void> AwaitWorker(Patience patience);
 
   pid_t pid_;
-  UniqueFd socket_;
+  UniqueFd socket_;  // empty: moved from
+  std::optional<LaunchedWorker> waiting_;
 };
 
 class Launchers {
@@ -49,8 +61,9 @@ class Launchers {
   explicit Launchers(std::string worker_path) : worker_path_(std::move(worker_path)) {}
 
   // A launcher that is found dead is replaced.
-  Result<pid_t> Launch(const sandbox::SeccompProgram& program, std::span<const int> descriptors);
-  bool Contains(pid_t pid) const;
+  Result<LaunchedWorker> Launch(const sandbox::SeccompProgram& program,
+                                std::span<const int> descriptors);
+  bool Contains(pid_t pid);
 
  private:
   struct Kept {

@@ -39,9 +39,12 @@ class LauncherTest : public testing::Test {
   }
 
   Result<pid_t> Launch(Launchers& launchers, const sandbox::SeccompProgram& program) {
-    std::array<int, 6> descriptors;
+    std::array<int, 5> descriptors;
     descriptors.fill(null_.get());
-    return launchers.Launch(program, descriptors);
+    Result<LaunchedWorker> worker = launchers.Launch(program, descriptors);
+    if (!worker) return std::unexpected(worker.error());
+    controls_.push_back(std::move(worker->control));
+    return worker->pid;
   }
 
   // The launcher that forked `worker`, which is waited for.
@@ -60,33 +63,48 @@ class LauncherTest : public testing::Test {
 
   std::string directory_;
   UniqueFd null_;
+  std::vector<UniqueFd> controls_;
   Launchers launchers_;
 };
 
-// Those of our children that are launchers.
-std::vector<pid_t> Contained(const Launchers& launchers) {
+// Those of our children that are launchers, or workers that wait, oldest first; waits until there are
+// two for each of `programs`.
+std::vector<pid_t> Contained(Launchers& launchers, std::size_t programs) {
   std::vector<pid_t> found;
-  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
-  for (pid_t pid = 0; list >> pid;) {
-    if (launchers.Contains(pid)) found.push_back(pid);
-  }
+  do {
+    found.clear();
+    std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
+    for (pid_t pid = 0; list >> pid;) {
+      if (launchers.Contains(pid)) found.push_back(pid);
+    }
+  } while (found.size() < 2 * programs);
   return found;
+}
+
+void KillAndWaitForDeath(pid_t pid) {
+  kill(pid, SIGKILL);
+  siginfo_t info;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);
 }
 
 TEST_F(LauncherTest, EachProgramHasOneLauncherForAllItsWorkers) {
   Reap(Launch(launchers_, Program("one")));
-  EXPECT_EQ(Contained(launchers_).size(), 1u);
-  const std::vector<pid_t> first = Contained(launchers_);
+  const pid_t launcher = Contained(launchers_, 1)[0];
   Reap(Launch(launchers_, Program("one")));  // another string, the same program
-  EXPECT_EQ(Contained(launchers_), first);
+  EXPECT_EQ(Contained(launchers_, 1)[0], launcher);
   Reap(Launch(launchers_, Program("two")));
-  EXPECT_EQ(Contained(launchers_).size(), 2u);
+  EXPECT_EQ(Contained(launchers_, 2).size(), 4u);
+}
+
+TEST_F(LauncherTest, TheNextWorkerWaitsAlready) {
+  Reap(Launch(launchers_, Program("one")));
+  const pid_t waiting = Contained(launchers_, 1)[1];
+  EXPECT_EQ(Reap(Launch(launchers_, Program("one"))), waiting);
 }
 
 TEST_F(LauncherTest, ProgramsThatNobodyWantsAnyMoreLoseTheirLauncher) {
   for (int i = 0; i < 20; ++i) Reap(Launch(launchers_, Program("program " + std::to_string(i))));
-  EXPECT_LE(Contained(launchers_).size(), 6u);
-  EXPECT_GE(Contained(launchers_).size(), 3u) << "a policy has three programs";
+  EXPECT_EQ(Contained(launchers_, 6).size(), 12u) << "a policy has three programs";
 }
 
 TEST_F(LauncherTest, AllEndWithTheirOwner) {
@@ -94,25 +112,34 @@ TEST_F(LauncherTest, AllEndWithTheirOwner) {
     Launchers launchers(UseFake());
     Reap(Launch(launchers, Program("one")));
     Reap(Launch(launchers, Program("two")));
+    Reap(Launch(launchers, Program("two")));
     EXPECT_TRUE(HasChildren());
   }
   EXPECT_FALSE(HasChildren());
 }
 
 TEST_F(LauncherTest, OneThatWasKilledIsReplacedAndNothingIsLost) {
+  for (const bool waits_too : {false, true}) {
+    Reap(Launch(launchers_, Program("one")));
+    const std::vector<pid_t> first = Contained(launchers_, 1);
+    KillAndWaitForDeath(first[0]);
+    if (waits_too) KillAndWaitForDeath(first[1]);
+    Reap(Launch(launchers_, Program("one")));  // the worker that waited, or a new launcher's
+    Reap(Launch(launchers_, Program("one")));
+    EXPECT_NE(Contained(launchers_, 1)[0], first[0]);
+  }
+}
+
+TEST_F(LauncherTest, AWaitingWorkerThatWasKilledIsReplacedAndNothingIsLost) {
   Reap(Launch(launchers_, Program("one")));
-  const std::vector<pid_t> first = Contained(launchers_);
-  ASSERT_EQ(first.size(), 1u);
-  kill(first[0], SIGKILL);
-  siginfo_t info;
-  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(first[0]), &info, WEXITED | WNOWAIT), 0);
+  KillAndWaitForDeath(Contained(launchers_, 1)[1]);
   Reap(Launch(launchers_, Program("one")));
-  EXPECT_NE(Contained(launchers_), first);
 }
 
 TEST_F(LauncherTest, OneThatIsStoppedStopsUsForSecondsOnly) {
   Reap(Launch(launchers_, Program("one")));
-  kill(Contained(launchers_).at(0), SIGSTOP);
+  kill(Contained(launchers_, 1)[0], SIGSTOP);
+  Reap(Launch(launchers_, Program("one")));  // the worker that waited
   const Result<pid_t> stopped = Launch(launchers_, Program("one"));
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().sys_errno, ETIMEDOUT);
@@ -136,11 +163,35 @@ TEST_F(LauncherTest, WithoutAProgramNothingIsLaunched) {
   }
 }
 
-TEST_F(LauncherTest, TooFewDescriptorsAreNotLaunched) {
-  const std::array<int, 5> five = {null_.get(), null_.get(), null_.get(), null_.get(), null_.get()};
-  const Result<pid_t> worker = launchers_.Launch(Program("one"), five);
-  ASSERT_FALSE(worker);
-  EXPECT_EQ(worker.error().op, "clone");
+TEST_F(LauncherTest, TooFewDescriptorsLetNoWorkerBegin) {
+  const std::array<int, 4> four = {null_.get(), null_.get(), null_.get(), null_.get()};
+  const Result<LaunchedWorker> worker = launchers_.Launch(Program("one"), four);
+  ASSERT_TRUE(worker);
+  int status = 0;
+  waitpid(worker->pid, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "one that begins ends with 1";
+}
+
+TEST_F(LauncherTest, AWorkerForWhichWeHaveNoDescriptorIsNotLeftBehind) {
+  const std::size_t before = OpenDescriptors();
+  {
+    Launchers launchers(UseFake());
+    Reap(Launch(launchers, Program("one")));
+    Contained(launchers, 1);
+    Reap(Launch(launchers, Program("one")));
+    const UniqueFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    rlimit old{};
+    getrlimit(RLIMIT_NOFILE, &old);
+    const rlimit low{static_cast<rlim_t>(highest.get()) + 1, old.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &low);
+    const Result<pid_t> worker = Launch(launchers, Program("one"));
+    setrlimit(RLIMIT_NOFILE, &old);
+    ASSERT_FALSE(worker);
+    EXPECT_EQ(worker.error().sys_errno, EMFILE);
+  }
+  controls_.clear();
+  EXPECT_FALSE(HasChildren());
+  EXPECT_EQ(OpenDescriptors(), before);
 }
 
 TEST_F(LauncherTest, AMissingWorkerIsNamed) {

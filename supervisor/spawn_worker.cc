@@ -1,14 +1,12 @@
 #include "supervisor/spawn_worker.h"
 
 #include <fcntl.h>
-#include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 #include <span>
 
 #include "base/file.h"
-#include "worker/spec.h"
 
 namespace pa {
 namespace {
@@ -32,16 +30,6 @@ Result<Pipe> OutputPipe() {
   return pipe;
 }
 
-Result<Pipe> ControlSocket() {
-  int fds[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
-    return std::unexpected(Error("socketpair", "control", errno));
-  }
-  Pipe pair{UniqueFd(fds[0]), UniqueFd(fds[1])};
-  fcntl(pair.read.get(), F_SETFL, O_NONBLOCK);
-  return pair;
-}
-
 Result<UniqueFd> Stdin(const std::optional<std::string_view>& data) {
   if (data) return SealedMemfd("stdin", *data);
   UniqueFd fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -60,18 +48,14 @@ Result<SpawnedWorker> SpawnWorker(Launchers& launchers, const SpawnOrder& order)
   if (!out) return std::unexpected(out.error());
   Result<Pipe> err = OutputPipe();
   if (!err) return std::unexpected(err.error());
-  Result<Pipe> control = ControlSocket();
-  if (!control) return std::unexpected(control.error());
-
-  std::array fds = {in->get(),    out->write.get(),     err->write.get(),
-                    spec->get(),  control->write.get(), order.cwd,
-                    order.ruleset};
-  static_assert(fds.size() == worker::kFirstStray);
+  const std::array fds = {in->get(),   out->write.get(), err->write.get(),
+                          spec->get(), order.cwd,        order.ruleset};
   const std::span<const int> all = fds;
-  const Result<pid_t> pid =
-      launchers.Launch(order.seccomp, order.ruleset >= 0 ? all : all.first(worker::kRulesetFd));
-  if (!pid) return std::unexpected(pid.error());
-  return SpawnedWorker{*pid, std::move(control->read), std::move(out->read), std::move(err->read)};
+  Result<LaunchedWorker> worker =
+      launchers.Launch(order.seccomp, order.ruleset >= 0 ? all : all.first(all.size() - 1));
+  if (!worker) return std::unexpected(worker.error());
+  return SpawnedWorker{worker->pid, std::move(worker->control), std::move(out->read),
+                       std::move(err->read)};
 }
 
 }  // namespace pa

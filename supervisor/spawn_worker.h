@@ -26,11 +26,11 @@ struct SpawnOrder {
   std::optional<std::string_view> stdin_data;  // nothing: /dev/null
 };
 
-// Our side of a running worker. All descriptors are non-blocking.
+// Our side of a running worker.
 struct SpawnedWorker {
   pid_t pid = -1;    // ours to reap; until then the number is its own
   UniqueFd control;  // SOCK_SEQPACKET; its hang-up is the worker's end: nobody else holds it
-  UniqueFd out;
+  UniqueFd out;      // non-blocking, as the next
   UniqueFd err;
 };
 

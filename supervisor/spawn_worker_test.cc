@@ -68,9 +68,7 @@ TEST_F(SpawnTest, TheChildHasItsSpecAndItsDescriptors) {
   const std::string spec = Spec({"lists-descriptors"});
   const auto worker = Spawn(spec, cwd_.get(), ruleset.get(), "the stdin");
   ASSERT_TRUE(worker) << worker.error().Message();
-  // 7 is the launcher's socket, which the real worker closes first of all.
-  EXPECT_EQ(Output(*worker),
-            "0 1 2 3 4 5 6 7 /memfd:stdin (deleted) " + directory_ + " /dev/null ");
+  EXPECT_EQ(Output(*worker), "0 1 2 3 4 5 6 /memfd:stdin (deleted) " + directory_ + " /dev/null ");
 }
 
 TEST_F(SpawnTest, WithoutRulesetAndStdinThereIsNoSixAndDevNull) {
@@ -79,7 +77,7 @@ TEST_F(SpawnTest, WithoutRulesetAndStdinThereIsNoSixAndDevNull) {
   const UniqueFd six(fcntl(6, F_GETFD) < 0 ? dup2(stray.get(), 6) : -1);
   const auto worker = Spawn(Spec({"lists-descriptors"}), cwd_.get());
   ASSERT_TRUE(worker) << worker.error().Message();
-  EXPECT_EQ(Output(*worker), "0 1 2 3 4 5 7 /dev/null " + directory_ + " none ");
+  EXPECT_EQ(Output(*worker), "0 1 2 3 4 5 /dev/null " + directory_ + " none ");
 }
 
 TEST_F(SpawnTest, TheNumbersOfOurDescriptorsDoNotMatter) {
@@ -94,7 +92,7 @@ TEST_F(SpawnTest, TheNumbersOfOurDescriptorsDoNotMatter) {
   saved3 ? dup3(saved3.get(), 3, O_CLOEXEC) : close(3);
   saved5 ? dup3(saved5.get(), 5, O_CLOEXEC) : close(5);
   ASSERT_TRUE(worker) << worker.error().Message();
-  EXPECT_EQ(Output(*worker), "0 1 2 3 4 5 6 7 /dev/null " + directory_ + " /dev/null ");
+  EXPECT_EQ(Output(*worker), "0 1 2 3 4 5 6 /dev/null " + directory_ + " /dev/null ");
 }
 
 // The worker's end shows as the hang-up of its control socket: its launcher must not hold that.
@@ -131,10 +129,10 @@ TEST_F(SpawnTest, EachStepThatRunsOutOfDescriptorsSaysSo) {
     failed.push_back(worker.error().op + " " + worker.error().subject);
     EXPECT_EQ(OpenDescriptors(), before + 1);
   }
-  EXPECT_EQ(failed.size(), 10u) << "two pipes and two sockets need two each";
+  EXPECT_EQ(failed.size(), 8u) << "two pipes and the launcher's socket need two each";
   EXPECT_EQ(std::set<std::string>(failed.begin(), failed.end()),
             (std::set<std::string>{"memfd_create spec", "open /dev/null", "pipe2 output",
-                                   "socketpair control", "socketpair launcher"}));
+                                   "socketpair launcher"}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -14,6 +15,10 @@
 
 namespace pa::worker {
 namespace {
+
+// The numbers under which a worker's descriptors arrive: the lowest that are free.
+constexpr std::array kArriving = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO,
+                                  kSpecFd,      kCwdFd,        kRulesetFd};
 
 // The supervisor stays the parent, so that it alone waits for its workers. (clone(2): with CLONE_PARENT
 // the signal at the end is the one that we would send, SIGCHLD.)
@@ -27,15 +32,44 @@ bool InPlace(const msghdr& message) {
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
   if ((message.msg_flags & MSG_CTRUNC) != 0 || header == nullptr) return false;
   if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return false;
-  const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-  if (count != kCwdFd + 1 && count != kRulesetFd + 1) return false;
-  for (int fd = 0; fd < static_cast<int>(count); ++fd) {
-    int received = -1;
-    std::memcpy(&received, CMSG_DATA(header) + static_cast<std::size_t>(fd) * sizeof(int),
-                sizeof(int));
-    if (received != fd) return false;
+  std::array<int, kArriving.size()> numbers{};
+  const std::size_t bytes = header->cmsg_len - CMSG_LEN(0);
+  if (bytes != sizeof(numbers) && bytes != sizeof(numbers) - sizeof(int)) return false;
+  std::memcpy(numbers.data(), CMSG_DATA(header), bytes);
+  return std::memcmp(numbers.data(), kArriving.data(), bytes) == 0;
+}
+
+// The worker waits here, maybe for long. Nothing but the whole order lets it begin.
+bool AwaitOrder() {
+  LaunchOrder order;
+  iovec bytes = {&order, sizeof(order)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(kArriving))];
+  msghdr message = {};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  const ssize_t got = recvmsg(kControlFd, &message, 0);
+  return got == sizeof(order) && order.magic == kLaunchMagic && InPlace(message);
+}
+
+bool Reply(int socket, pid_t pid, int control_fd) {
+  LaunchReply reply{kLaunchMagic, pid};
+  iovec bytes = {&reply, sizeof(reply)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  if (pid > 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &control_fd, sizeof(int));
   }
-  return true;
+  return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(reply);
 }
 
 }  // namespace
@@ -62,32 +96,24 @@ SysResult<std::string_view> LaunchSocket::ReceiveProgram(std::span<char> buffer)
   return packet.substr(sizeof(kLaunchMagic));
 }
 
-LaunchSocket::Order LaunchSocket::Receive() {
-  LaunchOrder order;
-  iovec bytes = {&order, sizeof(order)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kFirstStray)];
-  msghdr message = {};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof(control);
-  const ssize_t got = recvmsg(fd_.get(), &message, 0);
-  if (got != sizeof(order) || order.magic != kLaunchMagic) return Order::kNone;
-  return InPlace(message) ? Order::kComplete : Order::kWithoutDescriptors;
-}
-
 bool LaunchSocket::Serve(Until until) {
   for (;;) {
-    const Order order = Receive();
-    if (order == Order::kNone) return false;
-    // Too few descriptors come when we may not have as many.
-    const pid_t pid = order == Order::kComplete ? ForkSibling() : -EMFILE;
-    if (pid == 0) return true;
-    // Before the reply: the hang-up of the worker's control socket means its end.
-    syscall(SYS_close_range, 0u, static_cast<unsigned>(kFirstStray - 1), 0u);
-    const LaunchReply reply{kLaunchMagic, pid};
-    if (send(fd_.get(), &reply, sizeof(reply), MSG_NOSIGNAL) < 0) return false;
-    if (until == Until::kTheFirstOrder) return false;
+    LaunchOrder order;
+    const ssize_t got = recv(fd_.get(), &order, sizeof(order), 0);
+    if (got != sizeof(order) || order.magic != kLaunchMagic) return false;
+    int ends[2] = {-1, -1};
+    const bool paired = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0;
+    const pid_t pid = paired ? ForkSibling() : -errno;
+    if (pid == 0) {
+      // Neither end of another's may stay open here: its hang-up tells of an end.
+      fd_.reset();
+      if (dup2(ends[1], kControlFd) < 0) return false;
+      syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
+      return AwaitOrder();
+    }
+    const bool replied = Reply(fd_.get(), pid, ends[0]);
+    syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
+    if (!replied || until == Until::kTheFirstOrder) return false;
   }
 }
 

@@ -1,21 +1,22 @@
-// LaunchSocket: a launcher's end of the socket by which the supervisor orders workers.
+// LaunchSocket: a launcher's end of the socket by which the supervisor asks for workers.
 //
 //   supervisor -> launcher   kLaunchMagic, then the seccomp program of all its workers (struct
 //                            sock_filter[]; nothing: each worker loads the one of its spec)
-//   supervisor -> launcher   LaunchOrder, with the worker's descriptors 0 to kCwdFd, or to
-//                            kRulesetFd, as SCM_RIGHTS
-//   launcher -> supervisor   LaunchReply, one an order
+//   supervisor -> launcher   LaunchOrder
+//   launcher -> supervisor   LaunchReply with our end of the worker's control socket as SCM_RIGHTS
+//   supervisor -> worker     LaunchOrder on that socket, with the other descriptors of
+//                            worker/protocol.h, in the order of their numbers; the ruleset may lack
+//
+// So the supervisor can have a worker that waits, forked while nobody was waiting for it.
 //
 //   LaunchSocket socket;
 //   if (!socket.Open() || !socket.ReceiveProgram(buffer)) ...
 //   if (socket.Serve()) return RunWorker(...);   // here each worker comes out, a child of the
 //                                                // supervisor, with its descriptors in place
-//   return 0;                                    // and here the launcher, when nobody orders more
+//   return 0;                                    // and here who is not wanted any more
 //
 // Freestanding.
 #pragma once
-
-#include <sys/types.h>
 
 #include <span>
 #include <string_view>
@@ -27,21 +28,19 @@ namespace pa::worker {
 
 class LaunchSocket {
  public:
-  // Takes kLauncherFd and closes everything else: what is received then gets the numbers 0, 1, ...
-  // (the kernel gives the lowest that are free, in the order sent).
+  // Takes kLauncherFd and closes everything else: what is opened or received then gets the lowest
+  // numbers.
   SysResult<void> Open();
   bool is_open() const { return bool(fd_); }
 
   SysResult<std::string_view> ReceiveProgram(std::span<char> buffer);
 
   enum class Until { kTheSupervisorIsGone, kTheFirstOrder };
-  // True in a worker, false in the launcher.
+  // True in a worker that shall begin; false in the launcher when nobody orders any more, and in a
+  // worker that nobody wants.
   bool Serve(Until until);
 
  private:
-  enum class Order { kComplete, kWithoutDescriptors, kNone };
-  Order Receive();
-
   UniqueFd fd_;
 };
 

@@ -9,8 +9,9 @@ namespace pa::worker {
 
 // A launcher's only descriptor at its start (worker/launch_socket.h).
 inline constexpr int kLauncherFd = 3;
-inline constexpr std::uint32_t kLaunchMagic = 0x70614c01;  // 'paL', version 1
+inline constexpr std::uint32_t kLaunchMagic = 0x70614c02;  // 'paL', version 2
 
+// To a launcher: fork a worker. To that worker: begin.
 struct LaunchOrder {
   std::uint32_t magic = kLaunchMagic;
 };
@@ -19,7 +20,7 @@ struct LaunchReply {
   std::int32_t pid = 0;  // of the worker; -errno: there is none
 };
 
-// Descriptors at the worker's start. 0, 1 and 2 are the command's; everything from kFirstStray on
+// Descriptors of a worker that begins. 0, 1 and 2 are the command's; everything from kFirstStray on
 // is closed before anything else happens.
 inline constexpr int kSpecFd = 3;  // sealed memfd with the spec
 inline constexpr int kControlFd =

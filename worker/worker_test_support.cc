@@ -70,6 +70,38 @@ void BecomeNobody() {
   if (!done) _exit(99);
 }
 
+UniqueFd ReceiveWithDescriptor(int socket, LaunchReply& reply) {
+  iovec data = {&reply, sizeof(reply)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  Check(recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == sizeof(reply), "recvmsg");
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr) return UniqueFd();
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+  return UniqueFd(fd);
+}
+
+void SendWithDescriptors(int socket, LaunchOrder order, std::span<const int> descriptors) {
+  iovec data = {&order, sizeof(order)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kFirstStray)] = {};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
+  Check(sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(order), "sendmsg");
+}
+
 [[noreturn]] void BecomeLauncher(const StartOptions& options, int socket) {
   dup2(socket, kLauncherFd);
   if (options.user == User::kNobody) BecomeNobody();
@@ -153,15 +185,13 @@ WorkerRun::WorkerRun(const WorkerSpec& spec, const StartOptions& options) {
   }
   Pair out = OutputPipe();
   Pair err = OutputPipe();
-  Pair control = Control();
   const UniqueFd in = Memfd(options.stdin_data, true);
   const UniqueFd spec_fd = Memfd(bytes, options.seal);
   const UniqueFd cwd(open(spec.working_directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  std::vector<int> descriptors = {in.get(),      out.theirs.get(),     err.theirs.get(),
-                                  spec_fd.get(), control.theirs.get(), cwd.get()};
+  std::vector<int> descriptors = {in.get(), out.theirs.get(), err.theirs.get(), spec_fd.get(),
+                                  cwd.get()};
   if (options.ruleset_fd >= 0) descriptors.push_back(options.ruleset_fd);
   Launch(options, options.program.value_or(spec.seccomp_program), descriptors);
-  control_ = std::move(control.ours);
   out_ = std::move(out.ours);
   err_ = std::move(err.ours);
 }
@@ -178,25 +208,14 @@ void WorkerRun::Launch(const StartOptions& options, const std::string& program,
   if (launcher == 0) BecomeLauncher(options, socket.theirs.get());
   socket.theirs.reset();
   LaunchOrder order;
-  iovec data = {&order, sizeof(order)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kFirstStray)] = {};
-  msghdr message = {};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
-  Check(sendmsg(socket.ours.get(), &message, MSG_NOSIGNAL) == sizeof(order), "sendmsg");
+  Check(send(socket.ours.get(), &order, sizeof(order), MSG_NOSIGNAL) > 0, "send");
   LaunchReply reply;
-  const ssize_t got = recv(socket.ours.get(), &reply, sizeof(reply), 0);
+  control_ = ReceiveWithDescriptor(socket.ours.get(), reply);
   socket.ours.reset();
   waitpid(launcher, nullptr, 0);
-  Check(got == sizeof(reply) && reply.pid > 0, "launch");
+  Check(reply.pid > 0 && control_, "launch");
   pid_ = reply.pid;
+  SendWithDescriptors(control_.get(), order, descriptors);
 }
 
 WorkerRun::~WorkerRun() {

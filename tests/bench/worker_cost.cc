@@ -160,7 +160,7 @@ void AgainstBubblewrap(Report& report, ConfinedTrue& confined) {
 void Flatness(Report& report, ConfinedTrue& confined) {
   Samples small;
   Samples large;
-  for (int block = 0; block < 8; ++block) {
+  for (int block = 0; block < 16; ++block) {
     void* held = nullptr;
     if (block % 2 == 1) {
       held = mmap(nullptr, kHeld, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -168,7 +168,7 @@ void Flatness(Report& report, ConfinedTrue& confined) {
       memset(held, 1, kHeld);
     }
     const std::vector<Samples> times =
-        Interleave(kRounds / 4, {Timed([&] { confined.Run(); }), Timed(Bare)});
+        Interleave(kRounds / 2, {Timed([&] { confined.Run(); }), Timed(Bare)});
     if (held != nullptr) munmap(held, kHeld);
     (held != nullptr ? large : small).push_back(MedianDifference(times[0], times[1]));
   }
