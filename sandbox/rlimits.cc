@@ -30,17 +30,27 @@ SysResult<void> Tighten(const Wanted& wanted) {
   return {};
 }
 
+// Descriptors on their way through a socket are counted for the user, against the limit of
+// whoever sends one. A command that may have as many as we could fill that count.
+rlim_t BelowOurs(rlim_t wanted) {
+  constexpr rlim_t kOurs = 512;
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max < 2 * kOurs) return wanted;
+  return std::min(wanted, limit.rlim_max - kOurs);
+}
+
 }  // namespace
 
 SysResult<void> ApplyLimits(const ResourceLimits& limits, std::uint64_t present_tasks) {
   const rlim_t cpu = limits.cpu_seconds;
   const rlim_t tasks = present_tasks + limits.processes;
+  const rlim_t files = BelowOurs(limits.open_files);
   const Wanted all[] = {
       // A core file is a copy of the command's memory in the user's tree, as large as that memory.
       {RLIMIT_CORE, "RLIMIT_CORE", 0, 0},
       // SIGXCPU first, SIGKILL a second later to whoever ignores it.
       {RLIMIT_CPU, "RLIMIT_CPU", cpu, cpu + 1},
-      {RLIMIT_NOFILE, "RLIMIT_NOFILE", limits.open_files, limits.open_files},
+      {RLIMIT_NOFILE, "RLIMIT_NOFILE", files, files},
       {RLIMIT_FSIZE, "RLIMIT_FSIZE", limits.file_bytes, limits.file_bytes},
       {RLIMIT_NPROC, "RLIMIT_NPROC", limits.processes == 0 ? 0 : tasks, tasks},
   };

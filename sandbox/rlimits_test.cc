@@ -45,6 +45,18 @@ TEST(Rlimits, AStricterLimitStays) {
             0);
 }
 
+// What may be on its way through sockets is bounded by it: ours must stay the larger.
+TEST(Rlimits, OpenFilesStayBelowOurs) {
+  EXPECT_EQ(InChild([] {
+              const struct rlimit ours{1024, 2048};
+              if (setrlimit(RLIMIT_NOFILE, &ours) != 0) return kSetupFailed;
+              if (!ApplyLimits({.open_files = 4096}, 0)) return 1;
+              const struct rlimit now = Present(RLIMIT_NOFILE);
+              return now.rlim_max == 1536 && now.rlim_cur == 1536 ? 0 : 2;
+            }),
+            0);
+}
+
 TEST(Rlimits, OpenFiles) {
   const auto open_many = [](int count) {
     for (int i = 0; i < count; ++i) {

@@ -127,7 +127,19 @@ void KillAndReap(pid_t pid) {
   waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED);
 }
 
-Error LauncherError(const char* op, int code) { return {op, "worker launcher", code}; }
+// Whether a worker that takes no order any more has said why.
+bool HasWord(int control) {
+  const int code = errno;
+  char byte = 0;
+  const bool has = recv(control, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+  errno = code;
+  return has;
+}
+
+// A launcher that died with an order unread resets the connection; it is as gone as any other.
+Error LauncherError(const char* op, int code) {
+  return {op, "worker launcher", code == ECONNRESET ? EPIPE : code};
+}
 
 }  // namespace
 
@@ -157,22 +169,27 @@ Result<Launcher> Launcher::Start(const std::string& worker_path, std::string_vie
 Launcher::~Launcher() {
   if (!socket_) return;
   shutdown(socket_.get(), SHUT_WR);
-  kill(pid_, SIGCONT);  // should it be stopped
-  while (AwaitWorker(Patience::kUsual)) {
-    KillAndReap(waiting_->pid);
-    waiting_.reset();
-  }
-  KillAndReap(pid_);
+  if (pid_ > 0) kill(pid_, SIGCONT);  // should it be stopped
+  if (owed_) (void)AwaitReply();
+  if (waiting_) KillAndReap(waiting_->pid);
+  Kill();
+}
+
+void Launcher::Kill() {
+  if (pid_ > 0) KillAndReap(std::exchange(pid_, -1));
 }
 
 Result<void> Launcher::Ask() {
   if (SendOrder(socket_.get(), {}) < 0) return std::unexpected(LauncherError("sendmsg", errno));
+  owed_ = true;
   return {};
 }
 
-Result<void> Launcher::AwaitWorker(Patience patience) {
-  if (waiting_) return {};
-  if (!Readable(socket_.get(), patience == Patience::kUsual ? kPatienceMs : 0)) {
+// Whatever comes, or does not come, nothing is owed any more.
+Result<void> Launcher::AwaitReply() {
+  owed_ = false;
+  if (!Readable(socket_.get(), pid_ > 0 ? kPatienceMs : 0)) {
+    Kill();
     return std::unexpected(LauncherError("poll", ETIMEDOUT));
   }
   worker::LaunchReply reply;
@@ -183,9 +200,10 @@ Result<void> Launcher::AwaitWorker(Patience patience) {
   if (got != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
     return std::unexpected(LauncherError("recvmsg", EPROTO));
   }
-  if (reply.pid < 0)
+  if (reply.pid < 0) {
     return std::unexpected(Error("launch (socketpair, clone)", "worker", -reply.pid));
-  if (!control) {  // we may not have as many descriptors; the worker's end hangs up
+  }
+  if (!control) {  // we may not have as many descriptors, or they may not be sent
     KillAndReap(reply.pid);
     return std::unexpected(Error("recvmsg", "control", EMFILE));
   }
@@ -193,22 +211,34 @@ Result<void> Launcher::AwaitWorker(Patience patience) {
   return {};
 }
 
+// What was refused ahead, when nobody needed it, may be granted now.
+Result<void> Launcher::AwaitWorker() {
+  if (owed_) {
+    const Result<void> ahead = AwaitReply();
+    if (!ahead && pid_ < 0) return ahead;
+  }
+  if (waiting_) return {};
+  const Result<void> asked = Ask();
+  return asked ? AwaitReply() : asked;
+}
+
 Result<LaunchedWorker> Launcher::Launch(std::span<const int> descriptors) {
-  const Result<void> there = AwaitWorker(Patience::kUsual);
+  const Result<void> there = AwaitWorker();
   if (!there) return std::unexpected(there.error());
   LaunchedWorker worker = std::move(*waiting_);
   waiting_.reset();
-  if (SendOrder(worker.control.get(), descriptors) < 0) {
+  if (SendOrder(worker.control.get(), descriptors) < 0 && !HasWord(worker.control.get())) {
     const int code = errno;
     KillAndReap(worker.pid);
-    return std::unexpected(Error("sendmsg", "worker", code));
+    return std::unexpected(Error("sendmsg", "worker", code == ECONNRESET ? EPIPE : code));
   }
-  (void)Ask();  // a launcher that cannot be asked is found dead by the next call
+  kill(worker.pid, SIGCONT);  // should somebody have stopped it while it waited
+  (void)Ask();                // a launcher that cannot be asked is found dead by the next call
   return worker;
 }
 
 bool Launcher::Contains(pid_t pid) {
-  (void)AwaitWorker(Patience::kNone);  // one that we have not heard of yet waits all the same
+  if (owed_) (void)AwaitReply();
   return pid == pid_ || (waiting_ && waiting_->pid == pid);
 }
 
@@ -238,6 +268,7 @@ Result<LaunchedWorker> Launchers::Launch(const sandbox::SeccompProgram& program,
     Result<LaunchedWorker> worker = (*launcher)->Launch(descriptors);
     if (worker) return worker;
     kept_.pop_front();  // whatever it is, the next one starts afresh
+    on_lost_();
     // It had ended before, and nobody has seen the order.
     if (worker.error().sys_errno != EPIPE || attempt > 0) return worker;
   }

@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <list>
 #include <optional>
 #include <span>
@@ -39,26 +40,32 @@ class Launcher {
 
   // `descriptors`: borrowed; those of a worker but for its control socket, in the order of their
   // numbers. EPIPE: there is no launcher any more, or its worker has ended before it could begin.
+  // Any error: this launcher is to be given up.
   Result<LaunchedWorker> Launch(std::span<const int> descriptors);
-  // Whether it is this launcher, or a worker of it that waits.
+  // Whether it is this launcher, or a worker of it that waits. Waits for a worker that is being
+  // forked: it is a child of ours already.
   bool Contains(pid_t pid);
 
  private:
-  enum class Patience { kNone, kUsual };
-
   Launcher(pid_t pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
   Result<void> Ask();
-  Result<void> AwaitWorker(Patience patience);
+  Result<void> AwaitReply();
+  Result<void> AwaitWorker();
+  void Kill();
 
-  pid_t pid_;
-  UniqueFd socket_;  // empty: moved from
+  pid_t pid_;          // -1: dead and reaped
+  UniqueFd socket_;    // empty: moved from
+  bool owed_ = false;  // we have asked for a worker and not heard of it
   std::optional<LaunchedWorker> waiting_;
 };
 
 class Launchers {
  public:
-  // `worker_path`: executable or script; absolute, or as execve takes it.
-  explicit Launchers(std::string worker_path) : worker_path_(std::move(worker_path)) {}
+  // `worker_path`: executable or script; absolute, or as execve takes it. `on_lost` hears of each
+  // launcher that was given up: it may have forked somebody of whom we have not heard.
+  explicit Launchers(
+      std::string worker_path, std::function<void()> on_lost = [] {})
+      : worker_path_(std::move(worker_path)), on_lost_(std::move(on_lost)) {}
 
   // A launcher that is found dead is replaced.
   Result<LaunchedWorker> Launch(const sandbox::SeccompProgram& program,
@@ -73,6 +80,7 @@ class Launchers {
   Result<Launcher*> Find(const sandbox::SeccompProgram& program);
 
   std::string worker_path_;
+  std::function<void()> on_lost_;
   std::list<Kept> kept_;  // the most recently used first
 };
 

@@ -136,6 +136,50 @@ TEST_F(LauncherTest, AWaitingWorkerThatWasKilledIsReplacedAndNothingIsLost) {
   Reap(Launch(launchers_, Program("one")));
 }
 
+// The connection is then reset, because what we asked for was never read.
+TEST_F(LauncherTest, OneThatDiedBeforeItReadIsReplacedToo) {
+  Reap(Launch(launchers_, Program("one")));
+  const pid_t launcher = Contained(launchers_, 1)[0];
+  kill(launcher, SIGSTOP);
+  Reap(Launch(launchers_, Program("one")));  // the worker that waited
+  KillAndWaitForDeath(launcher);
+  Reap(Launch(launchers_, Program("one")));
+}
+
+TEST_F(LauncherTest, AWaitingWorkerThatWasStoppedRunsAll) {
+  Reap(Launch(launchers_, Program("one")));
+  kill(Contained(launchers_, 1)[1], SIGSTOP);
+  Reap(Launch(launchers_, Program("one")));
+}
+
+TEST_F(LauncherTest, WhatWasLostIsTold) {
+  int lost = 0;
+  Launchers launchers(UseFake(), [&lost] { ++lost; });
+  Reap(Launch(launchers, Program("one")));
+  EXPECT_EQ(lost, 0);
+  KillAndWaitForDeath(Contained(launchers, 1)[1]);
+  Reap(Launch(launchers, Program("one")));
+  EXPECT_EQ(lost, 1);
+}
+
+// What was refused when nobody wanted it is no reason to fail a call that comes later.
+TEST_F(LauncherTest, AForkAheadThatFailedIsTriedAgain) {
+  const std::size_t before = OpenDescriptors();
+  const UniqueFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Reap(Launch(launchers_, Program("one")));
+  const pid_t launcher = Contained(launchers_, 1)[0];
+  Reap(Launch(launchers_, Program("one")));
+  rlimit old{};
+  getrlimit(RLIMIT_NOFILE, &old);
+  const rlimit low{static_cast<rlim_t>(OpenDescriptors()), old.rlim_max};
+  ASSERT_GT(low.rlim_cur, before);
+  setrlimit(RLIMIT_NOFILE, &low);
+  EXPECT_TRUE(launchers_.Contains(launcher));  // hears that there is no room for the next one
+  setrlimit(RLIMIT_NOFILE, &old);
+  Reap(Launch(launchers_, Program("one")));
+  EXPECT_EQ(Contained(launchers_, 1)[0], launcher);
+}
+
 TEST_F(LauncherTest, OneThatIsStoppedStopsUsForSecondsOnly) {
   Reap(Launch(launchers_, Program("one")));
   kill(Contained(launchers_, 1)[0], SIGSTOP);

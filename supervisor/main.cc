@@ -1,7 +1,9 @@
 // project-actions: builds what the chosen subcommand needs, and passes it down.
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "supervisor/call.h"
@@ -39,10 +41,31 @@ struct Dispatch {
   }
 };
 
+// A descriptor that is closed would be given to the next file that we open, and be written to as if it
+// were a stream.
+void OpenStandardStreams() {
+  int fd = 0;
+  do {
+    fd = open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
+}
+
+// As many descriptors as we may have: a call takes some, and what a command may have on its way through
+// sockets must stay below what we may (sandbox/rlimits.cc).
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 }  // namespace pa
 
 int main(int argc, char** argv) {
+  pa::OpenStandardStreams();
+  pa::RaiseDescriptorLimit();
   // A client that goes away is an error of write(2), not the end of us: the tree must end first.
   struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;

@@ -41,6 +41,15 @@ Execution Busy() {
   return execution;
 }
 
+// A probe that did not come to its end has shown nothing.
+Execution Unobserved(const Execution& probe) {
+  Execution execution;
+  execution.failed_step = worker::Step::kProbe;
+  execution.failure =
+      std::string("probe: nothing was tried, it ended as ") + OutcomeName(probe.outcome);
+  return execution;
+}
+
 Execution NeverStarted() {
   Execution execution;
   execution.outcome = Outcome::kCancelled;
@@ -119,7 +128,7 @@ struct Runner::Impl {
       : loop(uv_loop),
         config(std::move(runner_config)),
         store(result_store),
-        launchers(std::in_place, config.worker_path),
+        launchers(std::in_place, config.worker_path, [this] { orphans.Kill(context->is_worker); }),
         departures(std::in_place, uv_loop),
         trash(std::in_place, uv_loop),
         slots(config.tmp_base, [this](std::string path, UniqueFd lock) {
@@ -218,6 +227,8 @@ Task<Execution> Runner::Impl::Probe(const policy::WorkingDirectory& directory,
   if (canary->empty()) co_return nothing_to_try;
   Task<Execution> task = Execute(plan, allow, limits, options);
   Execution execution = co_await task;
+  const bool tried = execution.outcome != Outcome::kExited || execution.probe_tried != 0;
+  if (!tried) co_return Unobserved(execution);
   co_return execution;
 }
 
@@ -228,6 +239,8 @@ Task<std::optional<Execution>> Runner::Impl::Observe(const CommandPlan& plan,
   Task<Execution> task = Probe(plan.directory, allow, policy->limits);
   Execution execution = co_await task;
   if (execution.outcome == Outcome::kSetupFailed) co_return execution;
+  if (closing) co_return NeverStarted();
+  if (execution.outcome != Outcome::kExited) co_return Unobserved(execution);
   const std::uint32_t open = execution.probe_tried & ~execution.probe_denied;
   if (open == 0) {
     probed = std::move(policy);

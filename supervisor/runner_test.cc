@@ -205,6 +205,21 @@ TEST_F(RunnerTest, EachStepOfTheWorkerThatFailsIsNamed) {
   }
 }
 
+TEST_F(RunnerTest, AProbeThatTriedNothingRunsNothing) {
+  for (const char* way : {"cancelled", "untried", ""}) {
+    const fs::path wrapper = base_ / "wrapper";
+    std::ofstream(wrapper) << "#!/bin/sh\nPA_FAKE_PROBE='" << way << "' exec "
+                           << FromEnvironment("PA_FAKE_WORKER") << " \"$@\"\n";
+    chmod(wrapper.c_str(), 0700);
+    UseWorker(wrapper);
+    const Execution execution = Run({"/fake", "echo", "ran"});
+    const bool tried = *way == '\0';
+    EXPECT_EQ(execution.outcome, tried ? Outcome::kExited : Outcome::kSetupFailed) << way;
+    EXPECT_EQ(execution.out.text, tried ? "ran\n" : "");
+    EXPECT_EQ(execution.failure.starts_with("probe: nothing was tried"), !tried);
+  }
+}
+
 TEST_F(RunnerTest, RunningOutOfDescriptorsIsSurvived) {
   EXPECT_EQ(Shell("true").exit_code, 0);
   const UniqueFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -18,18 +18,25 @@ SysResult<void> Attempt(long result, const char* op, std::string_view subject = 
   return {};
 }
 
+void SetDisposition(int number, void (*disposition)(int)) {
+  const struct {
+    void (*handler)(int);
+    unsigned long flags, restorer, mask;
+  } action = {disposition, 0, 0, 0};
+  constexpr std::size_t kMaskBytes = 8;
+  syscall(SYS_rt_sigaction, number, &action, nullptr, kMaskBytes);
+}
+
 // Ignored signals would stay ignored in the command; make and shells do not expect that. By the system
 // call itself, because libc keeps 32 to 34 to itself and glibc's posix_spawn leaves 32 ignored. All
 // zeros: SIG_DFL, no flags, an empty mask. Then everything that can be blocked is, for the whole life
 // of launcher and guardian; what a guardian wants to know of it reads from a descriptor.
 SysResult<void> ResetSignals() {
-  const unsigned long default_action[4] = {};
-  constexpr std::size_t kMaskBytes = 8;
-  for (int number = 1; number < NSIG; ++number) {
-    syscall(SYS_rt_sigaction, number, default_action, nullptr, kMaskBytes);
-  }
+  for (int number = 1; number < NSIG; ++number) SetDisposition(number, SIG_DFL);
+  for (const int number : kCancelSignals) SetDisposition(number, SIG_IGN);
   sigset_t set;
   sigfillset(&set);
+  for (const int number : kCancelSignals) sigdelset(&set, number);
   return Attempt(sigprocmask(SIG_SETMASK, &set, nullptr), "sigprocmask");
 }
 
@@ -45,6 +52,16 @@ SysResult<void> DropCapabilities() {
 }
 
 }  // namespace
+
+SysResult<void> TakeCancelSignals() {
+  sigset_t set;
+  sigfillset(&set);
+  if (auto blocked = Attempt(sigprocmask(SIG_SETMASK, &set, nullptr), "sigprocmask"); !blocked) {
+    return blocked;
+  }
+  for (const int number : kCancelSignals) SetDisposition(number, SIG_DFL);
+  return {};
+}
 
 bool Harden(Outcome& outcome) {
   return Take(outcome, Step::kSession, [] { return ResetSignals(); }) &&

@@ -2,11 +2,21 @@
 // them inherit it, or by hand for the one. Freestanding.
 #pragma once
 
+#include <signal.h>
+
 #include "worker/outcome.h"
 
 namespace pa::worker {
 
-// False: a step failed, and is in `outcome`.
+// Each means "cancel" to a guardian.
+inline constexpr int kCancelSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
+// False: a step failed, and is in `outcome`. Signals are default and blocked, but those that mean
+// "cancel": they are ignored, because nothing is there yet that could be cancelled, and one that was
+// kept would cancel an order that came later.
 bool Harden(Outcome& outcome);
+
+// From now on the cancel signals are blocked, too, and wait to be read.
+SysResult<void> TakeCancelSignals();
 
 }  // namespace pa::worker

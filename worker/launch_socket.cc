@@ -60,7 +60,7 @@ bool Reply(int socket, pid_t pid, int control_fd) {
   msghdr message = {};
   message.msg_iov = &bytes;
   message.msg_iovlen = 1;
-  if (pid > 0) {
+  if (control_fd >= 0) {
     message.msg_control = control;
     message.msg_controllen = sizeof(control);
     cmsghdr* header = CMSG_FIRSTHDR(&message);
@@ -96,25 +96,36 @@ SysResult<std::string_view> LaunchSocket::ReceiveProgram(std::span<char> buffer)
   return packet.substr(sizeof(kLaunchMagic));
 }
 
-bool LaunchSocket::Serve(Until until) {
-  for (;;) {
-    LaunchOrder order;
-    const ssize_t got = recv(fd_.get(), &order, sizeof(order), 0);
-    if (got != sizeof(order) || order.magic != kLaunchMagic) return false;
-    int ends[2] = {-1, -1};
-    const bool paired = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0;
-    const pid_t pid = paired ? ForkSibling() : -errno;
-    if (pid == 0) {
-      // Neither end of another's may stay open here: its hang-up tells of an end.
-      fd_.reset();
-      if (dup2(ends[1], kControlFd) < 0) return false;
-      syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
-      return AwaitOrder();
-    }
-    const bool replied = Reply(fd_.get(), pid, ends[0]);
-    syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
-    if (!replied || until == Until::kTheFirstOrder) return false;
+bool LaunchSocket::ForkOne() {
+  LaunchOrder order;
+  const ssize_t got = recv(fd_.get(), &order, sizeof(order), 0);
+  if (got != sizeof(order) || order.magic != kLaunchMagic) {
+    fd_.reset();
+    return false;
   }
+  int ends[2] = {-1, -1};
+  const bool paired = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0;
+  const pid_t pid = paired ? ForkSibling() : -errno;
+  if (pid == 0) {
+    // Neither end of another's may stay open here: its hang-up tells of an end.
+    fd_.reset();
+    if (dup2(ends[1], kControlFd) < 0) return false;
+    syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
+    return true;
+  }
+  // A descriptor may be refused (the user has too many on their way: ETOOMANYREFS); the worker is
+  // then of no use, but must not stay unknown.
+  const bool replied = Reply(fd_.get(), pid, ends[0]) || Reply(fd_.get(), pid, -1);
+  syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
+  if (!replied) fd_.reset();
+  return false;
+}
+
+bool LaunchSocket::Serve() {
+  while (is_open()) {
+    if (ForkOne()) return AwaitOrder();
+  }
+  return false;
 }
 
 }  // namespace pa::worker

@@ -3,7 +3,8 @@
 //   supervisor -> launcher   kLaunchMagic, then the seccomp program of all its workers (struct
 //                            sock_filter[]; nothing: each worker loads the one of its spec)
 //   supervisor -> launcher   LaunchOrder
-//   launcher -> supervisor   LaunchReply with our end of the worker's control socket as SCM_RIGHTS
+//   launcher -> supervisor   LaunchReply with the supervisor's end of the worker's control socket as
+//                            SCM_RIGHTS; without it when it could not be sent
 //   supervisor -> worker     LaunchOrder on that socket, with the other descriptors of
 //                            worker/protocol.h, in the order of their numbers; the ruleset may lack
 //
@@ -35,13 +36,14 @@ class LaunchSocket {
 
   SysResult<std::string_view> ReceiveProgram(std::span<char> buffer);
 
-  enum class Until { kTheSupervisorIsGone, kTheFirstOrder };
   // True in a worker that shall begin; false in the launcher when nobody orders any more, and in a
   // worker that nobody wants.
-  bool Serve(Until until);
+  bool Serve();
+  // Answers one LaunchOrder. True in the worker, which has its control socket and nothing else.
+  bool ForkOne();
 
  private:
-  UniqueFd fd_;
+  UniqueFd fd_;  // empty: we are a worker, or nobody orders any more
 };
 
 }  // namespace pa::worker

@@ -52,6 +52,13 @@ bool Prepare(Launcher& launcher) {
                 if (chdir("/") == 0) return {};
                 return std::unexpected(SysError{"chdir", "/", errno});
               }) &&
+         // Out of the supervisor's process group, and every worker that waits with us: what is meant for
+         // that group is the supervisor's to judge.
+         Take(outcome, Step::kSession,
+              []() -> SysResult<void> {
+                if (setpgid(0, 0) == 0 || errno == EPERM) return {};
+                return std::unexpected(SysError{"setpgid", {}, errno});
+              }) &&
          Harden(outcome) &&
          // Last, because it may refuse what the steps before it needed.
          Take(outcome, Step::kSeccomp, [&] { return LoadProgram(*program); });
@@ -67,17 +74,14 @@ int RunLauncher() {
     return kExitSetupFailed;
   }
   SetName("pa-launcher");
-  // What failed is the failure of the first worker, and told by it: for the next there will be a new
-  // launcher.
-  using Until = LaunchSocket::Until;
-  const bool in_worker =
-      launcher.socket.Serve(ready ? Until::kTheSupervisorIsGone : Until::kTheFirstOrder);
-  if (!in_worker) return ready ? 0 : kExitSetupFailed;
-  SetName("pa-worker");
+  // What failed is the failure of the first worker, and told by it without waiting for an order: for
+  // the next there will be a new launcher.
   if (!ready) {
-    Reporter(kControlFd).SetupFailed(launcher.outcome);
+    if (launcher.socket.ForkOne()) Reporter(kControlFd).SetupFailed(launcher.outcome);
     return kExitSetupFailed;
   }
+  if (!launcher.socket.Serve()) return 0;
+  SetName("pa-worker");
   return RunWorker({.seccomp_loaded = launcher.has_program});
 }
 

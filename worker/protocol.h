@@ -40,7 +40,8 @@ enum class Action : std::uint8_t {
 inline constexpr std::uint64_t kUmaskOfUser = ~0ull;
 
 inline constexpr std::size_t kMaxSpecBytes = 8u << 20;
-inline constexpr std::size_t kMaxLaunchProgram = sizeof(kLaunchMagic) + 4096 * 8;  // BPF_MAXINSNS
+inline constexpr std::size_t kMaxLaunchProgram =
+    sizeof(kLaunchMagic) + std::size_t{4096} * 8;  // BPF_MAXINSNS
 
 // Exit statuses of the worker itself: of `--spec`, and of a worker that could not even report.
 inline constexpr int kExitTimedOut = 124;

@@ -138,9 +138,11 @@ SysResult<void> DecodeSpec(Work& work) {
 // stays: what the command creates is the user's.
 SysResult<void> StartSession(Work& work) {
   if (work.by_hand == nullptr && setpgid(0, 0) != 0 && errno != EPERM) return Failed("setpgid");
+  if (auto taken = TakeCancelSignals(); !taken) return taken;
   sigset_t set;  // of those that are blocked, what the guardian reads
   sigemptyset(&set);
-  for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&set, number);
+  sigaddset(&set, SIGCHLD);
+  for (const int number : kCancelSignals) sigaddset(&set, number);
   work.signal_fd.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   return Attempt(work.signal_fd.get(), "signalfd");
 }

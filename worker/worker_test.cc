@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -186,6 +187,15 @@ TEST_P(WorkerTest, OneOfLauncherAndSpecHasTheSeccompProgram) {
     EXPECT_EQ(done.out, "");
     EXPECT_EQ(done.Last().step, Step::kDecodeSpec);
     EXPECT_STREQ(done.Last().subject, "decode spec \"seccomp_program\"");
+  }
+}
+
+// It is for the server, or for nobody; a guardian that found it later would take it for a cancel.
+TEST_P(WorkerTest, ASignalBeforeTheOrderCancelsNothing) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+    const Finished done = Run(Shell(*scratch_, "echo ran"), {.signal_before_order = signal});
+    EXPECT_EQ(done.out, "ran\n");
+    EXPECT_EQ(done.Last().reason, EndReason::kExited) << strsignal(signal);
   }
 }
 

@@ -99,7 +99,8 @@ void SendWithDescriptors(int socket, LaunchOrder order, std::span<const int> des
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
   std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
-  Check(sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(order), "sendmsg");
+  // Who could not be confined tells so at once, and takes no order.
+  Check(sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(order) || errno == EPIPE, "sendmsg");
 }
 
 [[noreturn]] void BecomeLauncher(const StartOptions& options, int socket) {
@@ -215,6 +216,7 @@ void WorkerRun::Launch(const StartOptions& options, const std::string& program,
   waitpid(launcher, nullptr, 0);
   Check(reply.pid > 0 && control_, "launch");
   pid_ = reply.pid;
+  if (options.signal_before_order != 0) kill(pid_, options.signal_before_order);
   SendWithDescriptors(control_.get(), order, descriptors);
 }
 
@@ -234,7 +236,9 @@ bool WorkerRun::Pump(int timeout_ms) {
   if (events[1].revents != 0) ReadSome(err_, finished_.err);
   if (events[2].revents == 0) return true;
   WorkerStatus status;
-  if (recv(control_.get(), &status, sizeof(status), 0) == sizeof(status)) {
+  ssize_t got = recv(control_.get(), &status, sizeof(status), 0);
+  if (got < 0 && errno == ECONNRESET) got = recv(control_.get(), &status, sizeof(status), 0);
+  if (got == sizeof(status)) {
     finished_.statuses.push_back(status);
   } else {
     control_.reset();

@@ -57,6 +57,7 @@ struct StartOptions {
   // The launcher gets the spec's program, and the spec that is sent has none.
   std::optional<std::string> program;  // the launcher's instead
   std::string program_in_spec;
+  int signal_before_order = 0;  // to the worker that waits
 };
 
 struct Finished {

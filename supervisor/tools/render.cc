@@ -100,10 +100,10 @@ void AddStream(ToolResult& result, const std::string& name, const Captured& stre
 
 // The steps that make the sandbox; the others are our own affairs.
 bool IsProtection(worker::Step step) {
-  constexpr std::array kProtections = {
-      worker::Step::kUndumpable, worker::Step::kSubreaper,     worker::Step::kCapabilities,
-      worker::Step::kNoNewPrivs, worker::Step::kGuardianScope, worker::Step::kNamespaces,
-      worker::Step::kLimits,     worker::Step::kLandlock,      worker::Step::kSeccomp};
+  using enum worker::Step;
+  constexpr std::array kProtections = {kUndumpable,    kSubreaper,  kCapabilities, kNoNewPrivs,
+                                       kGuardianScope, kNamespaces, kLimits,       kLandlock,
+                                       kSeccomp,       kProbe};
   return std::ranges::find(kProtections, step) != kProtections.end();
 }
 

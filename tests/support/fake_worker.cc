@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
@@ -28,12 +29,13 @@ void Send(const void* bytes, std::size_t size) {
   (void)send(pa::worker::kControlFd, bytes, size, MSG_NOSIGNAL);
 }
 
-void Ended(EndReason reason) {
+void Ended(EndReason reason, std::uint32_t denied_attempts = 0) {
   WorkerStatus status;
   status.kind = StatusKind::kEnded;
   status.reason = reason;
   status.exit_code = reason == EndReason::kExited ? 0 : -1;
   status.tmp_clean = 1;
+  status.probe_tried = status.probe_denied = denied_attempts;
   Send(&status, sizeof status);
 }
 
@@ -143,8 +145,9 @@ int Run() {
   if (!bytes) return 1;
   const pa::Result<pa::worker::WorkerSpec> spec = pa::worker::DecodeSpec(*bytes);
   if (!spec) return 1;
-  if (spec->action == pa::worker::Action::kProbe) {  // nothing was tried, so nothing was not denied
-    Echo({});
+  if (spec->action == pa::worker::Action::kProbe) {
+    const std::string way = getenv("PA_FAKE_PROBE") != nullptr ? getenv("PA_FAKE_PROBE") : "";
+    Ended(way == "cancelled" ? EndReason::kCancelled : EndReason::kExited, way.empty() ? 1 : 0);
     return 0;
   }
   if (spec->argv.size() < 2) return 1;
@@ -174,5 +177,5 @@ int main() {
   pa::worker::LaunchSocket socket;
   char program[pa::worker::kMaxLaunchProgram];
   if (!socket.Open() || !socket.ReceiveProgram(program)) return 1;
-  return socket.Serve(pa::worker::LaunchSocket::Until::kTheSupervisorIsGone) ? Run() : 0;
+  return socket.Serve() ? Run() : 0;
 }
