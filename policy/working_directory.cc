@@ -88,6 +88,13 @@ DirectoryRefusal Refuse(const Policy& policy, std::string_view text, std::string
                         std::string_view why = "") {
   DirectoryRefusal refusal{std::string(text) + ": " + Shown(path), ""};
   if (!why.empty()) refusal.message.append(" (").append(why).append(")");
+  if (std::ranges::find(policy.roots, path) != policy.roots.end()) {
+    refusal.ai_message =
+        "This is a root of the server itself, so no argument can help. Tell the user to start it "
+        "with "
+        "a --root (or `roots` in the policy) that they own and can write to.";
+    return refusal;
+  }
   refusal.ai_message =
       "Leave working_directory out to work in " + policy.roots.front() +
       ", or pass a directory of the current user inside one of the allowed roots: ";

@@ -53,6 +53,23 @@ void Print(const ToolResult& result, TerminalView& view) {
   for (const std::string& warning : result.warnings) view.Note("warning: " + warning, true);
 }
 
+void PrintStructured(const ToolResult& result, std::chrono::microseconds took) {
+  (void)WriteAll(STDOUT_FILENO, StructuredContent(result, took) + "\n");
+}
+
+// Options, environment or policy files; nothing was run.
+ToolResult Misconfigured(const std::vector<std::string>& errors) {
+  std::string message;
+  for (const std::string& error : errors) message += (message.empty() ? "" : "; ") + error;
+  return RefusedCall({.code = "INVALID_ARGUMENT",
+                      .message = std::move(message),
+                      .ai_message =
+                          "The options or the policy of this command line are wrong, not the "
+                          "tool's arguments. Nothing was run.",
+                      .recoverable = false,
+                      .details = ""});
+}
+
 ToolResult UnknownTool(const std::string& name) {
   std::string names;
   for (const Tool* tool : AllTools())
@@ -121,6 +138,7 @@ int RunCall(const CallCommand& command, const Environment& environment) {
   auto parts = LoadEngineParts(command.common, environment);
   if (!parts) {
     for (const std::string& line : parts.error()) LogError(line);
+    if (command.json) PrintStructured(Misconfigured(parts.error()), {});
     return kExitRefused;
   }
   const auto begin = Clock::now();
@@ -134,8 +152,8 @@ int RunCall(const CallCommand& command, const Environment& environment) {
     result = Execute(command, engine, loop, std::move(*request), &view, environment);
   }
   if (command.json) {
-    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
-    (void)WriteAll(STDOUT_FILENO, StructuredContent(result, took) + "\n");
+    PrintStructured(result,
+                    std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));
   } else {
     Print(result, view);
   }

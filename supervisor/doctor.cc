@@ -96,10 +96,12 @@ void AppendPolicy(const DoctorReport& report, const Painter& paint, std::string*
 
 }  // namespace
 
-bool DoctorReport::Complete() const {
+bool DoctorReport::Enforceable() const {
   return enforcement.Full() && probe_error.empty() && probe_allowed.empty() &&
-         !probe_denied.empty() && policy_errors.empty() && !worker.empty();
+         !probe_denied.empty() && !worker.empty();
 }
+
+bool DoctorReport::Complete() const { return Enforceable() && policy_errors.empty(); }
 
 std::string FormatDoctorText(const DoctorReport& report, bool colours) {
   const Painter paint(colours);
@@ -109,10 +111,15 @@ std::string FormatDoctorText(const DoctorReport& report, bool colours) {
   AppendProbe(report, paint, &out);
   AppendPrograms(report, paint, &out);
   AppendPolicy(report, paint, &out);
-  out += report.Complete()
+  out += report.Enforceable()
              ? "\n" + paint(kGreen, "The default policy can be enforced in full.") + "\n"
              : "\n" + paint(kRed, "The default policy can NOT be enforced in full") +
-                   ": see what is red above. Commands whose protections are missing do not run.\n";
+                   ": see the protections and the probe above. Commands whose protections are "
+                   "missing do not run.\n";
+  if (!report.policy_errors.empty()) {
+    out +=
+        paint(kRed, "Nothing starts with this policy") + ": mend the errors under Policy above.\n";
+  }
   return out;
 }
 

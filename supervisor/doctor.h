@@ -27,7 +27,8 @@ struct DoctorReport {
   std::string probe_error;                 // why there was no probe
 
   // The default policy can be enforced in full: the exit status.
-  bool Complete() const;
+  bool Enforceable() const;  // the default policy, on this kernel
+  bool Complete() const;     // and the policy in use loads
 };
 
 std::string FormatDoctorText(const DoctorReport& report, bool colours);

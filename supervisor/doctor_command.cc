@@ -103,6 +103,7 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
   };
   const policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
   if (loaded.policy) report.policy_files = loaded.policy->sources;
+  if (loaded.policy) LogSources(*loaded.policy);
   for (const auto& diagnostic : loaded.diagnostics) {
     report.policy_errors.push_back(diagnostic.Format());
   }

@@ -28,7 +28,10 @@ TEST(Doctor, WhateverIsMissingMakesItIncomplete) {
   auto broken = [](auto change) {
     DoctorReport report = Healthy();
     change(report);
-    EXPECT_NE(FormatDoctorText(report, false).find("NOT be enforced"), std::string::npos);
+    const std::string text = FormatDoctorText(report, false);
+    EXPECT_EQ(text.find("NOT be enforced") != std::string::npos, report.policy_errors.empty());
+    EXPECT_EQ(text.find("Nothing starts with this policy") != std::string::npos,
+              !report.policy_errors.empty());
     return !report.Complete();
   };
   EXPECT_TRUE(broken([](auto& r) { r.enforcement = sandbox::Assess({}, {}, {}); }));

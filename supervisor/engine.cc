@@ -68,6 +68,8 @@ std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
   const Result<std::string> worker = FindWorker(options.worker);
   if (!worker) wrong.push_back(worker.error().Message());
   if (!wrong.empty()) return std::unexpected(std::move(wrong));
+  LogSources(*loaded.policy);
+  LogInfo("worker: " + *worker);
   return EngineParts{.policy = std::move(loaded.policy), .worker = *worker};
 }
 
@@ -85,8 +87,8 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
           [this] {
             if (on_targets_) on_targets_();
           },
-          [this](const std::string& directory) {
-            if (watch_) watch_->Watch(directory);
+          [this](const std::string& directory, std::span<const std::string> files) {
+            if (watch_) watch_->Watch(directory, files);
           }),
       services_{.loop = loop,
                 .policy = [this] { return policy_; },
@@ -99,7 +101,11 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
 
 void Engine::WhenTargetsChange(std::function<void()> callback) {
   on_targets_ = std::move(callback);
-  watch_.emplace(loop_, [this](const std::string& directory) { DiscoverAgain(directory); });
+  watch_.emplace(loop_, [this](const std::string& directory) {
+    // Where nobody has asked yet, nothing is run; that something was touched is told all the same.
+    targets_.Knows(directory) ? DiscoverAgain(directory) : on_targets_();
+  });
+  for (const std::string& root : policy_->roots) watch_->Watch(root, {});
 }
 
 // As if a client had asked: the same tool, policy and confinement; the cache tells what has changed.

@@ -1,5 +1,8 @@
 #include "supervisor/envelope.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/json_writer.h"
 
 namespace pa {
@@ -8,6 +11,15 @@ namespace {
 constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr std::string_view kClientKey = "io.modelcontextprotocol/clientInfo";
+
+constexpr std::string_view kLogLevelKey = "io.modelcontextprotocol/logLevel";
+
+// We send no log messages, so that a level changes nothing; one that is none is a mistake all the same.
+bool IsLogLevel(const JsonValue& value) {
+  constexpr std::array<std::string_view, 8> kLevels = {"debug", "info",     "notice", "warning",
+                                                       "error", "critical", "alert",  "emergency"};
+  return value.IsString() && std::ranges::find(kLevels, value.AsString()) != kLevels.end();
+}
 
 rpc::Failure InvalidParams(std::string message) {
   return {.code = rpc::kInvalidParams,
@@ -36,6 +48,9 @@ std::optional<std::expected<Revision, rpc::Failure>> ClaimedRevision(const JsonV
     return std::unexpected(BadKey(kCapabilitiesKey, "must be an object"));
   if (client != nullptr && !client->IsObject()) {
     return std::unexpected(BadKey(kClientKey, "must be an object"));
+  }
+  if (const JsonValue* level = meta->Find(kLogLevelKey); level != nullptr && !IsLogLevel(*level)) {
+    return std::unexpected(BadKey(kLogLevelKey, "must be a level of RFC 5424, such as \"info\""));
   }
   // A legacy revision cannot be claimed: it begins with initialize.
   const std::optional<Revision> revision = FindRevision(version->AsString());

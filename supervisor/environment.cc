@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "supervisor/log.h"
 #include "supervisor/tool.h"
 
 namespace pa {
@@ -78,6 +79,12 @@ Result<std::string> FindWorker(const std::optional<std::string>& given) {
   std::string installed = PROJECT_ACTIONS_LIBEXECDIR "/project-actions-worker";
   if (access(installed.c_str(), X_OK) == 0) return installed;
   return std::unexpected(Error("find worker", beside + " or " + installed, errno));
+}
+
+void LogSources(const policy::Policy& policy) {
+  for (const std::string& root : policy.roots) LogInfo("root: " + root);
+  for (const std::string& source : policy.sources) LogInfo("policy: " + source);
+  if (policy.sources.empty()) LogInfo("policy: built-in defaults");
 }
 
 }  // namespace pa

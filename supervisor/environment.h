@@ -22,6 +22,9 @@ std::string HomeDirectory(const Environment& environment);
 // Who says what: command line, environment, files (policy/load.h). Reads no file.
 policy::PolicySources SourcesOf(const CommonOptions& options, const Environment& environment);
 
+// Where the policy comes from, for --verbose.
+void LogSources(const policy::Policy& policy);
+
 // `--worker` if given; else the worker of the build folder that our own executable lies in; else
 // the one in libexecdir. The error names every place that was looked at.
 Result<std::string> FindWorker(const std::optional<std::string>& given);

@@ -58,8 +58,11 @@ struct Execution {
   Captured out;
   Captured err;
   std::chrono::microseconds duration{0};
-  std::uint32_t strays_killed = 0;  // processes that outlived the command
-  std::uint32_t probe_denied = 0;   // action kProbe: as in worker/status.h
+  std::chrono::milliseconds time_limit{0};  // kTimedOut
+  bool time_limit_is_policys = false;       // limits.wall_time, not the call's timeout_ms
+  std::string warning;                      // for whoever reads the result
+  std::uint32_t strays_killed = 0;          // processes that outlived the command
+  std::uint32_t probe_denied = 0;           // action kProbe: as in worker/status.h
   std::uint32_t probe_tried = 0;
   // kSetupFailed: nothing ran, or the worker itself ended and took the command with it.
   std::string failure;  // `landlock_restrict_self: EPERM`

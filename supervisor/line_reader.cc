@@ -31,7 +31,7 @@ std::optional<LineReader::Line> LineReader::Next() {
       skipping_ = false;
     } else if (line.size() > limit_) {
       return Line{.text = {}, .too_long = true};
-    } else if (!WithoutReturn(line).empty()) {
+    } else if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
       return Line{.text = WithoutReturn(line)};
     }
   }

@@ -28,15 +28,20 @@ struct Dispatch {
     StartLog(command.common.verbose);
     return RunCall(command, environment);
   }
-  int operator()(const DoctorCommand& command) const { return RunDoctor(command, environment); }
+  int operator()(const DoctorCommand& command) const {
+    StartLog(command.common.verbose);
+    return RunDoctor(command, environment);
+  }
   int operator()(const PolicyCheckCommand& command) const {
     return RunPolicyCheck(command, environment);
   }
   int operator()(const PolicyShowCommand& command) const {
+    StartLog(command.common.verbose);
     return RunPolicyShow(command, environment);
   }
   int operator()(const PolicySchemaCommand&) const { return RunPolicySchema(); }
   int operator()(const PolicyExplainCommand& command) const {
+    StartLog(command.common.verbose);
     return RunPolicyExplain(command, environment);
   }
 };

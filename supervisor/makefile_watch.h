@@ -1,7 +1,7 @@
 // MakefileWatch: tells when the Makefile of a directory was touched, for clients that listen.
 //
 //   MakefileWatch watch(loop, [&](const std::string& directory) { ... discover again ... });
-//   watch.Watch("/srv/project");           // as often as one likes
+//   watch.Watch("/srv/project", {"rules/common.mk"});   // as often as one likes
 //
 // A hint and no more: truth is the file as it is at the call. The directory is watched, not the file,
 // because editors write another file and rename it. Never keeps the loop running.
@@ -12,7 +12,9 @@
 #include <chrono>
 #include <functional>
 #include <list>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace pa {
 
@@ -20,7 +22,9 @@ class MakefileWatch {
  public:
   // Many directories of one user share 128 inotify instances and some thousand watches; the ones named
   // least recently are given up.
-  static constexpr std::size_t kMaxDirectories = 16;
+  static constexpr std::size_t kMaxDirectories = 32;
+  // Of those that one Makefile includes. Beyond are what compilers write for each source.
+  static constexpr std::size_t kMaxFiles = 16;
   // An editor's save is several events.
   static constexpr std::chrono::milliseconds kSettle{100};
 
@@ -29,11 +33,15 @@ class MakefileWatch {
   MakefileWatch(const MakefileWatch&) = delete;
   MakefileWatch& operator=(const MakefileWatch&) = delete;
 
-  void Watch(const std::string& directory);
+  // `files`: what its Makefile includes, absolute or relative to `directory`; what lies elsewhere is
+  // not watched.
+  void Watch(const std::string& directory, std::span<const std::string> files);
   std::size_t watched() const { return entries_.size(); }
 
  private:
   struct Entry;  // frees itself when both handles are closed
+  void WatchIn(const std::string& directory, const std::string& project,
+               std::vector<std::string> names);
   static void OnEvent(uv_fs_event_t* handle, const char* name, int events, int status);
   static void OnSettled(uv_timer_t* handle);
   static void Close(Entry* entry);

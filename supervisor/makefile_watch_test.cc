@@ -52,8 +52,8 @@ class MakefileWatchTest : public ::testing::Test {
 
 TEST_F(MakefileWatchTest, AChangedMakefileIsToldOnce) {
   const std::string project = Directory("a");
-  watch_->Watch(project);
-  watch_->Watch(project);
+  watch_->Watch(project, {});
+  watch_->Watch(project, {});
   EXPECT_EQ(watch_->watched(), 1u);
   Write(project + "/Makefile");
   Write(project + "/Makefile");
@@ -64,8 +64,8 @@ TEST_F(MakefileWatchTest, AChangedMakefileIsToldOnce) {
 TEST_F(MakefileWatchTest, SoIsOneThatIsRenamedIntoPlaceButNoOtherFile) {
   const std::string project = Directory("a");
   const std::string other = Directory("b");
-  watch_->Watch(other);
-  watch_->Watch(project);
+  watch_->Watch(other, {});
+  watch_->Watch(project, {});
   Write(other + "/main.c");
   Write(project + "/.GNUmakefile.swp");
   std::filesystem::rename(project + "/.GNUmakefile.swp", project + "/GNUmakefile");
@@ -75,7 +75,7 @@ TEST_F(MakefileWatchTest, SoIsOneThatIsRenamedIntoPlaceButNoOtherFile) {
 
 TEST_F(MakefileWatchTest, TheNumberOfDirectoriesIsBoundedAndTheLatestStay) {
   for (std::size_t i = 0; i < MakefileWatch::kMaxDirectories + 3; ++i) {
-    watch_->Watch(Directory(std::to_string(i)));
+    watch_->Watch(Directory(std::to_string(i)), {});
   }
   EXPECT_EQ(watch_->watched(), MakefileWatch::kMaxDirectories);
   Write(Directory("0") + "/Makefile");  // given up
@@ -85,8 +85,26 @@ TEST_F(MakefileWatchTest, TheNumberOfDirectoriesIsBoundedAndTheLatestStay) {
   EXPECT_EQ(touched_, std::vector<std::string>{last});
 }
 
+TEST_F(MakefileWatchTest, WhatAMakefileIncludesIsWatchedForItsProject) {
+  const std::string project = Directory("a");
+  const std::string rules = Directory("a/rules");
+  const std::string elsewhere = Directory("b");
+  const std::vector<std::string> files = {"local.mk", "./rules/../rules/common.mk",
+                                          elsewhere + "/theirs.mk", "../b/theirs.mk", "main.d"};
+  watch_->Watch(project, files);
+  EXPECT_EQ(watch_->watched(), 2u);
+  for (const std::string file : {"/local.mk", "/rules/common.mk"}) {
+    touched_.clear();
+    Write(project + "/main.d");
+    Write(elsewhere + "/theirs.mk");
+    Write(project + file);
+    Run();
+    EXPECT_EQ(touched_, std::vector<std::string>{project}) << file;
+  }
+}
+
 TEST_F(MakefileWatchTest, ADirectoryThatIsNotThereIsNotWatched) {
-  watch_->Watch("/nonexistent/project");
+  watch_->Watch("/nonexistent/project", {});
   EXPECT_EQ(watch_->watched(), 0u);
 }
 

@@ -50,9 +50,10 @@ std::string Expected(const Param& param) {
   return "";
 }
 
+constexpr std::size_t kShown = 60;
+
 // A value as JSON, short enough for a message.
 std::string Short(const JsonValue& value) {
-  constexpr std::size_t kShown = 60;
   const std::string text = value.Dump();
   const std::string_view shown = Utf8Prefix(text, kShown);
   return std::string(shown) + (shown.size() < text.size() ? "..." : "");
@@ -90,8 +91,9 @@ ToolError UnknownArgument(std::span<const Param> params, const std::string& writ
   for (std::string_view name : names) known += fmt::format(", '{}'", name);
   known = known.empty() ? "no arguments" : "one of " + known.substr(2);
   const std::string shown = Short(JsonValue::String(written));
-  return Mismatch("",
-                  fmt::format("unknown argument {}{}", shown, policy::DidYouMean(written, names)),
+  return Mismatch(Utf8Prefix(written, kShown),
+                  fmt::format("unknown argument {}{}; expected {}", shown,
+                              policy::DidYouMean(written, names), known),
                   known, shown);
 }
 
@@ -104,7 +106,9 @@ std::expected<std::string, ToolError> ReadString(const Param& param, const JsonV
   const std::string& text = value.AsString();
   if (HasNul(text)) return std::unexpected(WrongValue(param, "a string with a NUL character"));
   if (!param.one_of.empty() && std::ranges::find(param.one_of, text) == param.one_of.end()) {
-    return std::unexpected(WrongValue(param, Came(value) + policy::DidYouMean(text, param.one_of)));
+    ToolError error = WrongValue(param, Came(value) + policy::DidYouMean(text, param.one_of));
+    if (!param.advice.empty()) error.ai_message = param.advice;
+    return std::unexpected(std::move(error));
   }
   return text;
 }

@@ -35,6 +35,7 @@ struct Param {
   std::int64_t minimum = 0;                       // kInteger; kStringArray: items
   std::int64_t maximum = 0;                       // 0: none (integers: 2^53 - 1)
   std::optional<std::int64_t> default_integer = std::nullopt;
+  std::string_view advice = {};   // kString, one_of: what to do about another value
   std::string_view pattern = {};  // printed in the schema; the tool refuses with its own error
 };
 

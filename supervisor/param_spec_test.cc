@@ -61,9 +61,11 @@ TEST(ValidateArguments, NoneAtAllIsAnEmptyObject) {
 }
 
 TEST(ValidateArguments, RefusalsNameWhatWasExpectedAndWhatCame) {
+  const std::string kKnown =
+      "one of 'target', 'language', 'timeout_ms', 'offset', 'dry_run', 'paths', 'tags'";
   const struct {
     const char* json;
-    const char* message;
+    std::string message;
   } cases[] = {
       {R"({})", "argument 'target' is required: a string"},
       {R"([])", "arguments: expected an object, got an array of 0"},
@@ -94,8 +96,10 @@ TEST(ValidateArguments, RefusalsNameWhatWasExpectedAndWhatCame) {
        "argument 'paths': expected an array of 1 to 3 strings, got an array of 0"},
       {R"({"target":"a","paths":["x",true]})",
        "argument 'paths': expected an array of 1 to 3 strings, got true at index 1"},
-      {R"({"target":"a","dryrun":true})", "unknown argument \"dryrun\" - did you mean 'dry_run'?"},
-      {R"({"target":"a","something_else":true})", "unknown argument \"something_else\""},
+      {R"({"target":"a","dryrun":true})",
+       "unknown argument \"dryrun\" - did you mean 'dry_run'?; expected " + kKnown},
+      {R"({"target":"a","something_else":true})",
+       "unknown argument \"something_else\"; expected " + kKnown},
   };
   for (const auto& c : cases) {
     const auto arguments = Validate(c.json);

@@ -35,6 +35,8 @@ int RunPolicyCheck(const PolicyCheckCommand& command, const Environment& environ
   sources.env_enable.reset();
   sources.env_commit_size.reset();
   sources.user_file = command.file;
+  // Wherever one stands: a file without roots works in the directory of whoever uses it.
+  sources.current_directory = sources.home;
   const int status = PrintDiagnostics(policy::LoadPolicy(sources));
   if (status == 0) fmt::print("{}: no errors\n", command.file);
   return status;
@@ -43,6 +45,7 @@ int RunPolicyCheck(const PolicyCheckCommand& command, const Environment& environ
 int RunPolicyShow(const PolicyShowCommand& command, const Environment& environment) {
   const auto loaded = policy::LoadPolicy(SourcesOf(command.common, environment));
   if (!loaded.policy) return PrintDiagnostics(loaded);
+  LogSources(*loaded.policy);
   Print(policy::ShowPolicy(*loaded.policy, command.json));
   return 0;
 }
@@ -55,6 +58,7 @@ int RunPolicySchema() {
 int RunPolicyExplain(const PolicyExplainCommand& command, const Environment& environment) {
   const auto loaded = policy::LoadPolicy(SourcesOf(command.common, environment));
   if (!loaded.policy) return PrintDiagnostics(loaded);
+  LogSources(*loaded.policy);
   const Tool* tool = FindTool(command.subject);
   const policy::Explanation explanation =
       tool != nullptr

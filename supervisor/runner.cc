@@ -276,6 +276,8 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
   RunningCommand command(*context, std::move(*worker), Capture(plan, allow, limits, options));
   Task<Execution> task = Await(command, options.cancel);
   Execution execution = co_await task;
+  execution.time_limit = milliseconds(allow.limits().wall_time_ms);
+  execution.time_limit_is_policys = execution.time_limit >= limits.wall_time;
   slots.Release(std::move(*slot), command.tmp_clean());
   co_return execution;
 }

@@ -20,6 +20,7 @@ constexpr int kMaxHunts = 500;
 constexpr milliseconds kBulkInterval{5};
 constexpr int kLooks = 100;
 constexpr milliseconds kReapInterval{1};
+constexpr int kWaitsForDeath = 20;
 
 }  // namespace
 
@@ -84,8 +85,8 @@ void RunningCommand::OnControl() {
   const bool more = worker_.ReadControl();
   if (worker_.settled()) {
     OnSettled();
-  } else if (!more || worker_.broken()) {
-    worker_.Kill(false);  // a guardian that hung up or talks nonsense guards nothing
+  } else if (worker_.broken()) {
+    worker_.Kill(false);  // a guardian that talks nonsense guards nothing
   }
   if (Over()) {
     control_.Close();
@@ -105,6 +106,9 @@ void RunningCommand::OnHangUp() {
 
 void RunningCommand::AwaitExit() {
   if (worker_.Reap()) return OnExit();
+  // One that hung up and goes on guards nothing. By now one that was killed would have been seen, whose
+  // end is told as what it is.
+  if (++waits_ == kWaitsForDeath && !worker_.settled()) worker_.Kill(false);
   reap_.Start(kReapInterval, [this] { AwaitExit(); });
 }
 

@@ -103,6 +103,7 @@ class RunningCommand {
   TimerHandle reap_;
   TimerHandle hunt_;
   int hunts_ = 0;
+  int waits_ = 0;
   bool hunting_ = false;
   bool settled_ = false;
   bool cancelled_ = false;

@@ -1,10 +1,14 @@
 #include "supervisor/session.h"
 
+#include <fmt/format.h>
+
+#include <cerrno>
 #include <vector>
 
 #include "base/json_writer.h"
 #include "policy/decide.h"
 #include "supervisor/envelope.h"
+#include "supervisor/log.h"
 #include "supervisor/tool_output.h"
 
 namespace pa {
@@ -68,6 +72,7 @@ struct Session::Call {
 
   rpc::Id id;
   Revision revision;
+  std::string_view tool;
   Clock::time_point started = Clock::now();
   bool silent = false;  // cancelled by the client, who must hear nothing more of it
   CancelSource cancel;
@@ -118,6 +123,18 @@ void Session::OnLine(std::string_view line) {
     OnNotification(*notification);
   }
   // A response: we have asked nothing.
+}
+
+// A cancel does not wait until the client reads: what it ends may be what it does not read. It comes
+// once more in its turn, for a request that was held with it.
+void Session::OnLineHeld(std::string_view line) {
+  if (line.find("notifications/cancelled") == std::string_view::npos) return;
+  const std::expected<rpc::Message, rpc::Failure> message = rpc::ParseMessage(line);
+  if (!message) return;
+  const auto* notification = std::get_if<rpc::Notification>(&*message);
+  if (notification != nullptr && notification->method == "notifications/cancelled") {
+    Cancel(notification->params);
+  }
 }
 
 void Session::OnLineTooLong(std::size_t limit) {
@@ -307,6 +324,7 @@ void Session::StartCall(const rpc::Id& id, Revision revision, policy::PolicyPtr 
   }
   calls_.emplace(id, std::move(owned));
   const Tool& tool = request.tool();
+  call.tool = tool.name;
   Task<ToolResult> task = tool.run(std::move(request), call.context);
   Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
 }
@@ -314,6 +332,8 @@ void Session::StartCall(const rpc::Id& id, Revision revision, policy::PolicyPtr 
 void Session::Finish(Call& call, const ToolResult& result) {
   const auto took =
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - call.started);
+  LogInfo(fmt::format("{}: {} in {} ms", call.tool, result.error ? result.error->code : "success",
+                      took.count() / 1000));
   const auto node = calls_.extract(call.id);
   call.progress.reset();  // before the reply, which is the last that a client hears of a call
   if (!call.silent) {
@@ -339,6 +359,9 @@ Session::Answer Session::ReadResource(const rpc::Request& request, Revision revi
   const auto uri = RequiredString(request.params, "uri");
   if (!uri) return std::unexpected(uri.error());
   const std::optional<Result<ResultChunk>> chunk = services_.results.Read(*uri);
+  if (chunk && !*chunk && chunk->error().sys_errno == EINVAL) {
+    return InvalidParams("uri: " + chunk->error().subject);
+  }
   if (!chunk) {
     JsonWriter data;
     data.BeginObject().Field("uri", *uri).EndObject();

@@ -48,6 +48,7 @@ class Session : public TransportHandler {
   Session& operator=(const Session&) = delete;
 
   void OnLine(std::string_view line) override;
+  void OnLineHeld(std::string_view line) override;
   void OnLineTooLong(std::size_t limit) override;
   void OnClosed() override { Shutdown(); }
 

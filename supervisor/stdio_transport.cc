@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cassert>
+#include <deque>
+#include <utility>
 
 #include "base/file.h"
 #include "base/unique_fd.h"
@@ -14,6 +16,7 @@ namespace pa {
 namespace {
 
 constexpr std::size_t kChunk = 64u << 10;
+constexpr std::size_t kMaxHeld = 1u << 20;
 
 // One end as libuv sees it. Files, /dev/null included, cannot be polled: they are read and written
 // directly, which does not block on them.
@@ -81,6 +84,9 @@ struct StdioTransport::Impl {
   void ReadFile();
   void OnRead(ssize_t count);
   void Pump();
+  void Handle(std::string_view line, bool too_long);
+  void Hold();
+  void AwaitReading();
   void EndOfInput();
 
   void Send(std::string line);
@@ -106,7 +112,14 @@ struct StdioTransport::Impl {
   uv_timer_t drain;
   std::string chunk;
   std::size_t queued = 0;
+  std::size_t queued_then = 0;  // when AwaitReading began to wait
   bool reading = false;
+  struct Held {
+    std::string line;
+    bool too_long;
+  };
+  std::deque<Held> held;  // lines that wait for the gate
+  std::size_t held_bytes = 0;
   bool held_back = false;  // Pump waits for the gate
   bool ended = false;      // end of input
   bool broken = false;     // the peer does not take our output any more
@@ -187,24 +200,59 @@ void StdioTransport::Impl::EndOfInput() {
   Pump();
 }
 
-// Hands lines on while the client takes our replies; a flood of requests waits in the pipe, not
-// here.
+// Hands lines on while the client takes our replies. While it does not, a cancel and the end of input
+// are still heard, as far as kMaxHeld reaches; a flood of requests waits in the pipe, not here.
 void StdioTransport::Impl::Pump() {
   while (!gate.closed() && !broken && !closing) {
+    if (!held.empty()) {
+      const Held first = std::move(held.front());
+      held.pop_front();
+      held_bytes -= first.line.size() + sizeof(Held);
+      Handle(first.line, first.too_long);
+      continue;
+    }
     const auto line = reader.Next();
     if (!line) return ended ? ReportClosed() : Read();
-    if (line->too_long) {
-      handler->OnLineTooLong(reader.limit());
-    } else {
-      handler->OnLine(line->text);
-    }
+    Handle(line->text, line->too_long);
   }
-  StopReading();
-  if (broken || closing || std::exchange(held_back, true)) return;
+  if (broken || closing) return StopReading();
+  Hold();
+  if (std::exchange(held_back, true)) return;
   gate.WhenOpen([this] {
     held_back = false;
+    uv_timer_stop(&drain);
     Pump();
   });
+}
+
+void StdioTransport::Impl::Handle(std::string_view line, bool too_long) {
+  if (too_long) {
+    handler->OnLineTooLong(reader.limit());
+  } else {
+    handler->OnLine(line);
+  }
+}
+
+void StdioTransport::Impl::Hold() {
+  while (held_bytes < kMaxHeld) {
+    const auto line = reader.Next();
+    if (!line) break;
+    held.push_back({std::string(line->text), line->too_long});
+    held_bytes += line->text.size() + sizeof(Held);
+    handler->OnLineHeld(line->text);
+  }
+  if (held_bytes >= kMaxHeld) return StopReading();
+  ended ? AwaitReading() : Read();
+}
+
+// The client has closed its end. If it reads nothing either, nobody waits for what it still wanted.
+void StdioTransport::Impl::AwaitReading() {
+  queued_then = queued;
+  const auto look = [](uv_timer_t* timer) {
+    auto* impl = static_cast<Impl*>(timer->data);
+    impl->queued < impl->queued_then ? impl->AwaitReading() : impl->ReportClosed();
+  };
+  uv_timer_start(&drain, look, static_cast<std::uint64_t>(kDrainTime.count()), 0);
 }
 
 void StdioTransport::Impl::Send(std::string line) {

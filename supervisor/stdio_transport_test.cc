@@ -44,10 +44,12 @@ class Recorder : public TransportHandler {
     lines.emplace_back(line);
     if (on_line) on_line(lines.back());
   }
+  void OnLineHeld(std::string_view line) override { held.emplace_back(line); }
   void OnLineTooLong(std::size_t limit) override { lines.push_back("> " + std::to_string(limit)); }
   void OnClosed() override { ++closed; }
 
   std::vector<std::string> lines;
+  std::vector<std::string> held;
   int closed = 0;
   std::function<void(const std::string&)> on_line;
 };
@@ -189,6 +191,35 @@ TEST_F(StdioTransportTest, LeavesRequestsUnreadWhileThePeerDoesNotRead) {
   });
   EXPECT_EQ(handler_.lines.size(), 100u);
   EXPECT_EQ(handler_.closed, 1);
+}
+
+TEST_F(StdioTransportTest, WhileThePeerDoesNotReadALineIsShownAtOnceAndHandledLater) {
+  StdioTransport& transport = StartOnPipes();
+  transport.Send(std::string(2 * StdioTransport::kGateCloses, 'x'));
+  ASSERT_TRUE(transport.gate().closed());
+  Write(in_.write_end, "first\nsecond\n");
+  Until([&] { return handler_.held.size() == 2; });
+  EXPECT_EQ(handler_.held, (std::vector<std::string>{"first", "second"}));
+  EXPECT_TRUE(handler_.lines.empty());
+  Until([&] {
+    ReadNow(out_.read_end);
+    return !transport.gate().closed();
+  });
+  Write(in_.write_end, "third\n");
+  Until([&] { return handler_.lines.size() == 3; });
+  EXPECT_EQ(handler_.lines, (std::vector<std::string>{"first", "second", "third"}));
+}
+
+TEST_F(StdioTransportTest, TheEndOfInputIsHeardWhileThePeerDoesNotRead) {
+  StdioTransport& transport = StartOnPipes();
+  transport.Send(std::string(2 * StdioTransport::kGateCloses, 'x'));
+  Write(in_.write_end, "first\n");
+  in_.write_end.reset();
+  const auto start = std::chrono::steady_clock::now();
+  while (handler_.closed == 0) uv_run(&loop_, UV_RUN_ONCE);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, StdioTransport::kDrainTime / 2)
+      << "it may only be slow";
+  EXPECT_EQ(handler_.held.size(), 1u);
 }
 
 TEST_F(StdioTransportTest, CloseWritesWhatIsQueued) {

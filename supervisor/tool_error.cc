@@ -8,6 +8,7 @@
 
 #include "base/json_writer.h"
 #include "base/units.h"
+#include "base/utf8.h"
 #include "supervisor/log.h"
 
 namespace pa {
@@ -65,6 +66,16 @@ ToolError InvalidTarget(std::string_view target, std::span<const std::string> ta
   return error;
 }
 
+ToolError NameRefused(std::string_view target, std::string_view reason,
+                      std::span<const std::string> targets) {
+  ToolError error = InvalidTarget(target, targets);
+  error.ai_message = fmt::format(
+      "It is declared .PHONY, but {}. Give it a second name in the Makefile (`.PHONY: NAME` and "
+      "`NAME: {}`) and call that. {}",
+      reason, target, targets.empty() ? "" : fmt::format("Or {}", error.ai_message));
+  return error;
+}
+
 ToolError ToolNotFound(std::string_view program) {
   const bool is_make = program == "make";
   return {.code = "TOOL_NOT_FOUND",
@@ -119,22 +130,31 @@ ToolError CommandFailed(std::string_view what, std::string_view how, std::string
           .ai_message = std::move(ai_message)};
 }
 
-ToolError GitFailed(std::string_view what, std::string_view how, std::string_view own_error) {
+ToolError GitFailed(std::string_view what, std::string_view how, std::string_view out,
+                    std::string_view err) {
   constexpr std::size_t kShown = 2000;
+  const bool silent = err.empty();  // `nothing to commit` is said on stdout
   ToolError error{.code = "COMMAND_FAILED",
                   .message = fmt::format("{} ({}: {})", kGitHint, what, how),
-                  .ai_message = fmt::format("{}. git's own message is in stderr.", kGitHint)};
-  if (!own_error.empty()) error.message.append(": ").append(own_error.substr(0, kShown));
+                  .ai_message = fmt::format("{}. git's own message is in {}.", kGitHint,
+                                            silent ? "stdout" : "stderr")};
+  const std::string_view own = silent ? out : err;
+  if (!own.empty()) error.message.append(": ").append(Utf8Prefix(own, kShown));
   return error;
 }
 
-ToolError TimedOut(std::string_view what, std::chrono::milliseconds after) {
-  return {.code = "TIMED_OUT",
-          .message = fmt::format("{} timed out after {} and was ended with everything it started",
-                                 what, FormatDuration(after)),
-          .ai_message =
-              "The output up to then is included. Pass a larger timeout_ms (up to the "
-              "policy's limits.wall_time) or do less in one call."};
+ToolError TimedOut(std::string_view what, std::chrono::milliseconds limit, bool is_policys) {
+  ToolError error{.code = "TIMED_OUT",
+                  .message = fmt::format(
+                      "{} timed out after {} ({}) and was ended with everything it started", what,
+                      FormatDuration(limit), is_policys ? "limits.wall_time" : "timeout_ms")};
+  error.ai_message =
+      is_policys
+          ? "The output up to then is included. Do less in one call, or ask the user to raise "
+            "limits.wall_time in the policy; timeout_ms can only shorten it."
+          : "The output up to then is included. Pass a larger timeout_ms (up to the policy's "
+            "limits.wall_time) or do less in one call.";
+  return error;
 }
 
 ToolError Cancelled(std::string_view what) {
@@ -162,7 +182,7 @@ ToolError InternalError(std::string_view cause, std::string_view message) {
           .message = fmt::format("{} (reference {:08x} in the server's log)", message, reference),
           .ai_message =
               "This is a fault of the server, not of the call. Tell the user the "
-              "reference; calling again may work.",
+              "reference.",
           .recoverable = false};
 }
 

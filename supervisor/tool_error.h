@@ -27,6 +27,9 @@ ToolError Denied(const policy::Deny& deny);  // POLICY_DENIED or TOOL_DISABLED
 ToolError InvalidArgument(std::string message, std::string ai_message);
 ToolError InvalidPath(std::string_view path, std::string_view why);
 ToolError InvalidTarget(std::string_view target, std::span<const std::string> targets);
+// It is .PHONY, but `reason` stands against its name.
+ToolError NameRefused(std::string_view target, std::string_view reason,
+                      std::span<const std::string> targets);
 ToolError ToolNotFound(std::string_view program);  // `make` or `git`
 ToolError NotFound(std::string message, std::string ai_message);
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes);
@@ -38,9 +41,11 @@ ToolError MakefileInvalid(std::string message, std::string ai_message);
 
 // A command ran and did not succeed. `what` names it: `make test`, `git commit`.
 ToolError CommandFailed(std::string_view what, std::string_view how, std::string ai_message);
-// The contract's hint, then git's own words.
-ToolError GitFailed(std::string_view what, std::string_view how, std::string_view own_error);
-ToolError TimedOut(std::string_view what, std::chrono::milliseconds after);
+// The contract's hint, then git's own words: what it wrote to stderr, else to stdout.
+ToolError GitFailed(std::string_view what, std::string_view how, std::string_view out,
+                    std::string_view err);
+// `is_policys`: the limit is limits.wall_time, not the call's timeout_ms.
+ToolError TimedOut(std::string_view what, std::chrono::milliseconds limit, bool is_policys);
 ToolError Cancelled(std::string_view what);
 ToolError LimitExceeded(std::string_view what, std::string_view limit);  // the policy's key
 

@@ -18,7 +18,7 @@ TEST(ToolErrorTest, TextsOfTheContract) {
   EXPECT_EQ(CommitTooLarge(16 << 10, 20000).message,
             "commit message exceeds 16 KB limit (use PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)");
   EXPECT_TRUE(
-      GitFailed("git add", "exit code 128", "fatal: x")
+      GitFailed("git add", "exit code 128", "", "fatal: x")
           .message.starts_with(
               "git command failed - you may need to run 'git init' or specify another directory"));
 }
@@ -37,8 +37,9 @@ TEST(ToolErrorTest, CodesOfTheContract) {
   EXPECT_EQ(SandboxUnavailable("x").code, "SANDBOX_UNAVAILABLE");
   EXPECT_EQ(MakefileInvalid("m", "a").code, "MAKEFILE_INVALID");
   EXPECT_EQ(CommandFailed("w", "h", "a").code, "COMMAND_FAILED");
-  EXPECT_EQ(GitFailed("w", "h", "").code, "COMMAND_FAILED");
-  EXPECT_EQ(TimedOut("w", milliseconds(1500)).code, "TIMED_OUT");
+  EXPECT_EQ(GitFailed("w", "h", "", "").code, "COMMAND_FAILED");
+  EXPECT_EQ(TimedOut("w", milliseconds(1500), false).code, "TIMED_OUT");
+  EXPECT_EQ(NameRefused("a.b", "r", {}).code, "INVALID_TARGET");
   EXPECT_EQ(Cancelled("w").code, "CANCELLED");
   EXPECT_EQ(LimitExceeded("w", "memory").code, "LIMIT_EXCEEDED");
   EXPECT_EQ(InternalError("cause").code, "INTERNAL");
@@ -54,8 +55,23 @@ TEST(ToolErrorTest, InvalidTargetNamesThoseThatAre) {
 }
 
 TEST(ToolErrorTest, GitsOwnErrorIsTold) {
-  EXPECT_NE(GitFailed("git add", "exit code 128", "fatal: boom").message.find("fatal: boom"),
-            std::string::npos);
+  const ToolError said = GitFailed("git add", "exit code 128", "noise", "fatal: boom");
+  EXPECT_TRUE(said.message.ends_with(": fatal: boom")) << said.message;
+  EXPECT_TRUE(said.ai_message.ends_with("is in stderr.")) << said.ai_message;
+  const ToolError nothing = GitFailed("git commit", "exit code 1", "nothing to commit", "");
+  EXPECT_TRUE(nothing.message.ends_with(": nothing to commit")) << nothing.message;
+  EXPECT_TRUE(nothing.ai_message.ends_with("is in stdout.")) << nothing.ai_message;
+  const ToolError cut = GitFailed("w", "h", "", std::string(2000, 'x') + "\u00e9");
+  EXPECT_TRUE(cut.message.ends_with("x")) << "a character is cut in two";
+}
+
+TEST(ToolErrorTest, ATimeoutNamesItsLimit) {
+  using std::chrono::milliseconds;
+  const ToolError ours = TimedOut("make x", milliseconds(300), false);
+  EXPECT_NE(ours.message.find("after 300ms (timeout_ms)"), std::string::npos) << ours.message;
+  const ToolError policys = TimedOut("make x", milliseconds(300), true);
+  EXPECT_NE(policys.message.find("(limits.wall_time)"), std::string::npos) << policys.message;
+  EXPECT_EQ(policys.ai_message.find("Pass a larger timeout_ms"), std::string::npos);
 }
 
 TEST(ToolErrorTest, InternalTellsAReferenceAndNotTheCause) {

@@ -11,7 +11,9 @@ class OutputGate;
 class TransportHandler {
  public:
   virtual ~TransportHandler() = default;
-  virtual void OnLine(std::string_view line) = 0;     // without its newline
+  virtual void OnLine(std::string_view line) = 0;  // without its newline
+  // A line that waits for the peer to read; OnLine gets it later. What cannot wait is done now.
+  virtual void OnLineHeld(std::string_view) {}
   virtual void OnLineTooLong(std::size_t limit) = 0;  // the rest of that line is skipped
   virtual void OnClosed() = 0;                        // end of input or a broken pipe; once
 };

@@ -120,6 +120,7 @@ void WorkerProcess::HangUp() {
 
 void WorkerProcess::Kill(bool late) {
   late_ = late_ || late;
+  killed_ = true;
   // Not reaped, so the number is still its own.
   if (!reaped_) kill(worker_.pid, SIGKILL);
 }
@@ -156,6 +157,13 @@ void WorkerProcess::DescribeSilence(Execution& execution) const {
     execution.outcome = Outcome::kTimedOut;
   } else if (cancelled_ && !broken()) {
     execution.outcome = Outcome::kCancelled;
+  } else if (!killed_ && wait_code_ != 0 && wait_code_ != CLD_EXITED) {
+    // Whatever the command was doing, it was killed with its guardian; what it had said is kept.
+    execution.outcome = Outcome::kSignaled;
+    execution.signal = SIGKILL;
+    execution.warning =
+        "the process that guards the command was killed, and everything that it had started with "
+        "it";
   }
   if (broken()) {
     execution.failure = "worker control socket: " + broken_why_;

@@ -64,6 +64,7 @@ class WorkerProcess {
   std::string broken_why_;
   bool cancelled_ = false;
   bool late_ = false;
+  bool killed_ = false;  // by us
   bool reaped_ = false;
   int wait_code_ = 0;  // CLD_EXITED, CLD_KILLED, CLD_DUMPED
   int wait_status_ = 0;

@@ -172,7 +172,20 @@ TEST(WorkerProcess, NothingMayFollowTheEnd) {
   EXPECT_TRUE(one.process->broken());
 }
 
-TEST(WorkerProcess, AWorkerKilledWithoutAStatusIsNoSuccess) {
+TEST(WorkerProcess, AWorkerThatSomebodyKilledTookItsCommandWithIt) {
+  StandIn one;
+  kill(one.process->fds().pid, SIGKILL);
+  siginfo_t info;
+  waitid(P_PID, static_cast<id_t>(one.process->fds().pid), &info, WEXITED | WNOWAIT);
+  one.guardian.reset();
+  ASSERT_TRUE(one.process->Reap());
+  const Execution execution = one.process->Describe();
+  EXPECT_EQ(execution.outcome, Outcome::kSignaled);
+  EXPECT_EQ(execution.signal, SIGKILL);
+  EXPECT_NE(execution.warning, "");
+}
+
+TEST(WorkerProcess, AWorkerKilledByUsWithoutAStatusIsNoSuccess) {
   StandIn one;
   one.guardian.reset();
   EXPECT_FALSE(one.process->ReadControl());

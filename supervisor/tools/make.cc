@@ -40,6 +40,8 @@ bool IsTarget(const TargetList& list, const std::string& name) {
 ToolError NoSuchTarget(const std::string& name, const TargetList& list) {
   std::vector<std::string> names;
   for (const Target& target : list.targets) names.push_back(target.name);
+  const auto refused = std::ranges::find(list.refused, name, &RefusedTarget::name);
+  if (refused != list.refused.end()) return NameRefused(name, refused->reason, names);
   return InvalidTarget(name, names);
 }
 
@@ -61,10 +63,9 @@ Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow&
   const Execution run = co_await task;
   const bool ended = run.outcome == Outcome::kExited || run.outcome == Outcome::kSignaled;
   if (!ended) co_return RenderCommand(dry, run);
-  ToolResult result = RenderDryRun(report, allow, run.out.text);
-  if (ErrorOf(dry, run)) {
-    Warn(result, dry.what + ": " + HowItEnded(run) + ": " + run.err.text);
-  }
+  ToolResult result = RenderDryRun(report, allow, run.out.text + run.err.text);
+  AddStreams(result, dry.what, run);
+  if (ErrorOf(dry, run)) Warn(result, dry.what + ": " + HowItEnded(run));
   co_return result;
 }
 

@@ -78,13 +78,6 @@ constexpr Marker kMarkers[] = {
     {"Cargo.toml", "rust"},       {"go.mod", "go"},       {"package.json", "nodejs"},
 };
 
-constexpr std::string_view kWriteItYourself =
-    "Or write a Makefile yourself that fits the project: recipe lines begin with a tab, each "
-    "target has "
-    "a line `.PHONY: NAME`, and `NAME: ## text` describes it; usual targets are default, fix, "
-    "format, "
-    "lint, test and build.";
-
 std::expected<std::string, ToolError> DetectLanguage(const Work& work) {
   std::vector<std::string> found;
   std::vector<std::string> languages;
@@ -104,9 +97,9 @@ std::expected<std::string, ToolError> DetectLanguage(const Work& work) {
                 work.directory.path())
           : fmt::format("language: {} in {} tell different languages: {}", fmt::join(found, ", "),
                         work.directory.path(), fmt::join(languages, ", "));
-  return std::unexpected(InvalidArgument(
-      message,
-      fmt::format("Pass language: one of {}. {}", fmt::join(kLanguages, ", "), kWriteItYourself)));
+  return std::unexpected(
+      InvalidArgument(message, fmt::format("Pass language: one of {}. Or: {}",
+                                           fmt::join(kLanguages, ", "), kWriteItYourself)));
 }
 
 ToolError ExistsAlready(std::string_view name) {

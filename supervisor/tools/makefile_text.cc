@@ -1,7 +1,10 @@
 #include "supervisor/tools/makefile_text.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -102,11 +105,13 @@ constexpr std::array<std::string_view, 15> kDirectives = {
 std::vector<std::string_view> LiteralTargets(std::string_view line) {
   constexpr std::string_view kName =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.%/@+- \t";
-  const std::size_t colon = line.find_first_not_of(kName);
+  std::size_t colon = line.find_first_not_of(kName);
+  const std::size_t names = colon;
+  if (colon != std::string_view::npos && line.substr(colon).starts_with("&:")) ++colon;  // grouped
   if (line.starts_with('\t') || colon == std::string_view::npos || line[colon] != ':') return {};
   const std::string rest = WithoutExpansions(line.substr(colon + 1));
   if (rest.substr(0, rest.find_first_of(";#")).find('=') != std::string::npos) return {};
-  std::vector<std::string_view> targets = Words(line.substr(0, colon));
+  std::vector<std::string_view> targets = Words(line.substr(0, names));
   if (!targets.empty() && IsOneOf(targets.front(), kDirectives)) return {};
   return targets;
 }
@@ -216,16 +221,42 @@ Result<std::string> ReadMakefile(int directory_fd, const MakefileOnDisk& file) {
   return ReadFileFrom(fd.get(), file.name, kMaxMakefileBytes);
 }
 
+Result<std::string> ReadIncluded(int directory_fd, const std::string& name) {
+  open_how how{};
+  how.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  const UniqueFd fd(
+      static_cast<int>(syscall(SYS_openat2, directory_fd, name.c_str(), &how, sizeof how)));
+  if (!fd) return std::unexpected(Error{"openat2", name, errno});
+  return ReadFileFrom(fd.get(), name, kMaxMakefileBytes);
+}
+
+namespace {
+
+// `## text` behind a rule, not within a recipe that stands on the same line.
+std::string CommentBehind(std::string_view rule) {
+  const std::size_t mark = rule.find("##");
+  if (mark == std::string_view::npos || rule.substr(0, mark).find(';') != std::string_view::npos) {
+    return "";
+  }
+  return OneLine(Trim(rule.substr(mark), "# \t\r"));
+}
+
+}  // namespace
+
 std::map<std::string, std::string> TargetDescriptions(std::string_view text) {
   std::map<std::string, std::string> descriptions;
   const std::vector<std::string> lines = LogicalLines(text);
+  bool in_define = false;
   for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::vector<std::string_view> words = Words(lines[i]);
+    if (!words.empty() && words.front() == "endef") in_define = false;
+    if (!words.empty() && words.front() == "define") in_define = true;
+    if (in_define) continue;
     const std::vector<std::string_view> targets = LiteralTargets(lines[i]);
     if (targets.empty() || targets.front() == ".PHONY") continue;
-    const std::size_t mark = lines[i].find("## ");
-    std::string description = mark == std::string::npos
-                                  ? CommentAbove(lines, i)
-                                  : OneLine(std::string_view(lines[i]).substr(mark + 3));
+    std::string description = CommentBehind(lines[i]);
+    if (description.empty()) description = CommentAbove(lines, i);
     if (description.empty()) continue;
     for (std::string_view target : targets) {
       if (IsOfferedTargetName(target)) descriptions.emplace(target, description);

@@ -33,6 +33,10 @@ std::optional<MakefileOnDisk> FindMakefile(int directory_fd);
 // Refuses anything but a regular file that is no symlink, and more than kMaxMakefileBytes.
 Result<std::string> ReadMakefile(int directory_fd, const MakefileOnDisk& file);
 
+// A file that a Makefile includes, by the name that make gives it; the same refusals, and whatever
+// leads out of the directory, also by symlink.
+Result<std::string> ReadIncluded(int directory_fd, const std::string& name);
+
 // What people are told about a target: `target: ... ## text`, else the comment right above its
 // rule.
 std::map<std::string, std::string> TargetDescriptions(std::string_view text);

@@ -24,13 +24,21 @@ inline constexpr Param kDryRunParam = {
 
 inline constexpr std::array<std::string_view, 4> kLanguages = {"python", "rust", "go", "nodejs"};
 
+// What to do when there is no starter Makefile for the project.
+inline constexpr std::string_view kWriteItYourself =
+    "Write a Makefile yourself that fits the project: recipe lines begin with a tab, each target "
+    "has "
+    "a line `.PHONY: NAME`, and `NAME: ## text` describes it; usual targets are default, fix, "
+    "format, lint, test and build.";
+
 inline constexpr Param kLanguageParam = {
     .name = "language",
     .kind = ParamKind::kString,
     .description =
         "Default: what pyproject.toml, setup.py or requirements.txt, Cargo.toml, go.mod or "
         "package.json tells.",
-    .one_of = kLanguages};
+    .one_of = kLanguages,
+    .advice = kWriteItYourself};
 
 // Data of a tool that runs one command; argv, would_print and confinement are a dry run's.
 inline constexpr std::string_view kCommandSchema =

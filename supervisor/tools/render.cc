@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <string_view>
 
@@ -85,11 +86,12 @@ std::string DataOf(const CommandReport& report, const Execution& run) {
 void AddStream(ToolResult& result, const std::string& name, const Captured& stream) {
   if (stream.omitted_bytes > 0) result.truncated = true;
   if (!stream.uri.empty()) {
-    result.links.push_back({.uri = stream.uri,
-                            .name = name,
-                            .title = name + ", in full",
-                            .mime_type = "text/plain",
-                            .size = stream.total_bytes - stream.lost_bytes});
+    result.links.push_back(
+        {.uri = stream.uri,
+         .name = name,
+         .title = name + (stream.lost_bytes > 0 ? ", as far as it was kept" : ", in full"),
+         .mime_type = "text/plain",
+         .size = stream.total_bytes - stream.lost_bytes});
     if (result.result_uri.empty()) result.result_uri = stream.uri;
   }
   if (stream.lost_bytes > 0) {
@@ -113,6 +115,11 @@ void Warn(ToolResult& result, std::string warning) {
   if (!result.text.ends_with('\n')) result.text += '\n';
   result.text.append("warning: ").append(warning).append("\n");
   result.warnings.push_back(std::move(warning));
+}
+
+void AddStreams(ToolResult& result, const std::string& what, const Execution& run) {
+  AddStream(result, what + ": stdout", run.out);
+  AddStream(result, what + ": stderr", run.err);
 }
 
 std::string QuoteCommand(std::span<const std::string> argv) {
@@ -147,6 +154,10 @@ ToolError SetupError(const Execution& run) {
   if (IsProtection(run.failed_step) || run.failure.starts_with("landlock")) {
     return SandboxUnavailable(run.failure);
   }
+  if (run.failed_step == worker::Step::kExecute && run.failed_errno == E2BIG) {
+    return InvalidArgument("the arguments are too long for one command: " + run.failure,
+                           "Nothing was run. Pass fewer or shorter arguments, in several calls.");
+  }
   if (run.failed_step == worker::Step::kExecute) {
     return CommandFailed("the command", run.failure,
                          "The program was found but could not be executed inside the sandbox. If "
@@ -160,7 +171,7 @@ ToolError SetupError(const Execution& run) {
          .ai_message = "Nothing was run. What the sandbox would have been opened for is no longer "
                        "what was checked. Call again with a directory that nothing replaces."});
   }
-  return InternalError(run.failure, "the command could not be started: " + run.failure);
+  return InternalError(run.failure, "the command could not be run");
 }
 
 std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& run) {
@@ -169,7 +180,7 @@ std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& r
       if (run.exit_code == 0) return std::nullopt;
       [[fallthrough]];
     case Outcome::kSignaled:
-      if (report.git) return GitFailed(report.what, HowItEnded(run), run.err.text);
+      if (report.git) return GitFailed(report.what, HowItEnded(run), run.out.text, run.err.text);
       return CommandFailed(
           report.what, HowItEnded(run),
           "The command itself failed; its output says why. Where it says "
@@ -178,7 +189,7 @@ std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& r
           "are closed to commands. A dry_run lists what is open; the user can ask "
           "`project-actions policy explain PATH` which line of policy opens more.");
     case Outcome::kTimedOut:
-      return TimedOut(report.what, duration_cast<milliseconds>(run.duration));
+      return TimedOut(report.what, run.time_limit, run.time_limit_is_policys);
     case Outcome::kCancelled:
       return Cancelled(report.what);
     case Outcome::kLimitExceeded:
@@ -197,11 +208,16 @@ ToolResult RenderCommand(const CommandReport& report, const Execution& run) {
   result.text = TextOf(report, run, error);
   result.error = std::move(error);
   result.decision = report.decision;
-  AddStream(result, report.what + ": stdout", run.out);
-  AddStream(result, report.what + ": stderr", run.err);
-  if (run.strays_killed > 0) {
-    result.warnings.push_back(
-        fmt::format("{} processes that the command had left behind were ended", run.strays_killed));
+  AddStreams(result, report.what, run);
+  if (!run.warning.empty()) Warn(result, run.warning);
+  // What we ended together with the command it had not left behind.
+  const bool by_itself = run.outcome == Outcome::kExited || run.outcome == Outcome::kSignaled;
+  if (by_itself && run.strays_killed > 0) {
+    Warn(result,
+         fmt::format(
+             "{} that the command had left behind {} ended",
+             run.strays_killed == 1 ? "1 process" : fmt::format("{} processes", run.strays_killed),
+             run.strays_killed == 1 ? "was" : "were"));
   }
   return result;
 }

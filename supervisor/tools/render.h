@@ -30,6 +30,9 @@ struct CommandReport {
 };
 ToolResult RenderCommand(const CommandReport& report, const Execution& run);
 
+// Links to what was stored of the streams of `what`, and that something is left out.
+void AddStreams(ToolResult& result, const std::string& what, const Execution& run);
+
 // Adds to the warnings and to the text.
 void Warn(ToolResult& result, std::string warning);
 

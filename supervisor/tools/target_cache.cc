@@ -25,17 +25,14 @@ void TargetCache::Store(TargetKey key, TargetList list) {
   if (entries_.size() > kMaxEntries) entries_.pop_back();
 }
 
-void TargetCache::Saw(const std::string& directory, const TargetList& list) {
-  if (on_seen_) on_seen_(directory);
+void TargetCache::Saw(const std::string& directory, const TargetList& list,
+                      std::span<const std::string> files) {
+  if (on_seen_) on_seen_(directory, files);
   std::vector<std::string> names;
   for (const Target& target : list.targets) names.push_back(target.name);
-  const auto known = seen_.find(directory);
-  if (known == seen_.end()) {
-    if (seen_.size() >= kMaxSeen) seen_.clear();
-    seen_.emplace(directory, std::move(names));
-    return;
-  }
-  if (known->second == names) return;
+  if (seen_.size() >= kMaxSeen) seen_.clear();
+  const auto [known, first] = seen_.try_emplace(directory, names);
+  if (first || known->second == names) return;
   known->second = std::move(names);
   if (on_change_) on_change_();
 }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,16 +64,22 @@ struct TargetKey {
 
 class TargetCache {
  public:
-  // `on_seen` hears of each directory whose targets were discovered.
-  explicit TargetCache(std::function<void()> on_change = {},
-                       std::function<void(const std::string& directory)> on_seen = {})
+  // `on_seen` hears of each directory whose targets were discovered, and of the files that decide them.
+  explicit TargetCache(
+      std::function<void()> on_change = {},
+      std::function<void(const std::string& directory, std::span<const std::string> files)>
+          on_seen = {})
       : on_change_(std::move(on_change)), on_seen_(std::move(on_seen)) {}
 
   const TargetList* Find(const TargetKey& key);
   void Store(TargetKey key, TargetList list);
 
-  // Calls on_change when the targets of `directory` are not those that were last seen there.
-  void Saw(const std::string& directory, const TargetList& list);
+  // Calls on_change when the targets of `directory` are not those that were last seen there. `files`
+  // are what make read besides the Makefile, as it named them.
+  void Saw(const std::string& directory, const TargetList& list,
+           std::span<const std::string> files = {});
+  // Whether targets of `directory` were ever seen.
+  bool Knows(const std::string& directory) const { return seen_.contains(directory); }
 
   static constexpr std::size_t kMaxEntries = 64;
 
@@ -84,7 +91,7 @@ class TargetCache {
   std::list<Entry> entries_;                              // the latest used first
   std::map<std::string, std::vector<std::string>> seen_;  // directory -> names
   std::function<void()> on_change_;
-  std::function<void(const std::string&)> on_seen_;
+  std::function<void(const std::string&, std::span<const std::string>)> on_seen_;
 };
 
 }  // namespace pa

@@ -64,9 +64,8 @@ ToolError TooManyTargets(const std::string& makefile) {
 }
 
 // No argument of the call can give it more time.
-ToolError TookTooLong(const std::string& makefile, const Execution& run) {
-  ToolError error =
-      TimedOut("reading " + makefile, std::chrono::duration_cast<milliseconds>(run.duration));
+ToolError TookTooLong(const std::string& makefile) {
+  ToolError error = TimedOut("reading " + makefile, kDeadline, true);
   error.ai_message = fmt::format(
       "What {} runs while it is being read, in $(shell) or to make the files that it includes, "
       "takes "
@@ -86,7 +85,7 @@ std::optional<ToolError> ErrorOfRun(const Work& work, const std::string& makefil
   if (run.outcome == Outcome::kSignaled) {
     return CannotLoad(work, makefile, run, sink.complaints());
   }
-  if (run.outcome == Outcome::kTimedOut) return TookTooLong(makefile, run);
+  if (run.outcome == Outcome::kTimedOut) return TookTooLong(makefile);
   return ErrorOf({.what = "reading " + makefile}, run);
 }
 
@@ -135,11 +134,33 @@ bool ReadOnly(const std::vector<std::string>& makefiles, const std::string& name
   return makefiles.size() == 2 && makefiles.front() == name;
 }
 
+// Makefiles that `file` includes, as far as they lie in the project; make has named them.
+std::vector<std::string> Included(const std::vector<std::string>& makefiles,
+                                  const std::string& name) {
+  std::vector<std::string> included;
+  for (const std::string& file : makefiles) {
+    if (file != name && file != "-") included.push_back(file);
+  }
+  return included;
+}
+
+// The Makefile's own descriptions, then those of what it includes. A file that cannot be read or is no
+// file of the project describes nothing.
+std::map<std::string, std::string> Descriptions(const Work& work, const std::string& text,
+                                                std::span<const std::string> included) {
+  constexpr std::size_t kMaxRead = 16;
+  std::map<std::string, std::string> descriptions = TargetDescriptions(text);
+  for (const std::string& name : included.first(std::min(included.size(), kMaxRead))) {
+    const Result<std::string> more = ReadIncluded(work.directory.fd(), name);
+    if (more) descriptions.merge(TargetDescriptions(*more));
+  }
+  return descriptions;
+}
+
 TargetList ListOf(const std::string& makefile, const MakeDatabase& database,
-                  const std::string& text) {
+                  const std::map<std::string, std::string>& descriptions) {
   TargetList list{.makefile = makefile};
   MakeDatabase::Targets phony = database.Phony();
-  const std::map<std::string, std::string> descriptions = TargetDescriptions(text);
   for (std::string& name : phony.offered) {
     const auto described = descriptions.find(name);
     list.targets.push_back(
@@ -172,13 +193,17 @@ Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const Makef
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;
   sink.database().Finish();
+  const std::vector<std::string> included = Included(sink.database().Makefiles(), file.name);
   if (auto error = ErrorOfRun(work, file.name, run, sink)) {
+    if (error->code == "MAKEFILE_INVALID") call.targets.Saw(work.directory.path(), {}, included);
     co_return std::unexpected(std::move(*error));
   }
-  TargetList list = ListOf(file.name, sink.database(), text ? *text : "");
+  TargetList list =
+      ListOf(file.name, sink.database(), Descriptions(work, text ? *text : "", included));
   if (text && MayBeKept(work, key, racy, sink.database(), *text)) {
     call.targets.Store(std::move(key), list);
   }
+  call.targets.Saw(work.directory.path(), list, included);
   co_return list;
 }
 
@@ -186,7 +211,10 @@ Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const Makef
 
 Task<DiscoveredTargets> DiscoverTargets(const Work& work, std::string make, CallContext& call) {
   const std::optional<MakefileOnDisk> file = FindMakefile(work.directory.fd());
-  if (!file) co_return std::unexpected(NoMakefile(work));
+  if (!file) {
+    call.targets.Saw(work.directory.path(), {});
+    co_return std::unexpected(NoMakefile(work));
+  }
   TargetKey key = KeyOf(work, call, *file, std::move(make));
   if (const TargetList* known = call.targets.Find(key)) {
     // A copy before anybody is told: on_change may lead anywhere.
@@ -196,7 +224,6 @@ Task<DiscoveredTargets> DiscoverTargets(const Work& work, std::string make, Call
   }
   Task<DiscoveredTargets> task = AskMake(work, call, *file, std::move(key));
   DiscoveredTargets targets = co_await task;
-  if (targets) call.targets.Saw(work.directory.path(), *targets);
   co_return targets;
 }
 

@@ -50,6 +50,48 @@ TEST_F(CommandLine, CallExitsAsTheCommandDid) {
   EXPECT_EQ(Run({"call", "make", R"({"target":"hello"})"}).exit_code, 125) << "make is not enabled";
 }
 
+TEST_F(CommandLine, ServeEndsCleanlyWhicheverStreamIsClosed) {
+  for (const char* streams : {"<&-", "</dev/null >&-", "</dev/null 2>&-", "<&- >&- 2>&-"}) {
+    ProgramResult result =
+        RunProgram({.command = {"sh", "-c", "exec \"$0\" serve " + std::string(streams),
+                                BuiltProgram("PA_SERVER")},
+                    .environment = {"HOME=" + project_.home().string()},
+                    .directory = project_.root()});
+    EXPECT_EQ(result.exit_code, 0) << streams << "\n" << result.errors;
+  }
+}
+
+TEST_F(CommandLine, WhatIsWrongWithTheOptionsIsAStructuredResultToo) {
+  ProgramResult result = Run({"call", "make_targets", "--json", "--root", "/nonexistent"});
+  EXPECT_EQ(result.exit_code, 125);
+  Json json = Json::parse(result.output, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << result.output << result.errors;
+  EXPECT_FALSE(json["success"]);
+  EXPECT_NE(json["error"]["message"].get<std::string>().find("/nonexistent"), std::string::npos);
+}
+
+TEST_F(CommandLine, APolicyIsCheckedFromAnywhere) {
+  const std::string file = Policy("version: 1\n");
+  ProgramResult result =
+      RunProgram({.command = {BuiltProgram("PA_SERVER"), "policy", "check", file},
+                  .environment = {"HOME=" + project_.home().string()},
+                  .directory = "/"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.errors, "");
+}
+
+TEST_F(CommandLine, VerboseSaysWhereThePolicyComesFrom) {
+  const std::string file = Policy("version: 1\n");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"call", "make_targets"}, {"policy", "show"}, {"doctor"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--policy", file, "--verbose"});
+    EXPECT_NE(Run(arguments).errors.find("policy: " + file), std::string::npos) << command[0];
+    arguments.pop_back();
+    EXPECT_EQ(Run(arguments).errors.find("policy: " + file), std::string::npos) << command[0];
+  }
+}
+
 TEST_F(CommandLine, CallPrintsTheStructuredResultOnOneLine) {
   ProgramResult result = Run({"call", "make_targets", "--json"});
   Json json = Json::parse(result.output, nullptr, false);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <string>
 
+#include "tests/support/processes.h"
 #include "tests/support/project.h"
 
 namespace pa::testing {
@@ -150,6 +151,31 @@ TEST_F(Protocol, BadArgumentsAreAToolResultThatNamesThem) {
 
 TEST_F(Protocol, EndOfInputEndsTheServer) {
   client_.Initialize();
+  client_.CloseInput();
+  std::optional<int> status = client_.WaitForExit();
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(WIFEXITED(*status) && WEXITSTATUS(*status) == 0) << *status;
+}
+
+// A client that reads nothing is still heard.
+class NotReading : public Protocol {
+ protected:
+  NotReading() {
+    client_.Initialize();
+    call_ = client_.StartTool("make", {{"target", "slow"}});
+    EXPECT_TRUE(Eventually([&] { return !WorkersOf(client_.pid()).empty(); }));
+    for (int i = 0; i < 300; ++i) client_.Start("tools/list");  // more than pipe and queue hold
+  }
+  int call_ = 0;
+};
+
+TEST_F(NotReading, MayCancel) {
+  client_.Notify("notifications/cancelled", {{"requestId", call_}});
+  EXPECT_TRUE(Eventually([&] { return WorkersOf(client_.pid()).empty(); }));
+  ExpectAlive();
+}
+
+TEST_F(NotReading, MayEndItsInput) {
   client_.CloseInput();
   std::optional<int> status = client_.WaitForExit();
   ASSERT_TRUE(status);
