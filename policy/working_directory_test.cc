@@ -193,6 +193,16 @@ TEST_F(WorkingDirectoryTest, RefusalSaysWhatToPassInstead) {
   EXPECT_NE(directory.error().ai_message.find(base_ / "root2"), std::string::npos);
 }
 
+TEST_F(WorkingDirectoryTest, RefusalOfARootSaysThatNoArgumentHelps) {
+  const fs::path root = policy_.roots.front();
+  ASSERT_EQ(chmod(root.c_str(), 0555), 0);
+  auto directory = ValidateWorkingDirectory(policy_, "");
+  ASSERT_EQ(chmod(root.c_str(), 0755), 0);
+  ASSERT_FALSE(directory.has_value());
+  EXPECT_EQ(directory.error().ai_message.find("Leave working_directory out"), std::string::npos);
+  EXPECT_NE(directory.error().ai_message.find("--root"), std::string::npos);
+}
+
 // In a process of its own, because the filter stays for good.
 int RunWithoutOpenat2(const Policy& policy) {
   std::array<sock_filter, 4> code = {{

@@ -76,6 +76,17 @@ TEST(TargetDescriptionsTest, BehindTheRule) {
   EXPECT_EQ(Description("test: a \\\n  b ## Run the tests\n"), "Run the tests");
 }
 
+TEST(TargetDescriptionsTest, BehindOneOfSeveralKindsOfRules) {
+  EXPECT_EQ(Description("test: ##Run\n"), "Run");
+  EXPECT_EQ(Description("test: ##\tRun\n"), "Run");
+  EXPECT_EQ(Description("test other &: ## Both\n"), "Both");
+}
+
+TEST(TargetDescriptionsTest, NotFromWhatIsNoRule) {
+  EXPECT_EQ(Description("test: ; @echo \"## not\"\n"), "");
+  EXPECT_EQ(Description("define text\ntest: ## from a variable\nendef\ntest: ## real\n"), "real");
+}
+
 TEST(TargetDescriptionsTest, CommentRightAbove) {
   EXPECT_EQ(Description("# Run the tests\ntest:\n"), "Run the tests");
   EXPECT_EQ(Description("## Run the tests\n.PHONY: test\ntest:\n"), "Run the tests");

@@ -104,9 +104,29 @@ TEST(RenderTest, NothingRan) {
   EXPECT_EQ(Code(run), "INTERNAL");
   run.failed_step = worker::Step::kExecute;
   EXPECT_EQ(Code(run), "COMMAND_FAILED");
+  run.failed_errno = E2BIG;
+  EXPECT_EQ(Code(run), "INVALID_ARGUMENT");
   run.busy = true;
   EXPECT_EQ(Code(run), "BUSY");
   EXPECT_TRUE(RenderCommand(Report(), run).data.empty());
+}
+
+TEST(RenderTest, TheReasonOfAnInternalErrorIsInTheLogAlone) {
+  Execution run;
+  run.failure = "recvmsg \"worker launcher\": EPIPE";
+  const auto error = ErrorOf(Report(), run);
+  EXPECT_EQ(error->code, "INTERNAL");
+  EXPECT_EQ(error->message.find("launcher"), std::string::npos) << error->message;
+}
+
+TEST(RenderTest, WhatWasLeftBehindIsToldWhenTheCommandEndedByItself) {
+  Execution run = Exited(0);
+  run.strays_killed = 1;
+  const ToolResult left = RenderCommand(Report(), run);
+  ASSERT_EQ(left.warnings.size(), 1u);
+  EXPECT_NE(left.text.find(left.warnings[0]), std::string::npos) << "each part is complete";
+  run.outcome = Outcome::kTimedOut;  // they were ended with it
+  EXPECT_TRUE(RenderCommand(Report(), run).warnings.empty());
 }
 
 TEST(RenderTest, LongOutputIsLinkedAndCounted) {

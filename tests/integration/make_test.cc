@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
+#include <thread>
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
@@ -279,6 +281,55 @@ TEST_F(Make, DirectoriesOutsideAndOfTheSystemAreRefused) {
   WriteText(project_.root() / "sub" / "Makefile", ".PHONY: deep\ndeep:\n\t@echo deep\n");
   Json result = client_.CallTool("make", {{"target", "deep"}, {"working_directory", "sub"}});
   EXPECT_EQ(result["data"]["stdout"], "deep\n") << result;
+}
+
+// What the set of targets depends on is changed behind the server's back.
+class ListChanged : public Make {
+ protected:
+  bool Told() {
+    return Eventually([this] {
+      client_.Request("ping");
+      return std::ranges::any_of(client_.notifications(), [](const Json& message) {
+        return message["method"] == "notifications/tools/list_changed";
+      });
+    });
+  }
+};
+
+TEST_F(ListChanged, BeforeAnybodyHasAsked) {
+  WriteText(project_.root() / "Makefile", ".PHONY: other\nother:\n");
+  EXPECT_TRUE(Told());
+}
+
+TEST_F(ListChanged, ByAnIncludedFile) {
+  std::filesystem::create_directory(project_.root() / "rules");
+  WriteText(project_.root() / "rules" / "more.mk", ".PHONY: more\nmore: ## included\n");
+  WriteText(project_.root() / "Makefile", "include rules/more.mk\n");
+  Json listed = client_.CallTool("make_targets");
+  EXPECT_EQ(listed["data"]["targets"][0]["description"], "included") << listed;
+  WriteText(project_.root() / "rules" / "more.mk", ".PHONY: more still\nmore still:\n");
+  EXPECT_TRUE(Told());
+}
+
+TEST_F(ListChanged, ByRemovingTheMakefile) {
+  client_.CallTool("make_targets");
+  std::filesystem::remove(project_.root() / "Makefile");
+  EXPECT_TRUE(Told());
+}
+
+TEST_F(ListChanged, ByBreakingTheMakefile) {
+  client_.CallTool("make_targets");
+  WriteText(project_.root() / "Makefile", ".PHONY: a\na:\n$(error broken)\n");
+  EXPECT_TRUE(Told());
+}
+
+TEST_F(ListChanged, NotByARecipe) {
+  client_.CallTool("make_targets");
+  std::string text = ReadText(project_.root() / "Makefile");
+  WriteText(project_.root() / "Makefile", text + "\n# one more comment\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  client_.Request("ping");
+  EXPECT_TRUE(client_.notifications().empty()) << client_.notifications().front();
 }
 
 }  // namespace
