@@ -1,6 +1,7 @@
 #include "policy/fragment.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/units.h"
@@ -325,6 +326,11 @@ std::string CheckToolName(std::string_view name, std::span<const std::string> kn
   if (std::ranges::find(known_tools, name) != known_tools.end()) return "";
   std::vector<std::string_view> names(known_tools.begin(), known_tools.end());
   if (allow_all) names.push_back("all");
+  constexpr std::array<std::string_view, 7> kLater = {"bash", "delete", "edit", "glob",
+                                                      "grep", "read",   "write"};
+  if (std::ranges::find(kLater, name) != kLater.end()) {
+    return "the tool " + Quoted(name) + " is not built yet";
+  }
   return "unknown tool " + Quoted(name) + DidYouMean(name, names);
 }
 

@@ -123,6 +123,7 @@ TEST(Fragment, Limits) {
 TEST(Fragment, Tools) {
   EXPECT_EQ(Refused("tools: {enable: [mak]}"),
             "p.yaml:2:18: unknown tool 'mak' - did you mean 'make'?");
+  EXPECT_EQ(Refused("tools: {enable: [bash]}"), "p.yaml:2:18: the tool 'bash' is not built yet");
   EXPECT_EQ(Refused("tools: {enable: [al]}"),
             "p.yaml:2:18: unknown tool 'al' - did you mean 'all'?");
   EXPECT_EQ(Refused("tools: {enable: make}"), "p.yaml:2:17: 'enable' must be a list, found 'make'");

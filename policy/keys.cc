@@ -103,7 +103,7 @@ constexpr Key kKeys[] = {
      kPebibyte},
     {"limits.processes",
      Type::kCount,
-     "Processes of a command, threads included.",
+     "Processes of a command; threads count in the backstop alone, RLIMIT_NPROC.",
      &L::processes,
      {},
      1,
@@ -160,7 +160,8 @@ constexpr Key kKeys[] = {
 
 constexpr RuleKey kRuleKeys[] = {
     {"tool", "The tool's name, or * for any."},
-    {"target", "For make and project_actions: the target or operation; * and ? match any text."},
+    {"target",
+     "For make and project_actions: the target or operation; * matches any text, ? one character."},
     {"decision", "allow or deny."},
     {"reason", "Why; shown to the model. Required for deny."},
     {"path", "", "rules by path are for the file tools, which are not built yet"},

@@ -45,7 +45,11 @@ void AddServe(CLI::App& app, Values* values) {
   AddCommon(serve, &values->serve.common);
   serve->add_option("--listen", values->listen, "Where to listen: 'stdio'")
       ->type_name("ADDRESS")
-      ->check(CLI::IsMember({"stdio"}).description(""))
+      ->check(CLI::Validator(
+          [](const std::string& address) {
+            return address == "stdio" ? "" : "only 'stdio' is built yet, not '" + address + "'";
+          },
+          ""))
       ->allow_extra_args(false);
 }
 

@@ -5,6 +5,7 @@
 namespace pa {
 namespace {
 
+constexpr std::string_view kHeader = "# Make data base, printed on ";
 constexpr std::string_view kPhonyLine = ".PHONY:";
 constexpr std::string_view kPhonyMark = "#  Phony target (prerequisite of .PHONY).";
 constexpr std::string_view kMakefileList = "MAKEFILE_LIST := ";
@@ -64,7 +65,15 @@ void MakeDatabase::Append(std::string_view part) {
 }
 
 void MakeDatabase::OnLine(std::string_view line) {
-  if (line == kPhonyMark) {
+  if (line.starts_with(kHeader)) {
+    // Before it stands what the Makefile itself printed, which may look like anything; behind it the
+    // Makefile prints nothing.
+    entry_.clear();
+    phony_.clear();
+    makefile_list_.clear();
+    marked_.clear();
+    too_large_ = false;
+  } else if (line == kPhonyMark) {
     const std::string_view name = NameOf(entry_);
     too_large_ = too_large_ || marked_.size() >= kMaxTargets;
     if (!name.empty() && !too_large_) marked_.emplace(name);

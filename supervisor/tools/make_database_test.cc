@@ -85,5 +85,18 @@ TEST(MakeDatabaseTest, OfferedNames) {
   }
 }
 
+// $(info) prints before the database: a Makefile without a .PHONY line could bring its own.
+TEST(MakeDatabaseTest, WhatTheMakefilePrintedIsNoPartOfTheDatabase) {
+  MakeDatabase database;
+  database.Feed(
+      ".PHONY: faked\nfaked:\n#  Phony target (prerequisite of .PHONY).\n"
+      "MAKEFILE_LIST := faked.mk\n"
+      "# Make data base, printed on Sat Nov 21 20:00:00 2026\n"
+      "MAKEFILE_LIST := Makefile -\nfaked:\n");
+  database.Finish();
+  EXPECT_TRUE(database.Phony().offered.empty());
+  EXPECT_EQ(database.Makefiles(), (std::vector<std::string>{"Makefile", "-"}));
+}
+
 }  // namespace
 }  // namespace pa

@@ -22,6 +22,8 @@ constexpr std::string_view kDataSchema =
     R"({"type":"object","properties":{"makefile":{"type":"string"},)"
     R"("language":{"type":"string"},"content":{"type":"string"},)"
     R"("targets":{"type":"array","items":{"type":"string"}},)"
+    R"("stdout":{"type":"string"},"stderr":{"type":"string"},"exit_code":{"type":"integer"},)"
+    R"("outcome":{"type":"string"},"duration_ms":{"type":"integer"},)"
     R"("command":{"type":"string"},"working_dir":{"type":"string"},)"
     R"("argv":{"type":"array","items":{"type":"string"}},"would_print":{"type":"string"},)"
     R"("confinement":{"type":"object"}},"required":["command","working_dir"]})";
@@ -115,15 +117,18 @@ ToolError CannotWrite(const Execution& run) {
           .ai_message = "Nothing was changed. Tell the user what the message says."};
 }
 
-std::string DataOf(const CommandReport& report, std::string_view language,
-                   std::string_view content) {
+std::string DataOf(const CommandReport& report, std::string_view language, std::string_view content,
+                   std::chrono::microseconds took) {
   JsonWriter writer;
   writer.BeginObject().Field("command", QuoteCommand(report.argv));
   writer.Field("working_dir", report.working_dir).Field("makefile", "Makefile");
   writer.Field("language", language).Field("content", content);
   writer.Key("targets").BeginArray().String("default");
   for (const Recipe& recipe : RecipesFor(language)) writer.String(recipe.target);
-  writer.EndArray().EndObject();
+  writer.EndArray();
+  // As of any command: project_actions promises them for each of its operations.
+  writer.Field("stdout", "").Field("stderr", "").Field("exit_code", 0).Field("outcome", "exited");
+  writer.Field("duration_ms", static_cast<std::int64_t>(took.count() / 1000)).EndObject();
   return std::move(writer).Take();
 }
 
@@ -134,7 +139,7 @@ ToolResult RenderCreated(const CommandReport& report, const std::string& languag
   }
   if (auto error = ErrorOf(report, run)) return RefusedCall(std::move(*error));
   ToolResult result;
-  result.data = DataOf(report, language, content);
+  result.data = DataOf(report, language, content, run.duration);
   result.text = fmt::format("wrote {}/Makefile for {}:\n{}", report.working_dir, language, content);
   result.decision = report.decision;
   return result;

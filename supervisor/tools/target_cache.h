@@ -55,6 +55,7 @@ struct TargetKey {
   std::uint64_t directory_inode = 0;
   std::string makefile;
   FileStamp stamp;
+  std::string text;  // a stamp need not move when a mapped page is written twice
   std::string make;  // the executable
   FileStamp make_stamp;
   policy::PolicyPtr policy;

@@ -101,7 +101,7 @@ CommandPlan DatabasePlan(const Work& work, const TargetKey& key) {
 }
 
 TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk& file,
-                std::string make) {
+                std::string text, std::string make) {
   struct stat directory{};
   fstat(work.directory.fd(), &directory);
   TargetKey key{.directory = work.directory.path(),
@@ -109,6 +109,7 @@ TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk&
                 .directory_inode = directory.st_ino,
                 .makefile = file.name,
                 .stamp = file.stamp,
+                .text = std::move(text),
                 .make = std::move(make),
                 .policy = call.policy,
                 .environment = MakeEnvironment(call)};
@@ -174,18 +175,17 @@ TargetList ListOf(const std::string& makefile, const MakeDatabase& database,
 }
 
 // Whether nothing but what the key holds can have made this list, now that make has run.
-bool MayBeKept(const Work& work, const TargetKey& key, bool racy, const MakeDatabase& database,
-               const std::string& text) {
-  return !racy && ReadOnly(database.Makefiles(), key.makefile) && DependsOnTextAlone(text) &&
+bool MayBeKept(const Work& work, const TargetKey& key, bool racy, const MakeDatabase& database) {
+  return !racy && ReadOnly(database.Makefiles(), key.makefile) && DependsOnTextAlone(key.text) &&
          StampOf(work.directory.fd(), key.makefile) == key.stamp;
 }
 
+// `readable`: the key holds the Makefile's text.
 Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const MakefileOnDisk& file,
-                                TargetKey key) {
+                                TargetKey key, bool readable) {
   auto allow = Permit(work, call, {.purpose = policy::Purpose::kInspect, .timeout = kDeadline});
   if (!allow) co_return std::unexpected(std::move(allow.error()));
   const bool racy = IsRacy(file.stamp);
-  const Result<std::string> text = ReadMakefile(work.directory.fd(), file);
   DatabaseSink sink;
   const RunOptions options{
       .sink = &sink, .cancel = &call.cancel, .capture = false, .delivery = Delivery::kInBulk};
@@ -198,9 +198,8 @@ Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const Makef
     if (error->code == "MAKEFILE_INVALID") call.targets.Saw(work.directory.path(), {}, included);
     co_return std::unexpected(std::move(*error));
   }
-  TargetList list =
-      ListOf(file.name, sink.database(), Descriptions(work, text ? *text : "", included));
-  if (text && MayBeKept(work, key, racy, sink.database(), *text)) {
+  TargetList list = ListOf(file.name, sink.database(), Descriptions(work, key.text, included));
+  if (readable && MayBeKept(work, key, racy, sink.database())) {
     call.targets.Store(std::move(key), list);
   }
   call.targets.Saw(work.directory.path(), list, included);
@@ -215,14 +214,16 @@ Task<DiscoveredTargets> DiscoverTargets(const Work& work, std::string make, Call
     call.targets.Saw(work.directory.path(), {});
     co_return std::unexpected(NoMakefile(work));
   }
-  TargetKey key = KeyOf(work, call, *file, std::move(make));
-  if (const TargetList* known = call.targets.Find(key)) {
+  Result<std::string> text = ReadMakefile(work.directory.fd(), *file);
+  const bool readable = text.has_value();
+  TargetKey key = KeyOf(work, call, *file, readable ? std::move(*text) : "", std::move(make));
+  if (const TargetList* known = readable ? call.targets.Find(key) : nullptr) {
     // A copy before anybody is told: on_change may lead anywhere.
     TargetList list = *known;
     call.targets.Saw(work.directory.path(), list);
     co_return list;
   }
-  Task<DiscoveredTargets> task = AskMake(work, call, *file, std::move(key));
+  Task<DiscoveredTargets> task = AskMake(work, call, *file, std::move(key), readable);
   DiscoveredTargets targets = co_await task;
   co_return targets;
 }
