@@ -21,6 +21,8 @@ struct MakefileWatch::Entry {
 
 namespace {
 
+constexpr const char* kOwnNames[] = {"GNUmakefile", "makefile", "Makefile"};
+
 uv_handle_t* Handle(auto& handle) { return reinterpret_cast<uv_handle_t*>(&handle); }
 
 // Dependencies that a compiler writes with each object: they declare no .PHONY targets, and would make
@@ -38,7 +40,7 @@ MakefileWatch::~MakefileWatch() {
 
 void MakefileWatch::Watch(const std::string& directory, std::span<const std::string> files) {
   std::map<std::string, std::vector<std::string>> places;  // directory -> names
-  places[directory] = {"GNUmakefile", "makefile", "Makefile"};
+  places[directory] = {std::begin(kOwnNames), std::end(kOwnNames)};
   std::size_t taken = 0;
   for (const std::string& file : files) {
     const std::filesystem::path path = (std::filesystem::path(directory) / file).lexically_normal();
@@ -55,7 +57,9 @@ void MakefileWatch::WatchIn(const std::string& directory, const std::string& pro
     return entry->directory == directory && entry->project == project;
   });
   if (known != entries_.end()) {
-    (*known)->names = std::move(names);
+    // A Makefile that cannot be read names no files; those of the last time may be what is wrong.
+    const bool names_files = directory != project || names.size() > std::size(kOwnNames);
+    if (names_files) (*known)->names = std::move(names);
     entries_.splice(entries_.begin(), entries_, known);
     return;
   }

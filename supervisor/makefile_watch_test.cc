@@ -103,6 +103,16 @@ TEST_F(MakefileWatchTest, WhatAMakefileIncludesIsWatchedForItsProject) {
   }
 }
 
+TEST_F(MakefileWatchTest, WhatWasIncludedBeforeTheMakefileBrokeIsStillWatched) {
+  const std::string project = Directory("a");
+  const std::vector<std::string> files = {"local.mk"};
+  watch_->Watch(project, files);
+  watch_->Watch(project, {});
+  Write(project + "/local.mk");
+  Run();
+  EXPECT_EQ(touched_, std::vector<std::string>{project});
+}
+
 TEST_F(MakefileWatchTest, ADirectoryThatIsNotThereIsNotWatched) {
   watch_->Watch("/nonexistent/project", {});
   EXPECT_EQ(watch_->watched(), 0u);

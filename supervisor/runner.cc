@@ -269,8 +269,6 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
   Result<SpawnedWorker> worker = Spawn(plan, allow, **slot);
   if (!worker) {
     slots.Release(std::move(*slot), true);
-    orphans.Kill(
-        context->is_worker);  // a launcher that did not answer may have forked all the same
     co_return Failed(worker.error());
   }
   RunningCommand command(*context, std::move(*worker), Capture(plan, allow, limits, options));
