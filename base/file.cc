@@ -40,20 +40,22 @@ Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t ma
   if (!S_ISREG(status.st_mode)) {
     return std::unexpected(Error("read regular file", name, EINVAL));
   }
-  // st_size is a hint only: files of /proc say 0, and a file may grow while it is read.
+  // st_size is a hint only: files of /proc say 0, and a file may grow while it is read. Where it is
+  // none, a read that gives less than was asked for has met the end.
+  const auto hint = static_cast<std::size_t>(status.st_size);
   std::string content;
   std::size_t size = 0;
-  std::size_t want = static_cast<std::size_t>(status.st_size) + 1;
+  std::size_t want = hint == 0 ? kChunk : hint + 1;
   while (true) {
-    content.resize(size + std::min(std::max(want, kChunk), max_bytes - size + 1));
+    content.resize(size + std::min(want, max_bytes - size + 1));
     const ssize_t got =
         pread(fd, content.data() + size, content.size() - size, static_cast<off_t>(size));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::unexpected(Error("read", name, errno));
     size += static_cast<std::size_t>(got);
     if (size > max_bytes) return std::unexpected(Error("read", name, EFBIG));
-    if (got == 0) break;
-    want = 0;
+    if (got == 0 || (hint != 0 && size < content.size())) break;
+    want = kChunk;
   }
   content.resize(size);
   return content;

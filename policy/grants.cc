@@ -36,7 +36,11 @@ PathGrant WorkingTree(const std::string& directory, Access access) {
 }
 
 Grants BuildGrants(const Policy& policy, const std::string& directory) {
-  Grants grants = policy.system;
+  Grants grants;
+  // Some more for what a repository adds: this is made for each call.
+  grants.reserve(policy.system.size() + policy.system_network.size() + policy.filesystem.size() +
+                 8);
+  Append(grants, policy.system);
   if (policy.network == sandbox::Network::kFull) Append(grants, policy.system_network);
   grants.push_back(WorkingTree(directory, sandbox::kReadWriteExecute));
   Append(grants, policy.filesystem);

@@ -1,5 +1,6 @@
 #include "supervisor/running_command.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -20,6 +21,12 @@ constexpr int kMaxHunts = 500;
 constexpr milliseconds kBulkInterval{5};
 constexpr int kLooks = 100;
 constexpr milliseconds kReapInterval{1};
+
+// What a pipe holds as it is made (pipe(7)), and with room to write ahead while we do something else.
+// Most commands never fill the former, and the latter costs each of them a kilobyte of bookkeeping.
+constexpr ssize_t kPipeBytes = 64 << 10;
+constexpr int kWidePipeBytes = 1 << 20;
+
 constexpr int kWaitsForDeath = 20;
 
 }  // namespace
@@ -61,7 +68,10 @@ Result<void> RunningCommand::Start() {
     poll = std::move(*created);
     if (delivery_ == Delivery::kLive || &poll == &control_) poll.Start();
   }
-  if (delivery_ == Delivery::kInBulk) bulk_.Start(kBulkInterval, [this] { ReadInBulk(); });
+  if (delivery_ == Delivery::kInBulk) {
+    for (Pipe* pipe : {&out_, &err_}) Widen(*pipe);
+    bulk_.Start(kBulkInterval, [this] { ReadInBulk(); });
+  }
   if (wall_time_.count() > 0) {
     deadline_.Start(wall_time_ + grace_ + kGuardianSlack, [this] { OnOverdue(); });
   }
@@ -130,12 +140,18 @@ void RunningCommand::ReadInBulk() {
 void RunningCommand::OnPipe(Pipe& pipe) {
   if (Held()) return Hold(pipe);
   const ssize_t got = read(pipe.fd, context_.buffer.data(), context_.buffer.size());
+  if (got >= kPipeBytes) Widen(pipe);
   if (got > 0) {
     return Deliver(pipe, {context_.buffer.data(), static_cast<std::size_t>(got)});
   }
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   pipe.poll.Close();
   FinishIfDone();
+}
+
+// What is refused (an unprivileged user has a budget) leaves the pipe as it is.
+void RunningCommand::Widen(Pipe& pipe) {
+  if (!std::exchange(pipe.wide, true)) fcntl(pipe.fd, F_SETPIPE_SZ, kWidePipeBytes);
 }
 
 void RunningCommand::Deliver(Pipe& pipe, std::string_view bytes) {

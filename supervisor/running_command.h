@@ -67,6 +67,7 @@ class RunningCommand {
     std::optional<CapturedOutput> captured;
     PollHandle poll;  // empty: at its end
     bool held = false;
+    bool wide = false;
     std::uint64_t total = 0;
   };
 
@@ -76,6 +77,7 @@ class RunningCommand {
   void ReadInBulk();
   void OnExit();
   void OnPipe(Pipe& pipe);
+  static void Widen(Pipe& pipe);
   void Deliver(Pipe& pipe, std::string_view bytes);
   bool Held() const;
   void Hold(Pipe& pipe);

@@ -11,10 +11,6 @@
 namespace pa {
 namespace {
 
-// While the supervisor does something else, a command can write this much ahead. What is refused
-// (an unprivileged user has a budget, pipe(7)) leaves the usual 64 KiB.
-constexpr int kPipeBytes = 1 << 20;
-
 struct Pipe {
   UniqueFd read;
   UniqueFd write;
@@ -26,7 +22,6 @@ Result<Pipe> OutputPipe() {
   Pipe pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
   // Ours alone: the command's side stays blocking, as every program expects.
   fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
-  fcntl(pipe.read.get(), F_SETPIPE_SZ, kPipeBytes);
   return pipe;
 }
 

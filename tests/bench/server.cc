@@ -1,6 +1,8 @@
 #include "tests/bench/server.h"
 
 #include <fstream>
+#include <optional>
+#include <vector>
 
 #include "tests/bench/measure.h"
 
@@ -38,20 +40,29 @@ double ProcKib(pid_t pid, const std::string& file, const std::string& key) {
   return 0;
 }
 
+// The processors are to be the server's and its commands': a reply is read as JSON when the time is
+// taken.
 double CallsASecond(testing::McpClient& client, const std::string& tool, const Json& arguments,
                     int calls, int flight) {
-  const auto start = Clock::now();
+  const std::string rest = R"(","method":"tools/call","params":)" +
+                           Json{{"name", tool}, {"arguments", arguments}}.dump() + "}";
   int started = 0;
-  while (started < flight) started += client.StartTool(tool, arguments) > 0 ? 1 : 0;
-  for (int ended = 0; ended < calls;) {
-    const Json message = client.Read();
-    if (message.is_null()) GiveUp("no reply");
-    if (!message.contains("id")) continue;
-    MustSucceed(message);
-    ++ended;
-    if (started++ < calls) client.StartTool(tool, arguments);
+  const auto start_one = [&] {
+    client.SendLine(R"({"jsonrpc":"2.0","id":"bench-)" + std::to_string(started++) + rest);
+  };
+  std::vector<std::string> replies;
+  const auto start = Clock::now();
+  while (started < flight) start_one();
+  while (static_cast<int>(replies.size()) < calls) {
+    std::optional<std::string> line = client.ReadLine();
+    if (!line) GiveUp("no reply");
+    if (line->find("\"bench-") == std::string::npos) continue;  // a notification
+    replies.push_back(std::move(*line));
+    if (started < calls) start_one();
   }
-  return calls / (MillisecondsSince(start) / 1000);
+  const double seconds = MillisecondsSince(start) / 1000;
+  for (const std::string& reply : replies) MustSucceed(Json::parse(reply));
+  return calls / seconds;
 }
 
 }  // namespace pa::bench
