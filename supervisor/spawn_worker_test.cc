@@ -115,11 +115,18 @@ TEST_F(SpawnTest, EachStepThatRunsOutOfDescriptorsSaysSo) {
   const UniqueFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
   rlimit old{};
   getrlimit(RLIMIT_NOFILE, &old);
+  // Without a look at this fixture's type, for which UBSan needs a descriptor.
+  Launchers& launchers = launchers_;
+  const SpawnOrder order = {.seccomp = std::make_shared<const std::string>("program"),
+                            .spec = spec,
+                            .cwd = cwd_.get(),
+                            .ruleset = -1,
+                            .stdin_data = {}};
   std::vector<std::string> failed;
   for (rlim_t room = 0; room < 40; ++room) {
     const rlimit low{static_cast<rlim_t>(highest.get()) + 1 + room, old.rlim_max};
     setrlimit(RLIMIT_NOFILE, &low);
-    const auto worker = Spawn(spec, cwd_.get());
+    const auto worker = SpawnWorker(launchers, order);
     setrlimit(RLIMIT_NOFILE, &old);
     if (worker) {
       EXPECT_EQ(Output(*worker), "ran\n");
