@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/packet.h"
 #include "worker/spec.h"
 
 namespace pa {
@@ -73,42 +74,8 @@ Result<pid_t> Spawn(const std::string& path, int socket) {
 }
 
 ssize_t SendOrder(int socket, std::span<const int> descriptors) {
-  worker::LaunchOrder order;
-  iovec bytes = {&order, sizeof order};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * worker::kFirstStray)] = {};
-  msghdr message = {};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  if (!descriptors.empty()) {
-    message.msg_control = control;
-    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-    std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
-  }
-  return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-// One packet; `control` stays empty when no descriptor came with it.
-ssize_t ReceiveReply(int socket, worker::LaunchReply& reply, UniqueFd& descriptor) {
-  iovec bytes = {&reply, sizeof reply};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message = {};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  const cmsghdr* header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-  if (header != nullptr && header->cmsg_type == SCM_RIGHTS &&
-      header->cmsg_len == CMSG_LEN(sizeof(int))) {
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-    descriptor.reset(fd);
-  }
-  return got;
+  const worker::LaunchOrder order;
+  return SendPacket(socket, AsBytes(order), descriptors, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 bool Readable(int fd, int timeout_ms) {
@@ -193,11 +160,12 @@ Result<void> Launcher::AwaitReply() {
     return std::unexpected(LauncherError("poll", ETIMEDOUT));
   }
   worker::LaunchReply reply;
-  UniqueFd control;
-  const ssize_t got = ReceiveReply(socket_.get(), reply, control);
-  if (got < 0) return std::unexpected(LauncherError("recvmsg", errno));
-  if (got == 0) return std::unexpected(LauncherError("recvmsg", EPIPE));
-  if (got != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
+  const ReceivedPacket packet =
+      ReceivePacket(socket_.get(), AsWritableBytes(reply), MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  UniqueFd control(packet.count == 1 ? packet.descriptors[0] : -1);
+  if (packet.size < 0) return std::unexpected(LauncherError("recvmsg", errno));
+  if (packet.size == 0) return std::unexpected(LauncherError("recvmsg", EPIPE));
+  if (packet.size != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
     return std::unexpected(LauncherError("recvmsg", EPROTO));
   }
   if (reply.pid < 0) {

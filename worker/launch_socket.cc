@@ -7,10 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "base/packet.h"
 #include "worker/protocol.h"
 
 namespace pa::worker {
@@ -27,49 +29,28 @@ pid_t ForkSibling() {
   return static_cast<pid_t>(pid < 0 ? -errno : pid);
 }
 
-// Whether exactly the descriptors of a worker came, each under its number.
-bool InPlace(const msghdr& message) {
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if ((message.msg_flags & MSG_CTRUNC) != 0 || header == nullptr) return false;
-  if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return false;
-  std::array<int, kArriving.size()> numbers{};
-  const std::size_t bytes = header->cmsg_len - CMSG_LEN(0);
-  if (bytes != sizeof(numbers) && bytes != sizeof(numbers) - sizeof(int)) return false;
-  std::memcpy(numbers.data(), CMSG_DATA(header), bytes);
-  return std::memcmp(numbers.data(), kArriving.data(), bytes) == 0;
+// Whether exactly the descriptors of a worker came, each under its number; the ruleset may lack.
+bool InPlace(const ReceivedPacket& packet) {
+  if (packet.cut || packet.count > kArriving.size() || packet.count + 1 < kArriving.size())
+    return false;
+  return std::equal(kArriving.begin(), kArriving.begin() + packet.count,
+                    packet.descriptors.begin());
 }
 
 // The worker waits here, maybe for long. Nothing but the whole order lets it begin.
 bool AwaitOrder() {
   LaunchOrder order;
-  iovec bytes = {&order, sizeof(order)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(kArriving))];
-  msghdr message = {};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof(control);
-  const ssize_t got = recvmsg(kControlFd, &message, 0);
-  return got == sizeof(order) && order.magic == kLaunchMagic && InPlace(message);
+  const ReceivedPacket packet = ReceivePacket(kControlFd, AsWritableBytes(order), 0);
+  return packet.size == sizeof(order) && order.magic == kLaunchMagic && InPlace(packet);
 }
 
+// A descriptor may be refused (the user has too many on their way: ETOOMANYREFS); the worker is then of
+// no use, but must not stay unknown.
 bool Reply(int socket, pid_t pid, int control_fd) {
-  LaunchReply reply{kLaunchMagic, pid};
-  iovec bytes = {&reply, sizeof(reply)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message = {};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  if (control_fd >= 0) {
-    message.msg_control = control;
-    message.msg_controllen = sizeof(control);
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &control_fd, sizeof(int));
-  }
-  return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(reply);
+  const LaunchReply reply{kLaunchMagic, pid};
+  const std::span<const int> descriptor(&control_fd, pid > 0 ? 1 : 0);
+  return SendPacket(socket, AsBytes(reply), descriptor, MSG_NOSIGNAL) == sizeof(reply) ||
+         SendPacket(socket, AsBytes(reply), {}, MSG_NOSIGNAL) == sizeof(reply);
 }
 
 }  // namespace
@@ -113,9 +94,7 @@ bool LaunchSocket::ForkOne() {
     syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
     return true;
   }
-  // A descriptor may be refused (the user has too many on their way: ETOOMANYREFS); the worker is
-  // then of no use, but must not stay unknown.
-  const bool replied = Reply(fd_.get(), pid, ends[0]) || Reply(fd_.get(), pid, -1);
+  const bool replied = Reply(fd_.get(), pid, ends[0]);
   syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
   if (!replied) fd_.reset();
   return false;

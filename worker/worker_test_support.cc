@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/packet.h"
 
 namespace pa::worker {
 namespace {
@@ -68,39 +68,6 @@ void BecomeNobody() {
   const bool done = setgroups(0, nullptr) == 0 && setresgid(kNobodyId, kNobodyId, kNobodyId) == 0 &&
                     setresuid(kNobodyId, kNobodyId, kNobodyId) == 0;
   if (!done) _exit(99);
-}
-
-UniqueFd ReceiveWithDescriptor(int socket, LaunchReply& reply) {
-  iovec data = {&reply, sizeof(reply)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message = {};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof(control);
-  Check(recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == sizeof(reply), "recvmsg");
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr) return UniqueFd();
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-  return UniqueFd(fd);
-}
-
-void SendWithDescriptors(int socket, LaunchOrder order, std::span<const int> descriptors) {
-  iovec data = {&order, sizeof(order)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kFirstStray)] = {};
-  msghdr message = {};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
-  // Who could not be confined tells so at once, and takes no order.
-  Check(sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(order) || errno == EPIPE, "sendmsg");
 }
 
 [[noreturn]] void BecomeLauncher(const StartOptions& options, int socket) {
@@ -211,13 +178,18 @@ void WorkerRun::Launch(const StartOptions& options, const std::string& program,
   LaunchOrder order;
   Check(send(socket.ours.get(), &order, sizeof(order), MSG_NOSIGNAL) > 0, "send");
   LaunchReply reply;
-  control_ = ReceiveWithDescriptor(socket.ours.get(), reply);
+  const ReceivedPacket packet =
+      ReceivePacket(socket.ours.get(), AsWritableBytes(reply), MSG_CMSG_CLOEXEC);
+  Check(packet.size == sizeof(reply) && packet.count == 1, "recvmsg");
+  control_.reset(packet.descriptors[0]);
   socket.ours.reset();
   waitpid(launcher, nullptr, 0);
   Check(reply.pid > 0 && control_, "launch");
   pid_ = reply.pid;
   if (options.signal_before_order != 0) kill(pid_, options.signal_before_order);
-  SendWithDescriptors(control_.get(), order, descriptors);
+  // Who could not be confined tells so at once, and takes no order.
+  const ssize_t sent = SendPacket(control_.get(), AsBytes(order), descriptors, MSG_NOSIGNAL);
+  Check(sent == sizeof(order) || errno == EPIPE, "sendmsg");
 }
 
 WorkerRun::~WorkerRun() {
