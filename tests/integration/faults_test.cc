@@ -123,6 +123,7 @@ constexpr Refusal kRefusals[] = {
     {"NoNewPrivs", Refusal::kWorker, SYS_prctl, 0, PR_SET_NO_NEW_PRIVS, EPERM, "no_new_privs"},
     {"Subreaper", Refusal::kWorker, SYS_prctl, 0, PR_SET_CHILD_SUBREAPER, EPERM, "subreaper"},
     {"Clone", Refusal::kWorker, SYS_clone, 0, CLONE_VM | CLONE_VFORK | SIGCHLD, EAGAIN, "clone"},
+    {"CloseRange", Refusal::kWorker, SYS_close_range, 0, 0, EPERM, "close descriptors"},
     {"Fork", Refusal::kWorker, SYS_clone, 0, CLONE_PARENT | SIGCHLD, EAGAIN, "clone"},
     {"ControlSocket", Refusal::kWorker, SYS_socketpair, 1, SOCK_SEQPACKET, EMFILE, "launch"},
     {"RlimitCore", Refusal::kWorker, SYS_prlimit64, 1, RLIMIT_CORE, EPERM, "RLIMIT_CORE"},
