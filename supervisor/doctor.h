@@ -26,9 +26,10 @@ struct DoctorReport {
   std::vector<std::string> probe_allowed;  // what it could do and must not
   std::string probe_error;                 // why there was no probe
 
-  // The default policy can be enforced in full: the exit status.
-  bool Enforceable() const;  // the default policy, on this kernel
-  bool Complete() const;     // and the policy in use loads
+  // The default policy can be enforced in full.
+  bool Enforceable() const;
+  // And the policy in use loads: the exit status.
+  bool Complete() const;
 };
 
 std::string FormatDoctorText(const DoctorReport& report, bool colours);

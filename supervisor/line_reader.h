@@ -5,9 +5,9 @@
 //   while (auto line = reader.Next()) handler.OnLine(line->text);
 //
 // Lines are pulled, so that whoever must wait (a client that does not read replies) leaves them
-// here. Lines end with LF or CRLF; lines of nothing but blanks are skipped. A line over the limit is reported once,
-// as soon as that is known, and the rest of it is dropped as it comes: memory stays within the
-// limit and one chunk.
+// here. Lines end with LF or CRLF; lines of nothing but blanks are skipped. A line over the limit is
+// reported once, as soon as that is known, and the rest of it is dropped as it comes: memory stays
+// within the limit and one chunk.
 #pragma once
 
 #include <cstddef>

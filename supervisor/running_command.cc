@@ -23,7 +23,7 @@ constexpr int kLooks = 100;
 constexpr milliseconds kReapInterval{1};
 
 // What a pipe holds as it is made (pipe(7)), and with room to write ahead while we do something else.
-// Most commands never fill the former, and the latter costs each of them a kilobyte of bookkeeping.
+// Most commands never fill the former, and the latter costs ten kilobytes of bookkeeping.
 constexpr ssize_t kPipeBytes = 64 << 10;
 constexpr int kWidePipeBytes = 1 << 20;
 

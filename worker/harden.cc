@@ -18,6 +18,8 @@ SysResult<void> Attempt(long result, const char* op, std::string_view subject = 
   return {};
 }
 
+// By the system call itself, because libc keeps 32 to 34 to itself and glibc's posix_spawn leaves 32
+// ignored. SIGKILL and SIGSTOP have none to set.
 void SetDisposition(int number, void (*disposition)(int)) {
   const struct {
     void (*handler)(int);
@@ -27,10 +29,9 @@ void SetDisposition(int number, void (*disposition)(int)) {
   syscall(SYS_rt_sigaction, number, &action, nullptr, kMaskBytes);
 }
 
-// Ignored signals would stay ignored in the command; make and shells do not expect that. By the system
-// call itself, because libc keeps 32 to 34 to itself and glibc's posix_spawn leaves 32 ignored. All
-// zeros: SIG_DFL, no flags, an empty mask. Then everything that can be blocked is, for the whole life
-// of launcher and guardian; what a guardian wants to know of it reads from a descriptor.
+// Ignored signals would stay ignored in the command; make and shells do not expect that. Everything
+// else that can be blocked is, for the whole life of launcher and guardian; what a guardian wants to
+// know of it reads from a descriptor.
 SysResult<void> ResetSignals() {
   for (int number = 1; number < NSIG; ++number) SetDisposition(number, SIG_DFL);
   for (const int number : kCancelSignals) SetDisposition(number, SIG_IGN);

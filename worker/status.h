@@ -14,14 +14,15 @@ inline constexpr std::uint32_t kStatusMagic = 0x70610003;  // 'pa', version 3
 
 enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2 };
 
-// The worker's steps in their order; a failure names one.
+// The steps of launcher and worker; a failure names one. Their order stands in worker/launcher.cc,
+// worker.cc and child.cc.
 enum class Step : std::uint32_t {
   kNone = 0,
   kCloseDescriptors,
   kReadSpec,
   kDecodeSpec,
-  kSession,  // process group or session, signals to default
-  kUndumpable,
+  kSession,     // process group or session, signals to default
+  kUndumpable,  // nobody traces guardian or launcher
   kSubreaper,
   kCapabilities,  // as root: drop all but those of file ownership
   kNoNewPrivs,
