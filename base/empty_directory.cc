@@ -121,8 +121,8 @@ class Emptier {
 
 }  // namespace
 
-SysResult<bool> EmptyDirectory(const char* path, std::uint64_t budget_ms) {
-  const UniqueFd top = OpenOwned(AT_FDCWD, path);
+SysResult<bool> EmptyDirectory(int at, const char* path, std::uint64_t budget_ms) {
+  const UniqueFd top = OpenOwned(at, path);
   if (!top) return std::unexpected(SysError{"open", path, errno});
   switch (Emptier(top.get(), budget_ms).Run()) {
     case Emptier::End::kEmpty:
@@ -135,15 +135,15 @@ SysResult<bool> EmptyDirectory(const char* path, std::uint64_t budget_ms) {
   return std::unexpected(SysError{"empty", path, ENOTEMPTY});
 }
 
-void RemoveWithParent(const char* path) {
-  if (rmdir(path) != 0) return;
+void RemoveWithParent(int at, const char* path) {
+  if (unlinkat(at, path, AT_REMOVEDIR) != 0) return;
   const std::string_view whole = path;
   const std::size_t slash = whole.find_last_of('/');
   char parent[PATH_MAX];
   if (slash == 0 || slash == whole.npos || slash >= sizeof(parent)) return;
   whole.copy(parent, slash);
   parent[slash] = '\0';
-  rmdir(parent);
+  unlinkat(at, parent, AT_REMOVEDIR);
 }
 
 }  // namespace pa

@@ -15,11 +15,11 @@
 namespace pa {
 
 // True: `path`, which must be no symlink, is now an empty directory with mode 0700. False: the time is
-// over.
-SysResult<bool> EmptyDirectory(const char* path, std::uint64_t budget_ms);
+// over. `at`: where a relative path begins (openat(2)); else AT_FDCWD.
+SysResult<bool> EmptyDirectory(int at, const char* path, std::uint64_t budget_ms);
 
 // Removes the empty directory, then its parent if that is empty too: nobody else will, because the
 // supervisor is dead.
-void RemoveWithParent(const char* path);
+void RemoveWithParent(int at, const char* path);
 
 }  // namespace pa

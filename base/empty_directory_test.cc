@@ -21,10 +21,11 @@ TEST(EmptyDirectory, RefusesASymlinkAndWhatIsNotThere) {
   fs::create_directory(scratch.path() / "kept");
   fs::create_directory(scratch.path() / "kept/inner");
   fs::create_directory_symlink(scratch.path() / "kept", scratch.path() / "link");
-  EXPECT_FALSE(EmptyDirectory((scratch.path() / "link").c_str(), kPatience));
-  EXPECT_FALSE(EmptyDirectory((scratch.path() / "absent").c_str(), kPatience));
+  EXPECT_FALSE(EmptyDirectory(AT_FDCWD, (scratch.path() / "link").c_str(), kPatience));
+  EXPECT_FALSE(EmptyDirectory(AT_FDCWD, (scratch.path() / "absent").c_str(), kPatience));
   EXPECT_TRUE(fs::exists(scratch.path() / "kept/inner"));
-  EXPECT_TRUE(EmptyDirectory((scratch.path() / "kept").c_str(), kPatience).value_or(false));
+  EXPECT_TRUE(
+      EmptyDirectory(AT_FDCWD, (scratch.path() / "kept").c_str(), kPatience).value_or(false));
   EXPECT_TRUE(fs::is_empty(scratch.path() / "kept"));
 }
 
@@ -36,7 +37,7 @@ TEST(EmptyDirectory, GoesOnWhereItsTimeWasOver) {
   SysResult<bool> done = false;
   for (int calls = 0; done && !*done; ++calls) {
     ASSERT_LT(calls, 10'000);
-    done = EmptyDirectory(top.c_str(), 0);
+    done = EmptyDirectory(AT_FDCWD, top.c_str(), 0);
   }
   EXPECT_TRUE(done);
   EXPECT_TRUE(fs::is_empty(top));
@@ -57,7 +58,7 @@ TEST(EmptyDirectory, AVeryDeepTree) {
     at = next;
   }
   close(at);
-  EXPECT_TRUE(EmptyDirectory(top.c_str(), kPatience).value_or(false));
+  EXPECT_TRUE(EmptyDirectory(AT_FDCWD, top.c_str(), kPatience).value_or(false));
   EXPECT_EQ(rmdir(top.c_str()), 0);
 }
 
@@ -67,7 +68,7 @@ TEST(RemoveWithParent, TheInstanceDirectoryGoesOnlyWhenItIsEmpty) {
   for (const bool other_slot : {true, false}) {
     fs::create_directories(instance + "/slot");
     if (other_slot) fs::create_directories(instance + "/other");
-    RemoveWithParent((instance + "/slot").c_str());
+    RemoveWithParent(AT_FDCWD, (instance + "/slot").c_str());
     EXPECT_FALSE(fs::exists(instance + "/slot"));
     EXPECT_EQ(fs::exists(instance), other_slot);
     fs::remove(instance + "/other");

@@ -62,6 +62,12 @@ sandbox::ResourceLimits LimitsFor(const Policy& policy, const ActionRequest& req
   return out;
 }
 
+const sandbox::SeccompProgram& ProgramFor(const Programs& programs,
+                                          const sandbox::Confinement& confinement) {
+  if (confinement.seccomp == sandbox::SeccompProfile::kInspect) return programs.inspect;
+  return confinement.network == sandbox::Network::kNone ? programs.no_network : programs.build;
+}
+
 }  // namespace
 
 Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::string rule) {
@@ -73,12 +79,12 @@ Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::
   }
   allow.confinement_.network = NetworkFor(policy, request.purpose);
   allow.limits_ = LimitsFor(policy, request);
-  allow.seccomp_ = allow.confinement_.network == sandbox::Network::kNone ? policy.seccomp_no_network
-                                                                         : policy.seccomp;
+  allow.confinement_.namespaces = policy.namespaces;
   if (request.purpose == Purpose::kInspect) {
     allow.confinement_.seccomp = sandbox::SeccompProfile::kInspect;
-    allow.seccomp_ = policy.seccomp_inspect;
   }
+  allow.seccomp_ = ProgramFor(policy.programs, allow.confinement_);
+  allow.view_seccomp_ = ProgramFor(policy.view_programs, allow.confinement_);
   allow.rule_ = std::move(rule);
   return allow;
 }

@@ -42,6 +42,8 @@ class Allow {
   const sandbox::Confinement& confinement() const { return confinement_; }
   const sandbox::ResourceLimits& limits() const { return limits_; }
   const sandbox::SeccompProgram& seccomp() const { return seccomp_; }
+  // The same for a command with namespaces; null when the policy wants none.
+  const sandbox::SeccompProgram& view_seccomp() const { return view_seccomp_; }
   const std::string& rule() const { return rule_; }  // "" = the default; else Rule::where
 
  private:
@@ -50,6 +52,7 @@ class Allow {
   sandbox::Confinement confinement_;
   sandbox::ResourceLimits limits_;
   sandbox::SeccompProgram seccomp_;
+  sandbox::SeccompProgram view_seccomp_;
   std::string rule_;
 };
 

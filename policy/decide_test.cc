@@ -138,14 +138,14 @@ TEST_F(DecideTest, OnlyBuildsHaveTheNetwork) {
   ActionRequest request = Call("make", "test");
   Allow allow = Allowed(request);
   EXPECT_EQ(allow.confinement().network, sandbox::Network::kFull);
-  EXPECT_EQ(allow.seccomp(), policy_->seccomp);
+  EXPECT_EQ(allow.seccomp(), policy_->programs.build);
   for (const Purpose purpose :
        {Purpose::kInspect, Purpose::kGit, Purpose::kGitIdentity, Purpose::kCreateFile}) {
     request.purpose = purpose;
     allow = Allowed(request);
     EXPECT_EQ(allow.confinement().network, sandbox::Network::kNone);
-    EXPECT_EQ(allow.seccomp(), purpose == Purpose::kInspect ? policy_->seccomp_inspect
-                                                            : policy_->seccomp_no_network);
+    EXPECT_EQ(allow.seccomp(), purpose == Purpose::kInspect ? policy_->programs.inspect
+                                                            : policy_->programs.no_network);
   }
 }
 

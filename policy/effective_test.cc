@@ -39,7 +39,7 @@ TEST(Effective, OnlyWhatIsSetHasAValue) {
   const PolicyFragment fragment = Sample();
   EXPECT_TRUE(HasValue(*FindKey("network"), fragment));
   EXPECT_TRUE(HasValue(*FindKey("limits.queue"), fragment));
-  for (const char* name : {"limits.processes", "git.hooks", "version", "namespaces"}) {
+  for (const char* name : {"limits.processes", "git.hooks", "version", "tenants"}) {
     EXPECT_FALSE(HasValue(*FindKey(name), fragment)) << name;
   }
 }

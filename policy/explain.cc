@@ -7,6 +7,7 @@
 #include "policy/grants.h"
 #include "policy/keys.h"
 #include "policy/path.h"
+#include "sandbox/enforcement.h"
 
 namespace pa::policy {
 namespace {
@@ -100,10 +101,6 @@ std::string WhyEnabled(const Policy& policy, const std::string& tool, bool read_
   return "";
 }
 
-const char* NetworkName(sandbox::Network network) {
-  return network == sandbox::Network::kFull ? "full" : "none";
-}
-
 Purpose PurposeOf(const std::string& tool) {
   if (tool == "make_targets") return Purpose::kInspect;
   if (tool == "git_add" || tool == "git_commit") return Purpose::kGit;
@@ -119,7 +116,8 @@ std::string ToolText(const Policy& policy, const std::string& tool, bool enabled
     text += "\n  enable it with `--enable " + tool + "`, ENABLE_ADDITIONAL_TOOLS=" + tool +
             ", or\n  tools: {enable: [" + tool + "]} in the policy\n";
   }
-  text += "  network  " + std::string(NetworkName(NetworkFor(policy, PurposeOf(tool)))) + '\n';
+  text +=
+      "  network  " + std::string(sandbox::NetworkName(NetworkFor(policy, PurposeOf(tool)))) + '\n';
   for (const Rule& rule : policy.permissions) {
     if (Concerns(rule, tool)) text += "  rule     " + RuleText(rule) + '\n';
   }
@@ -137,7 +135,7 @@ std::string ToolJson(const Policy& policy, const std::string& tool, bool enabled
   JsonWriter w;
   w.BeginObject().Field("tool", tool).Field("enabled", enabled);
   if (enabled) w.Field("by", why);
-  w.Field("network", NetworkName(NetworkFor(policy, PurposeOf(tool))));
+  w.Field("network", sandbox::NetworkName(NetworkFor(policy, PurposeOf(tool))));
   w.Key("rules").BeginArray();
   for (const Rule& rule : policy.permissions) {
     if (!Concerns(rule, tool)) continue;

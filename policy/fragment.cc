@@ -25,6 +25,16 @@ std::string Found(const YamlNode& node) {
 std::string_view FirstWord(std::string_view name) { return name.substr(0, name.find('.')); }
 std::string_view LastWord(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
+// `none, loopback or full`
+std::string OneOf(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
 class FragmentParser {
  public:
   FragmentParser(const std::string& source, std::span<const std::string> known_tools,
@@ -176,20 +186,16 @@ void FragmentParser::ParseStrings(const Key& key, const YamlNode& node) {
 }
 
 void FragmentParser::ParseChoice(const Key& key, const YamlNode& node) {
-  std::string expected;
   std::vector<std::string_view> names;
   for (const Choice& choice : key.choices) {
-    if (choice.not_built.empty()) {
-      names.push_back(choice.name);
-      expected += (expected.empty() ? "" : " or ") + std::string(choice.name);
-    }
+    if (choice.not_built.empty()) names.push_back(choice.name);
     if (node.kind != YamlNode::Kind::kScalar || node.scalar != choice.name) continue;
     if (!choice.not_built.empty()) return Complain(node.at, std::string(choice.not_built));
     fragment_.*std::get<std::optional<Located<std::string>> PolicyFragment::*>(key.field) = {
         node.scalar, node.at};
     return;
   }
-  Complain(node.at, Quoted(key.name) + " must be " + expected + ", found " + Found(node) +
+  Complain(node.at, Quoted(key.name) + " must be " + OneOf(names) + ", found " + Found(node) +
                         DidYouMean(node.scalar, names));
 }
 

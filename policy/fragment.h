@@ -55,6 +55,7 @@ struct PolicyFragment {
   std::optional<Located<Strings>> filesystem_write;
   std::optional<Located<std::string>> filesystem_toolchains;
   std::optional<Located<std::string>> network;
+  std::optional<Located<std::string>> namespaces;
   std::optional<Located<Strings>> environment_pass;
   std::optional<Located<std::vector<Variable>>> environment_set;
   std::map<std::string, Located<std::uint64_t>, std::less<>>

@@ -88,14 +88,15 @@ TEST(Fragment, WrongTypes) {
   EXPECT_EQ(Refused("roots: [~]"),
             "p.yaml:2:9: expected a path, found nothing; a lone ~ is YAML's null: write \"~\"");
   EXPECT_EQ(Refused("network: [none]"),
-            "p.yaml:2:10: 'network' must be none or full, found a list");
+            "p.yaml:2:10: 'network' must be none, loopback or full, found a list");
   EXPECT_EQ(Refused("environment: {set: {A: [1]}}"),
             "p.yaml:2:24: 'A' must be text (\"\" for an empty one), found a list");
 }
 
 TEST(Fragment, Choices) {
-  EXPECT_EQ(Refused("network: ful"),
-            "p.yaml:2:10: 'network' must be none or full, found 'ful' - did you mean 'full'?");
+  EXPECT_EQ(
+      Refused("network: ful"),
+      "p.yaml:2:10: 'network' must be none, loopback or full, found 'ful' - did you mean 'full'?");
   EXPECT_EQ(Refused("git: {hooks: maybe}"),
             "p.yaml:2:14: 'git.hooks' must be skip or run, found 'maybe'");
 }
@@ -155,11 +156,9 @@ TEST(Fragment, Rules) {
 
 TEST(Fragment, WhatIsNotBuiltIsRefusedAndSaysSo) {
   for (const char* text : {
-           "namespaces: auto",
            "audit: {path: /x}",
            "tenants: {}",
            "filesystem: {protect: [.git/hooks]}",
-           "network: loopback",
            "git: {signing: on}",
            "git: {signing: inherit}",
            "permissions: [{tool: make, decision: ask, reason: x}]",

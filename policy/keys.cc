@@ -19,9 +19,15 @@ constexpr Choice kToolchains[] = {
 };
 constexpr Choice kNetwork[] = {
     {"none", "no internet sockets at all"},
-    {"loopback", "",
-     "`network: loopback` is not built yet: it needs namespaces; write none or full"},
+    {"loopback",
+     "a network of the command's own, with 127.0.0.1 and ::1 and nobody else; needs "
+     "namespaces"},
     {"full", "TCP and UDP over IPv4 and IPv6"},
+};
+constexpr Choice kNamespaces[] = {
+    {"require", "nothing runs without them"},
+    {"auto", "where the system grants them; `project-actions doctor` says whether it does"},
+    {"off", "none"},
 };
 constexpr Choice kIdentity[] = {
     {"none", "commits have the identity that environment and repository give, or fail"},
@@ -71,15 +77,11 @@ constexpr Key kKeys[] = {
      &F::environment_pass},
     {"environment.set", Type::kVariables, "Variables that commands receive with these values.",
      &F::environment_set},
-    {"namespaces",
-     Type::kNotBuilt,
-     "",
-     {},
-     {},
-     1,
-     0,
-     "namespaces are not built yet; commands are confined by Landlock, seccomp and resource "
-     "limits"},
+    {"namespaces", Type::kChoice,
+     "Whether commands get user, mount, pid, ipc, uts and network namespaces of their own, on top "
+     "of "
+     "Landlock, seccomp and limits.",
+     &F::namespaces, kNamespaces},
     {"limits.wall_time",
      Type::kDuration,
      "How long a command may take.",
@@ -188,6 +190,7 @@ PolicyFragment DefaultFragment() {
   defaults.filesystem_write = {{}, at};
   defaults.filesystem_toolchains = {"auto", at};
   defaults.network = {"none", at};
+  defaults.namespaces = {"auto", at};
   defaults.environment_pass = {{}, at};
   defaults.environment_set = {{}, at};
   defaults.git_identity = {"inherit", at};

@@ -21,6 +21,16 @@ bool IsDirectory(const std::string& path) {
   return std::filesystem::is_directory(path, ignored);
 }
 
+sandbox::Network NetworkNamed(std::string_view name) {
+  if (name == "full") return sandbox::Network::kFull;
+  return name == "loopback" ? sandbox::Network::kLoopback : sandbox::Network::kNone;
+}
+
+sandbox::Namespaces NamespacesNamed(std::string_view name) {
+  if (name == "require") return sandbox::Namespaces::kRequire;
+  return name == "off" ? sandbox::Namespaces::kOff : sandbox::Namespaces::kAuto;
+}
+
 // From the merged layers to the values that decisions are made from.
 class Compiler {
  public:
@@ -36,8 +46,15 @@ class Compiler {
     CompileFilesystem();
     CompileEnvironment();
     CompileLimits();
-    policy_.network =
-        merged_.network->value == "full" ? sandbox::Network::kFull : sandbox::Network::kNone;
+    policy_.network = NetworkNamed(merged_.network->value);
+    policy_.namespaces = NamespacesNamed(merged_.namespaces->value);
+    if (policy_.network == sandbox::Network::kLoopback &&
+        policy_.namespaces == sandbox::Namespaces::kOff) {
+      diagnostics_.emplace_back(merged_.network->at,
+                                "network: loopback needs namespaces, which are off (" +
+                                    merged_.namespaces->at.Format() +
+                                    "); write namespaces: auto, or network: none");
+    }
     policy_.git.inherit_identity = merged_.git_identity->value == "inherit";
     policy_.git.hooks = merged_.git_hooks->value == "skip" ? Hooks::kSkip : Hooks::kRun;
     return std::move(policy_);
@@ -148,6 +165,7 @@ std::vector<std::string> Compiler::Writable() const {
 void Compiler::CompileFilesystem() {
   policy_.system = SystemPaths();
   policy_.system_network = NetworkPaths();
+  policy_.names = SystemNames();
   Grant(merged_.filesystem_read, sandbox::kReadExecute, "filesystem.read");
   Grant(merged_.filesystem_write, sandbox::kReadWriteExecute, "filesystem.write");
   policy_.git_programs = FindGitPrograms(Variable("PATH"), Writable());
@@ -188,21 +206,33 @@ void ShowRoots(const Policy& policy, PolicyFragment& merged) {
 }
 
 // Once, here: building a program takes a thousand times what loading it does.
-Result<void> CompilePrograms(Policy& policy) {
+Result<Programs> CompilePrograms(sandbox::Network network, sandbox::Sight sight) {
   const int abi = sandbox::ProbeLandlock().abi;
   using enum sandbox::SeccompProfile;
-  const auto compile = [&](sandbox::Network network, sandbox::SeccompProfile profile = kBuild) {
-    return sandbox::CompileSeccomp(profile, network, abi);
+  const auto compile = [&](sandbox::Network which, sandbox::SeccompProfile profile = kBuild) {
+    return sandbox::CompileSeccomp(profile, which, abi, sight);
   };
-  Result<sandbox::SeccompProgram> inspect = compile(sandbox::Network::kNone, kInspect);
-  if (!inspect) return std::unexpected(inspect.error());
-  policy.seccomp_inspect = *inspect;
-  Result<sandbox::SeccompProgram> program = compile(sandbox::Network::kNone);
+  Programs programs;
+  Result<sandbox::SeccompProgram> program = compile(sandbox::Network::kNone, kInspect);
   if (!program) return std::unexpected(program.error());
-  policy.seccomp_no_network = *program;
-  if (policy.network != sandbox::Network::kNone) program = compile(policy.network);
+  programs.inspect = *program;
+  program = compile(sandbox::Network::kNone);
   if (!program) return std::unexpected(program.error());
-  policy.seccomp = *program;
+  programs.no_network = *program;
+  if (network != sandbox::Network::kNone) program = compile(network);
+  if (!program) return std::unexpected(program.error());
+  programs.build = *program;
+  return programs;
+}
+
+Result<void> CompilePrograms(Policy& policy) {
+  Result<Programs> programs = CompilePrograms(policy.network, sandbox::Sight::kHost);
+  if (!programs) return std::unexpected(programs.error());
+  policy.programs = *std::move(programs);
+  if (policy.namespaces == sandbox::Namespaces::kOff) return {};
+  programs = CompilePrograms(policy.network, sandbox::Sight::kOwnView);
+  if (!programs) return std::unexpected(programs.error());
+  policy.view_programs = *std::move(programs);
   return {};
 }
 

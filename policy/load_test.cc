@@ -19,9 +19,9 @@ TEST_F(LoadTest, WithoutAnyFileTheDefaultsHold) {
   EXPECT_FALSE(policy->enable_all);
   EXPECT_TRUE(policy->sources.empty());
   EXPECT_EQ(policy->config_home, home_ / ".config");
-  ASSERT_NE(policy->seccomp, nullptr);
-  EXPECT_EQ(policy->seccomp, policy->seccomp_no_network);
-  EXPECT_NE(*policy->seccomp_inspect, *policy->seccomp_no_network);
+  ASSERT_NE(policy->programs.build, nullptr);
+  EXPECT_EQ(policy->programs.build, policy->programs.no_network);
+  EXPECT_NE(*policy->programs.inspect, *policy->programs.no_network);
   EXPECT_FALSE(policy->system.empty());
 }
 
@@ -34,7 +34,7 @@ TEST_F(LoadTest, TheUsersFileIsRead) {
   EXPECT_EQ(policy->limits.memory, 1u << 30);
   EXPECT_EQ(policy->limits.wall_time, std::chrono::seconds(5));
   EXPECT_EQ(policy->network, sandbox::Network::kFull);
-  EXPECT_NE(*policy->seccomp, *policy->seccomp_no_network);
+  EXPECT_NE(*policy->programs.build, *policy->programs.no_network);
   EXPECT_EQ(policy->git.hooks, Hooks::kSkip);
   EXPECT_FALSE(policy->git.inherit_identity);
   EXPECT_EQ(policy->environment_pass, std::vector<std::string>{"CI"});

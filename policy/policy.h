@@ -54,6 +54,13 @@ struct Rule {
   bool administrator = false;  // his rules and the others' must both allow
 };
 
+// System call filters, by what a command is for.
+struct Programs {
+  sandbox::SeccompProgram build;       // for the policy's `network`
+  sandbox::SeccompProgram inspect;     // for what only reads
+  sandbox::SeccompProgram no_network;  // for what never needs a network
+};
+
 struct PolicyFragment;  // policy/fragment.h
 
 struct Policy {
@@ -65,17 +72,18 @@ struct Policy {
   std::vector<sandbox::PathGrant> system;          // built in, as far as it exists here
   std::vector<sandbox::PathGrant> system_network;  // built in, for commands with a network
   std::vector<sandbox::PathGrant> git_programs;    // what git itself must execute, hooks: skip
+  std::vector<std::string> names;  // system paths as programs know them, links and all
   sandbox::Network network = sandbox::Network::kNone;
   std::vector<std::string> environment_pass;  // and what moves a granted toolchain
   std::map<std::string, std::string> environment_set;
   Limits limits;
   GitPolicy git;
-  std::string home;                            // of the user that runs us
-  std::string config_home;                     // $XDG_CONFIG_HOME or ~/.config
-  std::vector<std::string> sources;            // files that were read, strongest first
-  sandbox::SeccompProgram seccomp;             // for `network`, compiled when the policy loaded
-  sandbox::SeccompProgram seccomp_inspect;     // for what only reads
-  sandbox::SeccompProgram seccomp_no_network;  // for what never needs a network
+  std::string home;                  // of the user that runs us
+  std::string config_home;           // $XDG_CONFIG_HOME or ~/.config
+  std::vector<std::string> sources;  // files that were read, strongest first
+  sandbox::Namespaces namespaces = sandbox::Namespaces::kAuto;
+  Programs programs;       // compiled when the policy loaded
+  Programs view_programs;  // for commands that have namespaces; none with namespaces: off
   std::shared_ptr<const PolicyFragment> effective;  // each key's value and place, for `policy show`
 
   bool ToolEnabled(const std::string& tool, bool read_only) const;

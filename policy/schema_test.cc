@@ -59,7 +59,8 @@ TEST(Schema, OffersOnlyChoicesThatAreBuilt) {
       EXPECT_TRUE(choice->not_built.empty()) << key.name << ' ' << choice->name;
     }
   }
-  EXPECT_EQ(Find(schema, *FindKey("network"))->Find("enum")->Items().size(), 2u);
+  EXPECT_EQ(Find(schema, *FindKey("network"))->Find("enum")->Items().size(), 3u);
+  EXPECT_EQ(Find(schema, *FindKey("git.signing"))->Find("enum")->Items().size(), 1u);
 }
 
 TEST(Schema, DefaultsAreThoseOfTheProgram) {

@@ -213,4 +213,18 @@ std::vector<PathGrant> Existing(std::span<const SystemPath> table) {
 std::vector<PathGrant> SystemPaths() { return Existing(kSystemPaths); }
 std::vector<PathGrant> NetworkPaths() { return Existing(kNetworkPaths); }
 
+std::vector<std::string> SystemNames() {
+  std::vector<std::string> names = Expand("/*");
+  for (const std::span<const SystemPath> table :
+       {std::span<const SystemPath>(kSystemPaths), std::span<const SystemPath>(kNetworkPaths)}) {
+    for (const SystemPath& line : table) {
+      for (std::string& path : Expand(line.path)) {
+        std::error_code unreachable;
+        if (std::filesystem::is_symlink(path, unreachable)) names.push_back(std::move(path));
+      }
+    }
+  }
+  return names;
+}
+
 }  // namespace pa::policy

@@ -40,6 +40,14 @@ struct PathGrant {
   bool operator==(const PathGrant&) const = default;
 };
 
+// A place in the view of a command that has namespaces (sandbox/view.h, sandbox/view_plan.h).
+struct Mount {
+  MountKind kind = MountKind::kReadOnly;
+  std::string source;
+  std::string target;
+  bool operator==(const Mount&) const = default;
+};
+
 struct Confinement {
   std::vector<PathGrant> paths;
   Network network = Network::kNone;

@@ -25,6 +25,8 @@ struct Facts {
   bool seccomp;
   std::string landlock;     // "landlock ABI 7"
   std::string no_landlock;  // why there is none
+  bool namespaces;          // the command has them
+  bool own_network;
 };
 
 constexpr char kNoSeccomp[] = "this kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)";
@@ -56,6 +58,22 @@ Protection Promised(Protection protection) {
   return protection;
 }
 
+// What namespaces keep from a command, whatever else does.
+Protection AlsoBy(bool there, const char* what, Protection protection) {
+  if (!there) return protection;
+  return Enforced(protection.name.c_str(),
+                  protection.by.empty() ? what : protection.by + ", " + what);
+}
+Protection AlsoByMounts(const Facts& facts, Protection protection) {
+  return AlsoBy(facts.namespaces, "mount namespace", std::move(protection));
+}
+Protection AlsoByPids(const Facts& facts, Protection protection) {
+  return AlsoBy(facts.namespaces, "pid namespace", std::move(protection));
+}
+Protection AlsoByNetwork(const Facts& facts, Protection protection) {
+  return AlsoBy(facts.own_network, "network namespace", std::move(protection));
+}
+
 Protection BySeccomp(const Facts& facts, const char* name) {
   return facts.seccomp ? Enforced(name, "seccomp") : Promised(Not(name, kNoSeccomp));
 }
@@ -76,13 +94,14 @@ void AddFiles(const Facts& facts, Report& report) {
   report.push_back(facts.abi >= 3   ? Enforced("truncate", facts.landlock)
                    : facts.abi >= 1 ? BySeccomp(facts, "truncate")
                                     : Promised(Not("truncate", facts.no_landlock)));
-  report.push_back(
+  report.push_back(AlsoByMounts(
+      facts,
       Not("file_metadata",
           "no Landlock ABI covers chmod, chown, utimes and inotify, and names, sizes and times of "
           "files can be "
           "seen: on every path, as far as the user's own permissions go. Refused all the same: "
           "set-id bits, "
-          "file flags, extended attributes by path. Mount namespaces would hide what is outside"));
+          "file flags, extended attributes by path. Mount namespaces would hide what is outside")));
   report.push_back(facts.abi >= 5 ? Enforced("device_ioctl", facts.landlock)
                                   : Not("device_ioctl",
                                         "Landlock restricts ioctl on devices from Linux 6.10 on; "
@@ -103,48 +122,85 @@ void AddNetwork(const Facts& facts, Report& report) {
     const char* granted = "the policy grants it (network: full)";
     report.push_back(Not("network_tcp", granted));
     report.push_back(Not("network_udp", granted));
+  } else if (facts.confinement.network == Network::kLoopback) {
+    for (const char* name : {"network_tcp", "network_udp"}) {
+      report.push_back(AlsoByNetwork(
+          facts,
+          Promised(Not(name, "the policy wants network: loopback, which needs namespaces"))));
+    }
   } else {
-    report.push_back(ByEither(facts, "network_tcp", 4));
-    report.push_back(ByEither(facts, "network_udp", 10));
+    report.push_back(AlsoByNetwork(facts, ByEither(facts, "network_tcp", 4)));
+    report.push_back(AlsoByNetwork(facts, ByEither(facts, "network_udp", 10)));
   }
   report.push_back(BySeccomp(facts, "network_other"));  // raw, MPTCP, SCTP, vsock, Bluetooth, ...
-  report.push_back(ByEither(facts, "unix_sockets", 9));
-  report.push_back(ByEither(facts, "abstract_sockets", 6));
+  // Without Landlock for them, seccomp refuses all; in a view of its own a command may make its own.
+  report.push_back(facts.namespaces && facts.abi < 9
+                       ? Enforced("unix_sockets", "mount namespace")
+                       : AlsoByMounts(facts, ByEither(facts, "unix_sockets", 9)));
+  report.push_back(facts.own_network && facts.abi < 6
+                       ? Enforced("abstract_sockets", "network namespace")
+                       : AlsoByNetwork(facts, ByEither(facts, "abstract_sockets", 6)));
 }
 
 void AddProcesses(const Facts& facts, Report& report) {
-  report.push_back(
+  report.push_back(AlsoByPids(
+      facts,
       facts.abi >= 6 ? Enforced("signals", facts.landlock)
       : facts.seccomp
           ? Promised(Partly(
                 "signals", "seccomp",
                 "kill(-1) is refused, but a command can signal any single process of the same "
                 "user. Landlock scopes signals from Linux 6.12 on"))
-          : Promised(Not("signals", kNoSeccomp)));
-  report.push_back(
+          : Promised(Not("signals", kNoSeccomp))));
+  report.push_back(AlsoByPids(
+      facts,
       facts.abi >= 6
           ? Enforced("process_tree", "guardian, " + facts.landlock)
           : Promised(Partly(
                 "process_tree", "guardian",
                 "the guardian ends the tree, but until Landlock scopes signals (Linux 6.12) a "
-                "command can kill the guardian first")));
+                "command can kill the guardian first"))));
   report.push_back(facts.abi >= 1 ? Enforced("process_memory", facts.landlock)
                                   : Promised(Not("process_memory", facts.no_landlock)));
-  report.push_back(
+  report.push_back(AlsoByPids(
+      facts,
       Not("process_list",
           "where /proc is granted, process ids and command lines of other processes can be "
-          "read (not their environment, memory or files). A pid namespace would hide them"));
-  report.push_back(
-      Not("scheduling",
-          "priority and CPU affinity of the same user's other processes can be changed, one "
-          "by one. A pid namespace would hide them"));
-  report.push_back(facts.seccomp ? Partly("shared_memory",
-                                          facts.abi >= 1 ? "seccomp, " + facts.landlock : "seccomp",
-                                          "System V memory is refused and /dev/shm is a path like "
-                                          "others, but message queues and "
-                                          "System V semaphores of the same user can be reached. An "
-                                          "IPC namespace would hide them")
-                                 : Not("shared_memory", kNoSeccomp));
+          "read (not their environment, memory or files). A pid namespace would hide them")));
+  report.push_back(AlsoByPids(
+      facts, Not("scheduling",
+                 "priority and CPU affinity of the same user's other processes can be changed, one "
+                 "by one. A pid namespace would hide them")));
+  report.push_back(AlsoBy(
+      facts.namespaces && facts.seccomp, "ipc namespace",
+      facts.seccomp
+          ? Partly("shared_memory", facts.abi >= 1 ? "seccomp, " + facts.landlock : "seccomp",
+                   "System V memory is refused and /dev/shm is a path like "
+                   "others, but message queues and "
+                   "System V semaphores of the same user can be reached. An "
+                   "IPC namespace would hide them")
+          : Not("shared_memory", kNoSeccomp)));
+}
+
+Protection OfNamespaces(const Facts& facts) {
+  using Granted = KernelFeatures::Granted;
+  if (facts.confinement.namespaces == Namespaces::kOff) {
+    return Not("namespaces", "the policy wants none (namespaces: off)");
+  }
+  if (facts.namespaces) {
+    return Enforced("namespaces", facts.own_network ? "user, mount, pid, ipc, uts, network"
+                                                    : "user, mount, pid, ipc, uts");
+  }
+  const bool required = facts.confinement.namespaces == Namespaces::kRequire;
+  Protection missing =
+      facts.kernel.namespaces == Granted::kUnknown
+          ? Not("namespaces", "whether they are granted is seen at the first command")
+          : Not("namespaces",
+                "not granted: " + facts.kernel.no_namespaces +
+                    ". Containers, AppArmor (Ubuntu) and kernel.unprivileged_userns_clone or "
+                    "user.max_user_namespaces forbid them to ordinary programs; what is enforced "
+                    "without them is said above");
+  return required ? Promised(std::move(missing)) : missing;
 }
 
 void AddKernel(const Facts& facts, Report& report) {
@@ -156,6 +212,7 @@ void AddKernel(const Facts& facts, Report& report) {
   report.push_back(BySeccomp(facts, "set_id_files"));
   report.push_back(BySeccomp(facts, "terminal_injection"));
   report.push_back(Enforced("inherited_descriptors", "worker"));
+  report.push_back(OfNamespaces(facts));
 }
 
 Protection Limit(const char* name, std::uint64_t limit, Protection protection) {
@@ -178,12 +235,14 @@ void AddLimits(const Facts& facts, Report& report) {
           "not mapped (memfd, tmpfs) is not seen. A cgroup's memory.max would bound all of it")));
   report.push_back(Limit(
       "processes", limits.processes,
-      Partly("processes", facts.kernel.root ? "guardian" : "guardian, rlimit",
-             facts.kernel.root
-                 ? "the guardian counts them now and then, and RLIMIT_NPROC does not bind "
-                   "root. A cgroup's pids.max would bound them at once"
-                 : "the guardian counts them now and then; RLIMIT_NPROC stops them at once "
-                   "but counts everything that the user runs. A cgroup's pids.max is exact")));
+      AlsoBy(
+          facts.namespaces && !facts.kernel.root, "user namespace",
+          Partly("processes", facts.kernel.root ? "guardian" : "guardian, rlimit",
+                 facts.kernel.root
+                     ? "the guardian counts them now and then, and RLIMIT_NPROC does not bind "
+                       "root. A cgroup's pids.max would bound them at once"
+                     : "the guardian counts them now and then; RLIMIT_NPROC stops them at once "
+                       "but counts everything that the user runs. A cgroup's pids.max is exact"))));
   report.push_back(Limit("open_files", limits.open_files, Enforced("open_files", "rlimit")));
   report.push_back(Limit("file_size", limits.file_bytes, Enforced("file_size", "rlimit")));
 }
@@ -215,6 +274,18 @@ const char* LevelName(Level level) {
   return "not";
 }
 
+const char* NetworkName(Network network) {
+  switch (network) {
+    case Network::kNone:
+      break;
+    case Network::kFull:
+      return "full";
+    case Network::kLoopback:
+      return "loopback";
+  }
+  return "none";
+}
+
 bool Enforcement::Complete() const {
   return std::ranges::none_of(protections, [](const Protection& protection) {
     return protection.promised && protection.level == Level::kNot;
@@ -235,13 +306,17 @@ const Protection* Enforcement::Find(const std::string& name) const {
 
 Enforcement Assess(const Confinement& confinement, const ResourceLimits& limits,
                    const KernelFeatures& kernel) {
+  const bool namespaces = confinement.namespaces != Namespaces::kOff &&
+                          kernel.namespaces == KernelFeatures::Granted::kYes;
   const Facts facts{confinement,
                     limits,
                     kernel,
                     kernel.landlock_abi,
                     kernel.seccomp_filter,
                     "landlock ABI " + std::to_string(kernel.landlock_abi),
-                    WhyNoLandlock(kernel)};
+                    WhyNoLandlock(kernel),
+                    namespaces,
+                    namespaces && confinement.network != Network::kFull};
   Enforcement enforcement{kernel, {}};
   AddFiles(facts, enforcement.protections);
   AddNetwork(facts, enforcement.protections);

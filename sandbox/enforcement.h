@@ -20,18 +20,25 @@ struct KernelFeatures {
   bool seccomp_filter = false;
   bool root = false;    // effective uid 0, which RLIMIT_NPROC does not bind
   std::string release;  // uname -r
+  // Whether the worker gets namespaces. Only who started one can tell: what is around a process may
+  // grant them to one executable and not to another.
+  enum class Granted { kUnknown, kYes, kNo };
+  Granted namespaces = Granted::kUnknown;
+  std::string no_namespaces;  // why, when kNo: `unshare "user namespace": EPERM`
 };
-KernelFeatures ProbeKernel();
+KernelFeatures ProbeKernel();  // all but the namespaces
 
 enum class Level { kEnforced, kPartly, kNot };
-const char* LevelName(Level level);  // "enforced", "partly", "not"
+const char* LevelName(Level level);        // "enforced", "partly", "not"
+const char* NetworkName(Network network);  // as the policy writes it
 
 struct Protection {
   std::string name;  // stable, snake_case: "file_read", "file_write", "file_metadata", ...
   Level level;
-  std::string by;         // "landlock ABI 7", "seccomp", "rlimit", "guardian"; empty when kNot
-  std::string why;        // what is missing and what would give it; empty when kEnforced
-  bool promised = false;  // tier 0 promises it in full and the confinement asks for it
+  std::string by;   // "landlock ABI 7", "seccomp", "rlimit", "guardian"; empty when kNot
+  std::string why;  // what is missing and what would give it; empty when kEnforced
+  bool promised =
+      false;  // every kernel that we run on gives it in full, and the confinement asks for it
 };
 
 struct Enforcement {
@@ -39,8 +46,8 @@ struct Enforcement {
   std::vector<Protection> protections;  // in a fixed order; every name always present
 
   // No promised protection is missing: commands may run. One that older kernels give in part counts
-  // as there (`signals` and `process_tree` before Linux 6.12); what only tier 1 can give does not
-  // count.
+  // as there (`signals` and `process_tree` before Linux 6.12); what only namespaces can give does not
+  // count, unless the policy requires them.
   bool Complete() const;
   // Complete, and every promised protection is enforced in full: doctor's exit status 0.
   bool Full() const;

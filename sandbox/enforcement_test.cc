@@ -90,6 +90,63 @@ TEST(Enforcement, SignalsAndTheTreeInPartBeforeAbi6) {
   EXPECT_TRUE(Report(6).Full());
 }
 
+Enforcement WithNamespaces(int abi, Network network, Namespaces wanted = Namespaces::kAuto,
+                           KernelFeatures::Granted granted = KernelFeatures::Granted::kYes) {
+  Confinement confinement;
+  confinement.network = network;
+  confinement.namespaces = wanted;
+  KernelFeatures kernel = Kernel(abi);
+  kernel.namespaces = granted;
+  kernel.no_namespaces = "unshare: EPERM";
+  return Assess(confinement, kLimits, kernel);
+}
+
+TEST(Enforcement, WhatNamespacesAdd) {
+  const Enforcement report = WithNamespaces(5, Network::kNone);
+  for (const char* name :
+       {"file_metadata", "process_list", "scheduling", "shared_memory", "signals", "process_tree",
+        "unix_sockets", "abstract_sockets", "namespaces", "processes"}) {
+    EXPECT_EQ(LevelOf(report, name), Level::kEnforced) << name;
+  }
+  EXPECT_EQ(report.Find("file_metadata")->by, "mount namespace");
+  EXPECT_EQ(report.Find("unix_sockets")->by, "mount namespace");
+  EXPECT_TRUE(report.Full());
+  // The network is everybody's, and so are its abstract sockets.
+  const Enforcement full = WithNamespaces(5, Network::kFull);
+  EXPECT_EQ(full.Find("abstract_sockets")->by, "seccomp");
+  EXPECT_EQ(full.Find("namespaces")->by, "user, mount, pid, ipc, uts");
+}
+
+TEST(Enforcement, RootsProcessesAreNotCountedByTheKernel) {
+  Confinement confinement;
+  confinement.namespaces = Namespaces::kAuto;
+  KernelFeatures kernel = Kernel(7);
+  kernel.namespaces = KernelFeatures::Granted::kYes;
+  kernel.root = true;
+  EXPECT_EQ(LevelOf(Assess(confinement, kLimits, kernel), "processes"), Level::kPartly);
+}
+
+TEST(Enforcement, NamespacesThatAreNotThere) {
+  using Granted = KernelFeatures::Granted;
+  const Enforcement off = WithNamespaces(7, Network::kNone, Namespaces::kOff);
+  EXPECT_NE(off.Find("namespaces")->why.find("namespaces: off"), std::string::npos);
+  EXPECT_EQ(LevelOf(off, "file_metadata"), Level::kNot);
+  const Enforcement refused = WithNamespaces(7, Network::kNone, Namespaces::kAuto, Granted::kNo);
+  EXPECT_NE(refused.Find("namespaces")->why.find("unshare: EPERM"), std::string::npos);
+  EXPECT_TRUE(refused.Full());
+  for (const Granted granted : {Granted::kNo, Granted::kUnknown}) {
+    EXPECT_FALSE(WithNamespaces(7, Network::kNone, Namespaces::kRequire, granted).Complete());
+  }
+}
+
+TEST(Enforcement, LoopbackIsNeverFaked) {
+  EXPECT_TRUE(WithNamespaces(7, Network::kLoopback).Full());
+  const Enforcement report =
+      WithNamespaces(7, Network::kLoopback, Namespaces::kAuto, KernelFeatures::Granted::kNo);
+  EXPECT_FALSE(report.Complete());
+  EXPECT_EQ(LevelOf(report, "network_tcp"), Level::kNot);
+}
+
 TEST(Enforcement, WithoutLandlockNothingIsComplete) {
   const Enforcement report = Report(0);
   EXPECT_FALSE(report.Complete());

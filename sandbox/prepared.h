@@ -24,7 +24,8 @@ namespace pa::sandbox {
 
 // The finished BPF program (struct sock_filter[]) as bytes, tree-ordered.
 using SeccompProgram = std::shared_ptr<const std::string>;
-Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, int landlock_abi);
+Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, int landlock_abi,
+                                      Sight sight = Sight::kHost);
 
 struct PathIdentity {
   std::uint64_t device = 0;

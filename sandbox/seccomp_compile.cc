@@ -58,8 +58,9 @@ void AppendMerged(NumberRange range, std::vector<NumberRange>& ranges) {
 
 }  // namespace
 
-Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, int landlock_abi) {
-  const RulesByNumber rules = GroupByNumber(RefusedSyscalls(profile, network, landlock_abi));
+Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, int landlock_abi,
+                                      Sight sight) {
+  const RulesByNumber rules = GroupByNumber(RefusedSyscalls(profile, network, landlock_abi, sight));
   std::vector<NumberRange> ranges;
   for (int number = 0; number <= kLastReviewed; ++number) {
     AppendMerged(Decide(number, rules), ranges);

@@ -189,12 +189,19 @@ constexpr std::uint32_t kTypeMask = 0xf;
 constexpr unsigned kStream = 1, kDatagram = 2, kSequenced = 5;  // SOCK_*, an enum in glibc's header
 constexpr unsigned kTcp = 6, kUdp = 17;
 
-void AddSocketRules(Network network, int landlock_abi, std::vector<SyscallRule>& rules) {
+// Where docker, dbus and ssh-agent cannot be reached: Landlock guards path sockets, or a view shows
+// none. Abstract ones belong to the network namespace, which is the host's when the network is full.
+bool AllowsUnixSockets(Network network, int landlock_abi, Sight sight) {
+  if (landlock_abi >= 9) return true;
+  return sight == Sight::kOwnView && (network != Network::kFull || landlock_abi >= 6);
+}
+
+void AddSocketRules(Network network, bool unix_sockets, std::vector<SyscallRule>& rules) {
   // NETLINK_ROUTE is interfaces and routes, for getaddrinfo and getifaddrs; changing them takes
-  // CAP_NET_ADMIN. AF_UNIX only where Landlock guards path sockets: docker, dbus, ssh-agent.
+  // CAP_NET_ADMIN.
   std::uint32_t families = Set({AF_NETLINK});
-  if (landlock_abi >= 9) families |= Set({AF_UNIX});
-  if (network == Network::kFull) families |= Set({AF_INET, AF_INET6});
+  if (unix_sockets) families |= Set({AF_UNIX});
+  if (network != Network::kNone) families |= Set({AF_INET, AF_INET6});
   rules.push_back({"socket", EAFNOSUPPORT, "family not granted", NotIn(0, kAllBits, families)});
   rules.push_back(
       {"socket", EAFNOSUPPORT, "NETLINK_ROUTE (0) only", Equal(0, AF_NETLINK), AnyBit(2)});
@@ -209,18 +216,15 @@ void AddSocketRules(Network network, int landlock_abi, std::vector<SyscallRule>&
   rules.push_back({"socketpair", EAFNOSUPPORT, "AF_UNIX only", NotIn(0, kAllBits, Set({AF_UNIX}))});
   // sendmsg with a path reaches datagram sockets of others from an unconnected pair, without
   // socket(). SOCK_RAW is SOCK_DGRAM by another name.
-  rules.push_back({"socketpair",
-                   EAFNOSUPPORT,
-                   "no datagrams",
-                   NotIn(1, kTypeMask, Set({kStream, kSequenced})),
-                   {},
-                   9});
+  if (unix_sockets) return;
+  rules.push_back({"socketpair", EAFNOSUPPORT, "no datagrams",
+                   NotIn(1, kTypeMask, Set({kStream, kSequenced}))});
 }
 
 }  // namespace
 
-std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network,
-                                         int landlock_abi) {
+std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi,
+                                         Sight sight) {
   std::vector<SyscallRule> rules;
   // First: of several rules for one call the first says whether arguments matter.
   if (profile == SeccompProfile::kInspect) {
@@ -229,7 +233,7 @@ std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network
   rules.insert(rules.end(), std::begin(kRefused), std::end(kRefused));
   rules.insert(rules.end(), std::begin(kRefusedArguments), std::end(kRefusedArguments));
   rules.insert(rules.end(), std::begin(kRefusedFlags), std::end(kRefusedFlags));
-  AddSocketRules(network, landlock_abi, rules);
+  AddSocketRules(network, AllowsUnixSockets(network, landlock_abi, sight), rules);
   std::erase_if(rules, [&](const SyscallRule& rule) { return landlock_abi >= rule.below_abi; });
   return rules;
 }

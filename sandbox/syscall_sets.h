@@ -49,7 +49,8 @@ struct SyscallRule {
   int below_abi = kEveryAbi;
 };
 
-// The rules that hold for this profile, network and Landlock ABI.
-std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi);
+// The rules that hold for this profile, network, Landlock ABI and sight.
+std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi,
+                                         Sight sight = Sight::kHost);
 
 }  // namespace pa::sandbox

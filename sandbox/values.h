@@ -26,8 +26,9 @@ inline constexpr Access kReadWrite = Access::kRead | Access::kWrite;
 inline constexpr Access kReadWriteExecute = kReadExecute | Access::kWrite;
 
 enum class Network : std::uint8_t {
-  kNone = 0,  // no inet sockets at all
-  kFull = 1,  // TCP and UDP over IPv4 and IPv6
+  kNone = 0,      // no inet sockets at all
+  kFull = 1,      // TCP and UDP over IPv4 and IPv6
+  kLoopback = 2,  // the same, in a network namespace where nobody else is
 };
 
 enum class SeccompProfile : std::uint8_t {
@@ -35,8 +36,26 @@ enum class SeccompProfile : std::uint8_t {
   kInspect = 1,  // of what only reads: kBuild minus the changes that Landlock does not cover
 };
 
-// Reserved for tier 1 (user, mount, pid, ipc, uts and network namespaces). Nothing else yet.
-enum class Namespaces : std::uint8_t { kOff = 0 };
+// Whose file system a command sees. In a view of its own there is no socket that nobody granted, so Unix
+// sockets may be made where Landlock cannot tell one from another.
+enum class Sight : std::uint8_t { kHost = 0, kOwnView = 1 };
+
+// User, mount, pid, ipc, uts and network namespaces (but for Network::kFull), on top of all else.
+enum class Namespaces : std::uint8_t {
+  kOff = 0,
+  kAuto = 1,     // where the kernel and what is around us grant them
+  kRequire = 2,  // nothing runs without
+};
+
+// What stands at a place of the view that a command has in namespaces (sandbox/view.h).
+enum class MountKind : std::uint8_t {
+  kDirectory = 1,  // a mount point for later, or an empty directory
+  kSymlink = 2,
+  kTmpfs = 3,  // an empty file system, for mount points; read-only in the end
+  kReadOnly = 4,
+  kWritable = 5,
+  kDevice = 6,  // a device file that can be opened
+};
 
 // Ceilings for one request. 0 means no limit of this kind.
 struct ResourceLimits {

@@ -39,13 +39,19 @@ const char* ColourOf(sandbox::Level level) {
   return kRed;
 }
 
+const char* NamespacesWord(const sandbox::KernelFeatures& kernel) {
+  using Granted = sandbox::KernelFeatures::Granted;
+  if (kernel.namespaces == Granted::kUnknown) return "not tried";
+  return kernel.namespaces == Granted::kYes ? "yes" : "no";
+}
+
 std::string KernelLine(const sandbox::KernelFeatures& kernel) {
-  if (kernel.landlock_abi > 0) {
-    return fmt::format("Linux {}, Landlock ABI {}, seccomp {}", kernel.release, kernel.landlock_abi,
-                       kernel.seccomp_filter ? "yes" : "NO");
-  }
-  return fmt::format("Linux {}, NO Landlock ({}), seccomp {}", kernel.release,
-                     strerrorname_np(kernel.landlock_errno), kernel.seccomp_filter ? "yes" : "NO");
+  const std::string landlock =
+      kernel.landlock_abi > 0
+          ? fmt::format("Landlock ABI {}", kernel.landlock_abi)
+          : fmt::format("NO Landlock ({})", strerrorname_np(kernel.landlock_errno));
+  return fmt::format("Linux {}, {}, seccomp {}, namespaces {}", kernel.release, landlock,
+                     kernel.seccomp_filter ? "yes" : "NO", NamespacesWord(kernel));
 }
 
 void AppendProtections(const DoctorReport& report, const Painter& paint, std::string* out) {
@@ -128,7 +134,9 @@ std::string FormatDoctorJson(const DoctorReport& report) {
   w.BeginObject().Field("version", kVersion).Field("complete", report.Complete());
   const sandbox::KernelFeatures& kernel = report.enforcement.kernel;
   w.Key("kernel").BeginObject().Field("release", kernel.release);
-  w.Field("landlock_abi", kernel.landlock_abi).Field("seccomp", kernel.seccomp_filter).EndObject();
+  w.Field("landlock_abi", kernel.landlock_abi).Field("seccomp", kernel.seccomp_filter);
+  w.Field("namespaces", NamespacesWord(kernel));
+  w.Field("no_namespaces", kernel.no_namespaces).EndObject();
   w.Key("protections").BeginArray();
   for (const sandbox::Protection& protection : report.enforcement.protections) {
     w.BeginObject().Field("name", protection.name);

@@ -77,6 +77,8 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
   Engine engine(loop.get(), {.policy = policy, .worker = report->worker}, environment);
   Detach(engine.runner().Probe(*directory, *allow, policy), [&](const Execution& execution) {
     TakeProbeResult(execution, report);
+    report->enforcement =
+        sandbox::Assess(allow->confinement(), allow->limits(), engine.runner().Kernel());
     engine.runner().Shutdown([] {});
   });
   loop.Run();

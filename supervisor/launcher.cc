@@ -26,7 +26,8 @@ constexpr const char* kWorkerEnvironment[] = {"PATH=/usr/local/bin:/usr/bin:/bin
 // not stop us. The first order waits for its start too.
 constexpr int kPatienceMs = 5000;
 
-// A policy has three programs; those of the policy before it may still be wanted.
+// A policy has three programs, or a view with two networks; those of the policy before it may still be
+// wanted.
 constexpr std::size_t kMaxKept = 6;
 
 struct Actions {
@@ -108,20 +109,46 @@ Error LauncherError(const char* op, int code) {
   return {op, "worker launcher", code == ECONNRESET ? EPIPE : code};
 }
 
+Result<std::string> EncodeKind(const LaunchKind& kind) {
+  worker::LaunchSpec spec;
+  if (kind.view != nullptr) {
+    spec.namespaces = true;
+    spec.network = kind.network;
+    spec.view = kind.view->mounts;
+  } else if (kind.program != nullptr && !kind.program->empty()) {
+    spec.seccomp_program = *kind.program;
+  } else {
+    return std::unexpected(Error("launch", "a worker without a seccomp program", EINVAL));
+  }
+  return worker::EncodeLaunch(spec);
+}
+
+// The network is a launcher's own where it has no namespace for it.
+bool IsSame(const LaunchKind& a, const LaunchKind& b) {
+  using sandbox::Network;
+  if (a.view != nullptr || b.view != nullptr) {
+    return a.view == b.view && (a.network == Network::kFull) == (b.network == Network::kFull);
+  }
+  return a.program == b.program ||
+         (a.program != nullptr && b.program != nullptr && *a.program == *b.program);
+}
+
 }  // namespace
 
-Result<Launcher> Launcher::Start(const std::string& worker_path, std::string_view seccomp) {
+Result<Launcher> Launcher::Start(const std::string& worker_path, const LaunchKind& kind) {
+  const Result<std::string> spec = EncodeKind(kind);
+  if (!spec) return std::unexpected(spec.error());
   int fds[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
     return std::unexpected(Error("socketpair", "launcher", errno));
   }
   UniqueFd ours(fds[0]);
   const UniqueFd theirs(fds[1]);
-  std::string program(sizeof worker::kLaunchMagic, '\0');
-  std::memcpy(program.data(), &worker::kLaunchMagic, program.size());
-  program += seccomp;
-  if (send(ours.get(), program.data(), program.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-    return std::unexpected(Error("send", "seccomp program", errno));
+  std::string packet(sizeof worker::kLaunchMagic, '\0');
+  std::memcpy(packet.data(), &worker::kLaunchMagic, packet.size());
+  packet += *spec;
+  if (send(ours.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    return std::unexpected(Error("send", "launch spec", errno));
   }
   const Result<pid_t> pid = Spawn(worker_path, theirs.get());
   if (!pid) return std::unexpected(pid.error());
@@ -210,28 +237,23 @@ bool Launcher::Contains(pid_t pid) {
   return pid == pid_ || (waiting_ && waiting_->pid == pid);
 }
 
-Result<Launcher*> Launchers::Find(const sandbox::SeccompProgram& program) {
-  if (program == nullptr || program->empty()) {
-    return std::unexpected(Error("launch", "a worker without a seccomp program", EINVAL));
-  }
-  const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
-    return kept.program == program || *kept.program == *program;
-  });
+Result<Launcher*> Launchers::Find(const LaunchKind& kind) {
+  const auto found =
+      std::ranges::find_if(kept_, [&](const Kept& kept) { return IsSame(kept.kind, kind); });
   if (found != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, found);
     return &kept_.front().launcher;
   }
-  Result<Launcher> started = Launcher::Start(worker_path_, *program);
+  Result<Launcher> started = Launcher::Start(worker_path_, kind);
   if (!started) return std::unexpected(started.error());
   if (kept_.size() == kMaxKept) kept_.pop_back();
-  kept_.emplace_front(program, std::move(*started));
+  kept_.emplace_front(kind, std::move(*started));
   return &kept_.front().launcher;
 }
 
-Result<LaunchedWorker> Launchers::Launch(const sandbox::SeccompProgram& program,
-                                         std::span<const int> descriptors) {
+Result<LaunchedWorker> Launchers::Launch(const LaunchKind& kind, std::span<const int> descriptors) {
   for (int attempt = 0;; ++attempt) {
-    const Result<Launcher*> launcher = Find(program);
+    const Result<Launcher*> launcher = Find(kind);
     if (!launcher) return std::unexpected(launcher.error());
     Result<LaunchedWorker> worker = (*launcher)->Launch(descriptors);
     if (worker) return worker;

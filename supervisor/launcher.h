@@ -1,9 +1,10 @@
 // Launcher: our end of one worker executable that forks workers (worker/launch_socket.h). It is
 // always one ahead: while a worker works, the next one is forked and waits.
-// Launchers: one for each seccomp program, started when the first of its workers is wanted.
+// Launchers: one for each kind of worker, started when the first of its workers is wanted.
 //
 //   Launchers launchers(worker_path);
-//   Result<LaunchedWorker> worker = launchers.Launch(program, {in, out, err, spec, cwd, ruleset});
+//   Result<LaunchedWorker> worker =
+//       launchers.Launch({.program = program}, {in, out, err, spec, cwd, ruleset});
 //
 // Whatever a launcher says or does not say, an error means that no worker is left that can run
 // anything: its descriptors hang up.
@@ -13,14 +14,15 @@
 
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
 #include "sandbox/prepared.h"
+#include "sandbox/view_plan.h"
 
 namespace pa {
 
@@ -29,10 +31,17 @@ struct LaunchedWorker {
   UniqueFd control;  // SOCK_SEQPACKET; its hang-up is the worker's end: nobody else holds it
 };
 
+// What workers of one launcher have in common: the program, which it has loaded; or namespaces with a
+// view, which are made before the program is loaded, and then each has one of its own.
+struct LaunchKind {
+  sandbox::SeccompProgram program;
+  std::shared_ptr<const sandbox::View> view;
+  sandbox::Network network = sandbox::Network::kNone;  // of no consequence without a view
+};
+
 class Launcher {
  public:
-  // `seccomp`: struct sock_filter[].
-  static Result<Launcher> Start(const std::string& worker_path, std::string_view seccomp);
+  static Result<Launcher> Start(const std::string& worker_path, const LaunchKind& kind);
   // Ends the launcher and the worker that waits; those that work live on.
   ~Launcher();
   Launcher(Launcher&& other) noexcept = default;
@@ -68,16 +77,15 @@ class Launchers {
       : worker_path_(std::move(worker_path)), on_lost_(std::move(on_lost)) {}
 
   // A launcher that is found dead is replaced.
-  Result<LaunchedWorker> Launch(const sandbox::SeccompProgram& program,
-                                std::span<const int> descriptors);
+  Result<LaunchedWorker> Launch(const LaunchKind& kind, std::span<const int> descriptors);
   bool Contains(pid_t pid);
 
  private:
   struct Kept {
-    sandbox::SeccompProgram program;
+    LaunchKind kind;
     Launcher launcher;
   };
-  Result<Launcher*> Find(const sandbox::SeccompProgram& program);
+  Result<Launcher*> Find(const LaunchKind& kind);
 
   std::string worker_path_;
   std::function<void()> on_lost_;

@@ -17,7 +17,8 @@ namespace pa {
 namespace {
 
 sandbox::SeccompProgram Program(const std::string& text) {
-  return std::make_shared<const std::string>(text);
+  const std::size_t whole = (text.size() + 7) / 8 * 8;  // instructions have 8 bytes
+  return std::make_shared<const std::string>(text + std::string(whole - text.size(), '\0'));
 }
 
 // Workers here are fake ones that get no spec, and end with 1.
@@ -41,7 +42,7 @@ class LauncherTest : public testing::Test {
   Result<pid_t> Launch(Launchers& launchers, const sandbox::SeccompProgram& program) {
     std::array<int, 5> descriptors;
     descriptors.fill(null_.get());
-    Result<LaunchedWorker> worker = launchers.Launch(program, descriptors);
+    Result<LaunchedWorker> worker = launchers.Launch({.program = program}, descriptors);
     if (!worker) return std::unexpected(worker.error());
     controls_.push_back(std::move(worker->control));
     return worker->pid;
@@ -209,7 +210,7 @@ TEST_F(LauncherTest, WithoutAProgramNothingIsLaunched) {
 
 TEST_F(LauncherTest, TooFewDescriptorsLetNoWorkerBegin) {
   const std::array<int, 4> four = {null_.get(), null_.get(), null_.get(), null_.get()};
-  const Result<LaunchedWorker> worker = launchers_.Launch(Program("one"), four);
+  const Result<LaunchedWorker> worker = launchers_.Launch({.program = Program("one")}, four);
   ASSERT_TRUE(worker);
   int status = 0;
   waitpid(worker->pid, &status, 0);

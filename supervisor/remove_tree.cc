@@ -1,5 +1,6 @@
 #include "supervisor/remove_tree.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,7 +11,7 @@ namespace pa {
 
 Result<bool> RemoveTree(const std::string& path, std::chrono::milliseconds budget) {
   const auto budget_ms = static_cast<std::uint64_t>(budget.count());
-  const SysResult<bool> emptied = EmptyDirectory(path.c_str(), budget_ms);
+  const SysResult<bool> emptied = EmptyDirectory(AT_FDCWD, path.c_str(), budget_ms);
   if (!emptied) return std::unexpected(Error(emptied.error()));
   if (*emptied && rmdir(path.c_str()) != 0) return std::unexpected(Error("rmdir", path, errno));
   return *emptied;

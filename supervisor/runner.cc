@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "supervisor/captured_output.h"
+#include "supervisor/log.h"
 #include "supervisor/orphans.h"
 #include "supervisor/run_queue.h"
 #include "supervisor/running_command.h"
@@ -16,6 +17,7 @@
 #include "supervisor/spawn_worker.h"
 #include "supervisor/trash.h"
 #include "supervisor/uv_handles.h"
+#include "supervisor/view_cache.h"
 #include "worker/probe.h"
 
 namespace pa {
@@ -50,6 +52,21 @@ Execution Unobserved(const Execution& probe) {
   return execution;
 }
 
+// Only what was refused before there was an order says that namespaces are not to be had; a view that
+// cannot be made for this order is its failure.
+bool LacksNamespaces(const Execution& execution) {
+  return execution.outcome == Outcome::kSetupFailed &&
+         execution.failed_step == worker::Step::kNamespaces;
+}
+
+// A loopback that is the host's would be no loopback of the command's own.
+Execution NoLoopback(const std::string& why) {
+  Execution execution;
+  execution.failed_step = worker::Step::kNamespaces;
+  execution.failure = "network: loopback needs namespaces, which are not granted here: " + why;
+  return execution;
+}
+
 Execution NeverStarted() {
   Execution execution;
   execution.outcome = Outcome::kCancelled;
@@ -66,15 +83,24 @@ std::vector<std::string> Environment(std::map<std::string, std::string> env,
   return list;
 }
 
+// Every mount of a view is a file system of its own to git, which would look for a repository no further
+// (git(1)).
+void CrossMounts(std::map<std::string, std::string>& env) {
+  env.try_emplace("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1");
+}
+
 // The one place where an order is made, from a plan and its permission. `slot` null: for reading by
 // people.
 worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow, const Slot* slot) {
+  const bool namespaces = slot != nullptr && slot->view.base != nullptr;
   worker::WorkerSpec spec;
   spec.action = plan.action;
   spec.executable = plan.executable;
   spec.argv = plan.argv;
   spec.tmp_dir = slot != nullptr ? slot->tmp_dir : "";
-  spec.env = Environment(plan.env, spec.tmp_dir);
+  std::map<std::string, std::string> env = plan.env;
+  if (namespaces) CrossMounts(env);
+  spec.env = Environment(std::move(env), namespaces ? slot->view.tmp_name : spec.tmp_dir);
   spec.working_directory = plan.directory.path();
   spec.create_path = plan.create_path;
   spec.network = allow.confinement().network;
@@ -82,6 +108,11 @@ worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow,
   if (plan.umask) spec.umask = *plan.umask;
   // The launcher has it; who reads the order, or runs it by hand, has no launcher.
   if (slot == nullptr && allow.seccomp()) spec.seccomp_program = *allow.seccomp();
+  if (namespaces) {
+    spec.seccomp_program = *allow.view_seccomp();
+    spec.shm_dir = slot->view.shm_dir;
+    spec.mounts = slot->view.mounts;
+  }
   spec.has_ruleset_fd = slot != nullptr && slot->prepared.landlock_ruleset;
   // Without a ruleset the worker makes its own, or fails where the kernel has none.
   if (!spec.has_ruleset_fd) {
@@ -136,11 +167,16 @@ struct Runner::Impl {
         }) {}
 
   Task<Execution> Probe(const policy::WorkingDirectory& directory, const policy::Allow& allow,
-                        const policy::Limits& limits);
+                        policy::PolicyPtr policy);
+  Task<Execution> ProbeOnce(const CommandPlan& plan, const policy::Allow& allow,
+                            policy::PolicyPtr policy);
   Task<std::optional<Execution>> Observe(const CommandPlan& plan, const policy::Allow& allow,
                                          policy::PolicyPtr policy);
   Task<Execution> Execute(const CommandPlan& plan, const policy::Allow& allow,
-                          const policy::Limits& limits, const RunOptions& options);
+                          policy::PolicyPtr policy, const RunOptions& options);
+  bool UsesNamespaces(const policy::Allow& allow) const;
+  Result<std::unique_ptr<Slot>> AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
+                                            const policy::PolicyPtr& policy);
   Result<SpawnedWorker> Spawn(const CommandPlan& plan, const policy::Allow& allow,
                               const Slot& slot);
   RunningOptions Capture(const CommandPlan& plan, const policy::Allow& allow,
@@ -157,6 +193,9 @@ struct Runner::Impl {
   SlotPool slots;
   RunQueue queue;
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
+  ViewCache views;
+  bool namespaces_seen = false;
+  std::string no_namespaces;  // why there are none; "" as long as nobody was refused any
   Orphans orphans;
   std::vector<char> buffer;  // made at the first run: an idle supervisor is small
   std::set<RunningCommand*> active;
@@ -193,7 +232,7 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
     } else if (refused) {
       execution = std::move(*refused);
     } else {
-      Task<Execution> task = impl.Execute(plan, allow, policy->limits, options);
+      Task<Execution> task = impl.Execute(plan, allow, policy, options);
       execution = co_await task;
     }
   }
@@ -203,14 +242,14 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
 
 Task<Execution> Runner::Probe(policy::WorkingDirectory directory, policy::Allow allow,
                               policy::PolicyPtr policy) {
-  Task<Execution> task = impl_->Probe(directory, allow, policy->limits);
+  Task<Execution> task = impl_->Probe(directory, allow, policy);
   Execution execution = co_await task;
   impl_->Idle();
   co_return execution;
 }
 
 Task<Execution> Runner::Impl::Probe(const policy::WorkingDirectory& directory,
-                                    const policy::Allow& allow, const policy::Limits& limits) {
+                                    const policy::Allow& allow, policy::PolicyPtr policy) {
   const Result<std::string> canary = slots.Canary(allow.confinement());
   if (!canary) co_return Failed(canary.error());
   CommandPlan plan{.action = worker::Action::kProbe,
@@ -220,12 +259,30 @@ Task<Execution> Runner::Impl::Probe(const policy::WorkingDirectory& directory,
                    .directory = directory,
                    .stdin_data = std::nullopt,
                    .create_path = *canary};
-  RunOptions options;
-  options.capture = false;
   Execution nothing_to_try;
   nothing_to_try.outcome = Outcome::kExited;
   if (canary->empty()) co_return nothing_to_try;
-  Task<Execution> task = Execute(plan, allow, limits, options);
+  no_namespaces.clear();  // what was refused to the policy before may be granted now
+  Task<Execution> task = ProbeOnce(plan, allow, policy);
+  Execution execution = co_await task;
+  namespaces_seen = UsesNamespaces(allow) && execution.outcome == Outcome::kExited;
+  if (LacksNamespaces(execution)) {
+    no_namespaces = execution.failure;
+    if (allow.confinement().namespaces != sandbox::Namespaces::kAuto) co_return execution;
+    LogWarning("namespaces are not granted here (" + no_namespaces +
+               "): commands run with Landlock, seccomp and limits alone; `project-actions doctor` "
+               "says what that means");
+    Task<Execution> again = ProbeOnce(plan, allow, policy);
+    execution = co_await again;
+  }
+  co_return execution;
+}
+
+Task<Execution> Runner::Impl::ProbeOnce(const CommandPlan& plan, const policy::Allow& allow,
+                                        policy::PolicyPtr policy) {
+  RunOptions options;
+  options.capture = false;
+  Task<Execution> task = Execute(plan, allow, policy, options);
   Execution execution = co_await task;
   const bool tried = execution.outcome != Outcome::kExited || execution.probe_tried != 0;
   if (!tried) co_return Unobserved(execution);
@@ -236,7 +293,7 @@ Task<Execution> Runner::Impl::Probe(const policy::WorkingDirectory& directory,
 Task<std::optional<Execution>> Runner::Impl::Observe(const CommandPlan& plan,
                                                      const policy::Allow& allow,
                                                      policy::PolicyPtr policy) {
-  Task<Execution> task = Probe(plan.directory, allow, policy->limits);
+  Task<Execution> task = Probe(plan.directory, allow, policy);
   Execution execution = co_await task;
   if (execution.outcome == Outcome::kSetupFailed) co_return execution;
   if (closing) co_return NeverStarted();
@@ -253,8 +310,25 @@ Task<std::optional<Execution>> Runner::Impl::Observe(const CommandPlan& plan,
   co_return execution;
 }
 
+bool Runner::Impl::UsesNamespaces(const policy::Allow& allow) const {
+  const sandbox::Namespaces wanted = allow.confinement().namespaces;
+  return wanted == sandbox::Namespaces::kRequire ||
+         (wanted == sandbox::Namespaces::kAuto && no_namespaces.empty());
+}
+
+Result<std::unique_ptr<Slot>> Runner::Impl::AcquireSlot(const CommandPlan& plan,
+                                                        const policy::Allow& allow,
+                                                        const policy::PolicyPtr& policy) {
+  if (!UsesNamespaces(allow)) return slots.Acquire(allow.confinement());
+  return slots.Acquire(allow.confinement(), views.For(policy), plan.directory.path());
+}
+
 Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::Allow& allow,
-                                      const policy::Limits& limits, const RunOptions& options) {
+                                      policy::PolicyPtr policy, const RunOptions& options) {
+  if (allow.confinement().network == sandbox::Network::kLoopback && !UsesNamespaces(allow)) {
+    co_return NoLoopback(no_namespaces);
+  }
+
   orphans.Adopt();
   if (!context) {
     buffer.resize(kReadBytes);
@@ -264,18 +338,19 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
     };
     context.emplace(loop, buffer, orphans, *departures, is_worker);
   }
-  Result<std::unique_ptr<Slot>> slot = slots.Acquire(allow.confinement());
+  Result<std::unique_ptr<Slot>> slot = AcquireSlot(plan, allow, policy);
   if (!slot) co_return Failed(slot.error());
   Result<SpawnedWorker> worker = Spawn(plan, allow, **slot);
   if (!worker) {
     slots.Release(std::move(*slot), true);
     co_return Failed(worker.error());
   }
-  RunningCommand command(*context, std::move(*worker), Capture(plan, allow, limits, options));
+  RunningCommand command(*context, std::move(*worker),
+                         Capture(plan, allow, policy->limits, options));
   Task<Execution> task = Await(command, options.cancel);
   Execution execution = co_await task;
   execution.time_limit = milliseconds(allow.limits().wall_time_ms);
-  execution.time_limit_is_policys = execution.time_limit >= limits.wall_time;
+  execution.time_limit_is_policys = execution.time_limit >= policy->limits.wall_time;
   slots.Release(std::move(*slot), command.tmp_clean());
   co_return execution;
 }
@@ -289,7 +364,12 @@ Result<SpawnedWorker> Runner::Impl::Spawn(const CommandPlan& plan, const policy:
     if (by_hand) config.on_spec(*by_hand);
   }
   SpawnOrder order;
-  order.seccomp = allow.seccomp();
+  if (slot.view.base != nullptr) {
+    order.launch.view = slot.view.base;
+    order.launch.network = allow.confinement().network;
+  } else {
+    order.launch.program = allow.seccomp();
+  }
   order.spec = *spec;
   order.cwd = plan.directory.fd();
   order.ruleset = slot.prepared.landlock_ruleset.get();
@@ -353,5 +433,14 @@ void Runner::Impl::Idle() {
 }
 
 std::size_t Runner::running() const { return impl_->queue.running(); }
+
+sandbox::KernelFeatures Runner::Kernel() const {
+  using Granted = sandbox::KernelFeatures::Granted;
+  sandbox::KernelFeatures kernel = sandbox::ProbeKernel();
+  if (impl_->namespaces_seen) kernel.namespaces = Granted::kYes;
+  if (!impl_->no_namespaces.empty()) kernel.namespaces = Granted::kNo;
+  kernel.no_namespaces = impl_->no_namespaces;
+  return kernel;
+}
 
 }  // namespace pa

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 
+#include "sandbox/enforcement.h"
 #include "supervisor/execution.h"
 #include "supervisor/result_store.h"
 #include "supervisor/task.h"
@@ -52,7 +53,8 @@ class Runner {
   // Tries from inside the confinement of `allow` what it must deny; probe_tried and probe_denied of
   // the result say what came of it (worker/probe.h), 0 where there was nothing to try. Run does
   // this by itself before the first command of a policy, and runs nothing if anything was not
-  // denied: "enforced" is observed, not assumed.
+  // denied: "enforced" is observed, not assumed. With `namespaces: auto` this is where it shows whether
+  // there are any; if not, it is tried again without.
   Task<Execution> Probe(policy::WorkingDirectory directory, policy::Allow allow,
                         policy::PolicyPtr policy);
 
@@ -61,6 +63,9 @@ class Runner {
   // removed within half a second is left to the next instance). Later calls run nothing.
   void Shutdown(std::function<void()> done);
   std::size_t running() const;
+
+  // What the kernel gives, and as soon as a policy was probed, whether workers get namespaces.
+  sandbox::KernelFeatures Kernel() const;
 
  private:
   struct Impl;

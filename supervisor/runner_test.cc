@@ -1,5 +1,7 @@
 #include "supervisor/runner.h"
 
+#include <set>
+
 #include "supervisor/runner_test_support.h"
 
 namespace pa {
@@ -190,19 +192,119 @@ TEST_F(RunnerTest, WithoutTmpdirNothingRuns) {
   EXPECT_TRUE(execution.failure.starts_with("mkdtemp ")) << execution.failure;
 }
 
+// A worker that fails at `step`.
+fs::path Failing(const fs::path& directory, const std::string& step) {
+  const fs::path wrapper = directory / "wrapper";
+  std::ofstream(wrapper) << "#!/bin/sh\nPA_FAIL_STEP='" << step << "' exec "
+                         << FromEnvironment("PA_WORKER_FAULTS") << " \"$@\"\n";
+  chmod(wrapper.c_str(), 0700);
+  return wrapper;
+}
+
 TEST_F(RunnerTest, EachStepOfTheWorkerThatFailsIsNamed) {
   for (const char* step : {"landlock", "seccomp", "limits", "spawn", "no_new_privs"}) {
-    const fs::path wrapper = base_ / "wrapper";
-    std::ofstream(wrapper) << "#!/bin/sh\nPA_FAIL_STEP='" << step << "' exec "
-                           << FromEnvironment("PA_WORKER_FAULTS") << " \"$@\"\n";
-    chmod(wrapper.c_str(), 0700);
-    UseWorker(wrapper);
+    UseWorker(Failing(base_, step));
     const Execution execution = Shell("touch started");
     EXPECT_EQ(execution.outcome, Outcome::kSetupFailed) << step;
     EXPECT_TRUE(execution.failure.starts_with(step)) << execution.failure;
     EXPECT_EQ(execution.failed_errno, EPERM);
     EXPECT_FALSE(fs::exists(base_ / "project/started"));
   }
+}
+
+class NamespacesTest : public RunnerTest {
+ protected:
+  void SetUp() override {
+    policy_->namespaces = sandbox::Namespaces::kRequire;
+    const Execution tried = Shell("true");
+    if (tried.failed_step == worker::Step::kNamespaces && tried.failed_errno == EPERM)
+      GTEST_SKIP() << "no namespaces are granted here: " << tried.failure;
+    EXPECT_EQ(tried.exit_code, 0) << tried.failure;
+  }
+};
+
+TEST_F(NamespacesTest, TheCommandSeesItsProjectAndNothingElse) {
+  std::ofstream(base_ / "secret") << "key";
+  const Execution execution =
+      Shell("pwd; cat ../secret; echo x > mine && cat mine; ls /proc | grep -c '^[0-9]*$'");
+  EXPECT_EQ(execution.out.text, (base_ / "project").string() + "\nx\n4\n") << execution.err.text;
+  EXPECT_NE(execution.err.text.find("No such file"), std::string::npos) << execution.err.text;
+  EXPECT_EQ(runner_->Kernel().namespaces, sandbox::KernelFeatures::Granted::kYes);
+}
+
+TEST_F(NamespacesTest, TmpdirAndSharedMemoryAreThereAndEmptyForTheNext) {
+  const std::string script =
+      "ls -A $TMPDIR /dev/shm | wc -l; echo x >$TMPDIR/a && echo y >/dev/shm/b && cat $TMPDIR/a "
+      "/dev/shm/b; stat -c %a $TMPDIR";
+  for (int i = 0; i < 2; ++i) {
+    const Execution execution = Shell(script);
+    EXPECT_EQ(execution.out.text, "3\nx\ny\n700\n") << execution.err.text;
+  }
+}
+
+TEST_F(NamespacesTest, WhereTheProjectIsElsewhereTmpIsPrivate) {
+  std::string name = "/var/tmp/runner-XXXXXX";
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const fs::path home = name;
+  policy_->roots = {home};
+  const Execution execution = Shell("echo $TMPDIR; touch /tmp/mine && ls /tmp");
+  EXPECT_EQ(execution.out.text, "/tmp\nmine\n") << execution.failure << execution.err.text;
+  EXPECT_FALSE(fs::exists("/tmp/mine"));
+  fs::remove_all(home);
+}
+
+TEST_F(NamespacesTest, ASlotIsUsedAgainButNotForEver) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 70; ++i) seen.insert(Shell("echo $TMPDIR").out.text);
+  EXPECT_EQ(seen.size(), 2u);
+}
+
+TEST_F(NamespacesTest, RequiredAndNotGrantedNothingRuns) {
+  UseWorker(Failing(base_, "namespaces"));
+  policy_ = std::make_shared<policy::Policy>(*policy_);
+  const Execution execution = Shell("touch started");
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_EQ(execution.failed_step, worker::Step::kNamespaces);
+  EXPECT_FALSE(fs::exists(base_ / "project/started"));
+}
+
+TEST_F(NamespacesTest, NotGrantedTheOtherWallsHold) {
+  UseWorker(Failing(base_, "namespaces"));
+  policy_ = std::make_shared<policy::Policy>(*policy_);
+  policy_->namespaces = sandbox::Namespaces::kAuto;
+  std::ofstream(base_ / "secret") << "key";
+  const Execution execution = Shell("cat ../secret; touch started");
+  EXPECT_EQ(execution.exit_code, 0) << execution.failure;
+  EXPECT_NE(execution.err.text.find("Permission denied"), std::string::npos) << execution.err.text;
+  EXPECT_EQ(runner_->Kernel().namespaces, sandbox::KernelFeatures::Granted::kNo);
+  EXPECT_NE(runner_->Kernel().no_namespaces, "");
+}
+
+TEST_F(NamespacesTest, AViewThatCannotBeMadeIsAFailureAndNoReasonToDoWithout) {
+  UseWorker(Failing(base_, "mounts"));
+  policy_ = std::make_shared<policy::Policy>(*policy_);
+  policy_->namespaces = sandbox::Namespaces::kAuto;
+  const Execution execution = Shell("touch started");
+  EXPECT_EQ(execution.failed_step, worker::Step::kMounts) << execution.failure;
+  EXPECT_FALSE(fs::exists(base_ / "project/started"));
+}
+
+TEST_F(NamespacesTest, LoopbackIsTheCommandsOwnOrRefused) {
+  policy_->network = sandbox::Network::kLoopback;
+  policy_->view_programs.build =
+      *sandbox::CompileSeccomp(sandbox::SeccompProfile::kBuild, sandbox::Network::kLoopback,
+                               sandbox::ProbeKernel().landlock_abi, sandbox::Sight::kOwnView);
+  const Execution execution = Shell(
+      "exec 3<>/dev/null; bash -c ': </dev/tcp/127.0.0.1/1' 2>&1 | grep -o 'Connection refused' | "
+      "uniq");
+  EXPECT_EQ(execution.out.text, "Connection refused\n") << execution.err.text;
+  UseWorker(Failing(base_, "namespaces"));
+  policy_ = std::make_shared<policy::Policy>(*policy_);
+  policy_->namespaces = sandbox::Namespaces::kAuto;
+  const Execution refused = Shell("touch started");
+  EXPECT_EQ(refused.outcome, Outcome::kSetupFailed);
+  EXPECT_NE(refused.failure.find("loopback"), std::string::npos) << refused.failure;
+  EXPECT_FALSE(fs::exists(base_ / "project/started"));
 }
 
 TEST_F(RunnerTest, AProbeThatTriedNothingRunsNothing) {

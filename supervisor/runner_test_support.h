@@ -67,6 +67,7 @@ class RunnerTest : public testing::Test {
     EXPECT_TRUE(loaded.policy);
     policy_ = std::make_shared<policy::Policy>(*loaded.policy);
     policy_->enable_all = true;
+    policy_->namespaces = sandbox::Namespaces::kOff;  // but where a test is about them
     uv_loop_init(&loop_);
     store_ = std::make_unique<ResultStore>(base_ / "tmp", 1u << 30);
     UseWorker(FromEnvironment("PA_WORKER"));

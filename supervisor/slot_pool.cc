@@ -16,10 +16,41 @@ namespace {
 
 using sandbox::Access;
 
+// Each use leaves a rule in the ruleset, for a proc that is gone (worker/child.cc).
+constexpr int kMaxUses = 64;
+
 // A command cannot leave its directory by name, but it can take the permissions from it.
 bool ModeIntact(const std::string& path) {
   struct stat info{};
   return lstat(path.c_str(), &info) == 0 && (info.st_mode & 07777) == 0700;
+}
+
+bool IsBelow(const std::string& path, std::string_view directory) {
+  return path.starts_with(directory) && path[directory.size()] == '/';
+}
+
+// A private /tmp is the slot's directory. Where /tmp holds what the command works on, or what it may
+// read, there are only the names of that, and TMPDIR under its own.
+void PlanMounts(const std::string& tmp_dir, const sandbox::Confinement& confinement,
+                SlotView& view) {
+  std::vector<sandbox::PathGrant> grants = confinement.paths;
+  // Not everybody may read where he works: who asks git for the user's name.
+  grants.push_back({view.directory, Access::kNone, "", sandbox::Symlinks::kRefuse});
+  view.tmp_name = "/tmp";
+  // A mount point that nothing was mounted on is no loss.
+  const auto in_tmp = [](const sandbox::Mount& mount) {
+    return mount.kind != sandbox::MountKind::kDirectory && IsBelow(mount.target, "/tmp");
+  };
+  if (std::ranges::any_of(sandbox::PlanOwnMounts(*view.base, grants), in_tmp) ||
+      std::ranges::any_of(view.base->mounts, in_tmp)) {
+    view.tmp_name = tmp_dir;
+    grants.push_back({tmp_dir, sandbox::kReadWrite, "", sandbox::Symlinks::kRefuse});
+  }
+  view.mounts = sandbox::PlanOwnMounts(*view.base, grants);
+  if (view.tmp_name != tmp_dir) {
+    view.mounts.push_back({sandbox::MountKind::kWritable, tmp_dir, view.tmp_name});
+  }
+  view.mounts.push_back({sandbox::MountKind::kWritable, view.shm_dir, "/dev/shm"});
 }
 
 }  // namespace
@@ -32,47 +63,79 @@ Access TmpDirAccess(const sandbox::Confinement& confinement) {
 }
 
 Result<std::unique_ptr<Slot>> SlotPool::Acquire(const sandbox::Confinement& confinement) {
+  return Acquire(confinement, nullptr, "");
+}
+
+Result<std::unique_ptr<Slot>> SlotPool::Acquire(const sandbox::Confinement& confinement,
+                                                std::shared_ptr<const sandbox::View> base,
+                                                const std::string& directory) {
   const Result<void> instance = EnsureInstance();
   if (!instance) return std::unexpected(instance.error());
-  if (std::unique_ptr<Slot> slot = TakeFree(confinement)) return slot;
-  Result<std::string> tmp_dir = MakeDirectory();
-  if (!tmp_dir) return std::unexpected(tmp_dir.error());
-  sandbox::Confinement with_tmp = confinement;
-  with_tmp.paths.push_back({*tmp_dir, TmpDirAccess(confinement), "private TMPDIR"});
-  Result<sandbox::PreparedSandbox> prepared = sandbox::PrepareLandlock(with_tmp);
-  if (!prepared) {
-    rmdir(tmp_dir->c_str());
-    return std::unexpected(prepared.error());
-  }
-  return std::make_unique<Slot>(confinement, std::move(*tmp_dir), std::move(*prepared));
+  SlotView view{
+      .base = std::move(base), .directory = directory, .mounts = {}, .shm_dir = "", .tmp_name = ""};
+  if (std::unique_ptr<Slot> slot = TakeFree(confinement, view)) return slot;
+  return Make(confinement, std::move(view));
 }
 
 // Slots that no longer hold are dropped on the way.
-std::unique_ptr<Slot> SlotPool::TakeFree(const sandbox::Confinement& confinement) {
+std::unique_ptr<Slot> SlotPool::TakeFree(const sandbox::Confinement& confinement,
+                                         const SlotView& view) {
   for (auto it = free_.begin(); it != free_.end();) {
-    if ((*it)->confinement != confinement) {
+    const SlotView& has = (*it)->view;
+    if ((*it)->confinement != confinement || has.base != view.base ||
+        has.directory != view.directory) {
       ++it;
       continue;
     }
     std::unique_ptr<Slot> slot = std::move(*it);
     it = free_.erase(it);
-    if (slot->prepared.StillValid(std::chrono::steady_clock::now()) && ModeIntact(slot->tmp_dir))
-      return slot;
-    remove_(slot->tmp_dir, UniqueFd());
+    const bool intact =
+        ModeIntact(slot->tmp_dir) && (has.shm_dir.empty() || ModeIntact(slot->view.shm_dir));
+    if (slot->prepared.StillValid(std::chrono::steady_clock::now()) && intact) return slot;
+    Discard(*slot);
   }
   return nullptr;
+}
+
+Result<std::unique_ptr<Slot>> SlotPool::Make(const sandbox::Confinement& confinement,
+                                             SlotView view) {
+  const std::string number = std::to_string(next_number_++);  // names are not used twice
+  Result<std::string> tmp_dir = MakeDirectory(number);
+  if (!tmp_dir) return std::unexpected(tmp_dir.error());
+  sandbox::Confinement with_tmp = confinement;
+  with_tmp.paths.push_back({*tmp_dir, TmpDirAccess(confinement), "private TMPDIR"});
+  if (view.base != nullptr) {
+    Result<std::string> shm_dir = MakeDirectory(number + ".shm");
+    if (!shm_dir) return std::unexpected(shm_dir.error());
+    view.shm_dir = *shm_dir;
+    with_tmp.paths.push_back({*shm_dir, TmpDirAccess(confinement), "private /dev/shm"});
+    PlanMounts(*tmp_dir, confinement, view);
+  }
+  Result<sandbox::PreparedSandbox> prepared = sandbox::PrepareLandlock(with_tmp);
+  if (!prepared) {
+    for (const std::string& made : {*tmp_dir, view.shm_dir}) rmdir(made.c_str());
+    return std::unexpected(prepared.error());
+  }
+  return std::make_unique<Slot>(confinement, std::move(*tmp_dir), std::move(*prepared),
+                                std::move(view));
 }
 
 void SlotPool::Release(std::unique_ptr<Slot> slot, bool clean) {
   if (!clean) {
     if (instance_) (void)instance_->Repair();
-    remove_(slot->tmp_dir, UniqueFd());
-    return;
+    return Discard(*slot);
   }
+  if (slot->view.base != nullptr && ++slot->view.uses == kMaxUses) return Discard(*slot);
   free_.push_front(std::move(slot));
   if (free_.size() <= kMaxFree) return;
-  rmdir(free_.back()->tmp_dir.c_str());
+  Discard(*free_.back());
   free_.pop_back();
+}
+
+void SlotPool::Discard(const Slot& slot) {
+  for (const std::string& path : {slot.tmp_dir, slot.view.shm_dir}) {
+    if (!path.empty() && rmdir(path.c_str()) != 0) remove_(path, UniqueFd());
+  }
 }
 
 Result<std::string> SlotPool::Canary(const sandbox::Confinement& confinement) {
@@ -108,8 +171,8 @@ Result<void> SlotPool::EnsureInstance() {
   return {};
 }
 
-Result<std::string> SlotPool::MakeDirectory() {
-  std::string path = instance_->path() + "/" + std::to_string(next_number_++);
+Result<std::string> SlotPool::MakeDirectory(const std::string& name) {
+  std::string path = instance_->path() + "/" + name;
   if (mkdir(path.c_str(), 0700) != 0) return std::unexpected(Error("mkdir", path, errno));
   return path;
 }

@@ -13,18 +13,31 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "sandbox/confinement.h"
 #include "sandbox/prepared.h"
+#include "sandbox/view_plan.h"
 #include "supervisor/instance_dir.h"
 
 namespace pa {
+
+// What the slot of a command with namespaces has besides.
+struct SlotView {
+  std::shared_ptr<const sandbox::View> base;  // null: no namespaces
+  std::string directory;                      // the command's working directory
+  std::vector<sandbox::Mount> mounts;         // what `base` lacks
+  std::string shm_dir;                        // what stands at /dev/shm; as tmp_dir
+  std::string tmp_name;                       // of tmp_dir inside: /tmp, if nothing else is there
+  int uses = 0;
+};
 
 struct Slot {
   sandbox::Confinement confinement;   // as asked for
   std::string tmp_dir;                // mode 0700, empty
   sandbox::PreparedSandbox prepared;  // of `confinement` and tmp_dir
+  SlotView view;
 };
 
 // What a command may do in its TMPDIR. What it wrote there may be executed only if the same holds for
@@ -41,6 +54,10 @@ class SlotPool {
 
   // A free slot for the same confinement whose paths are still what they were, else a new one.
   Result<std::unique_ptr<Slot>> Acquire(const sandbox::Confinement& confinement);
+  // The same for a command with namespaces, which sees `base`.
+  Result<std::unique_ptr<Slot>> Acquire(const sandbox::Confinement& confinement,
+                                        std::shared_ptr<const sandbox::View> base,
+                                        const std::string& directory);
   // `clean`: tmp_dir is empty. Otherwise it is removed, and the slot with it.
   void Release(std::unique_ptr<Slot> slot, bool clean);
   // A file that this confinement must not reach, for the probe to try; "" where the policy opens
@@ -54,8 +71,10 @@ class SlotPool {
  private:
   static constexpr std::size_t kMaxFree = 64;  // each holds a descriptor and a directory
 
-  std::unique_ptr<Slot> TakeFree(const sandbox::Confinement& confinement);
-  Result<std::string> MakeDirectory();
+  std::unique_ptr<Slot> TakeFree(const sandbox::Confinement& confinement, const SlotView& view);
+  Result<std::unique_ptr<Slot>> Make(const sandbox::Confinement& confinement, SlotView view);
+  Result<std::string> MakeDirectory(const std::string& name);
+  void Discard(const Slot& slot);
   Result<void> EnsureInstance();
 
   std::string tmp_base_;

@@ -47,7 +47,7 @@ Result<SpawnedWorker> SpawnWorker(Launchers& launchers, const SpawnOrder& order)
                           spec->get(), order.cwd,        order.ruleset};
   const std::span<const int> all = fds;
   Result<LaunchedWorker> worker =
-      launchers.Launch(order.seccomp, order.ruleset >= 0 ? all : all.first(all.size() - 1));
+      launchers.Launch(order.launch, order.ruleset >= 0 ? all : all.first(all.size() - 1));
   if (!worker) return std::unexpected(worker.error());
   return SpawnedWorker{worker->pid, std::move(worker->control), std::move(out->read),
                        std::move(err->read)};

@@ -1,7 +1,7 @@
 // SpawnWorker: starts one worker with exactly the descriptors that worker/protocol.h names.
 //
 //   Result<SpawnedWorker> worker =
-//       SpawnWorker(launchers, {.seccomp = program, .spec = bytes, .cwd = directory.fd()});
+//       SpawnWorker(launchers, {.launch = {.program = program}, .spec = bytes, .cwd = directory.fd()});
 //
 // A launcher forks it: the cost does not grow with our memory. Every descriptor of ours is
 // close-on-exec.
@@ -19,7 +19,7 @@
 namespace pa {
 
 struct SpawnOrder {
-  sandbox::SeccompProgram seccomp;             // of the launcher; the spec has none
+  LaunchKind launch;                           // its program is not in the spec, if it has one
   std::string_view spec;                       // encoded; becomes a sealed memfd
   int cwd = -1;                                // borrowed
   int ruleset = -1;                            // borrowed; -1: none

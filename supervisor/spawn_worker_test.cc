@@ -36,11 +36,12 @@ class SpawnTest : public testing::Test {
 
   Result<SpawnedWorker> Spawn(const std::string& spec, int cwd, int ruleset = -1,
                               std::optional<std::string_view> in = {}) {
-    return SpawnWorker(launchers_, {.seccomp = std::make_shared<const std::string>("program"),
-                                    .spec = spec,
-                                    .cwd = cwd,
-                                    .ruleset = ruleset,
-                                    .stdin_data = in});
+    return SpawnWorker(launchers_,
+                       {.launch = {.program = std::make_shared<const std::string>("program.")},
+                        .spec = spec,
+                        .cwd = cwd,
+                        .ruleset = ruleset,
+                        .stdin_data = in});
   }
 
   // What it writes until it ends.
@@ -117,7 +118,7 @@ TEST_F(SpawnTest, EachStepThatRunsOutOfDescriptorsSaysSo) {
   getrlimit(RLIMIT_NOFILE, &old);
   // Without a look at this fixture's type, for which UBSan needs a descriptor.
   Launchers& launchers = launchers_;
-  const SpawnOrder order = {.seccomp = std::make_shared<const std::string>("program"),
+  const SpawnOrder order = {.launch = {.program = std::make_shared<const std::string>("program.")},
                             .spec = spec,
                             .cwd = cwd_.get(),
                             .ruleset = -1,

@@ -41,16 +41,37 @@ SysResult<void> StartAlone(const ChildOrder& order) {
   return Attempt(sigprocmask(SIG_SETMASK, &none, nullptr), "sigprocmask");
 }
 
+// The descriptor is of a mount outside, from which `..` would lead on outside. So by name, in the view;
+// what stands there must be what the descriptor holds.
+SysResult<void> EnterDirectoryOfView(const char* path) {
+  struct stat wanted;
+  struct stat found;
+  if (chdir(path) != 0) return std::unexpected(SysError{"chdir", path, errno});
+  if (fstat(kCwdFd, &wanted) != 0 || stat(".", &found) != 0) {
+    return std::unexpected(SysError{"stat", path, errno});
+  }
+  if (wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino) return {};
+  return std::unexpected(SysError{"chdir", path, ESTALE});
+}
+
 // By descriptor: whatever happened to the name since the supervisor checked it leads nowhere else.
 SysResult<void> EnterWorkingDirectory(const ChildOrder& order) {
   const char* path = order.spec->working_directory;
   if (order.by_hand) return Attempt(chdir(path[0] != '\0' ? path : "."), "chdir", path);
+  if (order.namespaces) return EnterDirectoryOfView(path);
   return Attempt(fchdir(kCwdFd), "fchdir", path);
 }
 
-SysResult<void> ApplyLimits(const sandbox::ResourceLimits& limits) {
+// Where the user namespace is our own, the guardian and we are all that the user has in it.
+std::uint64_t PresentThreads(const ChildOrder& order) {
+  const bool alone = order.namespaces && geteuid() != 0;
+  return alone ? 1 : CountThreads();
+}
+
+SysResult<void> ApplyLimits(const ChildOrder& order) {
   if (!kConfined) return {};
-  const std::uint64_t threads = limits.processes != 0 ? CountThreads() : 0;
+  const sandbox::ResourceLimits& limits = order.spec->limits;
+  const std::uint64_t threads = limits.processes != 0 ? PresentThreads(order) : 0;
   if (limits.processes != 0 && threads == 0) {
     return std::unexpected(SysError{"read", "/proc/loadavg", ENOENT});
   }
@@ -69,11 +90,20 @@ SysResult<void> EnforcePaths(const SpecView& spec, int abi) {
   return sandbox::Enforce(ruleset->get());
 }
 
+// A ruleset names files, and the proc of our pid namespace was none yet when it was made.
+SysResult<void> GrantOwnProc(const ChildOrder& order) {
+  if (!order.namespaces) return {};
+  return sandbox::AddPath(kRulesetFd, "/proc", sandbox::Access::kRead, order.landlock_abi);
+}
+
 // Never without: a kernel that has no Landlock runs nothing.
 SysResult<void> EnterLandlock(const ChildOrder& order) {
   if (!kConfined) return {};
   if (order.landlock_abi < 1) return std::unexpected(SysError{"landlock", "not available", ENOSYS});
-  if (order.spec->has_ruleset_fd) return sandbox::Enforce(kRulesetFd);
+  if (order.spec->has_ruleset_fd) {
+    if (auto granted = GrantOwnProc(order); !granted) return granted;
+    return sandbox::Enforce(kRulesetFd);
+  }
   return EnforcePaths(*order.spec, order.landlock_abi);
 }
 
@@ -101,7 +131,12 @@ bool Act(const ChildOrder& order) {
       return Take(outcome, Step::kCreateFile, [&] { return CreateFile(spec.create_path); });
     case Action::kProbe:
       return Take(outcome, Step::kProbe, [&] {
-        Probe({spec.create_path, spec.network, order.landlock_abi, order.supervisor}, outcome);
+        Probe({.canary = spec.create_path,
+               .network = spec.network,
+               .landlock_abi = order.landlock_abi,
+               .outsider = order.supervisor,
+               .namespaces = order.namespaces},
+              outcome);
         return SysResult<void>();
       });
   }
@@ -116,13 +151,10 @@ int RunChild(void* argument) {
   const bool done =
       // Before anything can be started that would have to be found again.
       Take(outcome, Step::kSession, [&] { return StartAlone(order); }) &&
-      // While names still mean what they mean outside.
+      // While all names can still be walked.
       Take(outcome, Step::kWorkingDirectory, [&] { return EnterWorkingDirectory(order); }) &&
-      // Tier 1 enters its namespaces at this place (Step::kNamespaces): its mounts need what the
-      // steps below take away.
-      //
       // Needs /proc, which Landlock may hide.
-      Take(outcome, Step::kLimits, [&] { return ApplyLimits(order.spec->limits); }) &&
+      Take(outcome, Step::kLimits, [&] { return ApplyLimits(order); }) &&
       Take(outcome, Step::kLandlock, [&] { return EnterLandlock(order); }) &&
       // The ruleset and the working directory have been used; an inherited descriptor would pass by
       // Landlock.

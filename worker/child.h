@@ -14,6 +14,7 @@ struct ChildOrder {
   Outcome* outcome = nullptr;   // in memory that the guardian sees too
   bool by_hand = false;         // no descriptors came with the spec
   bool seccomp_loaded = false;  // by the launcher
+  bool namespaces = false;      // we are in a view of our own
   int landlock_abi = 0;
   pid_t guardian = 0;
   pid_t supervisor = 0;

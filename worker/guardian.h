@@ -24,6 +24,7 @@ struct Watch {
   int control_fd = -1;  // -1: run by hand
   int signal_fd = -1;   // SIGCHLD, and what asks us to end: SIGTERM, SIGINT, SIGHUP, SIGQUIT
   std::uint64_t started_us = 0;
+  bool namespaces = false;  // we are the first process of a pid namespace
   sandbox::ResourceLimits limits;
 };
 

@@ -47,12 +47,12 @@ SysResult<void> BecomeUndumpable() {
   return Attempt(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl", "DUMPABLE");
 }
 
+}  // namespace
+
 SysResult<void> DropCapabilities() {
   if (!kConfined) return {};
   return sandbox::DropCapabilities();
 }
-
-}  // namespace
 
 SysResult<void> TakeCancelSignals() {
   sigset_t set;
@@ -64,11 +64,11 @@ SysResult<void> TakeCancelSignals() {
   return {};
 }
 
-bool Harden(Outcome& outcome) {
+bool Harden(Outcome& outcome, Keep keep) {
   return Take(outcome, Step::kSession, [] { return ResetSignals(); }) &&
          Take(outcome, Step::kUndumpable, [] { return BecomeUndumpable(); }) &&
-         // Guardian and command alike need nothing of root but the ownership of files.
-         Take(outcome, Step::kCapabilities, [] { return DropCapabilities(); }) &&
+         (keep == Keep::kCapabilities ||
+          Take(outcome, Step::kCapabilities, [] { return DropCapabilities(); })) &&
          // Without capabilities, Landlock and seccomp are given only to who can gain no privileges.
          Take(outcome, Step::kNoNewPrivs,
               [] { return Attempt(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl"); });

@@ -24,8 +24,8 @@ constexpr std::array kArriving = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO,
 
 // The supervisor stays the parent, so that it alone waits for its workers. (clone(2): with CLONE_PARENT
 // the signal at the end is the one that we would send, SIGCHLD.)
-pid_t ForkSibling() {
-  const long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+pid_t ForkSibling(std::uint64_t flags) {
+  const long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD | flags, 0, 0, 0, 0);
   return static_cast<pid_t>(pid < 0 ? -errno : pid);
 }
 
@@ -35,13 +35,6 @@ bool InPlace(const ReceivedPacket& packet) {
     return false;
   return std::equal(kArriving.begin(), kArriving.begin() + packet.count,
                     packet.descriptors.begin());
-}
-
-// The worker waits here, maybe for long. Nothing but the whole order lets it begin.
-bool AwaitOrder() {
-  LaunchOrder order;
-  const ReceivedPacket packet = ReceivePacket(kControlFd, AsWritableBytes(order), 0);
-  return packet.size == sizeof(order) && order.magic == kLaunchMagic && InPlace(packet);
 }
 
 // A descriptor may be refused (the user has too many on their way: ETOOMANYREFS); the worker is then of
@@ -66,18 +59,18 @@ SysResult<void> LaunchSocket::Open() {
   return {};
 }
 
-SysResult<std::string_view> LaunchSocket::ReceiveProgram(std::span<char> buffer) {
+SysResult<std::span<const char>> LaunchSocket::ReceiveSpec(std::span<char> buffer) {
   const ssize_t got = recv(fd_.get(), buffer.data(), buffer.size(), MSG_TRUNC);
-  if (got < 0) return std::unexpected(SysError{"recv", "seccomp program", errno});
-  const std::string_view packet(buffer.data(), static_cast<std::size_t>(got));
-  if (packet.size() > buffer.size() || packet.size() < sizeof(kLaunchMagic) ||
-      std::memcmp(packet.data(), &kLaunchMagic, sizeof(kLaunchMagic)) != 0) {
-    return std::unexpected(SysError{"recv", "seccomp program", EPROTO});
+  if (got < 0) return std::unexpected(SysError{"recv", "launch spec", errno});
+  const auto size = static_cast<std::size_t>(got);
+  if (size > buffer.size() || size < sizeof(kLaunchMagic) ||
+      std::memcmp(buffer.data(), &kLaunchMagic, sizeof(kLaunchMagic)) != 0) {
+    return std::unexpected(SysError{"recv", "launch spec", EPROTO});
   }
-  return packet.substr(sizeof(kLaunchMagic));
+  return buffer.first(size).subspan(sizeof(kLaunchMagic));
 }
 
-bool LaunchSocket::ForkOne() {
+bool LaunchSocket::ForkOne(std::uint64_t flags) {
   LaunchOrder order;
   const ssize_t got = recv(fd_.get(), &order, sizeof(order), 0);
   if (got != sizeof(order) || order.magic != kLaunchMagic) {
@@ -86,7 +79,7 @@ bool LaunchSocket::ForkOne() {
   }
   int ends[2] = {-1, -1};
   const bool paired = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0;
-  const pid_t pid = paired ? ForkSibling() : -errno;
+  const pid_t pid = paired ? ForkSibling(flags) : -errno;
   if (pid == 0) {
     // Neither end of another's may stay open here: its hang-up tells of an end.
     fd_.reset();
@@ -100,11 +93,11 @@ bool LaunchSocket::ForkOne() {
   return false;
 }
 
-bool LaunchSocket::Serve() {
-  while (is_open()) {
-    if (ForkOne()) return AwaitOrder();
-  }
-  return false;
+// The worker waits here, maybe for long. Nothing but the whole order lets it begin.
+bool AwaitOrder() {
+  LaunchOrder order;
+  const ReceivedPacket packet = ReceivePacket(kControlFd, AsWritableBytes(order), 0);
+  return packet.size == sizeof(order) && order.magic == kLaunchMagic && InPlace(packet);
 }
 
 }  // namespace pa::worker

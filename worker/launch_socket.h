@@ -1,7 +1,6 @@
 // LaunchSocket: a launcher's end of the socket by which the supervisor asks for workers.
 //
-//   supervisor -> launcher   kLaunchMagic, then the seccomp program of all its workers (struct
-//                            sock_filter[]; nothing: each worker loads the one of its spec)
+//   supervisor -> launcher   kLaunchMagic, then what all its workers have in common (LaunchSpec)
 //   supervisor -> launcher   LaunchOrder
 //   launcher -> supervisor   LaunchReply with the supervisor's end of the worker's control socket as
 //                            SCM_RIGHTS; without it when it could not be sent
@@ -11,16 +10,18 @@
 // So the supervisor can have a worker that waits, forked while nobody was waiting for it.
 //
 //   LaunchSocket socket;
-//   if (!socket.Open() || !socket.ReceiveProgram(buffer)) ...
-//   if (socket.Serve()) return RunWorker(...);   // here each worker comes out, a child of the
-//                                                // supervisor, with its descriptors in place
+//   if (!socket.Open() || !socket.ReceiveSpec(buffer)) ...
+//   while (socket.is_open()) {
+//     if (!socket.ForkOne(flags)) continue;
+//     if (AwaitOrder()) return RunWorker(...);   // here each worker comes out, a child of the
+//   }                                            // supervisor, with its descriptors in place
 //   return 0;                                    // and here who is not wanted any more
 //
 // Freestanding.
 #pragma once
 
+#include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "base/sys_error.h"
 #include "base/unique_fd.h"
@@ -34,16 +35,18 @@ class LaunchSocket {
   SysResult<void> Open();
   bool is_open() const { return bool(fd_); }
 
-  SysResult<std::string_view> ReceiveProgram(std::span<char> buffer);
+  // The encoded LaunchSpec, within `buffer`.
+  SysResult<std::span<const char>> ReceiveSpec(std::span<char> buffer);
 
-  // True in a worker that shall begin; false in the launcher when nobody orders any more, and in a
-  // worker that nobody wants.
-  bool Serve();
-  // Answers one LaunchOrder. True in the worker, which has its control socket and nothing else.
-  bool ForkOne();
+  // Answers one LaunchOrder; not open any more when there will be none. True in the worker, which has
+  // its control socket and nothing else. `flags`: namespaces of its own, CLONE_NEW*.
+  bool ForkOne(std::uint64_t flags);
 
  private:
   UniqueFd fd_;  // empty: we are a worker, or nobody orders any more
 };
+
+// In the worker. True: it shall begin.
+bool AwaitOrder();
 
 }  // namespace pa::worker

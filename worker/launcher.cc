@@ -1,17 +1,23 @@
 #include "worker/launcher.h"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
+#include <span>
 
 #include "sandbox/seccomp_load.h"
+#include "sandbox/user_namespace.h"
+#include "sandbox/view.h"
 #include "worker/build_kind.h"
 #include "worker/harden.h"
 #include "worker/launch_socket.h"
 #include "worker/protocol.h"
 #include "worker/reporter.h"
+#include "worker/spec_view.h"
 #include "worker/worker.h"
 
 namespace pa::worker {
@@ -20,48 +26,114 @@ namespace {
 struct Launcher {
   LaunchSocket socket;
   Outcome outcome;
-  bool has_program = false;
+  SysResult<std::span<char>> memory;  // of `spec`: its bytes, then its arrays
+  LaunchView spec;
 };
+
+SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
+  if (result < 0) return std::unexpected(SysError{op, subject, errno});
+  return {};
+}
 
 // Who lists processes sees who is who. A failure would be of no consequence.
 void SetName(const char* name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+SysResult<std::span<char>> MapMemory() {
+  const std::size_t bytes = kMaxLaunchBytes + SpecArenaBytes(kMaxLaunchBytes);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return std::unexpected(SysError{"mmap", "launch spec", errno});
+  return std::span(static_cast<char*>(memory), bytes);
+}
+
+SysResult<void> ReadSpec(Launcher& launcher) {
+  if (!launcher.memory) return std::unexpected(launcher.memory.error());
+  const auto bytes = launcher.socket.ReceiveSpec(launcher.memory->first(kMaxLaunchBytes));
+  if (!bytes) return std::unexpected(bytes.error());
+  const SysResult<LaunchView> spec = ParseLaunch(*bytes, launcher.memory->subspan(kMaxLaunchBytes));
+  if (!spec) return std::unexpected(spec.error());
+  launcher.spec = *spec;
+  return {};
+}
+
+// Out of the supervisor's process group, and every worker that waits with us: what is meant for that
+// group is the supervisor's to judge.
+SysResult<void> LeaveProcessGroup() {
+  if (setpgid(0, 0) == 0 || errno == EPERM) return {};
+  return std::unexpected(SysError{"setpgid", {}, errno});
+}
+
+// A number that neither the descriptors of an order take nor CloseStrays closes.
+SysResult<void> KeepAs(int number, const UniqueFd& fd) {
+  return Attempt(dup3(fd.get(), number, O_CLOEXEC), "dup3");
+}
+
+bool HasNamespaces(const LaunchView& spec) { return kConfined && spec.namespaces; }
+
+// What all workers of a policy see; each has its own copy, and adds what is its order's alone.
+SysResult<void> EnterNamespaces(const LaunchView& spec) {
+  if (auto entered = sandbox::EnterUserAndMountNamespaces(); !entered) return entered;
+  const SysResult<UniqueFd> old_root = sandbox::EnterEmptyView();
+  if (!old_root) return std::unexpected(old_root.error());
+  for (const sandbox::MountView& mount : spec.view) {
+    if (auto placed = sandbox::Place(old_root->get(), mount); !placed) return placed;
+  }
+  return {};
+}
 
 SysResult<void> LoadProgram(std::string_view program) {
   if (!kConfined || program.empty()) return {};
   return sandbox::LoadSeccomp(program);
 }
 
-SysResult<void> Succeeded(const SysResult<std::string_view>& result) {
-  if (!result) return std::unexpected(result.error());
-  return {};
-}
-
 bool Prepare(Launcher& launcher) {
   // Both before anything may fail, so that the supervisor can be told. The first of all, so that
   // nothing below can meet a descriptor that it does not know.
   const SysResult<void> opened = launcher.socket.Open();
-  char buffer[kMaxLaunchProgram];
-  const SysResult<std::string_view> program = launcher.socket.ReceiveProgram(buffer);
-  launcher.has_program = program && !program->empty();
+  launcher.memory = MapMemory();
+  const SysResult<void> read = ReadSpec(launcher);
   Outcome& outcome = launcher.outcome;
+  const LaunchView& spec = launcher.spec;
   return Take(outcome, Step::kCloseDescriptors, [&] { return opened; }) &&
-         Take(outcome, Step::kReadSpec, [&] { return Succeeded(program); }) &&
+         Take(outcome, Step::kReadSpec, [&] { return read; }) &&
          // So that no directory is held that somebody wants to unmount.
-         Take(outcome, Step::kWorkingDirectory,
-              []() -> SysResult<void> {
-                if (chdir("/") == 0) return {};
-                return std::unexpected(SysError{"chdir", "/", errno});
-              }) &&
-         // Out of the supervisor's process group, and every worker that waits with us: what is meant for
-         // that group is the supervisor's to judge.
-         Take(outcome, Step::kSession,
-              []() -> SysResult<void> {
-                if (setpgid(0, 0) == 0 || errno == EPERM) return {};
-                return std::unexpected(SysError{"setpgid", {}, errno});
-              }) &&
-         Harden(outcome) &&
+         Take(outcome, Step::kWorkingDirectory, [] { return Attempt(chdir("/"), "chdir", "/"); }) &&
+         Take(outcome, Step::kSession, [] { return LeaveProcessGroup(); }) &&
+         Harden(outcome, HasNamespaces(spec) ? Keep::kCapabilities : Keep::kNothing) &&
+         (!HasNamespaces(spec) ||
+          Take(outcome, Step::kNamespaces, [&] { return EnterNamespaces(spec); })) &&
          // Last, because it may refuse what the steps before it needed.
-         Take(outcome, Step::kSeccomp, [&] { return LoadProgram(*program); });
+         Take(outcome, Step::kSeccomp, [&] { return LoadProgram(spec.seccomp_program); });
+}
+
+std::uint64_t NamespacesOf(const LaunchView& spec) {
+  if (!HasNamespaces(spec)) return 0;
+  constexpr std::uint64_t kAlways = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+  return spec.network == sandbox::Network::kFull ? kAlways : kAlways | CLONE_NEWNET;
+}
+
+// What takes no order, and therefore no time that anybody waits for. The old root anew: a descriptor of
+// the launcher's is of its mount namespace, not of our copy.
+SysResult<void> PrepareAhead() {
+  const UniqueFd old_root(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!old_root) return std::unexpected(SysError{"open", "the old root", errno});
+  if (auto kept = KeepAs(kOldRootFd, old_root); !kept) return kept;
+  const SysResult<UniqueFd> proc = sandbox::PrepareProc();
+  if (!proc) return std::unexpected(proc.error());
+  return KeepAs(kProcFd, *proc);
+}
+
+int BecomeWorker(const LaunchView& spec) {
+  Outcome outcome;
+  const bool ready =
+      !HasNamespaces(spec) || Take(outcome, Step::kNamespaces, [] { return PrepareAhead(); });
+  if (!AwaitOrder()) return 0;
+  SetName("pa-worker");
+  if (!ready) {
+    Reporter(kControlFd).SetupFailed(outcome);
+    return kExitSetupFailed;
+  }
+  return RunWorker(
+      {.seccomp_loaded = !spec.seccomp_program.empty(), .namespaces = HasNamespaces(spec)});
 }
 
 }  // namespace
@@ -77,12 +149,13 @@ int RunLauncher() {
   // What failed is the failure of the first worker, and told by it without waiting for an order: for
   // the next there will be a new launcher.
   if (!ready) {
-    if (launcher.socket.ForkOne()) Reporter(kControlFd).SetupFailed(launcher.outcome);
+    if (launcher.socket.ForkOne(0)) Reporter(kControlFd).SetupFailed(launcher.outcome);
     return kExitSetupFailed;
   }
-  if (!launcher.socket.Serve()) return 0;
-  SetName("pa-worker");
-  return RunWorker({.seccomp_loaded = launcher.has_program});
+  while (launcher.socket.is_open()) {
+    if (launcher.socket.ForkOne(NamespacesOf(launcher.spec))) return BecomeWorker(launcher.spec);
+  }
+  return 0;
 }
 
 }  // namespace pa::worker

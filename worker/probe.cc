@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -19,6 +20,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/directory_reader.h"
 #include "base/unique_fd.h"
 #include "worker/build_kind.h"
 #include "worker/outcome.h"
@@ -34,10 +36,15 @@ enum class Answer { kNotTried, kDenied, kAllowed };
 
 Answer DeniedIf(bool denied) { return denied ? Answer::kDenied : Answer::kAllowed; }
 
-// Opening, by the error that the sandbox gives: any other says nothing about it.
-Answer TryOpen(const char* path, int flags) {
+// By the error that the sandbox gives: any other says nothing about it. The worker has seen that there is
+// such a file outside; in a view of our own there is none.
+bool IsDenial(const ProbeOrder& order, int error) {
+  return error == EACCES || (order.namespaces && (error == ENOENT || error == EROFS));
+}
+
+Answer TryOpen(const ProbeOrder& order, const char* path, int flags) {
   const UniqueFd fd(open(path, flags | O_CLOEXEC));
-  return DeniedIf(!fd && errno == EACCES);
+  return DeniedIf(!fd && IsDenial(order, errno));
 }
 
 Answer TrySocket(int family, int type) {
@@ -45,8 +52,8 @@ Answer TrySocket(int family, int type) {
   return DeniedIf(!fd);
 }
 
-Answer ReadOutside(const ProbeOrder& order) { return TryOpen(order.canary, O_RDONLY); }
-Answer WriteOutside(const ProbeOrder& order) { return TryOpen(order.canary, O_WRONLY); }
+Answer ReadOutside(const ProbeOrder& order) { return TryOpen(order, order.canary, O_RDONLY); }
+Answer WriteOutside(const ProbeOrder& order) { return TryOpen(order, order.canary, O_WRONLY); }
 
 Answer TruncateOutside(const ProbeOrder& order) {
   struct stat info;
@@ -63,7 +70,7 @@ Answer CreateOutside(const ProbeOrder& order) {
   path[size + kSuffix.copy(path + size, kSuffix.size())] = '\0';
   const UniqueFd fd(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR));
   if (fd) unlink(path);
-  return DeniedIf(!fd && errno == EACCES);
+  return DeniedIf(!fd && IsDenial(order, errno));
 }
 
 Answer OpenTcp(const ProbeOrder& order) {
@@ -77,8 +84,9 @@ Answer OpenUdp(const ProbeOrder& order) {
 }
 
 // From ABI 9 on Landlock decides which socket may be connected to, and making one is harmless.
+// With a view of our own what lies outside cannot be named.
 Answer OpenUnix(const ProbeOrder& order) {
-  if (order.landlock_abi >= 9) return Answer::kNotTried;
+  if (order.landlock_abi >= 9 || order.namespaces) return Answer::kNotTried;
   return TrySocket(AF_UNIX, SOCK_STREAM);
 }
 
@@ -104,7 +112,7 @@ Answer ReadEnvironment(const ProbeOrder& order) {
   if (order.outsider <= 1) return Answer::kNotTried;
   char path[32];
   std::snprintf(path, sizeof(path), "/proc/%d/environ", order.outsider);
-  return TryOpen(path, O_RDONLY);
+  return TryOpen(order, path, O_RDONLY);
 }
 
 // Signal 0 asks for the permission and sends nothing. The scope comes with ABI 6; before it the
@@ -112,6 +120,45 @@ Answer ReadEnvironment(const ProbeOrder& order) {
 Answer SignalOutsider(const ProbeOrder& order) {
   if (order.outsider <= 1 || order.landlock_abi < 6) return Answer::kNotTried;
   return DeniedIf(kill(order.outsider, 0) != 0 && errno == EPERM);
+}
+
+// What no Landlock denies, and only a view of our own keeps from us.
+Answer SeeOutside(const ProbeOrder& order) {
+  if (!order.namespaces) return Answer::kNotTried;
+  struct stat info;
+  return DeniedIf(stat(order.canary, &info) != 0);
+}
+
+// To the mode that it has (SlotPool::Canary).
+Answer ChangeModeOutside(const ProbeOrder& order) {
+  if (!order.namespaces) return Answer::kNotTried;
+  return DeniedIf(chmod(order.canary, S_IRUSR | S_IWUSR) != 0);
+}
+
+// The guardian is number 1 and we are 2.
+Answer SeeProcesses(const ProbeOrder& order) {
+  if (!order.namespaces) return Answer::kNotTried;
+  const UniqueFd proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!proc) return Answer::kNotTried;
+  DirectoryReader reader(proc.get());
+  while (const auto entry = reader.Next()) {
+    const std::string_view name = entry->name;
+    if (name.find_first_not_of("0123456789") == name.npos && name != "1" && name != "2") {
+      return Answer::kAllowed;
+    }
+  }
+  return Answer::kDenied;
+}
+
+// /proc/net/dev: two lines of headings, then one for each interface.
+Answer SeeInterfaces(const ProbeOrder& order) {
+  if (!order.namespaces || order.network == sandbox::Network::kFull) return Answer::kNotTried;
+  const UniqueFd list(open("/proc/net/dev", O_RDONLY | O_CLOEXEC));
+  char buffer[4096];
+  const ssize_t got = list ? read(list.get(), buffer, sizeof(buffer)) : -1;
+  if (got < 0) return Answer::kNotTried;
+  const std::string_view text(buffer, static_cast<std::size_t>(got));
+  return DeniedIf(std::count(text.begin(), text.end(), '\n') <= 3);
 }
 
 // Arguments that the kernel itself would refuse with another error.
@@ -175,6 +222,10 @@ constexpr Attempt kAttempts[] = {
     TypeIntoTerminal,
     UseInheritedDescriptor,
     GainPrivileges,
+    SeeOutside,
+    ChangeModeOutside,
+    SeeProcesses,
+    SeeInterfaces,
     MakeUserNamespace,
 };
 static_assert(sizeof(kAttempts) / sizeof(*kAttempts) == kProbeCount);

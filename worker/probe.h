@@ -40,6 +40,10 @@ inline constexpr const char* kProbeNames[] = {
     "type into a terminal",
     "use an inherited descriptor",
     "gain privileges by exec",
+    "see a file outside",
+    "change the mode of a file outside",
+    "see a process outside",
+    "see a network interface outside",
     "make a user namespace",  // the last: it changes what this process may do
 };
 inline constexpr unsigned kProbeCount = sizeof(kProbeNames) / sizeof(*kProbeNames);
@@ -50,7 +54,8 @@ struct ProbeOrder {
   const char* canary;
   sandbox::Network network;
   int landlock_abi;
-  pid_t outsider;  // the supervisor
+  pid_t outsider;   // the supervisor; 0: it has no number in our pid namespace
+  bool namespaces;  // then what is outside is not there at all
 };
 
 // Fills probe_tried and probe_denied. Freestanding.

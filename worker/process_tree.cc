@@ -91,6 +91,11 @@ SysResult<Reach> EnterSignalScope(int abi) {
   return Reach::kOurTree;
 }
 
+SysResult<Reach> ReachAsInit() {
+  if (getpid() == 1 && getppid() == 0) return Reach::kOurTree;
+  return std::unexpected(SysError{"this is no pid namespace of our own", {}, 0});
+}
+
 SysResult<ProcessTree> ProcessTree::Open(Reach reach, bool measured) {
   if (reach == Reach::kOurTree && !measured) return ProcessTree(reach, UniqueFd());
   UniqueFd proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

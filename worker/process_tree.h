@@ -19,12 +19,15 @@
 
 namespace pa::worker {
 
-// Whom kill(-1) would reach. Only EnterSignalScope can say kOurTree, and only after trying.
+// Whom kill(-1) would reach. Only the two below can say kOurTree, and only after a look.
 enum class Reach { kAnybody, kOurTree };
 
 // With ABI 6 enters a Landlock domain with the signal scope. The tree lives in domains nested in it
 // and cannot signal us; we can signal nothing but the tree, not even as root.
 SysResult<Reach> EnterSignalScope(int abi);
+
+// For the first process of a pid namespace, in which nobody else is but its tree (pid_namespaces(7)).
+SysResult<Reach> ReachAsInit();
 
 class ProcessTree {
  public:

@@ -9,7 +9,7 @@ namespace pa::worker {
 
 // A launcher's only descriptor at its start (worker/launch_socket.h).
 inline constexpr int kLauncherFd = 3;
-inline constexpr std::uint32_t kLaunchMagic = 0x70614c02;  // 'paL', version 2
+inline constexpr std::uint32_t kLaunchMagic = 0x70614c03;  // 'paL', version 3
 
 // To a launcher: fork a worker. To that worker: begin.
 struct LaunchOrder {
@@ -27,7 +27,10 @@ inline constexpr int kControlFd =
     4;  // SOCK_SEQPACKET: status out, cancel in; hang-up = supervisor died
 inline constexpr int kCwdFd = 5;      // O_PATH of the validated working directory
 inline constexpr int kRulesetFd = 6;  // Landlock ruleset, when spec.has_ruleset_fd
-inline constexpr int kFirstStray = 7;
+// Of a worker with namespaces, from its launcher: the old root, and a proc that is mounted nowhere.
+inline constexpr int kOldRootFd = 7;
+inline constexpr int kProcFd = 8;
+inline constexpr int kFirstStray = 9;
 
 enum class Action : std::uint8_t {
   kExecute = 1,  // become the guardian of `executable argv`
@@ -40,8 +43,7 @@ enum class Action : std::uint8_t {
 inline constexpr std::uint64_t kUmaskOfUser = ~0ull;
 
 inline constexpr std::size_t kMaxSpecBytes = 8u << 20;
-inline constexpr std::size_t kMaxLaunchProgram =
-    sizeof(kLaunchMagic) + std::size_t{4096} * 8;  // BPF_MAXINSNS
+inline constexpr std::size_t kMaxLaunchBytes = 128u << 10;  // one packet
 
 // Exit statuses of the worker itself: of `--spec`, and of a worker that could not even report.
 inline constexpr int kExitTimedOut = 124;

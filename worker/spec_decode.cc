@@ -20,6 +20,15 @@ std::vector<sandbox::PathGrant> Owned(std::span<const GrantView> grants) {
   return owned;
 }
 
+std::vector<sandbox::Mount> Owned(std::span<const sandbox::MountView> mounts) {
+  std::vector<sandbox::Mount> owned;
+  owned.reserve(mounts.size());
+  for (const sandbox::MountView& mount : mounts) {
+    owned.push_back({mount.kind, mount.source, mount.target});
+  }
+  return owned;
+}
+
 }  // namespace
 
 Result<WorkerSpec> DecodeSpec(std::string_view bytes) {
@@ -33,13 +42,26 @@ Result<WorkerSpec> DecodeSpec(std::string_view bytes) {
                     .env = Owned(view->env),
                     .working_directory = view->working_directory,
                     .tmp_dir = view->tmp_dir,
+                    .shm_dir = view->shm_dir,
                     .create_path = view->create_path,
                     .paths = Owned(view->paths),
                     .network = view->network,
                     .limits = view->limits,
                     .umask = view->umask,
                     .seccomp_program = std::string(view->seccomp_program),
-                    .has_ruleset_fd = view->has_ruleset_fd};
+                    .has_ruleset_fd = view->has_ruleset_fd,
+                    .mounts = Owned(view->mounts)};
+}
+
+Result<LaunchSpec> DecodeLaunch(std::string_view bytes) {
+  const std::size_t arena_bytes = SpecArenaBytes(bytes.size());
+  const auto arena = std::make_unique_for_overwrite<char[]>(arena_bytes);
+  const auto view = ParseLaunch(bytes, {arena.get(), arena_bytes});
+  if (!view) return std::unexpected(Error(view.error()));
+  return LaunchSpec{.seccomp_program = std::string(view->seccomp_program),
+                    .namespaces = view->namespaces,
+                    .network = view->network,
+                    .view = Owned(view->view)};
 }
 
 }  // namespace pa::worker

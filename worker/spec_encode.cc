@@ -67,6 +67,17 @@ class Writer {
     return true;
   }
 
+  bool Mounts(const char*, const std::vector<sandbox::Mount>& mounts) {
+    Begin();
+    Put(static_cast<std::uint32_t>(mounts.size()));
+    for (const sandbox::Mount& mount : mounts) {
+      Put(static_cast<std::uint8_t>(mount.kind));
+      PutText(mount.source);
+      PutText(mount.target);
+    }
+    return true;
+  }
+
  private:
   void Begin() { Put(++index_); }
 
@@ -79,6 +90,18 @@ class Writer {
   std::uint8_t index_ = 0;
 };
 
+// By the decoder of whoever will read it.
+template <typename Parse>
+Result<std::string> Checked(std::string bytes, std::size_t most, Parse parse) {
+  if (bytes.size() > most) return std::unexpected(Error("encode spec", "size", E2BIG));
+  const std::size_t arena_bytes = SpecArenaBytes(bytes.size());
+  const auto arena = std::make_unique_for_overwrite<char[]>(arena_bytes);
+  const auto view = parse(bytes, {arena.get(), arena_bytes});
+  if (!view)
+    return std::unexpected(Error("encode spec", std::string(view.error().subject), EINVAL));
+  return bytes;
+}
+
 }  // namespace
 
 Result<std::string> EncodeSpec(const WorkerSpec& spec) {
@@ -86,15 +109,15 @@ Result<std::string> EncodeSpec(const WorkerSpec& spec) {
   writer.Put(kWireMagic);
   writer.Put(kWireVersion);
   VisitSpec(writer, spec);
-  std::string bytes = std::move(writer).Take();
-  if (bytes.size() > kMaxSpecBytes) return std::unexpected(Error("encode spec", "size", E2BIG));
+  return Checked(std::move(writer).Take(), kMaxSpecBytes, ParseSpec);
+}
 
-  const std::size_t arena_bytes = SpecArenaBytes(bytes.size());
-  const auto arena = std::make_unique_for_overwrite<char[]>(arena_bytes);
-  const auto view = ParseSpec(bytes, {arena.get(), arena_bytes});
-  if (!view)
-    return std::unexpected(Error("encode spec", std::string(view.error().subject), EINVAL));
-  return bytes;
+Result<std::string> EncodeLaunch(const LaunchSpec& spec) {
+  Writer writer;
+  writer.Put(kLaunchWireMagic);
+  writer.Put(kWireVersion);
+  VisitLaunch(writer, spec);
+  return Checked(std::move(writer).Take(), kMaxLaunchBytes, ParseLaunch);
 }
 
 }  // namespace pa::worker

@@ -67,13 +67,22 @@ WorkerSpec RandomSpec(Random& random) {
     spec.paths.push_back({"/" + random.Text(90), static_cast<sandbox::Access>(1 + random.Below(15)),
                           random.Text(20)});
   }
-  spec.network = static_cast<sandbox::Network>(random.Below(2));
+  spec.network = static_cast<sandbox::Network>(random.Below(3));
   spec.limits = {random.Any(), random.Any(), random.Any(), random.Any(),
                  random.Any(), random.Any(), random.Any()};
   if (random.Below(2) == 1) spec.umask = random.Below(01000);
   spec.seccomp_program.resize(8 * random.Below(4097));
   for (char& c : spec.seccomp_program) c = static_cast<char>(random.Below(256));
   spec.has_ruleset_fd = random.Below(2) == 1;
+  if (!spec.tmp_dir.empty())
+    spec.shm_dir = spec.tmp_dir.substr(0, spec.tmp_dir.rfind('/')) + "/shm";
+  for (std::uint64_t i = random.Below(5); i > 0; --i) {
+    spec.mounts.push_back(
+        {sandbox::MountKind::kWritable, "/" + random.Text(9), "/" + random.Text(9)});
+    spec.mounts.push_back(
+        {sandbox::MountKind::kSymlink, "x" + random.Text(9), "/" + random.Text(9)});
+    spec.mounts.push_back({sandbox::MountKind::kTmpfs, "", "/" + random.Text(9)});
+  }
   return spec;
 }
 
@@ -187,12 +196,55 @@ INSTANTIATE_TEST_SUITE_P(
                 [](WorkerSpec& s) {
                   s.paths.assign(kMaxGrants + 1, {"/", sandbox::Access::kRead, ""});
                 }},
-        Refusal{"network", [](WorkerSpec& s) { s.network = sandbox::Network{2}; }},
+        Refusal{"network", [](WorkerSpec& s) { s.network = sandbox::Network{3}; }},
+        Refusal{"shm_dir", [](WorkerSpec& s) { s.shm_dir = "/x/shm"; }},
+        Refusal{"shm_dir",
+                [](WorkerSpec& s) {
+                  s.tmp_dir = "/x/tmp";
+                  s.shm_dir = "/y/shm";
+                }},
+        Refusal{"mounts", [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind{7}, "/a", "/b"}}; }},
+        Refusal{"mounts",
+                [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind::kWritable, "a", "/b"}}; }},
+        Refusal{"mounts",
+                [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind::kWritable, "/a", "b"}}; }},
+        Refusal{"mounts",
+                [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind::kTmpfs, "/a", "/b"}}; }},
+        Refusal{"mounts",
+                [](WorkerSpec& s) { s.mounts = {{sandbox::MountKind::kSymlink, "", "/b"}}; }},
         Refusal{"umask", [](WorkerSpec& s) { s.umask = 01000; }},
         Refusal{"seccomp_program", [](WorkerSpec& s) { s.seccomp_program += 'x'; }},
         Refusal{"seccomp_program",
                 [](WorkerSpec& s) { s.seccomp_program.resize(std::size_t{8} * 4097); }},
         Refusal{"size", [](WorkerSpec& s) { s.argv.push_back(std::string(kMaxSpecBytes, 'x')); }}));
+
+TEST(LaunchSpecTest, WhatIsEncodedIsDecodedUnchanged) {
+  const LaunchSpec with_program{.seccomp_program = std::string(16, 'x'), .view = {}};
+  const LaunchSpec with_view{.seccomp_program = "",
+                             .namespaces = true,
+                             .network = sandbox::Network::kLoopback,
+                             .view = {{sandbox::MountKind::kReadOnly, "/usr", "/usr"},
+                                      {sandbox::MountKind::kSymlink, "usr/bin", "/bin"},
+                                      {sandbox::MountKind::kDirectory, "", "/tmp"}}};
+  for (const LaunchSpec& spec : {with_program, with_view}) {
+    const Result<std::string> bytes = EncodeLaunch(spec);
+    ASSERT_TRUE(bytes) << bytes.error().Message();
+    EXPECT_EQ(*DecodeLaunch(*bytes), spec);
+    for (std::size_t size = 0; size < bytes->size(); ++size) {
+      EXPECT_FALSE(DecodeLaunch(std::string_view(*bytes).substr(0, size))) << size;
+    }
+    EXPECT_FALSE(DecodeSpec(*bytes));
+  }
+}
+
+TEST(LaunchSpecTest, AViewNeedsNamespacesAndNoProgramThatWouldRefuseToMakeIt) {
+  LaunchSpec spec{.seccomp_program = "", .view = {{sandbox::MountKind::kTmpfs, "", "/x"}}};
+  EXPECT_EQ(EncodeLaunch(spec).error().subject, "view");
+  spec.namespaces = true;
+  EXPECT_TRUE(EncodeLaunch(spec));
+  spec.seccomp_program = std::string(8, 'x');
+  EXPECT_EQ(EncodeLaunch(spec).error().subject, "seccomp_program");
+}
 
 TEST(SpecTest, ACreatedFileIsOneComponent) {
   WorkerSpec spec = Small();

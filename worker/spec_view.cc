@@ -90,6 +90,18 @@ class Reader {
     return true;
   }
 
+  bool Mounts(const char* name, std::span<const sandbox::MountView>& mounts) {
+    std::uint32_t count = 0;
+    if (!Begin(name) || !GetCount(count, kMaxMounts, 2 * kMinTextBytes + 1)) return false;
+    auto* items = arena_.Take<sandbox::MountView>(count);
+    if (items == nullptr) return false;
+    for (sandbox::MountView& mount : std::span(items, count)) {
+      if (!Get(mount.kind) || !GetText(mount.source) || !GetText(mount.target)) return false;
+    }
+    mounts = {items, count};
+    return true;
+  }
+
  private:
   static constexpr std::size_t kMinTextBytes = sizeof(std::uint32_t) + 1;
 
@@ -142,6 +154,39 @@ bool CreatePathIsSane(const SpecView& spec) {
 
 bool IsAssignment(const char* text) { return text[0] != '=' && std::strchr(text, '=') != nullptr; }
 
+bool BpfIsSane(std::string_view program) {
+  return program.size() % kBpfInstruction == 0 && program.size() <= kMaxBpfBytes;
+}
+
+bool IsSane(const sandbox::MountView& mount) {
+  using enum sandbox::MountKind;
+  if (!IsAbsolute(mount.target)) return false;
+  switch (mount.kind) {
+    case kDirectory:
+    case kTmpfs:
+      return mount.source[0] == '\0';
+    case kSymlink:
+      return mount.source[0] != '\0';
+    case kReadOnly:
+    case kWritable:
+    case kDevice:
+      return IsAbsolute(mount.source);
+  }
+  return false;
+}
+
+bool AreSane(std::span<const sandbox::MountView> mounts) {
+  return std::ranges::all_of(mounts, IsSane);
+}
+
+// Both in one directory, to be emptied and removed from there.
+bool ShmDirIsSane(const SpecView& spec) {
+  const std::string_view shm = spec.shm_dir;
+  const std::string_view tmp = spec.tmp_dir;
+  return shm.empty() ||
+         (!tmp.empty() && shm.substr(0, shm.rfind('/')) == tmp.substr(0, tmp.rfind('/')));
+}
+
 // The first field that makes no sense together with the others; nothing when all do.
 const char* FindNonsense(const SpecView& spec) {
   const bool executes = spec.action == Action::kExecute;
@@ -157,27 +202,54 @@ const char* FindNonsense(const SpecView& spec) {
     return IsAbsolute(grant.path) && access != 0 && access <= kMaxAccess;
   });
   if (!grants_are_sane) return "paths";
-  const std::size_t bpf = spec.seccomp_program.size();
-  if (bpf % kBpfInstruction != 0 || bpf > kMaxBpfBytes) return "seccomp_program";
+  if (!ShmDirIsSane(spec)) return "shm_dir";
+  if (!BpfIsSane(spec.seccomp_program)) return "seccomp_program";
+  if (!AreSane(spec.mounts)) return "mounts";
+  return nullptr;
+}
+
+// A view without namespaces to have it in, or a program that would refuse to make it.
+const char* FindNonsense(const LaunchView& spec) {
+  if (!BpfIsSane(spec.seccomp_program)) return "seccomp_program";
+  if (spec.namespaces && !spec.seccomp_program.empty()) return "seccomp_program";
+  if (!AreSane(spec.view) || (!spec.namespaces && !spec.view.empty())) return "view";
+  return nullptr;
+}
+
+std::unexpected<SysError> Refuse(const char* field) {
+  return std::unexpected(SysError{"decode spec", field, EINVAL});
+}
+
+// The name of what is wrong with the header; nothing when it is right.
+const char* ReadHeader(Reader& reader, std::uint32_t wanted) {
+  std::uint32_t magic = 0;
+  std::uint32_t version = 0;
+  if (!reader.Get(magic) || magic != wanted) return "magic";
+  if (!reader.Get(version) || version != kWireVersion) return "version";
   return nullptr;
 }
 
 }  // namespace
 
 SysResult<SpecView> ParseSpec(std::span<const char> bytes, std::span<char> arena) {
-  const auto refuse = [](const char* field) {
-    return std::unexpected(SysError{"decode spec", field, EINVAL});
-  };
-  if (bytes.size() > kMaxSpecBytes) return refuse("size");
+  if (bytes.size() > kMaxSpecBytes) return Refuse("size");
   Reader reader(bytes, arena);
-  std::uint32_t magic = 0;
-  std::uint32_t version = 0;
-  if (!reader.Get(magic) || magic != kWireMagic) return refuse("magic");
-  if (!reader.Get(version) || version != kWireVersion) return refuse("version");
+  if (const char* field = ReadHeader(reader, kWireMagic)) return Refuse(field);
   SpecView spec;
-  if (!VisitSpec(reader, spec)) return refuse(reader.field());
-  if (!reader.AtEnd()) return refuse("trailing bytes");
-  if (const char* field = FindNonsense(spec)) return refuse(field);
+  if (!VisitSpec(reader, spec)) return Refuse(reader.field());
+  if (!reader.AtEnd()) return Refuse("trailing bytes");
+  if (const char* field = FindNonsense(spec)) return Refuse(field);
+  return spec;
+}
+
+SysResult<LaunchView> ParseLaunch(std::span<const char> bytes, std::span<char> arena) {
+  if (bytes.size() > kMaxLaunchBytes) return Refuse("size");
+  Reader reader(bytes, arena);
+  if (const char* field = ReadHeader(reader, kLaunchWireMagic)) return Refuse(field);
+  LaunchView spec;
+  if (!VisitLaunch(reader, spec)) return Refuse(reader.field());
+  if (!reader.AtEnd()) return Refuse("trailing bytes");
+  if (const char* field = FindNonsense(spec)) return Refuse(field);
   return spec;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/sys_error.h"
 #include "sandbox/values.h"
+#include "sandbox/view.h"
 #include "worker/protocol.h"
 
 namespace pa::worker {
@@ -38,6 +39,7 @@ struct SpecView {
   TextList env;
   const char* working_directory = "";
   const char* tmp_dir = "";
+  const char* shm_dir = "";
   const char* create_path = "";
   std::span<const GrantView> paths;
   sandbox::Network network = sandbox::Network::kNone;
@@ -45,14 +47,23 @@ struct SpecView {
   std::uint64_t umask = kUmaskOfUser;
   std::string_view seccomp_program;
   bool has_ruleset_fd = false;
+  std::span<const sandbox::MountView> mounts;
+};
+
+struct LaunchView {
+  std::string_view seccomp_program;
+  bool namespaces = false;
+  sandbox::Network network = sandbox::Network::kNone;
+  std::span<const sandbox::MountView> view;
 };
 
 // Room for the pointer arrays of any spec of this size: a listed text takes at least 5 bytes on the
-// wire and 8 here, a grant at least 11 and 24.
+// wire and 8 here, a grant or a mount at least 11 and 24.
 constexpr std::size_t SpecArenaBytes(std::size_t spec_bytes) { return 3 * spec_bytes + 64; }
 
 // `bytes` and `arena` must outlive the view; `arena` is aligned for pointers. The error's subject
 // is the field that was wrong.
 SysResult<SpecView> ParseSpec(std::span<const char> bytes, std::span<char> arena);
+SysResult<LaunchView> ParseLaunch(std::span<const char> bytes, std::span<char> arena);
 
 }  // namespace pa::worker

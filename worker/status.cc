@@ -30,6 +30,8 @@ const char* StepName(Step step) {
       return "working directory";
     case Step::kNamespaces:
       return "namespaces";
+    case Step::kMounts:
+      return "mounts";
     case Step::kLimits:
       return "limits";
     case Step::kLandlock:

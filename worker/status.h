@@ -10,7 +10,7 @@
 
 namespace pa::worker {
 
-inline constexpr std::uint32_t kStatusMagic = 0x70610003;  // 'pa', version 3
+inline constexpr std::uint32_t kStatusMagic = 0x70610004;  // 'pa', version 4
 
 enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2 };
 
@@ -29,7 +29,8 @@ enum class Step : std::uint32_t {
   kGuardianScope,  // outer Landlock domain: the guardian's kill(-1) reaches its own tree only
   kSpawn,          // clone of the child
   kWorkingDirectory,
-  kNamespaces,  // reserved: tier 1
+  kNamespaces,  // of the launcher and of a worker before its order: whether there are any
+  kMounts,      // the view of this order
   kLimits,      // rlimits
   kLandlock,
   kSeccomp,

@@ -1,6 +1,6 @@
 // The wire format of a WorkerSpec. This function is the whole truth about it: the builder
 // (worker/spec_encode.cc) and the parser (worker/spec_view.cc) both walk the fields through
-// VisitSpec.
+// VisitSpec; VisitLaunch is the same for a launcher's order.
 //
 //   file  = magic:u32 version:u32 field*            all integers little-endian, nothing aligned
 //   field = index:u8 value                          every field once, in this order; then the end
@@ -19,12 +19,14 @@
 
 namespace pa::worker {
 
-inline constexpr std::uint32_t kWireMagic = 0x53574150;  // "PAWS"
-inline constexpr std::uint32_t kWireVersion = 3;
+inline constexpr std::uint32_t kWireMagic = 0x53574150;        // "PAWS"
+inline constexpr std::uint32_t kLaunchWireMagic = 0x4c574150;  // "PAWL"
+inline constexpr std::uint32_t kWireVersion = 4;
 
 // Bounds of one value; a spec beyond them is refused by both sides.
 inline constexpr std::uint32_t kMaxListItems = 1u << 20;
 inline constexpr std::uint32_t kMaxGrants = 4096;
+inline constexpr std::uint32_t kMaxMounts = 4096;
 inline constexpr std::uint8_t kMaxAccess = 15;                       // every bit of sandbox::Access
 inline constexpr std::size_t kBpfInstruction = 8;                    // sizeof(struct sock_filter)
 inline constexpr std::size_t kMaxBpfBytes = 4096 * kBpfInstruction;  // BPF_MAXINSNS
@@ -38,9 +40,10 @@ constexpr bool VisitSpec(Io& io, Spec& spec) {
          io.TextList("env", spec.env) &&                          //
          io.Text("working_directory", spec.working_directory) &&  //
          io.Text("tmp_dir", spec.tmp_dir) &&                      //
+         io.Text("shm_dir", spec.shm_dir) &&                      //
          io.Text("create_path", spec.create_path) &&              //
          io.Grants("paths", spec.paths) &&                        //
-         io.Enum("network", spec.network, 0, 1) &&                //
+         io.Enum("network", spec.network, 0, 2) &&                //
          io.Number("cpu_seconds", spec.limits.cpu_seconds) &&     //
          io.Number("memory_bytes", spec.limits.memory_bytes) &&   //
          io.Number("processes", spec.limits.processes) &&         //
@@ -50,7 +53,16 @@ constexpr bool VisitSpec(Io& io, Spec& spec) {
          io.Number("grace_ms", spec.limits.grace_ms) &&           //
          io.Number("umask", spec.umask) &&                        //
          io.Blob("seccomp_program", spec.seccomp_program) &&      //
-         io.Flag("has_ruleset_fd", spec.has_ruleset_fd);
+         io.Flag("has_ruleset_fd", spec.has_ruleset_fd) &&        //
+         io.Mounts("mounts", spec.mounts);
+}
+
+template <typename Io, typename Spec>
+constexpr bool VisitLaunch(Io& io, Spec& spec) {
+  return io.Blob("seccomp_program", spec.seccomp_program) &&  //
+         io.Flag("namespaces", spec.namespaces) &&            //
+         io.Enum("network", spec.network, 0, 2) &&            //
+         io.Mounts("view", spec.view);
 }
 
 }  // namespace pa::worker

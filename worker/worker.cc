@@ -12,12 +12,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <optional>
 #include <span>
 
 #include "base/empty_directory.h"
 #include "base/unique_fd.h"
 #include "sandbox/landlock.h"
+#include "sandbox/loopback.h"
+#include "sandbox/user_namespace.h"
+#include "sandbox/view.h"
 #include "worker/build_kind.h"
 #include "worker/child.h"
 #include "worker/guardian.h"
@@ -40,10 +44,15 @@ constexpr std::size_t kStackBytes = 128u << 10;
 // All that the steps make for each other.
 struct Work {
   explicit Work(const Origin& origin)
-      : by_hand(origin.file), seccomp_loaded(origin.seccomp_loaded) {}
+      : by_hand(origin.file),
+        seccomp_loaded(origin.seccomp_loaded),
+        namespaces(origin.namespaces) {}
 
   const char* by_hand;
   bool seccomp_loaded;
+  bool namespaces;
+  UniqueFd
+      tmp_base;  // with namespaces: where the paths of TmpPath begin, out of the command's sight
   Outcome own_outcome;
   Outcome* outcome = &own_outcome;  // what the child leaves behind: in memory that both see
   UniqueFd spec_file;
@@ -66,6 +75,13 @@ SysResult<void> Attempt(long result, const char* op, std::string_view subject = 
   return {};
 }
 
+// `path`, which is absolute, for openat: as it is, or its last two components below tmp_base.
+const char* TmpPath(const Work& work, const char* path) {
+  if (!work.namespaces) return path;
+  const std::string_view whole = path;
+  return path + whole.rfind('/', whole.rfind('/') - 1) + 1;
+}
+
 void* Map(std::size_t bytes, int flags) {
   return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
 }
@@ -74,9 +90,9 @@ void* Map(std::size_t bytes, int flags) {
 // is, or a file that we open ourselves would get its number and become the command's stdout.
 SysResult<void> CloseStrays(const Work& work) {
   const bool by_hand = work.by_hand != nullptr;
-  if (syscall(SYS_close_range, by_hand ? 3u : unsigned{kFirstStray}, ~0u, 0u) != 0) {
-    return Failed("close_range");
-  }
+  const unsigned first =
+      by_hand ? 3u : static_cast<unsigned>(work.namespaces ? kFirstStray : kOldRootFd);
+  if (syscall(SYS_close_range, first, ~0u, 0u) != 0) return Failed("close_range");
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, kControlFd, kCwdFd}) {
     if (by_hand && fd > STDERR_FILENO) break;
     if (fcntl(fd, F_GETFD) < 0)
@@ -129,6 +145,10 @@ SysResult<void> DecodeSpec(Work& work) {
   if (work.seccomp_loaded != spec->seccomp_program.empty()) {
     return Failed("decode spec", "seccomp_program", EINVAL);
   }
+  // The other way round there would be no view, and the order counts on one.
+  if (kConfined && work.namespaces == spec->mounts.empty()) {
+    return Failed("decode spec", "mounts", EINVAL);
+  }
   work.spec = *spec;
   return {};
 }
@@ -152,9 +172,58 @@ SysResult<void> BecomeSubreaper() {
   return Attempt(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl", "CHILD_SUBREAPER");
 }
 
+// What the probe shall find closed must be open to whoever is not confined.
+SysResult<void> CheckCanary(const Work& work) {
+  const SpecView& spec = work.spec;
+  if (spec.action != Action::kProbe) return {};
+  if (work.namespaces) {
+    const auto canary = sandbox::OpenOutside(kOldRootFd, spec.create_path, O_RDWR);
+    return canary ? SysResult<void>() : std::unexpected(canary.error());
+  }
+  const UniqueFd canary(open(spec.create_path, O_RDWR | O_CLOEXEC));
+  return Attempt(canary.get(), "open", spec.create_path);
+}
+
+// TMPDIR is emptied after the command has ended, when its name means nothing here any more. Two
+// components are left: the instance's directory goes with the last of its TMPDIRs.
+SysResult<void> KeepTmpBase(Work& work) {
+  const std::string_view path = work.spec.tmp_dir;
+  if (path.empty()) return {};
+  const std::size_t base = path.size() - std::string_view(TmpPath(work, work.spec.tmp_dir)).size();
+  char name[PATH_MAX];
+  if (base >= sizeof(name)) return Failed("open", path, ENAMETOOLONG);
+  name[path.copy(name, base)] = '\0';
+  SysResult<UniqueFd> opened = sandbox::OpenOutside(kOldRootFd, name, O_PATH | O_DIRECTORY);
+  if (!opened) return std::unexpected(SysError{"open", path, opened.error().sys_errno});
+  work.tmp_base = std::move(*opened);
+  return {};
+}
+
+// From here on nothing but the view can be named, and nobody here can change it any more.
+SysResult<void> EnterView(Work& work) {
+  const SpecView& spec = work.spec;
+  if (auto checked = CheckCanary(work); !checked) return checked;
+  if (auto kept = KeepTmpBase(work); !kept) return kept;
+  for (const sandbox::MountView& mount : spec.mounts) {
+    if (auto placed = sandbox::Place(kOldRootFd, mount); !placed) return placed;
+  }
+  if (spec.network == sandbox::Network::kLoopback) {
+    if (auto raised = sandbox::RaiseLoopback(); !raised) return raised;
+  }
+  if (auto sealed = sandbox::SealView(kProcFd, spec.mounts); !sealed) return sealed;
+  if (auto entered = sandbox::EnterOwnUserNamespace(kOldRootFd); !entered) return entered;
+  close(kOldRootFd);
+  close(kProcFd);
+  return {};
+}
+
+SysResult<Reach> ReachOf(const Work& work) {
+  return work.namespaces ? ReachAsInit() : EnterSignalScope(work.landlock_abi);
+}
+
 SysResult<void> EnterScope(Work& work) {
   work.landlock_abi = MaskedLandlockAbi(sandbox::ProbeLandlock().abi);
-  const SysResult<Reach> reach = EnterSignalScope(work.landlock_abi);
+  const SysResult<Reach> reach = ReachOf(work);
   if (!reach) return std::unexpected(reach.error());
   work.reach = *reach;
   const sandbox::ResourceLimits& limits = work.spec.limits;
@@ -165,19 +234,14 @@ SysResult<void> EnterScope(Work& work) {
   return {};
 }
 
-// What the probe shall find closed must be open to whoever is not confined.
-SysResult<void> CheckCanary(const SpecView& spec) {
-  if (spec.action != Action::kProbe) return {};
-  const UniqueFd canary(open(spec.create_path, O_RDWR | O_CLOEXEC));
-  return Attempt(canary.get(), "open", spec.create_path);
-}
-
 // A command shares our memory until it has executed, as with vfork: nothing is copied, however the
 // child ends we see how far it came, and clone returns when that is decided. The others never
 // execute, so we would wait for their end: they get a copy of all but their outcome, and we watch over
 // them as over any command.
 SysResult<void> Spawn(Work& work) {
-  if (SysResult<void> checked = CheckCanary(work.spec); !checked) return checked;
+  if (!work.namespaces) {
+    if (SysResult<void> checked = CheckCanary(work); !checked) return checked;
+  }
   const bool executes = work.spec.action == Action::kExecute;
   void* stack = Map(kStackBytes, MAP_PRIVATE | MAP_STACK);
   void* shared = executes ? work.outcome : Map(sizeof(Outcome), MAP_SHARED);
@@ -187,6 +251,7 @@ SysResult<void> Spawn(Work& work) {
                    .outcome = outcome,
                    .by_hand = work.by_hand != nullptr,
                    .seccomp_loaded = work.seccomp_loaded,
+                   .namespaces = work.namespaces,
                    .landlock_abi = work.landlock_abi,
                    .guardian = getpid(),
                    .supervisor = getppid()};
@@ -211,6 +276,11 @@ bool Prepare(Work& work) {
       Take(outcome, Step::kSession, [&] { return StartSession(work); }) &&
       // Before there is a process that could become an orphan.
       Take(outcome, Step::kSubreaper, [] { return BecomeSubreaper(); }) &&
+      // Before Landlock, whose domains may mount nothing.
+      (!work.namespaces ||
+       (Take(outcome, Step::kMounts, [&] { return EnterView(work); }) &&
+        // The launcher has kept them for this.
+        Take(outcome, Step::kCapabilities, [] { return DropCapabilities(); }))) &&
       // Before the child, so that the child's domain is nested in ours.
       Take(outcome, Step::kGuardianScope, [&] { return EnterScope(work); }) &&
       // The child goes on with the steps in child.cc.
@@ -248,11 +318,23 @@ Step LastStep(Action action) {
   return Step::kNone;
 }
 
-void CleanTmpDir(const SpecView& spec, Guardian::End& end) {
+bool IsClean(const Work& work, const char* path) {
+  if (path[0] == '\0') return true;
+  const int at = work.tmp_base ? work.tmp_base.get() : AT_FDCWD;
+  const SysResult<bool> emptied = EmptyDirectory(at, TmpPath(work, path), kCleaningMs);
+  return emptied && *emptied;
+}
+
+void CleanTmpDirs(const Work& work, Guardian::End& end) {
+  const SpecView& spec = work.spec;
   if (spec.tmp_dir[0] == '\0' || end.status.survivors != 0) return;
-  const SysResult<bool> emptied = EmptyDirectory(spec.tmp_dir, kCleaningMs);
-  end.status.tmp_clean = emptied && *emptied ? 1 : 0;
-  if (end.orphaned) RemoveWithParent(spec.tmp_dir);
+  const bool shm_clean = IsClean(work, spec.shm_dir);
+  end.status.tmp_clean = IsClean(work, spec.tmp_dir) && shm_clean ? 1 : 0;
+  if (!end.orphaned) return;
+  const int at = work.tmp_base ? work.tmp_base.get() : AT_FDCWD;
+  for (const char* path : {spec.shm_dir, spec.tmp_dir}) {
+    if (path[0] != '\0') RemoveWithParent(at, TmpPath(work, path));
+  }
 }
 
 int Fail(const Reporter& reporter, const Outcome& outcome) {
@@ -271,10 +353,11 @@ int SeeToTheEnd(Work& work, const Reporter& reporter) {
                      .control_fd = work.by_hand != nullptr ? -1 : kControlFd,
                      .signal_fd = work.signal_fd.get(),
                      .started_us = work.started_us,
+                     .namespaces = work.namespaces,
                      .limits = work.spec.limits},
                     *work.tree);
   Guardian::End end = guardian.Run();
-  CleanTmpDir(work.spec, end);
+  CleanTmpDirs(work, end);
   if (!executes) {
     const bool by_itself = end.status.reason == EndReason::kExited;
     if (by_itself && SetupFailed(outcome, last_step)) return Fail(reporter, outcome);

@@ -8,6 +8,7 @@ struct Origin {
   const char* file =
       nullptr;  // of `--spec`; null: the supervisor's descriptors (worker/protocol.h)
   bool seccomp_loaded = false;  // by the launcher: the spec has no program
+  bool namespaces = false;      // it has its own: kOldRootFd and kProcFd are there
 };
 
 // The process is hardened (worker/harden.h) when it comes from a launcher, else that is done here.

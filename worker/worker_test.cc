@@ -171,7 +171,7 @@ TEST_P(WorkerTest, ABrokenSpecNamesItsField) {
   bytes.pop_back();
   const Finished done = Run(Shell(*scratch_, ""), {.raw_spec = bytes});
   EXPECT_EQ(done.Last().step, Step::kDecodeSpec);
-  EXPECT_STREQ(done.Last().subject, "decode spec \"has_ruleset_fd\"");
+  EXPECT_STREQ(done.Last().subject, "decode spec \"mounts\"");
   EXPECT_EQ(done.out, "");
 }
 

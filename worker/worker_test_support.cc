@@ -146,7 +146,7 @@ WorkerRun::WorkerRun(const WorkerSpec& spec, const StartOptions& options) {
   std::string bytes = options.raw_spec;
   if (bytes.empty()) {
     WorkerSpec launched = spec;
-    launched.seccomp_program = options.program_in_spec;
+    if (!options.namespaces) launched.seccomp_program = options.program_in_spec;
     const Result<std::string> encoded = EncodeSpec(launched);
     Check(encoded.has_value(), "EncodeSpec");
     bytes = *encoded;
@@ -159,17 +159,24 @@ WorkerRun::WorkerRun(const WorkerSpec& spec, const StartOptions& options) {
   std::vector<int> descriptors = {in.get(), out.theirs.get(), err.theirs.get(), spec_fd.get(),
                                   cwd.get()};
   if (options.ruleset_fd >= 0) descriptors.push_back(options.ruleset_fd);
-  Launch(options, options.program.value_or(spec.seccomp_program), descriptors);
+  const std::string own_program = options.namespaces ? "" : spec.seccomp_program;
+  Launch({.seccomp_program = options.program.value_or(own_program),
+          .namespaces = options.namespaces,
+          .network = spec.network,
+          .view = options.view},
+         options, descriptors);
   out_ = std::move(out.ours);
   err_ = std::move(err.ours);
 }
 
-void WorkerRun::Launch(const StartOptions& options, const std::string& program,
+void WorkerRun::Launch(const LaunchSpec& spec, const StartOptions& options,
                        std::span<const int> descriptors) {
   Pair socket = Control();
   std::string first(sizeof(kLaunchMagic), '\0');
   std::memcpy(first.data(), &kLaunchMagic, sizeof(kLaunchMagic));
-  first += program;
+  const Result<std::string> encoded = EncodeLaunch(spec);
+  Check(encoded.has_value(), "EncodeLaunch");
+  first += *encoded;
   Check(send(socket.ours.get(), first.data(), first.size(), MSG_NOSIGNAL) > 0, "send");
   const pid_t launcher = fork();
   Check(launcher >= 0, "fork");

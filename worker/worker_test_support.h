@@ -54,8 +54,10 @@ struct StartOptions {
   int ruleset_fd = -1;
   bool seal = true;
   std::string raw_spec;  // instead of the encoded one
-  // The launcher gets the spec's program, and the spec that is sent has none.
+  // The launcher gets the spec's program, and the spec that is sent has none, unless it has namespaces.
   std::optional<std::string> program;  // the launcher's instead
+  bool namespaces = false;             // the launcher makes `view`
+  std::vector<sandbox::Mount> view;
   std::string program_in_spec;
   int signal_before_order = 0;  // to the worker that waits
 };
@@ -84,7 +86,7 @@ class WorkerRun {
   Finished Wait();
 
  private:
-  void Launch(const StartOptions& options, const std::string& program,
+  void Launch(const LaunchSpec& spec, const StartOptions& options,
               std::span<const int> descriptors);
   bool Pump(int timeout_ms);  // false when all that can be read has been read
 

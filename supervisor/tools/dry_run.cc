@@ -54,15 +54,11 @@ void WriteEnforcement(JsonWriter& writer, const sandbox::Enforcement& enforcemen
   writer.EndArray();
 }
 
-const char* NetworkName(sandbox::Network network) {
-  return network == sandbox::Network::kFull ? "full" : "none";
-}
-
 void WriteConfinement(JsonWriter& writer, const policy::Allow& allow,
                       const sandbox::Enforcement& enforcement) {
   writer.BeginObject();
   WritePaths(writer, allow.confinement());
-  writer.Field("network", NetworkName(allow.confinement().network));
+  writer.Field("network", sandbox::NetworkName(allow.confinement().network));
   WriteLimits(writer, allow.limits());
   WriteEnforcement(writer, enforcement);
   writer.EndObject();
@@ -73,7 +69,7 @@ std::string DryRunText(const CommandReport& report, const policy::Allow& allow,
                        const std::optional<std::string>& would_print) {
   std::string text = fmt::format("dry run, nothing was changed: {}\nin {}\n",
                                  QuoteCommand(report.argv), report.working_dir);
-  text += fmt::format("network: {}\npaths:\n", NetworkName(allow.confinement().network));
+  text += fmt::format("network: {}\npaths:\n", sandbox::NetworkName(allow.confinement().network));
   for (const sandbox::PathGrant& grant : allow.confinement().paths) {
     text += fmt::format("  {} ({}): {}\n", grant.path, AccessText(grant.access), grant.reason);
   }
@@ -98,9 +94,10 @@ std::string DryRunText(const CommandReport& report, const policy::Allow& allow,
 }  // namespace
 
 ToolResult RenderDryRun(const CommandReport& report, const policy::Allow& allow,
+                        const sandbox::KernelFeatures& kernel,
                         std::optional<std::string> would_print) {
   const sandbox::Enforcement enforcement =
-      sandbox::Assess(allow.confinement(), allow.limits(), sandbox::ProbeKernel());
+      sandbox::Assess(allow.confinement(), allow.limits(), kernel);
   JsonWriter writer;
   writer.BeginObject().Field("command", QuoteCommand(report.argv)).Key("argv").BeginArray();
   for (const std::string& word : report.argv) writer.String(word);

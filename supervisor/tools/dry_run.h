@@ -4,12 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "sandbox/enforcement.h"
 #include "supervisor/tools/render.h"
 
 namespace pa {
 
-// `would_print` nothing: not known without running.
+// `would_print` nothing: not known without running. `kernel`: of the runner, which may know whether there
+// are namespaces.
 ToolResult RenderDryRun(const CommandReport& report, const policy::Allow& allow,
+                        const sandbox::KernelFeatures& kernel,
                         std::optional<std::string> would_print);
 
 }  // namespace pa

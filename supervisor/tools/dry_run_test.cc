@@ -27,7 +27,8 @@ class DryRunTest : public ::testing::Test {
                                .argv = {"make", "--", "a b"},
                                .working_dir = directory->path(),
                                .decision = "rule"};
-    return RenderDryRun(report, std::get<policy::Allow>(decision), std::move(would_print));
+    return RenderDryRun(report, std::get<policy::Allow>(decision), sandbox::ProbeKernel(),
+                        std::move(would_print));
   }
 
   static JsonValue TmpDir(const ToolResult& result) {

@@ -136,7 +136,7 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
                        .working_dir = work.directory.path(),
                        .decision = allow->rule(),
                        .git = true};
-  if (work.dry_run) co_return RenderDryRun(report, *allow, std::nullopt);
+  if (work.dry_run) co_return RenderDryRun(report, *allow, call.runner.Kernel(), std::nullopt);
   RunOptions options{.name = report.what, .sink = call.sink, .cancel = &call.cancel};
   // git's own locks fail at once when they are held; in turn, both calls succeed.
   if (git.repository) options.serialise_key = git.repository->common_dir;

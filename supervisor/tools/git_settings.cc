@@ -14,7 +14,7 @@ namespace {
 // Who commits, and what decides which bytes are stored; as git prints keys, in lower case.
 constexpr std::string_view kUserSettings =
     R"(^((user|author|committer)\.(name|email)|user\.useconfigonly)"
-    R"(|core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile|sharedrepository)|i18n\.commitencoding)$)";
+    R"(|core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile|sharedrepository)|i18n\.commitencoding|include(if\..*)?\.path)$)";
 
 // Fields end with NUL; a key and its value are divided by the first newline. A key alone means
 // true.
@@ -155,6 +155,11 @@ void GrantUserFile(const CallContext& call, const std::string& key, const std::s
 
 }  // namespace
 
+// As git lists it: `include.path`, `includeif.CONDITION.path`.
+bool IsInclude(std::string_view key) {
+  return key.starts_with("include") && key.ends_with(".path");
+}
+
 UserSettings ParseUserSettings(std::string_view output) {
   UserSettings user;
   const std::vector<std::string_view> fields = Fields(output);
@@ -165,7 +170,9 @@ UserSettings ParseUserSettings(std::string_view output) {
     GitSetting setting{.key = std::string(fields[i + 1].substr(0, end)),
                        .value = has_value ? std::string(fields[i + 1].substr(end + 1)) : "true"};
     if (setting.key == "core.sharedrepository") user.shared_repository = setting.value;
-    if (scope == "global") {
+    if (IsInclude(setting.key)) {
+      user.includes = user.includes || scope == "global";
+    } else if (scope == "global") {
       std::erase_if(user.settings, [&](const GitSetting& one) { return one.key == setting.key; });
       user.settings.push_back(std::move(setting));
     } else {
@@ -177,8 +184,9 @@ UserSettings ParseUserSettings(std::string_view output) {
   return user;
 }
 
-// git gives up when it cannot open an included file, so in that case the includes are looked for
-// first and granted. Nearly nobody needs it, and nobody else pays for it.
+// git gives up when it may not open an included file, and goes on without one that is not in sight. In
+// both cases the includes are looked for and granted. Nearly nobody needs it, and nobody else pays for
+// it.
 Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, CallContext& call) {
   ConfigQuery query{.options = {"--show-scope", "--includes"},
                     .pattern = kUserSettings,
@@ -188,7 +196,9 @@ Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, Call
                           sandbox::Symlinks::kRefuse});
   Task<QueryResult> task = RunQuery(work, git, query, call);
   QueryResult output = co_await task;
-  if (!output && output.error().code == "COMMAND_FAILED" && !query.without_user) {
+  const bool stopped = !output && output.error().code == "COMMAND_FAILED";
+  const bool has_more = output && ParseUserSettings(*output).includes;
+  if ((stopped || has_more) && !query.without_user) {
     Task<Files> search = FindIncludedFiles(work, git, call);
     const Files files = co_await search;
     if (!files) co_return std::unexpected(files.error());

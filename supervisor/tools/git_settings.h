@@ -30,6 +30,7 @@ struct UserSettings {
   std::vector<GitSetting> settings;         // the user's, the last of each key
   std::set<std::string> set_by_repository;  // keys that are left to it
   std::string shared_repository;            // core.sharedRepository, whoever set it
+  bool includes = false;                    // the user's files name others to read
 };
 // From the output of `git config -z --show-scope --get-regexp`.
 UserSettings ParseUserSettings(std::string_view output);

@@ -63,7 +63,8 @@ Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow&
   const Execution run = co_await task;
   const bool ended = run.outcome == Outcome::kExited || run.outcome == Outcome::kSignaled;
   if (!ended) co_return RenderCommand(dry, run);
-  ToolResult result = RenderDryRun(report, allow, run.out.text + run.err.text);
+  ToolResult result =
+      RenderDryRun(report, allow, call.runner.Kernel(), run.out.text + run.err.text);
   AddStreams(result, dry.what, run);
   if (ErrorOf(dry, run)) Warn(result, dry.what + ": " + HowItEnded(run));
   co_return result;

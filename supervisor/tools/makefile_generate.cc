@@ -183,7 +183,7 @@ Task<ToolResult> GenerateMakefile(Work work, std::string language, CallContext& 
                              .argv = {"create", "Makefile"},
                              .working_dir = work.directory.path(),
                              .decision = allow->rule()};
-  if (work.dry_run) co_return RenderDryRun(report, *allow, content);
+  if (work.dry_run) co_return RenderDryRun(report, *allow, call.runner.Kernel(), content);
   CommandPlan plan{.action = worker::Action::kCreateFile,
                    .directory = work.directory,
                    .stdin_data = content,

@@ -104,8 +104,8 @@ void AddStream(ToolResult& result, const std::string& name, const Captured& stre
 bool IsProtection(worker::Step step) {
   using enum worker::Step;
   constexpr std::array kProtections = {kUndumpable,    kSubreaper,  kCapabilities, kNoNewPrivs,
-                                       kGuardianScope, kNamespaces, kLimits,       kLandlock,
-                                       kSeccomp,       kProbe};
+                                       kGuardianScope, kNamespaces, kMounts,       kLimits,
+                                       kLandlock,      kSeccomp,    kProbe};
   return std::ranges::find(kProtections, step) != kProtections.end();
 }
 

@@ -52,7 +52,7 @@ class ConfinedTrue {
 
   void Run() {
     const SpawnedWorker worker =
-        Must(SpawnWorker(launchers_, {.seccomp = seccomp_,
+        Must(SpawnWorker(launchers_, {.launch = {.program = seccomp_},
                                       .spec = spec_,
                                       .cwd = cwd_.get(),
                                       .ruleset = prepared_.landlock_ruleset.get(),

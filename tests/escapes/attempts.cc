@@ -19,6 +19,9 @@ bool TerminalTouched(const World& world, const Trial&) { return world.TerminalTo
 Judge Made(const char* name) {
   return [name](const World& world, const Trial&) { return world.Exists(name); };
 }
+Judge Appeared(const char* path) {
+  return [path](const World& world, const Trial&) { return world.Appeared(path); };
+}
 Judge Gone(const char* name) {
   return [name](const World& world, const Trial&) { return !world.Exists(name); };
 }
@@ -113,12 +116,12 @@ void AddWriting(Attempts& all) {
       {"MakeFifo", "./attempt mkfifo {outside}/new", "./attempt mkfifo new", Made("new")});
   all.push_back(
       {"MakeSymlink", "./attempt symlink {outside}/new", "./attempt symlink new", Made("new")});
-  all.push_back({"CreateInTmp", "./attempt create /tmp/{abstract} && rm /tmp/{abstract}",
-                 "./attempt create $TMPDIR/new", Did("create")});
-  all.push_back({"CreateInVarTmp", "./attempt create /var/tmp/{abstract} && rm /var/tmp/{abstract}",
-                 "./attempt create $TMPDIR/new", Did("create")});
-  all.push_back({"CreateInDevShm", "./attempt create /dev/shm/{abstract} && rm /dev/shm/{abstract}",
-                 "./attempt create $TMPDIR/new", Did("create")});
+  all.push_back({"CreateInTmp", "./attempt create /tmp/{abstract}", "./attempt create $TMPDIR/new",
+                 Appeared("/tmp/{abstract}")});
+  all.push_back({"CreateInVarTmp", "./attempt create /var/tmp/{abstract}",
+                 "./attempt create $TMPDIR/new", Appeared("/var/tmp/{abstract}")});
+  all.push_back({"CreateInDevShm", "./attempt create /dev/shm/{abstract}",
+                 "./attempt create $TMPDIR/new", Appeared("/dev/shm/{abstract}")});
   all.push_back({.name = "InheritedDescriptor",
                  .escape = "./attempt write-to-descriptor 20",
                  .twin = "./attempt write-to-descriptor 1",
@@ -167,7 +170,8 @@ void AddMetadata(Attempts& all) {
        .escape = "mkdir -p .git/hooks && echo true >.git/hooks/pre-commit && echo did hook",
        .twin = "mkdir -p build && echo true >build/hook",
        .escaped = Did("hook"),
-       .open_in_tier0 = "protected_paths"});
+       .open_in_tier0 = "protected_paths",
+       .open_in_tier1 = "protected_paths"});
 }
 
 // --- other ways to be run: each must end as a recipe would

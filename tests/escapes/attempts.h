@@ -26,7 +26,8 @@ struct Attempt {
   bool root_only = false;              // an ordinary user cannot do it anyway
   // Tier 0 does not stop it and says so: the protection in `doctor`. Then the escape must succeed.
   std::string_view open_in_tier0 = {};
-  bool closed_to_root = false;  // but not to root, which has given its capabilities away
+  std::string_view open_in_tier1 = {};  // nor do namespaces
+  bool closed_to_root = false;          // but not to root, which has given its capabilities away
   // The kernel may have been built without it; then nothing is shown, and the test is skipped.
   bool kernel_may_lack = false;
 };

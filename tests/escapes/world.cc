@@ -295,6 +295,8 @@ bool World::Exists(std::string_view name) const {
   return fs::exists(fs::symlink_status(project_.outside() / name));
 }
 
+bool World::Appeared(std::string_view path) const { return fs::remove(Fill(path)); }
+
 std::string World::Text(std::string_view name) const { return ReadText(project_.outside() / name); }
 
 struct stat World::Status(std::string_view name) const {

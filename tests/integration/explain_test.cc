@@ -51,7 +51,7 @@ class Explain : public ::testing::Test {
     fs::create_symlink(project_.outside() / "file", project_.root() / "link");
     fs::create_directory_symlink(project_.outside(), project_.home() / "link");
     WriteText(project_.home() / ".config/project-actions/policy.yaml",
-              "version: 1\nfilesystem:\n  read: [" + (project_.outside() / "sub").string() +
+              "version: 1\nnamespaces: off\nfilesystem:\n  read: [" + (project_.outside() / "sub").string() +
                   "]\n  write: [" + (project_.home() / "sub").string() + "]\n");
   }
 

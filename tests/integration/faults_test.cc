@@ -52,8 +52,8 @@ INSTANTIATE_TEST_SUITE_P(Steps, Fault,
                          ::testing::Values("close descriptors", "read spec", "decode spec",
                                            "session", "undumpable", "subreaper", "capabilities",
                                            "no_new_privs", "guardian scope", "spawn",
-                                           "working directory", "limits", "landlock", "seccomp",
-                                           "execute"),
+                                           "working directory", "mounts", "limits", "landlock",
+                                           "seccomp", "execute"),
                          [](const auto& tested) {
                            std::string name = tested.param;
                            for (char& letter : name) letter = letter == ' ' ? '_' : letter;
@@ -78,6 +78,7 @@ struct Refusal {
   unsigned value;  // of that argument
   int error;
   const char* named;  // in what the client is told
+  const char* policy = "namespaces: off\n";
 };
 
 std::vector<std::string> Denied(const Refusal& refusal, const std::string& program) {
@@ -87,17 +88,20 @@ std::vector<std::string> Denied(const Refusal& refusal, const std::string& progr
 }
 
 ServerOptions ServerWith(const Project& project, const Refusal& refusal) {
+  WriteText(project.home() / "policy.yaml", std::string("version: 1\n") + refusal.policy);
+  const std::vector<std::string> policy = {"--policy", project.home() / "policy.yaml"};
   if (refusal.to == Refusal::kServer) {
     ServerOptions options = project.Server();
     options.command = Denied(refusal, BuiltProgram("PA_SERVER"));
     options.command.emplace_back("serve");
+    options.command.insert(options.command.end(), policy.begin(), policy.end());
     return options;
   }
   std::string script = "#!/bin/sh\nexec";
   for (const std::string& word : Denied(refusal, BuiltProgram("PA_WORKER"))) script += " " + word;
   WriteText(project.home() / "worker", script + " \"$@\"\n");
   std::filesystem::permissions(project.home() / "worker", std::filesystem::perms::owner_all);
-  return project.Server({"--worker", project.home() / "worker"});
+  return project.Server({"--worker", project.home() / "worker", policy[0], policy[1]});
 }
 
 class RefusedByTheKernel : public ::testing::TestWithParam<Refusal> {};
@@ -114,6 +118,8 @@ TEST_P(RefusedByTheKernel, NothingRunsAndTheCallIsNamed) {
   EXPECT_TRUE(client.Request("ping").contains("result"));
   EXPECT_TRUE(Eventually([&] { return WorkersOf(client.pid()).empty(); }));
 }
+
+constexpr const char* kRequire = "namespaces: require\n";
 
 constexpr Refusal kRefusals[] = {
     {"Landlock", Refusal::kWorker, SYS_landlock_restrict_self, 1, 0, EPERM,
@@ -136,6 +142,17 @@ constexpr Refusal kRefusals[] = {
     {"LauncherSocket", Refusal::kServer, SYS_socketpair, 1, SOCK_SEQPACKET | SOCK_CLOEXEC, EMFILE,
      "socketpair"},
     {"Spawn", Refusal::kServer, SYS_clone3, 1, 88, EAGAIN, "posix_spawn"},
+    {"UserNamespace", Refusal::kWorker, SYS_unshare, 0, CLONE_NEWUSER | CLONE_NEWNS, EPERM,
+     "unshare", kRequire},
+    {"TreeOfMounts", Refusal::kWorker, SYS_open_tree, 2, 0x89001, EPERM, "open_tree", kRequire},
+    {"MountAttributes", Refusal::kWorker, SYS_mount_setattr, 2, 0x9000, EPERM, "mount_setattr",
+     kRequire},
+    {"DetachOldRoot", Refusal::kWorker, SYS_umount2, 1, 2, EPERM, "the old root", kRequire},
+    {"OwnProc", Refusal::kWorker, SYS_fsmount, 2, 0xf, EPERM, "fsmount", kRequire},
+    {"NamespacesOfAWorker", Refusal::kWorker, SYS_clone, 0,
+     CLONE_PARENT | SIGCHLD | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
+         CLONE_NEWNET,
+     ENOSPC, "clone", kRequire},
     {"LandlockRule", Refusal::kServer, SYS_landlock_add_rule, 1, 1, EPERM, "landlock_add_rule"},
 };
 
@@ -151,6 +168,21 @@ TEST(Faults, ARefusalOfAnotherCallIsNone) {
     EXPECT_TRUE(result["success"]) << result;
     EXPECT_TRUE(std::filesystem::exists(project.root() / "ran"));
   }
+}
+
+// What is refused before there is an order says that namespaces are not to be had; then the other walls
+// hold, if the policy can do without.
+TEST(Faults, WithoutNamespacesTheOtherWallsHoldAndTheLogSaysSo) {
+  const Refusal refusal{"", Refusal::kWorker,    SYS_unshare, 0, CLONE_NEWUSER | CLONE_NEWNS, EPERM,
+                        "", "namespaces: auto\n"};
+  const Project project(kMakefile);
+  McpClient client(ServerWith(project, refusal));
+  client.Initialize();
+  const Json result = client.CallTool("make", {{"target", "touch"}});
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_TRUE(std::filesystem::exists(project.root() / "ran"));
+  EXPECT_NE(client.Errors().find("namespaces are not granted here"), std::string::npos)
+      << client.Errors();
 }
 
 TEST(Faults, AWorkerThatIsNotThereIsNamed) {

@@ -175,9 +175,11 @@ int Run() {
 
 int main() {
   pa::worker::LaunchSocket socket;
-  char program[pa::worker::kMaxLaunchProgram];
-  if (!socket.Open() || !socket.ReceiveProgram(program)) return 1;
+  char spec[pa::worker::kMaxLaunchBytes];
+  if (!socket.Open() || !socket.ReceiveSpec(spec)) return 1;
+  bool is_worker = false;
+  while (socket.is_open() && !is_worker) is_worker = socket.ForkOne(0);
   // Without a leak check, which stops threads: the SIGCONT that every order is followed by undoes that,
   // and the check would wait for ever.
-  _exit(socket.Serve() ? Run() : 0);
+  _exit(is_worker && pa::worker::AwaitOrder() ? Run() : 0);
 }

@@ -1,0 +1,198 @@
+#include "sandbox/view.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <utility>
+
+#include "sandbox/mount_abi.h"
+
+namespace pa::sandbox {
+namespace {
+
+using namespace mount_abi;  // NOLINT(google-build-using-namespace): the kernel's interface
+
+// Nothing but mount points and symlinks lies in one; what a command stores goes elsewhere.
+constexpr char kTmpfsBytes[] = "4m";
+
+SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
+  if (result < 0) return std::unexpected(SysError{op, subject, errno});
+  return {};
+}
+
+SysResult<UniqueFd> Opened(long fd, const char* op, std::string_view subject) {
+  if (fd < 0) return std::unexpected(SysError{op, subject, errno});
+  return UniqueFd(static_cast<int>(fd));
+}
+
+// A new file system that is mounted nowhere. `size`: null for none.
+SysResult<UniqueFd> NewFileSystem(const char* type, const char* size, std::uint64_t attributes) {
+  const SysResult<UniqueFd> fs = Opened(FsOpen(type), "fsopen", type);
+  if (!fs) return std::unexpected(fs.error());
+  if (size != nullptr &&
+      (FsSetString(fs->get(), "size", size) < 0 || FsSetString(fs->get(), "mode", "0755") < 0)) {
+    return std::unexpected(SysError{"fsconfig", type, errno});
+  }
+  if (FsCreate(fs->get()) < 0) return std::unexpected(SysError{"fsconfig", type, errno});
+  return Opened(FsMount(fs->get(), attributes), "fsmount", type);
+}
+
+SysResult<UniqueFd> NewTmpfs() { return NewFileSystem("tmpfs", kTmpfsBytes, kNoSuid | kNoDev); }
+
+// What exists already, in a tree that was placed before or by another worker of the same launcher, is
+// as good. A tree that is read-only has the name or has it not.
+bool IsThere(int result) { return result == 0 || errno == EEXIST || errno == EROFS; }
+
+SysResult<void> MakeDirectories(std::string_view path) {
+  char name[PATH_MAX];
+  if (path.size() >= sizeof(name)) return std::unexpected(SysError{"mkdir", path, ENAMETOOLONG});
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string_view part = path.substr(0, end);
+    if (!part.empty()) {
+      part.copy(name, part.size());
+      name[part.size()] = '\0';
+      if (!IsThere(mkdir(name, 0755))) return std::unexpected(SysError{"mkdir", path, errno});
+    }
+    if (end == path.npos) return {};
+  }
+}
+
+SysResult<void> MakeParents(std::string_view path) {
+  return MakeDirectories(path.substr(0, path.rfind('/')));
+}
+
+SysResult<void> MakeFile(const char* path) {
+  if (auto parents = MakeParents(path); !parents) return parents;
+  const UniqueFd file(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
+  return file || IsThere(-1) ? SysResult<void>() : std::unexpected(SysError{"create", path, errno});
+}
+
+SysResult<void> MakeSymlink(const MountView& mount) {
+  if (auto parents = MakeParents(mount.target); !parents) return parents;
+  if (IsThere(symlink(mount.source, mount.target))) return {};
+  return std::unexpected(SysError{"symlink", mount.target, errno});
+}
+
+SysResult<void> MountTmpfs(const char* target) {
+  if (auto made = MakeDirectories(target); !made) return made;
+  const SysResult<UniqueFd> tmpfs = NewTmpfs();
+  if (!tmpfs) return std::unexpected(tmpfs.error());
+  return Attempt(MoveMount(tmpfs->get(), AT_FDCWD, target), "move_mount", target);
+}
+
+bool IsAbsent(const SysError& error) {
+  return error.sys_errno == ENOENT || error.sys_errno == ENOTDIR || error.sys_errno == EACCES;
+}
+
+std::uint64_t AttributesOf(MountKind kind) {
+  switch (kind) {
+    case MountKind::kDevice:
+      return kNoSuid | kNoExec;
+    case MountKind::kWritable:
+      return kNoSuid | kNoDev;
+    default:
+      return kReadOnly | kNoSuid | kNoDev;
+  }
+}
+
+SysResult<void> MakeMountPoint(int source, const char* target) {
+  struct stat status;
+  if (fstat(source, &status) != 0) return std::unexpected(SysError{"fstat", target, errno});
+  return S_ISDIR(status.st_mode) ? MakeDirectories(target) : MakeFile(target);
+}
+
+SysResult<void> Bind(int old_root, const MountView& mount) {
+  const SysResult<UniqueFd> source = OpenOutside(old_root, mount.source, O_PATH);
+  if (!source) {
+    return IsAbsent(source.error()) ? SysResult<void>() : std::unexpected(source.error());
+  }
+  if (auto made = MakeMountPoint(source->get(), mount.target); !made) return made;
+  const SysResult<UniqueFd> tree = Opened(CloneTree(source->get()), "open_tree", mount.source);
+  if (!tree) return std::unexpected(tree.error());
+  const MountAttr attr{.attr_set = AttributesOf(mount.kind)};
+  if (SetAttributes(tree->get(), "", kAtEmptyPath | kAtRecursive, attr) < 0) {
+    return std::unexpected(SysError{"mount_setattr", mount.target, errno});
+  }
+  return Attempt(MoveMount(tree->get(), AT_FDCWD, mount.target), "move_mount", mount.target);
+}
+
+SysResult<void> MakeReadOnly(const char* path) {
+  const MountAttr attr{.attr_set = kReadOnly | kNoSuid | kNoDev};
+  return Attempt(SetAttributes(AT_FDCWD, path, 0, attr), "mount_setattr", path);
+}
+
+}  // namespace
+
+SysResult<UniqueFd> EnterEmptyView() {
+  // What is mounted outside is seen here, nothing that is mounted here is seen outside.
+  if (auto slave = Attempt(SetAttributes(AT_FDCWD, "/", kAtRecursive, {.propagation = kSlave}),
+                           "mount_setattr", "/");
+      !slave) {
+    return std::unexpected(slave.error());
+  }
+  const SysResult<UniqueFd> root = NewTmpfs();
+  if (!root) return std::unexpected(root.error());
+  // Anywhere will do; this directory exists.
+  if (MoveMount(root->get(), AT_FDCWD, "/proc") < 0) {
+    return std::unexpected(SysError{"move_mount", "/proc", errno});
+  }
+  if (chdir("/proc") != 0 || mkdir("proc", 0555) != 0) {
+    return std::unexpected(SysError{"mkdir", "/proc", errno});
+  }
+  // EINVAL: the root is no mount point (chroot), or the initial file system of the kernel.
+  if (PivotRoot(".", "proc") < 0) return std::unexpected(SysError{"pivot_root", "/", errno});
+  if (chdir("/") != 0) return std::unexpected(SysError{"chdir", "/", errno});
+  return Opened(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC), "open", "/proc");
+}
+
+// A directory that became a symlink since the policy was looked at would lead somewhere that nobody
+// granted.
+SysResult<UniqueFd> OpenOutside(int old_root, const char* path, int flags) {
+  constexpr int kAttempts = 16;  // EAGAIN: something was renamed while the path was walked
+  const OpenHow how{static_cast<unsigned>(flags | O_CLOEXEC), 0,
+                    kResolveInRoot | kResolveNoSymlinks | kResolveNoMagicLinks};
+  long fd = -1;
+  for (int i = 0; i < kAttempts && fd < 0 && (i == 0 || errno == EAGAIN); ++i) {
+    fd = OpenAt2(old_root, path, how);
+  }
+  return Opened(fd, "openat2", path);
+}
+
+SysResult<void> Place(int old_root, const MountView& mount) {
+  switch (mount.kind) {
+    case MountKind::kDirectory:
+      return MakeDirectories(mount.target);
+    case MountKind::kSymlink:
+      return MakeSymlink(mount);
+    case MountKind::kTmpfs:
+      return MountTmpfs(mount.target);
+    case MountKind::kReadOnly:
+    case MountKind::kWritable:
+    case MountKind::kDevice:
+      return Bind(old_root, mount);
+  }
+  return std::unexpected(SysError{"mount", mount.target, EINVAL});
+}
+
+SysResult<UniqueFd> PrepareProc() {
+  return NewFileSystem("proc", nullptr, kReadOnly | kNoSuid | kNoDev | kNoExec);
+}
+
+SysResult<void> SealView(int proc, std::span<const MountView> own) {
+  if (auto gone = Attempt(Detach("/proc"), "umount2", "the old root"); !gone) return gone;
+  if (auto moved = Attempt(MoveMount(proc, AT_FDCWD, "/proc"), "move_mount", "/proc"); !moved) {
+    return moved;
+  }
+  if (auto sealed = MakeReadOnly("/"); !sealed) return sealed;
+  for (const MountView& mount : own) {
+    if (mount.kind != MountKind::kTmpfs) continue;
+    if (auto sealed = MakeReadOnly(mount.target); !sealed) return sealed;
+  }
+  return {};
+}
+
+}  // namespace pa::sandbox

@@ -1,0 +1,137 @@
+#include "sandbox/view_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace pa::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ViewPlanTest : public testing::Test {
+ protected:
+  ViewPlanTest() {
+    std::string name = fs::temp_directory_path() / "pa-view-plan-XXXXXX";
+    root_ = fs::canonical(mkdtemp(name.data()));
+    for (const char* directory : {"sys/lib", "home/tools", "home/src/one", "home/src/two"}) {
+      fs::create_directories(root_ / directory);
+    }
+    fs::create_directory_symlink("sys/lib", root_ / "lib");
+    std::ofstream(root_ / "home/dotfile") << "x";
+  }
+  ~ViewPlanTest() override { fs::remove_all(root_); }
+
+  std::string At(const std::string& path) const { return root_ / path; }
+  static PathGrant Grant(const std::string& path, Access access = kReadExecute) {
+    return {.path = path, .access = access};
+  }
+  static bool Holds(const std::vector<Mount>& mounts, const Mount& wanted) {
+    return std::ranges::find(mounts, wanted) != mounts.end();
+  }
+
+  fs::path root_;
+};
+
+TEST_F(ViewPlanTest, AGrantIsMountedUnderItsNameWithTheSymlinksOnTheWay) {
+  const View view = PlanView({.grants = {Grant(At("lib"))}});
+  EXPECT_TRUE(Holds(view.mounts, {MountKind::kReadOnly, At("sys/lib"), At("sys/lib")}));
+  EXPECT_TRUE(Holds(view.mounts, {MountKind::kSymlink, "sys/lib", At("lib")}));
+  EXPECT_EQ(view.mounts.size(), 2u);
+}
+
+TEST_F(ViewPlanTest, WhatLiesInAGrantIsMountedOnlyWhereItGivesMore) {
+  const View view =
+      PlanView({.grants = {Grant(At("home/src"), kReadWrite), Grant(At("home/src/one")),
+                           Grant(At("sys")), Grant(At("sys/lib"), kReadWrite)}});
+  const std::vector<Mount> wanted = {
+      {MountKind::kWritable, At("home/src"), At("home/src")},
+      {MountKind::kReadOnly, At("sys"), At("sys")},
+      {MountKind::kWritable, At("sys/lib"), At("sys/lib")},
+  };
+  EXPECT_EQ(view.mounts, wanted);
+}
+
+TEST_F(ViewPlanTest, DevicesCanBeOpened) {
+  const View view = PlanView({.grants = {Grant("/dev/null", kReadWrite | Access::kDevice)}});
+  EXPECT_TRUE(Holds(view.mounts, {MountKind::kDevice, "/dev/null", "/dev/null"}));
+}
+
+TEST_F(ViewPlanTest, AReplacedSourceMakesItInvalid) {
+  const View view = PlanView({.grants = {Grant(At("home/dotfile")), Grant(At("absent"))}});
+  EXPECT_TRUE(StillValid(view));
+  fs::rename(At("home/dotfile"), At("home/old"));
+  std::ofstream(At("home/dotfile")) << "y";
+  EXPECT_FALSE(StillValid(view));
+  fs::rename(At("home/old"), At("home/dotfile"));
+  EXPECT_TRUE(StillValid(view));
+  std::ofstream(At("absent")) << "now it is there";
+  EXPECT_FALSE(StillValid(view));
+}
+
+TEST_F(ViewPlanTest, ACommandsOwnNamesAreMadeForItAlone) {
+  const View view = PlanView({.grants = {}, .names = {}, .places = {At("home/src")}});
+  const std::vector<Mount> wanted = {
+      {MountKind::kTmpfs, "", At("home/src")},
+      {MountKind::kWritable, At("home/src/one"), At("home/src/one")},
+  };
+  EXPECT_EQ(PlanOwnMounts(view, {Grant(At("home/src/one"), kReadWriteExecute)}), wanted);
+}
+
+TEST_F(ViewPlanTest, APlaceThatIsMountedItselfNeedsNoNames) {
+  const View view = PlanView({.grants = {}, .names = {}, .places = {At("home/src")}});
+  const std::vector<Mount> wanted = {{MountKind::kWritable, At("home/src"), At("home/src")}};
+  EXPECT_EQ(PlanOwnMounts(view, {Grant(At("home/src"), kReadWriteExecute)}), wanted);
+}
+
+TEST_F(ViewPlanTest, APlaceAboveTheViewsOwnMountsHidesNone) {
+  const View view =
+      PlanView({.grants = {Grant(At("home/tools"))}, .names = {}, .places = {At("home")}});
+  const std::vector<Mount> wanted = {
+      {MountKind::kReadOnly, At("home/dotfile"), At("home/dotfile")}};
+  EXPECT_EQ(PlanOwnMounts(view, {Grant(At("home/dotfile"), Access::kRead)}), wanted);
+}
+
+TEST_F(ViewPlanTest, WhatTheViewShowsIsNotMountedAgain) {
+  const View view = PlanView({.grants = {Grant(At("home"))}});
+  EXPECT_TRUE(PlanOwnMounts(view, {Grant(At("home/tools"))}).empty());
+  const std::vector<Mount> wanted = {
+      {MountKind::kWritable, At("home/src/one"), At("home/src/one")}};
+  EXPECT_EQ(PlanOwnMounts(view, {Grant(At("home/src/one"), kReadWrite)}), wanted);
+}
+
+TEST_F(ViewPlanTest, OnlyWhatMayBeFollowedIsFollowed) {
+  const View view = PlanView({});
+  fs::create_symlink("src/two", At("home/link"));
+  const std::vector<Mount> followed = {
+      {MountKind::kReadOnly, At("home/src/two"), At("home/src/two")},
+      {MountKind::kSymlink, "src/two", At("home/link")}};
+  EXPECT_EQ(PlanOwnMounts(view, {Grant(At("home/link"))}), followed);
+  PathGrant refused = Grant(At("home/link"));
+  refused.symlinks = Symlinks::kRefuse;
+  const std::vector<Mount> as_it_is = {{MountKind::kReadOnly, At("home/link"), At("home/link")}};
+  EXPECT_EQ(PlanOwnMounts(view, {refused}), as_it_is);
+}
+
+TEST_F(ViewPlanTest, WhatIsEachCommandsOwnIsNotTakenFromOutside) {
+  const View view = PlanView({.grants = {Grant("/proc"), Grant("/proc/sys"), Grant("/tmp"),
+                                         Grant("/dev/shm", kReadWrite)}});
+  EXPECT_TRUE(view.mounts.empty());
+}
+
+TEST_F(ViewPlanTest, EverythingIsEachThingInTheRoot) {
+  const View view = PlanView({.grants = {Grant("/")}});
+  EXPECT_TRUE(Holds(view.mounts, {MountKind::kReadOnly, "/usr", "/usr"}));
+  EXPECT_TRUE(Holds(view.mounts, {MountKind::kReadOnly, "/etc", "/etc"}));
+  EXPECT_FALSE(Holds(view.mounts, {MountKind::kReadOnly, "/proc", "/proc"}));
+  EXPECT_FALSE(Holds(view.mounts, {MountKind::kReadOnly, "/", "/"}));
+}
+
+TEST_F(ViewPlanTest, ALoopOfSymlinksEnds) {
+  fs::create_symlink("loop", At("loop"));
+  EXPECT_LE(PlanView({.grants = {Grant(At("loop"))}}).mounts.size(), 2u);
+}
+
+}  // namespace
+}  // namespace pa::sandbox

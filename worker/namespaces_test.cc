@@ -1,0 +1,175 @@
+// The real worker with namespaces of its own: what is in sight, and what is not.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "sandbox/view_plan.h"
+#include "worker/worker_test_support.h"
+
+namespace pa::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+using sandbox::Mount;
+using sandbox::MountKind;
+
+class NamespacesTest : public testing::TestWithParam<User> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == User::kNobody && geteuid() != 0)
+      GTEST_SKIP() << "only root can become nobody";
+    scratch_.emplace(GetParam());
+    fs::create_directory(scratch_->path("shm"));
+    scratch_->Give(scratch_->path("shm"));
+    options_.user = GetParam();
+    options_.namespaces = true;
+    const Finished tried = Run(Order("true"));
+    const bool refused = tried.Last().step == Step::kNamespaces && tried.Last().sys_errno == EPERM;
+    if (refused) GTEST_SKIP() << "no namespaces here: " << tried.Last().subject;
+  }
+
+  WorkerSpec Order(const std::string& script) {
+    WorkerSpec spec = Shell(*scratch_, script);
+    std::vector<sandbox::PathGrant> system(spec.paths.begin(), spec.paths.end() - 2);
+    std::vector<sandbox::PathGrant> own(spec.paths.end() - 2, spec.paths.end() - 1);
+    options_.view = sandbox::PlanView({.grants = system,
+                                       .names = {"/bin/sh", "/lib64"},
+                                       .places = {"/tmp", "/dev/shm", scratch_->path()}})
+                        .mounts;
+    spec.mounts = sandbox::PlanOwnMounts({.mounts = options_.view, .found = {}}, own);
+    spec.mounts.push_back({MountKind::kWritable, scratch_->tmp(), "/dev/shm"});
+    spec.shm_dir = scratch_->path("shm");
+    spec.paths.push_back({"/dev/shm", sandbox::kReadWrite, "shm"});
+    return spec;
+  }
+
+  Finished Run(const WorkerSpec& spec) { return WorkerRun(spec, options_).Wait(); }
+  Finished RunShell(const std::string& script) { return Run(Order(script)); }
+
+  std::optional<Scratch> scratch_;
+  StartOptions options_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Users, NamespacesTest, testing::Values(User::kSelf, User::kNobody),
+                         [](const auto& user_info) {
+                           return user_info.param == User::kSelf ? "Self" : "Nobody";
+                         });
+
+TEST_P(NamespacesTest, TheCommandRunsAndItsEndIsReported) {
+  const Finished done = RunShell("pwd; echo x > made; exit 7");
+  ASSERT_EQ(done.statuses.size(), 1u);
+  EXPECT_EQ(done.Last().exit_code, 7) << done.Last().subject << done.err;
+  EXPECT_EQ(done.out, scratch_->work() + "\n");
+  EXPECT_TRUE(fs::exists(scratch_->path("work/made")));
+  EXPECT_EQ(done.Last().tmp_clean, 1u);
+}
+
+TEST_P(NamespacesTest, WhatIsOutsideIsNotEvenThere) {
+  std::ofstream(scratch_->path("outside")) << "secret";
+  scratch_->Give(scratch_->path("outside"));
+  const Finished done =
+      RunShell("cat ../outside; chmod 600 ../outside; ls -A / ..; cat /proc/1/comm");
+  EXPECT_NE(done.err.find("No such file"), std::string::npos) << done.err;
+  EXPECT_EQ(done.out.find("outside"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("pa-worker"), std::string::npos) << done.out;
+}
+
+TEST_P(NamespacesTest, NobodyElseIsInSight) {
+  const Finished done = RunShell(
+      "ls /proc | grep -c '^[0-9]'; cat /proc/net/dev | tail -n +3 | wc -l; "
+      "echo $$; cat /proc/self/uid_map");
+  // The guardian, the shell, ls and grep.
+  EXPECT_TRUE(done.out.starts_with("4\n1\n2\n")) << done.out << done.err << done.Last().subject;
+}
+
+TEST_P(NamespacesTest, SystemPathsCannotBeChanged) {
+  const Finished done = RunShell("touch /usr/bin/env; echo $?; mkdir /new; echo $?");
+  EXPECT_EQ(done.out, "1\n1\n") << done.err;
+}
+
+TEST_P(NamespacesTest, LoopbackIsThereWhenAskedFor) {
+  WorkerSpec spec = Order("cat /sys/class/net/lo/operstate /proc/net/if_inet6");
+  spec.network = sandbox::Network::kLoopback;
+  const Finished up = Run(spec);
+  EXPECT_NE(up.out.find("lo"), std::string::npos) << up.out << up.err;
+  const Finished down = RunShell("cat /proc/net/if_inet6");
+  EXPECT_EQ(down.out.find("lo"), std::string::npos) << down.out;
+}
+
+TEST_P(NamespacesTest, TheWholeTreeEndsWithTheWorker) {
+  const std::string seconds = UniqueSeconds();
+  WorkerRun run(Order("setsid sleep " + seconds + " & echo ready; exec sleep " + seconds),
+                options_);
+  ASSERT_TRUE(run.WaitForOutput("ready"));
+  kill(run.pid(), SIGKILL);
+  run.Wait();
+  EXPECT_TRUE(AllGone(seconds));
+}
+
+TEST_P(NamespacesTest, StraysEndWhenTheCommandHas) {
+  const std::string seconds = UniqueSeconds();
+  const Finished done = RunShell("trap '' TERM; setsid sleep " + seconds + " & exit 3");
+  EXPECT_EQ(done.Last().exit_code, 3);
+  EXPECT_GE(done.Last().strays_killed, 1u);
+  EXPECT_TRUE(AllGone(seconds));
+}
+
+TEST_P(NamespacesTest, TheTreeCannotCancelItself) {
+  const Finished done = RunShell("kill -TERM 1; kill -INT 1; kill -KILL 1; sleep 0.1; echo alive");
+  EXPECT_EQ(done.Last().reason, EndReason::kExited) << done.err;
+  EXPECT_EQ(done.out, "alive\n");
+}
+
+TEST_P(NamespacesTest, ACancelIsHeard) {
+  WorkerRun run(Order("echo ready; sleep 100"), options_);
+  ASSERT_TRUE(run.WaitForOutput("ready"));
+  run.Cancel();
+  EXPECT_EQ(run.Wait().Last().reason, EndReason::kCancelled);
+}
+
+TEST_P(NamespacesTest, ADirectoryThatWasReplacedIsNotEntered) {
+  const WorkerSpec spec = Order("pwd");
+  // The descriptor of the working directory is opened from this name, the mount is of the other.
+  WorkerSpec swapped = spec;
+  fs::create_directory(scratch_->path("other"));
+  scratch_->Give(scratch_->path("other"));
+  for (Mount& mount : swapped.mounts) {
+    if (mount.source == scratch_->work()) mount.source = scratch_->path("other");
+  }
+  const Finished done = Run(swapped);
+  EXPECT_EQ(done.Last().step, Step::kWorkingDirectory) << done.Last().subject;
+  EXPECT_EQ(done.Last().sys_errno, ESTALE);
+}
+
+TEST_P(NamespacesTest, ALinkInThePlaceOfADirectoryIsNotFollowed) {
+  WorkerSpec spec = Order("pwd");
+  fs::create_directory_symlink("/etc", scratch_->path("link"));
+  spec.mounts.push_back({MountKind::kWritable, scratch_->path("link"), scratch_->path("link")});
+  const Finished done = Run(spec);
+  EXPECT_EQ(done.Last().step, Step::kMounts) << done.Last().subject;
+  EXPECT_EQ(done.Last().sys_errno, ELOOP);
+}
+
+TEST_P(NamespacesTest, AnOrderWithoutAViewIsRefused) {
+  WorkerSpec spec = Order("pwd");
+  spec.mounts.clear();
+  EXPECT_EQ(Run(spec).Last().step, Step::kDecodeSpec);
+}
+
+TEST_P(NamespacesTest, OfAnOrdinaryUserTheProcessesAreCountedByThemselves) {
+  if (GetParam() == User::kSelf && geteuid() == 0)
+    GTEST_SKIP() << "RLIMIT_NPROC does not bind root";
+  WorkerSpec spec = Order("for i in 1 2 3 4 5 6 7 8; do sleep 0.3 & done; wait; echo done");
+  spec.limits.processes = 20;
+  EXPECT_EQ(Run(spec).out, "done\n");
+  spec.limits.processes = 4;
+  EXPECT_NE(Run(spec).err.find("fork"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pa::worker
