@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace pa::sandbox {
@@ -41,31 +42,48 @@ PathIdentity Identify(const std::string& path) {
   return {status.st_dev, status.st_ino};
 }
 
-// Where `path` leads, component by component, and the symlinks that are met: their text by their place.
-std::string Follow(const std::string& path, std::map<std::string, std::string>& symlinks) {
+// What stands at a place: nothing at all, or something, maybe a symlink with this text.
+struct Standing {
+  bool there = false;
+  std::optional<std::string> symlink;
+};
+
+// Where `path` leads, component by component; nothing when something on the way is not there.
+template <typename Look>
+std::optional<std::string> Walk(const std::string& path, Look look) {
   fs::path left = fs::path(path).lexically_normal().relative_path();
   fs::path at = "/";
   for (int links = 0; !left.empty();) {
     const fs::path name = *left.begin();
     left = left.lexically_relative(name);
     if (left == ".") left.clear();
-    if (name == "..") {
-      at = at.parent_path();
-      continue;
-    }
-    if (name.empty() || name == ".") continue;
-    std::error_code no_link;
-    const fs::path text = fs::read_symlink(at / name, no_link);
-    if (no_link) {
+    if (name == "..") at = at.parent_path();
+    if (name == ".." || name.empty() || name == ".") continue;
+    const Standing standing = look(at / name);
+    if (!standing.there) return std::nullopt;
+    if (!standing.symlink) {
       at /= name;
       continue;
     }
-    if (++links > kMaxSymlinks) break;
-    symlinks[(at / name).string()] = text.string();
+    if (++links > kMaxSymlinks) return std::nullopt;
+    const fs::path text = *standing.symlink;
     if (text.is_absolute()) at = "/";
     left = text.relative_path() / left;
   }
   return at.string();
+}
+
+// Where `path` leads, and the symlinks that are met: their text by their place. What is not there may be
+// there later.
+std::string Follow(const std::string& path, std::map<std::string, std::string>& symlinks) {
+  const auto look = [&](const fs::path& place) -> Standing {
+    std::error_code no_link;
+    const fs::path text = fs::read_symlink(place, no_link);
+    if (no_link) return {.there = true, .symlink = {}};
+    symlinks[place.string()] = text.string();
+    return {.there = true, .symlink = text.string()};
+  };
+  return Walk(path, look).value_or(path);
 }
 
 class Planner {
@@ -155,7 +173,28 @@ const std::string* PrivatePlace(const View& view, const std::string& path) {
   return found;
 }
 
+Standing WhatStandsAt(const std::vector<Mount>& mounts, const std::string& place) {
+  if (IsOwn(place)) return {.there = true, .symlink = {}};
+  if (Innermost(mounts, place) != nullptr) {
+    std::error_code no_link;
+    const std::string text = fs::read_symlink(place, no_link).string();
+    return {.there = true, .symlink = no_link ? std::nullopt : std::optional(text)};
+  }
+  for (const Mount& mount : mounts) {
+    if (mount.kind == MountKind::kSymlink && mount.target == place) {
+      return {.there = true, .symlink = mount.source};
+    }
+    if (IsBeneath(mount.target, place)) return {.there = true, .symlink = {}};
+  }
+  return {};
+}
+
 }  // namespace
+
+bool CanBeNamed(const std::vector<Mount>& mounts, const std::string& path) {
+  return Walk(path, [&](const fs::path& place) { return WhatStandsAt(mounts, place.string()); })
+      .has_value();
+}
 
 View PlanView(const ViewOrder& order) { return Planner(order).Plan(); }
 

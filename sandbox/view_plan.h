@@ -39,4 +39,8 @@ bool StillValid(const View& view);
 // What `grants` name and the view does not show, or does not show writable.
 std::vector<Mount> PlanOwnMounts(const View& view, const std::vector<PathGrant>& grants);
 
+// Whether `path` leads anywhere in a view of these mounts: its names and the symlinks on its way are there.
+// What Landlock grants and a symlink outside the view leads to cannot be reached by that symlink.
+bool CanBeNamed(const std::vector<Mount>& mounts, const std::string& path);
+
 }  // namespace pa::sandbox

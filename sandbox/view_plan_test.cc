@@ -128,6 +128,25 @@ TEST_F(ViewPlanTest, EverythingIsEachThingInTheRoot) {
   EXPECT_FALSE(Holds(view.mounts, {MountKind::kReadOnly, "/", "/"}));
 }
 
+TEST_F(ViewPlanTest, WhatCanBeNamed) {
+  fs::create_symlink(At("sys/lib"), At("home/src/to_lib"));
+  fs::create_symlink(At("sys/lib"), At("home/to_lib"));
+  std::vector<Mount> mounts = PlanView({.grants = {Grant(At("lib"))}}).mounts;
+  const std::vector<Mount> own =
+      PlanOwnMounts({.mounts = mounts, .found = {}}, {Grant(At("home/src"))});
+  mounts.insert(mounts.end(), own.begin(), own.end());
+  for (const char* seen : {"sys/lib", "lib", "lib/x/y", "home/src/one", "home/src/to_lib/x", "sys",
+                           "home", "home/src/../../lib"}) {
+    EXPECT_TRUE(CanBeNamed(mounts, At(seen))) << seen;
+  }
+  for (const char* hidden :
+       {"home/to_lib", "home/to_lib/x", "home/dotfile", "home/tools", "sys/x"}) {
+    EXPECT_FALSE(CanBeNamed(mounts, At(hidden))) << hidden;
+  }
+  EXPECT_TRUE(CanBeNamed(mounts, "/proc/self/status"));
+  EXPECT_FALSE(CanBeNamed(mounts, "/tmp/" + root_.filename().string() + "-not"));
+}
+
 TEST_F(ViewPlanTest, ALoopOfSymlinksEnds) {
   fs::create_symlink("loop", At("loop"));
   EXPECT_LE(PlanView({.grants = {Grant(At("loop"))}}).mounts.size(), 2u);

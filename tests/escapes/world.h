@@ -62,8 +62,8 @@ class World {
 
   const Project& project() const { return project_; }
   // What an attempt may have done.
-  bool SecretIn(const Trial& run) const;     // the secret of the key, the bystander or the server
-  bool Exists(std::string_view name) const;  // beneath {outside}
+  bool SecretIn(const Trial& run) const;       // the secret of the key, the bystander or the server
+  bool Exists(std::string_view name) const;    // beneath {outside}
   bool Appeared(std::string_view path) const;  // any path, with names in braces; removes it
   std::string Text(std::string_view name) const;
   struct stat Status(std::string_view name) const;

@@ -51,8 +51,9 @@ class Explain : public ::testing::Test {
     fs::create_symlink(project_.outside() / "file", project_.root() / "link");
     fs::create_directory_symlink(project_.outside(), project_.home() / "link");
     WriteText(project_.home() / ".config/project-actions/policy.yaml",
-              "version: 1\nnamespaces: off\nfilesystem:\n  read: [" + (project_.outside() / "sub").string() +
-                  "]\n  write: [" + (project_.home() / "sub").string() + "]\n");
+              "version: 1\nnamespaces: off\nfilesystem:\n  read: [" +
+                  (project_.outside() / "sub").string() + "]\n  write: [" +
+                  (project_.home() / "sub").string() + "]\n");
   }
 
   // A path beneath `at` by a random walk; shallow ones are as likely as deep ones.
