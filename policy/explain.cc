@@ -1,9 +1,12 @@
 #include "policy/explain.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
-#include <vector>
+#include <string_view>
 
 #include "base/json_writer.h"
+#include "policy/access.h"
 #include "policy/grants.h"
 #include "policy/keys.h"
 #include "policy/path.h"
@@ -28,13 +31,9 @@ constexpr Use kUses[] = {
 struct Right {
   Access access;
   const char* name;
-  const char* key;  // of the policy that would grant it
 };
 constexpr Right kRights[] = {
-    {Access::kRead, "read", "filesystem: {read: "},
-    {Access::kWrite, "write", "filesystem: {write: "},
-    {Access::kExecute, "execute", "filesystem: {read: "},
-};
+    {Access::kRead, "read"}, {Access::kWrite, "write"}, {Access::kExecute, "execute"}};
 
 // Where a command would work that meets this path: in the root that holds it, else in the first.
 std::string DirectoryFor(const Policy& policy, const std::string& path) {
@@ -45,23 +44,10 @@ std::string DirectoryFor(const Policy& policy, const std::string& path) {
   return best == nullptr ? policy.roots.front() : *best;
 }
 
-// The grant that gives `right` on `path`, or null. The narrowest, as it says most.
-const PathGrant* FindGrant(const std::vector<PathGrant>& grants, const std::string& path,
-                           Access right) {
-  const PathGrant* best = nullptr;
-  for (const PathGrant& grant : grants) {
-    if (!sandbox::Has(grant.access, right) || !IsBeneath(path, ResolvePath(grant.path))) continue;
-    if (best == nullptr || grant.path.size() > best->path.size()) best = &grant;
-  }
-  return best;
-}
-
 // What to write to open the path to builds; "" where nothing is missing but execution.
-std::string Remedy(const std::vector<PathGrant>& grants, const std::string& path) {
+std::string Remedy(const GrantedPaths& granted, const std::string& path) {
   for (const Right& right : kRights) {
-    if (FindGrant(grants, path, right.access) == nullptr) {
-      return std::string(right.key) + "[\"" + path + "\"]}";
-    }
+    if (granted.Find(path, right.access) == nullptr) return LineFor(path, right.access);
   }
   return "";
 }
@@ -152,35 +138,79 @@ std::string ToolJson(const Policy& policy, const std::string& tool, bool enabled
   return std::move(w).Take();
 }
 
+// What a path that was asked about stands for.
+struct Meaning {
+  std::string path;       // resolved
+  std::string directory;  // where a call would work
+  bool traced = false;    // NeedsTracing
+};
+
+// What the running process would see there is for each command its own.
+bool IsOwnState(const std::filesystem::path& path) {
+  constexpr std::array<std::string_view, 3> kLinks = {"cwd", "exe", "root"};
+  const std::string directory = path.parent_path().string();
+  if (directory != "/proc/self" && directory != "/proc/thread-self") return false;
+  return std::ranges::find(kLinks, path.filename().string()) == kLinks.end();
+}
+
+Meaning Understand(const Policy& policy, const std::string& path) {
+  const std::filesystem::path asked =
+      (std::filesystem::path(policy.roots.front()) / path).lexically_normal();
+  Meaning meaning;
+  meaning.traced = NeedsTracing(asked.string());
+  // Followed by us, /proc/1/root would lead where it leads no command.
+  const bool as_asked = meaning.traced || IsOwnState(asked);
+  meaning.path = as_asked ? asked.string() : ResolvePath(asked.string());
+  meaning.directory = DirectoryFor(policy, meaning.path);
+  return meaning;
+}
+
+GrantedPaths GrantedFor(const Policy& policy, Purpose purpose, const Meaning& meaning) {
+  if (meaning.traced) return GrantedPaths({});
+  return GrantedPaths(GrantsFor(policy, purpose, meaning.directory));
+}
+
+void AddRemedy(const Policy& policy, const Meaning& meaning, const std::string& remedy,
+               Explanation& out, JsonWriter& w) {
+  if (meaning.traced) {
+    w.Field("blocked_by", kTracingRefused);
+    out.text += std::string(kTracingRefused) + "; no line of policy changes that\n";
+    return;
+  }
+  if (remedy.empty()) return;
+  w.Field("allow_with", remedy);
+  out.text += "to allow more, write in the policy\n  " + remedy + '\n';
+  const std::string price = PriceOf(meaning.path, policy.home);
+  if (price.empty()) return;
+  w.Field("remark", price);
+  out.text += "which " + price + '\n';
+}
+
 }  // namespace
 
 Explanation ExplainPath(const Policy& policy, const std::string& path) {
-  const std::string resolved = ResolvePath(std::filesystem::path(policy.roots.front()) / path);
-  const std::string directory = DirectoryFor(policy, resolved);
+  const Meaning meaning = Understand(policy, path);
   Explanation out;
-  out.text = path == resolved ? path : path + " is " + resolved;
-  out.text += "\n  for a call in " + directory + '\n';
+  out.text = path == meaning.path ? path : path + " is " + meaning.path;
+  out.text += "\n  for a call in " + meaning.directory + '\n';
   JsonWriter w;
-  w.BeginObject().Field("path", resolved).Field("working_directory", directory);
+  w.BeginObject().Field("path", meaning.path).Field("working_directory", meaning.directory);
   w.Key("uses").BeginArray();
   std::string remedy;
   for (const Use& use : kUses) {
-    const std::vector<PathGrant> grants = GrantsFor(policy, use.purpose, directory);
-    if (use.purpose == Purpose::kBuild) remedy = Remedy(grants, resolved);
+    const GrantedPaths granted = GrantedFor(policy, use.purpose, meaning);
+    if (use.purpose == Purpose::kBuild) remedy = Remedy(granted, meaning.path);
     out.text += std::string(use.name) + ":\n";
     w.BeginObject().Field("use", use.name);
     for (const Right& right : kRights) {
-      const PathGrant* grant = FindGrant(grants, resolved, right.access);
+      const PathGrant* grant = granted.Find(meaning.path, right.access);
       out.text += Line(right, grant);
       WriteRight(w, right, grant);
     }
     w.EndObject();
   }
   w.EndArray();
-  if (!remedy.empty()) {
-    w.Field("allow_with", remedy);
-    out.text += "to allow more, write in the policy\n  " + remedy + '\n';
-  }
+  AddRemedy(policy, meaning, remedy, out, w);
   out.json = std::move(w.EndObject()).Take();
   return out;
 }

@@ -51,6 +51,37 @@ TEST_F(ExplainTest, ASecretAndTheLineThatWouldOpenIt) {
   EXPECT_NE(Path(key).text.find("policy filesystem.read[0]"), std::string::npos);
 }
 
+TEST_F(ExplainTest, SecretsAreSaidToBeSuch) {
+  const std::string key = home_ / ".ssh/id_ed25519";
+  EXPECT_EQ(ParseJson(Path(key).json)->Find("remark"), nullptr) << "there is none";
+  std::filesystem::create_directory(home_ / ".ssh");
+  const std::string price = "gives commands the secrets in " + (home_ / ".ssh").string();
+  EXPECT_EQ(ParseJson(Path(key).json)->Find("remark")->AsString(), price);
+  EXPECT_NE(Path(key).text.find("which " + price + "\n"), std::string::npos);
+}
+
+TEST_F(ExplainTest, ALineThatIsShownCanBeRead) {
+  const std::string odd = base_ / R"(a "quoted" \name, [#])";
+  std::filesystem::create_directory(odd);
+  User(ParseJson(Path(odd).json)->Find("allow_with")->AsString());
+  EXPECT_EQ(Rights(odd, kMake), "r-e");
+}
+
+TEST_F(ExplainTest, OtherProcessesAreNotLookedInto) {
+  const std::string line =
+      "landlock: no command may trace processes that are not its own; no line of policy changes";
+  for (const char* path : {"/proc/1/environ", "/proc/1/root/etc/passwd", "/proc/1/task/1/maps"}) {
+    for (const std::size_t use : {kMake, kInspect, kGit}) EXPECT_EQ(Rights(path, use), "---");
+    EXPECT_NE(Path(path).text.find(line), std::string::npos) << Path(path).text;
+    EXPECT_EQ(ParseJson(Path(path).json)->Find("allow_with"), nullptr);
+  }
+  for (const char* path : {"/proc/1/status", "/proc/self/environ", "/proc/cpuinfo"}) {
+    EXPECT_EQ(Rights(path, kMake)[0], 'r') << path;
+    EXPECT_EQ(Path(path).text.find(line), std::string::npos);
+    EXPECT_EQ(Path(path).text.find(path), 0u) << Path(path).text;
+  }
+}
+
 TEST_F(ExplainTest, SymlinksAreSaidToBeSuch) {
   std::filesystem::create_directory_symlink("/etc", project_ / "link");
   EXPECT_EQ(Path("link/shadow").text.find("link/shadow is /etc/shadow\n"), 0u);

@@ -2,34 +2,18 @@
 
 #include <filesystem>
 
+#include "policy/access.h"
 #include "policy/path.h"
-#include "policy/toolchains.h"
 
 namespace pa::policy {
 namespace {
 
-// A path of the policy that uncovers what the built-in grants take care to leave out. It is granted
-// all the same: whoever wrote it may have reasons, and a sandbox that knows better is switched off.
-std::string Uncovered(const std::string& path, const std::string& home) {
-  if (!home.empty() && IsBeneath(ResolvePath(home), path)) {
-    return "gives commands the whole home, with every key and token in it";
-  }
-  if (IsBeneath("/etc/shadow", path)) return "gives commands what /etc hides from ordinary users";
-  for (const std::string& secret : SecretPaths(home)) {
-    std::error_code ignored;  // then it is not there to be uncovered
-    if (!std::filesystem::exists(secret, ignored)) continue;
-    const std::string resolved = ResolvePath(secret);
-    if (IsBeneath(resolved, path) || IsBeneath(path, resolved)) {
-      return "gives commands the secrets in " + secret;
-    }
-  }
-  return "";
-}
-
+// A path of the policy that has its price is granted all the same: whoever wrote it may have reasons,
+// and a sandbox that knows better is switched off.
 void WarnOfPaths(const std::optional<Located<Strings>>& paths, const std::string& home,
                  std::vector<Diagnostic>& warnings) {
   for (const Located<std::string>& path : paths->value) {
-    const std::string why = Uncovered(path.value, home);
+    const std::string why = PriceOf(path.value, home);
     if (!why.empty()) warnings.emplace_back(path.at, "'" + path.value + "' " + why);
   }
 }

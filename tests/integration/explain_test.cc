@@ -179,5 +179,24 @@ TEST_F(Explain, WhatIsExplainedIsWhatHappens) {
   EXPECT_LT(allowed, 450);
 }
 
+// Whatever is granted, Landlock lets no command look into processes outside: this one, for example.
+TEST_F(Explain, OtherProcesses) {
+  const std::string process = "/proc/" + std::to_string(getpid()) + "/";
+  std::vector<Pair> pairs;
+  for (const char* name : {"environ", "maps", "auxv", "mem", "fdinfo", "root/etc/passwd", "cwd",
+                           "task", "status", "cmdline", "limits", "stat", "mounts"}) {
+    pairs.push_back({"read", process + name});
+  }
+  WriteList(pairs);
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json result = client.CallTool("make", {{"target", "try"}});
+  const std::vector<int> answers = Answers(result["data"]["stdout"]);
+  ASSERT_EQ(answers.size(), pairs.size()) << result;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    EXPECT_EQ(Explained(pairs[i]), answers[i] == 0) << pairs[i].path << ": errno " << answers[i];
+  }
+}
+
 }  // namespace
 }  // namespace pa::testing

@@ -1,0 +1,122 @@
+#include "policy/access.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "policy/keys.h"
+#include "policy/path.h"
+#include "policy/toolchains.h"
+
+namespace pa::policy {
+namespace {
+
+using sandbox::Access;
+using sandbox::PathGrant;
+
+// Seen on 6.18, each opened or followed from inside the sandbox and from outside. Modes, limits,
+// mounts, names and command lines of others can be read.
+constexpr std::string_view kTraced[] = {
+    "auxv",  "cwd",     "environ",     "exe",    "fdinfo",       "io",           "map_files",
+    "maps",  "mem",     "numa_maps",   "root",   "smaps",        "smaps_rollup", "pagemap",
+    "stack", "syscall", "personality", "timers", "timerslack_ns"};
+// Their names can be listed; what they lead to cannot be looked at.
+constexpr std::string_view kTracedBeneath[] = {"fd", "ns"};
+
+bool IsNumber(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// The first component of `path`, which loses it and its slash.
+std::string_view TakeComponent(std::string_view& path) {
+  const std::size_t end = std::min(path.find('/'), path.size());
+  const std::string_view component = path.substr(0, end);
+  path.remove_prefix(std::min(end + 1, path.size()));
+  return component;
+}
+
+struct Secret {
+  std::string name;
+  std::string path;  // where it is
+};
+
+std::string PriceAmong(const std::vector<Secret>& secrets, const std::string& path,
+                       const std::string& home) {
+  if (!home.empty() && IsBeneath(ResolvePath(home), path)) {
+    return "gives commands the whole home, with every key and token in it";
+  }
+  if (IsBeneath("/etc/shadow", path)) return "gives commands what /etc hides from ordinary users";
+  for (const Secret& secret : secrets) {
+    if (IsBeneath(secret.path, path) || IsBeneath(path, secret.path)) {
+      return "gives commands the secrets in " + secret.name;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+GrantedPaths::GrantedPaths(std::vector<PathGrant> grants) : grants_(std::move(grants)) {
+  resolved_.reserve(grants_.size());
+  for (const PathGrant& grant : grants_) resolved_.push_back(ResolvePath(grant.path));
+}
+
+const PathGrant* GrantedPaths::Find(std::string_view path, Access right) const {
+  const PathGrant* best = nullptr;
+  for (std::size_t i = 0; i < grants_.size(); ++i) {
+    if (!sandbox::Has(grants_[i].access, right) || !IsBeneath(path, resolved_[i])) continue;
+    if (best == nullptr || grants_[i].path.size() > best->path.size()) best = &grants_[i];
+  }
+  return best;
+}
+
+bool GrantedPaths::LeadTo(std::string_view path) const {
+  return std::ranges::any_of(resolved_, [&](const std::string& granted) {
+    return IsBeneath(path, granted) || IsBeneath(granted, path);
+  });
+}
+
+std::string LineFor(const std::string& path, Access right) {
+  // `$` stands for variables there, and the root for everything.
+  if (path.contains('$') || path == "/") return "";
+  JsonWriter quoted;
+  quoted.String(path);
+  const char* key = right == Access::kWrite ? "write" : "read";
+  return std::string("filesystem: {") + key + ": [" + std::move(quoted).Take() + "]}";
+}
+
+std::string NetworkLine(bool loopback) {
+  const auto can_be_asked_for = [](const Choice& choice) {
+    return choice.name == "loopback" && choice.not_built.empty();
+  };
+  const bool known = std::ranges::any_of(FindKey("network")->choices, can_be_asked_for);
+  return loopback && known ? "network: loopback" : "network: full";
+}
+
+std::string PriceOf(const std::string& path, const std::string& home) {
+  std::vector<Secret> secrets;
+  for (const std::string& secret : SecretPaths(home)) {
+    std::error_code ignored;  // then it is not there to be uncovered
+    if (std::filesystem::exists(secret, ignored)) secrets.push_back({secret, ResolvePath(secret)});
+  }
+  return PriceAmong(secrets, path, home);
+}
+
+std::string PriceByName(const std::string& path, const std::string& home) {
+  std::vector<Secret> secrets;
+  for (const std::string& secret : SecretPaths(home)) secrets.push_back({secret, secret});
+  return PriceAmong(secrets, path, home);
+}
+
+bool NeedsTracing(std::string_view path) {
+  if (TakeComponent(path) != "" || TakeComponent(path) != "proc") return false;
+  if (!IsNumber(TakeComponent(path))) return false;
+  std::string_view part = TakeComponent(path);
+  if (part == "task" && IsNumber(TakeComponent(path))) part = TakeComponent(path);
+  if (std::ranges::find(kTraced, part) != std::end(kTraced)) return true;
+  return std::ranges::find(kTracedBeneath, part) != std::end(kTracedBeneath) && !path.empty();
+}
+
+}  // namespace pa::policy
