@@ -44,6 +44,7 @@ void Print(const ToolResult& result, TerminalView& view) {
   const bool failed = result.error.has_value();
   if (view.saw_output()) {
     view.Note(FirstLine(result.text), failed);
+    for (const std::string& denial : result.denials) view.Note(denial, true);
   } else if (failed) {
     view.Note(FirstLine(result.text), true);
     view.OnOutput(Stream::kStderr, result.text.substr(FirstLine(result.text).size()) + "\n");

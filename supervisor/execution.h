@@ -51,6 +51,8 @@ struct Captured {
 };
 
 struct Execution {
+  bool Succeeded() const { return outcome == Outcome::kExited && exit_code == 0; }
+
   Outcome outcome = Outcome::kSetupFailed;
   int exit_code = -1;  // kExited
   int signal = 0;      // kSignaled

@@ -62,7 +62,8 @@ struct ToolResult {
   std::string text;                // the text content: complete by itself
   std::vector<ResourceLink> links;
   std::vector<std::string> warnings;
-  std::string decision;  // the rule that allowed it; "" = default
+  std::vector<std::string> denials;  // as they stand in the text
+  std::string decision;              // the rule that allowed it; "" = default
   bool truncated = false;
   std::string result_uri;
 };

@@ -106,10 +106,12 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
     co_return result;
   }
   const CommandReport report = ReportOf(work, plan.argv, *allow);
+  const sandbox::Confinement confinement = allow->confinement();
   const RunOptions options{.name = report.what, .sink = call.sink, .cancel = &call.cancel};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;
-  co_return RenderCommand(report, run);
+  co_return RenderCommand(report, run,
+                          DenialsOf(run, policy::Purpose::kBuild, confinement, work, call));
 }
 
 const Tool kMake = {

@@ -50,6 +50,13 @@ inline constexpr std::string_view kCommandSchema =
     R"("duration_ms":{"type":"integer"},"working_dir":{"type":"string"},)"
     R"("stdout_omitted_bytes":{"type":"integer"},"stdout_omitted_lines":{"type":"integer"},)"
     R"("stderr_omitted_bytes":{"type":"integer"},"stderr_omitted_lines":{"type":"integer"},)"
+    R"("denials":{"type":"array","description":"what the sandbox refused, as far as the output tells",)"
+    R"("items":{"type":"object","properties":{"path":{"type":"string"},)"
+    R"("syscall":{"type":"string"},"access":{"type":"string","enum":["read","write","execute"]},)"
+    R"("blocked_by":{"type":"string"},)"
+    R"("allow_with":{"type":"string","description":"the line of policy; absent when none can"},)"
+    R"("remark":{"type":"string"},"source":{"type":"string","enum":["stderr","stdout"]}},)"
+    R"("required":["blocked_by","source"]}},)"
     R"("argv":{"type":"array","items":{"type":"string"}},"would_print":{"type":"string"},)"
     R"("confinement":{"type":"object"}},"required":["command","working_dir"]})";
 

@@ -103,7 +103,9 @@ const Tool kProjectActions = {
         "for all, chosen by operation.",
     .annotations = {.destructive = true, .open_world = true},
     .params = kParams,
-    .data_schema = R"({"type":"object","required":["command","working_dir"]})",
+    .data_schema =
+        R"({"type":"object","properties":{"denials":{"type":"array","items":{"type":"object"}}},)"
+        R"("required":["command","working_dir"]})",
     .run = Run};
 
 }  // namespace pa

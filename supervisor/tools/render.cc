@@ -45,7 +45,7 @@ void AppendStream(std::string& text, std::string_view name, const Captured& stre
 
 // One stream alone needs no heading when it is the usual one.
 std::string TextOf(const CommandReport& report, const Execution& run,
-                   const std::optional<ToolError>& error) {
+                   const std::vector<std::string>& denials, const std::optional<ToolError>& error) {
   std::string text =
       fmt::format("{}: {} in {}\n", report.what, HowItEnded(run), Took(run.duration));
   if (run.err.text.empty()) {
@@ -53,6 +53,10 @@ std::string TextOf(const CommandReport& report, const Execution& run,
   } else {
     AppendStream(text, "stdout", run.out);
     AppendStream(text, "stderr", run.err);
+  }
+  for (const std::string& denial : denials) {
+    if (!text.ends_with('\n')) text += '\n';
+    text.append(denial).append("\n");
   }
   if (error) {
     if (!text.ends_with('\n')) text += '\n';
@@ -67,7 +71,8 @@ void WriteOmitted(JsonWriter& writer, const std::string& name, const Captured& s
   writer.Field(name + "_omitted_lines", stream.omitted_lines);
 }
 
-std::string DataOf(const CommandReport& report, const Execution& run) {
+std::string DataOf(const CommandReport& report, const Execution& run,
+                   std::span<const Denial> denials) {
   JsonWriter writer;
   writer.BeginObject().Field("command", QuoteCommand(report.argv));
   writer.Field("stdout", run.out.text).Field("stderr", run.err.text);
@@ -79,9 +84,15 @@ std::string DataOf(const CommandReport& report, const Execution& run) {
   writer.Field("working_dir", report.working_dir);
   WriteOmitted(writer, "stdout", run.out);
   WriteOmitted(writer, "stderr", run.err);
+  if (!denials.empty()) WriteDenials(writer.Key("denials"), denials);
   writer.EndObject();
   return std::move(writer).Take();
 }
+
+constexpr std::string_view kWhatDenialsMean =
+    "The sandbox refused what is listed as denied. Do without it, or tell the user which line of "
+    "policy allows it; it holds once the user has written it there and the server has read it "
+    "again.";
 
 void AddStream(ToolResult& result, const std::string& name, const Captured& stream) {
   if (stream.omitted_bytes > 0) result.truncated = true;
@@ -200,12 +211,15 @@ std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& r
   return std::nullopt;
 }
 
-ToolResult RenderCommand(const CommandReport& report, const Execution& run) {
+ToolResult RenderCommand(const CommandReport& report, const Execution& run,
+                         std::span<const Denial> denials) {
   std::optional<ToolError> error = ErrorOf(report, run);
   if (run.outcome == Outcome::kSetupFailed) return RefusedCall(std::move(*error));
   ToolResult result;
-  result.data = DataOf(report, run);
-  result.text = TextOf(report, run, error);
+  for (const Denial& denial : denials) result.denials.push_back(DenialText(denial));
+  if (error && !denials.empty()) error->ai_message = std::string(kWhatDenialsMean);
+  result.data = DataOf(report, run, denials);
+  result.text = TextOf(report, run, result.denials, error);
   result.error = std::move(error);
   result.decision = report.decision;
   AddStreams(result, report.what, run);

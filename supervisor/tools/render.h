@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "supervisor/denials.h"
 #include "supervisor/tool.h"
 #include "supervisor/tools/work.h"
 
@@ -28,7 +29,8 @@ struct CommandReport {
   std::string decision;  // Allow::rule()
   bool git = false;      // a failure gets the hint about git
 };
-ToolResult RenderCommand(const CommandReport& report, const Execution& run);
+ToolResult RenderCommand(const CommandReport& report, const Execution& run,
+                         std::span<const Denial> denials = {});
 
 // Links to what was stored of the streams of `what`, and that something is left out.
 void AddStreams(ToolResult& result, const std::string& what, const Execution& run);

@@ -66,6 +66,22 @@ TEST(RenderTest, FailureKeepsTheData) {
   EXPECT_NE(result.text.find("bad\n"), std::string::npos);
 }
 
+TEST(RenderTest, DenialsStandInBothParts) {
+  const std::vector<Denial> denials = {{.path = "/h/key",
+                                        .access = "read",
+                                        .blocked_by = "landlock: read not granted by the policy",
+                                        .allow_with = R"(filesystem: {read: ["/h/key"]})",
+                                        .source = "stderr"}};
+  const ToolResult result = RenderCommand(Report(), Exited(1), denials);
+  const auto data = ParseJson(result.data);
+  ASSERT_EQ(data->Find("denials")->Items().size(), 1u);
+  EXPECT_EQ(data->Find("denials")->Items()[0].Find("path")->AsString(), "/h/key");
+  ASSERT_EQ(result.denials.size(), 1u);
+  EXPECT_NE(result.text.find("\n" + result.denials[0] + "\n"), std::string::npos) << result.text;
+  EXPECT_NE(result.error->ai_message.find("denied"), std::string::npos);
+  EXPECT_EQ(ParseJson(RenderCommand(Report(), Exited(1)).data)->Find("denials"), nullptr);
+}
+
 TEST(RenderTest, KilledIsNeverSuccess) {
   Execution killed = Ended(Outcome::kSignaled);
   killed.signal = SIGKILL;

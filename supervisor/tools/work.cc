@@ -42,6 +42,17 @@ std::expected<std::string, ToolError> Require(const std::string& program, const 
   return std::move(*path);
 }
 
+std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
+                              const sandbox::Confinement& confinement, const Work& work,
+                              const CallContext& call) {
+  if (run.Succeeded()) return {};  // the usual case pays for none of this
+  return DenialsOf(run, {.policy = *call.policy,
+                         .purpose = purpose,
+                         .confinement = confinement,
+                         .directory = work.directory.path(),
+                         .search_path = WorkEnvironment(call)["PATH"]});
+}
+
 std::map<std::string, std::string> WorkEnvironment(const CallContext& call) {
   return policy::CommandEnvironment(*call.policy, call.ambient);
 }

@@ -16,6 +16,7 @@
 
 #include "policy/decide.h"
 #include "policy/working_directory.h"
+#include "supervisor/denials.h"
 #include "supervisor/tool.h"
 
 namespace pa {
@@ -42,6 +43,11 @@ std::expected<policy::Allow, ToolError> Permit(const Work& work, const CallConte
 // The absolute path of the program that is run.
 std::expected<std::string, ToolError> Require(const std::string& program, const Work& work,
                                               const CallContext& call);
+
+// What of a failure was the sandbox's doing: `confinement` is that of the call, whose Allow is used up.
+std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
+                              const sandbox::Confinement& confinement, const Work& work,
+                              const CallContext& call);
 
 // The environment of every command, without what changes the meaning of make or git behind our
 // back.

@@ -1,0 +1,48 @@
+// What a command prints, read for refusals: whatever it is, few names come of it, each can be shown and
+// stands in the text, and reading the same lines twice says nothing new.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/utf8.h"
+#include "supervisor/refusals.h"
+#include "tests/fuzz/check.h"
+
+namespace pa {
+namespace {
+
+bool IsControl(char c) { return (c >= 0 && c < ' ') || c == 0x7f; }
+
+// What of the text can stand in a name: colours are taken out before.
+bool StandsIn(std::string_view text, std::string_view name) {
+  if (name.ends_with(".lock")) name.remove_suffix(5);
+  return text.contains('\x1b') || text.contains(name);
+}
+
+void CheckRefusal(std::string_view text, const Refusal& refusal) {
+  Check(refusal.names.size() <= kMaxRefusalNames);
+  const bool network =
+      refusal.reason == Reason::kNoNetwork || refusal.reason == Reason::kLocalSocket;
+  Check(network == refusal.names.empty());
+  Check(network || refusal.uses != 0);
+  for (const std::string& name : refusal.names) {
+    Check(!name.empty() && name.size() < 5000 && IsValidUtf8(name));
+    Check(std::ranges::none_of(name, IsControl));
+    Check(StandsIn(text, name));
+  }
+}
+
+}  // namespace
+}  // namespace pa
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const std::vector<pa::Refusal> refusals = pa::ReadRefusals(text);
+  pa::Check(refusals.size() <= pa::kMaxRefusals);
+  for (const pa::Refusal& refusal : refusals) pa::CheckRefusal(text, refusal);
+  if (2 * size + 1 <= pa::kMaxRefusalText) {
+    pa::Check(pa::ReadRefusals(text + "\n" + text).size() >= refusals.size());
+  }
+  return 0;
+}

@@ -1,0 +1,215 @@
+// Denials of the real server: each refusal beside what looks like one, and the line that it names
+// written into the policy, under which the same command succeeds.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/unique_fd.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Denials : public ::testing::Test {
+ protected:
+  Denials() {
+    WriteText(key(), "the key\n");
+    WriteText(file(), "before\n");
+    WriteText(outside() + "/prog", "#!/bin/sh\necho ran\n");
+    fs::permissions(outside() + "/prog", fs::perms::owner_all);
+  }
+  std::string home() const { return fs::canonical(project_.home()).string(); }
+  std::string outside() const { return fs::canonical(project_.outside()).string(); }
+  std::string key() const { return project_.home().string() + "/.ssh/id"; }
+  std::string file() const { return project_.outside().string() + "/file"; }
+
+  // The result of `recipe` under a policy of that one line.
+  Json Make(const std::string& recipe, const std::string& line = "") {
+    WriteText(project_.root() / "Makefile", ".PHONY: t\nt:\n\t@" + recipe + "\n");
+    return Call("make", {{"target", "t"}}, line);
+  }
+  Json Call(const char* tool, const Json& arguments, const std::string& line = "") {
+    WriteText(project_.home() / ".config/project-actions/policy.yaml",
+              "version: 1\n" + line + "\n");
+    McpClient client(project_.Server());
+    client.Initialize();
+    return client.Await(client.StartTool(tool, arguments))["result"];
+  }
+  static Json Of(const Json& result) {
+    return result["structuredContent"]["data"].value("denials", Json::array());
+  }
+  // The only denial; an empty object where there is none.
+  static Json OneOf(const Json& result) {
+    const Json denials = Of(result);
+    EXPECT_EQ(denials.size(), 1u) << result;
+    return denials.empty() ? Json::object() : denials[0];
+  }
+  Json Explained(const std::string& path) {
+    const ProgramResult result =
+        RunProgram({.command = {BuiltProgram("PA_SERVER"), "policy", "explain", path, "--json",
+                                "--root", project_.root()},
+                    .environment = {"HOME=" + project_.home().string()},
+                    .directory = project_.root()});
+    return Json::parse(result.output);
+  }
+
+  // The recipe is refused, says so of `path`, and succeeds under the line that it names.
+  void IsLifted(const std::string& recipe, const std::string& path, const std::string& access,
+                const std::string& expected_line) {
+    const Json refused = Make(recipe);
+    EXPECT_TRUE(refused["isError"]) << refused;
+    const Json denial = OneOf(refused);
+    EXPECT_EQ(denial.value("path", ""), path) << recipe;
+    EXPECT_EQ(denial.value("access", ""), access) << recipe;
+    EXPECT_EQ(denial.value("allow_with", ""), expected_line) << recipe;
+    EXPECT_EQ(denial.value("source", ""), "stderr") << recipe;
+    const std::string text = refused["content"][0]["text"];
+    EXPECT_NE(text.find("denied: " + access + " " + path), std::string::npos) << text;
+    EXPECT_NE(text.find(expected_line), std::string::npos) << text;
+    EXPECT_FALSE(Explained(path)["uses"][0][access]["allowed"]) << path;
+    const Json allowed = Make(recipe, expected_line);
+    EXPECT_FALSE(allowed.value("isError", true)) << allowed;
+    EXPECT_TRUE(Of(allowed).empty()) << allowed;
+    EXPECT_TRUE(Explained(path)["uses"][0][access]["allowed"]) << path;
+  }
+  std::string Read(const std::string& path) { return "filesystem: {read: [\"" + path + "\"]}"; }
+  std::string Write(const std::string& path) { return "filesystem: {write: [\"" + path + "\"]}"; }
+
+  Project project_{""};
+};
+
+TEST_F(Denials, Reading) {
+  const std::string path = home() + "/.ssh/id";
+  IsLifted("cat " + key(), path, "read", Read(path));
+  IsLifted("cat ~/.ssh/id", path, "read", Read(path));
+  IsLifted("cp " + key() + " copy", path, "read", Read(path));
+  fs::create_symlink(key(), project_.root() / "link");
+  IsLifted("cat link", path, "read", Read(path));
+  IsLifted("ls " + outside(), outside(), "read", Read(outside()));
+}
+
+TEST_F(Denials, ASecretIsSaidToBeOne) {
+  const Json denial = OneOf(Make("cat " + key()));
+  EXPECT_EQ(denial["remark"],
+            "gives commands the secrets in " + project_.home().string() + "/.ssh");
+  const Json explained = Explained(home() + "/.ssh/id");
+  EXPECT_EQ(denial["allow_with"], explained["allow_with"]);
+  EXPECT_EQ(denial["remark"], explained["remark"]);
+}
+
+TEST_F(Denials, Writing) {
+  const std::string directory = Write(outside());
+  IsLifted("echo x > " + outside() + "/new", outside() + "/new", "write", directory);
+  IsLifted("mkdir -p " + outside() + "/a/b", outside() + "/a", "write", directory);
+  IsLifted("touch " + outside() + "/touched", outside() + "/touched", "write", directory);
+  IsLifted("cp Makefile " + outside() + "/m", outside() + "/m", "write", directory);
+  IsLifted("echo after | tee " + file(), outside() + "/file", "write", Write(outside() + "/file"));
+  EXPECT_EQ(ReadText(file()), "after\n");
+  IsLifted("rm " + file(), outside() + "/file", "write", directory);
+}
+
+TEST_F(Denials, Executing) {
+  IsLifted("env " + outside() + "/prog", outside() + "/prog", "execute", Read(outside() + "/prog"));
+}
+
+TEST_F(Denials, Network) {
+  const std::string bash = "/bin/bash";
+  if (access(bash.c_str(), X_OK) != 0) GTEST_SKIP() << "no bash, whose /dev/tcp this uses";
+  const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener.get(), 8), 0);
+  getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+  const std::string recipe = bash + " -c ': > /dev/tcp/127.0.0.1/" + port + "'";
+  const Json refused = Make(recipe);
+  const Json denial = OneOf(refused);
+  EXPECT_EQ(denial.value("syscall", ""), "socket") << refused;
+  EXPECT_EQ(denial.value("blocked_by", ""), "seccomp: network not granted by the policy");
+  const std::string line = denial.value("allow_with", "");
+  EXPECT_TRUE(line.starts_with("network: ")) << line;
+  const Json allowed = Make(recipe, "network: full");
+  EXPECT_FALSE(allowed.value("isError", true)) << allowed;
+  const Json closed = Make(bash + " -c ': > /dev/tcp/127.0.0.1/1'", "network: full");
+  EXPECT_TRUE(closed["isError"]);
+  EXPECT_TRUE(Of(closed).empty()) << "nobody listens there: " << closed;
+}
+
+TEST_F(Denials, OfAHook) {
+  project_.InitGit();
+  WriteText(project_.root() / "a", "a");
+  const fs::path hook = project_.root() / ".git/hooks/pre-commit";
+  WriteText(hook, "#!/bin/sh\ncat " + file() + "\n");
+  fs::permissions(hook, fs::perms::owner_all);
+  ASSERT_EQ(project_.Git({"add", "a"}).exit_code, 0);
+  const Json refused = Call("git_commit", {{"message", "m"}});
+  const Json denial = OneOf(refused);
+  EXPECT_EQ(denial.value("path", ""), outside() + "/file") << refused;
+  const Json allowed = Call("git_commit", {{"message", "m"}}, denial.value("allow_with", ""));
+  EXPECT_FALSE(allowed.value("isError", true)) << allowed;
+}
+
+// What fails outside the sandbox just so.
+TEST_F(Denials, OrdinaryFailuresAreNone) {
+  WriteText(project_.root() / "tool", "#!/bin/sh\n");
+  WriteText(project_.root() / "shut", "");
+  fs::permissions(project_.root() / "shut", fs::perms::none);
+  for (const std::string& recipe : {
+           std::string("cat none"),
+           "cat " + outside() + "/none",
+           "cat " + home() + "/.ssh/none",
+           std::string("cat /nonexistent/none"),
+           std::string("./tool"),
+           outside() + "/file",
+           "env " + outside() + "/file",
+           std::string("mkdir /proc/x"),
+           std::string("echo 'cat: ") + project_.root().string() +
+               "/Makefile: Permission denied' >&2; false",
+           std::string("false"),
+       }) {
+    const Json result = Make(recipe);
+    EXPECT_TRUE(result["isError"]) << recipe;
+    EXPECT_TRUE(Of(result).empty()) << recipe << result;
+  }
+  const Json shut = Make("cat shut");
+  EXPECT_EQ(shut.value("isError", false), geteuid() != 0) << shut;
+  EXPECT_TRUE(Of(shut).empty()) << shut;
+}
+
+// A file that is shut by its mode and not granted either: root is kept out by the sandbox alone.
+TEST_F(Denials, WhatIsShutByItsModeIsOrdinaryButForRoot) {
+  fs::permissions(file(), fs::perms::none);
+  EXPECT_EQ(Of(Make("cat " + file())).size(), geteuid() == 0 ? 1u : 0u);
+  fs::permissions(project_.outside(), fs::perms::none);
+  EXPECT_EQ(Of(Make("echo x > " + outside() + "/new")).size(), geteuid() == 0 ? 1u : 0u);
+  fs::permissions(project_.outside(), fs::perms::owner_all);
+}
+
+TEST_F(Denials, SuccessIsNotLookedAt) {
+  const Json result = Make("cat " + key() + " || true");
+  EXPECT_FALSE(result.value("isError", true)) << result;
+  EXPECT_TRUE(Of(result).empty()) << result;
+}
+
+TEST_F(Denials, PeopleSeeThem) {
+  WriteText(project_.root() / "Makefile", ".PHONY: t\nt:\n\t@cat " + key() + "\n");
+  const ProgramResult result =
+      RunProgram({.command = {BuiltProgram("PA_SERVER"), "call", "make", R"({"target":"t"})",
+                              "--enable", "make", "--root", project_.root()},
+                  .environment = {"HOME=" + project_.home().string()},
+                  .directory = project_.root()});
+  EXPECT_NE(result.errors.find("denied: read "), std::string::npos) << result.errors;
+}
+
+}  // namespace
+}  // namespace pa::testing
