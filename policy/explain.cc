@@ -140,10 +140,29 @@ std::string ToolJson(const Policy& policy, const std::string& tool, bool enabled
 
 // What a path that was asked about stands for.
 struct Meaning {
+  std::string asked;      // absolute, symlinks and all
   std::string path;       // resolved
   std::string directory;  // where a call would work
   bool traced = false;    // NeedsTracing
 };
+
+constexpr const char* kHidden =
+    "mounts: commands have a view of their own, in which no name leads there";
+
+// /proc/PID of a process outside a pid namespace.
+bool IsOtherProcess(std::string_view path) {
+  constexpr std::string_view kProc = "/proc/";
+  return path.starts_with(kProc) && path.size() > kProc.size() && path[kProc.size()] >= '0' &&
+         path[kProc.size()] <= '9';
+}
+
+bool IsHidden(const sandbox::View& view, const std::vector<PathGrant>& grants,
+              const Meaning& meaning) {
+  if (IsOtherProcess(meaning.asked)) return true;
+  std::vector<sandbox::Mount> mounts = sandbox::PlanOwnMounts(view, grants);
+  mounts.insert(mounts.end(), view.mounts.begin(), view.mounts.end());
+  return !sandbox::CanBeNamed(mounts, meaning.asked);
+}
 
 // What the running process would see there is for each command its own.
 bool IsOwnState(const std::filesystem::path& path) {
@@ -157,6 +176,7 @@ Meaning Understand(const Policy& policy, const std::string& path) {
   const std::filesystem::path asked =
       (std::filesystem::path(policy.roots.front()) / path).lexically_normal();
   Meaning meaning;
+  meaning.asked = asked.string();
   meaning.traced = NeedsTracing(asked.string());
   // Followed by us, /proc/1/root would lead where it leads no command.
   const bool as_asked = meaning.traced || IsOwnState(asked);
@@ -165,13 +185,29 @@ Meaning Understand(const Policy& policy, const std::string& path) {
   return meaning;
 }
 
-GrantedPaths GrantedFor(const Policy& policy, Purpose purpose, const Meaning& meaning) {
+GrantedPaths GrantedFor(const Policy& policy, Purpose purpose, const Meaning& meaning,
+                        const sandbox::View* view) {
   if (meaning.traced) return GrantedPaths({});
-  return GrantedPaths(GrantsFor(policy, purpose, meaning.directory));
+  std::vector<PathGrant> grants = GrantsFor(policy, purpose, meaning.directory);
+  if (view != nullptr && IsHidden(*view, grants, meaning)) return GrantedPaths({});
+  return GrantedPaths(std::move(grants));
+}
+
+// Granted under another name: what helps is that name, and no policy.
+bool IsHiddenOnly(const Policy& policy, const Meaning& meaning, const sandbox::View* view) {
+  if (view == nullptr || meaning.traced) return false;
+  const std::vector<PathGrant> grants = GrantsFor(policy, Purpose::kBuild, meaning.directory);
+  return IsHidden(*view, grants, meaning) &&
+         GrantedPaths(grants).Find(meaning.path, Access::kRead) != nullptr;
 }
 
 void AddRemedy(const Policy& policy, const Meaning& meaning, const std::string& remedy,
-               Explanation& out, JsonWriter& w) {
+               const sandbox::View* view, Explanation& out, JsonWriter& w) {
+  if (IsHiddenOnly(policy, meaning, view)) {
+    w.Field("blocked_by", kHidden);
+    out.text += std::string(kHidden) + "; " + meaning.path + " does\n";
+    return;
+  }
   if (meaning.traced) {
     w.Field("blocked_by", kTracingRefused);
     out.text += std::string(kTracingRefused) + "; no line of policy changes that\n";
@@ -188,7 +224,7 @@ void AddRemedy(const Policy& policy, const Meaning& meaning, const std::string& 
 
 }  // namespace
 
-Explanation ExplainPath(const Policy& policy, const std::string& path) {
+Explanation ExplainPath(const Policy& policy, const std::string& path, const sandbox::View* view) {
   const Meaning meaning = Understand(policy, path);
   Explanation out;
   out.text = path == meaning.path ? path : path + " is " + meaning.path;
@@ -198,7 +234,7 @@ Explanation ExplainPath(const Policy& policy, const std::string& path) {
   w.Key("uses").BeginArray();
   std::string remedy;
   for (const Use& use : kUses) {
-    const GrantedPaths granted = GrantedFor(policy, use.purpose, meaning);
+    const GrantedPaths granted = GrantedFor(policy, use.purpose, meaning, view);
     if (use.purpose == Purpose::kBuild) remedy = Remedy(granted, meaning.path);
     out.text += std::string(use.name) + ":\n";
     w.BeginObject().Field("use", use.name);
@@ -210,7 +246,7 @@ Explanation ExplainPath(const Policy& policy, const std::string& path) {
     w.EndObject();
   }
   w.EndArray();
-  AddRemedy(policy, meaning, remedy, out, w);
+  AddRemedy(policy, meaning, remedy, view, out, w);
   out.json = std::move(w.EndObject()).Take();
   return out;
 }

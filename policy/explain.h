@@ -10,6 +10,7 @@
 #include <string>
 
 #include "policy/policy.h"
+#include "sandbox/view_plan.h"
 
 namespace pa::policy {
 
@@ -18,8 +19,10 @@ struct Explanation {
   std::string json;
 };
 
-// A relative `path` is one in the first root.
-Explanation ExplainPath(const Policy& policy, const std::string& path);
+// A relative `path` is one in the first root. `view`: what commands see when they have namespaces, null
+// when they have none.
+Explanation ExplainPath(const Policy& policy, const std::string& path,
+                        const sandbox::View* view = nullptr);
 // `read_only`: the tool's annotation.
 Explanation ExplainTool(const Policy& policy, const std::string& tool, bool read_only);
 

@@ -46,10 +46,7 @@ enum class Cause {
   kItself,  // it would fail outside as well
 };
 
-// What is not granted cannot be seen either.
-bool HasMounts(const Confined& confined) {
-  return confined.confinement.namespaces != sandbox::Namespaces::kOff;
-}
+bool HasMounts(const Confined& confined) { return confined.namespaces; }
 
 class Judge {
  public:
@@ -104,6 +101,7 @@ std::optional<Denial> Judge::Of(const Refusal& refusal) {
 
 std::optional<Denial> Judge::OfNetwork(const Refusal& refusal) const {
   if (refusal.reason == Reason::kLocalSocket) {
+    if (confined_.namespaces) return std::nullopt;  // there they may be made
     return Denial{.syscall = "socket",
                   .blocked_by = "seccomp: local sockets are closed to commands"};
   }
@@ -115,7 +113,7 @@ std::optional<Denial> Judge::OfNetwork(const Refusal& refusal) const {
   }
   return Denial{.syscall = "socket",
                 .blocked_by = "seccomp: network not granted by the policy",
-                .allow_with = policy::NetworkLine(refusal.loopback)};
+                .allow_with = policy::NetworkLine(refusal.loopback && confined_.namespaces)};
 }
 
 // The private TMPDIR is granted by no policy, and empty again by now: what was there cannot be judged.
@@ -290,8 +288,10 @@ std::vector<Denial> FindDenials(const CommandOutput& output, const Confined& con
   return denials;
 }
 
-std::vector<Denial> DenialsOf(const Execution& run, const Confined& confined) {
+std::vector<Denial> DenialsOf(const Execution& run, const Confined& with_any_sight) {
   if (run.Succeeded() || run.outcome == Outcome::kSetupFailed) return {};
+  Confined confined = with_any_sight;
+  confined.namespaces = run.namespaces;
   std::function<bool(const std::string&)> may_see;
   if (HasMounts(confined)) {
     may_see = [granted = policy::GrantedPaths(confined.confinement.paths)](

@@ -51,6 +51,7 @@ struct Confined {
   const sandbox::Confinement& confinement;
   const std::string& directory;
   std::string search_path = {};  // PATH, for programs that are named without a directory
+  bool namespaces = false;       // what is not granted cannot be seen either
 };
 
 // Nothing for a command that succeeded or was never run.

@@ -78,7 +78,8 @@ class DenialsTest : public policy::PolicyTest {
   std::vector<Denial> Find(const std::string& err, const std::string& out = "") {
     const policy::PolicyPtr policy = Load();
     return FindDenials({.err = err, .out = out},
-                       {*policy, purpose_, confinement_, directory_, "/s:/h:/p"}, probe_);
+                       {*policy, purpose_, confinement_, directory_, "/s:/h:/p", namespaces_},
+                       probe_);
   }
   // The one denial; an empty one where there is none.
   Denial One(const std::string& err) {
@@ -90,6 +91,7 @@ class DenialsTest : public policy::PolicyTest {
   FakeProbe probe_;
   sandbox::Confinement confinement_;
   Purpose purpose_ = Purpose::kBuild;
+  bool namespaces_ = false;
   std::string directory_ = "/p";
 };
 
@@ -303,7 +305,7 @@ TEST_F(DenialsTest, OnlyFailuresAreLookedAt) {
 // With mounts of its own a command cannot see what is not granted, and must not learn it from us.
 class HiddenDenialsTest : public DenialsTest {
  protected:
-  HiddenDenialsTest() { confinement_.namespaces = static_cast<sandbox::Namespaces>(1); }
+  HiddenDenialsTest() { namespaces_ = true; }
 };
 
 TEST_F(HiddenDenialsTest, WhatIsSaidOfHiddenPathsDoesNotDependOnWhatIsThere) {

@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "policy/decide.h"
+#include "policy/working_directory.h"
 #include "supervisor/log.h"
 #include "supervisor/version.h"
 
@@ -71,6 +73,25 @@ std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
   LogSources(*loaded.policy);
   LogInfo("worker: " + *worker);
   return EngineParts{.policy = std::move(loaded.policy), .worker = *worker};
+}
+
+sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& environment) {
+  const policy::PolicyPtr policy = parts.policy;
+  const auto directory = policy::ValidateWorkingDirectory(*policy, "");
+  if (!directory || policy->namespaces == sandbox::Namespaces::kOff) return sandbox::ProbeKernel();
+  // Any read-only tool: what it may see is not asked.
+  const policy::Decision decision = policy::Decide(*policy, {.tool = "make_targets",
+                                                             .directory = &*directory,
+                                                             .purpose = policy::Purpose::kInspect,
+                                                             .read_only = true});
+  const auto* allow = std::get_if<policy::Allow>(&decision);
+  if (allow == nullptr) return sandbox::ProbeKernel();
+  Loop loop;
+  Engine engine(loop.get(), std::move(parts), environment);
+  Detach(engine.runner().Probe(*directory, *allow, policy),
+         [&](const Execution&) { engine.runner().Shutdown([] {}); });
+  loop.Run();
+  return engine.runner().Kernel();
 }
 
 Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environment)

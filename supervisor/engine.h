@@ -59,6 +59,9 @@ struct EngineParts {
 std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
     const CommonOptions& options, const Environment& environment);
 
+// What the kernel gives to commands under this policy, seen by trying: whether there are namespaces.
+sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& environment);
+
 class Engine {
  public:
   Engine(uv_loop_t* loop, EngineParts parts, const Environment& environment);

@@ -63,6 +63,7 @@ struct Execution {
   std::chrono::milliseconds time_limit{0};  // kTimedOut
   bool time_limit_is_policys = false;       // limits.wall_time, not the call's timeout_ms
   std::string warning;                      // for whoever reads the result
+  bool namespaces = false;                  // it had its own view
   std::uint32_t strays_killed = 0;          // processes that outlived the command
   std::uint32_t probe_denied = 0;           // action kProbe: as in worker/status.h
   std::uint32_t probe_tried = 0;

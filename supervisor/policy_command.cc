@@ -5,7 +5,9 @@
 
 #include "policy/explain.h"
 #include "policy/load.h"
+#include "supervisor/engine.h"
 #include "supervisor/tool.h"
+#include "supervisor/view_cache.h"
 
 namespace pa {
 namespace {
@@ -56,15 +58,35 @@ int RunPolicySchema() {
   return 0;
 }
 
+namespace {
+
+// Nothing where commands have no namespaces, and where none can run at all.
+std::shared_ptr<const sandbox::View> ViewOfCommands(const policy::PolicyPtr& policy,
+                                                    const CommonOptions& options,
+                                                    const Environment& environment) {
+  const Result<std::string> worker = FindWorker(options.worker);
+  if (!worker) return nullptr;
+  const sandbox::KernelFeatures kernel =
+      LookAtKernel({.policy = policy, .worker = *worker}, environment);
+  if (kernel.namespaces != sandbox::KernelFeatures::Granted::kYes) return nullptr;
+  return ViewCache().For(policy);
+}
+
+}  // namespace
+
 int RunPolicyExplain(const PolicyExplainCommand& command, const Environment& environment) {
   const auto loaded = policy::LoadPolicy(SourcesOf(command.common, environment));
   if (!loaded.policy) return PrintDiagnostics(loaded);
   LogSources(*loaded.policy);
   const Tool* tool = FindTool(command.subject);
+  const auto explain_path = [&] {
+    const auto view = ViewOfCommands(loaded.policy, command.common, environment);
+    return policy::ExplainPath(*loaded.policy, command.subject, view.get());
+  };
   const policy::Explanation explanation =
       tool != nullptr
           ? policy::ExplainTool(*loaded.policy, command.subject, tool->annotations.read_only)
-          : policy::ExplainPath(*loaded.policy, command.subject);
+          : explain_path();
   Print(command.json ? explanation.json : explanation.text);
   return 0;
 }

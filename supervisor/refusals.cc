@@ -459,6 +459,8 @@ std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
     const std::string whole = std::string(front) + " " + std::string(behind);
     refusal.uses = UsesOf(whole, segments, refusal.names, before);
     NameTheLock(line, refusal);
+    // What is not in sight cannot be asked about either: ls looks before it opens.
+    if (refusal.uses == 0 && refusal.reason == Reason::kAbsent) refusal.uses = kTriedRead;
     if (refusal.uses == 0) return std::nullopt;
     return refusal;
   }

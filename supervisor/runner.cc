@@ -351,6 +351,7 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
   Execution execution = co_await task;
   execution.time_limit = milliseconds(allow.limits().wall_time_ms);
   execution.time_limit_is_policys = execution.time_limit >= policy->limits.wall_time;
+  execution.namespaces = (*slot)->view.base != nullptr;
   slots.Release(std::move(*slot), command.tmp_clean());
   co_return execution;
 }

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/random.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
@@ -118,6 +119,7 @@ World::~World() {
     for (pid_t pid : left) kill(pid, SIGKILL);
     return left.empty();
   });
+  umount2((project_.root() / "empty").c_str(), MNT_DETACH);  // of an attempt that mounted there
   shmctl(shared_memory_, IPC_RMID, nullptr);
   bystander_in_.reset();
   waitpid(bystander_, nullptr, 0);

@@ -37,7 +37,7 @@ class Denials : public ::testing::Test {
   }
   Json Call(const char* tool, const Json& arguments, const std::string& line = "") {
     WriteText(project_.home() / ".config/project-actions/policy.yaml",
-              "version: 1\n" + line + "\n");
+              "version: 1\nnamespaces: " + namespaces_ + "\n" + line + "\n");
     McpClient client(project_.Server());
     client.Initialize();
     return client.Await(client.StartTool(tool, arguments))["result"];
@@ -82,6 +82,7 @@ class Denials : public ::testing::Test {
   std::string Read(const std::string& path) { return "filesystem: {read: [\"" + path + "\"]}"; }
   std::string Write(const std::string& path) { return "filesystem: {write: [\"" + path + "\"]}"; }
 
+  std::string namespaces_ = "off";
   Project project_{""};
 };
 
@@ -157,6 +158,39 @@ TEST_F(Denials, OfAHook) {
   EXPECT_EQ(denial.value("path", ""), outside() + "/file") << refused;
   const Json allowed = Call("git_commit", {{"message", "m"}}, denial.value("allow_with", ""));
   EXPECT_FALSE(allowed.value("isError", true)) << allowed;
+}
+
+// Where what is not granted is not in sight.
+class HiddenDenials : public Denials {
+ protected:
+  void SetUp() override {
+    namespaces_ = "require";
+    if (Make("true").value("isError", true)) GTEST_SKIP() << "no namespaces are granted here";
+  }
+};
+
+TEST_F(HiddenDenials, EachLineLiftsItsOwn) {
+  IsLifted("cat " + key(), home() + "/.ssh/id", "read", Read(home() + "/.ssh/id"));
+  IsLifted("ls " + outside(), outside(), "read", Read(outside()));
+  IsLifted("touch " + outside() + "/new", outside() + "/new", "write", Write(outside()));
+}
+
+TEST_F(HiddenDenials, ALoopbackOfItsOwnIsWhatALocalTestNeeds) {
+  const std::string bash = "/bin/bash";
+  if (access(bash.c_str(), X_OK) != 0) GTEST_SKIP() << "no bash, whose /dev/tcp this uses";
+  const std::string recipe = bash + " -c ': > /dev/tcp/127.0.0.1/1'";
+  EXPECT_EQ(OneOf(Make(recipe)).value("allow_with", ""), "network: loopback");
+  const Json allowed = Make(recipe, "network: loopback");
+  EXPECT_NE(allowed.dump().find("Connection refused"), std::string::npos) << allowed;
+  EXPECT_TRUE(Of(allowed).empty()) << allowed;
+}
+
+TEST_F(HiddenDenials, OrdinaryFailuresAreNone) {
+  for (const char* recipe : {"cat none", "cat /usr/none", "cat /nonexistent/none", "false"}) {
+    const Json result = Make(recipe);
+    EXPECT_TRUE(result["isError"]) << recipe;
+    EXPECT_TRUE(Of(result).empty()) << recipe << result;
+  }
 }
 
 // What fails outside the sandbox just so.

@@ -38,8 +38,17 @@ bool IsHarmless(const fs::path& path) {
   return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
 }
 
-class Explain : public ::testing::Test {
+// The walls that there are, as the policy asks for them.
+class Explain : public ::testing::TestWithParam<const char*> {
  protected:
+  void SetUp() override {
+    if (std::string_view(GetParam()) == "off") return;
+    const ProgramResult doctor =
+        RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"}});
+    const Json report = Json::parse(doctor.output, nullptr, false);
+    if (!report.is_object() || report["kernel"]["namespaces"] != "yes")
+      GTEST_SKIP() << "no namespaces are granted here";
+  }
   Explain() {
     fs::copy_file(BuiltProgram("PA_TRY_PATHS"), project_.root() / "try_paths");
     for (const fs::path& top : {project_.root(), project_.home(), project_.outside()}) {
@@ -51,7 +60,7 @@ class Explain : public ::testing::Test {
     fs::create_symlink(project_.outside() / "file", project_.root() / "link");
     fs::create_directory_symlink(project_.outside(), project_.home() / "link");
     WriteText(project_.home() / ".config/project-actions/policy.yaml",
-              "version: 1\nnamespaces: off\nfilesystem:\n  read: [" +
+              "version: 1\nnamespaces: " + std::string(GetParam()) + "\nfilesystem:\n  read: [" +
                   (project_.outside() / "sub").string() + "]\n  write: [" +
                   (project_.home() / "sub").string() + "]\n");
   }
@@ -153,7 +162,7 @@ class Explain : public ::testing::Test {
   std::map<std::string, Json> explained_;
 };
 
-TEST_F(Explain, WhatIsExplainedIsWhatHappens) {
+TEST_P(Explain, WhatIsExplainedIsWhatHappens) {
   std::vector<Pair> pairs;
   for (int rounds = 0; pairs.size() < kPairs && rounds < 40; ++rounds) {
     for (Pair& pair : Possible(Draw(200))) pairs.push_back(std::move(pair));
@@ -180,7 +189,7 @@ TEST_F(Explain, WhatIsExplainedIsWhatHappens) {
 }
 
 // Whatever is granted, Landlock lets no command look into processes outside: this one, for example.
-TEST_F(Explain, OtherProcesses) {
+TEST_P(Explain, OtherProcesses) {
   const std::string process = "/proc/" + std::to_string(getpid()) + "/";
   std::vector<Pair> pairs;
   for (const char* name : {"environ", "maps", "auxv", "mem", "fdinfo", "root/etc/passwd", "cwd",
@@ -197,6 +206,9 @@ TEST_F(Explain, OtherProcesses) {
     EXPECT_EQ(Explained(pairs[i]), answers[i] == 0) << pairs[i].path << ": errno " << answers[i];
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Namespaces, Explain, ::testing::Values("off", "require"),
+                         [](const auto& tested) { return std::string(tested.param); });
 
 }  // namespace
 }  // namespace pa::testing
