@@ -223,7 +223,7 @@ void AddLimits(const Facts& facts, Report& report) {
   const ResourceLimits& limits = facts.limits;
   report.push_back(Limit("wall_time", limits.wall_time_ms, Enforced("wall_time", "guardian")));
   report.push_back(Limit("cpu_time", limits.cpu_seconds,
-                         Partly("cpu_time", "rlimit",
+                         Partly("cpu_time", "guardian, rlimit",
                                 "each process by itself; a cgroup would count them together. "
                                 "wall_time bounds them all")));
   report.push_back(Limit(

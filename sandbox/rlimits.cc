@@ -48,8 +48,9 @@ SysResult<void> ApplyLimits(const ResourceLimits& limits, std::uint64_t present_
   const Wanted all[] = {
       // A core file is a copy of the command's memory in the user's tree, as large as that memory.
       {RLIMIT_CORE, "RLIMIT_CORE", 0, 0},
-      // SIGXCPU first, SIGKILL a second later to whoever ignores it.
-      {RLIMIT_CPU, "RLIMIT_CPU", cpu, cpu + 1},
+      // A second after the guardian has its turn, which can say what happened: SIGXCPU, and another
+      // second later SIGKILL to whoever ignores it.
+      {RLIMIT_CPU, "RLIMIT_CPU", cpu == 0 ? 0 : cpu + 1, cpu + 2},
       {RLIMIT_NOFILE, "RLIMIT_NOFILE", files, files},
       {RLIMIT_FSIZE, "RLIMIT_FSIZE", limits.file_bytes, limits.file_bytes},
       {RLIMIT_NPROC, "RLIMIT_NPROC", limits.processes == 0 ? 0 : tasks, tasks},

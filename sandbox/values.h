@@ -59,7 +59,7 @@ enum class MountKind : std::uint8_t {
 
 // Ceilings for one request. 0 means no limit of this kind.
 struct ResourceLimits {
-  std::uint64_t cpu_seconds = 0;   // RLIMIT_CPU, per process
+  std::uint64_t cpu_seconds = 0;   // per process, sampled by the guardian; RLIMIT_CPU as backstop
   std::uint64_t memory_bytes = 0;  // resident memory of the whole tree, sampled by the guardian
   std::uint64_t processes = 0;     // processes of the whole tree, sampled; RLIMIT_NPROC as backstop
   std::uint64_t open_files = 0;    // RLIMIT_NOFILE, per process

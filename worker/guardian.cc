@@ -54,13 +54,16 @@ std::uint64_t MonotonicMicroseconds() {
          static_cast<std::uint64_t>(now.tv_nsec) / 1000;
 }
 
+bool IsSampled(const sandbox::ResourceLimits& limits) {
+  return limits.memory_bytes != 0 || limits.processes != 0 || limits.cpu_seconds != 0;
+}
+
 Guardian::Guardian(const Watch& watch, ProcessTree& tree)
     : watch_(watch),
       tree_(tree),
       control_fd_(watch.control_fd),
       phase_ends_(watch.limits.wall_time_ms == 0 ? kNever : watch.limits.wall_time_ms),
-      next_sample_(watch.limits.memory_bytes == 0 && watch.limits.processes == 0 ? kNever
-                                                                                 : kFirstSampleMs) {
+      next_sample_(IsSampled(watch.limits) ? kFirstSampleMs : kNever) {
   status_.kind = StatusKind::kEnded;
 }
 
@@ -149,8 +152,10 @@ void Guardian::Measure() {
   const sandbox::ResourceLimits& limits = watch_.limits;
   const bool memory = limits.memory_bytes != 0 && use.memory_bytes > limits.memory_bytes;
   const bool processes = limits.processes != 0 && use.processes > limits.processes;
-  if (memory || processes) {
-    if (phase_ == Phase::kRunning) status_.limit = memory ? Limit::kMemory : Limit::kProcesses;
+  const bool cpu = limits.cpu_seconds != 0 && use.cpu_ms >= limits.cpu_seconds * 1000;
+  if (memory || processes || cpu) {
+    const Limit limit = memory ? Limit::kMemory : processes ? Limit::kProcesses : Limit::kCpuTime;
+    if (phase_ == Phase::kRunning) status_.limit = limit;
     return Kill(EndReason::kLimitExceeded);
   }
   next_sample_ = Now() + std::max(kSampleMs, kSampleCostFactor * (Now() - before));

@@ -30,6 +30,9 @@ struct Watch {
 
 std::uint64_t MonotonicMicroseconds();
 
+// Whether the guardian looks at the tree now and then (ProcessTree::Measure).
+bool IsSampled(const sandbox::ResourceLimits& limits);
+
 class Guardian {
  public:
   Guardian(const Watch& watch, ProcessTree& tree);

@@ -27,6 +27,7 @@ struct ProcessTree::Process {
   pid_t parent = 0;
   bool ours = false;
   bool alive = false;  // no zombie
+  std::uint64_t cpu_ms = 0;
 };
 
 struct ProcessTree::List {
@@ -72,6 +73,24 @@ std::uint64_t StatusBytes(std::string_view status, std::string_view name) {
   std::string_view value = status.substr(at + name.size());
   value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
   return ParseInteger<std::uint64_t>(value).value_or(0) * 1024;
+}
+
+// The field `number` places behind the first of `fields`, which one blank divides.
+std::uint64_t FieldAfter(std::string_view fields, int number) {
+  for (; number > 0; --number) {
+    const std::size_t blank = fields.find(' ');
+    if (blank == fields.npos) return 0;
+    fields.remove_prefix(blank + 1);
+  }
+  return ParseInteger<std::uint64_t>(fields).value_or(0);
+}
+
+// proc_pid_stat(5): utime is the 14th field, stime the 15th, in USER_HZ, which is 100 for all programs.
+std::uint64_t CpuMs(std::string_view from_state) {
+  constexpr int kStateToUtime = 11;
+  constexpr std::uint64_t kMsPerTick = 10;
+  return (FieldAfter(from_state, kStateToUtime) + FieldAfter(from_state, kStateToUtime + 1)) *
+         kMsPerTick;
 }
 
 }  // namespace
@@ -139,6 +158,7 @@ bool ProcessTree::ReadProcess(Process& process) const {
   const std::size_t comm_end = stat.rfind(')');
   if (comm_end == stat.npos || stat.size() < comm_end + 5) return false;
   process.alive = stat[comm_end + 2] != 'Z' && stat[comm_end + 2] != 'X';
+  process.cpu_ms = CpuMs(stat.substr(comm_end + 2));
   const auto parent = ParseInteger<pid_t>(stat.substr(comm_end + 4));
   process.parent = parent.value_or(0);
   return parent.has_value();
@@ -185,6 +205,7 @@ ProcessTree::Use ProcessTree::Measure() {
   for (const Process& process : Find().all) {
     if (!process.ours || !process.alive) continue;
     ++use.processes;
+    use.cpu_ms = std::max(use.cpu_ms, process.cpu_ms);
     std::array<char, 4096> buffer;
     const auto status = ReadSmall(proc_.get(), PathOf(process.pid, "status").data(), buffer);
     use.memory_bytes += StatusBytes(status, "RssAnon:");

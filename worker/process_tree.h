@@ -40,10 +40,12 @@ class ProcessTree {
   void Signal(int signal, pid_t command);
 
   // Live processes of the tree, and the memory that only they use: anonymous memory summed up, plus
-  // the largest shared memory of any one process (a sum would count it several times).
+  // the largest shared memory of any one process (a sum would count it several times). The processor
+  // time is that of the process that has the most.
   struct Use {
     std::uint64_t processes = 0;
     std::uint64_t memory_bytes = 0;
+    std::uint64_t cpu_ms = 0;
   };
   Use Measure();
 

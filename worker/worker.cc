@@ -226,9 +226,7 @@ SysResult<void> EnterScope(Work& work) {
   const SysResult<Reach> reach = ReachOf(work);
   if (!reach) return std::unexpected(reach.error());
   work.reach = *reach;
-  const sandbox::ResourceLimits& limits = work.spec.limits;
-  SysResult<ProcessTree> tree =
-      ProcessTree::Open(work.reach, limits.memory_bytes != 0 || limits.processes != 0);
+  SysResult<ProcessTree> tree = ProcessTree::Open(work.reach, IsSampled(work.spec.limits));
   if (!tree) return std::unexpected(tree.error());
   work.tree.emplace(std::move(*tree));
   return {};
