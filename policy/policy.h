@@ -61,6 +61,12 @@ struct Programs {
   sandbox::SeccompProgram no_network;  // for what never needs a network
 };
 
+// What commands must leave as it is, relative to wherever they work.
+struct ProtectedPlace {
+  std::string path;
+  std::string reason;  // `policy filesystem.protect (policy.yaml:3:12)`
+};
+
 struct PolicyFragment;  // policy/fragment.h
 
 struct Policy {
@@ -69,6 +75,7 @@ struct Policy {
   bool enable_all = false;
   std::vector<Rule> permissions;                   // the administrator's come first
   std::vector<sandbox::PathGrant> filesystem;      // read, write and toolchains, expanded
+  std::vector<ProtectedPlace> protect;             // beyond git's own places
   std::vector<sandbox::PathGrant> system;          // built in, as far as it exists here
   std::vector<sandbox::PathGrant> system_network;  // built in, for commands with a network
   std::vector<sandbox::PathGrant> git_programs;    // what git itself must execute, hooks: skip

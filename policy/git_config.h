@@ -1,0 +1,24 @@
+// What a file in git's own format sets (git-config(1), "Syntax"), read without git.
+//
+//   for (const GitVariable& variable : ParseGitConfig(text))
+//     if (variable.name == "core.hookspath") ...
+//
+// Lenient where git would give up: a line that it could not read is passed over. Names come as git
+// compares them: section and variable in lower case, a subsection as it is written.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pa::policy {
+
+struct GitVariable {
+  std::string name;   // `core.hookspath`, `submodule.lib/A.path`, `includeif.gitdir:~/x/.path`
+  std::string value;  // "" also where git says true: a variable without `=`
+  bool operator==(const GitVariable&) const = default;
+};
+
+std::vector<GitVariable> ParseGitConfig(std::string_view text);
+
+}  // namespace pa::policy

@@ -1,0 +1,604 @@
+// To protect another place of git's: a line in GitDirectory, a case in protected_paths_test.cc, an
+// attempt in tests/escapes/attempts.cc.
+#include "policy/protected_paths.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <map>
+#include <optional>
+#include <ranges>
+#include <set>
+#include <utility>
+
+#include "base/directory_reader.h"
+#include "base/file.h"
+#include "policy/git_config.h"
+#include "policy/git_index.h"
+#include "policy/path.h"
+
+namespace pa::policy {
+namespace {
+
+using Kind = ProtectedPath::Kind;
+using Found = ProtectedPath::Found;
+
+constexpr std::size_t kMaxPaths = 4096;
+constexpr std::size_t kMaxGitDirectories = 256;
+constexpr std::size_t kMaxConfiguration = 1u << 20;  // bytes of one file
+constexpr std::size_t kMaxIndex = 64u << 20;         // half a million files
+constexpr std::size_t kMaxLinkFile = 8192;           // a path and a word
+constexpr int kMaxSymlinks = 40;                     // as the kernel's own
+constexpr int kMaxIncludes = 10;                     // as git's own
+constexpr int kMaxDepth = 8;                         // of a submodule's name, a/b/c
+
+// What git looks for in a directory of hooks (githooks(5)).
+constexpr std::string_view kHookNames[] = {"applypatch-msg",
+                                           "commit-msg",
+                                           "fsmonitor-watchman",
+                                           "p4-changelist",
+                                           "p4-post-changelist",
+                                           "p4-pre-submit",
+                                           "p4-prepare-changelist",
+                                           "post-applypatch",
+                                           "post-checkout",
+                                           "post-commit",
+                                           "post-index-change",
+                                           "post-merge",
+                                           "post-receive",
+                                           "post-rewrite",
+                                           "post-update",
+                                           "pre-applypatch",
+                                           "pre-auto-gc",
+                                           "pre-commit",
+                                           "pre-merge-commit",
+                                           "pre-push",
+                                           "pre-rebase",
+                                           "pre-receive",
+                                           "prepare-commit-msg",
+                                           "proc-receive",
+                                           "push-to-checkout",
+                                           "reference-transaction",
+                                           "sendemail-validate",
+                                           "update"};
+
+// Places of git's that filesystem.protect may name and that are looked after anyway, better than by
+// protecting all that is in them.
+constexpr std::string_view kOwnPlaces[] = {".git",           ".git/hooks",   ".git/config",
+                                           ".git/commondir", ".git/modules", ".git/config.worktree",
+                                           ".git/worktrees"};
+
+std::string ParentOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
+}
+
+std::string Join(const std::string& directory, std::string_view path) {
+  if (path.starts_with('/')) return std::string(path);
+  return (directory == "/" ? "" : directory) + "/" + std::string(path);
+}
+
+Found FoundOf(const PathStamp& stamp) {
+  if (!stamp.exists) return Found::kAbsent;
+  if (stamp.IsDirectory()) return Found::kDirectory;
+  if (stamp.IsRegular()) return Found::kFile;
+  return stamp.IsSymlink() ? Found::kSymlink : Found::kOther;
+}
+
+bool Has(const std::string& directory, const char* name) {
+  return LookAt(directory + "/" + name).exists;
+}
+
+// Never opens what is not a regular file: opening a device can do something.
+std::optional<std::string> ReadText(const std::string& path, std::size_t limit) {
+  const UniqueFd place(open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat status{};
+  if (!place || fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  Result<std::string> text = ReadFile("/proc/self/fd/" + std::to_string(place.get()), limit);
+  return text ? std::optional(std::move(*text)) : std::nullopt;
+}
+
+// One that is not there is empty, one that is too large an error: it could hold anything.
+Result<GitIndex> LoadIndex(const std::string& path) {
+  const PathStamp stamp = LookAt(path);
+  if (!stamp.IsRegular()) return GitIndex{};
+  const std::optional<std::string> bytes = ReadText(path, kMaxIndex);
+  if (bytes) return ReadGitIndex(*bytes);
+  if (stamp.size <= kMaxIndex) return GitIndex{};  // git could not read it either
+  return std::unexpected(Error("protected paths", path + " is too large to be read"));
+}
+
+std::vector<std::string> ReadNames(const std::string& directory) {
+  std::vector<std::string> names;
+  const UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd) return names;
+  DirectoryReader reader(fd.get());
+  while (const auto entry = reader.Next()) {
+    if (names.size() > kMaxPaths) break;  // Add() says that it is too much
+    names.emplace_back(entry->name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// What one file of configuration says, and those that it includes.
+struct Configuration {
+  std::vector<std::string> hooks_paths;
+  std::string work_tree;
+};
+
+class Finder {
+ public:
+  explicit Finder(const ProtectionQuery& query) : query_(query) {}
+  Result<ProtectedPaths> Find();
+
+ private:
+  PathStamp Look(const std::string& path);
+  std::vector<std::string> NamesIn(const std::string& directory);
+  const std::string* AreaOf(const std::string& path) const;
+  void Add(const std::string& path, Kind kind, Found found, const std::string& reason);
+  std::string Walk(const std::string& path, Kind kind, const std::string& reason);
+  std::string Missing(std::string at, std::vector<std::string> rest, Kind kind,
+                      const std::string& reason);
+  std::optional<std::string> ReadLine(const std::string& path);
+  std::string Expand(const std::string& path) const;
+
+  void NearestRepository();
+  void WorkingTree(const std::string& top);
+  void Submodules(const std::string& top);
+  void IndexOf(const std::string& top, const std::string& git_directory);
+  void GitDirectory(const std::string& directory, const std::string& top);
+  void HooksFrom(const std::string& tree, const std::vector<std::string>& hooks_paths,
+                 const char* reason);
+  void LinkedTrees(const std::string& worktrees, std::vector<std::string>& tops);
+  void Modules(const std::string& directory, int depth);
+  void ReadConfiguration(const std::string& file, Configuration& into, int depth = 0);
+  void UserConfiguration();
+  void Places();
+  void HooksIn(const std::string& directory, const std::string& reason);
+  void AllHooks();
+  bool InTree(const std::string& path) const;
+  ProtectedPaths Finish();
+
+  const ProtectionQuery& query_;
+  std::map<std::string, ProtectedPath> paths_;
+  std::map<std::string, PathStamp> looked_at_;
+  std::set<std::string> listed_;  // directories whose names count
+  std::map<std::string, std::vector<std::string>> git_directories_;  // and their core.hooksPath
+  std::set<std::string> visited_;  // working trees, or their places
+  std::set<std::string> trees_;    // working trees, in which a relative core.hooksPath begins
+  std::vector<std::pair<std::string, std::string>> hooks_;  // directory, reason
+  std::string git_dir_;                                     // of the nearest repository
+  std::string top_level_;
+  std::vector<ProtectedPaths::Index> indexes_;
+  std::optional<Error> error_;
+  bool too_many_ = false;
+};
+
+PathStamp Finder::Look(const std::string& path) {
+  const auto known = looked_at_.find(path);
+  if (known != looked_at_.end()) return known->second;
+  return looked_at_[path] = LookAt(path);
+}
+
+std::vector<std::string> Finder::NamesIn(const std::string& directory) {
+  Look(directory);
+  listed_.insert(directory);
+  return ReadNames(directory);
+}
+
+// Strictly beneath: the tree's own name stands where the command cannot write.
+const std::string* Finder::AreaOf(const std::string& path) const {
+  const std::string* best = nullptr;
+  for (const std::string& area : query_.writable) {
+    if (path == area || !IsBeneath(path, area)) continue;
+    if (best == nullptr || area.size() > best->size()) best = &area;
+  }
+  return best;
+}
+
+void Finder::Add(const std::string& path, Kind kind, Found found, const std::string& reason) {
+  const std::string* area = AreaOf(path);
+  if (area == nullptr || too_many_) return;
+  if (kind != Kind::kPinned && found != Found::kDirectory && found != Found::kAbsent) {
+    kind = Kind::kFile;
+  }
+  ProtectedPath added{.path = path, .kind = kind, .found = found, .area = *area, .reason = reason};
+  const auto [at, is_new] = paths_.try_emplace(path, added);
+  // The tree says more than the name, the names more than the place.
+  constexpr std::array kWeight = {0, 2, 3, 1};
+  const auto weight = [&](Kind of) { return kWeight.at(static_cast<std::size_t>(of)); };
+  if (!is_new && weight(kind) > weight(at->second.kind)) {
+    added.repository = at->second.repository;
+    at->second = std::move(added);
+  }
+  too_many_ = paths_.size() > kMaxPaths;
+}
+
+// Goes to `path` as the kernel would, and protects it and what leads to it: directories stay where
+// they are, symlinks lead where they led. What `path` came to be.
+std::string Finder::Walk(const std::string& path, Kind kind, const std::string& reason) {
+  std::vector<std::string> rest;  // the next component last
+  const auto push = [&](std::string_view more) {
+    std::vector<std::string> components;
+    while (!more.empty()) {
+      components.emplace_back(more.substr(0, more.find('/')));
+      more.remove_prefix(std::min(components.back().size() + 1, more.size()));
+    }
+    rest.insert(rest.end(), components.rbegin(), components.rend());
+  };
+  push(path);
+  std::string at = "/";
+  for (int symlinks = 0; !rest.empty();) {
+    const std::string component = std::move(rest.back());
+    rest.pop_back();
+    if (component.empty() || component == ".") continue;
+    if (component == "..") {
+      at = ParentOf(at);
+      continue;
+    }
+    std::string next = Join(at, component);
+    const PathStamp stamp = Look(next);
+    if (stamp.IsSymlink()) {
+      Add(next, Kind::kFile, Found::kSymlink, reason);
+      std::array<char, PATH_MAX> target;
+      const ssize_t length = readlink(next.c_str(), target.data(), target.size());
+      if (length <= 0 || ++symlinks > kMaxSymlinks) return next;
+      const std::string_view text(target.data(), static_cast<std::size_t>(length));
+      if (text.starts_with('/')) at = "/";
+      push(text);
+      continue;
+    }
+    if (!stamp.exists || (!rest.empty() && !stamp.IsDirectory())) {
+      return Missing(next, std::move(rest), kind, reason);
+    }
+    Add(next, rest.empty() ? kind : Kind::kPinned, FoundOf(stamp), reason);
+    at = std::move(next);
+  }
+  return at;
+}
+
+// `at` is not there, or no directory: what would lie beneath must not come to exist.
+std::string Finder::Missing(std::string at, std::vector<std::string> rest, Kind kind,
+                            const std::string& reason) {
+  for (; !rest.empty(); rest.pop_back()) {
+    if (rest.back() == "..") return at;  // git would not find its way either
+    if (!rest.back().empty() && rest.back() != ".") at = Join(at, rest.back());
+  }
+  Look(at);
+  Add(at, kind, Found::kAbsent, reason);
+  return at;
+}
+
+// The only line of a small file; nothing if there is none.
+std::optional<std::string> Finder::ReadLine(const std::string& path) {
+  if (!Look(path).exists) return std::nullopt;
+  std::optional<std::string> text = ReadText(path, kMaxLinkFile);
+  if (!text || text->contains('\0')) return std::nullopt;
+  while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
+  return text->empty() ? std::nullopt : text;
+}
+
+std::string Finder::Expand(const std::string& path) const {
+  constexpr std::string_view kOptional = ":(optional)";
+  if (path.starts_with(kOptional)) return Expand(path.substr(kOptional.size()));
+  return path.starts_with("~/") ? query_.home + path.substr(1) : path;
+}
+
+// Upwards, as git does. One that is not complete git passes over, but a command could complete it.
+void Finder::NearestRepository() {
+  const std::string& here = query_.directory;
+  WorkingTree(here);
+  if (!Look(Join(here, ".git")).exists) {
+    // For git it would be a repository as soon as these were there, without any `.git`.
+    const bool bare = Has(here, "HEAD");
+    bare ? GitDirectory(here, "") : void(Walk(here + "/HEAD", Kind::kFile, "git repository"));
+  }
+  for (std::string at = here;; at = ParentOf(at)) {
+    const std::string name = Join(at, ".git");
+    const PathStamp stamp = Look(name);
+    if (stamp.exists) WorkingTree(at);
+    if (stamp.exists && (!stamp.IsDirectory() || Has(name, "HEAD"))) top_level_ = at;
+    if (!top_level_.empty() || at == "/") return;
+  }
+}
+
+// `.git` of a working tree, be it there or not, and where it leads.
+void Finder::WorkingTree(const std::string& top) {
+  if (too_many_ || !visited_.insert(top).second) return;
+  const std::string place = Walk(Join(top, ".git"), Kind::kPinned, "git repository");
+  const PathStamp stamp = Look(place);
+  std::string directory = place;
+  if (stamp.IsRegular()) {
+    constexpr std::string_view kWord = "gitdir: ";
+    Walk(place, Kind::kFile, "git repository");
+    const std::optional<std::string> line = ReadLine(place);
+    if (!line || !line->starts_with(kWord)) return;
+    directory = ResolvePath(Join(top, line->substr(kWord.size())));
+  } else if (!stamp.IsDirectory()) {
+    return;
+  }
+  if (top == query_.directory || git_dir_.empty()) git_dir_ = directory;
+  GitDirectory(directory, top);
+  Submodules(top);
+  IndexOf(top, directory);
+}
+
+// Those that .gitmodules names, checked out or not: git looks into whatever has a `.git` there.
+void Finder::Submodules(const std::string& top) {
+  const std::string file = Join(top, ".gitmodules");
+  if (!Look(file).exists) return;
+  const std::optional<std::string> text = ReadText(file, kMaxConfiguration);
+  if (!text) return;
+  for (const GitVariable& variable : ParseGitConfig(*text)) {
+    if (!variable.name.starts_with("submodule.") || !variable.name.ends_with(".path")) continue;
+    const bool leaves = ("/" + variable.value + "/").contains("/../");
+    if (variable.value.empty() || variable.value.starts_with('/') || leaves) continue;
+    WorkingTree(ResolvePath(Join(top, variable.value)));
+  }
+}
+
+// Those that the index says are submodules: for git that is enough.
+void Finder::IndexOf(const std::string& top, const std::string& git_directory) {
+  ProtectedPaths::Index index{.path = git_directory + "/index", .top = top};
+  index.stamp = Look(index.path);
+  Result<GitIndex> read = LoadIndex(index.path);
+  if (read && !read->shared.empty()) {
+    index.shared = git_directory + "/" + read->shared;
+    index.shared_stamp = Look(index.shared);
+    const Result<GitIndex> rest = LoadIndex(index.shared);
+    if (rest) read->links.insert(read->links.end(), rest->links.begin(), rest->links.end());
+  }
+  index.settled = index.stamp.Settled() && index.shared_stamp.Settled();
+  if (!read) error_ = read.error();
+  if (!read || too_many_) return;
+  for (const std::string& link : read->links) WorkingTree(ResolvePath(Join(top, link)));
+  for (const std::string& area : query_.writable) {
+    if (IsBeneath(top, area) && area.size() >= index.area.size()) index.area = area;
+  }
+  if (!index.area.empty() && AreaOf(index.path) != nullptr) indexes_.push_back(std::move(index));
+}
+
+// All in a git directory that git executes, or that says what to execute, or where to look for it.
+void Finder::GitDirectory(const std::string& directory, const std::string& top) {
+  if (too_many_ || !LookAt(directory).IsDirectory()) return;
+  if (!top.empty()) trees_.insert(top);
+  const auto [entry, is_new] = git_directories_.try_emplace(directory);
+  if (!is_new) return HooksFrom(top, entry->second, "core.hooksPath");
+  too_many_ = git_directories_.size() > kMaxGitDirectories;
+  Walk(directory, Kind::kPinned, "git repository");
+  if (const auto pinned = paths_.find(directory); pinned != paths_.end()) {
+    pinned->second.repository = true;
+  }
+  Configuration found;
+  std::vector<std::string> tops = {top};
+  ReadConfiguration(directory + "/config.worktree", found);
+  Modules(directory + "/modules", 0);
+  if (const auto common = ReadLine(Walk(directory + "/commondir", Kind::kFile, "git repository"))) {
+    const std::string resolved = ResolvePath(Join(directory, *common));
+    if (directory == git_dir_) git_dir_ = resolved;
+    Walk(directory + "/gitdir", Kind::kFile, "git repository");
+    GitDirectory(resolved, top);
+  } else {
+    ReadConfiguration(directory + "/config", found);
+    hooks_.emplace_back(directory + "/hooks", "git hooks");
+    LinkedTrees(directory + "/worktrees", tops);
+  }
+  if (!found.work_tree.empty()) {
+    tops.push_back(ResolvePath(Join(directory, Expand(found.work_tree))));
+    WorkingTree(tops.back());
+  }
+  for (const std::string& tree : tops) HooksFrom(tree, found.hooks_paths, "core.hooksPath");
+  git_directories_[directory] = std::move(found.hooks_paths);
+}
+
+void Finder::HooksFrom(const std::string& tree, const std::vector<std::string>& hooks_paths,
+                       const char* reason) {
+  if (!tree.empty()) trees_.insert(tree);
+  for (const std::string& path : hooks_paths) {
+    const std::string hooks = Expand(path);
+    if (!tree.empty() || hooks.starts_with('/')) hooks_.emplace_back(Join(tree, hooks), reason);
+  }
+}
+
+// The git directories of linked worktrees. New ones may be made: nothing leads to them.
+void Finder::LinkedTrees(const std::string& worktrees, std::vector<std::string>& tops) {
+  if (!Look(worktrees).IsDirectory()) return;
+  Walk(worktrees, Kind::kPinned, "git repository");
+  for (const std::string& name : NamesIn(worktrees)) {
+    const std::string directory = worktrees + "/" + name;
+    const std::optional<std::string> link = ReadLine(directory + "/gitdir");
+    const std::string place = link ? Join(directory, *link) : "";
+    const std::string top = place.ends_with("/.git") ? ResolvePath(ParentOf(place)) : "";
+    if (!top.empty()) {
+      Walk(Join(top, ".git"), Kind::kFile, "git repository");
+      tops.push_back(top);
+    }
+    GitDirectory(directory, top);
+  }
+}
+
+// A submodule's name may hold slashes, so between `modules` and a git directory lie more.
+void Finder::Modules(const std::string& directory, int depth) {
+  if (depth > kMaxDepth || too_many_) return;
+  const std::string place = Walk(directory, Kind::kNames, "git submodules");
+  if (!Look(place).IsDirectory()) return;
+  if (const auto names = paths_.find(place); names != paths_.end()) {
+    names->second.repository = true;
+  }
+  for (const std::string& name : NamesIn(place)) {
+    const std::string module = place + "/" + name;
+    if (!LookAt(module).IsDirectory()) continue;
+    Has(module, "HEAD") ? GitDirectory(module, "") : Modules(module, depth + 1);
+  }
+}
+
+void Finder::ReadConfiguration(const std::string& file, Configuration& into, int depth) {
+  const std::string place = Walk(file, Kind::kFile, "git configuration");
+  if (!Look(place).exists || depth > kMaxIncludes) return;
+  const std::optional<std::string> text = ReadText(place, kMaxConfiguration);
+  if (!text) return;
+  for (const GitVariable& variable : ParseGitConfig(*text)) {
+    const std::string& name = variable.name;
+    if (variable.value.empty()) continue;
+    if (name == "core.hookspath") into.hooks_paths.push_back(variable.value);
+    if (name == "core.worktree") into.work_tree = variable.value;
+    const bool include =
+        name == "include.path" || (name.starts_with("includeif.") && name.ends_with(".path"));
+    // Relative to the file that includes, by the name under which git has read it.
+    if (include && !too_many_) {
+      ReadConfiguration(Join(ParentOf(file), Expand(variable.value)), into, depth + 1);
+    }
+  }
+}
+
+// The user's own files lie elsewhere, but what they name may lie here.
+void Finder::UserConfiguration() {
+  Configuration found;
+  ReadConfiguration(query_.system_configuration, found);
+  if (!query_.config_home.empty()) ReadConfiguration(query_.config_home + "/git/config", found);
+  if (!query_.home.empty()) ReadConfiguration(query_.home + "/.gitconfig", found);
+  const std::set<std::string> trees = trees_;
+  for (const std::string& tree : trees) {
+    HooksFrom(tree, found.hooks_paths, "core.hooksPath of the user");
+  }
+}
+
+void Finder::Places() {
+  for (const ProtectedPlace& place : query_.places) {
+    if (std::ranges::find(kOwnPlaces, place.path) != std::end(kOwnPlaces)) continue;
+    constexpr std::string_view kGit = ".git/";
+    if (place.path.starts_with(kGit) && !git_dir_.empty()) {
+      Walk(Join(git_dir_, place.path.substr(kGit.size())), Kind::kTree, place.reason);
+      continue;
+    }
+    Walk(Join(query_.directory, place.path), Kind::kTree, place.reason);
+    if (!top_level_.empty()) Walk(Join(top_level_, place.path), Kind::kTree, place.reason);
+  }
+}
+
+// A directory of hooks may be one in which a build writes: then only what git would execute is
+// protected.
+void Finder::HooksIn(const std::string& directory, const std::string& reason) {
+  const std::string resolved = ResolvePath(directory);
+  const auto beneath = [&](const std::string& path) { return IsBeneath(path, resolved); };
+  if (std::ranges::any_of(query_.writable, beneath) ||
+      std::ranges::any_of(std::views::keys(git_directories_), beneath)) {
+    for (const std::string_view name : kHookNames) {
+      const std::string hook = Join(resolved, name);
+      if (AreaOf(hook) != nullptr) Walk(hook, Kind::kFile, reason);
+    }
+    return;
+  }
+  const std::string place = Walk(directory, Kind::kTree, reason);
+  if (!Look(place).IsDirectory()) return;
+  // A hook is often a symlink to a script of the project.
+  for (const std::string& name : NamesIn(place)) {
+    const std::string hook = place + "/" + name;
+    if (LookAt(hook).IsSymlink()) Walk(hook, Kind::kFile, reason);
+  }
+}
+
+void Finder::AllHooks() {
+  for (const auto& [directory, reason] : hooks_) {
+    if (!too_many_) HooksIn(directory, reason);
+  }
+}
+
+bool Finder::InTree(const std::string& path) const {
+  for (std::string at = ParentOf(path); at != "/"; at = ParentOf(at)) {
+    const auto known = paths_.find(at);
+    if (known == paths_.end()) continue;
+    if (known->second.kind == Kind::kTree && known->second.found == Found::kDirectory) return true;
+  }
+  return false;
+}
+
+ProtectedPaths Finder::Finish() {
+  ProtectedPaths result{.indexes = std::move(indexes_)};
+  for (auto& [path, protected_path] : paths_) {
+    if (InTree(path)) continue;
+    protected_path.stamp = Look(path);
+    result.paths.push_back(protected_path);
+  }
+  for (const auto& [path, stamp] : looked_at_) {
+    const auto known = paths_.find(path);
+    const bool compared = known != paths_.end() && known->second.kind != Kind::kPinned;
+    // A directory that was only passed tells nothing by what is in it.
+    const bool passed = stamp.IsDirectory() && !listed_.contains(path);
+    if (!compared && !passed) result.inputs.push_back({path, stamp});
+  }
+  return result;
+}
+
+Result<ProtectedPaths> Finder::Find() {
+  NearestRepository();
+  for (const std::string& area : query_.writable) {
+    if (LookAt(area).IsDirectory()) WorkingTree(area);
+  }
+  UserConfiguration();
+  AllHooks();
+  Places();
+  if (error_) return std::unexpected(std::move(*error_));
+  if (too_many_) {
+    return std::unexpected(
+        Error("protected paths", "more of them than can be looked after, of " + query_.directory));
+  }
+  return Finish();
+}
+
+}  // namespace
+
+bool ProtectedPaths::InputsHold() const {
+  return std::ranges::all_of(inputs,
+                             [](const Input& input) { return LookAt(input.path) == input.stamp; });
+}
+
+Result<std::vector<std::string>> SubmodulePlaces(const ProtectedPaths::Index& index) {
+  Result<GitIndex> read = LoadIndex(index.path);
+  if (!read) return std::unexpected(read.error());
+  if (!read->shared.empty()) {
+    const Result<GitIndex> rest = LoadIndex(Join(ParentOf(index.path), read->shared));
+    if (!rest) return std::unexpected(rest.error());
+    read->links.insert(read->links.end(), rest->links.begin(), rest->links.end());
+  }
+  std::vector<std::string> places;
+  for (const std::string& link : read->links) places.push_back(Join(index.top, link) + "/.git");
+  return places;
+}
+
+const ProtectedPath* ProtectedPaths::Protecting(const std::string& path) const {
+  const auto found = std::ranges::find_if(paths, [&](const ProtectedPath& one) {
+    return one.path == path || (one.kind == Kind::kTree && IsBeneath(path, one.path));
+  });
+  return found == paths.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> WritableTrees(std::span<const sandbox::PathGrant> grants) {
+  std::vector<std::string> trees;
+  for (const sandbox::PathGrant& grant : grants) {
+    const bool device = sandbox::Has(grant.access, sandbox::Access::kDevice);
+    if (sandbox::Has(grant.access, sandbox::Access::kWrite) && !device) {
+      trees.push_back(grant.path);
+    }
+  }
+  return trees;
+}
+
+ProtectionQuery QueryFor(const Policy& policy, std::string directory,
+                         std::vector<std::string> writable) {
+  return {.directory = std::move(directory),
+          .writable = std::move(writable),
+          .places = policy.protect,
+          .home = policy.home,
+          .config_home = policy.config_home};
+}
+
+Result<ProtectedPaths> FindProtectedPaths(const ProtectionQuery& query) {
+  return Finder(query).Find();
+}
+
+}  // namespace pa::policy

@@ -1,0 +1,100 @@
+// ProtectedPaths: what a command must leave as it is although it lies where the command may write:
+// all that makes git execute something, and what filesystem.protect adds. Otherwise the next git
+// command that somebody runs outside the sandbox executes what the command has left there.
+//
+//   Result<ProtectedPaths> found = FindProtectedPaths({.directory = "/home/ann/src/project",
+//                                                      .writable = {"/home/ann/src/project"},
+//                                                      .places = policy.protect, ...});
+//   for (const ProtectedPath& path : found->paths) ...
+//
+// Covered, each as far as it lies in a writable tree: `.git` itself; of each repository that counts
+// here (the working directory's, also that of an ancestor; of linked worktrees; of submodules, nested
+// ones too) hooks, config, config.worktree, commondir, gitdir, and that no module appears; directories
+// that core.hooksPath names in these, the user's or the system's configuration; files that
+// configuration includes, conditions taken for true; the targets of symlinks among all these, and the
+// symlinks. Submodules are those that .gitmodules or the index names. Not covered: repositories that lie
+// beneath without being submodules or worktrees of these.
+//
+// Everything read here is hostile. What cannot be read protects nothing by itself, too much of it is
+// an error: nothing may run then. Costs a few hundred system calls; keep the result while `inputs` are
+// what they were.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/path_stamp.h"
+#include "policy/policy.h"
+
+namespace pa::policy {
+
+struct ProtectedPath {
+  enum class Kind {
+    kPinned,  // a directory, or nothing, at this very place: not moved, replaced or made; what is in
+              // it is free. Each directory on the way to another protected path is pinned, too.
+    kFile,    // content, permissions and type
+    kTree,    // a directory and everything beneath it
+    kNames,   // a directory in which no name may appear; what is in it is free
+  };
+  enum class Found { kAbsent, kFile, kDirectory, kSymlink, kOther };
+
+  std::string path;  // absolute; no symlink but perhaps in the last component
+  Kind kind;
+  Found found;              // kAbsent: it must stay away. Then `kind` says what it would be
+  std::string area;         // the one of `writable` that holds it; the path lies strictly beneath
+  std::string reason;       // "git hooks", "core.hooksPath", "policy filesystem.protect (...)"
+  PathStamp stamp = {};     // as it was found
+  bool repository = false;  // it holds more than can be made anew: objects and refs
+};
+
+struct ProtectedPaths {
+  std::vector<ProtectedPath> paths;  // by path: what holds another comes first; each once
+  // What else decided: while these look the same, and what is protected too, another search finds the
+  // same. True of stamps that are Settled.
+  struct Input {
+    std::string path;
+    PathStamp stamp;
+  };
+  std::vector<Input> inputs;
+
+  // An index that the command may write: it can make a submodule of any directory.
+  struct Index {
+    std::string path;
+    std::string top;   // of its working tree
+    std::string area;  // that holds the top
+    PathStamp stamp;
+    std::string shared;  // the other half of a split one, or ""
+    PathStamp shared_stamp;
+    bool settled = true;  // both were, when they were read
+  };
+  std::vector<Index> indexes;
+
+  bool InputsHold() const;
+  // What keeps `path` as it is, or null: itself, or a tree that holds it.
+  const ProtectedPath* Protecting(const std::string& path) const;
+};
+
+struct ProtectionQuery {
+  std::string directory;              // the working directory; canonical
+  std::vector<std::string> writable;  // trees in which the command may write; canonical
+  std::span<const ProtectedPlace> places = {};
+  std::string home = {};         // of the user, for `~/` in configuration
+  std::string config_home = {};  // $XDG_CONFIG_HOME or ~/.config
+  std::string system_configuration = "/etc/gitconfig";
+};
+
+// `.git` of each submodule that the index names now, be it there or not. An index that is too large to
+// be read is an error.
+Result<std::vector<std::string>> SubmodulePlaces(const ProtectedPaths::Index& index);
+
+// The trees among `grants` in which a command may write.
+std::vector<std::string> WritableTrees(std::span<const sandbox::PathGrant> grants);
+// Of a command that works in `directory`. Borrows from `policy`.
+ProtectionQuery QueryFor(const Policy& policy, std::string directory,
+                         std::vector<std::string> writable);
+
+Result<ProtectedPaths> FindProtectedPaths(const ProtectionQuery& query);
+
+}  // namespace pa::policy

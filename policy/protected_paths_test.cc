@@ -1,0 +1,382 @@
+// What git executes and where from, in every shape that a repository can have; made by git itself.
+#include "policy/protected_paths.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "tests/support/run_program.h"
+#include "tests/support/temp_dir.h"
+
+namespace pa::policy {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = ProtectedPath::Kind;
+using Found = ProtectedPath::Found;
+
+class ProtectedPathsTest : public ::testing::Test {
+ protected:
+  ProtectedPathsTest() {
+    fs::create_directories(root_);
+    fs::create_directories(home_);
+  }
+  void SetUp() override {
+    if (access("/usr/bin/git", X_OK) != 0) GTEST_SKIP() << "no git here";
+  }
+
+  void Git(const fs::path& directory, std::vector<std::string> arguments) {
+    std::vector<std::string> command = {
+        "git", "-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=b"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const pa::testing::ProgramResult git =
+        pa::testing::RunProgram({.command = std::move(command),
+                                 .environment = {"HOME=" + home_.string(), "GIT_CONFIG_NOSYSTEM=1"},
+                                 .directory = directory});
+    ASSERT_EQ(git.exit_code, 0) << git.output << git.errors;
+  }
+  void Init(const fs::path& directory) {
+    fs::create_directories(directory);
+    Git(directory, {"init", "-q"});
+    Git(directory, {"commit", "-q", "--allow-empty", "-m", "first"});
+  }
+  void Config(const fs::path& directory, const std::string& name, const std::string& value) {
+    Git(directory, {"config", name, value});
+  }
+
+  ProtectionQuery Query() {
+    return {.directory = root_,
+            .writable = writable_.empty() ? std::vector<std::string>{root_} : writable_,
+            .places = places_,
+            .home = home_,
+            .config_home = home_ / ".config",
+            .system_configuration = base_ / "gitconfig"};
+  }
+  // Relative to base_.
+  std::map<std::string, ProtectedPath> Find() {
+    const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+    std::map<std::string, ProtectedPath> paths;
+    EXPECT_TRUE(found.has_value()) << found.error().Message();
+    if (!found) return paths;
+    EXPECT_TRUE(found->InputsHold());
+    for (const ProtectedPath& path : found->paths) {
+      EXPECT_TRUE(path.path.starts_with(path.area + "/")) << path.path;
+      EXPECT_EQ(path.stamp, LookAt(path.path)) << path.path;
+      EXPECT_EQ(path.found == Found::kAbsent, !path.stamp.exists) << path.path;
+      EXPECT_NE(path.reason, "");
+      paths.emplace(fs::path(path.path).lexically_relative(base_), path);
+    }
+    return paths;
+  }
+  // `kind found`, or "" of what is free.
+  std::string Of(const std::string& path) {
+    const auto paths = Find();
+    const auto found = paths.find(path);
+    if (found == paths.end()) return "";
+    constexpr const char* kKinds[] = {"pinned", "file", "tree", "names"};
+    constexpr const char* kFound[] = {"absent", "file", "directory", "symlink", "other"};
+    return std::string(kKinds[static_cast<int>(found->second.kind)]) + " " +
+           kFound[static_cast<int>(found->second.found)];
+  }
+
+  pa::testing::TempDir dir_;
+  const fs::path base_ = fs::canonical(dir_.path());
+  const fs::path root_ = base_ / "root";
+  const fs::path home_ = base_ / "home";
+  std::vector<std::string> writable_;
+  std::vector<ProtectedPlace> places_;
+};
+
+TEST_F(ProtectedPathsTest, NoRepositoryMustNotBecomeOne) {
+  EXPECT_EQ(Of("root/.git"), "pinned absent");
+  EXPECT_EQ(Of("root/HEAD"), "file absent");
+  EXPECT_EQ(Find().size(), 2u);
+}
+
+TEST_F(ProtectedPathsTest, APlainRepository) {
+  Init(root_);
+  EXPECT_EQ(Of("root/.git"), "pinned directory");
+  EXPECT_EQ(Of("root/.git/hooks"), "tree directory");
+  EXPECT_EQ(Of("root/.git/config"), "file file");
+  EXPECT_EQ(Of("root/.git/config.worktree"), "file absent");
+  EXPECT_EQ(Of("root/.git/commondir"), "file absent");
+  EXPECT_EQ(Of("root/.git/modules"), "names absent");
+  // What commits write is free.
+  EXPECT_EQ(Find().size(), 6u);
+  EXPECT_TRUE(Find().at("root/.git").repository);
+}
+
+TEST_F(ProtectedPathsTest, TheRepositoryOfAnAncestorLiesWhereNothingCanBeWritten) {
+  Init(base_);
+  Config(base_, "core.hooksPath", "root/githooks");
+  Config(base_, "include.path", "../root/shared.config");
+  pa::testing::WriteText(root_ / "githooks/pre-commit", "");
+  pa::testing::WriteText(root_ / "shared.config", "");
+  EXPECT_EQ(Of(".git"), "");
+  EXPECT_EQ(Of("root/.git"), "pinned absent");
+  EXPECT_EQ(Of("root/githooks"), "tree directory");
+  EXPECT_EQ(Of("root/shared.config"), "file file");
+  EXPECT_EQ(Of("root/HEAD"), "file absent") << "git takes it for a bare one before it looks above";
+  EXPECT_EQ(Find().size(), 4u);
+}
+
+TEST_F(ProtectedPathsTest, AnIncompleteRepositoryCouldBeCompleted) {
+  Init(base_);
+  fs::create_directories(root_ / ".git");
+  EXPECT_EQ(Of("root/.git"), "pinned directory");
+  EXPECT_EQ(Of("root/.git/config"), "file absent");
+  EXPECT_EQ(Of("root/.git/hooks"), "tree absent");
+}
+
+TEST_F(ProtectedPathsTest, ABareRepositoryIsItsOwnWorkingDirectory) {
+  Git(root_, {"init", "-q", "--bare"});
+  EXPECT_EQ(Of("root/config"), "file file");
+  EXPECT_EQ(Of("root/hooks"), "tree directory");
+  EXPECT_EQ(Of("root/HEAD"), "");
+}
+
+TEST_F(ProtectedPathsTest, HooksWhereverTheyAreConfigured) {
+  Init(root_);
+  pa::testing::WriteText(root_ / "tools/hooks/pre-commit", "");
+  Config(root_, "core.hooksPath", "tools/hooks");
+  EXPECT_EQ(Of("root/tools/hooks"), "tree directory");
+  EXPECT_EQ(Of("root/tools"), "pinned directory") << "else it could be moved away";
+  Config(root_, "core.hooksPath", (root_ / "later/hooks").string());
+  EXPECT_EQ(Of("root/later/hooks"), "tree absent");
+  EXPECT_EQ(Of("root/later"), "");
+  Config(root_, "core.hooksPath", (base_ / "elsewhere").string());
+  EXPECT_EQ(Find().size(), 6u);
+  Git(root_, {"config", "--unset", "core.hooksPath"});
+  pa::testing::WriteText(home_ / ".gitconfig", "[core]\nhooksPath = .githooks\n");
+  EXPECT_EQ(Of("root/.githooks"), "tree absent") << "the user's configuration counts as well";
+  pa::testing::WriteText(home_ / ".gitconfig", "");
+  pa::testing::WriteText(base_ / "gitconfig", "[include]\npath = more\n");
+  pa::testing::WriteText(base_ / "more", "[core]\nhooksPath = .systemhooks\n");
+  EXPECT_EQ(Of("root/.systemhooks"), "tree absent");
+  pa::testing::WriteText(base_ / "more", "");
+  pa::testing::WriteText(home_ / ".config/git/config", "[core]\nhooksPath = ~/../root/h\n");
+  EXPECT_EQ(Of("root/h"), "tree absent");
+}
+
+TEST_F(ProtectedPathsTest, WhereABuildWritesOnlyWhatGitWouldExecute) {
+  Init(root_);
+  for (const char* here : {".", "./"}) {
+    Config(root_, "core.hooksPath", here);
+    EXPECT_EQ(Of("root/pre-commit"), "file absent") << here;
+    EXPECT_EQ(Of("root/build"), "");
+  }
+  Config(root_, "core.hooksPath", ".git");
+  EXPECT_EQ(Of("root/.git/pre-push"), "file absent");
+  EXPECT_EQ(Of("root/.git"), "pinned directory");
+  for (const char* above : {"..", "/"}) {
+    Config(root_, "core.hooksPath", above);
+    EXPECT_EQ(Find().size(), 6u) << above;
+  }
+}
+
+TEST_F(ProtectedPathsTest, WhatConfigurationIncludes) {
+  Init(root_);
+  Config(root_, "include.path", "../.gitconfig");
+  pa::testing::WriteText(root_ / ".gitconfig",
+                         "[include]\npath = conf/deep\n[includeIf \"onbranch:x\"]\npath = conf/if\n"
+                         "[include]\npath = .gitconfig\n");
+  pa::testing::WriteText(root_ / "conf/deep", "[core]\nhooksPath = deep-hooks\n");
+  EXPECT_EQ(Of("root/.gitconfig"), "file file");
+  EXPECT_EQ(Of("root/conf"), "pinned directory");
+  EXPECT_EQ(Of("root/conf/deep"), "file file");
+  EXPECT_EQ(Of("root/conf/if"), "file absent");
+  EXPECT_EQ(Of("root/deep-hooks"), "tree absent");
+}
+
+TEST_F(ProtectedPathsTest, SymlinksAndWhereTheyLead) {
+  Init(root_);
+  fs::rename(root_ / ".git/hooks", root_ / "my-hooks");
+  fs::create_symlink("../link", root_ / ".git/hooks");
+  fs::create_symlink("my-hooks", root_ / "link");
+  pa::testing::WriteText(root_ / "scripts/check", "");
+  fs::create_symlink("../scripts/check", root_ / "my-hooks/pre-commit");
+  EXPECT_EQ(Of("root/.git/hooks"), "file symlink");
+  EXPECT_EQ(Of("root/link"), "file symlink");
+  EXPECT_EQ(Of("root/my-hooks"), "tree directory");
+  EXPECT_EQ(Of("root/scripts/check"), "file file");
+  EXPECT_EQ(Of("root/scripts"), "pinned directory");
+  fs::create_symlink("loop", root_ / "loop");
+  Config(root_, "core.hooksPath", "loop");
+  EXPECT_EQ(Of("root/loop"), "file symlink");
+}
+
+TEST_F(ProtectedPathsTest, ARepositoryBehindASymlink) {
+  Init(root_);
+  fs::rename(root_ / ".git", root_ / "data");
+  fs::create_symlink("data", root_ / ".git");
+  EXPECT_EQ(Of("root/.git"), "file symlink");
+  EXPECT_EQ(Of("root/data"), "pinned directory");
+  EXPECT_EQ(Of("root/data/config"), "file file");
+}
+
+TEST_F(ProtectedPathsTest, LinkedWorktrees) {
+  Init(root_);
+  Git(root_, {"worktree", "add", "-q", "inside"});
+  Git(root_, {"worktree", "add", "-q", base_ / "outside"});
+  Config(root_, "core.hooksPath", ".githooks");
+  EXPECT_EQ(Of("root/inside/.git"), "file file");
+  EXPECT_EQ(Of("root/.git/worktrees/inside"), "pinned directory");
+  for (const char* tree : {"inside", "outside"}) {
+    const std::string directory = "root/.git/worktrees/" + std::string(tree) + "/";
+    EXPECT_EQ(Of(directory + "commondir"), "file file");
+    EXPECT_EQ(Of(directory + "gitdir"), "file file");
+    EXPECT_EQ(Of(directory + "config.worktree"), "file absent");
+    EXPECT_EQ(Of(directory + "index"), "");
+  }
+  EXPECT_EQ(Of("root/.githooks"), "tree absent");
+  EXPECT_EQ(Of("root/inside/.githooks"), "tree absent");
+  EXPECT_EQ(Of("outside/.git"), "");
+}
+
+TEST_F(ProtectedPathsTest, FromWithinALinkedWorktree) {
+  Init(base_ / "main");
+  fs::remove(root_);
+  Git(base_ / "main", {"worktree", "add", "-q", root_});
+  Config(base_ / "main", "core.hooksPath", ".githooks");
+  EXPECT_EQ(Of("root/.git"), "file file");
+  EXPECT_EQ(Of("root/.githooks"), "tree absent");
+  EXPECT_EQ(Find().size(), 2u) << "the rest lies where the command cannot write";
+  // As git_add and git_commit have it.
+  writable_ = {root_, base_ / "main/.git"};
+  EXPECT_EQ(Of("main/.git/config"), "file file");
+  EXPECT_EQ(Of("main/.git/hooks"), "tree directory");
+  EXPECT_EQ(Of("main/.git/worktrees/root/commondir"), "file file");
+  writable_ = {root_, base_ / "main"};
+  EXPECT_EQ(Of("main/.git"), "pinned directory");
+  EXPECT_EQ(Of("main/.githooks"), "tree absent");
+}
+
+TEST_F(ProtectedPathsTest, Submodules) {
+  Init(base_ / "lib");
+  Init(base_ / "deep");
+  Git(base_ / "lib", {"submodule", "add", "-q", base_ / "deep", "deep"});
+  Git(base_ / "lib", {"commit", "-q", "-m", "deep"});
+  Init(root_);
+  Git(root_, {"submodule", "add", "-q", "--name", "a/b", base_ / "lib", "lib"});
+  Git(root_, {"submodule", "update", "-q", "--init", "--recursive"});
+  Config(root_ / "lib", "core.hooksPath", "own-hooks");
+  EXPECT_EQ(Of("root/lib/.git"), "file file");
+  EXPECT_EQ(Of("root/lib/deep/.git"), "file file");
+  EXPECT_EQ(Of("root/.git/modules"), "names directory");
+  EXPECT_EQ(Of("root/.git/modules/a"), "names directory");
+  EXPECT_EQ(Of("root/.git/modules/a/b"), "pinned directory");
+  EXPECT_EQ(Of("root/.git/modules/a/b/config"), "file file");
+  EXPECT_EQ(Of("root/.git/modules/a/b/hooks"), "tree directory");
+  EXPECT_EQ(Of("root/.git/modules/a/b/modules"), "names directory");
+  EXPECT_EQ(Of("root/.git/modules/a/b/modules/deep/config"), "file file");
+  EXPECT_EQ(Of("root/lib/own-hooks"), "tree absent");
+  EXPECT_EQ(Of("root/.gitmodules"), "") << "git executes nothing that it says";
+}
+
+TEST_F(ProtectedPathsTest, SubmodulesThatAreNotCheckedOutOrKeepTheirOwnData) {
+  Init(root_);
+  Init(root_ / "old");
+  pa::testing::WriteText(root_ / ".gitmodules",
+                         "[submodule \"old\"]\npath = old\n[submodule \"new\"]\npath = sub/new\n"
+                         "[submodule \"self\"]\npath = .\n[submodule \"up\"]\npath = ../x\n"
+                         "[submodule \"abs\"]\npath = /etc\n");
+  EXPECT_EQ(Of("root/old/.git/config"), "file file");
+  EXPECT_EQ(Of("root/old/.git"), "pinned directory");
+  EXPECT_EQ(Of("root/sub/new/.git"), "pinned absent");
+}
+
+// `git add` of a directory with a repository of its own is enough for `git status` to look into it.
+TEST_F(ProtectedPathsTest, WhatTheIndexCallsASubmodule) {
+  Init(root_);
+  Init(root_ / "nested");
+  EXPECT_EQ(Of("root/nested/.git/config"), "") << "git has nothing to do with it";
+  ProtectedPaths::Index index = FindProtectedPaths(Query())->indexes.at(0);
+  EXPECT_EQ(index.path, root_ / ".git/index");
+  EXPECT_EQ(index.top, root_);
+  EXPECT_TRUE(SubmodulePlaces(index)->empty());
+  Git(root_, {"add", "nested"});
+  EXPECT_EQ(*SubmodulePlaces(index), std::vector<std::string>{root_ / "nested/.git"});
+  EXPECT_EQ(Of("root/nested/.git/config"), "file file");
+  EXPECT_EQ(FindProtectedPaths(Query())->indexes.size(), 2u);
+  Git(root_, {"update-index", "--split-index"});
+  EXPECT_EQ(*SubmodulePlaces(index), std::vector<std::string>{root_ / "nested/.git"});
+  EXPECT_EQ(Of("root/nested/.git/config"), "file file");
+  fs::resize_file(root_ / ".git/index", 65u << 20);
+  EXPECT_FALSE(FindProtectedPaths(Query()).has_value());
+  EXPECT_FALSE(SubmodulePlaces(index).has_value());
+}
+
+TEST_F(ProtectedPathsTest, PlacesOfThePolicy) {
+  Init(base_);
+  pa::testing::WriteText(root_ / "ci/run", "");
+  pa::testing::WriteText(root_ / "file", "");
+  places_ = {{"ci", "policy"}, {"file", "policy"}, {"later/x", "policy"}, {".git/hooks", "policy"}};
+  EXPECT_EQ(Of("root/ci"), "tree directory");
+  EXPECT_EQ(Of("root/file"), "file file");
+  EXPECT_EQ(Of("root/later/x"), "tree absent");
+  EXPECT_EQ(Of("root/.git/hooks"), "") << "what git calls so is looked after anyway";
+  places_ = {{"root/ci/run", "policy"}, {"ci", "policy"}};
+  EXPECT_EQ(Of("root/ci"), "tree directory") << "relative to the top of the repository, too";
+  EXPECT_EQ(Of("root/ci/run"), "") << "the tree has it";
+  places_ = {{".git/info", "policy"}};
+  writable_ = {base_};
+  EXPECT_EQ(Of(".git/info"), "tree directory");
+}
+
+TEST_F(ProtectedPathsTest, OtherWritableTreesHaveTheirRepositories) {
+  Init(base_ / "granted");
+  writable_ = {root_, base_ / "granted", base_ / "nothing"};
+  EXPECT_EQ(Of("granted/.git/config"), "file file");
+  EXPECT_EQ(Of("nothing/.git"), "");
+}
+
+TEST_F(ProtectedPathsTest, WhatDecidedIsKnown) {
+  Init(root_);
+  Git(root_, {"worktree", "add", "-q", base_ / "outside"});
+  const auto changes = [&](auto change) {
+    const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+    EXPECT_TRUE(found && found->InputsHold());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    change();
+    return !found->InputsHold();
+  };
+  EXPECT_TRUE(changes([&] { pa::testing::WriteText(home_ / ".gitconfig", "[core]\n"); }));
+  EXPECT_TRUE(changes([&] { pa::testing::WriteText(root_ / ".gitmodules", "[core]\n"); }));
+  EXPECT_TRUE(changes([&] { Git(root_, {"worktree", "add", "-q", base_ / "more"}); }));
+  EXPECT_FALSE(changes([&] { Git(root_, {"commit", "-q", "--allow-empty", "-m", "x"}); }));
+  EXPECT_FALSE(changes([&] { pa::testing::WriteText(root_ / "made", ""); }));
+}
+
+TEST_F(ProtectedPathsTest, TooMuchIsAnError) {
+  Init(root_);
+  for (int i = 0; i < 300; ++i) {
+    pa::testing::WriteText(root_ / ".git/modules" / std::to_string(i) / "HEAD", "");
+  }
+  const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+  ASSERT_FALSE(found.has_value());
+  EXPECT_TRUE(found.error().Message().starts_with("protected paths: ")) << found.error().Message();
+}
+
+TEST_F(ProtectedPathsTest, HostileRepositoriesEnd) {
+  fs::create_directories(root_ / ".git/worktrees/x");
+  ASSERT_EQ(mkfifo((root_ / ".git/config").c_str(), 0600), 0);
+  pa::testing::WriteText(root_ / ".git/HEAD", "");
+  pa::testing::WriteText(root_ / ".git/commondir", "../.git/worktrees/x");
+  pa::testing::WriteText(root_ / ".git/worktrees/x/commondir", "../..");
+  pa::testing::WriteText(root_ / ".git/worktrees/x/gitdir", "/proc/self/root/.git\n");
+  pa::testing::WriteText(root_ / ".git/config.worktree",
+                         "[include]\npath = config.worktree\n[core]\nworktree = ../../../..\n"
+                         "hooksPath = /dev/zero/../../x\n[include]\npath = /dev/zero\n");
+  EXPECT_EQ(Of("root/.git"), "pinned directory");
+  EXPECT_EQ(Of("root/.git/config.worktree"), "file file");
+}
+
+}  // namespace
+}  // namespace pa::policy
