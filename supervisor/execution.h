@@ -50,6 +50,15 @@ struct Captured {
   std::string uri;               // of the full text in the result store; "" when `text` is all
 };
 
+// A protected path that was not after the command what it was before (policy/protected_paths.h).
+struct ProtectedChange {
+  std::string path;
+  std::string what;       // "changed", "added", "removed", "replaced", "moved", "linked", ...
+  bool restored = false;  // it is what it was again
+  std::string kept;       // where lies now what stood there instead; "" = there was nothing
+  std::string failure;    // why it is not restored, if the system said why
+};
+
 struct Execution {
   bool Succeeded() const { return outcome == Outcome::kExited && exit_code == 0; }
 
@@ -67,6 +76,7 @@ struct Execution {
   std::uint32_t strays_killed = 0;          // processes that outlived the command
   std::uint32_t probe_denied = 0;           // action kProbe: as in worker/status.h
   std::uint32_t probe_tried = 0;
+  std::vector<ProtectedChange> protected_changes;
   // kSetupFailed: nothing ran, or the worker itself ended and took the command with it.
   std::string failure;  // `landlock_restrict_self: EPERM`
   worker::Step failed_step = worker::Step::kNone;

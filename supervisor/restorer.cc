@@ -1,0 +1,276 @@
+#include "supervisor/restorer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <optional>
+#include <utility>
+
+#include "base/directory_reader.h"
+#include "policy/path.h"
+
+namespace pa {
+namespace {
+
+using policy::ProtectedPath;
+using Kind = ProtectedPath::Kind;
+
+constexpr std::uint32_t kPermissions = 07777;
+constexpr std::size_t kFlood = 256;
+constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+std::string ParentOf(const std::string& path) {
+  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+}
+std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// A command can close a directory behind itself; it is ours, so it opens again.
+void MakePassable(int fd) {
+  struct stat status{};
+  if (fstat(fd, &status) != 0 || (status.st_mode & S_IRWXU) == S_IRWXU) return;
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  (void)chmod(path.c_str(), (status.st_mode & kPermissions) | S_IRWXU);  // what fails next says so
+}
+
+// The directory that holds `path`, from `area` on; `gone` names the first component that is no
+// directory any more.
+UniqueFd OpenParent(int area_fd, const std::string& area, const std::string& path,
+                    std::string* gone) {
+  UniqueFd at(fcntl(area_fd, F_DUPFD_CLOEXEC, 0));
+  for (std::size_t begin = area.size() + 1;;) {
+    MakePassable(at.get());
+    const std::size_t end = path.find('/', begin);
+    if (end == std::string::npos) return at;
+    UniqueFd next(openat(at.get(), path.substr(begin, end - begin).c_str(), kDirectory));
+    if (!next) {
+      *gone = path.substr(0, end);
+      return next;
+    }
+    at = std::move(next);
+    begin = end + 1;
+  }
+}
+
+// Those that were not there before; too many to be moved one by one are cut off.
+std::vector<std::string> NewNames(int parent, const std::string& name, const FileImage& image) {
+  std::vector<std::string> names;
+  const UniqueFd fd(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd) return names;
+  DirectoryReader reader(fd.get());
+  while (const auto entry = reader.Next()) {
+    std::string found = entry->name;
+    if (!image.children.contains(found)) names.push_back(std::move(found));
+    if (names.size() > kFlood) break;
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// Where the directory lies now; nothing if it lies nowhere any more.
+std::optional<std::string> PathOf(const UniqueFd& pin) {
+  std::array<char, PATH_MAX> buffer;
+  const std::string link = "/proc/self/fd/" + std::to_string(pin.get());
+  const ssize_t length = readlink(link.c_str(), buffer.data(), buffer.size());
+  struct stat status{};
+  if (length <= 0 || fstat(pin.get(), &status) != 0) return std::nullopt;
+  std::string path(buffer.data(), static_cast<std::size_t>(length));
+  if (!path.starts_with('/') || !LookAt(path).SameFile(StampOf(status))) return std::nullopt;
+  return path;
+}
+
+// The directories from `gone` down to the image at `path`, none of which is there.
+FileImage WithParents(const FileImage& image, const std::string& gone, const std::string& path) {
+  FileImage whole = image;
+  for (std::string at = path; at != gone; at = ParentOf(at)) {
+    FileImage directory;
+    directory.stamp = image.stamp;
+    directory.stamp.mode = S_IFDIR | 0755;
+    directory.children.emplace(NameOf(at), std::move(whole));
+    whole = std::move(directory);
+  }
+  return whole;
+}
+
+}  // namespace
+
+std::vector<ProtectedChange> Restorer::Run() {
+  for (const GuardedPath& guarded : baseline_) Check(guarded);
+  return std::move(changes_);
+}
+
+bool Restorer::IsLost(const std::string& path) const {
+  return std::ranges::any_of(
+      lost_, [&](const std::string& lost) { return policy::IsBeneath(path, lost); });
+}
+
+void Restorer::Check(const GuardedPath& guarded) {
+  const ProtectedPath& path = guarded.path;
+  if (IsLost(path.path)) return;
+  const UniqueFd area(OpenDirectory(path.area));
+  if (!area) return;  // with the whole tree goes what was to be protected in it
+  std::string gone;
+  const UniqueFd parent = OpenParent(area.get(), path.area, path.path, &gone);
+  if (!parent) return CheckUnreachable(guarded, area.get(), gone);
+  const Spot spot{parent.get(), NameOf(path.path), path.path, area.get(), path.area};
+  if (path.kind == Kind::kFile || path.kind == Kind::kTree) {
+    return CheckImage(spot, *guarded.image);
+  }
+  CheckPinned(spot, guarded);
+  if (path.kind == Kind::kNames) CheckNames(spot, *guarded.image);
+}
+
+// What was pinned on the way has been seen to already, so whatever stands there now was never to be.
+void Restorer::CheckUnreachable(const GuardedPath& guarded, int area_fd, const std::string& gone) {
+  const ProtectedPath& path = guarded.path;
+  const FileImage& image = *guarded.image;
+  struct stat reached{};
+  if (!image.stamp.exists && stat(path.path.c_str(), &reached) != 0) return;
+  std::string none;
+  const UniqueFd parent = OpenParent(area_fd, path.area, gone, &none);
+  if (!parent) return;
+  const Spot spot{parent.get(), NameOf(gone), gone, area_fd, path.area};
+  if (!image.stamp.exists) return void(Take(spot, "added"));
+  // An empty directory would be all that we could make of a repository, or of what was passed.
+  if (path.kind != Kind::kFile && path.kind != Kind::kTree) return;
+  if (LookAt(parent.get(), spot.name).exists && !Take(spot, "replaced")) return;
+  const Result<std::string> kept = displaced_.Exchange(WithParents(image, gone, path.path),
+                                                       spot.parent, spot.name, area_fd, path.area);
+  Report(path.path, "removed", kept);
+}
+
+void Restorer::CheckPinned(const Spot& spot, const GuardedPath& guarded) {
+  const PathStamp now = LookAt(spot.parent, spot.name);
+  const PathStamp& before = guarded.image->stamp;
+  if (!before.exists) {
+    if (now.exists) Take(spot, "added");
+  } else if (now.SameFile(before)) {
+    // Whoever may not enter it could restore nothing beneath.
+    CheckMetadata(spot, before, S_IRWXU);
+  } else {
+    CheckReplaced(spot, guarded);
+  }
+}
+
+void Restorer::CheckReplaced(const Spot& spot, const GuardedPath& guarded) {
+  const PathStamp now = LookAt(spot.parent, spot.name);
+  const std::optional<std::string> lies = guarded.pin ? PathOf(*guarded.pin) : std::nullopt;
+  // Elsewhere it was put by us, at the end of another command.
+  const bool lives = lies && policy::IsBeneath(*lies, spot.area);
+  const bool takes_its_place = now.exists && (lives || !now.IsDirectory());
+  if (takes_its_place && !Take(spot, "replaced")) return;
+  if (lives && MoveBack(spot, *guarded.pin)) return;
+  if (!guarded.path.repository) return;  // what it held is looked for by itself
+  // The objects are gone. What the new one executes is what the old one did, as far as it goes on.
+  changes_.push_back({.path = spot.path, .what = now.IsDirectory() ? "replaced" : "removed"});
+  if (!LookAt(spot.parent, spot.name).IsDirectory()) lost_.insert(spot.path);
+}
+
+bool Restorer::MoveBack(const Spot& spot, const UniqueFd& pin) {
+  const std::optional<std::string> from = PathOf(pin);
+  const UniqueFd parent = from ? OpenDirectory(ParentOf(*from)) : UniqueFd();
+  if (!parent) return false;
+  const std::string name = NameOf(*from);
+  struct stat status{};
+  const bool same =
+      fstat(pin.get(), &status) == 0 && LookAt(parent.get(), name).SameFile(StampOf(status));
+  if (!same || renameat2(parent.get(), name.c_str(), spot.parent, spot.name.c_str(),
+                         RENAME_NOREPLACE) != 0) {
+    return false;
+  }
+  changes_.push_back({.path = spot.path, .what = "moved", .restored = true});
+  return true;
+}
+
+void Restorer::CheckNames(const Spot& spot, const FileImage& image) {
+  if (!image.stamp.exists || !LookAt(spot.parent, spot.name).IsDirectory()) return;
+  const std::vector<std::string> names = NewNames(spot.parent, spot.name, image);
+  if (names.size() > kFlood) return TakeFlood(spot, image);
+  const UniqueFd fd(openat(spot.parent, spot.name.c_str(), kDirectory));
+  for (const std::string& name : names) {
+    Take({fd.get(), name, spot.path + "/" + name, spot.area_fd, spot.area}, "added");
+  }
+}
+
+// Moves the whole directory away, and what was in it before into a new one.
+void Restorer::TakeFlood(const Spot& spot, const FileImage& image) {
+  FileImage empty;
+  empty.stamp = image.stamp;
+  const Result<std::string> kept =
+      displaced_.Exchange(empty, spot.parent, spot.name, spot.area_fd, spot.area);
+  Report(spot.path, "filled", kept);
+  if (!kept) return;
+  const UniqueFd from = OpenDirectory(*kept);
+  const UniqueFd to(openat(spot.parent, spot.name.c_str(), kDirectory));
+  if (!from || !to) return;
+  for (const auto& [name, child] : image.children) {
+    (void)renameat(from.get(), name.c_str(), to.get(), name.c_str());  // each is looked for itself
+  }
+}
+
+void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
+  const PathStamp now = LookAt(spot.parent, spot.name);
+  if (now == image.stamp && image.settled && !now.IsDirectory()) return;
+  if (!image.stamp.exists) {
+    if (now.exists) Take(spot, "added");
+    return;
+  }
+  if (!now.exists || (now.mode & S_IFMT) != (image.stamp.mode & S_IFMT)) {
+    return Put(spot, image, now.exists ? "replaced" : "removed");
+  }
+  const bool same_metadata = CheckMetadata(spot, image.stamp, kPermissions);
+  if (now.IsDirectory()) return CheckChildren(spot, image);
+  // Another name for the same file is a way to it that nobody watches.
+  const bool linked = now.links > image.stamp.links;
+  if (linked || !HoldsContent(image, spot.parent, spot.name)) {
+    if (!same_metadata) changes_.pop_back();  // told once
+    Put(spot, image, linked ? "linked" : "changed");
+  }
+}
+
+void Restorer::CheckChildren(const Spot& spot, const FileImage& image) {
+  const UniqueFd fd(openat(spot.parent, spot.name.c_str(), kDirectory));
+  if (!fd) return Report(spot.path, "changed", std::unexpected(Error("openat", spot.path, errno)));
+  const auto child = [&](const std::string& name) {
+    return Spot{fd.get(), name, spot.path + "/" + name, spot.area_fd, spot.area};
+  };
+  const std::vector<std::string> names = NewNames(spot.parent, spot.name, image);
+  if (names.size() > kFlood) return Put(spot, image, "filled");
+  for (const std::string& name : names) Take(child(name), "added");
+  for (const auto& [name, of_child] : image.children) CheckImage(child(name), of_child);
+}
+
+// Of the permissions only `which`; true if they are what they were.
+bool Restorer::CheckMetadata(const Spot& spot, const PathStamp& stamp, std::uint32_t which) {
+  const PathStamp now = LookAt(spot.parent, spot.name);
+  const bool owner = now.owner == stamp.owner && now.group == stamp.group;
+  if (owner && (now.mode & which) == (stamp.mode & which)) return true;
+  const Result<void> restored = RestoreMetadata(stamp, spot.parent, spot.name);
+  Report(spot.path, "changed its permissions",
+         restored ? Result<std::string>("") : std::unexpected(restored.error()));
+  return false;
+}
+
+bool Restorer::Take(const Spot& spot, const char* what) {
+  const Result<std::string> kept = displaced_.Take(spot.parent, spot.name, spot.area_fd, spot.area);
+  Report(spot.path, what, kept);
+  return kept.has_value();
+}
+
+void Restorer::Put(const Spot& spot, const FileImage& image, const char* what) {
+  Report(spot.path, what,
+         displaced_.Exchange(image, spot.parent, spot.name, spot.area_fd, spot.area));
+}
+
+void Restorer::Report(const std::string& path, const char* what, const Result<std::string>& kept) {
+  ProtectedChange change{.path = path, .what = what, .restored = kept.has_value()};
+  if (kept) change.kept = *kept;
+  if (!kept) change.failure = kept.error().Message();
+  changes_.push_back(std::move(change));
+}
+
+}  // namespace pa
