@@ -10,6 +10,7 @@
 #include "policy/grants.h"
 #include "policy/keys.h"
 #include "policy/path.h"
+#include "policy/protected_paths.h"
 #include "sandbox/enforcement.h"
 
 namespace pa::policy {
@@ -50,6 +51,17 @@ std::string Remedy(const GrantedPaths& granted, const std::string& path) {
     if (granted.Find(path, right.access) == nullptr) return LineFor(path, right.access);
   }
   return "";
+}
+
+// What undoes changes to `path`, or "".
+std::string ProtectedBy(const Policy& policy, const std::vector<PathGrant>& grants,
+                        const std::string& directory, const std::string& path) {
+  std::vector<std::string> writable = WritableTrees(grants);
+  if (writable.empty()) return "";
+  const Result<ProtectedPaths> found =
+      FindProtectedPaths(QueryFor(policy, directory, std::move(writable)));
+  const ProtectedPath* by = found ? found->Protecting(path) : nullptr;
+  return by == nullptr ? "" : by->reason;
 }
 
 void WriteRight(JsonWriter& w, const Right& right, const PathGrant* grant) {
@@ -242,6 +254,11 @@ Explanation ExplainPath(const Policy& policy, const std::string& path, const san
       const PathGrant* grant = granted.Find(meaning.path, right.access);
       out.text += Line(right, grant);
       WriteRight(w, right, grant);
+    }
+    const std::string by = ProtectedBy(policy, grants, directory, resolved);
+    if (!by.empty()) {
+      w.Field("protected", by);
+      out.text += "  but what a command changes here is undone when it ends (" + by + ")\n";
     }
     w.EndObject();
   }

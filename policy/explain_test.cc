@@ -88,6 +88,26 @@ TEST_F(ExplainTest, SymlinksAreSaidToBeSuch) {
   EXPECT_EQ(Rights("link/shadow", kMake), "---");
 }
 
+TEST_F(ExplainTest, WhatIsUndoneIsSaidToBe) {
+  pa::testing::WriteText(project_ / ".git/config", "");
+  pa::testing::WriteText(project_ / ".git/hooks/pre-commit", "");
+  User("filesystem: {protect: [ci]}");
+  const auto undone = [&](const std::string& path, std::size_t use) {
+    const Result<JsonValue> json = ParseJson(Path(path).json);
+    const JsonValue* by = json->Find("uses")->Items().at(use).Find("protected");
+    return by == nullptr ? "" : by->AsString();
+  };
+  EXPECT_EQ(Rights(".git/config", kMake), "rwe");
+  EXPECT_EQ(undone(".git/config", kMake), "git configuration");
+  EXPECT_EQ(undone(".git/hooks/pre-commit", kGit), "git hooks");
+  EXPECT_EQ(undone(".git/hooks/pre-commit", kInspect), "");
+  EXPECT_NE(undone("ci", kMake).find("policy filesystem.protect ("), std::string::npos);
+  EXPECT_EQ(undone("main.c", kMake), "");
+  EXPECT_EQ(undone(".git/index", kMake), "");
+  EXPECT_NE(Path(".git/config").text.find("is undone when it ends (git configuration)"),
+            std::string::npos);
+}
+
 TEST_F(ExplainTest, Tools) {
   User(
       "permissions:\n  - {tool: make, target: x, decision: deny, reason: why}\n"

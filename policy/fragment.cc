@@ -35,6 +35,24 @@ std::string OneOf(const std::vector<std::string_view>& names) {
   return text;
 }
 
+// What is wrong with a path that is relative to wherever a call works, or "".
+std::string CheckPlace(std::string_view written) {
+  if (written.empty()) return "a path cannot be empty";
+  if (written.contains('\0')) return "a path cannot hold a NUL character";
+  if (written.starts_with('/') || written.starts_with('~') || written.contains("${")) {
+    return "must be relative to the working directory, found " + Quoted(written) +
+           "; what lies elsewhere is read-only unless filesystem.write names it";
+  }
+  bool names_something = false;
+  while (!written.empty()) {
+    const std::string_view component = written.substr(0, written.find('/'));
+    if (component == "..") return "must not contain '..'";
+    names_something = names_something || (!component.empty() && component != ".");
+    written.remove_prefix(std::min(component.size() + 1, written.size()));
+  }
+  return names_something ? "" : "cannot be the working directory itself: nothing could be built";
+}
+
 class FragmentParser {
  public:
   FragmentParser(const std::string& source, std::span<const std::string> known_tools,
@@ -131,6 +149,7 @@ void FragmentParser::ParseKey(const Key& key, const YamlNode& node) {
     case Type::kVersion:
       return ParseVersion(node);
     case Type::kPaths:
+    case Type::kPlaces:
     case Type::kTools:
     case Type::kNames:
       return ParseStrings(key, node);
@@ -166,6 +185,8 @@ std::string FragmentParser::CheckItem(Type type, const YamlNode& item) const {
       return CheckToolName(item.scalar, known_tools_, true);
     case Type::kNames:
       return CheckVariableName(item.scalar);
+    case Type::kPlaces:
+      return CheckPlace(item.scalar);
     default:
       return item.scalar.empty() ? "a path cannot be empty" : "";
   }

@@ -53,6 +53,7 @@ struct PolicyFragment {
   std::optional<Located<std::vector<RuleText>>> permissions;
   std::optional<Located<Strings>> filesystem_read;
   std::optional<Located<Strings>> filesystem_write;
+  std::optional<Located<Strings>> filesystem_protect;
   std::optional<Located<std::string>> filesystem_toolchains;
   std::optional<Located<std::string>> network;
   std::optional<Located<std::string>> namespaces;

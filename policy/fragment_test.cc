@@ -33,7 +33,7 @@ tools: {enable: [make, all]}
 permissions:
   - {tool: make, target: "deploy*", decision: deny, reason: production}
   - {tool: "*", decision: allow}
-filesystem: {read: [/data], write: [], toolchains: none}
+filesystem: {read: [/data], write: [], protect: [ci], toolchains: none}
 network: full
 environment: {pass: [CI], set: {DEBUG: yes, EMPTY: ""}}
 limits: {wall_time: 90s, memory: 1GiB, queue: 0}
@@ -154,11 +154,39 @@ TEST(Fragment, Rules) {
             "p.yaml:2:15: expected a rule such as {tool: make, decision: allow}, found 'make'");
 }
 
+TEST(Fragment, ProtectedPlacesAreRelative) {
+  const auto place = [](const std::string& item) {
+    return Refused("filesystem: {protect: [" + item + "]}");
+  };
+  for (const char* item : {".git/hooks", "ci", "./a//b/", "a b", "..a", "$x"}) {
+    const std::string text = "version: 1\nfilesystem: {protect: [" + std::string(item) + "]}";
+    EXPECT_EQ(Accepted(text).filesystem_protect->value.at(0).value, item);
+  }
+  EXPECT_EQ(place("/etc/passwd"),
+            "p.yaml:2:24: must be relative to the working directory, found '/etc/passwd'; what "
+            "lies elsewhere is read-only unless filesystem.write names it");
+  for (const char* item : {"\"~/x\"", "\"${HOME}/x\""}) {
+    EXPECT_NE(place(item).find("must be relative"), std::string::npos) << item;
+  }
+  for (const char* item : {"..", "a/../b", "a/.."}) {
+    EXPECT_EQ(place(item), "p.yaml:2:24: must not contain '..'") << item;
+  }
+  for (const char* item : {".", "./", "././/"}) {
+    EXPECT_EQ(place(item),
+              "p.yaml:2:24: cannot be the working directory itself: nothing could be built");
+  }
+  EXPECT_EQ(place("\"\""), "p.yaml:2:24: a path cannot be empty");
+  EXPECT_EQ(place("[a]"), "p.yaml:2:24: expected a value, found a list");
+  EXPECT_EQ(Refused("filesystem: {protect: x}"),
+            "p.yaml:2:23: 'protect' must be a list, found 'x'");
+  EXPECT_EQ(Refused("filesystem: {protcet: [x]}"),
+            "p.yaml:2:14: unknown key 'filesystem.protcet' - did you mean 'protect'?");
+}
+
 TEST(Fragment, WhatIsNotBuiltIsRefusedAndSaysSo) {
   for (const char* text : {
            "audit: {path: /x}",
            "tenants: {}",
-           "filesystem: {protect: [.git/hooks]}",
            "git: {signing: on}",
            "git: {signing: inherit}",
            "permissions: [{tool: make, decision: ask, reason: x}]",

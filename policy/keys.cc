@@ -59,15 +59,11 @@ constexpr Key kKeys[] = {
     {"filesystem.write", Type::kPaths,
      "Paths that commands may read, write and execute beyond the working directory.",
      &F::filesystem_write},
-    {"filesystem.protect",
-     Type::kNotBuilt,
-     "",
-     {},
-     {},
-     1,
-     0,
-     "filesystem.protect is not built yet; nothing inside the working directory is protected from "
-     "`make`"},
+    {"filesystem.protect", Type::kPlaces,
+     "Files and directories that commands cannot change for good although they lie where commands "
+     "may write, beyond what git executes or reads what to execute from, which always is: relative "
+     "to the working directory and to the top of its repository. Each source adds to the others'.",
+     &F::filesystem_protect},
     {"filesystem.toolchains", Type::kChoice, "Whether toolchains in the home may be used.",
      &F::filesystem_toolchains, kToolchains},
     {"network", Type::kChoice, "What network commands have.", &F::network, kNetwork},
@@ -188,6 +184,7 @@ PolicyFragment DefaultFragment() {
   defaults.permissions = {{}, at};
   defaults.filesystem_read = {{}, at};
   defaults.filesystem_write = {{}, at};
+  defaults.filesystem_protect = {{}, at};
   defaults.filesystem_toolchains = {"auto", at};
   defaults.network = {"none", at};
   defaults.namespaces = {"auto", at};

@@ -19,6 +19,7 @@ namespace pa::policy {
 enum class Type {
   kVersion,    // the number 1
   kPaths,      // list of paths; ~ and ${VAR} expand
+  kPlaces,     // list of paths relative to wherever a call works
   kTools,      // list of tool names, or `all`
   kNames,      // list of environment variable names
   kVariables,  // mapping of environment variables to values

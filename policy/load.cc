@@ -169,6 +169,12 @@ void Compiler::CompileFilesystem() {
   Grant(merged_.filesystem_read, sandbox::kReadExecute, "filesystem.read");
   Grant(merged_.filesystem_write, sandbox::kReadWriteExecute, "filesystem.write");
   policy_.git_programs = FindGitPrograms(Variable("PATH"), Writable());
+  for (const Located<std::string>& place : merged_.filesystem_protect->value) {
+    std::string path = std::filesystem::path(place.value).lexically_normal().string();
+    if (path.ends_with('/')) path.pop_back();
+    policy_.protect.push_back(
+        {std::move(path), "policy filesystem.protect (" + place.at.Format() + ")"});
+  }
   if (merged_.filesystem_toolchains->value != "auto") return;
   const Toolchains toolchains = FindToolchains(sources_.home, sources_.variables);
   policy_.filesystem.insert(policy_.filesystem.end(), toolchains.grants.begin(),

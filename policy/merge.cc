@@ -63,6 +63,7 @@ class Merger {
   void CheckList(const Key& key, const Strings& items, const Located<Strings>& ceiling);
   void CheckWriteAgainstRead();
   void MergeTools();
+  void MergePlaces();
 
   const Layers& layers_;
   std::vector<Diagnostic>& diagnostics_;
@@ -121,7 +122,24 @@ void Merger::MergeTools() {
       all.at.source.empty() ? Strongest(&PolicyFragment::tools_enable) : std::move(all);
 }
 
+// No layer can take away what another protects, so there is no ceiling to be held to.
+void Merger::MergePlaces() {
+  Located<Strings> all = *layers_.defaults.filesystem_protect;
+  const auto add = [&](const PolicyFragment& layer) {
+    if (!layer.filesystem_protect) return;
+    if (all.value.empty()) all.at = layer.filesystem_protect->at;
+    for (const Located<std::string>& place : layer.filesystem_protect->value) {
+      const bool known = AnyAllows(Type::kNames, all.value, place.value);
+      if (!known) all.value.push_back(place);
+    }
+  };
+  if (layers_.administrator) add(*layers_.administrator);
+  for (const PolicyFragment& layer : layers_.others) add(layer);
+  merged_.filesystem_protect = std::move(all);
+}
+
 void Merger::MergeKey(const Key& key, Optional<Strings> PolicyFragment::* field) {
+  if (key.type == Type::kPlaces) return MergePlaces();
   if (const Located<Strings>* ceiling = Ceiling(field)) {
     for (const PolicyFragment& layer : layers_.others) {
       if (layer.*field) CheckList(key, (layer.*field)->value, *ceiling);

@@ -135,6 +135,24 @@ TEST_F(MergeTest, FileSystem) {
   ExpectAccepted("filesystem: {write: [/data]}", "filesystem: {read: [/other]}");
 }
 
+TEST_F(MergeTest, WhatIsProtectedAddsUp) {
+  const auto places = [&] {
+    std::vector<std::string> paths;
+    const PolicyPtr policy = Load();
+    for (const ProtectedPlace& place : policy->protect) paths.push_back(place.path);
+    return paths;
+  };
+  ExpectAccepted("filesystem: {protect: [ci, a]}", "filesystem: {protect: []}");
+  EXPECT_EQ(places(), (std::vector<std::string>{"ci", "a"}));
+  ExpectAccepted("filesystem: {protect: [ci]}", "filesystem: {protect: [b, ci, ./c//d/]}");
+  EXPECT_EQ(places(), (std::vector<std::string>{"ci", "b", "c/d"}));
+  EXPECT_NE(Load()->protect.at(1).reason.find("user.yaml:2:24"), std::string::npos);
+  ExpectAccepted("", "filesystem: {protect: [b]}");
+  EXPECT_EQ(places(), std::vector<std::string>{"b"});
+  ExpectAccepted("", "");
+  EXPECT_EQ(places(), std::vector<std::string>{});
+}
+
 TEST_F(MergeTest, Environment) {
   ExpectRefused("environment: {pass: [CI]}", "environment: {pass: [CI, TOKEN]}",
                 "user.yaml:2:26: 'TOKEN' is beyond the administrator's environment.pass "

@@ -17,6 +17,13 @@ void WritePaths(JsonWriter& w) {
   w.EndObject();
 }
 
+void WritePlaces(JsonWriter& w) {
+  w.Field("type", "array").Key("items").BeginObject();
+  w.Field("type", "string").Field("pattern", "^[^/~]");
+  w.Field("description", "Relative to the working directory; no `..`, no wildcards.");
+  w.EndObject();
+}
+
 void WriteNames(JsonWriter& w) {
   w.Field("type", "string").Field("pattern", VariableNamePattern());
   w.Key("not").BeginObject().Field("pattern", RefusedVariablePattern()).EndObject();
@@ -24,6 +31,7 @@ void WriteNames(JsonWriter& w) {
 
 void WriteStrings(JsonWriter& w, Type type) {
   if (type == Type::kPaths) return WritePaths(w);
+  if (type == Type::kPlaces) return WritePlaces(w);
   w.Field("type", "array").Key("items").BeginObject();
   if (type == Type::kNames) {
     WriteNames(w);
@@ -101,6 +109,7 @@ void WriteKey(JsonWriter& w, const Key& key, const PolicyFragment& defaults) {
       w.Field("const", 1);
       break;
     case Type::kPaths:
+    case Type::kPlaces:
     case Type::kTools:
     case Type::kNames:
       WriteStrings(w, key.type);

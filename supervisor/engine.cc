@@ -102,6 +102,7 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
       runner_(loop,
               {.worker_path = std::move(parts.worker),
                .tmp_base = TemporaryBase(environment),
+               .state_home = StateHome(environment),
                .on_spec = std::move(parts.on_spec)},
               results_),
       targets_(

@@ -45,6 +45,12 @@ std::string HomeDirectory(const Environment& environment) {
   return user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/nonexistent";
 }
 
+std::string StateHome(const Environment& environment) {
+  const auto configured = Get(environment, "XDG_STATE_HOME");
+  return configured && IsAbsolute(*configured) ? *configured
+                                               : HomeDirectory(environment) + "/.local/state";
+}
+
 policy::PolicySources SourcesOf(const CommonOptions& options, const Environment& environment) {
   policy::PolicySources sources;
   sources.home = HomeDirectory(environment);

@@ -18,6 +18,12 @@ TEST(Environment, HomeMustBeAbsolute) {
   EXPECT_EQ(HomeDirectory({}), HomeDirectory({{"HOME", ""}}));
 }
 
+TEST(Environment, StateHomeMustBeAbsolute) {
+  EXPECT_EQ(StateHome({{"HOME", "/home/a"}}), "/home/a/.local/state");
+  EXPECT_EQ(StateHome({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "/state"}}), "/state");
+  EXPECT_EQ(StateHome({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "state"}}), "/home/a/.local/state");
+}
+
 TEST(Environment, SourcesFollowTheContract) {
   CommonOptions options;
   options.roots = {"/r"};

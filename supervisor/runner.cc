@@ -11,6 +11,7 @@
 #include "supervisor/captured_output.h"
 #include "supervisor/log.h"
 #include "supervisor/orphans.h"
+#include "supervisor/protected_paths_guard.h"
 #include "supervisor/run_queue.h"
 #include "supervisor/running_command.h"
 #include "supervisor/slot_pool.h"
@@ -162,6 +163,7 @@ struct Runner::Impl {
         launchers(std::in_place, config.worker_path, [this] { orphans.Kill(context->is_worker); }),
         departures(std::in_place, uv_loop),
         trash(std::in_place, uv_loop),
+        guard(config.state_home),
         slots(config.tmp_base, [this](std::string path, UniqueFd lock) {
           trash->Add(std::move(path), std::move(lock));
         }) {}
@@ -172,6 +174,8 @@ struct Runner::Impl {
                             policy::PolicyPtr policy);
   Task<std::optional<Execution>> Observe(const CommandPlan& plan, const policy::Allow& allow,
                                          policy::PolicyPtr policy);
+  Task<Execution> Guarded(const CommandPlan& plan, const policy::Allow& allow,
+                          policy::PolicyPtr policy, const RunOptions& options);
   Task<Execution> Execute(const CommandPlan& plan, const policy::Allow& allow,
                           policy::PolicyPtr policy, const RunOptions& options);
   bool UsesNamespaces(const policy::Allow& allow) const;
@@ -190,6 +194,7 @@ struct Runner::Impl {
   std::optional<Launchers> launchers;  // this and the next two: until shutdown
   std::optional<Departures> departures;
   std::optional<Trash> trash;
+  ProtectedPathsGuard guard;
   SlotPool slots;
   RunQueue queue;
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
@@ -232,7 +237,7 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
     } else if (refused) {
       execution = std::move(*refused);
     } else {
-      Task<Execution> task = impl.Execute(plan, allow, policy, options);
+      Task<Execution> task = impl.Guarded(plan, allow, policy, options);
       execution = co_await task;
     }
   }
@@ -321,6 +326,22 @@ Result<std::unique_ptr<Slot>> Runner::Impl::AcquireSlot(const CommandPlan& plan,
                                                         const policy::PolicyPtr& policy) {
   if (!UsesNamespaces(allow)) return slots.Acquire(allow.confinement());
   return slots.Acquire(allow.confinement(), views.For(policy), plan.directory.path());
+}
+
+// From the command's turn, not from the call's: what is changed while it waits was not its doing. To
+// the end of its tree, however it ended.
+Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::Allow& allow,
+                                      policy::PolicyPtr policy, const RunOptions& options) {
+  ProtectedPathsGuard::Watch watch;
+  if (plan.action == worker::Action::kExecute) {
+    Result<ProtectedPathsGuard::Watch> begun = guard.Begin(plan.directory, allow, policy);
+    if (!begun) co_return Failed(begun.error());
+    watch = std::move(*begun);
+  }
+  Task<Execution> task = Execute(plan, allow, policy, options);
+  Execution execution = co_await task;
+  execution.protected_changes = guard.End(watch);
+  co_return execution;
 }
 
 Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::Allow& allow,

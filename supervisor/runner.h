@@ -26,6 +26,7 @@ namespace pa {
 struct RunnerConfig {
   std::string worker_path;  // project-actions-worker
   std::string tmp_base;     // where the instance directory is made: $TMPDIR or /tmp
+  std::string state_home;   // where protected_paths_guard.h keeps what it takes away; "" = nowhere
   // Sees the order of each command before it runs, as `project-actions-worker --spec` reads it.
   std::function<void(const std::string& spec)> on_spec;
 };

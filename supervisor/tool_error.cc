@@ -118,6 +118,18 @@ ToolError SandboxUnavailable(std::string_view failure) {
       .recoverable = false};
 }
 
+ToolError NotProtectable(std::string_view failure) {
+  return {
+      .code = "SANDBOX_UNAVAILABLE",
+      .message = fmt::format("what commands must not change cannot be looked after, so nothing was "
+                             "run: {}",
+                             failure),
+      .ai_message =
+          "Tell the user: git's hooks and configuration and what filesystem.protect names "
+          "must be readable, and together at most 4 MiB in 4096 files.",
+      .recoverable = false};
+}
+
 ToolError MakefileInvalid(std::string message, std::string ai_message) {
   return {.code = "MAKEFILE_INVALID",
           .message = std::move(message),

@@ -35,6 +35,7 @@ ToolError NotFound(std::string message, std::string ai_message);
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes);
 ToolError Busy();
 ToolError SandboxUnavailable(std::string_view failure);  // `landlock_restrict_self: EPERM`
+ToolError NotProtectable(std::string_view failure);      // `protected paths: ...`
 
 // `message` is make's own.
 ToolError MakefileInvalid(std::string message, std::string ai_message);

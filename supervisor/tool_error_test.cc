@@ -35,6 +35,7 @@ TEST(ToolErrorTest, CodesOfTheContract) {
   EXPECT_EQ(CommitTooLarge(1, 2).code, "COMMIT_TOO_LARGE");
   EXPECT_EQ(Busy().code, "BUSY");
   EXPECT_EQ(SandboxUnavailable("x").code, "SANDBOX_UNAVAILABLE");
+  EXPECT_EQ(NotProtectable("x").code, "SANDBOX_UNAVAILABLE");
   EXPECT_EQ(MakefileInvalid("m", "a").code, "MAKEFILE_INVALID");
   EXPECT_EQ(CommandFailed("w", "h", "a").code, "COMMAND_FAILED");
   EXPECT_EQ(GitFailed("w", "h", "", "").code, "COMMAND_FAILED");

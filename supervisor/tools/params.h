@@ -58,6 +58,7 @@ inline constexpr std::string_view kCommandSchema =
     R"("remark":{"type":"string"},"source":{"type":"string","enum":["stderr","stdout"]}},)"
     R"("required":["blocked_by","source"]}},)"
     R"("argv":{"type":"array","items":{"type":"string"}},"would_print":{"type":"string"},)"
+    R"("protected_paths_modified":{"type":"array","items":{"type":"string"}},)"
     R"("confinement":{"type":"object"}},"required":["command","working_dir"]})";
 
 }  // namespace pa

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <string_view>
 
 #include "base/json_writer.h"
@@ -71,6 +72,63 @@ void WriteOmitted(JsonWriter& writer, const std::string& name, const Captured& s
   writer.Field(name + "_omitted_lines", stream.omitted_lines);
 }
 
+// As the documents name it, where it lies in the working directory.
+std::string NameOf(const CommandReport& report, const std::string& path) {
+  const std::string inside = report.working_dir + "/";
+  std::string name = path.starts_with(inside) ? path.substr(inside.size()) : path;
+  // The command may have chosen it, and it shall not look like lines of ours.
+  std::ranges::replace_if(name, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  return name;
+}
+
+void WriteProtectedChanges(JsonWriter& writer, const CommandReport& report, const Execution& run) {
+  if (run.protected_changes.empty()) return;
+  std::set<std::string> names;
+  writer.Key("protected_paths_modified").BeginArray();
+  for (const ProtectedChange& change : run.protected_changes) {
+    const auto [name, is_new] = names.insert(NameOf(report, change.path));
+    if (is_new) writer.String(*name);
+  }
+  writer.EndArray();
+}
+
+std::string Sentence(const CommandReport& report, const ProtectedChange& change) {
+  std::string text = fmt::format("protected path {} while {} ran: {}", change.what, report.what,
+                                 NameOf(report, change.path));
+  if (!change.restored) {
+    text += change.failure.empty() ? "; it could not be restored"
+                                   : fmt::format("; it could not be restored: {}", change.failure);
+  } else {
+    text += "; it is as it was";
+  }
+  if (!change.kept.empty()) text += fmt::format(", and what came is kept in {}", change.kept);
+  return text;
+}
+
+void WarnOfProtectedChanges(ToolResult& result, const CommandReport& report, const Execution& run) {
+  constexpr std::size_t kMaxTold = 20;
+  for (const ProtectedChange& change : run.protected_changes) {
+    if (result.warnings.size() >= kMaxTold) break;
+    Warn(result, Sentence(report, change));
+  }
+  if (run.protected_changes.size() > kMaxTold) {
+    Warn(result,
+         fmt::format("{} protected paths were not as before in all", run.protected_changes.size()));
+  }
+  if (run.protected_changes.empty()) return;
+  Warn(result,
+       "what git executes, and what filesystem.protect names, stays as it is when commands end; "
+       "if the project needs that change, the user makes it outside");
+}
+
+std::vector<std::string> NotRestored(const CommandReport& report, const Execution& run) {
+  std::vector<std::string> names;
+  for (const ProtectedChange& change : run.protected_changes) {
+    if (!change.restored) names.push_back(NameOf(report, change.path));
+  }
+  return names;
+}
+
 std::string DataOf(const CommandReport& report, const Execution& run,
                    std::span<const Denial> denials) {
   JsonWriter writer;
@@ -85,6 +143,7 @@ std::string DataOf(const CommandReport& report, const Execution& run,
   WriteOmitted(writer, "stdout", run.out);
   WriteOmitted(writer, "stderr", run.err);
   if (!denials.empty()) WriteDenials(writer.Key("denials"), denials);
+  WriteProtectedChanges(writer, report, run);
   writer.EndObject();
   return std::move(writer).Take();
 }
@@ -162,6 +221,7 @@ std::string HowItEnded(const Execution& run) {
 
 ToolError SetupError(const Execution& run) {
   if (run.busy) return Busy();
+  if (run.failure.starts_with("protected paths")) return NotProtectable(run.failure);
   if (IsProtection(run.failed_step) || run.failure.starts_with("landlock")) {
     return SandboxUnavailable(run.failure);
   }
@@ -185,10 +245,26 @@ ToolError SetupError(const Execution& run) {
   return InternalError(run.failure, "the command could not be run");
 }
 
+namespace {
+
+// Whatever else it did: nobody should go on as if nothing had happened.
+std::optional<ToolError> NotRestoredError(const CommandReport& report, const Execution& run) {
+  const std::vector<std::string> names = NotRestored(report, run);
+  if (names.empty()) return std::nullopt;
+  return CommandFailed(
+      report.what,
+      fmt::format("protected paths are not what they were and could not be restored: {}",
+                  fmt::join(names, ", ")),
+      "Run nothing more here and tell the user before they use git in this project: it may execute "
+      "what the command left there.");
+}
+
+}  // namespace
+
 std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& run) {
   switch (run.outcome) {
     case Outcome::kExited:
-      if (run.exit_code == 0) return std::nullopt;
+      if (run.exit_code == 0) return NotRestoredError(report, run);
       [[fallthrough]];
     case Outcome::kSignaled:
       if (report.git) return GitFailed(report.what, HowItEnded(run), run.out.text, run.err.text);
@@ -214,8 +290,12 @@ std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& r
 ToolResult RenderCommand(const CommandReport& report, const Execution& run,
                          std::span<const Denial> denials) {
   std::optional<ToolError> error = ErrorOf(report, run);
-  if (run.outcome == Outcome::kSetupFailed) return RefusedCall(std::move(*error));
   ToolResult result;
+  if (run.outcome == Outcome::kSetupFailed) {
+    result = RefusedCall(std::move(*error));
+    WarnOfProtectedChanges(result, report, run);
+    return result;
+  }
   for (const Denial& denial : denials) result.denials.push_back(DenialText(denial));
   if (error && !denials.empty()) error->ai_message = std::string(kWhatDenialsMean);
   result.data = DataOf(report, run, denials);
@@ -224,6 +304,7 @@ ToolResult RenderCommand(const CommandReport& report, const Execution& run,
   result.decision = report.decision;
   AddStreams(result, report.what, run);
   if (!run.warning.empty()) Warn(result, run.warning);
+  WarnOfProtectedChanges(result, report, run);
   // What we ended together with the command it had not left behind.
   const bool by_itself = run.outcome == Outcome::kExited || run.outcome == Outcome::kSignaled;
   if (by_itself && run.strays_killed > 0) {

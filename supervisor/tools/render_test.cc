@@ -55,6 +55,59 @@ TEST(RenderTest, Success) {
   EXPECT_EQ(data->Find("signal"), nullptr);
 }
 
+TEST(RenderTest, ProtectedPathsAreToldInDataAndText) {
+  Execution run = Exited(0);
+  run.protected_changes = {
+      {.path = "/p/.git", .what = "replaced", .restored = true, .kept = "/state/1-.git"},
+      {.path = "/p/.git", .what = "moved", .restored = true},
+      {.path = "/elsewhere/x\nwarning: y", .what = "added", .restored = true, .kept = "/k"}};
+  const ToolResult result = RenderCommand(Report(), run);
+  EXPECT_FALSE(result.error.has_value());
+  const JsonValue data = ParseJson(result.data).value();
+  EXPECT_EQ(data.Find("protected_paths_modified")->Dump(), R"([".git","/elsewhere/x?warning: y"])");
+  ASSERT_EQ(result.warnings.size(), 4u);
+  EXPECT_EQ(result.warnings[0],
+            "protected path replaced while make test ran: .git; it is as it was, and what came is "
+            "kept in /state/1-.git");
+  for (const std::string& warning : result.warnings) {
+    EXPECT_NE(result.text.find("warning: " + warning + "\n"), std::string::npos) << result.text;
+  }
+}
+
+TEST(RenderTest, WhatCouldNotBeRestoredFailsTheCall) {
+  Execution run = Exited(0);
+  run.protected_changes = {{.path = "/p/.git", .what = "removed"}};
+  const ToolResult result = RenderCommand(Report(), run);
+  ASSERT_TRUE(result.error.has_value());
+  EXPECT_EQ(result.error->code, "COMMAND_FAILED");
+  EXPECT_NE(result.error->message.find(".git"), std::string::npos);
+  EXPECT_NE(result.text.find(result.error->ai_message), std::string::npos);
+  EXPECT_EQ(ParseJson(result.data)->Find("exit_code")->AsInteger(), 0);
+  run.outcome = Outcome::kSetupFailed;
+  run.failure = "the worker is gone";
+  EXPECT_EQ(RenderCommand(Report(), run).warnings.size(), 2u);
+}
+
+TEST(RenderTest, ManyProtectedPathsAreNotAllTold) {
+  Execution run = Exited(0);
+  for (int i = 0; i < 1000; ++i) {
+    run.protected_changes.push_back(
+        {.path = "/p/" + std::to_string(i), .what = "added", .restored = true});
+  }
+  const ToolResult result = RenderCommand(Report(), run);
+  EXPECT_EQ(result.warnings.size(), 22u);
+  EXPECT_NE(result.warnings[20].find("1000"), std::string::npos);
+  EXPECT_EQ(ParseJson(result.data)->Find("protected_paths_modified")->Items().size(), 1000u);
+}
+
+TEST(RenderTest, WhatCannotBeLookedAfterRunsNothing) {
+  Execution run = Ended(Outcome::kSetupFailed);
+  run.failure = "protected paths: /p/.git/hooks: EFBIG";
+  const ToolResult result = RenderCommand(Report(), run);
+  EXPECT_EQ(result.error->code, "SANDBOX_UNAVAILABLE");
+  EXPECT_NE(result.error->message.find("EFBIG"), std::string::npos);
+}
+
 TEST(RenderTest, FailureKeepsTheData) {
   Execution run = Exited(2);
   run.err.text = "bad\n";

@@ -165,13 +165,56 @@ void AddMetadata(Attempts& all) {
                  Did("chmod")});
   all.push_back({"SetGroupIdBit", "./attempt chmod attempt 2755", "./attempt chmod attempt 0700",
                  Did("chmod")});
-  all.push_back(
-      {.name = "WriteGitHook",
-       .escape = "mkdir -p .git/hooks && echo true >.git/hooks/pre-commit && echo did hook",
-       .twin = "mkdir -p build && echo true >build/hook",
-       .escaped = Did("hook"),
-       .open_in_tier0 = "protected_paths",
-       .open_in_tier1 = "protected_paths"});
+}
+
+// --- what the user's next git command outside would execute
+
+bool NextGitRunsIt(const World& world, const Trial&) { return world.NextGitRunsIt(); }
+
+void AddProtectedPaths(Attempts& all) {
+  // What the agent wants executed, and a repository that says so.
+  constexpr std::string_view kEvil =
+      "printf '#!/bin/sh\\ntouch {outside}/executed\\n' >evil; chmod +x evil; git init -q other; "
+      "git -C other config core.fsmonitor $PWD/evil; ";
+  const auto way = [&](const char* name, const char* escape, const char* twin,
+                       std::vector<std::vector<std::string>> git = {{"status"}},
+                       Vector vector = Vector::kRecipe) {
+    all.push_back({.name = name,
+                   .escape = escape,
+                   .twin = twin,
+                   .escaped = NextGitRunsIt,
+                   .setting = {.vector = vector, .git = std::move(git)},
+                   .off = Sandbox::kNone,
+                   .before = kEvil});
+  };
+  way("GitHookWritten", "cp evil .git/hooks/pre-commit", "cp evil build-hook");
+  way("GitHookLinked", "ln evil .git/hooks/pre-commit", "ln evil build-hook");
+  way("GitHookBySymlink", "ln -s ../../evil .git/hooks/pre-commit", "ln -s evil build-hook");
+  way("GitHookRenamed", "mv evil .git/hooks/pre-commit", "mv evil build-hook");
+  way("GitHooksReplaced", "mkdir h; cp evil h/pre-commit; rm -r .git/hooks; mv h .git/hooks",
+      "mkdir h; mv h hooks");
+  way("GitConfigChanged", "git config core.fsmonitor ./evil", "git config --list");
+  way("GitMovedAside", "mv .git .git2; git init -q .; cp evil .git/hooks/pre-commit",
+      "mv empty empty2; mkdir empty");
+  way("GitReplacedBySymlink", "mv .git git; cp evil git/hooks/pre-commit; ln -s git .git",
+      "mv empty empty2; ln -s empty2 empty");
+  way("GitReplacedByLinkFile", "mv .git git; cp evil git/hooks/pre-commit; echo gitdir: git >.git",
+      "echo gitdir: git >link");
+  way("GitCommonDirectoryNamed", "echo ../other/.git >.git/commondir", "echo other >commondir");
+  way("GitWorktreeRedirected", "echo $PWD/other/.git >.git/worktrees/tree/commondir",
+      "echo free >tree/ours", {{"worktree", "add", "-q", "tree"}});
+  way("GitHooksPathWritten", "mkdir -p .githooks; cp evil .githooks/pre-commit",
+      "mkdir -p githooks; cp evil githooks/pre-commit",
+      {{"config", "core.hooksPath", ".githooks"}});
+  way("GitIncludeWritten", "printf '[core]\\nfsmonitor = ./evil\\n' >shared.config",
+      "printf '[core]\\nfsmonitor = ./evil\\n' >other.config",
+      {{"config", "include.path", "../shared.config"}});
+  way("GitRepositoryMade", "git init -q .; cp evil .git/hooks/pre-commit", "git init -q empty", {});
+  way("GitSubmoduleMade",
+      "git -C other -c user.name=a -c user.email=b commit -q --allow-empty -m x; git add other",
+      "git -C other status");
+  way("GitConfigChangedByHook", "git config core.fsmonitor ./evil", "git config --list", {},
+      Vector::kGitHook);
 }
 
 // --- other ways to be run: each must end as a recipe would
@@ -515,6 +558,7 @@ Attempts AllAttempts() {
   AddReading(all);
   AddWriting(all);
   AddMetadata(all);
+  AddProtectedPaths(all);
   AddVectors(all);
   AddEnvironment(all);
   AddNetwork(all);

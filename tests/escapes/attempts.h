@@ -30,6 +30,7 @@ struct Attempt {
   bool closed_to_root = false;          // but not to root, which has given its capabilities away
   // The kernel may have been built without it; then nothing is shown, and the test is skipped.
   bool kernel_may_lack = false;
+  std::string_view before = {};  // shell commands that make ready for either
 };
 
 void PrintTo(const Attempt& attempt, std::ostream* out);

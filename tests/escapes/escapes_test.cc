@@ -54,6 +54,10 @@ std::string LevelInDoctor(std::string_view protection, Tier tier) {
   return "not in the report";
 }
 
+std::string Command(const Attempt& attempt, std::string_view command) {
+  return std::string(attempt.before).append(command);
+}
+
 class Escape : public ::testing::TestWithParam<std::tuple<Tier, Attempt>> {
  protected:
   void SetUp() override {
@@ -76,7 +80,8 @@ class Escape : public ::testing::TestWithParam<std::tuple<Tier, Attempt>> {
 
 TEST_P(Escape, IsContained) {
   World world;
-  Trial run = world.Do(attempt().escape, In(tier(), attempt().setting), Sandbox::kOn);
+  Trial run =
+      world.Do(Command(attempt(), attempt().escape), In(tier(), attempt().setting), Sandbox::kOn);
   if (!IsOpen()) {
     EXPECT_FALSE(attempt().escaped(world, run)) << run.output;
   } else {
@@ -92,7 +97,7 @@ TEST_P(Escape, TwinWorks) {
   Setting setting = attempt().setting;
   setting.vector = Vector::kRecipe;
   if (!attempt().twin_policy.empty()) setting.policy = attempt().twin_policy;
-  Trial run = world.Do(attempt().twin, In(tier(), setting), Sandbox::kOn);
+  Trial run = world.Do(Command(attempt(), attempt().twin), In(tier(), setting), Sandbox::kOn);
   EXPECT_TRUE(run.success) << run.output;
 }
 
@@ -101,7 +106,7 @@ class Unconfined : public ::testing::TestWithParam<Attempt> {};
 TEST_P(Unconfined, Succeeds) {
   const Attempt& attempt = GetParam();
   World world;
-  Trial run = world.Do(attempt.escape, attempt.setting, attempt.off);
+  Trial run = world.Do(Command(attempt, attempt.escape), attempt.setting, attempt.off);
   bool escaped = attempt.escaped(world, run);
   if (!escaped && attempt.kernel_may_lack)
     GTEST_SKIP() << attempt.name << ": this kernel was built without";

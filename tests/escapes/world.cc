@@ -200,18 +200,31 @@ std::string World::Makefile(Vector vector) {
   }
 }
 
-void World::Prepare(std::string_view command, Vector vector) {
+void World::Prepare(std::string_view command, const Setting& setting) {
   const fs::path& root = project_.root();
   WriteText(root / "attempt.sh", Fill(command) + "\n");
-  WriteText(root / "Makefile", Makefile(vector));
-  if (vector != Vector::kGitHook && vector != Vector::kGitFilter) return;
+  WriteText(root / "Makefile", Makefile(setting.vector));
+  const bool git = setting.vector == Vector::kGitHook || setting.vector == Vector::kGitFilter;
+  if (git || !setting.git.empty()) PrepareGit(setting);
+}
+
+void World::PrepareGit(const Setting& setting) {
+  const fs::path& root = project_.root();
   project_.InitGit();
-  if (vector == Vector::kGitHook) {
+  if (!setting.git.empty()) {
+    project_.Git({"add", "ours"});
+    project_.Git({"commit", "-q", "-m", "first"});
+  }
+  for (const std::vector<std::string>& arguments : setting.git) {
+    const ProgramResult done = project_.Git(arguments);
+    Require(done.exit_code == 0, "git");
+  }
+  if (setting.vector == Vector::kGitHook) {
     fs::path hook = root / ".git" / "hooks" / "pre-commit";
     WriteText(hook, "#!/bin/sh\nexec sh ./attempt.sh >&2\n");
     fs::permissions(hook, fs::perms::owner_all);
     project_.Git({"add", "ours"});
-  } else {
+  } else if (setting.vector == Vector::kGitFilter) {
     WriteText(root / ".gitattributes", "ours filter=attempt\n");
     project_.Git({"config", "filter.attempt.clean", "sh ./attempt.sh >&2; cat"});
   }
@@ -274,7 +287,7 @@ Trial World::Bare(const Setting& setting) {
 
 Trial World::Do(std::string_view command, const Setting& setting, Sandbox sandbox) {
   if (sandbox == Sandbox::kNone) {
-    Prepare(command, setting.vector);
+    Prepare(command, setting);
     Trial bare = Bare(setting);
     survivors_ = Eventually([this] { return Survived(); }, std::chrono::seconds(1));
     return bare;
@@ -282,7 +295,7 @@ Trial World::Do(std::string_view command, const Setting& setting, Sandbox sandbo
   McpClient client(Options(setting, sandbox));
   client.Initialize();
   values_["server"] = std::to_string(client.pid());
-  Prepare(command, setting.vector);
+  Prepare(command, setting);
   Trial run = Call(client, setting.vector);
   // While the server lives: what outlasts the reply must not owe its end to the server's.
   survivors_ = !Eventually([this] { return !Survived(); }, std::chrono::seconds(3));
@@ -336,6 +349,15 @@ bool World::SharedMemoryChanged() const {
   bool changed = std::strncmp(static_cast<const char*>(memory), "escaped", 7) == 0;
   shmdt(memory);
   return changed;
+}
+
+bool World::NextGitRunsIt() const {
+  for (const char* tree : {".", "tree"}) {
+    if (!fs::exists(project_.root() / tree)) continue;
+    project_.Git({"-C", tree, "-c", "user.name=a", "-c", "user.email=b", "commit", "-q",
+                  "--allow-empty", "-m", "next"});
+  }
+  return Exists("executed");
 }
 
 bool World::TerminalTouched() const { return !Available(terminal_.get()).empty(); }

@@ -44,6 +44,8 @@ struct Setting {
   Vector vector = Vector::kRecipe;
   std::string policy;  // YAML beyond `version: 1`
   std::vector<std::string> server_environment;
+  std::vector<std::vector<std::string>> git =
+      {};  // run by the user before, in a repository made for that
 };
 
 struct Trial {
@@ -72,6 +74,7 @@ class World {
   bool Signalled() const;                // the bystander got a signal
   bool MemoryChanged() const;            // the bystander's
   bool SharedMemoryChanged() const;
+  bool NextGitRunsIt() const;    // the user's next git command outside executes what was left there
   bool TerminalTouched() const;  // echoed or written: the server's controlling terminal
   bool survivors() const { return survivors_; }  // something was alive after the reply
   pid_t bystander() const { return bystander_; }
@@ -82,7 +85,8 @@ class World {
   void MakeListeners();
   std::string Fill(std::string_view command) const;
   static std::string Makefile(Vector vector);
-  void Prepare(std::string_view command, Vector vector);
+  void Prepare(std::string_view command, const Setting& setting);
+  void PrepareGit(const Setting& setting);
   ServerOptions Options(const Setting& setting, Sandbox sandbox);
   static Trial Call(McpClient& client, Vector vector);
   Trial Bare(const Setting& setting);

@@ -1,0 +1,229 @@
+// What overlapping commands see of each other, and what is remembered. What is done about a change:
+// restorer_test.cc.
+#include "supervisor/protected_paths_guard.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "policy/load.h"
+#include "tests/support/temp_dir.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ProtectedPathsGuardTest : public ::testing::Test {
+ protected:
+  ProtectedPathsGuardTest() {
+    for (const char* name : {"HEAD", "config", "hooks/pre-commit"}) {
+      testing::WriteText(root_ / ".git" / name, "original\n");
+    }
+    fs::create_directories(root_ / "sub");
+    fs::create_directories(base_ / "home");
+    policy::PolicySources sources;
+    sources.administrator_file = "/nonexistent";
+    sources.roots = {root_};
+    sources.home = base_ / "home";
+    const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
+    auto policy = std::make_shared<policy::Policy>(*loaded.policy);
+    policy->enable_all = true;
+    policy_ = policy;
+    Settle();
+  }
+  static void Settle() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+
+  Result<ProtectedPathsGuard::Watch> TryBegin(const std::string& directory = "",
+                                              policy::Purpose purpose = policy::Purpose::kBuild) {
+    auto where = policy::ValidateWorkingDirectory(*policy_, root_ / directory);
+    policy::Decision decision = policy::Decide(
+        *policy_, {.tool = "make", .directory = &*where, .purpose = purpose, .extra = extra_});
+    return guard_.Begin(*where, std::get<policy::Allow>(decision), policy_);
+  }
+  ProtectedPathsGuard::Watch Begin(const std::string& directory = "") {
+    Result<ProtectedPathsGuard::Watch> watch = TryBegin(directory);
+    EXPECT_TRUE(watch.has_value()) << watch.error().Message();
+    return watch.value_or(nullptr);
+  }
+  void Write(const std::string& name, std::string_view text) {
+    testing::WriteText(root_ / name, text);
+  }
+  std::string Config() const { return testing::ReadText(root_ / ".git/config"); }
+
+  testing::TempDir dir_;
+  const fs::path base_ = fs::canonical(dir_.path());
+  const fs::path root_ = base_ / "root";
+  policy::PolicyPtr policy_;
+  std::vector<sandbox::PathGrant> extra_;
+  ProtectedPathsGuard guard_{base_ / "state"};
+};
+
+TEST_F(ProtectedPathsGuardTest, WhatIsFreeIsNoChange) {
+  const auto watch = Begin();
+  for (const char* name : {"made", ".git/index", ".git/HEAD", ".git/objects/ab/cd", ".git/x"}) {
+    Write(name, "x");
+  }
+  EXPECT_TRUE(guard_.End(watch).empty());
+  EXPECT_FALSE(fs::exists(base_ / "state"));
+}
+
+TEST_F(ProtectedPathsGuardTest, AChangeIsUndoneAndToldOnce) {
+  const auto watch = Begin();
+  Write(".git/config", "evil\n");
+  const auto changes = guard_.End(watch);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].path, root_ / ".git/config");
+  EXPECT_EQ(changes[0].what, "changed");
+  EXPECT_TRUE(changes[0].restored);
+  EXPECT_EQ(testing::ReadText(changes[0].kept), "evil\n");
+  EXPECT_EQ(Config(), "original\n");
+  EXPECT_TRUE(guard_.End(Begin()).empty());
+}
+
+TEST_F(ProtectedPathsGuardTest, WhatCannotWriteIsNotWatched) {
+  EXPECT_EQ(TryBegin("", policy::Purpose::kInspect).value(), nullptr);
+  EXPECT_TRUE(guard_.End(nullptr).empty());
+}
+
+TEST_F(ProtectedPathsGuardTest, WhatWasChangedBetweenCommandsIsTheUsers) {
+  EXPECT_TRUE(guard_.End(Begin()).empty());
+  Write(".git/config", "the user's\n");
+  const auto watch = Begin();
+  EXPECT_TRUE(guard_.End(watch).empty());
+  EXPECT_EQ(Config(), "the user's\n");
+}
+
+TEST_F(ProtectedPathsGuardTest, TheSameContentWrittenAgainIsNoChange) {
+  const auto watch = Begin();
+  testing::WriteText(root_ / ".git/config.new", "original\n");
+  fs::permissions(root_ / ".git/config.new", fs::status(root_ / ".git/config").permissions());
+  fs::rename(root_ / ".git/config.new", root_ / ".git/config");
+  EXPECT_TRUE(guard_.End(watch).empty());
+}
+
+TEST_F(ProtectedPathsGuardTest, WithinOneTickOfTheClockContentDecides) {
+  Write(".git/config", "young....\n");
+  const auto watch = Begin();
+  Write(".git/config", "as young.\n");
+  EXPECT_EQ(guard_.End(watch).size(), 1u);
+  EXPECT_EQ(Config(), "young....\n");
+}
+
+// The second would otherwise take the first one's work for what was before, and put it back.
+TEST_F(ProtectedPathsGuardTest, WhoeverBeginsLaterTakesNothingForGranted) {
+  for (const char* directory : {"", "sub"}) {
+    extra_.clear();
+    const auto first = Begin();
+    Write(".git/config", "evil\n");
+    Write(".git/hooks/evil", "evil\n");
+    Write("sub/.git/config", "evil\n");
+    // As git_add has it from a directory below.
+    if (*directory != '\0') extra_ = {{root_ / ".git", sandbox::kReadWrite, "git repository"}};
+    const auto second = Begin(directory);
+    EXPECT_EQ(guard_.End(first).size(), 2u);
+    EXPECT_EQ(Config(), "original\n");
+    guard_.End(second);
+    EXPECT_EQ(Config(), "original\n") << directory;
+    EXPECT_FALSE(fs::exists(root_ / ".git/hooks/evil"));
+    fs::remove_all(root_ / "sub/.git");
+  }
+}
+
+TEST_F(ProtectedPathsGuardTest, WhatTheFirstHidTheSecondProtectsAllTheSame) {
+  Write(".git/config", "[core]\nhooksPath = h\n");
+  Write("h/pre-commit", "original\n");
+  Settle();
+  const auto first = Begin();
+  Write(".git/config", "[core]\n");
+  extra_ = {{base_ / "home", sandbox::kReadWrite, "another key"}};
+  const auto second = Begin();
+  EXPECT_EQ(guard_.End(first).size(), 1u);
+  Write("h/pre-commit", "evil\n");
+  EXPECT_EQ(guard_.End(second).size(), 1u);
+  EXPECT_EQ(testing::ReadText(root_ / "h/pre-commit"), "original\n");
+}
+
+TEST_F(ProtectedPathsGuardTest, WhoeverEndsFirstUndoesItAndTheOtherHasNothingToTell) {
+  const auto first = Begin();
+  const auto second = Begin();
+  Write(".git/config", "evil\n");
+  EXPECT_EQ(guard_.End(second).size(), 1u);
+  EXPECT_TRUE(guard_.End(first).empty());
+  const auto third = Begin();
+  Write(".git/config", "evil\n");
+  EXPECT_EQ(guard_.End(first).size(), 1u);
+  EXPECT_TRUE(guard_.End(third).empty());
+}
+
+TEST_F(ProtectedPathsGuardTest, WhatWasTakenFromOneTheOtherDoesNotBringBack) {
+  const auto first = Begin();
+  Write(".git/modules/evil/HEAD", "ref: x\n");
+  Write(".git/modules/evil/hooks/post-checkout", "evil\n");
+  extra_ = {{base_ / "home", sandbox::kReadWrite, "another key"}};
+  const auto second = Begin();
+  EXPECT_EQ(guard_.End(first).size(), 1u);
+  EXPECT_FALSE(fs::exists(root_ / ".git/modules"));
+  Write(".git/modules/evil/HEAD", "ref: x\n");
+  Write(".git/modules/evil/hooks/post-checkout", "evil\n");
+  guard_.End(second);
+  EXPECT_FALSE(fs::exists(root_ / ".git/modules"));
+}
+
+// Nobody protects it from the first, but that is no reason not to protect it from the second.
+TEST_F(ProtectedPathsGuardTest, ARepositoryWithinTheOthersTreeIsProtectedAllTheSame) {
+  Write("sub/.git/HEAD", "ref: x\n");
+  Write("sub/.git/config", "original\n");
+  Settle();
+  const auto first = Begin();
+  const auto second = Begin("sub");
+  Write("sub/.git/config", "evil\n");
+  EXPECT_EQ(guard_.End(second).size(), 1u);
+  EXPECT_EQ(testing::ReadText(root_ / "sub/.git/config"), "original\n");
+  EXPECT_TRUE(guard_.End(first).empty());
+}
+
+// A page that stays mapped can be written again without moving any stamp.
+TEST_F(ProtectedPathsGuardTest, AMappedPageHidesNothingFromWhoBeganBefore) {
+  const auto mapper = Begin();
+  const UniqueFd fd(open((root_ / ".git/config").c_str(), O_RDWR | O_CLOEXEC));
+  char* page =
+      static_cast<char*>(mmap(nullptr, 9, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0));
+  ASSERT_NE(page, MAP_FAILED);
+  page[0] = 'o';
+  EXPECT_TRUE(guard_.End(Begin()).empty());
+  Settle();
+  EXPECT_TRUE(guard_.End(Begin()).empty());
+  page[0] = 'X';
+  munmap(page, 9);
+  EXPECT_EQ(guard_.End(mapper).size(), 1u);
+  EXPECT_EQ(Config(), "original\n");
+}
+
+TEST_F(ProtectedPathsGuardTest, MoreThanCanBeHeldRunsNothing) {
+  fs::resize_file(root_ / ".git/hooks/pre-commit", 5u << 20);
+  const auto refused = TryBegin();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_TRUE(refused.error().Message().starts_with("protected paths: "))
+      << refused.error().Message();
+  EXPECT_NE(refused.error().Message().find("hooks/pre-commit"), std::string::npos);
+  fs::resize_file(root_ / ".git/hooks/pre-commit", 3u << 20);
+  EXPECT_TRUE(TryBegin().has_value());
+}
+
+TEST_F(ProtectedPathsGuardTest, ManyRepositoriesAreNotRememberedForEver) {
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = "r" + std::to_string(i);
+    Write(name + "/.git/config", "c");
+    const auto watch = Begin(name);
+    Write(name + "/.git/config", "evil");
+    EXPECT_EQ(guard_.End(watch).size(), 1u) << i;
+  }
+}
+
+}  // namespace
+}  // namespace pa

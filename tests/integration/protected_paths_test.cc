@@ -1,0 +1,351 @@
+// What git executes stays what it is while make runs: each way to change it through the real server,
+// judged by the files and by git itself outside; and beside it what a recipe may do.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ProtectedPaths : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    project_.InitGit();
+    Commit("first");
+    WriteText(root_ / ".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n");
+    fs::permissions(root_ / ".git/hooks/pre-commit", fs::perms::owner_all);
+    client_.Initialize();
+  }
+  void Commit(const std::string& message) const {
+    WriteText(root_ / "tracked", message + "\n");
+    project_.Git({"add", "."});
+    project_.Git({"commit", "-q", "--no-verify", "-m", message});
+  }
+  // Runs `script` as a recipe, in a shell of its own.
+  Json Run(const std::string& script, Json arguments = Json::object()) {
+    WriteText(root_ / "recipe.sh", script);
+    WriteText(root_ / "Makefile", ".PHONY: run\nrun:\n\t@sh -e ./recipe.sh\n");
+    arguments["target"] = "run";
+    return client_.CallTool("make", std::move(arguments));
+  }
+  // All beneath `.git` that decides what git executes, and what is at the top.
+  std::map<std::string, std::string> Picture() const {
+    std::map<std::string, std::string> picture;
+    for (const auto& entry : fs::recursive_directory_iterator(root_)) {
+      const std::string name = entry.path().lexically_relative(root_);
+      const bool free = name == "recipe.sh" || name == "Makefile" ||
+                        name.contains(".git/objects") || name.contains("/index");
+      if (free) continue;
+      const fs::file_status status = entry.symlink_status();
+      std::string text = std::to_string(static_cast<int>(status.type())) + " " +
+                         std::to_string(static_cast<unsigned>(status.permissions())) + " ";
+      if (fs::is_regular_file(status)) text += ReadText(entry.path());
+      if (fs::is_symlink(status)) text += fs::read_symlink(entry.path());
+      picture[name] = std::move(text);
+    }
+    return picture;
+  }
+  static bool Names(const Json& result, const std::string& path) {
+    const Json& modified = result["data"]["protected_paths_modified"];
+    return modified.is_array() && std::ranges::find(modified, Json(path)) != modified.end();
+  }
+  // The recipe runs, its change is undone, and the result says so, in both of its forms.
+  void ExpectUndone(const std::string& script, const std::string& path) {
+    WriteText(root_ / "recipe.sh", "");
+    const auto before = Picture();
+    Json result = Run(script);
+    EXPECT_TRUE(result["success"]) << script << result;
+    EXPECT_TRUE(Names(result, path)) << script << result;
+    EXPECT_NE(result["meta"]["warnings"].dump().find(path), std::string::npos) << result;
+    const auto after = Picture();
+    for (const auto& [name, text] : before) {
+      const auto found = after.find(name);
+      EXPECT_TRUE(found != after.end() && found->second == text) << name << " by " << script;
+    }
+    for (const auto& [name, text] : after) {
+      const bool git = name.starts_with(".git") || name == "HEAD";
+      EXPECT_TRUE(before.contains(name) || !git) << name << " by " << script;
+    }
+  }
+  void ExpectFree(const std::string& script) {
+    Json result = Run(script);
+    EXPECT_TRUE(result["success"]) << script << result;
+    EXPECT_FALSE(result["data"].contains("protected_paths_modified")) << script << result;
+    EXPECT_FALSE(result["meta"].contains("warnings")) << script << result;
+  }
+
+  Project project_{".PHONY: run\nrun:\n"};
+  const fs::path& root_ = project_.root();
+  McpClient client_{project_.Server()};
+};
+
+TEST_F(ProtectedPaths, Hooks) {
+  ExpectUndone("echo evil >.git/hooks/post-checkout", ".git/hooks/post-checkout");
+  ExpectUndone("echo evil >>.git/hooks/pre-commit", ".git/hooks/pre-commit");
+  ExpectUndone("chmod -x .git/hooks/pre-commit", ".git/hooks/pre-commit");
+  ExpectUndone("rm .git/hooks/pre-commit", ".git/hooks/pre-commit");
+  ExpectUndone("echo evil >x; mv x .git/hooks/post-commit", ".git/hooks/post-commit");
+  ExpectUndone("echo evil >x; ln x .git/hooks/post-merge; rm x", ".git/hooks/post-merge");
+  ExpectUndone("echo evil >x; ln -s ../../x .git/hooks/post-merge; rm x", ".git/hooks/post-merge");
+  ExpectUndone("mv .git/hooks h; mkdir .git/hooks; echo evil >.git/hooks/pre-push; rm -r h",
+               ".git/hooks/pre-push");
+  ExpectUndone("mv .git/hooks h; ln -s ../h .git/hooks; rm -r h", ".git/hooks");
+  ExpectFree("mkdir -p hooks; echo mine >hooks/pre-commit");
+}
+
+TEST_F(ProtectedPaths, Configuration) {
+  ExpectUndone("git config core.fsmonitor ./evil", ".git/config");
+  ExpectUndone("printf '[alias]\\n\\tst = !evil\\n' >>.git/config", ".git/config");
+  ExpectUndone("rm .git/config", ".git/config");
+  ExpectUndone("echo evil >x; ln -sf ../x .git/config; rm x", ".git/config");
+  ExpectUndone("ln .git/config alias; echo evil >>alias; rm alias", ".git/config");
+  ExpectUndone("git config extensions.worktreeConfig true; git config --worktree a.b c",
+               ".git/config.worktree");
+  ExpectUndone("echo /tmp >.git/commondir", ".git/commondir");
+  ExpectFree("git config --list >/dev/null; cat .git/config >copy");
+  // What a tool of the project writes again as it was.
+  ExpectFree("git config core.bare false");
+}
+
+TEST_F(ProtectedPaths, TheNodeItself) {
+  ExpectUndone("mv .git .git2", ".git");
+  ExpectUndone("mv .git .git2; ln -s .git2 .git", ".git");
+  ExpectUndone("mv .git .git2; mkdir -p .git/hooks; echo evil >.git/hooks/pre-commit", ".git");
+  ExpectUndone("mv .git .git2; echo gitdir: .git2 >.git", ".git");
+  ExpectUndone("mkdir -p a/b; mv .git a/b/c; git init -q .", ".git");
+  EXPECT_EQ(project_.Git({"log", "--format=%s"}).output, "first\n");
+  ExpectFree("mkdir .git2; touch .git2/config .gitignore");
+}
+
+TEST_F(ProtectedPaths, CommitsInARecipeAreFree) {
+  ExpectFree(
+      "echo more >>tracked; git add tracked; git -c user.name=a -c user.email=b commit -q -m "
+      "recipe; git branch side; git checkout -q side; git tag t; git stash list; git gc -q");
+  EXPECT_EQ(project_.Git({"log", "-1", "--format=%s"}).output, "recipe\n");
+  EXPECT_EQ(project_.Git({"rev-parse", "--abbrev-ref", "HEAD"}).output, "side\n");
+  // And through the tools.
+  WriteText(root_ / "a", "a\n");
+  EXPECT_TRUE(client_.CallTool("git_add", {{"paths", {"a"}}})["success"]);
+  Json committed = client_.CallTool("git_commit", {{"message", "tool"}});
+  EXPECT_TRUE(committed["success"]) << committed;
+  EXPECT_FALSE(committed["data"].contains("protected_paths_modified")) << committed;
+}
+
+// The project's own hook is what it was, but what it starts is the agent's.
+TEST_F(ProtectedPaths, ThroughAHookOfTheGitTools) {
+  WriteText(root_ / ".git/hooks/pre-commit", "#!/bin/sh\nexec sh ./check.sh\n");
+  WriteText(root_ / "check.sh", "git config core.fsmonitor ./evil\n");
+  client_.CallTool("git_add", {{"paths", {"check.sh"}}});
+  Json result = client_.CallTool("git_commit", {{"message", "m"}});
+  EXPECT_TRUE(Names(result, ".git/config")) << result;
+  EXPECT_EQ(project_.Git({"config", "core.fsmonitor"}).output, "");
+}
+
+TEST_F(ProtectedPaths, AConfiguredHooksPath) {
+  WriteText(root_ / "tools/githooks/pre-commit", "#!/bin/sh\n");
+  project_.Git({"config", "core.hooksPath", "tools/githooks"});
+  ExpectUndone("echo evil >>tools/githooks/pre-commit", "tools/githooks/pre-commit");
+  ExpectUndone("echo evil >tools/githooks/post-commit", "tools/githooks/post-commit");
+  ExpectUndone("mv tools t; mkdir -p tools/githooks; echo evil >tools/githooks/pre-commit",
+               "tools");
+  ExpectUndone("rm -r tools", "tools/githooks");
+  ExpectUndone("git config core.hooksPath evil", ".git/config");
+  ExpectFree("echo free >tools/other; mkdir -p evil; echo x >evil/pre-commit");
+  // In the configuration of the user, whose git outside follows it as well.
+  project_.Git({"config", "--unset", "core.hooksPath"});
+  project_.Git({"config", "--global", "core.hooksPath", ".shared-hooks"});
+  ExpectUndone("mkdir .shared-hooks; echo evil >.shared-hooks/pre-commit", ".shared-hooks");
+}
+
+TEST_F(ProtectedPaths, WhatTheConfigurationIncludes) {
+  project_.Git({"config", "include.path", "../shared.gitconfig"});
+  WriteText(root_ / "shared.gitconfig", "[alias]\n\tst = status\n");
+  ExpectUndone("printf '[core]\\n\\tfsmonitor = ./evil\\n' >>shared.gitconfig", "shared.gitconfig");
+  fs::remove(root_ / "shared.gitconfig");
+  ExpectUndone("printf '[core]\\n\\tfsmonitor = ./evil\\n' >shared.gitconfig", "shared.gitconfig");
+  EXPECT_FALSE(fs::exists(root_ / "shared.gitconfig"));
+  ExpectFree("echo free >other.gitconfig");
+}
+
+TEST_F(ProtectedPaths, Submodules) {
+  const fs::path library = project_.outside() / "library";
+  fs::create_directories(library);
+  const std::string git = "git -C " + library.string();
+  project_.Git({"init", "-q", library});
+  project_.Git({"-C", library, "commit", "-q", "--allow-empty", "-m", "first"});
+  ASSERT_EQ(
+      project_.Git({"-c", "protocol.file.allow=always", "submodule", "add", "-q", library, "lib"})
+          .exit_code,
+      0);
+  Commit("library");
+  ExpectUndone("echo evil >.git/modules/lib/hooks/post-checkout",
+               ".git/modules/lib/hooks/post-checkout");
+  ExpectUndone("git -C lib config core.fsmonitor evil", ".git/modules/lib/config");
+  ExpectUndone("mkdir -p .git/modules/new/hooks", ".git/modules/new");
+  ExpectUndone("echo gitdir: ../evil >lib/.git", "lib/.git");
+  ExpectUndone("rm lib/.git; mkdir lib/.git; echo evil >lib/.git/config", "lib/.git");
+  ExpectUndone("mv .git/modules/lib x; mkdir .git/modules/lib", ".git/modules/lib");
+  ExpectFree("git -C lib -c user.name=a -c user.email=b commit -q --allow-empty -m in");
+}
+
+// `git status` above executes what the configuration of a submodule says, and an entry of the index, which
+// recipes may write, makes a submodule of anything.
+TEST_F(ProtectedPaths, NoSubmoduleIsMadeOfARepositoryOfTheCommands) {
+  const std::string make =
+      "mkdir -p sub; git init -q sub; git -C sub -c user.name=a -c user.email=b commit -q "
+      "--allow-empty -m x; git -C sub config core.fsmonitor 'touch executed; false'; ";
+  ExpectFree(make);
+  fs::remove_all(root_ / "sub");
+  for (const char* split : {"", "git update-index --split-index; "}) {
+    Json result = Run(make + split + "git add sub");
+    EXPECT_TRUE(Names(result, "sub/.git")) << result;
+    project_.Git({"status"});
+    EXPECT_FALSE(fs::exists(root_ / "sub/executed"));
+    // Not in a second step either.
+    result = Run(make);
+    EXPECT_TRUE(Names(result, "sub/.git")) << result;
+    project_.Git({"update-index", "--no-split-index"});
+    project_.Git({"rm", "-q", "--cached", "sub"});
+    fs::remove_all(root_ / "sub");
+  }
+}
+
+TEST_F(ProtectedPaths, LinkedWorktrees) {
+  project_.Git({"worktree", "add", "-q", "tree"});
+  ExpectUndone("echo /tmp >.git/worktrees/tree/commondir", ".git/worktrees/tree/commondir");
+  ExpectUndone("echo /tmp/.git >.git/worktrees/tree/gitdir", ".git/worktrees/tree/gitdir");
+  ExpectUndone("echo x >.git/worktrees/tree/config.worktree",
+               ".git/worktrees/tree/config.worktree");
+  ExpectUndone("echo gitdir: /tmp >tree/.git", "tree/.git");
+  // From within, where the repository itself cannot be written anyway.
+  WriteText(root_ / "tree/Makefile",
+            ".PHONY: run\nrun:\n\t@mkdir -p evil; rm .git; mv evil .git\n");
+  const std::string link = ReadText(root_ / "tree/.git");
+  Json result = client_.CallTool("make", {{"target", "run"}, {"working_directory", "tree"}});
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_TRUE(Names(result, ".git")) << result;
+  EXPECT_EQ(ReadText(root_ / "tree/.git"), link);
+  ExpectFree(
+      "cd tree; echo x >free; git -c user.name=a -c user.email=b commit -q --allow-empty -m t");
+}
+
+TEST_F(ProtectedPaths, WhereNoRepositoryIs) {
+  fs::remove_all(root_ / ".git");
+  WriteText(root_ / "recipe.sh", "");
+  Json result = Run("git init -q .; echo evil >.git/hooks/pre-commit");
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_TRUE(Names(result, ".git")) << result;
+  EXPECT_FALSE(fs::exists(root_ / ".git"));
+  ExpectFree("mkdir -p sub; git init -q sub");
+}
+
+TEST_F(ProtectedPaths, NothingIsLost) {
+  const Json result = Run("echo precious >.git/hooks/post-commit; echo precious >>.git/config");
+  std::size_t kept = 0;
+  const fs::path place = project_.home() / ".local/state/project-actions/displaced";
+  for (const auto& entry : fs::recursive_directory_iterator(place)) {
+    if (!entry.is_regular_file()) continue;
+    kept += ReadText(entry.path()).contains("precious") ? 1 : 0;
+    EXPECT_NE(result.dump().find(entry.path()), std::string::npos) << "said where: " << result;
+  }
+  EXPECT_EQ(kept, 2u);
+}
+
+TEST_F(ProtectedPaths, ARepositoryThatIsGoneFailsTheCall) {
+  Json result = Run("rm -rf .git");
+  EXPECT_FALSE(result["success"]) << result;
+  EXPECT_EQ(result["error"]["code"], "COMMAND_FAILED");
+  EXPECT_EQ(result["data"]["exit_code"], 0);
+  EXPECT_TRUE(Names(result, ".git")) << result;
+  EXPECT_FALSE(fs::exists(root_ / ".git")) << "no stub";
+}
+
+TEST_F(ProtectedPaths, HoweverItEnds) {
+  const auto before = ReadText(root_ / ".git/config");
+  for (const char* end : {"exit 3", "kill -KILL $$", "sleep 60"}) {
+    Json result = Run("echo evil >>.git/config; " + std::string(end), {{"timeout_ms", 1000}});
+    EXPECT_FALSE(result["success"]) << result;
+    EXPECT_TRUE(Names(result, ".git/config")) << result;
+    EXPECT_EQ(ReadText(root_ / ".git/config"), before) << end;
+  }
+  WriteText(root_ / "recipe.sh", "echo evil >>.git/config; echo ready; sleep 60");
+  int call = client_.StartTool("make", {{"target", "run"}}, {{"progressToken", 7}});
+  EXPECT_TRUE(Eventually([&] { return ReadText(root_ / ".git/config") != before; }));
+  client_.Notify("notifications/cancelled", {{"requestId", call}});
+  EXPECT_TRUE(Eventually([&] { return ReadText(root_ / ".git/config") == before; }));
+  client_.StartTool("make", {{"target", "run"}});
+  EXPECT_TRUE(Eventually([&] { return ReadText(root_ / ".git/config") != before; }));
+  client_.CloseInput();
+  EXPECT_TRUE(client_.WaitForExit());
+  EXPECT_EQ(ReadText(root_ / ".git/config"), before) << "also when the client has gone";
+}
+
+// Nothing of ours is in the tree at any time: no stub, no lock, no empty directory.
+TEST_F(ProtectedPaths, SigkillOfTheServerLeavesNothingOfOursInTheTree) {
+  const auto before = Picture();
+  WriteText(root_ / "recipe.sh", "touch begun; sleep 60");
+  WriteText(root_ / "Makefile", ".PHONY: run\nrun:\n\t@sh -e ./recipe.sh\n");
+  client_.StartTool("make", {{"target", "run"}});
+  ASSERT_TRUE(Eventually([&] { return fs::exists(root_ / "begun"); }));
+  client_.Signal(SIGKILL);
+  EXPECT_TRUE(Eventually([&] { return ProcessesIn(root_).empty(); }));
+  fs::remove(root_ / "begun");
+  EXPECT_EQ(Picture(), before);
+}
+
+TEST_F(ProtectedPaths, OverlappingCommandsDoNotPutBackWhatIsEvil) {
+  const auto before = ReadText(root_ / ".git/config");
+  WriteText(root_ / "recipe.sh",
+            "echo evil >>.git/config; touch done1; while [ ! -e go ]; do sleep 0.02; done");
+  WriteText(
+      root_ / "Makefile",
+      ".PHONY: run second\nrun:\n\t@sh -e ./recipe.sh\nsecond:\n\t@touch begun; while [ ! -e stop "
+      "]; do sleep 0.02; done\n");
+  int first = client_.StartTool("make", {{"target", "run"}});
+  ASSERT_TRUE(Eventually([&] { return fs::exists(root_ / "done1"); }));
+  int second = client_.StartTool("make", {{"target", "second"}});
+  ASSERT_TRUE(Eventually([&] { return fs::exists(root_ / "begun"); }));
+  WriteText(root_ / "go", "");
+  Json reply = client_.Await(first);
+  EXPECT_TRUE(Names(reply["result"]["structuredContent"], ".git/config")) << reply;
+  EXPECT_EQ(ReadText(root_ / ".git/config"), before);
+  WriteText(root_ / "stop", "");
+  reply = client_.Await(second);
+  EXPECT_EQ(ReadText(root_ / ".git/config"), before) << reply;
+}
+
+TEST_F(ProtectedPaths, PlacesOfThePolicy) {
+  WriteText(root_ / "ci/deploy.sh", "original\n");
+  WriteText(project_.home() / "policy.yaml", "version: 1\nfilesystem: {protect: [ci]}\n");
+  McpClient client(project_.Server({"--policy", project_.home() / "policy.yaml"}));
+  client.Initialize();
+  WriteText(root_ / "Makefile",
+            ".PHONY: run free\nrun:\n\t@echo evil >ci/deploy.sh; touch ci/x\nfree:\n\t@touch cj\n");
+  Json result = client.CallTool("make", {{"target", "run"}});
+  EXPECT_TRUE(Names(result, "ci/deploy.sh")) << result;
+  EXPECT_TRUE(Names(result, "ci/x")) << result;
+  EXPECT_EQ(ReadText(root_ / "ci/deploy.sh"), "original\n");
+  EXPECT_FALSE(
+      client.CallTool("make", {{"target", "free"}})["data"].contains("protected_paths_modified"));
+}
+
+TEST_F(ProtectedPaths, MoreThanCanBeHeldRunsNothing) {
+  fs::resize_file(root_ / ".git/hooks/pre-commit", 8u << 20);
+  Json result = Run("touch ran");
+  EXPECT_EQ(result["error"]["code"], "SANDBOX_UNAVAILABLE") << result;
+  EXPECT_NE(result["error"]["message"].get<std::string>().find("hooks"), std::string::npos);
+  EXPECT_FALSE(fs::exists(root_ / "ran"));
+  EXPECT_TRUE(client_.CallTool("make_targets")["success"]) << "what cannot write needs no guard";
+}
+
+}  // namespace
+}  // namespace pa::testing
