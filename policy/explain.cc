@@ -255,7 +255,8 @@ Explanation ExplainPath(const Policy& policy, const std::string& path, const san
       out.text += Line(right, grant);
       WriteRight(w, right, grant);
     }
-    const std::string by = ProtectedBy(policy, grants, directory, resolved);
+    const std::string by = ProtectedBy(policy, GrantsFor(policy, use.purpose, meaning.directory),
+                                       meaning.directory, meaning.path);
     if (!by.empty()) {
       w.Field("protected", by);
       out.text += "  but what a command changes here is undone when it ends (" + by + ")\n";
