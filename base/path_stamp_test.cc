@@ -57,8 +57,13 @@ TEST_F(PathStampTest, TimesThatAreSetBackHideNothing) {
 }
 
 TEST_F(PathStampTest, WhatIsYoungIsNotSettled) {
-  testing::WriteText(file_, "young");
-  EXPECT_FALSE(LookAt(file_).Settled());
+  // On a loaded machine it may be old by the time that it is looked at.
+  bool settled = true;
+  for (int i = 0; settled && i < 100; ++i) {
+    testing::WriteText(file_, "young");
+    settled = LookAt(file_).Settled();
+  }
+  EXPECT_FALSE(settled);
   LetTheClockMove();
   EXPECT_TRUE(LookAt(file_).Settled());
   EXPECT_TRUE(LookAt(dir_.path() / "nothing").Settled());

@@ -26,8 +26,8 @@ namespace {
 using Kind = ProtectedPath::Kind;
 using Found = ProtectedPath::Found;
 
-constexpr std::size_t kMaxPaths = 4096;
-constexpr std::size_t kMaxGitDirectories = 256;
+constexpr std::size_t kMaxPaths = 16384;
+constexpr std::size_t kMaxGitDirectories = 1024;
 constexpr std::size_t kMaxConfiguration = 1u << 20;  // bytes of one file
 constexpr std::size_t kMaxIndex = 64u << 20;         // half a million files
 constexpr std::size_t kMaxLinkFile = 8192;           // a path and a word

@@ -356,7 +356,7 @@ TEST_F(ProtectedPathsTest, WhatDecidedIsKnown) {
 
 TEST_F(ProtectedPathsTest, TooMuchIsAnError) {
   Init(root_);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 1100; ++i) {
     pa::testing::WriteText(root_ / ".git/modules" / std::to_string(i) / "HEAD", "");
   }
   const Result<ProtectedPaths> found = FindProtectedPaths(Query());

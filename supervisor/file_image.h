@@ -34,8 +34,8 @@ enum class ImageDepth {
 
 // What images may hold together; more is refused, because what is not held cannot be restored.
 struct ImageBudget {
-  std::size_t bytes = 4u << 20;
-  std::size_t nodes = 4096;
+  std::size_t bytes = 32u << 20;  // a hundred submodules with the hooks of the template: 3
+  std::size_t nodes = 16384;
 };
 
 Result<FileImage> ReadImage(int parent, const std::string& name, ImageDepth depth,

@@ -205,7 +205,7 @@ TEST_F(ProtectedPathsGuardTest, AMappedPageHidesNothingFromWhoBeganBefore) {
 }
 
 TEST_F(ProtectedPathsGuardTest, MoreThanCanBeHeldRunsNothing) {
-  fs::resize_file(root_ / ".git/hooks/pre-commit", 5u << 20);
+  fs::resize_file(root_ / ".git/hooks/pre-commit", 33u << 20);
   const auto refused = TryBegin();
   ASSERT_FALSE(refused.has_value());
   EXPECT_TRUE(refused.error().Message().starts_with("protected paths: "))

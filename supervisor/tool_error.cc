@@ -126,7 +126,7 @@ ToolError NotProtectable(std::string_view failure) {
                              failure),
       .ai_message =
           "Tell the user: git's hooks and configuration and what filesystem.protect names "
-          "must be readable, and together at most 4 MiB in 4096 files.",
+          "must be readable, and together at most 32 MiB in 16384 files.",
       .recoverable = false};
 }
 

@@ -339,7 +339,7 @@ TEST_F(ProtectedPaths, PlacesOfThePolicy) {
 }
 
 TEST_F(ProtectedPaths, MoreThanCanBeHeldRunsNothing) {
-  fs::resize_file(root_ / ".git/hooks/pre-commit", 8u << 20);
+  fs::resize_file(root_ / ".git/hooks/pre-commit", 40u << 20);
   Json result = Run("touch ran");
   EXPECT_EQ(result["error"]["code"], "SANDBOX_UNAVAILABLE") << result;
   EXPECT_NE(result["error"]["message"].get<std::string>().find("hooks"), std::string::npos);
