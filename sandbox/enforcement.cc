@@ -107,12 +107,23 @@ void AddFiles(const Facts& facts, Report& report) {
                                         "Landlock restricts ioctl on devices from Linux 6.10 on; "
                                         "the policy decides which devices can be opened at all"));
   report.push_back(
-      Partly("protected_paths", "verification after the run",
-             "what a command changes in .git/hooks, .git/config and the like is restored and "
-             "reported when it has ended, not prevented: until then git outside runs what it says, "
-             "and if this server is killed before, it stays. Repositories that a command makes "
-             "further below are not looked for. Landlock cannot except a path from a writable "
-             "tree; read-only mounts could"));
+      facts.namespaces
+          ? Partly(
+                "protected_paths", "mount namespace, verification after the run",
+                "what is there of .git/hooks, .git/config and the like cannot be changed; what a "
+                "command "
+                "makes where nothing was is undone and reported when it has ended, and stays if "
+                "this "
+                "server is killed before. Repositories that a command makes further below are not "
+                "looked for")
+          : Partly(
+                "protected_paths", "verification after the run",
+                "what a command changes in .git/hooks, .git/config and the like is restored and "
+                "reported when it has ended, not prevented: until then git outside runs what it "
+                "says, "
+                "and if this server is killed before, it stays. Repositories that a command makes "
+                "further below are not looked for. Landlock cannot except a path from a writable "
+                "tree; read-only mounts could"));
   report.push_back(
       Not("disk_space",
           "file_size bounds one file, not how many; what a command writes into the project is "

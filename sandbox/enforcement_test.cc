@@ -110,6 +110,8 @@ TEST(Enforcement, WhatNamespacesAdd) {
   }
   EXPECT_EQ(report.Find("file_metadata")->by, "mount namespace");
   EXPECT_EQ(report.Find("unix_sockets")->by, "mount namespace");
+  EXPECT_EQ(LevelOf(report, "protected_paths"), Level::kPartly);
+  EXPECT_EQ(report.Find("protected_paths")->by, "mount namespace, verification after the run");
   EXPECT_TRUE(report.Full());
   // The network is everybody's, and so are its abstract sockets.
   const Enforcement full = WithNamespaces(5, Network::kFull);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -63,7 +64,11 @@ std::vector<InstanceDir::Stale> InstanceDir::FindStale(const std::string& base) 
   return stale;
 }
 
-Result<InstanceDir> InstanceDir::Create(const std::string& base) {
+// Without symlinks in its path, as whoever mounts it or grants it wants to know it.
+Result<InstanceDir> InstanceDir::Create(const std::string& written) {
+  std::error_code unreachable;
+  const std::string real = std::filesystem::canonical(written, unreachable).string();
+  const std::string& base = unreachable ? written : real;
   // Between mkdtemp and flock another process may take ours for stale: then once more.
   for (int attempt = 0; attempt < 10; ++attempt) {
     std::string path = base + "/" + Prefix() + "XXXXXX";

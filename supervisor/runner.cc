@@ -11,6 +11,7 @@
 #include "supervisor/captured_output.h"
 #include "supervisor/log.h"
 #include "supervisor/orphans.h"
+#include "supervisor/protected_mounts.h"
 #include "supervisor/protected_paths_guard.h"
 #include "supervisor/run_queue.h"
 #include "supervisor/running_command.h"
@@ -92,7 +93,8 @@ void CrossMounts(std::map<std::string, std::string>& env) {
 
 // The one place where an order is made, from a plan and its permission. `slot` null: for reading by
 // people.
-worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow, const Slot* slot) {
+worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow, const Slot* slot,
+                            const std::vector<sandbox::Mount>& sealed = {}) {
   const bool namespaces = slot != nullptr && slot->view.base != nullptr;
   worker::WorkerSpec spec;
   spec.action = plan.action;
@@ -113,6 +115,7 @@ worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow,
     spec.seccomp_program = *allow.view_seccomp();
     spec.shm_dir = slot->view.shm_dir;
     spec.mounts = slot->view.mounts;
+    spec.mounts.insert(spec.mounts.end(), sealed.begin(), sealed.end());
   }
   spec.has_ruleset_fd = slot != nullptr && slot->prepared.landlock_ruleset;
   // Without a ruleset the worker makes its own, or fails where the kernel has none.
@@ -176,13 +179,15 @@ struct Runner::Impl {
                                          policy::PolicyPtr policy);
   Task<Execution> Guarded(const CommandPlan& plan, const policy::Allow& allow,
                           policy::PolicyPtr policy, const RunOptions& options);
+  // `sealed`: what a command with namespaces cannot change although it lies in what it may write.
   Task<Execution> Execute(const CommandPlan& plan, const policy::Allow& allow,
-                          policy::PolicyPtr policy, const RunOptions& options);
+                          policy::PolicyPtr policy, const RunOptions& options,
+                          std::vector<sandbox::Mount> sealed = {});
   bool UsesNamespaces(const policy::Allow& allow) const;
   Result<std::unique_ptr<Slot>> AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
                                             const policy::PolicyPtr& policy);
-  Result<SpawnedWorker> Spawn(const CommandPlan& plan, const policy::Allow& allow,
-                              const Slot& slot);
+  Result<SpawnedWorker> Spawn(const CommandPlan& plan, const policy::Allow& allow, const Slot& slot,
+                              const std::vector<sandbox::Mount>& sealed);
   RunningOptions Capture(const CommandPlan& plan, const policy::Allow& allow,
                          const policy::Limits& limits, const RunOptions& options);
   Task<Execution> Await(RunningCommand& command, CancelSource* cancel);
@@ -338,14 +343,17 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
     if (!begun) co_return Failed(begun.error());
     watch = std::move(*begun);
   }
-  Task<Execution> task = Execute(plan, allow, policy, options);
+  std::vector<sandbox::Mount> sealed;
+  if (watch != nullptr && UsesNamespaces(allow)) sealed = ProtectedMounts(*watch);
+  Task<Execution> task = Execute(plan, allow, policy, options, std::move(sealed));
   Execution execution = co_await task;
   execution.protected_changes = guard.End(watch);
   co_return execution;
 }
 
 Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::Allow& allow,
-                                      policy::PolicyPtr policy, const RunOptions& options) {
+                                      policy::PolicyPtr policy, const RunOptions& options,
+                                      std::vector<sandbox::Mount> sealed) {
   if (allow.confinement().network == sandbox::Network::kLoopback && !UsesNamespaces(allow)) {
     co_return NoLoopback(no_namespaces);
   }
@@ -361,7 +369,7 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
   }
   Result<std::unique_ptr<Slot>> slot = AcquireSlot(plan, allow, policy);
   if (!slot) co_return Failed(slot.error());
-  Result<SpawnedWorker> worker = Spawn(plan, allow, **slot);
+  Result<SpawnedWorker> worker = Spawn(plan, allow, **slot, sealed);
   if (!worker) {
     slots.Release(std::move(*slot), true);
     co_return Failed(worker.error());
@@ -378,8 +386,9 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
 }
 
 Result<SpawnedWorker> Runner::Impl::Spawn(const CommandPlan& plan, const policy::Allow& allow,
-                                          const Slot& slot) {
-  const Result<std::string> spec = worker::EncodeSpec(MakeSpec(plan, allow, &slot));
+                                          const Slot& slot,
+                                          const std::vector<sandbox::Mount>& sealed) {
+  const Result<std::string> spec = worker::EncodeSpec(MakeSpec(plan, allow, &slot, sealed));
   if (!spec) return std::unexpected(spec.error());
   if (config.on_spec && plan.action != worker::Action::kProbe) {
     const Result<std::string> by_hand = worker::EncodeSpec(MakeSpec(plan, allow, nullptr));

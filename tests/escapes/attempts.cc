@@ -542,7 +542,8 @@ void AddLimits(Attempts& all) {
                  .escape = "./attempt burn 2",
                  .twin = "./attempt burn 0",
                  .escaped = Did("burn"),
-                 .setting = {.policy = "limits: {cpu_time: 1s}\n"}});
+                 .setting = {.policy = "limits: {cpu_time: 1s}\n"},
+                 .off = Sandbox::kNone});
   all.push_back({.name = "WallTime",
                  .escape = "sleep 2; echo did wait",
                  .twin = "sleep 0.1",

@@ -18,6 +18,11 @@ namespace fs = std::filesystem;
 
 class ProtectedPaths : public ::testing::Test {
  protected:
+  // What happens where nothing prevents it.
+  explicit ProtectedPaths(const std::string& namespaces = "off")
+      : client_((WriteText(project_.home() / ".config/project-actions/policy.yaml",
+                           "version: 1\nnamespaces: " + namespaces + "\n"),
+                 project_.Server())) {}
   void SetUp() override {
     project_.InitGit();
     Commit("first");
@@ -85,7 +90,7 @@ class ProtectedPaths : public ::testing::Test {
 
   Project project_{".PHONY: run\nrun:\n"};
   const fs::path& root_ = project_.root();
-  McpClient client_{project_.Server()};
+  McpClient client_;
 };
 
 TEST_F(ProtectedPaths, Hooks) {
@@ -325,7 +330,8 @@ TEST_F(ProtectedPaths, OverlappingCommandsDoNotPutBackWhatIsEvil) {
 
 TEST_F(ProtectedPaths, PlacesOfThePolicy) {
   WriteText(root_ / "ci/deploy.sh", "original\n");
-  WriteText(project_.home() / "policy.yaml", "version: 1\nfilesystem: {protect: [ci]}\n");
+  WriteText(project_.home() / "policy.yaml",
+            "version: 1\nnamespaces: off\nfilesystem: {protect: [ci]}\n");
   McpClient client(project_.Server({"--policy", project_.home() / "policy.yaml"}));
   client.Initialize();
   WriteText(root_ / "Makefile",
@@ -345,6 +351,50 @@ TEST_F(ProtectedPaths, MoreThanCanBeHeldRunsNothing) {
   EXPECT_NE(result["error"]["message"].get<std::string>().find("hooks"), std::string::npos);
   EXPECT_FALSE(fs::exists(root_ / "ran"));
   EXPECT_TRUE(client_.CallTool("make_targets")["success"]) << "what cannot write needs no guard";
+}
+
+// In a view of its own the command cannot change what is there at all.
+class SealedPaths : public ProtectedPaths {
+ protected:
+  SealedPaths() : ProtectedPaths("require") {}
+  void SetUp() override {
+    ProtectedPaths::SetUp();
+    if (!Run("true")["success"]) GTEST_SKIP() << "no namespaces are granted here";
+  }
+  void ExpectPrevented(const std::string& script) {
+    WriteText(root_ / "recipe.sh", "");
+    const auto before = Picture();
+    const Json result = Run(script);
+    EXPECT_FALSE(result["success"]) << script << result;
+    EXPECT_FALSE(result["data"].contains("protected_paths_modified")) << script << result;
+    EXPECT_EQ(Picture(), before) << script;
+  }
+};
+
+TEST_F(SealedPaths, WhatIsThereStays) {
+  ExpectPrevented("echo evil >.git/hooks/post-checkout");
+  ExpectPrevented("echo evil >>.git/hooks/pre-commit");
+  ExpectPrevented("chmod -x .git/hooks/pre-commit");
+  ExpectPrevented("rm .git/hooks/pre-commit");
+  ExpectPrevented("rm -r .git/hooks");
+  ExpectPrevented("mv .git/hooks .git/h");
+  ExpectPrevented("mv .git git");
+  ExpectPrevented("echo evil >>.git/config");
+  ExpectPrevented("git config core.fsmonitor ./evil");
+  ExpectPrevented("rm .git/config");
+}
+
+TEST_F(SealedPaths, WhatWasNotThereIsUndone) {
+  ExpectUndone("echo ../other >.git/commondir", ".git/commondir");
+  ExpectUndone("echo evil >.git/config.worktree", ".git/config.worktree");
+}
+
+TEST_F(SealedPaths, OrdinaryWorkGoesOn) {
+  ExpectFree(
+      "echo x >new; git add new; git -c user.name=a -c user.email=b commit -q -m new; git log "
+      "--oneline >/dev/null");
+  ExpectFree("git branch other; git checkout -q other; git gc -q; git status >/dev/null");
+  ExpectFree("mkdir -p hooks; echo mine >hooks/pre-commit; mv hooks hooks2; rm -r hooks2");
 }
 
 }  // namespace

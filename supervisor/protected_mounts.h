@@ -1,0 +1,23 @@
+// ProtectedMounts: what a command with a view of its own cannot change in the first place, of what the
+// guard watches (supervisor/protected_paths_guard.h).
+//
+//   spec.mounts += ProtectedMounts(*watch);   // after what they lie in
+//
+// A mount point can neither be renamed nor removed, so a directory is pinned by mounting it on itself, and
+// with each on the way pinned nobody gets around a read-only one by moving what is above. Only on what is
+// there: no name is ever made to protect one. What is not there, and symlinks, are left to the guard.
+#pragma once
+
+#include <vector>
+
+#include "sandbox/confinement.h"
+#include "supervisor/protected_paths_guard.h"
+
+namespace pa {
+
+// At most this many; the rest of a repository with very many submodules is the guard's alone.
+inline constexpr std::size_t kMaxProtectedMounts = 256;
+
+std::vector<sandbox::Mount> ProtectedMounts(const ProtectedPathsGuard::Watched& watched);
+
+}  // namespace pa

@@ -1,0 +1,67 @@
+#include "supervisor/protected_mounts.h"
+
+#include <gtest/gtest.h>
+
+namespace pa {
+namespace {
+
+using Kind = policy::ProtectedPath::Kind;
+using Found = policy::ProtectedPath::Found;
+using sandbox::MountKind;
+
+GuardedPath Guarded(const std::string& path, Kind kind, Found found) {
+  return {.path = {.path = path, .kind = kind, .found = found, .area = "/p", .reason = ""},
+          .image = nullptr,
+          .pin = nullptr};
+}
+
+TEST(ProtectedMounts, WhatIsThereIsPinnedOrReadOnly) {
+  const ProtectedPathsGuard::Watched watched{
+      .key = {},
+      .paths = {Guarded("/p/.git", Kind::kPinned, Found::kDirectory),
+                Guarded("/p/.git/config", Kind::kFile, Found::kFile),
+                Guarded("/p/.git/hooks", Kind::kTree, Found::kDirectory),
+                Guarded("/p/.git/modules", Kind::kNames, Found::kDirectory)},
+      .indexes = {}};
+  const std::vector<sandbox::Mount> wanted = {
+      {MountKind::kWritable, "/p/.git", "/p/.git"},
+      {MountKind::kReadOnly, "/p/.git/config", "/p/.git/config"},
+      {MountKind::kReadOnly, "/p/.git/hooks", "/p/.git/hooks"},
+      {MountKind::kWritable, "/p/.git/modules", "/p/.git/modules"}};
+  EXPECT_EQ(ProtectedMounts(watched), wanted);
+}
+
+TEST(ProtectedMounts, NothingIsMadeAndNoLinkFollowed) {
+  const ProtectedPathsGuard::Watched watched{
+      .key = {},
+      .paths = {Guarded("/p/.git", Kind::kPinned, Found::kAbsent),
+                Guarded("/p/commondir", Kind::kFile, Found::kAbsent),
+                Guarded("/p/config", Kind::kFile, Found::kSymlink),
+                Guarded("/p/hooks", Kind::kTree, Found::kSymlink),
+                Guarded("/p/pipe", Kind::kFile, Found::kOther)},
+      .indexes = {}};
+  EXPECT_TRUE(ProtectedMounts(watched).empty());
+}
+
+TEST(ProtectedMounts, NothingIsWritableAgainInWhatIsReadOnly) {
+  const ProtectedPathsGuard::Watched watched{
+      .key = {},
+      .paths = {Guarded("/p/ci", Kind::kTree, Found::kDirectory),
+                Guarded("/p/ci/hooks", Kind::kPinned, Found::kDirectory),
+                Guarded("/p/cix", Kind::kPinned, Found::kDirectory)},
+      .indexes = {}};
+  const std::vector<sandbox::Mount> wanted = {{MountKind::kReadOnly, "/p/ci", "/p/ci"},
+                                              {MountKind::kWritable, "/p/cix", "/p/cix"}};
+  EXPECT_EQ(ProtectedMounts(watched), wanted);
+}
+
+TEST(ProtectedMounts, ThereIsAnEndToIt) {
+  ProtectedPathsGuard::Watched watched;
+  for (int i = 0; i < 1000; ++i) {
+    watched.paths.push_back(Guarded("/p/" + std::to_string(1000 + i), Kind::kFile, Found::kFile));
+  }
+  EXPECT_EQ(ProtectedMounts(watched).size(), kMaxProtectedMounts);
+}
+
+}  // namespace
+}  // namespace pa
