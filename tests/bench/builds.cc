@@ -20,13 +20,14 @@ struct Comparison {
   std::string name;
   std::string target;
   int rounds;
-  Goal goal;
+  Goal goal;  // without namespaces
 };
+constexpr Goal kWithNamespaces = AtMost(1.03);
 
 // `before` runs before each of both, and does not count.
-void Compare(Report& report, const Project& project, const Comparison& what,
-             const std::function<void()>& before) {
-  McpClient client(project.Server());
+void CompareIn(const char* tier, Report& report, const Project& project, const Comparison& what,
+               const std::function<void()>& before) {
+  McpClient client(project.Server(With(project, tier)));
   client.Initialize();
   const auto after = [&](std::function<void()> work) {
     return [&before, work = Timed(std::move(work))] {
@@ -46,6 +47,14 @@ void Compare(Report& report, const Project& project, const Comparison& what,
               .against = "bare",
               .ratio = MedianRatio(times[0], times[1]),
               .goal = what.goal});
+}
+
+void Compare(Report& report, const Project& project, Comparison what,
+             const std::function<void()>& before) {
+  CompareIn(kTier0, report, project, what, before);
+  what.name += ", with namespaces";
+  what.goal = kWithNamespaces;
+  CompareIn(kTier1, report, project, what, before);
 }
 
 void Build(Report& report) {

@@ -23,9 +23,25 @@ constexpr double kKibPerMb = 1000.0 * 1000 / 1024;  // figures in MB, as in MemT
 constexpr std::string_view kMakefile =
     ".PHONY: noop hold\nnoop: ## nothing\n\t@:\nhold:\n\t@sleep 2\n";
 
+// What namespaces add to a call, as a client sees it.
+void RoundTripsWithNamespaces(Report& report) {
+  const Project project(kMakefile);
+  McpClient client(project.Server(With(project, kTier1)));
+  client.Initialize();
+  const std::vector<Samples> times =
+      Interleave(100, {Timed([&] { CallMake(client, "noop"); }),
+                       Timed([&] { RunBare(BareMake(project, "noop")); })});
+  report.Add({.name = "make noop, with namespaces",
+              .unit = "ms",
+              .ours = Median(times[0]),
+              .reference = Median(times[1]),
+              .against = "posix_spawn of make",
+              .ratio = MedianRatio(times[0], times[1])});
+}
+
 void RoundTrips(Report& report) {
   const Project project(kMakefile);
-  McpClient client(project.Server());
+  McpClient client(project.Server(With(project, kTier0)));
   client.Initialize();
   const auto call = [&] { CallMake(client, "noop"); };
   const auto touched = [&] {
@@ -119,7 +135,7 @@ double MegabytesACall(McpClient& client) {
 
 void ManyAtOnce(Report& report) {
   const Project project(kMakefile);
-  McpClient client(project.Server(WithLimits(project, "concurrent: 32, queue: 64")));
+  McpClient client(project.Server(With(project, kTier0, "concurrent: 32, queue: 64")));
   client.Initialize();
   constexpr int kCalls = 320;
   const std::vector<Samples> rates = Interleave(
@@ -145,6 +161,7 @@ void ManyAtOnce(Report& report) {
 void Calls(Report& report) {
   report.Section("calls over MCP");
   RoundTrips(report);
+  RoundTripsWithNamespaces(report);
   Start(report);
   ManyAtOnce(report);
 }

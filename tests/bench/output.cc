@@ -50,7 +50,7 @@ struct Way {
 };
 
 void Flood(Report& report, const Project& project, const Way& way) {
-  McpClient client(project.Server(WithLimits(project, way.limits)));
+  McpClient client(project.Server(With(project, kTier0, way.limits)));
   client.Initialize();
   const auto ours = [&] {
     const Json meta = way.progress ? Json{{"progressToken", "flood"}} : Json();
@@ -108,7 +108,7 @@ double PipeAge(const Project& project) {
 
 void FirstByte(Report& report, const Project& project) {
   std::filesystem::copy_file(testing::BuiltProgram("PA_BENCH_STAMP"), project.root() / "stamp");
-  McpClient client(project.Server());
+  McpClient client(project.Server(With(project, kTier0)));
   client.Initialize();
   const std::vector<Samples> ages =
       Interleave(60, {[&] { return NotificationAge(client); }, [&] { return PipeAge(project); }});

@@ -29,7 +29,7 @@ double StartToList(const testing::ServerOptions& options) {
 }
 
 void Compare(Report& report, const Project& project, const std::string& program) {
-  McpClient ours(project.Server(WithLimits(project, "concurrent: 32, queue: 64")));
+  McpClient ours(project.Server(With(project, kTier0, "concurrent: 32, queue: 64")));
   McpClient theirs(PeerOf(project, program));
   ours.Initialize();
   theirs.Initialize();

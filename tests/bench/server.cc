@@ -26,9 +26,10 @@ testing::Launch BareMake(const testing::Project& project, const std::string& tar
           .directory = project.root()};
 }
 
-std::vector<std::string> WithLimits(const testing::Project& project, const std::string& limits) {
+std::vector<std::string> With(const testing::Project& project, const char* tier,
+                              const std::string& limits) {
   const std::string file = project.home() / "policy.yaml";
-  testing::WriteText(file, "version: 1\nlimits: {" + limits + "}\n");
+  testing::WriteText(file, std::string("version: 1\n") + tier + "limits: {" + limits + "}\n");
   return {"--policy", file};
 }
 

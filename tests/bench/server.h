@@ -16,8 +16,13 @@ void MustSucceed(const testing::Json& reply);
 // `make -- TARGET` in the project, without us.
 testing::Launch BareMake(const testing::Project& project, const std::string& target);
 
-// --policy with a file that holds `limits`.
-std::vector<std::string> WithLimits(const testing::Project& project, const std::string& limits);
+// Which walls a server's commands have.
+inline constexpr const char* kTier0 = "namespaces: off\n";
+inline constexpr const char* kTier1 = "namespaces: require\n";
+
+// --policy with a file that says so, and holds `limits`.
+std::vector<std::string> With(const testing::Project& project, const char* tier,
+                              const std::string& limits = "");
 
 // A line of /proc/PID/FILE that begins with `key`, in KiB: VmRSS, VmHWM, Pss.
 double ProcKib(pid_t pid, const std::string& file, const std::string& key);
