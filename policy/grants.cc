@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "policy/caches.h"
 #include "policy/glob.h"
 #include "policy/path.h"
 
@@ -44,6 +45,9 @@ Grants BuildGrants(const Policy& policy, const std::string& directory) {
   if (policy.network == sandbox::Network::kFull) Append(grants, policy.system_network);
   grants.push_back(WorkingTree(directory, sandbox::kReadWriteExecute));
   Append(grants, policy.filesystem);
+  if (auto cache = CacheGrant(policy.caches, directory, sandbox::kReadWriteExecute)) {
+    grants.push_back(*std::move(cache));
+  }
   return grants;
 }
 
@@ -51,6 +55,10 @@ Grants InspectGrants(const Policy& policy, const std::string& directory) {
   Grants grants = policy.system;
   grants.push_back(WorkingTree(directory, sandbox::kReadExecute));
   Append(grants, Restricted(policy.filesystem, Access::kWrite));
+  // $(shell go list ./...) looks into it.
+  if (auto cache = CacheGrant(policy.caches, directory, sandbox::kReadExecute)) {
+    grants.push_back(*std::move(cache));
+  }
   return grants;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "policy/caches.h"
 #include "policy/grants.h"
 #include "policy/keys.h"
 #include "policy/layers.h"
@@ -72,6 +73,7 @@ class Compiler {
   void CompileTools();
   void CompileRules();
   void CompileFilesystem();
+  void CompileCaches(Variables values);
   void Grant(const std::optional<Located<Strings>>& paths, sandbox::Access access,
              const std::string& key);
   std::vector<std::string> Writable() const;
@@ -180,6 +182,18 @@ void Compiler::CompileFilesystem() {
   policy_.filesystem.insert(policy_.filesystem.end(), toolchains.grants.begin(),
                             toolchains.grants.end());
   policy_.environment_pass = toolchains.variables;
+  CompileCaches(toolchains.places);
+}
+
+// A home that is not there is not made.
+void Compiler::CompileCaches(Variables values) {
+  std::string state_home = Variable("XDG_STATE_HOME");
+  if (!state_home.starts_with('/')) {
+    if (!IsDirectory(sources_.home)) return;
+    state_home = sources_.home + "/.local/state";
+  }
+  values["HOME"] = sources_.home;
+  policy_.caches = pa::policy::CompileCaches(state_home, values, policy_.filesystem, diagnostics_);
 }
 
 void Compiler::CompileEnvironment() {

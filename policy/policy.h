@@ -67,6 +67,13 @@ struct ProtectedPlace {
   std::string reason;  // `policy filesystem.protect (policy.yaml:3:12)`
 };
 
+// What `toolchains: auto` gives to builds beside what is readable (policy/caches.h).
+struct Caches {
+  std::string base;                              // holds one directory a project; "" = none
+  std::map<std::string, std::string> variables;  // ${PROJECT_CACHE} stands for that directory
+  std::vector<std::string> profiles;             // whose they are
+};
+
 struct PolicyFragment;  // policy/fragment.h
 
 struct Policy {
@@ -83,6 +90,7 @@ struct Policy {
   sandbox::Network network = sandbox::Network::kNone;
   std::vector<std::string> environment_pass;  // and what moves a granted toolchain
   std::map<std::string, std::string> environment_set;
+  Caches caches;
   Limits limits;
   GitPolicy git;
   std::string home;                  // of the user that runs us

@@ -42,12 +42,22 @@ void AppendYaml(std::string& out, const Key& key, const PolicyFragment& fragment
   }
 }
 
+// Remarks, because they follow from filesystem.toolchains and are no keys.
+void AppendCaches(std::string& out, const Caches& caches) {
+  if (caches.base.empty()) return;
+  out += "\n# Caches of toolchains, one directory a project, in " + RepairUtf8(caches.base, true);
+  for (const auto& [name, value] : caches.variables) {
+    out += "\n#   " + name + '=' + RepairUtf8(value, true);
+  }
+}
+
 std::string ShowYaml(const Policy& policy) {
   std::string out = "# The policy in force.";
   for (const std::string& file : policy.sources) out += "\n# From " + RepairUtf8(file, true);
   if (HasRulesOfBoth(policy)) {
     out += "\n# The administrator's permissions and the others' are asked apart; both must allow.";
   }
+  AppendCaches(out, policy.caches);
   out += "\nversion: 1\n";
   std::string_view section;
   for (const Key& key : PolicyKeys()) {
@@ -67,11 +77,21 @@ void WriteSources(JsonWriter& w, const Policy& policy) {
   w.EndArray();
 }
 
-// {"sources": [...], "policy": {...}, "from": {"limits.memory": "policy.yaml:3:11", ...}}
+void WriteCaches(JsonWriter& w, const Caches& caches) {
+  w.Key("caches").BeginObject().Field("directory", caches.base);
+  w.Key("profiles").BeginArray();
+  for (const std::string& name : caches.profiles) w.String(name);
+  w.EndArray().Key("variables").BeginObject();
+  for (const auto& [name, value] : caches.variables) w.Field(name, value);
+  w.EndObject().EndObject();
+}
+
+// {"sources": [...], "caches": {...}, "policy": {...}, "from": {"limits.memory": "policy.yaml:3:11", ...}}
 std::string ShowJson(const Policy& policy) {
   JsonWriter w;
   w.BeginObject();
   WriteSources(w, policy);
+  WriteCaches(w, policy.caches);
   w.Key("policy").BeginObject().Field("version", 1);
   std::string_view section;
   for (const Key& key : PolicyKeys()) {

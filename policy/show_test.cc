@@ -84,6 +84,18 @@ TEST_F(ShowTest, EveryValueSaysWhereItComesFrom) {
   EXPECT_TRUE(has("\n# From " + (base_ / "user.yaml").string() + "\n"));
 }
 
+TEST_F(ShowTest, CachesAreShownWithTheirVariables) {
+  const std::string base = home_ / ".local/state/project-actions/caches";
+  const std::string text = ShowPolicy(*Load(), false);
+  EXPECT_NE(text.find("one directory a project, in " + base + "\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n#   GOCACHE=${PROJECT_CACHE}/go-build\n"), std::string::npos) << text;
+  const Result<JsonValue> json = ParseJson(ShowPolicy(*Load(), true));
+  EXPECT_EQ(json->Find("caches")->Find("directory")->AsString(), base);
+  EXPECT_NE(json->Find("caches")->Find("variables")->Find("GOCACHE"), nullptr);
+  User("filesystem: {toolchains: none}");
+  EXPECT_EQ(ShowPolicy(*Load(), false).find("GOCACHE"), std::string::npos);
+}
+
 TEST_F(ShowTest, RulesOfTwoAuthorsAreNotOneList) {
   const std::string remark = "asked apart; both must allow";
   User("permissions: [{tool: make, decision: allow}]");

@@ -132,6 +132,7 @@ Toolchains FindToolchains(const std::string& home,
     const bool is_moved =
         !variable.empty() && moved != environment.end() && MayMoveTo(moved->second, home);
     if (is_moved) base = moved->second;
+    if (!variable.empty()) found.places[variable] = base;
     const std::size_t before = found.grants.size();
     for (std::string_view part : Words(toolchain.parts)) {
       const std::string path = part == "." ? base : base + '/' + std::string(part);

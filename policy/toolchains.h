@@ -13,8 +13,9 @@
 namespace pa::policy {
 
 struct Toolchains {
-  std::vector<sandbox::PathGrant> grants;  // those that exist, read and execute
-  std::vector<std::string> variables;      // that moved one elsewhere: commands need them, too
+  std::vector<sandbox::PathGrant> grants;     // those that exist, read and execute
+  std::vector<std::string> variables;         // that moved one elsewhere: commands need them, too
+  std::map<std::string, std::string> places;  // where each toolchain is, by its variable
 };
 
 Toolchains FindToolchains(const std::string& home,

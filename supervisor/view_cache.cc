@@ -20,6 +20,7 @@ sandbox::ViewOrder OrderOf(const policy::Policy& policy) {
   order.places = policy.roots;
   for (const char* place : {"/tmp", "/dev/shm"}) order.places.emplace_back(place);
   if (policy.home.starts_with('/')) order.places.push_back(policy.home);
+  if (!policy.caches.base.empty()) order.places.push_back(policy.caches.base);
   return order;
 }
 

@@ -12,6 +12,7 @@ policy::PolicyPtr PolicyThatShows(const char* path) {
   policy->system = {{.path = path, .access = sandbox::kReadExecute}};
   policy->roots = {"/srv/work"};
   policy->home = "/home/ann";
+  policy->caches.base = "/state/caches";
   return policy;
 }
 
@@ -25,7 +26,7 @@ TEST(ViewCache, ShowsWhatEveryCommandHasAndWhereItsOwnWillBe) {
   ViewCache views;
   const auto view = views.For(PolicyThatShows("/usr"));
   EXPECT_TRUE(Holds(*view, sandbox::MountKind::kReadOnly, "/usr"));
-  for (const char* place : {"/srv/work", "/home/ann", "/tmp", "/dev/shm"}) {
+  for (const char* place : {"/srv/work", "/home/ann", "/state/caches", "/tmp", "/dev/shm"}) {
     EXPECT_TRUE(Holds(*view, sandbox::MountKind::kDirectory, place)) << place;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "supervisor/project_cache.h"
 #include "supervisor/tool_output.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/params.h"
@@ -37,6 +38,15 @@ bool IsTarget(const TargetList& list, const std::string& name) {
   return std::ranges::find(list.targets, name, &Target::name) != list.targets.end();
 }
 
+// Without a cache many builds succeed all the same, so that is no failure: "" or what to warn of.
+std::string OpenCache(const Work& work, const CallContext& call, CommandPlan& plan) {
+  const std::string& directory = work.directory.path();
+  const Result<void> made = MakeProjectCache(call.policy->caches, directory);
+  if (!made) return "toolchains have no cache to write: " + made.error().Message();
+  AddCaches(work, call, plan.env);
+  return "";
+}
+
 ToolError NoSuchTarget(const std::string& name, const TargetList& list) {
   std::vector<std::string> names;
   for (const Target& target : list.targets) names.push_back(target.name);
@@ -51,6 +61,7 @@ Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow&
                         std::optional<std::chrono::milliseconds> timeout, CallContext& call) {
   auto inspect = Permit(work, call, {.purpose = policy::Purpose::kInspect, .timeout = timeout});
   if (!inspect) co_return RefusedCall(std::move(inspect.error()));
+  AddCaches(work, call, plan.env);
   const CommandReport report = ReportOf(work, plan.argv, allow);
   plan.argv.insert(plan.argv.begin() + 1, "-n");
   const CommandReport dry{.what = "make -n " + work.operation,
@@ -105,13 +116,16 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
     ToolResult result = co_await dry;
     co_return result;
   }
+  const std::string no_cache = OpenCache(work, call, plan);
   const CommandReport report = ReportOf(work, plan.argv, *allow);
   const sandbox::Confinement confinement = allow->confinement();
   const RunOptions options{.name = report.what, .sink = call.sink, .cancel = &call.cancel};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;
-  co_return RenderCommand(report, run,
-                          DenialsOf(run, policy::Purpose::kBuild, confinement, work, call));
+  ToolResult result =
+      RenderCommand(report, run, DenialsOf(run, policy::Purpose::kBuild, confinement, work, call));
+  if (!no_cache.empty()) Warn(result, no_cache);
+  co_return result;
 }
 
 const Tool kMake = {

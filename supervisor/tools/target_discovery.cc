@@ -113,6 +113,7 @@ TargetKey KeyOf(const Work& work, const CallContext& call, const MakefileOnDisk&
                 .make = std::move(make),
                 .policy = call.policy,
                 .environment = MakeEnvironment(call)};
+  AddCaches(work, call, key.environment);  // $(shell go list ./...) reads them
   key.make_stamp = StampOf(AT_FDCWD, key.make).value_or(FileStamp{});
   for (const char* name : {"MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS"}) key.environment.erase(name);
   return key;

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "policy/caches.h"
 #include "supervisor/tools/find_executable.h"
 
 namespace pa {
@@ -62,6 +63,11 @@ std::map<std::string, std::string> MakeEnvironment(const CallContext& call) {
   env["GIT_CONFIG_GLOBAL"] = "/dev/null";
   env["GIT_CONFIG_NOSYSTEM"] = "1";
   return env;
+}
+
+void AddCaches(const Work& work, const CallContext& call,
+               std::map<std::string, std::string>& environment) {
+  policy::AddCacheVariables(call.policy->caches, work.directory.path(), environment);
 }
 
 }  // namespace pa

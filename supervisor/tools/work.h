@@ -55,5 +55,8 @@ std::map<std::string, std::string> WorkEnvironment(const CallContext& call);
 // The same for make. Recipes and $(shell) that run git (git describe) must not fail because the user's
 // own configuration is closed to them: git takes EACCES for a broken configuration and dies.
 std::map<std::string, std::string> MakeEnvironment(const CallContext& call);
+// Adds the variables that lead to the project's caches; to be called with what MakeEnvironment gave.
+void AddCaches(const Work& work, const CallContext& call,
+               std::map<std::string, std::string>& environment);
 
 }  // namespace pa

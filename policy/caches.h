@@ -1,0 +1,38 @@
+// Caches: a directory for each project in which commands of make keep what compilers and package managers
+// keep between runs, in the user's state directory. `filesystem.toolchains: auto` gives it, by the profiles
+// in policy/profiles (docs/adr/0016).
+//
+//   policy.caches = CompileCaches(state_home, values, policy.filesystem, diagnostics);     // at load
+//   if (auto grant = CacheGrant(policy.caches, directory, kReadWriteExecute)) ...          // policy/grants.cc
+//   AddCacheVariables(policy.caches, directory, environment);
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/diagnostic.h"
+#include "policy/policy.h"
+#include "policy/profile.h"
+#include "sandbox/confinement.h"
+
+namespace pa::policy {
+
+// `state_home`: $XDG_STATE_HOME or ~/.local/state. `values`: what ${NAME} in a profile means, but for
+// PROJECT_CACHE. `granted`: what the policy opens besides.
+Caches CompileCaches(const std::string& state_home, const Variables& values,
+                     const std::vector<sandbox::PathGrant>& granted,
+                     std::vector<Diagnostic>& diagnostics);
+
+// The cache of calls that work in `directory`, absolute; "" if there are no caches. Two directories never
+// have the same one, whatever an agent calls them.
+std::string CacheDirectory(const Caches& caches, const std::string& directory);
+
+std::optional<sandbox::PathGrant> CacheGrant(const Caches& caches, const std::string& directory,
+                                             sandbox::Access access);
+
+// The variables that lead there. Those that are in `environment` stay what they are.
+void AddCacheVariables(const Caches& caches, const std::string& directory, Variables& environment);
+
+}  // namespace pa::policy

@@ -1,0 +1,126 @@
+#include "policy/caches.h"
+
+#include <set>
+
+#include "policy/decide.h"
+#include "policy/grants.h"
+#include "policy/path.h"
+#include "tests/support/policy_fixture.h"
+
+namespace pa::policy {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CachesTest : public PolicyTest {
+ protected:
+  std::string Base() const { return home_ / ".local/state/project-actions/caches"; }
+
+  Variables Environment(const Variables& ambient = {}) {
+    const PolicyPtr policy = Load();
+    Variables environment = CommandEnvironment(*policy, ambient);
+    AddCacheVariables(policy->caches, project_, environment);
+    return environment;
+  }
+};
+
+TEST_F(CachesTest, LieInTheStateDirectory) {
+  const std::string cache = CacheDirectory(Load()->caches, project_);
+  EXPECT_TRUE(cache.starts_with(Base() + "/")) << cache;
+  EXPECT_TRUE(cache.ends_with("+home+src+project")) << cache;
+  fs::create_directories(base_ / "disk");
+  fs::create_directory_symlink(base_ / "disk", base_ / "link");
+  sources_.variables["XDG_STATE_HOME"] = base_ / "link";
+  EXPECT_TRUE(CacheDirectory(Load()->caches, project_)
+                  .starts_with((base_ / "disk/project-actions/caches/").string()));
+  sources_.variables["XDG_STATE_HOME"] = "relative";
+  EXPECT_EQ(CacheDirectory(Load()->caches, project_), cache);
+}
+
+TEST_F(CachesTest, NoneWithoutToolchainsOrWithoutAHome) {
+  User("filesystem: {toolchains: none}");
+  EXPECT_EQ(CacheDirectory(Load()->caches, project_), "");
+  EXPECT_FALSE(Environment().contains("GOCACHE"));
+  EXPECT_FALSE(CacheGrant(Load()->caches, project_, sandbox::kReadExecute));
+  User("");
+  sources_.home = "/nonexistent";
+  EXPECT_EQ(CacheDirectory(Load()->caches, project_), "");
+}
+
+TEST_F(CachesTest, NoTwoProjectsShareOne) {
+  const Caches caches = Load()->caches;
+  std::set<std::string> names;
+  const std::vector<std::string> directories = {
+      "/a/b", "/a+b",  "/a~2fb", "/a/b/", "/a~b",  "/a%b", "/a b", "/a\xff", "/a~ff",   "/a/..b",
+      "/a-b", "/a\nb", "/a/+b",  "/a+/b", "/a++b", "/A/b", "/a$b", "/a${b}", "/a~24~7b"};
+  for (const std::string& directory : directories) {
+    const std::string cache = CacheDirectory(caches, directory);
+    EXPECT_EQ(fs::path(cache).parent_path(), Base()) << directory;
+    EXPECT_TRUE(names.insert(cache).second) << directory;
+  }
+}
+
+TEST_F(CachesTest, BuildsWriteTheirOwnInspectionReadsItGitHasNone) {
+  const PolicyPtr policy = Load();
+  const auto access = [&](Purpose purpose, const std::string& path) {
+    sandbox::Access found = sandbox::Access::kNone;
+    for (const sandbox::PathGrant& grant : GrantsFor(*policy, purpose, project_)) {
+      if (IsBeneath(path, grant.path)) found = found | grant.access;
+    }
+    return found;
+  };
+  const std::string own = CacheDirectory(policy->caches, project_);
+  EXPECT_EQ(access(Purpose::kBuild, own), sandbox::kReadWriteExecute);
+  EXPECT_EQ(access(Purpose::kInspect, own), sandbox::kReadExecute);
+  EXPECT_EQ(access(Purpose::kGit, own), sandbox::Access::kNone);
+  const std::string other = CacheDirectory(policy->caches, (home_ / "src/other").string());
+  EXPECT_EQ(access(Purpose::kBuild, other), sandbox::Access::kNone);
+  const std::string below = CacheDirectory(policy->caches, (project_ / "sub").string());
+  EXPECT_EQ(access(Purpose::kBuild, below), sandbox::Access::kNone);
+}
+
+TEST_F(CachesTest, VariablesLeadThere) {
+  Variables environment = Environment();
+  const std::string own = CacheDirectory(Load()->caches, project_);
+  EXPECT_EQ(environment["GOCACHE"], own + "/go-build");
+  EXPECT_EQ(environment["XDG_CACHE_HOME"], own + "/xdg");
+  EXPECT_EQ(environment["GOPROXY"], "file://" + (home_ / "go").string() +
+                                        "/pkg/mod/cache/download,https://proxy.golang.org,direct");
+  EXPECT_EQ(environment["MAVEN_ARGS"],
+            "-Dmaven.repo.local=" + own +
+                "/m2 -Dmaven.repo.local.tail=" + (home_ / ".m2/repository").string());
+  for (const auto& [name, value] : environment) {
+    EXPECT_EQ(value.find("${"), std::string::npos) << name << '=' << value;
+  }
+}
+
+TEST_F(CachesTest, ButWhatTheUserSaysCounts) {
+  User("environment: {pass: [npm_config_cache], set: {GOCACHE: /mine}}");
+  Variables environment = Environment({{"npm_config_cache", "/theirs"}, {"PIP_CACHE_DIR", "/no"}});
+  EXPECT_EQ(environment["GOCACHE"], "/mine");
+  EXPECT_EQ(environment["npm_config_cache"], "/theirs");
+  EXPECT_TRUE(environment["PIP_CACHE_DIR"].starts_with(Base())) << "not passed, so not theirs";
+}
+
+TEST_F(CachesTest, AndACacheThatThePolicyGrantsIsUsed) {
+  User("filesystem: {write: [~/.cache/sccache], read: [~/.npm, ~/go/pkg/mod]}");
+  Variables environment = Environment();
+  EXPECT_FALSE(environment.contains("XDG_CACHE_HOME"));
+  EXPECT_FALSE(environment.contains("npm_config_cache"));
+  EXPECT_TRUE(environment.contains("GOCACHE"));
+  EXPECT_TRUE(environment.contains("GOMODCACHE")) << "reading does not suffice for go";
+  User("filesystem: {write: [~/go]}");
+  EXPECT_FALSE(Environment().contains("GOMODCACHE"));
+}
+
+TEST_F(CachesTest, CargoKeepsAHomeThatIsThere) {
+  EXPECT_TRUE(Environment()["CARGO_HOME"].starts_with(Base()));
+  fs::create_directories(home_ / ".cargo/registry");
+  EXPECT_FALSE(Environment().contains("CARGO_HOME"));
+  fs::create_directories(base_ / "moved/registry");
+  sources_.variables["CARGO_HOME"] = base_ / "moved";
+  EXPECT_EQ(Environment(sources_.variables)["CARGO_HOME"], base_ / "moved");
+}
+
+}  // namespace
+}  // namespace pa::policy

@@ -1,0 +1,69 @@
+#include "supervisor/project_cache.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "policy/caches.h"
+
+namespace pa {
+namespace {
+
+// One step down, and no other way than by a directory of that name. With a path in hand that is resolved,
+// a symlink on the way was put there afterwards.
+Result<UniqueFd> Enter(const UniqueFd& parent, const std::string& name, const std::string& path) {
+  constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  UniqueFd fd(openat(parent.get(), name.c_str(), kFlags));
+  if (fd) return fd;
+  if (errno != ENOENT) return std::unexpected(Error("open", path, errno));
+  // EEXIST: somebody else was faster, which is as well.
+  if (mkdirat(parent.get(), name.c_str(), 0700) != 0 && errno != EEXIST) {
+    return std::unexpected(Error("mkdir", path, errno));
+  }
+  fd.reset(openat(parent.get(), name.c_str(), kFlags));
+  if (!fd) return std::unexpected(Error("open", path, errno));
+  return fd;
+}
+
+// What is somebody else's can be exchanged by him at any time.
+Result<void> MakeOurs(const UniqueFd& parent, const std::string& name, const UniqueFd& fd,
+                      const std::string& path) {
+  struct stat info{};
+  if (fstat(fd.get(), &info) != 0) return std::unexpected(Error("stat", path, errno));
+  if (info.st_uid != geteuid()) return std::unexpected(Error("owner of", path, EPERM));
+  if ((info.st_mode & 07777) == 0700) return {};
+  // By name, since O_PATH allows no more; only the user can write in `parent`.
+  if (fchmodat(parent.get(), name.c_str(), 0700, 0) == 0) return {};
+  return std::unexpected(Error("chmod", path, errno));
+}
+
+}  // namespace
+
+Result<void> MakeProjectCache(const policy::Caches& caches, const std::string& directory) {
+  const std::string path = policy::CacheDirectory(caches, directory);
+  if (path.empty()) return {};
+  UniqueFd at(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!at) return std::unexpected(Error("open", "/", errno));
+  // From here on the directories are ours: project-actions, caches and the project's.
+  const std::size_t ours = caches.base.rfind('/', caches.base.rfind('/') - 1);
+  for (std::size_t start = 0; start < path.size();) {
+    const std::size_t end = std::min(path.find('/', start + 1), path.size());
+    const std::string name = path.substr(start + 1, end - start - 1);
+    const std::string here = path.substr(0, end);
+    Result<UniqueFd> next = Enter(at, name, here);
+    if (!next) return std::unexpected(next.error());
+    if (start >= ours) {
+      if (Result<void> made = MakeOurs(at, name, *next, here); !made) return made;
+    }
+    at = std::move(*next);
+    start = end;
+  }
+  return {};
+}
+
+}  // namespace pa
