@@ -10,7 +10,7 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test soak bench lint format fuzz sanitize clean
+.PHONY: default help build demo test test-toolchains soak bench lint format fuzz sanitize clean
 
 default: build ## the same as build
 
@@ -32,6 +32,10 @@ demo: $(BUILD)/build.ninja ## a client lists, runs, stages and commits, and a th
 
 test: build ## all tests; as root also once more as an ordinary user
 	@tests/support/run-tests.sh $(BUILD)
+
+test-toolchains: build ## real toolchains in the sandbox; installs what is missing, skips nothing
+	@$(DEPS) toolchains
+	@PA_TOOLCHAINS_REQUIRED=1 tests/support/run-tests.sh $(BUILD) --suite toolchains
 
 soak: build ## 10,000 calls with random cancels and kills; nothing may grow
 	@PA_SOAK_CALLS=10000 meson test -C $(BUILD) --no-rebuild --timeout-multiplier 10 integration/soak

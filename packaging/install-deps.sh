@@ -1,9 +1,10 @@
 #!/bin/sh
 # Installs what is missing for one or more groups of work, from the distribution, by package name.
 #
-#   packaging/install-deps.sh [build] [lint] [bench] [clients]      # no group: build
+#   packaging/install-deps.sh [build] [lint] [bench] [clients] [toolchains]      # no group: build
 #
-# Asks nothing and says what it installs; installs nothing that is there already. Without the right to
+# Asks nothing and says what it installs; installs nothing that is there already; of
+# PACKAGE=PROGRAM nothing if there is such a program from elsewhere (npm comes with other people's nodejs). Without the right to
 # install it prints the command for someone who has it and fails. Debian's names are tried, Fedora's read.
 set -eu
 
@@ -14,8 +15,11 @@ debian_packages() {
       "git make ripgrep" ;;
     lint) echo "clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev" ;;
     bench) echo "bubblewrap dpkg-dev" ;;
-    clients) echo "nodejs npm" ;;
-    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients)" >&2; return 1 ;;
+    clients) echo "nodejs npm=npm" ;;
+    toolchains) echo "gcc make g++ cmake python3-venv python3-pytest nodejs=node npm=npm cargo rustc" \
+      "golang-go default-jdk-headless maven libmaven-compiler-plugin-java libmaven-resources-plugin-java" \
+      "libsurefire-java junit4" ;;
+    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains)" >&2; return 1 ;;
   esac
 }
 
@@ -26,8 +30,11 @@ fedora_packages() {
       "musl-gcc musl-libc-static glibc-static libstdc++-static git make ripgrep util-linux" ;;
     lint) echo "clang clang-tools-extra compiler-rt" ;;
     bench) echo "bubblewrap rpm-build" ;;
-    clients) echo "nodejs npm" ;;
-    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients)" >&2; return 1 ;;
+    clients) echo "nodejs npm=npm" ;;
+    toolchains) echo "gcc make gcc-c++ cmake python3 python3-pytest nodejs=node npm=npm cargo rust golang" \
+      "java-devel maven maven-compiler-plugin maven-resources-plugin maven-surefire-plugin" \
+      "maven-surefire-provider-junit4 junit" ;;
+    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains)" >&2; return 1 ;;
   esac
 }
 
@@ -53,6 +60,8 @@ missing=
 for group in "$@"; do
   packages=$("${family}_packages" "$group")
   for package in $packages; do
+    case $package in *=*) ! command -v "${package#*=}" >/dev/null || continue ;; esac
+    package=${package%=*}
     "${family}_has" "$package" || missing="$missing $package"
   done
 done

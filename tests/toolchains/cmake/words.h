@@ -1,0 +1,3 @@
+#include <string>
+
+unsigned CountWords(const std::string& text);

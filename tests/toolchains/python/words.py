@@ -1,0 +1,5 @@
+"""The number of words in a text."""
+
+
+def count_words(text):
+    return len(text.split())

@@ -1,0 +1,200 @@
+// Real toolchains on small projects, through the real server with the default policy: what `make test` of
+// such a project does outside, it does inside, with namespaces and without.
+//
+// To add one: a directory with sources and a Makefile with a `test` target, its line in kToolchains, its name in
+// meson.build, its packages in packaging/install-deps.sh (group toolchains), its row in README.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+#include <set>
+#include <string>
+
+#include "tests/support/mcp_client.h"
+#include "tests/support/run_program.h"
+#include "tests/support/temp_dir.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Toolchain {
+  const char* name;     // of its directory
+  const char* present;  // a shell command that fails and says why where it is not installed
+  const char* prepare;  // what the user does outside beforehand; "" = nothing
+  const char* proof;    // stands in the output of `make test`
+  const char* cache;    // is there afterwards, in the project's cache; "" = nothing
+};
+
+constexpr const char* kNeedsC = "command -v cc >/dev/null || { echo no C compiler; exit 1; }";
+
+constexpr Toolchain kToolchains[] = {
+    {"c", kNeedsC, "", "words: 3 tests passed", ""},
+    {"cmake",
+     "for p in c++ cmake ctest; do command -v $p >/dev/null || { echo $p is not installed; exit 1; "
+     "}; done",
+     "", "100% tests passed", ""},
+    {"python",
+     "python3 -c 'import ensurepip, pytest' 2>/dev/null || { echo python3 with venv and pytest is "
+     "not "
+     "installed; exit 1; }",
+     "python3 -m venv --system-site-packages .venv", "4 passed", ""},
+    {"node",
+     "node --test --version >/dev/null 2>&1 || { echo node 18 or newer is not installed; exit 1; "
+     "}\n"
+     "command -v npm >/dev/null || { echo npm is not installed; exit 1; }",
+     "", "# pass 5", "npm"},
+    {"rust",
+     "cargo --version >/dev/null 2>&1 && rustc --version >/dev/null 2>&1 || { echo cargo and rustc "
+     "are not "
+     "installed; exit 1; }",
+     "", "test src/lib.rs - count_words", ""},
+    {"go", "command -v go >/dev/null || { echo go is not installed; exit 1; }", "",
+     "packages: example.org/words/words", "go-build"},
+    {"java",
+     "mvn --version >/dev/null 2>&1 || { echo maven is not installed; exit 1; }\n"
+     "[ -d /usr/share/maven-repo/org/apache/maven/plugins/maven-surefire-plugin ] && "
+     "[ -d /usr/share/maven-repo/junit/junit/4.x ] || { echo no repository of the distribution "
+     "with "
+     "surefire and JUnit 4; exit 1; }",
+     "", "Tests run: 3, Failures: 0, Errors: 0, Skipped: 0", ""},
+};
+
+// The distribution's programs: those in the home of whoever runs the tests are not in the test's home.
+constexpr const char* kPath = "PATH=/usr/local/bin:/usr/bin:/bin";
+
+enum class Tier { kAsGranted, kWithoutNamespaces };
+
+struct Case {
+  Toolchain toolchain;
+  Tier tier;
+};
+void PrintTo(const Case& which, std::ostream* out) { *out << which.toolchain.name; }
+
+class Toolchains : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    const Toolchain& toolchain = GetParam().toolchain;
+    fs::create_directories(home_);
+    const ProgramResult present = Shell(toolchain.present, dir_.path());
+    if (present.exit_code != 0) return Missing(present.output);
+    fs::copy(fs::path(BuiltProgram("PA_SAMPLES")) / toolchain.name, project_,
+             fs::copy_options::recursive);
+    const ProgramResult prepared = Shell(toolchain.prepare, project_);
+    ASSERT_EQ(prepared.exit_code, 0) << prepared.output << prepared.errors;
+    prepared_home_ = Names(home_);
+  }
+
+  // `make test-toolchains` has installed them all.
+  void Missing(std::string why) {
+    while (why.ends_with('\n')) why.pop_back();
+    if (getenv("PA_TOOLCHAINS_REQUIRED") != nullptr) FAIL() << why;
+    GTEST_SKIP() << why;
+  }
+
+  // As in a session of its own: nothing of the environment that the tests run in.
+  ProgramResult Shell(const std::string& command, const fs::path& directory) {
+    return RunProgram({.command = {"/usr/bin/env", "-i", kPath, "HOME=" + home_.string(),
+                                   "TMPDIR=" + Tmp(), "/bin/sh", "-c", command},
+                       .environment = {},
+                       .directory = directory});
+  }
+
+  // The command line, because a build has no patience that is the same everywhere: meson's timeout counts.
+  Json Make(const char* target, const char* policy = nullptr) {
+    std::vector<std::string> command = {BuiltProgram("PA_SERVER"), "call", "make"};
+    command.push_back(Json{{"target", target}}.dump());
+    for (const char* option : {"--json", "--enable", "all"}) command.emplace_back(option);
+    if (policy != nullptr) {
+      WriteText(dir_.path() / "policy.yaml", std::string("version: 1\n") + policy);
+      command.insert(command.end(), {"--policy", dir_.path() / "policy.yaml"});
+    }
+    const ProgramResult result = RunProgram(
+        {.command = std::move(command),
+         .environment = {kPath, "HOME=" + home_.string(), "LANG=C.UTF-8", "TMPDIR=" + Tmp()},
+         .directory = project_});
+    Json parsed = Json::parse(result.output, nullptr, /*allow_exceptions=*/false);
+    EXPECT_FALSE(parsed.is_discarded()) << result.output << result.errors;
+    return parsed;
+  }
+
+  Json MakeInTier(const char* target) {
+    const bool off = GetParam().tier == Tier::kWithoutNamespaces;
+    return Make(target, off ? "namespaces: off\n" : nullptr);
+  }
+
+  static std::string Tmp() {
+    const char* tmp = getenv("TMPDIR");
+    return tmp == nullptr ? "/tmp" : tmp;
+  }
+
+  static std::set<std::string> Names(const fs::path& directory) {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(directory))
+      names.insert(entry.path().filename());
+    return names;
+  }
+
+  // The one cache that there is.
+  fs::path Cache() {
+    const fs::path caches = home_ / ".local/state/project-actions/caches";
+    EXPECT_EQ(Names(caches).size(), 1U);
+    return caches / *Names(caches).begin();
+  }
+
+  TempDir dir_;
+  fs::path home_ = fs::canonical(dir_.path()) / "home";
+  fs::path project_ = fs::canonical(dir_.path()) / "project";
+  std::set<std::string> prepared_home_;
+};
+
+std::string NameOf(const ::testing::TestParamInfo<Case>& info) {
+  return std::string(info.param.toolchain.name) +
+         (info.param.tier == Tier::kAsGranted ? "_default" : "_without_namespaces");
+}
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const Toolchain& toolchain : kToolchains) {
+    for (const Tier tier : {Tier::kAsGranted, Tier::kWithoutNamespaces}) {
+      cases.push_back({toolchain, tier});
+    }
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Toolchains, ::testing::ValuesIn(Cases()), NameOf);
+
+TEST_P(Toolchains, BuildAndTestWithoutAPolicy) {
+  const Toolchain& toolchain = GetParam().toolchain;
+  Json result = MakeInTier("test");
+  ASSERT_TRUE(result["success"]) << result.dump(1);
+  EXPECT_NE(result["data"]["stdout"].get<std::string>().find(toolchain.proof), std::string::npos)
+      << result.dump(1);
+  EXPECT_FALSE(result["meta"].contains("warnings")) << result.dump(1);
+  EXPECT_FALSE(fs::is_empty(Cache() / toolchain.cache) && *toolchain.cache != '\0');
+  // Once more, with what the first run left in the cache and in the project.
+  Json again = MakeInTier("test");
+  EXPECT_TRUE(again["success"]) << again.dump(1);
+  prepared_home_.insert(".local");
+  EXPECT_EQ(Names(home_), prepared_home_) << "nothing of the home but our own state is written";
+  EXPECT_EQ(Names(home_ / ".local/state"), std::set<std::string>{"project-actions"});
+}
+
+// What Python's semaphores and shared memory need can only be private in a view of the command's own.
+using PythonPool = Toolchains;
+constexpr Case kPython[] = {{kToolchains[2], Tier::kAsGranted}};
+INSTANTIATE_TEST_SUITE_P(Each, PythonPool, ::testing::ValuesIn(kPython), NameOf);
+
+TEST_P(PythonPool, MultiprocessingInNamespaces) {
+  Json result = Make("test-pool", "namespaces: require\n");
+  if (result["error"]["code"] == "SANDBOX_UNAVAILABLE") {
+    GTEST_SKIP() << "namespaces are not granted here";
+  }
+  EXPECT_TRUE(result["success"]) << result.dump(1);
+}
+
+}  // namespace
+}  // namespace pa::testing
