@@ -12,6 +12,8 @@ using sandbox::Access;
 using sandbox::PathGrant;
 
 constexpr std::string_view kPlaceholder = "${PROJECT_CACHE}";
+// What is not known when the policy loads.
+constexpr std::string_view kLater[] = {kPlaceholder, kPrivateTmp};
 
 // No letter of it means anything to a shell, to make or in a URL: it becomes part of paths everywhere.
 bool IsPlain(char c) {
@@ -79,7 +81,9 @@ class Compiler {
   std::string Replaced(const Profile& profile, const std::string& value) {
     std::string text = ReplaceVariables(value, values_);
     for (std::size_t at = text.find("${"); at != std::string::npos; at = text.find("${", at + 1)) {
-      if (text.compare(at, kPlaceholder.size(), kPlaceholder) != 0) Complain(profile, text);
+      const std::string_view rest = std::string_view(text).substr(at);
+      const auto is_known = [&](std::string_view later) { return rest.starts_with(later); };
+      if (std::ranges::none_of(kLater, is_known)) Complain(profile, text);
     }
     return text;
   }

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policy/diagnostic.h"
@@ -18,6 +19,9 @@
 #include "sandbox/confinement.h"
 
 namespace pa::policy {
+
+// Stands in variables for the command's TMPDIR until that is known, which is when it runs.
+inline constexpr std::string_view kPrivateTmp = "${PRIVATE_TMPDIR}";
 
 // `state_home`: $XDG_STATE_HOME or ~/.local/state. `values`: what ${NAME} in a profile means, but for
 // PROJECT_CACHE. `granted`: what the policy opens besides.

@@ -90,7 +90,8 @@ TEST_F(CachesTest, VariablesLeadThere) {
             "-Dmaven.repo.local=" + own +
                 "/m2 -Dmaven.repo.local.tail=" + (home_ / ".m2/repository").string());
   for (const auto& [name, value] : environment) {
-    EXPECT_EQ(value.find("${"), std::string::npos) << name << '=' << value;
+    const bool later = name == "JAVA_TOOL_OPTIONS";
+    EXPECT_EQ(value.find("${") != std::string::npos, later) << name << '=' << value;
   }
 }
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "policy/caches.h"
 #include "supervisor/captured_output.h"
 #include "supervisor/log.h"
 #include "supervisor/orphans.h"
@@ -75,8 +77,21 @@ Execution NeverStarted() {
   return execution;
 }
 
+// For programs that know only /tmp. Where that is their own, they need not be told.
+void PointToTmp(std::map<std::string, std::string>& env, const std::string& tmp) {
+  for (auto variable = env.begin(); variable != env.end();) {
+    std::string& value = variable->second;
+    const std::size_t at = value.find(policy::kPrivateTmp);
+    const bool leads_there = at != std::string::npos;
+    if (leads_there) value.replace(at, policy::kPrivateTmp.size(), tmp);
+    const bool of_use = !leads_there || (!tmp.empty() && tmp != "/tmp");
+    variable = of_use ? std::next(variable) : env.erase(variable);
+  }
+}
+
 std::vector<std::string> Environment(std::map<std::string, std::string> env,
                                      const std::string& tmp) {
+  PointToTmp(env, tmp);
   if (!tmp.empty()) {
     for (const char* name : {"TMPDIR", "TMP", "TEMP"}) env[name] = tmp;
   }

@@ -2,6 +2,8 @@ package words;
 
 import static org.junit.Assert.assertEquals;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.junit.Test;
 
@@ -15,6 +17,14 @@ public class WordsTest {
   @Test
   public void inAThread() throws Exception {
     assertEquals(2, (int) CompletableFuture.supplyAsync(() -> Words.count("two words")).get());
+  }
+
+  @Test
+  public void aTemporaryFile() throws Exception {
+    Path file = Files.createTempFile("words", ".txt");
+    Files.writeString(file, "one");
+    assertEquals(1, Words.count(Files.readString(file)));
+    Files.delete(file);
   }
 
   @Test
