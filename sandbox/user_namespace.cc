@@ -115,6 +115,7 @@ SysResult<void> EnterAsUser() {
     return done;
   }
   const UniqueFd root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return std::unexpected(SysError{"open", "/", errno});
   return MapOwnIds(root.get(), true, uid, gid);
 }
 

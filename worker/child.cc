@@ -62,10 +62,13 @@ SysResult<void> EnterWorkingDirectory(const ChildOrder& order) {
   return Attempt(fchdir(kCwdFd), "fchdir", path);
 }
 
-// Where the user namespace is our own, the guardian and we are all that the user has in it.
+// Where the user namespace is our own, the guardian and we are all that the user has in it. A little more,
+// so that the guardian can see a command that exceeds its limit, end it and say so, instead of one that
+// tries to fork for ever.
 std::uint64_t PresentThreads(const ChildOrder& order) {
+  constexpr std::uint64_t kToBeSeen = 16;
   const bool alone = order.namespaces && geteuid() != 0;
-  return alone ? 1 : CountThreads();
+  return alone ? 1 + kToBeSeen : CountThreads();
 }
 
 SysResult<void> ApplyLimits(const ChildOrder& order) {

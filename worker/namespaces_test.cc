@@ -168,7 +168,13 @@ TEST_P(NamespacesTest, OfAnOrdinaryUserTheProcessesAreCountedByThemselves) {
   spec.limits.processes = 20;
   EXPECT_EQ(Run(spec).out, "done\n");
   spec.limits.processes = 4;
-  EXPECT_NE(Run(spec).err.find("fork"), std::string::npos);
+  const Finished exceeded = Run(spec);
+  EXPECT_EQ(exceeded.Last().reason, EndReason::kLimitExceeded);
+  EXPECT_EQ(exceeded.Last().limit, Limit::kProcesses);
+  // And at once, where the guardian would come too late.
+  spec = Order("i=0; while [ $i -lt 60 ]; do sleep 9 & i=$((i+1)); done; echo all");
+  spec.limits.processes = 4;
+  EXPECT_EQ(Run(spec).out, "");
 }
 
 }  // namespace
