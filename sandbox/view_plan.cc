@@ -86,6 +86,16 @@ std::string Follow(const std::string& path, std::map<std::string, std::string>& 
   return Walk(path, look).value_or(path);
 }
 
+// The mount that `path` lies in; null when it is not in sight.
+const Mount* Innermost(const std::vector<Mount>& mounts, const std::string& path) {
+  const Mount* innermost = nullptr;
+  for (const Mount& mount : mounts) {
+    if (!IsBind(mount) || !IsBeneath(path, mount.target)) continue;
+    if (innermost == nullptr || innermost->target.size() < mount.target.size()) innermost = &mount;
+  }
+  return innermost;
+}
+
 class Planner {
  public:
   explicit Planner(const ViewOrder& order) {
@@ -100,8 +110,11 @@ class Planner {
     for (const auto& [path, kind] : binds_) {
       if (!IsCovered(path, kind)) view.mounts.push_back({kind, path, path});
     }
+    // In what is mounted from outside nothing can be made: what is there is there.
     for (const std::string& place : places_) {
-      view.mounts.push_back({MountKind::kDirectory, "", place});
+      if (Innermost(view.mounts, place) == nullptr) {
+        view.mounts.push_back({MountKind::kDirectory, "", place});
+      }
     }
     for (const auto& [place, text] : symlinks_) {
       view.mounts.push_back({MountKind::kSymlink, text, place});
@@ -141,16 +154,6 @@ class Planner {
   std::map<std::string, std::string> symlinks_;
   std::set<std::string> places_;
 };
-
-// The mount that `path` lies in; null when it is not in sight.
-const Mount* Innermost(const std::vector<Mount>& mounts, const std::string& path) {
-  const Mount* innermost = nullptr;
-  for (const Mount& mount : mounts) {
-    if (!IsBind(mount) || !IsBeneath(path, mount.target)) continue;
-    if (innermost == nullptr || innermost->target.size() < mount.target.size()) innermost = &mount;
-  }
-  return innermost;
-}
 
 bool IsShown(const std::vector<Mount>& mounts, const std::string& path, MountKind kind) {
   const Mount* mount = Innermost(mounts, path);

@@ -93,6 +93,13 @@ TEST_F(ViewPlanTest, APlaceAboveTheViewsOwnMountsHidesNone) {
   EXPECT_EQ(PlanOwnMounts(view, {Grant(At("home/dotfile"), Access::kRead)}), wanted);
 }
 
+TEST_F(ViewPlanTest, NoPlaceIsMadeInWhatIsMounted) {
+  const View view = PlanView(
+      {.grants = {Grant(At("sys"))}, .names = {}, .places = {At("sys/absent/x"), At("home")}});
+  EXPECT_FALSE(Holds(view.mounts, {MountKind::kDirectory, "", At("sys/absent/x")}));
+  EXPECT_TRUE(Holds(view.mounts, {MountKind::kDirectory, "", At("home")}));
+}
+
 TEST_F(ViewPlanTest, WhatTheViewShowsIsNotMountedAgain) {
   const View view = PlanView({.grants = {Grant(At("home"))}});
   EXPECT_TRUE(PlanOwnMounts(view, {Grant(At("home/tools"))}).empty());
