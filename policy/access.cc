@@ -29,12 +29,25 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// Opened by programs with capabilities over the whole machine alone (5.10 to 6.18).
+constexpr std::string_view kPrivileged[] = {"/proc/kcore", "/proc/kmsg", "/proc/mtrr"};
+
 // The first component of `path`, which loses it and its slash.
 std::string_view TakeComponent(std::string_view& path) {
   const std::size_t end = std::min(path.find('/'), path.size());
   const std::string_view component = path.substr(0, end);
   path.remove_prefix(std::min(end + 1, path.size()));
   return component;
+}
+
+// Looking there takes leave to trace the process.
+bool NeedsTracing(std::string_view path) {
+  if (TakeComponent(path) != "" || TakeComponent(path) != "proc") return false;
+  if (!IsNumber(TakeComponent(path))) return false;
+  std::string_view part = TakeComponent(path);
+  if (part == "task" && IsNumber(TakeComponent(path))) part = TakeComponent(path);
+  if (std::ranges::find(kTraced, part) != std::end(kTraced)) return true;
+  return std::ranges::find(kTracedBeneath, part) != std::end(kTracedBeneath) && !path.empty();
 }
 
 struct Secret {
@@ -110,13 +123,12 @@ std::string PriceByName(const std::string& path, const std::string& home) {
   return PriceAmong(secrets, path, home);
 }
 
-bool NeedsTracing(std::string_view path) {
-  if (TakeComponent(path) != "" || TakeComponent(path) != "proc") return false;
-  if (!IsNumber(TakeComponent(path))) return false;
-  std::string_view part = TakeComponent(path);
-  if (part == "task" && IsNumber(TakeComponent(path))) part = TakeComponent(path);
-  if (std::ranges::find(kTraced, part) != std::end(kTraced)) return true;
-  return std::ranges::find(kTracedBeneath, part) != std::end(kTracedBeneath) && !path.empty();
+std::string_view WhatNeverShows(std::string_view path) {
+  if (std::ranges::find(kPrivileged, path) != std::end(kPrivileged)) {
+    return "capabilities: the kernel shows it to its administrator, and no command is one";
+  }
+  if (!NeedsTracing(path)) return "";
+  return "landlock: no command may trace processes that are not its own";
 }
 
 }  // namespace pa::policy

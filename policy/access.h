@@ -44,11 +44,10 @@ std::string PriceOf(const std::string& path, const std::string& home);
 // The same of whatever secrets there might be: it does not tell which of them exist.
 std::string PriceByName(const std::string& path, const std::string& home);
 
-// Looking at this part of /proc/PID takes leave to trace that process, and Landlock gives it for
-// nothing outside the command's own sandbox, whatever is granted. `path` as it was written: resolved,
-// /proc/1/root is "/".
-bool NeedsTracing(std::string_view path);
-inline constexpr const char* kTracingRefused =
-    "landlock: no command may trace processes that are not its own";
+// What keeps every command from `path` in /proc, whatever is granted; "" when nothing does. Parts of
+// /proc/PID take leave to trace that process, which Landlock gives for nothing outside the command's own
+// sandbox; /proc/kmsg and its like take capabilities (proc(5)), and commands have none of those. `path`
+// as it was written: resolved, /proc/1/root is "/".
+std::string_view WhatNeverShows(std::string_view path);
 
 }  // namespace pa::policy

@@ -65,18 +65,20 @@ TEST_F(AccessTest, Prices) {
   EXPECT_EQ(PriceOf("/srv/x", ""), "");
 }
 
-TEST_F(AccessTest, WhatTakesLeaveToTrace) {
+TEST_F(AccessTest, WhatNoGrantShows) {
   for (const char* path :
        {"/proc/1/environ", "/proc/42/mem", "/proc/1/root/etc/passwd", "/proc/1/cwd", "/proc/1/fd/3",
         "/proc/1/task/2/maps", "/proc/1/ns/net"}) {
-    EXPECT_TRUE(NeedsTracing(path)) << path;
+    EXPECT_TRUE(WhatNeverShows(path).starts_with("landlock:")) << path;
   }
   for (const char* path :
        {"/proc/self/environ", "/proc/1/status", "/proc/1/cmdline", "/proc/1/fd", "/proc/environ",
         "/proc/1", "/proc", "/x/proc/1/environ", "proc/1/environ", "/proc/1x/environ", "", "/",
         "/proc/1/task/2/status"}) {
-    EXPECT_FALSE(NeedsTracing(path)) << path;
+    EXPECT_EQ(WhatNeverShows(path), "") << path;
   }
+  EXPECT_TRUE(WhatNeverShows("/proc/kmsg").starts_with("capabilities:"));
+  EXPECT_EQ(WhatNeverShows("/proc/kmsgs"), "");
 }
 
 }  // namespace

@@ -152,10 +152,10 @@ std::string ToolJson(const Policy& policy, const std::string& tool, bool enabled
 
 // What a path that was asked about stands for.
 struct Meaning {
-  std::string asked;      // absolute, symlinks and all
-  std::string path;       // resolved
-  std::string directory;  // where a call would work
-  bool traced = false;    // NeedsTracing
+  std::string asked;       // absolute, symlinks and all
+  std::string path;        // resolved
+  std::string directory;   // where a call would work
+  std::string_view never;  // WhatNeverShows
 };
 
 constexpr const char* kHidden =
@@ -189,9 +189,9 @@ Meaning Understand(const Policy& policy, const std::string& path) {
       (std::filesystem::path(policy.roots.front()) / path).lexically_normal();
   Meaning meaning;
   meaning.asked = asked.string();
-  meaning.traced = NeedsTracing(asked.string());
+  meaning.never = WhatNeverShows(meaning.asked);
   // Followed by us, /proc/1/root would lead where it leads no command.
-  const bool as_asked = meaning.traced || IsOwnState(asked);
+  const bool as_asked = !meaning.never.empty() || IsOwnState(asked);
   meaning.path = as_asked ? asked.string() : ResolvePath(asked.string());
   meaning.directory = DirectoryFor(policy, meaning.path);
   return meaning;
@@ -199,7 +199,7 @@ Meaning Understand(const Policy& policy, const std::string& path) {
 
 GrantedPaths GrantedFor(const Policy& policy, Purpose purpose, const Meaning& meaning,
                         const sandbox::View* view) {
-  if (meaning.traced) return GrantedPaths({});
+  if (!meaning.never.empty()) return GrantedPaths({});
   std::vector<PathGrant> grants = GrantsFor(policy, purpose, meaning.directory);
   if (view != nullptr && IsHidden(*view, grants, meaning)) return GrantedPaths({});
   return GrantedPaths(std::move(grants));
@@ -207,7 +207,7 @@ GrantedPaths GrantedFor(const Policy& policy, Purpose purpose, const Meaning& me
 
 // Granted under another name: what helps is that name, and no policy.
 bool IsHiddenOnly(const Policy& policy, const Meaning& meaning, const sandbox::View* view) {
-  if (view == nullptr || meaning.traced) return false;
+  if (view == nullptr || !meaning.never.empty()) return false;
   const std::vector<PathGrant> grants = GrantsFor(policy, Purpose::kBuild, meaning.directory);
   return IsHidden(*view, grants, meaning) &&
          GrantedPaths(grants).Find(meaning.path, Access::kRead) != nullptr;
@@ -220,9 +220,9 @@ void AddRemedy(const Policy& policy, const Meaning& meaning, const std::string& 
     out.text += std::string(kHidden) + "; " + meaning.path + " does\n";
     return;
   }
-  if (meaning.traced) {
-    w.Field("blocked_by", kTracingRefused);
-    out.text += std::string(kTracingRefused) + "; no line of policy changes that\n";
+  if (!meaning.never.empty()) {
+    w.Field("blocked_by", meaning.never);
+    out.text += std::string(meaning.never) + "; no line of policy changes that\n";
     return;
   }
   if (remedy.empty()) return;
@@ -232,6 +232,17 @@ void AddRemedy(const Policy& policy, const Meaning& meaning, const std::string& 
   if (price.empty()) return;
   w.Field("remark", price);
   out.text += "which " + price + '\n';
+}
+
+// In a network namespace of its own a command finds that one's settings, of which there are fewer.
+void AddNetworkRemark(const Policy& policy, const Meaning& meaning, Explanation& out,
+                      JsonWriter& w) {
+  if (NetworkFor(policy, Purpose::kBuild) == sandbox::Network::kFull) return;
+  if (!meaning.asked.starts_with("/proc/sys/net/") && !meaning.asked.starts_with("/proc/net/"))
+    return;
+  constexpr const char* kOwn = "commands have a network of their own, and see its names there";
+  w.Field("network", kOwn);
+  out.text += std::string(kOwn) + '\n';
 }
 
 }  // namespace
@@ -264,6 +275,7 @@ Explanation ExplainPath(const Policy& policy, const std::string& path, const san
     w.EndObject();
   }
   w.EndArray();
+  if (view != nullptr) AddNetworkRemark(policy, meaning, out, w);
   AddRemedy(policy, meaning, remedy, view, out, w);
   out.json = std::move(w.EndObject()).Take();
   return out;

@@ -117,7 +117,11 @@ class Explain : public ::testing::TestWithParam<const char*> {
       const std::string operation = std::array{"read", "write", "execute"}[Below(3)];
       // Whoever has a program open for writing keeps others from executing it.
       const bool in_use = operation == "write" && !IsOurs(path) && access(path.c_str(), X_OK) == 0;
-      if (plain && IsHarmless(path) && !in_use) pairs.push_back({operation, path});
+      // With a network of their own commands find its names there, as is explained; which ones it has
+      // is the kernel's matter.
+      const bool own_network =
+          GetParam() != std::string_view("off") && path.string().starts_with("/proc/sys/net");
+      if (plain && IsHarmless(path) && !in_use && !own_network) pairs.push_back({operation, path});
     }
     return pairs;
   }
@@ -189,12 +193,18 @@ TEST_P(Explain, WhatIsExplainedIsWhatHappens) {
 }
 
 // Whatever is granted, Landlock lets no command look into processes outside: this one, for example.
-TEST_P(Explain, OtherProcesses) {
+// Nor has a command the capabilities that some files of the kernel take.
+TEST_P(Explain, WhatNoPolicyShows) {
   const std::string process = "/proc/" + std::to_string(getpid()) + "/";
   std::vector<Pair> pairs;
   for (const char* name : {"environ", "maps", "auxv", "mem", "fdinfo", "root/etc/passwd", "cwd",
                            "task", "status", "cmdline", "limits", "stat", "mounts"}) {
     pairs.push_back({"read", process + name});
+  }
+  // Their twins are shown to everybody.
+  for (const char* name :
+       {"/proc/kmsg", "/proc/kcore", "/proc/mtrr", "/proc/meminfo", "/proc/stat"}) {
+    if (fs::exists(name)) pairs.push_back({"read", name});
   }
   WriteList(pairs);
   McpClient client(project_.Server());
@@ -205,6 +215,15 @@ TEST_P(Explain, OtherProcesses) {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     EXPECT_EQ(Explained(pairs[i]), answers[i] == 0) << pairs[i].path << ": errno " << answers[i];
   }
+}
+
+// Of the network a command sees its own, where it has one, and is told so.
+TEST_P(Explain, ANetworkOfItsOwn) {
+  const std::string path = "/proc/sys/net/core/somaxconn";
+  EXPECT_TRUE(Explained({"read", path}));
+  EXPECT_EQ(explained_[path].contains("network"), GetParam() == std::string_view("require"));
+  EXPECT_TRUE(Explained({"read", "/proc/sys/kernel/ostype"}));
+  EXPECT_FALSE(explained_["/proc/sys/kernel/ostype"].contains("network"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Namespaces, Explain, ::testing::Values("off", "require"),
