@@ -2,9 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <charconv>
+#include <cstring>
 
 #include "sandbox/landlock_abi.h"
 
@@ -58,6 +62,19 @@ SysResult<UniqueFd> Create(const LandlockRights& rights) {
   return fd;
 }
 
+#ifdef PA_TEST_FAULTS
+// Test builds: sees no more of Landlock than PA_LANDLOCK_ABI, as on an older kernel.
+LandlockSupport Masked(LandlockSupport kernel) {
+  const char* text = getenv("PA_LANDLOCK_ABI");
+  int mask = kernel.abi;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), mask);
+  if (mask >= kernel.abi) return kernel;
+  return {mask, mask > 0 ? 0 : EOPNOTSUPP};
+}
+#else
+LandlockSupport Masked(LandlockSupport kernel) { return kernel; }
+#endif
+
 SysResult<void> AddRule(int ruleset, int fd, const char* path, std::uint64_t rights) {
   const PathBeneathAttr rule{rights, fd};
   if (syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &rule, 0) != 0) {
@@ -75,7 +92,7 @@ LandlockSupport ProbeLandlock() {
   int error = 0;
   for (; abi > 0; --abi) {
     SysResult<UniqueFd> ruleset = CreateRuleset(abi, Network::kNone);
-    if (ruleset) return {abi, 0};
+    if (ruleset) return Masked({abi, 0});
     error = ruleset.error().sys_errno;
     if (error != EINVAL && error != E2BIG) break;  // EMFILE and the like say nothing about the ABI
   }

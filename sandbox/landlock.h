@@ -25,7 +25,9 @@ struct LandlockSupport {
 
 // The newest ABI whose rights this kernel accepts, at most landlock::kNewestLandlockAbi. It tries,
 // because kernels with backported parts have announced more than they accept. So what Enforce does
-// later is what the report was made from; nothing is dropped silently afterwards.
+// later is what the report was made from; nothing is dropped silently afterwards. Everybody asks
+// here, so that one variable makes a test build as old as a kernel that is not at hand
+// (PA_LANDLOCK_ABI; builds with PA_TEST_FAULTS know it and no others).
 LandlockSupport ProbeLandlock();
 
 struct LandlockRights {

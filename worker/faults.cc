@@ -2,7 +2,6 @@
 
 #ifdef PA_TEST_FAULTS
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -25,10 +24,6 @@ SysResult<void> InjectedFault(Step step) {
   if (name == nullptr || std::string_view(name) != StepName(step)) return {};
   const int code = NumberOr(std::getenv("PA_FAIL_ERRNO"), EPERM);
   return std::unexpected(SysError{"injected", name, code});
-}
-
-int MaskedLandlockAbi(int abi) {
-  return std::min(abi, NumberOr(std::getenv("PA_LANDLOCK_ABI"), abi));
 }
 
 }  // namespace pa::worker

@@ -222,7 +222,7 @@ SysResult<Reach> ReachOf(const Work& work) {
 }
 
 SysResult<void> EnterScope(Work& work) {
-  work.landlock_abi = MaskedLandlockAbi(sandbox::ProbeLandlock().abi);
+  work.landlock_abi = sandbox::ProbeLandlock().abi;
   const SysResult<Reach> reach = ReachOf(work);
   if (!reach) return std::unexpected(reach.error());
   work.reach = *reach;
