@@ -183,8 +183,10 @@ TEST_F(Landlock, ProbeAgreesWithTheKernel) {
   const LandlockSupport kernel = ProbeLandlock();
   ASSERT_GT(kernel.abi, 0) << "errno " << kernel.sys_errno;
   EXPECT_TRUE(CreateRuleset(kernel.abi, Network::kNone));
-  if (kernel.abi < kNewestLandlockAbi && kernel.abi != 7) {
-    EXPECT_FALSE(CreateRuleset(kernel.abi + 1, Network::kNone));
+  // ABIs 7 and 8 brought flags of calls and no rights, by which alone one is told from the last.
+  const int next = kernel.abi == 6 || kernel.abi == 7 ? 9 : kernel.abi + 1;
+  if (kernel.abi < kNewestLandlockAbi) {
+    EXPECT_FALSE(CreateRuleset(next, Network::kNone));
   }
 }
 
