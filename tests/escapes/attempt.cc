@@ -20,6 +20,8 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -341,6 +343,15 @@ bool SharedMemory(const Arguments& a) {
   return true;
 }
 
+bool MessageQueue(const Arguments& a) {
+  struct {
+    long type;
+    char text[8];
+  } message = {1, "escaped"};
+  int id = msgget(static_cast<key_t>(Number(a[0])), 0600);
+  return id >= 0 && Did(msgsnd(id, &message, sizeof message.text, IPC_NOWAIT));
+}
+
 // --- survivors: each leaves a process that stays for a minute
 
 [[noreturn]] void Stay() {
@@ -485,6 +496,18 @@ bool Inotify(const Arguments& a) {
   int fd = inotify_init1(IN_CLOEXEC);
   return fd >= 0 && Did(inotify_add_watch(fd, a[0].c_str(), IN_MODIFY));
 }
+// Whatever it asks, an int of ours is large enough for the answer.
+bool DeviceIoctl(const Arguments& a) {
+  int answer = 0;
+  int fd = open(a[0].c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  return fd >= 0 && Did(ioctl(fd, std::stoul(a[1], nullptr, 16), &answer));
+}
+// Programs that are set-id or have capabilities of their own would get them.
+bool MayGainByExecution(const Arguments&) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0; }
+bool SetHostName(const Arguments&) {
+  char name[256] = {};
+  return Did(gethostname(name, sizeof name - 1)) && Did(sethostname(name, std::strlen(name)));
+}
 bool StuffTerminal(const Arguments&) {
   int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
   return fd >= 0 && Did(ioctl(fd, TIOCSTI, "!"));
@@ -515,6 +538,16 @@ bool Allocate(const Arguments& a) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
   std::memset(memory, 1, bytes);
+  usleep(1500 * 1000);
+  return true;
+}
+// Memory that belongs to no mapping of anybody.
+bool FillMemfd(const Arguments& a) {
+  static const char kBlock[1 << 20] = {};
+  int fd = memfd_create("escape", MFD_CLOEXEC);
+  for (long i = 0; i < Number(a[0]); ++i) {
+    if (fd < 0 || write(fd, kBlock, sizeof kBlock) != ssize_t{sizeof kBlock}) return false;
+  }
   usleep(1500 * 1000);
   return true;
 }
@@ -590,6 +623,7 @@ constexpr Verb kVerbs[] = {
     {"renice", 1, Renice},
     {"pin", 1, Pin},
     {"shared-memory", 1, SharedMemory},
+    {"message-queue", 1, MessageQueue},
     {"setsid", 0, Setsid},
     {"double-fork", 0, DoubleFork},
     {"ignore-signals", 0, IgnoreSignals},
@@ -616,10 +650,14 @@ constexpr Verb kVerbs[] = {
     {"x32", 0, X32},
 #endif
     {"inotify", 1, Inotify},
+    {"ioctl", 2, DeviceIoctl},
+    {"may-gain-by-execution", 0, MayGainByExecution},
+    {"set-host-name", 0, SetHostName},
     {"stuff-terminal", 0, StuffTerminal},
     {"write-terminal", 0, WriteTerminal},
     {"fork", 1, Fork},
     {"allocate", 1, Allocate},
+    {"fill-memfd", 1, FillMemfd},
     {"open-many", 1, OpenMany},
     {"grow", 2, Grow},
     {"burn", 1, Burn},

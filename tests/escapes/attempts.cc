@@ -87,12 +87,25 @@ void AddWriting(Attempts& all) {
       {"CreateOutside", "./attempt create {outside}/new", "./attempt create new", Made("new")});
   all.push_back({"AppendToBashrc", "echo escaped >>{home}/.bashrc", "echo escaped >>ours",
                  TextHas("../home/.bashrc", "escaped")});
-  all.push_back({"TruncateOutside", "./attempt truncate {outside}/victim",
-                 "./attempt truncate victim", TextIs("victim", "")});
-  all.push_back({"OpenTruncating", "./attempt open-truncating {outside}/victim",
-                 "./attempt open-truncating victim", TextIs("victim", "")});
-  all.push_back({"RenameOut", "./attempt rename ours {outside}/new",
-                 "./attempt rename ours empty/new", Made("new")});
+  // seccomp sees no paths: what Landlock does not know yet it refuses everywhere.
+  constexpr int kTruncate = 3;
+  // A Landlock without REFER lets nothing change its directory.
+  constexpr int kRefer = 2;
+  all.push_back({.name = "TruncateOutside",
+                 .escape = "./attempt truncate {outside}/victim",
+                 .twin = "./attempt truncate victim",
+                 .escaped = TextIs("victim", ""),
+                 .twin_from_abi = kTruncate});
+  all.push_back({.name = "OpenTruncating",
+                 .escape = "./attempt open-truncating {outside}/victim",
+                 .twin = "./attempt open-truncating victim",
+                 .escaped = TextIs("victim", ""),
+                 .twin_from_abi = kTruncate});
+  all.push_back({.name = "RenameOut",
+                 .escape = "./attempt rename ours {outside}/new",
+                 .twin = "./attempt rename ours empty/new",
+                 .escaped = Made("new"),
+                 .twin_from_abi = kRefer});
   all.push_back({"RenameOver", "./attempt rename victim {outside}/victim",
                  "./attempt rename ours victim", TextIs("victim", "ours\n")});
   all.push_back({"RenameIn", "./attempt rename {outside}/victim stolen",
@@ -101,7 +114,11 @@ void AddWriting(Attempts& all) {
                  "./attempt exchange victim ours", TextIs("victim", "ours\n")});
   all.push_back({"LinkAndWrite", "./attempt link-and-write {outside}/victim link",
                  "./attempt link-and-write victim link", TextHas("victim", "escaped")});
-  all.push_back({"LinkOut", "ln ours {outside}/new", "ln ours empty/new", Made("new")});
+  all.push_back({.name = "LinkOut",
+                 .escape = "ln ours {outside}/new",
+                 .twin = "ln ours empty/new",
+                 .escaped = Made("new"),
+                 .twin_from_abi = kRefer});
   all.push_back({"SymlinkAndWrite", "./attempt symlink-and-write {outside}/victim",
                  "./attempt symlink-and-write victim", TextHas("victim", "escaped")});
   all.push_back({"SymlinkRace", "./attempt symlink-race {outside}", "./attempt symlink-race empty",
@@ -138,24 +155,36 @@ void AddMetadata(Attempts& all) {
        .twin = "./attempt chmod victim 0600",
        .escaped = [](const World& world,
                      const Trial&) { return (world.Status("victim").st_mode & 07777) == 0600; },
-       .open_in_tier0 = "file_metadata"});
+       .open_in_tier0 = true});
   all.push_back({.name = "ChangeTimes",
                  .escape = "./attempt utimens {outside}/victim",
                  .twin = "./attempt utimens victim",
                  .escaped = [](const World& world,
                                const Trial&) { return world.Status("victim").st_mtime == 1; },
-                 .open_in_tier0 = "file_metadata"});
+                 .open_in_tier0 = true});
   all.push_back({.name = "ChangeOwner",
                  .escape = "./attempt chown {outside}/victim",
                  .twin = "./attempt chown victim",
                  .escaped = Did("chown"),
                  .root_only = true,
-                 .open_in_tier0 = "file_metadata"});
+                 .open_in_tier0 = true});
+  all.push_back({.name = "SeeOutside",
+                 .escape = "test -e {outside}/victim && echo did see",
+                 .twin = "test -e victim",
+                 .escaped = Did("see"),
+                 .open_in_tier0 = true});
+  // What everybody may write to, its owner may change: here to the mode that it has.
+  all.push_back({.name = "ChangeModeOfDevice",
+                 .escape = "./attempt chmod /dev/zero 0666",
+                 .twin = "echo >/dev/zero",
+                 .escaped = Did("chmod"),
+                 .root_only = true,
+                 .open_in_tier0 = true});
   all.push_back({.name = "WatchWithInotify",
                  .escape = "./attempt inotify {outside}",
                  .twin = "./attempt inotify .",
                  .escaped = Did("inotify"),
-                 .open_in_tier0 = "file_metadata"});
+                 .open_in_tier0 = true});
   all.push_back({.name = "SetAttribute",
                  .escape = "./attempt setxattr {outside}/victim",
                  .twin = "./attempt chmod victim 0600",
@@ -165,6 +194,13 @@ void AddMetadata(Attempts& all) {
                  Did("chmod")});
   all.push_back({"SetGroupIdBit", "./attempt chmod attempt 2755", "./attempt chmod attempt 0700",
                  Did("chmod")});
+  // A device that may be opened and nothing more. Where /dev/ptmx is another name, it grants that.
+  all.push_back({.name = "DeviceIoctl",
+                 .escape = "./attempt ioctl /dev/ptmx 0x80045430",   // TIOCGPTN
+                 .twin = "./attempt ioctl /dev/urandom 0x80045200",  // RNDGETENTCNT
+                 .escaped = Did("ioctl"),
+                 .setting = {.policy = "filesystem: {read: [/dev/ptmx]}\n"},
+                 .open_below_abi = 5});  // a view of one's own has no terminals at all
 }
 
 // --- what the user's next git command outside would execute
@@ -387,13 +423,28 @@ void AddNetwork(Attempts& all) {
 
 // --- other processes. SIGURG (23), because whoever does not expect it ignores it.
 
+// Until Landlock scopes them, every single process of the user can be signalled.
+constexpr int kScopes = 6;
+
 void AddProcesses(Attempts& all) {
-  const auto signalled = [&](const char* name, std::string_view escape, std::string_view twin) {
-    all.push_back({name, escape, twin, BystanderSignalled});
+  const auto signalled = [&](const char* name, std::string_view escape, std::string_view twin,
+                             int open_below_abi = kScopes) {
+    all.push_back({.name = name,
+                   .escape = escape,
+                   .twin = twin,
+                   .escaped = BystanderSignalled,
+                   .open_below_abi = open_below_abi});
+  };
+  const auto answered = [&](const char* name, std::string_view escape, std::string_view twin) {
+    all.push_back({.name = name,
+                   .escape = escape,
+                   .twin = twin,
+                   .escaped = Did("kill"),
+                   .open_below_abi = kScopes});
   };
   constexpr std::string_view kOwnChild = "sleep 9 & ./attempt kill $! 23 && kill $!";
   signalled("SignalBystander", "./attempt kill {bystander} 23", kOwnChild);
-  signalled("SignalEverybody", "./attempt kill -1 23", kOwnChild);
+  signalled("SignalEverybody", "./attempt kill -1 23", kOwnChild, 0);  // seccomp refuses it
   signalled("SignalByQueue", "./attempt sigqueue {bystander} 23",
             "sleep 9 & ./attempt sigqueue $! 23 && kill $!");
   signalled("SignalThread", "./attempt tgkill {bystander} 23",
@@ -402,15 +453,16 @@ void AddProcesses(Attempts& all) {
             "sleep 9 & ./attempt pidfd-kill $! 23 && kill $!");
   signalled("SignalAsOwner", "./attempt owner-signal {bystander} 23",
             "sleep 9 & ./attempt owner-signal $! 23 && kill $!");
-  all.push_back({"SignalServer", "./attempt kill {server} 23", kOwnChild, Did("kill")});
-  all.push_back(
-      {"SignalGuardian",
-       "guardian=$(sed 's/.*) . //; s/ .*//' /proc/$PPID/stat); ./attempt kill $guardian 23",
-       kOwnChild, Did("kill")});
-  all.push_back({"SignalLauncher",
-                 "for file in $(grep -ls pa-launcher /proc/[0-9]*/comm); do pid=${file#/proc/}; "
-                 "./attempt kill ${pid%/comm} 23; done",
-                 kOwnChild, Did("kill")});
+  answered("SignalServer", "./attempt kill {server} 23", kOwnChild);
+  // The first process of a pid namespace hears nothing from within, not even SIGKILL (pid_namespaces(7)).
+  answered("SignalGuardian",
+           "guardian=$(sed 's/.*) . //; s/ .*//' /proc/$PPID/stat); "
+           "./attempt kill $guardian 23 >said && [ $guardian != 1 ] && cat said",
+           kOwnChild);
+  answered("SignalLauncher",
+           "for file in $(grep -ls pa-launcher /proc/[0-9]*/comm); do pid=${file#/proc/}; "
+           "./attempt kill ${pid%/comm} 23; done",
+           kOwnChild);
   all.push_back({"Trace", "./attempt trace {bystander} {address}", "./attempt trace-child",
                  BystanderChanged});
   all.push_back({"ReadMemory", "./attempt read-memory {bystander} {address}",
@@ -433,19 +485,25 @@ void AddProcesses(Attempts& all) {
                  .escape = "./attempt renice {bystander}",
                  .twin = "sleep 9 & ./attempt renice $! && kill $!",
                  .escaped = Did("renice"),
-                 .open_in_tier0 = "scheduling",
+                 .open_in_tier0 = true,
                  .closed_to_root = true});
   all.push_back({.name = "PinBystander",
                  .escape = "./attempt pin {bystander}",
                  .twin = "sleep 9 & ./attempt pin $! && kill $!",
                  .escaped = Did("pin"),
-                 .open_in_tier0 = "scheduling",
+                 .open_in_tier0 = true,
                  .closed_to_root = true});
   all.push_back({.name = "CommandLineOfBystander",
                  .escape = "grep -q id_ed25519 /proc/{bystander}/cmdline && echo did see",
                  .twin = "grep -q cmdline /proc/self/cmdline",
                  .escaped = Did("see"),
-                 .open_in_tier0 = "process_list"});
+                 .open_in_tier0 = true});
+  all.push_back(
+      {.name = "MessageQueue",
+       .escape = "./attempt message-queue {key}",
+       .twin = "./attempt stream-pair",
+       .escaped = [](const World& world, const Trial&) { return world.MessageReceived(); },
+       .open_in_tier0 = true});
   all.push_back({"SharedMemory", "./attempt shared-memory {key}", "./attempt stream-pair",
                  [](const World& world, const Trial&) { return world.SharedMemoryChanged(); }});
   all.push_back({.name = "WriteTerminal",
@@ -513,6 +571,22 @@ void AddKernel(Attempts& all) {
   optional("X32", "./attempt x32", "x32");
 }
 
+// --- privileges
+
+void AddPrivileges(Attempts& all) {
+  all.push_back({.name = "GainByExecution",
+                 .escape = "./attempt may-gain-by-execution",
+                 .twin = "./attempt read ours",
+                 .escaped = Did("may-gain-by-execution"),
+                 .off = Sandbox::kNone,
+                 .kernel_may_lack = true});  // or the tests run where nobody gains anything
+  all.push_back({.name = "SetHostName",
+                 .escape = "./attempt set-host-name",
+                 .twin = "uname -n",
+                 .escaped = Did("set-host-name"),
+                 .root_only = true});
+}
+
 // --- limits
 
 void AddLimits(Attempts& all) {
@@ -544,6 +618,27 @@ void AddLimits(Attempts& all) {
                  .escaped = Did("burn"),
                  .setting = {.policy = "limits: {cpu_time: 1s}\n"},
                  .off = Sandbox::kNone});
+  all.push_back({.name = "FillDisk",
+                 .escape = "./attempt grow a 3 && ./attempt grow b 3 && echo did fill",
+                 .twin = "./attempt grow a 3",
+                 .escaped = Did("fill"),
+                 .setting = {.policy = "limits: {file_size: 4MiB}\n"},
+                 .open_in_tier0 = true,
+                 .open_in_tier1 = true});
+  all.push_back({.name = "CpuTimeOfMany",
+                 .escape = "for i in 1 2 3; do ./attempt burn 1; done; echo did outlast",
+                 .twin = "./attempt burn 0",
+                 .escaped = Did("outlast"),
+                 .setting = {.policy = "limits: {cpu_time: 2s}\n"},
+                 .open_in_tier0 = true,
+                 .open_in_tier1 = true});
+  all.push_back({.name = "MemoryWithoutMapping",
+                 .escape = "./attempt fill-memfd 100",
+                 .twin = "./attempt fill-memfd 1",
+                 .escaped = Did("fill-memfd"),
+                 .setting = {.policy = "limits: {memory: 64MiB}\n"},
+                 .open_in_tier0 = true,
+                 .open_in_tier1 = true});
   all.push_back({.name = "WallTime",
                  .escape = "sleep 2; echo did wait",
                  .twin = "sleep 0.1",
@@ -566,6 +661,7 @@ Attempts AllAttempts() {
   AddProcesses(all);
   AddSurvivors(all);
   AddKernel(all);
+  AddPrivileges(all);
   AddLimits(all);
   return all;
 }

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/random.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
@@ -108,6 +109,8 @@ World::World() : project_(""), secret_(RandomName()) {
   key_t key = static_cast<key_t>(getpid());
   shared_memory_ = shmget(key, 4096, IPC_CREAT | 0600);
   Require(shared_memory_ >= 0, "shmget");
+  message_queue_ = msgget(key, IPC_CREAT | 0600);
+  Require(message_queue_ >= 0, "msgget");
   values_["key"] = std::to_string(key);
   values_["test"] = std::to_string(getpid());
 }
@@ -121,6 +124,7 @@ World::~World() {
   });
   umount2((project_.root() / "empty").c_str(), MNT_DETACH);  // of an attempt that mounted there
   shmctl(shared_memory_, IPC_RMID, nullptr);
+  msgctl(message_queue_, IPC_RMID, nullptr);
   bystander_in_.reset();
   waitpid(bystander_, nullptr, 0);
 }
@@ -358,6 +362,15 @@ bool World::NextGitRunsIt() const {
                   "--allow-empty", "-m", "next"});
   }
   return Exists("executed");
+}
+
+bool World::MessageReceived() const {
+  struct {
+    long type;
+    char text[64];
+  } message = {};
+  return msgrcv(message_queue_, &message, sizeof message.text, 0, IPC_NOWAIT) > 0 &&
+         std::string_view(message.text) == "escaped";
 }
 
 bool World::TerminalTouched() const { return !Available(terminal_.get()).empty(); }

@@ -75,6 +75,7 @@ class World {
   bool MemoryChanged() const;            // the bystander's
   bool SharedMemoryChanged() const;
   bool NextGitRunsIt() const;    // the user's next git command outside executes what was left there
+  bool MessageReceived() const;  // by the System V message queue with {key}
   bool TerminalTouched() const;  // echoed or written: the server's controlling terminal
   bool survivors() const { return survivors_; }  // something was alive after the reply
   pid_t bystander() const { return bystander_; }
@@ -103,6 +104,7 @@ class World {
   UniqueFd inherited_;
   UniqueFd terminal_;  // the master of the server's controlling terminal
   int shared_memory_ = -1;
+  int message_queue_ = -1;
   bool survivors_ = false;
 };
 
