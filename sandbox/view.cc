@@ -91,7 +91,8 @@ bool IsAbsent(const SysError& error) {
 std::uint64_t AttributesOf(MountKind kind) {
   switch (kind) {
     case MountKind::kDevice:
-      return kNoSuid | kNoExec;
+      // A device can be written to all the same; its mode and its times cannot.
+      return kReadOnly | kNoSuid | kNoExec;
     case MountKind::kWritable:
       return kNoSuid | kNoDev;
     default:

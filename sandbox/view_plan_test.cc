@@ -54,8 +54,13 @@ TEST_F(ViewPlanTest, WhatLiesInAGrantIsMountedOnlyWhereItGivesMore) {
 }
 
 TEST_F(ViewPlanTest, DevicesCanBeOpened) {
-  const View view = PlanView({.grants = {Grant("/dev/null", kReadWrite | Access::kDevice)}});
+  const std::vector<PathGrant> grants = {Grant("/dev/null", kReadWrite | Access::kDevice),
+                                         Grant("/dev/zero")};
+  const View view = PlanView({.grants = grants});
   EXPECT_TRUE(Holds(view.mounts, {MountKind::kDevice, "/dev/null", "/dev/null"}));
+  EXPECT_TRUE(Holds(view.mounts, {MountKind::kDevice, "/dev/zero", "/dev/zero"}));
+  EXPECT_TRUE(PlanOwnMounts(view, grants).empty());
+  EXPECT_EQ(PlanOwnMounts({}, grants), view.mounts);
 }
 
 TEST_F(ViewPlanTest, AReplacedSourceMakesItInvalid) {
@@ -125,6 +130,7 @@ TEST_F(ViewPlanTest, WhatIsEachCommandsOwnIsNotTakenFromOutside) {
   const View view = PlanView({.grants = {Grant("/proc"), Grant("/proc/sys"), Grant("/tmp"),
                                          Grant("/dev/shm", kReadWrite)}});
   EXPECT_TRUE(view.mounts.empty());
+  EXPECT_TRUE(PlanOwnMounts(view, {Grant("/proc"), Grant("/tmp"), Grant("/dev/shm")}).empty());
 }
 
 TEST_F(ViewPlanTest, EverythingIsEachThingInTheRoot) {

@@ -41,6 +41,9 @@ class NamespacesTest : public testing::TestWithParam<User> {
                                        .names = {"/bin/sh", "/lib64"},
                                        .places = {"/tmp", "/dev/shm", scratch_->path()}})
                         .mounts;
+    // As the supervisor has it: all that is granted, much of which is in the view.
+    own.insert(own.end(), system.begin(), system.end());
+    own.push_back({"/proc", sandbox::Access::kRead, "proc"});
     spec.mounts = sandbox::PlanOwnMounts({.mounts = options_.view, .found = {}}, own);
     spec.mounts.push_back({MountKind::kWritable, scratch_->tmp(), "/dev/shm"});
     spec.shm_dir = scratch_->path("shm");
@@ -85,6 +88,13 @@ TEST_P(NamespacesTest, NobodyElseIsInSight) {
       "echo $$; cat /proc/self/uid_map");
   // The guardian, the shell, ls and grep.
   EXPECT_TRUE(done.out.starts_with("4\n1\n2\n")) << done.out << done.err << done.Last().subject;
+}
+
+// Whether or not its own grants name it too.
+TEST_P(NamespacesTest, TheOldRootIsGoneAndNotOnlyCovered) {
+  const Finished done =
+      RunShell("cut -d ' ' -f 5 /proc/self/mountinfo | grep '^/proc'; stat -c %A /proc");
+  EXPECT_EQ(done.out, "/proc\ndr-xr-xr-x\n") << done.err;
 }
 
 TEST_P(NamespacesTest, SystemPathsCannotBeChanged) {
