@@ -1,0 +1,230 @@
+#include "sandbox/cgroup.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <sstream>
+
+#include "base/file.h"
+
+namespace pa::sandbox {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 1u << 20;
+constexpr std::array kControllers = {"cpu", "memory", "pids"};
+
+// Where the one who makes the groups lives, beside them.
+constexpr std::string_view kLeaf = "/supervisor";
+
+constexpr std::uint64_t kPeriodUs = 100'000;  // the kernel's own default
+
+Result<void> Write(int directory, const char* name, const std::string& value) {
+  const UniqueFd fd(openat(directory, name, O_WRONLY | O_CLOEXEC));
+  // One write is one order: half of it would be another.
+  if (!fd || write(fd.get(), value.data(), value.size()) < 0) {
+    return std::unexpected(Error("write cgroup", std::string(name) + " = " + value, errno));
+  }
+  return {};
+}
+
+Result<std::string> Read(int directory, const char* name) {
+  const UniqueFd fd(openat(directory, name, O_RDONLY | O_CLOEXEC));
+  if (!fd) return std::unexpected(Error("open cgroup", name, errno));
+  return ReadFileFrom(fd.get(), name, kMaxFileBytes);
+}
+
+Result<UniqueFd> OpenDirectory(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return std::unexpected(Error("open cgroup", path, errno));
+  return fd;
+}
+
+// The number behind `key` in a file of `key number` lines; 0 without such a line.
+std::uint64_t Number(const std::string& text, std::string_view key) {
+  std::istringstream lines(text);
+  std::string name;
+  for (std::uint64_t value = 0; lines >> name >> value;) {
+    if (name == key) return value;
+  }
+  return 0;
+}
+
+bool HasWord(const std::string& text, std::string_view word) {
+  std::istringstream words(text);
+  for (std::string next; words >> next;) {
+    if (next == word) return true;
+  }
+  return false;
+}
+
+// Of /proc/self/mountinfo: `36 35 0:30 /root /mount/point rw,... - cgroup2 ...`. Blanks in a path
+// are escaped there; such a mount point is nobody's.
+struct Mount {
+  std::string root;
+  std::string point;
+};
+std::optional<Mount> CgroupMount(const std::string& mountinfo) {
+  std::istringstream lines(mountinfo);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string skipped;
+    Mount mount;
+    fields >> skipped >> skipped >> skipped >> mount.root >> mount.point;
+    while (fields >> skipped && skipped != "-") {
+    }
+    std::string type;
+    if (fields >> type && type == "cgroup2") return mount;
+  }
+  return std::nullopt;
+}
+
+// `0::/user.slice/...` is v2's line; those of v1 have other numbers.
+std::optional<std::string> OwnGroup(const std::string& proc_cgroup) {
+  std::istringstream lines(proc_cgroup);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("0::")) return line.substr(3);
+  }
+  return std::nullopt;
+}
+
+Result<std::string> OwnDirectory() {
+  const Result<std::string> mountinfo = ReadFile("/proc/self/mountinfo", kMaxFileBytes);
+  if (!mountinfo) return std::unexpected(mountinfo.error());
+  const Result<std::string> own = ReadFile("/proc/self/cgroup", kMaxFileBytes);
+  if (!own) return std::unexpected(own.error());
+  const std::optional<Mount> mount = CgroupMount(*mountinfo);
+  std::optional<std::string> group = OwnGroup(*own);
+  if (!mount || !group) return std::unexpected(Error("find cgroup", "v2", ENOENT));
+  // A container may have mounted only its own part.
+  if (mount->root != "/" && group->starts_with(mount->root))
+    *group = group->substr(mount->root.size());
+  std::string path = mount->point + *group;
+  while (path.ends_with('/')) path.pop_back();
+  if (path.ends_with(kLeaf)) path.resize(path.size() - kLeaf.size());  // opened before, by us
+  return path;
+}
+
+Result<void> CheckDelegation(const std::string& path, int directory) {
+  for (const char* name : {".", "cgroup.procs", "cgroup.subtree_control"}) {
+    // The effective user's right, as open will ask for it.
+    if (faccessat(directory, name, W_OK, AT_EACCESS) != 0) {
+      return std::unexpected(Error("use cgroup", path + "/" + name, errno));
+    }
+  }
+  const Result<std::string> there = Read(directory, "cgroup.controllers");
+  if (!there) return std::unexpected(there.error());
+  for (const char* controller : kControllers) {
+    if (!HasWord(*there, controller)) {
+      return std::unexpected(Error("use cgroup", path + " without " + controller, ENOTSUP));
+    }
+  }
+  return {};
+}
+
+// Or the kernel gives our children no controllers: no processes beside groups.
+Result<void> MoveIntoLeaf(const std::string& path) {
+  const std::string leaf = path + std::string(kLeaf);
+  if (mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) {
+    return std::unexpected(Error("mkdir", leaf, errno));
+  }
+  const Result<UniqueFd> directory = OpenDirectory(leaf);
+  if (!directory) return std::unexpected(directory.error());
+  return Write(directory->get(), "cgroup.procs", "0");
+}
+
+Result<void> SetLimits(int group, const CgroupLimits& limits) {
+  struct Setting {
+    bool wanted;
+    const char* file;
+    std::string value;
+  };
+  const Setting settings[] = {
+      {limits.memory_bytes != 0, "memory.max", std::to_string(limits.memory_bytes)},
+      {limits.processes != 0, "pids.max", std::to_string(limits.processes)},
+      {limits.cpu_percent != 0, "cpu.max",
+       std::to_string(limits.cpu_percent * kPeriodUs / 100) + " " + std::to_string(kPeriodUs)},
+      // A tree that lost one process to the limit is not to be believed: all of it goes.
+      {limits.memory_bytes != 0, "memory.oom.group", "1"},
+  };
+  for (const Setting& setting : settings) {
+    if (!setting.wanted) continue;
+    if (Result<void> set = Write(group, setting.file, setting.value); !set) return set;
+  }
+  // A kernel without swap accounting has no such file, and nothing to forbid.
+  if (limits.memory_bytes != 0 && faccessat(group, "memory.swap.max", F_OK, 0) == 0) {
+    return Write(group, "memory.swap.max", "0");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> Cgroup::Add(pid_t pid) const {
+  return Write(directory_.get(), "cgroup.procs", std::to_string(pid));
+}
+
+Result<void> Cgroup::Kill() const { return Write(directory_.get(), "cgroup.kill", "1"); }
+
+Result<bool> Cgroup::Populated() const {
+  const Result<std::string> events = Read(directory_.get(), "cgroup.events");
+  if (!events) return std::unexpected(events.error());
+  return Number(*events, "populated") != 0;
+}
+
+Result<CgroupUsage> Cgroup::Usage() const {
+  const Result<std::string> cpu = Read(directory_.get(), "cpu.stat");
+  if (!cpu) return std::unexpected(cpu.error());
+  const Result<std::string> memory = Read(directory_.get(), "memory.events");
+  if (!memory) return std::unexpected(memory.error());
+  const Result<std::string> pids = Read(directory_.get(), "pids.events");
+  if (!pids) return std::unexpected(pids.error());
+  return CgroupUsage{.cpu_us = Number(*cpu, "usage_usec"),
+                     .killed_for_memory = Number(*memory, "oom_kill"),
+                     .refused_processes = Number(*pids, "max"),
+                     .throttled = Number(*cpu, "nr_throttled")};
+}
+
+Result<void> Cgroup::Remove() {
+  if (rmdir(path_.c_str()) != 0) return std::unexpected(Error("rmdir", path_, errno));
+  directory_.reset();
+  return {};
+}
+
+Result<CgroupHome> CgroupHome::Open() {
+  Result<std::string> path = OwnDirectory();
+  if (!path) return std::unexpected(path.error());
+  const Result<UniqueFd> directory = OpenDirectory(*path);
+  if (!directory) return std::unexpected(directory.error());
+  if (auto checked = CheckDelegation(*path, directory->get()); !checked) {
+    return std::unexpected(checked.error());
+  }
+  if (auto moved = MoveIntoLeaf(*path); !moved) return std::unexpected(moved.error());
+  std::string wanted;
+  for (const char* controller : kControllers) wanted += std::string("+") + controller + " ";
+  if (auto enabled = Write(directory->get(), "cgroup.subtree_control", wanted); !enabled) {
+    return std::unexpected(enabled.error());
+  }
+  return CgroupHome(std::move(*path));
+}
+
+Result<Cgroup> CgroupHome::Make(const std::string& name, const CgroupLimits& limits) const {
+  const std::string path = path_ + "/" + name;
+  if (mkdir(path.c_str(), 0755) != 0) return std::unexpected(Error("mkdir", path, errno));
+  Result<UniqueFd> directory = OpenDirectory(path);
+  if (!directory) {
+    rmdir(path.c_str());
+    return std::unexpected(directory.error());
+  }
+  if (auto set = SetLimits(directory->get(), limits); !set) {
+    rmdir(path.c_str());
+    return std::unexpected(set.error());
+  }
+  return Cgroup(path, std::move(*directory));
+}
+
+}  // namespace pa::sandbox
