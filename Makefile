@@ -10,12 +10,13 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test test-toolchains soak bench lint format fuzz sanitize clean
+.PHONY: default help build demo test test-toolchains test-kernels soak bench lint format fuzz sanitize \
+  clean
 
 default: build ## the same as build
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 14
 
 build: $(BUILD)/build.ninja ## build everything in ./build
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -36,6 +37,10 @@ test: build ## all tests; as root also once more as an ordinary user
 test-toolchains: build ## real toolchains in the sandbox; installs what is missing, skips nothing
 	@$(DEPS) toolchains
 	@PA_TOOLCHAINS_REQUIRED=1 tests/support/run-tests.sh $(BUILD) --suite toolchains
+
+test-kernels: build ## boot Debian's kernels and try to escape there; GUESTS="6.1 7.2" picks
+	@$(DEPS) build kernels
+	@tests/kernels/run.sh $(BUILD) $(GUESTS)
 
 soak: build ## 10,000 calls with random cancels and kills; nothing may grow
 	@PA_SOAK_CALLS=10000 meson test -C $(BUILD) --no-rebuild --timeout-multiplier 10 integration/soak

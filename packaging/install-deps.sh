@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing for one or more groups of work, from the distribution, by package name.
 #
-#   packaging/install-deps.sh [build] [lint] [bench] [clients] [toolchains]      # no group: build
+#   packaging/install-deps.sh [build] [lint] [bench] [clients] [toolchains] [kernels]   # no group: build
 #
 # Asks nothing and says what it installs; installs nothing that is there already; of
 # PACKAGE=PROGRAM nothing if there is such a program from elsewhere (npm comes with other people's nodejs). Without the right to
@@ -19,7 +19,10 @@ debian_packages() {
     toolchains) echo "gcc make g++ cmake python3-venv python3-pytest nodejs=node npm=npm cargo rustc" \
       "golang-go default-jdk-headless maven libmaven-compiler-plugin-java libmaven-resources-plugin-java" \
       "libsurefire-java junit4" ;;
-    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains)" >&2; return 1 ;;
+    # What boots the guests, and what tests/kernels/image.sh puts into them beside what is essential.
+    kernels) echo "qemu-system-x86 debian-archive-keyring cpio binutils python3 hostname iproute2 mawk mount" \
+      "procps" ;;
+    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains, kernels)" >&2; return 1 ;;
   esac
 }
 
@@ -34,6 +37,7 @@ fedora_packages() {
     toolchains) echo "gcc make gcc-c++ cmake python3 python3-pytest nodejs=node npm=npm cargo rust golang" \
       "java-devel maven maven-compiler-plugin maven-resources-plugin maven-surefire-plugin" \
       "maven-surefire-provider-junit4 junit" ;;
+    kernels) echo "install-deps.sh: the guests are made of Debian's packages, on Debian" >&2; return 1 ;;
     *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains)" >&2; return 1 ;;
   esac
 }
