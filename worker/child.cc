@@ -102,7 +102,10 @@ SysResult<void> GrantOwnProc(const ChildOrder& order) {
 // Never without: a kernel that has no Landlock runs nothing.
 SysResult<void> EnterLandlock(const ChildOrder& order) {
   if (!kConfined) return {};
-  if (order.landlock_abi < 1) return std::unexpected(SysError{"landlock", "not available", ENOSYS});
+  if (order.landlock_abi < 1) {
+    const int why = sandbox::ProbeLandlock().sys_errno;  // not built in, or switched off
+    return std::unexpected(SysError{"landlock_create_ruleset", {}, why});
+  }
   if (order.spec->has_ruleset_fd) {
     if (auto granted = GrantOwnProc(order); !granted) return granted;
     return sandbox::Enforce(kRulesetFd);

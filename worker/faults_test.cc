@@ -61,7 +61,8 @@ TEST(FaultsTest, AKernelWithoutLandlockRunsNothing) {
           .Wait();
   ASSERT_EQ(done.statuses.size(), 1u);
   EXPECT_EQ(done.Last().step, Step::kLandlock);
-  EXPECT_EQ(done.Last().sys_errno, ENOSYS);
+  EXPECT_EQ(done.Last().sys_errno, EOPNOTSUPP);
+  EXPECT_STREQ(done.Last().subject, "landlock_create_ruleset");
   EXPECT_EQ(done.out, "");
 }
 
