@@ -38,8 +38,9 @@ for program in $(dpkg-query -L $packages | grep -E '^(/usr)?/s?bin/.'); do
   copy "$program"
   copy_libraries "$program"
 done
-awk=$(realpath "$(type -P awk)")
-[ -e "$root/usr/bin/awk" ] || ln -s "$awk" "$root/usr/bin/awk"
+# Whichever the alternatives have chosen.
+copy "$(type -P awk)"
+copy_libraries "$(type -P awk)"
 # All of git's own commands that anybody needs here are that one program under other names.
 mkdir -p "$root$(git --exec-path)"
 ln -s "$(type -P git)" "$root$(git --exec-path)/git"
