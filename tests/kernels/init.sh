@@ -93,10 +93,8 @@ run_step() { # STEP USER
   echo "@@ end $1 $2 $? $(uptime)"
 }
 
-case ${1:-first} in
-  first)
-    leave_rootfs
-    ;;
+case ${1:-} in
+  second) ;;
   step)
     . /tests.sh
     server=/build/supervisor/project-actions
@@ -104,6 +102,8 @@ case ${1:-first} in
     "step_$2"
     exit
     ;;
+  # The kernel's arguments are those of its own command line that it does not know.
+  *) leave_rootfs ;;
 esac
 
 mount_all
