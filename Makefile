@@ -10,8 +10,7 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test test-toolchains test-kernels soak bench lint format fuzz sanitize \
-  clean
+.PHONY: default help build demo test test-toolchains test-kernels soak bench lint format fuzz sanitize clean
 
 default: build ## the same as build
 

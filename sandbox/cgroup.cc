@@ -6,7 +6,7 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
+#include <filesystem>
 #include <optional>
 #include <sstream>
 
@@ -16,7 +16,8 @@ namespace pa::sandbox {
 namespace {
 
 constexpr std::size_t kMaxFileBytes = 1u << 20;
-constexpr std::array kControllers = {"cpu", "memory", "pids"};
+constexpr std::array kControllers = {"memory", "pids"};
+constexpr const char* kOptional = "cpu";  // systemd delegates it to users from version 252 on
 
 // Where the one who makes the groups lives, beside them.
 constexpr std::string_view kLeaf = "/supervisor";
@@ -126,15 +127,48 @@ Result<void> CheckDelegation(const std::string& path, int directory) {
   return {};
 }
 
-// Or the kernel gives our children no controllers: no processes beside groups.
+// No processes beside groups, or the kernel gives those no controllers. It is looked at before anything
+// is changed: somebody else's part of the tree is not ours to rearrange.
+Result<void> CheckAlone(const std::string& path, int directory) {
+  const Result<std::string> there = Read(directory, "cgroup.procs");
+  if (!there) return std::unexpected(there.error());
+  std::istringstream pids(*there);
+  for (std::string pid; pids >> pid;) {
+    if (pid != std::to_string(getpid())) {
+      return std::unexpected(Error("use cgroup", path + " with process " + pid, EBUSY));
+    }
+  }
+  return {};
+}
+
+Result<void> MoveInto(const std::string& path) {
+  const Result<UniqueFd> directory = OpenDirectory(path);
+  if (!directory) return std::unexpected(directory.error());
+  return Write(directory->get(), "cgroup.procs", "0");
+}
+
 Result<void> MoveIntoLeaf(const std::string& path) {
   const std::string leaf = path + std::string(kLeaf);
   if (mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) {
     return std::unexpected(Error("mkdir", leaf, errno));
   }
-  const Result<UniqueFd> directory = OpenDirectory(leaf);
-  if (!directory) return std::unexpected(directory.error());
-  return Write(directory->get(), "cgroup.procs", "0");
+  return MoveInto(leaf);
+}
+
+Result<void> EnableControllers(int directory) {
+  const Result<std::string> there = Read(directory, "cgroup.controllers");
+  if (!there) return std::unexpected(there.error());
+  std::string wanted = HasWord(*there, kOptional) ? std::string("+") + kOptional : "";
+  for (const char* controller : kControllers) wanted += std::string(" +") + controller;
+  return Write(directory, "cgroup.subtree_control", wanted);
+}
+
+// What a run before could not remove; where something lives rmdir fails.
+void RemoveEmpty(const std::string& path) {
+  std::error_code unreadable;
+  for (const auto& entry : std::filesystem::directory_iterator(path, unreadable)) {
+    if (entry.path().filename().string().starts_with("call-")) rmdir(entry.path().c_str());
+  }
 }
 
 Result<void> SetLimits(int group, const CgroupLimits& limits) {
@@ -163,6 +197,10 @@ Result<void> SetLimits(int group, const CgroupLimits& limits) {
 }
 
 }  // namespace
+
+Result<void> Cgroup::Limit(const CgroupLimits& limits) const {
+  return SetLimits(directory_.get(), limits);
+}
 
 Result<void> Cgroup::Add(pid_t pid) const {
   return Write(directory_.get(), "cgroup.procs", std::to_string(pid));
@@ -203,26 +241,26 @@ Result<CgroupHome> CgroupHome::Open() {
   if (auto checked = CheckDelegation(*path, directory->get()); !checked) {
     return std::unexpected(checked.error());
   }
+  if (auto alone = CheckAlone(*path, directory->get()); !alone) {
+    return std::unexpected(alone.error());
+  }
   if (auto moved = MoveIntoLeaf(*path); !moved) return std::unexpected(moved.error());
-  std::string wanted;
-  for (const char* controller : kControllers) wanted += std::string("+") + controller + " ";
-  if (auto enabled = Write(directory->get(), "cgroup.subtree_control", wanted); !enabled) {
+  if (auto enabled = EnableControllers(directory->get()); !enabled) {
+    (void)MoveInto(*path);
+    rmdir((*path + std::string(kLeaf)).c_str());
     return std::unexpected(enabled.error());
   }
+  RemoveEmpty(*path);
   return CgroupHome(std::move(*path));
 }
 
-Result<Cgroup> CgroupHome::Make(const std::string& name, const CgroupLimits& limits) const {
+Result<Cgroup> CgroupHome::Make(const std::string& name) const {
   const std::string path = path_ + "/" + name;
   if (mkdir(path.c_str(), 0755) != 0) return std::unexpected(Error("mkdir", path, errno));
   Result<UniqueFd> directory = OpenDirectory(path);
   if (!directory) {
     rmdir(path.c_str());
     return std::unexpected(directory.error());
-  }
-  if (auto set = SetLimits(directory->get(), limits); !set) {
-    rmdir(path.c_str());
-    return std::unexpected(set.error());
   }
   return Cgroup(path, std::move(*directory));
 }

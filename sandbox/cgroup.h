@@ -2,15 +2,16 @@
 // where somebody has delegated a part of the cgroup v2 tree to us.
 //
 //   Result<CgroupHome> home = CgroupHome::Open();           // once; moves us into a leaf beneath it
-//   Result<Cgroup> group = home->Make("call-7", {.memory_bytes = 1 << 30, .processes = 512});
+//   Result<Cgroup> group = home->Make("call-7");
 //   clone3(CLONE_INTO_CGROUP, group->directory())           // or group->Add(pid)
+//   group->Limit({.memory_bytes = 1 << 30, .processes = 512});
 //   group->Kill(); ... group->Remove();
-//   group->Exceeded()                                       // what was refused or killed, and why
+//   group->Usage()                                          // what was refused or killed, and why
 //
-// Delegated means (cgroup-v2, "Delegation"): the directory, its cgroup.procs and its
+// Delegated means (kernel, admin-guide/cgroup-v2, "Delegation"): the directory, its cgroup.procs and its
 // cgroup.subtree_control are ours to write. systemd does that for services and scopes with
-// `Delegate=`; what a terminal or a client starts lives in a scope that is root's, and there Open
-// fails with EACCES. Nothing uses it yet: enforcement.cc says what holds without.
+// `Delegate=`; what a terminal or a client starts lives in a scope that is root's (EACCES) or that
+// others live in too (EBUSY).
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +28,7 @@ namespace pa::sandbox {
 struct CgroupLimits {
   std::uint64_t memory_bytes = 0;  // with page cache, tmpfs and memfds; swap is not given at all
   std::uint64_t processes = 0;     // threads count too
-  std::uint64_t cpu_percent = 0;   // of one processor
+  std::uint64_t cpu_percent = 0;   // of one processor; needs the controller cpu, which may lack
 };
 
 struct CgroupUsage {
@@ -41,6 +42,8 @@ struct CgroupUsage {
 // grants no writing beneath /sys/fs/cgroup.
 class Cgroup {
  public:
+  // At once, whatever lives in it.
+  Result<void> Limit(const CgroupLimits& limits) const;
   int directory() const { return directory_.get(); }
   Result<void> Add(pid_t pid) const;
   // SIGKILL to everything in it at once, also to what forks on and to what is stopped. Linux 5.14;
@@ -61,12 +64,13 @@ class Cgroup {
 class CgroupHome {
  public:
   // The group in which we run. It must hold nobody but us, because a group with processes of its
-  // own gives its children no controllers: EBUSY. ENOENT: no cgroup v2 here. EACCES: not delegated
-  // to us. ENOTSUP: without one of the controllers cpu, memory and pids.
+  // own gives its children no controllers: EBUSY. ENOENT: no cgroup v2 here. EACCES, EROFS: not
+  // delegated to us. ENOTSUP: without the controllers memory and pids. After an error we are where we
+  // were. Groups that a run before left empty are removed.
   static Result<CgroupHome> Open();
 
   // A group of that name that was left behind by another run is EEXIST.
-  Result<Cgroup> Make(const std::string& name, const CgroupLimits& limits) const;
+  Result<Cgroup> Make(const std::string& name) const;
   const std::string& path() const { return path_; }
 
  private:

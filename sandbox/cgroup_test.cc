@@ -32,8 +32,9 @@ class CgroupTest : public testing::Test {
   }
 
   Cgroup Make(const CgroupLimits& limits) {
-    Result<Cgroup> group = home_->Make("test-" + std::to_string(getpid()), limits);
+    Result<Cgroup> group = home_->Make("call-" + std::to_string(getpid()));
     EXPECT_TRUE(group) << group.error().Message();
+    EXPECT_TRUE(group->Limit(limits));
     return std::move(group.value());
   }
 
@@ -174,7 +175,7 @@ TEST_F(CgroupTest, KillReachesWhoeverHidAndIsDeaf) {
 
 TEST_F(CgroupTest, ANameIsTakenOnce) {
   Cgroup group = Make({});
-  const Result<Cgroup> again = home_->Make("test-" + std::to_string(getpid()), {});
+  const Result<Cgroup> again = home_->Make("call-" + std::to_string(getpid()));
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().sys_errno, EEXIST);
   EXPECT_TRUE(group.Remove());

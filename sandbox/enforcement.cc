@@ -74,6 +74,11 @@ Protection AlsoByNetwork(const Facts& facts, Protection protection) {
   return AlsoBy(facts.own_network, "network namespace", std::move(protection));
 }
 
+Protection AlsoByGroup(const Facts& facts, const char* what, Protection protection) {
+  const bool there = facts.kernel.cgroup == KernelFeatures::Granted::kYes;
+  return AlsoBy(there, what, std::move(protection));
+}
+
 Protection BySeccomp(const Facts& facts, const char* name) {
   return facts.seccomp ? Enforced(name, "seccomp") : Promised(Not(name, kNoSeccomp));
 }
@@ -236,26 +241,31 @@ void AddLimits(const Facts& facts, Report& report) {
   const ResourceLimits& limits = facts.limits;
   report.push_back(Limit("wall_time", limits.wall_time_ms, Enforced("wall_time", "guardian")));
   report.push_back(Limit("cpu_time", limits.cpu_seconds,
-                         Partly("cpu_time", "guardian, rlimit",
-                                "each process by itself; a cgroup would count them together. "
-                                "wall_time bounds them all")));
+                         AlsoByGroup(facts, "cgroup",
+                                     Partly("cpu_time", "guardian, rlimit",
+                                            "each process by itself; a cgroup would count them "
+                                            "together. wall_time bounds them all"))));
   report.push_back(Limit(
       "memory", limits.memory_bytes,
-      Partly(
-          "memory", "guardian",
-          "the sum over the tree is sampled, so a command can exceed it for a moment, and memory "
-          "that is "
-          "not mapped (memfd, tmpfs) is not seen. A cgroup's memory.max would bound all of it")));
+      AlsoByGroup(
+          facts, "cgroup (memory.max)",
+          Partly("memory", "guardian",
+                 "the sum over the tree is sampled, so a command can exceed it for a moment, and "
+                 "memory that is not mapped (memfd, tmpfs) is not seen. A cgroup's memory.max "
+                 "would bound all of it"))));
   report.push_back(Limit(
       "processes", limits.processes,
-      AlsoBy(
-          facts.namespaces && !facts.kernel.root, "user namespace",
-          Partly("processes", facts.kernel.root ? "guardian" : "guardian, rlimit",
-                 facts.kernel.root
-                     ? "the guardian counts them now and then, and RLIMIT_NPROC does not bind "
-                       "root. A cgroup's pids.max would bound them at once"
-                     : "the guardian counts them now and then; RLIMIT_NPROC stops them at once "
-                       "but counts everything that the user runs. A cgroup's pids.max is exact"))));
+      AlsoByGroup(
+          facts, "cgroup (pids.max)",
+          AlsoBy(
+              facts.namespaces && !facts.kernel.root, "user namespace",
+              Partly("processes", facts.kernel.root ? "guardian" : "guardian, rlimit",
+                     facts.kernel.root
+                         ? "the guardian counts them now and then, and RLIMIT_NPROC does not bind "
+                           "root. A cgroup's pids.max would bound them at once"
+                         : "the guardian counts them now and then; RLIMIT_NPROC stops them at once "
+                           "but counts everything that the user runs. A cgroup's pids.max is "
+                           "exact")))));
   report.push_back(Limit("open_files", limits.open_files, Enforced("open_files", "rlimit")));
   report.push_back(Limit("file_size", limits.file_bytes, Enforced("file_size", "rlimit")));
 }

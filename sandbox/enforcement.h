@@ -24,9 +24,11 @@ struct KernelFeatures {
   // grant them to one executable and not to another.
   enum class Granted { kUnknown, kYes, kNo };
   Granted namespaces = Granted::kUnknown;
-  std::string no_namespaces;  // why, when kNo: `unshare "user namespace": EPERM`
+  std::string no_namespaces;           // why, when kNo: `unshare "user namespace": EPERM`
+  Granted cgroup = Granted::kUnknown;  // a part of the cgroup v2 tree, to whoever starts workers
+  std::string no_cgroup;               // why, when kNo
 };
-KernelFeatures ProbeKernel();  // all but the namespaces
+KernelFeatures ProbeKernel();  // all but the namespaces and the cgroup
 
 enum class Level { kEnforced, kPartly, kNot };
 const char* LevelName(Level level);        // "enforced", "partly", "not"

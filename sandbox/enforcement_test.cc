@@ -183,6 +183,20 @@ TEST(Enforcement, NoLimitNoProtection) {
   EXPECT_TRUE(report.Complete());
 }
 
+TEST(Enforcement, ACgroupBoundsTheWholeTree) {
+  KernelFeatures kernel = Kernel(7);
+  kernel.cgroup = KernelFeatures::Granted::kYes;
+  const Enforcement report = Assess({}, kLimits, kernel);
+  const Enforcement without = Assess({}, kLimits, Kernel(7));
+  for (const char* name : {"memory", "processes", "cpu_time"}) {
+    EXPECT_EQ(LevelOf(report, name), Level::kEnforced) << name;
+    EXPECT_NE(report.Find(name)->by.find("cgroup"), std::string::npos) << name;
+    EXPECT_NE(LevelOf(without, name), Level::kEnforced) << name;
+  }
+  EXPECT_EQ(LevelOf(report, "disk_space"), Level::kNot);
+  EXPECT_EQ(LevelOf(Assess({}, {}, kernel), "memory"), Level::kNot) << "no limit";
+}
+
 TEST(Enforcement, ThisKernel) {
   const KernelFeatures kernel = ProbeKernel();
   EXPECT_TRUE(kernel.seccomp_filter);

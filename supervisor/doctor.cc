@@ -39,10 +39,10 @@ const char* ColourOf(sandbox::Level level) {
   return kRed;
 }
 
-const char* NamespacesWord(const sandbox::KernelFeatures& kernel) {
+const char* GrantedWord(sandbox::KernelFeatures::Granted granted) {
   using Granted = sandbox::KernelFeatures::Granted;
-  if (kernel.namespaces == Granted::kUnknown) return "not tried";
-  return kernel.namespaces == Granted::kYes ? "yes" : "no";
+  if (granted == Granted::kUnknown) return "not tried";
+  return granted == Granted::kYes ? "yes" : "no";
 }
 
 std::string KernelLine(const sandbox::KernelFeatures& kernel) {
@@ -50,8 +50,11 @@ std::string KernelLine(const sandbox::KernelFeatures& kernel) {
       kernel.landlock_abi > 0
           ? fmt::format("Landlock ABI {}", kernel.landlock_abi)
           : fmt::format("NO Landlock ({})", strerrorname_np(kernel.landlock_errno));
-  return fmt::format("Linux {}, {}, seccomp {}, namespaces {}", kernel.release, landlock,
-                     kernel.seccomp_filter ? "yes" : "NO", NamespacesWord(kernel));
+  const std::string cgroup =
+      kernel.no_cgroup.empty() ? "" : fmt::format("\n  no cgroup: {}", kernel.no_cgroup);
+  return fmt::format("Linux {}, {}, seccomp {}, namespaces {}, delegated cgroup {}{}",
+                     kernel.release, landlock, kernel.seccomp_filter ? "yes" : "NO",
+                     GrantedWord(kernel.namespaces), GrantedWord(kernel.cgroup), cgroup);
 }
 
 void AppendProtections(const DoctorReport& report, const Painter& paint, std::string* out) {
@@ -135,8 +138,9 @@ std::string FormatDoctorJson(const DoctorReport& report) {
   const sandbox::KernelFeatures& kernel = report.enforcement.kernel;
   w.Key("kernel").BeginObject().Field("release", kernel.release);
   w.Field("landlock_abi", kernel.landlock_abi).Field("seccomp", kernel.seccomp_filter);
-  w.Field("namespaces", NamespacesWord(kernel));
-  w.Field("no_namespaces", kernel.no_namespaces).EndObject();
+  w.Field("namespaces", GrantedWord(kernel.namespaces));
+  w.Field("no_namespaces", kernel.no_namespaces);
+  w.Field("cgroup", GrantedWord(kernel.cgroup)).Field("no_cgroup", kernel.no_cgroup).EndObject();
   w.Key("protections").BeginArray();
   for (const sandbox::Protection& protection : report.enforcement.protections) {
     w.BeginObject().Field("name", protection.name);

@@ -109,8 +109,9 @@ Error LauncherError(const char* op, int code) {
   return {op, "worker launcher", code == ECONNRESET ? EPIPE : code};
 }
 
-Result<std::string> EncodeKind(const LaunchKind& kind) {
+Result<std::string> EncodeKind(const LaunchKind& kind, bool cgroups) {
   worker::LaunchSpec spec;
+  spec.cgroups = cgroups;
   if (kind.view != nullptr) {
     spec.namespaces = true;
     spec.network = kind.network;
@@ -135,8 +136,9 @@ bool IsSame(const LaunchKind& a, const LaunchKind& b) {
 
 }  // namespace
 
-Result<Launcher> Launcher::Start(const std::string& worker_path, const LaunchKind& kind) {
-  const Result<std::string> spec = EncodeKind(kind);
+Result<Launcher> Launcher::Start(const std::string& worker_path, const LaunchKind& kind,
+                                 CallGroups* groups) {
+  const Result<std::string> spec = EncodeKind(kind, groups != nullptr);
   if (!spec) return std::unexpected(spec.error());
   int fds[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
@@ -152,7 +154,7 @@ Result<Launcher> Launcher::Start(const std::string& worker_path, const LaunchKin
   }
   const Result<pid_t> pid = Spawn(worker_path, theirs.get());
   if (!pid) return std::unexpected(pid.error());
-  Launcher launcher(*pid, std::move(ours));
+  Launcher launcher(*pid, std::move(ours), groups);
   const Result<void> asked = launcher.Ask();
   if (!asked) return std::unexpected(asked.error());
   return launcher;
@@ -174,14 +176,25 @@ void Launcher::Kill() {
 }
 
 Result<void> Launcher::Ask() {
-  if (SendOrder(socket_.get(), {}) < 0) return std::unexpected(LauncherError("sendmsg", errno));
+  std::optional<CallGroup> group;
+  if (groups_ != nullptr) {
+    Result<CallGroup> made = groups_->Make();
+    if (!made) return std::unexpected(made.error());
+    group.emplace(std::move(*made));
+  }
+  const int directory = group ? group->cgroup().directory() : -1;
+  if (SendOrder(socket_.get(), std::span(&directory, group ? 1 : 0)) < 0) {
+    return std::unexpected(LauncherError("sendmsg", errno));
+  }
   owed_ = true;
+  owed_group_ = std::move(group);
   return {};
 }
 
 // Whatever comes, or does not come, nothing is owed any more.
 Result<void> Launcher::AwaitReply() {
   owed_ = false;
+  std::optional<CallGroup> group = std::exchange(owed_group_, std::nullopt);
   if (!Readable(socket_.get(), pid_ > 0 ? kPatienceMs : 0)) {
     Kill();
     return std::unexpected(LauncherError("poll", ETIMEDOUT));
@@ -202,7 +215,7 @@ Result<void> Launcher::AwaitReply() {
     KillAndReap(reply.pid);
     return std::unexpected(Error("recvmsg", "control", EMFILE));
   }
-  waiting_ = LaunchedWorker{reply.pid, std::move(control)};
+  waiting_ = LaunchedWorker{reply.pid, std::move(control), std::move(group)};
   return {};
 }
 
@@ -217,11 +230,18 @@ Result<void> Launcher::AwaitWorker() {
   return asked ? AwaitReply() : asked;
 }
 
-Result<LaunchedWorker> Launcher::Launch(std::span<const int> descriptors) {
+Result<LaunchedWorker> Launcher::Launch(std::span<const int> descriptors,
+                                        const sandbox::ResourceLimits& limits) {
   const Result<void> there = AwaitWorker();
   if (!there) return std::unexpected(there.error());
   LaunchedWorker worker = std::move(*waiting_);
   waiting_.reset();
+  const Result<void> limited =
+      worker.group ? worker.group->cgroup().Limit(GroupLimits(limits)) : Result<void>();
+  if (!limited) {
+    KillAndReap(worker.pid);
+    return std::unexpected(limited.error());
+  }
   if (SendOrder(worker.control.get(), descriptors) < 0 && !HasWord(worker.control.get())) {
     const int code = errno;
     KillAndReap(worker.pid);
@@ -244,18 +264,19 @@ Result<Launcher*> Launchers::Find(const LaunchKind& kind) {
     kept_.splice(kept_.begin(), kept_, found);
     return &kept_.front().launcher;
   }
-  Result<Launcher> started = Launcher::Start(worker_path_, kind);
+  Result<Launcher> started = Launcher::Start(worker_path_, kind, groups_);
   if (!started) return std::unexpected(started.error());
   if (kept_.size() == kMaxKept) kept_.pop_back();
   kept_.emplace_front(kind, std::move(*started));
   return &kept_.front().launcher;
 }
 
-Result<LaunchedWorker> Launchers::Launch(const LaunchKind& kind, std::span<const int> descriptors) {
+Result<LaunchedWorker> Launchers::Launch(const LaunchKind& kind, std::span<const int> descriptors,
+                                         const sandbox::ResourceLimits& limits) {
   for (int attempt = 0;; ++attempt) {
     const Result<Launcher*> launcher = Find(kind);
     if (!launcher) return std::unexpected(launcher.error());
-    Result<LaunchedWorker> worker = (*launcher)->Launch(descriptors);
+    Result<LaunchedWorker> worker = (*launcher)->Launch(descriptors, limits);
     if (worker) return worker;
     kept_.pop_front();  // whatever it is, the next one starts afresh
     on_lost_();

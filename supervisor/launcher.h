@@ -4,7 +4,7 @@
 //
 //   Launchers launchers(worker_path);
 //   Result<LaunchedWorker> worker =
-//       launchers.Launch({.program = program}, {in, out, err, spec, cwd, ruleset});
+//       launchers.Launch({.program = program}, {in, out, err, spec, cwd, ruleset}, limits);
 //
 // Whatever a launcher says or does not say, an error means that no worker is left that can run
 // anything: its descriptors hang up.
@@ -23,12 +23,14 @@
 #include "base/unique_fd.h"
 #include "sandbox/prepared.h"
 #include "sandbox/view_plan.h"
+#include "supervisor/call_groups.h"
 
 namespace pa {
 
 struct LaunchedWorker {
   pid_t pid = -1;    // ours to reap
   UniqueFd control;  // SOCK_SEQPACKET; its hang-up is the worker's end: nobody else holds it
+  std::optional<CallGroup> group;  // in which it lives, where there are any
 };
 
 // What workers of one launcher have in common: the program, which it has loaded; or namespaces with a
@@ -41,7 +43,9 @@ struct LaunchKind {
 
 class Launcher {
  public:
-  static Result<Launcher> Start(const std::string& worker_path, const LaunchKind& kind);
+  // `groups`: null, or open and there, and outlives the workers too.
+  static Result<Launcher> Start(const std::string& worker_path, const LaunchKind& kind,
+                                CallGroups* groups = nullptr);
   // Ends the launcher and the worker that waits; those that work live on.
   ~Launcher();
   Launcher(Launcher&& other) noexcept = default;
@@ -49,22 +53,26 @@ class Launcher {
 
   // `descriptors`: borrowed; those of a worker but for its control socket, in the order of their
   // numbers. EPIPE: there is no launcher any more, or its worker has ended before it could begin.
-  // Any error: this launcher is to be given up.
-  Result<LaunchedWorker> Launch(std::span<const int> descriptors);
+  // Any error: this launcher is to be given up. `limits`: of its group, if it has one.
+  Result<LaunchedWorker> Launch(std::span<const int> descriptors,
+                                const sandbox::ResourceLimits& limits = {});
   // Whether it is this launcher, or a worker of it that waits. Waits for a worker that is being
   // forked: it is a child of ours already.
   bool Contains(pid_t pid);
 
  private:
-  Launcher(pid_t pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
+  Launcher(pid_t pid, UniqueFd socket, CallGroups* groups)
+      : pid_(pid), socket_(std::move(socket)), groups_(groups) {}
   Result<void> Ask();
   Result<void> AwaitReply();
   Result<void> AwaitWorker();
   void Kill();
 
-  pid_t pid_;          // -1: dead and reaped
-  UniqueFd socket_;    // empty: moved from
+  pid_t pid_;        // -1: dead and reaped
+  UniqueFd socket_;  // empty: moved from
+  CallGroups* groups_;
   bool owed_ = false;  // we have asked for a worker and not heard of it
+  std::optional<CallGroup> owed_group_;
   std::optional<LaunchedWorker> waiting_;
 };
 
@@ -73,11 +81,12 @@ class Launchers {
   // `worker_path`: executable or script; absolute, or as execve takes it. `on_lost` hears of each
   // launcher that was given up: it may have forked somebody of whom we have not heard.
   explicit Launchers(
-      std::string worker_path, std::function<void()> on_lost = [] {})
-      : worker_path_(std::move(worker_path)), on_lost_(std::move(on_lost)) {}
+      std::string worker_path, std::function<void()> on_lost = [] {}, CallGroups* groups = nullptr)
+      : worker_path_(std::move(worker_path)), on_lost_(std::move(on_lost)), groups_(groups) {}
 
   // A launcher that is found dead is replaced.
-  Result<LaunchedWorker> Launch(const LaunchKind& kind, std::span<const int> descriptors);
+  Result<LaunchedWorker> Launch(const LaunchKind& kind, std::span<const int> descriptors,
+                                const sandbox::ResourceLimits& limits = {});
   bool Contains(pid_t pid);
 
  private:
@@ -89,6 +98,7 @@ class Launchers {
 
   std::string worker_path_;
   std::function<void()> on_lost_;
+  CallGroups* groups_;
   std::list<Kept> kept_;  // the most recently used first
 };
 

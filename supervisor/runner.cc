@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "policy/caches.h"
+#include "supervisor/call_groups.h"
 #include "supervisor/captured_output.h"
 #include "supervisor/log.h"
 #include "supervisor/orphans.h"
@@ -178,7 +179,7 @@ struct Runner::Impl {
       : loop(uv_loop),
         config(std::move(runner_config)),
         store(result_store),
-        launchers(std::in_place, config.worker_path, [this] { orphans.Kill(context->is_worker); }),
+        groups(std::in_place, uv_loop),
         departures(std::in_place, uv_loop),
         trash(std::in_place, uv_loop),
         guard(config.state_home),
@@ -206,12 +207,14 @@ struct Runner::Impl {
   RunningOptions Capture(const CommandPlan& plan, const policy::Allow& allow,
                          const policy::Limits& limits, const RunOptions& options);
   Task<Execution> Await(RunningCommand& command, CancelSource* cancel);
+  void Begin();
   void Idle();
 
   uv_loop_t* loop;
   RunnerConfig config;
   ResultStore& store;
-  std::optional<Launchers> launchers;  // this and the next two: until shutdown
+  std::optional<CallGroups> groups;  // this and the next three: until shutdown
+  std::optional<Launchers> launchers;
   std::optional<Departures> departures;
   std::optional<Trash> trash;
   ProtectedPathsGuard guard;
@@ -366,6 +369,20 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   co_return execution;
 }
 
+// With the first command: whoever runs none stays small, and where he is.
+void Runner::Impl::Begin() {
+  groups->Open();
+  launchers.emplace(
+      config.worker_path, [this] { orphans.Kill(context->is_worker); },
+      groups->there() ? &*groups : nullptr);
+  buffer.resize(kReadBytes);
+  const auto is_worker = [this](pid_t pid) {
+    if (launchers->Contains(pid) || departures->Contains(pid)) return true;
+    return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
+  };
+  context.emplace(loop, buffer, orphans, *departures, is_worker);
+}
+
 Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options,
                                       std::vector<sandbox::Mount> sealed) {
@@ -374,14 +391,7 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
   }
 
   orphans.Adopt();
-  if (!context) {
-    buffer.resize(kReadBytes);
-    const auto is_worker = [this](pid_t pid) {
-      if (launchers->Contains(pid) || departures->Contains(pid)) return true;
-      return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
-    };
-    context.emplace(loop, buffer, orphans, *departures, is_worker);
-  }
+  if (!context) Begin();
   Result<std::unique_ptr<Slot>> slot = AcquireSlot(plan, allow, policy);
   if (!slot) co_return Failed(slot.error());
   Result<SpawnedWorker> worker = Spawn(plan, allow, **slot, sealed);
@@ -420,6 +430,7 @@ Result<SpawnedWorker> Runner::Impl::Spawn(const CommandPlan& plan, const policy:
   order.cwd = plan.directory.fd();
   order.ruleset = slot.prepared.landlock_ruleset.get();
   if (plan.stdin_data) order.stdin_data = *plan.stdin_data;
+  order.limits = allow.limits();
   return SpawnWorker(*launchers, order);
 }
 
@@ -428,6 +439,7 @@ RunningOptions Runner::Impl::Capture(const CommandPlan& plan, const policy::Allo
   RunningOptions running;
   running.wall_time = milliseconds(allow.limits().wall_time_ms);
   running.grace = milliseconds(allow.limits().grace_ms);
+  running.cpu_time = std::chrono::seconds(allow.limits().cpu_seconds);
   running.sink = options.sink;
   running.delivery = options.delivery;
   if (!options.capture) return running;
@@ -473,6 +485,7 @@ void Runner::Impl::Idle() {
     trash.reset();
     departures.reset();
     launchers.reset();
+    groups.reset();
     slots.RemoveAll();
     std::exchange(shutdown_done, nullptr)();
   });
@@ -486,6 +499,11 @@ sandbox::KernelFeatures Runner::Kernel() const {
   if (impl_->namespaces_seen) kernel.namespaces = Granted::kYes;
   if (!impl_->no_namespaces.empty()) kernel.namespaces = Granted::kNo;
   kernel.no_namespaces = impl_->no_namespaces;
+  if (impl_->groups && impl_->groups->there()) kernel.cgroup = Granted::kYes;
+  if (impl_->groups && !impl_->groups->why_not().empty()) {
+    kernel.cgroup = Granted::kNo;
+    kernel.no_cgroup = impl_->groups->why_not();
+  }
   return kernel;
 }
 

@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <thread>
 #include <utility>
 
 namespace pa {
@@ -29,6 +31,9 @@ constexpr int kWidePipeBytes = 1 << 20;
 
 constexpr int kWaitsForDeath = 20;
 
+constexpr milliseconds kFirstCpuLook{500};
+constexpr milliseconds kNextCpuLook{100};
+
 }  // namespace
 
 RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
@@ -37,6 +42,7 @@ RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
       worker_(std::move(worker)),
       wall_time_(options.wall_time),
       grace_(options.grace),
+      cpu_time_(options.cpu_time),
       sink_(options.sink),
       delivery_(options.delivery),
       out_{Stream::kStdout, worker_.fds().out.get(), std::move(options.out), {}},
@@ -44,7 +50,8 @@ RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
       deadline_(context.loop),
       bulk_(context.loop),
       reap_(context.loop),
-      hunt_(context.loop) {}
+      hunt_(context.loop),
+      cpu_(context.loop) {}
 
 // The polls must go before the descriptors, which worker_ closes.
 RunningCommand::~RunningCommand() {
@@ -75,7 +82,22 @@ Result<void> RunningCommand::Start() {
   if (wall_time_.count() > 0) {
     deadline_.Start(wall_time_ + grace_ + kGuardianSlack, [this] { OnOverdue(); });
   }
+  if (cpu_time_.count() > 0 && fds.group) cpu_.Start(kFirstCpuLook, [this] { WatchCpuTime(); });
   return {};
+}
+
+// The guardian sees each process by itself, the cgroup all of them together. It cannot be used up before
+// all processors have worked on it.
+void RunningCommand::WatchCpuTime() {
+  const auto used = worker_.CpuTime();
+  if (settled_ || !used) return;
+  if (*used >= cpu_time_) {
+    worker_.Exceed(worker::Limit::kCpuTime);
+    return OnHangUp();
+  }
+  const auto left = std::chrono::duration_cast<milliseconds>(cpu_time_ - *used);
+  const milliseconds at_least = left / std::max(1u, std::thread::hardware_concurrency());
+  cpu_.Start(std::max(kNextCpuLook, at_least), [this] { WatchCpuTime(); });
 }
 
 void RunningCommand::Cancel() {
@@ -183,6 +205,7 @@ void RunningCommand::Resume(Pipe& pipe) {
 void RunningCommand::OnSettled() {
   if (std::exchange(settled_, true)) return;
   bulk_.Stop();
+  cpu_.Stop();
   for (Pipe* pipe : {&out_, &err_}) {
     if (delivery_ == Delivery::kInBulk && pipe->poll && !pipe->held) pipe->poll.Start();
   }

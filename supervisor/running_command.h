@@ -39,7 +39,8 @@ struct RunningContext {
 struct RunningOptions {
   std::chrono::milliseconds wall_time{0};  // 0: none
   std::chrono::milliseconds grace{0};
-  OutputSink* sink = nullptr;  // may be null
+  std::chrono::seconds cpu_time{0};  // of the whole tree, where it has a cgroup; 0: none
+  OutputSink* sink = nullptr;        // may be null
   Delivery delivery = Delivery::kLive;
   std::optional<CapturedOutput> out;  // nothing: output is not kept
   std::optional<CapturedOutput> err;
@@ -86,6 +87,7 @@ class RunningCommand {
   void StartDrainTime();
   void OnDrainTime();
   void OnOverdue();
+  void WatchCpuTime();
   void HuntOrphans();
   bool Over() const;
   void FinishIfDone();
@@ -95,6 +97,7 @@ class RunningCommand {
   WorkerProcess worker_;
   std::chrono::milliseconds wall_time_;
   std::chrono::milliseconds grace_;
+  std::chrono::seconds cpu_time_;
   OutputSink* sink_;
   Delivery delivery_;
   Pipe out_;
@@ -104,6 +107,7 @@ class RunningCommand {
   TimerHandle bulk_;
   TimerHandle reap_;
   TimerHandle hunt_;
+  TimerHandle cpu_;
   int hunts_ = 0;
   int waits_ = 0;
   bool hunting_ = false;

@@ -46,11 +46,11 @@ Result<SpawnedWorker> SpawnWorker(Launchers& launchers, const SpawnOrder& order)
   const std::array fds = {in->get(),   out->write.get(), err->write.get(),
                           spec->get(), order.cwd,        order.ruleset};
   const std::span<const int> all = fds;
-  Result<LaunchedWorker> worker =
-      launchers.Launch(order.launch, order.ruleset >= 0 ? all : all.first(all.size() - 1));
+  Result<LaunchedWorker> worker = launchers.Launch(
+      order.launch, order.ruleset >= 0 ? all : all.first(all.size() - 1), order.limits);
   if (!worker) return std::unexpected(worker.error());
   return SpawnedWorker{worker->pid, std::move(worker->control), std::move(out->read),
-                       std::move(err->read)};
+                       std::move(err->read), std::move(worker->group)};
 }
 
 }  // namespace pa

@@ -24,6 +24,7 @@ struct SpawnOrder {
   int cwd = -1;                                // borrowed
   int ruleset = -1;                            // borrowed; -1: none
   std::optional<std::string_view> stdin_data;  // nothing: /dev/null
+  sandbox::ResourceLimits limits;              // of its cgroup, where there are any
 };
 
 // Our side of a running worker.
@@ -32,6 +33,7 @@ struct SpawnedWorker {
   UniqueFd control;  // SOCK_SEQPACKET; its hang-up is the worker's end: nobody else holds it
   UniqueFd out;      // non-blocking, as the next
   UniqueFd err;
+  std::optional<CallGroup> group;  // in which it and its tree live, where there are any
 };
 
 // An error means that nothing runs and nothing is left open.

@@ -36,6 +36,15 @@ Outcome ToOutcome(EndReason reason) {
   return Outcome::kSetupFailed;
 }
 
+// A command that failed for want of what the policy limits has not failed by itself.
+void Name(worker::Limit limit, Execution& execution) {
+  if (limit == worker::Limit::kNone) return;
+  execution.outcome = Outcome::kLimitExceeded;
+  execution.limit = limit;
+  execution.warning.clear();
+  execution.failure.clear();
+}
+
 }  // namespace
 
 WorkerProcess::~WorkerProcess() {
@@ -123,6 +132,28 @@ void WorkerProcess::Kill(bool late) {
   killed_ = true;
   // Not reaped, so the number is still its own.
   if (!reaped_) kill(worker_.pid, SIGKILL);
+  if (worker_.group) (void)worker_.group->cgroup().Kill();
+}
+
+void WorkerProcess::Exceed(worker::Limit limit) {
+  exceeded_ = limit;
+  Kill(false);
+}
+
+std::optional<std::chrono::microseconds> WorkerProcess::CpuTime() const {
+  if (!worker_.group) return std::nullopt;
+  const Result<sandbox::CgroupUsage> usage = worker_.group->cgroup().Usage();
+  if (!usage) return std::nullopt;
+  return std::chrono::microseconds(usage->cpu_us);
+}
+
+// What the kernel refused or killed for, and the command or its guardian did not survive.
+worker::Limit WorkerProcess::ExceededInGroup() const {
+  if (exceeded_ != worker::Limit::kNone || !worker_.group) return exceeded_;
+  const Result<sandbox::CgroupUsage> usage = worker_.group->cgroup().Usage();
+  if (!usage) return worker::Limit::kNone;
+  if (usage->killed_for_memory > 0) return worker::Limit::kMemory;
+  return usage->refused_processes > 0 ? worker::Limit::kProcesses : worker::Limit::kNone;
 }
 
 Execution WorkerProcess::Describe() const {
@@ -137,6 +168,11 @@ Execution WorkerProcess::Describe() const {
   } else {
     DescribeSilence(execution);
   }
+  const bool failed = state_ != State::kSetupFailed && !execution.Succeeded();
+  const bool named = execution.outcome == Outcome::kLimitExceeded ||
+                     execution.outcome == Outcome::kTimedOut ||
+                     execution.outcome == Outcome::kCancelled;
+  if (failed && !named && !broken()) Name(ExceededInGroup(), execution);
   return execution;
 }
 

@@ -8,6 +8,8 @@
 //   Execution execution = worker.Describe();    // when settled and reaped
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "supervisor/execution.h"
@@ -34,6 +36,10 @@ class WorkerProcess {
   void Cancel();         // ends the tree politely; once
   void HangUp();         // the guardian kills the tree at once, and still reports
   void Kill(bool late);  // SIGKILL to the guardian itself. `late`: because its time is over
+  // Ends a tree that has used up what its cgroup counts.
+  void Exceed(worker::Limit limit);
+  // Of the whole tree, also of what has ended; nothing without a cgroup.
+  std::optional<std::chrono::microseconds> CpuTime() const;
 
   // The caller's to reap from now on.
   pid_t Release();
@@ -57,11 +63,13 @@ class WorkerProcess {
   void Break(std::string why);
   void DescribeEnd(Execution& execution) const;
   void DescribeSilence(Execution& execution) const;
+  worker::Limit ExceededInGroup() const;
 
   SpawnedWorker worker_;
   State state_ = State::kRunning;
   worker::WorkerStatus status_;  // the packet
   std::string broken_why_;
+  worker::Limit exceeded_ = worker::Limit::kNone;  // as we have seen
   bool cancelled_ = false;
   bool late_ = false;
   bool killed_ = false;  // by us

@@ -22,10 +22,26 @@ namespace {
 constexpr std::array kArriving = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO,
                                   kSpecFd,      kCwdFd,        kRulesetFd};
 
+// struct clone_args of <linux/sched.h> (clone3(2)), of which we fill in three.
+struct CloneArgs {
+  std::uint64_t flags;
+  std::uint64_t unused[9];
+  std::uint64_t cgroup;
+};
+constexpr std::uint64_t kCloneIntoCgroup = 1ull << 33;
+
 // The supervisor stays the parent, so that it alone waits for its workers. (clone(2): with CLONE_PARENT
-// the signal at the end is the one that we would send, SIGCHLD.)
-pid_t ForkSibling(std::uint64_t flags) {
-  const long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD | flags, 0, 0, 0, 0);
+// the signal at the end is the one that we would send, SIGCHLD.) To be made in a cgroup costs nothing; to
+// be moved into one makes the kernel wait for all processors.
+pid_t ForkSibling(std::uint64_t flags, int cgroup) {
+  long pid = -1;
+  if (cgroup >= 0) {
+    const CloneArgs args{
+        CLONE_PARENT | kCloneIntoCgroup | flags, {}, static_cast<std::uint64_t>(cgroup)};
+    pid = syscall(SYS_clone3, &args, sizeof(args));
+  } else {
+    pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD | flags, 0, 0, 0, 0);
+  }
   return static_cast<pid_t>(pid < 0 ? -errno : pid);
 }
 
@@ -72,14 +88,16 @@ SysResult<std::span<const char>> LaunchSocket::ReceiveSpec(std::span<char> buffe
 
 bool LaunchSocket::ForkOne(std::uint64_t flags) {
   LaunchOrder order;
-  const ssize_t got = recv(fd_.get(), &order, sizeof(order), 0);
-  if (got != sizeof(order) || order.magic != kLaunchMagic) {
+  const ReceivedPacket packet = ReceivePacket(fd_.get(), AsWritableBytes(order), 0);
+  if (packet.size != sizeof(order) || packet.cut || packet.count > 1 ||
+      order.magic != kLaunchMagic) {
     fd_.reset();
     return false;
   }
+  const int cgroup = packet.count == 1 ? packet.descriptors[0] : -1;
   int ends[2] = {-1, -1};
   const bool paired = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0;
-  const pid_t pid = paired ? ForkSibling(flags) : -errno;
+  const pid_t pid = paired ? ForkSibling(flags, cgroup) : -errno;
   if (pid == 0) {
     // Neither end of another's may stay open here: its hang-up tells of an end.
     fd_.reset();
@@ -87,6 +105,8 @@ bool LaunchSocket::ForkOne(std::uint64_t flags) {
     syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
     return true;
   }
+  // Before the reply: who orders from a worker that is gone must see that nobody holds its end.
+  close(ends[1]);
   const bool replied = Reply(fd_.get(), pid, ends[0]);
   syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
   if (!replied) fd_.reset();

@@ -1,7 +1,7 @@
 // LaunchSocket: a launcher's end of the socket by which the supervisor asks for workers.
 //
 //   supervisor -> launcher   kLaunchMagic, then what all its workers have in common (LaunchSpec)
-//   supervisor -> launcher   LaunchOrder
+//   supervisor -> launcher   LaunchOrder, maybe with a cgroup's directory as SCM_RIGHTS
 //   launcher -> supervisor   LaunchReply with the supervisor's end of the worker's control socket as
 //                            SCM_RIGHTS; without it when it could not be sent
 //   supervisor -> worker     LaunchOrder on that socket, with the other descriptors of

@@ -85,6 +85,9 @@ SysResult<void> LoadProgram(std::string_view program) {
   return sandbox::LoadSeccomp(program);
 }
 
+// It refuses clone3, without which nobody is made in a cgroup: then each worker loads it ahead.
+bool LoadsProgram(const LaunchView& spec) { return !spec.cgroups; }
+
 bool Prepare(Launcher& launcher) {
   // Both before anything may fail, so that the supervisor can be told. The first of all, so that
   // nothing below can meet a descriptor that it does not know.
@@ -102,7 +105,8 @@ bool Prepare(Launcher& launcher) {
          (!HasNamespaces(spec) ||
           Take(outcome, Step::kNamespaces, [&] { return EnterNamespaces(spec); })) &&
          // Last, because it may refuse what the steps before it needed.
-         Take(outcome, Step::kSeccomp, [&] { return LoadProgram(spec.seccomp_program); });
+         (!LoadsProgram(spec) ||
+          Take(outcome, Step::kSeccomp, [&] { return LoadProgram(spec.seccomp_program); }));
 }
 
 std::uint64_t NamespacesOf(const LaunchView& spec) {
@@ -125,7 +129,9 @@ SysResult<void> PrepareAhead() {
 int BecomeWorker(const LaunchView& spec) {
   Outcome outcome;
   const bool ready =
-      !HasNamespaces(spec) || Take(outcome, Step::kNamespaces, [] { return PrepareAhead(); });
+      (!HasNamespaces(spec) || Take(outcome, Step::kNamespaces, [] { return PrepareAhead(); })) &&
+      (LoadsProgram(spec) ||
+       Take(outcome, Step::kSeccomp, [&] { return LoadProgram(spec.seccomp_program); }));
   if (!AwaitOrder()) return 0;
   SetName("pa-worker");
   if (!ready) {

@@ -9,9 +9,9 @@ namespace pa::worker {
 
 // A launcher's only descriptor at its start (worker/launch_socket.h).
 inline constexpr int kLauncherFd = 3;
-inline constexpr std::uint32_t kLaunchMagic = 0x70614c03;  // 'paL', version 3
+inline constexpr std::uint32_t kLaunchMagic = 0x70614c04;  // 'paL', version 4
 
-// To a launcher: fork a worker. To that worker: begin.
+// To a launcher: fork a worker; with a descriptor, into that cgroup. To that worker: begin.
 struct LaunchOrder {
   std::uint32_t magic = kLaunchMagic;
 };

@@ -46,6 +46,7 @@ Result<WorkerSpec> DecodeSpec(std::string_view bytes);
 // The order for a launcher: what all its workers have in common.
 struct LaunchSpec {
   std::string seccomp_program;  // "": each worker loads the one of its spec
+  bool cgroups = false;         // one for each worker, which comes with the order to fork it
   // User, mount, pid, ipc and uts namespaces for each worker, and one for the network, unless it is
   // kFull.
   bool namespaces = false;

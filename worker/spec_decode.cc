@@ -59,6 +59,7 @@ Result<LaunchSpec> DecodeLaunch(std::string_view bytes) {
   const auto view = ParseLaunch(bytes, {arena.get(), arena_bytes});
   if (!view) return std::unexpected(Error(view.error()));
   return LaunchSpec{.seccomp_program = std::string(view->seccomp_program),
+                    .cgroups = view->cgroups,
                     .namespaces = view->namespaces,
                     .network = view->network,
                     .view = Owned(view->view)};

@@ -219,7 +219,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"size", [](WorkerSpec& s) { s.argv.push_back(std::string(kMaxSpecBytes, 'x')); }}));
 
 TEST(LaunchSpecTest, WhatIsEncodedIsDecodedUnchanged) {
-  const LaunchSpec with_program{.seccomp_program = std::string(16, 'x'), .view = {}};
+  const LaunchSpec with_program{
+      .seccomp_program = std::string(16, 'x'), .cgroups = true, .view = {}};
   const LaunchSpec with_view{.seccomp_program = "",
                              .namespaces = true,
                              .network = sandbox::Network::kLoopback,

@@ -52,6 +52,7 @@ struct SpecView {
 
 struct LaunchView {
   std::string_view seccomp_program;
+  bool cgroups = false;
   bool namespaces = false;
   sandbox::Network network = sandbox::Network::kNone;
   std::span<const sandbox::MountView> view;

@@ -60,6 +60,7 @@ constexpr bool VisitSpec(Io& io, Spec& spec) {
 template <typename Io, typename Spec>
 constexpr bool VisitLaunch(Io& io, Spec& spec) {
   return io.Blob("seccomp_program", spec.seccomp_program) &&  //
+         io.Flag("cgroups", spec.cgroups) &&                  //
          io.Flag("namespaces", spec.namespaces) &&            //
          io.Enum("network", spec.network, 0, 2) &&            //
          io.Mounts("view", spec.view);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 #include <string>
 
 #include "tests/support/processes.h"
@@ -14,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMakefile =
-    ".PHONY: hello fork memory fill files deep many burn\n"
+    ".PHONY: hello fork memory memfd fill files deep many burn burners\n"
     "hello:\n\t@echo hi\n"
     "fork:\n\t@./bomb fork 8\n"
     "memory:\n\t@./bomb memory 600\n"
@@ -22,6 +23,8 @@ constexpr std::string_view kMakefile =
     "files:\n\t@./bomb files 1000\n"
     "deep:\n\t@./bomb deep 1000\n"  // disks that take milliseconds to remove one have been seen
     "many:\n\t@./bomb many 100000\n"
+    "memfd:\n\t@./bomb memfd 600\n"
+    "burners:\n\t@for i in 1 2 3 4 5 6 7 8; do ./bomb burn 300; done\n"
     "burn:\n\t@while :; do :; done; true\n";
 
 // A directory that could not be emptied in time is taken away, maybe while we look.
@@ -85,6 +88,50 @@ class CpuLimit : public Limits {
 
 // Of a process that make starts: it is told from a recipe that fails.
 TEST_F(CpuLimit, CpuTime) { ExpectExceeded("burn", "cpu_time"); }
+
+// Where a cgroup is delegated to the server, which one alone can be: no test of make test's.
+void SkipWithoutCgroup() {
+  const ProgramResult doctor =
+      RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"}});
+  const Json report = Json::parse(doctor.output, nullptr, false);
+  ASSERT_TRUE(report.is_object()) << doctor.output << doctor.errors;
+  if (report["kernel"]["cgroup"] != "yes")
+    GTEST_SKIP() << "no cgroup v2 is delegated to the server";
+}
+
+class InCgroup : public Limits {
+ protected:
+  void SetUp() override { SkipWithoutCgroup(); }
+  // Of the server's calls, also of those that have ended.
+  std::size_t Groups() const {
+    std::string own;
+    std::getline(std::ifstream("/proc/" + std::to_string(client_->pid()) + "/cgroup"), own);
+    const fs::path home = fs::path("/sys/fs/cgroup" + own.substr(own.rfind(':') + 1)).parent_path();
+    std::size_t groups = 0;
+    for (const auto& entry : fs::directory_iterator(home)) {
+      groups += entry.path().filename().string().starts_with("call-") ? 1 : 0;
+    }
+    return groups;
+  }
+};
+
+TEST_F(InCgroup, MemoryThatNobodyMaps) { ExpectExceeded("memfd", "memory"); }
+TEST_F(InCgroup, MemoryAtOnce) { ExpectExceeded("memory", "memory"); }
+TEST_F(InCgroup, ProcessesOfRootToo) { ExpectExceeded("fork", "processes"); }
+
+// What waits for its call has one, and nobody else.
+TEST_F(InCgroup, GroupsGoWithTheirCalls) {
+  ExpectExceeded("fork", "processes");
+  EXPECT_TRUE(Eventually([&] { return Groups() <= 2; })) << Groups();
+  EXPECT_GE(Groups(), 1u);
+}
+
+class CpuLimitInCgroup : public CpuLimit {
+ protected:
+  void SetUp() override { SkipWithoutCgroup(); }
+};
+
+TEST_F(CpuLimitInCgroup, OfAllProcessesTogether) { ExpectExceeded("burners", "cpu_time"); }
 
 TEST_F(Limits, FileSize) {
   const Json result = Result("fill");

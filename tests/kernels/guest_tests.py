@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 
-TESTS = ["demo", "sandbox", "worker", "escapes", "integration/explain"]
+TESTS = ["demo", "sandbox", "worker", "escapes", "integration/explain", "integration/limits"]
 PROGRAMS = ["supervisor/project-actions", "supervisor/project-actions-masked"] + [
     "worker/project-actions-worker" + kind for kind in ("", "-faults", "-unconfined")
 ]

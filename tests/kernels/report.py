@@ -7,16 +7,18 @@ comparisons made here.
 """
 
 import collections
+import itertools
 import json
 import pathlib
 import re
 import sys
 
 USERS = ["root", "daemon"]
+TIERS = {"0": "doctor0", "1": "doctor"}  # the step that reports of it
 BLOCK = re.compile(r"^@@ begin (\w+) (\w+) ([\d.]+)$(.*?)^@@ end \1 \2 (\d+) ([\d.]+)$", re.M | re.S)
 CASES = re.compile(r"^\[  (PASSED|FAILED)  \] (\d+) tests?", re.M)
 FAILED = re.compile(r"^\[  FAILED  \] (\S+).*\(\d+ ms\)$", re.M)
-CGROUP = re.compile(r"^\[       OK \] CgroupTest\.", re.M)
+CGROUP = re.compile(r"^\[       OK \] (CgroupTest|\w*InCgroup)\.", re.M)
 SKIPPED = re.compile(r"^.*: Skipped\n(.*)\n\[  SKIPPED \]", re.M)
 
 
@@ -26,7 +28,7 @@ class Guest:
         self.seconds = seconds.read_text().strip() if seconds.exists() else "?"
         self.name, self.abi = name, int(abi)
         self.steps = {}  # as whom each is made
-        for step in ["doctor", "doctor_text", *steps.split(",")]:
+        for step in ["doctor", "doctor0", "doctor_text", *steps.split(",")]:
             step, _, user = step.partition(":")
             self.steps[step] = [user] if user else USERS
         self.passed, self.failures, self.skips, self.blocks = 0, [], [], {}
@@ -56,44 +58,56 @@ class Guest:
                 if (step, user) not in self.blocks:
                     self.failures.append(f"{step} as {user} did not end")
         for user in USERS:
-            self.judge_doctor(user)
+            for tier in TIERS:
+                self.judge_doctor(tier, user)
+            if self.abi > 0:
+                self.judge_tier1(user)
         for step, users in self.steps.items():
             for user in users:
                 if not step.startswith("doctor"):
                     self.judge_step(step, user)
-        if "sandbox" in self.steps:
+        if "limits_cgroup" in self.steps:
             for user in USERS:
-                self.check(self.cgroup(user), f"cgroup v2 as {user}: none was delegated, so nothing was seen")
+                for step in ["cgroup" if user == "daemon" else "sandbox", "limits_cgroup"]:
+                    seen = self.cgroup(step, user)
+                    self.check(seen, f"{step} as {user}: no cgroup v2 was delegated, so nothing was seen")
         if self.abi > 0 and all(("escapes", user) in self.blocks for user in USERS):
             self.compare()
 
-    def doctor(self, user):
-        out = self.blocks.get(("doctor", user), ("", 0, 0))[0].strip()
+    def doctor(self, tier, user):
+        out = self.blocks.get((TIERS[tier], user), ("", 0, 0))[0].strip()
         try:
             return json.loads(out.splitlines()[-1])
         except (ValueError, IndexError):
             return None
 
-    def levels(self, user):
-        report = self.doctor(user) or {"protections": []}
+    def levels(self, tier, user):
+        report = self.doctor(tier, user) or {"protections": []}
         return {entry["name"]: entry["level"] for entry in report["protections"]}
 
-    def judge_doctor(self, user):
-        report = self.doctor(user)
+    def judge_tier1(self, user):
+        """Debian's kernels grant namespaces to everybody."""
+        for tier, expected in [("0", "no"), ("1", "yes")]:
+            granted = (self.doctor(tier, user) or {"kernel": {"namespaces": "?"}})["kernel"]["namespaces"]
+            self.check(granted == expected, f"{TIERS[tier]} as {user}: namespaces {granted}, not {expected}")
+
+    def judge_doctor(self, tier, user):
+        report = self.doctor(tier, user)
         if report is None:
-            self.failures.append(f"doctor as {user} gave no report")
+            self.failures.append(f"{TIERS[tier]} as {user} gave no report")
             return
         abi = report["kernel"]["landlock_abi"]
-        self.check(abi == self.abi, f"doctor as {user} sees Landlock ABI {abi}, not {self.abi}")
-        # In full from the ABI on that scopes signals.
-        status = self.blocks["doctor", user][1]
-        self.check((status == 0) == (self.abi >= 6) == report["complete"], f"doctor as {user}: exit status {status}")
+        self.check(abi == self.abi, f"{TIERS[tier]} as {user} sees Landlock ABI {abi}, not {self.abi}")
+        # In full from the ABI on that scopes signals, or with a pid namespace.
+        status = self.blocks[TIERS[tier], user][1]
+        full = self.abi >= 6 or (tier == "1" and self.abi > 0)
+        self.check((status == 0) == full == report["complete"], f"{TIERS[tier]} as {user}: exit status {status}")
         allowed = report["probe"]["allowed"]
-        self.check(not allowed, f"doctor's probe as {user} got through: {allowed}")
+        self.check(not allowed, f"{TIERS[tier]}'s probe as {user} got through: {allowed}")
         if self.abi > 0:
             return
         text = self.blocks.get(("doctor_text", user), ("", 0, 0))[0]
-        levels = self.levels(user)
+        levels = self.levels(tier, user)
         for said in ["NO Landlock", "can NOT be enforced", "do not run"]:
             self.check(said in text, f"doctor as {user} does not say: {said}")
         for name in ["file_read", "file_write", "process_memory"]:
@@ -114,7 +128,7 @@ class Guest:
         self.check((status == 0) == (not failed), f"{step} as {user}: exit status {status}")
 
     def attempts(self, user):
-        """(attempt, protection, did it escape) of each that was made in the sandbox."""
+        """(attempt, tier, protection, did it escape) of each that was made in the sandbox."""
         out = self.blocks.get(("escapes", user), ("", 0, 0))[0]
         report = out.partition("\n@@ report\n")[2]
         if not report:
@@ -122,7 +136,7 @@ class Guest:
             return []
         cases = [case for suite in json.loads(report)["testsuites"] for case in suite["testsuite"]]
         return [
-            (case["name"].rpartition("/")[2], case["protection"], case["escaped"] == "yes")
+            (case["name"].rpartition("/")[2], case["tier"], case["protection"], case["escaped"] == "yes")
             for case in cases
             if "escaped" in case
         ]
@@ -131,21 +145,22 @@ class Guest:
         """What doctor calls enforced stopped everybody; what it calls `not` let somebody through."""
         seen = {}
         for user in USERS:
-            for attempt, protection, escaped in self.attempts(user):
-                seen.setdefault(protection, []).append(escaped)
-                level = self.levels(user).get(protection)
+            for attempt, tier, protection, escaped in self.attempts(user):
+                seen.setdefault((tier, protection), []).append(escaped)
+                level = self.levels(tier, user).get(protection)
                 if level == "enforced":
-                    self.check(not escaped, f"doctor oversells {protection}: {attempt} as {user} escaped")
-        for user in USERS:
-            for protection, level in self.levels(user).items():
-                tried = seen.get(protection, [])
-                self.check(tried, f"nothing was tried against {protection}")
+                    self.check(
+                        not escaped, f"{TIERS[tier]} oversells {protection}: {attempt} as {user} escaped"
+                    )
+        for tier, user in itertools.product(TIERS, USERS):
+            for protection, level in self.levels(tier, user).items():
+                tried = seen.get((tier, protection), [])
+                self.check(tried, f"nothing was tried against {protection} in tier {tier}")
                 if level == "not":
-                    self.check(any(tried), f"doctor as {user} undersells {protection}: nothing escaped")
+                    self.check(any(tried), f"{TIERS[tier]} as {user} undersells {protection}: nothing escaped")
 
-    def cgroup(self, user):
-        steps = [step for step in ("sandbox", "cgroup") if (step, user) in self.blocks]
-        return sum(len(CGROUP.findall(self.blocks[step, user][0])) for step in steps)
+    def cgroup(self, step, user):
+        return len(CGROUP.findall(self.blocks.get((step, user), ("", 0, 0))[0]))
 
     def cell(self, step, user):
         """passed/failed/skipped."""
@@ -163,25 +178,24 @@ class Guest:
         return " ".join(self.cell(step, user) for user in self.steps.get(step, [])) or "-"
 
     def summary(self):
-        levels = self.levels("daemon")
+        levels = self.levels("1", "daemon")
         counts = [sum(level == kind for level in levels.values()) for kind in ("enforced", "partly", "not")]
         return "%d + %d, not %d" % tuple(counts) if levels else "?"
 
     def row(self):
         if self.missing:
             return [self.name, self.missing]
-        landlock = str((self.doctor("daemon") or {}).get("kernel", {}).get("landlock_abi", "?"))
+        landlock = str((self.doctor("1", "daemon") or {}).get("kernel", {}).get("landlock_abi", "?"))
         row = [self.name, self.release, landlock if landlock != "0" else "none", self.summary()]
         tried = "escapes" if "escapes" in self.steps else "refusals"
         row += [self.cell(tried, user) for user in USERS]
         row += [self.both(step) for step in ("sandbox", "worker")]
-        row.append(" ".join(str(self.cgroup(user)) for user in USERS) if "sandbox" in self.steps else "-")
-        row.append(self.both("explain").replace("1/0/0", "500"))
-        row.append(self.both("demo"))
+        row += [self.both(step) for step in ("limits", "limits_cgroup")]
+        row += [self.both(step) for step in ("explain", "demo")]
         return row + [self.seconds]
 
 
-HEADER = ["guest", "kernel", "Landlock", "doctor", "escapes: root", "daemon", "sandbox", "worker", "cgroup", "explain", "demo", "s"]
+HEADER = ["guest", "kernel", "Landlock", "doctor", "escapes: root", "daemon", "sandbox", "worker", "limits", "in cgroup", "explain", "demo", "s"]
 
 
 def print_table(rows):

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import json
 import pathlib
 import tempfile
@@ -11,30 +12,35 @@ import report
 OPEN_BELOW = {"signals": 6, "file_metadata": 99}
 
 
-def doctor(abi, level=None):
-    levels = {"file_read": "enforced", "signals": "partly" if abi < 6 else "enforced", "file_metadata": "not"}
+def doctor(abi, tier, level=None, namespaces=None):
+    full = abi >= 6 or tier == 1
+    levels = {"file_read": "enforced", "signals": "enforced" if full else "partly", "file_metadata": "not"}
     if abi == 0:
         levels = {"file_read": "not", "file_write": "not", "process_memory": "not"}
     levels |= level or {}
     protections = [{"name": name, "level": value} for name, value in levels.items()]
-    kernel = {"landlock_abi": abi}
-    return {"complete": abi >= 6, "kernel": kernel, "protections": protections, "probe": {"allowed": []}}
+    kernel = {"landlock_abi": abi, "namespaces": namespaces or ("yes" if tier else "no")}
+    return {"complete": full and abi > 0, "kernel": kernel, "protections": protections, "probe": {"allowed": []}}
 
 
 def escapes(abi, escaped=None):
     cases = []
-    for protection in ["file_read", "signals", "file_metadata"]:
-        through = (escaped or {}).get(protection, abi < OPEN_BELOW.get(protection, 0))
+    for tier, protection in itertools.product([0, 1], ["file_read", "signals", "file_metadata"]):
+        closed = OPEN_BELOW.get(protection, 0) if tier == 0 or protection == "file_metadata" else 0
+        through = (escaped or {}).get(protection, abi < closed)
         name = f"IsContained/{protection.title()}"
-        cases.append({"name": name, "protection": protection, "escaped": "yes" if through else "no"})
+        said = {"tier": str(tier), "protection": protection, "escaped": "yes" if through else "no"}
+        cases.append({"name": name} | said)
     text = {"testsuites": [{"testsuite": cases}]}
     return "[  PASSED  ] 3 tests.\n\n@@ report\n" + json.dumps(text, indent=1)
 
 
-def log(abi, level=None, escaped=None, refusals="[  PASSED  ] 9 tests.", text=None, done=True):
-    status = 0 if abi >= 6 else 1
+def log(abi, level=None, escaped=None, refusals="[  PASSED  ] 9 tests.", text=None, done=True, namespaces=None):
     said = text or "NO Landlock. The default policy can NOT be enforced in full. Commands do not run."
-    steps = {"doctor": (json.dumps(doctor(abi, level)), status), "doctor_text": (said, status)}
+    steps = {"doctor_text": (said, 0)}
+    for step, tier in [("doctor0", 0), ("doctor", 1)]:
+        report = doctor(abi, tier, level, namespaces)
+        steps[step] = (json.dumps(report), 0 if report["complete"] else 1)
     if abi > 0:
         steps["escapes"] = (escapes(abi, escaped), 0)
     else:
@@ -71,9 +77,10 @@ expect("a good guest", judged(10, log(10)))
 expect("a good guest before scopes", judged(2, log(2)))
 expect("a good guest without Landlock", judged(0, log(0)))
 expect("another ABI", judged(9, log(10)), "sees Landlock ABI 10, not 9")
-expect("an escape", judged(10, log(10, escaped={"file_read": True})), "oversells file_read: File_Read as root")
+expect("an escape", judged(10, log(10, escaped={"file_read": True})), "doctor0 oversells file_read: File_Read as root")
 expect("too modest", judged(10, log(10, escaped={"file_metadata": False})), "undersells file_metadata")
-expect("unproven", judged(10, log(10, level={"mounts": "enforced"})), "nothing was tried against mounts")
+expect("no namespaces", judged(10, log(10, namespaces="no")), "doctor as root: namespaces no, not yes")
+expect("unproven", judged(10, log(10, level={"mounts": "enforced"})), "nothing was tried against mounts in tier 0")
 expect("a claim without Landlock", judged(0, log(0, level={"file_read": "enforced"})), "calls file_read enforced")
 expect("silence", judged(0, log(0, text="all is well")), "does not say: NO Landlock")
 expect("something ran", judged(0, log(0, refusals="[  FAILED  ] a.B (1 ms)\n[  PASSED  ] 8 tests.\n[  FAILED  ] 1 test")), "refusals as root: a.B")

@@ -18,7 +18,7 @@ longest=7200
 # see there: on a kernel without Landlock, nothing may run. What has no kernel of Debian's is masked. STEPS
 # are those of init.sh, each as root and as an ordinary user, or as one of them: the unit tests become
 # nobody by themselves where that makes a difference.
-all=demo,sandbox:root,cgroup:daemon,worker:root,escapes,explain
+all=demo,sandbox:root,cgroup:daemon,worker:root,limits,limits_cgroup,escapes,explain
 known() {
   cat <<END
 5.10 5.10 0 refusals
@@ -51,7 +51,7 @@ boot() { # GUEST SERIES STEPS KERNEL-COMMAND-LINE
     -cpu max -smp 1 -m 2048 \
     -nodefaults -no-reboot -display none -monitor none -kernel "$results/vmlinuz-$series" -initrd "$results/initrd" \
     -serial "file:$results/$name.console" -serial "file:$results/$name.log" \
-    -append "console=ttyS0 quiet panic=-1 $quick PA_STEPS=doctor,doctor_text,$steps $*" \
+    -append "console=ttyS0 quiet panic=-1 $quick PA_STEPS=doctor,doctor0,doctor_text,$steps $*" \
     >"$results/$name.qemu" 2>&1 </dev/null &
   local guest=$! began=$SECONDS
   trap 'kill $guest' TERM

@@ -1,17 +1,21 @@
 // bomb KIND N: what a hostile or broken command does to a machine, up to N and no further.
 //   fork N      a tree of processes, N deep, two children each, all of which stay
 //   memory N    touches N MiB and stays
+//   memfd N     writes N MiB into files that are memory, 8 MiB each, and stays
+//   burn N      uses N ms of processor time
 //   fill N      writes N MiB into the file `filled`
 //   files N     opens N files, prints how many it got
 //   deep N      directories within directories in $TMPDIR
 //   many N      files in $TMPDIR
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 namespace {
@@ -39,11 +43,28 @@ int Memory(long mebibytes) {
   Stay();
 }
 
-int Fill(long mebibytes) {
-  const int fd = open("filled", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+int Write(int fd, long mebibytes) {
   const std::string block(1u << 20, 'x');
   for (long i = 0; i < mebibytes; ++i) {
     if (write(fd, block.data(), block.size()) < 0) return 1;
+  }
+  return 0;
+}
+
+int Fill(long mebibytes) {
+  return Write(open("filled", O_CREAT | O_WRONLY | O_CLOEXEC, 0600), mebibytes);
+}
+
+int Memfd(long mebibytes) {
+  for (; mebibytes > 0; mebibytes -= 8) {
+    if (Write(memfd_create("bomb", MFD_CLOEXEC), 8) != 0) return 1;
+  }
+  Stay();
+}
+
+int Burn(long milliseconds) {
+  const clock_t end = clock() + milliseconds * (CLOCKS_PER_SEC / 1000);
+  while (clock() < end) {
   }
   return 0;
 }
@@ -84,6 +105,8 @@ int main(int argc, char** argv) {
   const long n = std::atol(argv[2]);
   if (kind == "fork") return Fork(n);
   if (kind == "memory") return Memory(n);
+  if (kind == "memfd") return Memfd(n);
+  if (kind == "burn") return Burn(n);
   if (kind == "fill") return Fill(n);
   if (kind == "files") return Files(n);
   if (kind == "deep") return Deep(n);

@@ -13,7 +13,7 @@ BEGIN {
   allow["worker"] = "^(worker|sandbox|base)/"
   allow["policy"] = "^(policy|sandbox|base)/"
   allow["supervisor"] = "^(supervisor|policy|base)/|^worker/(spec|status|probe)\\.h$|" \
-    "^sandbox/(confinement|enforcement|prepared|view_plan)\\.h$"
+    "^sandbox/(cgroup|confinement|enforcement|prepared|view_plan)\\.h$"
 
   # A library is included by one file, so that its exceptions end there and it can be replaced there.
   only["^simdjson"] = "^base/json_reader\\.cc$"
