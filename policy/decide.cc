@@ -56,6 +56,7 @@ sandbox::ResourceLimits LimitsFor(const Policy& policy, const ActionRequest& req
       static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(limits.cpu_time).count());
   out.memory_bytes = limits.memory;
   out.processes = limits.processes;
+  out.cpus = limits.cpus == kAllCpus ? 0 : limits.cpus;
   out.open_files = limits.open_files;
   out.file_bytes = limits.file_size;
   out.wall_time_ms = static_cast<std::uint64_t>(wall.count());

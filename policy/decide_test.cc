@@ -115,7 +115,8 @@ TEST_F(DecideTest, RulesAboutAToolHoldForProjectActionsToo) {
 
 TEST_F(DecideTest, ATimeoutShortensTheWallTimeOnly) {
   User(
-      "limits: {wall_time: 10s, cpu_time: 1500ms, memory: 1GiB, processes: 7, open_files: 99, "
+      "limits: {wall_time: 10s, cpu_time: 1500ms, memory: 1GiB, processes: 7, cpus: 2, open_files: "
+      "99, "
       "file_size: 5MiB}");
   ActionRequest request = Call("make", "test");
   EXPECT_EQ(Allowed(request).limits().wall_time_ms, 10'000u);
@@ -129,6 +130,7 @@ TEST_F(DecideTest, ATimeoutShortensTheWallTimeOnly) {
   EXPECT_EQ(limits.cpu_seconds, 2u);  // whole seconds, rounded up
   EXPECT_EQ(limits.memory_bytes, 1u << 30);
   EXPECT_EQ(limits.processes, 7u);
+  EXPECT_EQ(limits.cpus, 2u);
   EXPECT_EQ(limits.open_files, 99u);
   EXPECT_EQ(limits.file_bytes, 5u << 20);
 }

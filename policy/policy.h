@@ -22,11 +22,15 @@
 
 namespace pa::policy {
 
+// More than any machine has: no limit.
+inline constexpr std::uint64_t kAllCpus = 65'536;
+
 struct Limits {
   std::chrono::milliseconds wall_time{600'000};
   std::chrono::milliseconds cpu_time{600'000};
   std::uint64_t memory = 4ull << 30;
   std::uint64_t processes = 512;
+  std::uint64_t cpus = kAllCpus;
   std::uint64_t open_files = 4096;
   std::uint64_t file_size = 4ull << 30;
   std::uint64_t output_inline = 24u << 10;    // bytes of one stream within a result

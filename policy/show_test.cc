@@ -19,7 +19,7 @@ permissions:
 filesystem: {read: [/data], write: ["/srv/a b"], toolchains: none}
 network: full
 environment: {pass: [CI, HTTP_PROXY], set: {A: "", B: "x: y # z", C: "grün\t\"q\""}}
-limits: {wall_time: 90s, cpu_time: 1500ms, memory: 3MiB, processes: 7, open_files: 99, file_size: 1023B,
+limits: {wall_time: 90s, cpu_time: 1500ms, memory: 3MiB, processes: 7, cpus: 2, open_files: 99, file_size: 1023B,
          output_inline: 1KiB, output_total: 1MiB, commit_message: 5B, concurrent: 1, queue: 0}
 git: {identity: none, hooks: skip}
 )");

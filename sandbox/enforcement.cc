@@ -237,6 +237,15 @@ Protection Limit(const char* name, std::uint64_t limit, Protection protection) {
   return limit != 0 ? std::move(protection) : Not(name, "the policy sets no limit");
 }
 
+Protection OfCpus(const Facts& facts) {
+  if (facts.kernel.cgroup == KernelFeatures::Granted::kYes) {
+    return Enforced("cpus", "cgroup (cpu.max)");
+  }
+  return Promised(Not("cpus", facts.kernel.no_cgroup.empty()
+                                  ? "whether there is a cgroup is seen at the first command"
+                                  : "no cgroup: " + facts.kernel.no_cgroup));
+}
+
 void AddLimits(const Facts& facts, Report& report) {
   const ResourceLimits& limits = facts.limits;
   report.push_back(Limit("wall_time", limits.wall_time_ms, Enforced("wall_time", "guardian")));
@@ -266,6 +275,7 @@ void AddLimits(const Facts& facts, Report& report) {
                          : "the guardian counts them now and then; RLIMIT_NPROC stops them at once "
                            "but counts everything that the user runs. A cgroup's pids.max is "
                            "exact")))));
+  report.push_back(Limit("cpus", limits.cpus, OfCpus(facts)));
   report.push_back(Limit("open_files", limits.open_files, Enforced("open_files", "rlimit")));
   report.push_back(Limit("file_size", limits.file_bytes, Enforced("file_size", "rlimit")));
 }

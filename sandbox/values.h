@@ -66,6 +66,7 @@ struct ResourceLimits {
   std::uint64_t file_bytes = 0;    // RLIMIT_FSIZE, per file
   std::uint64_t wall_time_ms = 0;  // the guardian's clock
   std::uint64_t grace_ms = 2000;   // between the polite signal and SIGKILL
+  std::uint64_t cpus = 0;          // processors of the whole tree, by its cgroup alone
   bool operator==(const ResourceLimits&) const = default;
 };
 

@@ -62,7 +62,8 @@ void CallGroups::Sweep() {
 
 sandbox::CgroupLimits GroupLimits(const sandbox::ResourceLimits& limits) {
   return {.memory_bytes = limits.memory_bytes,
-          .processes = limits.processes == 0 ? 0 : limits.processes + kRoomForProcesses};
+          .processes = limits.processes == 0 ? 0 : limits.processes + kRoomForProcesses,
+          .cpu_percent = limits.cpus * 100};
 }
 
 }  // namespace pa

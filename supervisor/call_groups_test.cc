@@ -52,7 +52,8 @@ TEST_F(CallGroupsTest, AGroupGoesWithItsOwnerAndWhoeverLivesInIt) {
 }
 
 TEST(GroupLimitsTest, LeaveRoomForTheGuardian) {
-  const sandbox::CgroupLimits limits = GroupLimits({.memory_bytes = 5, .processes = 7});
+  const sandbox::CgroupLimits limits = GroupLimits({.memory_bytes = 5, .processes = 7, .cpus = 2});
+  EXPECT_EQ(limits.cpu_percent, 200u);
   EXPECT_EQ(limits.memory_bytes, 5u);
   EXPECT_GT(limits.processes, 8u);
   EXPECT_EQ(GroupLimits({}).processes, 0u) << "no limit is no limit";

@@ -72,6 +72,14 @@ Execution NoLoopback(const std::string& why) {
   return execution;
 }
 
+// Only a cgroup withholds processors.
+Execution NoCpuLimit(const std::string& why) {
+  Execution execution;
+  execution.failed_step = worker::Step::kLimits;
+  execution.failure = "limits.cpus needs a cgroup v2 that is delegated to this server: " + why;
+  return execution;
+}
+
 Execution NeverStarted() {
   Execution execution;
   execution.outcome = Outcome::kCancelled;
@@ -392,6 +400,7 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
 
   orphans.Adopt();
   if (!context) Begin();
+  if (allow.limits().cpus != 0 && !groups->there()) co_return NoCpuLimit(groups->why_not());
   Result<std::unique_ptr<Slot>> slot = AcquireSlot(plan, allow, policy);
   if (!slot) co_return Failed(slot.error());
   Result<SpawnedWorker> worker = Spawn(plan, allow, **slot, sealed);

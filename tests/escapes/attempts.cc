@@ -639,6 +639,12 @@ void AddLimits(Attempts& all) {
                  .setting = {.policy = "limits: {memory: 64MiB}\n"},
                  .open_in_tier0 = true,
                  .open_in_tier1 = true});
+  all.push_back({.name = "TwoProcessors",
+                 .escape = "./attempt burn 1 & ./attempt burn 1; wait",
+                 .twin = "./attempt burn 0",
+                 .escaped = Did("burn"),
+                 .open_in_tier0 = true,
+                 .open_in_tier1 = true});
   all.push_back({.name = "WallTime",
                  .escape = "sleep 2; echo did wait",
                  .twin = "sleep 0.1",

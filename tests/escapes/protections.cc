@@ -80,6 +80,7 @@ const std::vector<Proof>& Proofs() {
       {"cpu_time", {"CpuTime", "CpuTimeOfMany"}},
       {"memory", {"Memory", "MemoryWithoutMapping"}},
       {"processes", {"ForkBomb"}},
+      {"cpus", {"TwoProcessors"}},
       {"open_files", {"OpenFiles"}},
       {"file_size", {"FileSize"}},
       {"",

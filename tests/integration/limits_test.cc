@@ -2,9 +2,11 @@
 // meanwhile, and nothing is left.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
@@ -15,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMakefile =
-    ".PHONY: hello fork memory memfd fill files deep many burn burners\n"
+    ".PHONY: hello fork memory memfd fill files deep many burn nap burners\n"
     "hello:\n\t@echo hi\n"
     "fork:\n\t@./bomb fork 8\n"
     "memory:\n\t@./bomb memory 600\n"
@@ -24,6 +26,7 @@ constexpr std::string_view kMakefile =
     "deep:\n\t@./bomb deep 1000\n"  // disks that take milliseconds to remove one have been seen
     "many:\n\t@./bomb many 100000\n"
     "memfd:\n\t@./bomb memfd 600\n"
+    "nap:\n\t@sleep 1\n"
     "burners:\n\t@for i in 1 2 3 4 5 6 7 8; do ./bomb burn 300; done\n"
     "burn:\n\t@while :; do :; done; true\n";
 
@@ -35,13 +38,13 @@ bool IsEmptyOrGone(const fs::path& directory) {
 
 class Limits : public ::testing::Test {
  protected:
-  explicit Limits(const std::string& cpu_time = "10m") {
+  explicit Limits(const std::string& cpu_time = "10m", const std::string& more = "") {
     fs::copy_file(BuiltProgram("PA_BOMB"), project_.root() / "bomb");
     WriteText(project_.home() / ".config/project-actions/policy.yaml",
               "version: 1\n"
               "limits: {processes: 100, memory: 300MiB, file_size: 10MiB, open_files: 100,\n"
               "         wall_time: 2m, cpu_time: " +
-                  cpu_time + "}\n");
+                  cpu_time + more + "}\n");
     ServerOptions options = project_.Server();
     options.environment.push_back("TMPDIR=" + tmp_.path().string());
     client_.emplace(options);
@@ -99,20 +102,21 @@ void SkipWithoutCgroup() {
     GTEST_SKIP() << "no cgroup v2 is delegated to the server";
 }
 
+// Of the calls of a server, also of those that have ended.
+std::vector<fs::path> GroupsOf(pid_t server) {
+  std::string own;
+  std::getline(std::ifstream("/proc/" + std::to_string(server) + "/cgroup"), own);
+  const fs::path home = fs::path("/sys/fs/cgroup" + own.substr(own.rfind(':') + 1)).parent_path();
+  std::vector<fs::path> groups;
+  for (const auto& entry : fs::directory_iterator(home)) {
+    if (entry.path().filename().string().starts_with("call-")) groups.push_back(entry.path());
+  }
+  return groups;
+}
+
 class InCgroup : public Limits {
  protected:
   void SetUp() override { SkipWithoutCgroup(); }
-  // Of the server's calls, also of those that have ended.
-  std::size_t Groups() const {
-    std::string own;
-    std::getline(std::ifstream("/proc/" + std::to_string(client_->pid()) + "/cgroup"), own);
-    const fs::path home = fs::path("/sys/fs/cgroup" + own.substr(own.rfind(':') + 1)).parent_path();
-    std::size_t groups = 0;
-    for (const auto& entry : fs::directory_iterator(home)) {
-      groups += entry.path().filename().string().starts_with("call-") ? 1 : 0;
-    }
-    return groups;
-  }
 };
 
 TEST_F(InCgroup, MemoryThatNobodyMaps) { ExpectExceeded("memfd", "memory"); }
@@ -122,8 +126,41 @@ TEST_F(InCgroup, ProcessesOfRootToo) { ExpectExceeded("fork", "processes"); }
 // What waits for its call has one, and nobody else.
 TEST_F(InCgroup, GroupsGoWithTheirCalls) {
   ExpectExceeded("fork", "processes");
-  EXPECT_TRUE(Eventually([&] { return Groups() <= 2; })) << Groups();
-  EXPECT_GE(Groups(), 1u);
+  EXPECT_TRUE(Eventually([&] { return GroupsOf(client_->pid()).size() <= 2; }));
+  EXPECT_FALSE(GroupsOf(client_->pid()).empty());
+}
+
+// Nothing else withholds processors: who asks for it without a cgroup runs nothing.
+class CpusWithoutCgroup : public Limits {
+ protected:
+  CpusWithoutCgroup() : Limits("10m", ", cpus: 1") {}
+};
+
+TEST_F(CpusWithoutCgroup, NothingRuns) {
+  const ProgramResult doctor =
+      RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"}});
+  if (Json::parse(doctor.output)["kernel"]["cgroup"] == "yes") GTEST_SKIP() << "there is one";
+  const Json result = client_->CallTool("make", {{"target", "hello"}});
+  EXPECT_EQ(result["error"]["code"], "SANDBOX_UNAVAILABLE") << result;
+  EXPECT_NE(result["error"].dump().find("limits.cpus"), std::string::npos) << result;
+}
+
+class CpusInCgroup : public CpusWithoutCgroup {
+ protected:
+  void SetUp() override { SkipWithoutCgroup(); }
+};
+
+// That the kernel keeps to it is seen by cgroup_test.cc.
+TEST_F(CpusInCgroup, TheGroupOfTheCallSaysSo) {
+  const int call = client_->StartTool("make", {{"target", "nap"}});
+  EXPECT_TRUE(Eventually([&] {
+    return std::ranges::any_of(GroupsOf(client_->pid()), [](const fs::path& group) {
+      std::string limit;
+      std::getline(std::ifstream(group / "cpu.max"), limit);
+      return limit == "100000 100000";
+    });
+  }));
+  EXPECT_TRUE(client_->Await(call)["result"]["structuredContent"]["success"]);
 }
 
 class CpuLimitInCgroup : public CpuLimit {
