@@ -44,6 +44,9 @@ copy_libraries "$(type -P awk)"
 # All of git's own commands that anybody needs here are that one program under other names.
 mkdir -p "$root$(git --exec-path)"
 ln -s "$(type -P git)" "$root$(git --exec-path)/git"
+# With the hooks' directory, into which attempts write.
+mkdir -p "$root/usr/share/git-core"
+cp -r /usr/share/git-core/templates "$root/usr/share/git-core/"
 
 # Without their debugging information, which is nine tenths of them.
 while read -r program; do
