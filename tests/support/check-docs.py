@@ -126,7 +126,7 @@ for number, page in enumerate(pages, start=1):
     complain_unless(f"| [{number:04}]({page.name}) | {title[7:]} |" in index, f"docs/adr/README.md: no {page.name}")
 
 # Make targets and links.
-makefile = text_of("Makefile")
+makefile = text_of("Makefile").replace("\\\n", " ")  # .PHONY goes on in a second line
 for target in " ".join(re.findall(r"^\.PHONY:(.*)", makefile, re.M)).split():
     if target not in ("default", "help", "clean"):
         complain_unless(f"`make {target}" in readme + text_of("CONTRIBUTING.md") or f"\nmake {target}" in readme,
