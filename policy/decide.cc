@@ -87,6 +87,7 @@ Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::
   allow.seccomp_ = ProgramFor(policy.programs, allow.confinement_);
   allow.view_seccomp_ = ProgramFor(policy.view_programs, allow.confinement_);
   allow.rule_ = std::move(rule);
+  allow.relaxations_ = RelaxationsFor(policy, request.purpose, directory);
   return allow;
 }
 

@@ -45,6 +45,8 @@ class Allow {
   // The same for a command with namespaces; null when the policy wants none.
   const sandbox::SeccompProgram& view_seccomp() const { return view_seccomp_; }
   const std::string& rule() const { return rule_; }  // "" = the default; else Rule::where
+  // What the policy gives this command beyond the built-in default.
+  const std::vector<Relaxation>& relaxations() const { return relaxations_; }
 
  private:
   friend struct AllowMaker;
@@ -54,6 +56,7 @@ class Allow {
   sandbox::SeccompProgram seccomp_;
   sandbox::SeccompProgram view_seccomp_;
   std::string rule_;
+  std::vector<Relaxation> relaxations_;
 };
 
 struct Deny {

@@ -13,7 +13,10 @@
 //   tighter one;
 //   4. compile it into Policy in policy/load.cc, and use it in policy/grants.cc or
 //   policy/decide.cc;
-//   5. test it in policy/load_test.cc, with the value that is refused beside the one that is
+//   5. say in policy/relaxations_test.cc how it can weaken a command, with a type in
+//   policy/relaxations.h,
+//      or why it cannot;
+//   6. test it in policy/load_test.cc, with the value that is refused beside the one that is
 //   accepted,
 //      and describe it in docs/policy.md.
 #pragma once

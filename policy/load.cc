@@ -58,6 +58,7 @@ class Compiler {
     }
     policy_.git.inherit_identity = merged_.git_identity->value == "inherit";
     policy_.git.hooks = merged_.git_hooks->value == "skip" ? Hooks::kSkip : Hooks::kRun;
+    policy_.relaxations = FindRelaxations(merged_, policy_.home);
     return std::move(policy_);
   }
 
@@ -271,7 +272,7 @@ LoadedPolicy LoadPolicy(const PolicySources& sources) {
     loaded.diagnostics.emplace_back(Place{"seccomp"}, compiled.error().Message());
     return loaded;
   }
-  loaded.warnings = FindWarnings(*merged, policy, files);
+  loaded.warnings = FindWarnings(policy, files);
   ShowRoots(policy, *merged);
   policy.sources = std::move(files);
   policy.effective = std::move(merged);

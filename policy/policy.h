@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/relaxations.h"
 #include "sandbox/confinement.h"
 #include "sandbox/prepared.h"
 
@@ -104,6 +105,7 @@ struct Policy {
   Programs programs;       // compiled when the policy loaded
   Programs view_programs;  // for commands that have namespaces; none with namespaces: off
   std::shared_ptr<const PolicyFragment> effective;  // each key's value and place, for `policy show`
+  std::vector<Relaxation> relaxations;  // what all this grants beyond the built-in default
 
   bool ToolEnabled(const std::string& tool, bool read_only) const;
 };

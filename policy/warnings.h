@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "policy/fragment.h"
+#include "policy/diagnostic.h"
 #include "policy/policy.h"
 
 namespace pa::policy {
 
-std::vector<Diagnostic> FindWarnings(const PolicyFragment& merged, const Policy& policy,
-                                     const std::vector<std::string>& files);
+std::vector<Diagnostic> FindWarnings(const Policy& policy, const std::vector<std::string>& files);
 
 }  // namespace pa::policy

@@ -40,7 +40,22 @@ TEST_F(WarningsTest, WholeHomesAndSystems) {
 
 TEST_F(WarningsTest, TheHomeAsARoot) {
   sources_.roots = {home_};
-  EXPECT_NE(Warnings("").find("--root: the home itself is a root"), std::string::npos);
+  EXPECT_EQ(
+      Warnings(""),
+      "--root: 'home' gives commands the whole home, with every key and token in it, as a root "
+      "of calls; name a project's directory instead\n");
+}
+
+TEST_F(WarningsTest, ARootThatHoldsSecrets) {
+  std::filesystem::create_directories(home_ / ".config/gh");
+  sources_.roots = {home_ / ".config"};
+  EXPECT_EQ(Warnings(""),
+            "--root: 'home/.config' gives commands the secrets in home/.config/gh, as a root of "
+            "calls; name a project's directory instead\n");
+}
+
+TEST_F(WarningsTest, RaisedLimitsHaveNoPrice) {
+  EXPECT_EQ(Warnings("limits: {memory: 8GiB, queue: 99}"), "");
 }
 
 TEST_F(WarningsTest, APolicyThatCommandsCanChange) {

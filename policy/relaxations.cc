@@ -1,0 +1,159 @@
+#include "policy/relaxations.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "policy/access.h"
+#include "policy/decide.h"
+#include "policy/fragment.h"
+#include "policy/keys.h"
+#include "policy/path.h"
+#include "policy/policy.h"
+
+namespace pa::policy {
+namespace {
+
+// What these bound is not one command.
+constexpr std::string_view kServerLimits[] = {"limits.output_inline", "limits.output_total",
+                                              "limits.commit_message", "limits.concurrent",
+                                              "limits.queue"};
+
+// Appends what is weaker than the built-in default, and leaves out what is not.
+class Finder {
+ public:
+  explicit Finder(const std::string& home) : home_(home) {}
+
+  void Roots(const Located<Strings>& roots) {
+    for (const Located<std::string>& root : roots.value) {
+      std::string price = PriceOf(root.value, home_);
+      if (!price.empty()) {
+        found_.push_back({RootWithSecrets(), "roots", root.value, root.at, std::move(price)});
+      }
+    }
+  }
+  void Tools(const Located<Strings>& tools) {
+    for (const Located<std::string>& tool : tools.value) {
+      if (tool.value == "all") found_.push_back({EveryTool(), "tools.enable", "all", tool.at, ""});
+    }
+  }
+  void Paths(RelaxationType type, const char* key, const Located<Strings>& paths) {
+    for (const Located<std::string>& path : paths.value) {
+      found_.push_back({type, key, path.value, path.at, PriceOf(path.value, home_)});
+    }
+  }
+  void Choice(RelaxationType type, const char* key, const Located<std::string>& chosen,
+              std::string_view weaker) {
+    if (chosen.value == weaker) found_.push_back({type, key, chosen.value, chosen.at, ""});
+  }
+  void Variables(const PolicyFragment& merged) {
+    for (const Located<std::string>& name : merged.environment_pass->value) {
+      found_.push_back({PassedVariable(), "environment.pass", name.value, name.at, ""});
+    }
+    for (const Variable& variable : merged.environment_set->value) {
+      found_.push_back(
+          {SetVariable(), "environment.set", variable.name.value, variable.name.at, ""});
+    }
+  }
+  void Limits(const PolicyFragment& merged) {
+    const PolicyFragment defaults = DefaultFragment();
+    for (const Key& key : PolicyKeys()) {
+      if (key.IsLimit()) {
+        Limit(key, merged.limits.find(key.name)->second, defaults.limits.find(key.name)->second);
+      }
+    }
+  }
+
+  std::vector<Relaxation> Take() && { return std::move(found_); }
+
+ private:
+  void Limit(const Key& key, const Located<std::uint64_t>& limit,
+             const Located<std::uint64_t>& built_in) {
+    if (limit.value <= built_in.value) return;
+    const bool servers = std::ranges::find(kServerLimits, key.name) != std::end(kServerLimits);
+    const RelaxationType type =
+        servers ? RelaxationType(RaisedServerLimit()) : RelaxationType(RaisedLimit());
+    found_.push_back({type, std::string(key.name), FormatLimit(key, limit.value), limit.at,
+                      "built in: " + FormatLimit(key, built_in.value)});
+  }
+
+  const std::string& home_;
+  std::vector<Relaxation> found_;
+};
+
+bool Reaches(Reach reach, Purpose purpose) {
+  switch (reach) {
+    case Reach::kServer:
+      return false;
+    case Reach::kBuilds:
+      return purpose == Purpose::kBuild;
+    case Reach::kProject:
+      return purpose == Purpose::kInspect || purpose == Purpose::kBuild || purpose == Purpose::kGit;
+    case Reach::kPrograms:
+      return purpose != Purpose::kCreateFile;
+    case Reach::kAll:
+      return true;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view Relaxation::Name() const {
+  return std::visit([](auto one) { return one.kName; }, type);
+}
+
+std::string_view Relaxation::Why() const {
+  return std::visit([](auto one) { return one.kWhy; }, type);
+}
+
+std::string Relaxation::Format() const {
+  std::string text(Name());
+  text += " (" + key + ": " + value + ", " + at.Format() + "): " + std::string(Why());
+  if (!remark.empty()) text += "; " + remark;
+  return RepairUtf8(text, true);
+}
+
+std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std::string& home) {
+  Finder find(home);
+  find.Roots(*merged.roots);
+  find.Tools(*merged.tools_enable);
+  find.Paths(ReadablePath(), "filesystem.read", *merged.filesystem_read);
+  find.Paths(WritablePath(), "filesystem.write", *merged.filesystem_write);
+  find.Choice(LoopbackNetwork(), "network", *merged.network, "loopback");
+  find.Choice(FullNetwork(), "network", *merged.network, "full");
+  find.Variables(merged);
+  find.Choice(NoNamespaces(), "namespaces", *merged.namespaces, "off");
+  find.Limits(merged);
+  return std::move(find).Take();
+}
+
+std::vector<Relaxation> RelaxationsFor(const Policy& policy, Purpose purpose,
+                                       const std::string& directory) {
+  std::vector<Relaxation> reaching;
+  for (const Relaxation& relaxation : policy.relaxations) {
+    if (!std::visit([&](auto type) { return Reaches(type.kReach, purpose); }, relaxation.type)) {
+      continue;
+    }
+    Relaxation& added = reaching.emplace_back(relaxation);
+    if (!std::holds_alternative<RootWithSecrets>(relaxation.type)) continue;
+    // Of a root a call has the directory in which it works, and that may be one without secrets.
+    const bool within = IsBeneath(directory, relaxation.value);
+    added.remark = within ? PriceOf(directory, policy.home) : "";
+    if (added.remark.empty()) reaching.pop_back();
+  }
+  return reaching;
+}
+
+void WriteRelaxations(JsonWriter& writer, const std::vector<Relaxation>& relaxations) {
+  writer.BeginArray();
+  for (const Relaxation& relaxation : relaxations) {
+    writer.BeginObject().Field("name", relaxation.Name()).Field("key", relaxation.key);
+    writer.Field("value", relaxation.value).Field("from", relaxation.at.Format());
+    writer.Field("why", relaxation.Why());
+    if (!relaxation.remark.empty()) writer.Field("remark", relaxation.remark);
+    writer.EndObject();
+  }
+  writer.EndArray();
+}
+
+}  // namespace pa::policy

@@ -1,0 +1,131 @@
+// Relaxations: what a policy gives commands beyond the built-in default, each a type of its own with
+// the reason why that is weaker. What is reported are these; no other line of a policy weakens the
+// confinement of a command (docs/adr/0017).
+//
+//   for (const Relaxation& relaxation : policy.relaxations) ...   // all of them: doctor, policy show
+//   for (const Relaxation& relaxation : allow.relaxations()) ...  // those of one call: dry_run
+//
+// To add a relaxation, you must:
+//   1. add its type below and in RelaxationType;
+//   2. find it in FindRelaxations;
+//   3. add its line to relaxations_test.cc, and its row to the table in docs/policy.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "policy/diagnostic.h"
+
+namespace pa::policy {
+
+struct Policy;          // policy/policy.h
+struct PolicyFragment;  // policy/fragment.h
+enum class Purpose;     // policy/decide.h
+
+// What is weaker for it.
+enum class Reach {
+  kServer,    // no command, but what calls take of the server, or what may be called
+  kBuilds,    // make TARGET
+  kProject,   // commands that see the project
+  kPrograms,  // and git that reads the user's name
+  kAll,       // and the worker that creates one file
+};
+
+struct RootWithSecrets {
+  static constexpr std::string_view kName = "root_with_secrets";
+  static constexpr std::string_view kWhy = "calls that work there read and change what lies there";
+  static constexpr Reach kReach = Reach::kProject;
+};
+struct EveryTool {
+  static constexpr std::string_view kName = "every_tool";
+  static constexpr std::string_view kWhy =
+      "tools that run or change something are on without being named, those of later versions too";
+  static constexpr Reach kReach = Reach::kServer;
+};
+struct ReadablePath {
+  static constexpr std::string_view kName = "readable_path";
+  static constexpr std::string_view kWhy =
+      "commands can read and execute what lies there, and put it into the project or a result";
+  static constexpr Reach kReach = Reach::kProject;
+};
+struct WritablePath {
+  static constexpr std::string_view kName = "writable_path";
+  static constexpr std::string_view kWhy =
+      "commands can read, change and execute what lies there; whoever runs it outside runs what "
+      "they wrote";
+  static constexpr Reach kReach = Reach::kProject;
+};
+struct LoopbackNetwork {
+  static constexpr std::string_view kName = "loopback_network";
+  static constexpr std::string_view kWhy =
+      "commands have internet sockets, and with them more of the kernel, although nobody is there";
+  static constexpr Reach kReach = Reach::kBuilds;
+};
+struct FullNetwork {
+  static constexpr std::string_view kName = "full_network";
+  static constexpr std::string_view kWhy =
+      "commands can send what they read to anybody, execute what they fetch, and reach services of "
+      "this machine and of its network";
+  static constexpr Reach kReach = Reach::kBuilds;
+};
+struct PassedVariable {
+  static constexpr std::string_view kName = "passed_variable";
+  static constexpr std::string_view kWhy =
+      "commands see the value that the server has, and can put it into the project or a result";
+  static constexpr Reach kReach = Reach::kPrograms;
+};
+struct SetVariable {
+  static constexpr std::string_view kName = "set_variable";
+  static constexpr std::string_view kWhy =
+      "commands see the value, which is no secret then, and do what it tells them";
+  static constexpr Reach kReach = Reach::kPrograms;
+};
+struct NoNamespaces {
+  static constexpr std::string_view kName = "no_namespaces";
+  static constexpr std::string_view kWhy =
+      "file_metadata, process_list and scheduling are not enforced, shared_memory partly, and "
+      "changes of protected_paths are undone instead of prevented";
+  static constexpr Reach kReach = Reach::kAll;
+};
+struct RaisedLimit {
+  static constexpr std::string_view kName = "raised_limit";
+  static constexpr std::string_view kWhy = "a command can take more of this machine";
+  static constexpr Reach kReach = Reach::kAll;
+};
+struct RaisedServerLimit {
+  static constexpr std::string_view kName = "raised_server_limit";
+  static constexpr std::string_view kWhy = "calls can take more of the server and of the client";
+  static constexpr Reach kReach = Reach::kServer;
+};
+
+using RelaxationType = std::variant<RootWithSecrets, EveryTool, ReadablePath, WritablePath,
+                                    LoopbackNetwork, FullNetwork, PassedVariable, SetVariable,
+                                    NoNamespaces, RaisedLimit, RaisedServerLimit>;
+
+struct Relaxation {
+  RelaxationType type;
+  std::string key;     // `network`
+  std::string value;   // as in force; of a variable its name, since its value may be a secret
+  Place at;            // who says so
+  std::string remark;  // `gives commands the secrets in /home/ann/.ssh`, `built in: 4GiB`, or ""
+
+  std::string_view Name() const;
+  std::string_view Why() const;
+  // `full_network (network: full, policy.yaml:3:10): commands can ...`, one line.
+  std::string Format() const;
+};
+
+// In the order of the keys. Looks which secrets there are, so it is asked once, when the policy loads.
+std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std::string& home);
+
+// Those of a command of this purpose that works in `directory`.
+std::vector<Relaxation> RelaxationsFor(const Policy& policy, Purpose purpose,
+                                       const std::string& directory);
+
+// [{"name", "key", "value", "from", "why", "remark"?}, ...]
+void WriteRelaxations(JsonWriter& writer, const std::vector<Relaxation>& relaxations);
+
+}  // namespace pa::policy
