@@ -58,6 +58,9 @@ std::string ShowYaml(const Policy& policy) {
     out += "\n# The administrator's permissions and the others' are asked apart; both must allow.";
   }
   AppendCaches(out, policy.caches);
+  for (const Relaxation& relaxation : policy.relaxations) {
+    out += "\n# Relaxed: " + relaxation.Format();
+  }
   out += "\nversion: 1\n";
   std::string_view section;
   for (const Key& key : PolicyKeys()) {
@@ -86,12 +89,15 @@ void WriteCaches(JsonWriter& w, const Caches& caches) {
   w.EndObject().EndObject();
 }
 
-// {"sources": [...], "caches": {...}, "policy": {...}, "from": {"limits.memory": "policy.yaml:3:11", ...}}
+// {"sources": [...], "caches": {...}, "relaxations": [...], "policy": {...},
+//  "from": {"limits.memory": "policy.yaml:3:11", ...}}
 std::string ShowJson(const Policy& policy) {
   JsonWriter w;
   w.BeginObject();
   WriteSources(w, policy);
   WriteCaches(w, policy.caches);
+  w.Key("relaxations");
+  WriteRelaxations(w, policy.relaxations);
   w.Key("policy").BeginObject().Field("version", 1);
   std::string_view section;
   for (const Key& key : PolicyKeys()) {

@@ -96,6 +96,16 @@ TEST_F(ShowTest, CachesAreShownWithTheirVariables) {
   EXPECT_EQ(ShowPolicy(*Load(), false).find("GOCACHE"), std::string::npos);
 }
 
+TEST_F(ShowTest, RelaxationsAreShown) {
+  const std::string remark = "\n# Relaxed: full_network (network: full, ";
+  EXPECT_EQ(ShowPolicy(*Load(), false).find("Relaxed"), std::string::npos);
+  EXPECT_EQ(ParseJson(ShowPolicy(*Load(), true))->Find("relaxations")->Dump(), "[]");
+  User("network: full");
+  EXPECT_NE(ShowPolicy(*Load(), false).find(remark), std::string::npos);
+  const Result<JsonValue> json = ParseJson(ShowPolicy(*Load(), true));
+  EXPECT_EQ(json->Find("relaxations")->Items().at(0).Find("name")->AsString(), "full_network");
+}
+
 TEST_F(ShowTest, RulesOfTwoAuthorsAreNotOneList) {
   const std::string remark = "asked apart; both must allow";
   User("permissions: [{tool: make, decision: allow}]");

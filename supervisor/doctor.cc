@@ -103,6 +103,20 @@ void AppendPolicy(const DoctorReport& report, const Painter& paint, std::string*
   }
 }
 
+// In full, like the protections: who reads `doctor` shall not have to look up what a name means.
+void AppendRelaxations(const DoctorReport& report, const Painter& paint, std::string* out) {
+  *out += "\nRelaxed by the policy\n";
+  if (!report.relaxations) {
+    *out += "  not known: the policy has errors\n";
+  } else if (report.relaxations->empty()) {
+    *out += "  nothing: commands have no more than the built-in defaults give\n";
+  } else {
+    for (const policy::Relaxation& relaxation : *report.relaxations) {
+      *out += fmt::format("  {}\n", paint(kYellow, relaxation.Format()));
+    }
+  }
+}
+
 }  // namespace
 
 bool DoctorReport::Enforceable() const {
@@ -120,6 +134,7 @@ std::string FormatDoctorText(const DoctorReport& report, bool colours) {
   AppendProbe(report, paint, &out);
   AppendPrograms(report, paint, &out);
   AppendPolicy(report, paint, &out);
+  AppendRelaxations(report, paint, &out);
   out += report.Enforceable()
              ? "\n" + paint(kGreen, "The default policy can be enforced in full.") + "\n"
              : "\n" + paint(kRed, "The default policy can NOT be enforced in full") +
@@ -160,7 +175,12 @@ std::string FormatDoctorJson(const DoctorReport& report) {
   for (const std::string& file : report.policy_files) w.String(file);
   w.EndArray().Key("errors").BeginArray();
   for (const std::string& error : report.policy_errors) w.String(error);
-  return std::move(w.EndArray().EndObject().EndObject()).Take();
+  w.EndArray().EndObject();
+  if (report.relaxations) {
+    w.Key("relaxations");
+    policy::WriteRelaxations(w, *report.relaxations);
+  }
+  return std::move(w.EndObject()).Take();
 }
 
 }  // namespace pa

@@ -1,9 +1,11 @@
 // What `doctor` says: what this machine enforces and what not, observed, and what to do about it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "policy/relaxations.h"
 #include "sandbox/enforcement.h"
 
 namespace pa {
@@ -20,7 +22,8 @@ struct DoctorReport {
   std::vector<FoundProgram> programs;
   std::vector<std::string> policy_files;  // that were read
   std::vector<std::string> policy_errors;
-  std::string worker;  // "" = not found
+  std::optional<std::vector<policy::Relaxation>> relaxations;  // nothing: the policy does not load
+  std::string worker;                                          // "" = not found
   std::string worker_error;
   std::vector<std::string> probe_denied;   // what the probe tried and could not do
   std::vector<std::string> probe_allowed;  // what it could do and must not

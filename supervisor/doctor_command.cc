@@ -104,8 +104,11 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
       Look("bash", environment, "install bash: shell commands will need it"),
   };
   const policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
-  if (loaded.policy) report.policy_files = loaded.policy->sources;
-  if (loaded.policy) LogSources(*loaded.policy);
+  if (loaded.policy) {
+    report.policy_files = loaded.policy->sources;
+    report.relaxations = loaded.policy->relaxations;
+    LogSources(*loaded.policy);
+  }
   for (const auto& diagnostic : loaded.diagnostics) {
     report.policy_errors.push_back(diagnostic.Format());
   }

@@ -16,6 +16,7 @@ DoctorReport Healthy() {
   report.programs = {{"make", "/usr/bin/make", ""}};
   report.worker = "/usr/libexec/project-actions/project-actions-worker";
   report.probe_denied = {"read a file outside"};
+  report.relaxations.emplace();
   return report;
 }
 
@@ -63,6 +64,24 @@ TEST(Doctor, TextAndJsonNameEveryProtection) {
     EXPECT_NE(text.find(name), std::string::npos);
   }
   EXPECT_EQ(json->Find("complete")->AsBool(), true);
+}
+
+TEST(Doctor, WhatThePolicyRelaxesIsSaidInFull) {
+  DoctorReport report = Healthy();
+  const auto text = [&] { return FormatDoctorText(report, false); };
+  const auto json = [&] { return ParseJson(FormatDoctorJson(report)).value(); };
+  EXPECT_NE(text().find("Relaxed by the policy\n  nothing"), std::string::npos) << text();
+  EXPECT_EQ(json().Find("relaxations")->Dump(), "[]");
+  report.relaxations = {{policy::FullNetwork(), "network", "full", {"policy.yaml", 2, 10}, ""}};
+  EXPECT_NE(text().find("Relaxed by the policy\n  full_network (network: full, policy.yaml:2:10): "
+                        "commands can send"),
+            std::string::npos)
+      << text();
+  EXPECT_EQ(json().Find("relaxations")->Items().at(0).Find("from")->AsString(), "policy.yaml:2:10");
+  EXPECT_TRUE(report.Complete()) << "the machine can enforce what the policy leaves";
+  report.relaxations.reset();
+  EXPECT_NE(text().find("not known: the policy has errors"), std::string::npos) << text();
+  EXPECT_EQ(json().Find("relaxations"), nullptr);
 }
 
 TEST(Doctor, ColoursOnlyWhenAsked) {

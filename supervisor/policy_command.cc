@@ -40,8 +40,13 @@ int RunPolicyCheck(const PolicyCheckCommand& command, const Environment& environ
   // A file without roots works in the directory of whoever uses it, which need not be where it is
   // checked: a directory about which there is nothing to say.
   sources.current_directory = "/usr";
-  const int status = PrintDiagnostics(policy::LoadPolicy(sources));
-  if (status == 0) fmt::print("{}: no errors\n", command.file);
+  const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
+  const int status = PrintDiagnostics(loaded);
+  if (status != 0) return status;
+  fmt::print("{}: no errors\n", command.file);
+  for (const policy::Relaxation& relaxation : loaded.policy->relaxations) {
+    Print("relaxed: " + relaxation.Format());
+  }
   return status;
 }
 

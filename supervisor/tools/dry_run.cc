@@ -61,6 +61,8 @@ void WriteConfinement(JsonWriter& writer, const policy::Allow& allow,
   writer.Field("network", sandbox::NetworkName(allow.confinement().network));
   WriteLimits(writer, allow.limits());
   WriteEnforcement(writer, enforcement);
+  writer.Key("relaxations");
+  policy::WriteRelaxations(writer, allow.relaxations());
   writer.EndObject();
 }
 
@@ -86,6 +88,9 @@ std::string DryRunText(const CommandReport& report, const policy::Allow& allow,
     text += fmt::format("{} enforced: {}: {}\n",
                         protection.level == sandbox::Level::kPartly ? "partly" : "not",
                         protection.name, protection.why);
+  }
+  for (const policy::Relaxation& relaxation : allow.relaxations()) {
+    text += fmt::format("relaxed by the policy: {}\n", relaxation.Format());
   }
   if (would_print) text.append("would print:\n").append(*would_print);
   return text;

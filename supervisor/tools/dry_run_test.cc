@@ -17,6 +17,7 @@ class DryRunTest : public ::testing::Test {
   ToolResult Render(std::optional<std::string> would_print,
                     policy::Purpose purpose = policy::Purpose::kBuild) {
     policy::Policy policy;
+    policy.relaxations = relaxations_;
     policy.roots = {std::filesystem::canonical(dir_.path())};
     policy.enable_all = true;
     const auto directory = policy::ValidateWorkingDirectory(policy, "");
@@ -36,6 +37,7 @@ class DryRunTest : public ::testing::Test {
   }
 
   testing::TempDir dir_;
+  std::vector<policy::Relaxation> relaxations_;
 };
 
 TEST_F(DryRunTest, DataHoldsAllThatWouldBeGrantedAndEnforced) {
@@ -67,6 +69,22 @@ TEST_F(DryRunTest, TextSaysTheSame) {
   EXPECT_TRUE(result.text.starts_with("dry run, nothing was changed: make -- 'a b'\n"));
   EXPECT_NE(result.text.find("(read, write, execute): working directory"), std::string::npos);
   EXPECT_NE(result.text.find("network: none"), std::string::npos);
+}
+
+TEST_F(DryRunTest, WhatThePolicyRelaxesForThisCallIsNamed) {
+  const auto relaxations = [](const ToolResult& result) {
+    return *ParseJson(result.data)->Find("confinement")->Find("relaxations");
+  };
+  const ToolResult plain = Render(std::nullopt);
+  EXPECT_EQ(relaxations(plain).Dump(), "[]");
+  EXPECT_EQ(plain.text.find("relaxed"), std::string::npos);
+  relaxations_ = {{policy::FullNetwork(), "network", "full", {"policy.yaml", 2, 10}, ""}};
+  const ToolResult build = Render(std::nullopt);
+  EXPECT_EQ(relaxations(build).Items().at(0).Find("name")->AsString(), "full_network");
+  EXPECT_NE(
+      build.text.find("relaxed by the policy: full_network (network: full, policy.yaml:2:10): "),
+      std::string::npos);
+  EXPECT_EQ(relaxations(Render(std::nullopt, policy::Purpose::kInspect)).Dump(), "[]");
 }
 
 TEST_F(DryRunTest, TmpDirIsExecutableOnlyWhereBuildsAre) {

@@ -172,6 +172,37 @@ TEST_F(CommandLine, DoctorKnowsThisMachine) {
   EXPECT_FALSE(report["protections"].empty());
 }
 
+TEST_F(CommandLine, WhatAPolicyRelaxesIsShownEverywhere) {
+  const std::string file = Policy("version: 1\ntools: {enable: [make]}\nnetwork: full\n");
+  const auto names = [](const Json& relaxations) {
+    Json found = Json::array();
+    for (const Json& relaxation : relaxations) {
+      found.push_back(relaxation["name"].get<std::string>() + " " +
+                      relaxation["from"].get<std::string>());
+    }
+    return found;
+  };
+  const Json expected = Json::array({"full_network " + file + ":3:10"});
+  const auto doctor = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"doctor", "--json"});
+    return names(Json::parse(Run(options).output, nullptr, false)["relaxations"]);
+  };
+  EXPECT_EQ(doctor({"--policy", file}), expected);
+  EXPECT_EQ(doctor({}), Json::array());
+  const auto dry_run = [&](std::vector<std::string> options) {
+    options.insert(options.begin(),
+                   {"call", "make", R"({"target":"hello","dry_run":true})", "--json"});
+    const Json result = Json::parse(Run(options).output, nullptr, false);
+    return names(result["data"]["confinement"]["relaxations"]);
+  };
+  EXPECT_EQ(dry_run({"--policy", file}), expected);
+  EXPECT_EQ(dry_run({"--enable", "make"}), Json::array());
+  const Json shown = Json::parse(Run({"policy", "show", "--json", "--policy", file}).output);
+  EXPECT_EQ(names(shown["relaxations"]), expected);
+  const std::string line = "relaxed: full_network (network: full, " + file + ":3:10): ";
+  EXPECT_NE(Run({"policy", "check", file}).output.find(line), std::string::npos);
+}
+
 TEST_F(CommandLine, EnvironmentEnablesTools) {
   ProgramResult result =
       Run({"call", "make", R"({"target":"hello"})"}, {"ENABLE_ADDITIONAL_TOOLS=make,git_add"});
