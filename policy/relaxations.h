@@ -1,6 +1,6 @@
 // Relaxations: what a policy gives commands beyond the built-in default, each a type of its own with
 // the reason why that is weaker. What is reported are these; no other line of a policy weakens the
-// confinement of a command (docs/adr/0017).
+// confinement of a command (docs/adr/0018).
 //
 //   for (const Relaxation& relaxation : policy.relaxations) ...   // all of them: doctor, policy show
 //   for (const Relaxation& relaxation : allow.relaxations()) ...  // those of one call: dry_run

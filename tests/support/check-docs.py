@@ -116,6 +116,12 @@ complain_unless({"POLICY_DENIED", "INTERNAL"} <= codes, "error codes are no long
 for code in codes:
     complain_unless(f"`{code}`" in readme, f"README.md: no error code {code}")
 
+# Relaxations: each has its row.
+relaxations = re.findall(r'kName = "([a-z_]+)"', text_of("policy/relaxations.h"))
+complain_unless(len(relaxations) > 5, "relaxations are no longer found in the sources")
+for name in relaxations:
+    complain_unless(f"\n| `{name}` |" in policy, f"docs/policy.md: no relaxation {name}")
+
 # Decisions: numbered without gaps, each in the index with its title.
 index = text_of("docs/adr/README.md")
 pages = sorted((tree / "docs/adr").glob("[0-9]*.md"))
