@@ -3,7 +3,7 @@
 //
 //   for (const Refusal& refusal : ReadRefusals(run.err.text)) ...
 //
-// To add a program's way to say it: a line in the tables of refusals.cc, the message itself in
+// To add a program's way to say it: a line in the tables of refusal_words.cc, the message itself in
 // refusals_test.cc. A table that is wrong about what was tried makes a denial that is not one.
 #pragma once
 
