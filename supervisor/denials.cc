@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/json_writer.h"
 #include "policy/access.h"
 #include "policy/path.h"
 #include "supervisor/refusals.h"
+#include "supervisor/sealing.h"
 
 namespace pa {
 namespace {
@@ -37,6 +39,7 @@ constexpr Attempt kAttempts[] = {
     {kTriedChange, Access::kWrite, W_OK | X_OK, "write", true},
     {kTriedExecute, Access::kExecute, X_OK, "execute", false},
 };
+constexpr Uses kTriedAnyWrite = kTriedWrite | kTriedChange | kTriedMode;
 constexpr const Attempt& kChange = kAttempts[3];
 constexpr const Attempt& kExecute = kAttempts[4];
 
@@ -62,12 +65,14 @@ class Judge {
   std::string Absolute(const std::string& name) const;
   std::optional<Denial> OfNetwork(const Refusal& refusal) const;
   std::optional<Denial> OfPath(const Refusal& refusal);
+  std::optional<Denial> OfSealed(const Refusal& refusal, Uses uses);
   std::optional<Denial> OfHidden(const Refusal& refusal, const std::string& path) const;
   std::optional<Denial> OfPlace(Uses uses, const Place& place);
   std::optional<Denial> OfMissing(Uses uses, const Place& place);
   Cause CauseOf(const Attempt& attempt, Uses uses, const Place& place);
   std::optional<Denial> OfProgram(const std::string& name);
   Uses UsesOf(const Refusal& refusal) const;
+  Uses UsesByOutput(const Refusal& refusal) const;
   Denial Describe(const Attempt& attempt, const std::string& path,
                   const std::string& subject) const;
 
@@ -76,6 +81,7 @@ class Judge {
   policy::GrantedPaths granted_;
   PathProbe& probe_;
   std::size_t names_ = 0;
+  std::set<const SealedPath*> told_;  // `rm -r` complains of each file
 };
 
 std::string Judge::Absolute(const std::string& name) const {
@@ -90,6 +96,7 @@ std::optional<Denial> Judge::Of(const Refusal& refusal) {
     case Reason::kLocalSocket:
       return OfNetwork(refusal);
     case Reason::kReadOnly:
+    case Reason::kBusy:
     case Reason::kAbsent:
       if (!HasMounts(confined_)) return std::nullopt;  // Landlock says neither
       break;
@@ -124,6 +131,8 @@ bool IsPrivateTmp(const std::string& path) {
 // A line can mean one of several names: what exists is likelier than what would have been created.
 std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
   const Uses uses = UsesOf(refusal);
+  if (auto denial = OfSealed(refusal, uses)) return denial;
+  if (refusal.reason == Reason::kBusy || uses == kTriedMode) return std::nullopt;
   const bool named_alone = !refusal.names[0].contains('/');
   if (named_alone && (uses & kTriedExecute) != 0) return OfProgram(refusal.names[0]);
   std::vector<Place> missing;
@@ -145,6 +154,31 @@ std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
     if (auto denial = OfPlace(uses, place)) return denial;
   }
   return std::nullopt;
+}
+
+// No line takes a protection away (docs/policy.md).
+std::string WhyNoLine(const SealedPath& sealed) {
+  const bool by_policy = sealed.reason.starts_with("policy filesystem.protect");
+  return std::string(by_policy ? "no line allows it while filesystem.protect names it"
+                               : "no line of policy allows it") +
+         "; the user changes it outside the sandbox";
+}
+
+std::optional<Denial> Judge::OfSealed(const Refusal& refusal, Uses uses) {
+  if (confined_.sealed.empty()) return std::nullopt;
+  std::vector<std::string> paths;
+  for (const std::string& name : refusal.names) {
+    if (++names_ > kMaxNames) return std::nullopt;
+    paths.push_back(std::filesystem::path(Absolute(name)).lexically_normal().string());
+    // Of two names the other may be what was refused.
+    if (granted_.Find(paths.back(), Access::kWrite) == nullptr) return std::nullopt;
+  }
+  const auto found = Sealing(confined_.sealed, probe_).Of(refusal.reason, uses, paths);
+  if (!found || !told_.insert(found->by).second) return std::nullopt;
+  return Denial{.path = found->path,
+                .access = "write",
+                .blocked_by = "protected path: " + found->by->reason,
+                .remark = WhyNoLine(*found->by)};
 }
 
 // Places that every system or the user has, so that "hidden" is likelier than "not there"; which of
@@ -209,8 +243,14 @@ std::optional<Denial> Judge::OfPlace(Uses uses, const Place& place) {
   return denial;
 }
 
-// make shows the lines that it runs: with `> x` in them a shell that complains of x wanted to write.
+// Nobody is told that a file system is read-only who only reads.
 Uses Judge::UsesOf(const Refusal& refusal) const {
+  const Uses uses = UsesByOutput(refusal);
+  return refusal.reason == Reason::kReadOnly ? uses & kTriedAnyWrite : uses;
+}
+
+// make shows the lines that it runs: with `> x` in them a shell that complains of x wanted to write.
+Uses Judge::UsesByOutput(const Refusal& refusal) const {
   if (refusal.uses != kTriedByShell) return refusal.uses;
   const std::string& name = refusal.names.front();
   Uses seen = 0;
@@ -292,6 +332,7 @@ std::vector<Denial> DenialsOf(const Execution& run, const Confined& with_any_sig
   if (run.Succeeded() || run.outcome == Outcome::kSetupFailed) return {};
   Confined confined = with_any_sight;
   confined.namespaces = run.namespaces;
+  confined.sealed = run.sealed;
   std::function<bool(const std::string&)> may_see;
   if (HasMounts(confined)) {
     may_see = [granted = policy::GrantedPaths(confined.confinement.paths)](

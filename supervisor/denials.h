@@ -32,9 +32,9 @@ struct Denial {
   std::string path;        // resolved; or
   std::string syscall;     // `socket`
   std::string access;      // of a path: read, write, execute
-  std::string blocked_by;  // begins with landlock:, mounts: or seccomp:
+  std::string blocked_by;  // begins with landlock:, mounts:, protected path: or seccomp:
   std::string allow_with;  // the line of policy; "" where none can allow it
-  std::string remark;      // what that line gives away besides; "" for nothing known
+  std::string remark;      // what that line gives away besides, or why there is none
   std::string source;      // stderr, stdout
   bool operator==(const Denial&) const = default;
 };
@@ -52,6 +52,7 @@ struct Confined {
   const std::string& directory;
   std::string search_path = {};  // PATH, for programs that are named without a directory
   bool namespaces = false;       // what is not granted cannot be seen either
+  std::span<const SealedPath> sealed = {};
 };
 
 // Nothing for a command that succeeded or was never run.

@@ -56,6 +56,9 @@ class FakeProbe : public PathProbe {
     const auto found = modes_.find(resolved);
     return found != modes_.end() && (found->second & mode) == mode;
   }
+  bool Owns(const std::string& resolved) override { return May(resolved, W_OK); }
+  bool IsMountPoint(const std::string&) override { return false; }
+  bool IsEmpty(const std::string&) override { return false; }
   const std::set<std::string>& asked() const { return asked_; }
 
  private:
@@ -77,9 +80,9 @@ class DenialsTest : public policy::PolicyTest {
   }
   std::vector<Denial> Find(const std::string& err, const std::string& out = "") {
     const policy::PolicyPtr policy = Load();
-    return FindDenials({.err = err, .out = out},
-                       {*policy, purpose_, confinement_, directory_, "/s:/h:/p", namespaces_},
-                       probe_);
+    return FindDenials(
+        {.err = err, .out = out},
+        {*policy, purpose_, confinement_, directory_, "/s:/h:/p", namespaces_, sealed_}, probe_);
   }
   // The one denial; an empty one where there is none.
   Denial One(const std::string& err) {
@@ -92,6 +95,7 @@ class DenialsTest : public policy::PolicyTest {
   sandbox::Confinement confinement_;
   Purpose purpose_ = Purpose::kBuild;
   bool namespaces_ = false;
+  std::vector<SealedPath> sealed_;
   std::string directory_ = "/p";
 };
 
@@ -124,6 +128,38 @@ TEST_F(DenialsTest, AnOrdinaryRefusalIsNone) {
        }) {
     EXPECT_TRUE(Find(line).empty()) << line;
   }
+}
+
+// supervisor/sealing_test.cc has the rest.
+TEST_F(DenialsTest, WhatIsSealedHasNoLine) {
+  probe_.Directory("/p/hooks");
+  probe_.File("/p/hooks/a");
+  probe_.File("/p/hooks/b");
+  sealed_ = {{"/p/hooks", true, "git hooks"},
+             {"/p/file", true, "policy filesystem.protect (policy.yaml:2:3)"}};
+  namespaces_ = true;
+  const Denial expected{
+      .path = "/p/hooks/a",
+      .access = "write",
+      .blocked_by = "protected path: git hooks",
+      .remark = "no line of policy allows it; the user changes it outside the sandbox",
+      .source = "stderr"};
+  EXPECT_EQ(One("touch: cannot touch 'hooks/a': Read-only file system"), expected);
+  EXPECT_EQ(One("rm: cannot remove 'hooks/a': Read-only file system\n"
+                "rm: cannot remove 'hooks/b': Read-only file system"),
+            expected)
+      << "one for each protection";
+  EXPECT_EQ(One("sh: 1: cannot create file: Read-only file system").remark,
+            "no line allows it while filesystem.protect names it; the user changes it outside the "
+            "sandbox");
+  EXPECT_EQ(One("bash: line 1: hooks/a: Read-only file system"), expected) << "not executed";
+  EXPECT_EQ(One("cat: hooks/a: Read-only file system"), Denial{}) << "nobody is told so who reads";
+  EXPECT_EQ(One("cat: hooks/a: Permission denied"), Denial{});
+  EXPECT_EQ(One("mv: cannot move '/r/x' to 'hooks/a': Read-only file system"), Denial{})
+      << "perhaps for the other name";
+  probe_.Directory("/r");
+  EXPECT_EQ(One("touch: cannot touch '/r/new': Read-only file system").blocked_by,
+            "mounts: write not granted by the policy");
 }
 
 TEST_F(DenialsTest, WhatMayHaveBeenAnythingMustBeRefusedAsEverything) {

@@ -59,6 +59,14 @@ struct ProtectedChange {
   std::string failure;    // why it is not restored, if the system said why
 };
 
+// A path that a mount of the command's own view kept as it is (supervisor/protected_mounts.h).
+struct SealedPath {
+  std::string path;
+  bool read_only = false;  // with all that is in it; else it is only neither moved nor removed
+  std::string reason;      // as policy::ProtectedPath has it
+  bool operator==(const SealedPath&) const = default;
+};
+
 struct Execution {
   bool Succeeded() const { return outcome == Outcome::kExited && exit_code == 0; }
 
@@ -77,6 +85,7 @@ struct Execution {
   std::uint32_t probe_denied = 0;           // action kProbe: as in worker/status.h
   std::uint32_t probe_tried = 0;
   std::vector<ProtectedChange> protected_changes;
+  std::vector<SealedPath> sealed;  // none without a view of its own
   // kSetupFailed: nothing ran, or the worker itself ended and took the command with it.
   std::string failure;  // `landlock_restrict_self: EPERM`
   worker::Step failed_step = worker::Step::kNone;

@@ -140,13 +140,17 @@ FilePathProbe::FilePathProbe(std::string working_directory,
       may_see_(std::move(may_see)),
       mounts_(std::move(mounts)) {}
 
+const std::vector<Mount>& FilePathProbe::Mounts() {
+  if (!mounts_) mounts_ = PresentMounts();
+  return *mounts_;
+}
+
 // The innermost mount answers for the path; of several in one place the last.
 bool FilePathProbe::IsSafe(const std::string& resolved) {
   if (may_see_ && !may_see_(resolved)) return false;
   if (policy::IsBeneath(working_directory_, resolved)) return true;
-  if (!mounts_) mounts_ = PresentMounts();
   const Mount* innermost = nullptr;
-  for (const Mount& mount : *mounts_) {
+  for (const Mount& mount : Mounts()) {
     if (!policy::IsBeneath(resolved, mount.point)) continue;
     if (innermost == nullptr || mount.point.size() >= innermost->point.size()) innermost = &mount;
   }
@@ -189,6 +193,23 @@ Place FilePathProbe::Look(const std::string& path, bool follow) {
 
 bool FilePathProbe::May(const std::string& resolved, int mode) {
   return faccessat(AT_FDCWD, resolved.c_str(), mode, AT_EACCESS) == 0;
+}
+
+bool FilePathProbe::Owns(const std::string& resolved) {
+  struct stat info{};
+  if (!IsSafe(resolved) || lstat(resolved.c_str(), &info) != 0) return false;
+  return geteuid() == 0 || info.st_uid == geteuid();
+}
+
+bool FilePathProbe::IsMountPoint(const std::string& resolved) {
+  return std::ranges::find(Mounts(), resolved, &Mount::point) != Mounts().end();
+}
+
+bool FilePathProbe::IsEmpty(const std::string& resolved) {
+  if (!policy::IsBeneath(resolved, working_directory_) || !IsSafe(resolved)) return false;
+  std::error_code failed;
+  const bool empty = std::filesystem::is_empty(resolved, failed);
+  return !failed && empty;
 }
 
 }  // namespace pa

@@ -8,7 +8,7 @@
 // an automounter (/net/HOST would mount what HOST exports, by our network), start a user's FUSE server
 // or wait for one. So each component is looked at by itself, lstat(2) only, and not where the table of
 // mounts says that something other than this machine's own kernel would have to answer. Nothing is
-// opened.
+// opened but a directory of the project, to see whether it is empty.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,11 @@ class PathProbe {
   virtual Place Look(const std::string& path, bool follow) = 0;
   // access(2) with our effective identity, of what Look found.
   virtual bool May(const std::string& resolved, int mode) = 0;
+  // Whether its mode and times are ours to change.
+  virtual bool Owns(const std::string& resolved) = 0;
+  virtual bool IsMountPoint(const std::string& resolved) = 0;
+  // Of a directory within the working directory; false where that cannot be known. This opens it.
+  virtual bool IsEmpty(const std::string& resolved) = 0;
 };
 
 struct Mount {
@@ -62,9 +67,13 @@ class FilePathProbe : public PathProbe {
 
   Place Look(const std::string& path, bool follow) override;
   bool May(const std::string& resolved, int mode) override;
+  bool Owns(const std::string& resolved) override;
+  bool IsMountPoint(const std::string& resolved) override;
+  bool IsEmpty(const std::string& resolved) override;
 
  private:
   bool IsSafe(const std::string& resolved);
+  const std::vector<Mount>& Mounts();
 
   std::string working_directory_;
   std::function<bool(const std::string&)> may_see_;

@@ -48,6 +48,21 @@ TEST_F(PathProbeTest, WhatThereIs) {
   EXPECT_EQ(probe.Look("/tmp", true).directory, "/");
 }
 
+TEST_F(PathProbeTest, WhatMayBeDoneToIt) {
+  FilePathProbe probe = With({{base() + "/project/sub", "ext4"}});
+  EXPECT_TRUE(probe.Owns(base() + "/file"));
+  EXPECT_FALSE(probe.Owns(base() + "/none"));
+  EXPECT_EQ(probe.Owns("/usr"), geteuid() == 0);
+  EXPECT_TRUE(probe.IsMountPoint(base() + "/project/sub"));
+  EXPECT_FALSE(probe.IsMountPoint(base() + "/project"));
+  fs::create_directories(base() + "/project/empty");
+  fs::create_directories(base() + "/empty");
+  EXPECT_TRUE(probe.IsEmpty(base() + "/project/empty"));
+  EXPECT_FALSE(probe.IsEmpty(base() + "/project"));
+  EXPECT_FALSE(probe.IsEmpty(base() + "/project/none"));
+  EXPECT_FALSE(probe.IsEmpty(base() + "/empty")) << "not in the project, so it is not opened";
+}
+
 TEST_F(PathProbeTest, WhatThereIsNot) {
   FilePathProbe probe = With({});
   const Place missing = probe.Look(base() + "/none", true);

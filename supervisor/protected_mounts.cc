@@ -7,20 +7,20 @@ namespace pa {
 namespace {
 
 using policy::ProtectedPath;
-using sandbox::MountKind;
 
-std::optional<MountKind> KindOf(const ProtectedPath& path) {
+// Whether it is read-only; nothing where no mount can keep it.
+std::optional<bool> IsReadOnly(const ProtectedPath& path) {
   const bool directory = path.found == ProtectedPath::Found::kDirectory;
   switch (path.kind) {
     case ProtectedPath::Kind::kPinned:
     case ProtectedPath::Kind::kNames:
-      if (directory) return MountKind::kWritable;
+      if (directory) return false;
       break;
     case ProtectedPath::Kind::kTree:
-      if (directory) return MountKind::kReadOnly;
+      if (directory) return true;
       break;
     case ProtectedPath::Kind::kFile:
-      if (path.found == ProtectedPath::Found::kFile) return MountKind::kReadOnly;
+      if (path.found == ProtectedPath::Found::kFile) return true;
       break;
   }
   return std::nullopt;
@@ -28,17 +28,27 @@ std::optional<MountKind> KindOf(const ProtectedPath& path) {
 
 }  // namespace
 
-std::vector<sandbox::Mount> ProtectedMounts(const ProtectedPathsGuard::Watched& watched) {
-  std::vector<sandbox::Mount> mounts;
+std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Watched& watched) {
+  std::vector<SealedPath> sealed;
   std::string read_only;  // the last directory that is, with everything in it
   for (const GuardedPath& guarded : watched.paths) {
     const ProtectedPath& path = guarded.path;
-    const std::optional<MountKind> kind = KindOf(path);
+    const std::optional<bool> is_read_only = IsReadOnly(path);
     const bool covered = !read_only.empty() && path.path.starts_with(read_only);
-    if (!kind || covered) continue;
-    if (mounts.size() == kMaxProtectedMounts) break;
-    mounts.push_back({*kind, path.path, path.path});
+    if (!is_read_only || covered) continue;
+    if (sealed.size() == kMaxProtectedMounts) break;
+    sealed.push_back({path.path, *is_read_only, path.reason});
     if (path.kind == ProtectedPath::Kind::kTree) read_only = path.path + "/";
+  }
+  return sealed;
+}
+
+std::vector<sandbox::Mount> MountsOf(std::span<const SealedPath> sealed) {
+  using sandbox::MountKind;
+  std::vector<sandbox::Mount> mounts;
+  for (const SealedPath& one : sealed) {
+    mounts.push_back(
+        {one.read_only ? MountKind::kReadOnly : MountKind::kWritable, one.path, one.path});
   }
   return mounts;
 }

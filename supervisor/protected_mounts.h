@@ -1,16 +1,19 @@
 // ProtectedMounts: what a command with a view of its own cannot change in the first place, of what the
 // guard watches (supervisor/protected_paths_guard.h).
 //
-//   spec.mounts += ProtectedMounts(*watch);   // after what they lie in
+//   execution.sealed = SealedPaths(*watch);
+//   spec.mounts += MountsOf(execution.sealed);   // after what they lie in
 //
 // A mount point can neither be renamed nor removed, so a directory is pinned by mounting it on itself, and
 // with each on the way pinned nobody gets around a read-only one by moving what is above. Only on what is
 // there: no name is ever made to protect one. What is not there, and symlinks, are left to the guard.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sandbox/confinement.h"
+#include "supervisor/execution.h"
 #include "supervisor/protected_paths_guard.h"
 
 namespace pa {
@@ -18,6 +21,7 @@ namespace pa {
 // At most this many; the rest of a repository with very many submodules is the guard's alone.
 inline constexpr std::size_t kMaxProtectedMounts = 256;
 
-std::vector<sandbox::Mount> ProtectedMounts(const ProtectedPathsGuard::Watched& watched);
+std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Watched& watched);
+std::vector<sandbox::Mount> MountsOf(std::span<const SealedPath> sealed);
 
 }  // namespace pa

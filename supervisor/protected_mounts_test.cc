@@ -28,7 +28,7 @@ TEST(ProtectedMounts, WhatIsThereIsPinnedOrReadOnly) {
       {MountKind::kReadOnly, "/p/.git/config", "/p/.git/config"},
       {MountKind::kReadOnly, "/p/.git/hooks", "/p/.git/hooks"},
       {MountKind::kWritable, "/p/.git/modules", "/p/.git/modules"}};
-  EXPECT_EQ(ProtectedMounts(watched), wanted);
+  EXPECT_EQ(MountsOf(SealedPaths(watched)), wanted);
 }
 
 TEST(ProtectedMounts, NothingIsMadeAndNoLinkFollowed) {
@@ -40,7 +40,7 @@ TEST(ProtectedMounts, NothingIsMadeAndNoLinkFollowed) {
                 Guarded("/p/hooks", Kind::kTree, Found::kSymlink),
                 Guarded("/p/pipe", Kind::kFile, Found::kOther)},
       .indexes = {}};
-  EXPECT_TRUE(ProtectedMounts(watched).empty());
+  EXPECT_TRUE(SealedPaths(watched).empty());
 }
 
 TEST(ProtectedMounts, NothingIsWritableAgainInWhatIsReadOnly) {
@@ -52,7 +52,17 @@ TEST(ProtectedMounts, NothingIsWritableAgainInWhatIsReadOnly) {
       .indexes = {}};
   const std::vector<sandbox::Mount> wanted = {{MountKind::kReadOnly, "/p/ci", "/p/ci"},
                                               {MountKind::kWritable, "/p/cix", "/p/cix"}};
-  EXPECT_EQ(ProtectedMounts(watched), wanted);
+  EXPECT_EQ(MountsOf(SealedPaths(watched)), wanted);
+}
+
+TEST(ProtectedMounts, EachIsKnownByWhatProtectsIt) {
+  ProtectedPathsGuard::Watched watched;
+  watched.paths = {Guarded("/p/.git", Kind::kPinned, Found::kDirectory),
+                   Guarded("/p/.git/hooks", Kind::kTree, Found::kDirectory)};
+  watched.paths[1].path.reason = "git hooks";
+  const std::vector<SealedPath> wanted = {{"/p/.git", false, ""},
+                                          {"/p/.git/hooks", true, "git hooks"}};
+  EXPECT_EQ(SealedPaths(watched), wanted);
 }
 
 TEST(ProtectedMounts, ThereIsAnEndToIt) {
@@ -60,7 +70,7 @@ TEST(ProtectedMounts, ThereIsAnEndToIt) {
   for (int i = 0; i < 1000; ++i) {
     watched.paths.push_back(Guarded("/p/" + std::to_string(1000 + i), Kind::kFile, Found::kFile));
   }
-  EXPECT_EQ(ProtectedMounts(watched).size(), kMaxProtectedMounts);
+  EXPECT_EQ(SealedPaths(watched).size(), kMaxProtectedMounts);
 }
 
 }  // namespace

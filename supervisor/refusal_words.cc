@@ -163,6 +163,12 @@ std::optional<Uses> UsesByWords(std::string_view said) {
   return std::nullopt;
 }
 
+bool SaysMode(std::string_view said) {
+  constexpr std::string_view kModes[] = {"changing permissions", "chmod", "setting times", "utime",
+                                         "utimes"};
+  return std::ranges::any_of(kModes, [&](std::string_view words) { return HasWords(said, words); });
+}
+
 bool IsNumber(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }

@@ -20,6 +20,8 @@ inline constexpr Uses kTriedByOthers = kTriedRead | kTriedWrite | kTriedChange;
 
 // Of what a line says beside the path, in lower case. Nothing: no word that is known.
 std::optional<Uses> UsesByWords(std::string_view said);
+// Whether what Landlock does not restrict, and a read-only mount does: mode and times.
+bool SaysMode(std::string_view said);
 // Of a line that says nothing but the path. `segments`: what stands before it, in lower case.
 Uses UsesByProgram(std::span<const std::string_view> segments);
 

@@ -27,15 +27,18 @@ constexpr ErrorText kErrorTexts[] = {
     {"eacces", Reason::kRefused},
     {"read-only file system", Reason::kReadOnly},
     {"erofs", Reason::kReadOnly},
+    {"device or resource busy", Reason::kBusy},
+    {"resource busy or locked", Reason::kBusy},  // node
+    {"ebusy", Reason::kBusy},
     {"no such file or directory", Reason::kAbsent},
     {"enoent", Reason::kAbsent},
 };
 
 // What stands before the errno without what belongs to it: `[Errno 13]`, `(13:`, `error=13,`.
 std::string_view WithoutNumber(std::string_view text) {
-  constexpr std::string_view kBelongs[] = {"[Errno 13]", "[Errno 2]", "[Errno 30]", "error=13,",
-                                           "(13:",       "(2:",       "(30:",       "EACCES:",
-                                           "ENOENT:",    "EROFS:",    ":",          "("};
+  constexpr std::string_view kBelongs[] = {
+      "[Errno 16]", "(16:", "EBUSY:",  "[Errno 13]", "[Errno 2]", "[Errno 30]", "error=13,", "(13:",
+      "(2:",        "(30:", "EACCES:", "ENOENT:",    "EROFS:",    ":",          "("};
   if (text.ends_with('\'') || text.ends_with('"')) text.remove_suffix(1);  // clang quotes the errno
   for (bool cut = true; cut;) {
     cut = false;
@@ -123,6 +126,27 @@ void NameTheLock(const std::string& line, Refusal& refusal) {
   refusal.uses = kTriedChange;
 }
 
+// sed -i writes a file beside the one that it edits, and names that one when it cannot take its place.
+bool NameWhatSedReplaces(std::string_view front, Refusal& refusal) {
+  constexpr std::string_view kSays = "sed: cannot rename ";
+  constexpr std::string_view kBeside = "/sedXXXXXX";
+  if (!front.starts_with(kSays)) return false;
+  front.remove_prefix(kSays.size());
+  const std::size_t slash = front.rfind('/');
+  if (slash == front.npos || front.size() - slash != kBeside.size()) return false;
+  if (!front.substr(slash).starts_with("/sed")) return false;
+  refusal.names = NamesBefore(std::vector<std::string_view>{"sed", front.substr(0, slash)});
+  refusal.uses = kTriedReplace;
+  return !refusal.names.empty();
+}
+
+// A read-only mount also refuses what Landlock does not; what is not in sight cannot be asked about
+// either: ls looks before it opens.
+Uses UsesBeyondLandlock(Reason reason, const std::string& said) {
+  if (reason == Reason::kAbsent) return kTriedRead;
+  return reason == Reason::kReadOnly && SaysMode(said) ? kTriedMode : 0;
+}
+
 std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
   const std::string lower = Lowered(line);
   for (const ErrorText& text : kErrorTexts) {
@@ -132,6 +156,7 @@ std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
     const std::string_view behind = std::string_view(line).substr(at + text.words.size());
     std::string_view front = WithoutNumber(std::string_view(line).substr(0, at));
     if (front.empty() || IsNumber(front)) front = EffectOf(before);
+    if (refusal.reason == Reason::kBusy && NameWhatSedReplaces(front, refusal)) return refusal;
     const std::vector<std::string_view> segments = Segments(front);
     refusal.names = NamesBehind(behind);
     if (refusal.names.empty()) refusal.names = NamesBefore(segments);
@@ -139,8 +164,9 @@ std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
     const std::string whole = std::string(front) + " " + std::string(behind);
     refusal.uses = UsesOf(whole, segments, refusal.names, before);
     NameTheLock(line, refusal);
-    // What is not in sight cannot be asked about either: ls looks before it opens.
-    if (refusal.uses == 0 && refusal.reason == Reason::kAbsent) refusal.uses = kTriedRead;
+    if (refusal.uses == 0) {
+      refusal.uses = UsesBeyondLandlock(refusal.reason, Said(whole, refusal.names));
+    }
     if (refusal.uses == 0) return std::nullopt;
     return refusal;
   }

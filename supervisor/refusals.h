@@ -23,6 +23,7 @@ inline constexpr std::size_t kMaxRefusalNames = 4;  // of one line
 enum class Reason : std::uint8_t {
   kRefused,      // EACCES
   kReadOnly,     // EROFS
+  kBusy,         // EBUSY, of what is mounted somewhere
   kAbsent,       // ENOENT
   kNoNetwork,    // no internet socket, no name server
   kLocalSocket,  // EAFNOSUPPORT for AF_UNIX
@@ -34,7 +35,9 @@ inline constexpr Uses kTriedRead = 1;
 inline constexpr Uses kTriedWrite = 2;   // an open for writing, which may create
 inline constexpr Uses kTriedChange = 4;  // of the directory: create, remove, rename, link
 inline constexpr Uses kTriedExecute = 8;
-inline constexpr Uses kTriedList = 16;  // read, if it is a directory
+inline constexpr Uses kTriedList = 16;     // read, if it is a directory
+inline constexpr Uses kTriedMode = 32;     // chmod, utimes: whoever owns it may
+inline constexpr Uses kTriedReplace = 64;  // a file in the directory that is named, by rename
 // Of a shell that names a path and no more: `< x`, `> x` or `x`.
 inline constexpr Uses kTriedByShell = kTriedRead | kTriedWrite | kTriedExecute;
 

@@ -224,6 +224,70 @@ TEST(RefusalsTest, OtherErrnos) {
   EXPECT_EQ(absent[0].reason, Reason::kAbsent);
 }
 
+// What answers so is a mount.
+TEST(RefusalsTest, MountsThatKeepWhatIsThere) {
+  struct Line {
+    const char* text;
+    Reason reason;
+    std::vector<std::string> names;
+    Uses uses;
+  };
+  constexpr Reason kRo = Reason::kReadOnly;
+  constexpr Reason kBusy = Reason::kBusy;
+  for (
+      const Line& line : {
+          Line{"error: could not write config file .git/config: Device or resource busy",
+               kBusy,
+               {".git/config"},
+               kW},
+          {"/bin/sh: 1: cannot create .git/hooks/x: Read-only file system",
+           kRo,
+           {".git/hooks/x"},
+           kW},
+          {"mv: cannot move '.git' to 'x': Device or resource busy", kBusy, {".git", "x"}, kC},
+          {"mv: inter-device move failed: 'x' to '.git/config'; unable to remove target: Device or "
+           "resource busy",
+           kBusy,
+           {"x", ".git/config"},
+           kC},
+          {"OSError: [Errno 16] Device or resource busy: '.git' -> 'x'",
+           kBusy,
+           {".git", "x"},
+           kAny},
+          {"OSError: [Errno 30] Read-only file system: '.git/config'", kRo, {".git/config"}, kAny},
+          {"Error: EBUSY: resource busy or locked, rename '.git' -> 'x'", kBusy, {".git", "x"}, kC},
+          {"Error: EROFS: read-only file system, open '.git/config'",
+           kRo,
+           {".git/config"},
+           kR | kW},
+          {"Cannot open .git/config: Read-only file system at -e line 1.",
+           kRo,
+           {".git/config"},
+           kR | kW},
+          {"chmod: changing permissions of '.git/config': Read-only file system",
+           kRo,
+           {".git/config"},
+           kTriedMode},
+          {"sed: cannot rename .git/sedOwxoqt: Device or resource busy",
+           kBusy,
+           {".git"},
+           kTriedReplace},
+          {"sed: cannot rename ./sedOwxoqt: Device or resource busy", kBusy, {"."}, kTriedReplace},
+      }) {
+    const std::vector<Refusal> expected = {
+        {.reason = line.reason, .names = line.names, .uses = line.uses}};
+    EXPECT_EQ(ReadRefusals(line.text), expected) << line.text;
+  }
+  Check({"sed: couldn't open temporary file ci/sedOwxoqt: Permission denied", "ci/sedOwxoqt", kC});
+  for (const char* text : {
+           "sed: cannot rename sedOwxoqt: Device or resource busy",
+           "chown: changing ownership of 'x': Read-only file system",
+           "Device or resource busy",
+       }) {
+    Check({text, nullptr});
+  }
+}
+
 TEST(RefusalsTest, NoNameNoRefusal) {
   for (const char* text : {
            "Permission denied",

@@ -91,9 +91,26 @@ Names BareNames(std::string_view text) {
   return names;
 }
 
+// Of programs that put no quotes around a name, and nothing behind it: a relative one is known by what
+// stands before it.
+Names NamesAfterWords(std::string_view text) {
+  constexpr std::string_view kBefore[] = {"cannot create ",
+                                          "cannot open ",
+                                          "Cannot open ",
+                                          "could not write config file ",
+                                          "could not lock config file ",
+                                          "couldn't open temporary file "};
+  Names names;
+  for (const std::string_view words : kBefore) {
+    if (text.starts_with(words)) Add(names, text.substr(words.size()));
+  }
+  return names;
+}
+
 Names NamesIn(std::string_view text) {
   Names names = QuotedNames(text);
-  return names.empty() ? BareNames(text) : names;
+  if (names.empty()) names = BareNames(text);
+  return names.empty() ? NamesAfterWords(text) : names;
 }
 
 }  // namespace

@@ -369,10 +369,11 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
     if (!begun) co_return Failed(begun.error());
     watch = std::move(*begun);
   }
-  std::vector<sandbox::Mount> sealed;
-  if (watch != nullptr && UsesNamespaces(allow)) sealed = ProtectedMounts(*watch);
-  Task<Execution> task = Execute(plan, allow, policy, options, std::move(sealed));
+  std::vector<SealedPath> sealed;
+  if (watch != nullptr && UsesNamespaces(allow)) sealed = SealedPaths(*watch);
+  Task<Execution> task = Execute(plan, allow, policy, options, MountsOf(sealed));
   Execution execution = co_await task;
+  if (execution.namespaces) execution.sealed = std::move(sealed);
   execution.protected_changes = guard.End(watch);
   co_return execution;
 }

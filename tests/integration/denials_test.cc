@@ -185,6 +185,125 @@ TEST_F(HiddenDenials, ALoopbackOfItsOwnIsWhatALocalTestNeeds) {
   EXPECT_TRUE(Of(allowed).empty()) << allowed;
 }
 
+// What a mount protects (docs/adr/0015): each way to change it, beside the same in tier 0, where it is
+// undone, and beside what is free.
+class SealedDenials : public HiddenDenials {
+ protected:
+  void SetUp() override {
+    HiddenDenials::SetUp();
+    if (IsSkipped()) return;
+    project_.InitGit();
+    WriteText(root() / ".git/hooks/present", "#!/bin/sh\n");
+  }
+  const fs::path& root() const { return project_.root(); }
+
+  void IsRefused(const std::string& recipe, const std::string& path, const std::string& by,
+                 const std::string& policy = "") {
+    SCOPED_TRACE(recipe);
+    namespaces_ = "require";
+    const Json refused = Make(recipe, policy);
+    EXPECT_TRUE(refused["isError"]) << refused;
+    const Json denial = OneOf(refused);
+    EXPECT_EQ(denial.value("path", ""), fs::canonical(root()) / path) << refused;
+    EXPECT_EQ(denial.value("access", ""), "write");
+    EXPECT_TRUE(denial.value("blocked_by", "").starts_with("protected path: " + by)) << denial;
+    EXPECT_FALSE(denial.contains("allow_with")) << denial;
+    EXPECT_TRUE(denial.value("remark", "").contains("the user changes it outside")) << denial;
+    namespaces_ = "off";
+    const Json undone = Make(recipe, policy);
+    EXPECT_FALSE(undone.value("isError", true)) << undone;
+    EXPECT_TRUE(Of(undone).empty()) << undone;
+    EXPECT_TRUE(undone["structuredContent"]["data"].contains("protected_paths_modified")) << undone;
+    namespaces_ = "require";
+  }
+  void IsFree(const std::string& recipe, const std::string& policy = "") {
+    const Json result = Make(recipe, policy);
+    EXPECT_FALSE(result.value("isError", true)) << recipe << result;
+    EXPECT_TRUE(Of(result).empty()) << recipe << result;
+  }
+};
+
+TEST_F(SealedDenials, EachIsNamed) {
+  IsRefused("git config a.b c", ".git/config", "git configuration");
+  IsRefused("echo evil >.git/hooks/pre-commit", ".git/hooks/pre-commit", "git hooks");
+  IsRefused("echo evil >>.git/hooks/present", ".git/hooks/present", "git hooks");
+  IsRefused("chmod +x .git/hooks/present", ".git/hooks/present", "git hooks");
+  IsRefused("touch x; mv x .git/hooks/pre-push", ".git/hooks/pre-push", "git hooks");
+  IsRefused("sed -i s/a/b/ .git/config", ".git/config", "git configuration");
+  IsRefused("rm .git/config", ".git/config", "git configuration");
+  IsRefused("mv .git/hooks .git/h", ".git/hooks", "git hooks");
+  IsRefused("mv .git x", ".git", "git repository");
+  // Whatever it holds, one line is enough.
+  fs::remove_all(root() / ".git/hooks");
+  WriteText(root() / ".git/hooks/a", "");
+  WriteText(root() / ".git/hooks/b", "");
+  const Json removed = OneOf(Make("rm -r .git/hooks"));
+  EXPECT_TRUE(removed.value("path", "").contains("/.git/hooks/")) << removed;
+  EXPECT_EQ(removed.value("blocked_by", ""), "protected path: git hooks");
+}
+
+TEST_F(SealedDenials, InTheWordsOfPolicyExplain) {
+  const Json denial = OneOf(Make("echo evil >.git/hooks/pre-commit"));
+  const Json explained = Explained(root().string() + "/.git/hooks/pre-commit");
+  EXPECT_EQ(denial.value("blocked_by", ""),
+            "protected path: " + explained["uses"][0].value("protected", ""))
+      << explained;
+}
+
+TEST_F(SealedDenials, OfPython) {
+  if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no /usr/bin/python3";
+  const auto python = [](const std::string& code) {
+    return "/usr/bin/python3 -c \"" + code + "\"";
+  };
+  IsRefused(python("open('.git/config', 'a').write(chr(10))"), ".git/config", "git configuration");
+  IsRefused(python("open('.git/hooks/x', 'w')"), ".git/hooks/x", "git hooks");
+  IsRefused(python("import os; os.rename('.git', 'x')"), ".git", "git repository");
+  IsFree(python("open('.git/free', 'w'); open('free', 'w')"));
+}
+
+TEST_F(SealedDenials, PlacesOfThePolicy) {
+  WriteText(root() / "ci/deploy", "x\n");
+  const std::string policy = "filesystem: {protect: [ci]}";
+  IsRefused("echo evil >ci/new", "ci/new", "policy filesystem.protect", policy);
+  IsRefused("rm ci/deploy", "ci/deploy", "policy filesystem.protect", policy);
+  const Json edited = OneOf(Make("sed -i s/x/y/ ci/deploy", policy));
+  EXPECT_TRUE(edited.value("path", "").contains("/ci/sed")) << "its own, beside it: " << edited;
+  IsFree("echo x >ci/new; sed -i s/x/y/ ci/deploy");
+}
+
+TEST_F(SealedDenials, TheRestOfTheRepositoryIsFree) {
+  IsFree(
+      "echo x >.git/free; chmod +x .git/free; mv .git/free .git/f; sed -i s/x/y/ .git/f; rm "
+      ".git/f");
+  IsFree("mkdir -p hooks; echo x >hooks/pre-commit; mv hooks h; rm -r h");
+}
+
+TEST_F(SealedDenials, OrdinaryFailuresAreNone) {
+  for (const std::string& recipe : {
+           std::string("cat .git/none"),
+           std::string("rm .git/hooks/none"),
+           std::string("rmdir .git"),  // not empty
+           std::string("echo x >.git/none/x"),
+           std::string("echo 'rm: cannot remove .git/index: Device or resource busy' >&2; false"),
+           std::string("echo 'touch: cannot touch .git/x: Read-only file system' >&2; false"),
+           std::string("echo 'cat: .git/config: Permission denied' >&2; false"),
+       }) {
+    const Json result = Make(recipe);
+    EXPECT_TRUE(result["isError"]) << recipe;
+    EXPECT_TRUE(Of(result).empty()) << recipe << result;
+  }
+}
+
+// What is granted for reading alone is read-only in the view, too, and a line opens it.
+TEST_F(SealedDenials, AReadOnlyGrantIsNoProtection) {
+  const Json result = Make("touch " + outside() + "/new", Read(outside()));
+  const Json denial = OneOf(result);
+  EXPECT_EQ(denial.value("blocked_by", ""), "mounts: write not granted by the policy") << result;
+  EXPECT_EQ(denial.value("allow_with", ""), Write(outside()));
+  const Json shell = Make("echo x >" + outside() + "/file", Read(outside()));
+  EXPECT_EQ(OneOf(shell).value("allow_with", ""), Write(outside() + "/file")) << shell;
+}
+
 TEST_F(HiddenDenials, OrdinaryFailuresAreNone) {
   for (const char* recipe : {"cat none", "cat /usr/none", "cat /nonexistent/none", "false"}) {
     const Json result = Make(recipe);
