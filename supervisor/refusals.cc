@@ -147,6 +147,31 @@ Uses UsesBeyondLandlock(Reason reason, const std::string& said) {
   return reason == Reason::kReadOnly && SaysMode(said) ? kTriedMode : 0;
 }
 
+// Whether python calls `function` in the frame that the error comes from: the last one above it.
+bool IsCalledAbove(Lines before, std::string_view function) {
+  constexpr std::size_t kLongestFrame = 12;
+  for (std::size_t i = before.size(), looked_at = 0; i-- > 0 && looked_at < kLongestFrame;
+       ++looked_at) {
+    if (before[i].contains(function)) return true;
+    if (before[i].contains("File \"") || before[i].starts_with("Traceback")) return false;
+  }
+  return false;
+}
+
+// The name of shared memory is no path, though it looks like one: it is a file in /dev/shm
+// (shm_open(3)), as far as the line, or the traceback above it, says that it was shared memory.
+void NameSharedMemory(const std::string& line, Lines before, Refusal& refusal) {
+  if (refusal.names.size() != 1) return;
+  std::string& name = refusal.names[0];
+  if (!name.starts_with('/') || name.size() < 2 || name.find('/', 1) != name.npos) return;
+  const bool unlinked = IsCalledAbove(before, "_posixshmem.shm_unlink(");
+  const bool opened =
+      IsCalledAbove(before, "_posixshmem.shm_open(") || line.contains("shared memory segment");
+  if (!unlinked && !opened) return;
+  name.insert(0, "/dev/shm");
+  refusal.uses = unlinked ? kTriedChange : kTriedWrite;  // to read it alone, python offers no way
+}
+
 std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
   const std::string lower = Lowered(line);
   for (const ErrorText& text : kErrorTexts) {
@@ -164,6 +189,7 @@ std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
     const std::string whole = std::string(front) + " " + std::string(behind);
     refusal.uses = UsesOf(whole, segments, refusal.names, before);
     NameTheLock(line, refusal);
+    NameSharedMemory(line, before, refusal);
     if (refusal.uses == 0) {
       refusal.uses = UsesBeyondLandlock(refusal.reason, Said(whole, refusal.names));
     }

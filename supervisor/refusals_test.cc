@@ -224,6 +224,47 @@ TEST(RefusalsTest, OtherErrnos) {
   EXPECT_EQ(absent[0].reason, Reason::kAbsent);
 }
 
+TEST(RefusalsTest, SharedMemoryIsAFileInDevShm) {
+  const std::string error = "PermissionError: [Errno 13] Permission denied: '/psm_4afa58b4'";
+  const auto read = [&](const std::string& above) {
+    return ReadRefusals("Traceback (most recent call last):\n" + above + error);
+  };
+  const std::vector<Refusal> memory = {{.names = {"/dev/shm/psm_4afa58b4"}, .uses = kW}};
+  const std::string frame =
+      "  File \"/usr/lib/python3.11/multiprocessing/shared_memory.py\", line 93, in __init__\n";
+  EXPECT_EQ(read(frame + "    self._fd = _posixshmem.shm_open(\n"), memory) << "until 3.10";
+  EXPECT_EQ(read(frame + "    self._fd = _posixshmem.shm_open(\n"
+                         "               ^^^^^^^^^^^^^^^^^^^^^\n"),
+            memory);
+  EXPECT_EQ(read(frame + "    self._fd = _posixshmem.shm_open(\n"
+                         "               ~~~~~~~~~~~~~~~~~~~~^\n"
+                         "        self._name,\n        ^^^^^^^^^^^\n"
+                         "        flags,\n        ^^^^^^\n"
+                         "        mode=self._mode\n        ^^^^^^^^^^^^^^^\n    )\n    ^\n"),
+            memory)
+      << "3.13";
+  EXPECT_EQ(read(frame + "    _posixshmem.shm_unlink(self._name)\n")[0].uses, kC);
+  Check({"FATAL:  could not open shared memory segment \"/PostgreSQL.42\": Permission denied",
+         "/dev/shm/PostgreSQL.42", kW});
+}
+
+// A file at the root, whatever was done with shared memory before.
+TEST(RefusalsTest, APathAtTheRootIsOne) {
+  const std::string error = "PermissionError: [Errno 13] Permission denied: '/psm_x'";
+  const std::string frame = "  File \"shm.py\", line 1, in <module>\n";
+  for (const std::string& text : {
+           error,
+           "Traceback (most recent call last):\n" + frame + "    open('/psm_x')\n" + error,
+           "    self._fd = _posixshmem.shm_open(\n" + frame + "    open('/psm_x')\n" + error,
+           "    self._fd = _posixshmem.shm_open(\nTraceback (most recent call last):\n" + error,
+           std::string("cat: /psm_x: Permission denied"),
+       }) {
+    ASSERT_EQ(ReadRefusals(text).size(), 1u) << text;
+    EXPECT_EQ(ReadRefusals(text)[0].names, std::vector<std::string>{"/psm_x"}) << text;
+  }
+  Check({"could not open shared memory segment \"/a/b\": Permission denied", "/a/b", kR | kW});
+}
+
 // What answers so is a mount.
 TEST(RefusalsTest, MountsThatKeepWhatIsThere) {
   struct Line {

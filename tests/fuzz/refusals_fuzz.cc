@@ -14,8 +14,12 @@ namespace {
 
 bool IsControl(char c) { return (c >= 0 && c < ' ') || c == 0x7f; }
 
-// What of the text can stand in a name: colours are taken out before.
+// What of the text can stand in a name: colours are taken out before, a lock lies beside what it locks, and
+// shared memory in /dev/shm.
 bool StandsIn(std::string_view text, std::string_view name) {
+  constexpr std::string_view kShm = "/dev/shm";
+  const bool memory = text.contains("_posixshmem.shm_") || text.contains("shared memory segment");
+  if (memory && name.starts_with(kShm) && !text.contains(name)) name.remove_prefix(kShm.size());
   if (name.ends_with(".lock")) name.remove_suffix(5);
   return text.contains('\x1b') || text.contains(name);
 }

@@ -120,6 +120,20 @@ TEST_F(Denials, Executing) {
   IsLifted("env " + outside() + "/prog", outside() + "/prog", "execute", Read(outside() + "/prog"));
 }
 
+// shm_open(3) knows it by a name that looks like a path at the root.
+TEST_F(Denials, SharedMemory) {
+  if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no /usr/bin/python3";
+  if (access("/dev/shm", W_OK) != 0) GTEST_SKIP() << "no /dev/shm of this user's";
+  const std::string name = "pa-test-" + std::to_string(getpid());
+  const std::string python = "/usr/bin/python3 -c \"from multiprocessing.shared_memory import *; ";
+  const std::string shm = fs::canonical("/dev/shm").string();
+  IsLifted(python + "m = SharedMemory('" + name + "', True, 8); m.close(); m.unlink()\"",
+           shm + "/" + name, "write", Write(shm));
+  const Json attached = Make(python + "SharedMemory('" + name + "')\"");
+  EXPECT_TRUE(attached["isError"]) << attached;
+  EXPECT_TRUE(Of(attached).empty()) << "there is none: " << attached;
+}
+
 TEST_F(Denials, Network) {
   const std::string bash = "/bin/bash";
   if (access(bash.c_str(), X_OK) != 0) GTEST_SKIP() << "no bash, whose /dev/tcp this uses";
