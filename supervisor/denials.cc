@@ -10,8 +10,11 @@
 #include <utility>
 
 #include "base/json_writer.h"
+#include "base/units.h"
 #include "policy/access.h"
+#include "policy/keys.h"
 #include "policy/path.h"
+#include "supervisor/full_file.h"
 #include "supervisor/refusals.h"
 #include "supervisor/sealing.h"
 
@@ -65,6 +68,8 @@ class Judge {
   std::string Absolute(const std::string& name) const;
   std::optional<Denial> OfNetwork(const Refusal& refusal) const;
   std::optional<Denial> OfPath(const Refusal& refusal);
+  std::optional<Denial> OfFileSize(const Refusal& refusal);
+  std::string FullFile(const Refusal& refusal);
   std::optional<Denial> OfSealed(const Refusal& refusal, Uses uses);
   std::optional<Denial> OfHidden(const Refusal& refusal, const std::string& path) const;
   std::optional<Denial> OfPlace(Uses uses, const Place& place);
@@ -81,6 +86,7 @@ class Judge {
   policy::GrantedPaths granted_;
   PathProbe& probe_;
   std::size_t names_ = 0;
+  std::optional<std::string> full_;   // in the project; looked for once
   std::set<const SealedPath*> told_;  // `rm -r` complains of each file
 };
 
@@ -95,6 +101,9 @@ std::optional<Denial> Judge::Of(const Refusal& refusal) {
     case Reason::kNoNetwork:
     case Reason::kLocalSocket:
       return OfNetwork(refusal);
+    case Reason::kFileSignal:
+    case Reason::kFileTooLarge:
+      return OfFileSize(refusal);
     case Reason::kReadOnly:
     case Reason::kBusy:
     case Reason::kAbsent:
@@ -121,6 +130,45 @@ std::optional<Denial> Judge::OfNetwork(const Refusal& refusal) const {
   return Denial{.syscall = "socket",
                 .blocked_by = "seccomp: network not granted by the policy",
                 .allow_with = policy::NetworkLine(refusal.loopback && confined_.namespaces)};
+}
+
+// The file that the line names, else any of the project.
+std::string Judge::FullFile(const Refusal& refusal) {
+  const std::uint64_t limit = confined_.policy.limits.file_size;
+  for (const std::string& name : refusal.names) {
+    if (++names_ > kMaxNames) break;
+    const Place place = probe_.Look(Absolute(name), true);
+    const bool full = place.kind == Place::Kind::kFile && place.size == limit;
+    if (full && IsSince(place.changed, confined_.since)) return place.path;
+  }
+  if (!full_) full_ = probe_.FindFull(limit, confined_.since);
+  return *full_;
+}
+
+// Twice as much, as far as the key goes; "" where it goes no further.
+std::string LineForFileSize(std::uint64_t limit) {
+  const std::uint64_t most = policy::FindKey("limits.file_size")->maximum;
+  if (limit >= most) return "";
+  return "limits: {file_size: " + FormatByteSize(std::min(2 * limit, most)) + "}";
+}
+
+// SIGXFSZ and EFBIG are also what comes of a lower limit that the command has set for itself, and EFBIG
+// of the file system. A file that was just now written to the last byte of our limit tells which it was.
+std::optional<Denial> Judge::OfFileSize(const Refusal& refusal) {
+  const std::uint64_t limit = confined_.policy.limits.file_size;
+  Denial denial{.path = FullFile(refusal), .limit = "file_size", .access = "write"};
+  if (!denial.path.empty()) {
+    denial.blocked_by = "limits: file_size is " + FormatByteSize(limit) + ", and the file is full";
+    denial.allow_with = LineForFileSize(limit);
+    denial.remark = "twice as much; how much is needed is not known";
+    return denial;
+  }
+  if (refusal.reason != Reason::kFileSignal) return std::nullopt;
+  denial.blocked_by = "limits: perhaps file_size, which is " + FormatByteSize(limit);
+  denial.remark =
+      "a process was ended by SIGXFSZ, and no file of that size is left to show whether this limit "
+      "or one of the command's own did it";
+  return denial;
 }
 
 // The private TMPDIR is granted by no policy, and empty again by now: what was there cannot be judged.
@@ -300,7 +348,7 @@ Denial Judge::Describe(const Attempt& attempt, const std::string& path,
 }
 
 bool SaysTheSame(const Denial& a, const Denial& b) {
-  return a.path == b.path && a.syscall == b.syscall && a.access == b.access &&
+  return a.path == b.path && a.limit == b.limit && a.syscall == b.syscall && a.access == b.access &&
          a.blocked_by == b.blocked_by;
 }
 
@@ -333,6 +381,7 @@ std::vector<Denial> DenialsOf(const Execution& run, const Confined& with_any_sig
   Confined confined = with_any_sight;
   confined.namespaces = run.namespaces;
   confined.sealed = run.sealed;
+  confined.since = run.started;
   std::function<bool(const std::string&)> may_see;
   if (HasMounts(confined)) {
     may_see = [granted = policy::GrantedPaths(confined.confinement.paths)](
@@ -348,6 +397,7 @@ void WriteDenials(JsonWriter& writer, std::span<const Denial> denials) {
     writer.BeginObject();
     if (!denial.path.empty()) writer.Field("path", denial.path);
     if (!denial.syscall.empty()) writer.Field("syscall", denial.syscall);
+    if (!denial.limit.empty()) writer.Field("limit", denial.limit);
     if (!denial.access.empty()) writer.Field("access", denial.access);
     writer.Field("blocked_by", denial.blocked_by);
     if (!denial.allow_with.empty()) writer.Field("allow_with", denial.allow_with);
@@ -359,7 +409,11 @@ void WriteDenials(JsonWriter& writer, std::span<const Denial> denials) {
 
 std::string DenialText(const Denial& denial) {
   std::string text = "denied: ";
-  text += denial.syscall.empty() ? denial.access + " " + denial.path : denial.syscall;
+  if (!denial.path.empty()) {
+    text += denial.access + " " + denial.path;
+  } else {
+    text += denial.limit.empty() ? denial.syscall : denial.access + " a larger file";
+  }
   text += " (" + denial.blocked_by + ")";
   if (!denial.allow_with.empty()) text += "; allow with: " + denial.allow_with;
   if (!denial.remark.empty()) text += " - " + denial.remark;

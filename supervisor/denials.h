@@ -29,10 +29,11 @@ class JsonWriter;
 inline constexpr std::size_t kMaxDenials = 16;
 
 struct Denial {
-  std::string path;        // resolved; or
-  std::string syscall;     // `socket`
-  std::string access;      // of a path: read, write, execute
-  std::string blocked_by;  // begins with landlock:, mounts:, protected path: or seccomp:
+  std::string path;     // resolved; or
+  std::string syscall;  // `socket`
+  std::string limit;    // `file_size`: what was to be written was too large; `path` may be unknown
+  std::string access;   // of a path: read, write, execute
+  std::string blocked_by;  // begins with landlock:, limits:, mounts:, protected path: or seccomp:
   std::string allow_with;  // the line of policy; "" where none can allow it
   std::string remark;      // what that line gives away besides, or why there is none
   std::string source;      // stderr, stdout
@@ -53,6 +54,7 @@ struct Confined {
   std::string search_path = {};  // PATH, for programs that are named without a directory
   bool namespaces = false;       // what is not granted cannot be seen either
   std::span<const SealedPath> sealed = {};
+  std::chrono::system_clock::time_point since = {};  // when the command began
 };
 
 // Nothing for a command that succeeded or was never run.

@@ -59,6 +59,17 @@ class FakeProbe : public PathProbe {
   bool Owns(const std::string& resolved) override { return May(resolved, W_OK); }
   bool IsMountPoint(const std::string&) override { return false; }
   bool IsEmpty(const std::string&) override { return false; }
+  std::string FindFull(std::uint64_t size, std::chrono::system_clock::time_point) override {
+    ++searches;
+    return size == full_size ? full : "";
+  }
+  void Sized(const std::string& path, std::uint64_t size) {
+    File(path);
+    places_[path].size = size;
+  }
+  int searches = 0;
+  std::string full;
+  std::uint64_t full_size = 0;
   const std::set<std::string>& asked() const { return asked_; }
 
  private:
@@ -128,6 +139,40 @@ TEST_F(DenialsTest, AnOrdinaryRefusalIsNone) {
        }) {
     EXPECT_TRUE(Find(line).empty()) << line;
   }
+}
+
+TEST_F(DenialsTest, AFileThatIsFullShowsTheLimit) {
+  constexpr std::uint64_t kLimit = 4ull << 30;  // the default
+  const Denial expected{.path = "/p/big",
+                        .limit = "file_size",
+                        .access = "write",
+                        .blocked_by = "limits: file_size is 4GiB, and the file is full",
+                        .allow_with = "limits: {file_size: 8GiB}",
+                        .remark = "twice as much; how much is needed is not known",
+                        .source = "stderr"};
+  probe_.Sized("/p/big", kLimit);
+  EXPECT_EQ(One("dd: error writing 'big': File too large"), expected);
+  EXPECT_EQ(probe_.searches, 0) << "it is named";
+  probe_.Sized("/p/other", kLimit - 1);
+  EXPECT_EQ(One("dd: error writing 'other': File too large"), Denial{}) << "of the file system";
+  EXPECT_EQ(One("OSError: [Errno 27] File too large"), Denial{});
+  probe_.full = "/p/big";
+  probe_.full_size = kLimit;
+  probe_.searches = 0;
+  EXPECT_EQ(One("OSError: [Errno 27] File too large\nFile size limit exceeded\n"
+                "make: *** [Makefile:3: t] File size limit exceeded"),
+            expected);
+  EXPECT_EQ(probe_.searches, 1);
+}
+
+TEST_F(DenialsTest, ASignalAloneIsAHintWithoutALine) {
+  const Denial hint = One("make: *** [Makefile:3: t] File size limit exceeded");
+  EXPECT_EQ(hint.path, "");
+  EXPECT_EQ(hint.limit, "file_size");
+  EXPECT_EQ(hint.blocked_by, "limits: perhaps file_size, which is 4GiB");
+  EXPECT_EQ(hint.allow_with, "");
+  EXPECT_TRUE(hint.remark.contains("one of the command's own")) << hint.remark;
+  EXPECT_TRUE(DenialText(hint).starts_with("denied: write a larger file (limits: perhaps"));
 }
 
 // supervisor/sealing_test.cc has the rest.

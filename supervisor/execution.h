@@ -76,6 +76,7 @@ struct Execution {
   worker::Limit limit = worker::Limit::kNone;
   Captured out;
   Captured err;
+  std::chrono::system_clock::time_point started = {};
   std::chrono::microseconds duration{0};
   std::chrono::milliseconds time_limit{0};  // kTimedOut
   bool time_limit_is_policys = false;       // limits.wall_time, not the call's timeout_ms

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "policy/path.h"
+#include "supervisor/full_file.h"
 
 namespace pa {
 namespace {
@@ -91,9 +92,14 @@ Place Missing(const Walk& walk, const std::string& component) {
   return place;
 }
 
-Place Found(const std::string& path, mode_t mode) {
+Place Found(const std::string& path, const struct stat& info) {
+  const mode_t mode = info.st_mode;
   Place place{.kind = Place::Kind::kOther, .path = Shown(path)};
-  if (S_ISREG(mode)) place.kind = Place::Kind::kFile;
+  if (S_ISREG(mode)) {
+    place.kind = Place::Kind::kFile;
+    place.size = static_cast<std::uint64_t>(info.st_size);
+    place.changed = ChangedAt(info);
+  }
   if (S_ISDIR(mode)) place.kind = Place::Kind::kDirectory;
   place.directory = Shown(path.substr(0, std::min(path.rfind('/'), path.size())));
   return place;
@@ -111,6 +117,12 @@ bool Follow(const std::string& link, Walk& walk) {
 }
 
 }  // namespace
+
+std::chrono::system_clock::time_point ChangedAt(const struct stat& info) {
+  using namespace std::chrono;
+  const auto since_epoch = seconds(info.st_ctim.tv_sec) + nanoseconds(info.st_ctim.tv_nsec);
+  return system_clock::time_point(duration_cast<system_clock::duration>(since_epoch));
+}
 
 std::vector<Mount> ReadMounts(std::string_view mountinfo) {
   std::vector<Mount> mounts;
@@ -188,7 +200,7 @@ Place FilePathProbe::Look(const std::string& path, bool follow) {
     if (!last && !S_ISDIR(info.st_mode)) return {};
     walk.done = next;
   }
-  return Found(walk.done, info.st_mode);
+  return Found(walk.done, info);
 }
 
 bool FilePathProbe::May(const std::string& resolved, int mode) {
@@ -210,6 +222,14 @@ bool FilePathProbe::IsEmpty(const std::string& resolved) {
   std::error_code failed;
   const bool empty = std::filesystem::is_empty(resolved, failed);
   return !failed && empty;
+}
+
+std::string FilePathProbe::FindFull(std::uint64_t size,
+                                    std::chrono::system_clock::time_point since) {
+  return FindFullFile({.directory = working_directory_,
+                       .size = size,
+                       .since = since,
+                       .may_enter = [this](const std::string& path) { return IsSafe(path); }});
 }
 
 }  // namespace pa

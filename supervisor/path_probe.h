@@ -8,9 +8,12 @@
 // an automounter (/net/HOST would mount what HOST exports, by our network), start a user's FUSE server
 // or wait for one. So each component is looked at by itself, lstat(2) only, and not where the table of
 // mounts says that something other than this machine's own kernel would have to answer. Nothing is
-// opened but a directory of the project, to see whether it is empty.
+// opened but directories of the project, to see what is in them.
 #pragma once
 
+#include <sys/stat.h>
+
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -32,7 +35,12 @@ struct Place {
   std::string path = {};         // resolved
   std::string directory = {};    // resolved: the nearest that exists and would hold it
   bool beneath_missing = false;  // kMissing: `directory` would not hold it itself
+  std::uint64_t size = 0;        // kFile: bytes, and when it was changed, by ctime
+  std::chrono::system_clock::time_point changed = {};
 };
+
+// Nobody can set it.
+std::chrono::system_clock::time_point ChangedAt(const struct stat& info);
 
 class PathProbe {
  public:
@@ -46,6 +54,8 @@ class PathProbe {
   virtual bool IsMountPoint(const std::string& resolved) = 0;
   // Of a directory within the working directory; false where that cannot be known. This opens it.
   virtual bool IsEmpty(const std::string& resolved) = 0;
+  // supervisor/full_file.h, in the working directory. This opens directories.
+  virtual std::string FindFull(std::uint64_t size, std::chrono::system_clock::time_point since) = 0;
 };
 
 struct Mount {
@@ -70,6 +80,7 @@ class FilePathProbe : public PathProbe {
   bool Owns(const std::string& resolved) override;
   bool IsMountPoint(const std::string& resolved) override;
   bool IsEmpty(const std::string& resolved) override;
+  std::string FindFull(std::uint64_t size, std::chrono::system_clock::time_point since) override;
 
  private:
   bool IsSafe(const std::string& resolved);

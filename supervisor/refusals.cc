@@ -30,6 +30,8 @@ constexpr ErrorText kErrorTexts[] = {
     {"device or resource busy", Reason::kBusy},
     {"resource busy or locked", Reason::kBusy},  // node
     {"ebusy", Reason::kBusy},
+    {"file too large", Reason::kFileTooLarge},
+    {"efbig", Reason::kFileTooLarge},
     {"no such file or directory", Reason::kAbsent},
     {"enoent", Reason::kAbsent},
 };
@@ -37,8 +39,9 @@ constexpr ErrorText kErrorTexts[] = {
 // What stands before the errno without what belongs to it: `[Errno 13]`, `(13:`, `error=13,`.
 std::string_view WithoutNumber(std::string_view text) {
   constexpr std::string_view kBelongs[] = {
-      "[Errno 16]", "(16:", "EBUSY:",  "[Errno 13]", "[Errno 2]", "[Errno 30]", "error=13,", "(13:",
-      "(2:",        "(30:", "EACCES:", "ENOENT:",    "EROFS:",    ":",          "("};
+      "[Errno 16]", "[Errno 27]", "(27:",       "EFBIG:",    "(16:", "EBUSY:",
+      "[Errno 13]", "[Errno 2]",  "[Errno 30]", "error=13,", "(13:", "(2:",
+      "(30:",       "EACCES:",    "ENOENT:",    "EROFS:",    ":",    "("};
   if (text.ends_with('\'') || text.ends_with('"')) text.remove_suffix(1);  // clang quotes the errno
   for (bool cut = true; cut;) {
     cut = false;
@@ -185,6 +188,7 @@ std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
     const std::vector<std::string_view> segments = Segments(front);
     refusal.names = NamesBehind(behind);
     if (refusal.names.empty()) refusal.names = NamesBefore(segments);
+    if (refusal.reason == Reason::kFileTooLarge) return refusal;
     if (refusal.names.empty()) return std::nullopt;
     const std::string whole = std::string(front) + " " + std::string(behind);
     refusal.uses = UsesOf(whole, segments, refusal.names, before);
@@ -197,6 +201,38 @@ std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
     return refusal;
   }
   return std::nullopt;
+}
+
+// ---- the size of a file ----
+
+bool IsMakesFailure(std::string_view before) {
+  return before.contains("make") && before.contains(": *** [") && before.ends_with(']');
+}
+
+// bash: `x.sh: line 3: 4711`, the number of the process.
+bool IsBashsJob(std::string_view before) {
+  const std::vector<std::string_view> segments = Segments(before);
+  if (segments.size() < 3 || !IsNumber(segments.back())) return false;
+  const std::string_view line = segments[segments.size() - 2];
+  return line.starts_with("line ") && IsNumber(line.substr(5));
+}
+
+// What make and shells say of a process that a signal has ended (strsignal(3)); cargo, python and others
+// name the signal itself. The words alone may be anybody's.
+std::optional<Refusal> ReadFileSignal(std::string_view line) {
+  constexpr std::string_view kWords = "File size limit exceeded";
+  const Refusal refusal{.reason = Reason::kFileSignal};
+  if (line.contains("SIGXFSZ")) return refusal;
+  const std::size_t at = line.find(kWords);
+  if (at == line.npos) return std::nullopt;
+  const std::string_view before = Trimmed(line.substr(0, at));
+  std::string_view behind = line.substr(at + kWords.size());
+  if (behind.starts_with(" signal terminated program")) return refusal;  // gcc
+  if (IsBashsJob(before)) return refusal;
+  if (behind == " (core dumped)") behind = {};
+  const bool by_shell = before.empty() && behind.empty();
+  return by_shell || (IsMakesFailure(before) && behind.empty()) ? std::optional(refusal)
+                                                                : std::nullopt;
 }
 
 // ---- the network ----
@@ -300,6 +336,7 @@ std::vector<Refusal> ReadRefusals(std::string_view text) {
     if (lines[i].size() < kShortest) continue;
     const Lines before(lines.data(), i);
     std::optional<Refusal> refusal = ReadNetwork(lines[i], before);
+    if (!refusal) refusal = ReadFileSignal(lines[i]);
     if (!refusal) refusal = ReadPath(lines[i], before);
     if (!refusal) continue;
     if (std::ranges::find(refusals, *refusal) == refusals.end()) {

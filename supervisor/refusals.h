@@ -21,12 +21,14 @@ inline constexpr std::size_t kMaxRefusals = 64;
 inline constexpr std::size_t kMaxRefusalNames = 4;  // of one line
 
 enum class Reason : std::uint8_t {
-  kRefused,      // EACCES
-  kReadOnly,     // EROFS
-  kBusy,         // EBUSY, of what is mounted somewhere
-  kAbsent,       // ENOENT
-  kNoNetwork,    // no internet socket, no name server
-  kLocalSocket,  // EAFNOSUPPORT for AF_UNIX
+  kRefused,       // EACCES
+  kReadOnly,      // EROFS
+  kBusy,          // EBUSY, of what is mounted somewhere
+  kAbsent,        // ENOENT
+  kFileSignal,    // SIGXFSZ: a process was ended by the limit of a file's size
+  kFileTooLarge,  // EFBIG
+  kNoNetwork,     // no internet socket, no name server
+  kLocalSocket,   // EAFNOSUPPORT for AF_UNIX
 };
 
 // What may have been tried, as a set.
@@ -43,9 +45,10 @@ inline constexpr Uses kTriedByShell = kTriedRead | kTriedWrite | kTriedExecute;
 
 struct Refusal {
   Reason reason = Reason::kRefused;
-  // Paths that the line may mean, as it writes them: without control characters, valid UTF-8.
+  // Paths that the line may mean, as it writes them: without control characters, valid UTF-8. Of a
+  // file's size perhaps none.
   std::vector<std::string> names = {};
-  Uses uses = 0;          // of a path; nothing here is none that the sandbox refuses
+  Uses uses = 0;  // of a path that is refused; nothing here is none that the sandbox refuses
   bool loopback = false;  // of a network: this machine itself was meant
   bool operator==(const Refusal&) const = default;
 };

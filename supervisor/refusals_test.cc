@@ -329,6 +329,40 @@ TEST(RefusalsTest, MountsThatKeepWhatIsThere) {
   }
 }
 
+TEST(RefusalsTest, FilesThatGrewTooLarge) {
+  const std::vector<Refusal> ended = {{.reason = Reason::kFileSignal}};
+  for (const char* text : {
+           "make: *** [Makefile:3: t] File size limit exceeded",
+           "make[1]: *** [Makefile:3: t] File size limit exceeded (core dumped)",
+           "File size limit exceeded",
+           "./recipe.sh: line 1: 25098 File size limit exceededhead -c 50 /dev/zero > big",
+           "bash: line 1:     4 File size limit exceeded(core dumped) head -c 50 /dev/zero > big",
+           "g++: fatal error: File size limit exceeded signal terminated program as",
+           "  process didn't exit successfully: `x` (signal: 25, SIGXFSZ: file size limit "
+           "exceeded)",
+           "died with <Signals.SIGXFSZ: 25>.",
+       }) {
+    EXPECT_EQ(ReadRefusals(text), ended) << text;
+  }
+  for (const char* text : {
+           "upload: File size limit exceeded",
+           "File size limit exceeded: at most 20 MB",
+           "file size limit exceeded",
+       }) {
+    EXPECT_TRUE(ReadRefusals(text).empty()) << text;
+  }
+  const std::vector<Refusal> unnamed = {{.reason = Reason::kFileTooLarge}};
+  EXPECT_EQ(ReadRefusals("OSError: [Errno 27] File too large"), unnamed);
+  for (const char* text : {
+           "dd: error writing 'big': File too large",
+           "Error: EFBIG: file too large, write 'big'",
+       }) {
+    ASSERT_EQ(ReadRefusals(text).size(), 1u) << text;
+    EXPECT_EQ(ReadRefusals(text)[0].reason, Reason::kFileTooLarge) << text;
+    EXPECT_EQ(ReadRefusals(text)[0].names, std::vector<std::string>{"big"}) << text;
+  }
+}
+
 TEST(RefusalsTest, NoNameNoRefusal) {
   for (const char* text : {
            "Permission denied",

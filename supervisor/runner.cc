@@ -371,8 +371,10 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   }
   std::vector<SealedPath> sealed;
   if (watch != nullptr && UsesNamespaces(allow)) sealed = SealedPaths(*watch);
+  const auto started = std::chrono::system_clock::now();
   Task<Execution> task = Execute(plan, allow, policy, options, MountsOf(sealed));
   Execution execution = co_await task;
+  execution.started = started;
   if (execution.namespaces) execution.sealed = std::move(sealed);
   execution.protected_changes = guard.End(watch);
   co_return execution;

@@ -29,6 +29,8 @@ class FakeProbe : public PathProbe {
   bool IsMountPoint(const std::string& resolved) override { return mounted.contains(resolved); }
   bool IsEmpty(const std::string& resolved) override { return empty.contains(resolved); }
 
+  std::string FindFull(std::uint64_t, std::chrono::system_clock::time_point) override { return ""; }
+
   std::set<std::string> shut;
   std::set<std::string> foreign;
   std::set<std::string> mounted;

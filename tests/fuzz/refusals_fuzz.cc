@@ -28,8 +28,10 @@ void CheckRefusal(std::string_view text, const Refusal& refusal) {
   Check(refusal.names.size() <= kMaxRefusalNames);
   const bool network =
       refusal.reason == Reason::kNoNetwork || refusal.reason == Reason::kLocalSocket;
-  Check(network == refusal.names.empty());
-  Check(network || refusal.uses != 0);
+  const bool size =
+      refusal.reason == Reason::kFileSignal || refusal.reason == Reason::kFileTooLarge;
+  Check(size || network == refusal.names.empty());
+  Check((network || size) == (refusal.uses == 0));
   for (const std::string& name : refusal.names) {
     Check(!name.empty() && name.size() < 5000 && IsValidUtf8(name));
     Check(std::ranges::none_of(name, IsControl));

@@ -17,11 +17,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMakefile =
-    ".PHONY: hello fork memory memfd fill files deep many burn nap burners\n"
+    ".PHONY: hello fork memory memfd fill shell within named own gone lie files deep many burn nap "
+    "burners\n"
     "hello:\n\t@echo hi\n"
     "fork:\n\t@./bomb fork 8\n"
     "memory:\n\t@./bomb memory 600\n"
     "fill:\n\t@./bomb fill 50\n"
+    "shell:\n\t@mkdir -p out; head -c 50000000 /dev/zero >out/big\n"
+    "within:\n\t@head -c 10485760 /dev/zero >big\n"
+    "named:\n\t@trap '' XFSZ; dd if=/dev/zero of=big bs=1M count=50 status=none\n"
+    "own:\n\t@ulimit -f 100; head -c 50000000 /dev/zero >big\n"
+    "gone:\n\t@head -c 50000000 /dev/zero >big; rm big; exit 1\n"
+    "lie:\n\t@echo 'dd: error writing bomb: File too large'; exit 1\n"
     "files:\n\t@./bomb files 1000\n"
     "deep:\n\t@./bomb deep 1000\n"  // disks that take milliseconds to remove one have been seen
     "many:\n\t@./bomb many 100000\n"
@@ -65,6 +72,17 @@ class Limits : public ::testing::Test {
     EXPECT_EQ(result["data"]["outcome"], "limit_exceeded") << result;
     EXPECT_NE(result["error"].dump().find("limits." + limit), std::string::npos) << result;
     EXPECT_TRUE(Eventually([&] { return WorkersOf(client_->pid()).empty(); }));
+  }
+  // The one denial, of `file`.
+  Json IsFull(const Json& result, const std::string& file) {
+    EXPECT_FALSE(result["success"]) << result;
+    const Json denials = result["data"].value("denials", Json::array());
+    EXPECT_EQ(denials.size(), 1u) << result;
+    if (denials.empty()) return Json::object();
+    EXPECT_EQ(denials[0].value("limit", ""), "file_size") << result;
+    EXPECT_EQ(denials[0].value("path", ""), fs::canonical(project_.root()) / file) << result;
+    EXPECT_EQ(denials[0].value("source", ""), "stderr") << result;
+    return denials[0];
   }
   // Nothing lies in a TMPDIR of any slot.
   bool TmpIsClean() const {
@@ -174,6 +192,45 @@ TEST_F(Limits, FileSize) {
   const Json result = Result("fill");
   EXPECT_FALSE(result["success"]) << result;
   EXPECT_EQ(fs::file_size(project_.root() / "filled"), 10u << 20);
+  IsFull(result, "filled");
+}
+
+// make swallows what ends its recipes, and a shell what ends its programs.
+TEST_F(Limits, FileSizeThroughAShell) {
+  IsFull(Result("shell"), "out/big");
+  IsFull(Result("named"), "big");
+}
+
+TEST_F(Limits, TheLineThatIsNamedAllowsMore) {
+  const Json denial = IsFull(Result("fill"), "filled");
+  EXPECT_EQ(denial["allow_with"], "limits: {file_size: 20MiB}");
+  WriteText(project_.home() / ".config/project-actions/policy.yaml",
+            "version: 1\n" + denial.value("allow_with", "") + "\n");
+  fs::remove(project_.root() / "filled");
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json more = client.CallTool("make", {{"target", "fill"}});
+  EXPECT_EQ(fs::file_size(project_.root() / "filled"), 20u << 20) << more;
+  EXPECT_EQ(more["data"]["denials"][0]["allow_with"], "limits: {file_size: 40MiB}") << more;
+}
+
+TEST_F(Limits, AFileOfJustThatSizeIsLawful) {
+  const Json result = Result("within");
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_FALSE(result["data"].contains("denials")) << result;
+  EXPECT_FALSE(Result("lie")["data"].contains("denials")) << "that file is another";
+}
+
+// It may have been this limit: no line is offered, but which it may be is said.
+TEST_F(Limits, ALimitOfTheRecipesOwnIsNotTakenForOurs) {
+  for (const char* target : {"own", "gone"}) {
+    const Json result = Result(target);
+    ASSERT_EQ(result["data"].value("denials", Json::array()).size(), 1u) << result;
+    const Json denial = result["data"]["denials"][0];
+    EXPECT_EQ(denial["limit"], "file_size");
+    EXPECT_TRUE(denial.value("blocked_by", "").contains("perhaps")) << denial;
+    EXPECT_FALSE(denial.contains("path") || denial.contains("allow_with")) << denial;
+  }
 }
 
 TEST_F(Limits, OpenFiles) {
