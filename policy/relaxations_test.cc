@@ -43,6 +43,7 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
       {"limits.cpu_time", {"limits: {cpu_time: 168h}", {"raised_limit"}, ""}},
       {"limits.memory", {"limits: {memory: 1TiB}", {"raised_limit"}, ""}},
       {"limits.processes", {"limits: {processes: 513}", {"raised_limit"}, ""}},
+      {"limits.cpus", {"limits: {cpus: 1}", {}, "the default is more than any machine has"}},
       {"limits.open_files", {"limits: {open_files: 4097}", {"raised_limit"}, ""}},
       {"limits.file_size", {"limits: {file_size: 1TiB}", {"raised_limit"}, ""}},
       {"limits.output_inline", {"limits: {output_inline: 1MiB}", {"raised_server_limit"}, ""}},

@@ -14,7 +14,6 @@
 #include "policy/access.h"
 #include "policy/keys.h"
 #include "policy/path.h"
-#include "supervisor/full_file.h"
 #include "supervisor/refusals.h"
 #include "supervisor/sealing.h"
 
@@ -139,7 +138,7 @@ std::string Judge::FullFile(const Refusal& refusal) {
     if (++names_ > kMaxNames) break;
     const Place place = probe_.Look(Absolute(name), true);
     const bool full = place.kind == Place::Kind::kFile && place.size == limit;
-    if (full && IsSince(place.changed, confined_.since)) return place.path;
+    if (full && place.changed >= confined_.since) return place.path;
   }
   if (!full_) full_ = probe_.FindFull(limit, confined_.since);
   return *full_;

@@ -1,6 +1,7 @@
 #include "supervisor/full_file.h"
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include <deque>
 #include <filesystem>
@@ -9,10 +10,12 @@
 
 namespace pa {
 
-bool IsSince(std::chrono::system_clock::time_point changed,
-             std::chrono::system_clock::time_point since) {
-  constexpr std::chrono::milliseconds kTick{20};  // 10 at 100 Hz
-  return changed + kTick >= since;
+std::chrono::system_clock::time_point FileClockNow() {
+  using namespace std::chrono;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  const auto since_epoch = seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
+  return system_clock::time_point(duration_cast<system_clock::duration>(since_epoch));
 }
 
 std::string FindFullFile(const FullFileSearch& search) {
@@ -33,7 +36,7 @@ std::string FindFullFile(const FullFileSearch& search) {
       if (S_ISDIR(info.st_mode)) directories.push_back(path);
       const bool full =
           S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) == search.size;
-      if (full && IsSince(ChangedAt(info), search.since)) return path;
+      if (full && ChangedAt(info) >= search.since) return path;
     }
   }
   return "";

@@ -25,8 +25,8 @@ struct FullFileSearch {
 
 std::string FindFullFile(const FullFileSearch& search);  // "" = none
 
-// Whether a file that was changed at `changed` was changed since: its stamp is that of the last tick.
-bool IsSince(std::chrono::system_clock::time_point changed,
-             std::chrono::system_clock::time_point since);
+// Now, by the clock that the kernel stamps files with, which stands still from tick to tick: a file that is
+// changed from now on is not older.
+std::chrono::system_clock::time_point FileClockNow();
 
 }  // namespace pa

@@ -40,6 +40,9 @@ TEST_F(FullFileTest, OfExactlyThatSize) {
 TEST_F(FullFileTest, OfThisRun) {
   testing::WriteText(base() + "/full", "12345");
   EXPECT_EQ(Find(system_clock::now() - hours(1)), base() + "/full");
+  const auto begun = FileClockNow();
+  testing::WriteText(base() + "/full", "54321");
+  EXPECT_EQ(Find(begun), base() + "/full") << "in the same tick";
   EXPECT_EQ(Find(system_clock::now() + hours(1)), "") << "it was there before";
 }
 

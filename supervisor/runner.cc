@@ -12,6 +12,7 @@
 #include "policy/caches.h"
 #include "supervisor/call_groups.h"
 #include "supervisor/captured_output.h"
+#include "supervisor/full_file.h"
 #include "supervisor/log.h"
 #include "supervisor/orphans.h"
 #include "supervisor/protected_mounts.h"
@@ -371,7 +372,7 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   }
   std::vector<SealedPath> sealed;
   if (watch != nullptr && UsesNamespaces(allow)) sealed = SealedPaths(*watch);
-  const auto started = std::chrono::system_clock::now();
+  const auto started = FileClockNow();
   Task<Execution> task = Execute(plan, allow, policy, options, MountsOf(sealed));
   Execution execution = co_await task;
   execution.started = started;
