@@ -45,7 +45,7 @@ TEST(Keys, DefaultsAreThoseOfLimits) {
   const Limits limits;
   EXPECT_EQ(defaults.limits.at("limits.memory").value, limits.memory);
   EXPECT_EQ(defaults.limits.at("limits.wall_time").value, 600'000u);
-  EXPECT_EQ(defaults.limits.size(), 11u);
+  EXPECT_EQ(defaults.limits.size(), 12u);
 }
 
 TEST(Keys, LimitsAreWrittenAsTheyAreRead) {
