@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """report.py must see what is wrong: guests made up here, one for each thing that it judges."""
 
 import contextlib
