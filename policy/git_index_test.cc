@@ -34,7 +34,8 @@ class GitIndexTest : public ::testing::Test {
   void Fill(const std::string& format, const std::string& version) {
     ASSERT_TRUE(Git({"init", "-q", "--object-format=" + format}));
     const std::string oid(format == "sha1" ? 40 : 64, '1');
-    for (int i = 1; i < 40; ++i) pa::testing::WriteText(root_ / ("d/" + std::string(i, 'x')), "x");
+    for (std::size_t i = 1; i < 40; ++i)
+      pa::testing::WriteText(root_ / ("d/" + std::string(i, 'x')), "x");
     for (const std::string& link : links_) {
       ASSERT_TRUE(Git({"update-index", "--add", "--cacheinfo", "160000," + oid + "," + link}));
     }

@@ -11,11 +11,11 @@
 namespace pa {
 
 std::chrono::system_clock::time_point FileClockNow() {
-  using namespace std::chrono;
+  using std::chrono::nanoseconds, std::chrono::seconds, std::chrono::system_clock;
   timespec now{};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
   const auto since_epoch = seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
-  return system_clock::time_point(duration_cast<system_clock::duration>(since_epoch));
+  return system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(since_epoch));
 }
 
 std::string FindFullFile(const FullFileSearch& search) {

@@ -119,9 +119,9 @@ bool Follow(const std::string& link, Walk& walk) {
 }  // namespace
 
 std::chrono::system_clock::time_point ChangedAt(const struct stat& info) {
-  using namespace std::chrono;
+  using std::chrono::nanoseconds, std::chrono::seconds, std::chrono::system_clock;
   const auto since_epoch = seconds(info.st_ctim.tv_sec) + nanoseconds(info.st_ctim.tv_nsec);
-  return system_clock::time_point(duration_cast<system_clock::duration>(since_epoch));
+  return system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(since_epoch));
 }
 
 std::vector<Mount> ReadMounts(std::string_view mountinfo) {

@@ -221,7 +221,7 @@ bool IsBashsJob(std::string_view before) {
 // name the signal itself. The words alone may be anybody's.
 std::optional<Refusal> ReadFileSignal(std::string_view line) {
   constexpr std::string_view kWords = "File size limit exceeded";
-  const Refusal refusal{.reason = Reason::kFileSignal};
+  Refusal refusal{.reason = Reason::kFileSignal};
   if (line.contains("SIGXFSZ")) return refusal;
   const std::size_t at = line.find(kWords);
   if (at == line.npos) return std::nullopt;
