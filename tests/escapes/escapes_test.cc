@@ -143,8 +143,9 @@ std::vector<Attempt> PossibleAttempts() {
 TEST(Protections, EachHasItsAttempts) {
   ASSERT_TRUE(Doctor(Tier::k0)["protections"].is_array());
   for (const Json& entry : Doctor(Tier::k0)["protections"]) {
-    const auto proof = std::ranges::find(Proofs(), entry["name"], &Proof::protection);
-    EXPECT_NE(proof, Proofs().end()) << entry["name"] << ": no attempt puts it to the test";
+    const std::string name = entry["name"];
+    const auto proof = std::ranges::find(Proofs(), name, &Proof::protection);
+    EXPECT_NE(proof, Proofs().end()) << name << ": no attempt puts it to the test";
   }
 }
 
