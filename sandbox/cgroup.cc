@@ -155,12 +155,17 @@ Result<void> MoveIntoLeaf(const std::string& path) {
   return MoveInto(leaf);
 }
 
-Result<void> EnableControllers(int directory) {
+// Whether the optional one is among them.
+Result<bool> EnableControllers(int directory) {
   const Result<std::string> there = Read(directory, "cgroup.controllers");
   if (!there) return std::unexpected(there.error());
-  std::string wanted = HasWord(*there, kOptional) ? std::string("+") + kOptional : "";
+  const bool cpu = HasWord(*there, kOptional);
+  std::string wanted = cpu ? std::string("+") + kOptional : "";
   for (const char* controller : kControllers) wanted += std::string(" +") + controller;
-  return Write(directory, "cgroup.subtree_control", wanted);
+  if (auto enabled = Write(directory, "cgroup.subtree_control", wanted); !enabled) {
+    return std::unexpected(enabled.error());
+  }
+  return cpu;
 }
 
 // What a run before could not remove; where something lives rmdir fails.
@@ -245,13 +250,14 @@ Result<CgroupHome> CgroupHome::Open() {
     return std::unexpected(alone.error());
   }
   if (auto moved = MoveIntoLeaf(*path); !moved) return std::unexpected(moved.error());
-  if (auto enabled = EnableControllers(directory->get()); !enabled) {
+  const Result<bool> enabled = EnableControllers(directory->get());
+  if (!enabled) {
     (void)MoveInto(*path);
     rmdir((*path + std::string(kLeaf)).c_str());
     return std::unexpected(enabled.error());
   }
   RemoveEmpty(*path);
-  return CgroupHome(std::move(*path));
+  return CgroupHome(std::move(*path), *enabled);
 }
 
 Result<Cgroup> CgroupHome::Make(const std::string& name) const {

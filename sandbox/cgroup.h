@@ -72,10 +72,13 @@ class CgroupHome {
   // A group of that name that was left behind by another run is EEXIST.
   Result<Cgroup> Make(const std::string& name) const;
   const std::string& path() const { return path_; }
+  bool withholds_cpus() const { return withholds_cpus_; }  // the controller cpu is there
 
  private:
-  explicit CgroupHome(std::string path) : path_(std::move(path)) {}
+  CgroupHome(std::string path, bool withholds_cpus)
+      : path_(std::move(path)), withholds_cpus_(withholds_cpus) {}
   std::string path_;
+  bool withholds_cpus_;
 };
 
 }  // namespace pa::sandbox

@@ -238,12 +238,14 @@ Protection Limit(const char* name, std::uint64_t limit, Protection protection) {
 }
 
 Protection OfCpus(const Facts& facts) {
-  if (facts.kernel.cgroup == KernelFeatures::Granted::kYes) {
-    return Enforced("cpus", "cgroup (cpu.max)");
+  using Granted = KernelFeatures::Granted;
+  if (facts.kernel.cgroup_cpu) return Enforced("cpus", "cgroup (cpu.max)");
+  std::string why = "no cgroup: " + facts.kernel.no_cgroup;
+  if (facts.kernel.cgroup == Granted::kYes) why = "the cgroup is without the controller cpu";
+  if (facts.kernel.cgroup == Granted::kUnknown) {
+    why = "whether there is a cgroup is seen at the first command";
   }
-  return Promised(Not("cpus", facts.kernel.no_cgroup.empty()
-                                  ? "whether there is a cgroup is seen at the first command"
-                                  : "no cgroup: " + facts.kernel.no_cgroup));
+  return Promised(Not("cpus", std::move(why)));
 }
 
 void AddLimits(const Facts& facts, Report& report) {

@@ -27,6 +27,7 @@ struct KernelFeatures {
   std::string no_namespaces;           // why, when kNo: `unshare "user namespace": EPERM`
   Granted cgroup = Granted::kUnknown;  // a part of the cgroup v2 tree, to whoever starts workers
   std::string no_cgroup;               // why, when kNo
+  bool cgroup_cpu = false;             // with the controller cpu
 };
 KernelFeatures ProbeKernel();  // all but the namespaces and the cgroup
 

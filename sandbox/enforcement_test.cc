@@ -194,6 +194,14 @@ TEST(Enforcement, ACgroupBoundsTheWholeTree) {
     EXPECT_NE(LevelOf(without, name), Level::kEnforced) << name;
   }
   EXPECT_EQ(LevelOf(report, "disk_space"), Level::kNot);
+  EXPECT_EQ(LevelOf(report, "cpus"), Level::kNot) << "the policy sets no limit";
+  ResourceLimits limits = kLimits;
+  limits.cpus = 2;
+  EXPECT_EQ(LevelOf(Assess({}, limits, kernel), "cpus"), Level::kNot) << "no controller";
+  EXPECT_FALSE(Assess({}, limits, kernel).Complete()) << "what is asked for is promised";
+  kernel.cgroup_cpu = true;
+  EXPECT_EQ(LevelOf(Assess({}, limits, kernel), "cpus"), Level::kEnforced);
+  EXPECT_TRUE(Assess({}, limits, kernel).Complete());
   EXPECT_EQ(LevelOf(Assess({}, {}, kernel), "memory"), Level::kNot) << "no limit";
 }
 

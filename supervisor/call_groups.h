@@ -57,6 +57,7 @@ class CallGroups {
   // Moves us into a leaf of its own (CgroupHome::Open). The second time it does nothing.
   void Open();
   bool there() const { return home_.has_value(); }
+  bool withholds_cpus() const { return home_ && home_->withholds_cpus(); }
   const std::string& why_not() const { return why_not_; }  // "" until Open, and when there are any
 
   Result<CallGroup> Make();

@@ -77,7 +77,8 @@ Execution NoLoopback(const std::string& why) {
 Execution NoCpuLimit(const std::string& why) {
   Execution execution;
   execution.failed_step = worker::Step::kLimits;
-  execution.failure = "limits.cpus needs a cgroup v2 that is delegated to this server: " + why;
+  execution.failure = "limits.cpus needs a cgroup v2 that is delegated to this server: " +
+                      (why.empty() ? "this one is without the controller cpu" : why);
   return execution;
 }
 
@@ -404,7 +405,9 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
 
   orphans.Adopt();
   if (!context) Begin();
-  if (allow.limits().cpus != 0 && !groups->there()) co_return NoCpuLimit(groups->why_not());
+  if (allow.limits().cpus != 0 && !groups->withholds_cpus()) {
+    co_return NoCpuLimit(groups->why_not());
+  }
   Result<std::unique_ptr<Slot>> slot = AcquireSlot(plan, allow, policy);
   if (!slot) co_return Failed(slot.error());
   Result<SpawnedWorker> worker = Spawn(plan, allow, **slot, sealed);
@@ -513,6 +516,7 @@ sandbox::KernelFeatures Runner::Kernel() const {
   if (!impl_->no_namespaces.empty()) kernel.namespaces = Granted::kNo;
   kernel.no_namespaces = impl_->no_namespaces;
   if (impl_->groups && impl_->groups->there()) kernel.cgroup = Granted::kYes;
+  kernel.cgroup_cpu = impl_->groups && impl_->groups->withholds_cpus();
   if (impl_->groups && !impl_->groups->why_not().empty()) {
     kernel.cgroup = Granted::kNo;
     kernel.no_cgroup = impl_->groups->why_not();
