@@ -31,8 +31,7 @@ constexpr int kWidePipeBytes = 1 << 20;
 
 constexpr int kWaitsForDeath = 20;
 
-constexpr milliseconds kFirstCpuLook{500};
-constexpr milliseconds kNextCpuLook{100};
+constexpr milliseconds kCpuLook{100};
 
 }  // namespace
 
@@ -82,22 +81,24 @@ Result<void> RunningCommand::Start() {
   if (wall_time_.count() > 0) {
     deadline_.Start(wall_time_ + grace_ + kGuardianSlack, [this] { OnOverdue(); });
   }
-  if (cpu_time_.count() > 0 && fds.group) cpu_.Start(kFirstCpuLook, [this] { WatchCpuTime(); });
+  if (cpu_time_.count() > 0 && fds.group) LookAgainAfter(std::chrono::microseconds(0));
   return {};
 }
 
-// The guardian sees each process by itself, the cgroup all of them together. It cannot be used up before
-// all processors have worked on it.
+// The guardian sees each process by itself, the cgroup all of them together.
 void RunningCommand::WatchCpuTime() {
   const auto used = worker_.CpuTime();
   if (settled_ || !used) return;
-  if (*used >= cpu_time_) {
-    worker_.Exceed(worker::Limit::kCpuTime);
-    return OnHangUp();
-  }
-  const auto left = std::chrono::duration_cast<milliseconds>(cpu_time_ - *used);
+  if (*used < cpu_time_) return LookAgainAfter(*used);
+  worker_.Exceed(worker::Limit::kCpuTime);
+  OnHangUp();
+}
+
+// What is left cannot be used up before all processors have worked on it.
+void RunningCommand::LookAgainAfter(std::chrono::microseconds used) {
+  const auto left = std::chrono::duration_cast<milliseconds>(cpu_time_ - used);
   const milliseconds at_least = left / std::max(1u, std::thread::hardware_concurrency());
-  cpu_.Start(std::max(kNextCpuLook, at_least), [this] { WatchCpuTime(); });
+  cpu_.Start(std::max(kCpuLook, at_least), [this] { WatchCpuTime(); });
 }
 
 void RunningCommand::Cancel() {

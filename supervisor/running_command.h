@@ -88,6 +88,7 @@ class RunningCommand {
   void OnDrainTime();
   void OnOverdue();
   void WatchCpuTime();
+  void LookAgainAfter(std::chrono::microseconds used);
   void HuntOrphans();
   bool Over() const;
   void FinishIfDone();
