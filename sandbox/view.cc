@@ -88,15 +88,18 @@ bool IsAbsent(const SysError& error) {
   return error.sys_errno == ENOENT || error.sys_errno == ENOTDIR || error.sys_errno == EACCES;
 }
 
-std::uint64_t AttributesOf(MountKind kind) {
-  switch (kind) {
+// Where devices are at home, what is granted can be opened; Landlock says how.
+std::uint64_t AttributesOf(const MountView& mount) {
+  const std::string_view path = mount.target;
+  const std::uint64_t no_dev = path == "/dev" || path.starts_with("/dev/") ? 0 : kNoDev;
+  switch (mount.kind) {
     case MountKind::kDevice:
       // A device can be written to all the same; its mode and its times cannot.
       return kReadOnly | kNoSuid | kNoExec;
     case MountKind::kWritable:
-      return kNoSuid | kNoDev;
+      return kNoSuid | no_dev;
     default:
-      return kReadOnly | kNoSuid | kNoDev;
+      return kReadOnly | kNoSuid | no_dev;
   }
 }
 
@@ -114,7 +117,7 @@ SysResult<void> Bind(int old_root, const MountView& mount) {
   if (auto made = MakeMountPoint(source->get(), mount.target); !made) return made;
   const SysResult<UniqueFd> tree = Opened(CloneTree(source->get()), "open_tree", mount.source);
   if (!tree) return std::unexpected(tree.error());
-  const MountAttr attr{.attr_set = AttributesOf(mount.kind)};
+  const MountAttr attr{.attr_set = AttributesOf(mount)};
   if (SetAttributes(tree->get(), "", kAtEmptyPath | kAtRecursive, attr) < 0) {
     return std::unexpected(SysError{"mount_setattr", mount.target, errno});
   }

@@ -31,8 +31,8 @@ bool IsOwn(const std::string& path) {
   return IsBeneath(path, "/proc") || path == "/tmp" || path == "/dev/shm";
 }
 
-MountKind KindOf(const std::string& path, Access access) {
-  if (Has(access, Access::kDevice) || IsBeneath(path, "/dev")) return MountKind::kDevice;
+MountKind KindOf(Access access) {
+  if (Has(access, Access::kDevice)) return MountKind::kDevice;
   return Has(access, Access::kWrite) ? MountKind::kWritable : MountKind::kReadOnly;
 }
 
@@ -130,7 +130,7 @@ class Planner {
     const std::string path = Follow(grant.path, symlinks_);
     if (path == "/") return GrantEverything(grant.access);
     if (IsOwn(path)) return;
-    const MountKind kind = KindOf(path, grant.access);
+    const MountKind kind = KindOf(grant.access);
     const auto [bind, is_new] = binds_.try_emplace(path, kind);
     if (!is_new && kind == MountKind::kWritable) bind->second = kind;
   }
@@ -216,7 +216,7 @@ std::vector<Mount> PlanOwnMounts(const View& view, const std::vector<PathGrant>&
     // What must not be followed is canonical, and no link may stand there any more when it is mounted.
     const std::string path =
         grant.symlinks == Symlinks::kRefuse ? grant.path : Follow(grant.path, symlinks);
-    const MountKind kind = KindOf(path, grant.access);
+    const MountKind kind = KindOf(grant.access);
     if (IsOwn(path) || IsShown(view.mounts, path, kind)) continue;
     const auto [bind, is_new] = binds.try_emplace(path, kind);
     if (!is_new && kind == MountKind::kWritable) bind->second = kind;

@@ -58,7 +58,7 @@ TEST_F(ViewPlanTest, DevicesCanBeOpened) {
                                          Grant("/dev/zero")};
   const View view = PlanView({.grants = grants});
   EXPECT_TRUE(Holds(view.mounts, {MountKind::kDevice, "/dev/null", "/dev/null"}));
-  EXPECT_TRUE(Holds(view.mounts, {MountKind::kDevice, "/dev/zero", "/dev/zero"}));
+  EXPECT_TRUE(Holds(view.mounts, {MountKind::kReadOnly, "/dev/zero", "/dev/zero"}));
   EXPECT_TRUE(PlanOwnMounts(view, grants).empty());
   EXPECT_EQ(PlanOwnMounts({}, grants), view.mounts);
 }
