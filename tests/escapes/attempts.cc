@@ -194,13 +194,14 @@ void AddMetadata(Attempts& all) {
                  Did("chmod")});
   all.push_back({"SetGroupIdBit", "./attempt chmod attempt 2755", "./attempt chmod attempt 0700",
                  Did("chmod")});
-  // A device that may be opened and nothing more. Where /dev/ptmx is another name, it grants that.
+  // A device that may be opened and nothing more. It looks for its terminals beside itself.
   all.push_back({.name = "DeviceIoctl",
                  .escape = "./attempt ioctl /dev/ptmx 0x80045430",   // TIOCGPTN
                  .twin = "./attempt ioctl /dev/urandom 0x80045200",  // RNDGETENTCNT
                  .escaped = Did("ioctl"),
-                 .setting = {.policy = "filesystem: {read: [/dev/ptmx]}\n"},
-                 .open_below_abi = 5});  // a view of one's own has no terminals at all
+                 .setting = {.policy = "filesystem: {read: [/dev]}\n"},
+                 .open_below_abi = 5,
+                 .open_below_abi_in_tier1 = 5});
 }
 
 // --- what the user's next git command outside would execute

@@ -85,8 +85,8 @@ class Escape : public ::testing::TestWithParam<std::tuple<Tier, Attempt>> {
   static bool IsOpen() {
     const Attempt& it = attempt();
     if (it.closed_to_root && geteuid() == 0) return false;
-    if (tier() == Tier::k1) return it.open_in_tier1;
-    return it.open_in_tier0 || LandlockAbi() < it.open_below_abi;
+    return tier() == Tier::k0 ? it.open_in_tier0 || LandlockAbi() < it.open_below_abi
+                              : it.open_in_tier1 || LandlockAbi() < it.open_below_abi_in_tier1;
   }
 };
 
