@@ -3,9 +3,9 @@
 #
 #   packaging/install-deps.sh [build] [lint] [bench] [clients] [toolchains] [kernels]   # no group: build
 #
-# Asks nothing and says what it installs; installs nothing that is there already; of
-# PACKAGE=PROGRAM nothing if there is such a program from elsewhere (npm comes with other people's nodejs). Without the right to
-# install it prints the command for someone who has it and fails. Debian's names are tried, Fedora's read.
+# Asks nothing and says what it installs; installs nothing that is there already, and of PACKAGE=PROGRAM
+# nothing if there is such a program from elsewhere (npm comes with other people's nodejs). Without the right
+# to install it prints the command for someone who has it and fails. Debian's names are tried, Fedora's read.
 set -eu
 
 debian_packages() {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -108,6 +109,13 @@ Result<std::string> OwnDirectory() {
   while (path.ends_with('/')) path.pop_back();
   if (path.ends_with(kLeaf)) path.resize(path.size() - kLeaf.size());  // opened before, by us
   return path;
+}
+
+// With nothing to read the kernel says EINVAL; it refuses otherwise only where somebody has filtered it, as
+// containers do.
+Result<void> CheckClone() {
+  if (syscall(SYS_clone3, nullptr, 0) >= 0 || errno == EINVAL) return {};
+  return std::unexpected(Error("use cgroup", "clone3", errno));
 }
 
 Result<void> CheckDelegation(const std::string& path, int directory) {
@@ -239,6 +247,7 @@ Result<void> Cgroup::Remove() {
 }
 
 Result<CgroupHome> CgroupHome::Open() {
+  if (auto clone = CheckClone(); !clone) return std::unexpected(clone.error());
   Result<std::string> path = OwnDirectory();
   if (!path) return std::unexpected(path.error());
   const Result<UniqueFd> directory = OpenDirectory(*path);

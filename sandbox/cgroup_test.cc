@@ -1,18 +1,26 @@
-// In a delegated cgroup v2; elsewhere skipped. `make test-kernels` runs them in one, as root and as an
+// In a delegated cgroup v2; elsewhere all but the last are skipped. `make test-kernels` runs them in one, as root and as an
 // ordinary user.
 #include "sandbox/cgroup.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <functional>
 #include <optional>
+#include <string_view>
+
+#include "sandbox/child_for_test.h"
+#include "sandbox/seccomp_load.h"
 
 namespace pa::sandbox {
 namespace {
@@ -179,6 +187,21 @@ TEST_F(CgroupTest, ANameIsTakenOnce) {
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().sys_errno, EEXIST);
   EXPECT_TRUE(group.Remove());
+}
+
+// As many containers do. Everywhere: a group that nobody can be made in is none.
+TEST(Cgroup, NoneWhereClone3IsRefused) {
+  std::array code = {sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, 0},
+                     sock_filter{BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_clone3},
+                     sock_filter{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EXDEV},
+                     sock_filter{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const std::string_view program(reinterpret_cast<const char*>(code.data()), sizeof(code));
+  const auto opened = [] {
+    const Result<CgroupHome> home = CgroupHome::Open();
+    return home ? 0 : home.error().sys_errno;
+  };
+  EXPECT_NE(InChild(opened), EXDEV);
+  EXPECT_EQ(InChild([&] { return LoadSeccomp(program) ? opened() : kSetupFailed; }), EXDEV);
 }
 
 }  // namespace

@@ -51,7 +51,10 @@ std::string KernelLine(const sandbox::KernelFeatures& kernel) {
           ? fmt::format("Landlock ABI {}", kernel.landlock_abi)
           : fmt::format("NO Landlock ({})", strerrorname_np(kernel.landlock_errno));
   const std::string cgroup =
-      kernel.no_cgroup.empty() ? "" : fmt::format("\n  no cgroup: {}", kernel.no_cgroup);
+      kernel.no_cgroup.empty()
+          ? ""
+          : fmt::format("\n  no cgroup: {}; with Delegate=yes systemd gives one (README)",
+                        kernel.no_cgroup);
   return fmt::format("Linux {}, {}, seccomp {}, namespaces {}, delegated cgroup {}{}",
                      kernel.release, landlock, kernel.seccomp_filter ? "yes" : "NO",
                      GrantedWord(kernel.namespaces), GrantedWord(kernel.cgroup), cgroup);

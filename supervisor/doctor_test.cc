@@ -66,6 +66,15 @@ TEST(Doctor, TextAndJsonNameEveryProtection) {
   EXPECT_EQ(json->Find("complete")->AsBool(), true);
 }
 
+TEST(Doctor, WithoutACgroupItSaysWhyAndWhatToDo) {
+  DoctorReport report = Healthy();
+  EXPECT_EQ(FormatDoctorText(report, false).find("no cgroup"), std::string::npos);
+  report.enforcement.kernel.no_cgroup = "use cgroup \"/x\": EACCES";
+  EXPECT_NE(FormatDoctorText(report, false)
+                .find("no cgroup: use cgroup \"/x\": EACCES; with Delegate=yes"),
+            std::string::npos);
+}
+
 TEST(Doctor, WhatThePolicyRelaxesIsSaidInFull) {
   DoctorReport report = Healthy();
   const auto text = [&] { return FormatDoctorText(report, false); };
