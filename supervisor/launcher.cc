@@ -232,6 +232,9 @@ Result<void> Launcher::AwaitWorker() {
 
 Result<LaunchedWorker> Launcher::Launch(std::span<const int> descriptors,
                                         const sandbox::ResourceLimits& limits) {
+  const auto now = std::chrono::steady_clock::now();
+  const bool in_a_burst = (!owed_ && !waiting_) || now - last_launch_ < kAskAheadAfter;
+  last_launch_ = now;
   const Result<void> there = AwaitWorker();
   if (!there) return std::unexpected(there.error());
   LaunchedWorker worker = std::move(*waiting_);
@@ -248,8 +251,13 @@ Result<LaunchedWorker> Launcher::Launch(std::span<const int> descriptors,
     return std::unexpected(Error("sendmsg", "worker", code == ECONNRESET ? EPIPE : code));
   }
   kill(worker.pid, SIGCONT);  // should somebody have stopped it while it waited
-  (void)Ask();                // a launcher that cannot be asked is found dead by the next call
+  if (in_a_burst) AskAhead();
   return worker;
+}
+
+// A launcher that cannot be asked is found dead by the next call.
+void Launcher::AskAhead() {
+  if (!owed_ && !waiting_) (void)Ask();
 }
 
 bool Launcher::Contains(pid_t pid) {
@@ -283,6 +291,10 @@ Result<LaunchedWorker> Launchers::Launch(const LaunchKind& kind, std::span<const
     // It had ended before, and nobody has seen the order.
     if (worker.error().sys_errno != EPIPE || attempt > 0) return worker;
   }
+}
+
+void Launchers::AskAhead() {
+  for (Kept& kept : kept_) kept.launcher.AskAhead();
 }
 
 bool Launchers::Contains(pid_t pid) {

@@ -1,10 +1,15 @@
-// Launcher: our end of one worker executable that forks workers (worker/launch_socket.h). It is
-// always one ahead: while a worker works, the next one is forked and waits.
+// Launcher: our end of one worker executable that forks workers (worker/launch_socket.h). It is one
+// ahead: while a worker works, the next one is forked and waits.
 // Launchers: one for each kind of worker, started when the first of its workers is wanted.
 //
 //   Launchers launchers(worker_path);
 //   Result<LaunchedWorker> worker =
 //       launchers.Launch({.program = program}, {in, out, err, spec, cwd, ruleset}, limits);
+//   launchers.AskAhead();  // kAskAheadAfter later
+//
+// Not at once, because a worker that enters its view waits for an RCU grace period (umount2), hence for
+// every processor that is within a system call, and to fork one with namespaces is a long one. Where calls
+// come one upon the other, the next is asked for at once all the same.
 //
 // Whatever a launcher says or does not say, an error means that no worker is left that can run
 // anything: its descriptors hang up.
@@ -12,6 +17,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
@@ -41,6 +47,9 @@ struct LaunchKind {
   sandbox::Network network = sandbox::Network::kNone;  // of no consequence without a view
 };
 
+// By then a worker is in its view, and its command runs.
+inline constexpr std::chrono::milliseconds kAskAheadAfter{3};
+
 class Launcher {
  public:
   // `groups`: null, or open and there, and outlives the workers too.
@@ -56,6 +65,7 @@ class Launcher {
   // Any error: this launcher is to be given up. `limits`: of its group, if it has one.
   Result<LaunchedWorker> Launch(std::span<const int> descriptors,
                                 const sandbox::ResourceLimits& limits = {});
+  void AskAhead();  // if nobody waits
   // Whether it is this launcher, or a worker of it that waits. Waits for a worker that is being
   // forked: it is a child of ours already.
   bool Contains(pid_t pid);
@@ -71,6 +81,7 @@ class Launcher {
   pid_t pid_;        // -1: dead and reaped
   UniqueFd socket_;  // empty: moved from
   CallGroups* groups_;
+  std::chrono::steady_clock::time_point last_launch_;
   bool owed_ = false;  // we have asked for a worker and not heard of it
   std::optional<CallGroup> owed_group_;
   std::optional<LaunchedWorker> waiting_;
@@ -87,6 +98,7 @@ class Launchers {
   // A launcher that is found dead is replaced.
   Result<LaunchedWorker> Launch(const LaunchKind& kind, std::span<const int> descriptors,
                                 const sandbox::ResourceLimits& limits = {});
+  void AskAhead();  // each launcher for whom nobody waits
   bool Contains(pid_t pid);
 
  private:

@@ -45,6 +45,7 @@ class LauncherTest : public testing::Test {
     Result<LaunchedWorker> worker = launchers.Launch({.program = program}, descriptors);
     if (!worker) return std::unexpected(worker.error());
     controls_.push_back(std::move(worker->control));
+    launchers.AskAhead();
     return worker->pid;
   }
 
@@ -68,17 +69,20 @@ class LauncherTest : public testing::Test {
   Launchers launchers_;
 };
 
-// Those of our children that are launchers, or workers that wait, oldest first; waits until there are
-// two for each of `programs`.
+// Those of our children that are launchers, or workers that wait, oldest first.
+std::vector<pid_t> Children(Launchers& launchers) {
+  std::vector<pid_t> found;
+  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  for (pid_t pid = 0; list >> pid;) {
+    if (launchers.Contains(pid)) found.push_back(pid);
+  }
+  return found;
+}
+
+// Waits until there are two for each of `programs`.
 std::vector<pid_t> Contained(Launchers& launchers, std::size_t programs) {
   std::vector<pid_t> found;
-  do {
-    found.clear();
-    std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
-    for (pid_t pid = 0; list >> pid;) {
-      if (launchers.Contains(pid)) found.push_back(pid);
-    }
-  } while (found.size() < 2 * programs);
+  while (found.size() < 2 * programs) found = Children(launchers);
   return found;
 }
 
@@ -101,6 +105,26 @@ TEST_F(LauncherTest, TheNextWorkerWaitsAlready) {
   Reap(Launch(launchers_, Program("one")));
   const pid_t waiting = Contained(launchers_, 1)[1];
   EXPECT_EQ(Reap(Launch(launchers_, Program("one"))), waiting);
+}
+
+TEST_F(LauncherTest, NobodyIsAskedForUntilItIsTime) {
+  const auto launch = [&] {
+    std::array<int, 5> descriptors;
+    descriptors.fill(null_.get());
+    Result<LaunchedWorker> worker = launchers_.Launch({.program = Program("one")}, descriptors);
+    ASSERT_TRUE(worker) << worker.error().Message();
+    Reap(worker->pid);
+  };
+  launch();
+  EXPECT_EQ(Children(launchers_).size(), 1u) << "the launcher alone";
+  launch();  // nobody waits for it: more such calls are to be expected
+  EXPECT_EQ(Contained(launchers_, 1).size(), 2u);
+  usleep(20'000);
+  launch();
+  EXPECT_EQ(Children(launchers_).size(), 1u);
+  launchers_.AskAhead();
+  launchers_.AskAhead();  // one is enough
+  EXPECT_EQ(Contained(launchers_, 1).size(), 2u);
 }
 
 TEST_F(LauncherTest, ProgramsThatNobodyWantsAnyMoreLoseTheirLauncher) {

@@ -238,6 +238,7 @@ struct Runner::Impl {
   std::vector<char> buffer;  // made at the first run: an idle supervisor is small
   std::set<RunningCommand*> active;
   std::optional<RunningContext> context;
+  TimerHandle ahead{loop};
   bool closing = false;
   std::function<void()> shutdown_done;
   std::optional<TimerHandle> force;
@@ -415,6 +416,9 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
     slots.Release(std::move(*slot), true);
     co_return Failed(worker.error());
   }
+  ahead.Start(kAskAheadAfter, [this] {
+    if (launchers) launchers->AskAhead();
+  });
   RunningCommand command(*context, std::move(*worker),
                          Capture(plan, allow, policy->limits, options));
   Task<Execution> task = Await(command, options.cancel);

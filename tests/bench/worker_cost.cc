@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <thread>
 
 #include "base/file.h"
 #include "sandbox/enforcement.h"
@@ -73,6 +74,9 @@ class ConfinedTrue {
     while (recv(worker.control.get(), &status, sizeof status, 0) == sizeof status) continue;
     if (status.kind != worker::StatusKind::kEnded || status.exit_code != 0) GiveUp("worker");
   }
+
+  // As the supervisor does it between two calls.
+  void AskAhead() { launchers_.AskAhead(); }
 
   std::size_t grants() const { return grants_; }
   const std::string& seccomp() const { return seccomp_; }
@@ -139,6 +143,21 @@ void SpawnAndWait(const std::vector<std::string>& command, int seccomp = -1) {
 
 void Bare() { SpawnAndWait({"/bin/true"}); }
 
+// Agents pause between calls, and then the next worker is forked. So whatever is compared has pauses.
+Action AfterPause(std::function<void()> work) {
+  return [work = std::move(work)] {
+    std::this_thread::sleep_for(kAskAheadAfter);
+    return Timed(work)();
+  };
+}
+
+Action AfterPause(ConfinedTrue& confined) {
+  return [&confined] {
+    confined.AskAhead();
+    return AfterPause([&confined] { confined.Run(); })();
+  };
+}
+
 void AgainstBubblewrap(Report& report, ConfinedTrue& confined, std::optional<Goal> least_goal,
                        std::optional<Goal> alike_goal) {
   const std::string bwrap = OnPath("bwrap");
@@ -172,8 +191,8 @@ void AgainstBubblewrap(Report& report, ConfinedTrue& confined, std::optional<Goa
   const UniqueFd seccomp = Must(SealedMemfd("seccomp", confined.seccomp()));
   const std::vector<Samples> times =
       Interleave(kRounds / 2,
-                 {Timed([&] { confined.Run(); }), Timed(Bare), Timed([&] { SpawnAndWait(least); }),
-                  Timed([&] { SpawnAndWait(alike, seccomp.get()); })});
+                 {AfterPause(confined), AfterPause(Bare), AfterPause([&] { SpawnAndWait(least); }),
+                  AfterPause([&] { SpawnAndWait(alike, seccomp.get()); })});
   const double ours = MedianDifference(times[0], times[1]);
   const auto add = [&](const char* against, const Samples& theirs, std::optional<Goal> goal) {
     const double extra = MedianDifference(theirs, times[1]);
@@ -201,7 +220,7 @@ void Flatness(Report& report, ConfinedTrue& confined) {
       memset(held, 1, kHeld);
     }
     const std::vector<Samples> times =
-        Interleave(kRounds / 2, {Timed([&] { confined.Run(); }), Timed(Bare)});
+        Interleave(kRounds / 2, {AfterPause(confined), AfterPause(Bare)});
     if (held != nullptr) munmap(held, kHeld);
     (held != nullptr ? large : small).push_back(MedianDifference(times[0], times[1]));
   }
@@ -236,8 +255,7 @@ void WithoutPauses(Report& report, ConfinedTrue& confined) {
 void NamespacesCost(Report& report) {
   ConfinedTrue confined(Walls::kNamespacesToo);
   report.Section("/bin/true in a worker with namespaces, the network's among them");
-  const std::vector<Samples> times =
-      Interleave(kRounds, {Timed([&] { confined.Run(); }), Timed(Bare)});
+  const std::vector<Samples> times = Interleave(kRounds, {AfterPause(confined), AfterPause(Bare)});
   report.Add({.name = "extra, with the guardian",
               .unit = "ms",
               .ours = MedianDifference(times[0], times[1]),
@@ -251,8 +269,7 @@ void NamespacesCost(Report& report) {
 void WorkerCost(Report& report) {
   ConfinedTrue confined;
   report.Section("/bin/true in a worker, " + std::to_string(confined.grants()) + " grants");
-  const std::vector<Samples> times =
-      Interleave(kRounds, {Timed([&] { confined.Run(); }), Timed(Bare)});
+  const std::vector<Samples> times = Interleave(kRounds, {AfterPause(confined), AfterPause(Bare)});
   report.Add({.name = "spawn to end",
               .unit = "ms",
               .ours = Median(times[0]),
