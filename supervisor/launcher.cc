@@ -154,7 +154,7 @@ Result<Launcher> Launcher::Start(const std::string& worker_path, const LaunchKin
   }
   const Result<pid_t> pid = Spawn(worker_path, theirs.get());
   if (!pid) return std::unexpected(pid.error());
-  Launcher launcher(*pid, std::move(ours), groups);
+  Launcher launcher(*pid, std::move(ours), groups, kind.view != nullptr);
   const Result<void> asked = launcher.Ask();
   if (!asked) return std::unexpected(asked.error());
   return launcher;
@@ -251,7 +251,7 @@ Result<LaunchedWorker> Launcher::Launch(std::span<const int> descriptors,
     return std::unexpected(Error("sendmsg", "worker", code == ECONNRESET ? EPIPE : code));
   }
   kill(worker.pid, SIGCONT);  // should somebody have stopped it while it waited
-  if (in_a_burst) AskAhead();
+  if (!has_view_ || in_a_burst) AskAhead();
   return worker;
 }
 

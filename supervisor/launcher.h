@@ -7,9 +7,9 @@
 //       launchers.Launch({.program = program}, {in, out, err, spec, cwd, ruleset}, limits);
 //   launchers.AskAhead();  // kAskAheadAfter later
 //
-// Not at once, because a worker that enters its view waits for an RCU grace period (umount2), hence for
-// every processor that is within a system call, and to fork one with namespaces is a long one. Where calls
-// come one upon the other, the next is asked for at once all the same.
+// Without a view the next worker is asked for at once. With one later, because a worker that enters its
+// view waits for an RCU grace period (umount2), hence for every processor that is within a system call, and to
+// fork one with namespaces is a long one. Where calls come one upon the other, it is at once all the same.
 //
 // Whatever a launcher says or does not say, an error means that no worker is left that can run
 // anything: its descriptors hang up.
@@ -71,8 +71,8 @@ class Launcher {
   bool Contains(pid_t pid);
 
  private:
-  Launcher(pid_t pid, UniqueFd socket, CallGroups* groups)
-      : pid_(pid), socket_(std::move(socket)), groups_(groups) {}
+  Launcher(pid_t pid, UniqueFd socket, CallGroups* groups, bool has_view)
+      : pid_(pid), socket_(std::move(socket)), groups_(groups), has_view_(has_view) {}
   Result<void> Ask();
   Result<void> AwaitReply();
   Result<void> AwaitWorker();
@@ -81,6 +81,7 @@ class Launcher {
   pid_t pid_;        // -1: dead and reaped
   UniqueFd socket_;  // empty: moved from
   CallGroups* groups_;
+  bool has_view_;
   std::chrono::steady_clock::time_point last_launch_;
   bool owed_ = false;  // we have asked for a worker and not heard of it
   std::optional<CallGroup> owed_group_;

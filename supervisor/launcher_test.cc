@@ -107,11 +107,12 @@ TEST_F(LauncherTest, TheNextWorkerWaitsAlready) {
   EXPECT_EQ(Reap(Launch(launchers_, Program("one"))), waiting);
 }
 
-TEST_F(LauncherTest, NobodyIsAskedForUntilItIsTime) {
+TEST_F(LauncherTest, WithAViewNobodyIsAskedForUntilItIsTime) {
+  LaunchKind kind{.view = std::make_shared<const sandbox::View>()};
   const auto launch = [&] {
     std::array<int, 5> descriptors;
     descriptors.fill(null_.get());
-    Result<LaunchedWorker> worker = launchers_.Launch({.program = Program("one")}, descriptors);
+    Result<LaunchedWorker> worker = launchers_.Launch(kind, descriptors);
     ASSERT_TRUE(worker) << worker.error().Message();
     Reap(worker->pid);
   };
@@ -125,6 +126,10 @@ TEST_F(LauncherTest, NobodyIsAskedForUntilItIsTime) {
   launchers_.AskAhead();
   launchers_.AskAhead();  // one is enough
   EXPECT_EQ(Contained(launchers_, 1).size(), 2u);
+  usleep(20'000);
+  kind = {.program = Program("one")};
+  launch();
+  EXPECT_EQ(Contained(launchers_, 2).size(), 4u) << "without a view at once";
 }
 
 TEST_F(LauncherTest, ProgramsThatNobodyWantsAnyMoreLoseTheirLauncher) {
