@@ -156,8 +156,10 @@ class Guest:
         for tier, user in itertools.product(TIERS, users):
             for protection, level in self.levels(tier, user).items():
                 tried = seen.get((tier, protection), [])
-                self.check(tried, f"nothing was tried against {protection} in tier {tier}")
-                if level == "not":
+                # Some can only be put to the test by root: then by a guest in which both try.
+                if users == USERS:
+                    self.check(tried, f"nothing was tried against {protection} in tier {tier}")
+                if level == "not" and tried:
                     self.check(any(tried), f"{TIERS[tier]} as {user} undersells {protection}: nothing escaped")
 
     def cgroup(self, step, user):
