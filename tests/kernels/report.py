@@ -71,9 +71,8 @@ class Guest:
                 for step in ["cgroup" if user == "daemon" else "sandbox", "limits_cgroup"]:
                     seen = self.cgroup(step, user)
                     self.check(seen, f"{step} as {user}: no cgroup v2 was delegated, so nothing was seen")
-        users = self.steps.get("escapes", [])
-        if self.abi > 0 and users and all(("escapes", user) in self.blocks for user in users):
-            self.compare(users)
+        if self.abi > 0 and all(("escapes", user) in self.blocks for user in USERS):
+            self.compare()
 
     def doctor(self, tier, user):
         out = self.blocks.get((TIERS[tier], user), ("", 0, 0))[0].strip()
@@ -142,10 +141,10 @@ class Guest:
             if "escaped" in case
         ]
 
-    def compare(self, users):
+    def compare(self):
         """What doctor calls enforced stopped everybody; what it calls `not` let somebody through."""
         seen = {}
-        for user in users:
+        for user in USERS:
             for attempt, tier, protection, escaped in self.attempts(user):
                 seen.setdefault((tier, protection), []).append(escaped)
                 level = self.levels(tier, user).get(protection)
@@ -153,13 +152,11 @@ class Guest:
                     self.check(
                         not escaped, f"{TIERS[tier]} oversells {protection}: {attempt} as {user} escaped"
                     )
-        for tier, user in itertools.product(TIERS, users):
+        for tier, user in itertools.product(TIERS, USERS):
             for protection, level in self.levels(tier, user).items():
                 tried = seen.get((tier, protection), [])
-                # Some can only be put to the test by root: then by a guest in which both try.
-                if users == USERS:
-                    self.check(tried, f"nothing was tried against {protection} in tier {tier}")
-                if level == "not" and tried:
+                self.check(tried, f"nothing was tried against {protection} in tier {tier}")
+                if level == "not":
                     self.check(any(tried), f"{TIERS[tier]} as {user} undersells {protection}: nothing escaped")
 
     def cgroup(self, step, user):
@@ -167,7 +164,7 @@ class Guest:
 
     def cell(self, step, user):
         """passed/failed/skipped."""
-        if user not in self.steps.get(step, []):
+        if step not in self.steps:
             return "-"
         if (step, user) not in self.blocks:
             return "?"

@@ -17,8 +17,7 @@ longest=7200
 # GUEST SERIES ABI STEPS [KERNEL COMMAND LINE]: the kernel series, and the Landlock ABI that the server shall
 # see there: on a kernel without Landlock, nothing may run. What has no kernel of Debian's is masked. STEPS
 # are those of init.sh, each as root and as an ordinary user, or as one of them: the unit tests become
-# nobody by themselves where that makes a difference, and of Landlock, which is what the masked ones test,
-# root has no more than others.
+# nobody by themselves where that makes a difference.
 all=demo,sandbox:root,cgroup:daemon,worker:root,limits,limits_cgroup,escapes,explain
 known() {
   cat <<END
@@ -31,10 +30,10 @@ known() {
 7.1 7.1 9 $all
 7.2 7.2 10 $all
 7.3 7.3 10 $all
-abi-1 7.2 1 escapes:daemon PA_MASK=1
-abi-3 7.2 3 escapes:daemon PA_MASK=3
-abi-4 7.2 4 escapes:daemon PA_MASK=4
-abi-5 7.2 5 escapes:daemon PA_MASK=5
+abi-1 7.2 1 escapes PA_MASK=1
+abi-3 7.2 3 escapes PA_MASK=3
+abi-4 7.2 4 escapes PA_MASK=4
+abi-5 7.2 5 escapes PA_MASK=5
 END
 }
 [ $# -gt 0 ] || set -- 5.10 6.1 6.1-apparmor 6.12 7.0 7.1 7.2 abi-1 abi-3 abi-4 abi-5
