@@ -108,8 +108,8 @@ constexpr Key kKeys[] = {
      4'194'304},
     {"limits.cpus",
      Type::kCount,
-     "Processors that all processes of a command use together. Only a cgroup withholds processors: "
-     "where doctor says that there is none, a policy that sets this runs nothing.",
+     "Processors that all processes of a command use together. Only a cgroup with the controller "
+     "cpu withholds processors; where the server has none, a policy that sets this runs nothing.",
      &L::cpus,
      {},
      1,

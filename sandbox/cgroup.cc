@@ -111,8 +111,8 @@ Result<std::string> OwnDirectory() {
   return path;
 }
 
-// With nothing to read the kernel says EINVAL; it refuses otherwise only where somebody has filtered it, as
-// containers do.
+// With nothing to read the kernel says EINVAL; it refuses otherwise only where somebody has filtered it,
+// as containers do.
 Result<void> CheckClone() {
   if (syscall(SYS_clone3, nullptr, 0) >= 0 || errno == EINVAL) return {};
   return std::unexpected(Error("use cgroup", "clone3", errno));

@@ -65,8 +65,9 @@ class CgroupHome {
  public:
   // The group in which we run. It must hold nobody but us, because a group with processes of its
   // own gives its children no controllers: EBUSY. ENOENT: no cgroup v2 here. EACCES, EROFS: not
-  // delegated to us. ENOTSUP: without the controllers memory and pids. ENOSYS, EPERM: clone3, which makes
-  // processes in a group, is refused. After an error we are where we were. Groups that a run before left empty are removed.
+  // delegated to us. ENOTSUP: without the controllers memory and pids. ENOSYS, EPERM: clone3, which
+  // makes processes in a group, is refused. After an error we are where we were. Groups that a run
+  // before left empty are removed.
   static Result<CgroupHome> Open();
 
   // A group of that name that was left behind by another run is EEXIST.

@@ -55,10 +55,11 @@ TEST_F(ViewPlanTest, WhatLiesInAGrantIsMountedOnlyWhereItGivesMore) {
 
 TEST_F(ViewPlanTest, DevicesCanBeOpened) {
   const std::vector<PathGrant> grants = {Grant("/dev/null", kReadWrite | Access::kDevice),
-                                         Grant("/dev/zero")};
+                                         Grant("/dev/zero"), Grant("/dev/full", kReadWrite)};
   const View view = PlanView({.grants = grants});
   EXPECT_TRUE(Holds(view.mounts, {MountKind::kDevice, "/dev/null", "/dev/null"}));
   EXPECT_TRUE(Holds(view.mounts, {MountKind::kReadOnly, "/dev/zero", "/dev/zero"}));
+  EXPECT_TRUE(Holds(view.mounts, {MountKind::kWritable, "/dev/full", "/dev/full"}));
   EXPECT_TRUE(PlanOwnMounts(view, grants).empty());
   EXPECT_EQ(PlanOwnMounts({}, grants), view.mounts);
 }

@@ -53,11 +53,13 @@ std::string KernelLine(const sandbox::KernelFeatures& kernel) {
   const std::string cgroup =
       kernel.no_cgroup.empty()
           ? ""
-          : fmt::format("\n  no cgroup: {}; with Delegate=yes systemd gives one (README)",
+          : fmt::format("\n  no cgroup: {}; how to get one: README, What is enforced",
                         kernel.no_cgroup);
-  return fmt::format("Linux {}, {}, seccomp {}, namespaces {}, delegated cgroup {}{}",
+  const bool no_cpu = kernel.cgroup == sandbox::KernelFeatures::Granted::kYes && !kernel.cgroup_cpu;
+  return fmt::format("Linux {}, {}, seccomp {}, namespaces {}, delegated cgroup {}{}{}",
                      kernel.release, landlock, kernel.seccomp_filter ? "yes" : "NO",
-                     GrantedWord(kernel.namespaces), GrantedWord(kernel.cgroup), cgroup);
+                     GrantedWord(kernel.namespaces), GrantedWord(kernel.cgroup),
+                     no_cpu ? " (without the controller cpu)" : "", cgroup);
 }
 
 void AppendProtections(const DoctorReport& report, const Painter& paint, std::string* out) {
@@ -158,7 +160,8 @@ std::string FormatDoctorJson(const DoctorReport& report) {
   w.Field("landlock_abi", kernel.landlock_abi).Field("seccomp", kernel.seccomp_filter);
   w.Field("namespaces", GrantedWord(kernel.namespaces));
   w.Field("no_namespaces", kernel.no_namespaces);
-  w.Field("cgroup", GrantedWord(kernel.cgroup)).Field("no_cgroup", kernel.no_cgroup).EndObject();
+  w.Field("cgroup", GrantedWord(kernel.cgroup)).Field("cgroup_cpu", kernel.cgroup_cpu);
+  w.Field("no_cgroup", kernel.no_cgroup).EndObject();
   w.Key("protections").BeginArray();
   for (const sandbox::Protection& protection : report.enforcement.protections) {
     w.BeginObject().Field("name", protection.name);

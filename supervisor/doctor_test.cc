@@ -71,8 +71,14 @@ TEST(Doctor, WithoutACgroupItSaysWhyAndWhatToDo) {
   EXPECT_EQ(FormatDoctorText(report, false).find("no cgroup"), std::string::npos);
   report.enforcement.kernel.no_cgroup = "use cgroup \"/x\": EACCES";
   EXPECT_NE(FormatDoctorText(report, false)
-                .find("no cgroup: use cgroup \"/x\": EACCES; with Delegate=yes"),
+                .find("no cgroup: use cgroup \"/x\": EACCES; how to get one: README"),
             std::string::npos);
+  report = Healthy();
+  report.enforcement.kernel.cgroup = sandbox::KernelFeatures::Granted::kYes;
+  EXPECT_NE(FormatDoctorText(report, false).find("yes (without the controller cpu)"),
+            std::string::npos);
+  report.enforcement.kernel.cgroup_cpu = true;
+  EXPECT_EQ(FormatDoctorText(report, false).find("without the controller"), std::string::npos);
 }
 
 TEST(Doctor, WhatThePolicyRelaxesIsSaidInFull) {

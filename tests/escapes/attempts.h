@@ -30,7 +30,7 @@ struct Attempt {
   bool open_in_tier1 = false;  // nor do namespaces
   // In tier 0 Landlock stops it from this ABI on, and until then nothing does. Then the escape must succeed.
   int open_below_abi = 0;
-  int open_below_abi_in_tier1 = 0;
+  int open_below_abi_in_tier1 = 0;  // the same in tier 1
   // Before it, what is in Landlock's place refuses the twin as well.
   int twin_from_abi = 1;
   bool closed_to_root = false;  // but not to root, which has given its capabilities away
