@@ -146,7 +146,8 @@ class Reader {
     if (const auto error = value.get_string().get(text)) {
       return Refuse(simdjson::error_message(error), token);
     }
-    if (!CheckEscapes(text, token)) return false;
+    const bool has_escapes = token.find('\\') != std::string_view::npos;
+    if (has_escapes && !CheckEscapes(text, token)) return false;
     out = JsonValue::String(std::string(text));
     return true;
   }

@@ -1,6 +1,8 @@
 #include "base/json_writer.h"
 
 #include <cassert>
+#include <cstdint>
+#include <cstring>
 
 #include "base/json.h"
 #include "base/utf8.h"
@@ -20,6 +22,26 @@ const char* EscapedLineEnd(std::string_view sequence) {
 bool IsPlain(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
+// Eight at once. A byte of `word - low` or of an exclusive or that is zero has borrowed: its high bit is
+// set, and was not before (Bit Twiddling Hacks, "Determine if a word has a zero byte").
+bool AreEightPlain(const char* bytes) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHighs = 0x80 * kOnes;
+  std::uint64_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  const auto has_zero = [&](std::uint64_t value) { return (value - kOnes) & ~value; };
+  const std::uint64_t special = word | ((word - 0x20 * kOnes) & ~word) |
+                                has_zero(word ^ '"' * kOnes) | has_zero(word ^ '\\' * kOnes);
+  return (special & kHighs) == 0;
+}
+
+std::size_t CountPlain(std::string_view bytes) {
+  std::size_t plain = 0;
+  while (bytes.size() - plain >= 8 && AreEightPlain(bytes.data() + plain)) plain += 8;
+  while (plain < bytes.size() && IsPlain(bytes[plain])) ++plain;
+  return plain;
 }
 
 void AppendEscaped(std::string& out, char c) {
@@ -77,8 +99,7 @@ std::size_t AppendSpecial(std::string& out, std::string_view bytes) {
 void AppendString(std::string& out, std::string_view bytes) {
   out += '"';
   while (!bytes.empty()) {
-    std::size_t plain = 0;
-    while (plain < bytes.size() && IsPlain(bytes[plain])) ++plain;
+    const std::size_t plain = CountPlain(bytes);
     out += bytes.substr(0, plain);
     bytes.remove_prefix(plain);
     if (!bytes.empty()) bytes.remove_prefix(AppendSpecial(out, bytes));

@@ -40,6 +40,18 @@ TEST(JsonWriter, Escapes) {
             "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001f\x7f\"");
 }
 
+TEST(JsonWriter, EveryByteAtEveryOffsetOfTheFastPath) {
+  for (int byte = 0; byte < 256; ++byte) {
+    for (std::size_t at = 0; at < 20; ++at) {
+      std::string text(20, ' ');
+      text[at] = static_cast<char>(byte);
+      const Result<JsonValue> back = ParseJson(Written(text));
+      ASSERT_TRUE(back.has_value()) << byte << " at " << at;
+      EXPECT_EQ(back->AsString(), RepairUtf8(text));
+    }
+  }
+}
+
 TEST(JsonWriter, KeysAreEscapedToo) {
   JsonWriter writer;
   writer.BeginObject().Field("a\"\n\xFF", 1).EndObject();

@@ -65,6 +65,7 @@ bool IsValidUtf8(std::string_view bytes) {
 }
 
 std::string RepairUtf8(std::string_view bytes, bool one_line) {
+  if (!one_line && IsValidUtf8(bytes)) return std::string(bytes);
   std::string repaired;
   repaired.reserve(bytes.size());
   while (!bytes.empty()) {
@@ -93,6 +94,27 @@ std::string_view Utf8Prefix(std::string_view bytes, std::size_t max_characters) 
     if (starts && ++characters > max_characters) return bytes.substr(0, i);
   }
   return bytes;
+}
+
+void AppendUtf8(std::uint32_t code_point, std::string& out) {
+  const auto continuation = [&](unsigned shift) {
+    out += static_cast<char>(0x80 | (code_point >> shift & 0x3F));
+  };
+  if (code_point < 0x80) {
+    out += static_cast<char>(code_point);
+    return;
+  }
+  if (code_point < 0x800) {
+    out += static_cast<char>(0xC0 | code_point >> 6);
+  } else if (code_point < 0x10000) {
+    out += static_cast<char>(0xE0 | code_point >> 12);
+    continuation(6);
+  } else {
+    out += static_cast<char>(0xF0 | code_point >> 18);
+    continuation(12);
+    continuation(6);
+  }
+  continuation(0);
 }
 
 }  // namespace pa

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,8 @@ std::string RepairUtf8(std::string_view bytes, bool one_line = false);
 
 // The longest prefix of at most `max_characters` code points. `bytes` must be valid UTF-8.
 std::string_view Utf8Prefix(std::string_view bytes, std::size_t max_characters);
+
+// A code point that is no surrogate.
+void AppendUtf8(std::uint32_t code_point, std::string& out);
 
 }  // namespace pa

@@ -1,0 +1,46 @@
+#include "base/digest.h"
+
+#include <nettle/sha2.h>
+
+#include <string>
+
+namespace pa {
+
+struct Sha256::State {
+  sha256_ctx context;
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) { sha256_init(&state_->context); }
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::Update(std::string_view bytes) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are bytes
+  const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  sha256_update(&state_->context, bytes.size(), data);
+}
+
+Digest Sha256::Finish() {
+  Digest digest{};
+  sha256_digest(&state_->context, digest.size(), digest.data());
+  return digest;
+}
+
+Digest Sha256Of(std::string_view bytes) {
+  Sha256 hash;
+  hash.Update(bytes);
+  return hash.Finish();
+}
+
+std::string Hex(const Digest& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  for (const std::uint8_t byte : digest) {
+    hex += kDigits[byte >> 4];
+    hex += kDigits[byte & 15];
+  }
+  return hex;
+}
+
+}  // namespace pa

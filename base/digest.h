@@ -1,0 +1,35 @@
+// SHA-256 (FIPS 180-4), by nettle.
+//
+//   Digest digest = Sha256Of(line);
+//   Sha256 hash; hash.Update(part); hash.Update(another); Digest whole = hash.Finish();
+//   std::string hex = Hex(whole);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace pa {
+
+using Digest = std::array<std::uint8_t, 32>;
+
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+  void Update(std::string_view bytes);
+  Digest Finish();  // once
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+Digest Sha256Of(std::string_view bytes);
+std::string Hex(const Digest& digest);  // 64 lower-case digits
+
+}  // namespace pa

@@ -1,0 +1,34 @@
+// UTF-16 (RFC 2781) to UTF-8, as it comes.
+//
+//   Utf16Decoder decoder(Utf16Decoder::kLittleEndian);
+//   text += decoder.Feed(bytes); text += decoder.Feed(more); text += decoder.End();
+//
+// What is no UTF-16 (half a pair, an odd byte at the end) becomes U+FFFD, and valid() false.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pa {
+
+class Utf16Decoder {
+ public:
+  enum ByteOrder { kLittleEndian, kBigEndian };
+  explicit Utf16Decoder(ByteOrder order) : order_(order) {}
+
+  std::string Feed(std::string_view bytes);
+  std::string End();
+  bool valid() const { return valid_; }
+
+ private:
+  void Unit(std::uint16_t unit, std::string& out);
+  void Replace(std::string& out);
+
+  ByteOrder order_;
+  int odd_ = -1;            // the first byte of a unit whose second has not come
+  std::uint16_t high_ = 0;  // the first half of a pair; 0 = none
+  bool valid_ = true;
+};
+
+}  // namespace pa
