@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "sandbox/bpf_program.h"
@@ -56,11 +57,23 @@ void AppendMerged(NumberRange range, std::vector<NumberRange>& ranges) {
   if (!same) ranges.push_back(std::move(range));
 }
 
-}  // namespace
+std::vector<NumberRange> OnlyFileSyscalls() {
+  std::set<std::uint32_t> allowed;
+  for (const AllowedSyscall& call : FileSyscalls()) {
+    const int number = seccomp_syscall_resolve_name(call.name);
+    if (number >= 0) allowed.insert(static_cast<std::uint32_t>(number));
+  }
+  std::vector<NumberRange> ranges;
+  AppendMerged({0, SECCOMP_RET_KILL_PROCESS, {}}, ranges);
+  for (const std::uint32_t number : allowed) {
+    if (ranges.back().first == number) ranges.pop_back();
+    AppendMerged({number, SECCOMP_RET_ALLOW, {}}, ranges);
+    AppendMerged({number + 1, SECCOMP_RET_KILL_PROCESS, {}}, ranges);
+  }
+  return ranges;
+}
 
-Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, int landlock_abi,
-                                      Sight sight) {
-  const RulesByNumber rules = GroupByNumber(RefusedSyscalls(profile, network, landlock_abi, sight));
+std::vector<NumberRange> AllButTheRefused(const RulesByNumber& rules) {
   std::vector<NumberRange> ranges;
   for (int number = 0; number <= kLastReviewed; ++number) {
     AppendMerged(Decide(number, rules), ranges);
@@ -71,6 +84,17 @@ Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, i
     AppendMerged({kX32, SECCOMP_RET_KILL_PROCESS, {}}, ranges);
     AppendMerged({0xffffffff, kNoSuchCall, {}}, ranges);  // syscall(-1), the usual test for seccomp
   }
+  return ranges;
+}
+
+}  // namespace
+
+Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, int landlock_abi,
+                                      Sight sight) {
+  const std::vector<NumberRange> ranges =
+      profile == SeccompProfile::kFiles
+          ? OnlyFileSyscalls()
+          : AllButTheRefused(GroupByNumber(RefusedSyscalls(profile, network, landlock_abi, sight)));
   Result<std::string> program = AssembleBpf(seccomp_arch_native(), ranges);
   if (!program) return std::unexpected(program.error());
   return std::make_shared<const std::string>(*std::move(program));

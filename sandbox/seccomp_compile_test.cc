@@ -266,6 +266,47 @@ TEST(SeccompCompile, OrdinaryCallsAreAllowed) {
   }
 }
 
+std::string CompiledForFiles() {
+  const auto program = CompileSeccomp(SeccompProfile::kFiles, Network::kNone, 7);
+  return program ? **program : std::string();
+}
+
+TEST(SeccompCompile, FilesIsAShortListAndDeath) {
+  const std::set<long> allowed = {SYS_openat2, SYS_fstat,      SYS_newfstatat,   SYS_read,
+                                  SYS_write,   SYS_writev,     SYS_close,        SYS_sendto,
+                                  SYS_exit,    SYS_exit_group, SYS_clock_gettime};
+  ASSERT_EQ(FileSyscalls().size(), allowed.size());
+  const std::string program = CompiledForFiles();
+  ASSERT_FALSE(program.empty());
+  for (int number = -2; number <= 1024; ++number) {
+    EXPECT_EQ(RunBpf(program, {number, kArchitecture, 0, {}}),
+              allowed.contains(number) ? SECCOMP_RET_ALLOW : SECCOMP_RET_KILL_PROCESS)
+        << number;
+  }
+  EXPECT_EQ(RunBpf(program, {0x40000000, kArchitecture, 0, {}}), SECCOMP_RET_KILL_PROCESS);
+}
+
+TEST(SeccompCompile, FilesKillsWhateverElseIsTried) {
+  const std::string program = CompiledForFiles();
+  const auto with = [&](const std::function<void()>& call) {
+    return InChild([&] {
+      if (!LoadSeccomp(program)) return kSetupFailed;
+      call();
+      syscall(SYS_exit_group, 7);  // _exit is more than that under a sanitizer
+      return kSetupFailed;
+    });
+  };
+  EXPECT_EQ(with([] { syscall(SYS_write, -1, "", 0); }), 7);
+  const std::function<void()> others[] = {[] { socket(AF_INET, SOCK_STREAM, 0); },
+                                          [] { syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); },
+                                          [] { execl("/bin/true", "true", nullptr); },
+                                          [] { open("/etc/passwd", O_RDONLY); },
+                                          [] { chmod("/nonexistent", 0); },
+                                          [] { kill(getppid(), 0); },
+                                          [] { ptrace(PTRACE_ATTACH, 1, 0, 0); }};
+  for (const auto& other : others) EXPECT_EQ(with(other), kBySignal + SIGSYS);
+}
+
 #if defined(__x86_64__)
 TEST(SeccompCompile, OtherCallingConventionsDie) {
   const std::string program = Compiled(Network::kFull, 7);

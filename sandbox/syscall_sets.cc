@@ -221,7 +221,25 @@ void AddSocketRules(Network network, bool unix_sockets, std::vector<SyscallRule>
                    NotIn(1, kTypeMask, Set({kStream, kSequenced}))});
 }
 
+constexpr AllowedSyscall kFileSyscalls[] = {
+    // clang-format off
+    {"openat2", "beneath the working directory, by Landlock too"},
+    {"fstat", "what was opened"},
+    {"newfstatat", "as fstat, which some C libraries have only by this"},
+    {"read", "the file"},
+    {"write", "its bytes to the supervisor"},
+    {"writev", "as write, which is how a C library prints"},
+    {"close", "what was opened"},
+    {"clock_gettime", "where the kernel's page of shared code does not know the time"},
+    {"sendto", "the one packet with what came of it"},
+    {"exit_group", "the end"},
+    {"exit", "as exit_group"},
+    // clang-format on
+};
+
 }  // namespace
+
+std::span<const AllowedSyscall> FileSyscalls() { return kFileSyscalls; }
 
 std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi,
                                          Sight sight) {

@@ -4,12 +4,16 @@
 // last one that was reviewed for this file, minus the rules below; any other number is ENOSYS, so
 // that a newer kernel or a newer libseccomp never opens anything.
 //
+// The profile of workers that work with files themselves (kFiles) is a list of what they need, and any
+// other call is the end of them: nobody's program runs there that could want anything else.
+//
 // To add a syscall to the deny set: one line with its reason in syscall_sets.cc, one attempt and
 // its allowed twin in seccomp_compile_test.cc. To allow a newer syscall: read what it can do with
 // paths, other processes and namespaces, add what it must not do, then raise kLastReviewed.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sandbox/values.h"
@@ -52,5 +56,12 @@ struct SyscallRule {
 // The rules that hold for this profile, network, Landlock ABI and sight.
 std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi,
                                          Sight sight = Sight::kHost);
+
+// All that SeccompProfile::kFiles allows.
+struct AllowedSyscall {
+  const char* name = nullptr;
+  const char* reason = nullptr;
+};
+std::span<const AllowedSyscall> FileSyscalls();
 
 }  // namespace pa::sandbox

@@ -17,6 +17,7 @@
 #include "worker/create_file.h"
 #include "worker/probe.h"
 #include "worker/process_tree.h"
+#include "worker/read_file.h"
 
 namespace pa::worker {
 namespace {
@@ -117,6 +118,13 @@ SysResult<void> CloseAllButStandard() {
   return Attempt(syscall(SYS_close_range, 3u, ~0u, 0u), "close_range");
 }
 
+SysResult<void> CloseAllButControl(const ChildOrder& order) {
+  if (order.by_hand) return CloseAllButStandard();
+  static_assert(kControlFd == 4);
+  const long below = syscall(SYS_close_range, 3u, 3u, 0u);
+  return Attempt(below < 0 ? below : syscall(SYS_close_range, 5u, ~0u, 0u), "close_range");
+}
+
 SysResult<void> LoadSeccomp(const ChildOrder& order) {
   if (!kConfined || order.seccomp_loaded) return {};
   return sandbox::LoadSeccomp(order.spec->seccomp_program);
@@ -134,10 +142,10 @@ bool Act(const ChildOrder& order) {
     case Action::kExecute:
       return Take(outcome, Step::kExecute, [&] { return Execute(spec); });
     case Action::kCreateFile:
-      return Take(outcome, Step::kCreateFile, [&] { return CreateFile(spec.create_path); });
+      return Take(outcome, Step::kCreateFile, [&] { return CreateFile(spec.file); });
     case Action::kProbe:
       return Take(outcome, Step::kProbe, [&] {
-        Probe({.canary = spec.create_path,
+        Probe({.canary = spec.file,
                .network = spec.network,
                .landlock_abi = order.landlock_abi,
                .outsider = order.supervisor,
@@ -145,11 +153,24 @@ bool Act(const ChildOrder& order) {
               outcome);
         return SysResult<void>();
       });
+    case Action::kReadFile:
+      return Take(outcome, Step::kReadFile, [&] { return ReadFile(spec.file); });
   }
   return false;
 }
 
 }  // namespace
+
+// The steps of a child that have a meaning here, in the same order.
+bool RunAlone(const ChildOrder& order) {
+  Outcome& outcome = *order.outcome;
+  return Take(outcome, Step::kWorkingDirectory, [&] { return EnterWorkingDirectory(order); }) &&
+         Take(outcome, Step::kLimits, [&] { return ApplyLimits(order); }) &&
+         Take(outcome, Step::kLandlock, [&] { return EnterLandlock(order); }) &&
+         Take(outcome, Step::kCloseDescriptors, [&] { return CloseAllButControl(order); }) &&
+         Take(outcome, Step::kSeccomp, [&] { return LoadSeccomp(order); }) &&  //
+         Act(order);
+}
 
 int RunChild(void* argument) {
   const ChildOrder& order = *static_cast<const ChildOrder*>(argument);

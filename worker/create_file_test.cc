@@ -21,7 +21,7 @@ WorkerSpec Create(const Scratch& scratch, const std::string& name) {
   spec.action = Action::kCreateFile;
   spec.executable.clear();
   spec.argv.clear();
-  spec.create_path = name;
+  spec.file = name;
   return spec;
 }
 

@@ -6,7 +6,7 @@
 //     if (status.probe_tried >> n & 1) Print(kProbeNames[n], status.probe_denied >> n & 1);
 //   }
 //
-// spec.create_path is the canary: a file outside every grant that the user may read and write, best
+// spec.file is the canary: a file outside every grant that the user may read and write, best
 // one that the supervisor made for it. (A file that he may not read anyway would prove nothing; the
 // worker refuses it.) Nothing is changed where an attempt succeeds.
 //

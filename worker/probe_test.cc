@@ -18,8 +18,8 @@ WorkerSpec ProbeSpec(const Scratch& scratch) {
   spec.action = Action::kProbe;
   spec.executable.clear();
   spec.argv.clear();
-  spec.create_path = scratch.path("canary");
-  std::ofstream(spec.create_path) << "secret";
+  spec.file = scratch.path("canary");
+  std::ofstream(spec.file) << "secret";
   return spec;
 }
 
@@ -98,7 +98,7 @@ TEST(ProbeTest, ThePreparedSandboxDeniesEverythingTried) {
 TEST(ProbeTest, ACanaryThatNobodyCouldReadProvesNothing) {
   const Scratch scratch;
   WorkerSpec spec = ProbeSpec(scratch);
-  spec.create_path = scratch.path("missing");
+  spec.file = scratch.path("missing");
   const Finished done = WorkerRun(spec).Wait();
   EXPECT_EQ(done.Last().kind, StatusKind::kSetupFailed);
 }

@@ -35,9 +35,14 @@ inline constexpr int kFirstStray = 9;
 enum class Action : std::uint8_t {
   kExecute = 1,  // become the guardian of `executable argv`
   kCreateFile =
-      2,  // create `create_path` beneath the working directory with what stdin holds; never replace
+      2,       // create `file` beneath the working directory with what stdin holds; never replace
   kProbe = 3,  // try what the confinement must deny, report what was not denied
+  kReadFile = 4,  // write `file` of the working directory to stdout (worker/file_header.h)
 };
+
+// What the worker does in its own process: it executes nothing and starts nobody, so there is no tree to
+// guard, and its seccomp program (SeccompProfile::kFiles) could not be a command's.
+constexpr bool IsAlone(Action action) { return action == Action::kReadFile; }
 
 // WorkerSpec::umask: the command's is ours, which is the user's.
 inline constexpr std::uint64_t kUmaskOfUser = ~0ull;

@@ -21,11 +21,11 @@ struct WorkerSpec {
   Action action = Action::kExecute;
   std::string executable;  // absolute
   std::vector<std::string> argv;
-  std::vector<std::string> env;           // NAME=value; complete, nothing is inherited
-  std::string working_directory;          // for messages, and for --spec by hand
-  std::string tmp_dir;                    // private; emptied when the tree has ended; "" = none
-  std::string shm_dir;                    // the same for what stands at /dev/shm; beside tmp_dir
-  std::string create_path;                // kCreateFile: one component; kProbe: worker/probe.h
+  std::vector<std::string> env;   // NAME=value; complete, nothing is inherited
+  std::string working_directory;  // for messages, and for --spec by hand
+  std::string tmp_dir;            // private; emptied when the tree has ended; "" = none
+  std::string shm_dir;            // the same for what stands at /dev/shm; beside tmp_dir
+  std::string file;               // of the working directory: one component; kProbe: worker/probe.h
   std::vector<sandbox::PathGrant> paths;  // used when has_ruleset_fd is false
   sandbox::Network network = sandbox::Network::kNone;
   sandbox::ResourceLimits limits;

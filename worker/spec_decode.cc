@@ -43,7 +43,7 @@ Result<WorkerSpec> DecodeSpec(std::string_view bytes) {
                     .working_directory = view->working_directory,
                     .tmp_dir = view->tmp_dir,
                     .shm_dir = view->shm_dir,
-                    .create_path = view->create_path,
+                    .file = view->file,
                     .paths = Owned(view->paths),
                     .network = view->network,
                     .limits = view->limits,

@@ -53,13 +53,13 @@ class Random {
 
 WorkerSpec RandomSpec(Random& random) {
   WorkerSpec spec;
-  spec.action = static_cast<Action>(1 + random.Below(3));
+  spec.action = static_cast<Action>(1 + random.Below(4));
   if (spec.action == Action::kExecute) {
     spec.executable = "/" + random.Text(100);
     spec.argv = random.Texts("", 1);
   }
-  if (spec.action == Action::kCreateFile) spec.create_path = "Makefile";
-  if (spec.action == Action::kProbe) spec.create_path = "/" + random.Text(30);
+  if (spec.action == Action::kCreateFile || IsAlone(spec.action)) spec.file = "Makefile";
+  if (spec.action == Action::kProbe) spec.file = "/" + random.Text(30);
   spec.env = random.Texts("NAME=", 0);
   spec.working_directory = random.Below(2) ? "" : "/" + random.Text(300);
   spec.tmp_dir = random.Below(2) ? "" : "/" + random.Text(50);
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"env", [](WorkerSpec& s) { s.env = {"A=b\0c"s}; }},
         Refusal{"working_directory", [](WorkerSpec& s) { s.working_directory = "src"; }},
         Refusal{"tmp_dir", [](WorkerSpec& s) { s.tmp_dir = "tmp"; }},
-        Refusal{"create_path", [](WorkerSpec& s) { s.create_path = "Makefile"; }},
+        Refusal{"file", [](WorkerSpec& s) { s.file = "Makefile"; }},
         Refusal{"paths", [](WorkerSpec& s) { s.paths = {{"usr", sandbox::Access::kRead, ""}}; }},
         Refusal{"paths", [](WorkerSpec& s) { s.paths = {{"/usr", sandbox::Access::kNone, ""}}; }},
         Refusal{"paths", [](WorkerSpec& s) { s.paths = {{"/usr", sandbox::Access{16}, ""}}; }},
@@ -247,18 +247,23 @@ TEST(LaunchSpecTest, AViewNeedsNamespacesAndNoProgramThatWouldRefuseToMakeIt) {
   EXPECT_EQ(EncodeLaunch(spec).error().subject, "seccomp_program");
 }
 
-TEST(SpecTest, ACreatedFileIsOneComponent) {
+class SpecOfAFile : public testing::TestWithParam<Action> {};
+
+INSTANTIATE_TEST_SUITE_P(Actions, SpecOfAFile,
+                         testing::Values(Action::kCreateFile, Action::kReadFile));
+
+TEST_P(SpecOfAFile, NamesOneComponent) {
   WorkerSpec spec = Small();
-  spec.action = Action::kCreateFile;
+  spec.action = GetParam();
   spec.executable.clear();
   spec.argv.clear();
   for (const char* name : {"Makefile", "...", "-x", " "}) {
-    spec.create_path = name;
+    spec.file = name;
     EXPECT_EQ(RefusedField(spec), "accepted") << name;
   }
   for (const char* name : {"", ".", "..", "a/b", "/etc/x", "../x"}) {
-    spec.create_path = name;
-    EXPECT_EQ(RefusedField(spec), "create_path") << name;
+    spec.file = name;
+    EXPECT_EQ(RefusedField(spec), "file") << name;
   }
 }
 

@@ -140,14 +140,15 @@ bool IsOneComponent(std::string_view name) {
          name.size() <= 255;
 }
 
-bool CreatePathIsSane(const SpecView& spec) {
+bool FileIsSane(const SpecView& spec) {
   switch (spec.action) {
     case Action::kCreateFile:
-      return IsOneComponent(spec.create_path);
+    case Action::kReadFile:
+      return IsOneComponent(spec.file);
     case Action::kProbe:
-      return IsAbsolute(spec.create_path);
+      return IsAbsolute(spec.file);
     case Action::kExecute:
-      return spec.create_path[0] == '\0';
+      return spec.file[0] == '\0';
   }
   return false;
 }
@@ -195,7 +196,7 @@ const char* FindNonsense(const SpecView& spec) {
   if (!std::all_of(spec.env.items, spec.env.items + spec.env.count, IsAssignment)) return "env";
   if (!IsAbsoluteOrEmpty(spec.working_directory)) return "working_directory";
   if (!IsAbsoluteOrEmpty(spec.tmp_dir)) return "tmp_dir";
-  if (!CreatePathIsSane(spec)) return "create_path";
+  if (!FileIsSane(spec)) return "file";
   if (spec.umask != kUmaskOfUser && spec.umask > 0777) return "umask";
   const bool grants_are_sane = std::ranges::all_of(spec.paths, [](const GrantView& grant) {
     const auto access = static_cast<std::uint8_t>(grant.access);

@@ -40,7 +40,7 @@ struct SpecView {
   const char* working_directory = "";
   const char* tmp_dir = "";
   const char* shm_dir = "";
-  const char* create_path = "";
+  const char* file = "";
   std::span<const GrantView> paths;
   sandbox::Network network = sandbox::Network::kNone;
   sandbox::ResourceLimits limits;

@@ -44,6 +44,8 @@ const char* StepName(Step step) {
       return "create file";
     case Step::kProbe:
       return "probe";
+    case Step::kReadFile:
+      return "read file";
   }
   return "unknown";
 }

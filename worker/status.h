@@ -10,7 +10,7 @@
 
 namespace pa::worker {
 
-inline constexpr std::uint32_t kStatusMagic = 0x70610004;  // 'pa', version 4
+inline constexpr std::uint32_t kStatusMagic = 0x70610005;  // 'pa', version 5
 
 enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2 };
 
@@ -37,6 +37,7 @@ enum class Step : std::uint32_t {
   kExecute,
   kCreateFile,
   kProbe,
+  kReadFile,
 };
 // "close_range", "decode spec", "landlock", ... for messages.
 const char* StepName(Step step);

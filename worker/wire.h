@@ -21,7 +21,7 @@ namespace pa::worker {
 
 inline constexpr std::uint32_t kWireMagic = 0x53574150;        // "PAWS"
 inline constexpr std::uint32_t kLaunchWireMagic = 0x4c574150;  // "PAWL"
-inline constexpr std::uint32_t kWireVersion = 4;
+inline constexpr std::uint32_t kWireVersion = 5;
 
 // Bounds of one value; a spec beyond them is refused by both sides.
 inline constexpr std::uint32_t kMaxListItems = 1u << 20;
@@ -34,14 +34,14 @@ inline constexpr std::size_t kMaxBpfBytes = 4096 * kBpfInstruction;  // BPF_MAXI
 // `Io` has one method for each kind of value; each answers whether to go on.
 template <typename Io, typename Spec>
 constexpr bool VisitSpec(Io& io, Spec& spec) {
-  return io.Enum("action", spec.action, 1, 3) &&                  //
+  return io.Enum("action", spec.action, 1, 4) &&                  //
          io.Text("executable", spec.executable) &&                //
          io.TextList("argv", spec.argv) &&                        //
          io.TextList("env", spec.env) &&                          //
          io.Text("working_directory", spec.working_directory) &&  //
          io.Text("tmp_dir", spec.tmp_dir) &&                      //
          io.Text("shm_dir", spec.shm_dir) &&                      //
-         io.Text("create_path", spec.create_path) &&              //
+         io.Text("file", spec.file) &&                            //
          io.Grants("paths", spec.paths) &&                        //
          io.Enum("network", spec.network, 0, 2) &&                //
          io.Number("cpu_seconds", spec.limits.cpu_seconds) &&     //

@@ -177,11 +177,11 @@ SysResult<void> CheckCanary(const Work& work) {
   const SpecView& spec = work.spec;
   if (spec.action != Action::kProbe) return {};
   if (work.namespaces) {
-    const auto canary = sandbox::OpenOutside(kOldRootFd, spec.create_path, O_RDWR);
+    const auto canary = sandbox::OpenOutside(kOldRootFd, spec.file, O_RDWR);
     return canary ? SysResult<void>() : std::unexpected(canary.error());
   }
-  const UniqueFd canary(open(spec.create_path, O_RDWR | O_CLOEXEC));
-  return Attempt(canary.get(), "open", spec.create_path);
+  const UniqueFd canary(open(spec.file, O_RDWR | O_CLOEXEC));
+  return Attempt(canary.get(), "open", spec.file);
 }
 
 // TMPDIR is emptied after the command has ended, when its name means nothing here any more. Two
@@ -261,15 +261,20 @@ SysResult<void> Spawn(Work& work) {
   return {};
 }
 
-// Everything before the command runs, in the order in which it must happen. A step that fails is
-// the last: the command does not run.
-bool Prepare(Work& work) {
+bool TakeOrder(Work& work) {
   Outcome& outcome = work.own_outcome;
   return
       // First, so that nothing below can meet a descriptor that it does not know.
       Take(outcome, Step::kCloseDescriptors, [&] { return CloseStrays(work); }) &&
       Take(outcome, Step::kReadSpec, [&] { return ReadSpec(work); }) &&
-      Take(outcome, Step::kDecodeSpec, [&] { return DecodeSpec(work); }) &&
+      Take(outcome, Step::kDecodeSpec, [&] { return DecodeSpec(work); });
+}
+
+// Everything before the command runs, in the order in which it must happen. A step that fails is
+// the last: the command does not run.
+bool Prepare(Work& work) {
+  Outcome& outcome = work.own_outcome;
+  return
       // Before there is a child whose SIGCHLD could be lost.
       Take(outcome, Step::kSession, [&] { return StartSession(work); }) &&
       // Before there is a process that could become an orphan.
@@ -312,6 +317,8 @@ Step LastStep(Action action) {
       return Step::kCreateFile;
     case Action::kProbe:
       return Step::kProbe;
+    case Action::kReadFile:
+      return Step::kReadFile;
   }
   return Step::kNone;
 }
@@ -366,6 +373,25 @@ int SeeToTheEnd(Work& work, const Reporter& reporter) {
   return work.by_hand != nullptr ? ExitCode(end.status) : 0;
 }
 
+// Time, and a hang-up, are the supervisor's to see to: it kills us.
+int WorkAlone(Work& work, const Reporter& reporter) {
+  work.started_us = MonotonicMicroseconds();
+  work.landlock_abi = sandbox::ProbeLandlock().abi;
+  const bool done = RunAlone({.spec = &work.spec,
+                              .outcome = &work.own_outcome,
+                              .by_hand = work.by_hand != nullptr,
+                              .seccomp_loaded = work.seccomp_loaded,
+                              .namespaces = work.namespaces,
+                              .landlock_abi = work.landlock_abi});
+  if (!done) return Fail(reporter, work.own_outcome);
+  WorkerStatus status;
+  status.exit_code = 0;
+  status.wall_us = MonotonicMicroseconds() - work.started_us;
+  status.tmp_clean = 1;  // nobody could write there
+  reporter.Ended(status);
+  return 0;
+}
+
 }  // namespace
 
 int RunWorker(const Origin& origin) {
@@ -373,7 +399,9 @@ int RunWorker(const Origin& origin) {
   const Reporter reporter(by_hand ? -1 : kControlFd);
   Work work(origin);
   const bool hardened = !by_hand || Harden(work.own_outcome);
-  if (!hardened || !Prepare(work)) return Fail(reporter, work.own_outcome);
+  if (!hardened || !TakeOrder(work)) return Fail(reporter, work.own_outcome);
+  if (IsAlone(work.spec.action)) return WorkAlone(work, reporter);
+  if (!Prepare(work)) return Fail(reporter, work.own_outcome);
   return SeeToTheEnd(work, reporter);
 }
 
