@@ -11,6 +11,7 @@
 #include "policy/keys.h"
 #include "policy/path.h"
 #include "policy/protected_paths.h"
+#include "policy/rules.h"
 #include "sandbox/enforcement.h"
 
 namespace pa::policy {
@@ -53,15 +54,44 @@ std::string Remedy(const GrantedPaths& granted, const std::string& path) {
   return "";
 }
 
-// What undoes changes to `path`, or "".
-std::string ProtectedBy(const Policy& policy, const std::vector<PathGrant>& grants,
-                        const std::string& directory, const std::string& path) {
+// What keeps `path` as it is for one use.
+struct Keeping {
+  std::string reason;       // "" = nothing does
+  bool log = false;         // it is the audit log's directory
+  std::string refused_for;  // that directory, where nothing runs because it could be written; or ""
+};
+
+Keeping KeepingOf(const Policy& policy, const std::vector<PathGrant>& grants,
+                  const std::string& directory, const std::string& path, bool has_view) {
   std::vector<std::string> writable = WritableTrees(grants);
-  if (writable.empty()) return "";
+  if (writable.empty()) return {};
   const Result<ProtectedPaths> found =
       FindProtectedPaths(QueryFor(policy, directory, std::move(writable)));
-  const ProtectedPath* by = found ? found->Protecting(path) : nullptr;
-  return by == nullptr ? "" : by->reason;
+  if (!found) return {};
+  Keeping keeping;
+  if (const ProtectedPath* by = found->Protecting(path)) {
+    keeping.reason = by->reason;
+    keeping.log = by->kind == ProtectedPath::Kind::kSealed;
+  }
+  if (const ProtectedPath* log = found->Sealed(); log != nullptr && !has_view) {
+    keeping.refused_for = log->path;
+  }
+  return keeping;
+}
+
+void WriteKeeping(const Keeping& keeping, Explanation& out, JsonWriter& w) {
+  if (!keeping.refused_for.empty()) {
+    w.Field("refused", "audit log");
+    out.text += "  but nothing runs: it could write the audit log in " + keeping.refused_for +
+                ", and only namespaces would prevent that\n";
+    return;
+  }
+  if (keeping.reason.empty()) return;
+  w.Field("protected", keeping.reason);
+  out.text +=
+      keeping.log
+          ? "  but it is an empty directory to commands, and stays one (audit log)\n"
+          : "  but what a command changes here is undone when it ends (" + keeping.reason + ")\n";
 }
 
 void WriteRight(JsonWriter& w, const Right& right, const PathGrant* grant) {
@@ -79,13 +109,18 @@ std::string Line(const Right& right, const PathGrant* grant) {
 
 // A rule and whether it speaks of this tool.
 bool Concerns(const Rule& rule, const std::string& tool) {
-  return rule.tool == "*" || rule.tool == tool ||
-         (tool == "project_actions" && rule.tool != "make_targets");
+  const bool named = rule.tool == "*" || rule.tool == tool ||
+                     (tool == "project_actions" && rule.tool != "make_targets");
+  return named && (rule.path.empty() || Has(tool, Subject::kPath)) &&
+         (rule.command.empty() || Has(tool, Subject::kCommand));
 }
 
 std::string RuleText(const Rule& rule) {
   std::string text = rule.allow ? "allow " : "deny ";
-  text += rule.tool + (rule.target.empty() ? "" : " " + rule.target);
+  text += rule.tool;
+  for (const std::string& what : {rule.target, rule.path, rule.command}) {
+    if (!what.empty()) text += " " + what;
+  }
   if (!rule.reason.empty()) text += ": " + rule.reason;
   return text + " - " + rule.where;
 }
@@ -100,9 +135,10 @@ std::string WhyEnabled(const Policy& policy, const std::string& tool, bool read_
 }
 
 Purpose PurposeOf(const std::string& tool) {
-  if (tool == "make_targets") return Purpose::kInspect;
+  if (tool == "make_targets" || tool == "glob" || tool == "grep") return Purpose::kInspect;
   if (tool == "git_add" || tool == "git_commit") return Purpose::kGit;
   if (tool == "makefile_generate") return Purpose::kCreateFile;
+  if (tool == "read") return Purpose::kReadFile;
   return Purpose::kBuild;
 }
 
@@ -138,6 +174,8 @@ std::string ToolJson(const Policy& policy, const std::string& tool, bool enabled
   for (const Rule& rule : policy.permissions) {
     if (!Concerns(rule, tool)) continue;
     w.BeginObject().Field("tool", rule.tool).Field("target", rule.target);
+    if (!rule.path.empty()) w.Field("path", rule.path);
+    if (!rule.command.empty()) w.Field("command", rule.command);
     w.Field("decision", rule.allow ? "allow" : "deny").Field("reason", rule.reason);
     w.Field("where", rule.where).EndObject();
   }
@@ -158,8 +196,12 @@ struct Meaning {
   std::string_view never;  // WhatNeverShows
 };
 
+constexpr const char* kLogHidden =
+    "mounts: commands find an empty directory in place of the audit log's";
 constexpr const char* kHidden =
     "mounts: commands have a view of their own, in which no name leads there";
+constexpr const char* kOtherProcess =
+    "pids: commands see their own processes alone, numbered anew from 1";
 
 // /proc/PID of a process outside a pid namespace.
 bool IsOtherProcess(std::string_view path) {
@@ -168,9 +210,15 @@ bool IsOtherProcess(std::string_view path) {
          path[kProc.size()] <= '9';
 }
 
-bool IsHidden(const sandbox::View& view, const std::vector<PathGrant>& grants,
+bool IsInLog(const Policy& policy, const std::string& path) {
+  const std::string log = policy.audit.Directory();
+  return !log.empty() && path != log && IsBeneath(path, log);
+}
+
+bool IsHidden(const Policy& policy, const sandbox::View& view, const std::vector<PathGrant>& grants,
               const Meaning& meaning) {
   if (IsOtherProcess(meaning.asked)) return true;
+  if (IsInLog(policy, meaning.path) && ReachLog(grants, policy)) return true;
   std::vector<sandbox::Mount> mounts = sandbox::PlanOwnMounts(view, grants);
   mounts.insert(mounts.end(), view.mounts.begin(), view.mounts.end());
   return !sandbox::CanBeNamed(mounts, meaning.asked);
@@ -201,7 +249,7 @@ GrantedPaths GrantedFor(const Policy& policy, Purpose purpose, const Meaning& me
                         const sandbox::View* view) {
   if (!meaning.never.empty()) return GrantedPaths({});
   std::vector<PathGrant> grants = GrantsFor(policy, purpose, meaning.directory);
-  if (view != nullptr && IsHidden(*view, grants, meaning)) return GrantedPaths({});
+  if (view != nullptr && IsHidden(policy, *view, grants, meaning)) return GrantedPaths({});
   return GrantedPaths(std::move(grants));
 }
 
@@ -209,15 +257,19 @@ GrantedPaths GrantedFor(const Policy& policy, Purpose purpose, const Meaning& me
 bool IsHiddenOnly(const Policy& policy, const Meaning& meaning, const sandbox::View* view) {
   if (view == nullptr || !meaning.never.empty()) return false;
   const std::vector<PathGrant> grants = GrantsFor(policy, Purpose::kBuild, meaning.directory);
-  return IsHidden(*view, grants, meaning) &&
+  return IsHidden(policy, *view, grants, meaning) &&
          GrantedPaths(grants).Find(meaning.path, Access::kRead) != nullptr;
 }
 
 void AddRemedy(const Policy& policy, const Meaning& meaning, const std::string& remedy,
                const sandbox::View* view, Explanation& out, JsonWriter& w) {
   if (IsHiddenOnly(policy, meaning, view)) {
-    w.Field("blocked_by", kHidden);
-    out.text += std::string(kHidden) + "; " + meaning.path + " does\n";
+    const char* whole = IsOtherProcess(meaning.asked)   ? kOtherProcess
+                        : IsInLog(policy, meaning.path) ? kLogHidden
+                                                        : nullptr;
+    w.Field("blocked_by", whole != nullptr ? whole : kHidden);
+    out.text += whole != nullptr ? std::string(whole) + "; no line of policy changes that\n"
+                                 : std::string(kHidden) + "; " + meaning.path + " does\n";
     return;
   }
   if (!meaning.never.empty()) {
@@ -266,12 +318,9 @@ Explanation ExplainPath(const Policy& policy, const std::string& path, const san
       out.text += Line(right, grant);
       WriteRight(w, right, grant);
     }
-    const std::string by = ProtectedBy(policy, GrantsFor(policy, use.purpose, meaning.directory),
-                                       meaning.directory, meaning.path);
-    if (!by.empty()) {
-      w.Field("protected", by);
-      out.text += "  but what a command changes here is undone when it ends (" + by + ")\n";
-    }
+    WriteKeeping(KeepingOf(policy, GrantsFor(policy, use.purpose, meaning.directory),
+                           meaning.directory, meaning.path, view != nullptr),
+                 out, w);
     w.EndObject();
   }
   w.EndArray();

@@ -82,6 +82,17 @@ TEST_F(ExplainTest, OtherProcessesAreNotLookedInto) {
   }
 }
 
+TEST_F(ExplainTest, ProcessesAreNumberedAnewInANamespaceOfTheirOwn) {
+  policy_ = Load();
+  const std::string line = "commands see their own processes alone, numbered anew from 1";
+  const sandbox::View view;
+  const Explanation own = ExplainPath(*policy_, "/proc/1/status", &view);
+  EXPECT_NE(own.text.find(line), std::string::npos) << own.text;
+  EXPECT_FALSE(
+      ParseJson(own.json)->Find("uses")->Items()[0].Find("read")->Find("allowed")->AsBool());
+  EXPECT_EQ(Path("/proc/1/status").text.find(line), std::string::npos);
+}
+
 TEST_F(ExplainTest, SymlinksAreSaidToBeSuch) {
   std::filesystem::create_directory_symlink("/etc", project_ / "link");
   EXPECT_EQ(Path("link/shadow").text.find("link/shadow is /etc/shadow\n"), 0u);
@@ -108,6 +119,55 @@ TEST_F(ExplainTest, WhatIsUndoneIsSaidToBe) {
             std::string::npos);
 }
 
+// Whoever could open it could hold its lock.
+TEST_F(ExplainTest, TheAuditLogIsForNoCommand) {
+  const std::string log = project_ / "log";
+  User("audit: {path: \"" + log + "/audit.jsonl\"}");
+  policy_ = Load();
+  const sandbox::View view;
+  const Explanation line = ExplainPath(*policy_, log + "/audit.jsonl", &view);
+  EXPECT_NE(
+      line.text.find("find an empty directory in place of the audit log's; no line of policy"),
+      std::string::npos)
+      << line.text;
+  const Explanation directory = ExplainPath(*policy_, log, &view);
+  EXPECT_NE(directory.text.find("is an empty directory to commands, and stays one (audit log)"),
+            std::string::npos)
+      << directory.text;
+  EXPECT_EQ(ExplainPath(*policy_, project_ / "main.c", &view).text.find("audit log"),
+            std::string::npos);
+}
+
+TEST_F(ExplainTest, WithoutNamespacesTheAuditLogKeepsCommandsFromRunning) {
+  const std::string log = project_ / "log";
+  User("audit: {path: \"" + log + "/audit.jsonl\"}");
+  const auto refused = [&](std::size_t use) {
+    return ParseJson(Path("main.c").json)->Find("uses")->Items().at(use).Find("refused") != nullptr;
+  };
+  EXPECT_TRUE(refused(kMake));
+  EXPECT_TRUE(refused(kGit));
+  EXPECT_FALSE(refused(kInspect)) << "it cannot write";
+  EXPECT_NE(Path("main.c").text.find("but nothing runs: it could write the audit log in " + log),
+            std::string::npos);
+  User("audit: {path: \"" + (base_ / "log/audit.jsonl").string() + "\"}");
+  EXPECT_FALSE(refused(kMake));
+}
+
+TEST_F(ExplainTest, AProjectBeneathTheDirectoryOfTheAuditLogIsSeen) {
+  User("audit: {path: \"" + (home_ / "audit.jsonl").string() + "\"}");
+  policy_ = Load();
+  const sandbox::View view;
+  const Explanation file = ExplainPath(*policy_, project_ / "main.c", &view);
+  EXPECT_EQ(file.text.find("audit"), std::string::npos) << file.text;
+  EXPECT_TRUE(ParseJson(file.json)
+                  ->Find("uses")
+                  ->Items()
+                  .at(kMake)
+                  .Find("read")
+                  ->Find("allowed")
+                  ->AsBool());
+}
+
 TEST_F(ExplainTest, Tools) {
   User(
       "permissions:\n  - {tool: make, target: x, decision: deny, reason: why}\n"
@@ -126,6 +186,21 @@ TEST_F(ExplainTest, Tools) {
   EXPECT_EQ(ParseJson(on.json)->Find("rules")->Items().size(), 1u);
   EXPECT_NE(ExplainTool(*Load(), "git_add", false).text.find("  network  none\n"),
             std::string::npos);
+}
+
+TEST_F(ExplainTest, RulesAreShownOfToolsThatTheyCanMatch) {
+  User(
+      "permissions:\n"
+      "  - {tool: \"*\", path: keys, decision: deny, reason: r}\n"
+      "  - {tool: \"*\", command: rm, decision: deny, reason: r}\n");
+  policy_ = Load();
+  const auto rules = [&](const std::string& tool) {
+    const Result<JsonValue> json = ParseJson(ExplainTool(*policy_, tool, false).json);
+    return json->Find("rules")->Items().size();
+  };
+  EXPECT_EQ(rules("read"), 1u);
+  EXPECT_EQ(rules("bash"), 1u);
+  EXPECT_EQ(rules("make"), 0u);
 }
 
 TEST_F(ExplainTest, ReadOnlyToolsNeedNoLeave) {

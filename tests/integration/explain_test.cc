@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <map>
 #include <random>
 #include <sstream>
@@ -35,6 +36,13 @@ bool IsHarmless(const fs::path& path) {
   if (lstat(path.c_str(), &status) != 0) return false;
   if (stat(path.c_str(), &status) != 0) return false;
   return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+}
+
+// /proc/PID of a number that a process of a young pid namespace can have, too.
+bool IsOfLowNumber(const fs::path& path) {
+  constexpr int kLow = 100;
+  int number = 0;
+  return std::sscanf(path.c_str(), "/proc/%d", &number) == 1 && number < kLow;
 }
 
 // The walls that there are, as the policy asks for them.
@@ -120,7 +128,10 @@ class Explain : public ::testing::TestWithParam<const char*> {
       // is the kernel's matter.
       const bool own_network =
           GetParam() != std::string_view("off") && path.string().starts_with("/proc/sys/net");
-      if (plain && IsHarmless(path) && !in_use && !own_network) pairs.push_back({operation, path});
+      // And with a pid namespace of their own, other processes under the lowest numbers.
+      const bool own_process = GetParam() != std::string_view("off") && IsOfLowNumber(path);
+      if (plain && IsHarmless(path) && !in_use && !own_network && !own_process)
+        pairs.push_back({operation, path});
     }
     return pairs;
   }
