@@ -133,8 +133,9 @@ std::optional<PathGrant> CacheGrant(const Caches& caches, const std::string& dir
 void AddCacheVariables(const Caches& caches, const std::string& directory, Variables& environment) {
   const std::string path = CacheDirectory(caches, directory);
   if (path.empty()) return;
+  const Variables values{{"PROJECT_CACHE", path}};
   for (const auto& [name, value] : caches.variables) {
-    environment.try_emplace(name, ReplaceVariables(value, {{"PROJECT_CACHE", path}}));
+    if (!environment.contains(name)) environment.emplace(name, ReplaceVariables(value, values));
   }
 }
 

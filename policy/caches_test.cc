@@ -42,7 +42,7 @@ TEST_F(CachesTest, NoneWithoutToolchainsOrWithoutAHome) {
   EXPECT_EQ(CacheDirectory(Load()->caches, project_), "");
   EXPECT_FALSE(Environment().contains("GOCACHE"));
   EXPECT_FALSE(CacheGrant(Load()->caches, project_, sandbox::kReadExecute));
-  User("");
+  User("audit: {to: none}");
   sources_.home = "/nonexistent";
   EXPECT_EQ(CacheDirectory(Load()->caches, project_), "");
 }

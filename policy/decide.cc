@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cassert>
 
-#include "policy/glob.h"
 #include "policy/grants.h"
+#include "policy/path.h"
+#include "policy/rules.h"
 
 namespace pa::policy {
 
@@ -14,33 +15,20 @@ struct AllowMaker {
 
 namespace {
 
-// project_actions does what other tools do; a rule about one of them must not be passed by going
-// through it. The tool that the call amounts to.
-std::string_view UnderlyingTool(const ActionRequest& request) {
-  if (request.tool != "project_actions") return request.tool;
-  if (request.target == "add") return "git_add";
-  if (request.target == "commit") return "git_commit";
-  if (request.target == "generate") return "makefile_generate";
-  return "make";
-}
-
-bool Matches(const Rule& rule, const ActionRequest& request) {
-  const bool tool =
-      rule.tool == "*" || rule.tool == request.tool || rule.tool == UnderlyingTool(request);
-  return tool && (rule.target.empty() || GlobMatch(rule.target, request.target));
-}
-
-// The first rule of the administrator's, or of the others', that matches.
-const Rule* FirstMatch(const Policy& policy, const ActionRequest& request, bool administrator) {
-  const auto rule = std::ranges::find_if(policy.permissions, [&](const Rule& candidate) {
-    return candidate.administrator == administrator && Matches(candidate, request);
-  });
-  return rule == policy.permissions.end() ? nullptr : &*rule;
+RuleQuestion QuestionOf(const ActionRequest& request) {
+  const std::string root = request.directory == nullptr ? "" : request.directory->root();
+  return {.tool = request.tool,
+          .target = request.target,
+          .path = RelativeTo(root, request.path),
+          .absolute = request.path,
+          .command = request.command};
 }
 
 Deny Refused(const ActionRequest& request, const Rule& rule) {
   std::string call = request.tool;
-  if (!request.target.empty()) call += " " + request.target;
+  for (const std::string& what : {request.target, request.path, request.command}) {
+    if (!what.empty()) call += " " + what;
+  }
   return {"POLICY_DENIED", "policy refuses '" + call + "': " + rule.reason + " - by " + rule.where,
           "Do not retry this call. The rule " + rule.where +
               " refuses it; the user can change that rule and reload the policy."};
@@ -66,6 +54,7 @@ sandbox::ResourceLimits LimitsFor(const Policy& policy, const ActionRequest& req
 const sandbox::SeccompProgram& ProgramFor(const Programs& programs,
                                           const sandbox::Confinement& confinement) {
   if (confinement.seccomp == sandbox::SeccompProfile::kInspect) return programs.inspect;
+  if (confinement.seccomp == sandbox::SeccompProfile::kFiles) return programs.files;
   return confinement.network == sandbox::Network::kNone ? programs.no_network : programs.build;
 }
 
@@ -83,6 +72,12 @@ Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::
   allow.confinement_.namespaces = policy.namespaces;
   if (request.purpose == Purpose::kInspect) {
     allow.confinement_.seccomp = sandbox::SeccompProfile::kInspect;
+  }
+  // No program runs that namespaces could keep anything from, and nobody is started who could be counted.
+  if (request.purpose == Purpose::kReadFile) {
+    allow.confinement_.seccomp = sandbox::SeccompProfile::kFiles;
+    allow.confinement_.namespaces = sandbox::Namespaces::kOff;
+    allow.limits_.processes = 0;
   }
   allow.seccomp_ = ProgramFor(policy.programs, allow.confinement_);
   allow.view_seccomp_ = ProgramFor(policy.view_programs, allow.confinement_);
@@ -106,14 +101,10 @@ Decision Decide(const Policy& policy, const ActionRequest& request) {
   // Only the user's git configuration is read from no directory in particular.
   assert(request.directory != nullptr || request.purpose == Purpose::kGitIdentity);
   if (!policy.ToolEnabled(request.tool, request.read_only)) return ToolDisabled(request.tool);
-  std::string rule;
-  for (const bool administrator : {true, false}) {
-    const Rule* first = FirstMatch(policy, request, administrator);
-    if (first == nullptr) continue;
-    if (!first->allow) return Refused(request, *first);
-    rule = first->where;
-  }
-  return AllowMaker::Make(policy, request, std::move(rule));
+  const Rule* allowed_by = nullptr;
+  const Rule* refusing = RefusingRule(policy.permissions, QuestionOf(request), &allowed_by);
+  if (refusing != nullptr) return Refused(request, *refusing);
+  return AllowMaker::Make(policy, request, allowed_by == nullptr ? "" : allowed_by->where);
 }
 
 bool Policy::ToolEnabled(const std::string& tool, bool read_only) const {

@@ -25,11 +25,14 @@ enum class Purpose {
   kGit,      // project and repository read-write, no network; EXECUTE only for git when hooks: skip
   kGitIdentity,  // reads the user's git configuration files, nothing of the project
   kCreateFile,   // project read-write, no network
+  kReadFile,     // project read-only; nothing is executed
 };
 
 struct ActionRequest {
-  std::string tool;                             // as the client named it
-  std::string target;                           // make target or operation; "" otherwise
+  std::string tool;          // as the client named it
+  std::string target = {};   // make target or operation; "" otherwise
+  std::string path = {};     // absolute, by where symlinks lead: what a file tool works on
+  std::string command = {};  // of bash
   const WorkingDirectory* directory = nullptr;  // borrowed
   Purpose purpose = Purpose::kBuild;
   std::vector<sandbox::PathGrant> extra;  // of the repository, the private git configuration

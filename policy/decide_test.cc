@@ -151,6 +151,40 @@ TEST_F(DecideTest, OnlyBuildsHaveTheNetwork) {
   }
 }
 
+TEST_F(DecideTest, RulesByPathAndByCommand) {
+  User(
+      "permissions:\n"
+      "  - {tool: \"*\", path: secrets, decision: deny, reason: they are}\n"
+      "  - {tool: bash, command: npm test, decision: allow}\n"
+      "  - {tool: bash, decision: deny, reason: tests only}\n"
+      "tools: {enable: [make]}\n");
+  ActionRequest read = Call("read");
+  read.read_only = true;
+  read.purpose = Purpose::kReadFile;
+  read.path = (project_ / "src/a").string();
+  EXPECT_EQ(Allowed(read).rule(), "");
+  read.path = (project_ / "secrets/a").string();
+  EXPECT_NE(Denied(read).message.find("policy refuses 'read " + read.path + "': they are - by "),
+            std::string::npos)
+      << Denied(read).message;
+  EXPECT_EQ(Allowed(Call("make", "secrets")).rule(), "") << "it has no path";
+}
+
+// There the worker itself is all that runs.
+TEST_F(DecideTest, WhoReadsAFileMayDoNothingElse) {
+  User("namespaces: require\nlimits: {processes: 7}");
+  ActionRequest request = Call("make", "test");
+  EXPECT_EQ(Allowed(request).limits().processes, 7u);
+  EXPECT_EQ(Allowed(request).confinement().namespaces, sandbox::Namespaces::kRequire);
+  request.purpose = Purpose::kReadFile;
+  const Allow allow = Allowed(request);
+  EXPECT_EQ(allow.seccomp(), policy_->programs.files);
+  EXPECT_NE(*policy_->programs.files, *policy_->programs.inspect);
+  EXPECT_EQ(allow.confinement().network, sandbox::Network::kNone);
+  EXPECT_EQ(allow.confinement().namespaces, sandbox::Namespaces::kOff);
+  EXPECT_EQ(allow.limits().processes, 0u) << "nobody is started who could be counted";
+}
+
 TEST_F(DecideTest, WhatTheCallAddsIsGranted) {
   ActionRequest request = Call("git_add");
   request.purpose = Purpose::kGit;

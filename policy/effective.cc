@@ -12,8 +12,15 @@ void Write(JsonWriter& w, const Located<std::string>& item) { w.String(item.valu
 void Write(JsonWriter& w, const RuleText& rule) {
   w.BeginObject().Field("tool", rule.tool);
   if (!rule.target.empty()) w.Field("target", rule.target);
+  if (!rule.path.empty()) w.Field("path", rule.path);
+  if (!rule.command.empty()) w.Field("command", rule.command);
   w.Field("decision", rule.allow ? "allow" : "deny");
   if (!rule.reason.empty()) w.Field("reason", rule.reason);
+  if (!rule.examples.empty()) {
+    w.Key("examples").BeginArray();
+    for (const Located<std::string>& example : rule.examples) Write(w, example);
+    w.EndArray();
+  }
   w.EndObject();
 }
 
@@ -94,7 +101,9 @@ const Place& PlaceOf(const Key& key, const PolicyFragment& fragment) {
 
 void WriteValue(JsonWriter& writer, const Key& key, const PolicyFragment& fragment) {
   WithValue(key, fragment, [&](const auto& located) {
-    if constexpr (!std::is_same_v<decltype(located.value), std::uint64_t>) {
+    if constexpr (std::is_same_v<decltype(located.value), std::string>) {
+      key.type == Type::kSwitch ? writer.Raw(located.value) : writer.String(located.value);
+    } else if constexpr (!std::is_same_v<decltype(located.value), std::uint64_t>) {
       Write(writer, located.value);
     } else if (key.type == Type::kCount) {
       writer.Uint(located.value);

@@ -16,7 +16,11 @@ PolicyFragment Sample() {
   const Place at{"p.yaml", 2, 1};
   fragment.roots = {{{"/a", at}, {"/b \"c\"", at}}, at};
   fragment.network = {"full", {"p.yaml", 3, 10}};
-  fragment.permissions = {{{at, "make", "x*", false, "why"}, {at, "*", "", true, ""}}, at};
+  fragment.permissions = {{{.at = at, .tool = "make", .target = "x*", .reason = "why"},
+                           {.at = at, .tool = "*", .allow = true},
+                           {.at = at, .tool = "read", .path = "a", .examples = {{"a/b", at}}},
+                           {.at = at, .tool = "bash", .command = "c d", .allow = true}},
+                          at};
   fragment.environment_set = {{{{"A", {"p.yaml", 5, 3}}, "1"}}, at};
   fragment.limits["limits.memory"] = {1u << 30, at};
   fragment.limits["limits.queue"] = {0, at};
@@ -29,7 +33,9 @@ TEST(Effective, ValuesOfEveryType) {
   EXPECT_EQ(Json("network", fragment), R"("full")");
   EXPECT_EQ(Json("permissions", fragment),
             R"([{"tool":"make","target":"x*","decision":"deny","reason":"why"},)"
-            R"({"tool":"*","decision":"allow"}])");
+            R"({"tool":"*","decision":"allow"},)"
+            R"({"tool":"read","path":"a","decision":"deny","examples":["a/b"]},)"
+            R"({"tool":"bash","command":"c d","decision":"allow"}])");
   EXPECT_EQ(Json("environment.set", fragment), R"({"A":"1"})");
   EXPECT_EQ(Json("limits.memory", fragment), R"("1GiB")");
   EXPECT_EQ(Json("limits.queue", fragment), "0");

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "policy/did_you_mean.h"
 #include "policy/keys.h"
+#include "policy/rules.h"
 #include "policy/variable_name.h"
 #include "policy/yaml.h"
 
@@ -90,6 +91,7 @@ class FragmentParser {
   void ParseVersion(const YamlNode& node);
   void ParseStrings(const Key& key, const YamlNode& node);
   std::string CheckItem(Type type, const YamlNode& item) const;
+  void ParsePath(const Key& key, const YamlNode& node);
   void ParseChoice(const Key& key, const YamlNode& node);
   void ParseVariables(const Key& key, const YamlNode& node);
   void ParseLimit(const Key& key, const YamlNode& node);
@@ -97,6 +99,8 @@ class FragmentParser {
   void ParseRules(const Key& key, const YamlNode& node);
   std::optional<RuleText> ParseRule(const YamlNode& node);
   bool ParseRuleMember(const YamlNode& member, RuleText& rule, std::string& decision);
+  bool ParseExamples(const YamlNode& member, RuleText& rule);
+  std::string CheckSubject(const RuleText& rule) const;
   std::string CheckRule(const RuleText& rule, const std::string& decision) const;
 
   PolicyFragment fragment_;
@@ -157,7 +161,10 @@ void FragmentParser::ParseKey(const Key& key, const YamlNode& node) {
       return ParseVariables(key, node);
     case Type::kRules:
       return ParseRules(key, node);
+    case Type::kPath:
+      return ParsePath(key, node);
     case Type::kChoice:
+    case Type::kSwitch:
       return ParseChoice(key, node);
     case Type::kDuration:
     case Type::kByteSize:
@@ -204,6 +211,12 @@ void FragmentParser::ParseStrings(const Key& key, const YamlNode& node) {
   }
   fragment_.*std::get<std::optional<Located<Strings>> PolicyFragment::*>(key.field) =
       std::move(list);
+}
+
+void FragmentParser::ParsePath(const Key& key, const YamlNode& node) {
+  if (!Expect(node, YamlNode::Kind::kScalar, "a path")) return;
+  fragment_.*std::get<std::optional<Located<std::string>> PolicyFragment::*>(key.field) = {
+      node.scalar, node.at};
 }
 
 void FragmentParser::ParseChoice(const Key& key, const YamlNode& node) {
@@ -306,6 +319,7 @@ bool FragmentParser::ParseRuleMember(const YamlNode& member, RuleText& rule,
     Complain(member.key_at, std::string(key->not_built));
     return false;
   }
+  if (member.key == "examples") return ParseExamples(member, rule);
   if (!Expect(member, YamlNode::Kind::kScalar, "text")) return false;
   if (member.scalar.empty()) {
     Complain(member.at, Quoted(member.key) + " cannot be empty");
@@ -313,9 +327,60 @@ bool FragmentParser::ParseRuleMember(const YamlNode& member, RuleText& rule,
   }
   if (member.key == "tool") rule.tool = member.scalar;
   if (member.key == "target") rule.target = member.scalar;
+  if (member.key == "path") rule.path = member.scalar;
+  if (member.key == "command") rule.command = member.scalar;
   if (member.key == "decision") decision = member.scalar;
   if (member.key == "reason") rule.reason = member.scalar;
   return true;
+}
+
+bool FragmentParser::ParseExamples(const YamlNode& member, RuleText& rule) {
+  if (!Expect(member, YamlNode::Kind::kSequence, "a list of examples")) return false;
+  bool sound = true;
+  for (const YamlNode& item : member.children) {
+    if (!Expect(item, YamlNode::Kind::kScalar, "text")) return false;
+    if (item.scalar.empty() || item.scalar == "!") {
+      Complain(item.at, "an example cannot be empty");
+      sound = false;
+    }
+    rule.examples.push_back({item.scalar, item.at});
+  }
+  return sound;
+}
+
+std::string FragmentParser::CheckSubject(const RuleText& rule) const {
+  struct Named {
+    const char* key;
+    const std::string& value;
+    Subject kind;
+    const char* said;
+  };
+  const Named subjects[] = {{"target", rule.target, Subject::kTarget, "make and project_actions"},
+                            {"path", rule.path, Subject::kPath, "read, glob and grep"},
+                            {"command", rule.command, Subject::kCommand, "bash"}};
+  const char* named = nullptr;
+  for (const Named& subject : subjects) {
+    if (subject.value.empty()) continue;
+    if (rule.tool != "*" && !Has(rule.tool, subject.kind)) {
+      return Quoted(subject.key) + " is for " + subject.said + "; " + Quoted(rule.tool) +
+             " has none";
+    }
+    if (named != nullptr) {
+      return "no call has both " + Quoted(named) + " and " + Quoted(subject.key) +
+             ": write two rules";
+    }
+    named = subject.key;
+  }
+  if (!rule.path.empty()) {
+    if (std::string problem = WhyNoPathRule(rule.path); !problem.empty()) return problem;
+  }
+  if (!rule.command.empty() && rule.command.find_first_not_of(" \t") == std::string::npos) {
+    return "'command' cannot be blank";
+  }
+  if (named == nullptr && !rule.examples.empty()) {
+    return "'examples' are of 'target', 'path' or 'command', and this rule names none";
+  }
+  return "";
 }
 
 std::string FragmentParser::CheckRule(const RuleText& rule, const std::string& decision) const {
@@ -325,11 +390,7 @@ std::string FragmentParser::CheckRule(const RuleText& rule, const std::string& d
       return problem;
     }
   }
-  const bool has_targets =
-      rule.tool == "*" || rule.tool == "make" || rule.tool == "project_actions";
-  if (!rule.target.empty() && !has_targets) {
-    return "'target' is for make and project_actions; " + Quoted(rule.tool) + " has none";
-  }
+  if (std::string problem = CheckSubject(rule); !problem.empty()) return problem;
   if (decision == "ask") {
     return "`decision: ask` is not built yet; write allow or deny";
   }
@@ -353,8 +414,7 @@ std::string CheckToolName(std::string_view name, std::span<const std::string> kn
   if (std::ranges::find(known_tools, name) != known_tools.end()) return "";
   std::vector<std::string_view> names(known_tools.begin(), known_tools.end());
   if (allow_all) names.push_back("all");
-  constexpr std::array<std::string_view, 7> kLater = {"bash", "delete", "edit", "glob",
-                                                      "grep", "read",   "write"};
+  constexpr std::array<std::string_view, 3> kLater = {"delete", "edit", "write"};
   if (std::ranges::find(kLater, name) != kLater.end()) {
     return "the tool " + Quoted(name) + " is not built yet";
   }

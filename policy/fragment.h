@@ -43,7 +43,10 @@ struct Variable {
 struct RuleText {
   Place at;
   std::string tool;
-  std::string target;  // "" = any
+  std::string target;   // "" = any
+  std::string path;     // "" = any
+  std::string command;  // "" = any
+  Strings examples;
   bool allow = false;
   std::string reason;
   bool administrator = false;  // set when the layers are merged
@@ -67,6 +70,9 @@ struct PolicyFragment {
   std::optional<Located<std::string>> git_identity;
   std::optional<Located<std::string>> git_hooks;
   std::optional<Located<std::string>> git_signing;
+  std::optional<Located<std::string>> audit_to;
+  std::optional<Located<std::string>> audit_path;  // "": the default's
+  std::optional<Located<std::string>> audit_sync;  // "true" or "false"
 };
 
 // Appends what is wrong to `diagnostics`; nothing when that was anything. Touches no file.

@@ -5,8 +5,8 @@
 namespace pa::policy {
 namespace {
 
-const std::vector<std::string> kTools = {"make_targets", "make", "git_add", "git_commit",
-                                         "project_actions"};
+const std::vector<std::string> kTools = {"make_targets", "make", "git_add",        "git_commit",
+                                         "read",         "bash", "project_actions"};
 
 PolicyFragment Accepted(const std::string& text) {
   std::vector<Diagnostic> diagnostics;
@@ -124,7 +124,7 @@ TEST(Fragment, Limits) {
 TEST(Fragment, Tools) {
   EXPECT_EQ(Refused("tools: {enable: [mak]}"),
             "p.yaml:2:18: unknown tool 'mak' - did you mean 'make'?");
-  EXPECT_EQ(Refused("tools: {enable: [bash]}"), "p.yaml:2:18: the tool 'bash' is not built yet");
+  EXPECT_EQ(Refused("tools: {enable: [edit]}"), "p.yaml:2:18: the tool 'edit' is not built yet");
   EXPECT_EQ(Refused("tools: {enable: [al]}"),
             "p.yaml:2:18: unknown tool 'al' - did you mean 'all'?");
   EXPECT_EQ(Refused("tools: {enable: make}"), "p.yaml:2:17: 'enable' must be a list, found 'make'");
@@ -146,6 +146,26 @@ TEST(Fragment, Rules) {
             "p.yaml:2:15: a rule that denies needs 'reason': the model is told why");
   EXPECT_EQ(rule("tool: git_add, target: x, decision: allow"),
             "p.yaml:2:15: 'target' is for make and project_actions; 'git_add' has none");
+  EXPECT_EQ(rule("tool: make, path: x, decision: allow"),
+            "p.yaml:2:15: 'path' is for read, glob and grep; 'make' has none");
+  EXPECT_EQ(rule("tool: read, command: x, decision: allow"),
+            "p.yaml:2:15: 'command' is for bash; 'read' has none");
+  EXPECT_EQ(rule("tool: \"*\", path: x, command: y, decision: allow"),
+            "p.yaml:2:15: no call has both 'path' and 'command': write two rules");
+  EXPECT_EQ(
+      rule("tool: make, examples: [x], decision: allow"),
+      "p.yaml:2:15: 'examples' are of 'target', 'path' or 'command', and this rule names none");
+  EXPECT_EQ(rule("tool: make, target: x, examples: x, decision: allow"),
+            "p.yaml:2:49: 'examples' must be a list of examples, found 'x'");
+  EXPECT_EQ(rule("tool: make, target: x, examples: [\"!\"], decision: allow"),
+            "p.yaml:2:50: an example cannot be empty");
+  EXPECT_EQ(rule("tool: read, path: ./x, decision: allow"),
+            "p.yaml:2:15: 'path' must not contain '.' or '..': it is held against where symlinks "
+            "lead");
+  EXPECT_NE(rule("tool: read, path: \"*.[ch]\", decision: allow").find("only *, ? and **"),
+            std::string::npos);
+  EXPECT_EQ(rule("tool: bash, command: \" \", decision: allow"),
+            "p.yaml:2:15: 'command' cannot be blank");
   EXPECT_EQ(rule("tool: make, taget: x, decision: allow"),
             "p.yaml:2:28: unknown key 'taget' in a rule - did you mean 'target'?");
   EXPECT_EQ(rule("tool: make, target: \"\", decision: allow"),
@@ -185,14 +205,12 @@ TEST(Fragment, ProtectedPlacesAreRelative) {
 
 TEST(Fragment, WhatIsNotBuiltIsRefusedAndSaysSo) {
   for (const char* text : {
-           "audit: {path: /x}",
+           "audit: {to: journal}",
+           "audit: {to: syslog}",
            "tenants: {}",
            "git: {signing: on}",
            "git: {signing: inherit}",
            "permissions: [{tool: make, decision: ask, reason: x}]",
-           "permissions: [{tool: make, path: x, decision: allow}]",
-           "permissions: [{tool: make, command: x, decision: allow}]",
-           "permissions: [{tool: make, examples: x, decision: allow}]",
        }) {
     const std::string message = Refused(text);
     EXPECT_NE(message.find("not built yet"), std::string::npos) << text << ": " << message;

@@ -146,6 +146,8 @@ Grants GrantsFor(const Policy& policy, Purpose purpose, const std::string& direc
       return GitIdentityGrants(policy);
     case Purpose::kCreateFile:
       return {WorkingTree(directory, sandbox::kReadWrite)};
+    case Purpose::kReadFile:
+      return {WorkingTree(directory, Access::kRead)};
   }
   return {};
 }
@@ -157,6 +159,13 @@ Grants ForPurpose(const Policy& policy, Purpose purpose, Grants grants) {
 
 sandbox::Network NetworkFor(const Policy& policy, Purpose purpose) {
   return purpose == Purpose::kBuild ? policy.network : sandbox::Network::kNone;
+}
+
+bool ReachLog(const Grants& grants, const Policy& policy) {
+  const std::string log = policy.audit.Directory();
+  return !log.empty() && std::ranges::any_of(grants, [&](const sandbox::PathGrant& grant) {
+    return IsBeneath(log, grant.path);
+  });
 }
 
 Grants FindGitPrograms(const std::string& path, const std::vector<std::string>& writable) {

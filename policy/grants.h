@@ -23,6 +23,10 @@ std::vector<sandbox::PathGrant> ForPurpose(const Policy& policy, Purpose purpose
 // The network that commands of this purpose have.
 sandbox::Network NetworkFor(const Policy& policy, Purpose purpose);
 
+// Whether these hold the directory of the audit log. Where commands have namespaces, they find an
+// empty one in its place then.
+bool ReachLog(const std::vector<sandbox::PathGrant>& grants, const Policy& policy);
+
 // What git needs to execute to add and commit, and nothing that a repository could name instead:
 // git found on `path` (PATH), its own directory of programs, and the loader. A git that commands
 // can write, beneath one of `writable`, is passed over: it could be anything.

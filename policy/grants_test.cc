@@ -113,6 +113,13 @@ TEST_F(GrantsTest, CreateFileNeedsTheProjectAlone) {
                 {project_, sandbox::kReadWrite, "working directory", sandbox::Symlinks::kRefuse}}));
 }
 
+TEST_F(GrantsTest, ReadFileReadsTheProjectAlone) {
+  User("filesystem: {read: [/srv], write: [/var/tmp]}");
+  EXPECT_EQ(GrantsFor(*Load(), Purpose::kReadFile, project_),
+            (std::vector<PathGrant>{{project_, sandbox::Access::kRead, "working directory",
+                                     sandbox::Symlinks::kRefuse}}));
+}
+
 TEST_F(GrantsTest, NameServersAreForThoseWithANetwork) {
   const std::size_t without = GrantsFor(*Load(), Purpose::kBuild, project_).size();
   User("network: full");

@@ -25,7 +25,7 @@ constexpr Choice kNetwork[] = {
     {"full", "TCP and UDP over IPv4 and IPv6"},
 };
 constexpr Choice kNamespaces[] = {
-    {"require", "nothing runs without them"},
+    {"require", "no command runs without them"},
     {"auto", "where the system grants them; `project-actions doctor` says whether it does"},
     {"off", "none"},
 };
@@ -41,6 +41,16 @@ constexpr Choice kSigning[] = {
     {"off", "commits are not signed"},
     {"inherit", "", "signing commits is not built yet; only `off` can be asked for"},
     {"on", "", "signing commits is not built yet; only `off` can be asked for"},
+};
+constexpr Choice kAuditTo[] = {
+    {"file", "the file audit.path"},
+    {"journal", "", "the journal is not built yet; write file or none"},
+    {"syslog", "", "syslog is not built yet; write file or none"},
+    {"none", "nowhere"},
+};
+constexpr Choice kAuditSync[] = {
+    {"true", "each line is on the disk before the call goes on"},
+    {"false", "the system writes it when it likes; what a crash of the machine takes, is lost"},
 };
 
 constexpr Key kKeys[] = {
@@ -160,7 +170,13 @@ constexpr Key kKeys[] = {
     {"git.identity", Type::kChoice, "In whose name commits are made.", &F::git_identity, kIdentity},
     {"git.hooks", Type::kChoice, "What the repository may make git run.", &F::git_hooks, kHooks},
     {"git.signing", Type::kChoice, "Whether commits are signed.", &F::git_signing, kSigning},
-    {"audit", Type::kNotBuilt, "", {}, {}, 1, 0, "the audit log is not built yet"},
+    {"audit.to", Type::kChoice, "Where every call is recorded; one that cannot be does not run.",
+     &F::audit_to, kAuditTo},
+    {"audit.path", Type::kPath,
+     "The file of the audit log, in a directory of its own; \"\" for the state directory.",
+     &F::audit_path},
+    {"audit.sync", Type::kSwitch, "What of the audit log outlives a crash of the machine.",
+     &F::audit_sync, kAuditSync},
     {"tenants", Type::kNotBuilt, "", {}, {}, 1, 0, "tenants are not built yet"},
 };
 
@@ -170,9 +186,12 @@ constexpr RuleKey kRuleKeys[] = {
      "For make and project_actions: the target or operation; * matches any text, ? one character."},
     {"decision", "allow or deny."},
     {"reason", "Why; shown to the model. Required for deny."},
-    {"path", "", "rules by path are for the file tools, which are not built yet"},
-    {"command", "", "rules by command are for bash, which is not built yet"},
-    {"examples", "", "examples in rules are not built yet"},
+    {"path", "For read, glob and grep: files or directories, as in .gitignore."},
+    {"command", "For bash: the first words of the command."},
+    {"examples",
+     "Targets, paths or commands that this rule must decide, with ! before it one that it must "
+     "not; "
+     "tried when the policy is loaded."},
 };
 
 }  // namespace
@@ -201,6 +220,9 @@ PolicyFragment DefaultFragment() {
   defaults.git_identity = {"inherit", at};
   defaults.git_hooks = {"run", at};
   defaults.git_signing = {"off", at};
+  defaults.audit_to = {"file", at};
+  defaults.audit_path = {"", at};
+  defaults.audit_sync = {"false", at};
   const Limits limits;
   for (const Key& key : kKeys) {
     std::uint64_t value = 0;

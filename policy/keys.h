@@ -19,12 +19,14 @@ namespace pa::policy {
 enum class Type {
   kVersion,    // the number 1
   kPaths,      // list of paths; ~ and ${VAR} expand
+  kPath,       // one path, absolute; ~ and ${VAR} expand
   kPlaces,     // list of paths relative to wherever a call works
   kTools,      // list of tool names, or `all`
   kNames,      // list of environment variable names
   kVariables,  // mapping of environment variables to values
   kRules,      // permissions
   kChoice,     // one of `choices`
+  kSwitch,     // true or false, as text; `choices` explain them
   kDuration,   // limits
   kByteSize,
   kCount,
@@ -49,7 +51,7 @@ struct Key {
   Type type;
   std::string_view help;  // one line, for the schema and the manual
   Field field = {};
-  std::span<const Choice> choices = {};  // kChoice: the tightest first
+  std::span<const Choice> choices = {};  // kChoice, kSwitch: the tightest first
   std::uint64_t minimum = 1;             // limits, in ms, bytes or as a count; lower is tighter
   std::uint64_t maximum = 0;
   std::string_view not_built = {};
@@ -60,6 +62,8 @@ struct Key {
     const std::size_t dot = name.find('.');
     return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
   }
+  // What the administrator says of these nobody else says otherwise, not even in a tighter way.
+  constexpr bool IsAdministrators() const { return Section() == "audit"; }
   constexpr std::string_view Word() const { return name.substr(name.find('.') + 1); }
   bool IsLimit() const {
     return type == Type::kDuration || type == Type::kByteSize || type == Type::kCount;

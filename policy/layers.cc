@@ -52,6 +52,7 @@ class LayerReader {
 
  private:
   void ExpandPaths(PolicyFragment& fragment);
+  void Expand(Located<std::string>& item);
 
   const PolicySources& sources_;
   const PathContext context_;
@@ -78,17 +79,24 @@ std::optional<PolicyFragment> LayerReader::File(const std::string& path, bool mu
 
 void LayerReader::ExpandPaths(PolicyFragment& fragment) {
   for (const Key& key : PolicyKeys()) {
+    if (key.type == Type::kPath) {
+      auto& path =
+          fragment.*std::get<std::optional<Located<std::string>> PolicyFragment::*>(key.field);
+      if (path && !path->value.empty()) Expand(*path);
+    }
     if (key.type != Type::kPaths) continue;
     auto& list = fragment.*std::get<std::optional<Located<Strings>> PolicyFragment::*>(key.field);
     if (!list) continue;
-    for (Located<std::string>& item : list->value) {
-      std::expected<std::string, std::string> path = ExpandPath(item.value, context_);
-      if (path) {
-        item.value = std::move(*path);
-      } else {
-        diagnostics_.emplace_back(item.at, Quoted(item.value) + ": " + path.error());
-      }
-    }
+    for (Located<std::string>& item : list->value) Expand(item);
+  }
+}
+
+void LayerReader::Expand(Located<std::string>& item) {
+  std::expected<std::string, std::string> path = ExpandPath(item.value, context_);
+  if (path) {
+    item.value = std::move(*path);
+  } else {
+    diagnostics_.emplace_back(item.at, Quoted(item.value) + ": " + path.error());
   }
 }
 

@@ -9,6 +9,7 @@
 #include "policy/layers.h"
 #include "policy/merge.h"
 #include "policy/path.h"
+#include "policy/rules.h"
 #include "policy/system_paths.h"
 #include "policy/toolchains.h"
 #include "policy/warnings.h"
@@ -58,6 +59,7 @@ class Compiler {
     }
     policy_.git.inherit_identity = merged_.git_identity->value == "inherit";
     policy_.git.hooks = merged_.git_hooks->value == "skip" ? Hooks::kSkip : Hooks::kRun;
+    CompileAudit();
     policy_.relaxations = FindRelaxations(merged_, policy_.home);
     return std::move(policy_);
   }
@@ -73,6 +75,8 @@ class Compiler {
   void PreferCurrentDirectory();
   void CompileTools();
   void CompileRules();
+  RuleQuestion Question(const Rule& rule, const std::string& example) const;
+  void TryExamples(const Rule& rule, const Strings& examples);
   void CompileFilesystem();
   void CompileCaches(Variables values);
   void Grant(const std::optional<Located<Strings>>& paths, sandbox::Access access,
@@ -80,6 +84,8 @@ class Compiler {
   std::vector<std::string> Writable() const;
   void CompileEnvironment();
   void CompileLimits();
+  std::string StateHome() const;
+  void CompileAudit();
 
   const PolicySources& sources_;
   const PolicyFragment& merged_;
@@ -137,11 +143,42 @@ void Compiler::CompileRules() {
     Rule rule;
     rule.tool = text.tool;
     rule.target = text.target;
+    rule.path = text.path;
+    if (text.path.starts_with("~/")) rule.whole_path = policy_.home + text.path.substr(1);
+    if (text.path.starts_with('/')) rule.whole_path = text.path;
+    if (!rule.whole_path.empty()) rule.whole_path = ResolvePath(rule.whole_path);
+    rule.command = text.command;
     rule.allow = text.allow;
     rule.reason = text.reason;
     rule.administrator = text.administrator;
     rule.where = "permissions[" + std::to_string(index) + "] (" + text.at.Format() + ")";
     policy_.permissions.push_back(std::move(rule));
+  }
+  for (std::size_t i = 0; i < policy_.permissions.size(); ++i) {
+    TryExamples(policy_.permissions[i], merged_.permissions->value[i].examples);
+  }
+}
+
+// What an example of this rule asks: a path as of a file beneath the first root.
+RuleQuestion Compiler::Question(const Rule& rule, const std::string& example) const {
+  if (!rule.command.empty()) return {.tool = "bash", .command = example};
+  if (rule.path.empty()) return {.tool = rule.tool == "*" ? "make" : rule.tool, .target = example};
+  const std::string root = policy_.roots.empty() ? "" : policy_.roots.front();
+  const std::string absolute = example.starts_with('/') ? example : root + "/" + example;
+  return {.tool = rule.tool == "*" ? "read" : rule.tool,
+          .path = RelativeTo(root, absolute),
+          .absolute = absolute};
+}
+
+void Compiler::TryExamples(const Rule& rule, const Strings& examples) {
+  for (const Located<std::string>& example : examples) {
+    const bool not_this = example.value.starts_with('!');
+    const RuleQuestion question = Question(rule, example.value.substr(not_this ? 1 : 0));
+    const Rule* decides = FirstRule(policy_.permissions, question, rule.administrator);
+    if ((decides == &rule) != not_this) continue;
+    const std::string by = decides == nullptr ? "no rule" : decides->where;
+    diagnostics_.emplace_back(example.at, "the example '" + example.value + "' is decided by " +
+                                              by + (not_this ? "" : ", not by " + rule.where));
   }
 }
 
@@ -186,13 +223,39 @@ void Compiler::CompileFilesystem() {
   CompileCaches(toolchains.places);
 }
 
-// A home that is not there is not made.
-void Compiler::CompileCaches(Variables values) {
-  std::string state_home = Variable("XDG_STATE_HOME");
-  if (!state_home.starts_with('/')) {
-    if (!IsDirectory(sources_.home)) return;
-    state_home = sources_.home + "/.local/state";
+// "" where there is none: a home that is not there is not made.
+std::string Compiler::StateHome() const {
+  const std::string& configured = Variable("XDG_STATE_HOME");
+  if (configured.starts_with('/')) return configured;
+  return IsDirectory(sources_.home) ? sources_.home + "/.local/state" : "";
+}
+
+// Whatever commands may write is no place for what is said of them.
+void Compiler::CompileAudit() {
+  const Located<std::string>& path = *merged_.audit_path;
+  policy_.audit.sync = merged_.audit_sync->value == "true";
+  if (merged_.audit_to->value == "none") return;
+  policy_.audit.path = path.value;
+  if (path.value.empty()) {
+    const std::string state_home = StateHome();
+    if (state_home.empty()) {
+      diagnostics_.emplace_back(path.at,
+                                "there is no home and no state directory for the audit log: name a "
+                                "file with audit: {path: ...}, or write audit: {to: none}");
+      return;
+    }
+    policy_.audit.path = ResolvePath(state_home + "/project-actions/audit/audit.jsonl");
   }
+  for (const Located<std::string>& writable : merged_.filesystem_write->value) {
+    if (!IsBeneath(policy_.audit.path, writable.value)) continue;
+    diagnostics_.emplace_back(writable.at, "commands could write the audit log " +
+                                               policy_.audit.path + ": choose another audit.path");
+  }
+}
+
+void Compiler::CompileCaches(Variables values) {
+  const std::string state_home = StateHome();
+  if (state_home.empty()) return;
   values["HOME"] = sources_.home;
   policy_.caches = pa::policy::CompileCaches(state_home, values, policy_.filesystem, diagnostics_);
 }
@@ -218,8 +281,9 @@ void Compiler::CompileLimits() {
   }
 }
 
-// What `policy show` shows as roots is what they came to be.
-void ShowRoots(const Policy& policy, PolicyFragment& merged) {
+// What `policy show` shows is what these came to be.
+void ShowPaths(const Policy& policy, PolicyFragment& merged) {
+  if (!policy.audit.path.empty()) merged.audit_path->value = policy.audit.path;
   merged.roots->value.clear();
   for (const std::string& root : policy.roots) {
     merged.roots->value.push_back({root, merged.roots->at});
@@ -237,6 +301,9 @@ Result<Programs> CompilePrograms(sandbox::Network network, sandbox::Sight sight)
   Result<sandbox::SeccompProgram> program = compile(sandbox::Network::kNone, kInspect);
   if (!program) return std::unexpected(program.error());
   programs.inspect = *program;
+  program = compile(sandbox::Network::kNone, kFiles);
+  if (!program) return std::unexpected(program.error());
+  programs.files = *program;
   program = compile(sandbox::Network::kNone);
   if (!program) return std::unexpected(program.error());
   programs.no_network = *program;
@@ -273,7 +340,7 @@ LoadedPolicy LoadPolicy(const PolicySources& sources) {
     return loaded;
   }
   loaded.warnings = FindWarnings(policy, files);
-  ShowRoots(policy, *merged);
+  ShowPaths(policy, *merged);
   policy.sources = std::move(files);
   policy.effective = std::move(merged);
   loaded.policy = std::make_shared<const Policy>(std::move(policy));

@@ -45,6 +45,82 @@ TEST_F(LoadTest, TheUsersFileIsRead) {
   EXPECT_EQ(policy->sources, std::vector<std::string>{sources_.default_user_file});
 }
 
+TEST_F(LoadTest, ExamplesOfRulesAreTried) {
+  const std::string rules =
+      "permissions:\n"
+      "  - {tool: make, target: \"test*\", decision: allow, examples: [test, test-all, "
+      "\"!deploy\"]}\n"
+      "  - {tool: make, decision: deny, target: \"*\", reason: r, examples: [deploy, \"!test\"]}\n"
+      "  - {tool: read, path: \"*.pem\", decision: deny, reason: r, examples: [a/b.pem, "
+      "\"!a.txt\"]}\n"
+      "  - {tool: bash, command: git push, decision: deny, reason: r, examples: [\"x; git push "
+      "-f\"]}\n";
+  User(rules);
+  EXPECT_EQ(Load()->permissions.size(), 4u);
+  User(
+      "permissions:\n"
+      "  - {tool: make, target: \"test*\", decision: allow}\n"
+      "  - {tool: make, target: testing, decision: deny, reason: r, examples: [testing]}\n"
+      "  - {tool: read, path: /keys, decision: deny, reason: r, examples: [src/keys, "
+      "\"!keys/a\"]}\n");
+  EXPECT_EQ(
+      Faults(),
+      "user.yaml:4:73: the example 'testing' is decided by permissions[0] (user.yaml:3:5), not "
+      "by permissions[1] (user.yaml:4:5)\n"
+      "user.yaml:5:69: the example 'src/keys' is decided by no rule, not by permissions[2] "
+      "(user.yaml:5:5)\n"
+      "user.yaml:5:79: the example '!keys/a' is decided by permissions[2] (user.yaml:5:5)\n");
+}
+
+// /home is a symlink on many a system.
+TEST_F(LoadTest, WholePathsOfRulesAreResolved) {
+  std::filesystem::create_directory_symlink(home_, base_ / "link");
+  sources_.home = base_ / "link";
+  User(
+      "permissions:\n"
+      "  - {tool: read, path: ~/src/project/keys, decision: deny, reason: r, examples: [keys/a, "
+      "\"!a\"]}\n"
+      "  - {tool: read, path: " +
+      (base_ / "link/src/project/x").string() +
+      ", decision: deny, reason: r, examples: [x/a]}\n"
+      "  - {tool: read, path: /top, decision: deny, reason: r, examples: [top/a, \"!b/top\"]}\n");
+  const PolicyPtr policy = Load();
+  ASSERT_NE(policy, nullptr);
+  EXPECT_EQ(policy->permissions.at(0).path, "~/src/project/keys");
+  EXPECT_EQ(policy->permissions.at(0).whole_path, project_ / "keys");
+}
+
+TEST_F(LoadTest, TheAuditLogHasItsPlace) {
+  EXPECT_EQ(Load()->audit.path, home_ / ".local/state/project-actions/audit/audit.jsonl");
+  EXPECT_FALSE(Load()->audit.sync);
+  User("audit: {path: ~/log/audit.jsonl, sync: true}");
+  EXPECT_EQ(Load()->audit.path, home_ / "log/audit.jsonl");
+  EXPECT_TRUE(Load()->audit.sync);
+  User("audit: {to: none, path: /var/log/x}");
+  EXPECT_EQ(Load()->audit.path, "");
+  sources_.variables["XDG_STATE_HOME"] = home_ / "state";
+  User("");
+  EXPECT_EQ(Load()->audit.path, home_ / "state/project-actions/audit/audit.jsonl");
+}
+
+TEST_F(LoadTest, AndNoneWhereCommandsCanWriteIt) {
+  User("filesystem: {write: [~/log]}\naudit: {path: ~/log/audit.jsonl}");
+  EXPECT_EQ(Faults(),
+            "user.yaml:2:22: commands could write the audit log home/log/audit.jsonl: choose "
+            "another audit.path\n");
+  User("filesystem: {read: [~/log]}\naudit: {path: ~/log/audit.jsonl}");
+  EXPECT_EQ(Faults(), "");
+}
+
+TEST_F(LoadTest, WithoutAHomeTheAuditLogNeedsAPlace) {
+  sources_.home = "/nonexistent";
+  EXPECT_NE(Faults().find("write audit: {to: none}"), std::string::npos) << Faults();
+  User("audit: {to: none}");
+  EXPECT_EQ(Faults(), "");
+  User("audit: {path: /var/log/x}");
+  EXPECT_EQ(Faults(), "");
+}
+
 TEST_F(LoadTest, TheCurrentDirectoryIsTheRootUnlessItIsTheWholeSystem) {
   sources_.current_directory = "/";
   EXPECT_EQ(Faults(),

@@ -157,7 +157,12 @@ void Merger::MergeKey(const Key& key, Optional<std::string> PolicyFragment::* fi
   if (const Located<std::string>* ceiling = Ceiling(field)) {
     for (const PolicyFragment& layer : layers_.others) {
       const Optional<std::string>& value = layer.*field;
-      if (!value || looseness(value->value) <= looseness(ceiling->value)) continue;
+      if (!value || value->value == ceiling->value) continue;
+      if (key.IsAdministrators()) {
+        Complain(value->at, Quoted(key.name) + " is the administrator's alone", ceiling->at);
+        continue;
+      }
+      if (looseness(value->value) <= looseness(ceiling->value)) continue;
       Complain(value->at,
                Quoted(key.name) + " " + value->value + " is weaker than the administrator's " +
                    ceiling->value,

@@ -56,6 +56,19 @@ TEST_F(MergeTest, EachLayerIsHeldToTheCeiling) {
   EXPECT_EQ(Load()->limits.commit_message, 4096u);
 }
 
+TEST_F(MergeTest, TheAuditLogIsTheAdministrators) {
+  ExpectRefused(
+      "audit: {to: none}", "audit: {to: file}",
+      "user.yaml:2:13: 'audit.to' is the administrator's alone (administrator.yaml:2:13)");
+  ExpectRefused("audit: {path: /var/log/a}", "audit: {path: /var/log/b}",
+                "user.yaml:2:15: 'audit.path' is the administrator's alone "
+                "(administrator.yaml:2:15)");
+  ExpectRefused("audit: {sync: false}", "audit: {sync: true}",
+                "user.yaml:2:15: 'audit.sync' is the administrator's alone "
+                "(administrator.yaml:2:15)");
+  ExpectAccepted("audit: {path: /var/log/a}", "audit: {path: /var/log/a, sync: true}");
+}
+
 TEST_F(MergeTest, Choices) {
   ExpectRefused("network: none", "network: full",
                 "user.yaml:2:10: 'network' full is weaker than the administrator's none "

@@ -86,4 +86,10 @@ bool IsBeneath(std::string_view path, std::string_view directory) {
          (path.size() == directory.size() || path[directory.size()] == '/');
 }
 
+std::string RelativeTo(std::string_view directory, std::string_view path) {
+  if (directory.empty() || path.empty() || !IsBeneath(path, directory)) return "";
+  const std::size_t above = directory.ends_with('/') ? directory.size() : directory.size() + 1;
+  return path.size() <= above ? "." : std::string(path.substr(above));
+}
+
 }  // namespace pa::policy

@@ -28,4 +28,7 @@ std::string ResolvePath(const std::string& path);
 // `path` is `directory` or lies in it. Both absolute and resolved.
 bool IsBeneath(std::string_view path, std::string_view directory);
 
+// The rest of `path`, which lies in `directory`; "." for the directory itself, "" for what does not.
+std::string RelativeTo(std::string_view directory, std::string_view path);
+
 }  // namespace pa::policy

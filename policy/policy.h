@@ -51,11 +51,15 @@ struct GitPolicy {
 
 // One line of `permissions`; the first that matches decides.
 struct Rule {
-  std::string tool;    // a tool's name or `*`
-  std::string target;  // glob over the make target or the project_actions operation; "" = any
+  std::string tool;         // a tool's name or `*`
+  std::string target = {};  // glob over the make target or the project_actions operation; "" = any
+  std::string path = {};    // of tools that work with files (policy/rules.h); "" = any
+  // The same where it begins with a slash or ~/, as a path of this machine, symlinks resolved.
+  std::string whole_path = {};
+  std::string command = {};  // of bash, its first words; "" = any
   bool allow = false;
-  std::string reason;
-  std::string where;           // `permissions[2] (/etc/project-actions/policy.yaml:14:5)`
+  std::string reason = {};
+  std::string where = {};      // `permissions[2] (/etc/project-actions/policy.yaml:14:5)`
   bool administrator = false;  // his rules and the others' must both allow
 };
 
@@ -64,6 +68,7 @@ struct Programs {
   sandbox::SeccompProgram build;       // for the policy's `network`
   sandbox::SeccompProgram inspect;     // for what only reads
   sandbox::SeccompProgram no_network;  // for what never needs a network
+  sandbox::SeccompProgram files;       // for workers that work with files themselves
 };
 
 // What commands must leave as it is, relative to wherever they work.
@@ -77,6 +82,13 @@ struct Caches {
   std::string base;                              // holds one directory a project; "" = none
   std::map<std::string, std::string> variables;  // ${PROJECT_CACHE} stands for that directory
   std::vector<std::string> profiles;             // whose they are
+};
+
+struct AuditPolicy {
+  std::string path;  // "" = nothing is recorded
+  bool sync = false;
+  // In which only this server may write; "" = nothing is recorded.
+  std::string Directory() const { return path.substr(0, path.empty() ? 0 : path.rfind('/')); }
 };
 
 struct PolicyFragment;  // policy/fragment.h
@@ -98,6 +110,7 @@ struct Policy {
   Caches caches;
   Limits limits;
   GitPolicy git;
+  AuditPolicy audit;
   std::string home;                  // of the user that runs us
   std::string config_home;           // $XDG_CONFIG_HOME or ~/.config
   std::vector<std::string> sources;  // files that were read, strongest first

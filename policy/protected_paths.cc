@@ -158,6 +158,7 @@ class Finder {
   void ReadConfiguration(const std::string& file, Configuration& into, int depth = 0);
   void UserConfiguration();
   void Places();
+  void AuditDirectory();
   void HooksIn(const std::string& directory, const std::string& reason);
   void AllHooks();
   bool InTree(const std::string& path) const;
@@ -209,7 +210,7 @@ void Finder::Add(const std::string& path, Kind kind, Found found, const std::str
   ProtectedPath added{.path = path, .kind = kind, .found = found, .area = *area, .reason = reason};
   const auto [at, is_new] = paths_.try_emplace(path, added);
   // The tree says more than the name, the names more than the place.
-  constexpr std::array kWeight = {0, 2, 3, 1};
+  constexpr std::array kWeight = {0, 2, 3, 1, 4};
   const auto weight = [&](Kind of) { return kWeight.at(static_cast<std::size_t>(of)); };
   if (!is_new && weight(kind) > weight(at->second.kind)) {
     added.repository = at->second.repository;
@@ -480,6 +481,18 @@ void Finder::Places() {
   }
 }
 
+// To put back a tree in which the log lies would be to take lines away from it.
+void Finder::AuditDirectory() {
+  if (query_.audit_directory.empty()) return;
+  const std::string place = Walk(query_.audit_directory, Kind::kSealed, "audit log");
+  for (const auto& [path, one] : paths_) {
+    if (one.kind != Kind::kTree || !IsBeneath(place, path)) continue;
+    error_ =
+        Error("protected paths", "the audit log lies in " + path + ", which is kept as it is (" +
+                                     one.reason + "): choose another audit.path");
+  }
+}
+
 // A directory of hooks may be one in which a build writes: then only what git would execute is
 // protected.
 void Finder::HooksIn(const std::string& directory, const std::string& reason) {
@@ -526,7 +539,8 @@ ProtectedPaths Finder::Finish() {
   }
   for (const auto& [path, stamp] : looked_at_) {
     const auto known = paths_.find(path);
-    const bool compared = known != paths_.end() && known->second.kind != Kind::kPinned;
+    const bool compared = known != paths_.end() && known->second.kind != Kind::kPinned &&
+                          known->second.kind != Kind::kSealed;
     // A directory that was only passed tells nothing by what is in it.
     const bool passed = stamp.IsDirectory() && !listed_.contains(path);
     if (!compared && !passed) result.inputs.push_back({path, stamp});
@@ -542,6 +556,7 @@ Result<ProtectedPaths> Finder::Find() {
   UserConfiguration();
   AllHooks();
   Places();
+  AuditDirectory();
   if (error_) return std::unexpected(std::move(*error_));
   if (too_many_) {
     return std::unexpected(
@@ -572,8 +587,14 @@ Result<std::vector<std::string>> SubmodulePlaces(const ProtectedPaths::Index& in
 
 const ProtectedPath* ProtectedPaths::Protecting(const std::string& path) const {
   const auto found = std::ranges::find_if(paths, [&](const ProtectedPath& one) {
-    return one.path == path || (one.kind == Kind::kTree && IsBeneath(path, one.path));
+    const bool whole = one.kind == Kind::kTree || one.kind == Kind::kSealed;
+    return one.path == path || (whole && IsBeneath(path, one.path));
   });
+  return found == paths.end() ? nullptr : &*found;
+}
+
+const ProtectedPath* ProtectedPaths::Sealed() const {
+  const auto found = std::ranges::find(paths, Kind::kSealed, &ProtectedPath::kind);
   return found == paths.end() ? nullptr : &*found;
 }
 
@@ -593,6 +614,7 @@ ProtectionQuery QueryFor(const Policy& policy, std::string directory,
   return {.directory = std::move(directory),
           .writable = std::move(writable),
           .places = policy.protect,
+          .audit_directory = policy.audit.Directory(),
           .home = policy.home,
           .config_home = policy.config_home};
 }

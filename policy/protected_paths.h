@@ -37,6 +37,8 @@ struct ProtectedPath {
     kFile,    // content, permissions and type
     kTree,    // a directory and everything beneath it
     kNames,   // a directory in which no name may appear; what is in it is free
+    kSealed,  // a directory that the server itself writes: pinned, and no command may write in it.
+              // Nothing that is changed there can be put back, so only a mount protects it.
   };
   enum class Found { kAbsent, kFile, kDirectory, kSymlink, kOther };
 
@@ -74,14 +76,17 @@ struct ProtectedPaths {
   bool InputsHold() const;
   // What keeps `path` as it is, or null: itself, or a tree that holds it.
   const ProtectedPath* Protecting(const std::string& path) const;
+  // The one that is kSealed, or null.
+  const ProtectedPath* Sealed() const;
 };
 
 struct ProtectionQuery {
   std::string directory;              // the working directory; canonical
   std::vector<std::string> writable;  // trees in which the command may write; canonical
   std::span<const ProtectedPlace> places = {};
-  std::string home = {};         // of the user, for `~/` in configuration
-  std::string config_home = {};  // $XDG_CONFIG_HOME or ~/.config
+  std::string audit_directory = {};  // in which the audit log lies, or ""
+  std::string home = {};             // of the user, for `~/` in configuration
+  std::string config_home = {};      // $XDG_CONFIG_HOME or ~/.config
   std::string system_configuration = "/etc/gitconfig";
 };
 

@@ -55,6 +55,7 @@ class ProtectedPathsTest : public ::testing::Test {
     return {.directory = root_,
             .writable = writable_.empty() ? std::vector<std::string>{root_} : writable_,
             .places = places_,
+            .audit_directory = audit_directory_,
             .home = home_,
             .config_home = home_ / ".config",
             .system_configuration = base_ / "gitconfig"};
@@ -80,7 +81,7 @@ class ProtectedPathsTest : public ::testing::Test {
     const auto paths = Find();
     const auto found = paths.find(path);
     if (found == paths.end()) return "";
-    constexpr const char* kKinds[] = {"pinned", "file", "tree", "names"};
+    constexpr const char* kKinds[] = {"pinned", "file", "tree", "names", "sealed"};
     constexpr const char* kFound[] = {"absent", "file", "directory", "symlink", "other"};
     return std::string(kKinds[static_cast<int>(found->second.kind)]) + " " +
            kFound[static_cast<int>(found->second.found)];
@@ -92,6 +93,7 @@ class ProtectedPathsTest : public ::testing::Test {
   const fs::path home_ = base_ / "home";
   std::vector<std::string> writable_;
   std::vector<ProtectedPlace> places_;
+  std::string audit_directory_;
 };
 
 TEST_F(ProtectedPathsTest, NoRepositoryMustNotBecomeOne) {
@@ -376,6 +378,37 @@ TEST_F(ProtectedPathsTest, HostileRepositoriesEnd) {
                          "hooksPath = /dev/zero/../../x\n[include]\npath = /dev/zero\n");
   EXPECT_EQ(Of("root/.git"), "pinned directory");
   EXPECT_EQ(Of("root/.git/config.worktree"), "file file");
+}
+
+TEST_F(ProtectedPathsTest, TheAuditLogIsSealedWhereCommandsCouldWriteIt) {
+  audit_directory_ = root_ / "state/log";
+  pa::testing::WriteText(root_ / "state/log/audit.jsonl", "");
+  EXPECT_EQ(Of("root/state"), "pinned directory");
+  EXPECT_EQ(Of("root/state/log"), "sealed directory");
+  const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+  ASSERT_TRUE(found.has_value());
+  ASSERT_NE(found->Sealed(), nullptr);
+  EXPECT_EQ(found->Protecting(root_ / "state/log/audit.jsonl.1"), found->Sealed());
+  EXPECT_EQ(found->Protecting(root_ / "state/other"), nullptr);
+  // Its own doing does not make us search again.
+  pa::testing::WriteText(root_ / "state/log/audit.jsonl.1", "");
+  EXPECT_TRUE(found->InputsHold());
+}
+
+TEST_F(ProtectedPathsTest, TheAuditLogElsewhereIsNobodysBusiness) {
+  audit_directory_ = home_ / "log";
+  EXPECT_EQ(FindProtectedPaths(Query())->Sealed(), nullptr);
+}
+
+TEST_F(ProtectedPathsTest, WhatIsPutBackCannotHoldTheAuditLog) {
+  audit_directory_ = root_ / "state/log";
+  pa::testing::WriteText(root_ / "state/log/audit.jsonl", "");
+  places_ = {{"state", "policy filesystem.protect"}};
+  const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+  ASSERT_FALSE(found.has_value());
+  EXPECT_NE(found.error().Message().find("choose another audit.path"), std::string::npos);
+  places_ = {{"state/log2", "policy filesystem.protect"}};
+  EXPECT_TRUE(FindProtectedPaths(Query()).has_value());
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ bool Reaches(Reach reach, Purpose purpose) {
     case Reach::kProject:
       return purpose == Purpose::kInspect || purpose == Purpose::kBuild || purpose == Purpose::kGit;
     case Reach::kPrograms:
-      return purpose != Purpose::kCreateFile;
+      return purpose != Purpose::kCreateFile && purpose != Purpose::kReadFile;
     case Reach::kAll:
       return true;
   }
@@ -124,6 +124,7 @@ std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std:
   find.Variables(merged);
   find.Choice(NoNamespaces(), "namespaces", *merged.namespaces, "off");
   find.Limits(merged);
+  find.Choice(NoAudit(), "audit.to", *merged.audit_to, "none");
   return std::move(find).Take();
 }
 

@@ -101,9 +101,15 @@ struct RaisedServerLimit {
   static constexpr Reach kReach = Reach::kServer;
 };
 
+struct NoAudit {
+  static constexpr std::string_view kName = "no_audit";
+  static constexpr std::string_view kWhy = "nobody can see afterwards what was called";
+  static constexpr Reach kReach = Reach::kServer;
+};
+
 using RelaxationType = std::variant<RootWithSecrets, EveryTool, ReadablePath, WritablePath,
                                     LoopbackNetwork, FullNetwork, PassedVariable, SetVariable,
-                                    NoNamespaces, RaisedLimit, RaisedServerLimit>;
+                                    NoNamespaces, RaisedLimit, RaisedServerLimit, NoAudit>;
 
 struct Relaxation {
   RelaxationType type;

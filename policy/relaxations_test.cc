@@ -54,6 +54,9 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
       {"git.identity", {"git: {identity: inherit}", {}, "the default is weakest"}},
       {"git.hooks", {"git: {hooks: run}", {}, "the default is weakest"}},
       {"git.signing", {"git: {signing: off}", {}, "there is no other value yet"}},
+      {"audit.to", {"audit: {to: none}", {"no_audit"}, ""}},
+      {"audit.path", {"audit: {path: /srv/audit}", {}, "it is refused where commands can write"}},
+      {"audit.sync", {"audit: {sync: false}", {}, "the default is weakest"}},
   };
   return cases;
 }

@@ -77,6 +77,9 @@ void WriteRule(JsonWriter& w) {
     w.Key(key.name).BeginObject().Field("description", key.help);
     if (key.name == "decision") {
       w.Key("enum").BeginArray().String("allow").String("deny").EndArray();
+    } else if (key.name == "examples") {
+      w.Field("type", "array").Key("items").BeginObject();
+      w.Field("type", "string").Field("minLength", 1).EndObject();
     } else {
       w.Field("type", "string").Field("minLength", 1);
     }
@@ -113,6 +116,12 @@ void WriteKey(JsonWriter& w, const Key& key, const PolicyFragment& defaults) {
     case Type::kTools:
     case Type::kNames:
       WriteStrings(w, key.type);
+      break;
+    case Type::kPath:
+      w.Field("type", "string");
+      break;
+    case Type::kSwitch:
+      w.Field("type", "boolean");
       break;
     case Type::kVariables:
       WriteVariables(w);

@@ -169,6 +169,10 @@ std::optional<DirectoryRefusal> CheckOpened(const Policy& policy, const std::str
   if (path != *root && IsHome(policy, status)) {
     return Refuse(policy, "working directory cannot be the home directory itself", path);
   }
+  if (policy.audit.Directory() == path) {
+    return Refuse(policy, "working directory cannot be that of the audit log", path,
+                  "audit.path has to name a file in a directory of its own");
+  }
   if (status.st_uid != geteuid()) {
     return Refuse(policy, kNotWritableText, path,
                   "owned by uid " + std::to_string(status.st_uid) + ", not by uid " +
@@ -181,6 +185,33 @@ std::optional<DirectoryRefusal> CheckOpened(const Policy& policy, const std::str
 }
 
 }  // namespace
+
+Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string& path) {
+  const auto open = [&](const std::string& what, int flags) {
+    open_how how{};
+    how.flags = static_cast<std::uint64_t>(O_PATH | O_CLOEXEC | flags);
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    const char* name = what.empty() ? "." : what.c_str();
+    return UniqueFd(static_cast<int>(syscall(SYS_openat2, top.fd(), name, &how, sizeof how)));
+  };
+  const auto failed = [&](int code) { return std::unexpected(Error("open", path, code)); };
+  UniqueFd fd = open(path, 0);
+  struct stat status{};
+  if (!fd || fstat(fd.get(), &status) != 0) return failed(errno);
+  std::optional<std::string> found = PathOf(fd.get(), status);
+  if (!found) return failed(ENOENT);
+  std::string name;
+  if (!S_ISDIR(status.st_mode)) {
+    name = found->substr(found->rfind('/') + 1);
+    found->resize(found->size() - name.size() - 1);
+  }
+  if (!IsWithin(*found, top.path())) return failed(EXDEV);  // moved in the meantime
+  std::string relative = found->substr(std::min(top.path().size() + 1, found->size()));
+  if (!name.empty()) fd = open(relative, O_DIRECTORY);
+  if (!fd) return failed(errno);
+  return PlaceBeneath{WorkingDirectoryMaker::Make(std::move(*found), top.root(), std::move(fd)),
+                      std::move(name), std::move(relative)};
+}
 
 std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(
     const Policy& policy, const std::string& requested) {

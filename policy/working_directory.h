@@ -1,4 +1,5 @@
-// WorkingDirectory: a directory in which calls may work; only Validate can make one.
+// WorkingDirectory: a directory in which calls may work; only Validate can make one, and FindBeneath
+// from one of those.
 //
 //   Result... dir = ValidateWorkingDirectory(policy, "sub/dir");   // relative to the first root,
 //   or absolute spawn with fd 5 = dir->fd();
@@ -10,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "base/error.h"
 #include "base/unique_fd.h"
 #include "policy/policy.h"
 
@@ -36,10 +38,20 @@ struct DirectoryRefusal {
 };
 
 // Refused: system directories (/, /etc, /usr, /bin, /proc, ... and what is beneath them), the home
-// itself when it is no root, what lies in a .git (a command there could write hooks), outside every
-// root, not a directory, not owned by the effective user, no owner write permission. "" means the
-// first root.
+// itself when it is no root, what lies in a .git (a command there could write hooks), the very
+// directory of the audit log, outside every root, not a directory, not owned by the effective user, no
+// owner write permission. "" means the first root.
 std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(
     const Policy& policy, const std::string& requested);
+
+// What lies at `path` beneath `top`: symlinks are followed as long as they stay inside, `..` too; all of
+// it by descriptor (openat2(2), RESOLVE_BENEATH). Errors: EXDEV leads outside or is absolute, ENOENT,
+// EACCES, ENOTDIR, ELOOP.
+struct PlaceBeneath {
+  WorkingDirectory directory;  // it, or the one that holds it
+  std::string name;            // in that directory; "" = it is a directory itself
+  std::string relative;        // of `directory`, seen from `top`: `src/lib`; "" = `top` itself
+};
+Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string& path);
 
 }  // namespace pa::policy

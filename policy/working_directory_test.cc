@@ -11,8 +11,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstddef>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace pa::policy {
@@ -228,6 +232,74 @@ TEST_F(WorkingDirectoryTest, WorksWhereOpenat2IsDenied) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// `relative|name`, or the errno's number.
+std::string Beneath(const WorkingDirectory& top, const std::string& path) {
+  const Result<PlaceBeneath> found = FindBeneath(top, path);
+  if (!found) return std::to_string(found.error().sys_errno);
+  EXPECT_EQ(found->directory.path(),
+            top.path() + (found->relative.empty() ? "" : "/" + found->relative));
+  return found->relative + "|" + found->name;
+}
+
+TEST_F(WorkingDirectoryTest, WhatLiesBeneath) {
+  const auto top = ValidateWorkingDirectory(policy_, "");
+  ASSERT_TRUE(top.has_value());
+  const fs::path root = base_ / "root";
+  std::ofstream(root / "sub dir/file") << "x";
+  fs::create_symlink("deep", root / "sub dir/inside");
+  fs::create_symlink("file", root / "sub dir/to_file");
+  fs::create_symlink(root / "sub dir", root / "absolute");
+  fs::create_symlink("../outside", root / "out");
+  fs::create_symlink("loop", root / "loop");
+  EXPECT_EQ(Beneath(*top, ""), "|");
+  EXPECT_EQ(Beneath(*top, "."), "|");
+  EXPECT_EQ(Beneath(*top, "sub dir/deep/"), "sub dir/deep|");
+  EXPECT_EQ(Beneath(*top, "sub dir/../sub dir"), "sub dir|") << ".. is fine inside";
+  EXPECT_EQ(Beneath(*top, "sub dir/inside"), "sub dir/deep|");
+  EXPECT_EQ(Beneath(*top, "sub dir/to_file"), "sub dir|file");
+  EXPECT_EQ(Beneath(*top, "none"), std::to_string(ENOENT));
+  EXPECT_EQ(Beneath(*top, "sub dir/file/x"), std::to_string(ENOTDIR));
+  EXPECT_EQ(Beneath(*top, "loop"), std::to_string(ELOOP));
+  for (const char* path : {"..", "../root", "out", "out/x", "absolute", "/", "/etc"}) {
+    EXPECT_EQ(Beneath(*top, path), std::to_string(EXDEV)) << path;
+  }
+}
+
+// Whatever somebody does to the name meanwhile, it leads nowhere else.
+TEST_F(WorkingDirectoryTest, NothingBeneathIsOutsideWhileNamesAreSwapped) {
+  const auto top = ValidateWorkingDirectory(policy_, "");
+  ASSERT_TRUE(top.has_value());
+  const fs::path root = base_ / "root";
+  fs::create_directories(base_ / "outside/deep");
+  fs::create_symlink(base_ / "outside", root / "evil");
+  struct stat forbidden{};
+  ASSERT_EQ(stat((base_ / "outside/deep").c_str(), &forbidden), 0);
+  const std::string one = root / "sub dir";
+  const std::string other = root / "evil";
+  const pid_t swapper = fork();
+  if (swapper == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;)
+      syscall(SYS_renameat2, AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+  }
+  int inside = 0;
+  int stopped = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const Result<PlaceBeneath> found = FindBeneath(*top, "sub dir/deep");
+    struct stat status{};
+    if (!found) {
+      stopped += found.error().sys_errno == EXDEV ? 1 : 0;
+    } else if (fstat(found->directory.fd(), &status) == 0) {
+      ++inside;
+      ASSERT_NE(status.st_ino, forbidden.st_ino);
+    }
+  }
+  kill(swapper, SIGKILL);
+  waitpid(swapper, nullptr, 0);
+  EXPECT_GT(inside, 0);
+  EXPECT_GT(stopped, 0) << "nobody was in the way";
 }
 
 }  // namespace

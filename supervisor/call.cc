@@ -71,18 +71,41 @@ ToolResult Misconfigured(const std::vector<std::string>& errors) {
                       .details = ""});
 }
 
-ToolResult UnknownTool(const std::string& name) {
-  std::string names;
-  for (const Tool* tool : AllTools())
-    names += (names.empty() ? "" : ", ") + std::string(tool->name);
-  return RefusedCall({.code = "INVALID_ARGUMENT",
-                      .message = "there is no tool '" + name + "'",
-                      .ai_message = "The tools are: " + names + ".",
-                      .recoverable = true,
-                      .details = ""});
+ToolError UnknownTool(const std::string& name) {
+  return InvalidArgument("there is no tool '" + name + "'",
+                         "The tools are: " + ToolNames(AllTools()) + ".");
 }
 
-ToolResult Execute(const CallCommand& command, Engine& engine, Loop& loop, ToolRequest request,
+std::expected<ToolRequest, ToolError> MakeRequest(const CallCommand& command,
+                                                  const Result<JsonValue>& arguments) {
+  const Tool* tool = FindTool(command.tool);
+  if (tool == nullptr) return std::unexpected(UnknownTool(command.tool));
+  if (!arguments) {
+    return std::unexpected(
+        InvalidArgument("the arguments are no JSON: " + arguments.error().Message(),
+                        R"(Write one JSON object in single quotes: '{"target":"test"}'.)"));
+  }
+  return MakeToolRequest(*tool, &*arguments);
+}
+
+AuditedCall NewCallOf(const CallCommand& command, const Result<JsonValue>& arguments) {
+  const Tool* tool = FindTool(command.tool);
+  return NewCall({.session = "", .endpoint = "command line"}, command.tool,
+                 tool != nullptr && tool->annotations.read_only, arguments ? &*arguments : nullptr);
+}
+
+// Runs the loop until `task` is done.
+ToolResult Await(Task<ToolResult> task, Engine& engine, Loop& loop) {
+  std::optional<ToolResult> result;
+  Detach(std::move(task), [&](ToolResult done) {
+    result = std::move(done);
+    engine.runner().Shutdown([] {});
+  });
+  loop.Run();
+  return std::move(*result);
+}
+
+ToolResult Execute(AuditedCall audited, Engine& engine, Loop& loop, ToolRequest request,
                    OutputSink* sink, const Environment& environment) {
   CancelSource cancel;
   const auto stop = [&] { cancel.Cancel(); };
@@ -92,34 +115,16 @@ ToolResult Execute(const CallCommand& command, Engine& engine, Loop& loop, ToolR
                       .runner = engine.runner(),
                       .targets = engine.targets(),
                       .ambient = environment,
-                      .sink = command.json ? nullptr : sink,
+                      .sink = sink,
                       .cancel = cancel};
-  std::optional<ToolResult> result;
-  const Tool& tool = request.tool();
-  Detach(tool.run(std::move(request), context), [&](ToolResult done) {
-    result = std::move(done);
-    engine.runner().Shutdown([] {});
-  });
-  loop.Run();
-  return std::move(*result);
+  return Await(RunAudited(engine.audit(), std::move(audited), std::move(request), context), engine,
+               loop);
 }
 
-ToolResult Refused(const CallCommand& command, std::optional<ToolRequest>* request) {
-  const Tool* tool = FindTool(command.tool);
-  if (tool == nullptr) return UnknownTool(command.tool);
-  const auto arguments = ParseJson(command.arguments);
-  if (!arguments) {
-    return RefusedCall(
-        {.code = "INVALID_ARGUMENT",
-         .message = "the arguments are no JSON: " + arguments.error().Message(),
-         .ai_message = R"(Write one JSON object in single quotes: '{"target":"test"}'.)",
-         .recoverable = true,
-         .details = ""});
-  }
-  auto made = MakeToolRequest(*tool, &*arguments);
-  if (!made) return RefusedCall(std::move(made.error()));
-  *request = std::move(*made);
-  return {};
+ToolResult Refuse(AuditedCall audited, Engine& engine, Loop& loop, ToolError error) {
+  return Await(RefuseAudited(engine.audit(), std::move(audited), std::move(error),
+                             engine.policy()->audit, engine.runner()),
+               engine, loop);
 }
 
 // The last command of a call is the one that people want to look at: make itself, not the
@@ -144,14 +149,16 @@ int RunCall(const CallCommand& command, const Environment& environment) {
   }
   const auto begin = Clock::now();
   TerminalView view(STDOUT_FILENO, STDERR_FILENO);
-  std::optional<ToolRequest> request;
-  ToolResult result = Refused(command, &request);
-  if (request) {
-    if (command.write_spec) parts->on_spec = SpecWriter(*command.write_spec);
-    Loop loop;
-    Engine engine(loop.get(), std::move(*parts), environment);
-    result = Execute(command, engine, loop, std::move(*request), &view, environment);
-  }
+  if (command.write_spec) parts->on_spec = SpecWriter(*command.write_spec);
+  Loop loop;
+  Engine engine(loop.get(), std::move(*parts), environment);
+  const Result<JsonValue> arguments = ParseJson(command.arguments);
+  auto request = MakeRequest(command, arguments);
+  AuditedCall audited = NewCallOf(command, arguments);
+  OutputSink* sink = command.json ? nullptr : &view;
+  const ToolResult result =
+      request ? Execute(std::move(audited), engine, loop, *std::move(request), sink, environment)
+              : Refuse(std::move(audited), engine, loop, std::move(request.error()));
   if (command.json) {
     PrintStructured(result,
                     std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));

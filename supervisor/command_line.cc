@@ -38,6 +38,7 @@ struct Values {
   PolicyCheckCommand check;
   PolicyShowCommand show;
   PolicyExplainCommand explain;
+  AuditVerifyCommand verify;
 };
 
 void AddServe(CLI::App& app, Values* values) {
@@ -87,10 +88,22 @@ void AddPolicy(CLI::App& app, Values* values) {
   AddCommon(explain, &values->explain.common);
 }
 
+void AddAudit(CLI::App& app, Values* values) {
+  auto* audit = app.add_subcommand("audit", "Verify the audit log");
+  audit->require_subcommand(1);
+  auto* verify = audit->add_subcommand("verify", "Is the audit log what was written?");
+  verify->add_option("FILE", values->verify.files,
+                     "Files to verify as one, the oldest first. Default: the policy's");
+  verify
+      ->add_option("--policy", values->verify.policy_file, "Policy file instead of the user's own")
+      ->type_name("FILE");
+}
+
 Command Chosen(const CLI::App& app, Values values) {
   if (app.got_subcommand("serve")) return std::move(values.serve);
   if (app.got_subcommand("call")) return std::move(values.call);
   if (app.got_subcommand("doctor")) return std::move(values.doctor);
+  if (app.got_subcommand("audit")) return std::move(values.verify);
   const CLI::App* policy = app.get_subcommand("policy");
   if (policy->got_subcommand("check")) return std::move(values.check);
   if (policy->got_subcommand("show")) return std::move(values.show);
@@ -110,6 +123,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   AddCall(app, &values);
   AddDoctor(app, &values);
   AddPolicy(app, &values);
+  AddAudit(app, &values);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -53,8 +53,14 @@ struct PolicyExplainCommand {
   bool json = false;
 };
 
-using Command = std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand,
-                             PolicyShowCommand, PolicySchemaCommand, PolicyExplainCommand>;
+struct AuditVerifyCommand {
+  std::vector<std::string> files;  // the oldest first; none: the policy's
+  std::optional<std::string> policy_file;
+};
+
+using Command =
+    std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand, PolicyShowCommand,
+                 PolicySchemaCommand, PolicyExplainCommand, AuditVerifyCommand>;
 
 struct ParsedCommandLine {
   std::optional<Command> command;

@@ -106,6 +106,10 @@ void AppendPolicy(const DoctorReport& report, const Painter& paint, std::string*
   for (const std::string& error : report.policy_errors) {
     *out += fmt::format("  {}: {}\n", paint(kRed, "error"), error);
   }
+  if (!report.audit_log) return;
+  const bool recorded = !report.audit_log->empty();
+  *out += recorded ? fmt::format("  every call is recorded in {}\n", *report.audit_log)
+                   : fmt::format("  {}\n", paint(kYellow, "calls are not recorded"));
 }
 
 // In full, like the protections: who reads `doctor` shall not have to look up what a name means.
@@ -181,7 +185,9 @@ std::string FormatDoctorJson(const DoctorReport& report) {
   for (const std::string& file : report.policy_files) w.String(file);
   w.EndArray().Key("errors").BeginArray();
   for (const std::string& error : report.policy_errors) w.String(error);
-  w.EndArray().EndObject();
+  w.EndArray();
+  if (report.audit_log) w.Field("audit_log", *report.audit_log);
+  w.EndObject();
   if (report.relaxations) {
     w.Key("relaxations");
     policy::WriteRelaxations(w, *report.relaxations);

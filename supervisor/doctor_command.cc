@@ -100,13 +100,14 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
   report.programs = {
       Look("make", environment, "install make: make_targets and make need it"),
       Look("git", environment, "install git: git_add and git_commit need it"),
-      Look("rg", environment, "install ripgrep: searching tools will need it"),
-      Look("bash", environment, "install bash: shell commands will need it"),
+      Look("rg", environment, "install ripgrep: glob and grep need it"),
+      Look("bash", environment, "install bash: the tool bash needs it"),
   };
   const policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
   if (loaded.policy) {
     report.policy_files = loaded.policy->sources;
     report.relaxations = loaded.policy->relaxations;
+    report.audit_log = loaded.policy->audit.path;
     LogSources(*loaded.policy);
   }
   for (const auto& diagnostic : loaded.diagnostics) {

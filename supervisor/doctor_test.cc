@@ -99,6 +99,19 @@ TEST(Doctor, WhatThePolicyRelaxesIsSaidInFull) {
   EXPECT_EQ(json().Find("relaxations"), nullptr);
 }
 
+TEST(Doctor, WhereCallsAreRecorded) {
+  DoctorReport report = Healthy();
+  const auto text = [&] { return FormatDoctorText(report, false); };
+  const auto json = [&] { return ParseJson(FormatDoctorJson(report)).value(); };
+  EXPECT_EQ(text().find("recorded"), std::string::npos);
+  report.audit_log = "/var/log/audit.jsonl";
+  EXPECT_NE(text().find("  every call is recorded in /var/log/audit.jsonl\n"), std::string::npos);
+  EXPECT_EQ(json().Find("policy")->Find("audit_log")->AsString(), "/var/log/audit.jsonl");
+  report.audit_log = "";
+  EXPECT_NE(text().find("  calls are not recorded\n"), std::string::npos);
+  EXPECT_EQ(json().Find("policy")->Find("audit_log")->AsString(), "");
+}
+
 TEST(Doctor, ColoursOnlyWhenAsked) {
   EXPECT_EQ(FormatDoctorText(Healthy(), false).find('\x1b'), std::string::npos);
   EXPECT_NE(FormatDoctorText(Healthy(), true).find('\x1b'), std::string::npos);

@@ -19,7 +19,10 @@ constexpr char kInstructions[] =
     "Call make_targets first; `make` takes exactly one of the .PHONY targets it lists. If there is "
     "no "
     "Makefile, makefile_generate writes a starter one. git_add and git_commit stage and commit; no "
-    "other git command exists here. A refusal's ai_message says what to do next. working_directory "
+    "other git command exists as a tool. read shows a file, glob and grep find files and text. "
+    "bash, where it is "
+    "listed, runs a shell command in the same sandbox; prefer make. A refusal's ai_message says "
+    "what to do next. working_directory "
     "is a directory beneath a root; left out, it is the first root. dry_run shows the exact "
     "command "
     "and its confinement and changes nothing.";
@@ -112,6 +115,7 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
           [this](const std::string& directory, std::span<const std::string> files) {
             if (watch_) watch_->Watch(directory, files);
           }),
+      audit_(loop),
       services_{.loop = loop,
                 .policy = [this] { return policy_; },
                 .runner = runner_,
@@ -119,6 +123,7 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
                 .results = results_,
                 .ambient = environment_,
                 .tools = AllTools(),
+                .audit = audit_,
                 .identity = {.version = kVersion, .instructions = kInstructions}} {}
 
 void Engine::WhenTargetsChange(std::function<void()> callback) {
@@ -148,7 +153,11 @@ void Engine::DiscoverAgain(const std::string& directory) {
                                     .ambient = environment_,
                                     .sink = nullptr,
                                     .cancel = call->cancel});
-  Detach(tool->run(std::move(*request), *call->context), [call](const ToolResult&) {});
+  AuditedCall audited =
+      NewCall({.session = "", .endpoint = "watched Makefile"}, "make_targets", true, &arguments);
+  Task<ToolResult> task =
+      RunAudited(audit_, std::move(audited), std::move(*request), *call->context);
+  Detach(std::move(task), [call](const ToolResult&) {});
 }
 
 void Engine::ReplacePolicy(policy::PolicyPtr policy) {

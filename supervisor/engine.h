@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "policy/load.h"
+#include "supervisor/audit_log.h"
 #include "supervisor/command_line.h"
 #include "supervisor/environment.h"
 #include "supervisor/makefile_watch.h"
@@ -72,6 +73,7 @@ class Engine {
   void ReplacePolicy(policy::PolicyPtr policy);
   Runner& runner() { return runner_; }
   TargetCache& targets() { return targets_; }
+  AuditLog& audit() { return audit_; }
   // Called when the targets of a directory are not those that were last seen there. From now on the
   // Makefiles of those directories are watched, and their targets discovered again when one was touched.
   void WhenTargetsChange(std::function<void()> callback);
@@ -88,6 +90,7 @@ class Engine {
   ResultStore results_;
   Runner runner_;
   TargetCache targets_;
+  AuditLog audit_;
   Services services_;
 };
 

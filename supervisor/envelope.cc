@@ -84,4 +84,25 @@ std::expected<std::string, rpc::Failure> ProgressToken(const JsonValue& params) 
   return value->token();
 }
 
+ClientInfo ClientInfoIn(const JsonValue* client_info) {
+  const auto text = [&](std::string_view key) {
+    const JsonValue* value = client_info != nullptr ? client_info->Find(key) : nullptr;
+    return value != nullptr && value->IsString() ? value->AsString() : std::string();
+  };
+  return {text("name"), text("version")};
+}
+
+std::optional<ClientInfo> ClaimedClient(const JsonValue& params) {
+  const JsonValue* meta = params.Find("_meta");
+  const JsonValue* client = meta != nullptr ? meta->Find(kClientKey) : nullptr;
+  if (client == nullptr) return std::nullopt;
+  return ClientInfoIn(client);
+}
+
+std::string TraceParent(const JsonValue& params) {
+  const JsonValue* meta = params.Find("_meta");
+  const JsonValue* parent = meta != nullptr ? meta->Find("traceparent") : nullptr;
+  return parent != nullptr && parent->IsString() ? parent->AsString() : "";
+}
+
 }  // namespace pa

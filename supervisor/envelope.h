@@ -24,6 +24,18 @@ rpc::Failure MissingEnvelope();
 // -32022.
 rpc::Failure UnsupportedVersion(std::string_view requested);
 
+// What a client says of itself: "" where it says nothing, or no text.
+struct ClientInfo {
+  std::string name, version;
+};
+ClientInfo ClientInfoIn(const JsonValue* client_info);
+// That of the envelope; nothing when it has none.
+std::optional<ClientInfo> ClaimedClient(const JsonValue& params);
+
+// `traceparent` of `_meta`, as the client wrote it; "" when there is none
+// (https://www.w3.org/TR/trace-context/).
+std::string TraceParent(const JsonValue& params);
+
 // The progressToken as JSON, "" when there is none; -32602 for anything but a string or an integer.
 std::expected<std::string, rpc::Failure> ProgressToken(const JsonValue& params);
 

@@ -30,7 +30,7 @@ struct CommandPlan {
   policy::WorkingDirectory directory;
   std::optional<std::string> stdin_data;  // nothing: /dev/null
   std::optional<mode_t> umask;            // nothing: our own
-  std::string create_path;                // action kCreateFile
+  std::string file;                       // action kCreateFile
 };
 
 enum class Outcome { kExited, kSignaled, kTimedOut, kCancelled, kLimitExceeded, kSetupFailed };

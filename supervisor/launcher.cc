@@ -118,7 +118,7 @@ Result<std::string> EncodeKind(const LaunchKind& kind, bool cgroups) {
     spec.view = kind.view->mounts;
   } else if (kind.program != nullptr && !kind.program->empty()) {
     spec.seccomp_program = *kind.program;
-  } else {
+  } else if (!kind.alone) {
     return std::unexpected(Error("launch", "a worker without a seccomp program", EINVAL));
   }
   return worker::EncodeLaunch(spec);
@@ -130,6 +130,7 @@ bool IsSame(const LaunchKind& a, const LaunchKind& b) {
   if (a.view != nullptr || b.view != nullptr) {
     return a.view == b.view && (a.network == Network::kFull) == (b.network == Network::kFull);
   }
+  if (a.alone || b.alone) return a.alone == b.alone;
   return a.program == b.program ||
          (a.program != nullptr && b.program != nullptr && *a.program == *b.program);
 }

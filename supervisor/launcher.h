@@ -45,6 +45,9 @@ struct LaunchKind {
   sandbox::SeccompProgram program;
   std::shared_ptr<const sandbox::View> view;
   sandbox::Network network = sandbox::Network::kNone;  // of no consequence without a view
+  // Neither: each order brings a program of its own, which a launcher could not live with
+  // (worker::IsAlone).
+  bool alone = false;
 };
 
 // By then a worker is in its view, and its command runs.

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "supervisor/audit_command.h"
 #include "supervisor/call.h"
 #include "supervisor/command_line.h"
 #include "supervisor/doctor_command.h"
@@ -43,6 +44,9 @@ struct Dispatch {
   int operator()(const PolicyExplainCommand& command) const {
     StartLog(command.common.verbose);
     return RunPolicyExplain(command, environment);
+  }
+  int operator()(const AuditVerifyCommand& command) const {
+    return RunAuditVerify(command, environment);
   }
 };
 

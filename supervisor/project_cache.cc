@@ -1,7 +1,9 @@
 #include "supervisor/project_cache.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,15 +44,35 @@ Result<void> MakeOurs(const UniqueFd& parent, const std::string& name, const Uni
   return std::unexpected(Error("chmod", path, errno));
 }
 
+// The usual case, in a few looks: all of them are there, with no symlink on the way, and ours from the
+// character `ours` on.
+bool IsThere(const std::string& path, std::size_t ours) {
+  open_how how{};
+  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  const UniqueFd fd(
+      static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+  if (!fd) return false;
+  for (std::size_t end = ours; end != std::string::npos;) {
+    end = path.find('/', end + 1);
+    struct stat info{};
+    const bool alone = lstat(path.substr(0, end).c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+                       info.st_uid == geteuid() && (info.st_mode & 07777) == 0700;
+    if (!alone) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<void> MakeProjectCache(const policy::Caches& caches, const std::string& directory) {
   const std::string path = policy::CacheDirectory(caches, directory);
   if (path.empty()) return {};
-  UniqueFd at(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!at) return std::unexpected(Error("open", "/", errno));
   // From here on the directories are ours: project-actions, caches and the project's.
   const std::size_t ours = caches.base.rfind('/', caches.base.rfind('/') - 1);
+  if (IsThere(path, ours)) return {};
+  UniqueFd at(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!at) return std::unexpected(Error("open", "/", errno));
   for (std::size_t start = 0; start < path.size();) {
     const std::size_t end = std::min(path.find('/', start + 1), path.size());
     const std::string name = path.substr(start + 1, end - start - 1);

@@ -17,6 +17,7 @@ std::optional<bool> IsReadOnly(const ProtectedPath& path) {
       if (directory) return false;
       break;
     case ProtectedPath::Kind::kTree:
+    case ProtectedPath::Kind::kSealed:
       if (directory) return true;
       break;
     case ProtectedPath::Kind::kFile:
@@ -38,7 +39,8 @@ std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Watched& watched)
     if (!is_read_only || covered) continue;
     if (sealed.size() == kMaxProtectedMounts) break;
     sealed.push_back({path.path, *is_read_only, path.reason});
-    if (path.kind == ProtectedPath::Kind::kTree) read_only = path.path + "/";
+    if (*is_read_only && path.found == ProtectedPath::Found::kDirectory)
+      read_only = path.path + "/";
   }
   return sealed;
 }

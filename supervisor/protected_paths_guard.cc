@@ -17,7 +17,7 @@ using Watched = ProtectedPathsGuard::Watched;
 
 constexpr int kAttempts = 3;
 
-bool IsPinned(Kind kind) { return kind == Kind::kPinned; }
+bool IsPinned(Kind kind) { return kind == Kind::kPinned || kind == Kind::kSealed; }
 
 ImageDepth DepthOf(Kind kind) {
   if (kind == Kind::kTree) return ImageDepth::kTree;
@@ -98,6 +98,8 @@ Result<ProtectedPathsGuard::Known> ProtectedPathsGuard::Read(const Key& key) {
         policy::FindProtectedPaths(policy::QueryFor(*key.policy, key.directory, key.writable));
     if (!found) return std::unexpected(found.error());
     known.watched.paths.clear();
+    const ProtectedPath* sealed = found->Sealed();
+    known.watched.audit_directory = sealed == nullptr ? "" : sealed->path;
     known.settled = true;
     bool same = true;
     ImageBudget budget;
@@ -152,7 +154,7 @@ void ProtectedPathsGuard::Overlay(Watched& watched) const {
     if (!other) continue;
     const auto overrules = [](const GuardedPath& theirs, const GuardedPath& mine) {
       if (theirs.path.path == mine.path.path) return true;
-      const bool keeps = theirs.path.repository || theirs.path.kind != Kind::kPinned;
+      const bool keeps = theirs.path.repository || !IsPinned(theirs.path.kind);
       return keeps && mine.image->stamp.exists &&
              policy::IsBeneath(mine.path.path, theirs.path.path);
     };

@@ -38,6 +38,7 @@ class ProtectedPathsGuard {
     Key key;
     std::vector<GuardedPath> paths;  // what holds another comes first
     std::vector<policy::ProtectedPaths::Index> indexes;
+    std::string audit_directory = {};  // where the command could write it; else ""
   };
   using Watch = std::shared_ptr<const Watched>;  // null: the command can write nowhere
 

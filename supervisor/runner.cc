@@ -1,6 +1,7 @@
 #include "supervisor/runner.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <iterator>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "policy/caches.h"
+#include "policy/grants.h"
 #include "supervisor/call_groups.h"
 #include "supervisor/captured_output.h"
 #include "supervisor/full_file.h"
@@ -82,39 +84,47 @@ Execution NoCpuLimit(const std::string& why) {
   return execution;
 }
 
+// Elsewhere the guard puts back what was changed; here that would be as bad as the change.
+Execution LogIsOpen(const std::string& directory) {
+  Execution execution;
+  execution.failed_step = worker::Step::kMounts;
+  execution.failure = "the audit log lies in " + directory +
+                      ", where this command could write and no mount keeps it from that: set "
+                      "audit.path to a file that lies elsewhere, or have namespaces granted";
+  return execution;
+}
+
+bool IsSealed(std::span<const SealedPath> sealed, const std::string& path) {
+  return std::ranges::find(sealed, path, &SealedPath::path) != sealed.end();
+}
+
 Execution NeverStarted() {
   Execution execution;
   execution.outcome = Outcome::kCancelled;
   return execution;
 }
 
-// For programs that know only /tmp. Where that is their own, they need not be told.
-void PointToTmp(std::map<std::string, std::string>& env, const std::string& tmp) {
-  for (auto variable = env.begin(); variable != env.end();) {
-    std::string& value = variable->second;
-    const std::size_t at = value.find(policy::kPrivateTmp);
-    const bool leads_there = at != std::string::npos;
-    if (leads_there) value.replace(at, policy::kPrivateTmp.size(), tmp);
-    const bool of_use = !leads_there || (!tmp.empty() && tmp != "/tmp");
-    variable = of_use ? std::next(variable) : env.erase(variable);
-  }
-}
-
-std::vector<std::string> Environment(std::map<std::string, std::string> env,
+// `NAME=value` of each. Values that name the private /tmp, for programs that know only /tmp: where that is
+// their own, they need not be told.
+std::vector<std::string> Environment(const std::map<std::string, std::string>& env,
                                      const std::string& tmp) {
-  PointToTmp(env, tmp);
-  if (!tmp.empty()) {
-    for (const char* name : {"TMPDIR", "TMP", "TEMP"}) env[name] = tmp;
-  }
+  constexpr std::array<std::string_view, 3> kNames = {"TEMP", "TMP", "TMPDIR"};
+  const auto names_tmp = [&](const std::string& name) {
+    return !tmp.empty() && std::ranges::find(kNames, name) != kNames.end();
+  };
   std::vector<std::string> list;
-  for (const auto& [name, value] : env) list.push_back(name + "=" + value);
+  list.reserve(env.size() + kNames.size());
+  for (const auto& [name, value] : env) {
+    if (names_tmp(name)) continue;
+    list.push_back(name + "=" + value);
+    const std::size_t at = value.find(policy::kPrivateTmp);
+    if (at == std::string::npos) continue;
+    list.back().replace(name.size() + 1 + at, policy::kPrivateTmp.size(), tmp);
+    if (tmp.empty() || tmp == "/tmp") list.pop_back();
+  }
+  if (tmp.empty()) return list;
+  for (const std::string_view name : kNames) list.push_back(std::string(name) + "=" + tmp);
   return list;
-}
-
-// Every mount of a view is a file system of its own to git, which would look for a repository no further
-// (git(1)).
-void CrossMounts(std::map<std::string, std::string>& env) {
-  env.try_emplace("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1");
 }
 
 // The one place where an order is made, from a plan and its permission. `slot` null: for reading by
@@ -127,16 +137,20 @@ worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow,
   spec.executable = plan.executable;
   spec.argv = plan.argv;
   spec.tmp_dir = slot != nullptr ? slot->tmp_dir : "";
-  std::map<std::string, std::string> env = plan.env;
-  if (namespaces) CrossMounts(env);
-  spec.env = Environment(std::move(env), namespaces ? slot->view.tmp_name : spec.tmp_dir);
+  spec.env = Environment(plan.env, namespaces ? slot->view.tmp_name : spec.tmp_dir);
+  // Every mount of a view is a file system of its own to git, which would look for a repository no further
+  // (git(1)).
+  constexpr const char* kCross = "GIT_DISCOVERY_ACROSS_FILESYSTEM";
+  if (namespaces && !plan.env.contains(kCross)) spec.env.push_back(std::string(kCross) + "=1");
   spec.working_directory = plan.directory.path();
-  spec.create_path = plan.create_path;
+  spec.file = plan.file;
   spec.network = allow.confinement().network;
   spec.limits = allow.limits();
   if (plan.umask) spec.umask = *plan.umask;
-  // The launcher has it; who reads the order, or runs it by hand, has no launcher.
-  if (slot == nullptr && allow.seccomp()) spec.seccomp_program = *allow.seccomp();
+  // The launcher has it, unless it could not live with it; who reads the order, or runs it by hand, has
+  // no launcher.
+  const bool in_launcher = slot != nullptr && !worker::IsAlone(plan.action);
+  if (!in_launcher && allow.seccomp()) spec.seccomp_program = *allow.seccomp();
   if (namespaces) {
     spec.seccomp_program = *allow.view_seccomp();
     spec.shm_dir = slot->view.shm_dir;
@@ -153,6 +167,18 @@ worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow,
 
 std::string DefaultName(const CommandPlan& plan) {
   return plan.executable.substr(plan.executable.rfind('/') + 1);
+}
+
+CommandRecord RecordOf(const CommandPlan& plan, const Execution& execution) {
+  return {.argv = plan.argv,
+          .outcome = OutcomeName(execution.outcome),
+          .exit_code = execution.exit_code,
+          .signal = execution.signal,
+          .duration = execution.duration,
+          .output_bytes = execution.out.total_bytes + execution.err.total_bytes,
+          .namespaces = execution.namespaces,
+          .protected_changes = execution.protected_changes.size(),
+          .strays_killed = execution.strays_killed};
 }
 
 // A place in the queue, given back at the end of its scope.
@@ -233,6 +259,7 @@ struct Runner::Impl {
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
   ViewCache views;
   bool namespaces_seen = false;
+  std::optional<sandbox::KernelFeatures> kernel;  // as it was found first: it stays what it is
   std::string no_namespaces;  // why there are none; "" as long as nobody was refused any
   Orphans orphans;
   std::vector<char> buffer;  // made at the first run: an idle supervisor is small
@@ -262,7 +289,8 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
     Completion<bool>& my_turn = turn.granted();
     const bool granted = co_await my_turn;
     std::optional<Execution> refused;
-    if (granted && impl.probed != policy) {
+    // What the probe tries would be the end of a worker that works alone.
+    if (granted && impl.probed != policy && !worker::IsAlone(plan.action)) {
       Task<std::optional<Execution>> task = impl.Observe(plan, allow, policy);
       refused = co_await task;
     }
@@ -275,6 +303,7 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
       execution = co_await task;
     }
   }
+  if (options.record != nullptr) options.record->commands.push_back(RecordOf(plan, execution));
   impl.Idle();
   co_return execution;
 }
@@ -297,7 +326,7 @@ Task<Execution> Runner::Impl::Probe(const policy::WorkingDirectory& directory,
                    .env = {},
                    .directory = directory,
                    .stdin_data = std::nullopt,
-                   .create_path = *canary};
+                   .file = *canary};
   Execution nothing_to_try;
   nothing_to_try.outcome = Outcome::kExited;
   if (canary->empty()) co_return nothing_to_try;
@@ -374,8 +403,17 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   }
   std::vector<SealedPath> sealed;
   if (watch != nullptr && UsesNamespaces(allow)) sealed = SealedPaths(*watch);
+  const std::string log = watch == nullptr ? "" : watch->audit_directory;
+  if (!log.empty() && !IsSealed(sealed, log)) co_return LogIsOpen(log);
+  std::vector<sandbox::Mount> mounts = MountsOf(sealed);
+  if (plan.action == worker::Action::kExecute && UsesNamespaces(allow)) {
+    // Whoever can open the log can hold its lock, and read what others did.
+    if (policy::ReachLog(allow.confinement().paths, *policy)) {
+      mounts.push_back({sandbox::MountKind::kTmpfs, "", policy->audit.Directory()});
+    }
+  }
   const auto started = FileClockNow();
-  Task<Execution> task = Execute(plan, allow, policy, options, MountsOf(sealed));
+  Task<Execution> task = Execute(plan, allow, policy, options, std::move(mounts));
   Execution execution = co_await task;
   execution.started = started;
   if (execution.namespaces) execution.sealed = std::move(sealed);
@@ -443,6 +481,8 @@ Result<SpawnedWorker> Runner::Impl::Spawn(const CommandPlan& plan, const policy:
   if (slot.view.base != nullptr) {
     order.launch.view = slot.view.base;
     order.launch.network = allow.confinement().network;
+  } else if (worker::IsAlone(plan.action)) {
+    order.launch.alone = true;
   } else {
     order.launch.program = allow.seccomp();
   }
@@ -515,7 +555,8 @@ std::size_t Runner::running() const { return impl_->queue.running(); }
 
 sandbox::KernelFeatures Runner::Kernel() const {
   using Granted = sandbox::KernelFeatures::Granted;
-  sandbox::KernelFeatures kernel = sandbox::ProbeKernel();
+  if (!impl_->kernel) impl_->kernel = sandbox::ProbeKernel();
+  sandbox::KernelFeatures kernel = *impl_->kernel;
   if (impl_->namespaces_seen) kernel.namespaces = Granted::kYes;
   if (!impl_->no_namespaces.empty()) kernel.namespaces = Granted::kNo;
   kernel.no_namespaces = impl_->no_namespaces;

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "sandbox/enforcement.h"
+#include "supervisor/call_record.h"
 #include "supervisor/execution.h"
 #include "supervisor/result_store.h"
 #include "supervisor/task.h"
@@ -38,6 +39,7 @@ struct RunOptions {
   std::string serialise_key;       // "" = none
   bool capture = true;             // false: output goes to the sink alone (make's database)
   Delivery delivery = Delivery::kLive;
+  CallRecord* record = nullptr;  // borrowed until Run returns: notes what was run
 };
 
 class Runner {

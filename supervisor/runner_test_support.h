@@ -62,6 +62,8 @@ class RunnerTest : public testing::Test {
     sources.administrator_file = "/nonexistent";
     sources.roots = {base_ / "project"};
     sources.home = "/nonexistent";
+    std::ofstream(base_ / "policy.yaml") << "version: 1\naudit: {to: none}\n";
+    sources.user_file = base_ / "policy.yaml";
     sources.variables = {{"PATH", "/usr/bin:/bin"}};
     const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
     EXPECT_TRUE(loaded.policy);

@@ -69,6 +69,7 @@ Result<void> RunningCommand::Start() {
       {err_.poll, err_.fd, [this] { OnPipe(err_); }},
   };
   for (auto& [poll, fd, callback] : watches) {
+    if (fd < 0) continue;
     Result<PollHandle> created = PollHandle::Create(context_.loop, fd, std::move(callback));
     if (!created) return std::unexpected(created.error());
     poll = std::move(*created);
@@ -151,12 +152,16 @@ void RunningCommand::OnExit() {
   FinishIfDone();
 }
 
-// The pipe holds a megabyte, or 64 KiB where we have no budget for more: enough for some milliseconds.
+// The pipe holds a megabyte, or 64 KiB where we have no budget for more: enough for some milliseconds, if
+// we had not fallen behind.
 void RunningCommand::ReadInBulk() {
+  bool behind = false;
   for (Pipe* pipe : {&out_, &err_}) {
+    const std::uint64_t before = pipe->total;
     if (pipe->poll) OnPipe(*pipe);
+    behind = behind || pipe->total - before >= kPipeBytes;
   }
-  bulk_.Start(kBulkInterval, [this] { ReadInBulk(); });
+  bulk_.Start(behind ? milliseconds(0) : kBulkInterval, [this] { ReadInBulk(); });
 }
 
 // One read a wake-up: a flood takes turns with everything else on the loop.

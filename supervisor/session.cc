@@ -7,6 +7,7 @@
 
 #include "base/json_writer.h"
 #include "policy/decide.h"
+#include "supervisor/audit_log.h"
 #include "supervisor/envelope.h"
 #include "supervisor/log.h"
 #include "supervisor/tool_output.h"
@@ -109,7 +110,7 @@ const Session::Method* Session::FindMethod(std::string_view name) {
 }
 
 Session::Session(const Services& services, Transport& transport)
-    : services_(services), transport_(transport) {}
+    : services_(services), transport_(transport), id_(NewAuditId()) {}
 
 Session::~Session() = default;
 
@@ -256,6 +257,9 @@ Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
     const auto object = OptionalObject(request.params, name);
     if (!object) return std::unexpected(object.error());
   }
+  const ClientInfo client = ClientInfoIn(request.params.Find("clientInfo"));
+  client_name_ = client.name;
+  client_version_ = client.version;
   const std::optional<Revision> revision = FindRevision(*requested);
   legacy_revision_ = revision && !IsModern(*revision) ? *revision : kLatestLegacy;
   initialized_ = false;
@@ -298,35 +302,67 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
   const auto token = ProgressToken(request.params);
   if (!token) return std::unexpected(token.error());
   const Tool* tool = FindTool(*name);
-  if (tool == nullptr) return Failed(rpc::kInvalidParams, "Unknown tool: " + *name);
+  if (tool == nullptr) {
+    RecordUnknownTool(request, revision, *name);
+    return Failed(rpc::kInvalidParams, "Unknown tool: " + name->substr(0, kMaxAuditText) +
+                                           "; the tools are: " + ToolNames(services_.tools));
+  }
   if (ending_) return Failed(rpc::kInternalError, "The server is shutting down");
 
-  const policy::PolicyPtr policy = services_.policy();
-  const auto refused = [&](const ToolError& error) {
-    return CallToolResult(RefusedCall(error), {}, revision, services_.identity);
-  };
-  if (const std::optional<ToolError> error = RefusedByPolicy(*policy, *tool))
-    return refused(*error);
-  std::expected<ToolRequest, ToolError> call =
-      MakeToolRequest(*tool, request.params.Find("arguments"));
-  if (!call) return refused(call.error());
-  StartCall(request.id, revision, policy, *token, *std::move(call));
+  auto owned = std::make_unique<Call>(services_, request.id, revision, services_.policy());
+  Call& call = *owned;
+  calls_.emplace(request.id, std::move(owned));
+  Task<ToolResult> task = StartCall(call, request, *tool, *token);
+  Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
   return std::nullopt;
 }
 
-void Session::StartCall(const rpc::Id& id, Revision revision, policy::PolicyPtr policy,
-                        const std::string& token, ToolRequest request) {
-  auto owned = std::make_unique<Call>(services_, id, revision, std::move(policy));
-  Call& call = *owned;
+void Session::RecordUnknownTool(const rpc::Request& request, Revision revision,
+                                const std::string& name) {
+  const policy::PolicyPtr policy = services_.policy();
+  AuditedCall audited = NewCall(CallerOf(request, revision), name.substr(0, kMaxAuditText), false,
+                                request.params.Find("arguments"));
+  ToolError error = InvalidArgument("there is no tool of that name", "");
+  Task<ToolResult> task = RefuseAudited(services_.audit, std::move(audited), std::move(error),
+                                        policy->audit, services_.runner);
+  Detach(std::move(task), [](const ToolResult&) {});
+}
+
+// Whatever becomes of it is recorded.
+Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request, const Tool& tool,
+                                    const std::string& token) {
+  call.tool = tool.name;
+  const policy::Policy& policy = *call.context.policy;
+  const JsonValue* arguments = request.params.Find("arguments");
+  AuditedCall audited = NewCall(CallerOf(request, call.revision), std::string(tool.name),
+                                tool.annotations.read_only, arguments);
+  std::optional<ToolError> refusal = RefusedByPolicy(policy, tool);
+  std::expected<ToolRequest, ToolError> made = MakeToolRequest(tool, arguments);
+  if (!refusal && !made) refusal = std::move(made.error());
+  if (refusal) {
+    return RefuseAudited(services_.audit, std::move(audited), *std::move(refusal), policy.audit,
+                         services_.runner);
+  }
   if (!token.empty()) {
     call.progress = std::make_unique<ProgressNotifier>(services_.loop, transport_, token);
     call.context.sink = call.progress.get();
   }
-  calls_.emplace(id, std::move(owned));
-  const Tool& tool = request.tool();
-  call.tool = tool.name;
-  Task<ToolResult> task = tool.run(std::move(request), call.context);
-  Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
+  return RunAudited(services_.audit, std::move(audited), *std::move(made), call.context);
+}
+
+AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) const {
+  AuditCaller caller{.session = id_,
+                     .endpoint = "stdio",
+                     .client_name = client_name_,
+                     .client_version = client_version_,
+                     .revision = std::string(RevisionName(revision)),
+                     .request_id = request.id.token(),
+                     .traceparent = TraceParent(request.params)};
+  if (const std::optional<ClientInfo> client = ClaimedClient(request.params)) {
+    caller.client_name = client->name;
+    caller.client_version = client->version;
+  }
+  return caller;
 }
 
 void Session::Finish(Call& call, const ToolResult& result) {

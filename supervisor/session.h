@@ -28,6 +28,9 @@
 
 namespace pa {
 
+class AuditLog;  // supervisor/audit_log.h
+struct AuditCaller;
+
 // What sessions work with; all of it outlives them.
 struct Services {
   uv_loop_t* loop;
@@ -37,6 +40,7 @@ struct Services {
   ResultStore& results;
   const std::map<std::string, std::string>& ambient;
   std::span<const Tool* const> tools;
+  AuditLog& audit;
   Identity identity;
 };
 
@@ -79,8 +83,10 @@ class Session : public TransportHandler {
   void Fail(const rpc::Failure& failure);
   void Cancel(const JsonValue& params);
   const Tool* FindTool(std::string_view name) const;
-  void StartCall(const rpc::Id& id, Revision revision, policy::PolicyPtr policy,
-                 const std::string& token, ToolRequest request);
+  void RecordUnknownTool(const rpc::Request& request, Revision revision, const std::string& name);
+  AuditCaller CallerOf(const rpc::Request& request, Revision revision) const;
+  Task<ToolResult> StartCall(Call& call, const rpc::Request& request, const Tool& tool,
+                             const std::string& token);
   void Finish(Call& call, const ToolResult& result);
   void EndIfIdle();
 
@@ -100,6 +106,8 @@ class Session : public TransportHandler {
   Revision legacy_revision_ = kLatestLegacy;  // agreed in initialize
   bool initialized_ = false;                  // the legacy client has said so
   bool ending_ = false;
+  std::string id_;                            // of the session, for the audit log
+  std::string client_name_, client_version_;  // as the legacy client gave them
   std::map<rpc::Id, std::unique_ptr<Call>> calls_;
   Subscriptions subscriptions_;
   std::function<void()> on_ended_;

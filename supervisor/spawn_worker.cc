@@ -25,11 +25,22 @@ Result<Pipe> OutputPipe() {
   return pipe;
 }
 
-Result<UniqueFd> Stdin(const std::optional<std::string_view>& data) {
-  if (data) return SealedMemfd("stdin", *data);
-  UniqueFd fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+Result<UniqueFd> Null(int mode) {
+  UniqueFd fd(open("/dev/null", mode | O_CLOEXEC));
   if (!fd) return std::unexpected(Error("open", "/dev/null", errno));
   return fd;
+}
+
+Result<UniqueFd> Stdin(const std::optional<std::string_view>& data) {
+  return data ? SealedMemfd("stdin", *data) : Null(O_RDONLY);
+}
+
+// Whoever works alone says what is wrong in its status, and nothing anywhere else.
+Result<Pipe> Stderr(const SpawnOrder& order) {
+  if (!order.launch.alone) return OutputPipe();
+  Result<UniqueFd> null = Null(O_WRONLY);
+  if (!null) return std::unexpected(null.error());
+  return Pipe{UniqueFd(), std::move(*null)};
 }
 
 }  // namespace
@@ -41,7 +52,7 @@ Result<SpawnedWorker> SpawnWorker(Launchers& launchers, const SpawnOrder& order)
   if (!in) return std::unexpected(in.error());
   Result<Pipe> out = OutputPipe();
   if (!out) return std::unexpected(out.error());
-  Result<Pipe> err = OutputPipe();
+  Result<Pipe> err = Stderr(order);
   if (!err) return std::unexpected(err.error());
   const std::array fds = {in->get(),   out->write.get(), err->write.get(),
                           spec->get(), order.cwd,        order.ruleset};

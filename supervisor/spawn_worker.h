@@ -32,7 +32,7 @@ struct SpawnedWorker {
   pid_t pid = -1;    // ours to reap; until then the number is its own
   UniqueFd control;  // SOCK_SEQPACKET; its hang-up is the worker's end: nobody else holds it
   UniqueFd out;      // non-blocking, as the next
-  UniqueFd err;
+  UniqueFd err;      // empty for one that works alone (LaunchKind::alone)
   std::optional<CallGroup> group;  // in which it and its tree live, where there are any
 };
 

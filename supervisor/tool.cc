@@ -15,4 +15,10 @@ std::expected<ToolRequest, ToolError> MakeToolRequest(const Tool& tool,
   return ToolRequestMaker::Make(tool, std::move(*valid));
 }
 
+std::string ToolNames(std::span<const Tool* const> tools) {
+  std::string names;
+  for (const Tool* tool : tools) names.append(names.empty() ? "" : ", ").append(tool->name);
+  return names;
+}
+
 }  // namespace pa

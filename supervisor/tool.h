@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "policy/policy.h"
+#include "supervisor/call_record.h"
 #include "supervisor/execution.h"
 #include "supervisor/param_spec.h"
 #include "supervisor/runner.h"
@@ -49,6 +50,7 @@ struct CallContext {
   const std::map<std::string, std::string>& ambient;  // our own environment
   OutputSink* sink = nullptr;                         // live output; may be null
   CancelSource& cancel;
+  CallRecord record = {};  // what the steps of the call decide and run
 };
 
 struct ResourceLink {
@@ -56,16 +58,23 @@ struct ResourceLink {
   std::uint64_t size = 0;
 };
 
+struct Image {
+  std::string mime_type;
+  std::string base64;
+};
+
 struct ToolResult {
   std::string data;                // a JSON object, or "" when nothing was produced
   std::optional<ToolError> error;  // absent on success
   std::string text;                // the text content: complete by itself
+  std::vector<Image> images;
   std::vector<ResourceLink> links;
   std::vector<std::string> warnings;
   std::vector<std::string> denials;  // as they stand in the text
   std::string decision;              // the rule that allowed it; "" = default
   bool truncated = false;
   std::string result_uri;
+  std::string audit_id;  // of the call's lines in the audit log; "" = there are none
 };
 
 struct Annotations {
@@ -88,5 +97,7 @@ struct Tool {
 // All tools in the order in which clients see them; supervisor/tools/registry.cc.
 std::span<const Tool* const> AllTools();
 const Tool* FindTool(std::string_view name);
+// `make_targets, make, ...`: what an unknown tool is answered with.
+std::string ToolNames(std::span<const Tool* const> tools);
 
 }  // namespace pa

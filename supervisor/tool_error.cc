@@ -77,19 +77,52 @@ ToolError NameRefused(std::string_view target, std::string_view reason,
 }
 
 ToolError ToolNotFound(std::string_view program) {
-  const bool is_make = program == "make";
+  const std::string_view package = program == "rg" ? "ripgrep" : program;
   return {.code = "TOOL_NOT_FOUND",
-          .message = is_make ? "make not found on PATH - install make to use this tool"
-                             : "git not found on PATH - install git to use git operations",
+          .message = program == "git"
+                         ? "git not found on PATH - install git to use git operations"
+                         : fmt::format("{} not found on PATH - install {} to use this tool",
+                                       program, package),
           .ai_message = fmt::format(
               "Tell the user that {} must be installed (for example: apt install {}) where this "
               "server runs; no call can do without it.",
-              program, program),
+              package, package),
           .recoverable = false};
 }
 
 ToolError NotFound(std::string message, std::string ai_message) {
   return {.code = "NOT_FOUND", .message = std::move(message), .ai_message = std::move(ai_message)};
+}
+
+ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t size) {
+  ToolError error{.code = "BINARY_FILE",
+                  .message = fmt::format("{} has no lines to show: {}, {} bytes", path, kind, size),
+                  .ai_message =
+                      "Do not read it as text. If what is in it matters, run a program "
+                      "that knows such files, for example by a make target."};
+  JsonWriter details;
+  details.BeginObject().Field("kind", kind).Field("size", size).EndObject();
+  error.details = std::move(details).Take();
+  return error;
+}
+
+ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t limit) {
+  ToolError error{.code = "FILE_TOO_LARGE",
+                  .message = fmt::format("{} has {} bytes, and {} are the most that can be shown",
+                                         path, size, limit),
+                  .ai_message = "Make a smaller one of it, or do without."};
+  JsonWriter details;
+  details.BeginObject().Field("size", size).Field("limit", limit).EndObject();
+  error.details = std::move(details).Take();
+  return error;
+}
+
+ToolError FileIo(std::string message) {
+  return {.code = "FILE_IO",
+          .message = std::move(message),
+          .ai_message =
+              "The system refused it, not the sandbox. Nothing was changed. Look at the "
+              "file's owner and mode, or tell the user what the message says."};
 }
 
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes) {

@@ -30,8 +30,12 @@ ToolError InvalidTarget(std::string_view target, std::span<const std::string> ta
 // It is .PHONY, but `reason` stands against its name.
 ToolError NameRefused(std::string_view target, std::string_view reason,
                       std::span<const std::string> targets);
-ToolError ToolNotFound(std::string_view program);  // `make` or `git`
+ToolError ToolNotFound(std::string_view program);  // `make`, `git`, `bash`, `rg`
 ToolError NotFound(std::string message, std::string ai_message);
+// `kind`: `binary data`, `directory`, `FIFO`.
+ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t size);
+ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t limit);
+ToolError FileIo(std::string message);  // the system's own words
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes);
 ToolError Busy();
 ToolError SandboxUnavailable(std::string_view failure);  // `landlock_restrict_self: EPERM`

@@ -23,6 +23,7 @@ void WriteMeta(JsonWriter& writer, const ToolResult& result, std::chrono::micros
     writer.EndArray();
   }
   if (!result.decision.empty()) writer.Field("decision", result.decision);
+  if (!result.audit_id.empty()) writer.Field("audit_id", result.audit_id);
   writer.EndObject();
 }
 
@@ -38,6 +39,11 @@ void WriteLink(JsonWriter& writer, const ResourceLink& link) {
 
 void WriteText(JsonWriter& writer, std::string_view text) {
   writer.BeginObject().Field("type", "text").Field("text", text).EndObject();
+}
+
+void WriteImage(JsonWriter& writer, const Image& image) {
+  writer.BeginObject().Field("type", "image").Field("data", image.base64);
+  writer.Field("mimeType", image.mime_type).EndObject();
 }
 
 // The links as a sentence each, for revisions that know no resource_link.
@@ -58,6 +64,7 @@ void WriteContent(JsonWriter& writer, const ToolResult& result, Revision revisio
   } else {
     WriteText(writer, TextWithLinks(result));
   }
+  for (const Image& image : result.images) WriteImage(writer, image);
   writer.EndArray();
 }
 
@@ -70,7 +77,8 @@ constexpr std::string_view kOutputSchemaTail =
     R"("details":{"type":"object"}},"required":["code","message","ai_message","recoverable"]},)"
     R"("meta":{"type":"object","properties":{"duration_ms":{"type":"integer","minimum":0},)"
     R"("truncated":{"type":"boolean"},"result_uri":{"type":"string"},)"
-    R"("warnings":{"type":"array","items":{"type":"string"}},"decision":{"type":"string"}},)"
+    R"("warnings":{"type":"array","items":{"type":"string"}},"decision":{"type":"string"},)"
+    R"("audit_id":{"type":"string"}},)"
     R"("required":["duration_ms"]}},"required":["success","meta"]})";
 
 }  // namespace

@@ -78,7 +78,7 @@ ToolError UnusableRepository(const Work& work, const Error& error) {
                        work.directory.path())});
 }
 
-std::expected<Git, ToolError> StartGit(const Work& work, const CallContext& call) {
+std::expected<Git, ToolError> StartGit(const Work& work, CallContext& call) {
   // Before anything is looked at: a call that is refused is refused whatever lies in the directory.
   if (auto allow = Permit(work, call, {.purpose = policy::Purpose::kGit}); !allow) {
     return std::unexpected(std::move(allow.error()));
@@ -137,7 +137,8 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
                        .decision = allow->rule(),
                        .git = true};
   if (work.dry_run) co_return RenderDryRun(report, *allow, call.runner.Kernel(), std::nullopt);
-  RunOptions options{.name = report.what, .sink = call.sink, .cancel = &call.cancel};
+  RunOptions options{
+      .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record};
   // git's own locks fail at once when they are held; in turn, both calls succeed.
   if (git.repository) options.serialise_key = git.repository->common_dir;
   CommandPlan plan{.executable = git.executable,

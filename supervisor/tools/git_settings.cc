@@ -87,7 +87,8 @@ Task<QueryResult> RunQuery(const Work& work, const GitReader& git, ConfigQuery q
   auto allow = Permit(work, call, std::move(permission));
   if (!allow) co_return std::unexpected(std::move(allow.error()));
   SettingsSink sink;
-  const RunOptions options{.sink = &sink, .cancel = &call.cancel, .capture = false};
+  const RunOptions options{
+      .sink = &sink, .cancel = &call.cancel, .capture = false, .record = &call.record};
   CommandPlan plan = ConfigPlan(work, git, query, call);
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "supervisor/project_cache.h"
 #include "supervisor/tool_output.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/params.h"
 #include "supervisor/tools/render.h"
+#include "supervisor/tools/run_build.h"
 #include "supervisor/tools/target_discovery.h"
 
 namespace pa {
@@ -20,10 +20,7 @@ constexpr Param kParams[] = {
      .pattern = "^[A-Za-z0-9_-]+$"},
     kWorkingDirectoryParam,
     kDryRunParam,
-    {.name = "timeout_ms",
-     .kind = ParamKind::kInteger,
-     .description = "End the run after this time; may only shorten the policy's limits.wall_time.",
-     .minimum = 1},
+    kTimeoutParam,
 };
 
 CommandReport ReportOf(const Work& work, std::vector<std::string> argv,
@@ -36,15 +33,6 @@ CommandReport ReportOf(const Work& work, std::vector<std::string> argv,
 
 bool IsTarget(const TargetList& list, const std::string& name) {
   return std::ranges::find(list.targets, name, &Target::name) != list.targets.end();
-}
-
-// Without a cache many builds succeed all the same, so that is no failure: "" or what to warn of.
-std::string OpenCache(const Work& work, const CallContext& call, CommandPlan& plan) {
-  const std::string& directory = work.directory.path();
-  const Result<void> made = MakeProjectCache(call.policy->caches, directory);
-  if (!made) return "toolchains have no cache to write: " + made.error().Message();
-  AddCaches(work, call, plan.env);
-  return "";
 }
 
 ToolError NoSuchTarget(const std::string& name, const TargetList& list) {
@@ -68,7 +56,7 @@ Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow&
                           .argv = plan.argv,
                           .working_dir = report.working_dir,
                           .decision = report.decision};
-  const RunOptions options{.name = dry.what, .cancel = &call.cancel};
+  const RunOptions options{.name = dry.what, .cancel = &call.cancel, .record = &call.record};
   Task<Execution> task =
       call.runner.Run(std::move(plan), std::move(*inspect), call.policy, options);
   const Execution run = co_await task;
@@ -116,15 +104,10 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
     ToolResult result = co_await dry;
     co_return result;
   }
-  const std::string no_cache = OpenCache(work, call, plan);
-  const CommandReport report = ReportOf(work, plan.argv, *allow);
-  const sandbox::Confinement confinement = allow->confinement();
-  const RunOptions options{.name = report.what, .sink = call.sink, .cancel = &call.cancel};
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
-  const Execution run = co_await task;
-  ToolResult result =
-      RenderCommand(report, run, DenialsOf(run, policy::Purpose::kBuild, confinement, work, call));
-  if (!no_cache.empty()) Warn(result, no_cache);
+  CommandReport report = ReportOf(work, plan.argv, *allow);
+  Task<ToolResult> task =
+      RunBuild(std::move(plan), std::move(*allow), std::move(report), work, call);
+  ToolResult result = co_await task;
   co_return result;
 }
 

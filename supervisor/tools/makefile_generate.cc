@@ -111,12 +111,6 @@ ToolError ExistsAlready(std::string_view name) {
       "add what is missing.");
 }
 
-ToolError CannotWrite(const Execution& run) {
-  return {.code = "FILE_IO",
-          .message = "Makefile could not be written: " + run.failure,
-          .ai_message = "Nothing was changed. Tell the user what the message says."};
-}
-
 std::string DataOf(const CommandReport& report, std::string_view language, std::string_view content,
                    std::chrono::microseconds took) {
   JsonWriter writer;
@@ -135,7 +129,9 @@ std::string DataOf(const CommandReport& report, std::string_view language, std::
 ToolResult RenderCreated(const CommandReport& report, const std::string& language,
                          const std::string& content, const Execution& run) {
   if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kCreateFile) {
-    return RefusedCall(run.failed_errno == EEXIST ? ExistsAlready("Makefile") : CannotWrite(run));
+    return RefusedCall(run.failed_errno == EEXIST
+                           ? ExistsAlready("Makefile")
+                           : FileIo("Makefile could not be written: " + run.failure));
   }
   if (auto error = ErrorOf(report, run)) return RefusedCall(std::move(*error));
   ToolResult result;
@@ -187,8 +183,8 @@ Task<ToolResult> GenerateMakefile(Work work, std::string language, CallContext& 
   CommandPlan plan{.action = worker::Action::kCreateFile,
                    .directory = work.directory,
                    .stdin_data = content,
-                   .create_path = "Makefile"};
-  const RunOptions options{.name = report.what, .cancel = &call.cancel};
+                   .file = "Makefile"};
+  const RunOptions options{.name = report.what, .cancel = &call.cancel, .record = &call.record};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;
   co_return RenderCreated(report, language, content, run);

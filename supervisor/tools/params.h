@@ -22,6 +22,12 @@ inline constexpr Param kDryRunParam = {
         "Change nothing: return the exact command, the working directory and what the "
         "sandbox grants, enforces and does not enforce."};
 
+inline constexpr Param kTimeoutParam = {
+    .name = "timeout_ms",
+    .kind = ParamKind::kInteger,
+    .description = "End the run after this time; may only shorten the policy's limits.wall_time.",
+    .minimum = 1};
+
 inline constexpr std::array<std::string_view, 4> kLanguages = {"python", "rust", "go", "nodejs"};
 
 // What to do when there is no starter Makefile for the project.

@@ -4,18 +4,23 @@
 #include <array>
 
 #include "supervisor/tool.h"
+#include "supervisor/tools/bash.h"
 #include "supervisor/tools/git_add.h"
 #include "supervisor/tools/git_commit.h"
+#include "supervisor/tools/glob.h"
+#include "supervisor/tools/grep.h"
 #include "supervisor/tools/make.h"
 #include "supervisor/tools/make_targets.h"
 #include "supervisor/tools/makefile_generate.h"
 #include "supervisor/tools/project_actions.h"
+#include "supervisor/tools/read.h"
 
 namespace pa {
 namespace {
 
 constexpr std::array kTools = {
-    &kMakeTargets, &kMake, &kMakefileGenerate, &kGitAdd, &kGitCommit, &kProjectActions,
+    &kMakeTargets, &kMake, &kMakefileGenerate, &kGitAdd, &kGitCommit, &kRead, &kGlob,
+    &kGrep,        &kBash, &kProjectActions,
 };
 
 }  // namespace

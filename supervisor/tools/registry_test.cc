@@ -12,7 +12,8 @@ TEST(RegistryTest, TheToolsOfTheContract) {
   std::vector<std::string_view> names;
   for (const Tool* tool : AllTools()) names.push_back(tool->name);
   EXPECT_EQ(names, (std::vector<std::string_view>{"make_targets", "make", "makefile_generate",
-                                                  "git_add", "git_commit", "project_actions"}));
+                                                  "git_add", "git_commit", "read", "glob", "grep",
+                                                  "bash", "project_actions"}));
 }
 
 TEST(RegistryTest, FoundByName) {
@@ -22,8 +23,9 @@ TEST(RegistryTest, FoundByName) {
 }
 
 TEST(RegistryTest, OnlyReadOnlyToolsAreOnByDefault) {
+  const std::set<std::string_view> read_only = {"make_targets", "read", "glob", "grep"};
   for (const Tool* tool : AllTools()) {
-    EXPECT_EQ(tool->annotations.read_only, tool->name == "make_targets") << tool->name;
+    EXPECT_EQ(tool->annotations.read_only, read_only.contains(tool->name)) << tool->name;
     EXPECT_FALSE(tool->annotations.read_only && tool->annotations.destructive);
   }
 }

@@ -201,6 +201,10 @@ std::string QuoteCommand(std::span<const std::string> argv) {
   return out;
 }
 
+std::string Count(std::uint64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 std::string HowItEnded(const Execution& run) {
   switch (run.outcome) {
     case Outcome::kExited:

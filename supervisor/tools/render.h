@@ -19,6 +19,9 @@ namespace pa {
 // ever run from this.
 std::string QuoteCommand(std::span<const std::string> argv);
 
+// `1 file`, `2 files`.
+std::string Count(std::uint64_t count, std::string_view noun);
+
 // `exit code 2`, `killed by signal 9 (SIGKILL)`, `timed out`.
 std::string HowItEnded(const Execution& run);
 

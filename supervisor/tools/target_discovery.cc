@@ -188,8 +188,11 @@ Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const Makef
   if (!allow) co_return std::unexpected(std::move(allow.error()));
   const bool racy = IsRacy(file.stamp);
   DatabaseSink sink;
-  const RunOptions options{
-      .sink = &sink, .cancel = &call.cancel, .capture = false, .delivery = Delivery::kInBulk};
+  const RunOptions options{.sink = &sink,
+                           .cancel = &call.cancel,
+                           .capture = false,
+                           .delivery = Delivery::kInBulk,
+                           .record = &call.record};
   CommandPlan plan = DatabasePlan(work, key);
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;

@@ -1,29 +1,84 @@
 #include "supervisor/tools/work.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <variant>
 
 #include "policy/caches.h"
+#include "policy/path.h"
 #include "supervisor/tools/find_executable.h"
 
 namespace pa {
 
-std::expected<Work, ToolError> StartWork(const ToolRequest& request, std::string operation,
-                                         const CallContext& call) {
-  const Arguments& arguments = request.arguments();
-  const std::string* requested = arguments.String("working_directory");
-  auto directory =
-      policy::ValidateWorkingDirectory(*call.policy, requested == nullptr ? "" : *requested);
+namespace {
+
+std::expected<Work, ToolError> StartWorkIn(const std::string& requested, const ToolRequest& request,
+                                           std::string operation, const CallContext& call) {
+  auto directory = policy::ValidateWorkingDirectory(*call.policy, requested);
   if (!directory) return std::unexpected(InvalidDirectory(directory.error()));
   return Work{.tool = &request.tool(),
               .operation = std::move(operation),
               .directory = std::move(*directory),
-              .dry_run = arguments.Boolean("dry_run")};
+              .dry_run = request.arguments().Boolean("dry_run")};
 }
 
-std::expected<policy::Allow, ToolError> Permit(const Work& work, const CallContext& call,
+}  // namespace
+
+std::expected<Work, ToolError> StartWork(const ToolRequest& request, std::string operation,
+                                         const CallContext& call) {
+  const std::string* requested = request.arguments().String("working_directory");
+  return StartWorkIn(requested == nullptr ? "" : *requested, request, std::move(operation), call);
+}
+
+std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const CallContext& call) {
+  const std::string* path = request.arguments().String("path");
+  std::string holds;
+  for (const std::string& root : call.policy->roots) {
+    const bool better = path != nullptr && root.size() > holds.size();
+    if (better && policy::IsBeneath(*path, root)) holds = root;
+  }
+  return StartWorkIn(holds, request, "", call);
+}
+
+std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, const CallContext& call,
+                                                          const std::string& path,
+                                                          std::string_view verb,
+                                                          std::string_view advice) {
+  const std::string& top = work.directory.path();
+  std::string relative = path;
+  if (relative == top || relative.starts_with(top + "/")) {
+    relative.erase(0, std::min(top.size() + 1, relative.size()));
+  }
+  const auto not_found = [&](const std::string& why, std::string_view what_next) {
+    return std::unexpected(NotFound("cannot " + std::string(verb) + " " + relative + ": " + why,
+                                    std::string(what_next)));
+  };
+  Result<policy::PlaceBeneath> found = policy::FindBeneath(work.directory, relative);
+  if (!found && found.error().sys_errno == EXDEV) {
+    return std::unexpected(InvalidPath(path, "it leads out of " + top));
+  }
+  if (!found) return not_found(found.error().Message(), advice);
+  // Commands have no way to it, or none that they should take.
+  const std::string log = call.policy->audit.Directory();
+  if (policy::IsBeneath(log, top) && policy::IsBeneath(found->directory.path(), log)) {
+    return not_found("the audit log lies there", "It is not for tools. Pass another path.");
+  }
+  return *std::move(found);
+}
+
+std::string PrefixOf(const Work& work, const CallContext& call, const policy::PlaceBeneath& place) {
+  const std::string& top = work.directory.path();
+  std::string prefix = top == call.policy->roots.front() ? "" : top + "/";
+  if (!place.relative.empty()) prefix += place.relative + "/";
+  return prefix;
+}
+
+std::expected<policy::Allow, ToolError> Permit(const Work& work, CallContext& call,
                                                Permission permission) {
   const policy::ActionRequest request{.tool = std::string(work.tool->name),
                                       .target = work.operation,
+                                      .path = std::move(permission.path),
+                                      .command = std::move(permission.command),
                                       .directory = &work.directory,
                                       .purpose = permission.purpose,
                                       .extra = std::move(permission.extra),
@@ -33,7 +88,14 @@ std::expected<policy::Allow, ToolError> Permit(const Work& work, const CallConte
   if (const auto* deny = std::get_if<policy::Deny>(&decision)) {
     return std::unexpected(Denied(*deny));
   }
-  return std::get<policy::Allow>(std::move(decision));
+  auto allow = std::get<policy::Allow>(std::move(decision));
+  if (!call.record.allowed) {  // the first one is the call's, what it needs on its way comes after
+    call.record.directory = work.directory.path();
+    call.record.allowed = true;
+    call.record.rule = allow.rule();
+    call.record.relaxations = allow.relaxations();
+  }
+  return allow;
 }
 
 std::expected<std::string, ToolError> Require(const std::string& program, const Work& work,

@@ -30,14 +30,27 @@ struct Work {
 
 std::expected<Work, ToolError> StartWork(const ToolRequest& request, std::string operation,
                                          const CallContext& call);
+// Of a tool whose argument `path` says where: in the root that holds it, the first if it is relative.
+std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const CallContext& call);
+
+// What `path` names beneath the root of `work`: relative to it, or absolute and beneath it. INVALID_PATH,
+// NOT_FOUND: `cannot VERB PATH: ...`, with `advice`. Never in the directory of the audit log.
+std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, const CallContext& call,
+                                                          const std::string& path,
+                                                          std::string_view verb,
+                                                          std::string_view advice);
+// How a result names what lies in `place`: `src/`, "" at the top of the first root; absolute in others.
+std::string PrefixOf(const Work& work, const CallContext& call, const policy::PlaceBeneath& place);
 
 // The purpose, and what goes with it.
 struct Permission {
   policy::Purpose purpose;
+  std::string path = {};     // absolute: what a rule by path is held against
+  std::string command = {};  // the same for a rule by command
   std::vector<sandbox::PathGrant> extra = {};
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;
 };
-std::expected<policy::Allow, ToolError> Permit(const Work& work, const CallContext& call,
+std::expected<policy::Allow, ToolError> Permit(const Work& work, CallContext& call,
                                                Permission permission);
 
 // The absolute path of the program that is run.

@@ -21,13 +21,14 @@ fi
 
 peer="$build/bench-peer"
 program="$peer/node_modules/mcp-server-commands/build/index.js"
+file_program="$peer/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
 if ! command -v npm >/dev/null; then
   export PA_BENCH_NO_PEER="npm is not installed"
 else
   mkdir -p "$peer"
   cp "$here/peer/package.json" "$here/peer/package-lock.json" "$here/peer/.npmrc" "$peer"
-  if [ -e "$program" ] || (cd "$peer" && npm ci --ignore-scripts >npm.log 2>&1); then
-    export PA_BENCH_PEER="$program"
+  if { [ -e "$program" ] && [ -e "$file_program" ]; } || (cd "$peer" && npm ci --ignore-scripts >npm.log 2>&1); then
+    export PA_BENCH_PEER="$program" PA_BENCH_FILE_PEER="$file_program"
   else
     export PA_BENCH_NO_PEER="npm ci failed, see $peer/npm.log"
   fi

@@ -101,6 +101,8 @@ TEST_P(Caches, JavaIsToldOfTheTmpdirWhereTmpIsNotItsOwn) {
 
 TEST_P(Caches, AStateDirectoryThatCannotBeUsedIsAWarning) {
   WriteText(project_.home() / ".local", "a file");
+  const fs::path policy = project_.home() / ".config/project-actions/policy.yaml";
+  WriteText(policy, ReadText(policy) + "audit: {to: none}\n");  // it would lie there, too
   McpClient client = Client();
   client.Initialize();
   Json result = Call(client, "where");

@@ -57,7 +57,7 @@ with tempfile.TemporaryDirectory() as scratch:
         complain_unless(row, f"docs/policy.md: no row for {key}")
         if row and "default" in schema:
             default = schema["default"]
-            shown = default if isinstance(default, str) else json.dumps(default)
+            shown = default if isinstance(default, str) and default else json.dumps(default)
             complain_unless(row[1].strip() == f"`{shown}`", f"docs/policy.md: default of {key} is {shown}")
 
     # Policies that are shown pass; those that are said to be refused are refused in these words.

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "supervisor/audit_log.h"
 #include "supervisor/session.h"
 #include "supervisor/tools/target_cache.h"
 #include "tests/support/fake_transport.h"
@@ -45,6 +46,7 @@ class FakeWorld {
   FakeWorld()
       : results_("/tmp", 1u << 20),
         runner_(loop_.get(), {.worker_path = "/nonexistent", .tmp_base = "/tmp"}, results_),
+        audit_(loop_.get()),
         services_{.loop = loop_.get(),
                   .policy = [this] { return policy_; },
                   .runner = runner_,
@@ -52,6 +54,7 @@ class FakeWorld {
                   .results = results_,
                   .ambient = ambient_,
                   .tools = Tools(),
+                  .audit = audit_,
                   .identity = {.version = "1.0.0", .instructions = "Test instructions."}},
         session_(std::make_unique<Session>(services_, transport)) {
     Enable({"wait"});
@@ -175,6 +178,7 @@ class FakeWorld {
   std::map<std::string, std::string> ambient_;
   policy::PolicyPtr policy_;
   std::deque<Running*> running_;
+  AuditLog audit_;
   Services services_;
   std::unique_ptr<Session> session_;
 };

@@ -24,8 +24,9 @@ class PolicyTest : public ::testing::Test {
     sources_.home = home_;
     sources_.current_directory = project_;
     sources_.variables = {{"PATH", "/usr/bin:/bin"}, {"SRC", home_ / "src"}, {"EMPTY", ""}};
-    sources_.known_tools = {"make_targets", "make",       "makefile_generate",
-                            "git_add",      "git_commit", "project_actions"};
+    sources_.known_tools = {
+        "make_targets", "make", "makefile_generate", "read",       "glob",
+        "grep",         "bash", "git_add",           "git_commit", "project_actions"};
   }
 
   // `version: 1` is written before `text`.

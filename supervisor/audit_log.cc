@@ -1,0 +1,120 @@
+#include "supervisor/audit_log.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "supervisor/log.h"
+#include "supervisor/tool_output.h"
+
+namespace pa {
+namespace {
+
+std::chrono::microseconds Since(std::chrono::system_clock::time_point began) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now() -
+                                                               began);
+}
+
+std::string UserName() {
+  std::array<char, 4096> buffer;
+  passwd entry{};
+  passwd* found = nullptr;
+  const int status = getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found);
+  return status == 0 && found != nullptr ? entry.pw_name : "";
+}
+
+// Where the log lies is no matter of the model's.
+ToolError NotRecorded(const Error& error) {
+  return InternalError("audit log: " + error.Message(),
+                       "the call cannot be recorded, so it does not run");
+}
+
+void WarnOfNoEnd(const Error& error, ToolResult& result) {
+  LogError("audit log: " + error.Message());
+  result.warnings.push_back(
+      "the end of this call could not be recorded; calls are refused for as long as that is so");
+}
+
+}  // namespace
+
+AuditLog::AuditLog(uv_loop_t* loop) : loop_(loop), user_(UserName()) {}
+
+Task<Result<void>> AuditLog::Keep(policy::AuditPolicy policy, LineMaker make_line) {
+  if (policy.path.empty()) co_return Result<void>();
+  if (!file_ || file_->path() != policy.path) file_ = std::make_unique<AuditFile>(policy.path);
+  Result<void> kept = file_->Append(make_line);
+  if (!kept || !policy.sync) co_return kept;
+  Task<Result<void>> sync = Sync();
+  kept = co_await sync;
+  co_return kept;
+}
+
+Task<Result<void>> AuditLog::Sync() {
+  struct Order {
+    uv_fs_t request{};
+    Completion<int> done;
+  };
+  const auto order = std::make_unique<Order>();
+  order->request.data = order.get();
+  const std::string path = file_->path();
+  const Result<UniqueFd> fd = file_->Descriptor();
+  if (!fd) co_return std::unexpected(fd.error());
+  uv_fs_fdatasync(loop_, &order->request, fd->get(), [](uv_fs_t* request) {
+    static_cast<Order*>(request->data)->done.Set(static_cast<int>(request->result));
+  });
+  Completion<int>& done = order->done;
+  const int status = co_await done;
+  uv_fs_req_cleanup(&order->request);
+  if (status < 0) co_return std::unexpected(Error("fdatasync", path, -status));
+  co_return Result<void>();
+}
+
+AuditedCall NewCall(AuditCaller caller, std::string tool, bool read_only,
+                    const JsonValue* arguments) {
+  return {.id = NewAuditId(),
+          .user = "",
+          .caller = std::move(caller),
+          .tool = std::move(tool),
+          .read_only = read_only,
+          .arguments = AuditArguments(arguments),
+          .began = std::chrono::system_clock::now()};
+}
+
+Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, ToolRequest request,
+                            CallContext& context) {
+  call.user = audit.user();
+  const policy::AuditPolicy& policy = context.policy->audit;
+  const Tool& tool = request.tool();
+  Task<Result<void>> begin =
+      audit.Keep(policy, [&](const ChainLink& link) { return BeginLine(call, link); });
+  const Result<void> begun = co_await begin;
+  if (!begun) co_return RefusedCall(NotRecorded(begun.error()));
+  Task<ToolResult> task = tool.run(std::move(request), context);
+  ToolResult result = co_await task;
+  const sandbox::KernelFeatures kernel = context.runner.Kernel();
+  Task<Result<void>> end = audit.Keep(policy, [&](const ChainLink& link) {
+    return EndLine(call, context.record, result, Since(call.began), kernel, link);
+  });
+  const Result<void> ended = co_await end;
+  if (!ended) WarnOfNoEnd(ended.error(), result);
+  if (!policy.path.empty()) result.audit_id = call.id;
+  co_return result;
+}
+
+Task<ToolResult> RefuseAudited(AuditLog& audit, AuditedCall call, ToolError error,
+                               policy::AuditPolicy policy, const Runner& runner) {
+  call.user = audit.user();
+  ToolResult result = RefusedCall(std::move(error));
+  const sandbox::KernelFeatures kernel = runner.Kernel();
+  Task<Result<void>> end = audit.Keep(policy, [&](const ChainLink& link) {
+    return EndLine(call, {}, result, Since(call.began), kernel, link);
+  });
+  const Result<void> ended = co_await end;
+  if (!ended) LogError("audit log: " + ended.error().Message());
+  if (ended && !policy.path.empty()) result.audit_id = call.id;
+  co_return result;
+}
+
+}  // namespace pa

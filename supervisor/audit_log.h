@@ -1,0 +1,55 @@
+// AuditLog: a record of every call, from its begin to its end; without the first half no call runs.
+//
+//   AuditLog audit(loop);
+//   AuditedCall call = NewCall(caller, *tool, arguments);
+//   Task<ToolResult> task = RunAudited(audit, std::move(call), std::move(request), context);
+//
+// Where and how follows the policy under which the call began. A line is on its way to the disk when it is
+// appended, and on it with audit.sync, for which the loop does not wait.
+#pragma once
+
+#include <uv.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "policy/policy.h"
+#include "supervisor/audit_event.h"
+#include "supervisor/task.h"
+#include "supervisor/tool.h"
+
+namespace pa {
+
+class AuditLog {
+ public:
+  explicit AuditLog(uv_loop_t* loop);
+  AuditLog(const AuditLog&) = delete;
+  AuditLog& operator=(const AuditLog&) = delete;
+
+  // Asked once: the answer may come from a directory service.
+  const std::string& user() const { return user_; }
+  Task<Result<void>> Keep(policy::AuditPolicy policy, LineMaker make_line);
+
+ private:
+  Task<Result<void>> Sync();
+
+  uv_loop_t* loop_;
+  std::string user_;
+  std::unique_ptr<AuditFile> file_;
+};
+
+AuditedCall NewCall(AuditCaller caller, std::string tool, bool read_only,
+                    const JsonValue* arguments);
+
+// The tool, between its two lines. If the second cannot be written, the result says so in a warning: the
+// call has run.
+Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, ToolRequest request,
+                            CallContext& context);
+
+// A call that is refused before there is a request: one line.
+Task<ToolResult> RefuseAudited(AuditLog& audit, AuditedCall call, ToolError error,
+                               policy::AuditPolicy policy, const Runner& runner);
+
+}  // namespace pa

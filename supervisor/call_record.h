@@ -1,0 +1,34 @@
+// CallRecord: what became of one call, for whoever keeps a record of it. The steps of a tool write into it
+// what they decide and run (CallContext::record); nobody else has to know.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "policy/relaxations.h"
+
+namespace pa {
+
+struct CommandRecord {
+  std::vector<std::string> argv;  // of an operation within the worker: empty
+  std::string outcome;            // as in the contract
+  int exit_code = -1;
+  int signal = 0;
+  std::chrono::microseconds duration{0};
+  std::uint64_t output_bytes = 0;
+  bool namespaces = false;
+  std::size_t protected_changes = 0;
+  std::uint32_t strays_killed = 0;
+};
+
+struct CallRecord {
+  std::string directory;  // "" as long as none was accepted
+  bool allowed = false;
+  std::string rule;  // that allowed it; "" = the default
+  std::vector<policy::Relaxation> relaxations;
+  std::vector<CommandRecord> commands;  // in the order of their ends
+};
+
+}  // namespace pa

@@ -1,0 +1,188 @@
+#include "supervisor/secrets.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+namespace pa {
+namespace {
+
+constexpr std::string_view kMask = "***";
+
+// Names after which a value is a secret. In lower case; `-` also stands for `_` and for nothing.
+constexpr std::array<std::string_view, 12> kNames = {
+    "password", "passwd",      "passphrase", "pwd",        "secret",      "token",
+    "api-key",  "private-key", "access-key", "credential", "credentials", "authorization"};
+
+// What issuers put in front of theirs, and how many characters follow at least.
+struct Mark {
+  std::string_view prefix;
+  std::size_t least;
+};
+constexpr std::array<Mark, 16> kMarks = {{{"ghp_", 20},
+                                          {"gho_", 20},
+                                          {"ghu_", 20},
+                                          {"ghs_", 20},
+                                          {"ghr_", 20},
+                                          {"github_pat_", 20},
+                                          {"glpat-", 16},
+                                          {"xoxb-", 10},
+                                          {"xoxp-", 10},
+                                          {"xoxa-", 10},
+                                          {"sk-", 20},
+                                          {"sk_live_", 16},
+                                          {"AKIA", 16},
+                                          {"ASIA", 16},
+                                          {"AIza", 30},
+                                          {"eyJ", 40}}};
+
+char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool IsTokenChar(char c) { return IsWord(c) || c == '_' || c == '-' || c == '.'; }
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+bool EndsValue(char c) {
+  return std::isspace(static_cast<unsigned char>(c)) != 0 || c == '\'' || c == '"' || c == '&' ||
+         c == ';' || c == ',';
+}
+
+// How much of `rest` is `name`, or nothing.
+std::optional<std::size_t> MatchName(std::string_view rest, std::string_view name) {
+  std::size_t at = 0;
+  for (const char wanted : name) {
+    const char found = at < rest.size() ? Lower(rest[at]) : '\0';
+    if (wanted == '-' && found != '-' && found != '_') continue;
+    if (wanted != '-' && found != wanted) return std::nullopt;
+    ++at;
+  }
+  return at;
+}
+
+// Copies `text` to `out` and replaces the secrets in it, from left to right.
+class Masker {
+ public:
+  explicit Masker(std::string_view text) : text_(text) {}
+
+  std::string Run() {
+    while (at_ < text_.size()) {
+      if (PrivateKey() || Issued() || Named() || UserInfo()) continue;
+      out_ += text_[at_++];
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool AtWordStart() const { return at_ == 0 || !IsWord(text_[at_ - 1]); }
+  std::string_view Rest() const { return text_.substr(at_); }
+
+  void Keep(std::size_t count) {
+    out_ += text_.substr(at_, count);
+    at_ += count;
+  }
+  void Mask(std::size_t count) {
+    out_ += kMask;
+    at_ += count;
+  }
+
+  bool PrivateKey() {
+    constexpr std::string_view kBegin = "-----BEGIN ";
+    if (!Rest().starts_with(kBegin)) return false;
+    const std::size_t line = Rest().substr(0, 80).find("PRIVATE KEY");
+    if (line == std::string_view::npos) return false;
+    const std::size_t end = Rest().find("-----END ");
+    const std::size_t last = end == std::string_view::npos ? end : Rest().find("-----", end + 9);
+    Mask(last == std::string_view::npos ? Rest().size() : last + 5);
+    return true;
+  }
+
+  bool Issued() {
+    if (!AtWordStart()) return false;
+    for (const Mark& mark : kMarks) {
+      if (!Rest().starts_with(mark.prefix)) continue;
+      std::size_t end = mark.prefix.size();
+      while (end < Rest().size() && IsTokenChar(Rest()[end])) ++end;
+      if (end < mark.prefix.size() + mark.least) continue;
+      Mask(end);
+      return true;
+    }
+    return false;
+  }
+
+  // `name`, then `=`, `:` or a blank (of an option), maybe a scheme, then the value.
+  bool Named() {
+    for (const std::string_view name : kNames) {
+      const std::optional<std::size_t> length = MatchName(Rest(), name);
+      if (!length) continue;
+      std::size_t value = *length;
+      const bool quoted_name =
+          value < Rest().size() && (Rest()[value] == '"' || Rest()[value] == '\'');
+      if (quoted_name) ++value;
+      while (value < Rest().size() && IsBlank(Rest()[value])) ++value;
+      const bool assigned = value < Rest().size() && (Rest()[value] == '=' || Rest()[value] == ':');
+      const bool option = value > *length && IsOption();
+      if (!assigned && !option) continue;
+      if (assigned) ++value;
+      while (value < Rest().size() &&
+             (IsBlank(Rest()[value]) || Rest()[value] == '"' || Rest()[value] == '\'')) {
+        ++value;
+      }
+      value += Scheme(Rest().substr(value));
+      std::size_t end = value;
+      while (end < Rest().size() && !EndsValue(Rest()[end])) ++end;
+      if (end == value) continue;
+      Keep(value);
+      Mask(end - value);
+      return true;
+    }
+    return false;
+  }
+
+  // Whether the word that we are in begins with a dash.
+  bool IsOption() const {
+    std::size_t start = at_;
+    while (start > 0 && !IsBlank(text_[start - 1])) --start;
+    return text_[start] == '-';
+  }
+
+  static std::size_t Scheme(std::string_view value) {
+    for (const std::string_view scheme : {"bearer ", "basic ", "token "}) {
+      const std::string_view start = value.substr(0, scheme.size());
+      if (std::ranges::equal(start, scheme, {}, Lower)) return scheme.size();
+    }
+    return 0;
+  }
+
+  // `://user:secret@`
+  bool UserInfo() {
+    if (!Rest().starts_with("://")) return false;
+    const std::size_t end = Rest().find_first_of("/?# \t\n'\"", 3);
+    const std::string_view authority =
+        Rest().substr(3, end == std::string_view::npos ? end : end - 3);
+    const std::size_t at = authority.rfind('@');
+    const std::size_t colon = authority.find(':');
+    if (at == std::string_view::npos || colon == std::string_view::npos || colon > at) return false;
+    Keep(3 + colon + 1);
+    Mask(at - colon - 1);
+    return true;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string MaskSecrets(std::string_view text) { return Masker(text).Run(); }
+
+bool NamesSecret(std::string_view name) {
+  return std::ranges::any_of(kNames, [&](std::string_view secret) {
+    for (std::size_t at = 0; at < name.size(); ++at) {
+      const std::optional<std::size_t> length = MatchName(name.substr(at), secret);
+      if (length && at + *length == name.size()) return true;
+    }
+    return false;
+  });
+}
+
+}  // namespace pa

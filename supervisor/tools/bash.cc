@@ -1,0 +1,71 @@
+#include "supervisor/tools/bash.h"
+
+#include "supervisor/tool_output.h"
+#include "supervisor/tools/params.h"
+#include "supervisor/tools/run_build.h"
+
+namespace pa {
+namespace {
+
+constexpr Param kParams[] = {
+    {.name = "command",
+     .kind = ParamKind::kString,
+     .required = true,
+     .description = "What bash shall run; several lines are fine."},
+    kWorkingDirectoryParam,
+    kTimeoutParam,
+    {.name = "stdin",
+     .kind = ParamKind::kString,
+     .description = "Text for its standard input, which is empty otherwise."},
+};
+
+// -- because a command may begin with a dash.
+std::vector<std::string> Argv(const std::string& command) { return {"bash", "-c", "--", command}; }
+
+Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+  const Arguments& arguments = request.arguments();
+  const std::string& command = *arguments.String("command");
+  if (command.find_first_not_of(" \t\r\n") == std::string::npos) {
+    co_return RefusedCall(
+        InvalidArgument("the argument 'command' is empty: expected a shell command",
+                        "Pass the command line that bash shall run."));
+  }
+  auto work = StartWork(request, "", call);
+  if (!work) co_return RefusedCall(std::move(work.error()));
+  std::optional<std::chrono::milliseconds> timeout;
+  if (const auto asked = arguments.Integer("timeout_ms")) timeout.emplace(*asked);
+  auto allow = Permit(*work, call,
+                      {.purpose = policy::Purpose::kBuild, .command = command, .timeout = timeout});
+  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  auto bash = Require("bash", *work, call);
+  if (!bash) co_return RefusedCall(std::move(bash.error()));
+  CommandPlan plan{.executable = std::move(*bash),
+                   .argv = Argv(command),
+                   .env = MakeEnvironment(call),
+                   .directory = work->directory};
+  if (const std::string* text = arguments.String("stdin")) plan.stdin_data = *text;
+  CommandReport report{.what = "bash",
+                       .argv = plan.argv,
+                       .working_dir = work->directory.path(),
+                       .decision = allow->rule()};
+  Task<ToolResult> task =
+      RunBuild(std::move(plan), std::move(*allow), std::move(report), *work, call);
+  ToolResult result = co_await task;
+  co_return result;
+}
+
+}  // namespace
+
+const Tool kBash = {
+    .name = "bash",
+    .title = "Run command",
+    .description =
+        "Run a shell command in the sandbox: no network and nothing outside the project unless the "
+        "policy allows it; no terminal. Where a make target does it, prefer make. On a timeout all "
+        "that it started is ended, and what it printed so far is returned.",
+    .annotations = {.destructive = true, .open_world = true},
+    .params = kParams,
+    .data_schema = kCommandSchema,
+    .run = Run};
+
+}  // namespace pa

@@ -1,0 +1,138 @@
+#include "supervisor/tools/glob.h"
+
+#include <fmt/format.h>
+
+#include "base/json_writer.h"
+#include "supervisor/tool_output.h"
+#include "supervisor/tools/render.h"
+#include "supervisor/tools/ripgrep.h"
+#include "supervisor/tools/search_params.h"
+
+namespace pa {
+namespace {
+
+constexpr Param kParams[] = {
+    {.name = "pattern",
+     .kind = ParamKind::kString,
+     .required = true,
+     .description = "As in .gitignore: `*.h` at any depth, `/*.h` at the top, `src/**/*.{cc,h}`."},
+    kSearchPathParam,
+    kIncludeIgnoredParam,
+    kIncludeHiddenParam,
+    {.name = "limit",
+     .kind = ParamKind::kInteger,
+     .minimum = 1,
+     .maximum = 1000,
+     .default_integer = 100},
+    kOffsetParam,
+};
+
+constexpr std::string_view kDataSchema =
+    R"({"type":"object","properties":{"files":{"type":"array","items":{"type":"string"}},)"
+    R"("total":{"type":"integer"},"offset":{"type":"integer"},)"
+    R"("next_offset":{"type":"integer","description":"absent when nothing follows"}},)"
+    R"("required":["files","total","offset"]})";
+
+class FileSink final : public RecordSink {
+ public:
+  // `among`: null, or who else has to know a file.
+  FileSink(std::string prefix, const NameSink* among, HiddenFiles hidden, std::uint64_t offset,
+           std::uint64_t limit)
+      : RecordSink(std::string(1, '\0')),
+        prefix_(std::move(prefix)),
+        among_(among),
+        hidden_(std::move(hidden)),
+        offset_(offset),
+        limit_(limit) {}
+
+  std::uint64_t total() const { return total_; }
+  const std::vector<std::string>& files() const { return files_; }
+  const HiddenFiles& hidden() const { return hidden_; }
+
+ private:
+  void OnRecord(std::string_view record, std::size_t /*which*/) override {
+    std::string name = prefix_ + std::string(record);
+    if ((among_ != nullptr && !among_->Has(name)) || hidden_.Hides(name)) return;
+    const std::uint64_t index = total_++;
+    if (index < offset_ || files_.size() >= limit_) return;
+    files_.push_back(std::move(name));
+  }
+
+  std::string prefix_;
+  const NameSink* among_;
+  HiddenFiles hidden_;
+  std::uint64_t offset_, limit_;
+  std::uint64_t total_ = 0;
+  std::vector<std::string> files_;
+};
+
+ToolResult Render(const FileSink& sink, std::uint64_t offset) {
+  const std::uint64_t next = offset + sink.files().size();
+  JsonWriter w;
+  w.BeginObject().Key("files").BeginArray();
+  for (const std::string& file : sink.files()) w.String(file);
+  w.EndArray().Field("total", sink.total()).Field("offset", offset);
+  ToolResult result;
+  result.text = Count(sink.total(), "file") + ", newest first";
+  if (!sink.files().empty() && (offset > 0 || next < sink.total())) {
+    result.text += fmt::format("; shown are {} to {}", offset + 1, next);
+  }
+  if (!sink.files().empty() && next < sink.total()) {
+    w.Field("next_offset", next);
+    result.text += fmt::format(", the next begin at offset {}", next);
+  }
+  result.text += '\n';
+  for (const std::string& file : sink.files()) result.text.append(file).append("\n");
+  result.data = std::move(w.EndObject()).Take();
+  return result;
+}
+
+Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+  const Arguments& arguments = request.arguments();
+  const std::string& pattern = *arguments.String("pattern");
+  if (pattern.empty()) {
+    co_return RefusedCall(InvalidArgument("the argument 'pattern' is empty: expected a glob",
+                                          "Pass a glob such as `*.py`, or `*` for every file."));
+  }
+  const auto work = StartWorkAt(request, call);
+  if (!work) co_return RefusedCall(work.error());
+  const std::string* path = arguments.String("path");
+  const auto place = FindPlace(*work, call, path);
+  if (!place) co_return RefusedCall(place.error());
+  if (!place->file.empty()) {
+    co_return RefusedCall(InvalidArgument("the argument 'path' is a file: " + *path,
+                                          "Pass a directory, or leave path out."));
+  }
+  const auto offset = static_cast<std::uint64_t>(arguments.Integer("offset").value_or(0));
+  const auto limit = static_cast<std::uint64_t>(arguments.Integer("limit").value_or(0));
+  RipgrepOrder order{.options = {"--files", "--null", "--sortr=modified"},
+                     .include_hidden = arguments.Boolean("include_hidden"),
+                     .include_ignored = arguments.Boolean("include_ignored")};
+  const GlobPlan glob = PlanGlob(pattern);
+  Task<GlobbedSearch> globbed = ApplyGlob(*work, *place, glob, std::move(order), call);
+  GlobbedSearch search = co_await globbed;
+  const std::unique_ptr<NameSink> among = std::move(search.among);
+  FileSink sink(search.place ? search.place->prefix : "", among.get(), HiddenFiles(*work, call),
+                offset, limit);
+  Task<RipgrepRun> task = RunGlobbed(*work, std::move(search), sink, call);
+  const RipgrepRun run = co_await task;
+  if (run.error) co_return RefusedCall(*run.error);
+  ToolResult result = Render(sink, offset);
+  result.decision = run.decision;
+  WarnOfGaps(run, sink, sink.hidden(), result);
+  co_return result;
+}
+
+}  // namespace
+
+const Tool kGlob = {.name = "glob",
+                    .title = "Find files",
+                    .description =
+                        "Find files by a glob, newest first. What .gitignore excludes and hidden "
+                        "files are left out unless asked for.",
+                    .annotations = {.read_only = true, .idempotent = true},
+                    .params = kParams,
+                    .data_schema = kDataSchema,
+                    .run = Run};
+
+}  // namespace pa

@@ -1,0 +1,317 @@
+#include "supervisor/tools/grep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "base/utf8.h"
+#include "supervisor/tool_output.h"
+#include "supervisor/tools/render.h"
+#include "supervisor/tools/ripgrep.h"
+#include "supervisor/tools/ripgrep_event.h"
+#include "supervisor/tools/search_hits.h"
+#include "supervisor/tools/search_params.h"
+
+namespace pa {
+namespace {
+
+constexpr std::array<std::string_view, 3> kModes = {"files", "content", "count"};
+enum class Mode { kFiles, kContent, kCount };
+
+constexpr Param kParams[] = {
+    {.name = "pattern",
+     .kind = ParamKind::kString,
+     .required = true,
+     .description = "A regular expression of ripgrep's: linear time, no look-around."},
+    kSearchPathParam,
+    {.name = "glob",
+     .kind = ParamKind::kString,
+     .description = "Only files that match, as in .gitignore: `*.py`, `!test_*`."},
+    {.name = "literal", .kind = ParamKind::kBoolean, .description = "The pattern is plain text."},
+    {.name = "ignore_case", .kind = ParamKind::kBoolean},
+    {.name = "multiline", .kind = ParamKind::kBoolean, .description = "A match may span lines."},
+    {.name = "mode",
+     .kind = ParamKind::kString,
+     .description = "What to return: files (the default), content: the lines, count: how many.",
+     .one_of = kModes},
+    {.name = "context",
+     .kind = ParamKind::kInteger,
+     .description = "Lines around each match, for mode content.",
+     .maximum = 20},
+    {.name = "limit",
+     .kind = ParamKind::kInteger,
+     .description = "Files, or with mode content matches.",
+     .minimum = 1,
+     .maximum = 2000,
+     .default_integer = 250},
+    kOffsetParam,
+};
+
+constexpr std::string_view kDataSchema =
+    R"({"type":"object","properties":{"mode":{"type":"string","enum":["files","content","count"]},)"
+    R"("files":{"type":"array","items":{"type":"string"}},)"
+    R"("counts":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},)"
+    R"("count":{"type":"integer"}},"required":["path","count"]}},)"
+    R"("matches":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},)"
+    R"("line":{"type":"integer"},"text":{"type":"string"},)"
+    R"("before":{"type":"array","items":{"type":"string"}},)"
+    R"("after":{"type":"array","items":{"type":"string"}}},"required":["path","line","text"]}},)"
+    R"("total_files":{"type":"integer"},"total_matches":{"type":"integer"},)"
+    R"("offset":{"type":"integer"},)"
+    R"("next_offset":{"type":"integer","description":"absent when nothing follows"}},)"
+    R"("required":["mode","total_files","offset"]})";
+
+// A line of a minified file is of no use to anybody.
+constexpr std::size_t kMaxLine = 2000;
+
+std::string Shown(std::string_view line) {
+  while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
+  if (line.size() <= kMaxLine) return RepairUtf8(line, false);
+  return fmt::format("{}... ({} more bytes)", RepairUtf8(line.substr(0, kMaxLine), true),
+                     line.size() - kMaxLine);
+}
+
+class HitSink final : public RecordSink {
+ public:
+  // `among`: null, or who else has to know a file.
+  HitSink(Mode mode, std::string prefix, const NameSink* among, HiddenFiles hidden,
+          std::int64_t context, std::uint64_t wanted)
+      : RecordSink(mode == Mode::kFiles     ? std::string(1, '\0')
+                   : mode == Mode::kContent ? std::string(1, '\n')
+                                            : std::string("\0\n", 2)),
+        mode_(mode),
+        prefix_(std::move(prefix)),
+        among_(among),
+        hidden_(std::move(hidden)),
+        context_(context),
+        hits_(wanted) {}
+
+  const SearchHits& hits() const { return hits_; }
+  const HiddenFiles& hidden() const { return hidden_; }
+
+ private:
+  void OnRecord(std::string_view record, std::size_t which) override {
+    if (mode_ == Mode::kContent) return OnEvent(record);
+    if (which == 0) Begin(prefix_ + std::string(record));
+    if (which == 0 && mode_ == Mode::kCount) return;  // how many comes next
+    std::uint64_t count = 0;
+    if (which == 1) std::from_chars(record.data(), record.data() + record.size(), count);
+    if (counts_) hits_.AddFile(path_, count);
+  }
+
+  void OnEvent(std::string_view line) {
+    std::optional<RipgrepEvent> event = ParseRipgrepEvent(line);
+    if (!event) return;
+    std::string path = prefix_ + event->path;
+    if (path != path_) Begin(std::move(path));
+    if (!counts_) return;
+    if (!event->match) return OnContext(*event);
+    last_ = event->line + std::max<std::int64_t>(0, std::ranges::count(event->text, '\n') - 1);
+    hits_.AddMatch(path_, {.line = event->line,
+                           .text = Shown(event->text),
+                           .before = std::exchange(before_, {}),
+                           .after = {}});
+  }
+
+  void OnContext(const RipgrepEvent& event) {
+    if (last_ > 0 && event.line <= last_ + context_) {
+      hits_.AddAfter(path_, Shown(event.text));
+    } else {
+      before_.push_back(Shown(event.text));
+    }
+  }
+
+  void Begin(std::string path) {
+    path_ = std::move(path);
+    counts_ = (among_ == nullptr || among_->Has(path_)) && !hidden_.Hides(path_);
+    before_.clear();
+    last_ = 0;
+  }
+
+  Mode mode_;
+  std::string prefix_;
+  const NameSink* among_;
+  HiddenFiles hidden_;
+  std::int64_t context_;
+  SearchHits hits_;
+  std::string path_;
+  bool counts_ = false;
+  std::int64_t last_ = 0;  // line of the last match in this file; 0 = none yet
+  std::vector<std::string> before_;
+};
+
+struct Page {
+  std::uint64_t offset = 0;
+  std::uint64_t limit = 0;
+  std::uint64_t shown = 0;
+};
+
+void WriteLines(JsonWriter& w, std::string_view key, const std::vector<std::string>& lines) {
+  if (lines.empty()) return;
+  w.Key(key).BeginArray();
+  for (const std::string& line : lines) w.String(line);
+  w.EndArray();
+}
+
+void WriteMatch(JsonWriter& w, std::string& text, const std::string& path,
+                const SearchMatch& match) {
+  w.BeginObject().Field("path", path).Field("line", match.line).Field("text", match.text);
+  WriteLines(w, "before", match.before);
+  WriteLines(w, "after", match.after);
+  w.EndObject();
+  std::int64_t number = match.line - static_cast<std::int64_t>(match.before.size());
+  for (const std::string& line : match.before) {
+    text += fmt::format("{}-{}-{}\n", path, number++, line);
+  }
+  text += fmt::format("{}:{}:{}\n", path, match.line, match.text);
+  number = match.line + std::ranges::count(match.text, '\n');
+  for (const std::string& line : match.after) {
+    text += fmt::format("{}-{}-{}\n", path, ++number, line);
+  }
+  if (!match.before.empty() || !match.after.empty()) text += "--\n";
+}
+
+// The entries of the page, in `w` and for people.
+std::string WriteEntries(JsonWriter& w, Mode mode, const SearchHits& hits, Page& page) {
+  std::string text;
+  std::uint64_t index = 0;
+  const auto in_page = [&] {
+    const bool in = index >= page.offset && page.shown < page.limit;
+    ++index;
+    page.shown += in ? 1 : 0;
+    return in;
+  };
+  for (const auto& [path, file] : hits.files()) {
+    for (const SearchMatch& match : file.matches) {
+      if (in_page()) WriteMatch(w, text, path, match);
+    }
+    if (mode == Mode::kContent || !in_page()) continue;
+    text += path;
+    if (mode == Mode::kFiles) w.String(path);
+    if (mode == Mode::kCount) {
+      w.BeginObject().Field("path", path).Field("count", file.count).EndObject();
+      text += fmt::format(": {}", file.count);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string Headline(Mode mode, const SearchHits& hits, const Page& page, bool more) {
+  const std::string files = Count(hits.total_files(), "file");
+  std::string line = mode == Mode::kFiles
+                         ? "found in " + files
+                         : Count(hits.total_matches(), "matching line") + " in " + files;
+  if (page.shown > 0 && (page.offset > 0 || more)) {
+    line += fmt::format("; shown are {} to {}", page.offset + 1, page.offset + page.shown);
+  }
+  if (more) line += fmt::format(", the next begin at offset {}", page.offset + page.shown);
+  return line + '\n';
+}
+
+ToolResult Render(Mode mode, const HitSink& sink, Page page) {
+  constexpr std::array<std::string_view, 3> kKeys = {"files", "matches", "counts"};
+  const SearchHits& hits = sink.hits();
+  JsonWriter w;
+  w.BeginObject().Field("mode", kModes.at(static_cast<std::size_t>(mode)));
+  w.Key(kKeys.at(static_cast<std::size_t>(mode))).BeginArray();
+  const std::string entries = WriteEntries(w, mode, hits, page);
+  w.EndArray().Field("total_files", hits.total_files());
+  if (mode != Mode::kFiles) w.Field("total_matches", hits.total_matches());
+  const std::uint64_t total = mode == Mode::kContent ? hits.total_matches() : hits.total_files();
+  // What comes after a page that was not filled was not kept (SearchHits::kMaxKept).
+  const bool rest = page.offset + page.shown < total;
+  const bool more = rest && page.shown == page.limit;
+  w.Field("offset", page.offset);
+  if (more) w.Field("next_offset", page.offset + page.shown);
+  ToolResult result;
+  result.data = std::move(w.EndObject()).Take();
+  result.text = Headline(mode, hits, page, more) + entries;
+  if (rest && !more) {
+    Warn(result, "what comes after these is more than can be shown: narrow path, glob or pattern");
+  }
+  return result;
+}
+
+Mode ModeOf(const Arguments& arguments) {
+  const std::string* mode = arguments.String("mode");
+  const auto found = std::ranges::find(kModes, mode == nullptr ? "files" : *mode);
+  return static_cast<Mode>(found - kModes.begin());
+}
+
+std::vector<std::string> Options(const Arguments& arguments, Mode mode, std::int64_t context) {
+  std::vector<std::string> options;
+  if (mode == Mode::kFiles) options = {"--files-with-matches", "--null"};
+  if (mode == Mode::kCount) options = {"--count", "--with-filename", "--null"};
+  if (mode == Mode::kContent) options = {"--json", fmt::format("--context={}", context)};
+  if (arguments.Boolean("literal")) options.emplace_back("--fixed-strings");
+  if (arguments.Boolean("ignore_case")) options.emplace_back("--ignore-case");
+  if (arguments.Boolean("multiline")) options.emplace_back("--multiline");
+  options.push_back("--regexp=" + *arguments.String("pattern"));
+  return options;
+}
+
+// To the files that `glob` names. What it excludes, ripgrep excludes by itself; who names a file has
+// narrowed enough.
+Task<GlobbedSearch> Narrow(const Work& work, const SearchPlace& place, const Arguments& arguments,
+                           RipgrepOrder order, CallContext& call) {
+  const std::string* glob = arguments.String("glob");
+  GlobbedSearch search;
+  if (glob == nullptr || glob->empty() || glob->starts_with('!') || !place.file.empty()) {
+    if (glob != nullptr && glob->starts_with('!')) order.options.push_back("--glob=" + *glob);
+    search.place = place;
+    search.order = std::move(order);
+    co_return search;
+  }
+  const GlobPlan plan = PlanGlob(*glob);
+  Task<GlobbedSearch> task = ApplyGlob(work, place, plan, std::move(order), call);
+  search = co_await task;
+  co_return search;
+}
+
+Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+  const Arguments& arguments = request.arguments();
+  if (arguments.String("pattern")->empty()) {
+    co_return RefusedCall(InvalidArgument("the argument 'pattern' is empty: expected what to find",
+                                          "To list files, use glob."));
+  }
+  const auto work = StartWorkAt(request, call);
+  if (!work) co_return RefusedCall(work.error());
+  const auto place = FindPlace(*work, call, arguments.String("path"));
+  if (!place) co_return RefusedCall(place.error());
+  const Mode mode = ModeOf(arguments);
+  const std::int64_t context = arguments.Integer("context").value_or(0);
+  const Page page{.offset = static_cast<std::uint64_t>(arguments.Integer("offset").value_or(0)),
+                  .limit = static_cast<std::uint64_t>(arguments.Integer("limit").value_or(0))};
+  RipgrepOrder order{.options = Options(arguments, mode, context)};
+  Task<GlobbedSearch> globbed = Narrow(*work, *place, arguments, std::move(order), call);
+  GlobbedSearch search = co_await globbed;
+  const std::unique_ptr<NameSink> among = std::move(search.among);
+  HitSink sink(mode, search.place ? search.place->prefix : "", among.get(),
+               HiddenFiles(*work, call), context, page.offset + page.limit);
+  Task<RipgrepRun> task = RunGlobbed(*work, std::move(search), sink, call);
+  const RipgrepRun run = co_await task;
+  if (run.error) co_return RefusedCall(*run.error);
+  ToolResult result = Render(mode, sink, page);
+  result.decision = run.decision;
+  WarnOfGaps(run, sink, sink.hidden(), result);
+  co_return result;
+}
+
+}  // namespace
+
+const Tool kGrep = {.name = "grep",
+                    .title = "Search text",
+                    .description =
+                        "Search the contents of files by a regular expression. What .gitignore "
+                        "excludes, hidden and binary files are left out; path may name one file.",
+                    .annotations = {.read_only = true, .idempotent = true},
+                    .params = kParams,
+                    .data_schema = kDataSchema,
+                    .run = Run};
+
+}  // namespace pa

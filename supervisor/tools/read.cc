@@ -1,0 +1,264 @@
+#include "supervisor/tools/read.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/base64.h"
+#include "base/json_writer.h"
+#include "supervisor/file_text.h"
+#include "supervisor/tool_output.h"
+#include "supervisor/tools/render.h"
+#include "supervisor/tools/work.h"
+#include "worker/file_header.h"
+
+namespace pa {
+namespace {
+
+constexpr std::int64_t kMaxLines = FileText::kMaxLines;
+
+constexpr Param kParams[] = {
+    {.name = "path",
+     .kind = ParamKind::kString,
+     .required = true,
+     .description = "The file, relative to the project root."},
+    {.name = "offset",
+     .kind = ParamKind::kInteger,
+     .description = "First line, from 1; negative: from the end, -1 is the last.",
+     .minimum = -kMaxLines,
+     .maximum = 1'000'000'000,
+     .default_integer = 1},
+    {.name = "limit",
+     .kind = ParamKind::kInteger,
+     .description = "How many lines.",
+     .minimum = 1,
+     .maximum = kMaxLines,
+     .default_integer = kMaxLines},
+};
+
+constexpr std::string_view kDataSchema =
+    R"({"type":"object","properties":{"path":{"type":"string"},)"
+    R"("content":{"type":"string","description":"each line with its number and a tab before it"},)"
+    R"("total_lines":{"type":"integer"},"offset":{"type":"integer","description":"of the first line"},)"
+    R"("next_offset":{"type":"integer","description":"absent when nothing follows"},)"
+    R"("size":{"type":"integer"},"sha256":{"type":"string"},)"
+    R"("encoding":{"type":"string","enum":["utf-8","utf-8-bom","utf-16le","utf-16be",)"
+    R"("unknown-8bit","binary"]},)"
+    R"("mime_type":{"type":"string","description":"of an image, which is beside this"}},)"
+    R"("required":["path","size","sha256","encoding"]})";
+
+// The header first, then the file.
+class FileSink final : public OutputSink {
+ public:
+  explicit FileSink(FileText::Window window) : text_(window) {}
+
+  void OnOutput(Stream stream, std::string_view bytes) override {
+    if (stream != Stream::kStdout) return;
+    if (head_.size() < sizeof header_) {
+      const std::string_view part = bytes.substr(0, sizeof header_ - head_.size());
+      head_ += part;
+      bytes.remove_prefix(part.size());
+      if (head_.size() == sizeof header_) std::memcpy(&header_, head_.data(), sizeof header_);
+    }
+    if (!bytes.empty()) text_.Feed(bytes);
+  }
+
+  bool has_header() const {
+    return head_.size() == sizeof header_ && header_.magic == worker::kFileMagic;
+  }
+  const worker::FileHeader& header() const { return header_; }
+  FileText& text() { return text_; }
+
+ private:
+  std::string head_;
+  worker::FileHeader header_;
+  FileText text_;
+};
+
+const char* KindOfMode(std::uint32_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFIFO:
+      return "FIFO";
+    case S_IFSOCK:
+      return "socket";
+    case S_IFCHR:
+    case S_IFBLK:
+      return "device";
+    default:
+      return "no regular file";
+  }
+}
+
+ToolError NotRead(const std::string& path, const Execution& run) {
+  switch (run.failed_errno) {
+    case ENOENT:
+    case ESTALE:
+    case ELOOP:
+    case ENOTDIR:
+      return NotFound("cannot read " + path + ": it was replaced while it was looked for",
+                      "Call again.");
+    default:
+      return FileIo("cannot read " + path + ": " + run.failure);
+  }
+}
+
+std::optional<ToolError> ErrorOfRead(const std::string& path, const Execution& run,
+                                     FileSink& sink) {
+  if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kReadFile) {
+    return NotRead(path, run);
+  }
+  if (auto error = ErrorOf({.what = "read", .argv = {}, .working_dir = ""}, run)) return error;
+  if (!sink.has_header()) return InternalError("read: the worker said nothing of " + path);
+  if (!S_ISREG(sink.header().mode)) {
+    return BinaryFile(path, KindOfMode(sink.header().mode), sink.header().size);
+  }
+  FileText& text = sink.text();
+  text.End();
+  if (text.encoding() != FileText::Encoding::kBinary) return std::nullopt;
+  const bool image = text.kind() && !text.kind()->image.empty();
+  if (!image) return BinaryFile(path, text.kind() ? text.kind()->name : "binary data", text.size());
+  if (text.image().empty()) return FileTooLarge(path, text.size(), FileText::kMaxImageBytes);
+  return std::nullopt;
+}
+
+void WriteWhole(JsonWriter& w, const FileText& text) {
+  w.Field("size", text.size()).Field("sha256", text.sha256());
+  w.Field("encoding", text.EncodingName());
+}
+
+ToolResult RenderImage(const std::string& path, const FileText& text) {
+  ToolResult result;
+  JsonWriter w;
+  w.BeginObject().Field("path", path).Field("mime_type", text.kind()->image);
+  WriteWhole(w, text);
+  result.data = std::move(w.EndObject()).Take();
+  result.images.push_back({std::string(text.kind()->image), ToBase64(text.image())});
+  result.text = fmt::format("{}: {}, {} bytes, sha256 {}\n", path, text.kind()->name, text.size(),
+                            text.sha256());
+  return result;
+}
+
+std::string Numbered(const FileText& text) {
+  std::string content;
+  std::uint64_t number = text.first_line();
+  for (const std::string& line : text.lines()) content += fmt::format("{:6}\t{}\n", number++, line);
+  return content;
+}
+
+ToolResult RenderText(const std::string& path, const FileText& text) {
+  const std::string content = Numbered(text);
+  const std::uint64_t next = text.first_line() + text.lines().size();
+  const bool more = !text.lines().empty() && next <= text.total_lines();
+  JsonWriter w;
+  w.BeginObject().Field("path", path).Field("content", content);
+  w.Field("total_lines", text.total_lines()).Field("offset", text.first_line());
+  if (more) w.Field("next_offset", next);
+  WriteWhole(w, text);
+  ToolResult result;
+  result.data = std::move(w.EndObject()).Take();
+  result.text = fmt::format("{}: ", path);
+  if (text.lines().empty()) {
+    result.text += fmt::format("no line from {} on, it has {}", text.first_line(),
+                               Count(text.total_lines(), "line"));
+  } else {
+    result.text +=
+        fmt::format("lines {} to {} of {}", text.first_line(), next - 1, text.total_lines());
+  }
+  if (more) result.text += fmt::format(", the next begin at offset {}", next);
+  result.text += fmt::format("; {}, sha256 {}\n", text.EncodingName(), text.sha256());
+  result.text += content;
+  if (text.repaired()) {
+    Warn(result, "U+FFFD stands for bytes that are no character of UTF-8 or of the encoding");
+  }
+  return result;
+}
+
+struct Reading {
+  std::string path;  // as results name it
+  std::string rule;  // that allowed it
+  std::optional<ToolError> error;
+};
+
+// The file through `sink`, by a worker of its own.
+Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::PlaceBeneath& place,
+                       CallContext& call) {
+  Reading reading{.path = PrefixOf(work, call, place) + place.name};
+  auto allow = Permit(
+      work, call,
+      {.purpose = policy::Purpose::kReadFile, .path = place.directory.path() + "/" + place.name});
+  if (!allow) {
+    reading.error = std::move(allow.error());
+    co_return reading;
+  }
+  reading.rule = allow->rule();
+  CommandPlan plan{
+      .action = worker::Action::kReadFile, .directory = place.directory, .file = place.name};
+  const RunOptions options{.name = "read",
+                           .sink = &sink,
+                           .cancel = &call.cancel,
+                           .capture = false,
+                           .record = &call.record};
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  const Execution run = co_await task;
+  reading.error = ErrorOfRead(reading.path, run, sink);
+  co_return reading;
+}
+
+// From the end: how many there are is known when all has been read.
+std::uint64_t FromEnd(std::int64_t offset, std::uint64_t total) {
+  const auto back = static_cast<std::uint64_t>(-offset);
+  return back >= total ? 1 : total - back + 1;
+}
+
+std::expected<policy::PlaceBeneath, ToolError> FindFile(const Work& work, const CallContext& call,
+                                                        const std::string& path) {
+  auto place = FindInRoot(work, call, path, "read",
+                          "Pass a file of the project, relative to its root; glob finds names.");
+  if (!place || !place->name.empty()) return place;
+  return std::unexpected(InvalidArgument("the argument 'path' is a directory: " + path,
+                                         "Pass a file; glob lists what is in a directory."));
+}
+
+Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+  const Arguments& arguments = request.arguments();
+  const auto work = StartWorkAt(request, call);
+  if (!work) co_return RefusedCall(work.error());
+  const auto place = FindFile(*work, call, *arguments.String("path"));
+  if (!place) co_return RefusedCall(place.error());
+  std::int64_t offset = arguments.Integer("offset").value_or(1);
+  if (offset < 0) {
+    FileSink all({.limit = 0});
+    Task<Reading> task = ReadInto(all, *work, *place, call);
+    const Reading counted = co_await task;
+    if (counted.error) co_return RefusedCall(*counted.error);
+    offset = static_cast<std::int64_t>(FromEnd(offset, all.text().total_lines()));
+  }
+  FileSink sink({.offset = static_cast<std::uint64_t>(std::max<std::int64_t>(1, offset)),
+                 .limit = static_cast<std::size_t>(arguments.Integer("limit").value_or(0))});
+  Task<Reading> task = ReadInto(sink, *work, *place, call);
+  const Reading reading = co_await task;
+  if (reading.error) co_return RefusedCall(*reading.error);
+  const bool image = sink.text().encoding() == FileText::Encoding::kBinary;
+  ToolResult result =
+      image ? RenderImage(reading.path, sink.text()) : RenderText(reading.path, sink.text());
+  result.decision = reading.rule;
+  co_return result;
+}
+
+}  // namespace
+
+const Tool kRead = {.name = "read",
+                    .title = "Read file",
+                    .description =
+                        "Read a text file: lines with their numbers, at most 2000 of 2000 "
+                        "characters, and the file's sha256. Images are shown; other binary files "
+                        "are refused with what they are.",
+                    .annotations = {.read_only = true, .idempotent = true},
+                    .params = kParams,
+                    .data_schema = kDataSchema,
+                    .run = Run};
+
+}  // namespace pa

@@ -1,0 +1,10 @@
+// read: lines of a text file, or an image, with the file's hash.
+#pragma once
+
+#include "supervisor/tool.h"
+
+namespace pa {
+
+extern const Tool kRead;
+
+}  // namespace pa

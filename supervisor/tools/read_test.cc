@@ -1,0 +1,166 @@
+// read with the real worker, in the real sandbox.
+#include "supervisor/tools/read.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/json_writer.h"
+#include "tests/support/tool_fixture.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ReadTest : public ToolFixture {
+ protected:
+  ToolResult Read(const std::string& path, const std::string& more = "") {
+    JsonWriter w;
+    w.String(path);
+    return Call("read", R"({"path":)" + std::move(w).Take() + more + "}");
+  }
+  std::string Content(const std::string& path, const std::string& more = "") {
+    return Data(Read(path, more)).Find("content")->AsString();
+  }
+};
+
+TEST_F(ReadTest, LinesWithTheirNumbersAndWhatTheFileIs) {
+  Write("src/a.c", "int main() {\n}\n");
+  const ToolResult result = Read("src/a.c");
+  const JsonValue data = Data(result);
+  const std::string sha = "65d7e147196ba67c23435c1ecd610fc557595d294c718ca0b5efcd32bcec006d";
+  EXPECT_EQ(data.Find("path")->AsString(), "src/a.c");
+  EXPECT_EQ(data.Find("content")->AsString(), "     1\tint main() {\n     2\t}\n");
+  EXPECT_EQ(data.Find("total_lines")->AsInteger(), 2);
+  EXPECT_EQ(data.Find("size")->AsInteger(), 15);
+  EXPECT_EQ(data.Find("sha256")->AsString(), sha);
+  EXPECT_EQ(data.Find("encoding")->AsString(), "utf-8");
+  EXPECT_EQ(data.Find("next_offset"), nullptr);
+  EXPECT_EQ(result.text, "src/a.c: lines 1 to 2 of 2; utf-8, sha256 " + sha +
+                             "\n     1\tint main() {\n     2\t}\n");
+}
+
+TEST_F(ReadTest, PagesFollowOneUponTheOther) {
+  std::string text;
+  for (int i = 1; i <= 5; ++i) text += std::to_string(i) + "\n";
+  Write("a", text);
+  const JsonValue first = Data(Read("a", R"(,"limit":2)"));
+  EXPECT_EQ(first.Find("next_offset")->AsInteger(), 3);
+  EXPECT_EQ(Content("a", R"(,"offset":3,"limit":2)"), "     3\t3\n     4\t4\n");
+  EXPECT_EQ(Content("a", R"(,"offset":-1)"), "     5\t5\n");
+  EXPECT_EQ(Content("a", R"(,"offset":-3,"limit":1)"), "     3\t3\n");
+  EXPECT_EQ(Content("a", R"(,"offset":-9,"limit":1)"), "     1\t1\n");
+  EXPECT_EQ(Content("a", R"(,"offset":0,"limit":1)"), "     1\t1\n");
+  const ToolResult beyond = Read("a", R"(,"offset":9)");
+  EXPECT_EQ(Data(beyond).Find("content")->AsString(), "");
+  EXPECT_NE(beyond.text.find("no line from 9 on, it has 5 lines"), std::string::npos);
+  EXPECT_EQ(Code(Read("a", R"(,"offset":-2001)")), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code(Read("a", R"(,"limit":2001)")), "INVALID_ARGUMENT");
+}
+
+TEST_F(ReadTest, AnEmptyFile) {
+  Write("empty", "");
+  const JsonValue data = Data(Read("empty"));
+  EXPECT_EQ(data.Find("content")->AsString(), "");
+  EXPECT_EQ(data.Find("total_lines")->AsInteger(), 0);
+  EXPECT_EQ(data.Find("sha256")->AsString(),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST_F(ReadTest, SymlinksThatStayInside) {
+  Write("dir/file", "x\n");
+  fs::create_symlink("dir/file", project_ / "link");
+  fs::create_directory_symlink("dir", project_ / "other");
+  EXPECT_EQ(Data(Read("link")).Find("path")->AsString(), "dir/file");
+  EXPECT_EQ(Content("other/../dir/file"), "     1\tx\n");
+  EXPECT_EQ(Content((project_ / "link").string()), "     1\tx\n");
+}
+
+TEST_F(ReadTest, NothingOutside) {
+  Write("a", "");
+  testing::WriteText(base_ / "outside/secret", "s\n");
+  fs::create_symlink(base_ / "outside/secret", project_ / "absolute");
+  fs::create_symlink("../outside/secret", project_ / "relative");
+  fs::create_directory_symlink("../outside", project_ / "way");
+  for (const std::string& path :
+       {std::string("absolute"), std::string("relative"), std::string("way/secret"),
+        std::string("../outside/secret"), (base_ / "outside/secret").string(),
+        std::string("/etc/passwd"), std::string("/proc/self/environ")}) {
+    EXPECT_EQ(Code(Read(path)), "INVALID_PATH") << path;
+  }
+}
+
+TEST_F(ReadTest, WhatIsNoTextIsRefusedWithWhatItIs) {
+  Write("bytes", std::string("a\0b", 3));
+  ASSERT_EQ(mkfifo((project_ / "fifo").c_str(), 0600), 0);
+  for (const auto& [path, kind] :
+       {std::pair<const char*, const char*>{"bytes", "binary data"}, {"fifo", "FIFO"}}) {
+    const ToolResult result = Read(path);
+    EXPECT_EQ(Code(result), "BINARY_FILE") << path;
+    EXPECT_EQ(ParseJson(result.error->details)->Find("kind")->AsString(), kind);
+    EXPECT_NE(ParseJson(result.error->details)->Find("size"), nullptr);
+  }
+  fs::create_directory(project_ / "dir");
+  for (const char* path : {"dir", ".", ""}) EXPECT_EQ(Code(Read(path)), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code(Read("none")), "NOT_FOUND");
+  EXPECT_EQ(Code(Read("bytes/none")), "NOT_FOUND");
+}
+
+TEST_F(ReadTest, ImagesAreShown) {
+  const std::string png("\x89PNG\r\n\x1a\n\0\0\0\x0d", 12);
+  Write("i.png", png);
+  const ToolResult result = Read("i.png");
+  EXPECT_EQ(Data(result).Find("mime_type")->AsString(), "image/png");
+  ASSERT_EQ(result.images.size(), 1u);
+  EXPECT_EQ(result.images[0].mime_type, "image/png");
+  EXPECT_EQ(result.images[0].base64, "iVBORw0KGgoAAAAN");
+  Write("large.png", png + std::string(5 << 20, 'x'));
+  EXPECT_EQ(Code(Read("large.png")), "FILE_TOO_LARGE");
+}
+
+TEST_F(ReadTest, WhatTheSystemRefusesIsSaidInItsWords) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  Write("closed", "x");
+  chmod((project_ / "closed").c_str(), 0);
+  const ToolResult result = Read("closed");
+  EXPECT_EQ(Code(result), "FILE_IO");
+  EXPECT_NE(result.error->message.find("EACCES"), std::string::npos) << result.error->message;
+}
+
+TEST_F(ReadTest, ARuleOfThePolicyRefusesIt) {
+  Write("a", "x\n");
+  policy_->permissions.push_back(
+      {.tool = "read", .allow = false, .reason = "no reading", .where = "policy"});
+  EXPECT_EQ(Code(Read("a")), "POLICY_DENIED");
+  policy_->permissions.clear();
+  EXPECT_EQ(Content("a"), "     1\tx\n");
+}
+
+TEST_F(ReadTest, RulesByPathHoldWhereverASymlinkStands) {
+  Write("secrets/key", "x\n");
+  Write("a", "x\n");
+  fs::create_symlink("secrets/key", project_ / "innocent");
+  policy_->permissions.push_back(
+      {.tool = "*", .path = "secrets", .allow = false, .reason = "no", .where = "policy"});
+  for (const char* path : {"secrets/key", "innocent", "./secrets/../secrets/key"}) {
+    EXPECT_EQ(Code(Read(path)), "POLICY_DENIED") << path;
+  }
+  EXPECT_EQ(Content("a"), "     1\tx\n");
+}
+
+// A line in the middle of 50 MB, of which nothing but that is kept.
+TEST_F(ReadTest, ALineOfALargeFile) {
+  std::string text;
+  for (int i = 1; i <= 1'000'000; ++i) text += "a line of a file that is large, or would be one\n";
+  Write("large", text);
+  const JsonValue data = Data(Read("large", R"(,"offset":500000,"limit":1)"));
+  EXPECT_EQ(data.Find("content")->AsString(),
+            "500000\ta line of a file that is large, or would be one\n");
+  EXPECT_EQ(data.Find("total_lines")->AsInteger(), 1'000'000);
+}
+
+}  // namespace
+}  // namespace pa

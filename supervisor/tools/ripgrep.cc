@@ -1,0 +1,197 @@
+#include "supervisor/tools/ripgrep.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "policy/path.h"
+#include "policy/rules.h"
+#include "supervisor/tools/render.h"
+
+namespace pa {
+namespace {
+
+std::vector<std::string> Argv(const SearchPlace& place, RipgrepOrder order) {
+  // Nobody's configuration, no complaints about single files, the ignore files of the project alone and
+  // also where there is no repository.
+  std::vector<std::string> argv = {"rg",
+                                   "--no-config",
+                                   "--no-messages",
+                                   "--color=never",
+                                   "--no-ignore-global",
+                                   "--no-require-git"};
+  const bool one_file = !place.file.empty();  // who names a file means it
+  if (order.include_hidden || one_file) argv.emplace_back("--hidden");
+  if (order.include_ignored || one_file) argv.emplace_back("--no-ignore");
+  std::ranges::move(order.options, std::back_inserter(argv));
+  if (one_file) {
+    // By a glob and not as an argument: ripgrep follows a symlink that it is told of.
+    argv.insert(argv.end(), {"--max-depth=1", "--glob=/" + EscapeGlob(place.file)});
+  } else {
+    // The last glob that matches counts. A file of a type (ApplyGlob) is shown although it is hidden.
+    argv.emplace_back(order.include_hidden ? "--glob=!.git" : "--glob=!.*");
+  }
+  return argv;
+}
+
+// 1: nothing was found. If something went wrong with one file, that is not said (--no-messages).
+constexpr int kSomethingWrong = 2;
+
+std::optional<ToolError> ErrorOfRun(const Execution& run, const RecordSink& sink) {
+  const bool done = run.outcome == Outcome::kExited && run.exit_code <= kSomethingWrong;
+  if (!done) return ErrorOf({.what = "the search", .argv = {}, .working_dir = ""}, run);
+  if (run.exit_code < kSomethingWrong || sink.complaints().empty()) return std::nullopt;
+  std::string words = sink.complaints();
+  while (words.ends_with('\n')) words.pop_back();
+  return InvalidArgument(
+      "ripgrep refuses the pattern: " + words,
+      "Mend the pattern: it is a regular expression of ripgrep's (no "
+      "look-around, no back-references), or with `literal` plain text; a glob is "
+      "as in .gitignore. To match across lines set `multiline`.");
+}
+
+}  // namespace
+
+std::expected<SearchPlace, ToolError> FindPlace(const Work& work, const CallContext& call,
+                                                const std::string* path) {
+  auto found = FindInRoot(work, call, path == nullptr ? "" : *path, "search",
+                          "Pass a directory or file of the project, relative to its root, or leave "
+                          "path out to search all of it.");
+  if (!found) return std::unexpected(std::move(found.error()));
+  std::string prefix = PrefixOf(work, call, *found);
+  return SearchPlace{std::move(found->directory), std::move(found->name), std::move(prefix)};
+}
+
+void NameSink::OnRecord(std::string_view record, std::size_t /*which*/) {
+  bytes_ += record.size() + sizeof(std::string);
+  if (!full()) names_.insert(prefix_ + std::string(record));
+}
+
+void RecordSink::OnOutput(Stream stream, std::string_view bytes) {
+  if (stream == Stream::kStdout) return Feed(bytes);
+  complaints_.append(bytes.substr(0, kMaxComplaints - complaints_.size()));
+}
+
+void RecordSink::Feed(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find(delimiters_[which_]);
+    const std::string_view part = bytes.substr(0, end);
+    too_long_ = too_long_ || partial_.size() + part.size() > kMaxRecord;
+    if (too_long_) partial_.clear();
+    if (!too_long_) partial_ += part;
+    if (end == std::string_view::npos) return;
+    if (!too_long_) OnRecord(partial_, which_);
+    if (too_long_) ++dropped_;
+    too_long_ = false;
+    partial_.clear();
+    which_ = (which_ + 1) % delimiters_.size();
+    bytes.remove_prefix(end + 1);
+  }
+}
+
+Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepOrder order,
+                            RecordSink& sink, CallContext& call) {
+  RipgrepRun result;
+  const std::string where = place.directory.path() + (place.file.empty() ? "" : "/" + place.file);
+  auto allow = Permit(work, call, {.purpose = policy::Purpose::kInspect, .path = where});
+  if (!allow) {
+    result.error = std::move(allow.error());
+    co_return result;
+  }
+  auto rg = Require("rg", work, call);
+  if (!rg) {
+    result.error = std::move(rg.error());
+    co_return result;
+  }
+  result.decision = allow->rule();
+  const RunOptions options{.name = "rg",
+                           .sink = &sink,
+                           .cancel = &call.cancel,
+                           .capture = false,
+                           .delivery = Delivery::kInBulk,
+                           .record = &call.record};
+  CommandPlan plan{.executable = std::move(*rg),
+                   .argv = Argv(place, std::move(order)),
+                   .env = WorkEnvironment(call),
+                   .directory = place.directory};
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  const Execution run = co_await task;
+  result.error = ErrorOfRun(run, sink);
+  result.incomplete = !result.error && run.exit_code == kSomethingWrong;
+  co_return result;
+}
+
+Task<GlobbedSearch> ApplyGlob(const Work& work, const SearchPlace& place, const GlobPlan& glob,
+                              RipgrepOrder order, CallContext& call) {
+  GlobbedSearch search;
+  order.include_hidden = order.include_hidden || glob.hidden;
+  Result<policy::PlaceBeneath> found = policy::FindBeneath(place.directory, glob.directory);
+  if (!found || !found->name.empty()) co_return search;
+  if (!glob.exact.empty()) {
+    search.among = std::make_unique<NameSink>(place.prefix);
+    const RipgrepOrder names{.options = {"--files", "--null", "--glob=" + glob.exact},
+                             .include_hidden = order.include_hidden,
+                             .include_ignored = order.include_ignored};
+    Task<RipgrepRun> task = RunRipgrep(work, place, names, *search.among, call);
+    RipgrepRun run = co_await task;
+    search.error = std::move(run.error);
+    if (!search.error && search.among->full()) {
+      search.error = InvalidArgument("the glob names too many files: " + glob.exact,
+                                     "Use a narrower glob, or path.");
+    }
+  }
+  order.options.insert(order.options.end(), {"--type-add=pa:" + glob.name, "--type=pa"});
+  if (glob.shallow) order.options.emplace_back("--max-depth=1");
+  search.order = std::move(order);
+  const std::string prefix = found->relative.empty() ? "" : found->relative + "/";
+  search.place = SearchPlace{std::move(found->directory), "", place.prefix + prefix};
+  co_return search;
+}
+
+Task<RipgrepRun> RunGlobbed(const Work& work, GlobbedSearch search, RecordSink& sink,
+                            CallContext& call) {
+  RipgrepRun run;
+  run.error = std::move(search.error);
+  if (run.error) co_return run;
+  if (search.place) {
+    Task<RipgrepRun> task = RunRipgrep(work, *search.place, std::move(search.order), sink, call);
+    run = co_await task;
+    co_return run;
+  }
+  // Who may not search is not told either that there would be nothing to find.
+  auto allow =
+      Permit(work, call, {.purpose = policy::Purpose::kInspect, .path = work.directory.path()});
+  if (!allow) run.error = std::move(allow.error());
+  co_return run;
+}
+
+HiddenFiles::HiddenFiles(const Work& work, const CallContext& call)
+    : policy_(call.policy), tool_(work.tool->name), root_(work.directory.path()) {
+  any_ = std::ranges::any_of(policy_->permissions, [&](const policy::Rule& rule) {
+    return !rule.path.empty() && (rule.tool == "*" || rule.tool == tool_);
+  });
+}
+
+bool HiddenFiles::Hides(const std::string& name) {
+  if (!any_) return false;
+  const std::string absolute = name.starts_with('/') ? name : policy_->roots.front() + "/" + name;
+  const bool hidden =
+      policy::RefusingRule(policy_->permissions, {.tool = tool_,
+                                                  .path = policy::RelativeTo(root_, absolute),
+                                                  .absolute = absolute}) != nullptr;
+  hidden_ += hidden ? 1 : 0;
+  return hidden;
+}
+
+void WarnOfGaps(const RipgrepRun& run, const RecordSink& sink, const HiddenFiles& hidden,
+                ToolResult& result) {
+  if (hidden.hidden() > 0) {
+    Warn(result, "files that a rule of the policy keeps from this tool are left out");
+  }
+  if (run.incomplete) Warn(result, "some files or directories could not be read");
+  if (sink.dropped() > 0) {
+    Warn(result, Count(sink.dropped(), "line") + " longer than 1 MiB left out");
+  }
+}
+
+}  // namespace pa

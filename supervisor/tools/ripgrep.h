@@ -1,0 +1,122 @@
+// Running ripgrep, for the tools that search: where, how, and what its complaints mean.
+//
+//   auto place = FindPlace(*work, call, arguments.String("path"));
+//   Task<RipgrepRun> task = RunRipgrep(*work, *place, {.options = {"--files"}}, sink, call);
+//
+// It runs like any command that only looks: in the sandbox, the project read-only, without a network. What it
+// prints is the project's doing, hence hostile.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "supervisor/tools/glob_plan.h"
+#include "supervisor/tools/work.h"
+
+namespace pa {
+
+struct SearchPlace {
+  policy::WorkingDirectory directory;
+  std::string file;    // the only one to look into, in that directory; "" = all
+  std::string prefix;  // before the names that ripgrep prints, to have them from the root: `src/`
+};
+
+// FindInRoot; a null `path` is the root.
+std::expected<SearchPlace, ToolError> FindPlace(const Work& work, const CallContext& call,
+                                                const std::string* path);
+
+// Takes a record at a time; what is longer than kMaxRecord is left out and counted.
+class RecordSink : public OutputSink {
+ public:
+  static constexpr std::size_t kMaxRecord = 1U << 20;
+
+  // Records end with the first of these, the next with the next, and so on around.
+  explicit RecordSink(std::string delimiters) : delimiters_(std::move(delimiters)) {}
+  void OnOutput(Stream stream, std::string_view bytes) final;
+  const std::string& complaints() const { return complaints_; }
+  std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  static constexpr std::size_t kMaxComplaints = 8192;
+  // `which`: of the delimiters that ended it.
+  virtual void OnRecord(std::string_view record, std::size_t which) = 0;
+  void Feed(std::string_view bytes);
+
+  std::string delimiters_;
+  std::size_t which_ = 0;
+  std::string partial_;
+  bool too_long_ = false;
+  std::uint64_t dropped_ = 0;
+  std::string complaints_;
+};
+
+// Names that end with a NUL, as far as anybody wants so many.
+class NameSink final : public RecordSink {
+ public:
+  explicit NameSink(std::string prefix)
+      : RecordSink(std::string(1, '\0')), prefix_(std::move(prefix)) {}
+  bool Has(const std::string& name) const { return names_.contains(name); }
+  bool full() const { return bytes_ > kMaxBytes; }
+
+ private:
+  static constexpr std::size_t kMaxBytes = 8U << 20;
+  void OnRecord(std::string_view record, std::size_t which) override;
+
+  std::string prefix_;
+  std::unordered_set<std::string> names_;
+  std::size_t bytes_ = 0;
+};
+
+// Files that a rule by path keeps from the tool. ripgrep finds them, and nobody is told what.
+class HiddenFiles {
+ public:
+  HiddenFiles(const Work& work, const CallContext& call);
+  bool Hides(const std::string& name);  // as results name it; to be asked once for each file
+  std::uint64_t hidden() const { return hidden_; }
+
+ private:
+  policy::PolicyPtr policy_;
+  std::string tool_;
+  std::string root_;
+  bool any_ = false;
+  std::uint64_t hidden_ = 0;
+};
+
+struct RipgrepRun {
+  std::optional<ToolError> error;  // a bad pattern is INVALID_ARGUMENT, with ripgrep's own words
+  std::string decision;            // the rule that allowed it
+  bool incomplete = false;         // something could not be read, and is left out
+};
+
+struct RipgrepOrder {
+  std::vector<std::string> options;  // without those that every run has
+  bool include_hidden = false;
+  bool include_ignored = false;
+};
+
+// What a glob (supervisor/tools/glob_plan.h) makes of a search.
+struct GlobbedSearch {
+  std::optional<SearchPlace> place;  // nothing: there is no such directory, so nothing to find
+  RipgrepOrder order;
+  std::unique_ptr<NameSink> among;  // what else has to hold what is found; null = nothing
+  std::optional<ToolError> error;
+};
+// `order`: what is looked for, without the glob.
+Task<GlobbedSearch> ApplyGlob(const Work& work, const SearchPlace& place, const GlobPlan& glob,
+                              RipgrepOrder order, CallContext& call);
+
+Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepOrder order,
+                            RecordSink& sink, CallContext& call);
+
+// Nothing to run is nothing found, to whom the policy allows to search.
+Task<RipgrepRun> RunGlobbed(const Work& work, GlobbedSearch search, RecordSink& sink,
+                            CallContext& call);
+// What of the project is not in a result.
+void WarnOfGaps(const RipgrepRun& run, const RecordSink& sink, const HiddenFiles& hidden,
+                ToolResult& result);
+
+}  // namespace pa

@@ -1,0 +1,15 @@
+// RunBuild: a command with the rights of a build, from the project's cache to its result.
+//
+//   Task<ToolResult> task = RunBuild(std::move(plan), std::move(*allow), report, work, call);
+#pragma once
+
+#include "supervisor/tools/render.h"
+#include "supervisor/tools/work.h"
+
+namespace pa {
+
+// `allow`: of Purpose::kBuild.
+Task<ToolResult> RunBuild(CommandPlan plan, policy::Allow allow, CommandReport report,
+                          const Work& work, CallContext& call);
+
+}  // namespace pa

@@ -1,0 +1,28 @@
+// Arguments that the searching tools share, so that they read the same everywhere.
+#pragma once
+
+#include "supervisor/param_spec.h"
+
+namespace pa {
+
+inline constexpr Param kSearchPathParam = {
+    .name = "path",
+    .kind = ParamKind::kString,
+    .description = "Where to look, relative to the project root. Default: the root."};
+
+inline constexpr Param kIncludeIgnoredParam = {.name = "include_ignored",
+                                               .kind = ParamKind::kBoolean,
+                                               .description = "Also what .gitignore excludes."};
+
+inline constexpr Param kIncludeHiddenParam = {
+    .name = "include_hidden",
+    .kind = ParamKind::kBoolean,
+    .description = "Also names that begin with a dot, but for .git."};
+
+inline constexpr Param kOffsetParam = {.name = "offset",
+                                       .kind = ParamKind::kInteger,
+                                       .description = "How many to skip; next_offset of a result.",
+                                       .maximum = 1'000'000,
+                                       .default_integer = 0};
+
+}  // namespace pa

@@ -1,0 +1,296 @@
+// What a security team reads: real servers, the lines that they leave, and what happens when they cannot.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMakefile = R"(.PHONY: hello fail slow theft
+hello:
+	@echo hello
+fail:
+	@exit 3
+slow:
+	@sleep 30
+theft:
+	@cat $(OUTSIDE)/secret
+)";
+
+class Audit : public ::testing::Test {
+ protected:
+  fs::path Log() const {
+    return project_.home() / ".local/state/project-actions/audit/audit.jsonl";
+  }
+  std::vector<Json> Lines() const {
+    std::vector<Json> lines;
+    std::ifstream file(Log());
+    for (std::string line; std::getline(file, line);) lines.push_back(Json::parse(line));
+    return lines;
+  }
+  void Policy(const std::string& text) {
+    WriteText(project_.home() / ".config/project-actions/policy.yaml", "version: 1\n" + text);
+  }
+  ProgramResult Verify(std::vector<std::string> arguments = {}) {
+    arguments.insert(arguments.begin(), {BuiltProgram("PA_SERVER"), "audit", "verify"});
+    return RunProgram({.command = std::move(arguments),
+                       .environment = {"HOME=" + project_.home().string()},
+                       .directory = project_.root()});
+  }
+
+  Project project_{kMakefile};
+};
+
+TEST_F(Audit, ACallLeavesItsBeginAndItsEnd) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json result = client.CallTool("make", {{"target", "hello"}});
+  ASSERT_TRUE(result["success"]) << result;
+  const std::vector<Json> lines = Lines();
+  ASSERT_EQ(lines.size(), 2u);
+  for (const Json& line : lines) {
+    EXPECT_EQ(line["class_uid"], 6003);
+    EXPECT_EQ(line["type_uid"], 600399);
+    EXPECT_EQ(line["api"]["operation"], "make");
+    EXPECT_EQ(line["api"]["request"]["data"]["target"], "hello");
+    EXPECT_EQ(line["metadata"]["correlation_uid"], result["meta"]["audit_id"]);
+    EXPECT_EQ(line["actor"]["user"]["uid"], std::to_string(geteuid()));
+    EXPECT_EQ(line["src_endpoint"]["name"], "stdio");
+  }
+  EXPECT_EQ(lines[0]["status_id"], 0);
+  const Json& end = lines[1];
+  EXPECT_EQ(end["status_id"], 1);
+  EXPECT_EQ(end["action_id"], 1);
+  EXPECT_EQ(end["unmapped"]["working_dir"], project_.root().string());
+  EXPECT_GT(end["unmapped"]["sandbox"]["landlock_abi"], 0);
+  const Json& commands = end["unmapped"]["commands"];
+  ASSERT_FALSE(commands.empty());
+  EXPECT_EQ(commands.back()["argv"], Json({"make", "--", "hello"}));
+  EXPECT_EQ(commands.back()["outcome"], "exited");
+  EXPECT_EQ(commands.back()["exit_code"], 0);
+  EXPECT_EQ(commands.back()["output_bytes"], 6);
+}
+
+TEST_F(Audit, WhatIsRefusedOrFailsIsRecordedToo) {
+  Policy("permissions: [{tool: make, target: slow, decision: deny, reason: no}]\nnetwork: full\n");
+  McpClient client(project_.Server());
+  client.Initialize();
+  client.CallTool("make", {{"target", "fail"}});
+  client.CallTool("make", {{"target", "slow"}});
+  client.CallTool("make", {{"target", 7}});
+  client.CallTool("make", {{"target", "none"}});
+  client.Request("tools/call", {{"name", "nonsense"}, {"arguments", {{"password", "abc"}}}});
+  std::vector<Json> ends;
+  for (const Json& line : Lines()) {
+    if (line["unmapped"]["phase"] == "end") ends.push_back(line);
+  }
+  ASSERT_EQ(ends.size(), 5u);
+  EXPECT_EQ(ends[0]["status_code"], "COMMAND_FAILED");
+  EXPECT_EQ(ends[0]["unmapped"]["decision"]["relaxations"][0]["name"], "full_network");
+  EXPECT_EQ(ends[1]["status_code"], "POLICY_DENIED");
+  EXPECT_EQ(ends[1]["action_id"], 2);
+  EXPECT_EQ(ends[1]["severity_id"], 3);
+  EXPECT_TRUE(ends[1]["unmapped"]["commands"].empty());
+  EXPECT_EQ(ends[2]["status_code"], "INVALID_ARGUMENT");
+  EXPECT_EQ(ends[3]["status_code"], "INVALID_TARGET");
+  EXPECT_EQ(ends[4]["api"]["operation"], "nonsense");
+  EXPECT_EQ(Verify().exit_code, 0);
+}
+
+TEST_F(Audit, WhatCannotBeRecordedDoesNotRun) {
+  fs::create_directories(Log());  // a directory stands where the file should
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json result = client.CallTool("make", {{"target", "hello"}});
+  EXPECT_FALSE(result["success"]);
+  EXPECT_EQ(result["error"]["code"], "INTERNAL");
+  EXPECT_EQ(result.dump().find(Log().string()), std::string::npos) << result;
+  EXPECT_FALSE(result.contains("data"));
+  fs::remove(Log());
+  EXPECT_TRUE(client.CallTool("make", {{"target", "hello"}})["success"]);
+}
+
+TEST_F(Audit, NothingIsRecordedWhereThePolicySaysSo) {
+  Policy("audit: {to: none}\n");
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json result = client.CallTool("make", {{"target", "hello"}});
+  EXPECT_TRUE(result["success"]);
+  EXPECT_FALSE(result["meta"].contains("audit_id"));
+  EXPECT_FALSE(fs::exists(Log()));
+}
+
+TEST_F(Audit, OnTheDiskBeforeTheCallGoesOn) {
+  Policy("audit: {sync: true}\n");
+  McpClient client(project_.Server());
+  client.Initialize();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(client.CallTool("make", {{"target", "hello"}})["success"]);
+  }
+  EXPECT_EQ(Lines().size(), 10u);
+  EXPECT_EQ(Verify().exit_code, 0);
+}
+
+TEST_F(Audit, AServerThatIsKilledLeavesTheBegin) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  client.StartTool("make", {{"target", "slow"}});
+  ASSERT_TRUE(Eventually([&] { return Lines().size() == 1; }));
+  kill(client.pid(), SIGKILL);
+  ASSERT_TRUE(client.WaitForExit());
+  ASSERT_EQ(Lines().size(), 1u);
+  EXPECT_EQ(Lines()[0]["unmapped"]["phase"], "begin");
+}
+
+TEST_F(Audit, TamperingShows) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  for (int i = 0; i < 3; ++i) client.CallTool("make", {{"target", "hello"}});
+  const ProgramResult whole = Verify();
+  EXPECT_EQ(whole.exit_code, 0);
+  EXPECT_NE(whole.output.find("6 lines, no gap"), std::string::npos) << whole.output;
+  std::vector<std::string> lines;
+  {
+    std::ifstream file(Log());
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+  }
+  lines.erase(lines.begin() + 2);
+  {
+    std::ofstream file(Log());
+    for (const std::string& line : lines) file << line << '\n';
+  }
+  const ProgramResult cut = Verify({Log().string()});
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_NE(cut.output.find("audit.jsonl:3: "), std::string::npos) << cut.output;
+  EXPECT_EQ(Verify({(project_.home() / "none").string()}).exit_code, 2);
+}
+
+TEST_F(Audit, TwoServersKeepOneChain) {
+  McpClient one(project_.Server());
+  McpClient other(project_.Server());
+  one.Initialize();
+  other.Initialize();
+  for (int i = 0; i < 5; ++i) {
+    const int first = one.StartTool("make", {{"target", "hello"}});
+    const int second = other.StartTool("make", {{"target", "hello"}});
+    ASSERT_FALSE(one.Await(first).is_null());
+    ASSERT_FALSE(other.Await(second).is_null());
+  }
+  EXPECT_EQ(Lines().size(), 20u);
+  EXPECT_EQ(Verify().exit_code, 0);
+  EXPECT_NE(Lines().front()["actor"]["session"]["uid"], "");
+}
+
+// Where the home is the project, as in many a container.
+class AuditInTheProject : public Audit {
+ protected:
+  fs::path State() const { return project_.root() / ".local/state"; }
+  std::string Log() const { return ReadText(State() / "project-actions/audit/audit.jsonl"); }
+  Json Run(const std::string& policy, const std::string& script) {
+    WriteText(project_.root() / ".config/project-actions/policy.yaml", "version: 1\n" + policy);
+    WriteText(project_.root() / "Makefile", ".PHONY: t\nt:\n\t@" + script + "\n");
+    ServerOptions options = project_.Server();
+    options.home = project_.root();
+    McpClient client(options);
+    client.Initialize();
+    return client.CallTool("make", {{"target", "t"}});
+  }
+};
+
+TEST_F(AuditInTheProject, WithNamespacesItIsSealed) {
+  const std::string require = "namespaces: require\n";
+  if (!Run(require + "audit: {to: none}\n", "true")["success"]) {
+    GTEST_SKIP() << "no namespaces are granted here";
+  }
+  Json mine = Run(require, "echo mine >.local/state/mine && cat .local/state/mine");
+  EXPECT_EQ(mine["data"]["stdout"], "mine\n") << mine;
+  for (const std::string script :
+       {"cat .local/state/project-actions/audit/audit.jsonl",
+        "echo x >>.local/state/project-actions/audit/audit.jsonl",
+        "echo x >.local/state/project-actions/audit/audit.jsonl.1", "mv .local gone",
+        "mv .local/state/project-actions/audit gone", "rm -r .local/state/project-actions/audit"}) {
+    const std::string before = Log();
+    Json refused = Run(require, script);
+    EXPECT_EQ(refused["error"]["code"], "COMMAND_FAILED") << script << refused;
+    EXPECT_TRUE(Log().starts_with(before)) << script;
+    EXPECT_TRUE(refused["meta"].value("warnings", Json::array()).empty()) << refused;
+  }
+  const ProgramResult verify =
+      RunProgram({.command = {BuiltProgram("PA_SERVER"), "audit", "verify"},
+                  .environment = {"HOME=" + project_.root().string()},
+                  .directory = project_.root()});
+  EXPECT_NE(verify.output.find(" 14 lines, no gap"), std::string::npos) << verify.output;
+}
+
+// Whoever can open it, if only to read, can hold its lock.
+TEST_F(AuditInTheProject, WithNamespacesNobodySeesIt) {
+  const auto files = [&](const std::string& namespaces) {
+    WriteText(project_.root() / ".config/project-actions/policy.yaml",
+              "version: 1\nnamespaces: " + namespaces + "\n");
+    WriteText(project_.root() / "Makefile",
+              ".PHONY: $(words $(wildcard .local/state/project-actions/audit/*))-files\n");
+    ServerOptions options = project_.Server();
+    options.home = project_.root();
+    McpClient client(options);
+    client.Initialize();
+    return client.CallTool("make_targets", Json::object());
+  };
+  const Json seen = files("off");
+  EXPECT_NE(seen["data"].dump().find("1-files"), std::string::npos) << seen;
+  const Json hidden = files("require");
+  if (hidden.contains("error")) {
+    ASSERT_EQ(hidden["error"]["code"], "SANDBOX_UNAVAILABLE") << hidden;
+    GTEST_SKIP() << "no namespaces are granted here";
+  }
+  EXPECT_NE(hidden["data"].dump().find("0-files"), std::string::npos) << hidden;
+}
+
+TEST_F(AuditInTheProject, WithoutNamespacesNothingRuns) {
+  Json refused = Run("namespaces: off\n", "touch ran");
+  EXPECT_EQ(refused["error"]["code"], "SANDBOX_UNAVAILABLE") << refused;
+  EXPECT_NE(refused.dump().find("set audit.path to a file that lies elsewhere"), std::string::npos);
+  EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+  const std::string elsewhere = (project_.outside() / "log/audit.jsonl").string();
+  Json allowed = Run("namespaces: off\naudit: {path: " + elsewhere + "}\n", "touch ran");
+  EXPECT_TRUE(allowed["success"]) << allowed;
+  EXPECT_TRUE(fs::exists(project_.root() / "ran"));
+}
+
+TEST_F(AuditInTheProject, NoSearchBeginsInIt) {
+  WriteText(project_.root() / "src/a", "needle\n");
+  const auto search = [&](const std::string& path) {
+    ServerOptions options = project_.Server();
+    options.home = project_.root();
+    McpClient client(options);
+    client.Initialize();
+    return client.CallTool("grep", {{"pattern", "needle"}, {"path", path}});
+  };
+  EXPECT_EQ(search("src")["data"]["files"], Json({"src/a"}));
+  for (const std::string path :
+       {".local/state/project-actions/audit", ".local/state/project-actions/audit/audit.jsonl"}) {
+    const Json refused = search(path);
+    EXPECT_EQ(refused["error"]["code"], "NOT_FOUND") << refused;
+    EXPECT_NE(refused["error"]["message"].dump().find("the audit log lies there"),
+              std::string::npos);
+  }
+  const Json around = search(".local");
+  EXPECT_TRUE(around["success"]) << around;
+}
+
+TEST_F(AuditInTheProject, ItsDirectoryIsNoWorkingDirectory) {
+  Json refused = Run("audit: {path: " + (project_.root() / "audit.jsonl").string() + "}\n", "true");
+  EXPECT_EQ(refused["error"]["code"], "INVALID_DIRECTORY") << refused;
+  EXPECT_NE(refused.dump().find("a directory of its own"), std::string::npos) << refused;
+}
+
+}  // namespace
+}  // namespace pa::testing
