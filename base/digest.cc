@@ -2,7 +2,9 @@
 
 #include <nettle/sha2.h>
 
+#include <charconv>
 #include <string>
+#include <system_error>
 
 namespace pa {
 
@@ -41,6 +43,17 @@ std::string Hex(const Digest& digest) {
     hex += kDigits[byte & 15];
   }
   return hex;
+}
+
+std::optional<Digest> FromHex(std::string_view hex) {
+  Digest digest{};
+  if (hex.size() != 2 * digest.size()) return std::nullopt;
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    const char* end = hex.data() + 2 * i + 2;
+    const auto [last, error] = std::from_chars(end - 2, end, digest[i], 16);
+    if (error != std::errc() || last != end) return std::nullopt;
+  }
+  return digest;
 }
 
 }  // namespace pa

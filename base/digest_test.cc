@@ -31,5 +31,19 @@ TEST(Digest, AStateCanBeMoved) {
   EXPECT_EQ(second.Finish(), Sha256Of("abc"));
 }
 
+TEST(DigestTest, ReadsWhatItWrites) {
+  const Digest digest = Sha256Of("abc");
+  EXPECT_EQ(FromHex(Hex(digest)), digest);
+  std::string upper = Hex(digest);
+  for (char& c : upper) c = static_cast<char>(std::toupper(c));
+  EXPECT_EQ(FromHex(upper), digest);
+  const std::string hex = Hex(digest);
+  for (const std::string& bad :
+       {std::string(), hex.substr(1), hex + "0", "x" + hex.substr(1), hex.substr(0, 63) + " ",
+        "-" + hex.substr(1), "0x" + hex.substr(2)}) {
+    EXPECT_FALSE(FromHex(bad)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace pa

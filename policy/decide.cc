@@ -55,6 +55,7 @@ const sandbox::SeccompProgram& ProgramFor(const Programs& programs,
                                           const sandbox::Confinement& confinement) {
   if (confinement.seccomp == sandbox::SeccompProfile::kInspect) return programs.inspect;
   if (confinement.seccomp == sandbox::SeccompProfile::kFiles) return programs.files;
+  if (confinement.seccomp == sandbox::SeccompProfile::kFileChanges) return programs.changes;
   return confinement.network == sandbox::Network::kNone ? programs.no_network : programs.build;
 }
 
@@ -74,8 +75,10 @@ Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::
     allow.confinement_.seccomp = sandbox::SeccompProfile::kInspect;
   }
   // No program runs that namespaces could keep anything from, and nobody is started who could be counted.
-  if (request.purpose == Purpose::kReadFile) {
-    allow.confinement_.seccomp = sandbox::SeccompProfile::kFiles;
+  if (request.purpose == Purpose::kReadFile || request.purpose == Purpose::kWriteFile) {
+    allow.confinement_.seccomp = request.purpose == Purpose::kReadFile
+                                     ? sandbox::SeccompProfile::kFiles
+                                     : sandbox::SeccompProfile::kFileChanges;
     allow.confinement_.namespaces = sandbox::Namespaces::kOff;
     allow.limits_.processes = 0;
   }

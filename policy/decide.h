@@ -24,8 +24,8 @@ enum class Purpose {
   kBuild,    // project read-write: make TARGET
   kGit,      // project and repository read-write, no network; EXECUTE only for git when hooks: skip
   kGitIdentity,  // reads the user's git configuration files, nothing of the project
-  kCreateFile,   // project read-write, no network
   kReadFile,     // project read-only; nothing is executed
+  kWriteFile,    // project read-write; nothing is executed
 };
 
 struct ActionRequest {

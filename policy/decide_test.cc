@@ -142,12 +142,13 @@ TEST_F(DecideTest, OnlyBuildsHaveTheNetwork) {
   EXPECT_EQ(allow.confinement().network, sandbox::Network::kFull);
   EXPECT_EQ(allow.seccomp(), policy_->programs.build);
   for (const Purpose purpose :
-       {Purpose::kInspect, Purpose::kGit, Purpose::kGitIdentity, Purpose::kCreateFile}) {
+       {Purpose::kInspect, Purpose::kGit, Purpose::kGitIdentity, Purpose::kWriteFile}) {
     request.purpose = purpose;
     allow = Allowed(request);
     EXPECT_EQ(allow.confinement().network, sandbox::Network::kNone);
-    EXPECT_EQ(allow.seccomp(), purpose == Purpose::kInspect ? policy_->programs.inspect
-                                                            : policy_->programs.no_network);
+    EXPECT_EQ(allow.seccomp(), purpose == Purpose::kInspect     ? policy_->programs.inspect
+                               : purpose == Purpose::kWriteFile ? policy_->programs.changes
+                                                                : policy_->programs.no_network);
   }
 }
 
@@ -183,6 +184,17 @@ TEST_F(DecideTest, WhoReadsAFileMayDoNothingElse) {
   EXPECT_EQ(allow.confinement().network, sandbox::Network::kNone);
   EXPECT_EQ(allow.confinement().namespaces, sandbox::Namespaces::kOff);
   EXPECT_EQ(allow.limits().processes, 0u) << "nobody is started who could be counted";
+}
+
+TEST_F(DecideTest, WhoWritesAFileMayDoLittleMore) {
+  User("namespaces: require\ntools: {enable: [write]}");
+  ActionRequest request = Call("write");
+  request.purpose = Purpose::kWriteFile;
+  const Allow allow = Allowed(request);
+  EXPECT_EQ(allow.seccomp(), policy_->programs.changes);
+  EXPECT_NE(*policy_->programs.changes, *policy_->programs.files);
+  EXPECT_EQ(allow.confinement().namespaces, sandbox::Namespaces::kOff);
+  EXPECT_EQ(allow.limits().processes, 0u);
 }
 
 TEST_F(DecideTest, WhatTheCallAddsIsGranted) {

@@ -137,8 +137,8 @@ std::string WhyEnabled(const Policy& policy, const std::string& tool, bool read_
 Purpose PurposeOf(const std::string& tool) {
   if (tool == "make_targets" || tool == "glob" || tool == "grep") return Purpose::kInspect;
   if (tool == "git_add" || tool == "git_commit") return Purpose::kGit;
-  if (tool == "makefile_generate") return Purpose::kCreateFile;
   if (tool == "read") return Purpose::kReadFile;
+  if (tool == "write" || tool == "makefile_generate") return Purpose::kWriteFile;
   return Purpose::kBuild;
 }
 

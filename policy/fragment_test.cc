@@ -147,7 +147,7 @@ TEST(Fragment, Rules) {
   EXPECT_EQ(rule("tool: git_add, target: x, decision: allow"),
             "p.yaml:2:15: 'target' is for make and project_actions; 'git_add' has none");
   EXPECT_EQ(rule("tool: make, path: x, decision: allow"),
-            "p.yaml:2:15: 'path' is for read, glob and grep; 'make' has none");
+            "p.yaml:2:15: 'path' is for read, write, glob and grep; 'make' has none");
   EXPECT_EQ(rule("tool: read, command: x, decision: allow"),
             "p.yaml:2:15: 'command' is for bash; 'read' has none");
   EXPECT_EQ(rule("tool: \"*\", path: x, command: y, decision: allow"),

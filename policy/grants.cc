@@ -144,7 +144,7 @@ Grants GrantsFor(const Policy& policy, Purpose purpose, const std::string& direc
       return GitGrants(policy, directory);
     case Purpose::kGitIdentity:
       return GitIdentityGrants(policy);
-    case Purpose::kCreateFile:
+    case Purpose::kWriteFile:
       return {WorkingTree(directory, sandbox::kReadWrite)};
     case Purpose::kReadFile:
       return {WorkingTree(directory, Access::kRead)};

@@ -107,8 +107,8 @@ TEST_F(GrantsTest, IdentityReadsGitsConfigurationAlone) {
   EXPECT_EQ(Rights(Purpose::kGitIdentity, "/bin/sh"), "r--");
 }
 
-TEST_F(GrantsTest, CreateFileNeedsTheProjectAlone) {
-  EXPECT_EQ(GrantsFor(*Load(), Purpose::kCreateFile, project_),
+TEST_F(GrantsTest, WriteFileNeedsTheProjectAlone) {
+  EXPECT_EQ(GrantsFor(*Load(), Purpose::kWriteFile, project_),
             (std::vector<PathGrant>{
                 {project_, sandbox::kReadWrite, "working directory", sandbox::Symlinks::kRefuse}}));
 }

@@ -53,6 +53,12 @@ constexpr Choice kAuditSync[] = {
     {"false", "the system writes it when it likes; what a crash of the machine takes, is lost"},
 };
 
+constexpr Choice kFileSync[] = {
+    {"true", "what a tool has written is on the disk before it answers"},
+    {"false",
+     "the system writes it when it likes; a crash of the machine can take the new and the old"},
+};
+
 constexpr Key kKeys[] = {
     {"version", Type::kVersion, "The version of this format: 1."},
     {"roots", Type::kPaths,
@@ -76,6 +82,8 @@ constexpr Key kKeys[] = {
      &F::filesystem_protect},
     {"filesystem.toolchains", Type::kChoice, "Whether toolchains in the home may be used.",
      &F::filesystem_toolchains, kToolchains},
+    {"filesystem.sync", Type::kSwitch, "What of written files outlives a crash of the machine.",
+     &F::filesystem_sync, kFileSync},
     {"network", Type::kChoice, "What network commands have.", &F::network, kNetwork},
     {"environment.pass", Type::kNames,
      "Variables of our own environment that commands receive, beyond PATH, HOME, LANG and the "
@@ -186,7 +194,7 @@ constexpr RuleKey kRuleKeys[] = {
      "For make and project_actions: the target or operation; * matches any text, ? one character."},
     {"decision", "allow or deny."},
     {"reason", "Why; shown to the model. Required for deny."},
-    {"path", "For read, glob and grep: files or directories, as in .gitignore."},
+    {"path", "For read, write, glob and grep: files or directories, as in .gitignore."},
     {"command", "For bash: the first words of the command."},
     {"examples",
      "Targets, paths or commands that this rule must decide, with ! before it one that it must "
@@ -213,6 +221,7 @@ PolicyFragment DefaultFragment() {
   defaults.filesystem_write = {{}, at};
   defaults.filesystem_protect = {{}, at};
   defaults.filesystem_toolchains = {"auto", at};
+  defaults.filesystem_sync = {"true", at};
   defaults.network = {"none", at};
   defaults.namespaces = {"auto", at};
   defaults.environment_pass = {{}, at};

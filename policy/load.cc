@@ -215,6 +215,7 @@ void Compiler::CompileFilesystem() {
     policy_.protect.push_back(
         {std::move(path), "policy filesystem.protect (" + place.at.Format() + ")"});
   }
+  policy_.filesystem_sync = merged_.filesystem_sync->value == "true";
   if (merged_.filesystem_toolchains->value != "auto") return;
   const Toolchains toolchains = FindToolchains(sources_.home, sources_.variables);
   policy_.filesystem.insert(policy_.filesystem.end(), toolchains.grants.begin(),
@@ -304,6 +305,9 @@ Result<Programs> CompilePrograms(sandbox::Network network, sandbox::Sight sight)
   program = compile(sandbox::Network::kNone, kFiles);
   if (!program) return std::unexpected(program.error());
   programs.files = *program;
+  program = compile(sandbox::Network::kNone, kFileChanges);
+  if (!program) return std::unexpected(program.error());
+  programs.changes = *program;
   program = compile(sandbox::Network::kNone);
   if (!program) return std::unexpected(program.error());
   programs.no_network = *program;

@@ -68,7 +68,8 @@ struct Programs {
   sandbox::SeccompProgram build;       // for the policy's `network`
   sandbox::SeccompProgram inspect;     // for what only reads
   sandbox::SeccompProgram no_network;  // for what never needs a network
-  sandbox::SeccompProgram files;       // for workers that work with files themselves
+  sandbox::SeccompProgram files;       // for workers that read files themselves
+  sandbox::SeccompProgram changes;     // for those that change them
 };
 
 // What commands must leave as it is, relative to wherever they work.
@@ -100,6 +101,7 @@ struct Policy {
   std::vector<Rule> permissions;                   // the administrator's come first
   std::vector<sandbox::PathGrant> filesystem;      // read, write and toolchains, expanded
   std::vector<ProtectedPlace> protect;             // beyond git's own places
+  bool filesystem_sync = true;                     // of files that tools write themselves
   std::vector<sandbox::PathGrant> system;          // built in, as far as it exists here
   std::vector<sandbox::PathGrant> system_network;  // built in, for commands with a network
   std::vector<sandbox::PathGrant> git_programs;    // what git itself must execute, hooks: skip

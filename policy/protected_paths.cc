@@ -593,6 +593,14 @@ const ProtectedPath* ProtectedPaths::Protecting(const std::string& path) const {
   return found == paths.end() ? nullptr : &*found;
 }
 
+bool Forbids(const ProtectedPath& kept, const std::string& path) {
+  if (path == kept.path) return true;
+  const bool parent = path.substr(0, path.rfind('/')) == kept.path;
+  const bool whole = kept.kind == Kind::kTree || kept.kind == Kind::kSealed ||
+                     kept.found == ProtectedPath::Found::kAbsent;
+  return (whole && IsBeneath(path, kept.path)) || (kept.kind == Kind::kNames && parent);
+}
+
 const ProtectedPath* ProtectedPaths::Sealed() const {
   const auto found = std::ranges::find(paths, Kind::kSealed, &ProtectedPath::kind);
   return found == paths.end() ? nullptr : &*found;

@@ -90,6 +90,9 @@ struct ProtectionQuery {
   std::string system_configuration = "/etc/gitconfig";
 };
 
+// Whether nobody may make or replace a file at `path` (absolute, resolved), as `kept` has it.
+bool Forbids(const ProtectedPath& kept, const std::string& path);
+
 // `.git` of each submodule that the index names now, be it there or not. An index that is too large to
 // be read is an error.
 Result<std::vector<std::string>> SubmodulePlaces(const ProtectedPaths::Index& index);

@@ -89,7 +89,7 @@ bool Reaches(Reach reach, Purpose purpose) {
     case Reach::kProject:
       return purpose == Purpose::kInspect || purpose == Purpose::kBuild || purpose == Purpose::kGit;
     case Reach::kPrograms:
-      return purpose != Purpose::kCreateFile && purpose != Purpose::kReadFile;
+      return purpose != Purpose::kReadFile && purpose != Purpose::kWriteFile;
     case Reach::kAll:
       return true;
   }

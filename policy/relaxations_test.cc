@@ -56,6 +56,7 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
       {"git.signing", {"git: {signing: off}", {}, "there is no other value yet"}},
       {"audit.to", {"audit: {to: none}", {"no_audit"}, ""}},
       {"audit.path", {"audit: {path: /srv/audit}", {}, "it is refused where commands can write"}},
+      {"filesystem.sync", {"filesystem: {sync: false}", {}, "what commands may do is the same"}},
       {"audit.sync", {"audit: {sync: false}", {}, "the default is weakest"}},
   };
   return cases;
@@ -196,7 +197,7 @@ TEST_F(RelaxationsTest, ACallHasThoseOfItsPurpose) {
   EXPECT_EQ(NamesFor(policy, Purpose::kGit), git);
   EXPECT_EQ(NamesFor(policy, Purpose::kGitIdentity),
             (Words{"passed_variable", "no_namespaces", "raised_limit"}));
-  EXPECT_EQ(NamesFor(policy, Purpose::kCreateFile), (Words{"no_namespaces", "raised_limit"}));
+  EXPECT_EQ(NamesFor(policy, Purpose::kWriteFile), (Words{"no_namespaces", "raised_limit"}));
 }
 
 TEST_F(RelaxationsTest, OfARootOnlyWhereTheCallWorks) {

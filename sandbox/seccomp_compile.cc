@@ -57,9 +57,9 @@ void AppendMerged(NumberRange range, std::vector<NumberRange>& ranges) {
   if (!same) ranges.push_back(std::move(range));
 }
 
-std::vector<NumberRange> OnlyFileSyscalls() {
+std::vector<NumberRange> OnlyFileSyscalls(SeccompProfile profile) {
   std::set<std::uint32_t> allowed;
-  for (const AllowedSyscall& call : FileSyscalls()) {
+  for (const AllowedSyscall& call : FileSyscalls(profile)) {
     const int number = seccomp_syscall_resolve_name(call.name);
     if (number >= 0) allowed.insert(static_cast<std::uint32_t>(number));
   }
@@ -91,9 +91,10 @@ std::vector<NumberRange> AllButTheRefused(const RulesByNumber& rules) {
 
 Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, int landlock_abi,
                                       Sight sight) {
+  const bool files = profile == SeccompProfile::kFiles || profile == SeccompProfile::kFileChanges;
   const std::vector<NumberRange> ranges =
-      profile == SeccompProfile::kFiles
-          ? OnlyFileSyscalls()
+      files
+          ? OnlyFileSyscalls(profile)
           : AllButTheRefused(GroupByNumber(RefusedSyscalls(profile, network, landlock_abi, sight)));
   Result<std::string> program = AssembleBpf(seccomp_arch_native(), ranges);
   if (!program) return std::unexpected(program.error());

@@ -266,17 +266,34 @@ TEST(SeccompCompile, OrdinaryCallsAreAllowed) {
   }
 }
 
-std::string CompiledForFiles() {
-  const auto program = CompileSeccomp(SeccompProfile::kFiles, Network::kNone, 7);
+std::string CompiledFor(SeccompProfile profile) {
+  const auto program = CompileSeccomp(profile, Network::kNone, 7);
   return program ? **program : std::string();
 }
 
-TEST(SeccompCompile, FilesIsAShortListAndDeath) {
-  const std::set<long> allowed = {SYS_openat2, SYS_fstat,      SYS_newfstatat,   SYS_read,
-                                  SYS_write,   SYS_writev,     SYS_close,        SYS_sendto,
-                                  SYS_exit,    SYS_exit_group, SYS_clock_gettime};
-  ASSERT_EQ(FileSyscalls().size(), allowed.size());
-  const std::string program = CompiledForFiles();
+// Each profile of files, and what it allows.
+struct ListOfCalls {
+  SeccompProfile profile;
+  std::set<long> allowed;
+};
+std::vector<ListOfCalls> ListsOfCalls() {
+  const std::set<long> reads = {SYS_openat2, SYS_fstat,      SYS_newfstatat,   SYS_read,
+                                SYS_write,   SYS_writev,     SYS_close,        SYS_sendto,
+                                SYS_exit,    SYS_exit_group, SYS_clock_gettime};
+  std::set<long> changes = {SYS_mkdirat,    SYS_flock,     SYS_renameat2, SYS_linkat,
+                            SYS_unlinkat,   SYS_fsync,     SYS_fchown,    SYS_fchmod,
+                            SYS_flistxattr, SYS_fgetxattr, SYS_fsetxattr, SYS_rt_sigprocmask};
+  changes.insert(reads.begin(), reads.end());
+  return {{SeccompProfile::kFiles, reads}, {SeccompProfile::kFileChanges, changes}};
+}
+
+class SeccompOfFiles : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Profiles, SeccompOfFiles, testing::Values(0, 1));
+
+TEST_P(SeccompOfFiles, IsAShortListAndDeath) {
+  const auto [profile, allowed] = ListsOfCalls()[static_cast<std::size_t>(GetParam())];
+  ASSERT_EQ(FileSyscalls(profile).size(), allowed.size());
+  const std::string program = CompiledFor(profile);
   ASSERT_FALSE(program.empty());
   for (int number = -2; number <= 1024; ++number) {
     EXPECT_EQ(RunBpf(program, {number, kArchitecture, 0, {}}),
@@ -286,8 +303,9 @@ TEST(SeccompCompile, FilesIsAShortListAndDeath) {
   EXPECT_EQ(RunBpf(program, {0x40000000, kArchitecture, 0, {}}), SECCOMP_RET_KILL_PROCESS);
 }
 
-TEST(SeccompCompile, FilesKillsWhateverElseIsTried) {
-  const std::string program = CompiledForFiles();
+TEST_P(SeccompOfFiles, KillsWhateverElseIsTried) {
+  const std::string program =
+      CompiledFor(ListsOfCalls()[static_cast<std::size_t>(GetParam())].profile);
   const auto with = [&](const std::function<void()>& call) {
     return InChild([&] {
       if (!LoadSeccomp(program)) return kSetupFailed;
@@ -422,7 +440,7 @@ const Attempt kAttempts[] = {
      }},
     {"limits of others", EPERM, [] { return Limit(getppid()); }, [] { return Limit(0); }},
     {"priority of the user", EPERM, [] { return long{setpriority(PRIO_USER, getuid(), 1)}; },
-     [] { return long{setpriority(PRIO_PROCESS, 0, 1)}; }},
+     [] { return long{setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0))}; }},
     {"inet", EAFNOSUPPORT, [] { return long{socket(AF_INET, SOCK_STREAM, 0)}; },
      [] { return long{socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0)}; }},
     {"inet6", EAFNOSUPPORT, [] { return long{socket(AF_INET6, SOCK_DGRAM, 0)}; }, nullptr},

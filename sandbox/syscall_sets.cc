@@ -237,9 +237,32 @@ constexpr AllowedSyscall kFileSyscalls[] = {
     // clang-format on
 };
 
+// All of them by a descriptor, or a name in a directory that is one.
+constexpr AllowedSyscall kFileChangeSyscalls[] = {
+    // clang-format off
+    {"mkdirat", "directories on the way"},
+    {"flock", "one writer of a file at a time"},
+    {"renameat2", "the new content gets the name"},
+    {"linkat", "the same, where renameat2 knows no flags"},
+    {"unlinkat", "the temporary file, when it failed"},
+    {"fsync", "on the disk"},
+    {"fchown", "the owner of what is replaced"},
+    {"fchmod", "its mode"},
+    {"flistxattr", "its extended attributes"},
+    {"fgetxattr", "as flistxattr"},
+    {"fsetxattr", "as flistxattr"},
+    {"rt_sigprocmask", "a file size limit is an error, not a death"},
+    // clang-format on
+};
+
 }  // namespace
 
-std::span<const AllowedSyscall> FileSyscalls() { return kFileSyscalls; }
+std::vector<AllowedSyscall> FileSyscalls(SeccompProfile profile) {
+  std::vector<AllowedSyscall> calls(std::begin(kFileSyscalls), std::end(kFileSyscalls));
+  if (profile != SeccompProfile::kFileChanges) return calls;
+  calls.insert(calls.end(), std::begin(kFileChangeSyscalls), std::end(kFileChangeSyscalls));
+  return calls;
+}
 
 std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi,
                                          Sight sight) {

@@ -4,8 +4,8 @@
 // last one that was reviewed for this file, minus the rules below; any other number is ENOSYS, so
 // that a newer kernel or a newer libseccomp never opens anything.
 //
-// The profile of workers that work with files themselves (kFiles) is a list of what they need, and any
-// other call is the end of them: nobody's program runs there that could want anything else.
+// The profiles of workers that work with files themselves (kFiles, kFileChanges) are lists of what they need,
+// and any other call is the end of them: nobody's program runs there that could want anything else.
 //
 // To add a syscall to the deny set: one line with its reason in syscall_sets.cc, one attempt and
 // its allowed twin in seccomp_compile_test.cc. To allow a newer syscall: read what it can do with
@@ -57,11 +57,11 @@ struct SyscallRule {
 std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi,
                                          Sight sight = Sight::kHost);
 
-// All that SeccompProfile::kFiles allows.
+// All that SeccompProfile::kFiles and kFileChanges allow.
 struct AllowedSyscall {
   const char* name = nullptr;
   const char* reason = nullptr;
 };
-std::span<const AllowedSyscall> FileSyscalls();
+std::vector<AllowedSyscall> FileSyscalls(SeccompProfile profile);
 
 }  // namespace pa::sandbox

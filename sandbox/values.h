@@ -32,9 +32,10 @@ enum class Network : std::uint8_t {
 };
 
 enum class SeccompProfile : std::uint8_t {
-  kBuild = 0,    // compilers, make, git, test suites: everything minus the deny set
-  kInspect = 1,  // of what only reads: kBuild minus the changes that Landlock does not cover
-  kFiles = 2,    // of a worker that works with files itself: a few calls, and death for any other
+  kBuild = 0,        // compilers, make, git, test suites: everything minus the deny set
+  kInspect = 1,      // of what only reads: kBuild minus the changes that Landlock does not cover
+  kFiles = 2,        // of a worker that reads files itself: a few calls, and death for any other
+  kFileChanges = 3,  // of one that changes them itself: a few more
 };
 
 // Whose file system a command sees. In a view of its own there is no socket that nobody granted, so Unix

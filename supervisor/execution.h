@@ -30,7 +30,7 @@ struct CommandPlan {
   policy::WorkingDirectory directory;
   std::optional<std::string> stdin_data;  // nothing: /dev/null
   std::optional<mode_t> umask;            // nothing: our own
-  std::string file;                       // action kCreateFile
+  std::string file;                       // actions kReadFile, kWriteFile, kRemoveTemp
 };
 
 enum class Outcome { kExited, kSignaled, kTimedOut, kCancelled, kLimitExceeded, kSetupFailed };
@@ -91,6 +91,7 @@ struct Execution {
   std::string failure;  // `landlock_restrict_self: EPERM`
   worker::Step failed_step = worker::Step::kNone;
   int failed_errno = 0;
+  std::string protection;  // nothing ran, because what it would have written is protected: by this
   bool busy =
       false;  // the queue was full; kSetupFailed otherwise means INTERNAL or SANDBOX_UNAVAILABLE
 };

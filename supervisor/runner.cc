@@ -181,6 +181,23 @@ CommandRecord RecordOf(const CommandPlan& plan, const Execution& execution) {
           .strays_killed = execution.strays_killed};
 }
 
+// What of `watched` keeps the plan's file as it is, or null.
+const GuardedPath* Forbidding(const ProtectedPathsGuard::Watched& watched,
+                              const CommandPlan& plan) {
+  const std::string file = plan.directory.path() + "/" + plan.file;
+  const auto found = std::ranges::find_if(watched.paths, [&](const GuardedPath& guarded) {
+    return policy::Forbids(guarded.path, file);
+  });
+  return found == watched.paths.end() ? nullptr : &*found;
+}
+
+Execution Protected(const GuardedPath& guarded) {
+  Execution execution;
+  execution.protection = guarded.path.reason;
+  execution.failure = "protected: " + guarded.path.reason;
+  return execution;
+}
+
 // A place in the queue, given back at the end of its scope.
 class Turn {
  public:
@@ -396,17 +413,23 @@ Result<std::unique_ptr<Slot>> Runner::Impl::AcquireSlot(const CommandPlan& plan,
 Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options) {
   ProtectedPathsGuard::Watch watch;
-  if (plan.action == worker::Action::kExecute) {
+  const bool executes = plan.action == worker::Action::kExecute;
+  if (executes || plan.action == worker::Action::kWriteFile) {
     Result<ProtectedPathsGuard::Watch> begun = guard.Begin(plan.directory, allow, policy);
     if (!begun) co_return Failed(begun.error());
     watch = std::move(*begun);
+  }
+  if (!executes && watch != nullptr) {
+    // It writes that one file, so there is nothing to look after when it has ended.
+    const auto kept = std::exchange(watch, nullptr);
+    if (const GuardedPath* one = Forbidding(*kept, plan)) co_return Protected(*one);
   }
   std::vector<SealedPath> sealed;
   if (watch != nullptr && UsesNamespaces(allow)) sealed = SealedPaths(*watch);
   const std::string log = watch == nullptr ? "" : watch->audit_directory;
   if (!log.empty() && !IsSealed(sealed, log)) co_return LogIsOpen(log);
   std::vector<sandbox::Mount> mounts = MountsOf(sealed);
-  if (plan.action == worker::Action::kExecute && UsesNamespaces(allow)) {
+  if (executes && UsesNamespaces(allow)) {
     // Whoever can open the log can hold its lock, and read what others did.
     if (policy::ReachLog(allow.confinement().paths, *policy)) {
       mounts.push_back({sandbox::MountKind::kTmpfs, "", policy->audit.Directory()});

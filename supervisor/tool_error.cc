@@ -125,6 +125,25 @@ ToolError FileIo(std::string message) {
               "file's owner and mode, or tell the user what the message says."};
 }
 
+ToolError StaleFile(std::string message, std::string ai_message, std::string_view present) {
+  JsonWriter details;
+  details.BeginObject().Field("sha256", present).EndObject();
+  return {.code = "STALE_FILE",
+          .message = std::move(message),
+          .ai_message = std::move(ai_message),
+          .details = std::move(details).Take()};
+}
+
+ToolError ProtectedFile(std::string_view path, std::string_view protection) {
+  return {.code = "POLICY_DENIED",
+          .message = fmt::format("{} is protected: {}", path, protection),
+          .ai_message =
+              "Do not retry this call, nor by another tool: what decides what git or this "
+              "project's tools execute is the user's to change. Tell the user what should "
+              "be written there, and why.",
+          .recoverable = false};
+}
+
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes) {
   return {.code = "COMMIT_TOO_LARGE",
           .message = fmt::format("commit message exceeds {} KB limit (use "

@@ -36,6 +36,9 @@ ToolError NotFound(std::string message, std::string ai_message);
 ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t size);
 ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t limit);
 ToolError FileIo(std::string message);  // the system's own words
+// `present`: the hash of what is there.
+ToolError StaleFile(std::string message, std::string ai_message, std::string_view present);
+ToolError ProtectedFile(std::string_view path, std::string_view protection);  // POLICY_DENIED
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes);
 ToolError Busy();
 ToolError SandboxUnavailable(std::string_view failure);  // `landlock_restrict_self: EPERM`

@@ -14,10 +14,10 @@
 #include "sandbox/rlimits.h"
 #include "sandbox/seccomp_load.h"
 #include "worker/build_kind.h"
-#include "worker/create_file.h"
 #include "worker/probe.h"
 #include "worker/process_tree.h"
 #include "worker/read_file.h"
+#include "worker/write_file.h"
 
 namespace pa::worker {
 namespace {
@@ -141,8 +141,6 @@ bool Act(const ChildOrder& order) {
   switch (spec.action) {
     case Action::kExecute:
       return Take(outcome, Step::kExecute, [&] { return Execute(spec); });
-    case Action::kCreateFile:
-      return Take(outcome, Step::kCreateFile, [&] { return CreateFile(spec.file); });
     case Action::kProbe:
       return Take(outcome, Step::kProbe, [&] {
         Probe({.canary = spec.file,
@@ -155,6 +153,10 @@ bool Act(const ChildOrder& order) {
       });
     case Action::kReadFile:
       return Take(outcome, Step::kReadFile, [&] { return ReadFile(spec.file); });
+    case Action::kWriteFile:
+      return Take(outcome, Step::kWriteFile, [&] { return WriteFile(spec.file); });
+    case Action::kRemoveTemp:
+      return Take(outcome, Step::kRemoveTemp, [&] { return RemoveTemp(spec.file); });
   }
   return false;
 }

@@ -34,15 +34,15 @@ inline constexpr int kFirstStray = 9;
 
 enum class Action : std::uint8_t {
   kExecute = 1,  // become the guardian of `executable argv`
-  kCreateFile =
-      2,       // create `file` beneath the working directory with what stdin holds; never replace
-  kProbe = 3,  // try what the confinement must deny, report what was not denied
-  kReadFile = 4,  // write `file` of the working directory to stdout (worker/file_header.h)
+  kProbe = 2,  // try what the confinement must deny, report what was not denied
+  kReadFile = 3,    // write `file` of the working directory to stdout (worker/file_header.h)
+  kWriteFile = 4,   // make or replace `file` beneath the working directory (worker/write_file.h)
+  kRemoveTemp = 5,  // remove what a kWriteFile of `file` left that was killed
 };
 
 // What the worker does in its own process: it executes nothing and starts nobody, so there is no tree to
-// guard, and its seccomp program (SeccompProfile::kFiles) could not be a command's.
-constexpr bool IsAlone(Action action) { return action == Action::kReadFile; }
+// guard, and its seccomp program (SeccompProfile::kFiles, kFileChanges) could not be a command's.
+constexpr bool IsAlone(Action action) { return action >= Action::kReadFile; }
 
 // WorkerSpec::umask: the command's is ours, which is the user's.
 inline constexpr std::uint64_t kUmaskOfUser = ~0ull;

@@ -1,38 +1,19 @@
 #include "worker/read_file.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
-#include "base/unique_fd.h"
 #include "worker/file_header.h"
+#include "worker/open_file.h"
 
 namespace pa::worker {
 namespace {
 
 constexpr std::size_t kChunk = 64u << 10;  // what a pipe takes at once
 constexpr std::size_t kSmall = 8u << 10;   // most files; each page that is touched costs
-
-struct Opened {
-  UniqueFd fd;
-  struct stat status = {};
-};
-
-SysResult<Opened> Open(const char* name, int flags) {
-  open_how how = {};
-  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
-  Opened opened;
-  opened.fd.reset(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, name, &how, sizeof how)));
-  if (!opened.fd) return std::unexpected(SysError{"open", name, errno});
-  if (fstat(opened.fd.get(), &opened.status) == 0) return opened;
-  return std::unexpected(SysError{"fstat", name, errno});
-}
 
 SysResult<void> WriteAll(const char* bytes, std::size_t size) {
   while (size > 0) {
@@ -43,16 +24,6 @@ SysResult<void> WriteAll(const char* bytes, std::size_t size) {
     size -= static_cast<std::size_t>(put);
   }
   return {};
-}
-
-SysResult<UniqueFd> OpenToRead(const char* name, const struct stat& seen) {
-  if (!S_ISREG(seen.st_mode)) return UniqueFd();
-  SysResult<Opened> opened = Open(name, O_RDONLY | O_NOCTTY | O_NONBLOCK);
-  if (!opened) return std::unexpected(opened.error());
-  if (opened->status.st_ino == seen.st_ino && opened->status.st_dev == seen.st_dev) {
-    return std::move(opened->fd);
-  }
-  return std::unexpected(SysError{"open", name, ESTALE});
 }
 
 template <std::size_t kSize>
@@ -74,9 +45,9 @@ SysResult<void> Pass(const UniqueFd& file, const char* name, const FileHeader& h
 }  // namespace
 
 SysResult<void> ReadFile(const char* name) {
-  const SysResult<Opened> seen = Open(name, O_PATH);
+  const SysResult<Opened> seen = OpenBeneath(AT_FDCWD, name, O_PATH);
   if (!seen) return std::unexpected(seen.error());
-  const SysResult<UniqueFd> file = OpenToRead(name, seen->status);
+  const SysResult<UniqueFd> file = OpenToRead(AT_FDCWD, name, seen->status);
   if (!file) return std::unexpected(file.error());
   const FileHeader header{.mode = seen->status.st_mode,
                           .size = static_cast<std::uint64_t>(seen->status.st_size)};

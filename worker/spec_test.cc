@@ -58,7 +58,7 @@ WorkerSpec RandomSpec(Random& random) {
     spec.executable = "/" + random.Text(100);
     spec.argv = random.Texts("", 1);
   }
-  if (spec.action == Action::kCreateFile || IsAlone(spec.action)) spec.file = "Makefile";
+  if (IsAlone(spec.action)) spec.file = "Makefile";
   if (spec.action == Action::kProbe) spec.file = "/" + random.Text(30);
   spec.env = random.Texts("NAME=", 0);
   spec.working_directory = random.Below(2) ? "" : "/" + random.Text(300);
@@ -247,14 +247,9 @@ TEST(LaunchSpecTest, AViewNeedsNamespacesAndNoProgramThatWouldRefuseToMakeIt) {
   EXPECT_EQ(EncodeLaunch(spec).error().subject, "seccomp_program");
 }
 
-class SpecOfAFile : public testing::TestWithParam<Action> {};
-
-INSTANTIATE_TEST_SUITE_P(Actions, SpecOfAFile,
-                         testing::Values(Action::kCreateFile, Action::kReadFile));
-
-TEST_P(SpecOfAFile, NamesOneComponent) {
+TEST(SpecTest, WhatIsReadIsOneComponent) {
   WorkerSpec spec = Small();
-  spec.action = GetParam();
+  spec.action = Action::kReadFile;
   spec.executable.clear();
   spec.argv.clear();
   for (const char* name : {"Makefile", "...", "-x", " "}) {
@@ -265,6 +260,33 @@ TEST_P(SpecOfAFile, NamesOneComponent) {
     spec.file = name;
     EXPECT_EQ(RefusedField(spec), "file") << name;
   }
+}
+
+class SpecOfAChange : public testing::TestWithParam<Action> {};
+
+INSTANTIATE_TEST_SUITE_P(Actions, SpecOfAChange,
+                         testing::Values(Action::kWriteFile, Action::kRemoveTemp));
+
+TEST_P(SpecOfAChange, NamesWhatIsBeneath) {
+  WorkerSpec spec = Small();
+  spec.action = GetParam();
+  spec.executable.clear();
+  spec.argv.clear();
+  for (const char* path : {"Makefile", "a/b", "a/.../c", ".git/x"}) {
+    spec.file = path;
+    EXPECT_EQ(RefusedField(spec), "accepted") << path;
+  }
+  for (const char* path : {"", "/", "/a", "a/", "a//b", "./a", "a/../b", "..", "a/."}) {
+    spec.file = path;
+    EXPECT_EQ(RefusedField(spec), "file") << path;
+  }
+  for (const std::size_t component : {255u, 256u}) {
+    spec.file = "a/" + std::string(component, 'x');
+    EXPECT_EQ(RefusedField(spec), component == 255 ? "accepted" : "file");
+  }
+  spec.file = "a";
+  while (spec.file.size() < 4096) spec.file += "/a";
+  EXPECT_EQ(RefusedField(spec), "file");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <new>
 
@@ -140,11 +141,23 @@ bool IsOneComponent(std::string_view name) {
          name.size() <= 255;
 }
 
+bool IsBeneath(std::string_view path) {
+  if (path.size() >= PATH_MAX) return false;
+  for (;;) {
+    const std::size_t slash = path.find('/');
+    if (!IsOneComponent(path.substr(0, slash))) return false;
+    if (slash == path.npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
+
 bool FileIsSane(const SpecView& spec) {
   switch (spec.action) {
-    case Action::kCreateFile:
     case Action::kReadFile:
       return IsOneComponent(spec.file);
+    case Action::kWriteFile:
+    case Action::kRemoveTemp:
+      return IsBeneath(spec.file);
     case Action::kProbe:
       return IsAbsolute(spec.file);
     case Action::kExecute:

@@ -40,12 +40,14 @@ const char* StepName(Step step) {
       return "seccomp";
     case Step::kExecute:
       return "execute";
-    case Step::kCreateFile:
-      return "create file";
     case Step::kProbe:
       return "probe";
     case Step::kReadFile:
       return "read file";
+    case Step::kWriteFile:
+      return "write file";
+    case Step::kRemoveTemp:
+      return "remove temporary file";
   }
   return "unknown";
 }

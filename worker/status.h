@@ -10,7 +10,7 @@
 
 namespace pa::worker {
 
-inline constexpr std::uint32_t kStatusMagic = 0x70610005;  // 'pa', version 5
+inline constexpr std::uint32_t kStatusMagic = 0x70610006;  // 'pa', version 6
 
 enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2 };
 
@@ -35,9 +35,10 @@ enum class Step : std::uint32_t {
   kLandlock,
   kSeccomp,
   kExecute,
-  kCreateFile,
   kProbe,
   kReadFile,
+  kWriteFile,
+  kRemoveTemp,
 };
 // "close_range", "decode spec", "landlock", ... for messages.
 const char* StepName(Step step);

@@ -21,7 +21,7 @@ namespace pa::worker {
 
 inline constexpr std::uint32_t kWireMagic = 0x53574150;        // "PAWS"
 inline constexpr std::uint32_t kLaunchWireMagic = 0x4c574150;  // "PAWL"
-inline constexpr std::uint32_t kWireVersion = 5;
+inline constexpr std::uint32_t kWireVersion = 6;
 
 // Bounds of one value; a spec beyond them is refused by both sides.
 inline constexpr std::uint32_t kMaxListItems = 1u << 20;
@@ -34,7 +34,7 @@ inline constexpr std::size_t kMaxBpfBytes = 4096 * kBpfInstruction;  // BPF_MAXI
 // `Io` has one method for each kind of value; each answers whether to go on.
 template <typename Io, typename Spec>
 constexpr bool VisitSpec(Io& io, Spec& spec) {
-  return io.Enum("action", spec.action, 1, 4) &&                  //
+  return io.Enum("action", spec.action, 1, 5) &&                  //
          io.Text("executable", spec.executable) &&                //
          io.TextList("argv", spec.argv) &&                        //
          io.TextList("env", spec.env) &&                          //

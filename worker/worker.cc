@@ -313,12 +313,14 @@ Step LastStep(Action action) {
   switch (action) {
     case Action::kExecute:
       return Step::kExecute;
-    case Action::kCreateFile:
-      return Step::kCreateFile;
     case Action::kProbe:
       return Step::kProbe;
     case Action::kReadFile:
       return Step::kReadFile;
+    case Action::kWriteFile:
+      return Step::kWriteFile;
+    case Action::kRemoveTemp:
+      return Step::kRemoveTemp;
   }
   return Step::kNone;
 }

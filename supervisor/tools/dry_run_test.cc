@@ -91,7 +91,7 @@ TEST_F(DryRunTest, TmpDirIsExecutableOnlyWhereBuildsAre) {
   const ToolResult build = Render(std::nullopt);
   EXPECT_EQ(TmpDir(build).Find("access")->AsString(), "read, write, execute");
   EXPECT_NE(build.text.find("$TMPDIR (read, write, execute)"), std::string::npos);
-  const ToolResult create = Render(std::nullopt, policy::Purpose::kCreateFile);
+  const ToolResult create = Render(std::nullopt, policy::Purpose::kWriteFile);
   EXPECT_EQ(TmpDir(create).Find("access")->AsString(), "read, write");
   EXPECT_NE(create.text.find("$TMPDIR (read, write)"), std::string::npos);
 }

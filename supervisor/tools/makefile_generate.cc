@@ -1,16 +1,14 @@
 #include "supervisor/tools/makefile_generate.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <cerrno>
 
 #include "base/json_writer.h"
 #include "supervisor/tool_output.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/params.h"
+#include "supervisor/tools/put_file.h"
 #include "supervisor/tools/render.h"
 
 namespace pa {
@@ -127,15 +125,11 @@ std::string DataOf(const CommandReport& report, std::string_view language, std::
 }
 
 ToolResult RenderCreated(const CommandReport& report, const std::string& language,
-                         const std::string& content, const Execution& run) {
-  if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kCreateFile) {
-    return RefusedCall(run.failed_errno == EEXIST
-                           ? ExistsAlready("Makefile")
-                           : FileIo("Makefile could not be written: " + run.failure));
-  }
-  if (auto error = ErrorOf(report, run)) return RefusedCall(std::move(*error));
+                         const std::string& content, Put put) {
+  if (put.was_there) return RefusedCall(ExistsAlready("Makefile"));
+  if (put.error) return RefusedCall(std::move(*put.error));
   ToolResult result;
-  result.data = DataOf(report, language, content, run.duration);
+  result.data = DataOf(report, language, content, put.duration);
   result.text = fmt::format("wrote {}/Makefile for {}:\n{}", report.working_dir, language, content);
   result.decision = report.decision;
   return result;
@@ -164,7 +158,8 @@ std::string MakefileFor(std::string_view language) {
 }
 
 Task<ToolResult> GenerateMakefile(Work work, std::string language, CallContext& call) {
-  auto allow = Permit(work, call, {.purpose = policy::Purpose::kCreateFile});
+  const Permission permission{.purpose = policy::Purpose::kWriteFile};
+  auto allow = Permit(work, call, permission);
   if (!allow) co_return RefusedCall(std::move(allow.error()));
   if (const auto existing = FindMakefile(work.directory.fd())) {
     co_return RefusedCall(ExistsAlready(existing->name));
@@ -180,14 +175,10 @@ Task<ToolResult> GenerateMakefile(Work work, std::string language, CallContext& 
                              .working_dir = work.directory.path(),
                              .decision = allow->rule()};
   if (work.dry_run) co_return RenderDryRun(report, *allow, call.runner.Kernel(), content);
-  CommandPlan plan{.action = worker::Action::kCreateFile,
-                   .directory = work.directory,
-                   .stdin_data = content,
-                   .file = "Makefile"};
-  const RunOptions options{.name = report.what, .cancel = &call.cancel, .record = &call.record};
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
-  const Execution run = co_await task;
-  co_return RenderCreated(report, language, content, run);
+  PutOrder order{.file = "Makefile", .shown = "Makefile", .content = content};
+  Task<Put> task = PutFile(work, call, permission, std::move(order));
+  Put put = co_await task;
+  co_return RenderCreated(report, language, content, std::move(put));
 }
 
 const Tool kMakefileGenerate = {

@@ -14,12 +14,13 @@
 #include "supervisor/tools/makefile_generate.h"
 #include "supervisor/tools/project_actions.h"
 #include "supervisor/tools/read.h"
+#include "supervisor/tools/write.h"
 
 namespace pa {
 namespace {
 
 constexpr std::array kTools = {
-    &kMakeTargets, &kMake, &kMakefileGenerate, &kGitAdd, &kGitCommit, &kRead, &kGlob,
+    &kMakeTargets, &kMake, &kMakefileGenerate, &kGitAdd, &kGitCommit, &kRead, &kWrite, &kGlob,
     &kGrep,        &kBash, &kProjectActions,
 };
 

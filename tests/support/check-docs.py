@@ -84,7 +84,7 @@ with tempfile.TemporaryDirectory() as scratch:
     for tool in tools:
         row = re.search(rf"^\| `{tool['name']}` \|([^|\n]*)\|", readme, re.M)
         complain_unless(row, f"README.md: no row for the tool {tool['name']}")
-        named = sorted(re.findall(r"[a-z_]+", row[1])) if row else []
+        named = sorted(re.findall(r"[a-z][a-z_0-9]*", row[1])) if row else []
         complain_unless(named == sorted(tool["inputSchema"]["properties"]),
                         f"README.md: arguments of {tool['name']} are {sorted(tool['inputSchema']['properties'])}")
 

@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -44,9 +45,14 @@ class ToolFixture : public ::testing::Test {
     EXPECT_NE(worker, nullptr);
     uv_loop_init(&loop_);
     store_ = std::make_unique<ResultStore>(base_ / "tmp", 1u << 30);
-    runner_ = std::make_unique<Runner>(
-        &loop_, RunnerConfig{.worker_path = worker ? worker : "", .tmp_base = base_ / "tmp"},
-        *store_);
+    runner_ = std::make_unique<Runner>(&loop_,
+                                       RunnerConfig{.worker_path = worker ? worker : "",
+                                                    .tmp_base = base_ / "tmp",
+                                                    .on_spec =
+                                                        [this](const std::string& spec) {
+                                                          if (on_spec_) on_spec_(spec);
+                                                        }},
+                                       *store_);
   }
   ~ToolFixture() override {
     bool stopped = false;
@@ -98,6 +104,7 @@ class ToolFixture : public ::testing::Test {
   int changes_ = 0;
   TargetCache cache_{[this] { ++changes_; }};
   CancelSource cancel_;
+  std::function<void(const std::string&)> on_spec_;  // as RunnerConfig has it
   std::unique_ptr<Runner> runner_;
 };
 

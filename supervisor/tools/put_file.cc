@@ -1,0 +1,220 @@
+#include "supervisor/tools/put_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "policy/path.h"
+#include "supervisor/tools/render.h"
+#include "worker/file_header.h"
+
+namespace pa {
+namespace {
+
+constexpr std::size_t kMaxName = 255;  // NAME_MAX of Linux's file systems
+
+bool SameLetters(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+// Repositories that nobody looks after are git's own, too; `.GIT` is one where names have no case.
+bool IsInRepository(std::string_view relative) {
+  while (!relative.empty()) {
+    const std::size_t end = std::min(relative.find('/'), relative.size());
+    if (SameLetters(relative.substr(0, end), ".git")) return true;
+    relative.remove_prefix(std::min(end + 1, relative.size()));
+  }
+  return false;
+}
+
+std::string Join(const std::string& directory, const std::string& name) {
+  return directory.empty() ? name : directory + "/" + name;
+}
+
+ToolError NoName(const std::string& path, std::string_view why) {
+  return InvalidArgument(fmt::format("the argument 'path' names no file: {} ({})", path, why),
+                         "Pass the path of a file, relative to the project's root.");
+}
+
+// The last component, taken off; an error if it can be no file's name.
+std::expected<std::string, ToolError> TakeName(std::string& head, const std::string& path) {
+  const std::size_t slash = head.rfind('/');
+  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  std::string name = head.substr(begin);
+  head.resize(slash == std::string::npos ? 0 : slash);
+  if (name.empty() || name == "." || name == "..") {
+    return std::unexpected(NoName(path, "it is a directory, or none that there is"));
+  }
+  if (name.size() > kMaxName) return std::unexpected(NoName(path, "a name in it is too long"));
+  return name;
+}
+
+// Of what does not exist: the directory that does, and the names beneath.
+std::expected<std::string, ToolError> FindNew(const Work& work, const CallContext& call,
+                                              const std::string& path, bool create_parents) {
+  std::string head = path;
+  std::expected<std::string, ToolError> rest = TakeName(head, path);
+  for (bool first = true; rest; first = false) {
+    const auto place = FindInRoot(work, call, head, "write", "Pass another path.");
+    if (place && !place->name.empty()) {
+      return std::unexpected(NoName(path, head + " is no directory"));
+    }
+    if (place) return Join(place->relative, *rest);
+    if (place.error().code != "NOT_FOUND" || head.empty()) return std::unexpected(place.error());
+    if (first && !create_parents) {
+      return std::unexpected(NotFound(
+          fmt::format("cannot write {}: the directory {} is not there", path, head),
+          "Pass create_parents: true to make it, or another path; glob lists what there is."));
+    }
+    std::expected<std::string, ToolError> name = TakeName(head, path);
+    if (!name) return name;
+    rest = Join(*name, *rest);
+  }
+  return rest;
+}
+
+std::string StdinOf(const PutOrder& order, bool syncs) {
+  worker::WriteHeader header{
+      .makes_parents = order.makes_parents, .syncs = syncs, .size = order.content.size()};
+  if (order.old) {
+    header.replaces = 1;
+    std::ranges::copy(*order.old, header.expected);
+  }
+  std::string bytes(sizeof header + order.content.size(), '\0');
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::ranges::copy(order.content, bytes.begin() + sizeof header);
+  return bytes;
+}
+
+// What the worker says of a file that is not as it was expected.
+class ReplySink final : public OutputSink {
+ public:
+  void OnOutput(Stream stream, std::string_view bytes) override {
+    if (stream == Stream::kStdout && bytes_.size() < sizeof(worker::WriteReply)) bytes_ += bytes;
+  }
+  std::optional<std::string> Present() const {
+    worker::WriteReply reply;
+    if (bytes_.size() != sizeof reply) return std::nullopt;
+    std::memcpy(&reply, bytes_.data(), sizeof reply);
+    if (reply.magic != worker::kWriteMagic) return std::nullopt;
+    return Hex(std::to_array(reply.present));
+  }
+
+ private:
+  std::string bytes_;
+};
+
+ToolError NotWritten(const PutOrder& order, const Execution& run, const ReplySink& reply) {
+  const std::string& path = order.shown;
+  const std::optional<std::string> present = reply.Present();
+  if (run.failed_errno == EEXIST && present) {
+    return StaleFile(fmt::format("{} exists; to replace it takes expected_sha256", path),
+                     "Read it first. If what it holds may go, call again with the sha256 that read "
+                     "gave as expected_sha256; to change a part of it is safer.",
+                     *present);
+  }
+  if (run.failed_errno == ESTALE && present) {
+    return StaleFile(fmt::format("{} is not what was expected: it has sha256 {}", path, *present),
+                     "It was changed since it was read. Read it again, and decide anew what to "
+                     "write; nothing was changed.",
+                     *present);
+  }
+  switch (run.failed_errno) {
+    case ENOENT:
+      return NotFound(fmt::format("cannot write {}: it, or its directory, is not there", path),
+                      "To make it anew, leave expected_sha256 out.");
+    case ELOOP:
+      return NotFound(fmt::format("cannot write {}: a symlink stands there that leads nowhere, or "
+                                  "was put there just now",
+                                  path),
+                      "Pass the path of a file.");
+    case EFBIG:
+      return LimitExceeded("write", worker::LimitName(worker::Limit::kFileSize));
+    default:
+      return FileIo(fmt::format("cannot write {}: {}", path, run.failure));
+  }
+}
+
+std::optional<ToolError> ErrorOfPut(const PutOrder& order, const Execution& run,
+                                    const ReplySink& reply) {
+  if (!run.protection.empty()) return ProtectedFile(order.shown, run.protection);
+  if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kWriteFile) {
+    return NotWritten(order, run, reply);
+  }
+  return ErrorOf({.what = "write", .argv = {}, .working_dir = ""}, run);
+}
+
+// It did not come to an end that it could report, so it could not clean up either.
+bool WasKilled(const Execution& run) {
+  const bool reported =
+      run.outcome == Outcome::kSetupFailed &&
+      (run.failed_step != worker::Step::kNone || !run.protection.empty() || run.busy);
+  return !run.Succeeded() && !reported;
+}
+
+}  // namespace
+
+std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
+                                              const std::string& path, bool create_parents) {
+  FilePlace place;
+  const auto found = FindInRoot(work, call, path, "write", "Pass another path.");
+  if (found && found->name.empty()) return std::unexpected(NoName(path, "it is a directory"));
+  if (!found && found.error().code != "NOT_FOUND") return std::unexpected(found.error());
+  if (found) {
+    place.relative = Join(found->relative, found->name);
+    place.exists = true;
+  } else {
+    auto made = FindNew(work, call, path, create_parents);
+    if (!made) return std::unexpected(made.error());
+    place.relative = *std::move(made);
+  }
+  const std::string& top = work.directory.path();
+  const std::string absolute = top + "/" + place.relative;
+  place.shown = top == call.policy->roots.front() ? place.relative : absolute;
+  if (absolute.size() >= PATH_MAX) return std::unexpected(NoName(path, "it is too long"));
+  if (IsInRepository(place.relative)) {
+    return std::unexpected(ProtectedFile(place.shown, "git's own data"));
+  }
+  const std::string log = call.policy->audit.Directory();
+  if (!log.empty() && policy::IsBeneath(absolute, log)) {
+    return std::unexpected(ProtectedFile(place.shown, "the audit log lies there"));
+  }
+  return place;
+}
+
+Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, PutOrder order) {
+  auto allow = Permit(work, call, permission);
+  auto to_clean = Permit(work, call, std::move(permission));
+  if (!allow || !to_clean) co_return Put{.error = std::move(allow.error())};
+  Put put{.rule = allow->rule()};
+  CommandPlan plan{.action = worker::Action::kWriteFile,
+                   .directory = work.directory,
+                   .stdin_data = StdinOf(order, call.policy->filesystem_sync),
+                   .file = order.file};
+  ReplySink reply;
+  const RunOptions options{.name = "write",
+                           .sink = &reply,
+                           .cancel = &call.cancel,
+                           .capture = false,
+                           .record = &call.record};
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  const Execution run = co_await task;
+  if (WasKilled(run)) {
+    // Also for a call that was cancelled: so no `cancel`.
+    CommandPlan rest{
+        .action = worker::Action::kRemoveTemp, .directory = work.directory, .file = order.file};
+    Task<Execution> cleaning = call.runner.Run(std::move(rest), std::move(*to_clean), call.policy,
+                                               {.name = "write", .capture = false});
+    co_await cleaning;
+  }
+  put.duration = run.duration;
+  put.error = ErrorOfPut(order, run, reply);
+  put.was_there = put.error && run.failed_errno == EEXIST && reply.Present();
+  co_return put;
+}
+
+}  // namespace pa

@@ -1,0 +1,50 @@
+// PutFile: a file of the project gets content, by a worker of its own (worker/write_file.h); whatever becomes
+// of it, the file is the old or the new one, and nothing else is left beside it.
+//
+//   auto place = FindPlace(work, call, path, create_parents);
+//   Task<Put> task = PutFile(work, call, permission, {.file = place->relative, .content = text});
+//   const Put put = co_await task;
+//   if (put.error) ...
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/digest.h"
+#include "supervisor/tools/work.h"
+
+namespace pa {
+
+// Where a file is or can be made.
+struct FilePlace {
+  std::string relative;  // to the root of the work; no symlink in it, as far as there is anything
+  std::string shown;     // as results name it
+  bool exists = false;   // a symlink that leads nowhere does not
+};
+
+// What `path` names, beneath the root of `work`. With `create_parents` directories on the way may be missing.
+// INVALID_PATH, INVALID_ARGUMENT (a directory, no name), NOT_FOUND, POLICY_DENIED (in a .git).
+std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
+                                              const std::string& path, bool create_parents);
+
+struct PutOrder {
+  std::string file;           // relative to the directory of the work
+  std::string shown;          // for messages
+  std::string_view content;   // borrowed until PutFile returns
+  std::optional<Digest> old;  // of what is replaced; nothing: the file must not be there
+  bool makes_parents = false;
+};
+
+struct Put {
+  std::string rule;  // that allowed it
+  std::optional<ToolError> error;
+  bool was_there = false;  // the error is that nobody expected it (STALE_FILE)
+  std::chrono::microseconds duration{0};
+};
+
+// `permission` is asked for here; its purpose is kWriteFile.
+Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, PutOrder order);
+
+}  // namespace pa

@@ -1,0 +1,331 @@
+#include "worker/write_file.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "base/unique_fd.h"
+#include "worker/file_header.h"
+#include "worker/open_file.h"
+#include "worker/sha256.h"
+
+namespace pa::worker {
+namespace {
+
+constexpr std::size_t kChunk = 16u << 10;
+constexpr std::size_t kMaxXattrNames = 4u << 10;
+constexpr std::size_t kMaxXattrValue = 4u << 10;
+constexpr mode_t kNewMode = 0666;  // less the umask
+constexpr mode_t kAnybodyWrites = S_IWUSR | S_IWGRP | S_IWOTH;
+constexpr mode_t kPermissions = 07777;
+constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE
+constexpr const char* kTemp = "the temporary file";
+
+std::unexpected<SysError> Failed(const char* op, std::string_view subject, int code = errno) {
+  return std::unexpected(SysError{op, subject, code});
+}
+
+// The name that it has ends with the Place.
+SysError OfTemp(const SysError& error) { return {error.op, kTemp, error.sys_errno}; }
+
+// Where the file lies, and what is written to first.
+struct Place {
+  UniqueFd directory;
+  const char* name = nullptr;  // the last component
+  char temp[24] = {};  // `.pa-0123456789abcdef`: NAME_MAX leaves no room for more than a hash
+};
+
+void NameTemp(Place& place) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  Sha256 hash;
+  hash.Update(place.name, std::strlen(place.name));
+  std::uint8_t digest[kDigestBytes];
+  hash.Finish(digest);
+  char* out = place.temp;
+  for (const char* prefix = ".pa-"; *prefix != '\0'; ++prefix) *out++ = *prefix;
+  for (int i = 0; i < 8; ++i) {
+    *out++ = kDigits[digest[i] >> 4];
+    *out++ = kDigits[digest[i] & 15];
+  }
+}
+
+SysResult<UniqueFd> OpenStep(int at, const char* name, bool make) {
+  SysResult<Opened> step = OpenBeneath(at, name, O_PATH | O_DIRECTORY);
+  if (!step && step.error().sys_errno == ENOENT && make) {
+    if (mkdirat(at, name, S_IRWXU | S_IRWXG | S_IRWXO) != 0 && errno != EEXIST) {
+      return Failed("mkdir", name);
+    }
+    step = OpenBeneath(at, name, O_PATH | O_DIRECTORY);
+  }
+  if (!step) return std::unexpected(step.error());
+  return std::move(step->fd);
+}
+
+// The directory that holds the last component. Errors name what is left of the path from where it went
+// wrong.
+SysResult<Place> Find(const char* path, bool makes_parents) {
+  Place place;
+  int at = AT_FDCWD;
+  const char* slash = nullptr;
+  while ((slash = std::strchr(path, '/')) != nullptr) {
+    char name[NAME_MAX + 1] = {};
+    const auto length = static_cast<std::size_t>(slash - path);
+    if (length >= sizeof name) return Failed("open", path, ENAMETOOLONG);
+    std::memcpy(name, path, length);
+    SysResult<UniqueFd> step = OpenStep(at, name, makes_parents);
+    if (!step) return Failed(step.error().op, path, step.error().sys_errno);
+    place.directory = std::move(*step);
+    at = place.directory.get();
+    path = slash + 1;
+  }
+  if (!place.directory) {
+    SysResult<Opened> here = OpenBeneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
+    if (!here) return std::unexpected(here.error());
+    place.directory = std::move(here->fd);
+  }
+  place.name = path;
+  NameTemp(place);
+  return place;
+}
+
+SysResult<void> ReadExactly(void* into, std::size_t size) {
+  auto* bytes = static_cast<char*>(into);
+  while (size > 0) {
+    const ssize_t got = read(STDIN_FILENO, bytes, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Failed("read", "stdin");
+    // Half of it is no file.
+    if (got == 0) return Failed("read", "stdin", ENODATA);
+    bytes += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return {};
+}
+
+SysResult<void> WriteAll(int fd, const void* from, std::size_t size, const char* name) {
+  const auto* bytes = static_cast<const char*>(from);
+  while (size > 0) {
+    const ssize_t put = write(fd, bytes, size);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return Failed("write", name);
+    bytes += put;
+    size -= static_cast<std::size_t>(put);
+  }
+  return {};
+}
+
+// An error, EFBIG, instead of a death.
+void BlockFileSizeSignal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGXFSZ);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+// The file as it is; without a descriptor: it is not there.
+SysResult<Opened> OpenOld(const Place& place) {
+  SysResult<Opened> seen = OpenBeneath(place.directory.get(), place.name, O_PATH);
+  if (!seen && seen.error().sys_errno == ENOENT) return Opened();
+  if (!seen) return std::unexpected(seen.error());
+  if (!S_ISREG(seen->status.st_mode)) {
+    return Failed("write to what is no regular file", place.name, EINVAL);
+  }
+  SysResult<UniqueFd> file = OpenToRead(place.directory.get(), place.name, seen->status);
+  if (!file) return std::unexpected(file.error());
+  seen->fd = std::move(*file);
+  return seen;
+}
+
+SysResult<void> HashOf(int fd, const char* name, std::uint8_t (&digest)[kDigestBytes]) {
+  Sha256 hash;
+  char buffer[kChunk];
+  for (;;) {
+    const ssize_t got = read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Failed("read", name);
+    if (got == 0) break;
+    hash.Update(buffer, static_cast<std::size_t>(got));
+  }
+  hash.Finish(digest);
+  return {};
+}
+
+// Whether the name stands for what the header says, now.
+SysResult<void> Check(const Place& place, const WriteHeader& header, const Opened& old) {
+  if (!old.fd) {
+    if (header.replaces == 0) return {};
+    return Failed("open", place.name, ENOENT);
+  }
+  WriteReply reply;
+  if (auto hashed = HashOf(old.fd.get(), place.name, reply.present); !hashed) return hashed;
+  const bool same = std::memcmp(reply.present, header.expected, kDigestBytes) == 0;
+  if (header.replaces != 0 && same) return {};
+  if (auto told = WriteAll(STDOUT_FILENO, &reply, sizeof reply, "stdout"); !told) return told;
+  return Failed("compare", place.name, header.replaces != 0 ? ESTALE : EEXIST);
+}
+
+// Whether the name of the temporary file is that of `fd`.
+bool IsNamed(const Place& place, const Opened& temp) {
+  const SysResult<Opened> named = OpenBeneath(place.directory.get(), place.temp, O_PATH);
+  return named && named->status.st_ino == temp.status.st_ino &&
+         named->status.st_dev == temp.status.st_dev;
+}
+
+// Waits for whoever has the temporary file at work, and removes what nobody has. `wait` 0 or LOCK_NB.
+SysResult<void> RemoveLeft(const Place& place, int wait) {
+  const int at = place.directory.get();
+  const SysResult<Opened> seen = OpenBeneath(at, place.temp, O_PATH);
+  if (!seen && seen.error().sys_errno == ENOENT) return {};
+  if (!seen) return std::unexpected(OfTemp(seen.error()));
+  SysResult<UniqueFd> file = OpenToRead(at, place.temp, seen->status);
+  if (!file && (file.error().sys_errno == ESTALE || file.error().sys_errno == ENOENT)) return {};
+  if (!file) return std::unexpected(OfTemp(file.error()));
+  if (!*file) return Failed("open", kTemp, EEXIST);  // no file of ours
+  if (flock(file->get(), LOCK_EX | wait) != 0) {
+    if (errno == EWOULDBLOCK) return {};
+    return Failed("flock", kTemp);
+  }
+  if (!IsNamed(place, *seen)) return {};
+  if (unlinkat(at, place.temp, 0) != 0 && errno != ENOENT) return Failed("unlink", kTemp);
+  return {};
+}
+
+// New, empty, and locked. Between its making and the lock another one may take it for a dead one's, and
+// remove it; then it is made once more.
+SysResult<Opened> MakeTemp(const Place& place, mode_t mode) {
+  for (;;) {
+    SysResult<Opened> temp =
+        OpenBeneath(place.directory.get(), place.temp, O_RDWR | O_CREAT | O_EXCL, mode);
+    if (!temp && temp.error().sys_errno == EEXIST) {
+      if (auto removed = RemoveLeft(place, 0); !removed) return std::unexpected(removed.error());
+      continue;
+    }
+    if (!temp) return std::unexpected(OfTemp(temp.error()));
+    if (flock(temp->fd.get(), LOCK_EX) != 0) return Failed("flock", kTemp);
+    if (IsNamed(place, *temp)) return temp;
+  }
+}
+
+SysResult<void> Copy(int fd, std::uint64_t size, const char* name) {
+  char buffer[kChunk];
+  while (size > 0) {
+    const std::size_t part = size < sizeof buffer ? static_cast<std::size_t>(size) : sizeof buffer;
+    if (auto got = ReadExactly(buffer, part); !got) return got;
+    if (auto put = WriteAll(fd, buffer, part, name); !put) return put;
+    size -= part;
+  }
+  return {};
+}
+
+// What the kernel takes from a file that is written to, and others of the system's own.
+bool IsOfTheContent(const char* name) {
+  for (const char* one : {"security.capability", "security.ima", "security.evm"}) {
+    if (std::strcmp(name, one) == 0) return true;
+  }
+  return false;
+}
+
+// As far as we may: another owner's file becomes ours, as with every editor that does so.
+void CopyXattrs(int from, int to) {
+  char names[kMaxXattrNames];
+  const ssize_t size = flistxattr(from, names, sizeof names);
+  for (ssize_t at = 0; at < size; at += static_cast<ssize_t>(std::strlen(names + at)) + 1) {
+    char value[kMaxXattrValue];
+    if (IsOfTheContent(names + at)) continue;
+    const ssize_t length = fgetxattr(from, names + at, value, sizeof value);
+    if (length >= 0) fsetxattr(to, names + at, value, static_cast<std::size_t>(length), 0);
+  }
+}
+
+// The owner first: a change of it takes set-user-ID away, and that is only given back to the owner.
+SysResult<void> KeepMetadata(const Opened& old, const Opened& temp, const char* name) {
+  const struct stat& was = old.status;
+  mode_t mode = was.st_mode & kPermissions;
+  if (was.st_uid != temp.status.st_uid || was.st_gid != temp.status.st_gid) {
+    const bool kept = fchown(temp.fd.get(), was.st_uid, was.st_gid) == 0;
+    const bool group = kept || fchown(temp.fd.get(), static_cast<uid_t>(-1), was.st_gid) == 0;
+    if (!kept) mode &= ~static_cast<mode_t>(S_ISUID);
+    if (!group) mode &= ~static_cast<mode_t>(S_ISGID);
+  }
+  CopyXattrs(old.fd.get(), temp.fd.get());
+  if (fchmod(temp.fd.get(), mode) != 0) return Failed("fchmod", name);
+  return {};
+}
+
+SysResult<void> SyncDirectory(const Place& place) {
+  const SysResult<Opened> directory =
+      OpenBeneath(place.directory.get(), ".", O_RDONLY | O_DIRECTORY);
+  if (!directory) return std::unexpected(directory.error());
+  if (fsync(directory->fd.get()) != 0) return Failed("fsync", "directory");
+  return {};
+}
+
+SysResult<void> TakeName(const Place& place, bool replaces) {
+  const int at = place.directory.get();
+  const long renamed =
+      syscall(SYS_renameat2, at, place.temp, at, place.name, replaces ? 0u : kNoReplace);
+  if (renamed == 0) return {};
+  // Some file systems have no flags (NFS, FUSE).
+  if (replaces || (errno != EINVAL && errno != ENOSYS)) return Failed("rename", place.name);
+  if (linkat(at, place.temp, at, place.name, 0) != 0) return Failed("link", place.name);
+  if (unlinkat(at, place.temp, 0) != 0) return Failed("unlink", kTemp);
+  return {};
+}
+
+SysResult<void> Fill(const Place& place, const WriteHeader& header, const Opened& old,
+                     const Opened& temp) {
+  if (auto copied = Copy(temp.fd.get(), header.size, place.name); !copied) return copied;
+  if (old.fd) {
+    if (auto kept = KeepMetadata(old, temp, place.name); !kept) return kept;
+  }
+  if (header.syncs != 0 && fsync(temp.fd.get()) != 0) return Failed("fsync", place.name);
+  // Last, so that as little as possible can happen between this and the new name.
+  const SysResult<Opened> now = OpenOld(place);
+  if (!now) return std::unexpected(now.error());
+  if (auto checked = Check(place, header, *now); !checked) return checked;
+  return TakeName(place, header.replaces != 0);
+}
+
+}  // namespace
+
+SysResult<void> WriteFile(const char* path) {
+  WriteHeader header;
+  if (auto got = ReadExactly(&header, sizeof header); !got) return got;
+  if (header.magic != kWriteMagic) return Failed("read", "stdin", EPROTO);
+  const SysResult<Place> place = Find(path, header.makes_parents != 0);
+  if (!place) return std::unexpected(place.error());
+  const SysResult<Opened> old = OpenOld(*place);
+  if (!old) return std::unexpected(old.error());
+  if (!old->fd || header.replaces == 0) {
+    if (auto checked = Check(*place, header, *old); !checked) return checked;
+  }
+  if (old->fd && (old->status.st_mode & kAnybodyWrites) == 0) {
+    return Failed("write to what is read-only", place->name, EACCES);
+  }
+  BlockFileSizeSignal();
+  const SysResult<Opened> temp = MakeTemp(*place, old->fd ? S_IRUSR | S_IWUSR : kNewMode);
+  if (!temp) return std::unexpected(temp.error());
+  const SysResult<void> filled = Fill(*place, header, *old, *temp);
+  if (!filled) {
+    unlinkat(place->directory.get(), place->temp, 0);
+    return filled;
+  }
+  return header.syncs != 0 ? SyncDirectory(*place) : filled;
+}
+
+SysResult<void> RemoveTemp(const char* path) {
+  const SysResult<Place> place = Find(path, false);
+  if (!place && place.error().sys_errno == ENOENT) return {};
+  if (!place) return std::unexpected(place.error());
+  return RemoveLeft(*place, LOCK_NB);
+}
+
+}  // namespace pa::worker
