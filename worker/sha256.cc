@@ -35,7 +35,7 @@ void PutBigEndian(Integer value, Byte* at) {
 // 6.2.2, with its letters.
 void Sha256::Mix(const std::uint8_t* block) {
   std::uint32_t w[64];
-  for (int t = 0; t < 16; ++t) w[t] = BigEndian(block + 4 * t);
+  for (std::size_t t = 0; t < 16; ++t) w[t] = BigEndian(block + 4 * t);
   for (int t = 16; t < 64; ++t) {
     const std::uint32_t s0 = std::rotr(w[t - 15], 7) ^ std::rotr(w[t - 15], 18) ^ (w[t - 15] >> 3);
     const std::uint32_t s1 = std::rotr(w[t - 2], 17) ^ std::rotr(w[t - 2], 19) ^ (w[t - 2] >> 10);
@@ -83,7 +83,7 @@ void Sha256::Finish(std::uint8_t (&digest)[kDigestBytes]) {
   char length[kLength];
   PutBigEndian(bits, length);
   Update(length, kLength);
-  for (int i = 0; i < 8; ++i) PutBigEndian(state_[i], digest + 4 * i);
+  for (std::size_t i = 0; i < 8; ++i) PutBigEndian(state_[i], digest + 4 * i);
 }
 
 }  // namespace pa::worker
