@@ -282,7 +282,8 @@ std::vector<ListOfCalls> ListsOfCalls() {
                                 SYS_exit,    SYS_exit_group, SYS_clock_gettime};
   std::set<long> changes = {SYS_mkdirat,    SYS_flock,     SYS_renameat2, SYS_linkat,
                             SYS_unlinkat,   SYS_fsync,     SYS_fchown,    SYS_fchmod,
-                            SYS_flistxattr, SYS_fgetxattr, SYS_fsetxattr, SYS_rt_sigprocmask};
+                            SYS_flistxattr, SYS_fgetxattr, SYS_fsetxattr, SYS_rt_sigprocmask,
+                            SYS_recvfrom};
   changes.insert(reads.begin(), reads.end());
   return {{SeccompProfile::kFiles, reads}, {SeccompProfile::kFileChanges, changes}};
 }

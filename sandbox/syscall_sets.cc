@@ -251,6 +251,7 @@ constexpr AllowedSyscall kFileChangeSyscalls[] = {
     {"flistxattr", "its extended attributes"},
     {"fgetxattr", "as flistxattr"},
     {"fsetxattr", "as flistxattr"},
+    {"recvfrom", "whether the supervisor is still there"},
     {"rt_sigprocmask", "a file size limit is an error, not a death"},
     // clang-format on
 };

@@ -28,22 +28,6 @@ Result<struct stat> StatOf(int fd, const std::string& path) {
   return status;
 }
 
-std::optional<Digest> DigestFromHex(std::string_view hex) {
-  Digest digest{};
-  if (hex.size() != 2 * digest.size()) return std::nullopt;
-  const auto value = [](char digit) {
-    if (digit >= '0' && digit <= '9') return digit - '0';
-    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-  };
-  for (std::size_t i = 0; i < digest.size(); ++i) {
-    const int high = value(hex[2 * i]);
-    const int low = value(hex[2 * i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    digest[i] = static_cast<std::uint8_t>(high * 16 + low);
-  }
-  return digest;
-}
-
 // What a line says of its place; nothing if it is none of ours.
 std::optional<ChainLink> LinkIn(std::string_view line) {
   const Result<JsonValue> event = ParseJson(line);
@@ -53,7 +37,7 @@ std::optional<ChainLink> LinkIn(std::string_view line) {
   const JsonValue* previous = chain != nullptr ? chain->Find("previous") : nullptr;
   if (sequence == nullptr || previous == nullptr || !previous->IsString()) return std::nullopt;
   const auto number = sequence->AsInteger();
-  const auto digest = DigestFromHex(previous->AsString());
+  const auto digest = FromHex(previous->AsString());
   if (!number || *number < 1 || !digest) return std::nullopt;
   return ChainLink{static_cast<std::uint64_t>(*number), *digest};
 }

@@ -5,6 +5,7 @@
 #include "policy/decide.h"
 #include "policy/working_directory.h"
 #include "supervisor/log.h"
+#include "supervisor/tools/edit.h"
 #include "supervisor/version.h"
 
 namespace pa {
@@ -19,8 +20,8 @@ constexpr char kInstructions[] =
     "Call make_targets first; `make` takes exactly one of the .PHONY targets it lists. If there is "
     "no "
     "Makefile, makefile_generate writes a starter one. git_add and git_commit stage and commit; no "
-    "other git command exists as a tool. read shows a file, glob and grep find files and text. "
-    "bash, where it is "
+    "other git command exists as a tool. read shows a file, glob and grep find files and text; "
+    "edit and write, where they are listed, change files. bash, where it is "
     "listed, runs a shell command in the same sandbox; prefer make. A refusal's ai_message says "
     "what to do next. working_directory "
     "is a directory beneath a root; left out, it is the first root. dry_run shows the exact "
@@ -135,6 +136,22 @@ void Engine::WhenTargetsChange(std::function<void()> callback) {
   for (const std::string& root : policy_->roots) watch_->Watch(root, {});
 }
 
+std::shared_ptr<Engine::OwnCall> Engine::NewOwnCall() {
+  auto call = std::make_shared<OwnCall>();
+  call->context.emplace(CallContext{.policy = policy_,
+                                    .runner = runner_,
+                                    .targets = targets_,
+                                    .ambient = environment_,
+                                    .sink = nullptr,
+                                    .cancel = call->cancel});
+  return call;
+}
+
+void Engine::UndoEdits() {
+  const std::shared_ptr<OwnCall> call = NewOwnCall();
+  Detach(UndoUnfinishedEdits(*call->context), [call](std::size_t) {});
+}
+
 // As if a client had asked: the same tool, policy and confinement; the cache tells what has changed.
 void Engine::DiscoverAgain(const std::string& directory) {
   const JsonValue arguments =
@@ -142,17 +159,7 @@ void Engine::DiscoverAgain(const std::string& directory) {
   const Tool* tool = FindTool("make_targets");
   auto request = MakeToolRequest(*tool, &arguments);
   if (!request) return;
-  struct Call {
-    CancelSource cancel;
-    std::optional<CallContext> context;
-  };
-  auto call = std::make_shared<Call>();
-  call->context.emplace(CallContext{.policy = policy_,
-                                    .runner = runner_,
-                                    .targets = targets_,
-                                    .ambient = environment_,
-                                    .sink = nullptr,
-                                    .cancel = call->cancel});
+  const std::shared_ptr<OwnCall> call = NewOwnCall();
   AuditedCall audited =
       NewCall({.session = "", .endpoint = "watched Makefile"}, "make_targets", true, &arguments);
   Task<ToolResult> task =

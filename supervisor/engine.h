@@ -10,6 +10,8 @@
 
 #include <expected>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,8 +80,16 @@ class Engine {
   // Makefiles of those directories are watched, and their targets discovered again when one was touched.
   void WhenTargetsChange(std::function<void()> callback);
   const Services& services() const { return services_; }
+  // What a server before us has left half done when it died.
+  void UndoEdits();
 
  private:
+  // A call that no client has made.
+  struct OwnCall {
+    CancelSource cancel;
+    std::optional<CallContext> context;
+  };
+  std::shared_ptr<OwnCall> NewOwnCall();
   void DiscoverAgain(const std::string& directory);
 
   uv_loop_t* loop_;

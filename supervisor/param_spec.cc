@@ -41,11 +41,14 @@ std::string Expected(const Param& param) {
     case ParamKind::kBoolean:
       return "true or false";
     case ParamKind::kStringArray:
+    case ParamKind::kObjectArray: {
+      const char* items = param.kind == ParamKind::kStringArray ? "strings" : "objects";
       if (param.maximum != 0) {
-        return fmt::format("an array of {} to {} strings", param.minimum, param.maximum);
+        return fmt::format("an array of {} to {} {}", param.minimum, param.maximum, items);
       }
-      if (param.minimum > 0) return fmt::format("an array of at least {} strings", param.minimum);
-      return "an array of strings";
+      if (param.minimum > 0) return fmt::format("an array of at least {} {}", param.minimum, items);
+      return fmt::format("an array of {}", items);
+    }
   }
   return "";
 }
@@ -145,6 +148,28 @@ std::expected<std::vector<std::string>, ToolError> ReadStrings(const Param& para
   return strings;
 }
 
+// Of one in an array, each name says where: `edits[2].path`.
+std::expected<std::vector<Arguments>, ToolError> ReadObjects(const Param& param,
+                                                             const JsonValue& value) {
+  if (!value.IsArray()) return std::unexpected(WrongValue(param, Came(value)));
+  const auto count = static_cast<std::int64_t>(value.Items().size());
+  if (count < param.minimum || count > Maximum(param)) {
+    return std::unexpected(WrongValue(param, Came(value)));
+  }
+  std::vector<Arguments> objects;
+  for (const JsonValue& item : value.Items()) {
+    const std::string at = fmt::format("{}[{}]", param.name, objects.size());
+    if (!item.IsObject()) return std::unexpected(WrongValue(param, Came(item) + " at " + at));
+    auto object = ValidateArguments(param.fields, &item);
+    if (!object) {
+      object.error().message = "in " + at + ": " + object.error().message;
+      return std::unexpected(std::move(object.error()));
+    }
+    objects.push_back(*std::move(object));
+  }
+  return objects;
+}
+
 // Stores what `read` found.
 template <typename T>
 std::optional<ToolError> Store(Arguments& arguments, const Param& param,
@@ -164,6 +189,8 @@ std::optional<ToolError> Accept(Arguments& arguments, const Param& param, const 
       return Store(arguments, param, ReadBoolean(param, value));
     case ParamKind::kStringArray:
       return Store(arguments, param, ReadStrings(param, value));
+    case ParamKind::kObjectArray:
+      return Store(arguments, param, ReadObjects(param, value));
   }
   return std::nullopt;
 }
@@ -178,8 +205,21 @@ std::optional<ToolError> AcceptAbsent(Arguments& arguments, const Param& param) 
   return std::nullopt;
 }
 
+void WriteObject(JsonWriter& writer, std::span<const Param> params);
+
+void WriteItems(JsonWriter& writer, const Param& param) {
+  writer.Key("items");
+  if (param.kind == ParamKind::kObjectArray) {
+    WriteObject(writer, param.fields);
+  } else {
+    writer.BeginObject().Field("type", "string").EndObject();
+  }
+  if (param.minimum > 0) writer.Field("minItems", param.minimum);
+  if (param.maximum > 0) writer.Field("maxItems", param.maximum);
+}
+
 void WriteProperty(JsonWriter& writer, const Param& param) {
-  static constexpr const char* kTypes[] = {"string", "integer", "boolean", "array"};
+  static constexpr const char* kTypes[] = {"string", "integer", "boolean", "array", "array"};
   writer.Key(param.name).BeginObject();
   writer.Field("type", kTypes[static_cast<int>(param.kind)]);
   if (!param.description.empty()) writer.Field("description", param.description);
@@ -193,12 +233,25 @@ void WriteProperty(JsonWriter& writer, const Param& param) {
     writer.Field("minimum", param.minimum).Field("maximum", Maximum(param));
     if (param.default_integer) writer.Field("default", *param.default_integer);
   }
-  if (param.kind == ParamKind::kStringArray) {
-    writer.Key("items").BeginObject().Field("type", "string").EndObject();
-    if (param.minimum > 0) writer.Field("minItems", param.minimum);
-    if (param.maximum > 0) writer.Field("maxItems", param.maximum);
-  }
+  const bool array = param.kind == ParamKind::kStringArray || param.kind == ParamKind::kObjectArray;
+  if (array) WriteItems(writer, param);
   writer.EndObject();
+}
+
+void WriteObject(JsonWriter& writer, std::span<const Param> params) {
+  writer.BeginObject().Field("type", "object");
+  writer.Key("properties").BeginObject();
+  for (const Param& param : params) WriteProperty(writer, param);
+  writer.EndObject();
+  // draft-04, which some clients still check with, refuses an empty `required`.
+  if (std::ranges::any_of(params, &Param::required)) {
+    writer.Key("required").BeginArray();
+    for (const Param& param : params) {
+      if (param.required) writer.String(param.name);
+    }
+    writer.EndArray();
+  }
+  writer.Field("additionalProperties", false).EndObject();
 }
 
 }  // namespace
@@ -227,6 +280,11 @@ const std::vector<std::string>* Arguments::Strings(std::string_view name) const 
   return value == values_.end() ? nullptr : std::get_if<std::vector<std::string>>(&value->second);
 }
 
+const std::vector<Arguments>* Arguments::Objects(std::string_view name) const {
+  const auto value = values_.find(name);
+  return value == values_.end() ? nullptr : std::get_if<std::vector<Arguments>>(&value->second);
+}
+
 std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> params,
                                                       const JsonValue* arguments) {
   if (arguments != nullptr && !arguments->IsObject()) {
@@ -253,19 +311,7 @@ std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> par
 
 std::string InputSchema(std::span<const Param> params) {
   JsonWriter writer;
-  writer.BeginObject().Field("type", "object");
-  writer.Key("properties").BeginObject();
-  for (const Param& param : params) WriteProperty(writer, param);
-  writer.EndObject();
-  // draft-04, which some clients still check with, refuses an empty `required`.
-  if (std::ranges::any_of(params, &Param::required)) {
-    writer.Key("required").BeginArray();
-    for (const Param& param : params) {
-      if (param.required) writer.String(param.name);
-    }
-    writer.EndArray();
-  }
-  writer.Field("additionalProperties", false).EndObject();
+  WriteObject(writer, params);
   return std::move(writer).Take();
 }
 

@@ -24,7 +24,7 @@
 
 namespace pa {
 
-enum class ParamKind { kString, kInteger, kBoolean, kStringArray };
+enum class ParamKind { kString, kInteger, kBoolean, kStringArray, kObjectArray };
 
 struct Param {
   std::string_view name;
@@ -32,11 +32,12 @@ struct Param {
   bool required = false;
   std::string_view description;
   std::span<const std::string_view> one_of = {};  // kString
-  std::int64_t minimum = 0;                       // kInteger; kStringArray: items
+  std::int64_t minimum = 0;                       // kInteger; arrays: items
   std::int64_t maximum = 0;                       // 0: none (integers: 2^53 - 1)
   std::optional<std::int64_t> default_integer = std::nullopt;
-  std::string_view advice = {};   // kString, one_of: what to do about another value
-  std::string_view pattern = {};  // printed in the schema; the tool refuses with its own error
+  std::string_view advice = {};        // kString, one_of: what to do about another value
+  std::string_view pattern = {};       // printed in the schema; the tool refuses with its own error
+  std::span<const Param> fields = {};  // kObjectArray: of each object
 };
 
 class Arguments {
@@ -45,11 +46,13 @@ class Arguments {
   std::optional<std::int64_t> Integer(std::string_view name) const;
   bool Boolean(std::string_view name) const;  // false when absent
   const std::vector<std::string>* Strings(std::string_view name) const;
+  const std::vector<Arguments>* Objects(std::string_view name) const;
 
  private:
   friend struct ArgumentsMaker;
   Arguments() = default;
-  using Value = std::variant<std::string, std::int64_t, bool, std::vector<std::string>>;
+  using Value = std::variant<std::string, std::int64_t, bool, std::vector<std::string>,
+                             std::vector<Arguments>>;
   std::map<std::string, Value, std::less<>> values_;
 };
 

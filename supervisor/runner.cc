@@ -576,6 +576,8 @@ void Runner::Impl::Idle() {
 
 std::size_t Runner::running() const { return impl_->queue.running(); }
 
+const std::string& Runner::state_home() const { return impl_->config.state_home; }
+
 sandbox::KernelFeatures Runner::Kernel() const {
   using Granted = sandbox::KernelFeatures::Granted;
   if (!impl_->kernel) impl_->kernel = sandbox::ProbeKernel();

@@ -66,6 +66,7 @@ class Runner {
   // removed within half a second is left to the next instance). Later calls run nothing.
   void Shutdown(std::function<void()> done);
   std::size_t running() const;
+  const std::string& state_home() const;  // RunnerConfig's
 
   // What the kernel gives, and as soon as a policy was probed, whether workers get namespaces.
   sandbox::KernelFeatures Kernel() const;

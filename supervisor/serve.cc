@@ -38,6 +38,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   StdioTransport transport(loop.get(), STDIN_FILENO, STDOUT_FILENO);
   Session session(engine.services(), transport);
   engine.WhenTargetsChange([&] { session.ToolsChanged(); });
+  engine.UndoEdits();
 
   const auto stop = [&] { session.Shutdown(); };
   SignalWatch interrupted(loop.get(), SIGINT, stop);

@@ -134,6 +134,41 @@ ToolError StaleFile(std::string message, std::string ai_message, std::string_vie
           .details = std::move(details).Take()};
 }
 
+ToolError NoMatch(std::size_t edit, std::string_view path, std::string_view nearest) {
+  ToolError error{.code = "NO_MATCH",
+                  .message = fmt::format("edits[{}]: `old` is not in {}", edit, path),
+                  .ai_message =
+                      "Nothing was changed. Read the file again and pass the passage as it "
+                      "stands there, without line numbers."};
+  JsonWriter details;
+  details.BeginObject().Field("edit", edit).Field("path", path);
+  if (!nearest.empty()) {
+    error.ai_message += fmt::format(" What is most like it:\n{}", nearest);
+    details.Field("nearest", nearest);
+  }
+  details.EndObject();
+  error.details = std::move(details).Take();
+  return error;
+}
+
+ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t count,
+                         std::span<const std::uint64_t> lines) {
+  ToolError error{
+      .code = "AMBIGUOUS_MATCH",
+      .message = fmt::format("edits[{}]: `old` is in {} {} times, in lines {}{}", edit, path, count,
+                             fmt::join(lines, ", "), lines.size() < count ? ", ..." : ""),
+      .ai_message =
+          "Nothing was changed. Pass more of what stands around the one that is meant, or "
+          "replace_all: true for all of them."};
+  JsonWriter details;
+  details.BeginObject().Field("edit", edit).Field("path", path).Field("count", count);
+  details.Key("lines").BeginArray();
+  for (const std::uint64_t line : lines) details.Raw(std::to_string(line));
+  details.EndArray().EndObject();
+  error.details = std::move(details).Take();
+  return error;
+}
+
 ToolError ProtectedFile(std::string_view path, std::string_view protection) {
   return {.code = "POLICY_DENIED",
           .message = fmt::format("{} is protected: {}", path, protection),

@@ -38,6 +38,10 @@ ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t 
 ToolError FileIo(std::string message);  // the system's own words
 // `present`: the hash of what is there.
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present);
+// `edit` is its place in the call's list, `nearest` a diff, or "".
+ToolError NoMatch(std::size_t edit, std::string_view path, std::string_view nearest);
+ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t count,
+                         std::span<const std::uint64_t> lines);
 ToolError ProtectedFile(std::string_view path, std::string_view protection);  // POLICY_DENIED
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes);
 ToolError Busy();

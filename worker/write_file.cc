@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -15,6 +16,7 @@
 #include "base/unique_fd.h"
 #include "worker/file_header.h"
 #include "worker/open_file.h"
+#include "worker/protocol.h"
 #include "worker/sha256.h"
 
 namespace pa::worker {
@@ -280,17 +282,33 @@ SysResult<void> TakeName(const Place& place, bool replaces) {
   return {};
 }
 
-SysResult<void> Fill(const Place& place, const WriteHeader& header, const Opened& old,
-                     const Opened& temp) {
+// Who has ordered it may be dead, and another one at work on what that one left half done.
+SysResult<void> CheckSupervisor() {
+  char byte = 0;
+  const ssize_t got = recv(kControlFd, &byte, sizeof byte, MSG_DONTWAIT | MSG_PEEK);
+  if (got == 0) return Failed("recv", "control", ECANCELED);
+  return {};  // nothing has come; or there is none, by hand
+}
+
+// All that happens while the lock is held.
+SysResult<void> Replace(const Place& place, const WriteHeader& header, const Opened& temp) {
+  const SysResult<Opened> old = OpenOld(place);
+  if (!old) return std::unexpected(old.error());
+  // Before anything is written: to be told that it is another file takes no room.
+  if (auto checked = Check(place, header, *old); !checked) return checked;
+  if (old->fd && (old->status.st_mode & kAnybodyWrites) == 0) {
+    return Failed("write to what is read-only", place.name, EACCES);
+  }
   if (auto copied = Copy(temp.fd.get(), header.size, place.name); !copied) return copied;
-  if (old.fd) {
-    if (auto kept = KeepMetadata(old, temp, place.name); !kept) return kept;
+  if (old->fd) {
+    if (auto kept = KeepMetadata(*old, temp, place.name); !kept) return kept;
   }
   if (header.syncs != 0 && fsync(temp.fd.get()) != 0) return Failed("fsync", place.name);
-  // Last, so that as little as possible can happen between this and the new name.
+  // Once more, so that as little as possible can happen between this and the new name.
   const SysResult<Opened> now = OpenOld(place);
   if (!now) return std::unexpected(now.error());
   if (auto checked = Check(place, header, *now); !checked) return checked;
+  if (auto there = CheckSupervisor(); !there) return there;
   return TakeName(place, header.replaces != 0);
 }
 
@@ -302,23 +320,16 @@ SysResult<void> WriteFile(const char* path) {
   if (header.magic != kWriteMagic) return Failed("read", "stdin", EPROTO);
   const SysResult<Place> place = Find(path, header.makes_parents != 0);
   if (!place) return std::unexpected(place.error());
-  const SysResult<Opened> old = OpenOld(*place);
-  if (!old) return std::unexpected(old.error());
-  if (!old->fd || header.replaces == 0) {
-    if (auto checked = Check(*place, header, *old); !checked) return checked;
-  }
-  if (old->fd && (old->status.st_mode & kAnybodyWrites) == 0) {
-    return Failed("write to what is read-only", place->name, EACCES);
-  }
   BlockFileSizeSignal();
-  const SysResult<Opened> temp = MakeTemp(*place, old->fd ? S_IRUSR | S_IWUSR : kNewMode);
+  const SysResult<Opened> temp =
+      MakeTemp(*place, header.replaces != 0 ? S_IRUSR | S_IWUSR : kNewMode);
   if (!temp) return std::unexpected(temp.error());
-  const SysResult<void> filled = Fill(*place, header, *old, *temp);
-  if (!filled) {
+  const SysResult<void> replaced = Replace(*place, header, *temp);
+  if (!replaced) {
     unlinkat(place->directory.get(), place->temp, 0);
-    return filled;
+    return replaced;
   }
-  return header.syncs != 0 ? SyncDirectory(*place) : filled;
+  return header.syncs != 0 ? SyncDirectory(*place) : replaced;
 }
 
 SysResult<void> RemoveTemp(const char* path) {

@@ -347,6 +347,21 @@ TEST(WriteFileTest, NoUpdateIsLost) {
   EXPECT_EQ(Names(scratch.work()), std::vector<std::string>{"file"});
 }
 
+// As when a server is killed: what it has ordered would overtake who puts things right.
+TEST(WriteFileTest, WhoseSupervisorIsDeadDoesNothingMore) {
+  const Scratch scratch;
+  const std::string temp = scratch.path("work/" + TempOf("file"));
+  Put(temp, "half");
+  UniqueFd holder(open(temp.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
+  WorkerRun run(Order(scratch, Action::kWriteFile, "file"), Alone(Stdin("x", {})));
+  usleep(100'000);  // it waits for the lock
+  run.HangUp();
+  holder.reset();
+  run.Wait();
+  EXPECT_TRUE(Names(scratch.work()).empty());
+}
+
 // A worker by hand, for whoever wants to end it: stopped at each of its system calls.
 class Stepped {
  public:

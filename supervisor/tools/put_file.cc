@@ -166,7 +166,7 @@ std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContex
   if (!found && found.error().code != "NOT_FOUND") return std::unexpected(found.error());
   if (found) {
     place.relative = Join(found->relative, found->name);
-    place.exists = true;
+    place.found = *found;
   } else {
     auto made = FindNew(work, call, path, create_parents);
     if (!made) return std::unexpected(made.error());
@@ -198,7 +198,7 @@ Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, Pu
   ReplySink reply;
   const RunOptions options{.name = "write",
                            .sink = &reply,
-                           .cancel = &call.cancel,
+                           .cancel = order.finishes ? nullptr : &call.cancel,
                            .capture = false,
                            .record = &call.record};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
@@ -213,7 +213,9 @@ Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, Pu
   }
   put.duration = run.duration;
   put.error = ErrorOfPut(order, run, reply);
-  put.was_there = put.error && run.failed_errno == EEXIST && reply.Present();
+  const bool compared = put.error && reply.Present();
+  put.was_there = compared && run.failed_errno == EEXIST;
+  put.stale = compared && run.failed_errno == ESTALE;
   co_return put;
 }
 

@@ -21,7 +21,7 @@ namespace pa {
 struct FilePlace {
   std::string relative;  // to the root of the work; no symlink in it, as far as there is anything
   std::string shown;     // as results name it
-  bool exists = false;   // a symlink that leads nowhere does not
+  std::optional<policy::PlaceBeneath> found;  // it is there; a symlink that leads nowhere is not
 };
 
 // What `path` names, beneath the root of `work`. With `create_parents` directories on the way may be missing.
@@ -35,12 +35,14 @@ struct PutOrder {
   std::string_view content;   // borrowed until PutFile returns
   std::optional<Digest> old;  // of what is replaced; nothing: the file must not be there
   bool makes_parents = false;
+  bool finishes = false;  // even if the call was cancelled
 };
 
 struct Put {
   std::string rule;  // that allowed it
   std::optional<ToolError> error;
   bool was_there = false;  // the error is that nobody expected it (STALE_FILE)
+  bool stale = false;      // the error is that it is another one than expected (STALE_FILE)
   std::chrono::microseconds duration{0};
 };
 

@@ -1,19 +1,15 @@
 #include "supervisor/tools/read.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "base/base64.h"
 #include "base/json_writer.h"
 #include "supervisor/file_text.h"
 #include "supervisor/tool_output.h"
+#include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
-#include "supervisor/tools/work.h"
-#include "worker/file_header.h"
 
 namespace pa {
 namespace {
@@ -50,73 +46,8 @@ constexpr std::string_view kDataSchema =
     R"("mime_type":{"type":"string","description":"of an image, which is beside this"}},)"
     R"("required":["path","size","sha256","encoding"]})";
 
-// The header first, then the file.
-class FileSink final : public OutputSink {
- public:
-  explicit FileSink(FileText::Window window) : text_(window) {}
-
-  void OnOutput(Stream stream, std::string_view bytes) override {
-    if (stream != Stream::kStdout) return;
-    if (head_.size() < sizeof header_) {
-      const std::string_view part = bytes.substr(0, sizeof header_ - head_.size());
-      head_ += part;
-      bytes.remove_prefix(part.size());
-      if (head_.size() == sizeof header_) std::memcpy(&header_, head_.data(), sizeof header_);
-    }
-    if (!bytes.empty()) text_.Feed(bytes);
-  }
-
-  bool has_header() const {
-    return head_.size() == sizeof header_ && header_.magic == worker::kFileMagic;
-  }
-  const worker::FileHeader& header() const { return header_; }
-  FileText& text() { return text_; }
-
- private:
-  std::string head_;
-  worker::FileHeader header_;
-  FileText text_;
-};
-
-const char* KindOfMode(std::uint32_t mode) {
-  switch (mode & S_IFMT) {
-    case S_IFIFO:
-      return "FIFO";
-    case S_IFSOCK:
-      return "socket";
-    case S_IFCHR:
-    case S_IFBLK:
-      return "device";
-    default:
-      return "no regular file";
-  }
-}
-
-ToolError NotRead(const std::string& path, const Execution& run) {
-  switch (run.failed_errno) {
-    case ENOENT:
-    case ESTALE:
-    case ELOOP:
-    case ENOTDIR:
-      return NotFound("cannot read " + path + ": it was replaced while it was looked for",
-                      "Call again.");
-    default:
-      return FileIo("cannot read " + path + ": " + run.failure);
-  }
-}
-
-std::optional<ToolError> ErrorOfRead(const std::string& path, const Execution& run,
-                                     FileSink& sink) {
-  if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kReadFile) {
-    return NotRead(path, run);
-  }
-  if (auto error = ErrorOf({.what = "read", .argv = {}, .working_dir = ""}, run)) return error;
-  if (!sink.has_header()) return InternalError("read: the worker said nothing of " + path);
-  if (!S_ISREG(sink.header().mode)) {
-    return BinaryFile(path, KindOfMode(sink.header().mode), sink.header().size);
-  }
-  FileText& text = sink.text();
-  text.End();
+// What cannot be shown, nor as an image.
+std::optional<ToolError> ErrorOfKind(const std::string& path, const FileText& text) {
   if (text.encoding() != FileText::Encoding::kBinary) return std::nullopt;
   const bool image = text.kind() && !text.kind()->image.empty();
   if (!image) return BinaryFile(path, text.kind() ? text.kind()->name : "binary data", text.size());
@@ -176,34 +107,15 @@ ToolResult RenderText(const std::string& path, const FileText& text) {
   return result;
 }
 
-struct Reading {
-  std::string path;  // as results name it
-  std::string rule;  // that allowed it
-  std::optional<ToolError> error;
-};
-
-// The file through `sink`, by a worker of its own.
-Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::PlaceBeneath& place,
+// The file through `text`.
+Task<Reading> ReadText(FileText& text, const Work& work, const policy::PlaceBeneath& place,
                        CallContext& call) {
-  Reading reading{.path = PrefixOf(work, call, place) + place.name};
-  auto allow = Permit(
-      work, call,
-      {.purpose = policy::Purpose::kReadFile, .path = place.directory.path() + "/" + place.name});
-  if (!allow) {
-    reading.error = std::move(allow.error());
-    co_return reading;
-  }
-  reading.rule = allow->rule();
-  CommandPlan plan{
-      .action = worker::Action::kReadFile, .directory = place.directory, .file = place.name};
-  const RunOptions options{.name = "read",
-                           .sink = &sink,
-                           .cancel = &call.cancel,
-                           .capture = false,
-                           .record = &call.record};
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
-  const Execution run = co_await task;
-  reading.error = ErrorOfRead(reading.path, run, sink);
+  FileSink sink([&text](std::string_view bytes) { text.Feed(bytes); });
+  Task<Reading> task = ReadInto(sink, work, place, call);
+  Reading reading = co_await task;
+  if (reading.error) co_return reading;
+  text.End();
+  reading.error = ErrorOfKind(reading.path, text);
   co_return reading;
 }
 
@@ -230,20 +142,19 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   if (!place) co_return RefusedCall(place.error());
   std::int64_t offset = arguments.Integer("offset").value_or(1);
   if (offset < 0) {
-    FileSink all({.limit = 0});
-    Task<Reading> task = ReadInto(all, *work, *place, call);
+    FileText all({.limit = 0});
+    Task<Reading> task = ReadText(all, *work, *place, call);
     const Reading counted = co_await task;
     if (counted.error) co_return RefusedCall(*counted.error);
-    offset = static_cast<std::int64_t>(FromEnd(offset, all.text().total_lines()));
+    offset = static_cast<std::int64_t>(FromEnd(offset, all.total_lines()));
   }
-  FileSink sink({.offset = static_cast<std::uint64_t>(std::max<std::int64_t>(1, offset)),
+  FileText text({.offset = static_cast<std::uint64_t>(std::max<std::int64_t>(1, offset)),
                  .limit = static_cast<std::size_t>(arguments.Integer("limit").value_or(0))});
-  Task<Reading> task = ReadInto(sink, *work, *place, call);
+  Task<Reading> task = ReadText(text, *work, *place, call);
   const Reading reading = co_await task;
   if (reading.error) co_return RefusedCall(*reading.error);
-  const bool image = sink.text().encoding() == FileText::Encoding::kBinary;
-  ToolResult result =
-      image ? RenderImage(reading.path, sink.text()) : RenderText(reading.path, sink.text());
+  const bool image = text.encoding() == FileText::Encoding::kBinary;
+  ToolResult result = image ? RenderImage(reading.path, text) : RenderText(reading.path, text);
   result.decision = reading.rule;
   co_return result;
 }

@@ -12,8 +12,8 @@ TEST(RegistryTest, TheToolsOfTheContract) {
   std::vector<std::string_view> names;
   for (const Tool* tool : AllTools()) names.push_back(tool->name);
   EXPECT_EQ(names, (std::vector<std::string_view>{"make_targets", "make", "makefile_generate",
-                                                  "git_add", "git_commit", "read", "write", "glob",
-                                                  "grep", "bash", "project_actions"}));
+                                                  "git_add", "git_commit", "read", "write", "edit",
+                                                  "glob", "grep", "bash", "project_actions"}));
 }
 
 TEST(RegistryTest, FoundByName) {

@@ -32,10 +32,14 @@ std::expected<Work, ToolError> StartWork(const ToolRequest& request, std::string
 
 std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const CallContext& call) {
   const std::string* path = request.arguments().String("path");
+  return StartWorkAt(request, call, path == nullptr ? "" : *path);
+}
+
+std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const CallContext& call,
+                                           const std::string& path) {
   std::string holds;
   for (const std::string& root : call.policy->roots) {
-    const bool better = path != nullptr && root.size() > holds.size();
-    if (better && policy::IsBeneath(*path, root)) holds = root;
+    if (root.size() > holds.size() && policy::IsBeneath(path, root)) holds = root;
   }
   return StartWorkIn(holds, request, "", call);
 }

@@ -30,8 +30,11 @@ struct Work {
 
 std::expected<Work, ToolError> StartWork(const ToolRequest& request, std::string operation,
                                          const CallContext& call);
-// Of a tool whose argument `path` says where: in the root that holds it, the first if it is relative.
+// Of a tool whose argument `path` says where, or whose `path` is this one: in the root that holds it, the first
+// if it is relative.
 std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const CallContext& call);
+std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const CallContext& call,
+                                           const std::string& path);
 
 // What `path` names beneath the root of `work`: relative to it, or absolute and beneath it. INVALID_PATH,
 // NOT_FOUND: `cannot VERB PATH: ...`, with `advice`. Never in the directory of the audit log.

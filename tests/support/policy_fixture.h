@@ -25,7 +25,7 @@ class PolicyTest : public ::testing::Test {
     sources_.current_directory = project_;
     sources_.variables = {{"PATH", "/usr/bin:/bin"}, {"SRC", home_ / "src"}, {"EMPTY", ""}};
     sources_.known_tools = {
-        "make_targets", "make", "makefile_generate", "read",       "write",          "glob",
+        "make_targets", "make", "makefile_generate", "read",       "write",          "edit", "glob",
         "grep",         "bash", "git_add",           "git_commit", "project_actions"};
   }
 

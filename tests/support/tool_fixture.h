@@ -48,6 +48,7 @@ class ToolFixture : public ::testing::Test {
     runner_ = std::make_unique<Runner>(&loop_,
                                        RunnerConfig{.worker_path = worker ? worker : "",
                                                     .tmp_base = base_ / "tmp",
+                                                    .state_home = base_ / "state",
                                                     .on_spec =
                                                         [this](const std::string& spec) {
                                                           if (on_spec_) on_spec_(spec);

@@ -1,0 +1,390 @@
+#include "supervisor/tools/edit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "supervisor/edit_journal.h"
+#include "supervisor/file_text.h"
+#include "supervisor/line_diff.h"
+#include "supervisor/log.h"
+#include "supervisor/text_edit.h"
+#include "supervisor/tool_output.h"
+#include "supervisor/tools/put_file.h"
+#include "supervisor/tools/read_into.h"
+#include "supervisor/tools/render.h"
+
+namespace pa {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 16U << 20;
+constexpr std::size_t kMaxTotalBytes = 64U << 20;  // of all files of a call
+constexpr int kAttempts = 3;                       // when others write the same files
+
+constexpr Param kEditParams[] = {
+    {.name = "path",
+     .kind = ParamKind::kString,
+     .required = true,
+     .description = "The file, relative to the project root."},
+    {.name = "old",
+     .kind = ParamKind::kString,
+     .required = true,
+     .description = "What is replaced, exactly, without line numbers; it must be there once."},
+    {.name = "new", .kind = ParamKind::kString, .required = true, .description = "By what."},
+    {.name = "replace_all",
+     .kind = ParamKind::kBoolean,
+     .description = "Replace it wherever it is."},
+    {.name = "expected_sha256",
+     .kind = ParamKind::kString,
+     .description = "Of the file before the first edit, from read or write.",
+     .pattern = "^[0-9a-fA-F]{64}$"},
+};
+
+constexpr Param kParams[] = {
+    {.name = "edits",
+     .kind = ParamKind::kObjectArray,
+     .required = true,
+     .description = "In their order, each on what the ones before have left; all of them or none.",
+     .minimum = 1,
+     .maximum = 200,
+     .fields = kEditParams},
+    {.name = "dry_run",
+     .kind = ParamKind::kBoolean,
+     .description = "Change nothing: return the diff."},
+};
+
+constexpr std::string_view kDataSchema =
+    R"({"type":"object","properties":{"files":{"type":"array","items":{"type":"object",)"
+    R"("properties":{"path":{"type":"string"},"replaced":{"type":"integer"},)"
+    R"("sha256":{"type":"string","description":"of the file with the edits"}},)"
+    R"("required":["path","replaced","sha256"]}},)"
+    R"("diff":{"type":"string","description":"unified"},)"
+    R"("sha256":{"type":"string","description":"where there is one file"},)"
+    R"("dry_run":{"type":"boolean"}},"required":["files","diff"]})";
+
+// One file and all that is to be done to it.
+struct FileEdit {
+  Work work;
+  FilePlace place;
+  std::vector<std::pair<std::size_t, const Arguments*>> edits;  // with their places in the call
+  std::string rule;
+  FileText::Encoding encoding = FileText::Encoding::kUtf8;
+  std::string before;
+  Digest before_hash = {};
+  std::string after;
+  std::size_t replaced = 0;
+};
+using FileEdits = std::vector<FileEdit>;
+
+ToolError InEdit(std::size_t index, ToolError error) {
+  error.message = fmt::format("edits[{}]: {}", index, error.message);
+  return error;
+}
+
+std::optional<ToolError> CheckEdit(const Arguments& edit) {
+  if (edit.String("old")->empty()) {
+    return InvalidArgument(
+        "the argument 'old' is empty",
+        "Pass the passage that is replaced; to write a whole file there is write.");
+  }
+  if (*edit.String("old") == *edit.String("new")) {
+    return InvalidArgument("the arguments 'old' and 'new' are the same", "Leave this edit out.");
+  }
+  const std::string* expected = edit.String("expected_sha256");
+  if (expected == nullptr || FromHex(*expected)) return std::nullopt;
+  return InvalidArgument("the argument 'expected_sha256' must be 64 hexadecimal digits",
+                         "Pass the sha256 that read, write or edit gave for this file.");
+}
+
+std::optional<ToolError> AddEdit(FileEdits& files, std::size_t index, const Arguments& edit,
+                                 const ToolRequest& request, const CallContext& call) {
+  if (auto wrong = CheckEdit(edit)) return wrong;
+  const std::string& path = *edit.String("path");
+  auto work = StartWorkAt(request, call, path);
+  if (!work) return work.error();
+  auto place = FindPlace(*work, call, path, false);
+  if (!place) return place.error();
+  if (!place->found) {
+    return NotFound(fmt::format("cannot edit {}: it is not there", path),
+                    "Pass a file that there is; glob finds names, write makes new files.");
+  }
+  const auto same = std::ranges::find_if(files, [&](const FileEdit& file) {
+    return file.place.relative == place->relative &&
+           file.work.directory.path() == work->directory.path();
+  });
+  if (same != files.end()) {
+    same->edits.emplace_back(index, &edit);
+  } else {
+    files.push_back(
+        {.work = *std::move(work), .place = *std::move(place), .edits = {{index, &edit}}});
+  }
+  return std::nullopt;
+}
+
+std::expected<FileEdits, ToolError> Collect(const ToolRequest& request, const CallContext& call) {
+  FileEdits files;
+  std::size_t index = 0;
+  for (const Arguments& edit : *request.arguments().Objects("edits")) {
+    if (auto wrong = AddEdit(files, index, edit, request, call)) {
+      return std::unexpected(InEdit(index, *std::move(wrong)));
+    }
+    ++index;
+  }
+  return files;
+}
+
+// Its bytes, and what they are. `room` is what may still be kept.
+Task<std::optional<ToolError>> ReadBytes(FileEdit& file, std::size_t& room, CallContext& call) {
+  const std::size_t most = std::min(room, kMaxFileBytes);
+  FileText text({.limit = 0});
+  file.before.clear();
+  FileSink sink([&](std::string_view bytes) {
+    text.Feed(bytes);
+    if (file.before.size() <= most) file.before += bytes;
+  });
+  Task<Reading> task = ReadInto(sink, file.work, *file.place.found, call);
+  Reading reading = co_await task;
+  if (reading.error) co_return std::move(reading.error);
+  text.End();
+  if (text.encoding() == FileText::Encoding::kBinary) {
+    co_return BinaryFile(file.place.shown, text.kind() ? text.kind()->name : "binary data",
+                         text.size());
+  }
+  if (text.size() > most) co_return FileTooLarge(file.place.shown, text.size(), most);
+  room -= file.before.size();
+  file.rule = std::move(reading.rule);
+  file.encoding = text.encoding();
+  file.before_hash = FromHex(text.sha256()).value_or(Digest{});
+  co_return std::nullopt;
+}
+
+std::optional<ToolError> Apply(FileEdit& file) {
+  file.after = file.before;
+  file.replaced = 0;
+  for (const auto& [index, edit] : file.edits) {
+    const std::string* expected = edit->String("expected_sha256");
+    if (expected != nullptr && FromHex(*expected) != file.before_hash) {
+      return InEdit(index, StaleFile(fmt::format("{} is not what was expected", file.place.shown),
+                                     "It was changed since it was read; nothing was changed now. "
+                                     "Read it again, and decide anew what to replace.",
+                                     Hex(file.before_hash)));
+    }
+    const std::string& from = *edit->String("old");
+    auto edited = ReplaceText(file.after, file.encoding,
+                              {from, *edit->String("new"), edit->Boolean("replace_all")});
+    if (!edited && edited.error().count == 0) {
+      const std::string shown = ShownText(file.after, file.encoding);
+      return NoMatch(index, file.place.shown, NearestPassage(shown, from));
+    }
+    if (!edited) {
+      return AmbiguousMatch(index, file.place.shown, edited.error().count, edited.error().lines);
+    }
+    file.after = std::move(edited->bytes);
+    file.replaced += edited->count;
+  }
+  return std::nullopt;
+}
+
+Permission PermissionFor(const Work& work, const std::string& relative) {
+  return {.purpose = policy::Purpose::kWriteFile, .path = work.directory.path() + "/" + relative};
+}
+
+// What the file holds, or held before if `back`.
+Task<Put> PutOne(const FileEdit& file, bool back, CallContext& call) {
+  PutOrder order{.file = file.place.relative,
+                 .shown = file.place.shown,
+                 .content = back ? file.before : file.after,
+                 .old = back ? Sha256Of(file.after) : file.before_hash,
+                 .finishes = back};
+  return PutFile(file.work, call, PermissionFor(file.work, file.place.relative), std::move(order));
+}
+
+// What became of writing them all.
+struct Written {
+  std::optional<ToolError> error;
+  bool stale = false;  // the error is that somebody else has written one of them
+  bool undone = true;  // of those that were written, none is any more
+};
+
+// The file is not what the edit has made of it: never, any more, or somebody has changed it since.
+bool IsBack(const Put& put) { return !put.error || put.stale || put.error->code == "NOT_FOUND"; }
+
+// The first `count` files, back to what they were. What somebody has changed since is his.
+Task<bool> PutBack(const FileEdits& files, std::size_t count, CallContext& call) {
+  bool undone = true;
+  for (std::size_t i = count; i > 0; --i) {
+    Task<Put> task = PutOne(files[i - 1], true, call);
+    const Put put = co_await task;
+    if (!IsBack(put)) LogWarning("edit: not put back: " + put.error->message);
+    undone = undone && IsBack(put);
+  }
+  co_return undone;
+}
+
+Task<Written> PutAll(const FileEdits& files, CallContext& call) {
+  Written written;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    Task<Put> task = PutOne(files[i], false, call);
+    Put put = co_await task;
+    if (!put.error) continue;
+    written.stale = put.stale;
+    written.error = std::move(put.error);
+    // With this one, unless it was compared: a worker that was killed may have come to its end before.
+    Task<bool> back = PutBack(files, written.stale ? i : i + 1, call);
+    written.undone = co_await back;
+    break;
+  }
+  co_return written;
+}
+
+// One file needs no journal: it is the old or the new one by itself.
+Task<Written> WriteFiles(const FileEdits& files, CallContext& call) {
+  if (files.size() == 1) {
+    Task<Written> task = PutAll(files, call);
+    Written written = co_await task;
+    co_return written;
+  }
+  std::vector<JournalEntry> entries;
+  for (const FileEdit& file : files) {
+    entries.push_back(
+        {file.work.directory.path(), file.place.relative, Sha256Of(file.after), file.before});
+  }
+  Result<EditJournal> journal =
+      EditJournal::Begin(call.runner.state_home(), entries, call.policy->filesystem_sync);
+  if (!journal) {
+    co_return Written{.error =
+                          FileIo("no journal of the edit can be kept, so nothing was changed: " +
+                                 journal.error().Message())};
+  }
+  Task<Written> task = PutAll(files, call);
+  Written written = co_await task;
+  // Else whoever comes next tries again.
+  if (written.undone) journal->End();
+  if (!written.undone) {
+    written.error->message += "; files that had been edited before could not be put back";
+    written.error->ai_message =
+        "Read the files again: some have the edits. The server's log says which, and why.";
+  }
+  co_return written;
+}
+
+std::string DiffOf(const FileEdits& files) {
+  std::string diff;
+  for (const FileEdit& file : files) {
+    diff +=
+        UnifiedDiff("a/" + file.place.shown, "b/" + file.place.shown,
+                    ShownText(file.before, file.encoding), ShownText(file.after, file.encoding));
+  }
+  return diff;
+}
+
+ToolResult RenderEdits(const FileEdits& files, bool dry_run) {
+  const std::string diff = DiffOf(files);
+  ToolResult result;
+  JsonWriter w;
+  std::size_t replaced = 0;
+  std::string list;
+  w.BeginObject().Key("files").BeginArray();
+  for (const FileEdit& file : files) {
+    const std::string sha256 = Hex(Sha256Of(file.after));
+    w.BeginObject().Field("path", file.place.shown).Field("replaced", file.replaced);
+    w.Field("sha256", sha256).EndObject();
+    list += fmt::format("{}: sha256 {}\n", file.place.shown, sha256);
+    replaced += file.replaced;
+  }
+  w.EndArray().Field("diff", diff);
+  if (files.size() == 1) w.Field("sha256", Hex(Sha256Of(files[0].after)));
+  if (dry_run) w.Field("dry_run", true);
+  result.data = std::move(w.EndObject()).Take();
+  result.text = fmt::format("{} {} in {}\n{}{}", dry_run ? "would replace" : "replaced",
+                            Count(replaced, "passage"), Count(files.size(), "file"), list, diff);
+  result.decision = files[0].rule;
+  return result;
+}
+
+// Once through: read, edit, write.
+Task<Written> EditOnce(FileEdits& files, bool dry_run, CallContext& call) {
+  std::size_t room = kMaxTotalBytes;
+  for (FileEdit& file : files) {
+    Task<std::optional<ToolError>> task = ReadBytes(file, room, call);
+    std::optional<ToolError> error = co_await task;
+    if (!error) error = Apply(file);
+    if (error) co_return Written{.error = std::move(error)};
+  }
+  if (dry_run) co_return Written{};
+  Task<Written> task = WriteFiles(files, call);
+  Written written = co_await task;
+  co_return written;
+}
+
+Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+  Task<std::size_t> first = UndoUnfinishedEdits(call);
+  co_await first;
+  auto files = Collect(request, call);
+  if (!files) co_return RefusedCall(std::move(files.error()));
+  const bool dry_run = request.arguments().Boolean("dry_run");
+  for (int attempt = 1;; ++attempt) {
+    Task<Written> task = EditOnce(*files, dry_run, call);
+    Written written = co_await task;
+    if (!written.error) co_return RenderEdits(*files, dry_run);
+    // Somebody was faster. What is to be replaced may be there all the same.
+    if (!written.stale || !written.undone || attempt == kAttempts) {
+      co_return RefusedCall(*std::move(written.error));
+    }
+  }
+}
+
+// False: it is still to be done.
+Task<bool> UndoEntry(const JournalEntry& entry, CallContext& call) {
+  auto directory = policy::ValidateWorkingDirectory(*call.policy, entry.root);
+  if (!directory) {
+    LogWarning("edit: not put back: " + directory.error().message);
+    co_return false;
+  }
+  const Work work{.tool = &kEdit, .operation = "", .directory = *std::move(directory)};
+  PutOrder order{.file = entry.file,
+                 .shown = entry.root + "/" + entry.file,
+                 .content = entry.content,
+                 .old = entry.after,
+                 .finishes = true};
+  Task<Put> task = PutFile(work, call, PermissionFor(work, entry.file), std::move(order));
+  const Put put = co_await task;
+  if (!put.error) LogWarning("edit: put back what a crash had left half done: " + entry.file);
+  if (!IsBack(put)) LogWarning("edit: not put back: " + put.error->message);
+  co_return IsBack(put);
+}
+
+}  // namespace
+
+Task<std::size_t> UndoUnfinishedEdits(CallContext& call) {
+  const std::vector<UnfinishedEdit> found = FindUnfinished(call.runner.state_home());
+  std::size_t undone = 0;
+  for (const UnfinishedEdit& edit : found) {
+    bool all = true;
+    for (const JournalEntry& entry : edit.entries) {
+      Task<bool> task = UndoEntry(entry, call);
+      const bool done = co_await task;
+      all = all && done;
+    }
+    if (!all) continue;
+    edit.Forget();
+    ++undone;
+  }
+  co_return undone;
+}
+
+const Tool kEdit = {
+    .name = "edit",
+    .title = "Edit files",
+    .description =
+        "Replace passages in one or several files: all of the edits are made, or none. Each `old` "
+        "must "
+        "be there exactly once, unless replace_all. Encoding, line ends and all else stay as "
+        "they are. Returns a unified diff.",
+    .annotations = {.destructive = true},
+    .params = kParams,
+    .data_schema = kDataSchema,
+    .run = Run};
+
+}  // namespace pa

@@ -1,0 +1,259 @@
+// edit with the real worker, in the real sandbox.
+#include "supervisor/tools/edit.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/digest.h"
+#include "base/json_writer.h"
+#include "supervisor/edit_journal.h"
+#include "tests/support/tool_fixture.h"
+#include "worker/spec.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct OneEdit {
+  std::string path, from, to;
+  bool all = false;
+  std::string expected = "";
+};
+
+class EditTest : public ToolFixture {
+ protected:
+  ToolResult Edit(const std::vector<OneEdit>& edits, bool dry_run = false) {
+    JsonWriter w;
+    w.BeginObject().Key("edits").BeginArray();
+    for (const OneEdit& edit : edits) {
+      w.BeginObject().Field("path", edit.path).Field("old", edit.from).Field("new", edit.to);
+      if (edit.all) w.Field("replace_all", true);
+      if (!edit.expected.empty()) w.Field("expected_sha256", edit.expected);
+      w.EndObject();
+    }
+    w.EndArray();
+    if (dry_run) w.Field("dry_run", true);
+    return Call("edit", std::move(w.EndObject()).Take());
+  }
+  std::string HashOf(const std::string& content) { return Hex(Sha256Of(content)); }
+  std::vector<std::string> Everything() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(project_)) {
+      names.push_back(entry.path().lexically_relative(project_));
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+  std::vector<std::string> Journals() {
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const auto& entry :
+         fs::directory_iterator(base_ / "state/project-actions/edits", ignored)) {
+      names.push_back(entry.path());
+    }
+    return names;
+  }
+};
+
+TEST_F(EditTest, OnePassageOfOneFile) {
+  Write("a.c", "int main() {\n  return 1;\n}\n");
+  const ToolResult result = Edit({{"a.c", "return 1;", "return 0;"}});
+  const std::string after = "int main() {\n  return 0;\n}\n";
+  EXPECT_EQ(Read("a.c"), after);
+  const JsonValue data = Data(result);
+  const std::string diff =
+      "--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,3 @@\n int main() {\n-  return 1;\n+  return 0;\n }\n";
+  EXPECT_EQ(data.Find("diff")->AsString(), diff);
+  EXPECT_EQ(data.Find("sha256")->AsString(), HashOf(after));
+  const JsonValue& file = data.Find("files")->Items().at(0);
+  EXPECT_EQ(file.Find("path")->AsString(), "a.c");
+  EXPECT_EQ(file.Find("replaced")->AsInteger(), 1);
+  EXPECT_EQ(file.Find("sha256")->AsString(), HashOf(after));
+  EXPECT_EQ(result.text,
+            "replaced 1 passage in 1 file\na.c: sha256 " + HashOf(after) + "\n" + diff);
+}
+
+TEST_F(EditTest, SeveralInTheirOrderInSeveralFiles) {
+  Write("a", "1 2 3\n");
+  Write("src/b", "x x\n");
+  const JsonValue data = Data(Edit({{"a", "1", "one"},
+                                    {"src/b", "x", "y", true},
+                                    {"./a", "one 2", "3 4"},
+                                    {(project_ / "a").string(), " 3\n", "\n"}}));
+  EXPECT_EQ(Read("a"), "3 4\n");
+  EXPECT_EQ(Read("src/b"), "y y\n");
+  ASSERT_EQ(data.Find("files")->Items().size(), 2u);
+  EXPECT_EQ(data.Find("files")->Items()[0].Find("replaced")->AsInteger(), 3);
+  EXPECT_EQ(data.Find("files")->Items()[1].Find("replaced")->AsInteger(), 2);
+  EXPECT_EQ(data.Find("sha256"), nullptr);
+  EXPECT_TRUE(Journals().empty());
+  EXPECT_EQ(Everything(), (std::vector<std::string>{"a", "src", "src/b"}));
+}
+
+TEST_F(EditTest, AMissShowsWhatIsNearest) {
+  Write("a.c", "int main() {\n\treturn 0;\n}\n");
+  const ToolResult result = Edit({{"a.c", "int main() {\n  return 0;\n}\n", "x"}});
+  EXPECT_EQ(Code(result), "NO_MATCH");
+  EXPECT_NE(result.text.find("edits[0]: `old` is not in a.c"), std::string::npos) << result.text;
+  const std::string nearest =
+      "--- lines 1 to 3 of the file\n+++ the argument 'old'\n@@ -1,3 +1,3 @@\n int main() {\n"
+      "-\treturn 0;\n+  return 0;\n }\n";
+  EXPECT_EQ(ParseJson(result.error->details)->Find("nearest")->AsString(), nearest);
+  EXPECT_NE(result.text.find(nearest), std::string::npos) << result.text;
+}
+
+TEST_F(EditTest, SeveralAreNamed) {
+  Write("a", "x\ny\nx\n");
+  const ToolResult result = Edit({{"a", "x", "z"}});
+  EXPECT_EQ(Code(result), "AMBIGUOUS_MATCH");
+  EXPECT_NE(result.text.find("2 times, in lines 1, 3"), std::string::npos) << result.text;
+  EXPECT_EQ(ParseJson(result.error->details)->Find("lines")->Items().size(), 2u);
+  EXPECT_EQ(Read("a"), "x\ny\nx\n");
+}
+
+TEST_F(EditTest, AllOrNothing) {
+  Write("a", "1\n");
+  Write("b", "2\n");
+  EXPECT_EQ(Code(Edit({{"a", "1", "x"}, {"b", "3", "y"}})), "NO_MATCH");
+  EXPECT_EQ(Code(Edit({{"a", "1", "x"}, {"none", "3", "y"}})), "NOT_FOUND");
+  EXPECT_EQ(Code(Edit({{"a", "1", "x"}, {"a", "1", "y"}})), "NO_MATCH");
+  EXPECT_EQ(Code(Edit({{"a", "1", "x"}, {"b", "2", "y", false, HashOf("other")}})), "STALE_FILE");
+  EXPECT_EQ(Read("a") + Read("b"), "1\n2\n");
+}
+
+// The second cannot be written, which shows when the first has been.
+TEST_F(EditTest, WhatWasWrittenIsPutBack) {
+  Write("a", "1\n");
+  Write("b", "2\n");
+  chmod((project_ / "b").c_str(), 0444);
+  int writes = 0;
+  on_spec_ = [&](const std::string& spec) {
+    if (worker::DecodeSpec(spec)->action == worker::Action::kWriteFile && ++writes == 2) {
+      EXPECT_EQ(Read("a"), "x\n");
+      EXPECT_EQ(Journals().size(), 1u);
+    }
+  };
+  EXPECT_EQ(Code(Edit({{"a", "1", "x"}, {"b", "2", "y"}})), "FILE_IO");
+  EXPECT_EQ(writes, 4) << "a, b, and both again";
+  EXPECT_EQ(Read("a") + Read("b"), "1\n2\n");
+  EXPECT_TRUE(Journals().empty());
+  EXPECT_EQ(Everything(), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(EditTest, ADryRunChangesNothing) {
+  Write("a", "1\n");
+  const JsonValue data = Data(Edit({{"a", "1", "x"}}, true));
+  EXPECT_TRUE(data.Find("dry_run")->AsBool());
+  EXPECT_EQ(data.Find("diff")->AsString(), "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+x\n");
+  EXPECT_EQ(data.Find("sha256")->AsString(), HashOf("x\n"));
+  EXPECT_EQ(Read("a"), "1\n");
+}
+
+TEST_F(EditTest, EverythingElseStays) {
+  const std::string file = "\xEF\xBB\xBFone\r\ntwo\nthree\r\nlast";
+  Write("a", file);
+  fs::permissions(project_ / "a", fs::perms(0751));
+  Data(Edit({{"a", "one\ntwo", "one\n2"}, {"a", "last", "last\nmore"}}));
+  EXPECT_EQ(Read("a"), "\xEF\xBB\xBFone\r\n2\nthree\r\nlast\r\nmore");
+  EXPECT_EQ(fs::status(project_ / "a").permissions(), fs::perms(0751));
+  const std::string wide("\xFF\xFE\x61\0\x62\0", 6);
+  Write("wide", wide);
+  Data(Edit({{"wide", "b", "c"}}));
+  EXPECT_EQ(Read("wide"), std::string("\xFF\xFE\x61\0\x63\0", 6));
+}
+
+TEST_F(EditTest, WhatCannotBeMeantIsRefused) {
+  Write("a", "1\n");
+  EXPECT_EQ(Code(Edit({{"a", "", "x"}})), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code(Edit({{"a", "1", "1"}})), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code(Edit({{"a", "1", "x", false, "abc"}})), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code(Edit({{"", "1", "x"}})), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code(Edit({})), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code(Call("edit", R"({"edits":[{"path":"a","old":"1"}]})")), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code(Call("edit", R"({"edits":[1]})")), "INVALID_ARGUMENT");
+  Write("bytes", std::string("1\0", 2));
+  EXPECT_EQ(Code(Edit({{"bytes", "1", "x"}})), "BINARY_FILE");
+  Write("large", std::string((16 << 20) + 1, 'x'));
+  EXPECT_EQ(Code(Edit({{"large", "1", "x"}})), "FILE_TOO_LARGE");
+  const ToolResult second = Edit({{"a", "1", "x"}, {"a", "", "x"}});
+  EXPECT_NE(second.text.find("edits[1]: "), std::string::npos) << second.text;
+}
+
+TEST_F(EditTest, NothingOutsideAndNothingProtected) {
+  testing::WriteText(base_ / "outside/file", "1\n");
+  fs::create_symlink("../outside/file", project_ / "way");
+  Write(".git/config", "1\n");
+  Write("secrets/key", "1\n");
+  policy_->permissions.push_back(
+      {.tool = "edit", .path = "secrets", .allow = false, .reason = "no", .where = "policy"});
+  EXPECT_EQ(Code(Edit({{"way", "1", "x"}})), "INVALID_PATH");
+  EXPECT_EQ(Code(Edit({{".git/config", "1", "x"}})), "POLICY_DENIED");
+  EXPECT_EQ(Code(Edit({{"secrets/key", "1", "x"}})), "POLICY_DENIED");
+  EXPECT_EQ(Code(Edit({{"secrets/key", "1", "x"}}, true)), "POLICY_DENIED");
+  EXPECT_EQ(testing::ReadText(base_ / "outside/file") + Read(".git/config") + Read("secrets/key"),
+            "1\n1\n1\n");
+}
+
+// Another one writes between our reading and our writing: the passage is still there, so nothing is lost.
+TEST_F(EditTest, WhoIsFasterLosesNothing) {
+  Write("a", "1 2\n");
+  int writes = 0;
+  on_spec_ = [&](const std::string& spec) {
+    const bool ours = worker::DecodeSpec(spec)->action == worker::Action::kWriteFile;
+    if (ours && ++writes == 1) Write("a", "1 two\n");
+  };
+  Data(Edit({{"a", "1", "one"}}));
+  EXPECT_EQ(Read("a"), "one two\n");
+  EXPECT_EQ(writes, 2);
+  on_spec_ = [&](const std::string&) { Write("a", "one " + std::to_string(++writes) + "\n"); };
+  EXPECT_EQ(Code(Edit({{"a", "one", "1"}})), "STALE_FILE") << "always";
+}
+
+// As after the death of a server that had written the first of two files.
+TEST_F(EditTest, WhatACrashLeftHalfDoneIsPutBack) {
+  Write("a", "new a");
+  Write("b", "old b");
+  Write("c", "changed since");
+  const auto entry = [&](const char* file, const char* before, const char* after) {
+    return JournalEntry{project_, file, Sha256Of(after), before};
+  };
+  const std::vector<JournalEntry> entries = {
+      entry("a", "old a", "new a"), entry("b", "old b", "new b"), entry("c", "old c", "new c"),
+      entry("gone", "old", "new")};
+  {
+    ASSERT_TRUE(EditJournal::Begin(base_ / "state", entries, false));
+  }
+  EXPECT_EQ(Journals().size(), 1u);
+  Data(Edit({{"b", "old b", "edited"}}));
+  EXPECT_EQ(Read("a"), "old a");
+  EXPECT_EQ(Read("b"), "edited");
+  EXPECT_EQ(Read("c"), "changed since");
+  EXPECT_FALSE(fs::exists(project_ / "gone"));
+  EXPECT_TRUE(Journals().empty());
+}
+
+// A journal is no way to write what may not be written.
+TEST_F(EditTest, WhatNobodyMayWriteIsNotPutBack) {
+  Write(".git/config", "new");
+  testing::WriteText(base_ / "outside/file", "new");
+  const std::vector<JournalEntry> entries = {{project_, ".git/config", Sha256Of("new"), "old"},
+                                             {base_ / "outside", "file", Sha256Of("new"), "old"},
+                                             {project_, "../outside/file", Sha256Of("new"), "old"}};
+  for (const JournalEntry& entry : entries) {
+    {
+      ASSERT_TRUE(EditJournal::Begin(base_ / "state", {&entry, 1}, false));
+    }
+  }
+  Write("a", "1");
+  Data(Edit({{"a", "1", "x"}}));
+  EXPECT_EQ(Read(".git/config"), "new");
+  EXPECT_EQ(testing::ReadText(base_ / "outside/file"), "new");
+  EXPECT_EQ(Journals().size(), 3u) << "it is somebody else's to decide";
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,89 @@
+#include "supervisor/tools/read_into.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "supervisor/tools/render.h"
+
+namespace pa {
+namespace {
+
+const char* KindOfMode(std::uint32_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFIFO:
+      return "FIFO";
+    case S_IFSOCK:
+      return "socket";
+    case S_IFCHR:
+    case S_IFBLK:
+      return "device";
+    default:
+      return "no regular file";
+  }
+}
+
+ToolError NotRead(const std::string& path, const Execution& run) {
+  switch (run.failed_errno) {
+    case ENOENT:
+    case ESTALE:
+    case ELOOP:
+    case ENOTDIR:
+      return NotFound("cannot read " + path + ": it was replaced while it was looked for",
+                      "Call again.");
+    default:
+      return FileIo("cannot read " + path + ": " + run.failure);
+  }
+}
+
+std::optional<ToolError> ErrorOfRead(const std::string& path, const Execution& run,
+                                     const FileSink& sink) {
+  if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kReadFile) {
+    return NotRead(path, run);
+  }
+  if (auto error = ErrorOf({.what = "read", .argv = {}, .working_dir = ""}, run)) return error;
+  if (!sink.has_header()) return InternalError("read: the worker said nothing of " + path);
+  if (S_ISREG(sink.header().mode)) return std::nullopt;
+  return BinaryFile(path, KindOfMode(sink.header().mode), sink.header().size);
+}
+
+}  // namespace
+
+void FileSink::OnOutput(Stream stream, std::string_view bytes) {
+  if (stream != Stream::kStdout) return;
+  if (head_.size() < sizeof header_) {
+    const std::string_view part = bytes.substr(0, sizeof header_ - head_.size());
+    head_ += part;
+    bytes.remove_prefix(part.size());
+    if (head_.size() == sizeof header_) std::memcpy(&header_, head_.data(), sizeof header_);
+  }
+  if (!bytes.empty()) take_(bytes);
+}
+
+Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::PlaceBeneath& place,
+                       CallContext& call) {
+  Reading reading{.path = PrefixOf(work, call, place) + place.name};
+  auto allow = Permit(
+      work, call,
+      {.purpose = policy::Purpose::kReadFile, .path = place.directory.path() + "/" + place.name});
+  if (!allow) {
+    reading.error = std::move(allow.error());
+    co_return reading;
+  }
+  reading.rule = allow->rule();
+  CommandPlan plan{
+      .action = worker::Action::kReadFile, .directory = place.directory, .file = place.name};
+  const RunOptions options{.name = "read",
+                           .sink = &sink,
+                           .cancel = &call.cancel,
+                           .capture = false,
+                           .record = &call.record};
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  const Execution run = co_await task;
+  reading.error = ErrorOfRead(reading.path, run, sink);
+  co_return reading;
+}
+
+}  // namespace pa

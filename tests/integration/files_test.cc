@@ -1,0 +1,213 @@
+// File tools of real servers: several of them at once, ended at any moment, beside somebody who swaps what
+// they are about to open, and on a disk that is full.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMakefile = ".PHONY: x\nx:\n";
+
+bool HasTemporary(const fs::path& directory) {
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.path().filename().string().starts_with(".pa-")) return true;
+  }
+  return false;
+}
+
+fs::path JournalsOf(const Project& project) {
+  return project.home() / ".local/state/project-actions/edits";
+}
+
+constexpr int kFiles = 6;
+
+std::string NameOf(int file) { return "file" + std::to_string(file); }
+
+// `from` becomes `to` in each file.
+Json EditOfAll(const std::string& from, const std::string& to) {
+  Json edits = Json::array();
+  for (int file = 0; file < kFiles; ++file) {
+    edits.push_back({{"path", NameOf(file)}, {"old", from}, {"new", to}});
+  }
+  return {{"edits", edits}};
+}
+
+int CountFilesWith(const Project& project, const std::string& content) {
+  int count = 0;
+  for (int file = 0; file < kFiles; ++file) {
+    count += ReadText(project.root() / NameOf(file)) == content ? 1 : 0;
+  }
+  return count;
+}
+
+// Killed at moments that are spread over the time that an edit takes. The next server puts things right
+// before it has anything to do.
+TEST(EditCrash, AllFilesOrNone) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kTries = 40;
+  const Project project(kMakefile);
+  for (int file = 0; file < kFiles; ++file) WriteText(project.root() / NameOf(file), "0");
+  std::string now = "0";
+  Clock::duration whole{};
+  for (int warm = 0; warm < 2; ++warm) {
+    McpClient client(project.Server());
+    client.Initialize();
+    const auto started = Clock::now();
+    ASSERT_TRUE(client.CallTool("edit", EditOfAll(now, now + "."))["success"]);
+    whole = Clock::now() - started;
+    now += ".";
+  }
+  int half_done = 0;
+  for (int i = 0; i < kTries; ++i) {
+    const std::string next = std::to_string(i) + "!";
+    {
+      McpClient client(project.Server());
+      client.Initialize();
+      client.StartTool("edit", EditOfAll(now, next));
+      std::this_thread::sleep_for(whole * i / kTries);
+      client.Signal(SIGKILL);
+    }
+    if (fs::exists(JournalsOf(project)) && !fs::is_empty(JournalsOf(project))) ++half_done;
+    McpClient client(project.Server());
+    client.Initialize();
+    ASSERT_TRUE(Eventually(
+        [&] { return !fs::exists(JournalsOf(project)) || fs::is_empty(JournalsOf(project)); }));
+    const int changed = CountFilesWith(project, next);
+    EXPECT_TRUE(changed == 0 || changed == kFiles) << changed << " files, try " << i;
+    EXPECT_EQ(changed + CountFilesWith(project, now), kFiles);
+    if (changed == kFiles) now = next;
+    // A worker that was killed with its server leaves its temporary file to the next writer.
+    ASSERT_TRUE(client.CallTool("edit", EditOfAll(now, now + "+"))["success"]);
+    now += "+";
+    EXPECT_FALSE(HasTemporary(project.root()));
+  }
+  EXPECT_GT(half_done, 0) << "no server was killed in an edit";
+}
+
+// Two servers, each with several calls in flight, add lines to one file.
+TEST(FileTools, TwoSessionsLoseNothing) {
+  constexpr int kEach = 30;
+  const Project project(kMakefile);
+  WriteText(project.root() / "file", "begin\nend\n");
+  const auto add = [&](const std::string& who) {
+    McpClient client(project.Server());
+    client.Initialize();
+    for (int i = 0; i < kEach;) {
+      const std::string line = who + std::to_string(i) + "\n";
+      const Json result = client.CallTool(
+          "edit", {{"edits", {{{"path", "file"}, {"old", "end\n"}, {"new", line + "end\n"}}}}});
+      if (result["success"] == true) {
+        ++i;
+      } else if (result["error"]["code"] != "STALE_FILE") {
+        ADD_FAILURE() << result;
+        return;
+      }
+    }
+  };
+  std::thread other(add, "a");
+  add("b");
+  other.join();
+  const std::string content = ReadText(project.root() / "file");
+  for (const char* who : {"a", "b"}) {
+    for (int i = 0; i < kEach; ++i) {
+      const std::string line = "\n" + (who + std::to_string(i)) + "\n";
+      EXPECT_NE(content.find(line), std::string::npos) << line;
+    }
+  }
+  EXPECT_EQ(std::ranges::count(content, '\n'), 2 * kEach + 2);
+  EXPECT_FALSE(HasTemporary(project.root()));
+}
+
+// Somebody swaps a directory for a symlink to the outside, a hundred thousand times, as fast as he can.
+TEST(FileTools, SwappedNamesLeadNowhere) {
+  constexpr int kSwaps = 100'000;
+  const Project project(kMakefile);
+  fs::create_directory(project.root() / "way");
+  WriteText(project.root() / "way/file", "inside\n");
+  WriteText(project.outside() / "file", "outside\n");
+  fs::create_directory_symlink(project.outside(), project.root() / "other");
+  const pid_t swapper = fork();
+  if (swapper == 0) {
+    const std::string way = project.root() / "way";
+    const std::string other = project.root() / "other";
+    for (int i = 0; i < kSwaps; ++i) {
+      syscall(SYS_renameat2, AT_FDCWD, way.c_str(), AT_FDCWD, other.c_str(), 2);  // EXCHANGE
+    }
+    _exit(0);
+  }
+  McpClient client(project.Server());
+  client.Initialize();
+  int inside = 0;
+  int refused = 0;
+  for (int call = 0; waitpid(swapper, nullptr, WNOHANG) == 0; ++call) {
+    Json result;
+    if (call % 4 == 0) result = client.CallTool("read", {{"path", "way/file"}});
+    if (call % 4 == 1) {
+      result =
+          client.CallTool("write", {{"path", "way/new" + std::to_string(call)}, {"content", ""}});
+    }
+    if (call % 4 == 2) {
+      result = client.CallTool(
+          "edit", {{"edits", {{{"path", "way/file"}, {"old", "side"}, {"new", "SIDE"}}}}});
+    }
+    if (call % 4 == 3) {
+      result = client.CallTool(
+          "edit", {{"edits", {{{"path", "way/file"}, {"old", "SIDE"}, {"new", "side"}}}}});
+    }
+    EXPECT_EQ(result.dump().find("outside"), std::string::npos) << result;
+    ++(result["success"] == true ? inside : refused);
+  }
+  EXPECT_GT(inside, 0);
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(ReadText(project.outside() / "file"), "outside\n");
+  EXPECT_EQ(std::distance(fs::directory_iterator(project.outside()), fs::directory_iterator()), 1);
+}
+
+// A file system of a few pages, in a mount namespace of the test's own.
+TEST(FileTools, ADiskThatIsFull) {
+  const Project project(kMakefile);
+  const fs::path disk = project.root() / "disk";
+  fs::create_directory(disk);
+  const std::string server = BuiltProgram("PA_SERVER");
+  const std::string call = server + " call --root " + project.root().string() + " --enable all ";
+  const std::string script =
+      "mount -t tmpfs -o size=64k none " + disk.string() + " || exit 77\n" + "cd " +
+      project.root().string() + "\nprintf old > disk/file\n" + call + "write " +
+      "'{\"path\":\"disk/new\",\"content\":\"'\"$(head -c 100000 /dev/zero | tr '\\0' x)\"'\"}' "
+      "2>&1\n" +
+      "head -c 60000 /dev/zero > disk/filler\n" + call +
+      "edit '{\"edits\":[{\"path\":\"disk/file\",\"old\":\"old\",\"new\":\"'\"$(head -c 20000 "
+      "/dev/zero "
+      "| tr '\\0' x)\"'\"}]}' 2>&1\n" +
+      "cat disk/file; echo; ls -A disk\n";
+  const ProgramResult result =
+      RunProgram({.command = {"unshare", "-Urm", "sh", "-c", script},
+                  .environment = {"HOME=" + project.home().string(), "PATH=/usr/bin:/bin"},
+                  .directory = project.root()});
+  if (result.exit_code == 77 || result.output.empty()) {
+    GTEST_SKIP() << "nothing can be mounted here";
+  }
+  const std::size_t first = result.output.find("FILE_IO");
+  ASSERT_NE(first, std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("FILE_IO", first + 1), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("ENOSPC"), std::string::npos) << result.output;
+  EXPECT_TRUE(result.output.ends_with("\nold\nfile\nfiller\n")) << result.output;
+}
+
+}  // namespace
+}  // namespace pa::testing
