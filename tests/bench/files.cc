@@ -1,7 +1,8 @@
-// Reading files, beside @modelcontextprotocol/server-filesystem, which has no sandbox.
+// Reading, writing and editing files, beside @modelcontextprotocol/server-filesystem, which has no sandbox.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "tests/bench/measure.h"
@@ -83,6 +84,39 @@ class Comparison {
                  .goal = AtLeast(1)});
   }
 
+  // Each a file of its own, then one line of one file, there and back. The peer syncs nothing.
+  void Changes(bool sync, std::optional<Goal> goal) {
+    const std::string tier =
+        std::string(kTier0) + "filesystem: {sync: " + (sync ? "true" : "false");
+    McpClient ours(project_.Server(With(project_, (tier + "}\n").c_str())));
+    ours.Initialize();
+    const std::string with = sync ? ", with fsync" : "";
+    const std::string content(1024, 'x');
+    int ours_made = 0;
+    int theirs_made = 0;
+    Compare(
+        "write 1 KiB" + with, goal, ours,
+        [&](bool us) {
+          const std::string name =
+              (us ? "ours" : "theirs") + std::to_string(us ? ours_made++ : theirs_made++);
+          return Json{{"path", with + name}, {"content", content}};
+        },
+        "write", "write_file");
+    for (const char* name : {"ours", "theirs"}) MakeEditable(name);
+    bool flips[2] = {};
+    Compare(
+        "edit 1 KiB" + with, goal, ours,
+        [&](bool us) {
+          const bool flip = flips[us] = !flips[us];
+          const char* from = flip ? "flip" : "flop";
+          const char* to = flip ? "flop" : "flip";
+          if (!us)
+            return Json{{"path", "theirs"}, {"edits", {{{"oldText", from}, {"newText", to}}}}};
+          return Json{{"edits", {{{"path", "ours"}, {"old", from}, {"new", to}}}}};
+        },
+        "edit", "edit_file");
+  }
+
   void Memory() {
     report_.Add({.name = "memory at most, 50 MB among it",
                  .unit = "MiB",
@@ -92,6 +126,28 @@ class Comparison {
   }
 
  private:
+  template <typename Arguments>
+  void Compare(const std::string& name, std::optional<Goal> goal, McpClient& ours,
+               Arguments arguments, const char* our_tool, const char* their_tool) {
+    const auto call = [&] { MustSucceed(ours.Await(ours.StartTool(our_tool, arguments(true)))); };
+    const auto peer = [&] {
+      MustSucceed(theirs_.Await(theirs_.StartTool(their_tool, Theirs(arguments(false)))));
+    };
+    const std::vector<Samples> times = Interleave(300, {Timed(call), Timed(peer)});
+    report_.Add({.name = name,
+                 .unit = "ms",
+                 .ours = Median(times[0]),
+                 .reference = Median(times[1]),
+                 .against = std::string("its ") + their_tool,
+                 .ratio = MedianRatio(times[0], times[1]),
+                 .goal = goal});
+  }
+
+  void MakeEditable(const std::string& name) const {
+    MakeFile(project_, name.c_str(), 1024);
+    std::ofstream(project_.root() / name, std::ios::app) << "flip\n";
+  }
+
   Json Theirs(Json arguments) const {
     arguments["path"] = (project_.root() / arguments["path"].get<std::string>()).string();
     return arguments;
@@ -133,6 +189,8 @@ void Files(Report& report) {
   };
   for (const Question& question : questions) comparison.Ask(question);
   comparison.Throughput();
+  comparison.Changes(false, AtMost(1));
+  comparison.Changes(true, std::nullopt);
   comparison.Memory();
 }
 
