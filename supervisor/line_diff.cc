@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxChanges = 1000;
 constexpr std::size_t kMaxSteps = 2'000'000;  // lines that are compared: some milliseconds
+constexpr std::size_t kMaxLines = 500'000;    // that are kept, of each: some megabytes
 constexpr std::size_t kContext = 3;
 
 using Lines = std::vector<std::string_view>;
@@ -18,6 +19,46 @@ using Lines = std::vector<std::string_view>;
 struct Change {
   std::size_t old_begin, old_end, new_begin, new_end;
 };
+
+// The beginning of the line that `at` is in, or of the one `back` lines before.
+std::size_t LineStart(std::string_view text, std::size_t at, std::size_t back) {
+  for (std::size_t i = 0; at > 0; ++i) {
+    const std::size_t end = text.rfind('\n', at - 1);
+    if (end == std::string_view::npos) return 0;
+    if (i == back) return end + 1;
+    at = end;
+  }
+  return 0;
+}
+
+std::size_t LineEnd(std::string_view text, std::size_t at, std::size_t further) {
+  for (std::size_t i = 0; i <= further; ++i) {
+    const std::size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) return text.size();
+    at = end + 1;
+  }
+  return at;
+}
+
+// Of both, what lies between the first line that differs and the last, and what is shown around it. However
+// long the rest is, nothing is kept of it.
+struct Part {
+  std::string_view before, after;
+  std::size_t lines = 0;  // that stand before it
+};
+
+Part Cut(std::string_view before, std::string_view after) {
+  const auto first =
+      static_cast<std::size_t>(std::ranges::mismatch(before, after).in1 - before.begin());
+  const std::size_t least = std::min(before.size(), after.size()) - first;
+  std::size_t same = 0;
+  while (same < least && before[before.size() - 1 - same] == after[after.size() - 1 - same]) ++same;
+  const std::size_t begin = LineStart(before, first, kContext);
+  const std::size_t end = LineEnd(before, before.size() - same, kContext);
+  const auto lines = static_cast<std::size_t>(std::ranges::count(before.substr(0, begin), '\n'));
+  return {before.substr(begin, end - begin),
+          after.substr(begin, end + after.size() - before.size() - begin), lines};
+}
 
 // What both begin and end with is none of Myers' business.
 struct Middle {
@@ -143,13 +184,14 @@ std::string Range(std::size_t begin, std::size_t end) {
   return fmt::format("{},{}", count == 0 ? begin : begin + 1, count);
 }
 
-// Changes [first, last) in one hunk, with what stands around them.
-std::string Hunk(const Lines& before, const Lines& after, const Change* first, const Change* last) {
+// Changes [first, last) in one hunk, with what stands around them. `above`: lines before all of these.
+std::string Hunk(const Lines& before, const Lines& after, std::size_t above, const Change* first,
+                 const Change* last) {
   const std::size_t lead = std::min(first->old_begin, kContext);
   const std::size_t tail = std::min(before.size() - (last - 1)->old_end, kContext);
-  std::string out =
-      fmt::format("@@ -{} +{} @@\n", Range(first->old_begin - lead, (last - 1)->old_end + tail),
-                  Range(first->new_begin - lead, (last - 1)->new_end + tail));
+  std::string out = fmt::format(
+      "@@ -{} +{} @@\n", Range(above + first->old_begin - lead, above + (last - 1)->old_end + tail),
+      Range(above + first->new_begin - lead, above + (last - 1)->new_end + tail));
   std::size_t at = first->old_begin - lead;
   for (const Change* change = first; change != last; ++change) {
     for (; at < change->old_begin; ++at) AddLine(' ', before[at], out);
@@ -162,9 +204,9 @@ std::string Hunk(const Lines& before, const Lines& after, const Change* first, c
 
 }  // namespace
 
-std::vector<std::string_view> SplitLines(std::string_view text) {
+std::vector<std::string_view> SplitLines(std::string_view text, std::size_t most) {
   Lines lines;
-  while (!text.empty()) {
+  while (!text.empty() && lines.size() < most) {
     const std::size_t end = text.find('\n');
     const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
     lines.push_back(text.substr(0, length));
@@ -176,11 +218,14 @@ std::vector<std::string_view> SplitLines(std::string_view text) {
 std::string UnifiedDiff(std::string_view old_name, std::string_view new_name,
                         std::string_view old_text, std::string_view new_text,
                         std::size_t max_bytes) {
-  const Lines before = SplitLines(old_text);
-  const Lines after = SplitLines(new_text);
-  const std::vector<Change> changes = Changes(before, after);
-  if (changes.empty()) return "";
+  if (old_text == new_text) return "";
   std::string out = fmt::format("--- {}\n+++ {}\n", old_name, new_name);
+  const Part part = Cut(old_text, new_text);
+  const Lines before = SplitLines(part.before, kMaxLines + 1);
+  const Lines after = SplitLines(part.after, kMaxLines + 1);
+  if (std::max(before.size(), after.size()) > kMaxLines)
+    return out + "... too many lines to compare\n";
+  const std::vector<Change> changes = Changes(before, after);
   const Change* const end = changes.data() + changes.size();
   for (const Change* first = changes.data(); first != end;) {
     if (out.size() >= max_bytes) {
@@ -188,7 +233,7 @@ std::string UnifiedDiff(std::string_view old_name, std::string_view new_name,
     }
     const Change* last = first + 1;
     while (last != end && last->old_begin - (last - 1)->old_end <= 2 * kContext) ++last;
-    out += Hunk(before, after, first, last);
+    out += Hunk(before, after, part.lines, first, last);
     first = last;
   }
   return out;

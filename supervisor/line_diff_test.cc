@@ -54,6 +54,15 @@ TEST(LineDiffTest, TooMuchIsSaidToBeLeftOut) {
   EXPECT_LT(diff.size(), 400u);
 }
 
+// A mebibyte of line ends is a million lines.
+TEST(LineDiffTest, MoreLinesThanAreCompared) {
+  const std::string many(1U << 20, '\n');
+  EXPECT_EQ(Diff("a" + many + "b", "c" + many + "d"),
+            "--- a\n+++ b\n... too many lines to compare\n");
+  EXPECT_EQ(Diff(many + "a\n" + many, many + "b\n" + many),
+            "--- a\n+++ b\n@@ -1048574,7 +1048574,7 @@\n \n \n \n-a\n+b\n \n \n \n");
+}
+
 // More changes than are looked for, also where it is slow to find them.
 TEST(LineDiffTest, WhatHasNothingInCommonIsReplaced) {
   std::string before;

@@ -276,8 +276,9 @@ std::string ShownText(std::string_view bytes, Encoding encoding) {
 
 std::string NearestPassage(std::string_view text, std::string_view passage) {
   constexpr std::size_t kMaxBytes = 4U << 10;
-  const std::vector<std::string_view> lines = SplitLines(text);
-  const std::vector<std::string_view> wanted = SplitLines(passage);
+  constexpr std::size_t kMaxLines = 200'000;  // that are looked at
+  const std::vector<std::string_view> lines = SplitLines(text, kMaxLines);
+  const std::vector<std::string_view> wanted = SplitLines(passage, kMaxLines);
   if (lines.empty() || wanted.empty()) return "";
   std::int64_t start = BestStart(lines, wanted);
   if (start < 0) start = LikestStart(lines, wanted);
