@@ -32,6 +32,7 @@ class Sha256 {
 
 Digest Sha256Of(std::string_view bytes);
 std::string Hex(const Digest& digest);  // 64 lower-case digits
-std::optional<Digest> FromHex(std::string_view hex);  // nothing unless it is 64 of them, in any case
+std::optional<Digest> FromHex(
+    std::string_view hex);  // nothing unless it is 64 of them, in any case
 
 }  // namespace pa

@@ -33,8 +33,8 @@ inline constexpr int kProcFd = 8;
 inline constexpr int kFirstStray = 9;
 
 enum class Action : std::uint8_t {
-  kExecute = 1,  // become the guardian of `executable argv`
-  kProbe = 2,  // try what the confinement must deny, report what was not denied
+  kExecute = 1,     // become the guardian of `executable argv`
+  kProbe = 2,       // try what the confinement must deny, report what was not denied
   kReadFile = 3,    // write `file` of the working directory to stdout (worker/file_header.h)
   kWriteFile = 4,   // make or replace `file` beneath the working directory (worker/write_file.h)
   kRemoveTemp = 5,  // remove what a kWriteFile of `file` left that was killed
