@@ -138,7 +138,8 @@ Purpose PurposeOf(const std::string& tool) {
   if (tool == "make_targets" || tool == "glob" || tool == "grep") return Purpose::kInspect;
   if (tool == "git_add" || tool == "git_commit") return Purpose::kGit;
   if (tool == "read") return Purpose::kReadFile;
-  if (tool == "write" || tool == "edit" || tool == "makefile_generate") return Purpose::kWriteFile;
+  if (tool == "write" || tool == "edit" || tool == "delete" || tool == "makefile_generate")
+    return Purpose::kWriteFile;
   return Purpose::kBuild;
 }
 

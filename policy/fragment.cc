@@ -355,9 +355,10 @@ std::string FragmentParser::CheckSubject(const RuleText& rule) const {
     Subject kind;
     const char* said;
   };
-  const Named subjects[] = {{"target", rule.target, Subject::kTarget, "make and project_actions"},
-                            {"path", rule.path, Subject::kPath, "read, write, edit, glob and grep"},
-                            {"command", rule.command, Subject::kCommand, "bash"}};
+  const Named subjects[] = {
+      {"target", rule.target, Subject::kTarget, "make and project_actions"},
+      {"path", rule.path, Subject::kPath, "read, write, edit, delete, glob and grep"},
+      {"command", rule.command, Subject::kCommand, "bash"}};
   const char* named = nullptr;
   for (const Named& subject : subjects) {
     if (subject.value.empty()) continue;
@@ -414,7 +415,6 @@ std::string CheckToolName(std::string_view name, std::span<const std::string> kn
   if (std::ranges::find(known_tools, name) != known_tools.end()) return "";
   std::vector<std::string_view> names(known_tools.begin(), known_tools.end());
   if (allow_all) names.push_back("all");
-  if (name == "delete") return "the tool " + Quoted(name) + " is not built yet";
   return "unknown tool " + Quoted(name) + DidYouMean(name, names);
 }
 

@@ -124,8 +124,6 @@ TEST(Fragment, Limits) {
 TEST(Fragment, Tools) {
   EXPECT_EQ(Refused("tools: {enable: [mak]}"),
             "p.yaml:2:18: unknown tool 'mak' - did you mean 'make'?");
-  EXPECT_EQ(Refused("tools: {enable: [delete]}"),
-            "p.yaml:2:18: the tool 'delete' is not built yet");
   EXPECT_EQ(Refused("tools: {enable: [al]}"),
             "p.yaml:2:18: unknown tool 'al' - did you mean 'all'?");
   EXPECT_EQ(Refused("tools: {enable: make}"), "p.yaml:2:17: 'enable' must be a list, found 'make'");
@@ -148,7 +146,7 @@ TEST(Fragment, Rules) {
   EXPECT_EQ(rule("tool: git_add, target: x, decision: allow"),
             "p.yaml:2:15: 'target' is for make and project_actions; 'git_add' has none");
   EXPECT_EQ(rule("tool: make, path: x, decision: allow"),
-            "p.yaml:2:15: 'path' is for read, write, edit, glob and grep; 'make' has none");
+            "p.yaml:2:15: 'path' is for read, write, edit, delete, glob and grep; 'make' has none");
   EXPECT_EQ(rule("tool: read, command: x, decision: allow"),
             "p.yaml:2:15: 'command' is for bash; 'read' has none");
   EXPECT_EQ(rule("tool: \"*\", path: x, command: y, decision: allow"),

@@ -194,7 +194,8 @@ constexpr RuleKey kRuleKeys[] = {
      "For make and project_actions: the target or operation; * matches any text, ? one character."},
     {"decision", "allow or deny."},
     {"reason", "Why; shown to the model. Required for deny."},
-    {"path", "For read, write, edit, glob and grep: files or directories, as in .gitignore."},
+    {"path",
+     "For read, write, edit, delete, glob and grep: files or directories, as in .gitignore."},
     {"command", "For bash: the first words of the command."},
     {"examples",
      "Targets, paths or commands that this rule must decide, with ! before it one that it must "

@@ -88,8 +88,8 @@ bool Has(std::string_view tool, Subject subject) {
     case Subject::kTarget:
       return tool == "make" || tool == "project_actions";
     case Subject::kPath:
-      return tool == "read" || tool == "write" || tool == "edit" || tool == "glob" ||
-             tool == "grep";
+      return tool == "read" || tool == "write" || tool == "edit" || tool == "delete" ||
+             tool == "glob" || tool == "grep";
     case Subject::kCommand:
       return tool == "bash";
   }

@@ -241,6 +241,8 @@ constexpr AllowedSyscall kFileSyscalls[] = {
 constexpr AllowedSyscall kFileChangeSyscalls[] = {
     // clang-format off
     {"mkdirat", "directories on the way"},
+    {"getdents64", "what is in a directory that goes"},
+    {"lseek", "from its beginning"},
     {"flock", "one writer of a file at a time"},
     {"renameat2", "the new content gets the name"},
     {"linkat", "the same, where renameat2 knows no flags"},

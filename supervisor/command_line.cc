@@ -39,6 +39,8 @@ struct Values {
   PolicyShowCommand show;
   PolicyExplainCommand explain;
   AuditVerifyCommand verify;
+  TrashListCommand trash_list;
+  TrashRestoreCommand trash_restore;
 };
 
 void AddServe(CLI::App& app, Values* values) {
@@ -99,11 +101,28 @@ void AddAudit(CLI::App& app, Values* values) {
       ->type_name("FILE");
 }
 
+void AddTrash(CLI::App& app, Values* values) {
+  auto* trash = app.add_subcommand("trash", "What tools have deleted");
+  trash->require_subcommand(1);
+  auto* list = trash->add_subcommand("list", "What is in the trash, the newest first");
+  list->add_flag("--json", values->trash_list.json, "Print one line of JSON");
+  AddCommon(list, &values->trash_list.common);
+  auto* restore = trash->add_subcommand("restore", "Put something back where it was");
+  restore->add_option("ID", values->trash_restore.id, "As `trash list` and the tool name it")
+      ->required();
+  AddCommon(restore, &values->trash_restore.common);
+}
+
 Command Chosen(const CLI::App& app, Values values) {
   if (app.got_subcommand("serve")) return std::move(values.serve);
   if (app.got_subcommand("call")) return std::move(values.call);
   if (app.got_subcommand("doctor")) return std::move(values.doctor);
   if (app.got_subcommand("audit")) return std::move(values.verify);
+  if (app.got_subcommand("trash")) {
+    const bool restore = app.get_subcommand("trash")->got_subcommand("restore");
+    if (restore) return std::move(values.trash_restore);
+    return std::move(values.trash_list);
+  }
   const CLI::App* policy = app.get_subcommand("policy");
   if (policy->got_subcommand("check")) return std::move(values.check);
   if (policy->got_subcommand("show")) return std::move(values.show);
@@ -124,6 +143,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   AddDoctor(app, &values);
   AddPolicy(app, &values);
   AddAudit(app, &values);
+  AddTrash(app, &values);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -53,14 +53,22 @@ struct PolicyExplainCommand {
   bool json = false;
 };
 
+struct TrashListCommand {
+  CommonOptions common;
+  bool json = false;
+};
+struct TrashRestoreCommand {
+  CommonOptions common;
+  std::string id;
+};
 struct AuditVerifyCommand {
   std::vector<std::string> files;  // the oldest first; none: the policy's
   std::optional<std::string> policy_file;
 };
 
-using Command =
-    std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand, PolicyShowCommand,
-                 PolicySchemaCommand, PolicyExplainCommand, AuditVerifyCommand>;
+using Command = std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand,
+                             PolicyShowCommand, PolicySchemaCommand, PolicyExplainCommand,
+                             AuditVerifyCommand, TrashListCommand, TrashRestoreCommand>;
 
 struct ParsedCommandLine {
   std::optional<Command> command;

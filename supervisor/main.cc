@@ -14,6 +14,7 @@
 #include "supervisor/log.h"
 #include "supervisor/policy_command.h"
 #include "supervisor/serve.h"
+#include "supervisor/trash_command.h"
 
 namespace pa {
 namespace {
@@ -47,6 +48,12 @@ struct Dispatch {
   }
   int operator()(const AuditVerifyCommand& command) const {
     return RunAuditVerify(command, environment);
+  }
+  int operator()(const TrashListCommand& command) const {
+    return RunTrashList(command, environment);
+  }
+  int operator()(const TrashRestoreCommand& command) const {
+    return RunTrashRestore(command, environment);
   }
 };
 

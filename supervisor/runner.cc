@@ -414,7 +414,8 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
                                       policy::PolicyPtr policy, const RunOptions& options) {
   ProtectedPathsGuard::Watch watch;
   const bool executes = plan.action == worker::Action::kExecute;
-  if (executes || plan.action == worker::Action::kWriteFile) {
+  if (executes || plan.action == worker::Action::kWriteFile ||
+      plan.action == worker::Action::kDeleteFile) {
     Result<ProtectedPathsGuard::Watch> begun = guard.Begin(plan.directory, allow, policy);
     if (!begun) co_return Failed(begun.error());
     watch = std::move(*begun);
@@ -572,6 +573,10 @@ void Runner::Impl::Idle() {
     slots.RemoveAll();
     std::exchange(shutdown_done, nullptr)();
   });
+}
+
+void Runner::Discard(std::string path) {
+  if (impl_->trash) impl_->trash->Add(std::move(path));
 }
 
 std::size_t Runner::running() const { return impl_->queue.running(); }

@@ -65,6 +65,8 @@ class Runner {
   // from the loop when nothing is left, no process and no temporary directory (one that cannot be
   // removed within half a second is left to the next instance). Later calls run nothing.
   void Shutdown(std::function<void()> done);
+  // A directory of ours that is to be removed, by and by.
+  void Discard(std::string path);
   std::size_t running() const;
   const std::string& state_home() const;  // RunnerConfig's
 

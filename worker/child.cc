@@ -14,6 +14,7 @@
 #include "sandbox/rlimits.h"
 #include "sandbox/seccomp_load.h"
 #include "worker/build_kind.h"
+#include "worker/delete_file.h"
 #include "worker/probe.h"
 #include "worker/process_tree.h"
 #include "worker/read_file.h"
@@ -157,6 +158,8 @@ bool Act(const ChildOrder& order) {
       return Take(outcome, Step::kWriteFile, [&] { return WriteFile(spec.file); });
     case Action::kRemoveTemp:
       return Take(outcome, Step::kRemoveTemp, [&] { return RemoveTemp(spec.file); });
+    case Action::kDeleteFile:
+      return Take(outcome, Step::kDeleteFile, [&] { return DeleteFile(spec.file); });
   }
   return false;
 }

@@ -32,4 +32,29 @@ struct WriteReply {
   std::uint8_t present[32] = {};  // SHA-256 of what is there
 };
 
+inline constexpr std::uint32_t kDeleteMagic = 0x70614401;  // 'paD', version 1
+
+struct DeleteHeader {
+  std::uint32_t magic = kDeleteMagic;
+  std::uint8_t recursive = 0;  // 1: a directory with what is in it
+  std::uint8_t looks = 0;      // 1: nothing is moved
+  std::uint8_t syncs = 0;      // 1: on the disk when it is done (fsync(2))
+  std::uint8_t reserved = 0;
+  // What follows: the directory where it goes, which is there if it is absolute (without symlinks), else made
+  // beneath the working directory, for the user alone; and what is written there as `info.json`, if anything.
+  std::uint32_t path_size = 0;
+  std::uint32_t info_size = 0;
+  std::uint32_t unused = 0;
+};
+
+// After the names; before anything is moved.
+struct DeleteReply {
+  std::uint32_t magic = kDeleteMagic;
+  std::uint32_t mode = 0;         // st_mode
+  std::uint64_t files = 0;        // what is no directory
+  std::uint64_t directories = 0;  // that one not among them
+  std::uint32_t more = 0;         // 1: not all of it could be looked at, or there is too much
+  std::uint32_t reserved = 0;
+};
+
 }  // namespace pa::worker

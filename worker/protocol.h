@@ -38,6 +38,7 @@ enum class Action : std::uint8_t {
   kReadFile = 3,    // write `file` of the working directory to stdout (worker/file_header.h)
   kWriteFile = 4,   // make or replace `file` beneath the working directory (worker/write_file.h)
   kRemoveTemp = 5,  // remove what a kWriteFile of `file` left that was killed
+  kDeleteFile = 6,  // move `file` beneath the working directory elsewhere (worker/delete_file.h)
 };
 
 // What the worker does in its own process: it executes nothing and starts nobody, so there is no tree to

@@ -265,7 +265,8 @@ TEST(SpecTest, WhatIsReadIsOneComponent) {
 class SpecOfAChange : public testing::TestWithParam<Action> {};
 
 INSTANTIATE_TEST_SUITE_P(Actions, SpecOfAChange,
-                         testing::Values(Action::kWriteFile, Action::kRemoveTemp));
+                         testing::Values(Action::kWriteFile, Action::kRemoveTemp,
+                                         Action::kDeleteFile));
 
 TEST_P(SpecOfAChange, NamesWhatIsBeneath) {
   WorkerSpec spec = Small();

@@ -157,6 +157,7 @@ bool FileIsSane(const SpecView& spec) {
       return IsOneComponent(spec.file);
     case Action::kWriteFile:
     case Action::kRemoveTemp:
+    case Action::kDeleteFile:
       return IsBeneath(spec.file);
     case Action::kProbe:
       return IsAbsolute(spec.file);

@@ -48,6 +48,8 @@ const char* StepName(Step step) {
       return "write file";
     case Step::kRemoveTemp:
       return "remove temporary file";
+    case Step::kDeleteFile:
+      return "delete file";
   }
   return "unknown";
 }

@@ -39,6 +39,7 @@ enum class Step : std::uint32_t {
   kReadFile,
   kWriteFile,
   kRemoveTemp,
+  kDeleteFile,
 };
 // "close_range", "decode spec", "landlock", ... for messages.
 const char* StepName(Step step);

@@ -34,7 +34,7 @@ inline constexpr std::size_t kMaxBpfBytes = 4096 * kBpfInstruction;  // BPF_MAXI
 // `Io` has one method for each kind of value; each answers whether to go on.
 template <typename Io, typename Spec>
 constexpr bool VisitSpec(Io& io, Spec& spec) {
-  return io.Enum("action", spec.action, 1, 5) &&                  //
+  return io.Enum("action", spec.action, 1, 6) &&                  //
          io.Text("executable", spec.executable) &&                //
          io.TextList("argv", spec.argv) &&                        //
          io.TextList("env", spec.env) &&                          //

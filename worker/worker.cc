@@ -321,6 +321,8 @@ Step LastStep(Action action) {
       return Step::kWriteFile;
     case Action::kRemoveTemp:
       return Step::kRemoveTemp;
+    case Action::kDeleteFile:
+      return Step::kDeleteFile;
   }
   return Step::kNone;
 }

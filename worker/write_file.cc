@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <cstring>
+#include <utility>
 
 #include "base/unique_fd.h"
 #include "worker/file_header.h"
 #include "worker/open_file.h"
+#include "worker/place.h"
 #include "worker/protocol.h"
 #include "worker/sha256.h"
 
@@ -35,17 +36,15 @@ std::unexpected<SysError> Failed(const char* op, std::string_view subject, int c
   return std::unexpected(SysError{op, subject, code});
 }
 
-// The name that it has ends with the Place.
+// The name that it has ends with the Target.
 SysError OfTemp(const SysError& error) { return {error.op, kTemp, error.sys_errno}; }
 
 // Where the file lies, and what is written to first.
-struct Place {
-  UniqueFd directory;
-  const char* name = nullptr;  // the last component
+struct Target : Place {
   char temp[24] = {};  // `.pa-0123456789abcdef`: NAME_MAX leaves no room for more than a hash
 };
 
-void NameTemp(Place& place) {
+void NameTemp(Target& place) {
   constexpr char kDigits[] = "0123456789abcdef";
   Sha256 hash;
   hash.Update(place.name, std::strlen(place.name));
@@ -59,57 +58,13 @@ void NameTemp(Place& place) {
   }
 }
 
-SysResult<UniqueFd> OpenStep(int at, const char* name, bool make) {
-  SysResult<Opened> step = OpenBeneath(at, name, O_PATH | O_DIRECTORY);
-  if (!step && step.error().sys_errno == ENOENT && make) {
-    if (mkdirat(at, name, S_IRWXU | S_IRWXG | S_IRWXO) != 0 && errno != EEXIST) {
-      return Failed("mkdir", name);
-    }
-    step = OpenBeneath(at, name, O_PATH | O_DIRECTORY);
-  }
-  if (!step) return std::unexpected(step.error());
-  return std::move(step->fd);
-}
-
-// The directory that holds the last component. Errors name what is left of the path from where it went
-// wrong.
-SysResult<Place> Find(const char* path, bool makes_parents) {
-  Place place;
-  int at = AT_FDCWD;
-  const char* slash = nullptr;
-  while ((slash = std::strchr(path, '/')) != nullptr) {
-    char name[NAME_MAX + 1] = {};
-    const auto length = static_cast<std::size_t>(slash - path);
-    if (length >= sizeof name) return Failed("open", path, ENAMETOOLONG);
-    std::memcpy(name, path, length);
-    SysResult<UniqueFd> step = OpenStep(at, name, makes_parents);
-    if (!step) return Failed(step.error().op, path, step.error().sys_errno);
-    place.directory = std::move(*step);
-    at = place.directory.get();
-    path = slash + 1;
-  }
-  if (!place.directory) {
-    SysResult<Opened> here = OpenBeneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
-    if (!here) return std::unexpected(here.error());
-    place.directory = std::move(here->fd);
-  }
-  place.name = path;
-  NameTemp(place);
-  return place;
-}
-
-SysResult<void> ReadExactly(void* into, std::size_t size) {
-  auto* bytes = static_cast<char*>(into);
-  while (size > 0) {
-    const ssize_t got = read(STDIN_FILENO, bytes, size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed("read", "stdin");
-    // Half of it is no file.
-    if (got == 0) return Failed("read", "stdin", ENODATA);
-    bytes += got;
-    size -= static_cast<std::size_t>(got);
-  }
-  return {};
+SysResult<Target> Find(const char* path, bool makes_parents) {
+  SysResult<Place> place = FindPlace(path, makes_parents);
+  if (!place) return std::unexpected(place.error());
+  Target target;
+  static_cast<Place&>(target) = std::move(*place);
+  NameTemp(target);
+  return target;
 }
 
 SysResult<void> WriteAll(int fd, const void* from, std::size_t size, const char* name) {
@@ -133,7 +88,7 @@ void BlockFileSizeSignal() {
 }
 
 // The file as it is; without a descriptor: it is not there.
-SysResult<Opened> OpenOld(const Place& place) {
+SysResult<Opened> OpenOld(const Target& place) {
   SysResult<Opened> seen = OpenBeneath(place.directory.get(), place.name, O_PATH);
   if (!seen && seen.error().sys_errno == ENOENT) return Opened();
   if (!seen) return std::unexpected(seen.error());
@@ -161,7 +116,7 @@ SysResult<void> HashOf(int fd, const char* name, std::uint8_t (&digest)[kDigestB
 }
 
 // Whether the name stands for what the header says, now.
-SysResult<void> Check(const Place& place, const WriteHeader& header, const Opened& old) {
+SysResult<void> Check(const Target& place, const WriteHeader& header, const Opened& old) {
   if (!old.fd) {
     if (header.replaces == 0) return {};
     return Failed("open", place.name, ENOENT);
@@ -175,14 +130,14 @@ SysResult<void> Check(const Place& place, const WriteHeader& header, const Opene
 }
 
 // Whether the name of the temporary file is that of `fd`.
-bool IsNamed(const Place& place, const Opened& temp) {
+bool IsNamed(const Target& place, const Opened& temp) {
   const SysResult<Opened> named = OpenBeneath(place.directory.get(), place.temp, O_PATH);
   return named && named->status.st_ino == temp.status.st_ino &&
          named->status.st_dev == temp.status.st_dev;
 }
 
 // Waits for whoever has the temporary file at work, and removes what nobody has. `wait` 0 or LOCK_NB.
-SysResult<void> RemoveLeft(const Place& place, int wait) {
+SysResult<void> RemoveLeft(const Target& place, int wait) {
   const int at = place.directory.get();
   const SysResult<Opened> seen = OpenBeneath(at, place.temp, O_PATH);
   if (!seen && seen.error().sys_errno == ENOENT) return {};
@@ -202,7 +157,7 @@ SysResult<void> RemoveLeft(const Place& place, int wait) {
 
 // New, empty, and locked. Between its making and the lock another one may take it for a dead one's, and
 // remove it; then it is made once more.
-SysResult<Opened> MakeTemp(const Place& place, mode_t mode) {
+SysResult<Opened> MakeTemp(const Target& place, mode_t mode) {
   for (;;) {
     SysResult<Opened> temp =
         OpenBeneath(place.directory.get(), place.temp, O_RDWR | O_CREAT | O_EXCL, mode);
@@ -220,7 +175,7 @@ SysResult<void> Copy(int fd, std::uint64_t size, const char* name) {
   char buffer[kChunk];
   while (size > 0) {
     const std::size_t part = size < sizeof buffer ? static_cast<std::size_t>(size) : sizeof buffer;
-    if (auto got = ReadExactly(buffer, part); !got) return got;
+    if (auto got = ReadStdin(buffer, part); !got) return got;
     if (auto put = WriteAll(fd, buffer, part, name); !put) return put;
     size -= part;
   }
@@ -262,15 +217,7 @@ SysResult<void> KeepMetadata(const Opened& old, const Opened& temp, const char* 
   return {};
 }
 
-SysResult<void> SyncDirectory(const Place& place) {
-  const SysResult<Opened> directory =
-      OpenBeneath(place.directory.get(), ".", O_RDONLY | O_DIRECTORY);
-  if (!directory) return std::unexpected(directory.error());
-  if (fsync(directory->fd.get()) != 0) return Failed("fsync", "directory");
-  return {};
-}
-
-SysResult<void> TakeName(const Place& place, bool replaces) {
+SysResult<void> TakeName(const Target& place, bool replaces) {
   const int at = place.directory.get();
   const long renamed =
       syscall(SYS_renameat2, at, place.temp, at, place.name, replaces ? 0u : kNoReplace);
@@ -291,7 +238,7 @@ SysResult<void> CheckSupervisor() {
 }
 
 // All that happens while the lock is held.
-SysResult<void> Replace(const Place& place, const WriteHeader& header, const Opened& temp) {
+SysResult<void> Replace(const Target& place, const WriteHeader& header, const Opened& temp) {
   const SysResult<Opened> old = OpenOld(place);
   if (!old) return std::unexpected(old.error());
   // Before anything is written: to be told that it is another file takes no room.
@@ -316,9 +263,9 @@ SysResult<void> Replace(const Place& place, const WriteHeader& header, const Ope
 
 SysResult<void> WriteFile(const char* path) {
   WriteHeader header;
-  if (auto got = ReadExactly(&header, sizeof header); !got) return got;
+  if (auto got = ReadStdin(&header, sizeof header); !got) return got;
   if (header.magic != kWriteMagic) return Failed("read", "stdin", EPROTO);
-  const SysResult<Place> place = Find(path, header.makes_parents != 0);
+  const SysResult<Target> place = Find(path, header.makes_parents != 0);
   if (!place) return std::unexpected(place.error());
   BlockFileSizeSignal();
   const SysResult<Opened> temp =
@@ -333,7 +280,7 @@ SysResult<void> WriteFile(const char* path) {
 }
 
 SysResult<void> RemoveTemp(const char* path) {
-  const SysResult<Place> place = Find(path, false);
+  const SysResult<Target> place = Find(path, false);
   if (!place && place.error().sys_errno == ENOENT) return {};
   if (!place) return std::unexpected(place.error());
   return RemoveLeft(*place, LOCK_NB);

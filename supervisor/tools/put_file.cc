@@ -21,16 +21,6 @@ bool SameLetters(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-// Repositories that nobody looks after are git's own, too; `.GIT` is one where names have no case.
-bool IsInRepository(std::string_view relative) {
-  while (!relative.empty()) {
-    const std::size_t end = std::min(relative.find('/'), relative.size());
-    if (SameLetters(relative.substr(0, end), ".git")) return true;
-    relative.remove_prefix(std::min(end + 1, relative.size()));
-  }
-  return false;
-}
-
 std::string Join(const std::string& directory, const std::string& name) {
   return directory.empty() ? name : directory + "/" + name;
 }
@@ -157,6 +147,28 @@ bool WasKilled(const Execution& run) {
 }
 
 }  // namespace
+
+// Repositories that nobody looks after are git's own, too; `.GIT` is one where names have no case.
+bool IsInRepository(std::string_view relative) {
+  while (!relative.empty()) {
+    const std::size_t end = std::min(relative.find('/'), relative.size());
+    if (SameLetters(relative.substr(0, end), ".git")) return true;
+    relative.remove_prefix(std::min(end + 1, relative.size()));
+  }
+  return false;
+}
+
+std::expected<FilePlace, ToolError> FindName(const Work& work, const CallContext& call,
+                                             const std::string& path) {
+  auto relative = FindNew(work, call, path, false);
+  if (!relative) return std::unexpected(relative.error());
+  const std::string& top = work.directory.path();
+  FilePlace place{.relative = *std::move(relative)};
+  const std::string absolute = top + "/" + place.relative;
+  if (absolute.size() >= PATH_MAX) return std::unexpected(NoName(path, "it is too long"));
+  place.shown = top == call.policy->roots.front() ? place.relative : absolute;
+  return place;
+}
 
 std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
                                               const std::string& path, bool create_parents) {

@@ -29,6 +29,14 @@ struct FilePlace {
 std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
                                               const std::string& path, bool create_parents);
 
+// The same for a name of which nothing is asked but that its directory is there: what it stands for, a symlink
+// among it, is not looked at.
+std::expected<FilePlace, ToolError> FindName(const Work& work, const CallContext& call,
+                                             const std::string& path);
+
+// Whether a component is git's own, in any case of letters.
+bool IsInRepository(std::string_view relative);
+
 struct PutOrder {
   std::string file;           // relative to the directory of the work
   std::string shown;          // for messages

@@ -5,6 +5,7 @@
 
 #include "supervisor/tool.h"
 #include "supervisor/tools/bash.h"
+#include "supervisor/tools/delete.h"
 #include "supervisor/tools/edit.h"
 #include "supervisor/tools/git_add.h"
 #include "supervisor/tools/git_commit.h"
@@ -21,10 +22,9 @@ namespace pa {
 namespace {
 
 constexpr std::array kTools = {
-    &kMakeTargets, &kMake,      &kMakefileGenerate,
-    &kGitAdd,      &kGitCommit, &kRead,
-    &kWrite,       &kEdit,      &kGlob,
-    &kGrep,        &kBash,      &kProjectActions,
+    &kMakeTargets,    &kMake, &kMakefileGenerate, &kGitAdd, &kGitCommit, &kRead,
+    &kWrite,          &kEdit, &kDelete,           &kGlob,   &kGrep,      &kBash,
+    &kProjectActions,
 };
 
 }  // namespace

@@ -76,6 +76,7 @@ class HiddenFiles {
  public:
   HiddenFiles(const Work& work, const CallContext& call);
   bool Hides(const std::string& name);  // as results name it; to be asked once for each file
+  bool any() const { return any_; }     // rules by path
   std::uint64_t hidden() const { return hidden_; }
 
  private:

@@ -51,7 +51,7 @@ for (const mode of ['legacy', 'auto', { pin: '2026-07-28' }]) {
     try {
       const { tools } = await client.listTools();
       assert.deepEqual(tools.map((tool) => tool.name), [
-        'make_targets', 'make', 'makefile_generate', 'git_add', 'git_commit', 'read', 'write', 'edit', 'glob', 'grep', 'bash', 'project_actions']);
+        'make_targets', 'make', 'makefile_generate', 'git_add', 'git_commit', 'read', 'write', 'edit', 'delete', 'glob', 'grep', 'bash', 'project_actions']);
 
       const call = (tool, args, more) => client.callTool({ name: tool, arguments: args }, more);
       const targets = await call('make_targets', {});
@@ -96,7 +96,7 @@ test('cancelling a call ends it and the connection lives on', async () => {
     const call = client.callTool({ name: 'make', arguments: { target: 'greet' } },
       { signal: abort.signal, onprogress: () => abort.abort() });
     await assert.rejects(call);
-    assert.equal((await client.listTools()).tools.length, 12);
+    assert.equal((await client.listTools()).tools.length, 13);
   } finally {
     await client.close();
   }
@@ -112,7 +112,7 @@ for (const era of ['legacy', 'auto', 'modern']) {
         '--cwd', project, '--', server, ...options],
       { encoding: 'utf8', env: { ...process.env, HOME: project } }));
     const listed = run('--method', 'tools/list', '--strict');
-    assert.equal((listed.result ?? listed).tools.length, 12);
+    assert.equal((listed.result ?? listed).tools.length, 13);
     const called = run('--method', 'tools/call', '--tool-name', 'make', '--tool-args-json',
       '{"target":"greet"}');
     assert.equal((called.result ?? called).structuredContent.data.stdout, 'hello\nworld\n');

@@ -178,6 +178,58 @@ TEST(FileTools, SwappedNamesLeadNowhere) {
   EXPECT_EQ(std::distance(fs::directory_iterator(project.outside()), fs::directory_iterator()), 1);
 }
 
+// By the programs alone, as a person would.
+TEST(FileTools, WhatIsDeletedComesBack) {
+  const Project project(kMakefile);
+  WriteText(project.root() / "dir/file", "content\n");
+  const std::string server = BuiltProgram("PA_SERVER");
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), server);
+    for (const char* more : {"--root", project.root().c_str()}) arguments.emplace_back(more);
+    return RunProgram({.command = std::move(arguments),
+                       .environment = {"HOME=" + project.home().string(), "PATH=/usr/bin:/bin"},
+                       .directory = project.root()});
+  };
+  EXPECT_EQ(run({"trash", "list"}).output, "the trash is empty\n");
+  const Json deleted = Json::parse(
+      run({"call", "delete", R"({"path":"dir","recursive":true})", "--json", "--enable", "all"})
+          .output);
+  ASSERT_TRUE(deleted["success"]) << deleted;
+  const std::string id = deleted["data"]["trash_id"];
+  EXPECT_FALSE(fs::exists(project.root() / "dir"));
+  const ProgramResult list = run({"trash", "list"});
+  EXPECT_TRUE(list.output.starts_with(id + "  20")) << list.output;
+  EXPECT_TRUE(list.output.ends_with("Z  " + (project.root() / "dir").string() + "\n"));
+  EXPECT_EQ(Json::parse(run({"trash", "list", "--json"}).output)[0]["id"], id);
+  EXPECT_EQ(run({"trash", "restore", "none"}).exit_code, 1);
+  fs::create_directory(project.root() / "dir");
+  EXPECT_EQ(run({"trash", "restore", id}).exit_code, 1) << "something is there";
+  fs::remove(project.root() / "dir");
+  const ProgramResult restored = run({"trash", "restore", id});
+  EXPECT_EQ(restored.output, "restored " + (project.root() / "dir").string() + "\n")
+      << restored.errors;
+  EXPECT_EQ(ReadText(project.root() / "dir/file"), "content\n");
+  EXPECT_EQ(run({"trash", "list"}).output, "the trash is empty\n");
+}
+
+// A trash that somebody has written himself does not change what git executes.
+TEST(FileTools, WhatIsProtectedIsNotRestored) {
+  const Project project(kMakefile);
+  project.InitGit();
+  const fs::path entry = project.root() / ".project-actions-trash/1";
+  WriteText(entry / "content", "#!/bin/sh\n");
+  const fs::path hook = project.root() / ".git/hooks/pre-commit";
+  WriteText(entry / "info.json", Json{{"path", hook.string()}, {"deleted_at", 1}}.dump());
+  const ProgramResult result =
+      RunProgram({.command = {BuiltProgram("PA_SERVER"), "trash", "restore", "1"},
+                  .environment = {"HOME=" + project.home().string(), "PATH=/usr/bin:/bin"},
+                  .directory = project.root()});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.errors.find("git's own data"), std::string::npos) << result.errors;
+  EXPECT_FALSE(fs::exists(hook));
+  EXPECT_TRUE(fs::exists(entry / "content"));
+}
+
 // A file system of a few pages, in a mount namespace of the test's own.
 TEST(FileTools, ADiskThatIsFull) {
   const Project project(kMakefile);

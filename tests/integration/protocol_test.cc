@@ -38,7 +38,7 @@ TEST_P(LegacyOpening, AgreesOnTheVersionAndListsTools) {
   EXPECT_EQ(opened["serverInfo"]["name"], "project-actions");
   Json reply = client_.Request("tools/list");
   ASSERT_TRUE(reply.contains("result")) << reply;
-  EXPECT_EQ(reply["result"]["tools"].size(), 12U);
+  EXPECT_EQ(reply["result"]["tools"].size(), 13U);
   Json call = client_.Await(client_.StartTool("make_targets", Json::object()));
   EXPECT_NE(call["result"]["content"][0]["text"].get<std::string>().find("hello"),
             std::string::npos);

@@ -24,9 +24,11 @@ class PolicyTest : public ::testing::Test {
     sources_.home = home_;
     sources_.current_directory = project_;
     sources_.variables = {{"PATH", "/usr/bin:/bin"}, {"SRC", home_ / "src"}, {"EMPTY", ""}};
-    sources_.known_tools = {
-        "make_targets", "make", "makefile_generate", "read",       "write",          "edit", "glob",
-        "grep",         "bash", "git_add",           "git_commit", "project_actions"};
+    sources_.known_tools = {"make_targets",   "make",    "makefile_generate",
+                            "read",           "write",   "edit",
+                            "delete",         "glob",    "grep",
+                            "bash",           "git_add", "git_commit",
+                            "project_actions"};
   }
 
   // `version: 1` is written before `text`.

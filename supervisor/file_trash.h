@@ -1,0 +1,59 @@
+// FileTrash: where deleted things go, and from where they come back.
+//
+//   Result<std::string> base = MakeTrash(TrashOf(state_home));
+//   Result<TrashEntry> entry = BeginTrash(*base, "/home/ann/src/project/old.c", now);
+//   ... a worker moves the file to entry->directory, where it gets the name `content` ...
+//
+//   for (const TrashEntry& entry : ListTrash(bases)) ...        // the newest first
+//   RestoreTrash(entry, roots);
+//
+// A directory for each: TRASH/ID/{info.json, content}. TRASH is STATE_HOME/project-actions/trash. Where that is on
+// another file system, or commands can write there, it is `.project-actions-trash` at the top of the
+// project: then only a worker makes anything there, nothing is removed by itself, and nothing that an
+// info.json says is believed but what it may say.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace pa {
+
+inline constexpr std::int64_t kTrashKeptDays = 30;
+inline constexpr const char* kProjectTrash = ".project-actions-trash";
+
+std::string TrashOf(const std::string& state_home);  // "" for ""
+
+struct TrashEntry {
+  std::string directory;        // TRASH/ID
+  std::string id;               // 20261122-181500-Xy12Zw
+  std::string path;             // where it was, absolute
+  std::int64_t deleted_at = 0;  // seconds since 1970
+
+  std::string Content() const { return directory + "/content"; }
+  std::string DeletedAt() const;  // 2026-11-22 18:15:00Z
+  bool IsExpired(std::int64_t now) const { return now - deleted_at > kTrashKeptDays * 24 * 3600; }
+};
+
+// Makes it, for the user alone. Resolved. Only where no command can write.
+Result<std::string> MakeTrash(const std::string& base);
+
+// As the trash shall know of it: its ID, and what is to stand in info.json.
+std::string NewTrashId(std::int64_t now);
+std::string TrashInfo(const std::string& path, std::int64_t now);
+
+Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, std::int64_t now);
+// Nothing has come.
+void AbandonTrash(const TrashEntry& entry);
+
+// Those that hold something, the newest first. What is no entry is passed over.
+std::vector<TrashEntry> ListTrash(std::span<const std::string> bases);
+
+// Back to where it was: beneath one of `roots`, in a directory that is there, without a symlink on the
+// way, where nothing has that name (EEXIST).
+Result<void> RestoreTrash(const TrashEntry& entry, std::span<const std::string> roots);
+
+}  // namespace pa

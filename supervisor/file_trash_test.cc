@@ -1,0 +1,107 @@
+#include "supervisor/file_trash.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "tests/support/temp_dir.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTrashTest : public ::testing::Test {
+ protected:
+  FileTrashTest() { fs::create_directories(root_); }
+  // As if a worker had moved it.
+  TrashEntry Delete(const std::string& path, std::int64_t now, const std::string& base = "") {
+    const Result<std::string> made = MakeTrash(base.empty() ? base_ : base);
+    EXPECT_TRUE(made);
+    const Result<TrashEntry> entry = BeginTrash(*made, path, now);
+    EXPECT_TRUE(entry);
+    testing::WriteText(entry->Content(), "content");
+    return *entry;
+  }
+  std::vector<TrashEntry> List() { return ListTrash({&base_, 1}); }
+
+  testing::TempDir dir_;
+  const std::string top_ = fs::canonical(dir_.path());
+  const std::string root_ = top_ + "/project";
+  const std::string base_ = top_ + "/state/project-actions/trash";
+};
+
+TEST_F(FileTrashTest, WhatWentComesBack) {
+  EXPECT_TRUE(List().empty());
+  Delete(root_ + "/a", 1000);
+  const TrashEntry second = Delete(root_ + "/b", 2000);
+  ASSERT_EQ(List().size(), 2u);
+  EXPECT_EQ(List()[0].path, root_ + "/b");
+  EXPECT_EQ(List()[0].deleted_at, 2000);
+  EXPECT_EQ(List()[0].id, second.id);
+  EXPECT_EQ(second.id.substr(0, 16), "19700101-003320-");
+  ASSERT_TRUE(RestoreTrash(List()[0], {&root_, 1}));
+  EXPECT_EQ(testing::ReadText(root_ + "/b"), "content");
+  EXPECT_FALSE(fs::exists(second.directory));
+  ASSERT_EQ(List().size(), 1u);
+  EXPECT_EQ(List()[0].path, root_ + "/a");
+}
+
+TEST_F(FileTrashTest, NothingIsReplacedAndNothingIsLost) {
+  Delete(root_ + "/a", 1000);
+  testing::WriteText(root_ + "/a", "new");
+  EXPECT_EQ(RestoreTrash(List()[0], {&root_, 1}).error().sys_errno, EEXIST);
+  EXPECT_EQ(testing::ReadText(root_ + "/a"), "new");
+  EXPECT_EQ(List().size(), 1u);
+  Delete(root_ + "/gone/b", 2000);
+  EXPECT_EQ(RestoreTrash(List()[0], {&root_, 1}).error().sys_errno, ENOENT);
+  EXPECT_EQ(List().size(), 2u);
+}
+
+// Where commands can write, they can write an info.json, and exchange what lies on the way.
+TEST_F(FileTrashTest, NothingComesBackElsewhere) {
+  fs::create_directory(top_ + "/outside");
+  fs::create_directory_symlink(top_ + "/outside", root_ + "/way");
+  for (const std::string& path :
+       {top_ + "/outside/x", root_ + "/way/x", root_ + "/../outside/x", root_, root_ + "/",
+        std::string("x"), root_ + "/./x", std::string("/")}) {
+    const TrashEntry entry = Delete(path, 1000);
+    EXPECT_FALSE(RestoreTrash(entry, {&root_, 1})) << path;
+    EXPECT_TRUE(fs::exists(entry.Content()));
+  }
+  EXPECT_TRUE(fs::is_empty(top_ + "/outside"));
+}
+
+TEST_F(FileTrashTest, WhatIsNoEntryIsPassedOver) {
+  const TrashEntry entry = Delete(root_ + "/a", 1000);
+  for (const char* info : {"", "{}", "[]", R"({"path":1,"deleted_at":1})", R"({"path":"/x"})"}) {
+    testing::WriteText(entry.directory + "/info.json", info);
+    EXPECT_TRUE(List().empty()) << info;
+  }
+  testing::WriteText(base_ + "/stray", "");
+  fs::create_directory(base_ + "/empty");
+  fs::create_directory_symlink(root_, base_ + "/link");
+  EXPECT_TRUE(List().empty());
+}
+
+// Where commands can write, they can exchange the trash, too.
+TEST_F(FileTrashTest, NothingComesBackFromElsewhere) {
+  testing::WriteText(top_ + "/outside/1/content", "precious");
+  testing::WriteText(top_ + "/outside/1/info.json", TrashInfo(root_ + "/x", 1000));
+  const std::string base = root_ + "/" + kProjectTrash;
+  fs::create_directory_symlink(top_ + "/outside", base);
+  ASSERT_EQ(ListTrash({&base, 1}).size(), 1u);
+  EXPECT_EQ(RestoreTrash(ListTrash({&base, 1})[0], {&root_, 1}).error().sys_errno, ELOOP);
+  EXPECT_TRUE(fs::exists(top_ + "/outside/1/content"));
+}
+
+TEST_F(FileTrashTest, ExpiresAfterThirtyDays) {
+  const TrashEntry entry = Delete(root_ + "/a", 1000);
+  EXPECT_FALSE(entry.IsExpired(1000 + 30 * 24 * 3600));
+  EXPECT_TRUE(entry.IsExpired(1000 + 30 * 24 * 3600 + 1));
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,385 @@
+#include "supervisor/tools/delete.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "base/json_writer.h"
+#include "base/utf8.h"
+#include "policy/path.h"
+#include "supervisor/file_trash.h"
+#include "supervisor/log.h"
+#include "supervisor/tool_output.h"
+#include "supervisor/tools/put_file.h"
+#include "supervisor/tools/render.h"
+#include "supervisor/tools/ripgrep.h"
+#include "worker/file_header.h"
+
+namespace pa {
+namespace {
+
+constexpr std::size_t kMaxNamed = 200;  // in a result
+
+constexpr Param kParams[] = {
+    {.name = "path",
+     .kind = ParamKind::kString,
+     .required = true,
+     .description =
+         "The file or directory, relative to the project root. Of a symlink, the symlink."},
+    {.name = "recursive",
+     .kind = ParamKind::kBoolean,
+     .description = "A directory with all that is in it."},
+    {.name = "dry_run",
+     .kind = ParamKind::kBoolean,
+     .description = "Change nothing: return what would go."},
+};
+
+constexpr std::string_view kDataSchema =
+    R"({"type":"object","properties":{"path":{"type":"string"},"kind":{"type":"string"},)"
+    R"("files":{"type":"integer","description":"in it, directories not among them"},)"
+    R"("directories":{"type":"integer"},)"
+    R"("names":{"type":"array","items":{"type":"string"},"description":"of what is in it, the first"},)"
+    R"("trash_id":{"type":"string","description":"of project-actions trash restore"},)"
+    R"("dry_run":{"type":"boolean"}},"required":["path","kind"]})";
+
+// What a worker says of what it shall delete.
+class LookSink final : public OutputSink {
+ public:
+  void OnOutput(Stream stream, std::string_view bytes) override {
+    if (stream == Stream::kStdout) bytes_ += bytes;
+  }
+  bool Understand() {
+    if (bytes_.size() < sizeof reply) return false;
+    std::memcpy(&reply, bytes_.data() + bytes_.size() - sizeof reply, sizeof reply);
+    bytes_.resize(bytes_.size() - sizeof reply);
+    return reply.magic == worker::kDeleteMagic;
+  }
+  // Each to `use`; those of directories come before what is in them.
+  template <typename Use>
+  void ForEachName(Use use) const {
+    for (std::string_view left = bytes_; !left.empty();) {
+      const std::size_t end = std::min(left.find('\0'), left.size());
+      use(std::string(left.substr(0, end)));
+      left.remove_prefix(std::min(end + 1, left.size()));
+    }
+  }
+
+  worker::DeleteReply reply;
+
+ private:
+  std::string bytes_;
+};
+
+struct Victim {
+  Work work;
+  std::string relative;
+  std::string shown;
+  bool recursive = false;
+
+  std::string Absolute() const { return work.directory.path() + "/" + relative; }
+};
+
+const char* KindOfMode(std::uint32_t mode) {
+  if (S_ISDIR(mode)) return "directory";
+  if (S_ISLNK(mode)) return "symlink";
+  return S_ISREG(mode) ? "file" : "special file";
+}
+
+// What must not go, whoever asks.
+std::optional<ToolError> CheckVictim(const Victim& victim, const CallContext& call) {
+  const std::string absolute = victim.Absolute();
+  const auto holds = [&](const std::string& path) {
+    return !path.empty() && policy::IsBeneath(path, absolute);
+  };
+  if (IsInRepository(victim.relative)) return ProtectedFile(victim.shown, "git's own data");
+  if (std::ranges::any_of(call.policy->roots, holds)) {
+    return ProtectedFile(victim.shown, "it is, or holds, a root of the policy");
+  }
+  const std::string log = call.policy->audit.Directory();
+  if (holds(log) || (!log.empty() && policy::IsBeneath(absolute, log))) {
+    return ProtectedFile(victim.shown, "the audit log lies there");
+  }
+  const std::string project_trash = victim.work.directory.path() + "/" + kProjectTrash;
+  for (const std::string& trash : {TrashOf(call.runner.state_home()), project_trash}) {
+    if (holds(trash) || (!trash.empty() && policy::IsBeneath(absolute, trash))) {
+      return ProtectedFile(victim.shown, "the trash lies there");
+    }
+  }
+  return std::nullopt;
+}
+
+std::expected<Victim, ToolError> FindVictim(const ToolRequest& request, const CallContext& call) {
+  std::string path = *request.arguments().String("path");
+  while (path.ends_with('/')) path.pop_back();  // as directories are often written
+  auto work = StartWorkAt(request, call);
+  if (!work) return std::unexpected(work.error());
+  auto place = FindName(*work, call, path);
+  if (!place) return std::unexpected(place.error());
+  Victim victim{.work = *std::move(work),
+                .relative = std::move(place->relative),
+                .shown = std::move(place->shown),
+                .recursive = request.arguments().Boolean("recursive")};
+  if (auto refused = CheckVictim(victim, call)) return std::unexpected(*std::move(refused));
+  return victim;
+}
+
+ToolError NotDeleted(const Victim& victim, const Execution& run) {
+  switch (run.failed_errno) {
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+      return NotFound(fmt::format("cannot delete {}: it is not there", victim.shown),
+                      "glob finds names.");
+    case ENOTEMPTY:
+      return InvalidArgument(fmt::format("{} is a directory that is not empty", victim.shown),
+                             "Pass recursive: true to delete all that is in it; dry_run shows what "
+                             "that is.");
+    default:
+      return FileIo(fmt::format("cannot delete {}: {}", victim.shown, run.failure));
+  }
+}
+
+std::optional<ToolError> ErrorOfDelete(const Victim& victim, const Execution& run) {
+  if (!run.protection.empty()) return ProtectedFile(victim.shown, run.protection);
+  if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kDeleteFile) {
+    return NotDeleted(victim, run);
+  }
+  return ErrorOf({.what = "delete", .argv = {}, .working_dir = ""}, run);
+}
+
+struct Step {
+  std::string rule;
+  std::optional<ToolError> error;
+  int failed_errno = 0;
+};
+
+// Where it goes.
+struct Goal {
+  std::string directory;  // absolute, and there; or relative to the root, to be made; "" = nowhere
+  std::string info;       // of one that is to be made
+  std::string grant;      // what must be open for that; "" = the root is enough
+};
+
+// Looks, if there is no goal, or moves.
+Task<Step> RunWorker(const Victim& victim, const Goal& goal, LookSink& sink, CallContext& call) {
+  Permission permission{.purpose = policy::Purpose::kWriteFile, .path = victim.Absolute()};
+  if (!goal.grant.empty()) permission.extra = {{goal.grant, sandbox::kReadWrite, "trash"}};
+  auto allow = Permit(victim.work, call, std::move(permission));
+  if (!allow) co_return Step{.error = std::move(allow.error())};
+  Step step{.rule = allow->rule()};
+  const worker::DeleteHeader header{.recursive = victim.recursive,
+                                    .looks = goal.directory.empty(),
+                                    .syncs = call.policy->filesystem_sync,
+                                    .path_size = static_cast<std::uint32_t>(goal.directory.size()),
+                                    .info_size = static_cast<std::uint32_t>(goal.info.size())};
+  std::string order(sizeof header, '\0');
+  std::memcpy(order.data(), &header, sizeof header);
+  CommandPlan plan{.action = worker::Action::kDeleteFile,
+                   .directory = victim.work.directory,
+                   .stdin_data = order + goal.directory + goal.info,
+                   .file = victim.relative};
+  const RunOptions options{.name = "delete",
+                           .sink = &sink,
+                           .cancel = &call.cancel,
+                           .capture = false,
+                           .record = &call.record};
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  const Execution run = co_await task;
+  step.error = ErrorOfDelete(victim, run);
+  step.failed_errno = run.failed_errno;
+  if (!step.error && !sink.Understand()) {
+    step.error = InternalError("delete: the worker said nothing of " + victim.shown);
+  }
+  co_return step;
+}
+
+// A rule about what is in a directory holds for the directory, too.
+std::optional<ToolError> CheckRules(const Victim& victim, const LookSink& look,
+                                    const CallContext& call) {
+  HiddenFiles rules(victim.work, call);
+  std::string refused;
+  look.ForEachName([&](const std::string& name) {
+    if (refused.empty() && rules.Hides(victim.Absolute() + "/" + name)) refused = name;
+  });
+  if (!refused.empty()) {
+    return ProtectedFile(victim.shown + "/" + RepairUtf8(refused, true), "a rule of the policy");
+  }
+  if (!rules.any() || look.reply.more == 0) return std::nullopt;
+  return FileIo(
+      fmt::format("cannot delete {}: not all that is in it can be held against the "
+                  "policy's rules by path",
+                  victim.shown));
+}
+
+std::int64_t Now() {
+  using std::chrono::system_clock;
+  return std::chrono::floor<std::chrono::seconds>(system_clock::now()).time_since_epoch().count();
+}
+
+bool Holds(const TrashEntry& entry) {
+  struct stat status{};
+  return lstat(entry.Content().c_str(), &status) == 0;
+}
+
+struct Deleted {
+  std::optional<ToolError> error;
+  std::string id;
+  int failed_errno = 0;
+};
+
+// Where commands can write, they can exchange what the server is about to make or to remove.
+bool CommandsWriteTo(const policy::Policy& policy, const std::string& path) {
+  const bool root = std::ranges::any_of(
+      policy.roots, [&](const std::string& one) { return policy::IsBeneath(path, one); });
+  return root || std::ranges::any_of(policy.filesystem, [&](const sandbox::PathGrant& grant) {
+           return sandbox::Has(grant.access, sandbox::Access::kWrite) &&
+                  policy::IsBeneath(path, grant.path);
+         });
+}
+
+// The trash of the state directory, resolved; nothing where it cannot be used.
+std::optional<std::string> StateTrash(const CallContext& call) {
+  const std::string base = TrashOf(call.runner.state_home());
+  if (base.empty() || CommandsWriteTo(*call.policy, base)) return std::nullopt;
+  const Result<std::string> made = MakeTrash(base);
+  if (!made) {
+    LogWarning("trash: " + made.error().Message());
+    return std::nullopt;
+  }
+  if (CommandsWriteTo(*call.policy, *made)) return std::nullopt;
+  return *made;
+}
+
+void DiscardExpired(const std::string& base, CallContext& call) {
+  const std::int64_t now = Now();
+  for (const TrashEntry& entry : ListTrash({&base, 1})) {
+    if (!entry.IsExpired(now)) continue;
+    LogInfo("trash: " + entry.id + " has expired");
+    call.runner.Discard(entry.directory);
+  }
+}
+
+// What has arrived is deleted, however the worker ended.
+Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& victim,
+                     CallContext& call) {
+  LookSink sink;
+  Task<Step> task = RunWorker(victim, goal, sink, call);
+  Step step = co_await task;
+  Deleted deleted{
+      .error = std::move(step.error), .id = entry.id, .failed_errno = step.failed_errno};
+  if (Holds(entry)) deleted.error.reset();
+  co_return deleted;
+}
+
+Task<Deleted> MoveToState(const std::string& base, const Victim& victim, CallContext& call) {
+  DiscardExpired(base, call);
+  const Result<TrashEntry> entry = BeginTrash(base, victim.Absolute(), Now());
+  if (!entry) co_return Deleted{.error = FileIo("there is no trash: " + entry.error().Message())};
+  const Goal goal{.directory = entry->directory, .info = "", .grant = base};
+  Task<Deleted> task = MoveTo(goal, *entry, victim, call);
+  Deleted deleted = co_await task;
+  if (deleted.error) AbandonTrash(*entry);
+  co_return deleted;
+}
+
+Task<Deleted> MoveToProject(const Victim& victim, CallContext& call) {
+  const std::int64_t now = Now();
+  const std::string id = NewTrashId(now);
+  const std::string directory = std::string(kProjectTrash) + "/" + id;
+  const TrashEntry entry{.directory = victim.work.directory.path() + "/" + directory,
+                         .id = id,
+                         .path = victim.Absolute(),
+                         .deleted_at = now};
+  const Goal goal{.directory = directory, .info = TrashInfo(entry.path, now), .grant = ""};
+  Task<Deleted> task = MoveTo(goal, entry, victim, call);
+  Deleted deleted = co_await task;
+  co_return deleted;
+}
+
+Task<Deleted> Move(const Victim& victim, CallContext& call) {
+  if (const auto base = StateTrash(call)) {
+    Task<Deleted> task = MoveToState(*base, victim, call);
+    Deleted deleted = co_await task;
+    // Another file system; or Linux before 5.19, where Landlock lets nothing leave its directory.
+    if (!deleted.error || deleted.failed_errno != EXDEV) co_return deleted;
+  }
+  Task<Deleted> task = MoveToProject(victim, call);
+  Deleted deleted = co_await task;
+  co_return deleted;
+}
+
+ToolResult Render(const Victim& victim, const LookSink& look, const std::string& id) {
+  const bool directory = S_ISDIR(look.reply.mode);
+  const bool dry_run = id.empty();
+  std::string list;
+  JsonWriter w;
+  w.BeginObject().Field("path", victim.shown).Field("kind", KindOfMode(look.reply.mode));
+  if (directory) {
+    w.Field("files", look.reply.files).Field("directories", look.reply.directories);
+    w.Key("names").BeginArray();
+    std::size_t named = 0;
+    look.ForEachName([&](const std::string& name) {
+      if (++named > kMaxNamed) return;
+      w.String(RepairUtf8(name));
+      if (dry_run) list += "  " + RepairUtf8(name, true) + "\n";
+    });
+    w.EndArray();
+    if (dry_run && named > kMaxNamed) list += fmt::format("  and {} more\n", named - kMaxNamed);
+  }
+  if (!dry_run) w.Field("trash_id", id);
+  if (dry_run) w.Field("dry_run", true);
+  ToolResult result;
+  result.data = std::move(w.EndObject()).Take();
+  result.text = fmt::format("{} {}", dry_run ? "would delete" : "deleted", victim.shown);
+  if (directory) {
+    result.text += fmt::format(", a directory with {} and {}{}", Count(look.reply.files, "file"),
+                               look.reply.directories == 1
+                                   ? std::string("1 directory")
+                                   : fmt::format("{} directories", look.reply.directories),
+                               look.reply.more != 0 ? " or more" : "");
+  }
+  result.text += dry_run ? "\n" + list
+                         : fmt::format(
+                               "; it comes back by `project-actions trash restore {}`, for "
+                               "{} days\n",
+                               id, kTrashKeptDays);
+  return result;
+}
+
+Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+  const auto victim = FindVictim(request, call);
+  if (!victim) co_return RefusedCall(victim.error());
+  LookSink look;
+  Task<Step> looking = RunWorker(*victim, {}, look, call);
+  Step looked = co_await looking;
+  if (looked.error) co_return RefusedCall(std::move(*looked.error));
+  if (auto refused = CheckRules(*victim, look, call)) co_return RefusedCall(*std::move(refused));
+  Deleted deleted;
+  if (!victim->work.dry_run) {
+    Task<Deleted> moving = Move(*victim, call);
+    deleted = co_await moving;
+  }
+  if (deleted.error) co_return RefusedCall(*std::move(deleted.error));
+  ToolResult result = Render(*victim, look, deleted.id);
+  result.decision = std::move(looked.rule);
+  co_return result;
+}
+
+}  // namespace
+
+const Tool kDelete = {
+    .name = "delete",
+    .title = "Delete file",
+    .description =
+        "Delete a file, or with recursive a directory: it goes to a trash from which the user can "
+        "restore it. dry_run shows what would go.",
+    .annotations = {.destructive = true},
+    .params = kParams,
+    .data_schema = kDataSchema,
+    .run = Run};
+
+}  // namespace pa

@@ -1,0 +1,10 @@
+// delete: a file or a directory goes to the trash.
+#pragma once
+
+#include "supervisor/tool.h"
+
+namespace pa {
+
+extern const Tool kDelete;
+
+}  // namespace pa

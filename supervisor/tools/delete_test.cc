@@ -1,0 +1,182 @@
+// delete with the real worker, in the real sandbox.
+#include "supervisor/tools/delete.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "supervisor/file_trash.h"
+#include "tests/support/tool_fixture.h"
+#include "worker/spec.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DeleteTest : public ToolFixture {
+ protected:
+  ToolResult Delete(const std::string& path, bool recursive = false, bool dry_run = false) {
+    JsonWriter w;
+    w.BeginObject().Field("path", path);
+    if (recursive) w.Field("recursive", true);
+    if (dry_run) w.Field("dry_run", true);
+    return Call("delete", std::move(w.EndObject()).Take());
+  }
+  bool Exists(const std::string& name) { return fs::exists(fs::symlink_status(project_ / name)); }
+  std::vector<TrashEntry> Trash() {
+    const std::vector<std::string> bases = {TrashOf(base_ / "state"), project_ / kProjectTrash};
+    return ListTrash(bases);
+  }
+};
+
+TEST_F(DeleteTest, AFileGoesToTheTrashAndComesBack) {
+  Write("src/a", "content");
+  const ToolResult result = Delete("src/a");
+  const JsonValue data = Data(result);
+  EXPECT_EQ(data.Find("path")->AsString(), "src/a");
+  EXPECT_EQ(data.Find("kind")->AsString(), "file");
+  EXPECT_FALSE(Exists("src/a"));
+  ASSERT_EQ(Trash().size(), 1u);
+  const TrashEntry entry = Trash()[0];
+  EXPECT_EQ(data.Find("trash_id")->AsString(), entry.id);
+  EXPECT_EQ(entry.path, project_ / "src/a");
+  EXPECT_NE(result.text.find("project-actions trash restore " + entry.id), std::string::npos);
+  ASSERT_TRUE(RestoreTrash(entry, policy_->roots));
+  EXPECT_EQ(Read("src/a"), "content");
+}
+
+TEST_F(DeleteTest, ADirectoryWithAllThatIsInIt) {
+  Write("dir/a", "1");
+  Write("dir/sub/b", "2");
+  EXPECT_EQ(Code(Delete("dir")), "INVALID_ARGUMENT");
+  EXPECT_TRUE(Exists("dir/sub/b"));
+  const JsonValue looked = Data(Delete("dir", true, true));
+  EXPECT_TRUE(looked.Find("dry_run")->AsBool());
+  EXPECT_EQ(looked.Find("names")->Items().size(), 3u);
+  EXPECT_TRUE(Exists("dir/sub/b"));
+  EXPECT_TRUE(Trash().empty());
+  const JsonValue data = Data(Delete("dir/", true));
+  EXPECT_EQ(data.Find("files")->AsInteger(), 2);
+  EXPECT_EQ(data.Find("directories")->AsInteger(), 1);
+  EXPECT_FALSE(Exists("dir"));
+  ASSERT_TRUE(RestoreTrash(Trash().at(0), policy_->roots));
+  EXPECT_EQ(Read("dir/sub/b"), "2");
+}
+
+TEST_F(DeleteTest, OfASymlinkTheSymlink) {
+  testing::WriteText(base_ / "outside/precious", "x");
+  fs::create_symlink("../outside/precious", project_ / "link");
+  fs::create_directory_symlink("../outside", project_ / "way");
+  EXPECT_EQ(Code(Delete("way/precious")), "INVALID_PATH");
+  EXPECT_EQ(Data(Delete("link")).Find("kind")->AsString(), "symlink");
+  EXPECT_EQ(Data(Delete("way", true)).Find("kind")->AsString(), "symlink");
+  EXPECT_FALSE(Exists("link") || Exists("way"));
+  EXPECT_EQ(testing::ReadText(base_ / "outside/precious"), "x");
+}
+
+TEST_F(DeleteTest, NeverTheRootNorWhatIsProtected) {
+  for (const char* name :
+       {".git/HEAD", ".git/config", "bin/hook", "sub/.git/HEAD", "log/audit.jsonl"}) {
+    Write(name, "x");
+  }
+  fs::create_directories(project_ / ".git/hooks");
+  fs::create_directories(project_ / ".git/objects");
+  fs::create_directories(project_ / ".git/refs");
+  policy_->protect.push_back({"bin/hook", "policy filesystem.protect"});
+  policy_->audit.path = project_ / "log/audit.jsonl";
+  for (const std::string path : {"", ".", "/", "sub/.."}) {
+    EXPECT_EQ(Code(Delete(path, true)), "INVALID_ARGUMENT") << path;
+  }
+  EXPECT_NE(Code(Delete(project_, true)), "");
+  for (const char* path :
+       {".git", ".git/config", ".git/hooks", "sub/.git", "bin/hook", "bin", "log"}) {
+    EXPECT_EQ(Code(Delete(path, true)), "POLICY_DENIED") << path;
+    EXPECT_EQ(Code(Delete(path, true, true)), "POLICY_DENIED") << path;
+  }
+  EXPECT_TRUE(Trash().empty());
+  EXPECT_EQ(Code(Delete("sub", true)), "") << "a repository beneath is the project's";
+}
+
+TEST_F(DeleteTest, ARootWithinAnother) {
+  fs::create_directories(project_ / "a/b");
+  policy_->roots.push_back(project_ / "a/b");
+  EXPECT_EQ(Code(Delete("a", true)), "POLICY_DENIED");
+  EXPECT_EQ(Code(Delete("a/b", true)), "POLICY_DENIED");
+}
+
+// Whoever may not delete a file may not delete the directory with it.
+TEST_F(DeleteTest, RulesHoldForWhatIsInADirectory) {
+  Write("dir/secrets/key", "x");
+  Write("other/a", "x");
+  policy_->permissions.push_back(
+      {.tool = "delete", .path = "secrets", .allow = false, .reason = "no", .where = "policy"});
+  EXPECT_EQ(Code(Delete("dir/secrets/key")), "POLICY_DENIED");
+  EXPECT_EQ(Code(Delete("dir/secrets", true)), "POLICY_DENIED");
+  EXPECT_EQ(Code(Delete("dir", true)), "POLICY_DENIED");
+  EXPECT_TRUE(Exists("dir/secrets/key"));
+  EXPECT_EQ(Code(Delete("other", true)), "");
+}
+
+TEST_F(DeleteTest, NothingOutsideAndNothingThatIsNotThere) {
+  testing::WriteText(base_ / "outside/file", "x");
+  EXPECT_EQ(Code(Delete("../outside/file")), "INVALID_PATH");
+  EXPECT_EQ(Code(Delete((base_ / "outside/file").string())), "INVALID_PATH");
+  EXPECT_EQ(Code(Delete("none")), "NOT_FOUND");
+  EXPECT_EQ(Code(Delete("none/file")), "NOT_FOUND");
+  EXPECT_TRUE(Trash().empty());
+  std::error_code ignored;
+  EXPECT_TRUE(!fs::exists(TrashOf(base_ / "state")) ||
+              fs::is_empty(TrashOf(base_ / "state"), ignored))
+      << "nothing is left of what was not deleted";
+}
+
+// Where the state directory cannot be used, the project has a trash of its own.
+TEST_F(DeleteTest, AnotherTrash) {
+  testing::WriteText(base_ / "state", "a file");
+  Write("a", "x");
+  Data(Delete("a"));
+  ASSERT_EQ(Trash().size(), 1u);
+  EXPECT_TRUE(Trash()[0].directory.starts_with((project_ / kProjectTrash).string()));
+  EXPECT_EQ(Code(Delete(kProjectTrash, true)), "POLICY_DENIED");
+  EXPECT_EQ(Read(Trash()[0].directory.substr(project_.string().size() + 1) + "/.gitignore"), "*\n");
+  ASSERT_TRUE(RestoreTrash(Trash()[0], policy_->roots));
+  EXPECT_EQ(Read("a"), "x");
+}
+
+// A home that is the project: commands could exchange what the server is about to make there.
+TEST_F(DeleteTest, AStateDirectoryInTheProjectIsNotUsed) {
+  policy_->roots.push_back(base_ / "state");
+  Write("a", "x");
+  Data(Delete("a"));
+  EXPECT_FALSE(fs::exists(TrashOf(base_ / "state")));
+  EXPECT_EQ(Trash().size(), 1u);
+}
+
+// Of the project's trash a symlink leads nowhere.
+TEST_F(DeleteTest, ATrashThatIsASymlinkIsNone) {
+  testing::WriteText(base_ / "state", "a file");
+  testing::WriteText(base_ / "outside/file", "x");
+  fs::create_directory_symlink("../outside", project_ / kProjectTrash);
+  Write("a", "x");
+  EXPECT_NE(Code(Delete("a")), "");
+  EXPECT_EQ(Read("a"), "x");
+  EXPECT_EQ(std::distance(fs::directory_iterator(base_ / "outside"), fs::directory_iterator()), 1);
+}
+
+TEST_F(DeleteTest, WhatHasExpiredGoesForGood) {
+  const Result<std::string> base = MakeTrash(TrashOf(base_ / "state"));
+  ASSERT_TRUE(base);
+  const Result<TrashEntry> old = BeginTrash(*base, project_ / "old", 1000);
+  ASSERT_TRUE(old);
+  testing::WriteText(old->Content(), "x");
+  Write("a", "x");
+  Data(Delete("a"));
+  for (int i = 0; i < 100 && fs::exists(old->directory); ++i) uv_run(&loop_, UV_RUN_ONCE);
+  EXPECT_FALSE(fs::exists(old->directory));
+  EXPECT_EQ(Trash().size(), 1u);
+}
+
+}  // namespace
+}  // namespace pa

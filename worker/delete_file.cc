@@ -1,0 +1,222 @@
+#include "worker/delete_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "base/directory_reader.h"
+#include "base/unique_fd.h"
+#include "worker/file_header.h"
+#include "worker/open_file.h"
+#include "worker/place.h"
+
+namespace pa::worker {
+namespace {
+
+constexpr std::uint64_t kMaxEntries = 100'000;
+constexpr std::uint64_t kMaxNameBytes = 8u << 20;
+constexpr int kMaxDepth = 64;  // each level keeps a descriptor
+constexpr const char* kContent = "content";
+constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE
+constexpr const char* kElsewhere = "the directory where it goes";
+
+std::unexpected<SysError> Failed(const char* op, std::string_view subject, int code = errno) {
+  return std::unexpected(SysError{op, subject, code});
+}
+
+SysResult<void> Tell(const void* from, std::size_t size) {
+  const auto* bytes = static_cast<const char*>(from);
+  while (size > 0) {
+    const ssize_t put = write(STDOUT_FILENO, bytes, size);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return Failed("write", "stdout");
+    bytes += put;
+    size -= static_cast<std::size_t>(put);
+  }
+  return {};
+}
+
+struct Order {
+  DeleteHeader header;
+  char path[PATH_MAX] = {};
+  char info[8 * PATH_MAX];  // a path in JSON, and a little more
+};
+
+// What is in a directory, told as it is found.
+class Tally {
+ public:
+  explicit Tally(DeleteReply& reply) : reply_(reply) {}
+
+  // `fd` is open to be read.
+  SysResult<void> Walk(int fd, int depth) {
+    DirectoryReader reader(fd);
+    while (const auto entry = reader.Next()) {
+      if (reply_.files + reply_.directories >= kMaxEntries || told_ >= kMaxNameBytes) {
+        reply_.more = 1;
+        return {};
+      }
+      const std::size_t length = length_;
+      if (!Append(entry->name)) continue;
+      if (auto told = Name(); !told) return told;
+      if (auto within = Enter(fd, *entry, depth); !within) return within;
+      length_ = length;
+    }
+    return {};
+  }
+
+  SysResult<void> Flush() {
+    const SysResult<void> told = Tell(names_, used_);
+    used_ = 0;
+    return told;
+  }
+
+ private:
+  bool Append(const char* name) {
+    const std::size_t size = std::strlen(name);
+    const std::size_t slash = length_ == 0 ? 0 : 1;
+    if (length_ + slash + size >= sizeof path_) {
+      reply_.more = 1;
+      return false;
+    }
+    if (slash != 0) path_[length_] = '/';
+    std::memcpy(path_ + length_ + slash, name, size);
+    length_ += slash + size;
+    return true;
+  }
+
+  SysResult<void> Name() {
+    if (used_ + length_ + 1 > sizeof names_) {
+      if (auto flushed = Flush(); !flushed) return flushed;
+    }
+    std::memcpy(names_ + used_, path_, length_);
+    names_[used_ + length_] = '\0';
+    used_ += length_ + 1;
+    told_ += length_ + 1;
+    return {};
+  }
+
+  SysResult<void> Enter(int at, const DirectoryReader::Entry& entry, int depth) {
+    if (entry.type != DT_DIR && entry.type != DT_UNKNOWN) {
+      ++reply_.files;
+      return {};
+    }
+    const SysResult<Opened> opened =
+        OpenBeneath(at, entry.name, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    const bool is_file = !opened && opened.error().sys_errno == ENOTDIR;
+    ++(is_file ? reply_.files : reply_.directories);
+    if (is_file) return {};
+    if (opened && depth < kMaxDepth) return Walk(opened->fd.get(), depth + 1);
+    reply_.more = 1;  // closed to us, or too deep; it goes all the same
+    return {};
+  }
+
+  DeleteReply& reply_;
+  std::size_t length_ = 0;  // of the path
+  std::size_t used_ = 0;    // of the names
+  std::uint64_t told_ = 0;
+  char path_[PATH_MAX];
+  char names_[4 * PATH_MAX];
+};
+
+// What it is, and what is in it.
+SysResult<void> LookAt(const Place& place, bool recursive) {
+  const SysResult<Opened> seen =
+      OpenBeneath(place.directory.get(), place.name, O_PATH | O_NOFOLLOW);
+  if (!seen) return std::unexpected(seen.error());
+  DeleteReply reply{.mode = seen->status.st_mode};
+  if (S_ISDIR(reply.mode)) {
+    const SysResult<Opened> opened =
+        OpenBeneath(place.directory.get(), place.name, O_RDONLY | O_DIRECTORY);
+    if (!opened) return std::unexpected(opened.error());
+    Tally tally(reply);
+    if (auto walked = tally.Walk(opened->fd.get(), 0); !walked) return walked;
+    if (auto flushed = tally.Flush(); !flushed) return flushed;
+  }
+  if (auto told = Tell(&reply, sizeof reply); !told) return told;
+  const bool empty = reply.files + reply.directories == 0 && reply.more == 0;
+  if (!empty && !recursive) return Failed("remove", place.name, ENOTEMPTY);
+  return {};
+}
+
+// Absolute, so not beneath anything; the supervisor has resolved it, and made the last of it.
+SysResult<UniqueFd> OpenElsewhere(const char* path) {
+  open_how how = {};
+  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  UniqueFd fd(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how)));
+  if (!fd) return Failed("open", kElsewhere);
+  return fd;
+}
+
+SysResult<void> MakeFile(int at, const char* name, const char* text, std::size_t size) {
+  const SysResult<Opened> file =
+      OpenBeneath(at, name, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+  if (!file) return std::unexpected(file.error());
+  for (ssize_t put = 0; size > 0; size -= static_cast<std::size_t>(put), text += put) {
+    put = write(file->fd.get(), text, size);
+    if (put < 0) return Failed("write", kElsewhere);
+  }
+  return {};
+}
+
+// Beneath the working directory, as TRASH/ID.
+SysResult<UniqueFd> MakeElsewhere(const Order& order) {
+  SysResult<Place> place = FindPlace(order.path, true);
+  if (!place) return Failed(place.error().op, kElsewhere, place.error().sys_errno);
+  if (mkdirat(place->directory.get(), place->name, S_IRWXU) != 0)
+    return Failed("mkdir", kElsewhere);
+  SysResult<Opened> made = OpenBeneath(place->directory.get(), place->name, O_PATH | O_DIRECTORY);
+  if (!made) return Failed("open", kElsewhere, made.error().sys_errno);
+  constexpr char kAll[] = "*\n";
+  if (auto told = MakeFile(made->fd.get(), ".gitignore", kAll, sizeof kAll - 1); !told) {
+    return std::unexpected(told.error());
+  }
+  if (auto told = MakeFile(made->fd.get(), "info.json", order.info, order.header.info_size);
+      !told) {
+    return std::unexpected(told.error());
+  }
+  return std::move(made->fd);
+}
+
+SysResult<void> Move(const Place& place, const Order& order) {
+  const SysResult<UniqueFd> to =
+      order.path[0] == '/' ? OpenElsewhere(order.path) : MakeElsewhere(order);
+  if (!to) return std::unexpected(to.error());
+  const int from = place.directory.get();
+  long moved = syscall(SYS_renameat2, from, place.name, to->get(), kContent, kNoReplace);
+  // Some file systems have no flags; the directory is new, so there is nothing to replace.
+  if (moved != 0 && (errno == EINVAL || errno == ENOSYS)) {
+    moved = syscall(SYS_renameat2, from, place.name, to->get(), kContent, 0u);
+  }
+  if (moved != 0) return Failed("rename", place.name);
+  return order.header.syncs != 0 ? SyncDirectory(place) : SysResult<void>();
+}
+
+SysResult<void> ReadOrder(Order& order) {
+  DeleteHeader& header = order.header;
+  if (auto got = ReadStdin(&header, sizeof header); !got) return got;
+  const bool fits = header.path_size < sizeof order.path && header.info_size <= sizeof order.info;
+  if (header.magic != kDeleteMagic || !fits) return Failed("read", "stdin", EPROTO);
+  if (auto got = ReadStdin(order.path, header.path_size); !got) return got;
+  return ReadStdin(order.info, header.info_size);
+}
+
+}  // namespace
+
+SysResult<void> DeleteFile(const char* path) {
+  Order order;
+  if (auto got = ReadOrder(order); !got) return got;
+  const SysResult<Place> place = FindPlace(path, false);
+  if (!place) return std::unexpected(place.error());
+  if (auto seen = LookAt(*place, order.header.recursive != 0); !seen) return seen;
+  return order.header.looks != 0 ? SysResult<void>() : Move(*place, order);
+}
+
+}  // namespace pa::worker

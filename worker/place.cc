@@ -1,0 +1,80 @@
+#include "worker/place.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "worker/open_file.h"
+
+namespace pa::worker {
+namespace {
+
+std::unexpected<SysError> Failed(const char* op, std::string_view subject, int code = errno) {
+  return std::unexpected(SysError{op, subject, code});
+}
+
+SysResult<UniqueFd> OpenStep(int at, const char* name, bool make) {
+  SysResult<Opened> step = OpenBeneath(at, name, O_PATH | O_DIRECTORY);
+  if (!step && step.error().sys_errno == ENOENT && make) {
+    if (mkdirat(at, name, S_IRWXU | S_IRWXG | S_IRWXO) != 0 && errno != EEXIST) {
+      return Failed("mkdir", name);
+    }
+    step = OpenBeneath(at, name, O_PATH | O_DIRECTORY);
+  }
+  if (!step) return std::unexpected(step.error());
+  return std::move(step->fd);
+}
+
+}  // namespace
+
+SysResult<Place> FindPlace(const char* path, bool makes_parents) {
+  Place place;
+  int at = AT_FDCWD;
+  const char* slash = nullptr;
+  while ((slash = std::strchr(path, '/')) != nullptr) {
+    char name[NAME_MAX + 1] = {};
+    const auto length = static_cast<std::size_t>(slash - path);
+    if (length >= sizeof name) return Failed("open", path, ENAMETOOLONG);
+    std::memcpy(name, path, length);
+    SysResult<UniqueFd> step = OpenStep(at, name, makes_parents);
+    if (!step) return Failed(step.error().op, path, step.error().sys_errno);
+    place.directory = std::move(*step);
+    at = place.directory.get();
+    path = slash + 1;
+  }
+  if (!place.directory) {
+    SysResult<Opened> here = OpenBeneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
+    if (!here) return std::unexpected(here.error());
+    place.directory = std::move(here->fd);
+  }
+  place.name = path;
+  return place;
+}
+
+SysResult<void> SyncDirectory(const Place& place) {
+  const SysResult<Opened> directory =
+      OpenBeneath(place.directory.get(), ".", O_RDONLY | O_DIRECTORY);
+  if (!directory) return std::unexpected(directory.error());
+  if (fsync(directory->fd.get()) != 0) return Failed("fsync", "directory");
+  return {};
+}
+
+SysResult<void> ReadStdin(void* into, std::size_t size) {
+  auto* bytes = static_cast<char*>(into);
+  while (size > 0) {
+    const ssize_t got = read(STDIN_FILENO, bytes, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Failed("read", "stdin");
+    // Half of it is no file.
+    if (got == 0) return Failed("read", "stdin", ENODATA);
+    bytes += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return {};
+}
+
+}  // namespace pa::worker
