@@ -15,7 +15,7 @@
 namespace pa {
 namespace {
 
-constexpr std::size_t kMaxJournalBytes = 512U << 20;
+constexpr std::size_t kMaxJournalBytes = 96U << 20;  // edit takes no more
 
 std::string DirectoryOf(const std::string& state_home) {
   return state_home + "/project-actions/edits";

@@ -202,6 +202,13 @@ std::string Hunk(const Lines& before, const Lines& after, std::size_t above, con
   return out;
 }
 
+// All of it, or the lines at the beginning that fit.
+std::string UpTo(std::string hunk, std::size_t max_bytes) {
+  if (hunk.size() <= max_bytes) return hunk;
+  hunk.resize(hunk.rfind('\n', max_bytes) + 1);
+  return hunk + "... the rest of this change is left out\n";
+}
+
 }  // namespace
 
 std::vector<std::string_view> SplitLines(std::string_view text, std::size_t most) {
@@ -233,7 +240,7 @@ std::string UnifiedDiff(std::string_view old_name, std::string_view new_name,
     }
     const Change* last = first + 1;
     while (last != end && last->old_begin - (last - 1)->old_end <= 2 * kContext) ++last;
-    out += Hunk(before, after, part.lines, first, last);
+    out += UpTo(Hunk(before, after, part.lines, first, last), max_bytes);
     first = last;
   }
   return out;

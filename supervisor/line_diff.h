@@ -19,7 +19,7 @@ std::vector<std::string_view> SplitLines(std::string_view text,
                                          std::size_t most = std::string_view::npos);
 
 // "" when they are the same. Where too many lines stand between the first that differs and the last, only that is
-// said. No hunk begins after `max_bytes`; the last line says then how many are left out.
+// said. Of what is more than `max_bytes`, the last line says that it is left out.
 std::string UnifiedDiff(std::string_view old_name, std::string_view new_name,
                         std::string_view old_text, std::string_view new_text,
                         std::size_t max_bytes = 64U << 10);

@@ -54,6 +54,15 @@ TEST(LineDiffTest, TooMuchIsSaidToBeLeftOut) {
   EXPECT_LT(diff.size(), 400u);
 }
 
+TEST(LineDiffTest, AChangeThatIsTooLongIsCutAtALine) {
+  std::string after;
+  for (int i = 0; i < 100; ++i) after += "a line of the new file\n";
+  const std::string diff = UnifiedDiff("a", "b", "", after, 200);
+  EXPECT_TRUE(diff.ends_with("+a line of the new file\n... the rest of this change is left out\n"))
+      << diff;
+  EXPECT_LT(diff.size(), 300u);
+}
+
 // A mebibyte of line ends is a million lines.
 TEST(LineDiffTest, MoreLinesThanAreCompared) {
   const std::string many(1U << 20, '\n');

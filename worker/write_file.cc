@@ -24,9 +24,9 @@ namespace pa::worker {
 namespace {
 
 constexpr std::size_t kChunk = 16u << 10;
-constexpr std::size_t kMaxXattrNames = 4u << 10;
-constexpr std::size_t kMaxXattrValue = 4u << 10;
-constexpr mode_t kNewMode = 0666;  // less the umask
+constexpr std::size_t kMaxXattrNames = 64u << 10;  // XATTR_LIST_MAX
+constexpr std::size_t kMaxXattrValue = 64u << 10;  // XATTR_SIZE_MAX
+constexpr mode_t kNewMode = 0666;                  // less the umask
 constexpr mode_t kAnybodyWrites = S_IWUSR | S_IWGRP | S_IWOTH;
 constexpr mode_t kPermissions = 07777;
 constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE
@@ -190,19 +190,23 @@ bool IsOfTheContent(const char* name) {
   return false;
 }
 
-// As far as we may: another owner's file becomes ours, as with every editor that does so.
-void CopyXattrs(int from, int to) {
+// As far as we may, and as the file system knows them.
+SysResult<void> CopyXattrs(int from, int to, const char* file) {
   char names[kMaxXattrNames];
   const ssize_t size = flistxattr(from, names, sizeof names);
   for (ssize_t at = 0; at < size; at += static_cast<ssize_t>(std::strlen(names + at)) + 1) {
     char value[kMaxXattrValue];
     if (IsOfTheContent(names + at)) continue;
     const ssize_t length = fgetxattr(from, names + at, value, sizeof value);
-    if (length >= 0) fsetxattr(to, names + at, value, static_cast<std::size_t>(length), 0);
+    if (length < 0) continue;
+    const bool set = fsetxattr(to, names + at, value, static_cast<std::size_t>(length), 0) == 0;
+    if (!set && (errno == ENOSPC || errno == EDQUOT)) return Failed("fsetxattr", file);
   }
+  return {};
 }
 
-// The owner first: a change of it takes set-user-ID away, and that is only given back to the owner.
+// Another owner's file becomes ours where we may not give it away, as with every editor that writes so. The owner
+// first: a change of it takes set-user-ID away, and that is only given back to the owner.
 SysResult<void> KeepMetadata(const Opened& old, const Opened& temp, const char* name) {
   const struct stat& was = old.status;
   mode_t mode = was.st_mode & kPermissions;
@@ -212,7 +216,7 @@ SysResult<void> KeepMetadata(const Opened& old, const Opened& temp, const char* 
     if (!kept) mode &= ~static_cast<mode_t>(S_ISUID);
     if (!group) mode &= ~static_cast<mode_t>(S_ISGID);
   }
-  CopyXattrs(old.fd.get(), temp.fd.get());
+  if (auto copied = CopyXattrs(old.fd.get(), temp.fd.get(), name); !copied) return copied;
   if (fchmod(temp.fd.get(), mode) != 0) return Failed("fchmod", name);
   return {};
 }

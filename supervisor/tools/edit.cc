@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json_writer.h"
+#include "policy/path.h"
 #include "supervisor/edit_journal.h"
 #include "supervisor/file_text.h"
 #include "supervisor/line_diff.h"
@@ -20,7 +21,8 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = 16U << 20;
 constexpr std::size_t kMaxTotalBytes = 64U << 20;  // of all files of a call
-constexpr int kAttempts = 3;                       // when others write the same files
+constexpr std::size_t kMaxDiffBytes = 128U << 10;
+constexpr int kAttempts = 3;  // when others write the same files
 
 constexpr Param kEditParams[] = {
     {.name = "path",
@@ -272,9 +274,9 @@ Task<Written> WriteFiles(const FileEdits& files, CallContext& call) {
 std::string DiffOf(const FileEdits& files) {
   std::string diff;
   for (const FileEdit& file : files) {
-    diff +=
-        UnifiedDiff("a/" + file.place.shown, "b/" + file.place.shown,
-                    ShownText(file.before, file.encoding), ShownText(file.after, file.encoding));
+    diff += UnifiedDiff("a/" + file.place.shown, "b/" + file.place.shown,
+                        ShownText(file.before, file.encoding), ShownText(file.after, file.encoding),
+                        kMaxDiffBytes - std::min(diff.size(), kMaxDiffBytes));
   }
   return diff;
 }
@@ -335,11 +337,19 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   }
 }
 
+// Others are for the servers of other projects.
+bool IsOurs(const JournalEntry& entry, const policy::Policy& policy) {
+  return std::ranges::any_of(
+      policy.roots, [&](const std::string& root) { return policy::IsBeneath(entry.root, root); });
+}
+
 // False: it is still to be done.
 Task<bool> UndoEntry(const JournalEntry& entry, CallContext& call) {
+  if (!IsOurs(entry, *call.policy)) co_return false;
   auto directory = policy::ValidateWorkingDirectory(*call.policy, entry.root);
-  if (!directory) {
-    LogWarning("edit: not put back: " + directory.error().message);
+  if (!directory || IsInRepository(entry.file)) {
+    LogWarning("edit: not put back, because nothing is written there: " + entry.root + "/" +
+               entry.file);
     co_return false;
   }
   const Work work{.tool = &kEdit, .operation = "", .directory = *std::move(directory)};

@@ -201,7 +201,8 @@ std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContex
 Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, PutOrder order) {
   auto allow = Permit(work, call, permission);
   auto to_clean = Permit(work, call, std::move(permission));
-  if (!allow || !to_clean) co_return Put{.error = std::move(allow.error())};
+  if (!allow) co_return Put{.error = std::move(allow.error())};
+  if (!to_clean) co_return Put{.error = std::move(to_clean.error())};
   Put put{.rule = allow->rule()};
   CommandPlan plan{.action = worker::Action::kWriteFile,
                    .directory = work.directory,
