@@ -204,8 +204,6 @@ TEST(Fragment, ProtectedPlacesAreRelative) {
 
 TEST(Fragment, WhatIsNotBuiltIsRefusedAndSaysSo) {
   for (const char* text : {
-           "audit: {to: journal}",
-           "audit: {to: syslog}",
            "tenants: {}",
            "git: {signing: on}",
            "git: {signing: inherit}",

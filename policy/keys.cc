@@ -43,9 +43,9 @@ constexpr Choice kSigning[] = {
     {"on", "", "signing commits is not built yet; only `off` can be asked for"},
 };
 constexpr Choice kAuditTo[] = {
+    {"journal", "the systemd journal, by /run/systemd/journal/socket"},
+    {"syslog", "a syslog daemon, by /dev/log, facility authpriv"},
     {"file", "the file audit.path"},
-    {"journal", "", "the journal is not built yet; write file or none"},
-    {"syslog", "", "syslog is not built yet; write file or none"},
     {"none", "nowhere"},
 };
 constexpr Choice kAuditSync[] = {

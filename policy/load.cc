@@ -85,6 +85,7 @@ class Compiler {
   void CompileEnvironment();
   void CompileLimits();
   std::string StateHome() const;
+  void CompileAuditDaemon(const std::string& to);
   void CompileAudit();
 
   const PolicySources& sources_;
@@ -231,11 +232,25 @@ std::string Compiler::StateHome() const {
   return IsDirectory(sources_.home) ? sources_.home + "/.local/state" : "";
 }
 
+void Compiler::CompileAuditDaemon(const std::string& to) {
+  const bool journal = to == "journal";
+  policy_.audit.daemon = journal ? AuditPolicy::Daemon::kJournal : AuditPolicy::Daemon::kSyslog;
+  policy_.audit.socket = journal ? "/run/systemd/journal/socket" : "/dev/log";
+  if (!merged_.audit_path->value.empty()) {
+    diagnostics_.emplace_back(merged_.audit_path->at, "'audit.path' is for audit: {to: file}");
+  }
+  if (policy_.audit.sync) {
+    diagnostics_.emplace_back(merged_.audit_sync->at, "'audit.sync' is for audit: {to: file}");
+  }
+}
+
 // Whatever commands may write is no place for what is said of them.
 void Compiler::CompileAudit() {
   const Located<std::string>& path = *merged_.audit_path;
   policy_.audit.sync = merged_.audit_sync->value == "true";
-  if (merged_.audit_to->value == "none") return;
+  const std::string& to = merged_.audit_to->value;
+  if (to == "none") return;
+  if (to == "journal" || to == "syslog") return CompileAuditDaemon(to);
   policy_.audit.path = path.value;
   if (path.value.empty()) {
     const std::string state_home = StateHome();

@@ -98,6 +98,22 @@ TEST_F(LoadTest, TheAuditLogHasItsPlace) {
   EXPECT_TRUE(Load()->audit.sync);
   User("audit: {to: none, path: /var/log/x}");
   EXPECT_EQ(Load()->audit.path, "");
+  EXPECT_FALSE(Load()->audit.IsKept());
+  for (const auto& [to, socket] :
+       {std::pair<const char*, const char*>{"journal", "/run/systemd/journal/socket"},
+        {"syslog", "/dev/log"}}) {
+    User(std::string("audit: {to: ") + to + "}");
+    EXPECT_TRUE(Load()->audit.IsKept());
+    EXPECT_EQ(Load()->audit.socket, socket);
+    EXPECT_EQ(Load()->audit.path, "");
+    User(std::string("audit: {to: ") + to + ", path: /var/log/x}");
+    EXPECT_NE(Faults().find("'audit.path' is for audit: {to: file}"), std::string::npos)
+        << Faults();
+    User(std::string("audit: {to: ") + to + ", sync: true}");
+    EXPECT_NE(Faults().find("'audit.sync' is for audit: {to: file}"), std::string::npos)
+        << Faults();
+  }
+  User("audit: {to: none}");
   sources_.variables["XDG_STATE_HOME"] = home_ / "state";
   User("");
   EXPECT_EQ(Load()->audit.path, home_ / "state/project-actions/audit/audit.jsonl");

@@ -85,10 +85,15 @@ struct Caches {
   std::vector<std::string> profiles;             // whose they are
 };
 
+// Where calls are recorded: in a file, or by a daemon, or nowhere.
 struct AuditPolicy {
-  std::string path;  // "" = nothing is recorded
+  enum class Daemon : std::uint8_t { kNone, kJournal, kSyslog };
+  std::string path;  // "" = in no file
   bool sync = false;
-  // In which only this server may write; "" = nothing is recorded.
+  Daemon daemon = Daemon::kNone;
+  std::string socket = {};  // of the daemon
+  bool IsKept() const { return !path.empty() || daemon != Daemon::kNone; }
+  // In which only this server may write; "" = there is no file.
   std::string Directory() const { return path.substr(0, path.empty() ? 0 : path.rfind('/')); }
 };
 

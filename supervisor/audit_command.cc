@@ -20,6 +20,13 @@ std::vector<std::string> PathsOf(const AuditVerifyCommand& command,
     fmt::print(stderr, "{}\n", diagnostic.Format());
   }
   if (!loaded.policy) return {};
+  if (loaded.policy->audit.daemon != policy::AuditPolicy::Daemon::kNone) {
+    fmt::print(stderr,
+               "the policy's audit log is not in a file but at {}; name files that hold its lines, "
+               "each of one server\n",
+               loaded.policy->audit.socket);
+    return {};
+  }
   if (loaded.policy->audit.path.empty()) {
     fmt::print(stderr, "the policy keeps no audit log (audit: {{to: none}})\n");
     return {};

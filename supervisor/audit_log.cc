@@ -42,13 +42,21 @@ void WarnOfNoEnd(const Error& error, ToolResult& result) {
 AuditLog::AuditLog(uv_loop_t* loop) : loop_(loop), user_(UserName()) {}
 
 Task<Result<void>> AuditLog::Keep(policy::AuditPolicy policy, LineMaker make_line) {
-  if (policy.path.empty()) co_return Result<void>();
+  if (!policy.IsKept()) co_return Result<void>();
+  if (policy.path.empty()) co_return SendToDaemon(policy, make_line);
   if (!file_ || file_->path() != policy.path) file_ = std::make_unique<AuditFile>(policy.path);
   Result<void> kept = file_->Append(make_line);
   if (!kept || !policy.sync) co_return kept;
   Task<Result<void>> sync = Sync();
   kept = co_await sync;
   co_return kept;
+}
+
+Result<void> AuditLog::SendToDaemon(const policy::AuditPolicy& policy, const LineMaker& make_line) {
+  const bool same =
+      socket_ && socket_->daemon() == policy.daemon && socket_->path() == policy.socket;
+  if (!same) socket_ = std::make_unique<AuditSocket>(policy.daemon, policy.socket);
+  return socket_->Append(make_line);
 }
 
 Task<Result<void>> AuditLog::Sync() {
@@ -99,7 +107,7 @@ Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, ToolRequest reque
   });
   const Result<void> ended = co_await end;
   if (!ended) WarnOfNoEnd(ended.error(), result);
-  if (!policy.path.empty()) result.audit_id = call.id;
+  if (policy.IsKept()) result.audit_id = call.id;
   co_return result;
 }
 
@@ -113,7 +121,7 @@ Task<ToolResult> RefuseAudited(AuditLog& audit, AuditedCall call, ToolError erro
   });
   const Result<void> ended = co_await end;
   if (!ended) LogError("audit log: " + ended.error().Message());
-  if (ended && !policy.path.empty()) result.audit_id = call.id;
+  if (ended && policy.IsKept()) result.audit_id = call.id;
   co_return result;
 }
 

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "policy/policy.h"
 #include "supervisor/audit_event.h"
+#include "supervisor/audit_socket.h"
 #include "supervisor/task.h"
 #include "supervisor/tool.h"
 
@@ -33,11 +34,13 @@ class AuditLog {
   Task<Result<void>> Keep(policy::AuditPolicy policy, LineMaker make_line);
 
  private:
+  Result<void> SendToDaemon(const policy::AuditPolicy& policy, const LineMaker& make_line);
   Task<Result<void>> Sync();
 
   uv_loop_t* loop_;
   std::string user_;
   std::unique_ptr<AuditFile> file_;
+  std::unique_ptr<AuditSocket> socket_;
 };
 
 AuditedCall NewCall(AuditCaller caller, std::string tool, bool read_only,

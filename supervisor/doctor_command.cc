@@ -107,7 +107,8 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
   if (loaded.policy) {
     report.policy_files = loaded.policy->sources;
     report.relaxations = loaded.policy->relaxations;
-    report.audit_log = loaded.policy->audit.path;
+    const policy::AuditPolicy& audit = loaded.policy->audit;
+    report.audit_log = audit.path.empty() ? audit.socket : audit.path;
     LogSources(*loaded.policy);
   }
   for (const auto& diagnostic : loaded.diagnostics) {

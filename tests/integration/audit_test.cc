@@ -50,6 +50,21 @@ class Audit : public ::testing::Test {
   Project project_{kMakefile};
 };
 
+// Where there is a daemon it has the line; where there is none, nothing runs.
+TEST_F(Audit, ToADaemon) {
+  for (const auto& [to, socket] :
+       {std::pair<const char*, const char*>{"journal", "/run/systemd/journal/socket"},
+        {"syslog", "/dev/log"}}) {
+    Policy(std::string("audit: {to: ") + to + "}");
+    McpClient client(project_.Server());
+    client.Initialize();
+    const Json result = client.CallTool("make", {{"target", "hello"}});
+    EXPECT_EQ(result["success"], fs::exists(socket)) << result;
+    EXPECT_FALSE(fs::exists(Log()));
+    EXPECT_NE(Verify().errors.find(socket), std::string::npos) << Verify().errors;
+  }
+}
+
 TEST_F(Audit, ACallLeavesItsBeginAndItsEnd) {
   McpClient client(project_.Server());
   client.Initialize();
