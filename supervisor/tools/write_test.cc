@@ -216,7 +216,7 @@ TEST_F(WriteTest, WhatAWorkerLeftThatWasKilledIsRemoved) {
   testing::WriteText(temp, "half");
   UniqueFd holder(open(temp.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
-  policy_->limits.wall_time = std::chrono::milliseconds(300);
+  policy_->limits.wall_time = std::chrono::seconds(2);
   std::vector<worker::Action> orders;
   on_spec_ = [&](const std::string& spec) {
     orders.push_back(worker::DecodeSpec(spec)->action);
