@@ -15,6 +15,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/open_beneath.h"
+
 namespace pa::policy {
 
 struct WorkingDirectoryMaker {
@@ -188,11 +190,7 @@ std::optional<DirectoryRefusal> CheckOpened(const Policy& policy, const std::str
 
 Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string& path) {
   const auto open = [&](const std::string& what, int flags) {
-    open_how how{};
-    how.flags = static_cast<std::uint64_t>(O_PATH | O_CLOEXEC | flags);
-    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-    const char* name = what.empty() ? "." : what.c_str();
-    return UniqueFd(static_cast<int>(syscall(SYS_openat2, top.fd(), name, &how, sizeof how)));
+    return OpenBeneath(top.fd(), what.empty() ? "." : what.c_str(), O_PATH | flags);
   };
   const auto failed = [&](int code) { return std::unexpected(Error("open", path, code)); };
   UniqueFd fd = open(path, 0);

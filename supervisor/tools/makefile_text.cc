@@ -1,9 +1,7 @@
 #include "supervisor/tools/makefile_text.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "base/open_beneath.h"
 #include "base/unique_fd.h"
 #include "base/utf8.h"
 #include "supervisor/tools/make_database.h"
@@ -222,11 +221,7 @@ Result<std::string> ReadMakefile(int directory_fd, const MakefileOnDisk& file) {
 }
 
 Result<std::string> ReadIncluded(int directory_fd, const std::string& name) {
-  open_how how{};
-  how.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  const UniqueFd fd(
-      static_cast<int>(syscall(SYS_openat2, directory_fd, name.c_str(), &how, sizeof how)));
+  const UniqueFd fd = OpenBeneath(directory_fd, name.c_str(), O_RDONLY | O_NONBLOCK);
   if (!fd) return std::unexpected(Error{"openat2", name, errno});
   return ReadFileFrom(fd.get(), name, kMaxMakefileBytes);
 }

@@ -1,0 +1,16 @@
+// OpenBeneath: what lies beneath a directory, wherever symlinks and `..` on the way lead within it
+// (openat2(2), RESOLVE_BENEATH).
+//
+//   const UniqueFd fd = OpenBeneath(root, "src/../link/a.c", O_PATH);
+//   if (!fd) ... errno: EXDEV leads outside, EAGAIN somebody renames without a pause
+#pragma once
+
+#include "base/unique_fd.h"
+
+namespace pa {
+
+// Close-on-exec. Never through magic links. While anything at all is renamed or mounted, the kernel cannot be sure
+// of a `..` and gives up (EAGAIN); then it is tried again, for some milliseconds.
+UniqueFd OpenBeneath(int at, const char* path, int flags);
+
+}  // namespace pa
