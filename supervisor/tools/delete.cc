@@ -354,7 +354,8 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   const auto victim = FindVictim(request, call);
   if (!victim) co_return RefusedCall(victim.error());
   LookSink look;
-  Task<Step> looking = RunWorker(*victim, {}, look, call);
+  const Goal nowhere;
+  Task<Step> looking = RunWorker(*victim, nowhere, look, call);
   Step looked = co_await looking;
   if (looked.error) co_return RefusedCall(std::move(*looked.error));
   if (auto refused = CheckRules(*victim, look, call)) co_return RefusedCall(*std::move(refused));
