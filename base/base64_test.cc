@@ -17,6 +17,10 @@ TEST(Base64, KnownAnswers) {
 TEST(Base64, ThereAndBack) {
   EXPECT_EQ(ToBase64(""), "");
   EXPECT_EQ(ToBase64("f"), "Zg==");
+  EXPECT_EQ(ToBase64("fo"), "Zm8=");
+  EXPECT_EQ(ToBase64("foo"), "Zm9v");
+  EXPECT_EQ(ToBase64("foob"), "Zm9vYg==");
+  EXPECT_EQ(ToBase64("fooba"), "Zm9vYmE=");
   EXPECT_EQ(ToBase64("foobar"), "Zm9vYmFy");
   EXPECT_EQ(ToBase64(std::string("\xff\xfe\xfd\0", 4)), "//79AA==");
 }

@@ -1,5 +1,7 @@
 #include "policy/warnings.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <variant>
 
@@ -19,6 +21,16 @@ std::string PriceAsWarning(const Relaxation& relaxation) {
   return root ? price + ", as a root of calls; name a project's directory instead" : price;
 }
 
+// Every call will be refused; somebody may start the daemon later.
+std::string NobodyListens(const AuditPolicy& audit) {
+  struct stat status{};
+  if (audit.socket.empty()) return "";
+  if (stat(audit.socket.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) return "";
+  return "no daemon has made " + audit.socket +
+         ": without it no call can be recorded, and so none runs; start it, or write "
+         "audit: {to: file}";
+}
+
 }  // namespace
 
 std::vector<Diagnostic> FindWarnings(const Policy& policy, const std::vector<std::string>& files) {
@@ -26,6 +38,9 @@ std::vector<Diagnostic> FindWarnings(const Policy& policy, const std::vector<std
   for (const Relaxation& relaxation : policy.relaxations) {
     std::string warning = PriceAsWarning(relaxation);
     if (!warning.empty()) warnings.emplace_back(relaxation.at, std::move(warning));
+  }
+  if (std::string warning = NobodyListens(policy.audit); !warning.empty()) {
+    warnings.emplace_back(Place{"audit.to"}, std::move(warning));
   }
   for (const std::string& root : policy.roots) {
     for (const std::string& file : files) {

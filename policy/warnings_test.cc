@@ -54,6 +54,21 @@ TEST_F(WarningsTest, ARootThatHoldsSecrets) {
             "calls; name a project's directory instead\n");
 }
 
+// Whether this machine has the daemons or not.
+TEST_F(WarningsTest, AnAuditLogThatNobodyTakes) {
+  for (const auto& [to, socket] : {std::pair("journal", "/run/systemd/journal/socket"),
+                                   std::pair("syslog", "/dev/log")}) {
+    const std::string warnings = Warnings(std::string("audit: {to: ") + to + "}");
+    const std::string expected = std::filesystem::is_socket(socket)
+                                     ? ""
+                                     : std::string("audit.to: no daemon has made ") + socket +
+                                           ": without it no call can be recorded, and so none "
+                                           "runs; start it, or write audit: {to: file}\n";
+    EXPECT_EQ(warnings, expected);
+  }
+  EXPECT_EQ(Warnings("audit: {to: file}"), "");
+}
+
 TEST_F(WarningsTest, RaisedLimitsHaveNoPrice) {
   EXPECT_EQ(Warnings("limits: {memory: 8GiB, queue: 99}"), "");
 }

@@ -133,7 +133,7 @@ Command Chosen(const CLI::App& app, Values values) {
 }  // namespace
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
-  CLI::App app("Runs make, git add and git commit for AI agents, each call confined.",
+  CLI::App app("Runs make, git and bash and works with files for AI agents, each call confined.",
                "project-actions");
   app.set_version_flag("--version", std::string("project-actions ") + kVersion);
   app.require_subcommand(1);

@@ -2,53 +2,56 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 
 #include "base/file.h"
-#include "base/json.h"
-#include "base/json_writer.h"
+#include "base/json_bytes.h"
+#include "supervisor/state_directory.h"
 
 namespace pa {
 namespace {
 
 constexpr std::size_t kMaxJournalBytes = 96U << 20;  // edit takes no more
 
-std::string DirectoryOf(const std::string& state_home) {
-  return state_home + "/project-actions/edits";
-}
+constexpr std::string_view kPrefix = "journal-";
 
-// One line of JSON that says what is in it, then the contents, one after the other.
-std::string Format(std::span<const JournalEntry> entries) {
+// One line of JSON that says what is in it; the contents follow, one after the other.
+std::string Header(std::span<const JournalEntry> entries) {
   JsonWriter w;
   w.BeginArray();
   for (const JournalEntry& entry : entries) {
-    w.BeginObject().Field("root", entry.root).Field("file", entry.file);
+    w.BeginObject();
+    WriteBytes(w, "root", entry.root);
+    WriteBytes(w, "file", entry.file);
     w.Field("after", Hex(entry.after)).Field("size", entry.content.size()).EndObject();
   }
-  std::string text = std::move(w.EndArray()).Take() + "\n";
-  for (const JournalEntry& entry : entries) text += entry.content;
-  return text;
+  return std::move(w.EndArray()).Take() + "\n";
+}
+
+Result<void> WriteEntries(int fd, std::span<const JournalEntry> entries) {
+  Result<void> written = WriteAll(fd, Header(entries));
+  for (const JournalEntry& entry : entries) {
+    if (written) written = WriteAll(fd, entry.content);
+  }
+  return written;
 }
 
 std::optional<JournalEntry> EntryOf(const JsonValue& json, std::string_view& contents) {
-  const JsonValue* root = json.Find("root");
-  const JsonValue* file = json.Find("file");
+  std::optional<std::string> root = ReadBytes(json, "root");
+  std::optional<std::string> file = ReadBytes(json, "file");
   const JsonValue* after = json.Find("after");
   const JsonValue* size = json.Find("size");
-  if (size == nullptr) return std::nullopt;
-  for (const JsonValue* text : {root, file, after}) {
-    if (text == nullptr || !text->IsString()) return std::nullopt;
-  }
+  if (!root || !file || size == nullptr) return std::nullopt;
+  if (after == nullptr || !after->IsString()) return std::nullopt;
   const auto digest = FromHex(after->AsString());
   const auto bytes = size->AsInteger();
   if (!digest || !bytes || *bytes < 0) return std::nullopt;
   const auto length = static_cast<std::size_t>(*bytes);
   if (length > contents.size()) return std::nullopt;
-  JournalEntry entry{root->AsString(), file->AsString(), *digest,
+  JournalEntry entry{*std::move(root), *std::move(file), *digest,
                      std::string(contents.substr(0, length))};
   contents.remove_prefix(length);
   return entry;
@@ -78,30 +81,20 @@ Result<void> SyncDirectory(const std::string& path) {
   return {};
 }
 
-Result<void> MakeDirectory(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (!error) fs::permissions(path, fs::perms::owner_all, error);
-  if (error) return std::unexpected(Error("mkdir", path, error.value()));
-  return {};
-}
-
 }  // namespace
 
-Result<EditJournal> EditJournal::Begin(const std::string& state_home,
+Result<EditJournal> EditJournal::Begin(const std::string& directory,
                                        std::span<const JournalEntry> entries, bool sync) {
-  if (state_home.empty()) return std::unexpected(Error("state directory", "", ENOENT));
-  const std::string directory = DirectoryOf(state_home);
-  if (Result<void> made = MakeDirectory(directory); !made) return std::unexpected(made.error());
-  std::string path = directory + "/XXXXXX";
+  const Result<void> made = MakeStateDirectory(directory);
+  if (!made) return std::unexpected(made.error());
+  std::string path = directory + "/" + std::string(kPrefix) + "XXXXXX";
   UniqueFd fd(mkostemp(path.data(), O_CLOEXEC));
   if (!fd) return std::unexpected(Error("mkostemp", path, errno));
   EditJournal journal(std::move(path), std::move(fd));
   if (flock(journal.fd_.get(), LOCK_EX | LOCK_NB) != 0) {
     return std::unexpected(Error("flock", journal.path_, errno));
   }
-  Result<void> written = WriteAll(journal.fd_.get(), Format(entries));
+  Result<void> written = WriteEntries(journal.fd_.get(), entries);
   if (written && sync && fsync(journal.fd_.get()) != 0) {
     written = std::unexpected(Error("fsync", journal.path_, errno));
   }
@@ -118,10 +111,11 @@ void EditJournal::End() {
 
 void UnfinishedEdit::Forget() const { unlink(path.c_str()); }
 
-std::vector<UnfinishedEdit> FindUnfinished(const std::string& state_home) {
+std::vector<UnfinishedEdit> FindUnfinished(const std::string& directory) {
   std::vector<UnfinishedEdit> found;
   std::error_code ignored;  // no directory, no journal
-  for (const auto& entry : std::filesystem::directory_iterator(DirectoryOf(state_home), ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
     UnfinishedEdit edit{.entries = {}, .path = entry.path().string(), .lock = {}};
     edit.lock.reset(open(edit.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!edit.lock || flock(edit.lock.get(), LOCK_EX | LOCK_NB) != 0) continue;

@@ -1,19 +1,20 @@
 // EditJournal: what several files held before they are changed together, on the disk until all of them are
 // changed; so that whoever comes after a crash can put back the ones that were.
 //
-//   Result<EditJournal> journal = EditJournal::Begin(state_home, entries, sync);
+//   Result<EditJournal> journal = EditJournal::Begin(directory, entries, sync);
 //   ... write each file; if one fails, put back the others ...
 //   journal->End();
 //
-//   for (UnfinishedEdit& edit : FindUnfinished(state_home)) ...      // whose server has died
+//   for (UnfinishedEdit& edit : FindUnfinished(directory)) ...      // whose server has died
 //
-// A file in STATE_HOME/project-actions/edits that its server holds a lock of (flock(2)); one that nobody holds
+// A file in `directory` (kEditsDirectory of supervisor/state_directory.h) that its server holds a lock of (flock(2)); one that nobody holds
 // is a dead one's. What is half written says so by its size: nothing was changed yet.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/digest.h"
@@ -21,6 +22,8 @@
 #include "base/unique_fd.h"
 
 namespace pa {
+
+inline constexpr std::string_view kEditsDirectory = "edits";
 
 struct JournalEntry {
   std::string root;     // the directory, absolute
@@ -31,8 +34,8 @@ struct JournalEntry {
 
 class EditJournal {
  public:
-  // `state_home` "" is an error: there is no place to keep it.
-  static Result<EditJournal> Begin(const std::string& state_home,
+  // Makes the directory.
+  static Result<EditJournal> Begin(const std::string& directory,
                                    std::span<const JournalEntry> entries, bool sync);
   void End();  // all is done, or undone
 
@@ -49,7 +52,7 @@ struct UnfinishedEdit {
   void Forget() const;  // there is nothing to do any more
 };
 
-// Forgets those of which nothing was changed yet, and what is no journal.
-std::vector<UnfinishedEdit> FindUnfinished(const std::string& state_home);
+// Forgets those of which nothing was changed yet. What has no journal's name is passed over.
+std::vector<UnfinishedEdit> FindUnfinished(const std::string& directory);
 
 }  // namespace pa

@@ -16,24 +16,23 @@ class EditJournalTest : public ::testing::Test {
  protected:
   std::vector<JournalEntry> Entries() {
     return {{"/project", "a\nb", Sha256Of("new a"), std::string("old\0\n", 5)},
-            {"/project", "src/c", Sha256Of("new c"), ""}};
+            {"/caf\xe9", "src/\xff", Sha256Of("new c"), ""}};
   }
   std::vector<std::string> Files() {
     std::vector<std::string> files;
-    const fs::path directory = fs::path(state_) / "project-actions/edits";
-    for (const auto& entry : fs::directory_iterator(directory)) files.push_back(entry.path());
+    for (const auto& entry : fs::directory_iterator(edits_)) files.push_back(entry.path());
     return files;
   }
 
   testing::TempDir dir_;
-  const std::string state_ = dir_.path() / "state";
+  const std::string edits_ = dir_.path() / "state/edits";
 };
 
 TEST_F(EditJournalTest, WhatADeadServerLeftIsFound) {
   {
-    ASSERT_TRUE(EditJournal::Begin(state_, Entries(), true));
+    ASSERT_TRUE(EditJournal::Begin(edits_, Entries(), true));
   }  // as the end of its process does
-  const std::vector<UnfinishedEdit> found = FindUnfinished(state_);
+  const std::vector<UnfinishedEdit> found = FindUnfinished(edits_);
   ASSERT_EQ(found.size(), 1u);
   ASSERT_EQ(found[0].entries.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -42,19 +41,19 @@ TEST_F(EditJournalTest, WhatADeadServerLeftIsFound) {
     EXPECT_EQ(found[0].entries[i].after, Entries()[i].after);
     EXPECT_EQ(found[0].entries[i].content, Entries()[i].content);
   }
-  EXPECT_TRUE(FindUnfinished(state_).empty()) << "one at a time sees to it";
+  EXPECT_TRUE(FindUnfinished(edits_).empty()) << "one at a time sees to it";
   found[0].Forget();
   EXPECT_TRUE(Files().empty());
 }
 
 TEST_F(EditJournalTest, WhoeverIsAtWorkIsLeftAlone) {
-  EXPECT_TRUE(FindUnfinished(state_).empty());
-  Result<EditJournal> journal = EditJournal::Begin(state_, Entries(), false);
+  EXPECT_TRUE(FindUnfinished(edits_).empty());
+  Result<EditJournal> journal = EditJournal::Begin(edits_, Entries(), false);
   ASSERT_TRUE(journal);
-  EXPECT_TRUE(FindUnfinished(state_).empty());
+  EXPECT_TRUE(FindUnfinished(edits_).empty());
   EXPECT_EQ(Files().size(), 1u);
   struct stat info{};
-  ASSERT_EQ(stat((state_ + "/project-actions/edits").c_str(), &info), 0);
+  ASSERT_EQ(stat(edits_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0700u);
   journal->End();
   EXPECT_TRUE(Files().empty());
@@ -62,27 +61,33 @@ TEST_F(EditJournalTest, WhoeverIsAtWorkIsLeftAlone) {
 
 TEST_F(EditJournalTest, WhatIsNotAllThereSaysThatNothingWasChanged) {
   {
-    ASSERT_TRUE(EditJournal::Begin(state_, Entries(), false));
+    ASSERT_TRUE(EditJournal::Begin(edits_, Entries(), false));
   }
   const std::string path = Files().at(0);
   const std::string whole = testing::ReadText(path);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     testing::WriteText(path, whole.substr(0, size));
-    EXPECT_TRUE(FindUnfinished(state_).empty()) << size;
+    EXPECT_TRUE(FindUnfinished(edits_).empty()) << size;
     EXPECT_TRUE(Files().empty());
   }
   for (const char* none : {"[]\n", "{}\n", "[{}]\n", "[{\"root\":1}]\n"}) {
     testing::WriteText(path, none);
-    EXPECT_TRUE(FindUnfinished(state_).empty()) << none;
+    EXPECT_TRUE(FindUnfinished(edits_).empty()) << none;
   }
   testing::WriteText(path, whole);
-  EXPECT_EQ(FindUnfinished(state_).size(), 1u);
+  EXPECT_EQ(FindUnfinished(edits_).size(), 1u);
 }
 
 TEST_F(EditJournalTest, WithoutAPlaceThereIsNone) {
-  EXPECT_FALSE(EditJournal::Begin("", Entries(), false));
-  testing::WriteText(state_, "a file");
-  EXPECT_FALSE(EditJournal::Begin(state_, Entries(), false));
+  testing::WriteText(edits_, "a file");
+  EXPECT_FALSE(EditJournal::Begin(edits_, Entries(), false));
+}
+
+TEST_F(EditJournalTest, WhatIsNotNamedLikeOneStays) {
+  testing::WriteText(edits_ + "/notes", "precious");
+  testing::WriteText(edits_ + "/journal-x", "of which nothing was changed");
+  EXPECT_TRUE(FindUnfinished(edits_).empty());
+  EXPECT_EQ(Files(), std::vector<std::string>{edits_ + "/notes"});
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr char kInstructions[] =
     "no "
     "Makefile, makefile_generate writes a starter one. git_add and git_commit stage and commit; no "
     "other git command exists as a tool. read shows a file, glob and grep find files and text; "
-    "edit and write, where they are listed, change files. bash, where it is "
+    "edit, write and delete, where they are listed, change files. bash, where it is "
     "listed, runs a shell command in the same sandbox; prefer make. A refusal's ai_message says "
     "what to do next. working_directory "
     "is a directory beneath a root; left out, it is the first root. dry_run shows the exact "

@@ -15,10 +15,10 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "base/json.h"
-#include "base/json_writer.h"
+#include "base/json_bytes.h"
 #include "base/unique_fd.h"
 #include "policy/path.h"
+#include "supervisor/state_directory.h"
 
 namespace pa {
 namespace {
@@ -49,12 +49,12 @@ std::optional<TrashEntry> EntryIn(const fs::path& directory) {
   TrashEntry entry{.directory = directory, .id = directory.filename(), .path = {}};
   const Result<std::string> text = ReadFile(entry.directory + "/info.json", kMaxInfoBytes);
   const Result<JsonValue> info = text ? ParseJson(*text) : std::unexpected(text.error());
-  const JsonValue* path = info ? info->Find("path") : nullptr;
+  std::optional<std::string> path = info ? ReadBytes(*info, "path") : std::nullopt;
   const JsonValue* when = info ? info->Find("deleted_at") : nullptr;
-  if (path == nullptr || !path->IsString() || when == nullptr) return std::nullopt;
+  if (!path || when == nullptr) return std::nullopt;
   const auto seconds = when->AsInteger();
   if (!seconds || !Exists(entry.Content())) return std::nullopt;
-  entry.path = path->AsString();
+  entry.path = *std::move(path);
   entry.deleted_at = *seconds;
   return entry;
 }
@@ -80,20 +80,6 @@ std::string TrashEntry::DeletedAt() const {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}Z", UtcOf(deleted_at));
 }
 
-std::string TrashOf(const std::string& state_home) {
-  return state_home.empty() ? "" : state_home + "/project-actions/trash";
-}
-
-Result<std::string> MakeTrash(const std::string& base) {
-  std::error_code error;
-  fs::create_directories(base, error);
-  if (error) return std::unexpected(Error("mkdir", base, error.value()));
-  std::string resolved = fs::canonical(base, error);
-  if (error) return std::unexpected(Error("resolve", base, error.value()));
-  if (chmod(resolved.c_str(), 0700) != 0) return std::unexpected(Error("chmod", base, errno));
-  return resolved;
-}
-
 std::string NewTrashId(std::int64_t now) {
   std::uint32_t random = 0;
   if (getrandom(&random, sizeof random, 0) != sizeof random)
@@ -103,11 +89,14 @@ std::string NewTrashId(std::int64_t now) {
 
 std::string TrashInfo(const std::string& path, std::int64_t now) {
   JsonWriter w;
-  w.BeginObject().Field("path", path).Field("deleted_at", now).EndObject();
-  return std::move(w).Take() + "\n";
+  w.BeginObject();
+  WriteBytes(w, "path", path);
+  return std::move(w.Field("deleted_at", now).EndObject()).Take() + "\n";
 }
 
 Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, std::int64_t now) {
+  const Result<void> made = MakeStateDirectory(base);
+  if (!made) return std::unexpected(made.error());
   const std::string id = NewTrashId(now);
   TrashEntry entry{.directory = base + "/" + id, .id = id, .path = path, .deleted_at = now};
   if (mkdir(entry.directory.c_str(), 0700) != 0) {
@@ -120,7 +109,7 @@ Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, 
 }
 
 void AbandonTrash(const TrashEntry& entry) {
-  for (const char* name : {"/info.json", "/.gitignore"}) unlink((entry.directory + name).c_str());
+  unlink((entry.directory + "/info.json").c_str());
   rmdir(entry.directory.c_str());
 }
 
@@ -157,7 +146,9 @@ Result<void> RestoreTrash(const TrashEntry& entry, std::span<const std::string> 
   if (syscall(SYS_renameat2, from->get(), "content", to->get(), name.c_str(), kNoReplace) != 0) {
     return std::unexpected(Error("rename", entry.path, errno));
   }
-  AbandonTrash(entry);
+  // In the directory that was opened, whatever has its name by now.
+  for (const char* ours : {"info.json", ".gitignore"}) unlinkat(from->get(), ours, 0);
+  rmdir(entry.directory.c_str());
   return {};
 }
 

@@ -1,13 +1,12 @@
 // FileTrash: where deleted things go, and from where they come back.
 //
-//   Result<std::string> base = MakeTrash(TrashOf(state_home));
-//   Result<TrashEntry> entry = BeginTrash(*base, "/home/ann/src/project/old.c", now);
+//   Result<TrashEntry> entry = BeginTrash(directory, "/home/ann/src/project/old.c", now);
 //   ... a worker moves the file to entry->directory, where it gets the name `content` ...
 //
 //   for (const TrashEntry& entry : ListTrash(bases)) ...        // the newest first
 //   RestoreTrash(entry, roots);
 //
-// A directory for each: TRASH/ID/{info.json, content}. TRASH is STATE_HOME/project-actions/trash. Where that is on
+// A directory for each: TRASH/ID/{info.json, content}. TRASH is in the state directory (supervisor/state_directory.h). Where that is on
 // another file system, or commands can write there, it is `.project-actions-trash` at the top of the
 // project: then only a worker makes anything there, nothing is removed by itself, and nothing that an
 // info.json says is believed but what it may say.
@@ -16,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -25,7 +25,7 @@ namespace pa {
 inline constexpr std::int64_t kTrashKeptDays = 30;
 inline constexpr const char* kProjectTrash = ".project-actions-trash";
 
-std::string TrashOf(const std::string& state_home);  // "" for ""
+inline constexpr std::string_view kTrashDirectory = "trash";  // of the state directory
 
 struct TrashEntry {
   std::string directory;        // TRASH/ID
@@ -38,13 +38,11 @@ struct TrashEntry {
   bool IsExpired(std::int64_t now) const { return now - deleted_at > kTrashKeptDays * 24 * 3600; }
 };
 
-// Makes it, for the user alone. Resolved. Only where no command can write.
-Result<std::string> MakeTrash(const std::string& base);
-
 // As the trash shall know of it: its ID, and what is to stand in info.json.
 std::string NewTrashId(std::int64_t now);
 std::string TrashInfo(const std::string& path, std::int64_t now);
 
+// Makes the trash, too. Only where no command can write.
 Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, std::int64_t now);
 // Nothing has come.
 void AbandonTrash(const TrashEntry& entry);

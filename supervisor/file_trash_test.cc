@@ -18,9 +18,7 @@ class FileTrashTest : public ::testing::Test {
   FileTrashTest() { fs::create_directories(root_); }
   // As if a worker had moved it.
   TrashEntry Delete(const std::string& path, std::int64_t now, const std::string& base = "") {
-    const Result<std::string> made = MakeTrash(base.empty() ? base_ : base);
-    EXPECT_TRUE(made);
-    const Result<TrashEntry> entry = BeginTrash(*made, path, now);
+    const Result<TrashEntry> entry = BeginTrash(base.empty() ? base_ : base, path, now);
     EXPECT_TRUE(entry);
     testing::WriteText(entry->Content(), "content");
     return *entry;
@@ -47,6 +45,13 @@ TEST_F(FileTrashTest, WhatWentComesBack) {
   EXPECT_FALSE(fs::exists(second.directory));
   ASSERT_EQ(List().size(), 1u);
   EXPECT_EQ(List()[0].path, root_ + "/a");
+}
+
+TEST_F(FileTrashTest, NamesNeedNotBeText) {
+  Delete(root_ + "/caf\xe9", 1000);
+  ASSERT_EQ(List().size(), 1u);
+  ASSERT_TRUE(RestoreTrash(List()[0], {&root_, 1}));
+  EXPECT_EQ(testing::ReadText(root_ + "/caf\xe9"), "content");
 }
 
 TEST_F(FileTrashTest, NothingIsReplacedAndNothingIsLost) {

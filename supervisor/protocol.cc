@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/base64.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "supervisor/tool_output.h"
@@ -163,7 +164,7 @@ std::string ReadResourceResult(Revision revision, const Identity& identity, std:
   if (IsValidUtf8(bytes)) {
     writer.Field("mimeType", "text/plain").Field("text", bytes);
   } else {
-    writer.Field("mimeType", "application/octet-stream").Field("blob", Base64(bytes));
+    writer.Field("mimeType", "application/octet-stream").Field("blob", ToBase64(bytes));
   }
   if (chunk.next_uri) {
     const std::string next = std::string(uri.substr(0, uri.find('?'))) +
@@ -175,24 +176,6 @@ std::string ReadResourceResult(Revision revision, const Identity& identity, std:
   WriteCacheableFrame(writer, revision, identity);
   writer.EndObject();
   return std::move(writer).Take();
-}
-
-std::string Base64(std::string_view bytes) {
-  static constexpr char kDigits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      out += k <= count ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return out;
 }
 
 }  // namespace pa

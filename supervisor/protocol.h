@@ -60,6 +60,4 @@ std::string ListResourceTemplatesResult(Revision revision, const Identity& ident
 std::string ReadResourceResult(Revision revision, const Identity& identity, std::string_view uri,
                                const ResultChunk& chunk);
 
-std::string Base64(std::string_view bytes);
-
 }  // namespace pa

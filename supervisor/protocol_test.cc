@@ -121,15 +121,5 @@ TEST(ReadResourceResult, DoesNotWaitForBytesThatWillNotCome) {
   EXPECT_TRUE(Read("abc\xff", 0, 100).contains("blob"));
 }
 
-TEST(Base64, PadsAsTheRfcSays) {  // RFC 4648, 10
-  EXPECT_EQ(Base64(""), "");
-  EXPECT_EQ(Base64("f"), "Zg==");
-  EXPECT_EQ(Base64("fo"), "Zm8=");
-  EXPECT_EQ(Base64("foo"), "Zm9v");
-  EXPECT_EQ(Base64("foob"), "Zm9vYg==");
-  EXPECT_EQ(Base64("fooba"), "Zm9vYmE=");
-  EXPECT_EQ(Base64("foobar"), "Zm9vYmFy");
-}
-
 }  // namespace
 }  // namespace pa

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <filesystem>
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
@@ -11,12 +10,11 @@
 #include "policy/path.h"
 #include "policy/protected_paths.h"
 #include "supervisor/file_trash.h"
+#include "supervisor/state_directory.h"
 #include "supervisor/tools/put_file.h"
 
 namespace pa {
 namespace {
-
-namespace fs = std::filesystem;
 
 policy::PolicyPtr LoadFor(const CommonOptions& options, const Environment& environment) {
   policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
@@ -28,8 +26,10 @@ policy::PolicyPtr LoadFor(const CommonOptions& options, const Environment& envir
 
 // Of the projects that the policy is about, and of those where somebody works in one of them.
 std::vector<TrashEntry> Entries(const policy::Policy& policy, const Environment& environment) {
-  std::error_code ignored;  // no such directory, nothing in it
-  std::vector<std::string> bases = {fs::canonical(TrashOf(StateHome(environment)), ignored)};
+  std::vector<std::string> bases;
+  if (auto base = FindStateDirectory(policy, StateHome(environment), kTrashDirectory)) {
+    bases.push_back(*std::move(base));
+  }
   for (const std::string& root : policy.roots) bases.push_back(root + "/" + kProjectTrash);
   return ListTrash(bases);
 }

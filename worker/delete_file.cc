@@ -215,8 +215,12 @@ SysResult<void> DeleteFile(const char* path) {
   if (auto got = ReadOrder(order); !got) return got;
   const SysResult<Place> place = FindPlace(path, false);
   if (!place) return std::unexpected(place.error());
-  if (auto seen = LookAt(*place, order.header.recursive != 0); !seen) return seen;
-  return order.header.looks != 0 ? SysResult<void>() : Move(*place, order);
+  const bool looks = order.header.looks != 0;
+  const bool recursive = order.header.recursive != 0;
+  if (looks || !recursive) {
+    if (auto seen = LookAt(*place, recursive); !seen) return seen;
+  }
+  return looks ? SysResult<void>() : Move(*place, order);
 }
 
 }  // namespace pa::worker

@@ -47,7 +47,7 @@ struct DeleteHeader {
   std::uint32_t unused = 0;
 };
 
-// After the names; before anything is moved.
+// After the names; before anything is moved. Not where a directory goes with all that is in it.
 struct DeleteReply {
   std::uint32_t magic = kDeleteMagic;
   std::uint32_t mode = 0;         // st_mode

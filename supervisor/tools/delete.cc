@@ -13,6 +13,7 @@
 #include "policy/path.h"
 #include "supervisor/file_trash.h"
 #include "supervisor/log.h"
+#include "supervisor/state_directory.h"
 #include "supervisor/tool_output.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/render.h"
@@ -104,10 +105,8 @@ std::optional<ToolError> CheckVictim(const Victim& victim, const CallContext& ca
     return ProtectedFile(victim.shown, "the audit log lies there");
   }
   const std::string project_trash = victim.work.directory.path() + "/" + kProjectTrash;
-  for (const std::string& trash : {TrashOf(call.runner.state_home()), project_trash}) {
-    if (holds(trash) || (!trash.empty() && policy::IsBeneath(absolute, trash))) {
-      return ProtectedFile(victim.shown, "the trash lies there");
-    }
+  if (holds(project_trash) || policy::IsBeneath(absolute, project_trash)) {
+    return ProtectedFile(victim.shown, "the trash lies there");
   }
   return std::nullopt;
 }
@@ -117,7 +116,7 @@ std::expected<Victim, ToolError> FindVictim(const ToolRequest& request, const Ca
   while (path.ends_with('/')) path.pop_back();  // as directories are often written
   auto work = StartWorkAt(request, call);
   if (!work) return std::unexpected(work.error());
-  auto place = FindName(*work, call, path);
+  auto place = FindName(*work, call, path, {"delete", "glob finds names."});
   if (!place) return std::unexpected(place.error());
   Victim victim{.work = *std::move(work),
                 .relative = std::move(place->relative),
@@ -164,7 +163,7 @@ struct Goal {
   std::string grant;      // what must be open for that; "" = the root is enough
 };
 
-// Looks, if there is no goal, or moves.
+// Looks, if there is no goal, or moves; then only of a directory that must be empty is anything said.
 Task<Step> RunWorker(const Victim& victim, const Goal& goal, LookSink& sink, CallContext& call) {
   Permission permission{.purpose = policy::Purpose::kWriteFile, .path = victim.Absolute()};
   if (!goal.grant.empty()) permission.extra = {{goal.grant, sandbox::kReadWrite, "trash"}};
@@ -191,22 +190,24 @@ Task<Step> RunWorker(const Victim& victim, const Goal& goal, LookSink& sink, Cal
   const Execution run = co_await task;
   step.error = ErrorOfDelete(victim, run);
   step.failed_errno = run.failed_errno;
-  if (!step.error && !sink.Understand()) {
+  if (header.looks != 0 && !step.error && !sink.Understand()) {
     step.error = InternalError("delete: the worker said nothing of " + victim.shown);
   }
   co_return step;
 }
 
 // A rule about what is in a directory holds for the directory, too.
-std::optional<ToolError> CheckRules(const Victim& victim, const LookSink& look,
-                                    const CallContext& call) {
+std::optional<ToolError> CheckRules(const Victim& victim, const LookSink& look, CallContext& call) {
   HiddenFiles rules(victim.work, call);
   std::string refused;
   look.ForEachName([&](const std::string& name) {
     if (refused.empty() && rules.Hides(victim.Absolute() + "/" + name)) refused = name;
   });
   if (!refused.empty()) {
-    return ProtectedFile(victim.shown + "/" + RepairUtf8(refused, true), "a rule of the policy");
+    auto allow = Permit(victim.work, call,
+                        {.purpose = policy::Purpose::kWriteFile,
+                         .path = victim.Absolute() + "/" + RepairUtf8(refused, true)});
+    return allow ? InternalError("delete: a rule hides what it allows") : std::move(allow.error());
   }
   if (!rules.any() || look.reply.more == 0) return std::nullopt;
   return FileIo(
@@ -228,31 +229,8 @@ bool Holds(const TrashEntry& entry) {
 struct Deleted {
   std::optional<ToolError> error;
   std::string id;
-  int failed_errno = 0;
+  bool there_is_none = false;  // no such trash, or none that could take it
 };
-
-// Where commands can write, they can exchange what the server is about to make or to remove.
-bool CommandsWriteTo(const policy::Policy& policy, const std::string& path) {
-  const bool root = std::ranges::any_of(
-      policy.roots, [&](const std::string& one) { return policy::IsBeneath(path, one); });
-  return root || std::ranges::any_of(policy.filesystem, [&](const sandbox::PathGrant& grant) {
-           return sandbox::Has(grant.access, sandbox::Access::kWrite) &&
-                  policy::IsBeneath(path, grant.path);
-         });
-}
-
-// The trash of the state directory, resolved; nothing where it cannot be used.
-std::optional<std::string> StateTrash(const CallContext& call) {
-  const std::string base = TrashOf(call.runner.state_home());
-  if (base.empty() || CommandsWriteTo(*call.policy, base)) return std::nullopt;
-  const Result<std::string> made = MakeTrash(base);
-  if (!made) {
-    LogWarning("trash: " + made.error().Message());
-    return std::nullopt;
-  }
-  if (CommandsWriteTo(*call.policy, *made)) return std::nullopt;
-  return *made;
-}
 
 void DiscardExpired(const std::string& base, CallContext& call) {
   const std::int64_t now = Now();
@@ -269,8 +247,10 @@ Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& vi
   LookSink sink;
   Task<Step> task = RunWorker(victim, goal, sink, call);
   Step step = co_await task;
-  Deleted deleted{
-      .error = std::move(step.error), .id = entry.id, .failed_errno = step.failed_errno};
+  // EXDEV: another file system; or Linux before 5.19, where Landlock lets nothing leave its directory.
+  Deleted deleted{.error = std::move(step.error),
+                  .id = entry.id,
+                  .there_is_none = step.failed_errno == EXDEV};
   if (Holds(entry)) deleted.error.reset();
   co_return deleted;
 }
@@ -278,7 +258,11 @@ Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& vi
 Task<Deleted> MoveToState(const std::string& base, const Victim& victim, CallContext& call) {
   DiscardExpired(base, call);
   const Result<TrashEntry> entry = BeginTrash(base, victim.Absolute(), Now());
-  if (!entry) co_return Deleted{.error = FileIo("there is no trash: " + entry.error().Message())};
+  if (!entry) {
+    LogWarning("trash: " + entry.error().Message());
+    co_return Deleted{.error = FileIo("there is no trash: " + entry.error().Message()),
+                      .there_is_none = true};
+  }
   const Goal goal{.directory = entry->directory, .info = "", .grant = base};
   Task<Deleted> task = MoveTo(goal, *entry, victim, call);
   Deleted deleted = co_await task;
@@ -301,11 +285,12 @@ Task<Deleted> MoveToProject(const Victim& victim, CallContext& call) {
 }
 
 Task<Deleted> Move(const Victim& victim, CallContext& call) {
-  if (const auto base = StateTrash(call)) {
+  const Result<std::string> base =
+      FindStateDirectory(*call.policy, call.runner.state_home(), kTrashDirectory);
+  if (base) {
     Task<Deleted> task = MoveToState(*base, victim, call);
     Deleted deleted = co_await task;
-    // Another file system; or Linux before 5.19, where Landlock lets nothing leave its directory.
-    if (!deleted.error || deleted.failed_errno != EXDEV) co_return deleted;
+    if (!deleted.error || !deleted.there_is_none) co_return deleted;
   }
   Task<Deleted> task = MoveToProject(victim, call);
   Deleted deleted = co_await task;

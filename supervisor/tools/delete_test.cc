@@ -25,8 +25,9 @@ class DeleteTest : public ToolFixture {
     return Call("delete", std::move(w.EndObject()).Take());
   }
   bool Exists(const std::string& name) { return fs::exists(fs::symlink_status(project_ / name)); }
+  const std::string trash_ = base_ / "state/project-actions/trash";
   std::vector<TrashEntry> Trash() {
-    const std::vector<std::string> bases = {TrashOf(base_ / "state"), project_ / kProjectTrash};
+    const std::vector<std::string> bases = {trash_, project_ / kProjectTrash};
     return ListTrash(bases);
   }
 };
@@ -114,7 +115,9 @@ TEST_F(DeleteTest, RulesHoldForWhatIsInADirectory) {
       {.tool = "delete", .path = "secrets", .allow = false, .reason = "no", .where = "policy"});
   EXPECT_EQ(Code(Delete("dir/secrets/key")), "POLICY_DENIED");
   EXPECT_EQ(Code(Delete("dir/secrets", true)), "POLICY_DENIED");
-  EXPECT_EQ(Code(Delete("dir", true)), "POLICY_DENIED");
+  const ToolResult refused = Delete("dir", true);
+  EXPECT_EQ(Code(refused), "POLICY_DENIED");
+  EXPECT_NE(refused.text.find("no - by policy"), std::string::npos) << refused.text;
   EXPECT_TRUE(Exists("dir/secrets/key"));
   EXPECT_EQ(Code(Delete("other", true)), "");
 }
@@ -124,11 +127,14 @@ TEST_F(DeleteTest, NothingOutsideAndNothingThatIsNotThere) {
   EXPECT_EQ(Code(Delete("../outside/file")), "INVALID_PATH");
   EXPECT_EQ(Code(Delete((base_ / "outside/file").string())), "INVALID_PATH");
   EXPECT_EQ(Code(Delete("none")), "NOT_FOUND");
-  EXPECT_EQ(Code(Delete("none/file")), "NOT_FOUND");
+  const ToolResult nowhere = Delete("none/file");
+  EXPECT_EQ(Code(nowhere), "NOT_FOUND");
+  EXPECT_EQ(nowhere.error->message, "cannot delete none/file: the directory none is not there");
+  EXPECT_EQ(nowhere.error->ai_message, "glob finds names.");
   EXPECT_TRUE(Trash().empty());
   std::error_code ignored;
-  EXPECT_TRUE(!fs::exists(TrashOf(base_ / "state")) ||
-              fs::is_empty(TrashOf(base_ / "state"), ignored))
+  EXPECT_TRUE(!fs::exists(trash_) ||
+              fs::is_empty(trash_, ignored))
       << "nothing is left of what was not deleted";
 }
 
@@ -150,7 +156,7 @@ TEST_F(DeleteTest, AStateDirectoryInTheProjectIsNotUsed) {
   policy_->roots.push_back(base_ / "state");
   Write("a", "x");
   Data(Delete("a"));
-  EXPECT_FALSE(fs::exists(TrashOf(base_ / "state")));
+  EXPECT_FALSE(fs::exists(trash_));
   EXPECT_EQ(Trash().size(), 1u);
 }
 
@@ -166,9 +172,7 @@ TEST_F(DeleteTest, ATrashThatIsASymlinkIsNone) {
 }
 
 TEST_F(DeleteTest, WhatHasExpiredGoesForGood) {
-  const Result<std::string> base = MakeTrash(TrashOf(base_ / "state"));
-  ASSERT_TRUE(base);
-  const Result<TrashEntry> old = BeginTrash(*base, project_ / "old", 1000);
+  const Result<TrashEntry> old = BeginTrash(trash_, project_ / "old", 1000);
   ASSERT_TRUE(old);
   testing::WriteText(old->Content(), "x");
   Write("a", "x");

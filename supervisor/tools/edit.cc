@@ -10,6 +10,7 @@
 #include "supervisor/file_text.h"
 #include "supervisor/line_diff.h"
 #include "supervisor/log.h"
+#include "supervisor/state_directory.h"
 #include "supervisor/text_edit.h"
 #include "supervisor/tool_output.h"
 #include "supervisor/tools/put_file.h"
@@ -105,7 +106,7 @@ std::optional<ToolError> AddEdit(FileEdits& files, std::size_t index, const Argu
   const std::string& path = *edit.String("path");
   auto work = StartWorkAt(request, call, path);
   if (!work) return work.error();
-  auto place = FindPlace(*work, call, path, false);
+  auto place = FindPlace(*work, call, path, {"edit", "glob finds names, write makes new files."});
   if (!place) return place.error();
   if (!place->found) {
     return NotFound(fmt::format("cannot edit {}: it is not there", path),
@@ -240,6 +241,25 @@ Task<Written> PutAll(const FileEdits& files, CallContext& call) {
   co_return written;
 }
 
+Result<std::string> JournalDirectory(const CallContext& call) {
+  return FindStateDirectory(*call.policy, call.runner.state_home(), kEditsDirectory);
+}
+
+Result<EditJournal> BeginJournal(std::span<const JournalEntry> entries, const CallContext& call) {
+  const Result<std::string> directory = JournalDirectory(call);
+  if (!directory) return std::unexpected(directory.error());
+  return EditJournal::Begin(*directory, entries, call.policy->filesystem_sync);
+}
+
+ToolError NoJournal(const Error& why) {
+  ToolError error = FileIo("no journal of the edit can be kept, so nothing was changed: " +
+                           why.Message());
+  error.ai_message =
+      "Edit one file in each call, which takes no journal. For several at once the user can set "
+      "XDG_STATE_HOME to a directory outside of the project.";
+  return error;
+}
+
 // One file needs no journal: it is the old or the new one by itself.
 Task<Written> WriteFiles(const FileEdits& files, CallContext& call) {
   if (files.size() == 1) {
@@ -252,13 +272,8 @@ Task<Written> WriteFiles(const FileEdits& files, CallContext& call) {
     entries.push_back(
         {file.work.directory.path(), file.place.relative, Sha256Of(file.after), file.before});
   }
-  Result<EditJournal> journal =
-      EditJournal::Begin(call.runner.state_home(), entries, call.policy->filesystem_sync);
-  if (!journal) {
-    co_return Written{.error =
-                          FileIo("no journal of the edit can be kept, so nothing was changed: " +
-                                 journal.error().Message())};
-  }
+  Result<EditJournal> journal = BeginJournal(entries, call);
+  if (!journal) co_return Written{.error = NoJournal(journal.error())};
   Task<Written> task = PutAll(files, call);
   Written written = co_await task;
   // Else whoever comes next tries again.
@@ -368,7 +383,9 @@ Task<bool> UndoEntry(const JournalEntry& entry, CallContext& call) {
 }  // namespace
 
 Task<std::size_t> UndoUnfinishedEdits(CallContext& call) {
-  const std::vector<UnfinishedEdit> found = FindUnfinished(call.runner.state_home());
+  const Result<std::string> directory = JournalDirectory(call);
+  if (!directory) co_return 0;
+  const std::vector<UnfinishedEdit> found = FindUnfinished(*directory);
   std::size_t undone = 0;
   for (const UnfinishedEdit& edit : found) {
     bool all = true;

@@ -48,11 +48,12 @@ class EditTest : public ToolFixture {
     std::ranges::sort(names);
     return names;
   }
+  const std::string edits_ = base_ / "state/project-actions/edits";
   std::vector<std::string> Journals() {
     std::vector<std::string> names;
     std::error_code ignored;
     for (const auto& entry :
-         fs::directory_iterator(base_ / "state/project-actions/edits", ignored)) {
+fs::directory_iterator(edits_, ignored)) {
       names.push_back(entry.path());
     }
     return names;
@@ -225,7 +226,7 @@ TEST_F(EditTest, WhatACrashLeftHalfDoneIsPutBack) {
       entry("a", "old a", "new a"), entry("b", "old b", "new b"), entry("c", "old c", "new c"),
       entry("gone", "old", "new")};
   {
-    ASSERT_TRUE(EditJournal::Begin(base_ / "state", entries, false));
+    ASSERT_TRUE(EditJournal::Begin(edits_, entries, false));
   }
   EXPECT_EQ(Journals().size(), 1u);
   Data(Edit({{"b", "old b", "edited"}}));
@@ -234,6 +235,24 @@ TEST_F(EditTest, WhatACrashLeftHalfDoneIsPutBack) {
   EXPECT_EQ(Read("c"), "changed since");
   EXPECT_FALSE(fs::exists(project_ / "gone"));
   EXPECT_TRUE(Journals().empty());
+}
+
+// Where commands can write, a symlink of theirs would say where the server makes and removes files.
+TEST_F(EditTest, AStateDirectoryInTheProjectKeepsNoJournal) {
+  policy_->roots.push_back(base_ / "state");
+  testing::WriteText(base_ / "outside/journal-x", "somebody's");
+  fs::create_directories(fs::path(edits_).parent_path());
+  fs::create_directory_symlink(base_ / "outside", edits_);
+  Write("a", "1");
+  Write("b", "2");
+  const ToolResult refused = Edit({{"a", "1", "x"}, {"b", "2", "y"}});
+  EXPECT_EQ(Code(refused), "FILE_IO");
+  EXPECT_NE(refused.error->ai_message.find("XDG_STATE_HOME"), std::string::npos);
+  EXPECT_EQ(Read("a") + Read("b"), "12");
+  Data(Edit({{"a", "1", "x"}}));
+  EXPECT_EQ(Read("a"), "x");
+  EXPECT_EQ(testing::ReadText(base_ / "outside/journal-x"), "somebody's");
+  EXPECT_EQ(Journals().size(), 1u);
 }
 
 // A journal is no way to write what may not be written.
@@ -245,7 +264,7 @@ TEST_F(EditTest, WhatNobodyMayWriteIsNotPutBack) {
                                              {project_, "../outside/file", Sha256Of("new"), "old"}};
   for (const JournalEntry& entry : entries) {
     {
-      ASSERT_TRUE(EditJournal::Begin(base_ / "state", {&entry, 1}, false));
+      ASSERT_TRUE(EditJournal::Begin(edits_, {&entry, 1}, false));
     }
   }
   Write("a", "1");

@@ -45,26 +45,40 @@ std::expected<std::string, ToolError> TakeName(std::string& head, const std::str
 
 // Of what does not exist: the directory that does, and the names beneath.
 std::expected<std::string, ToolError> FindNew(const Work& work, const CallContext& call,
-                                              const std::string& path, bool create_parents) {
+                                              const std::string& path, const Finding& finding) {
   std::string head = path;
   std::expected<std::string, ToolError> rest = TakeName(head, path);
   for (bool first = true; rest; first = false) {
-    const auto place = FindInRoot(work, call, head, "write", "Pass another path.");
+    const auto place = FindInRoot(work, call, head, finding.verb, finding.advice);
     if (place && !place->name.empty()) {
       return std::unexpected(NoName(path, head + " is no directory"));
     }
     if (place) return Join(place->relative, *rest);
     if (place.error().code != "NOT_FOUND" || head.empty()) return std::unexpected(place.error());
-    if (first && !create_parents) {
+    if (first && !finding.create_parents) {
       return std::unexpected(NotFound(
-          fmt::format("cannot write {}: the directory {} is not there", path, head),
-          "Pass create_parents: true to make it, or another path; glob lists what there is."));
+          fmt::format("cannot {} {}: the directory {} is not there", finding.verb, path, head),
+          std::string(finding.advice)));
     }
     std::expected<std::string, ToolError> name = TakeName(head, path);
     if (!name) return name;
     rest = Join(*name, *rest);
   }
   return rest;
+}
+
+std::string AbsoluteOf(const Work& work, const std::string& relative) {
+  return work.directory.path() + "/" + relative;
+}
+
+// `path`: as it was asked for.
+std::expected<FilePlace, ToolError> PlaceOf(const Work& work, const CallContext& call,
+                                            std::string relative, const std::string& path) {
+  const std::string absolute = AbsoluteOf(work, relative);
+  if (absolute.size() >= PATH_MAX) return std::unexpected(NoName(path, "it is too long"));
+  const bool first = work.directory.path() == call.policy->roots.front();
+  std::string shown = first ? relative : absolute;
+  return FilePlace{.relative = std::move(relative), .shown = std::move(shown), .found = {}};
 }
 
 std::string StdinOf(const PutOrder& order, bool syncs) {
@@ -159,41 +173,29 @@ bool IsInRepository(std::string_view relative) {
 }
 
 std::expected<FilePlace, ToolError> FindName(const Work& work, const CallContext& call,
-                                             const std::string& path) {
-  auto relative = FindNew(work, call, path, false);
+                                             const std::string& path, const Finding& finding) {
+  auto relative = FindNew(work, call, path, finding);
   if (!relative) return std::unexpected(relative.error());
-  const std::string& top = work.directory.path();
-  FilePlace place{.relative = *std::move(relative)};
-  const std::string absolute = top + "/" + place.relative;
-  if (absolute.size() >= PATH_MAX) return std::unexpected(NoName(path, "it is too long"));
-  place.shown = top == call.policy->roots.front() ? place.relative : absolute;
-  return place;
+  return PlaceOf(work, call, *std::move(relative), path);
 }
 
 std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
-                                              const std::string& path, bool create_parents) {
-  FilePlace place;
-  const auto found = FindInRoot(work, call, path, "write", "Pass another path.");
+                                              const std::string& path, const Finding& finding) {
+  const auto found = FindInRoot(work, call, path, finding.verb, finding.advice);
   if (found && found->name.empty()) return std::unexpected(NoName(path, "it is a directory"));
   if (!found && found.error().code != "NOT_FOUND") return std::unexpected(found.error());
-  if (found) {
-    place.relative = Join(found->relative, found->name);
-    place.found = *found;
-  } else {
-    auto made = FindNew(work, call, path, create_parents);
-    if (!made) return std::unexpected(made.error());
-    place.relative = *std::move(made);
-  }
-  const std::string& top = work.directory.path();
-  const std::string absolute = top + "/" + place.relative;
-  place.shown = top == call.policy->roots.front() ? place.relative : absolute;
-  if (absolute.size() >= PATH_MAX) return std::unexpected(NoName(path, "it is too long"));
-  if (IsInRepository(place.relative)) {
-    return std::unexpected(ProtectedFile(place.shown, "git's own data"));
+  std::expected<std::string, ToolError> relative =
+      found ? Join(found->relative, found->name) : FindNew(work, call, path, finding);
+  if (!relative) return std::unexpected(relative.error());
+  auto place = PlaceOf(work, call, *std::move(relative), path);
+  if (!place) return place;
+  if (found) place->found = *found;
+  if (IsInRepository(place->relative)) {
+    return std::unexpected(ProtectedFile(place->shown, "git's own data"));
   }
   const std::string log = call.policy->audit.Directory();
-  if (!log.empty() && policy::IsBeneath(absolute, log)) {
-    return std::unexpected(ProtectedFile(place.shown, "the audit log lies there"));
+  if (!log.empty() && policy::IsBeneath(AbsoluteOf(work, place->relative), log)) {
+    return std::unexpected(ProtectedFile(place->shown, "the audit log lies there"));
   }
   return place;
 }

@@ -1,7 +1,7 @@
 // PutFile: a file of the project gets content, by a worker of its own (worker/write_file.h); whatever becomes
 // of it, the file is the old or the new one, and nothing else is left beside it.
 //
-//   auto place = FindPlace(work, call, path, create_parents);
+//   auto place = FindPlace(work, call, path, {"write", "Pass another path."});
 //   Task<Put> task = PutFile(work, call, permission, {.file = place->relative, .content = text});
 //   const Put put = co_await task;
 //   if (put.error) ...
@@ -24,15 +24,20 @@ struct FilePlace {
   std::optional<policy::PlaceBeneath> found;  // it is there; a symlink that leads nowhere is not
 };
 
-// What `path` names, beneath the root of `work`. With `create_parents` directories on the way may be missing.
-// INVALID_PATH, INVALID_ARGUMENT (a directory, no name), NOT_FOUND, POLICY_DENIED (in a .git).
+struct Finding {
+  std::string_view verb;        // of messages: `cannot VERB PATH: ...`
+  std::string_view advice;      // where a directory on the way is missing
+  bool create_parents = false;  // it may
+};
+
+// What `path` names, beneath the root of `work`. INVALID_PATH, INVALID_ARGUMENT (a directory, no name), NOT_FOUND, POLICY_DENIED (in a .git).
 std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
-                                              const std::string& path, bool create_parents);
+                                              const std::string& path, const Finding& finding);
 
 // The same for a name of which nothing is asked but that its directory is there: what it stands for, a symlink
 // among it, is not looked at.
 std::expected<FilePlace, ToolError> FindName(const Work& work, const CallContext& call,
-                                             const std::string& path);
+                                             const std::string& path, const Finding& finding);
 
 // Whether a component is git's own, in any case of letters.
 bool IsInRepository(std::string_view relative);

@@ -22,6 +22,11 @@ std::expected<Work, ToolError> StartWorkIn(const std::string& requested, const T
               .dry_run = request.arguments().Boolean("dry_run")};
 }
 
+// ENAMETOOLONG: no file can have that name.
+bool IsMissing(int code) {
+  return code == ENOENT || code == ENOTDIR || code == ELOOP || code == ENAMETOOLONG;
+}
+
 }  // namespace
 
 std::expected<Work, ToolError> StartWork(const ToolRequest& request, std::string operation,
@@ -60,6 +65,10 @@ std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, cons
   Result<policy::PlaceBeneath> found = policy::FindBeneath(work.directory, relative);
   if (!found && found.error().sys_errno == EXDEV) {
     return std::unexpected(InvalidPath(path, "it leads out of " + top));
+  }
+  if (!found && !IsMissing(found.error().sys_errno)) {
+    return std::unexpected(FileIo("cannot " + std::string(verb) + " " + relative + ": " +
+                                  found.error().Message()));
   }
   if (!found) return not_found(found.error().Message(), advice);
   // Commands have no way to it, or none that they should take.

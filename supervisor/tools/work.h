@@ -37,7 +37,7 @@ std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const Cal
                                            const std::string& path);
 
 // What `path` names beneath the root of `work`: relative to it, or absolute and beneath it. INVALID_PATH,
-// NOT_FOUND: `cannot VERB PATH: ...`, with `advice`. Never in the directory of the audit log.
+// NOT_FOUND, with `advice`, FILE_IO: `cannot VERB PATH: ...`. Never in the directory of the audit log.
 std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, const CallContext& call,
                                                           const std::string& path,
                                                           std::string_view verb,

@@ -51,7 +51,11 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   const auto expected = Expected(arguments);
   if (!expected) co_return RefusedCall(expected.error());
   const bool create_parents = arguments.Boolean("create_parents");
-  const auto place = FindPlace(*work, call, *arguments.String("path"), create_parents);
+  const auto place =
+      FindPlace(*work, call, *arguments.String("path"),
+                {"write", "Pass create_parents: true to make it, or another path; glob lists what "
+                          "there is.",
+                 create_parents});
   if (!place) co_return RefusedCall(place.error());
   const std::string& content = *arguments.String("content");
   PutOrder order{.file = place->relative,

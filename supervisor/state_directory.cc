@@ -1,0 +1,31 @@
+#include "supervisor/state_directory.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "policy/grants.h"
+#include "policy/path.h"
+
+namespace pa {
+
+Result<std::string> FindStateDirectory(const policy::Policy& policy, const std::string& state_home,
+                                       std::string_view name) {
+  if (state_home.empty()) return std::unexpected(Error("find", "the state directory", ENOENT));
+  const std::string path = state_home + "/project-actions/" + std::string(name);
+  if (policy::CommandsCanWrite(policy, path)) {
+    return std::unexpected(Error("commands can write to", path, EPERM));
+  }
+  return policy::ResolvePath(path);
+}
+
+Result<void> MakeStateDirectory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return std::unexpected(Error("mkdir", path, error.value()));
+  if (chmod(path.c_str(), S_IRWXU) != 0) return std::unexpected(Error("chmod", path, errno));
+  return {};
+}
+
+}  // namespace pa
