@@ -16,6 +16,7 @@
 #include "worker/file_header.h"
 #include "worker/open_file.h"
 #include "worker/place.h"
+#include "worker/transfer.h"
 
 namespace pa::worker {
 namespace {
@@ -29,18 +30,6 @@ constexpr const char* kElsewhere = "the directory where it goes";
 
 std::unexpected<SysError> Failed(const char* op, std::string_view subject, int code = errno) {
   return std::unexpected(SysError{op, subject, code});
-}
-
-SysResult<void> Tell(const void* from, std::size_t size) {
-  const auto* bytes = static_cast<const char*>(from);
-  while (size > 0) {
-    const ssize_t put = write(STDOUT_FILENO, bytes, size);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return Failed("write", "stdout");
-    bytes += put;
-    size -= static_cast<std::size_t>(put);
-  }
-  return {};
 }
 
 struct Order {
@@ -72,7 +61,7 @@ class Tally {
   }
 
   SysResult<void> Flush() {
-    const SysResult<void> told = Tell(names_, used_);
+    const SysResult<void> told = WriteStdout(names_, used_);
     used_ = 0;
     return told;
   }
@@ -139,7 +128,7 @@ SysResult<void> LookAt(const Place& place, bool recursive) {
     if (auto walked = tally.Walk(opened->fd.get(), 0); !walked) return walked;
     if (auto flushed = tally.Flush(); !flushed) return flushed;
   }
-  if (auto told = Tell(&reply, sizeof reply); !told) return told;
+  if (auto told = WriteStdout(&reply, sizeof reply); !told) return told;
   const bool empty = reply.files + reply.directories == 0 && reply.more == 0;
   if (!empty && !recursive) return Failed("remove", place.name, ENOTEMPTY);
   return {};
@@ -159,11 +148,7 @@ SysResult<void> MakeFile(int at, const char* name, const char* text, std::size_t
   const SysResult<Opened> file =
       OpenBeneath(at, name, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   if (!file) return std::unexpected(file.error());
-  for (ssize_t put = 0; size > 0; size -= static_cast<std::size_t>(put), text += put) {
-    put = write(file->fd.get(), text, size);
-    if (put < 0) return Failed("write", kElsewhere);
-  }
-  return {};
+  return WriteAll(file->fd.get(), text, size, kElsewhere);
 }
 
 // Beneath the working directory, as TRASH/ID.

@@ -63,18 +63,4 @@ SysResult<void> SyncDirectory(const Place& place) {
   return {};
 }
 
-SysResult<void> ReadStdin(void* into, std::size_t size) {
-  auto* bytes = static_cast<char*>(into);
-  while (size > 0) {
-    const ssize_t got = read(STDIN_FILENO, bytes, size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed("read", "stdin");
-    // Half of it is no file.
-    if (got == 0) return Failed("read", "stdin", ENODATA);
-    bytes += got;
-    size -= static_cast<std::size_t>(got);
-  }
-  return {};
-}
-
 }  // namespace pa::worker

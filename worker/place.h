@@ -19,7 +19,4 @@ SysResult<Place> FindPlace(const char* path, bool makes_parents);
 // Waits until `place` will be found after a crash of the machine, too (fsync(2)).
 SysResult<void> SyncDirectory(const Place& place);
 
-// What the supervisor sends, all of it; ENODATA: it is not all there.
-SysResult<void> ReadStdin(void* into, std::size_t size);
-
 }  // namespace pa::worker

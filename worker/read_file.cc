@@ -1,13 +1,12 @@
 #include "worker/read_file.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "worker/file_header.h"
 #include "worker/open_file.h"
+#include "worker/transfer.h"
 
 namespace pa::worker {
 namespace {
@@ -15,29 +14,18 @@ namespace {
 constexpr std::size_t kChunk = 64u << 10;  // what a pipe takes at once
 constexpr std::size_t kSmall = 8u << 10;   // most files; each page that is touched costs
 
-SysResult<void> WriteAll(const char* bytes, std::size_t size) {
-  while (size > 0) {
-    const ssize_t put = write(STDOUT_FILENO, bytes, size);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return std::unexpected(SysError{"write", "stdout", errno});
-    bytes += put;
-    size -= static_cast<std::size_t>(put);
-  }
-  return {};
-}
-
 template <std::size_t kSize>
 SysResult<void> Pass(const UniqueFd& file, const char* name, const FileHeader& header) {
   char buffer[kSize];
   std::memcpy(buffer, &header, sizeof header);
   std::size_t filled = sizeof header;
   for (;;) {
-    const ssize_t got = file ? read(file.get(), buffer + filled, kSize - filled) : 0;
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::unexpected(SysError{"read", name, errno});
-    filled += static_cast<std::size_t>(got);
-    if (got > 0 && filled < kSize) continue;  // a short file is one write
-    if (auto written = WriteAll(buffer, filled); !written || got == 0) return written;
+    SysResult<std::size_t> got = 0;
+    if (file) got = ReadSome(file.get(), buffer + filled, kSize - filled, name);
+    if (!got) return std::unexpected(got.error());
+    filled += *got;
+    if (*got > 0 && filled < kSize) continue;  // a short file is one write
+    if (auto written = WriteStdout(buffer, filled); !written || *got == 0) return written;
     filled = 0;
   }
 }

@@ -19,6 +19,7 @@
 #include "worker/place.h"
 #include "worker/protocol.h"
 #include "worker/sha256.h"
+#include "worker/transfer.h"
 
 namespace pa::worker {
 namespace {
@@ -67,18 +68,6 @@ SysResult<Target> Find(const char* path, bool makes_parents) {
   return target;
 }
 
-SysResult<void> WriteAll(int fd, const void* from, std::size_t size, const char* name) {
-  const auto* bytes = static_cast<const char*>(from);
-  while (size > 0) {
-    const ssize_t put = write(fd, bytes, size);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return Failed("write", name);
-    bytes += put;
-    size -= static_cast<std::size_t>(put);
-  }
-  return {};
-}
-
 // An error, EFBIG, instead of a death.
 void BlockFileSizeSignal() {
   sigset_t set;
@@ -105,11 +94,10 @@ SysResult<void> HashOf(int fd, const char* name, std::uint8_t (&digest)[kDigestB
   Sha256 hash;
   char buffer[kChunk];
   for (;;) {
-    const ssize_t got = read(fd, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed("read", name);
-    if (got == 0) break;
-    hash.Update(buffer, static_cast<std::size_t>(got));
+    const SysResult<std::size_t> got = ReadSome(fd, buffer, sizeof buffer, name);
+    if (!got) return std::unexpected(got.error());
+    if (*got == 0) break;
+    hash.Update(buffer, *got);
   }
   hash.Finish(digest);
   return {};
@@ -125,7 +113,7 @@ SysResult<void> Check(const Target& place, const WriteHeader& header, const Open
   if (auto hashed = HashOf(old.fd.get(), place.name, reply.present); !hashed) return hashed;
   const bool same = std::memcmp(reply.present, header.expected, kDigestBytes) == 0;
   if (header.replaces != 0 && same) return {};
-  if (auto told = WriteAll(STDOUT_FILENO, &reply, sizeof reply, "stdout"); !told) return told;
+  if (auto told = WriteStdout(&reply, sizeof reply); !told) return told;
   return Failed("compare", place.name, header.replaces != 0 ? ESTALE : EEXIST);
 }
 
