@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sandbox/prepared.h"
 #include "worker/file_header.h"
 #include "worker/worker_test_support.h"
 
@@ -31,13 +30,7 @@ Finished Delete(const Scratch& scratch, const std::string& path, const How& how 
   const std::string trash =
       how.beneath != nullptr ? how.beneath : fs::canonical(scratch.path("trash")).string();
   const std::string info = how.beneath != nullptr ? "{}" : "";
-  WorkerSpec spec = Shell(scratch, "");
-  spec.action = Action::kDeleteFile;
-  spec.executable.clear();
-  spec.argv.clear();
-  spec.file = path;
-  spec.seccomp_program.clear();
-  std::erase_if(spec.paths, [&](const auto& grant) { return grant.path != scratch.work(); });
+  WorkerSpec spec = FileOrder(scratch, Action::kDeleteFile, path);
   if (!spec.paths.empty()) spec.paths[0].access = sandbox::kReadWrite;
   if (how.beneath == nullptr) spec.paths.push_back({trash, trash_access, "trash"});
   const DeleteHeader header{.recursive = how.recursive,
@@ -45,14 +38,8 @@ Finished Delete(const Scratch& scratch, const std::string& path, const How& how 
                             .syncs = true,
                             .path_size = static_cast<std::uint32_t>(trash.size()),
                             .info_size = static_cast<std::uint32_t>(info.size())};
-  const auto program =
-      sandbox::CompileSeccomp(sandbox::SeccompProfile::kFileChanges, sandbox::Network::kNone, 7);
-  std::string given(reinterpret_cast<const char*>(&header), sizeof header);
-  return WorkerRun(spec, {.worker = worker,
-                          .stdin_data = given + trash + info,
-                          .program = "",
-                          .program_in_spec = program ? **program : ""})
-      .Wait();
+  const std::string given(reinterpret_cast<const char*>(&header), sizeof header);
+  return WorkerRun(spec, Alone(Action::kDeleteFile, given + trash + info, worker)).Wait();
 }
 
 class DeleteFileTest : public testing::Test {

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sandbox/prepared.h"
 #include "worker/file_header.h"
 #include "worker/worker_test_support.h"
 
@@ -21,24 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 
 WorkerSpec Read(const Scratch& scratch, const std::string& name) {
-  WorkerSpec spec = Shell(scratch, "");
-  spec.action = Action::kReadFile;
-  spec.executable.clear();
-  spec.argv.clear();
-  spec.file = name;
-  spec.seccomp_program.clear();
-  std::erase_if(spec.paths, [&](const auto& grant) { return grant.path != scratch.work(); });
-  return spec;
+  return FileOrder(scratch, Action::kReadFile, name);
 }
 
-// Its launcher has no program, and the order has the one of the profile.
-StartOptions Alone(const char* worker = "project-actions-worker") {
-  const auto program =
-      sandbox::CompileSeccomp(sandbox::SeccompProfile::kFiles, sandbox::Network::kNone, 7);
-  return {.worker = worker, .program = "", .program_in_spec = program ? **program : ""};
-}
+StartOptions By(const char* worker) { return Alone(Action::kReadFile, "", worker); }
 
-Finished RunRead(const WorkerSpec& spec, const StartOptions& options = Alone()) {
+Finished RunRead(const WorkerSpec& spec, const StartOptions& options = Alone(Action::kReadFile)) {
   return WorkerRun(spec, options).Wait();
 }
 
@@ -106,7 +93,7 @@ TEST(ReadFileTest, IsConfined) {
   WorkerSpec spec = Read(scratch, "file");
   spec.paths = {{scratch.tmp(), sandbox::Access::kRead, "elsewhere"}};
   ExpectRefused(RunRead(spec), EACCES);
-  EXPECT_EQ(RunRead(spec, Alone("project-actions-worker-unconfined")).out.back(), 'x')
+  EXPECT_EQ(RunRead(spec, By("project-actions-worker-unconfined")).out.back(), 'x')
       << "nothing else stands in the way";
 }
 
@@ -114,7 +101,7 @@ TEST(ReadFileTest, IsConfined) {
 TEST(ReadFileTest, HasItsOwnProgram) {
   const Scratch scratch;
   std::ofstream(scratch.path("work/file")) << "x";
-  StartOptions options = Alone();
+  StartOptions options = Alone(Action::kReadFile);
   // {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS}
   options.program_in_spec = std::string("\x06\0\0\0\0\0\0\x80", 8);
   const Finished done = RunRead(Read(scratch, "file"), options);
@@ -128,7 +115,7 @@ TEST(ReadFileTest, AFailingStepReadsNothing) {
   const Scratch scratch;
   std::ofstream(scratch.path("work/file")) << "x";
   for (const char* step : {"working directory", "limits", "landlock", "seccomp", "read file"}) {
-    StartOptions options = Alone("project-actions-worker-faults");
+    StartOptions options = By("project-actions-worker-faults");
     options.worker_env = {std::string("PA_FAIL_STEP=") + step};
     const Finished done = RunRead(Read(scratch, "file"), options);
     EXPECT_EQ(done.Last().kind, StatusKind::kSetupFailed);

@@ -23,6 +23,7 @@
 
 #include "base/file.h"
 #include "base/packet.h"
+#include "sandbox/prepared.h"
 
 namespace pa::worker {
 namespace {
@@ -135,6 +136,32 @@ WorkerSpec Shell(const Scratch& scratch, const std::string& script) {
 std::string AllowAllProgram() {
   const sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
   return std::string(reinterpret_cast<const char*>(&allow), sizeof(allow));
+}
+
+WorkerSpec FileOrder(const Scratch& scratch, Action action, const std::string& file) {
+  WorkerSpec spec = Shell(scratch, "");
+  spec.action = action;
+  spec.executable.clear();
+  spec.argv.clear();
+  spec.file = file;
+  spec.seccomp_program.clear();
+  std::erase_if(spec.paths, [&](const auto& grant) { return grant.path != scratch.work(); });
+  return spec;
+}
+
+std::string ProgramOf(Action action) {
+  const auto profile = action == Action::kReadFile ? sandbox::SeccompProfile::kFiles
+                                                   : sandbox::SeccompProfile::kFileChanges;
+  const auto program = sandbox::CompileSeccomp(profile, sandbox::Network::kNone, 7);
+  Check(program.has_value(), "CompileSeccomp");
+  return **program;
+}
+
+StartOptions Alone(Action action, std::string stdin_data, const char* worker) {
+  return {.worker = worker,
+          .stdin_data = std::move(stdin_data),
+          .program = "",
+          .program_in_spec = ProgramOf(action)};
 }
 
 const WorkerStatus& Finished::Last() const {

@@ -71,6 +71,14 @@ struct Finished {
   const WorkerStatus& Last() const;  // a default one when there is none
 };
 
+// What the worker does itself, with `file` of scratch.work(), and that directory alone is granted.
+WorkerSpec FileOrder(const Scratch& scratch, Action action, const std::string& file);
+// The seccomp program that the supervisor gives with it.
+std::string ProgramOf(Action action);
+// Its launcher has no program, and the order has ProgramOf(action).
+StartOptions Alone(Action action, std::string stdin_data = "",
+                   const char* worker = "project-actions-worker");
+
 class WorkerRun {
  public:
   explicit WorkerRun(const WorkerSpec& spec, const StartOptions& options = {});

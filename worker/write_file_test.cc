@@ -19,7 +19,6 @@
 
 #include "base/digest.h"
 #include "base/unique_fd.h"
-#include "sandbox/prepared.h"
 #include "worker/file_header.h"
 #include "worker/worker_test_support.h"
 
@@ -27,30 +26,6 @@ namespace pa::worker {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string Program() {
-  const auto program =
-      sandbox::CompileSeccomp(sandbox::SeccompProfile::kFileChanges, sandbox::Network::kNone, 7);
-  return program ? **program : "";
-}
-
-WorkerSpec Order(const Scratch& scratch, Action action, const std::string& path) {
-  WorkerSpec spec = Shell(scratch, "");
-  spec.action = action;
-  spec.executable.clear();
-  spec.argv.clear();
-  spec.file = path;
-  spec.seccomp_program.clear();
-  std::erase_if(spec.paths, [&](const auto& grant) { return grant.path != scratch.work(); });
-  return spec;
-}
-
-StartOptions Alone(std::string stdin_data, const char* worker = "project-actions-worker") {
-  return {.worker = worker,
-          .stdin_data = std::move(stdin_data),
-          .program = "",
-          .program_in_spec = Program()};
-}
 
 struct How {
   const char* expects = nullptr;  // the content of what is replaced
@@ -70,11 +45,11 @@ std::string Stdin(const std::string& content, const How& how) {
 }
 
 Finished RunWrite(const WorkerSpec& spec, const std::string& content, const How& how = {}) {
-  return WorkerRun(spec, Alone(Stdin(content, how))).Wait();
+  return WorkerRun(spec, Alone(Action::kWriteFile, Stdin(content, how))).Wait();
 }
 Finished RunWrite(const Scratch& scratch, const std::string& path, const std::string& content,
                   const How& how = {}) {
-  return RunWrite(Order(scratch, Action::kWriteFile, path), content, how);
+  return RunWrite(FileOrder(scratch, Action::kWriteFile, path), content, how);
 }
 
 std::string Content(const fs::path& path) {
@@ -219,18 +194,20 @@ TEST(WriteFileTest, NothingButARegularFileIsReplaced) {
 
 TEST(WriteFileTest, IsConfined) {
   const Scratch scratch;
-  WorkerSpec spec = Order(scratch, Action::kWriteFile, "file");
+  WorkerSpec spec = FileOrder(scratch, Action::kWriteFile, "file");
   spec.paths = {{scratch.work(), sandbox::Access::kRead, "to be read"}};
   ExpectRefused(RunWrite(spec, "x"), EACCES);
   EXPECT_TRUE(Names(scratch.work()).empty());
-  ExpectDone(WorkerRun(spec, Alone(Stdin("x", {}), "project-actions-worker-unconfined")).Wait());
+  ExpectDone(WorkerRun(spec, Alone(Action::kWriteFile, Stdin("x", {}),
+                                   "project-actions-worker-unconfined"))
+                 .Wait());
   EXPECT_EQ(Content(scratch.path("work/file")), "x") << "nothing else stands in the way";
 }
 
 TEST(WriteFileTest, WhatDoesNotFitLeavesTheOldOne) {
   const Scratch scratch;
   Put(scratch.path("work/file"), "old");
-  WorkerSpec spec = Order(scratch, Action::kWriteFile, "file");
+  WorkerSpec spec = FileOrder(scratch, Action::kWriteFile, "file");
   spec.limits.file_bytes = 1000;
   ExpectRefused(RunWrite(spec, std::string(2000, 'x'), {.expects = "old"}), EFBIG);
   EXPECT_EQ(Content(scratch.path("work/file")), "old");
@@ -240,22 +217,24 @@ TEST(WriteFileTest, WhatDoesNotFitLeavesTheOldOne) {
 
 TEST(WriteFileTest, HalfAContentIsNone) {
   const Scratch scratch;
-  const WorkerSpec spec = Order(scratch, Action::kWriteFile, "file");
+  const WorkerSpec spec = FileOrder(scratch, Action::kWriteFile, "file");
   std::string given = Stdin("content", {});
   given.pop_back();
-  ExpectRefused(WorkerRun(spec, Alone(given)).Wait(), ENODATA);
-  ExpectRefused(
-      WorkerRun(spec, Alone("content of nothing known to anybody, 48 bytes and more")).Wait(),
-      EPROTO);
+  ExpectRefused(WorkerRun(spec, Alone(Action::kWriteFile, given)).Wait(), ENODATA);
+  ExpectRefused(WorkerRun(spec, Alone(Action::kWriteFile,
+                                      "content of nothing known to anybody, 48 bytes and more"))
+                    .Wait(),
+                EPROTO);
   EXPECT_TRUE(Names(scratch.work()).empty());
 }
 
 TEST(WriteFileTest, AFailingStepChangesNothing) {
   const Scratch scratch;
   for (const char* step : {"working directory", "limits", "landlock", "seccomp", "write file"}) {
-    StartOptions options = Alone(Stdin("x", {}), "project-actions-worker-faults");
+    StartOptions options =
+        Alone(Action::kWriteFile, Stdin("x", {}), "project-actions-worker-faults");
     options.worker_env = {std::string("PA_FAIL_STEP=") + step};
-    const Finished done = WorkerRun(Order(scratch, Action::kWriteFile, "file"), options).Wait();
+    const Finished done = WorkerRun(FileOrder(scratch, Action::kWriteFile, "file"), options).Wait();
     EXPECT_EQ(done.Last().kind, StatusKind::kSetupFailed);
     EXPECT_STREQ(StepName(done.Last().step), step);
     EXPECT_TRUE(Names(scratch.work()).empty());
@@ -266,7 +245,8 @@ TEST(WriteFileTest, AFailingStepChangesNothing) {
 std::string TempOf(const std::string& name) { return ".pa-" + Hex(Sha256Of(name)).substr(0, 16); }
 
 Finished RunRemove(const Scratch& scratch, const std::string& path) {
-  return WorkerRun(Order(scratch, Action::kRemoveTemp, path), Alone("")).Wait();
+  return WorkerRun(FileOrder(scratch, Action::kRemoveTemp, path), Alone(Action::kRemoveTemp))
+      .Wait();
 }
 
 TEST(WriteFileTest, WhatADeadOneLeftIsRemoved) {
@@ -305,7 +285,8 @@ TEST(WriteFileTest, WhatIsAtWorkIsWaitedForAndNotRemoved) {
   ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
   ExpectDone(RunRemove(scratch, "file"));
   EXPECT_EQ(Content(temp), "half");
-  WorkerRun run(Order(scratch, Action::kWriteFile, "file"), Alone(Stdin("mine", {})));
+  WorkerRun run(FileOrder(scratch, Action::kWriteFile, "file"),
+                Alone(Action::kWriteFile, Stdin("mine", {})));
   usleep(100'000);
   EXPECT_FALSE(fs::exists(scratch.path("work/file")));
   // As a writer does that comes to its end: its file has the name now, and the other one finds it.
@@ -354,7 +335,8 @@ TEST(WriteFileTest, WhoseSupervisorIsDeadDoesNothingMore) {
   Put(temp, "half");
   UniqueFd holder(open(temp.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
-  WorkerRun run(Order(scratch, Action::kWriteFile, "file"), Alone(Stdin("x", {})));
+  WorkerRun run(FileOrder(scratch, Action::kWriteFile, "file"),
+                Alone(Action::kWriteFile, Stdin("x", {})));
   usleep(100'000);  // it waits for the lock
   run.HangUp();
   holder.reset();
@@ -366,7 +348,7 @@ TEST(WriteFileTest, WhoseSupervisorIsDeadDoesNothingMore) {
 class Stepped {
  public:
   Stepped(const Scratch& scratch, WorkerSpec spec, const std::string& stdin_data) {
-    spec.seccomp_program = Program();
+    spec.seccomp_program = ProgramOf(spec.action);
     const auto bytes = EncodeSpec(spec);
     Put(scratch.path("order"), bytes ? *bytes : "");
     Put(scratch.path("stdin"), stdin_data);
@@ -431,7 +413,7 @@ TEST_P(CrashOfAWrite, LeavesTheOldOrTheNew) {
     const Scratch scratch;
     const std::string file = scratch.path("work/" + std::string(path));
     if (old != nullptr) Put(file, old);
-    Stepped worker(scratch, Order(scratch, Action::kWriteFile, path),
+    Stepped worker(scratch, FileOrder(scratch, Action::kWriteFile, path),
                    Stdin("new content", {.expects = old, .makes_parents = true, .syncs = true}));
     for (int step = 0; step < steps && !ran_to_the_end; ++step) ran_to_the_end = !worker.Step();
     if (!ran_to_the_end) worker.Kill();
