@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <random>
 
 #include "base/digest.h"
@@ -38,15 +37,6 @@ class EditTest : public ToolFixture {
     w.EndArray();
     if (dry_run) w.Field("dry_run", true);
     return Call("edit", std::move(w.EndObject()).Take());
-  }
-  std::string HashOf(const std::string& content) { return Hex(Sha256Of(content)); }
-  std::vector<std::string> Everything() {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::recursive_directory_iterator(project_)) {
-      names.push_back(entry.path().lexically_relative(project_));
-    }
-    std::ranges::sort(names);
-    return names;
   }
   const std::string edits_ = base_ / "state/project-actions/edits";
   std::vector<std::string> Journals() {

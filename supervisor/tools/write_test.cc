@@ -8,9 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-
-#include "base/digest.h"
 #include "base/json_writer.h"
 #include "base/unique_fd.h"
 #include "tests/support/tool_fixture.h"
@@ -31,16 +28,6 @@ class WriteTest : public ToolFixture {
     std::string arguments = std::move(w.EndObject()).Take();
     arguments.pop_back();
     return Call("write", arguments + more + "}");
-  }
-  std::string HashOf(const std::string& content) { return Hex(Sha256Of(content)); }
-  // All that is in the project, by path.
-  std::vector<std::string> Everything() {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::recursive_directory_iterator(project_)) {
-      names.push_back(entry.path().lexically_relative(project_));
-    }
-    std::ranges::sort(names);
-    return names;
   }
 };
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <uv.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -16,7 +17,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/digest.h"
 #include "base/json.h"
 #include "policy/load.h"
 #include "supervisor/tool.h"
@@ -91,6 +95,17 @@ class ToolFixture : public ::testing::Test {
     testing::WriteText(project_ / name, text);
   }
   std::string Read(const std::string& name) { return testing::ReadText(project_ / name); }
+  // All that is in the project, by path.
+  std::vector<std::string> Everything() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(project_)) {
+      names.push_back(entry.path().lexically_relative(project_));
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+  // As tools say it of a file.
+  static std::string HashOf(std::string_view content) { return Hex(Sha256Of(content)); }
 
   testing::TempDir dir_;
   const std::filesystem::path base_ = std::filesystem::canonical(dir_.path());
