@@ -15,9 +15,9 @@
 #include "supervisor/log.h"
 #include "supervisor/state_directory.h"
 #include "supervisor/tool_output.h"
+#include "supervisor/tools/hidden_files.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/render.h"
-#include "supervisor/tools/ripgrep.h"
 #include "worker/file_header.h"
 
 namespace pa {

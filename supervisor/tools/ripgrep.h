@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "supervisor/tools/glob_plan.h"
+#include "supervisor/tools/hidden_files.h"
 #include "supervisor/tools/work.h"
 
 namespace pa {
@@ -69,22 +70,6 @@ class NameSink final : public RecordSink {
   std::string prefix_;
   std::unordered_set<std::string> names_;
   std::size_t bytes_ = 0;
-};
-
-// Files that a rule by path keeps from the tool. ripgrep finds them, and nobody is told what.
-class HiddenFiles {
- public:
-  HiddenFiles(const Work& work, const CallContext& call);
-  bool Hides(const std::string& name);  // as results name it; to be asked once for each file
-  bool any() const { return any_; }     // rules by path
-  std::uint64_t hidden() const { return hidden_; }
-
- private:
-  policy::PolicyPtr policy_;
-  std::string tool_;
-  std::string root_;
-  bool any_ = false;
-  std::uint64_t hidden_ = 0;
 };
 
 struct RipgrepRun {
