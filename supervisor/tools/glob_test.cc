@@ -107,10 +107,11 @@ TEST_F(GlobTest, IgnoreFilesAboveThePathCount) {
 }
 
 TEST_F(GlobTest, NamesAreBytesAndNoOptions) {
-  for (const char* name : {"-n", "a b", "line\nbreak", "--files", "!x", "[y]", "c:d"}) {
+  for (const char* name : {"-n", "a b", "line\nbreak", "--files", "!x", "[y]", "c:d", "dot."}) {
     Write(name, "");
   }
-  EXPECT_EQ(Files("*").size(), 7u);
+  EXPECT_EQ(Files("*").size(), 8u);
+  EXPECT_EQ(Files("**").size(), 8u);
   EXPECT_EQ(Files("c:?"), (Names{"c:d"}));
   EXPECT_EQ(Files("-n"), (Names{"-n"}));
   EXPECT_EQ(Files("line*"), (Names{"line\nbreak"}));

@@ -138,7 +138,9 @@ Task<GlobbedSearch> ApplyGlob(const Work& work, const SearchPlace& place, const 
                                      "Use a narrower glob, or path.");
     }
   }
-  order.options.insert(order.options.end(), {"--type-add=pa:" + glob.name, "--type=pa"});
+  // ripgrep takes a name that ends with a dot for none, which is of no type, not even of this one.
+  const bool all = glob.name == "*";
+  if (!all) order.options.insert(order.options.end(), {"--type-add=pa:" + glob.name, "--type=pa"});
   if (glob.shallow) order.options.emplace_back("--max-depth=1");
   search.order = std::move(order);
   const std::string prefix = found->relative.empty() ? "" : found->relative + "/";
