@@ -1,5 +1,7 @@
 #include "base/digest.h"
 
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
 #include <nettle/sha2.h>
 
 #include <charconv>
@@ -7,6 +9,14 @@
 #include <system_error>
 
 namespace pa {
+namespace {
+
+const std::uint8_t* BytesOf(std::string_view bytes) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are bytes
+  return reinterpret_cast<const std::uint8_t*>(bytes.data());
+}
+
+}  // namespace
 
 struct Sha256::State {
   sha256_ctx context;
@@ -18,9 +28,7 @@ Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 
 void Sha256::Update(std::string_view bytes) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes are bytes
-  const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  sha256_update(&state_->context, bytes.size(), data);
+  sha256_update(&state_->context, bytes.size(), BytesOf(bytes));
 }
 
 Digest Sha256::Finish() {
@@ -33,6 +41,19 @@ Digest Sha256Of(std::string_view bytes) {
   Sha256 hash;
   hash.Update(bytes);
   return hash.Finish();
+}
+
+Digest HmacSha256(std::string_view key, std::string_view bytes) {
+  hmac_sha256_ctx context;
+  hmac_sha256_set_key(&context, key.size(), BytesOf(key));
+  hmac_sha256_update(&context, bytes.size(), BytesOf(bytes));
+  Digest digest{};
+  hmac_sha256_digest(&context, digest.size(), digest.data());
+  return digest;
+}
+
+bool SameDigest(const Digest& a, const Digest& b) {
+  return memeql_sec(a.data(), b.data(), a.size()) != 0;
 }
 
 std::string Hex(const Digest& digest) {

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), by nettle.
+// SHA-256 (FIPS 180-4) and HMAC with it, by nettle.
 //
 //   Digest digest = Sha256Of(line);
 //   Sha256 hash; hash.Update(part); hash.Update(another); Digest whole = hash.Finish();
@@ -31,6 +31,11 @@ class Sha256 {
 };
 
 Digest Sha256Of(std::string_view bytes);
+// HMAC (RFC 2104) with SHA-256.
+Digest HmacSha256(std::string_view key, std::string_view bytes);
+// In a time that does not tell where they differ.
+bool SameDigest(const Digest& a, const Digest& b);
+
 std::string Hex(const Digest& digest);  // 64 lower-case digits
 std::optional<Digest> FromHex(
     std::string_view hex);  // nothing unless it is 64 of them, in any case

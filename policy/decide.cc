@@ -24,12 +24,16 @@ RuleQuestion QuestionOf(const ActionRequest& request) {
           .command = request.command};
 }
 
-Deny Refused(const ActionRequest& request, const Rule& rule) {
+std::string CallOf(const ActionRequest& request) {
   std::string call = request.tool;
   for (const std::string& what : {request.target, request.path, request.command}) {
     if (!what.empty()) call += " " + what;
   }
-  return {"POLICY_DENIED", "policy refuses '" + call + "': " + rule.reason + " - by " + rule.where,
+  return call;
+}
+
+Deny Refused(const ActionRequest& request, const Rule& rule) {
+  return {"POLICY_DENIED", "policy refuses '" + CallOf(request) + "': " + rule.reason + " - by " + rule.where,
           "Do not retry this call. The rule " + rule.where +
               " refuses it; the user can change that rule and reload the policy."};
 }
@@ -104,10 +108,12 @@ Decision Decide(const Policy& policy, const ActionRequest& request) {
   // Only the user's git configuration is read from no directory in particular.
   assert(request.directory != nullptr || request.purpose == Purpose::kGitIdentity);
   if (!policy.ToolEnabled(request.tool, request.read_only)) return ToolDisabled(request.tool);
-  const Rule* allowed_by = nullptr;
-  const Rule* refusing = RefusingRule(policy.permissions, QuestionOf(request), &allowed_by);
-  if (refusing != nullptr) return Refused(request, *refusing);
-  return AllowMaker::Make(policy, request, allowed_by == nullptr ? "" : allowed_by->where);
+  const Ruling ruling = Judge(policy.permissions, QuestionOf(request));
+  if (ruling.verdict == Verdict::kDeny) return Refused(request, *ruling.rule);
+  if (ruling.verdict == Verdict::kAsk && request.approved != ruling.rule->where) {
+    return Ask{ruling.rule->where, ruling.rule->reason, CallOf(request)};
+  }
+  return AllowMaker::Make(policy, request, ruling.rule == nullptr ? "" : ruling.rule->where);
 }
 
 bool Policy::ToolEnabled(const std::string& tool, bool read_only) const {

@@ -1,7 +1,9 @@
 // Decide: may this call run, and inside what? The only maker of Allow.
 //
 //   Decision d = Decide(policy, {.tool = "make", .target = "test", .directory = &dir, .purpose =
-//   Purpose::kBuild}); if (auto* deny = std::get_if<Deny>(&d)) return Refused(*deny);
+//   Purpose::kBuild});
+//   if (auto* deny = std::get_if<Deny>(&d)) return Refused(*deny);
+//   if (auto* ask = std::get_if<Ask>(&d)) ...      // the user; then again, with `approved`
 //
 // A worker is started from an Allow and from nothing less.
 #pragma once
@@ -38,6 +40,7 @@ struct ActionRequest {
   std::vector<sandbox::PathGrant> extra;  // of the repository, the private git configuration
   std::optional<std::chrono::milliseconds> timeout;  // may only shorten wall_time
   bool read_only = false;  // the tool's annotation: such tools are always enabled
+  std::string approved = {};  // the rule that asked for it (Ask::rule); "" = nobody has been asked
 };
 
 class Allow {
@@ -68,11 +71,18 @@ struct Deny {
   std::string ai_message;  // how to change it, or what to do instead
 };
 
+// The user decides.
+struct Ask {
+  std::string rule;    // Rule::where
+  std::string reason;  // Rule::reason; may be ""
+  std::string call;    // what is asked about: `make deploy`, `write /home/ann/src/a`
+};
+
 // What Decide says of a tool that is not enabled, for whoever must refuse before there is
 // a request.
 Deny ToolDisabled(const std::string& tool);
 
-using Decision = std::variant<Allow, Deny>;
+using Decision = std::variant<Allow, Deny, Ask>;
 
 Decision Decide(const Policy& policy, const ActionRequest& request);
 

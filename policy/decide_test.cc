@@ -94,6 +94,36 @@ TEST_F(DecideTest, TheAdministratorsRefusalCannotBeUndone) {
   EXPECT_EQ(Verdicts({Call("make", "deploy"), Call("make", "test")}), "-+");
 }
 
+TEST_F(DecideTest, TheUserIsAskedAndHisWordIsForThatRuleOnly) {
+  User(
+      "permissions:\n"
+      "  - {tool: make, target: \"deploy*\", decision: ask, reason: touches production}\n"
+      "  - {tool: make, target: x, decision: deny, reason: no}\n");
+  ActionRequest deploy = Call("make", "deploy");
+  const Decision decision = About(deploy);
+  const auto* ask = std::get_if<Ask>(&decision);
+  ASSERT_NE(ask, nullptr);
+  EXPECT_EQ(ask->call, "make deploy");
+  EXPECT_EQ(ask->reason, "touches production");
+  EXPECT_EQ(ask->rule, "permissions[0] (" + (base_ / "user.yaml").string() + ":3:5)");
+  deploy.approved = ask->rule;
+  EXPECT_EQ(Allowed(deploy).rule(), ask->rule);
+  deploy.approved = "permissions[1] (" + (base_ / "user.yaml").string() + ":4:5)";
+  const Decision other = About(deploy);
+  EXPECT_TRUE(std::holds_alternative<Ask>(other));
+  ActionRequest refused = Call("make", "x");
+  refused.approved = deploy.approved;
+  EXPECT_EQ(Denied(refused).code, "POLICY_DENIED") << "no word of the user's undoes that";
+}
+
+TEST_F(DecideTest, TheAdministratorsQuestionCannotBeUndone) {
+  Administrator("permissions: [{tool: make, target: deploy, decision: ask}]");
+  User("permissions: [{tool: \"*\", decision: allow}]");
+  const Decision decision = About(Call("make", "deploy"));
+  EXPECT_TRUE(std::holds_alternative<Ask>(decision));
+  EXPECT_EQ(Verdicts({Call("make", "test")}), "+");
+}
+
 TEST_F(DecideTest, TheAdministratorsLeaveCanBeNarrowed) {
   Administrator("permissions: [{tool: \"*\", decision: allow}]");
   User("permissions: [{tool: make, target: deploy, decision: deny, reason: not here}]");

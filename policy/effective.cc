@@ -14,7 +14,7 @@ void Write(JsonWriter& w, const RuleText& rule) {
   if (!rule.target.empty()) w.Field("target", rule.target);
   if (!rule.path.empty()) w.Field("path", rule.path);
   if (!rule.command.empty()) w.Field("command", rule.command);
-  w.Field("decision", rule.allow ? "allow" : "deny");
+  w.Field("decision", VerdictName(rule.verdict));
   if (!rule.reason.empty()) w.Field("reason", rule.reason);
   if (!rule.examples.empty()) {
     w.Key("examples").BeginArray();

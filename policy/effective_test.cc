@@ -17,9 +17,9 @@ PolicyFragment Sample() {
   fragment.roots = {{{"/a", at}, {"/b \"c\"", at}}, at};
   fragment.network = {"full", {"p.yaml", 3, 10}};
   fragment.permissions = {{{.at = at, .tool = "make", .target = "x*", .reason = "why"},
-                           {.at = at, .tool = "*", .allow = true},
+                           {.at = at, .tool = "*", .verdict = Verdict::kAllow},
                            {.at = at, .tool = "read", .path = "a", .examples = {{"a/b", at}}},
-                           {.at = at, .tool = "bash", .command = "c d", .allow = true}},
+                           {.at = at, .tool = "bash", .command = "c d", .verdict = Verdict::kAllow}},
                           at};
   fragment.environment_set = {{{{"A", {"p.yaml", 5, 3}}, "1"}}, at};
   fragment.limits["limits.memory"] = {1u << 30, at};

@@ -116,8 +116,7 @@ bool Concerns(const Rule& rule, const std::string& tool) {
 }
 
 std::string RuleText(const Rule& rule) {
-  std::string text = rule.allow ? "allow " : "deny ";
-  text += rule.tool;
+  std::string text = std::string(VerdictName(rule.verdict)) + " " + rule.tool;
   for (const std::string& what : {rule.target, rule.path, rule.command}) {
     if (!what.empty()) text += " " + what;
   }
@@ -177,7 +176,7 @@ std::string ToolJson(const Policy& policy, const std::string& tool, bool enabled
     w.BeginObject().Field("tool", rule.tool).Field("target", rule.target);
     if (!rule.path.empty()) w.Field("path", rule.path);
     if (!rule.command.empty()) w.Field("command", rule.command);
-    w.Field("decision", rule.allow ? "allow" : "deny").Field("reason", rule.reason);
+    w.Field("decision", VerdictName(rule.verdict)).Field("reason", rule.reason);
     w.Field("where", rule.where).EndObject();
   }
   w.EndArray().Key("limits").BeginObject();

@@ -300,7 +300,7 @@ std::optional<RuleText> FragmentParser::ParseRule(const YamlNode& node) {
     Complain(node.at, std::move(problem));
     return std::nullopt;
   }
-  rule.allow = decision == "allow";
+  rule.verdict = *VerdictOf(decision);
   return rule;
 }
 
@@ -392,13 +392,10 @@ std::string FragmentParser::CheckRule(const RuleText& rule, const std::string& d
     }
   }
   if (std::string problem = CheckSubject(rule); !problem.empty()) return problem;
-  if (decision == "ask") {
-    return "`decision: ask` is not built yet; write allow or deny";
-  }
-  if (decision != "allow" && decision != "deny") {
-    constexpr std::string_view kDecisions[] = {"allow", "deny"};
-    if (decision.empty()) return "a rule needs 'decision': allow or deny";
-    return "'decision' must be allow or deny, found " + Quoted(decision) +
+  if (!VerdictOf(decision)) {
+    constexpr std::string_view kDecisions[] = {"allow", "ask", "deny"};
+    if (decision.empty()) return "a rule needs 'decision': allow, ask or deny";
+    return "'decision' must be allow, ask or deny, found " + Quoted(decision) +
            DidYouMean(decision, kDecisions);
   }
   if (decision == "deny" && rule.reason.empty()) {

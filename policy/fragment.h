@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "policy/diagnostic.h"
+#include "policy/verdict.h"
 
 namespace pa::policy {
 
@@ -47,7 +48,7 @@ struct RuleText {
   std::string path;     // "" = any
   std::string command;  // "" = any
   Strings examples;
-  bool allow = false;
+  Verdict verdict = Verdict::kDeny;
   std::string reason;
   bool administrator = false;  // set when the layers are merged
 };

@@ -43,10 +43,10 @@ git: {identity: none, hooks: skip, signing: off}
   EXPECT_EQ(f.roots->value.at(1).at, (Place{"p.yaml", 2, 16}));
   EXPECT_EQ(f.tools_enable->value.size(), 2u);
   ASSERT_EQ(f.permissions->value.size(), 2u);
-  EXPECT_FALSE(f.permissions->value[0].allow);
+  EXPECT_EQ(f.permissions->value[0].verdict, Verdict::kDeny);
   EXPECT_EQ(f.permissions->value[0].target, "deploy*");
   EXPECT_EQ(f.permissions->value[0].at, (Place{"p.yaml", 5, 5}));
-  EXPECT_TRUE(f.permissions->value[1].allow);
+  EXPECT_EQ(f.permissions->value[1].verdict, Verdict::kAllow);
   EXPECT_TRUE(f.filesystem_write->value.empty());
   EXPECT_EQ(f.filesystem_toolchains->value, "none");
   EXPECT_EQ(f.network->value, "full");
@@ -135,12 +135,12 @@ TEST(Fragment, Rules) {
   };
   EXPECT_EQ(rule("decision: allow"),
             "p.yaml:2:15: a rule needs 'tool': a tool's name, or \"*\" for any");
-  EXPECT_EQ(rule("tool: make"), "p.yaml:2:15: a rule needs 'decision': allow or deny");
+  EXPECT_EQ(rule("tool: make"), "p.yaml:2:15: a rule needs 'decision': allow, ask or deny");
   EXPECT_EQ(rule("tool: mak, decision: allow"),
             "p.yaml:2:15: unknown tool 'mak' - did you mean 'make'?");
   EXPECT_EQ(rule("tool: all, decision: allow"), "p.yaml:2:15: unknown tool 'all'");
   EXPECT_EQ(rule("tool: make, decision: dney, reason: x"),
-            "p.yaml:2:15: 'decision' must be allow or deny, found 'dney' - did you mean 'deny'?");
+            "p.yaml:2:15: 'decision' must be allow, ask or deny, found 'dney' - did you mean 'deny'?");
   EXPECT_EQ(rule("tool: make, decision: deny"),
             "p.yaml:2:15: a rule that denies needs 'reason': the model is told why");
   EXPECT_EQ(rule("tool: git_add, target: x, decision: allow"),
@@ -202,12 +202,19 @@ TEST(Fragment, ProtectedPlacesAreRelative) {
             "p.yaml:2:14: unknown key 'filesystem.protcet' - did you mean 'protect'?");
 }
 
+TEST(Fragment, ARuleThatAsksNeedsNoReason) {
+  std::vector<Diagnostic> diagnostics;
+  const auto fragment = ParsePolicyText("version: 1\npermissions: [{tool: make, decision: ask}]", "p.yaml",
+                                        kTools, diagnostics);
+  ASSERT_TRUE(fragment);
+  EXPECT_EQ(fragment->permissions->value.at(0).verdict, Verdict::kAsk);
+}
+
 TEST(Fragment, WhatIsNotBuiltIsRefusedAndSaysSo) {
   for (const char* text : {
            "tenants: {}",
            "git: {signing: on}",
            "git: {signing: inherit}",
-           "permissions: [{tool: make, decision: ask, reason: x}]",
        }) {
     const std::string message = Refused(text);
     EXPECT_NE(message.find("not built yet"), std::string::npos) << text << ": " << message;

@@ -149,7 +149,7 @@ void Compiler::CompileRules() {
     if (text.path.starts_with('/')) rule.whole_path = text.path;
     if (!rule.whole_path.empty()) rule.whole_path = ResolvePath(rule.whole_path);
     rule.command = text.command;
-    rule.allow = text.allow;
+    rule.verdict = text.verdict;
     rule.reason = text.reason;
     rule.administrator = text.administrator;
     rule.where = "permissions[" + std::to_string(index) + "] (" + text.at.Format() + ")";

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "policy/relaxations.h"
+#include "policy/verdict.h"
 #include "sandbox/confinement.h"
 #include "sandbox/prepared.h"
 
@@ -57,10 +58,10 @@ struct Rule {
   // The same where it begins with a slash or ~/, as a path of this machine, symlinks resolved.
   std::string whole_path = {};
   std::string command = {};  // of bash, its first words; "" = any
-  bool allow = false;
+  Verdict verdict = Verdict::kDeny;
   std::string reason = {};
   std::string where = {};      // `permissions[2] (/etc/project-actions/policy.yaml:14:5)`
-  bool administrator = false;  // his rules and the others' must both allow
+  bool administrator = false;  // of his rules' word and the others' the stricter one counts
 };
 
 // System call filters, by what a command is for.

@@ -66,7 +66,7 @@ bool Matches(const Rule& rule, const RuleQuestion& question) {
   const bool target = rule.target.empty() || GlobMatch(rule.target, question.target);
   const bool path = rule.path.empty() || MatchesPath(rule, question);
   const bool command =
-      rule.command.empty() || CommandRuleMatches(rule.command, question.command, rule.allow);
+      rule.command.empty() || CommandRuleMatches(rule.command, question.command, rule.verdict == Verdict::kAllow);
   return tool && target && path && command;
 }
 
@@ -141,15 +141,15 @@ const Rule* FirstRule(const std::vector<Rule>& rules, const RuleQuestion& questi
   return rule == rules.end() ? nullptr : &*rule;
 }
 
-const Rule* RefusingRule(const std::vector<Rule>& rules, const RuleQuestion& question,
-                         const Rule** allowed_by) {
-  for (const bool administrator : {true, false}) {
-    const Rule* first = FirstRule(rules, question, administrator);
-    if (first == nullptr) continue;
-    if (!first->allow) return first;
-    if (allowed_by != nullptr) *allowed_by = first;
-  }
-  return nullptr;
+Ruling Judge(const std::vector<Rule>& rules, const RuleQuestion& question) {
+  const Rule* his = FirstRule(rules, question, true);
+  const Rule* theirs = FirstRule(rules, question, false);
+  const bool his_counts =
+      his != nullptr &&
+      (theirs == nullptr || his->verdict < theirs->verdict ||
+       (his->verdict == theirs->verdict && his->verdict != Verdict::kAllow));
+  const Rule* rule = his_counts ? his : theirs;
+  return rule == nullptr ? Ruling{} : Ruling{rule->verdict, rule};
 }
 
 }  // namespace pa::policy

@@ -30,9 +30,12 @@ bool Has(std::string_view tool, Subject subject);
 const Rule* FirstRule(const std::vector<Rule>& rules, const RuleQuestion& question,
                       bool administrator);
 
-// The rule that refuses; null: the call is allowed, by `*allowed_by` if that is not null then.
-const Rule* RefusingRule(const std::vector<Rule>& rules, const RuleQuestion& question,
-                         const Rule** allowed_by = nullptr);
+// What the rules say of a call together: of the administrator's word and the others' the stricter one.
+struct Ruling {
+  Verdict verdict = Verdict::kAllow;
+  const Rule* rule = nullptr;  // null: none matches, so it is the default's
+};
+Ruling Judge(const std::vector<Rule>& rules, const RuleQuestion& question);
 
 // As .gitignore has it: without a slash (but at its end) any component, else from the root on; `*` and `?`
 // within a component, `**` for any number of them; what matches a directory matches all that is beneath it.
@@ -42,7 +45,7 @@ bool PathRuleMatches(std::string_view pattern, std::string_view path);
 std::string WhyNoPathRule(std::string_view pattern);
 
 // By words at the beginning. A rule that allows does not match what could run a second command or write a
-// file; one that refuses looks at each command that a shell could see there. It is no wall: a shell can spell
+// file; one that refuses or asks looks at each command that a shell could see there. It is no wall: a shell can spell
 // everything differently. The sandbox is the wall.
 bool CommandRuleMatches(std::string_view prefix, std::string_view command, bool allows);
 

@@ -91,9 +91,9 @@ TEST(Rules, CommandsThatAreRefusedAreLookedForEverywhere) {
 
 TEST(Rules, WhatTheCallDoesNotHaveDoesNotMatch) {
   std::vector<Rule> rules(3);
-  rules[0] = {.tool = "*", .path = "*", .allow = false};
-  rules[1] = {.tool = "*", .command = "x", .allow = false};
-  rules[2] = {.tool = "*", .target = "t", .allow = false};
+  rules[0] = {.tool = "*", .path = "*", .verdict = Verdict::kDeny};
+  rules[1] = {.tool = "*", .command = "x", .verdict = Verdict::kDeny};
+  rules[2] = {.tool = "*", .target = "t", .verdict = Verdict::kDeny};
   EXPECT_EQ(FirstRule(rules, {.tool = "make", .target = "u"}, false), nullptr);
   EXPECT_EQ(FirstRule(rules, {.tool = "make", .target = "t"}, false), &rules[2]);
   EXPECT_EQ(FirstRule(rules, {.tool = "bash", .command = "x y"}, false), &rules[1]);
@@ -104,12 +104,38 @@ TEST(Rules, WhatTheCallDoesNotHaveDoesNotMatch) {
 
 TEST(Rules, BothMustAllow) {
   std::vector<Rule> rules(2);
-  rules[0] = {.tool = "make", .target = "a", .allow = false, .administrator = true};
-  rules[1] = {.tool = "make", .allow = true};
-  const Rule* allowed_by = nullptr;
-  EXPECT_EQ(RefusingRule(rules, {.tool = "make", .target = "a"}, &allowed_by), &rules[0]);
-  EXPECT_EQ(RefusingRule(rules, {.tool = "make", .target = "b"}, &allowed_by), nullptr);
-  EXPECT_EQ(allowed_by, &rules[1]);
+  rules[0] = {.tool = "make", .target = "a", .verdict = Verdict::kDeny, .administrator = true};
+  rules[1] = {.tool = "make", .verdict = Verdict::kAllow};
+  const Ruling refused = Judge(rules, {.tool = "make", .target = "a"});
+  EXPECT_EQ(refused.rule, &rules[0]);
+  EXPECT_EQ(refused.verdict, Verdict::kDeny);
+  const Ruling allowed = Judge(rules, {.tool = "make", .target = "b"});
+  EXPECT_EQ(allowed.rule, &rules[1]);
+  EXPECT_EQ(allowed.verdict, Verdict::kAllow);
+  const Ruling none = Judge(rules, {.tool = "bash"});
+  EXPECT_EQ(none.rule, nullptr);
+  EXPECT_EQ(none.verdict, Verdict::kAllow);
+}
+
+TEST(Rules, TheStricterWordCounts) {
+  constexpr Verdict kAll[] = {Verdict::kDeny, Verdict::kAsk, Verdict::kAllow};
+  for (const Verdict his : kAll) {
+    for (const Verdict theirs : kAll) {
+      std::vector<Rule> rules(2);
+      rules[0] = {.tool = "make", .verdict = theirs};
+      rules[1] = {.tool = "make", .verdict = his, .administrator = true};
+      EXPECT_EQ(Judge(rules, {.tool = "make"}).verdict, std::min(his, theirs))
+          << VerdictName(his) << ' ' << VerdictName(theirs);
+    }
+  }
+}
+
+// A rule that asks must not be passed by a second command behind a harmless one.
+TEST(Rules, CommandsThatAreAskedAboutAreLookedForEverywhere) {
+  std::vector<Rule> rules(1);
+  rules[0] = {.tool = "bash", .command = "git push", .verdict = Verdict::kAsk};
+  EXPECT_EQ(Judge(rules, {.tool = "bash", .command = "true; git push"}).verdict, Verdict::kAsk);
+  EXPECT_EQ(Judge(rules, {.tool = "bash", .command = "git pull"}).verdict, Verdict::kAllow);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ void WriteRule(JsonWriter& w) {
     if (!key.not_built.empty()) continue;
     w.Key(key.name).BeginObject().Field("description", key.help);
     if (key.name == "decision") {
-      w.Key("enum").BeginArray().String("allow").String("deny").EndArray();
+      w.Key("enum").BeginArray().String("allow").String("ask").String("deny").EndArray();
     } else if (key.name == "examples") {
       w.Field("type", "array").Key("items").BeginObject();
       w.Field("type", "string").Field("minLength", 1).EndObject();

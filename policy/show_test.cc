@@ -41,7 +41,7 @@ void ExpectSame(const Policy& a, const Policy& b) {
   for (std::size_t i = 0; i < a.permissions.size(); ++i) {
     EXPECT_EQ(a.permissions[i].tool, b.permissions[i].tool);
     EXPECT_EQ(a.permissions[i].target, b.permissions[i].target);
-    EXPECT_EQ(a.permissions[i].allow, b.permissions[i].allow);
+    EXPECT_EQ(a.permissions[i].verdict, b.permissions[i].verdict);
     EXPECT_EQ(a.permissions[i].reason, b.permissions[i].reason);
   }
   ASSERT_EQ(a.filesystem.size(), b.filesystem.size());

@@ -1,6 +1,5 @@
 #include "supervisor/audit_event.h"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "base/random.h"
 #include "base/utf8.h"
 #include "supervisor/secrets.h"
 #include "supervisor/version.h"
@@ -200,6 +200,16 @@ void WriteDenials(JsonWriter& w, const ToolResult& result) {
 }
 
 // The rest of the decision, and what it led to.
+void WriteApprovals(JsonWriter& w, const std::vector<ApprovalRecord>& approvals) {
+  if (approvals.empty()) return;
+  w.Key("approvals").BeginArray();
+  for (const ApprovalRecord& approval : approvals) {
+    w.BeginObject().Field("answer", approval.answer).Field("rule", Cut(approval.rule));
+    w.Field("waited_ms", std::int64_t{approval.waited.count()}).EndObject();
+  }
+  w.EndArray();
+}
+
 void WriteDetails(JsonWriter& w, const CallRecord& record, const ToolResult& result) {
   w.Field("rule", Cut(record.rule)).Key("relaxations").BeginArray();
   for (std::size_t i = 0; i < std::min(record.relaxations.size(), kMaxRelaxations); ++i) {
@@ -208,7 +218,9 @@ void WriteDetails(JsonWriter& w, const CallRecord& record, const ToolResult& res
     w.Field("value", Cut(relaxation.value, kMaxAuditText));
     w.Field("from", Cut(relaxation.at.Format(), kMaxAuditText)).EndObject();
   }
-  w.EndArray().EndObject();
+  w.EndArray();
+  WriteApprovals(w, record.approvals);
+  w.EndObject();
   if (!record.directory.empty()) w.Field("working_dir", Cut(record.directory));
   WriteCommands(w, record.commands);
   WriteDenials(w, result);
@@ -227,7 +239,8 @@ Severity SeverityOf(const CallRecord& record, const ToolResult& result) {
     if (command.protected_changes != 0) return Severity::kHigh;
   }
   if (result.error && result.error->code == "POLICY_DENIED") return Severity::kMedium;
-  return result.denials.empty() ? Severity::kInformational : Severity::kLow;
+  const bool declined = result.error && result.error->code == "APPROVAL_DECLINED";
+  return result.denials.empty() && !declined ? Severity::kInformational : Severity::kLow;
 }
 
 void WriteOutcome(JsonWriter& w, const CallRecord& record, const ToolResult& result, bool denied,
@@ -256,12 +269,7 @@ std::string AuditArguments(const JsonValue* arguments) {
 }
 
 std::string NewAuditId() {
-  std::array<std::uint8_t, 16> random{};
-  // Up to 256 bytes come whole (getrandom(2)); before the pool is ready it waits.
-  if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) abort();
-  Digest padded{};
-  std::copy(random.begin(), random.end(), padded.begin());
-  return Hex(padded).substr(0, 2 * random.size());
+  return RandomHex(16);
 }
 
 std::string BeginLine(const AuditedCall& call, const ChainLink& link) {

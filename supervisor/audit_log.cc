@@ -90,17 +90,15 @@ AuditedCall NewCall(AuditCaller caller, std::string tool, bool read_only,
           .began = std::chrono::system_clock::now()};
 }
 
-Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, ToolRequest request,
+Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, Task<ToolResult> work,
                             CallContext& context) {
   call.user = audit.user();
   const policy::AuditPolicy& policy = context.policy->audit;
-  const Tool& tool = request.tool();
   Task<Result<void>> begin =
       audit.Keep(policy, [&](const ChainLink& link) { return BeginLine(call, link); });
   const Result<void> begun = co_await begin;
   if (!begun) co_return RefusedCall(NotRecorded(begun.error()));
-  Task<ToolResult> task = tool.run(std::move(request), context);
-  ToolResult result = co_await task;
+  ToolResult result = co_await work;
   const sandbox::KernelFeatures kernel = context.runner.Kernel();
   Task<Result<void>> end = audit.Keep(policy, [&](const ChainLink& link) {
     return EndLine(call, context.record, result, Since(call.began), kernel, link);

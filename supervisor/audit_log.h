@@ -2,7 +2,8 @@
 //
 //   AuditLog audit(loop);
 //   AuditedCall call = NewCall(caller, *tool, arguments);
-//   Task<ToolResult> task = RunAudited(audit, std::move(call), std::move(request), context);
+//   Task<ToolResult> task =
+//       RunAudited(audit, std::move(call), RunApproved(std::move(request), context), context);
 //
 // Where and how follows the policy under which the call began. A line is on its way to the disk when it is
 // appended, and on it with audit.sync, for which the loop does not wait.
@@ -46,9 +47,9 @@ class AuditLog {
 AuditedCall NewCall(AuditCaller caller, std::string tool, bool read_only,
                     const JsonValue* arguments);
 
-// The tool, between its two lines. If the second cannot be written, the result says so in a warning: the
+// `work`, which has not begun, between its two lines. If the second cannot be written, the result says so in a warning: the
 // call has run.
-Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, ToolRequest request,
+Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, Task<ToolResult> work,
                             CallContext& context);
 
 // A call that is refused before there is a request: one line.

@@ -9,8 +9,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "supervisor/approved_call.h"
 #include "supervisor/engine.h"
 #include "supervisor/log.h"
+#include "supervisor/terminal_approver.h"
 #include "supervisor/terminal_view.h"
 #include "supervisor/tool_output.h"
 
@@ -106,7 +108,7 @@ ToolResult Await(Task<ToolResult> task, Engine& engine, Loop& loop) {
 }
 
 ToolResult Execute(AuditedCall audited, Engine& engine, Loop& loop, ToolRequest request,
-                   OutputSink* sink, const Environment& environment) {
+                   OutputSink* sink, Approver* approver, const Environment& environment) {
   CancelSource cancel;
   const auto stop = [&] { cancel.Cancel(); };
   SignalWatch interrupted(loop.get(), SIGINT, stop);
@@ -116,9 +118,11 @@ ToolResult Execute(AuditedCall audited, Engine& engine, Loop& loop, ToolRequest 
                       .targets = engine.targets(),
                       .ambient = environment,
                       .sink = sink,
-                      .cancel = cancel};
-  return Await(RunAudited(engine.audit(), std::move(audited), std::move(request), context), engine,
-               loop);
+                      .cancel = cancel,
+                      .approver = approver};
+  return Await(RunAudited(engine.audit(), std::move(audited),
+                          RunApproved(std::move(request), context), context),
+               engine, loop);
 }
 
 ToolResult Refuse(AuditedCall audited, Engine& engine, Loop& loop, ToolError error) {
@@ -156,8 +160,12 @@ int RunCall(const CallCommand& command, const Environment& environment) {
   auto request = MakeRequest(command, arguments);
   AuditedCall audited = NewCallOf(command, arguments);
   OutputSink* sink = command.json ? nullptr : &view;
+  const bool attended = !command.json && isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0;
+  TerminalApprover approver(loop.get(), STDIN_FILENO, STDERR_FILENO,
+                            ShownArguments(arguments ? &*arguments : nullptr));
   const ToolResult result =
-      request ? Execute(std::move(audited), engine, loop, *std::move(request), sink, environment)
+      request ? Execute(std::move(audited), engine, loop, *std::move(request), sink,
+                        attended ? &approver : nullptr, environment)
               : Refuse(std::move(audited), engine, loop, std::move(request.error()));
   if (command.json) {
     PrintStructured(result,

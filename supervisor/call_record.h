@@ -23,10 +23,17 @@ struct CommandRecord {
   std::uint32_t strays_killed = 0;
 };
 
+struct ApprovalRecord {
+  std::string answer;  // AnswerName
+  std::string rule;    // that wanted it
+  std::chrono::milliseconds waited{0};
+};
+
 struct CallRecord {
   std::string directory;  // "" as long as none was accepted
   bool allowed = false;
   std::string rule;  // that allowed it; "" = the default
+  std::vector<ApprovalRecord> approvals;  // in the order of the questions
   std::vector<policy::Relaxation> relaxations;
   std::vector<CommandRecord> commands;  // in the order of their ends
 };

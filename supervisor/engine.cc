@@ -2,8 +2,10 @@
 
 #include <cassert>
 
+#include "base/random.h"
 #include "policy/decide.h"
 #include "policy/working_directory.h"
+#include "supervisor/approved_call.h"
 #include "supervisor/log.h"
 #include "supervisor/tools/edit.h"
 #include "supervisor/version.h"
@@ -23,10 +25,18 @@ constexpr char kInstructions[] =
     "other git command exists as a tool. read shows a file, glob and grep find files and text; "
     "edit, write and delete, where they are listed, change files. bash, where it is "
     "listed, runs a shell command in the same sandbox; prefer make. A refusal's ai_message says "
-    "what to do next. working_directory "
+    "what to do next; some calls wait until the user has approved them. working_directory "
     "is a directory beneath a root; left out, it is the first root. dry_run shows the exact "
     "command "
     "and its confinement and changes nothing.";
+
+Task<ToolResult> Undo(CallContext& call) {
+  Task<std::size_t> task = UndoUnfinishedEdits(call);
+  const std::size_t undone = co_await task;
+  ToolResult result;
+  result.text = std::to_string(undone) + " unfinished edits are undone";
+  co_return result;
+}
 
 std::string TemporaryBase(const Environment& environment) {
   const auto found = environment.find("TMPDIR");
@@ -117,11 +127,13 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
             if (watch_) watch_->Watch(directory, files);
           }),
       audit_(loop),
+      request_states_(RandomHex(32)),
       services_{.loop = loop,
                 .policy = [this] { return policy_; },
                 .runner = runner_,
                 .targets = targets_,
                 .results = results_,
+                .request_states = request_states_,
                 .ambient = environment_,
                 .tools = AllTools(),
                 .audit = audit_,
@@ -149,7 +161,13 @@ std::shared_ptr<Engine::OwnCall> Engine::NewOwnCall() {
 
 void Engine::UndoEdits() {
   const std::shared_ptr<OwnCall> call = NewOwnCall();
-  Detach(UndoUnfinishedEdits(*call->context), [call](std::size_t) {});
+  if (!AnyUnfinishedEdits(*call->context)) return;
+  const JsonValue arguments = JsonValue::Object({{"undo", JsonValue::Bool(true)}});
+  AuditedCall audited =
+      NewCall({.session = "", .endpoint = "start of the server"}, "edit", false, &arguments);
+  Task<ToolResult> task =
+      RunAudited(audit_, std::move(audited), Undo(*call->context), *call->context);
+  Detach(std::move(task), [call](const ToolResult&) {});
 }
 
 // As if a client had asked: the same tool, policy and confinement; the cache tells what has changed.
@@ -162,8 +180,9 @@ void Engine::DiscoverAgain(const std::string& directory) {
   const std::shared_ptr<OwnCall> call = NewOwnCall();
   AuditedCall audited =
       NewCall({.session = "", .endpoint = "watched Makefile"}, "make_targets", true, &arguments);
-  Task<ToolResult> task =
-      RunAudited(audit_, std::move(audited), std::move(*request), *call->context);
+  Task<ToolResult> task = RunAudited(audit_, std::move(audited),
+                                     RunApproved(std::move(*request), *call->context),
+                                     *call->context);
   Detach(std::move(task), [call](const ToolResult&) {});
 }
 

@@ -20,6 +20,7 @@
 #include "supervisor/command_line.h"
 #include "supervisor/environment.h"
 #include "supervisor/makefile_watch.h"
+#include "supervisor/request_states.h"
 #include "supervisor/session.h"
 #include "supervisor/tools/target_cache.h"
 
@@ -101,6 +102,7 @@ class Engine {
   Runner runner_;
   TargetCache targets_;
   AuditLog audit_;
+  RequestStates request_states_;
   Services services_;
 };
 

@@ -99,6 +99,11 @@ std::optional<ClientInfo> ClaimedClient(const JsonValue& params) {
   return ClientInfoIn(client);
 }
 
+const JsonValue* ClaimedCapabilities(const JsonValue& params) {
+  const JsonValue* meta = params.Find("_meta");
+  return meta != nullptr ? meta->Find(kCapabilitiesKey) : nullptr;
+}
+
 std::string TraceParent(const JsonValue& params) {
   const JsonValue* meta = params.Find("_meta");
   const JsonValue* parent = meta != nullptr ? meta->Find("traceparent") : nullptr;

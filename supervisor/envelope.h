@@ -32,6 +32,9 @@ ClientInfo ClientInfoIn(const JsonValue* client_info);
 // That of the envelope; nothing when it has none.
 std::optional<ClientInfo> ClaimedClient(const JsonValue& params);
 
+// The capabilities of the client; null when the envelope has none.
+const JsonValue* ClaimedCapabilities(const JsonValue& params);
+
 // `traceparent` of `_meta`, as the client wrote it; "" when there is none
 // (https://www.w3.org/TR/trace-context/).
 std::string TraceParent(const JsonValue& params);

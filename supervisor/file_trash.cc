@@ -4,7 +4,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/json_bytes.h"
+#include "base/random.h"
 #include "base/unique_fd.h"
 #include "policy/path.h"
 #include "supervisor/state_directory.h"
@@ -81,10 +81,7 @@ std::string TrashEntry::DeletedAt() const {
 }
 
 std::string NewTrashId(std::int64_t now) {
-  std::uint32_t random = 0;
-  if (getrandom(&random, sizeof random, 0) != sizeof random)
-    random = static_cast<std::uint32_t>(getpid());
-  return fmt::format("{:%Y%m%d-%H%M%S}-{:08x}", UtcOf(now), random);
+  return fmt::format("{:%Y%m%d-%H%M%S}-{}", UtcOf(now), RandomHex(4));
 }
 
 std::string TrashInfo(const std::string& path, std::int64_t now) {

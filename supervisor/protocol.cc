@@ -24,6 +24,12 @@ void WriteImplementation(JsonWriter& writer, const Identity& identity) {
   writer.BeginObject().Field("name", kServerName).Field("version", identity.version).EndObject();
 }
 
+void WriteMeta(JsonWriter& writer, const Identity& identity) {
+  writer.Key("_meta").BeginObject().Key("io.modelcontextprotocol/serverInfo");
+  WriteImplementation(writer, identity);
+  writer.EndObject();
+}
+
 void WriteCapabilities(JsonWriter& writer) {
   writer.Key("capabilities").BeginObject();
   writer.Key("tools").BeginObject().Field("listChanged", true).EndObject();
@@ -82,9 +88,26 @@ std::optional<Revision> FindRevision(std::string_view name) {
 void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& identity) {
   if (!IsModern(revision)) return;
   writer.Field("resultType", "complete");
-  writer.Key("_meta").BeginObject().Key("io.modelcontextprotocol/serverInfo");
-  WriteImplementation(writer, identity);
-  writer.EndObject();
+  WriteMeta(writer, identity);
+}
+
+std::string ElicitParams(std::string_view message, Revision revision) {
+  JsonWriter writer;
+  writer.BeginObject();
+  if (revision >= Revision::k2025_11_25) writer.Field("mode", "form");
+  writer.Field("message", message).Key("requestedSchema").BeginObject();
+  writer.Field("type", "object").Key("properties").BeginObject().EndObject();
+  return std::move(writer.EndObject().EndObject()).Take();
+}
+
+std::string InputRequiredResult(const InputRequest& request, const Identity& identity) {
+  JsonWriter writer;
+  writer.BeginObject().Field("resultType", "input_required");
+  writer.Key("inputRequests").BeginObject().Key(request.key).BeginObject();
+  writer.Field("method", "elicitation/create").Key("params").Raw(request.params);
+  writer.EndObject().EndObject().Field("requestState", request.state);
+  WriteMeta(writer, identity);
+  return std::move(writer.EndObject()).Take();
 }
 
 void WriteCacheableFrame(JsonWriter& writer, Revision revision, const Identity& identity) {

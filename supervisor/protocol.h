@@ -50,6 +50,17 @@ void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& ide
 void WriteCacheableFrame(JsonWriter& writer, Revision revision, const Identity& identity);
 
 std::string InitializeResult(Revision revision, const Identity& identity);
+// The params of elicitation/create, with a form that has no field: yes or no.
+std::string ElicitParams(std::string_view message, Revision revision);
+
+// What must be asked before a call goes on; the client calls again with the answer (2026-07-28).
+struct InputRequest {
+  std::string key;     // of the answer
+  std::string params;  // of elicitation/create, JSON
+  std::string state;
+};
+std::string InputRequiredResult(const InputRequest& request, const Identity& identity);
+
 std::string DiscoverResult(const Identity& identity);
 std::string ListToolsResult(Revision revision, const Identity& identity,
                             std::span<const Tool* const> tools);

@@ -2,14 +2,13 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <utility>
 
+#include "base/random.h"
 #include "supervisor/text_cut.h"
 
 namespace pa {
@@ -32,23 +31,6 @@ Result<UniqueFd> UnlinkedFile(const std::string& directory) {
     return std::unexpected(Error("open O_TMPFILE", directory, errno));
   }
   return NamedThenUnlinked(directory);
-}
-
-std::string RandomHex() {
-  std::array<unsigned char, 16> bytes;
-  std::size_t filled = 0;
-  while (filled < bytes.size()) {
-    const ssize_t got = getrandom(bytes.data() + filled, bytes.size() - filled, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return "";
-    filled += static_cast<std::size_t>(got);
-  }
-  std::string hex;
-  for (const unsigned char byte : bytes) {
-    hex += "0123456789abcdef"[byte >> 4];
-    hex += "0123456789abcdef"[byte & 15];
-  }
-  return hex;
 }
 
 // How many of `bytes` the file took.
@@ -125,10 +107,8 @@ Result<void> ResultStore::Append(StoredOutput& output, std::string_view bytes) {
 }
 
 std::string ResultStore::Publish(std::shared_ptr<StoredOutput> output, std::string name) {
-  const std::string random = RandomHex();
-  if (random.empty()) return "";
   while (kept_.size() >= kMaxResults) kept_.pop_back();
-  kept_.push_front({kResultUriPrefix + random, std::move(name), std::move(output)});
+  kept_.push_front({kResultUriPrefix + RandomHex(16), std::move(name), std::move(output)});
   return kept_.front().uri;
 }
 

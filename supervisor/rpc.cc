@@ -47,6 +47,13 @@ Notification MakeNotification(std::string method, JsonValue message) {
   return Notification{std::move(method), *std::move(params)};
 }
 
+Response MakeResponse(JsonValue message) {
+  const JsonValue* id = message.Find("id");
+  Response response{.id = id != nullptr ? Id::FromJson(*id) : std::nullopt, .result = {}};
+  if (message.Find("error") == nullptr) response.result = std::move(message).Take("result");
+  return response;
+}
+
 }  // namespace
 
 std::optional<Id> Id::FromJson(const JsonValue& value) {
@@ -67,7 +74,7 @@ std::expected<Message, Failure> ParseMessage(std::string_view line) {
   const bool answers = message->Find("result") != nullptr || message->Find("error") != nullptr;
   // First of all: an error reply to a response could hit a request of the client's with the same
   // id.
-  if (method == nullptr && answers) return Response{};
+  if (method == nullptr && answers) return MakeResponse(*std::move(message));
 
   const std::optional<Id> id = id_value != nullptr ? Id::FromJson(*id_value) : std::nullopt;
   const JsonValue* version = message->Find("jsonrpc");
@@ -89,6 +96,12 @@ std::expected<Message, Failure> ParseMessage(std::string_view line) {
   std::expected<JsonValue, Failure> params = RequestParams(*std::move(message), *id);
   if (!params) return std::unexpected(params.error());
   return Request{*id, std::move(name), *std::move(params)};
+}
+
+std::string RequestLine(const Id& id, std::string_view method, std::string_view params_json) {
+  JsonWriter writer = BeginMessage();
+  writer.Key("id").Raw(id.token()).Field("method", method).Key("params").Raw(params_json);
+  return std::move(writer.EndObject()).Take();
 }
 
 std::string ResultLine(const Id& id, std::string_view result_json) {

@@ -39,7 +39,11 @@ struct Notification {
   JsonValue params;  // empty object when absent or of the wrong shape: nobody is told
 };
 
-struct Response {};  // from the client; we ask nothing yet, so it is ignored
+// From the client, to a request of ours.
+struct Response {
+  std::optional<Id> id;             // nothing: it says none that could be one
+  std::optional<JsonValue> result;  // nothing: an error
+};
 
 inline constexpr int kParseError = -32700;
 inline constexpr int kInvalidRequest = -32600;
@@ -60,6 +64,7 @@ using Message = std::variant<Request, Notification, Response>;
 // A Failure is to be answered with ErrorLine(failure.id, failure).
 std::expected<Message, Failure> ParseMessage(std::string_view line);
 
+std::string RequestLine(const Id& id, std::string_view method, std::string_view params_json);
 std::string ResultLine(const Id& id, std::string_view result_json);
 // Without an id when there is none to name.
 std::string ErrorLine(const std::optional<Id>& id, const Failure& failure);

@@ -7,6 +7,7 @@
 
 #include "base/json_writer.h"
 #include "policy/decide.h"
+#include "supervisor/approved_call.h"
 #include "supervisor/audit_log.h"
 #include "supervisor/envelope.h"
 #include "supervisor/log.h"
@@ -78,6 +79,8 @@ struct Session::Call {
   bool silent = false;  // cancelled by the client, who must hear nothing more of it
   CancelSource cancel;
   std::unique_ptr<ProgressNotifier> progress;
+  std::unique_ptr<ElicitingApprover> eliciting;
+  std::unique_ptr<RetryingApprover> retrying;
   CallContext context;
 };
 
@@ -110,7 +113,10 @@ const Session::Method* Session::FindMethod(std::string_view name) {
 }
 
 Session::Session(const Services& services, Transport& transport)
-    : services_(services), transport_(transport), id_(NewAuditId()) {}
+    : services_(services),
+      transport_(transport),
+      id_(NewAuditId()),
+      elicitations_(services.loop, transport, services.answer_patience) {}
 
 Session::~Session() = default;
 
@@ -122,8 +128,9 @@ void Session::OnLine(std::string_view line) {
     OnRequest(*request);
   } else if (const auto* notification = std::get_if<rpc::Notification>(&*message)) {
     OnNotification(*notification);
+  } else if (const auto* response = std::get_if<rpc::Response>(&*message)) {
+    elicitations_.OnResponse(*response);
   }
-  // A response: we have asked nothing.
 }
 
 // A cancel does not wait until the client reads: what it ends may be what it does not read. It comes
@@ -262,6 +269,7 @@ Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
   client_version_ = client.version;
   const std::optional<Revision> revision = FindRevision(*requested);
   legacy_revision_ = revision && !IsModern(*revision) ? *revision : kLatestLegacy;
+  can_elicit_ = CanElicit(request.params.Find("capabilities"), legacy_revision_);
   initialized_ = false;
   return InitializeResult(legacy_revision_, services_.identity);
 }
@@ -303,7 +311,7 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
   if (!token) return std::unexpected(token.error());
   const Tool* tool = FindTool(*name);
   if (tool == nullptr) {
-    RecordUnknownTool(request, revision, *name);
+    RecordMisuse(request, revision, *name, "there is no tool of that name");
     return Failed(rpc::kInvalidParams, "Unknown tool: " + name->substr(0, kMaxAuditText) +
                                            "; the tools are: " + ToolNames(services_.tools));
   }
@@ -311,18 +319,52 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
 
   auto owned = std::make_unique<Call>(services_, request.id, revision, services_.policy());
   Call& call = *owned;
+  call.tool = tool->name;
+  if (const auto equipped = Equip(call, request); !equipped) {
+    RecordMisuse(request, revision, *name, equipped.error().message);
+    return std::unexpected(equipped.error());
+  }
   calls_.emplace(request.id, std::move(owned));
   Task<ToolResult> task = StartCall(call, request, *tool, *token);
   Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
   return std::nullopt;
 }
 
-void Session::RecordUnknownTool(const rpc::Request& request, Revision revision,
-                                const std::string& name) {
+bool Session::CanAsk(const rpc::Request& request, Revision revision) const {
+  return IsModern(revision) ? CanElicit(ClaimedCapabilities(request.params), revision)
+                            : can_elicit_;
+}
+
+// With what asks the user, where the client can do that for us.
+std::expected<void, rpc::Failure> Session::Equip(Call& call, const rpc::Request& request) {
+  const JsonValue* arguments = request.params.Find("arguments");
+  const Digest digest = DigestOfCall(call.tool, arguments);
+  std::optional<InputReply> reply;
+  if (IsModern(call.revision)) {
+    auto brought = InputReplyIn(request.params, digest, services_.request_states);
+    if (!brought) return std::unexpected(brought.error());
+    reply = *std::move(brought);
+  }
+  if (!CanAsk(request, call.revision)) return {};
+  if (IsModern(call.revision)) {
+    call.retrying = std::make_unique<RetryingApprover>(
+        services_.request_states, digest, ShownArguments(arguments), std::move(reply));
+    call.context.approver = call.retrying.get();
+  } else {
+    call.eliciting = std::make_unique<ElicitingApprover>(elicitations_, call.revision,
+                                                         ShownArguments(arguments));
+    call.context.approver = call.eliciting.get();
+  }
+  return {};
+}
+
+// Of the protocol: it ends as an error of JSON-RPC, and is recorded all the same.
+void Session::RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
+                           const std::string& why) {
   const policy::PolicyPtr policy = services_.policy();
   AuditedCall audited = NewCall(CallerOf(request, revision), name.substr(0, kMaxAuditText), false,
                                 request.params.Find("arguments"));
-  ToolError error = InvalidArgument("there is no tool of that name", "");
+  ToolError error = InvalidArgument(why, "");
   Task<ToolResult> task = RefuseAudited(services_.audit, std::move(audited), std::move(error),
                                         policy->audit, services_.runner);
   Detach(std::move(task), [](const ToolResult&) {});
@@ -331,7 +373,6 @@ void Session::RecordUnknownTool(const rpc::Request& request, Revision revision,
 // Whatever becomes of it is recorded.
 Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request, const Tool& tool,
                                     const std::string& token) {
-  call.tool = tool.name;
   const policy::Policy& policy = *call.context.policy;
   const JsonValue* arguments = request.params.Find("arguments");
   AuditedCall audited = NewCall(CallerOf(request, call.revision), std::string(tool.name),
@@ -347,7 +388,8 @@ Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request, con
     call.progress = std::make_unique<ProgressNotifier>(services_.loop, transport_, token);
     call.context.sink = call.progress.get();
   }
-  return RunAudited(services_.audit, std::move(audited), *std::move(made), call.context);
+  return RunAudited(services_.audit, std::move(audited),
+                    RunApproved(*std::move(made), call.context), call.context);
 }
 
 AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) const {
@@ -373,7 +415,10 @@ void Session::Finish(Call& call, const ToolResult& result) {
   const auto node = calls_.extract(call.id);
   call.progress.reset();  // before the reply, which is the last that a client hears of a call
   if (!call.silent) {
-    const std::string json = CallToolResult(result, took, call.revision, services_.identity);
+    const bool asks = call.retrying && call.retrying->request();
+    const std::string json =
+        asks ? InputRequiredResult(*call.retrying->request(), services_.identity)
+             : CallToolResult(result, took, call.revision, services_.identity);
     transport_.Send(rpc::ResultLine(call.id, json));
   }
   EndIfIdle();

@@ -21,6 +21,7 @@
 
 #include "supervisor/progress.h"
 #include "supervisor/protocol.h"
+#include "supervisor/questions.h"
 #include "supervisor/rpc.h"
 #include "supervisor/subscriptions.h"
 #include "supervisor/tool.h"
@@ -38,10 +39,12 @@ struct Services {
   Runner& runner;
   TargetCache& targets;
   ResultStore& results;
+  RequestStates& request_states;
   const std::map<std::string, std::string>& ambient;
   std::span<const Tool* const> tools;
   AuditLog& audit;
   Identity identity;
+  std::chrono::milliseconds answer_patience = kAnswerPatience;
 };
 
 class Session : public TransportHandler {
@@ -83,8 +86,11 @@ class Session : public TransportHandler {
   void Fail(const rpc::Failure& failure);
   void Cancel(const JsonValue& params);
   const Tool* FindTool(std::string_view name) const;
-  void RecordUnknownTool(const rpc::Request& request, Revision revision, const std::string& name);
+  void RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
+                    const std::string& why);
   AuditCaller CallerOf(const rpc::Request& request, Revision revision) const;
+  bool CanAsk(const rpc::Request& request, Revision revision) const;
+  std::expected<void, rpc::Failure> Equip(Call& call, const rpc::Request& request);
   Task<ToolResult> StartCall(Call& call, const rpc::Request& request, const Tool& tool,
                              const std::string& token);
   void Finish(Call& call, const ToolResult& result);
@@ -110,6 +116,8 @@ class Session : public TransportHandler {
   std::string client_name_, client_version_;  // as the legacy client gave them
   std::map<rpc::Id, std::unique_ptr<Call>> calls_;
   Subscriptions subscriptions_;
+  Elicitations elicitations_;
+  bool can_elicit_ = false;  // the legacy client
   std::function<void()> on_ended_;
 };
 

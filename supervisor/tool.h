@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "policy/policy.h"
+#include "supervisor/approval.h"
 #include "supervisor/call_record.h"
 #include "supervisor/execution.h"
 #include "supervisor/param_spec.h"
@@ -51,6 +52,8 @@ struct CallContext {
   OutputSink* sink = nullptr;                         // live output; may be null
   CancelSource& cancel;
   CallRecord record = {};  // what the steps of the call decide and run
+  Approvals approvals = {};
+  Approver* approver = nullptr;  // null: nobody can be asked
 };
 
 struct ResourceLink {

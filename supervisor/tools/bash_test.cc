@@ -126,9 +126,9 @@ TEST_F(BashTest, BadCommandsAreRefused) {
 
 TEST_F(BashTest, ARuleByCommandRefusesIt) {
   policy_->permissions.push_back(
-      {.tool = "bash", .command = "echo hello", .allow = true, .where = "policy"});
+      {.tool = "bash", .command = "echo hello", .verdict = policy::Verdict::kAllow, .where = "policy"});
   policy_->permissions.push_back(
-      {.tool = "bash", .allow = false, .reason = "no", .where = "policy"});
+      {.tool = "bash", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
   EXPECT_EQ(Code(Bash("echo hello world")), "");
   EXPECT_EQ(Code(Bash("echo hello; touch ran")), "POLICY_DENIED");
   EXPECT_FALSE(std::filesystem::exists(project_ / "ran"));

@@ -203,6 +203,13 @@ std::optional<ToolError> CheckRules(const Victim& victim, const LookSink& look, 
   look.ForEachName([&](const std::string& name) {
     if (refused.empty() && rules.Hides(victim.Absolute() + "/" + name)) refused = name;
   });
+  if (!refused.empty() && rules.rule()->verdict == policy::Verdict::kAsk) {
+    Question question{.rule = rules.rule()->where,
+                      .reason = rules.rule()->reason,
+                      .call = "delete " + victim.Absolute()};
+    call.approvals.Want(question);
+    return NotApproved(Answer::kUnavailable, {&question, 1});
+  }
   if (!refused.empty()) {
     auto allow = Permit(victim.work, call,
                         {.purpose = policy::Purpose::kWriteFile,

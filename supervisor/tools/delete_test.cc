@@ -112,7 +112,7 @@ TEST_F(DeleteTest, RulesHoldForWhatIsInADirectory) {
   Write("dir/secrets/key", "x");
   Write("other/a", "x");
   policy_->permissions.push_back(
-      {.tool = "delete", .path = "secrets", .allow = false, .reason = "no", .where = "policy"});
+      {.tool = "delete", .path = "secrets", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
   EXPECT_EQ(Code(Delete("dir/secrets/key")), "POLICY_DENIED");
   EXPECT_EQ(Code(Delete("dir/secrets", true)), "POLICY_DENIED");
   const ToolResult refused = Delete("dir", true);

@@ -125,6 +125,20 @@ std::optional<ToolError> AddEdit(FileEdits& files, std::size_t index, const Argu
   return std::nullopt;
 }
 
+Permission PermissionFor(const Work& work, const std::string& relative) {
+  return {.purpose = policy::Purpose::kWriteFile, .path = work.directory.path() + "/" + relative};
+}
+
+// Of all files before the first is read, so that the user is asked once.
+std::optional<ToolError> PermitAll(const FileEdits& files, CallContext& call) {
+  std::optional<ToolError> first;
+  for (const FileEdit& file : files) {
+    auto allow = Permit(file.work, call, PermissionFor(file.work, file.place.relative));
+    if (!allow && !first) first = std::move(allow.error());
+  }
+  return first;
+}
+
 std::expected<FileEdits, ToolError> Collect(const ToolRequest& request, const CallContext& call) {
   FileEdits files;
   std::size_t index = 0;
@@ -187,10 +201,6 @@ std::optional<ToolError> Apply(FileEdit& file) {
     file.replaced += edited->count;
   }
   return std::nullopt;
-}
-
-Permission PermissionFor(const Work& work, const std::string& relative) {
-  return {.purpose = policy::Purpose::kWriteFile, .path = work.directory.path() + "/" + relative};
 }
 
 // What the file holds, or held before if `back`.
@@ -340,6 +350,7 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   co_await first;
   auto files = Collect(request, call);
   if (!files) co_return RefusedCall(std::move(files.error()));
+  if (auto refused = PermitAll(*files, call)) co_return RefusedCall(*std::move(refused));
   const bool dry_run = request.arguments().Boolean("dry_run");
   for (int attempt = 1;; ++attempt) {
     Task<Written> task = EditOnce(*files, dry_run, call);
@@ -382,10 +393,17 @@ Task<bool> UndoEntry(const JournalEntry& entry, CallContext& call) {
 
 }  // namespace
 
+bool AnyUnfinishedEdits(const CallContext& call) {
+  const Result<std::string> directory = JournalDirectory(call);
+  return directory && !FindUnfinished(*directory).empty();
+}
+
 Task<std::size_t> UndoUnfinishedEdits(CallContext& call) {
   const Result<std::string> directory = JournalDirectory(call);
   if (!directory) co_return 0;
   const std::vector<UnfinishedEdit> found = FindUnfinished(*directory);
+  Approvals own = std::exchange(call.approvals, {});
+  call.approvals.GrantAll();  // whoever approved the edit did not approve half of it
   std::size_t undone = 0;
   for (const UnfinishedEdit& edit : found) {
     bool all = true;
@@ -398,6 +416,7 @@ Task<std::size_t> UndoUnfinishedEdits(CallContext& call) {
     edit.Forget();
     ++undone;
   }
+  call.approvals = std::move(own);
   co_return undone;
 }
 

@@ -180,7 +180,7 @@ TEST_F(EditTest, NothingOutsideAndNothingProtected) {
   Write(".git/config", "1\n");
   Write("secrets/key", "1\n");
   policy_->permissions.push_back(
-      {.tool = "edit", .path = "secrets", .allow = false, .reason = "no", .where = "policy"});
+      {.tool = "edit", .path = "secrets", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
   EXPECT_EQ(Code(Edit({{"way", "1", "x"}})), "INVALID_PATH");
   EXPECT_EQ(Code(Edit({{".git/config", "1", "x"}})), "POLICY_DENIED");
   EXPECT_EQ(Code(Edit({{"secrets/key", "1", "x"}})), "POLICY_DENIED");

@@ -209,9 +209,9 @@ TEST_F(GrepTest, WhatARuleKeepsFromItIsLeftOut) {
   Write("keys/b", "x\n");
   Write("c.pem", "x\n");
   policy_->permissions.push_back(
-      {.tool = "grep", .path = "keys", .allow = false, .reason = "no", .where = "policy"});
+      {.tool = "grep", .path = "keys", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
   policy_->permissions.push_back(
-      {.tool = "*", .path = "*.pem", .allow = false, .reason = "no", .where = "policy"});
+      {.tool = "*", .path = "*.pem", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
   for (const char* mode : {"files", "content", "count"}) {
     const ToolResult result = Grep("x", R"(,"mode":")" + std::string(mode) + R"(")");
     const JsonValue data = Data(result);

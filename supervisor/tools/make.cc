@@ -1,6 +1,7 @@
 #include "supervisor/tools/make.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "supervisor/tool_output.h"
 #include "supervisor/tools/dry_run.h"
@@ -69,6 +70,27 @@ Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow&
   co_return result;
 }
 
+// Nobody is asked about a target that there is not. What tells is what make_targets tells everybody; where it
+// may not, the user is asked all the same.
+Task<ToolError> BeforeAsking(const Work& work, ToolError not_approved, CallContext& call) {
+  const Work look{
+      .tool = FindTool("make_targets"), .operation = "", .directory = work.directory};
+  const policy::Decision decision = policy::Decide(*call.policy, {.tool = "make_targets",
+                                                                  .directory = &look.directory,
+                                                                  .purpose = policy::Purpose::kInspect,
+                                                                  .read_only = true});
+  auto make = Require("make", work, call);
+  if (!std::holds_alternative<policy::Allow>(decision) || !make) co_return not_approved;
+  Task<DiscoveredTargets> discovery = DiscoverTargets(look, *make, call);
+  const DiscoveredTargets targets = co_await discovery;
+  // That it could be looked for does not mean that the call is allowed.
+  call.record.allowed = false;
+  call.record.rule.clear();
+  call.record.relaxations.clear();
+  if (!targets || IsTarget(*targets, work.operation)) co_return not_approved;
+  co_return NoSuchTarget(work.operation, *targets);
+}
+
 Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, *request.arguments().String("target"), call);
   if (!work) co_return RefusedCall(std::move(work.error()));
@@ -86,6 +108,11 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
   // First of all, so that a call that is refused has run nothing, not even $(shell) of the
   // Makefile.
   auto allow = Permit(work, call, {.purpose = policy::Purpose::kBuild, .timeout = timeout});
+  if (!allow && allow.error().code == "APPROVAL_DECLINED") {
+    Task<ToolError> looking = BeforeAsking(work, std::move(allow.error()), call);
+    ToolError error = co_await looking;
+    co_return RefusedCall(std::move(error));
+  }
   if (!allow) co_return RefusedCall(std::move(allow.error()));
   auto make = Require("make", work, call);
   if (!make) co_return RefusedCall(std::move(make.error()));

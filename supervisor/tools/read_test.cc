@@ -133,7 +133,7 @@ TEST_F(ReadTest, WhatTheSystemRefusesIsSaidInItsWords) {
 TEST_F(ReadTest, ARuleOfThePolicyRefusesIt) {
   Write("a", "x\n");
   policy_->permissions.push_back(
-      {.tool = "read", .allow = false, .reason = "no reading", .where = "policy"});
+      {.tool = "read", .verdict = policy::Verdict::kDeny, .reason = "no reading", .where = "policy"});
   EXPECT_EQ(Code(Read("a")), "POLICY_DENIED");
   policy_->permissions.clear();
   EXPECT_EQ(Content("a"), "     1\tx\n");
@@ -144,7 +144,7 @@ TEST_F(ReadTest, RulesByPathHoldWhereverASymlinkStands) {
   Write("a", "x\n");
   fs::create_symlink("secrets/key", project_ / "innocent");
   policy_->permissions.push_back(
-      {.tool = "*", .path = "secrets", .allow = false, .reason = "no", .where = "policy"});
+      {.tool = "*", .path = "secrets", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
   for (const char* path : {"secrets/key", "innocent", "./secrets/../secrets/key"}) {
     EXPECT_EQ(Code(Read(path)), "POLICY_DENIED") << path;
   }

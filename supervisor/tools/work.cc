@@ -88,7 +88,7 @@ std::string PrefixOf(const Work& work, const CallContext& call, const policy::Pl
 
 std::expected<policy::Allow, ToolError> Permit(const Work& work, CallContext& call,
                                                Permission permission) {
-  const policy::ActionRequest request{.tool = std::string(work.tool->name),
+  policy::ActionRequest request{.tool = std::string(work.tool->name),
                                       .target = work.operation,
                                       .path = std::move(permission.path),
                                       .command = std::move(permission.command),
@@ -98,6 +98,15 @@ std::expected<policy::Allow, ToolError> Permit(const Work& work, CallContext& ca
                                       .timeout = permission.timeout,
                                       .read_only = work.tool->annotations.read_only};
   policy::Decision decision = policy::Decide(*call.policy, request);
+  if (const auto* ask = std::get_if<policy::Ask>(&decision)) {
+    Question question{.rule = ask->rule, .reason = ask->reason, .call = ask->call};
+    if (!call.approvals.Has(question)) {
+      call.approvals.Want(question);
+      return std::unexpected(NotApproved(Answer::kUnavailable, {&question, 1}));
+    }
+    request.approved = question.rule;
+    decision = policy::Decide(*call.policy, request);
+  }
   if (const auto* deny = std::get_if<policy::Deny>(&decision)) {
     return std::unexpected(Denied(*deny));
   }

@@ -53,6 +53,7 @@ struct Permission {
   std::vector<sandbox::PathGrant> extra = {};
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;
 };
+// APPROVAL_DECLINED: the user has to be asked; the call begins anew when he has said yes.
 std::expected<policy::Allow, ToolError> Permit(const Work& work, CallContext& call,
                                                Permission permission);
 

@@ -88,6 +88,36 @@ for (const mode of ['legacy', 'auto', { pin: '2026-07-28' }]) {
   });
 }
 
+// The client's own handling of questions, in both eras: it shows them to a handler, and carries the answer back.
+for (const mode of ['legacy', { pin: '2026-07-28' }]) {
+  const name = typeof mode === 'string' ? mode : `pinned to ${mode.pin}`;
+  test(`official client is asked for an approval, ${name}`, async () => {
+    const { project } = sampleProject();
+    const policy = join(project, 'ask.yaml');
+    writeFileSync(policy, 'version: 1\npermissions: [{tool: make, target: greet, decision: ask}]\n');
+    const client = new Client({ name: 'clients-test', version: '1' },
+      { versionNegotiation: { mode }, capabilities: { elicitation: {} } });
+    const asked = [];
+    const answers = ['decline', 'accept'];
+    client.setRequestHandler('elicitation/create', async (request) => {
+      asked.push(request.params.message);
+      const action = answers.shift();
+      return action === 'accept' ? { action, content: {} } : { action };
+    });
+    await client.connect(new StdioClientTransport(
+      { command: server, args: [...options, '--policy', policy], cwd: project, stderr: 'inherit' }));
+    try {
+      const greet = () => client.callTool({ name: 'make', arguments: { target: 'greet' } });
+      assert.equal((await greet()).structuredContent.error.code, 'APPROVAL_DECLINED');
+      assert.equal((await greet()).structuredContent.data.stdout, 'hello\nworld\n');
+      assert.equal(asked.length, 2);
+      assert.match(asked[0], /    make greet\n/);
+    } finally {
+      await client.close();
+    }
+  });
+}
+
 test('cancelling a call ends it and the connection lives on', async () => {
   const { project } = sampleProject();
   const client = await connected(project, 'auto');

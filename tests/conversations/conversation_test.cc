@@ -6,7 +6,7 @@
 //   = ended      the session has nothing more to do
 //   # ...        a comment; as empty lines, kept
 //
-// Durations read 0 and stored results RESULT. PROJECT_ACTIONS_RECORD=1 writes the files again from
+// Durations read 0, stored results RESULT, and the state of a request that asks for input STATE. PROJECT_ACTIONS_RECORD=1 writes the files again from
 // what the server said: read the difference before committing it. tests/conversations/validate.mjs
 // checks the same files against the official schemas.
 
@@ -69,7 +69,7 @@ class Play {
       if (line.starts_with("< ") || line.starts_with("= ")) continue;
       transcript_ += line + "\n";
       if (line.starts_with("> "))
-        world_.session().OnLine(Replaced(line.substr(2), "RESULT", result_));
+        world_.session().OnLine(Replaced(Replaced(line.substr(2), "RESULT", result_), "STATE", state_));
       if (line.starts_with("! ")) Do(line.substr(2));
       Collect();
     }
@@ -114,7 +114,10 @@ class Play {
   void Collect() {
     static const std::regex kDuration(R"("duration_ms":[0-9]+)");
     static const std::regex kResult(R"(project-actions://results/([0-9a-f]+))");
+    static const std::regex kState(R"~("requestState":"([0-9a-f]+)")~");
     for (std::string& line : world_.transport.sent) {
+      if (std::smatch match; std::regex_search(line, match, kState)) state_ = match[1];
+      line = std::regex_replace(line, kState, R"("requestState":"STATE")");
       if (std::smatch match; std::regex_search(line, match, kResult)) result_ = match[1];
       line = std::regex_replace(line, kDuration, "\"duration_ms\":0");
       line = std::regex_replace(line, kResult, "project-actions://results/RESULT");
@@ -125,6 +128,7 @@ class Play {
 
   FakeWorld world_;
   std::string transcript_;
+  std::string state_;   // of the request that asked for input last
   std::string result_;  // the id of the result that was stored or seen last
 };
 

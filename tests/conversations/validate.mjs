@@ -33,6 +33,7 @@ const RESULTS = {
   'resources/read': 'ReadResourceResult',
 };
 const NOTIFICATIONS = {
+  'notifications/cancelled': 'CancelledNotification',
   'notifications/progress': 'ProgressNotification',
   'notifications/tools/list_changed': 'ToolListChangedNotification',
   'notifications/subscriptions/acknowledged': 'SubscriptionsAcknowledgedNotification',
@@ -97,6 +98,7 @@ class Conversation {
 
   fromServer(text) {
     const message = JSON.parse(text);
+    if ('method' in message && 'id' in message) return this.request(message);
     if ('method' in message) return this.notification(message);
     const id = JSON.stringify(message.id);
     const request = this.inFlight.get(id);
@@ -106,9 +108,28 @@ class Conversation {
     if (request.method === 'initialize') request.revision = this.legacy = message.result.protocolVersion;
     const schema = this.schema(request.revision);
     schema.check(message, 'JSONRPCResultResponse', 'JSONRPCResponse');
+    if (message.result.resultType === 'input_required') return this.inputRequired(schema, message.result);
     schema.check(message.result, RESULTS[request.method]);
     if (request.method === 'tools/list') this.tools(message.result.tools);
     if (request.method === 'tools/call') this.structured(request, message.result);
+  }
+
+  inputRequired(schema, result) {
+    schema.check(result, 'InputRequiredResult');
+    for (const request of Object.values(result.inputRequests)) this.elicitation(schema, request);
+  }
+
+  elicitation(schema, request) {
+    schema.check(request, 'ElicitRequest');
+    schema.check(request.params, 'ElicitRequestFormParams', 'ElicitRequestParams');
+  }
+
+  // Of the legacy era; what a client answers is checked, too, since we recorded it.
+  request(message) {
+    const schema = this.schema(this.legacy);
+    schema.check(message, 'JSONRPCRequest');
+    if (schema.document[schema.root].ElicitRequestFormParams) return this.elicitation(schema, message);
+    schema.check(message, 'ElicitRequest');
   }
 
   notification(message) {

@@ -7,19 +7,21 @@
 //   world.transport.sent     // what the client got
 //
 // Tools: `note` gives back its text; `fail` fails with data; `long` has a stored output; `wait`
-// runs until told; `off` is not enabled.
+// runs until told; `off` is not enabled, nor is `ask`, which wants an approval for each word of its text.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/json_writer.h"
 #include "supervisor/audit_log.h"
 #include "supervisor/session.h"
+#include "supervisor/tool_output.h"
 #include "supervisor/tools/target_cache.h"
 #include "tests/support/fake_transport.h"
 
@@ -43,7 +45,7 @@ class TestLoop {
 
 class FakeWorld {
  public:
-  FakeWorld()
+  explicit FakeWorld(std::chrono::milliseconds answer_patience = kAnswerPatience)
       : results_("/tmp", 1u << 20),
         runner_(loop_.get(), {.worker_path = "/nonexistent", .tmp_base = "/tmp"}, results_),
         audit_(loop_.get()),
@@ -52,10 +54,12 @@ class FakeWorld {
                   .runner = runner_,
                   .targets = targets_,
                   .results = results_,
+                  .request_states = request_states_,
                   .ambient = ambient_,
                   .tools = Tools(),
                   .audit = audit_,
-                  .identity = {.version = "1.0.0", .instructions = "Test instructions."}},
+                  .identity = {.version = "1.0.0", .instructions = "Test instructions."},
+                  .answer_patience = answer_patience},
         session_(std::make_unique<Session>(services_, transport)) {
     Enable({"wait"});
     Current() = this;
@@ -169,6 +173,17 @@ class FakeWorld {
     co_return result;
   }
 
+  static Task<ToolResult> AskForEach(ToolRequest request, CallContext& call) {
+    std::istringstream words(*request.arguments().String("text"));
+    for (std::string word; words >> word;) {
+      Question question{"permissions[0] (policy.yaml:3:5)", "touches production", "ask " + word};
+      if (call.approvals.Has(question)) continue;
+      call.approvals.Want(question);
+      co_return RefusedCall(NotApproved(Answer::kUnavailable, {&question, 1}));
+    }
+    co_return Succeeded("approved");
+  }
+
   static std::span<const Tool* const> Tools();
 
   TestLoop loop_;
@@ -179,6 +194,7 @@ class FakeWorld {
   policy::PolicyPtr policy_;
   std::deque<Running*> running_;
   AuditLog audit_;
+  RequestStates request_states_{"a key"};
   Services services_;
   std::unique_ptr<Session> session_;
 };
@@ -195,7 +211,8 @@ inline std::span<const Tool* const> FakeWorld::Tools() {
   static const Tool kLong{"long", "Long", "Has a long output", kReads, {}, kData, Long};
   static const Tool kWait{"wait", "Wait", "Runs until told", kDestroys, {}, kData, WaitUntilTold};
   static const Tool kOff{"off", "Off", "Is not enabled", kDestroys, kNoteParams, kData, Note};
-  static const Tool* const kTools[] = {&kNote, &kFail, &kLong, &kWait, &kOff};
+  static const Tool kAsk{"ask",     "Ask", "Asks the user", kDestroys, kNoteParams, kData, AskForEach};
+  static const Tool* const kTools[] = {&kNote, &kFail, &kLong, &kWait, &kOff, &kAsk};
   return kTools;
 }
 

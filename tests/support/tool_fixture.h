@@ -23,6 +23,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "policy/load.h"
+#include "supervisor/approved_call.h"
 #include "supervisor/tool.h"
 #include "supervisor/tool_output.h"
 #include "supervisor/tools/target_cache.h"
@@ -75,10 +76,12 @@ class ToolFixture : public ::testing::Test {
     if (!request) return RefusedCall(request.error());
     CallContext call{policy_, *runner_, cache_, ambient_, nullptr, cancel_};
     std::optional<ToolResult> result;
-    Task<ToolResult> task = request->tool().run(*request, call);
+    call.approver = approver_;
+    Task<ToolResult> task = RunApproved(*request, call);
     Detach(std::move(task), [&](ToolResult value) { result = std::move(value); });
     while (!result && uv_run(&loop_, UV_RUN_ONCE) != 0) continue;
     EXPECT_TRUE(result.has_value());
+    record_ = call.record;
     return result ? std::move(*result) : ToolResult{};
   }
 
@@ -120,6 +123,8 @@ class ToolFixture : public ::testing::Test {
   int changes_ = 0;
   TargetCache cache_{[this] { ++changes_; }};
   CancelSource cancel_;
+  Approver* approver_ = nullptr;  // null: nobody can be asked
+  CallRecord record_;             // of the last call
   std::function<void(const std::string&)> on_spec_;  // as RunnerConfig has it
   std::unique_ptr<Runner> runner_;
 };

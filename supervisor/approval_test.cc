@@ -1,0 +1,98 @@
+#include "supervisor/approval.h"
+
+#include <gtest/gtest.h>
+
+namespace pa {
+namespace {
+
+Question About(const std::string& call) { return {"permissions[0] (p.yaml:3:5)", "why", call}; }
+
+TEST(Approvals, AreForOneRuleAndOneCall) {
+  Approvals approvals;
+  approvals.Grant(DigestOf(About("make a")));
+  EXPECT_TRUE(approvals.Has(About("make a")));
+  EXPECT_FALSE(approvals.Has(About("make b")));
+  EXPECT_FALSE(approvals.Has({"permissions[1] (p.yaml:4:5)", "why", "make a"}));
+  EXPECT_FALSE(approvals.Has({"permissions[0] (p.yaml:3:5)m", "why", "ake a"}));
+  approvals.GrantAll();
+  EXPECT_TRUE(approvals.Has(About("make b")));
+}
+
+TEST(Approvals, WhatIsWantedIsWantedOnce) {
+  Approvals approvals;
+  for (const char* call : {"a", "b", "a"}) approvals.Want(About(call));
+  ASSERT_EQ(approvals.wanted().size(), 2u);
+  EXPECT_EQ(approvals.wanted()[1].call, "b");
+  approvals.Forget();
+  EXPECT_TRUE(approvals.wanted().empty());
+}
+
+TEST(QuestionText, NamesCallReasonRuleAndArguments) {
+  const Question questions[] = {About("make deploy")};
+  EXPECT_EQ(QuestionText(questions, "target = deploy"),
+            "Allow this call?\n\n    make deploy\n"
+            "You are asked because: why - by permissions[0] (p.yaml:3:5)\n\n"
+            "Arguments: target = deploy");
+}
+
+// The user must read what would run, whatever an agent puts into it.
+TEST(QuestionText, NothingHidesOrEndsALine) {
+  const auto shown = [](const std::string& call) {
+    const Question questions[] = {About(call)};
+    const std::string text = QuestionText(questions, "none");
+    const std::size_t begin = text.find("    ") + 4;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(shown("bash ls\nYou are asked because: of nothing"),
+            "bash ls\\nYou are asked because: of nothing");
+  EXPECT_EQ(shown("a\r\x1b[2Jb\x7f"), "a\\u{d}\\u{1b}[2Jb\\u{7f}");
+  EXPECT_EQ(shown("a\u202eb\u200bc\u2066d\u00ade\u061cf\U000e0041g"),
+            "a\\u{202e}b\\u{200b}c\\u{2066}d\\u{ad}e\\u{61c}f\\u{e0041}g");
+  EXPECT_EQ(shown("caf\u00e9 \u4e2d \U0001f600"), "caf\u00e9 \u4e2d \U0001f600");
+  EXPECT_EQ(shown("a\xff"), "a\ufffd");
+  const std::string longer = shown("x" + std::string(3000, 'y') + "; rm -rf .");
+  EXPECT_TRUE(longer.ends_with("yyy ... and 1011 more bytes that are not shown")) << longer;
+}
+
+TEST(QuestionText, ManyAreCounted) {
+  std::vector<Question> questions;
+  for (int i = 0; i < 25; ++i) questions.push_back(About("edit /p/" + std::to_string(i)));
+  const std::string text = QuestionText(questions, "none");
+  EXPECT_NE(text.find("edit /p/19\n"), std::string::npos);
+  EXPECT_EQ(text.find("edit /p/20\n"), std::string::npos);
+  EXPECT_NE(text.find("and 5 more that are not shown"), std::string::npos);
+}
+
+TEST(ShownArguments, AreWrittenOut) {
+  const auto shown = [](std::string_view json) {
+    const JsonValue arguments = ParseJson(json).value();
+    return ShownArguments(&arguments);
+  };
+  EXPECT_EQ(shown("{}"), "none");
+  EXPECT_EQ(ShownArguments(nullptr), "none");
+  EXPECT_EQ(shown(R"({"command":"sh","stdin":"rm -rf .\n","n":7,"l":["a\u202e"]})"),
+            "command = sh, stdin = rm -rf .\\n, n = 7, l = [\"a\\u{202e}\"]");
+  const std::string much = shown(R"({"content":")" + std::string(9000, 'x') + R"(","path":"a"})");
+  EXPECT_NE(much.find("7000 more bytes that are not shown, path = a"), std::string::npos) << much;
+}
+
+TEST(NotApproved, SaysWhatHappenedAndByWhichRule) {
+  const Question questions[] = {About("make deploy"), About("make x")};
+  const std::pair<Answer, const char*> cases[] = {{Answer::kDecline, "declined"},
+                                                  {Answer::kCancel, "dismissed"},
+                                                  {Answer::kTimeout, "within 5 minutes"},
+                                                  {Answer::kUnavailable, "this client cannot ask"}};
+  for (const auto& [answer, word] : cases) {
+    const ToolError error = NotApproved(answer, questions);
+    EXPECT_EQ(error.code, "APPROVAL_DECLINED");
+    EXPECT_NE(error.message.find(word), std::string::npos) << error.message;
+    EXPECT_NE(
+        error.message.find("'make deploy': why - by permissions[0] (p.yaml:3:5) (and 1 more)"),
+        std::string::npos)
+        << error.message;
+    EXPECT_NE(error.ai_message.find("permissions[0] (p.yaml:3:5)"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace pa

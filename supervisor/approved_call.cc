@@ -1,0 +1,65 @@
+#include "supervisor/approved_call.h"
+
+#include <utility>
+
+#include "supervisor/tool_output.h"
+
+namespace pa {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A tool that asks about one thing after the other; none of ours asks for as many.
+constexpr int kMaxQuestions = 20;
+
+Task<Answer> AskUser(CallContext& call) {
+  const std::vector<Question>& questions = call.approvals.wanted();
+  const auto asked = Clock::now();
+  Answer answer = Answer::kUnavailable;
+  if (call.approver != nullptr && call.record.approvals.size() < kMaxQuestions) {
+    Task<Answer> task = call.approver->Ask(questions, call);
+    answer = co_await task;
+  }
+  call.record.approvals.push_back(
+      {.answer = AnswerName(answer),
+       .rule = questions.front().rule,
+       .waited = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - asked)});
+  co_return answer;
+}
+
+// Of a call that goes on when the client comes back; nobody but the audit log sees it.
+ToolError Pending() {
+  return {.code = "APPROVAL_PENDING",
+          .message = "the user is asked",
+          .ai_message = "",
+          .recoverable = true,
+          .details = {}};
+}
+
+bool WantsApproval(const ToolResult& result, const CallContext& call) {
+  return result.error && result.error->code == "APPROVAL_DECLINED" &&
+         !call.approvals.wanted().empty();
+}
+
+}  // namespace
+
+Task<ToolResult> RunApproved(ToolRequest request, CallContext& call) {
+  for (;;) {
+    Task<ToolResult> task = request.tool().run(request, call);
+    ToolResult result = co_await task;
+    if (!WantsApproval(result, call)) co_return result;
+    Task<Answer> asking = AskUser(call);
+    const Answer answer = co_await asking;
+    if (call.cancel.cancelled()) co_return RefusedCall(Cancelled(request.tool().name));
+    if (answer == Answer::kPending) co_return RefusedCall(Pending());
+    if (answer != Answer::kAccept) {
+      co_return RefusedCall(NotApproved(answer, call.approvals.wanted()));
+    }
+    for (const Question& question : call.approvals.wanted()) {
+      call.approvals.Grant(DigestOf(question));
+    }
+    call.approvals.Forget();
+  }
+}
+
+}  // namespace pa
