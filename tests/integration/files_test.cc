@@ -230,35 +230,91 @@ TEST(FileTools, WhatIsProtectedIsNotRestored) {
   EXPECT_TRUE(fs::exists(entry / "content"));
 }
 
-// A file system of a few pages, in a mount namespace of the test's own.
-TEST(FileTools, ADiskThatIsFull) {
-  const Project project(kMakefile);
-  const fs::path disk = project.root() / "disk";
-  fs::create_directory(disk);
-  const std::string server = BuiltProgram("PA_SERVER");
-  const std::string call = server + " call --root " + project.root().string() + " --enable all ";
-  const std::string script =
-      "mount -t tmpfs -o size=64k none " + disk.string() + " || exit 77\n" + "cd " +
-      project.root().string() + "\nprintf old > disk/file\n" + call + "write " +
-      "'{\"path\":\"disk/new\",\"content\":\"'\"$(head -c 100000 /dev/zero | tr '\\0' x)\"'\"}' "
-      "2>&1\n" +
-      "head -c 60000 /dev/zero > disk/filler\n" + call +
-      "edit '{\"edits\":[{\"path\":\"disk/file\",\"old\":\"old\",\"new\":\"'\"$(head -c 20000 "
-      "/dev/zero "
-      "| tr '\\0' x)\"'\"}]}' 2>&1\n" +
-      "cat disk/file; echo; ls -A disk\n";
-  const ProgramResult result =
-      RunProgram({.command = {"unshare", "-Urm", "sh", "-c", script},
-                  .environment = {"HOME=" + project.home().string(), "PATH=/usr/bin:/bin"},
-                  .directory = project.root()});
-  if (result.exit_code == 77 || result.output.empty()) {
-    GTEST_SKIP() << "nothing can be mounted here";
+// How a small file system comes to `disk`, and how much of it has to be full for 100 kB to be too much.
+struct SmallDisk {
+  const char* name;
+  const char* unshare;  // its options: a mount namespace of the test's own
+  const char* mount;
+  int filled;
+  const char* error;  // as the message has it
+  const char* missing;
+};
+
+class DiskThatIsFull : public ::testing::TestWithParam<SmallDisk> {
+ protected:
+  ProgramResult Run() const {
+    const SmallDisk& disk = GetParam();
+    return RunProgram(
+        {.command = {"unshare", disk.unshare, "sh", "-c", kScript},
+         .environment = {"SERVER=" + BuiltProgram("PA_SERVER"), "MOUNT=" + std::string(disk.mount),
+                         "FILLED=" + std::to_string(disk.filled),
+                         "HOME=" + project_.home().string(),
+                         "PATH=/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin"},
+         .directory = project_.root()});
   }
-  const std::size_t first = result.output.find("FILE_IO");
-  ASSERT_NE(first, std::string::npos) << result.output;
-  EXPECT_NE(result.output.find("FILE_IO", first + 1), std::string::npos) << result.output;
-  EXPECT_NE(result.output.find("ENOSPC"), std::string::npos) << result.output;
-  EXPECT_TRUE(result.output.ends_with("\nold\nfile\nfiller\n")) << result.output;
+
+  // Its output: two answers, what the file holds then, what else there is, and what it holds at last.
+  static constexpr const char* kScript = R"sh(
+many() { head -c "$1" /dev/zero | tr '\0' x; }
+fill() { many "$1" >> disk/filler 2> /dev/null; }
+call() { "$SERVER" call --root . --enable all --json "$@"; }
+edit() { call edit "{\"edits\":[{\"path\":\"disk/file\",\"old\":\"old\",\"new\":\"$1\"}]}"; }
+mkdir disk
+(eval "$MOUNT") >&2 || exit 77
+printf old > disk/file
+fill "$FILLED"
+call write "{\"path\":\"disk/new\",\"content\":\"$(many 100000)\"}"
+fill 60000
+edit "$(many 20000)"
+cat disk/file && echo
+ls -A disk
+rm disk/filler && sync
+edit new > /dev/null
+cat disk/file
+)sh";
+
+  const Project project_{kMakefile};
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, DiskThatIsFull,
+    ::testing::Values(SmallDisk{.name = "NoSpace",
+                                .unshare = "-Urm",
+                                .mount = "mount -t tmpfs -o size=64k none disk",
+                                .filled = 0,
+                                .error = "ENOSPC (No space left on device)",
+                                .missing = "nothing can be mounted here"},
+                      SmallDisk{
+                          .name = "Quota",
+                          .unshare = "-m",
+                          .mount = "truncate -s 128M ../image && mkfs.btrfs -q ../image && "
+                                   "mount -o loop ../image disk && btrfs quota enable disk && "
+                                   "btrfs qgroup limit 1M disk",
+                          .filled = 950'000,
+                          .error = "EDQUOT (Disk quota exceeded)",
+                          .missing = "a quota takes root, loop devices, btrfs and its tools "
+                                     "(btrfs-progs)"}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST_P(DiskThatIsFull, FailsAndTheFileStays) {
+  const ProgramResult result = Run();
+  if (result.exit_code == 77 || result.output.empty()) {
+    GTEST_SKIP() << GetParam().missing;
+  }
+  std::vector<Json> answers;
+  std::size_t at = 0;
+  for (std::size_t end = 0; answers.size() < 2; at = end + 1) {
+    end = result.output.find('\n', at);
+    ASSERT_NE(end, std::string::npos) << result.output;
+    answers.push_back(Json::parse(result.output.substr(at, end - at), nullptr, false));
+  }
+  for (const Json& answer : answers) {
+    const Json error = answer.value("error", Json::object());
+    EXPECT_EQ(error.value("code", ""), "FILE_IO") << answer;
+    EXPECT_NE(error.value("message", "").find(GetParam().error), std::string::npos) << answer;
+    EXPECT_NE(error.value("ai_message", "").find("tell the user"), std::string::npos) << answer;
+  }
+  EXPECT_EQ(result.output.substr(at), "old\nfile\nfiller\nnew") << result.errors;
 }
 
 }  // namespace
