@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "policy/aliases.h"
 #include "policy/caches.h"
 #include "policy/grants.h"
 #include "policy/keys.h"
@@ -43,6 +44,7 @@ class Compiler {
   Policy Compile() {
     CompilePlaces();
     CompileRoots();
+  CompileAliases();
     CompileTools();
     CompileRules();
     CompileFilesystem();
@@ -72,6 +74,7 @@ class Compiler {
 
   void CompilePlaces();
   void CompileRoots();
+  void CompileAliases();
   void PreferCurrentDirectory();
   void CompileTools();
   void CompileRules();
@@ -116,6 +119,18 @@ void Compiler::CompileRoots() {
   } else if (roots.at.line > 0) {
     PreferCurrentDirectory();
   }
+}
+
+void Compiler::CompileAliases() {
+  std::vector<std::string> names = {policy_.home};
+  const std::string current = Variable("PWD");  // whoever set it may have gone elsewhere since
+  if (current.starts_with('/') && ResolvePath(current) == ResolvePath(sources_.current_directory)) {
+    names.push_back(current);
+  }
+  for (const std::string& root : sources_.roots) {
+    names.push_back(std::filesystem::path(sources_.current_directory) / root);
+  }
+  policy_.aliases = FindAliases(names);
 }
 
 // The first root is where calls work that name no directory. Whoever starts us within a root of the

@@ -73,6 +73,12 @@ struct Programs {
   sandbox::SeccompProgram changes;     // for those that change them
 };
 
+// A directory by another name (policy/aliases.h).
+struct Alias {
+  std::string name;
+  std::string path;  // resolved
+};
+
 // What commands must leave as it is, relative to wherever they work.
 struct ProtectedPlace {
   std::string path;
@@ -102,6 +108,7 @@ struct PolicyFragment;  // policy/fragment.h
 
 struct Policy {
   std::vector<std::string> roots;       // absolute, resolved; never empty
+  std::vector<Alias> aliases;
   std::set<std::string> enabled_tools;  // beyond the read-only ones
   bool enable_all = false;
   std::vector<Rule> permissions;                   // the administrator's come first

@@ -35,7 +35,7 @@ ToolError NotFound(std::string message, std::string ai_message);
 // `kind`: `binary data`, `directory`, `FIFO`.
 ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t size);
 ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t limit);
-ToolError FileIo(std::string message);  // the system's own words
+ToolError FileIo(std::string message, int code = 0);  // the system's own words; `code`: its errno
 // `present`: the hash of what is there.
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present);
 // `edit` is its place in the call's list, `nearest` a diff, or "".

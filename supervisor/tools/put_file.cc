@@ -139,7 +139,7 @@ ToolError NotWritten(const PutOrder& order, const Execution& run, const ReplySin
     case EFBIG:
       return LimitExceeded("write", worker::LimitName(worker::Limit::kFileSize));
     default:
-      return FileIo(fmt::format("cannot write {}: {}", path, run.failure));
+      return FileIo(fmt::format("cannot write {}: {}", path, run.failure), run.failed_errno);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <variant>
 
+#include "policy/aliases.h"
 #include "policy/caches.h"
 #include "policy/path.h"
 #include "supervisor/tools/find_executable.h"
@@ -20,6 +21,12 @@ std::expected<Work, ToolError> StartWorkIn(const std::string& requested, const T
               .operation = std::move(operation),
               .directory = std::move(*directory),
               .dry_run = request.arguments().Boolean("dry_run")};
+}
+
+// As it stands in a message.
+std::string CutPath(const std::string& path) {
+  constexpr std::size_t kMaxShown = 512;
+  return path.size() <= kMaxShown ? path : path.substr(0, kMaxShown) + "...";
 }
 
 // ENAMETOOLONG: no file can have that name.
@@ -42,9 +49,10 @@ std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const Cal
 
 std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const CallContext& call,
                                            const std::string& path) {
+  const std::string named = policy::ByAlias(call.policy->aliases, path);
   std::string holds;
   for (const std::string& root : call.policy->roots) {
-    if (root.size() > holds.size() && policy::IsBeneath(path, root)) holds = root;
+    if (root.size() > holds.size() && policy::IsBeneath(named, root)) holds = root;
   }
   return StartWorkIn(holds, request, "", call);
 }
@@ -54,27 +62,26 @@ std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, cons
                                                           std::string_view verb,
                                                           std::string_view advice) {
   const std::string& top = work.directory.path();
-  std::string relative = path;
+  std::string relative = policy::ByAlias(call.policy->aliases, path);
   if (relative == top || relative.starts_with(top + "/")) {
     relative.erase(0, std::min(top.size() + 1, relative.size()));
   }
-  const auto not_found = [&](const std::string& why, std::string_view what_next) {
-    return std::unexpected(NotFound("cannot " + std::string(verb) + " " + relative + ": " + why,
-                                    std::string(what_next)));
-  };
+  const std::string attempt = "cannot " + std::string(verb) + " " + CutPath(relative) + ": ";
   Result<policy::PlaceBeneath> found = policy::FindBeneath(work.directory, relative);
   if (!found && found.error().sys_errno == EXDEV) {
-    return std::unexpected(InvalidPath(path, "it leads out of " + top));
+    return std::unexpected(InvalidPath(CutPath(path), "it leads out of " + top));
   }
-  if (!found && !IsMissing(found.error().sys_errno)) {
-    return std::unexpected(FileIo("cannot " + std::string(verb) + " " + relative + ": " +
-                                  found.error().Message()));
+  if (!found) {
+    const int code = found.error().sys_errno;
+    const std::string why = Error(found.error().op, "", code).Message();
+    return std::unexpected(IsMissing(code) ? NotFound(attempt + why, std::string(advice))
+                                           : FileIo(attempt + why));
   }
-  if (!found) return not_found(found.error().Message(), advice);
   // Commands have no way to it, or none that they should take.
   const std::string log = call.policy->audit.Directory();
   if (policy::IsBeneath(log, top) && policy::IsBeneath(found->directory.path(), log)) {
-    return not_found("the audit log lies there", "It is not for tools. Pass another path.");
+    return std::unexpected(NotFound(attempt + "the audit log lies there",
+                                    "It is not for tools. Pass another path."));
   }
   return *std::move(found);
 }
