@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
+#include "supervisor/questions.h"
 #include "supervisor/rpc.h"
 #include "tests/fuzz/check.h"
 
@@ -36,6 +37,9 @@ void CheckMessage(const rpc::Message& message) {
   } else if (const auto* notification = std::get_if<rpc::Notification>(&message)) {
     Check(notification->params.IsObject());
     CheckLine(rpc::NotificationLine(notification->method, notification->params.Dump()));
+  } else if (const auto* response = std::get_if<rpc::Response>(&message)) {
+    if (response->id) CheckLine(rpc::RequestLine(*response->id, "elicitation/create", "{}"));
+    if (response->result) (void)AnswerIn(*response->result);
   }
 }
 
