@@ -33,7 +33,8 @@ std::string CallOf(const ActionRequest& request) {
 }
 
 Deny Refused(const ActionRequest& request, const Rule& rule) {
-  return {"POLICY_DENIED", "policy refuses '" + CallOf(request) + "': " + rule.reason + " - by " + rule.where,
+  return {"POLICY_DENIED",
+          "policy refuses '" + CallOf(request) + "': " + rule.reason + " - by " + rule.where,
           "Do not retry this call. The rule " + rule.where +
               " refuses it; the user can change that rule and reload the policy."};
 }

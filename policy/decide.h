@@ -39,7 +39,7 @@ struct ActionRequest {
   Purpose purpose = Purpose::kBuild;
   std::vector<sandbox::PathGrant> extra;  // of the repository, the private git configuration
   std::optional<std::chrono::milliseconds> timeout;  // may only shorten wall_time
-  bool read_only = false;  // the tool's annotation: such tools are always enabled
+  bool read_only = false;     // the tool's annotation: such tools are always enabled
   std::string approved = {};  // the rule that asked for it (Ask::rule); "" = nobody has been asked
 };
 

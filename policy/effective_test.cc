@@ -16,11 +16,12 @@ PolicyFragment Sample() {
   const Place at{"p.yaml", 2, 1};
   fragment.roots = {{{"/a", at}, {"/b \"c\"", at}}, at};
   fragment.network = {"full", {"p.yaml", 3, 10}};
-  fragment.permissions = {{{.at = at, .tool = "make", .target = "x*", .reason = "why"},
-                           {.at = at, .tool = "*", .verdict = Verdict::kAllow},
-                           {.at = at, .tool = "read", .path = "a", .examples = {{"a/b", at}}},
-                           {.at = at, .tool = "bash", .command = "c d", .verdict = Verdict::kAllow}},
-                          at};
+  fragment.permissions = {
+      {{.at = at, .tool = "make", .target = "x*", .reason = "why"},
+       {.at = at, .tool = "*", .verdict = Verdict::kAllow},
+       {.at = at, .tool = "read", .path = "a", .examples = {{"a/b", at}}},
+       {.at = at, .tool = "bash", .command = "c d", .verdict = Verdict::kAllow}},
+      at};
   fragment.environment_set = {{{{"A", {"p.yaml", 5, 3}}, "1"}}, at};
   fragment.limits["limits.memory"] = {1u << 30, at};
   fragment.limits["limits.queue"] = {0, at};

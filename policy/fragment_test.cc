@@ -139,8 +139,9 @@ TEST(Fragment, Rules) {
   EXPECT_EQ(rule("tool: mak, decision: allow"),
             "p.yaml:2:15: unknown tool 'mak' - did you mean 'make'?");
   EXPECT_EQ(rule("tool: all, decision: allow"), "p.yaml:2:15: unknown tool 'all'");
-  EXPECT_EQ(rule("tool: make, decision: dney, reason: x"),
-            "p.yaml:2:15: 'decision' must be allow, ask or deny, found 'dney' - did you mean 'deny'?");
+  EXPECT_EQ(
+      rule("tool: make, decision: dney, reason: x"),
+      "p.yaml:2:15: 'decision' must be allow, ask or deny, found 'dney' - did you mean 'deny'?");
   EXPECT_EQ(rule("tool: make, decision: deny"),
             "p.yaml:2:15: a rule that denies needs 'reason': the model is told why");
   EXPECT_EQ(rule("tool: git_add, target: x, decision: allow"),
@@ -204,8 +205,8 @@ TEST(Fragment, ProtectedPlacesAreRelative) {
 
 TEST(Fragment, ARuleThatAsksNeedsNoReason) {
   std::vector<Diagnostic> diagnostics;
-  const auto fragment = ParsePolicyText("version: 1\npermissions: [{tool: make, decision: ask}]", "p.yaml",
-                                        kTools, diagnostics);
+  const auto fragment = ParsePolicyText("version: 1\npermissions: [{tool: make, decision: ask}]",
+                                        "p.yaml", kTools, diagnostics);
   ASSERT_TRUE(fragment);
   EXPECT_EQ(fragment->permissions->value.at(0).verdict, Verdict::kAsk);
 }

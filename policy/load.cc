@@ -44,7 +44,7 @@ class Compiler {
   Policy Compile() {
     CompilePlaces();
     CompileRoots();
-  CompileAliases();
+    CompileAliases();
     CompileTools();
     CompileRules();
     CompileFilesystem();

@@ -107,7 +107,7 @@ struct AuditPolicy {
 struct PolicyFragment;  // policy/fragment.h
 
 struct Policy {
-  std::vector<std::string> roots;       // absolute, resolved; never empty
+  std::vector<std::string> roots;  // absolute, resolved; never empty
   std::vector<Alias> aliases;
   std::set<std::string> enabled_tools;  // beyond the read-only ones
   bool enable_all = false;

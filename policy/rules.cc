@@ -65,8 +65,8 @@ bool Matches(const Rule& rule, const RuleQuestion& question) {
       rule.tool == "*" || rule.tool == question.tool || rule.tool == UnderlyingTool(question);
   const bool target = rule.target.empty() || GlobMatch(rule.target, question.target);
   const bool path = rule.path.empty() || MatchesPath(rule, question);
-  const bool command =
-      rule.command.empty() || CommandRuleMatches(rule.command, question.command, rule.verdict == Verdict::kAllow);
+  const bool command = rule.command.empty() || CommandRuleMatches(rule.command, question.command,
+                                                                  rule.verdict == Verdict::kAllow);
   return tool && target && path && command;
 }
 
@@ -145,9 +145,8 @@ Ruling Judge(const std::vector<Rule>& rules, const RuleQuestion& question) {
   const Rule* his = FirstRule(rules, question, true);
   const Rule* theirs = FirstRule(rules, question, false);
   const bool his_counts =
-      his != nullptr &&
-      (theirs == nullptr || his->verdict < theirs->verdict ||
-       (his->verdict == theirs->verdict && his->verdict != Verdict::kAllow));
+      his != nullptr && (theirs == nullptr || his->verdict < theirs->verdict ||
+                         (his->verdict == theirs->verdict && his->verdict != Verdict::kAllow));
   const Rule* rule = his_counts ? his : theirs;
   return rule == nullptr ? Ruling{} : Ruling{rule->verdict, rule};
 }

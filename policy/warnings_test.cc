@@ -56,8 +56,8 @@ TEST_F(WarningsTest, ARootThatHoldsSecrets) {
 
 // Whether this machine has the daemons or not.
 TEST_F(WarningsTest, AnAuditLogThatNobodyTakes) {
-  for (const auto& [to, socket] : {std::pair("journal", "/run/systemd/journal/socket"),
-                                   std::pair("syslog", "/dev/log")}) {
+  for (const auto& [to, socket] :
+       {std::pair("journal", "/run/systemd/journal/socket"), std::pair("syslog", "/dev/log")}) {
     const std::string warnings = Warnings(std::string("audit: {to: ") + to + "}");
     const std::string expected = std::filesystem::is_socket(socket)
                                      ? ""

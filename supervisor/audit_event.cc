@@ -270,9 +270,7 @@ std::string AuditArguments(const JsonValue* arguments) {
   return std::move(cut).Take();
 }
 
-std::string NewAuditId() {
-  return RandomHex(16);
-}
+std::string NewAuditId() { return RandomHex(16); }
 
 std::string BeginLine(const AuditedCall& call, const ChainLink& link) {
   JsonWriter w;

@@ -32,7 +32,7 @@ struct ApprovalRecord {
 struct CallRecord {
   std::string directory;  // "" as long as none was accepted
   bool allowed = false;
-  std::string rule;  // that allowed it; "" = the default
+  std::string rule;                       // that allowed it; "" = the default
   std::vector<ApprovalRecord> approvals;  // in the order of the questions
   std::vector<policy::Relaxation> relaxations;
   std::vector<CommandRecord> commands;  // in the order of their ends

@@ -10,10 +10,10 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <utility>
 
 #include "supervisor/remove_tree.h"
+#include "supervisor/state_directory.h"
 
 namespace pa {
 namespace {
@@ -54,12 +54,9 @@ bool MakeMovable(int parent, const std::string& name) {
 bool Displaced::EnsureDirectory() {
   if (fd_ || failed_) return !failed_;
   failed_ = true;
-  if (state_home_.empty()) return false;
-  const std::string base = state_home_ + "/project-actions/displaced";
-  std::error_code error;
-  std::filesystem::create_directories(base, error);
-  std::string name = base + "/" + Timestamp() + "-XXXXXX";
-  if (error || mkdtemp(name.data()) == nullptr) return false;
+  if (base_.empty() || !MakeStateDirectory(base_)) return false;
+  std::string name = base_ + "/" + Timestamp() + "-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) return false;
   fd_.reset(open(name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   directory_ = std::move(name);
   failed_ = !fd_;

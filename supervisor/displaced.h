@@ -1,7 +1,7 @@
 // Displaced: where things go that must not stay where they are. Nothing is deleted: it may be the
 // user's.
 //
-//   Displaced displaced("/home/ann/.local/state");            // touches nothing yet
+//   Displaced displaced(*FindStateDirectory(policy, state_home, kDisplacedDirectory));    // touches nothing yet
 //   Result<std::string> kept = displaced.Take(parent_fd, "pre-commit", area_fd, area);
 //   Result<std::string> kept = displaced.Exchange(image, parent_fd, "config", area_fd, area);
 //
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
@@ -18,10 +19,12 @@
 
 namespace pa {
 
+inline constexpr std::string_view kDisplacedDirectory = "displaced";
+
 class Displaced {
  public:
-  // $XDG_STATE_HOME or ~/.local/state; "" = there is none.
-  explicit Displaced(std::string state_home) : state_home_(std::move(state_home)) {}
+  // `base` is made when it is needed; "" = there is no place for it.
+  explicit Displaced(std::string base) : base_(std::move(base)) {}
 
   // Moves `name` away; where to. `area`: the tree in which it lies, for when there is no better place.
   Result<std::string> Take(int parent, const std::string& name, int area_fd,
@@ -37,8 +40,8 @@ class Displaced {
   std::string NextName(const std::string& name);
   void Discard(const std::string& name);
 
-  std::string state_home_;
-  std::string directory_;  // <state>/project-actions/displaced/20261121-101500-Xy12Zw
+  std::string base_;
+  std::string directory_;  // <base>/20261121-101500-Xy12Zw
   UniqueFd fd_;
   bool failed_ = false;
   int next_ = 0;

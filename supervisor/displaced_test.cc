@@ -45,7 +45,7 @@ class DisplacedTest : public ::testing::Test {
   testing::TempDir dir_;
   const fs::path base_ = fs::canonical(dir_.path());
   const fs::path tree_ = base_ / "tree";
-  const fs::path state_ = base_ / "state";
+  const fs::path state_ = base_ / "state/displaced";
   std::string elsewhere_;
   UniqueFd fd_;
   FileImage image_;
@@ -60,7 +60,7 @@ TEST_F(DisplacedTest, WhatIsTakenIsKept) {
   Displaced displaced(state_);
   const auto kept = displaced.Take(fd_.get(), "file", fd_.get(), tree_);
   ASSERT_TRUE(kept.has_value()) << kept.error().Message();
-  EXPECT_TRUE(kept->starts_with((state_ / "project-actions/displaced").string())) << *kept;
+  EXPECT_TRUE(kept->starts_with(state_.string())) << *kept;
   EXPECT_EQ(testing::ReadText(*kept), "came");
   EXPECT_TRUE(InTree().empty());
   EXPECT_EQ(LookAt(fs::path(*kept).parent_path()).mode & 07777u, 0700u);

@@ -180,9 +180,8 @@ void Engine::DiscoverAgain(const std::string& directory) {
   const std::shared_ptr<OwnCall> call = NewOwnCall();
   AuditedCall audited =
       NewCall({.session = "", .endpoint = "watched Makefile"}, "make_targets", true, &arguments);
-  Task<ToolResult> task = RunAudited(audit_, std::move(audited),
-                                     RunApproved(std::move(*request), *call->context),
-                                     *call->context);
+  Task<ToolResult> task = RunAudited(
+      audit_, std::move(audited), RunApproved(std::move(*request), *call->context), *call->context);
   Detach(std::move(task), [call](const ToolResult&) {});
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "policy/path.h"
+#include "supervisor/state_directory.h"
 
 namespace pa {
 namespace {
@@ -228,7 +229,9 @@ std::vector<ProtectedChange> ProtectedPathsGuard::End(const Watch& watch) {
   }
   std::vector<ProtectedChange> changes;
   const std::vector<GuardedPath> baseline = Baseline(*watch, changes);
-  for (ProtectedChange& change : Restorer(baseline, state_home_).Run()) {
+  const Result<std::string> displaced =
+      FindStateDirectory(*watch->key.policy, state_home_, kDisplacedDirectory);
+  for (ProtectedChange& change : Restorer(baseline, displaced.value_or("")).Run()) {
     if (change.what == "added" && change.restored) {
       condemned_.emplace(change.path, AreaOf(watch->key.writable, change.path));
     }

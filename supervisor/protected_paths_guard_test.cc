@@ -85,6 +85,26 @@ TEST_F(ProtectedPathsGuardTest, AChangeIsUndoneAndToldOnce) {
   EXPECT_TRUE(guard_.End(Begin()).empty());
 }
 
+// A home that is the project: a symlink of the agent's would say where the server makes directories.
+TEST_F(ProtectedPathsGuardTest, NothingIsKeptWhereCommandsCanWrite) {
+  const fs::path state = base_ / "state/project-actions";
+  fs::create_directories(state);
+  fs::create_directory(base_ / "outside");
+  fs::create_directory_symlink(base_ / "outside", state / "displaced");
+  auto policy = std::make_shared<policy::Policy>(*policy_);
+  policy->roots.push_back(base_ / "state");
+  policy_ = policy;
+  const auto watch = Begin();
+  Write(".git/config", "evil\n");
+  const auto changes = guard_.End(watch);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_TRUE(changes[0].restored);
+  EXPECT_EQ(Config(), "original\n");
+  EXPECT_TRUE(fs::path(changes[0].kept).parent_path() == root_) << changes[0].kept;
+  EXPECT_EQ(testing::ReadText(changes[0].kept), "evil\n");
+  EXPECT_TRUE(fs::is_empty(base_ / "outside"));
+}
+
 TEST_F(ProtectedPathsGuardTest, WhatCannotWriteIsNotWatched) {
   EXPECT_EQ(TryBegin("", policy::Purpose::kInspect).value(), nullptr);
   EXPECT_TRUE(guard_.End(nullptr).empty());

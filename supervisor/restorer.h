@@ -1,6 +1,6 @@
 // Restorer: makes protected paths what they were before a command ran, and tells what it found.
 //
-//   const std::vector<ProtectedChange> changes = Restorer(baseline, state_home).Run();
+//   const std::vector<ProtectedChange> changes = Restorer(baseline, displaced).Run();
 //
 // For when stamps differ: it reads and compares content, so that a file that was written again with
 // the same is no change. The tree of the command is dead, but other commands may be at work in the same
@@ -30,8 +30,9 @@ struct GuardedPath {
 
 class Restorer {
  public:
-  Restorer(const std::vector<GuardedPath>& baseline, const std::string& state_home)
-      : baseline_(baseline), displaced_(state_home) {}
+  // `displaced`: where what must go is kept (supervisor/displaced.h).
+  Restorer(const std::vector<GuardedPath>& baseline, const std::string& displaced)
+      : baseline_(baseline), displaced_(displaced) {}
 
   std::vector<ProtectedChange> Run();
 

@@ -347,8 +347,8 @@ std::expected<void, rpc::Failure> Session::Equip(Call& call, const rpc::Request&
   }
   if (!CanAsk(request, call.revision)) return {};
   if (IsModern(call.revision)) {
-    call.retrying = std::make_unique<RetryingApprover>(
-        services_.request_states, digest, ShownArguments(arguments), std::move(reply));
+    call.retrying = std::make_unique<RetryingApprover>(services_.request_states, digest,
+                                                       ShownArguments(arguments), std::move(reply));
     call.context.approver = call.retrying.get();
   } else {
     call.eliciting = std::make_unique<ElicitingApprover>(elicitations_, call.revision,

@@ -122,11 +122,11 @@ ToolError FileIo(std::string message, int code) {
   const bool no_room = code == ENOSPC || code == EDQUOT;
   return {.code = "FILE_IO",
           .message = std::move(message),
-          .ai_message = no_room
-                            ? "There is no room left on that file system, or in the user's quota. "
-                              "Nothing was changed. Delete what is not needed, or tell the user."
-                            : "The system refused it, not the sandbox. Nothing was changed. Look at "
-                              "the file's owner and mode, or tell the user what the message says."};
+          .ai_message =
+              no_room ? "There is no room left on that file system, or in the user's quota. "
+                        "Nothing was changed. Delete what is not needed, or tell the user."
+                      : "The system refused it, not the sandbox. Nothing was changed. Look at "
+                        "the file's owner and mode, or tell the user what the message says."};
 }
 
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present) {

@@ -125,8 +125,10 @@ TEST_F(BashTest, BadCommandsAreRefused) {
 }
 
 TEST_F(BashTest, ARuleByCommandRefusesIt) {
-  policy_->permissions.push_back(
-      {.tool = "bash", .command = "echo hello", .verdict = policy::Verdict::kAllow, .where = "policy"});
+  policy_->permissions.push_back({.tool = "bash",
+                                  .command = "echo hello",
+                                  .verdict = policy::Verdict::kAllow,
+                                  .where = "policy"});
   policy_->permissions.push_back(
       {.tool = "bash", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
   EXPECT_EQ(Code(Bash("echo hello world")), "");

@@ -255,9 +255,8 @@ Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& vi
   Task<Step> task = RunWorker(victim, goal, sink, call);
   Step step = co_await task;
   // EXDEV: another file system; or Linux before 5.19, where Landlock lets nothing leave its directory.
-  Deleted deleted{.error = std::move(step.error),
-                  .id = entry.id,
-                  .there_is_none = step.failed_errno == EXDEV};
+  Deleted deleted{
+      .error = std::move(step.error), .id = entry.id, .there_is_none = step.failed_errno == EXDEV};
   if (Holds(entry)) deleted.error.reset();
   co_return deleted;
 }

@@ -111,8 +111,11 @@ TEST_F(DeleteTest, ARootWithinAnother) {
 TEST_F(DeleteTest, RulesHoldForWhatIsInADirectory) {
   Write("dir/secrets/key", "x");
   Write("other/a", "x");
-  policy_->permissions.push_back(
-      {.tool = "delete", .path = "secrets", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
+  policy_->permissions.push_back({.tool = "delete",
+                                  .path = "secrets",
+                                  .verdict = policy::Verdict::kDeny,
+                                  .reason = "no",
+                                  .where = "policy"});
   EXPECT_EQ(Code(Delete("dir/secrets/key")), "POLICY_DENIED");
   EXPECT_EQ(Code(Delete("dir/secrets", true)), "POLICY_DENIED");
   const ToolResult refused = Delete("dir", true);
@@ -133,8 +136,7 @@ TEST_F(DeleteTest, NothingOutsideAndNothingThatIsNotThere) {
   EXPECT_EQ(nowhere.error->ai_message, "glob finds names.");
   EXPECT_TRUE(Trash().empty());
   std::error_code ignored;
-  EXPECT_TRUE(!fs::exists(trash_) ||
-              fs::is_empty(trash_, ignored))
+  EXPECT_TRUE(!fs::exists(trash_) || fs::is_empty(trash_, ignored))
       << "nothing is left of what was not deleted";
 }
 

@@ -262,8 +262,8 @@ Result<EditJournal> BeginJournal(std::span<const JournalEntry> entries, const Ca
 }
 
 ToolError NoJournal(const Error& why) {
-  ToolError error = FileIo("no journal of the edit can be kept, so nothing was changed: " +
-                           why.Message());
+  ToolError error =
+      FileIo("no journal of the edit can be kept, so nothing was changed: " + why.Message());
   error.ai_message =
       "Edit one file in each call, which takes no journal. For several at once the user can set "
       "XDG_STATE_HOME to a directory outside of the project.";

@@ -42,8 +42,7 @@ class EditTest : public ToolFixture {
   std::vector<std::string> Journals() {
     std::vector<std::string> names;
     std::error_code ignored;
-    for (const auto& entry :
-fs::directory_iterator(edits_, ignored)) {
+    for (const auto& entry : fs::directory_iterator(edits_, ignored)) {
       names.push_back(entry.path());
     }
     return names;
@@ -179,8 +178,11 @@ TEST_F(EditTest, NothingOutsideAndNothingProtected) {
   fs::create_symlink("../outside/file", project_ / "way");
   Write(".git/config", "1\n");
   Write("secrets/key", "1\n");
-  policy_->permissions.push_back(
-      {.tool = "edit", .path = "secrets", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
+  policy_->permissions.push_back({.tool = "edit",
+                                  .path = "secrets",
+                                  .verdict = policy::Verdict::kDeny,
+                                  .reason = "no",
+                                  .where = "policy"});
   EXPECT_EQ(Code(Edit({{"way", "1", "x"}})), "INVALID_PATH");
   EXPECT_EQ(Code(Edit({{".git/config", "1", "x"}})), "POLICY_DENIED");
   EXPECT_EQ(Code(Edit({{"secrets/key", "1", "x"}})), "POLICY_DENIED");

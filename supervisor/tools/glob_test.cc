@@ -151,7 +151,8 @@ TEST_F(GlobTest, BadArgumentsAreRefused) {
 
 TEST_F(GlobTest, ARuleOfThePolicyRefusesIt) {
   Write("a", "");
-  policy_->permissions.push_back({.tool = "glob", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "p:1"});
+  policy_->permissions.push_back(
+      {.tool = "glob", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "p:1"});
   for (const char* pattern : {"*", "none/*"}) {
     EXPECT_EQ(Code(Glob(pattern)), "POLICY_DENIED") << pattern;
   }
@@ -162,8 +163,11 @@ TEST_F(GlobTest, ARuleOfThePolicyRefusesIt) {
 TEST_F(GlobTest, WhatARuleKeepsFromItIsLeftOut) {
   Write("a", "");
   Write("keys/b", "");
-  policy_->permissions.push_back(
-      {.tool = "*", .path = "keys", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
+  policy_->permissions.push_back({.tool = "*",
+                                  .path = "keys",
+                                  .verdict = policy::Verdict::kDeny,
+                                  .reason = "no",
+                                  .where = "policy"});
   const ToolResult result = Glob("*");
   EXPECT_EQ(Data(result).Find("total")->AsInteger(), 1);
   EXPECT_EQ(result.warnings.size(), 1u);

@@ -208,10 +208,16 @@ TEST_F(GrepTest, WhatARuleKeepsFromItIsLeftOut) {
   Write("a", "x\n");
   Write("keys/b", "x\n");
   Write("c.pem", "x\n");
-  policy_->permissions.push_back(
-      {.tool = "grep", .path = "keys", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
-  policy_->permissions.push_back(
-      {.tool = "*", .path = "*.pem", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
+  policy_->permissions.push_back({.tool = "grep",
+                                  .path = "keys",
+                                  .verdict = policy::Verdict::kDeny,
+                                  .reason = "no",
+                                  .where = "policy"});
+  policy_->permissions.push_back({.tool = "*",
+                                  .path = "*.pem",
+                                  .verdict = policy::Verdict::kDeny,
+                                  .reason = "no",
+                                  .where = "policy"});
   for (const char* mode : {"files", "content", "count"}) {
     const ToolResult result = Grep("x", R"(,"mode":")" + std::string(mode) + R"(")");
     const JsonValue data = Data(result);

@@ -8,7 +8,10 @@
 namespace pa {
 
 HiddenFiles::HiddenFiles(const Work& work, const CallContext& call)
-    : policy_(call.policy), approvals_(call.approvals), tool_(work.tool->name), root_(work.directory.path()) {
+    : policy_(call.policy),
+      approvals_(call.approvals),
+      tool_(work.tool->name),
+      root_(work.directory.path()) {
   any_ = std::ranges::any_of(policy_->permissions, [&](const policy::Rule& rule) {
     return !rule.path.empty() && (rule.tool == "*" || rule.tool == tool_);
   });

@@ -8,7 +8,8 @@ namespace {
 class HiddenFilesTest : public ToolFixture {
  protected:
   void Deny(const std::string& tool, const std::string& path) {
-    policy_->permissions.push_back({.tool = tool, .path = path, .verdict = policy::Verdict::kDeny, .where = "policy"});
+    policy_->permissions.push_back(
+        {.tool = tool, .path = path, .verdict = policy::Verdict::kDeny, .where = "policy"});
   }
   HiddenFiles FilesOf(const std::string& tool) {
     call_.emplace(policy_, *runner_, cache_, ambient_, nullptr, cancel_);

@@ -73,12 +73,12 @@ Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow&
 // Nobody is asked about a target that there is not. What tells is what make_targets tells everybody; where it
 // may not, the user is asked all the same.
 Task<ToolError> BeforeAsking(const Work& work, ToolError not_approved, CallContext& call) {
-  const Work look{
-      .tool = FindTool("make_targets"), .operation = "", .directory = work.directory};
-  const policy::Decision decision = policy::Decide(*call.policy, {.tool = "make_targets",
-                                                                  .directory = &look.directory,
-                                                                  .purpose = policy::Purpose::kInspect,
-                                                                  .read_only = true});
+  const Work look{.tool = FindTool("make_targets"), .operation = "", .directory = work.directory};
+  const policy::Decision decision =
+      policy::Decide(*call.policy, {.tool = "make_targets",
+                                    .directory = &look.directory,
+                                    .purpose = policy::Purpose::kInspect,
+                                    .read_only = true});
   auto make = Require("make", work, call);
   if (!std::holds_alternative<policy::Allow>(decision) || !make) co_return not_approved;
   Task<DiscoveredTargets> discovery = DiscoverTargets(look, *make, call);

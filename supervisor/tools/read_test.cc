@@ -132,8 +132,10 @@ TEST_F(ReadTest, WhatTheSystemRefusesIsSaidInItsWords) {
 
 TEST_F(ReadTest, ARuleOfThePolicyRefusesIt) {
   Write("a", "x\n");
-  policy_->permissions.push_back(
-      {.tool = "read", .verdict = policy::Verdict::kDeny, .reason = "no reading", .where = "policy"});
+  policy_->permissions.push_back({.tool = "read",
+                                  .verdict = policy::Verdict::kDeny,
+                                  .reason = "no reading",
+                                  .where = "policy"});
   EXPECT_EQ(Code(Read("a")), "POLICY_DENIED");
   policy_->permissions.clear();
   EXPECT_EQ(Content("a"), "     1\tx\n");
@@ -143,8 +145,11 @@ TEST_F(ReadTest, RulesByPathHoldWhereverASymlinkStands) {
   Write("secrets/key", "x\n");
   Write("a", "x\n");
   fs::create_symlink("secrets/key", project_ / "innocent");
-  policy_->permissions.push_back(
-      {.tool = "*", .path = "secrets", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
+  policy_->permissions.push_back({.tool = "*",
+                                  .path = "secrets",
+                                  .verdict = policy::Verdict::kDeny,
+                                  .reason = "no",
+                                  .where = "policy"});
   for (const char* path : {"secrets/key", "innocent", "./secrets/../secrets/key"}) {
     EXPECT_EQ(Code(Read(path)), "POLICY_DENIED") << path;
   }

@@ -80,8 +80,8 @@ std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, cons
   // Commands have no way to it, or none that they should take.
   const std::string log = call.policy->audit.Directory();
   if (policy::IsBeneath(log, top) && policy::IsBeneath(found->directory.path(), log)) {
-    return std::unexpected(NotFound(attempt + "the audit log lies there",
-                                    "It is not for tools. Pass another path."));
+    return std::unexpected(
+        NotFound(attempt + "the audit log lies there", "It is not for tools. Pass another path."));
   }
   return *std::move(found);
 }
@@ -96,14 +96,14 @@ std::string PrefixOf(const Work& work, const CallContext& call, const policy::Pl
 std::expected<policy::Allow, ToolError> Permit(const Work& work, CallContext& call,
                                                Permission permission) {
   policy::ActionRequest request{.tool = std::string(work.tool->name),
-                                      .target = work.operation,
-                                      .path = std::move(permission.path),
-                                      .command = std::move(permission.command),
-                                      .directory = &work.directory,
-                                      .purpose = permission.purpose,
-                                      .extra = std::move(permission.extra),
-                                      .timeout = permission.timeout,
-                                      .read_only = work.tool->annotations.read_only};
+                                .target = work.operation,
+                                .path = std::move(permission.path),
+                                .command = std::move(permission.command),
+                                .directory = &work.directory,
+                                .purpose = permission.purpose,
+                                .extra = std::move(permission.extra),
+                                .timeout = permission.timeout,
+                                .read_only = work.tool->annotations.read_only};
   policy::Decision decision = policy::Decide(*call.policy, request);
   if (const auto* ask = std::get_if<policy::Ask>(&decision)) {
     Question question{.rule = ask->rule, .reason = ask->reason, .call = ask->call};

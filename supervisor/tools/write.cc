@@ -53,8 +53,9 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   const bool create_parents = arguments.Boolean("create_parents");
   const auto place =
       FindPlace(*work, call, *arguments.String("path"),
-                {"write", "Pass create_parents: true to make it, or another path; glob lists what "
-                          "there is.",
+                {"write",
+                 "Pass create_parents: true to make it, or another path; glob lists what "
+                 "there is.",
                  create_parents});
   if (!place) co_return RefusedCall(place.error());
   const std::string& content = *arguments.String("content");

@@ -152,8 +152,11 @@ TEST_F(WriteTest, WhereTheAuditLogLies) {
 TEST_F(WriteTest, RulesByPathHoldWhereverASymlinkStands) {
   Write("secrets/key", "old");
   fs::create_symlink("secrets/key", project_ / "innocent");
-  policy_->permissions.push_back(
-      {.tool = "write", .path = "secrets", .verdict = policy::Verdict::kDeny, .reason = "no", .where = "policy"});
+  policy_->permissions.push_back({.tool = "write",
+                                  .path = "secrets",
+                                  .verdict = policy::Verdict::kDeny,
+                                  .reason = "no",
+                                  .where = "policy"});
   for (const char* path : {"secrets/key", "innocent", "secrets/new", "secrets/sub/new"}) {
     EXPECT_EQ(Code(Put(path, "x", "", R"(,"create_parents":true)")), "POLICY_DENIED") << path;
   }

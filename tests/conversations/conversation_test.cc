@@ -69,7 +69,8 @@ class Play {
       if (line.starts_with("< ") || line.starts_with("= ")) continue;
       transcript_ += line + "\n";
       if (line.starts_with("> "))
-        world_.session().OnLine(Replaced(Replaced(line.substr(2), "RESULT", result_), "STATE", state_));
+        world_.session().OnLine(
+            Replaced(Replaced(line.substr(2), "RESULT", result_), "STATE", state_));
       if (line.starts_with("! ")) Do(line.substr(2));
       Collect();
     }

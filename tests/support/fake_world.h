@@ -211,7 +211,7 @@ inline std::span<const Tool* const> FakeWorld::Tools() {
   static const Tool kLong{"long", "Long", "Has a long output", kReads, {}, kData, Long};
   static const Tool kWait{"wait", "Wait", "Runs until told", kDestroys, {}, kData, WaitUntilTold};
   static const Tool kOff{"off", "Off", "Is not enabled", kDestroys, kNoteParams, kData, Note};
-  static const Tool kAsk{"ask",     "Ask", "Asks the user", kDestroys, kNoteParams, kData, AskForEach};
+  static const Tool kAsk{"ask", "Ask", "Asks the user", kDestroys, kNoteParams, kData, AskForEach};
   static const Tool* const kTools[] = {&kNote, &kFail, &kLong, &kWait, &kOff, &kAsk};
   return kTools;
 }

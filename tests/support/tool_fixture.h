@@ -123,8 +123,8 @@ class ToolFixture : public ::testing::Test {
   int changes_ = 0;
   TargetCache cache_{[this] { ++changes_; }};
   CancelSource cancel_;
-  Approver* approver_ = nullptr;  // null: nobody can be asked
-  CallRecord record_;             // of the last call
+  Approver* approver_ = nullptr;                     // null: nobody can be asked
+  CallRecord record_;                                // of the last call
   std::function<void(const std::string&)> on_spec_;  // as RunnerConfig has it
   std::unique_ptr<Runner> runner_;
 };
