@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "base/json.h"
 #include "supervisor/tool.h"
+#include "tests/support/tool_fixture.h"
 
 namespace pa {
 namespace {
@@ -46,6 +48,65 @@ TEST(RegistryTest, RequestsAreValidated) {
   EXPECT_EQ(MakeToolRequest(*FindTool("make"), &*bad).error().code, "INVALID_ARGUMENT");
   EXPECT_EQ(MakeToolRequest(*FindTool("make"), nullptr).error().code, "INVALID_ARGUMENT");
   EXPECT_TRUE(MakeToolRequest(*FindTool("make_targets"), nullptr).has_value());
+}
+
+class EveryTool : public ToolFixture {
+ protected:
+  EveryTool() {
+    Write("Makefile",
+          "SEEN := $(shell touch seen ../outside/seen $(HOME)/seen; echo x > file)\n"
+          ".PHONY: x\nx:\n\t@true\n");
+    Write("file", "content\n");
+    testing::WriteText(home_ / "file", "x");
+    testing::WriteText(outside_ / "file", "x");
+  }
+  // What lies in the project and around it, and when it was last written to.
+  std::map<std::string, std::pair<std::string, std::filesystem::file_time_type>> Everything() {
+    std::map<std::string, std::pair<std::string, std::filesystem::file_time_type>> all;
+    for (const auto& top : {project_, home_, outside_}) {
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(top)) {
+        const bool file = entry.is_regular_file();
+        all[entry.path()] = {file ? testing::ReadText(entry.path()) : "", entry.last_write_time()};
+      }
+    }
+    return all;
+  }
+  // Of a call that would succeed.
+  static const std::map<std::string_view, std::string>& Calls() {
+    static const std::map<std::string_view, std::string> calls = {
+        {"make_targets", "{}"},
+        {"read", R"({"path":"file"})"},
+        {"glob", R"({"pattern":"*"})"},
+        {"grep", R"({"pattern":"content"})"},
+        {"make", R"({"target":"x"})"},
+        {"write", R"({"path":"new","content":"x"})"},
+        {"edit", R"({"edits":[{"path":"file","old":"content","new":"x"}]})"},
+        {"delete", R"({"path":"file"})"},
+        {"bash", R"({"command":"touch new"})"}};
+    return calls;
+  }
+};
+
+TEST_F(EveryTool, ThatOnlyReadsChangesNothing) {
+  const auto before = Everything();
+  for (const Tool* tool : AllTools()) {
+    if (!tool->annotations.read_only) continue;
+    ASSERT_TRUE(Calls().contains(tool->name)) << tool->name;
+    Data(Call(std::string(tool->name), Calls().at(tool->name)));
+    EXPECT_TRUE(Everything() == before) << tool->name;
+  }
+  Data(Call("make", Calls().at("make")));
+  EXPECT_TRUE(std::filesystem::exists(project_ / "seen")) << "what may change the project does";
+  EXPECT_FALSE(std::filesystem::exists(outside_ / "seen"));
+}
+
+TEST_F(EveryTool, ThatIsCancelledBeforeItsTurnDoesNothing) {
+  cancel_.Cancel();
+  for (const auto& [name, arguments] : Calls()) {
+    EXPECT_EQ(Code(Call(std::string(name), arguments)), "CANCELLED") << name;
+  }
+  EXPECT_EQ(Read("file"), "content\n");
+  for (const char* name : {"new", "seen"}) EXPECT_FALSE(std::filesystem::exists(project_ / name));
 }
 
 }  // namespace
