@@ -119,8 +119,8 @@ void Approvals::Want(Question question) {
 std::string QuestionText(std::span<const Question> questions, const std::string& arguments) {
   std::string text = "Allow this call?\n";
   for (const Question& question : questions.first(std::min(questions.size(), kMaxQuestions))) {
-    text += fmt::format("\n    {}\nYou are asked because: {}\n", Shown(question.call),
-                        Shown(Why(question)));
+    text += fmt::format("\n    {}\nAsked by {}{}\n", Shown(question.call), Shown(question.rule),
+                        question.reason.empty() ? "" : ": " + Shown(question.reason));
   }
   if (questions.size() > kMaxQuestions) {
     text += fmt::format("\nand {} more that are not shown\n", questions.size() - kMaxQuestions);

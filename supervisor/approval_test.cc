@@ -31,8 +31,11 @@ TEST(QuestionText, NamesCallReasonRuleAndArguments) {
   const Question questions[] = {About("make deploy")};
   EXPECT_EQ(QuestionText(questions, "target = deploy"),
             "Allow this call?\n\n    make deploy\n"
-            "You are asked because: why - by permissions[0] (p.yaml:3:5)\n\n"
+            "Asked by permissions[0] (p.yaml:3:5): why\n\n"
             "Arguments: target = deploy");
+  const Question without[] = {{"permissions[0]", "", "bash ls"}};
+  EXPECT_EQ(QuestionText(without, "none"),
+            "Allow this call?\n\n    bash ls\nAsked by permissions[0]\n\nArguments: none");
 }
 
 // The user must read what would run, whatever an agent puts into it.
@@ -43,8 +46,7 @@ TEST(QuestionText, NothingHidesOrEndsALine) {
     const std::size_t begin = text.find("    ") + 4;
     return text.substr(begin, text.find('\n', begin) - begin);
   };
-  EXPECT_EQ(shown("bash ls\nYou are asked because: of nothing"),
-            "bash ls\\nYou are asked because: of nothing");
+  EXPECT_EQ(shown("bash ls\nAsked by nobody"), "bash ls\\nAsked by nobody");
   EXPECT_EQ(shown("a\r\x1b[2Jb\x7f"), "a\\u{d}\\u{1b}[2Jb\\u{7f}");
   EXPECT_EQ(shown("a\u202eb\u200bc\u2066d\u00ade\u061cf\U000e0041g"),
             "a\\u{202e}b\\u{200b}c\\u{2066}d\\u{ad}e\\u{61c}f\\u{e0041}g");
