@@ -67,7 +67,7 @@ void Elicitations::OnResponse(const rpc::Response& response) {
   Settle(*response.id, response.result ? AnswerIn(*response.result) : Answer::kUnavailable);
 }
 
-// Last of all the coroutine goes on, and with it what waits.
+// Last of all the coroutine goes on; with it goes what waits, and maybe `id`.
 void Elicitations::Settle(const rpc::Id& id, Answer answer) {
   const auto node = pending_.extract(id);
   if (!node.empty()) node.mapped()->answer.Set(answer);
@@ -78,8 +78,7 @@ void Elicitations::GiveUp(const rpc::Id& id, Answer answer, const char* reason) 
   JsonWriter params;
   params.BeginObject().Key("requestId").Raw(id.token()).Field("reason", reason).EndObject();
   transport_.Send(rpc::NotificationLine("notifications/cancelled", std::move(params).Take()));
-  const rpc::Id own = id;  // the caller's goes with the coroutine
-  Settle(own, answer);
+  Settle(id, answer);
 }
 
 Task<Answer> ElicitingApprover::Ask(std::vector<Question> questions, CallContext& call) {
