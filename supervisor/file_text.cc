@@ -106,6 +106,7 @@ void FileText::End() {
   if (utf16_) TakeText(utf16_->End());
   if (!tail_.empty()) encoding_ = Encoding::kUnknown8Bit;
   if (line_bytes_ > 0) EndLine();
+  if (window_.from_end > 0) ShowTail();
   sha256_ = Hex(hash_.Finish());
 }
 
@@ -170,6 +171,7 @@ void FileText::TakeText(std::string_view text) {
 }
 
 bool FileText::Wants() const {
+  if (window_.from_end > 0) return !lost_;
   const std::uint64_t line = total_ + 1;
   return !full_ && line >= window_.offset && line - window_.offset < window_.limit;
 }
@@ -182,10 +184,37 @@ void FileText::AddToLine(std::string_view part) {
 }
 
 void FileText::EndLine() {
-  if (Wants()) KeepLine();
+  if (window_.from_end > 0) {
+    KeepTail();
+  } else if (Wants()) {
+    KeepLine();
+  }
   ++total_;
   line_.clear();
   line_bytes_ = 0;
+}
+
+void FileText::KeepTail() {
+  if (lost_) return;
+  end_bytes_ += line_.size();
+  end_.push_back({std::move(line_), line_bytes_});
+  if (end_.size() > window_.from_end) {
+    end_bytes_ -= end_.front().text.size();
+    end_.pop_front();
+  }
+  lost_ = end_bytes_ > kMaxTail;
+  if (lost_) end_.clear();
+}
+
+void FileText::ShowTail() {
+  window_.offset = total_ - end_.size() + 1;
+  for (Line& line : end_) {
+    if (full_ || lines_.size() == window_.limit) break;
+    line_ = std::move(line.text);
+    line_bytes_ = line.bytes;
+    KeepLine();
+  }
+  end_.clear();
 }
 
 void FileText::KeepLine() {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ class FileText {
   struct Window {
     std::uint64_t offset = 1;  // of the first line
     std::size_t limit = kMaxLines;
+    std::uint64_t from_end =
+        0;  // instead of `offset`, if it is not 0: so many lines before the end
   };
   explicit FileText(Window window) : window_(window) {}
 
@@ -61,10 +64,14 @@ class FileText {
   // Without their ends; a line that is too long is cut, and says so.
   const std::vector<std::string>& lines() const { return lines_; }
   std::uint64_t first_line() const { return window_.offset; }  // of `lines`
-  const std::string& image() const { return image_; }          // all of it, if it is not too large
+  // There were too many bytes in so many lines before the end: nothing is shown, and total_lines tells where
+  // they begin.
+  bool lost_the_end() const { return lost_; }
+  const std::string& image() const { return image_; }  // all of it, if it is not too large
 
  private:
-  static constexpr std::size_t kLook = 8000;  // bytes that decide, as git has it
+  static constexpr std::size_t kMaxTail = 4U << 20;  // bytes that are kept of the end
+  static constexpr std::size_t kLook = 8000;         // bytes that decide, as git has it
 
   void Decide();
   void Decode(std::string_view bytes);
@@ -74,6 +81,8 @@ class FileText {
   void AddToLine(std::string_view part);
   void EndLine();
   void KeepLine();
+  void KeepTail();
+  void ShowTail();
 
   Window window_;
   Sha256 hash_;
@@ -87,6 +96,13 @@ class FileText {
   std::string tail_;  // the beginning of a character
   std::string line_;
   std::uint64_t line_bytes_ = 0;  // of which `line_` holds the first
+  struct Line {
+    std::string text;  // the first of it
+    std::uint64_t bytes;
+  };
+  std::deque<Line> end_;  // the last lines so far
+  std::size_t end_bytes_ = 0;
+  bool lost_ = false;
   std::vector<std::string> lines_;
   std::size_t kept_bytes_ = 0;
   bool full_ = false;

@@ -149,5 +149,53 @@ TEST(FileTextTest, KindsOfBinaries) {
   EXPECT_EQ(large.kind()->image, "image/png");
 }
 
+FileText FromEnd(std::string_view bytes, std::uint64_t from_end, std::size_t limit = 2000) {
+  FileText text({.limit = limit, .from_end = from_end});
+  for (std::size_t at = 0; at < bytes.size(); at += 7) text.Feed(bytes.substr(at, 7));
+  text.End();
+  return text;
+}
+
+TEST(FileTextTest, TheLastLinesInOnePass) {
+  const std::string bytes = "1\r\ntwo\n3\n\nfive";
+  EXPECT_EQ(FromEnd(bytes, 1).lines(), Lines{"five"});
+  EXPECT_EQ(FromEnd(bytes, 1).first_line(), 5u);
+  EXPECT_EQ(FromEnd(bytes, 3).lines(), (Lines{"3", "", "five"}));
+  EXPECT_EQ(FromEnd(bytes, 4, 2).lines(), (Lines{"two", "3"}));
+  EXPECT_EQ(FromEnd(bytes, 4, 2).first_line(), 2u);
+  EXPECT_EQ(FromEnd(bytes, 99).lines(), (Lines{"1", "two", "3", "", "five"}));
+  EXPECT_EQ(FromEnd(bytes, 99).first_line(), 1u);
+  EXPECT_EQ(FromEnd(bytes, 99).total_lines(), 5u);
+  EXPECT_EQ(FromEnd("", 3).lines(), Lines());
+  EXPECT_EQ(FromEnd("", 3).first_line(), 1u);
+}
+
+// Whatever is asked for, it is what one sees who has counted the lines before.
+TEST(FileTextTest, TheLastLinesAreThoseThatCountingFinds) {
+  std::string bytes;
+  for (int i = 0; i < 300; ++i)
+    bytes += std::string(static_cast<std::size_t>(i * 37 % 2500), 'x') + "\n";
+  for (const std::uint64_t back : {1u, 2u, 17u, 299u, 300u, 301u}) {
+    FileText counted({.offset = back >= 300 ? 1 : 300 - back + 1, .limit = 50});
+    counted.Feed(bytes);
+    counted.End();
+    const FileText last = FromEnd(bytes, back, 50);
+    EXPECT_EQ(last.lines(), counted.lines()) << back;
+    EXPECT_EQ(last.first_line(), counted.first_line()) << back;
+    EXPECT_EQ(last.sha256(), counted.sha256());
+    EXPECT_FALSE(last.lost_the_end());
+  }
+}
+
+TEST(FileTextTest, AnEndThatIsTooLargeIsNotKept) {
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) bytes += std::string(9000, 'x') + "\n";
+  const FileText last = FromEnd(bytes, 900);
+  EXPECT_TRUE(last.lost_the_end());
+  EXPECT_TRUE(last.lines().empty());
+  EXPECT_EQ(last.total_lines(), 1000u);
+  EXPECT_FALSE(FromEnd(bytes, 100).lost_the_end());
+}
+
 }  // namespace
 }  // namespace pa

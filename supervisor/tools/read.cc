@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "base/base64.h"
 #include "base/json_writer.h"
@@ -119,10 +119,21 @@ Task<Reading> ReadText(FileText& text, const Work& work, const policy::PlaceBene
   co_return reading;
 }
 
-// From the end: how many there are is known when all has been read.
-std::uint64_t FromEnd(std::int64_t offset, std::uint64_t total) {
-  const auto back = static_cast<std::uint64_t>(-offset);
-  return back >= total ? 1 : total - back + 1;
+FileText::Window WindowOf(const Arguments& arguments) {
+  const std::int64_t offset = arguments.Integer("offset").value_or(1);
+  FileText::Window window{.limit =
+                              static_cast<std::size_t>(arguments.Integer("limit").value_or(0))};
+  if (offset < 0) window.from_end = static_cast<std::uint64_t>(-offset);
+  if (offset > 0) window.offset = static_cast<std::uint64_t>(offset);
+  return window;
+}
+
+// The same, when it is known how many lines there are.
+FileText::Window WindowFromEnd(const Arguments& arguments, std::uint64_t total) {
+  FileText::Window window = WindowOf(arguments);
+  const std::uint64_t back = std::exchange(window.from_end, 0);
+  window.offset = back >= total ? 1 : total - back + 1;
+  return window;
 }
 
 std::expected<policy::PlaceBeneath, ToolError> FindFile(const Work& work, const CallContext& call,
@@ -140,18 +151,14 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   if (!work) co_return RefusedCall(work.error());
   const auto place = FindFile(*work, call, *arguments.String("path"));
   if (!place) co_return RefusedCall(place.error());
-  std::int64_t offset = arguments.Integer("offset").value_or(1);
-  if (offset < 0) {
-    FileText all({.limit = 0});
-    Task<Reading> task = ReadText(all, *work, *place, call);
-    const Reading counted = co_await task;
-    if (counted.error) co_return RefusedCall(*counted.error);
-    offset = static_cast<std::int64_t>(FromEnd(offset, all.total_lines()));
-  }
-  FileText text({.offset = static_cast<std::uint64_t>(std::max<std::int64_t>(1, offset)),
-                 .limit = static_cast<std::size_t>(arguments.Integer("limit").value_or(0))});
+  FileText text(WindowOf(arguments));
   Task<Reading> task = ReadText(text, *work, *place, call);
-  const Reading reading = co_await task;
+  Reading reading = co_await task;
+  if (!reading.error && text.lost_the_end()) {
+    text = FileText(WindowFromEnd(arguments, text.total_lines()));
+    Task<Reading> again = ReadText(text, *work, *place, call);
+    reading = co_await again;
+  }
   if (reading.error) co_return RefusedCall(*reading.error);
   const bool image = text.encoding() == FileText::Encoding::kBinary;
   ToolResult result = image ? RenderImage(reading.path, text) : RenderText(reading.path, text);

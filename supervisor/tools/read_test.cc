@@ -58,6 +58,11 @@ TEST_F(ReadTest, PagesFollowOneUponTheOther) {
   EXPECT_EQ(Data(beyond).Find("content")->AsString(), "");
   EXPECT_NE(beyond.text.find("no line from 9 on, it has 5 lines"), std::string::npos);
   EXPECT_EQ(Code(Read("a", R"(,"offset":-2001)")), "INVALID_ARGUMENT");
+  std::string wide;
+  for (int i = 1; i <= 900; ++i) wide += std::to_string(i) + std::string(9000, ' ') + "\n";
+  Write("wide", wide);
+  const std::string line = Content("wide", R"(,"offset":-800,"limit":1)");
+  EXPECT_TRUE(line.starts_with("   101\t101  ")) << line;
   EXPECT_EQ(Code(Read("a", R"(,"limit":2001)")), "INVALID_ARGUMENT");
 }
 

@@ -114,8 +114,7 @@ TEST_F(CommandLine, PolicyErrorsNameThePlaceAndNothingStarts) {
 }
 
 TEST_F(CommandLine, KeysThatAreNotBuiltYetAreRefusedWithASentence) {
-  for (const char* line : {"git: {signing: on}\n", "tenants: {}\n",
-                           "permissions:\n  - {tool: make, decision: ask}\n"}) {
+  for (const char* line : {"git: {signing: on}\n", "git: {signing: inherit}\n", "tenants: {}\n"}) {
     ProgramResult check = Run({"policy", "check", Policy(std::string("version: 1\n") + line)});
     EXPECT_NE(check.exit_code, 0) << line;
     EXPECT_NE((check.output + check.errors).find("not built"), std::string::npos)
