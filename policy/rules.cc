@@ -141,6 +141,10 @@ const Rule* FirstRule(const std::vector<Rule>& rules, const RuleQuestion& questi
   return rule == rules.end() ? nullptr : &*rule;
 }
 
+bool EverAsk(const std::vector<Rule>& rules) {
+  return std::ranges::any_of(rules, [](const Rule& rule) { return rule.verdict == Verdict::kAsk; });
+}
+
 Ruling Judge(const std::vector<Rule>& rules, const RuleQuestion& question) {
   const Rule* his = FirstRule(rules, question, true);
   const Rule* theirs = FirstRule(rules, question, false);

@@ -36,6 +36,8 @@ struct Ruling {
   const Rule* rule = nullptr;  // null: none matches, so it is the default's
 };
 Ruling Judge(const std::vector<Rule>& rules, const RuleQuestion& question);
+// Whether there is a call about which they ask.
+bool EverAsk(const std::vector<Rule>& rules);
 
 // As .gitignore has it: without a slash (but at its end) any component, else from the root on; `*` and `?`
 // within a component, `**` for any number of them; what matches a directory matches all that is beneath it.

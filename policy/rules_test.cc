@@ -136,6 +136,10 @@ TEST(Rules, CommandsThatAreAskedAboutAreLookedForEverywhere) {
   rules[0] = {.tool = "bash", .command = "git push", .verdict = Verdict::kAsk};
   EXPECT_EQ(Judge(rules, {.tool = "bash", .command = "true; git push"}).verdict, Verdict::kAsk);
   EXPECT_EQ(Judge(rules, {.tool = "bash", .command = "git pull"}).verdict, Verdict::kAllow);
+  EXPECT_TRUE(EverAsk(rules));
+  rules[0].verdict = Verdict::kDeny;
+  EXPECT_FALSE(EverAsk(rules));
+  EXPECT_FALSE(EverAsk({}));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace pa {
 namespace {
 
 constexpr std::size_t kMaxShown = 2000;      // characters of one text
-constexpr std::size_t kMaxArguments = 4000;  // of all arguments
+constexpr std::size_t kMaxArguments = 4000;  // bytes of all arguments, about
 constexpr std::size_t kMaxQuestions = 20;    // that are written out
 
 // Marks that show nothing, or change in which direction the rest is written (Unicode 15, 23.2; "Trojan
@@ -50,14 +50,15 @@ std::string Visible(std::string_view text) {
   return out;
 }
 
-std::string Cut(const std::string& text, std::size_t most) {
-  const std::string_view head = Utf8Prefix(text, most);
-  if (head.size() == text.size()) return text;
-  return fmt::format("{} ... and {} more bytes that are not shown", head,
-                     text.size() - head.size());
+// Of what is long the beginning alone is looked at.
+std::string Shown(std::string_view text) {
+  const std::string_view head = text.substr(0, 4 * kMaxShown);
+  const std::string visible = Visible(head);
+  const std::string_view shown = Utf8Prefix(visible, kMaxShown);
+  if (shown.size() == visible.size() && head.size() == text.size()) return visible;
+  const std::size_t more = visible.size() - shown.size() + text.size() - head.size();
+  return fmt::format("{} ... and {} more bytes that are not shown", shown, more);
 }
-
-std::string Shown(std::string_view text) { return Cut(Visible(text), kMaxShown); }
 
 std::string Why(const Question& question) {
   const std::string by = "by " + question.rule;
@@ -132,10 +133,11 @@ std::string ShownArguments(const JsonValue* arguments) {
   if (arguments == nullptr || !arguments->IsObject()) return "none";
   std::string text;
   for (const auto& [name, value] : arguments->Members()) {
+    if (text.size() > kMaxArguments) return text + ", ... and more that are not shown";
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", Shown(name),
                         Shown(value.IsString() ? value.AsString() : value.Dump()));
   }
-  return text.empty() ? "none" : Cut(text, kMaxArguments);
+  return text.empty() ? "none" : text;
 }
 
 ToolError NotApproved(Answer answer, std::span<const Question> questions) {

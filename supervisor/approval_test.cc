@@ -54,6 +54,10 @@ TEST(QuestionText, NothingHidesOrEndsALine) {
   EXPECT_EQ(shown("a\xff"), "a\ufffd");
   const std::string longer = shown("x" + std::string(3000, 'y') + "; rm -rf .");
   EXPECT_TRUE(longer.ends_with("yyy ... and 1011 more bytes that are not shown")) << longer;
+  const std::string endless = shown(std::string(20'000'000, 'y'));
+  EXPECT_TRUE(endless.ends_with("yyy ... and 19998000 more bytes that are not shown"));
+  EXPECT_TRUE(
+      shown(std::string(3000, '\n')).ends_with("\\n ... and 4000 more bytes that are not shown"));
 }
 
 TEST(QuestionText, ManyAreCounted) {

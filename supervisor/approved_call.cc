@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "policy/rules.h"
 #include "supervisor/tool_output.h"
 
 namespace pa {
@@ -44,6 +45,12 @@ bool WantsApproval(const ToolResult& result, const CallContext& call) {
 }  // namespace
 
 Task<ToolResult> RunApproved(ToolRequest request, CallContext& call) {
+  if (!policy::EverAsk(call.policy->permissions)) {
+    const Tool& tool = request.tool();
+    Task<ToolResult> once = tool.run(std::move(request), call);
+    ToolResult result = co_await once;
+    co_return result;
+  }
   for (;;) {
     Task<ToolResult> task = request.tool().run(request, call);
     ToolResult result = co_await task;

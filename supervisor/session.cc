@@ -7,6 +7,7 @@
 
 #include "base/json_writer.h"
 #include "policy/decide.h"
+#include "policy/rules.h"
 #include "supervisor/approved_call.h"
 #include "supervisor/audit_log.h"
 #include "supervisor/envelope.h"
@@ -337,6 +338,8 @@ bool Session::CanAsk(const rpc::Request& request, Revision revision) const {
 
 // With what asks the user, where the client can do that for us.
 std::expected<void, rpc::Failure> Session::Equip(Call& call, const rpc::Request& request) {
+  const bool asks = policy::EverAsk(call.context.policy->permissions);
+  if (!asks && request.params.Find("requestState") == nullptr) return {};
   const JsonValue* arguments = request.params.Find("arguments");
   const Digest digest = DigestOfCall(call.tool, arguments);
   std::optional<InputReply> reply;

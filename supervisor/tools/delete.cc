@@ -211,9 +211,9 @@ std::optional<ToolError> CheckRules(const Victim& victim, const LookSink& look, 
     return NotApproved(Answer::kUnavailable, {&question, 1});
   }
   if (!refused.empty()) {
-    auto allow = Permit(victim.work, call,
-                        {.purpose = policy::Purpose::kWriteFile,
-                         .path = victim.Absolute() + "/" + RepairUtf8(refused, true)});
+    auto allow =
+        Permit(victim.work, call,
+               {.purpose = policy::Purpose::kWriteFile, .path = victim.Absolute() + "/" + refused});
     return allow ? InternalError("delete: a rule hides what it allows") : std::move(allow.error());
   }
   if (!rules.any() || look.reply.more == 0) return std::nullopt;

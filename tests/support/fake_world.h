@@ -82,6 +82,7 @@ class FakeWorld {
     auto policy = std::make_shared<policy::Policy>();
     policy->roots = {"/tmp"};
     policy->enabled_tools = std::move(tools);
+    policy->permissions = {{.tool = "ask", .verdict = policy::Verdict::kAsk, .where = "here"}};
     policy_ = std::move(policy);
   }
 
