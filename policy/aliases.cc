@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "policy/path.h"
 
@@ -30,8 +31,9 @@ std::vector<Alias> FindAliases(const std::vector<std::string>& names) {
     std::string path = ResolvePath(name);
     if (path != name) aliases.push_back({std::move(name), std::move(path)});
   }
-  std::ranges::stable_sort(aliases, std::ranges::greater(),
-                           [](const Alias& alias) { return alias.name.size(); });
+  std::ranges::sort(aliases, [](const Alias& a, const Alias& b) {
+    return std::pair(b.name.size(), a.name) < std::pair(a.name.size(), b.name);
+  });
   return aliases;
 }
 
