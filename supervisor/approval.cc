@@ -53,7 +53,7 @@ std::string Visible(std::string_view text) {
 // Of what is long the beginning alone is looked at.
 std::string Shown(std::string_view text) {
   const std::string_view head = text.substr(0, 4 * kMaxShown);
-  const std::string visible = Visible(head);
+  std::string visible = Visible(head);
   const std::string_view shown = Utf8Prefix(visible, kMaxShown);
   if (shown.size() == visible.size() && head.size() == text.size()) return visible;
   const std::size_t more = visible.size() - shown.size() + text.size() - head.size();
