@@ -169,9 +169,8 @@ bool ReachLog(const Grants& grants, const Policy& policy) {
 }
 
 bool CommandsCanWrite(const Policy& policy, const std::string& path) {
-  const std::string resolved = ResolvePath(path);
   const auto holds = [&](const std::string& directory) {
-    return !directory.empty() && (IsBeneath(path, directory) || IsBeneath(resolved, directory));
+    return !directory.empty() && IsBeneath(path, directory);
   };
   return std::ranges::any_of(policy.roots, holds) || holds(policy.caches.base) ||
          std::ranges::any_of(policy.filesystem, [&](const PathGrant& grant) {

@@ -14,10 +14,12 @@ Result<std::string> FindStateDirectory(const policy::Policy& policy, const std::
                                        std::string_view name) {
   if (state_home.empty()) return std::unexpected(Error("find", "the state directory", ENOENT));
   const std::string path = state_home + "/project-actions/" + std::string(name);
-  if (policy::CommandsCanWrite(policy, path)) {
+  // Once: what is used is what was looked at, should a symlink on the way change.
+  std::string resolved = policy::ResolvePath(path);
+  if (policy::CommandsCanWrite(policy, path) || policy::CommandsCanWrite(policy, resolved)) {
     return std::unexpected(Error("commands can write to", path, EPERM));
   }
-  return policy::ResolvePath(path);
+  return resolved;
 }
 
 Result<void> MakeStateDirectory(const std::string& path) {
