@@ -67,6 +67,8 @@ TEST(AuditEvent, BothLinesOfACallBelongTogether) {
   const JsonValue end = End(call, {.allowed = true});
   EXPECT_EQ(At(begin, "metadata.correlation_uid"), At(end, "metadata.correlation_uid"));
   EXPECT_NE(At(begin, "metadata.uid"), At(end, "metadata.uid"));
+  EXPECT_NE(At(begin, "metadata.tenant_uid"), "");
+  EXPECT_EQ(At(begin, "metadata.tenant_uid"), At(end, "metadata.tenant_uid"));
   EXPECT_EQ(At(begin, "unmapped.phase"), "\"begin\"");
   EXPECT_EQ(At(begin, "unmapped.chain.sequence"), "7");
   EXPECT_EQ(At(end, "unmapped.phase"), "\"end\"");

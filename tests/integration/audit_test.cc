@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/digest.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 
@@ -63,6 +64,34 @@ TEST_F(Audit, ToADaemon) {
     EXPECT_FALSE(fs::exists(Log()));
     EXPECT_NE(Verify().errors.find(socket), std::string::npos) << Verify().errors;
   }
+}
+
+// As it lies there after the death of a server that had written the first of several files.
+TEST_F(Audit, WhatTheServerPutsBackAtItsStartIsACall) {
+  WriteText(project_.root() / "file", "half done");
+  const Json entry = {{"root", fs::canonical(project_.root()).string()},
+                      {"file", "file"},
+                      {"after", Hex(Sha256Of("half done"))},
+                      {"size", 3}};
+  const fs::path journal = project_.home() / ".local/state/project-actions/edits/journal-1";
+  WriteText(journal, Json::array({entry}).dump() + "\nold");
+  {
+    McpClient client(project_.Server());
+    client.Initialize();
+    EXPECT_TRUE(Eventually([&] { return !fs::exists(journal); }));
+  }
+  EXPECT_EQ(ReadText(project_.root() / "file"), "old");
+  const std::vector<Json> lines = Lines();
+  ASSERT_EQ(lines.size(), 2u);
+  for (const Json& line : lines) {
+    EXPECT_EQ(line["src_endpoint"]["name"], "start of the server");
+    EXPECT_EQ(line["api"]["operation"], "edit");
+  }
+  EXPECT_EQ(lines[1]["status_id"], 1);
+  McpClient client(project_.Server());
+  client.Initialize();
+  client.Request("tools/list");
+  EXPECT_EQ(Lines().size(), 2u) << "nothing was to be done";
 }
 
 TEST_F(Audit, ACallLeavesItsBeginAndItsEnd) {
