@@ -10,8 +10,8 @@
 
 namespace {
 
-pa::FileText Fed(std::string_view bytes, std::size_t step) {
-  pa::FileText text({.offset = 2, .limit = 50});
+pa::FileText Fed(std::string_view bytes, std::size_t step, pa::FileText::Window window) {
+  pa::FileText text(window);
   for (std::size_t at = 0; at < bytes.size(); at += step) text.Feed(bytes.substr(at, step));
   text.End();
   return text;
@@ -22,8 +22,17 @@ pa::FileText Fed(std::string_view bytes, std::size_t step) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const pa::FileText whole = Fed(bytes, std::max<std::size_t>(1, bytes.size()));
-  const pa::FileText parts = Fed(bytes, 1U + data[0]);
+  const std::size_t step = 1U + data[0];
+  const pa::FileText whole =
+      Fed(bytes, std::max<std::size_t>(1, bytes.size()), {.offset = 2, .limit = 50});
+  const pa::FileText parts = Fed(bytes, step, {.offset = 2, .limit = 50});
+  // All lines but the first, counted from the end.
+  const std::uint64_t total = whole.total_lines();
+  if (total >= 2) {
+    const pa::FileText last = Fed(bytes, step, {.limit = 50, .from_end = total - 1});
+    pa::Check(last.lost_the_end() || last.lines() == whole.lines());
+    pa::Check(last.sha256() == whole.sha256());
+  }
   pa::Check(whole.lines() == parts.lines());
   pa::Check(whole.encoding() == parts.encoding());
   pa::Check(whole.total_lines() == parts.total_lines());

@@ -298,6 +298,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(DiskThatIsFull, FailsAndTheFileStays) {
   const ProgramResult result = Run();
+  // Without a word: unshare(1) was refused, and the script has not begun.
   if (result.exit_code == 77 || result.output.empty()) {
     GTEST_SKIP() << GetParam().missing;
   }

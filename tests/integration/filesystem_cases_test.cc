@@ -24,8 +24,6 @@ using Names = std::vector<std::string>;
 constexpr std::string_view kMakefile = ".PHONY: x\nx:\n";
 constexpr std::string_view kSecret = "what lies outside\n";
 
-bool HasRipgrep() { return access("/usr/bin/rg", X_OK) == 0; }
-
 class FilesystemCases : public ::testing::Test {
  protected:
   FilesystemCases() { WriteText(project_.outside() / "file", kSecret); }
@@ -90,7 +88,6 @@ class FilesystemCases : public ::testing::Test {
   Names CodesOfAll(const std::string& path) {
     Names codes = {Code(Read(path)), Code(Write(path, "x")), Code(Write(path, "x", "y")),
                    Code(Edit(path, "what", "x")), Code(Delete(path))};
-    if (!HasRipgrep()) return codes;
     for (const char* tool : {"glob", "grep"}) codes.push_back(Code(Find(tool, path)));
     return codes;
   }
@@ -202,9 +199,7 @@ TEST_F(FilesystemCases, TheRootItselfAndNothing) {
     EXPECT_EQ(Code(Write(path, "x")), "INVALID_ARGUMENT") << path;
     EXPECT_EQ(Code(Edit(path, "x", "y")), "INVALID_ARGUMENT") << path;
     EXPECT_NE(Code(Delete(path)), "") << path;
-    if (HasRipgrep()) {
-      EXPECT_EQ(Data(Find("glob", path))["files"], Json::array({"Makefile"})) << path;
-    }
+    EXPECT_EQ(Data(Find("glob", path))["files"], Json::array({"Makefile"})) << path;
   }
   for (const char* path : {"/", "//", "/.", "..", "../", "../..", "x/../.."}) {
     ExpectDirectoryOutside(path);
@@ -297,11 +292,9 @@ TEST_F(FilesystemCases, ANameIsWhatIsWritten) {
     EXPECT_EQ(Get(name), "two\n") << name;
   }
   EXPECT_EQ(Count(project_.root()), static_cast<std::ptrdiff_t>(names.size()) + 1);
-  if (HasRipgrep()) {
-    Json found = Data(Find("glob", "."))["files"];
-    EXPECT_EQ(found.size(), names.size() - 3 + 1) << "three begin with a dot; and Makefile";
-    for (const Json& name : found) EXPECT_TRUE(Exists(name)) << name;
-  }
+  const Json found = Data(Find("glob", "."))["files"];
+  EXPECT_EQ(found.size(), names.size() - 3 + 1) << "three begin with a dot; and Makefile";
+  for (const Json& name : found) EXPECT_TRUE(Exists(name)) << name;
   for (const std::string& name : names) {
     EXPECT_EQ(Code(Delete(name)), "") << name;
     EXPECT_FALSE(Exists(name)) << name;
@@ -595,7 +588,6 @@ TEST_F(FilesystemCases, WhatIsPutInIsNoPattern) {
 // Searching.
 
 TEST_F(FilesystemCases, WhatIsExcludedAtAnyDepth) {
-  if (!HasRipgrep()) GTEST_SKIP() << "no ripgrep here";
   Put(".gitignore", "node_modules\n*.log\n!keep.log\n/build/\n**/generated/*.h\n");
   for (const char* name : {"node_modules/a", "sub/node_modules/b", "sub/deep/node_modules/c/d",
                            "x.log", "sub/y.log", "build/z", "sub/generated/a.h"}) {
@@ -632,11 +624,9 @@ TEST_F(FilesystemCases, EveryResultIsAnObjectAndATextForReaders) {
       {"read", {{"path", "none"}}, "cannot read none"},
       {"edit", {{"edits", {{{"path", "file"}, {"old", "none"}, {"new", "n"}}}}}, "is not in file"},
       {"write", {{"path", 1}, {"content", "x"}}, "argument 'path'"}};
-  if (HasRipgrep()) {
-    calls.insert(calls.begin(), {{"glob", {{"pattern", "fi*"}}, "file\n"},
-                                 {"grep", {{"pattern", "needle"}}, "file\n"},
-                                 {"glob", {{"pattern", "none"}}, "0 files"}});
-  }
+  calls.insert(calls.begin(), {{"glob", {{"pattern", "fi*"}}, "file\n"},
+                               {"grep", {{"pattern", "needle"}}, "file\n"},
+                               {"glob", {{"pattern", "none"}}, "0 files"}});
   for (const auto& [tool, arguments, text] : calls) {
     Json reply = Client().Request("tools/call", {{"name", tool}, {"arguments", arguments}});
     ASSERT_TRUE(reply.contains("result")) << reply;
