@@ -72,7 +72,8 @@ std::string WhatHappened(Answer answer) {
     case Answer::kCancel:
       return "the user was asked and dismissed the question";
     case Answer::kTimeout:
-      return "the user was asked and did not answer within 5 minutes";
+      return fmt::format("the user was asked and did not answer within {} minutes",
+                         kAnswerPatience.count());
     default:
       return "the policy wants the user's approval, and this client cannot ask for it";
   }

@@ -11,13 +11,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A tool that asks about one thing after the other; none of ours asks for as many.
-constexpr int kMaxQuestions = 20;
+constexpr std::size_t kMaxRounds = 20;
 
 Task<Answer> AskUser(CallContext& call) {
   const std::vector<Question>& questions = call.approvals.wanted();
   const auto asked = Clock::now();
   Answer answer = Answer::kUnavailable;
-  if (call.approver != nullptr && call.record.approvals.size() < kMaxQuestions) {
+  if (call.approver != nullptr && call.record.approvals.size() < kMaxRounds) {
     Task<Answer> task = call.approver->Ask(questions, call);
     answer = co_await task;
   }
@@ -45,7 +45,7 @@ bool WantsApproval(const ToolResult& result, const CallContext& call) {
 }  // namespace
 
 Task<ToolResult> RunApproved(ToolRequest request, CallContext& call) {
-  if (!policy::EverAsk(call.policy->permissions)) {
+  if (!policy::EverAsk(call.policy->permissions)) {  // no copy of what may be a large file
     const Tool& tool = request.tool();
     Task<ToolResult> once = tool.run(std::move(request), call);
     ToolResult result = co_await once;

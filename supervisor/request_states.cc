@@ -8,7 +8,7 @@
 namespace pa {
 namespace {
 
-// Of the states: hexadecimal digits throughout, so that there is one way to write each.
+// Of the states: hexadecimal digits throughout.
 constexpr std::size_t kTagDigits = 64;
 constexpr std::size_t kNonceDigits = 32;
 constexpr std::size_t kTimeDigits = 16;
