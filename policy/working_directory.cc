@@ -208,7 +208,8 @@ Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string&
   if (!name.empty()) fd = open(relative, O_DIRECTORY);
   if (!fd) return failed(errno);
   return PlaceBeneath{WorkingDirectoryMaker::Make(std::move(*found), top.root(), std::move(fd)),
-                      std::move(name), std::move(relative)};
+                      std::move(name), std::move(relative),
+                      static_cast<std::uint64_t>(status.st_size)};
 }
 
 std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(

@@ -8,6 +8,7 @@
 // happens to the name afterwards leads nowhere else.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -51,6 +52,7 @@ struct PlaceBeneath {
   WorkingDirectory directory;  // it, or the one that holds it
   std::string name;            // in that directory; "" = it is a directory itself
   std::string relative;        // of `directory`, seen from `top`: `src/lib`; "" = `top` itself
+  std::uint64_t size = 0;      // of what has the name, when it was looked for
 };
 Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string& path);
 

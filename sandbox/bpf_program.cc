@@ -21,6 +21,9 @@ static_assert(std::endian::native == std::endian::little,
 
 constexpr std::size_t kMaxJump = 255;  // a conditional jump has 8 bits
 
+// About as many as kernels have. Those beyond count for nothing.
+constexpr std::uint32_t kNumbers = 512;
+
 // A program, written from its end to its beginning: jumps lead forward only, so whatever one leads to
 // is there already, and the same return can serve many.
 class Assembler {
@@ -142,16 +145,29 @@ class TreeBuilder {
  public:
   explicit TreeBuilder(Assembler& code) : code_(code) {}
 
-  // A balanced tree of comparisons.
-  Place Build(std::span<const NumberRange> ranges) {
+  // A tree of comparisons, balanced by how many numbers are on either side: the kernel runs a program once
+  // for each number when it is loaded, to remember which are always allowed (Linux 5.11,
+  // kernel/seccomp.c, seccomp_cache_prepare), and that is most of what loading costs. `end`: of the last range.
+  Place Build(std::span<const NumberRange> ranges, std::uint32_t end) {
     if (ranges.size() == 1) return Leaf(ranges[0]);
-    const std::size_t half = ranges.size() / 2;
-    const Place upper = Build(ranges.subspan(half));
-    const Place lower = Build(ranges.first(half));
+    const std::size_t half = Middle(ranges, end);
+    const Place upper = Build(ranges.subspan(half), end);
+    const Place lower = Build(ranges.first(half), ranges[half].first);
     return code_.Branch(BPF_JGE, ranges[half].first, upper, lower);
   }
 
  private:
+  // The range, not the first, that begins nearest to the middle of the numbers.
+  static std::size_t Middle(std::span<const NumberRange> ranges, std::uint32_t end) {
+    const std::uint32_t first = ranges[0].first;
+    const std::uint32_t middle = first + (std::max(end, first) - first) / 2;
+    const auto distance = [middle](const NumberRange& range) {
+      return range.first > middle ? range.first - middle : middle - range.first;
+    };
+    const auto found = std::ranges::min_element(ranges.subspan(1), {}, distance);
+    return static_cast<std::size_t>(found - ranges.subspan(1).begin()) + 1;
+  }
+
   Place Leaf(const NumberRange& range) {
     if (range.rules.empty()) return code_.Return(range.action);
     for (const auto& [written, place] : written_) {
@@ -172,7 +188,7 @@ Result<std::string> AssembleBpf(std::uint32_t architecture,
                                 const std::vector<NumberRange>& ranges) {
   assert(!ranges.empty() && ranges[0].first == 0);
   Assembler code;
-  code.FallThroughTo(TreeBuilder(code).Build(ranges));
+  code.FallThroughTo(TreeBuilder(code).Build(ranges, kNumbers));
   const Place by_number = code.Load(offsetof(seccomp_data, nr));
   const Place foreign = code.Return(SECCOMP_RET_KILL_PROCESS);
   code.Branch(BPF_JEQ, architecture, by_number, foreign);

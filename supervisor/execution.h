@@ -113,6 +113,7 @@ class OutputGate {
 enum class Delivery {
   kLive,
   kInBulk,  // whatever has gathered in some milliseconds
+  kAtEnd,   // little, which the pipe holds until the command has ended; more comes late, but comes
 };
 
 // Sees output as it arrives. `gate` may be null: then nothing holds the command back.

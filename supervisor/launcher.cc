@@ -30,6 +30,9 @@ constexpr int kPatienceMs = 5000;
 // wanted.
 constexpr std::size_t kMaxKept = 6;
 
+// As many as the default of limits.concurrent lets begin at once.
+constexpr std::size_t kMaxAhead = 4;
+
 struct Actions {
   Actions() { posix_spawn_file_actions_init(&value); }
   ~Actions() { posix_spawn_file_actions_destroy(&value); }
@@ -167,8 +170,8 @@ Launcher::~Launcher() {
   if (!socket_) return;
   shutdown(socket_.get(), SHUT_WR);
   if (pid_ > 0) kill(pid_, SIGCONT);  // should it be stopped
-  if (owed_) (void)AwaitReply();
-  if (waiting_) KillAndReap(waiting_->pid);
+  while (!owed_.empty()) (void)AwaitReply();
+  for (const LaunchedWorker& worker : waiting_) KillAndReap(worker.pid);
   Kill();
 }
 
@@ -177,56 +180,54 @@ void Launcher::Kill() {
 }
 
 Result<void> Launcher::Ask() {
-  std::optional<CallGroup> group;
+  LaunchedWorker worker;
   if (groups_ != nullptr) {
     Result<CallGroup> made = groups_->Make();
     if (!made) return std::unexpected(made.error());
-    group.emplace(std::move(*made));
+    worker.group.emplace(std::move(*made));
   }
-  const int directory = group ? group->cgroup().directory() : -1;
-  if (SendOrder(socket_.get(), std::span(&directory, group ? 1 : 0)) < 0) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return std::unexpected(Error("socketpair", "control", errno));
+  }
+  worker.control.reset(ends[0]);
+  const UniqueFd theirs(ends[1]);
+  const std::array fds = {theirs.get(), worker.group ? worker.group->cgroup().directory() : -1};
+  if (SendOrder(socket_.get(), std::span(fds).first(worker.group ? 2 : 1)) < 0) {
     return std::unexpected(LauncherError("sendmsg", errno));
   }
-  owed_ = true;
-  owed_group_ = std::move(group);
+  owed_.push_back(std::move(worker));
   return {};
 }
 
-// Whatever comes, or does not come, nothing is owed any more.
+// Whatever comes, or does not come, that one is owed no more.
 Result<void> Launcher::AwaitReply() {
-  owed_ = false;
-  std::optional<CallGroup> group = std::exchange(owed_group_, std::nullopt);
+  LaunchedWorker worker = std::move(owed_.front());
+  owed_.pop_front();
   if (!Readable(socket_.get(), pid_ > 0 ? kPatienceMs : 0)) {
     Kill();
     return std::unexpected(LauncherError("poll", ETIMEDOUT));
   }
   worker::LaunchReply reply;
-  const ReceivedPacket packet =
-      ReceivePacket(socket_.get(), AsWritableBytes(reply), MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  UniqueFd control(packet.count == 1 ? packet.descriptors[0] : -1);
-  if (packet.size < 0) return std::unexpected(LauncherError("recvmsg", errno));
-  if (packet.size == 0) return std::unexpected(LauncherError("recvmsg", EPIPE));
-  if (packet.size != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
-    return std::unexpected(LauncherError("recvmsg", EPROTO));
+  const ssize_t got = recv(socket_.get(), &reply, sizeof reply, MSG_DONTWAIT);
+  if (got < 0) return std::unexpected(LauncherError("recv", errno));
+  if (got == 0) return std::unexpected(LauncherError("recv", EPIPE));
+  if (got != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
+    return std::unexpected(LauncherError("recv", EPROTO));
   }
-  if (reply.pid < 0) {
-    return std::unexpected(Error("launch (socketpair, clone)", "worker", -reply.pid));
-  }
-  if (!control) {  // we may not have as many descriptors, or they may not be sent
-    KillAndReap(reply.pid);
-    return std::unexpected(Error("recvmsg", "control", EMFILE));
-  }
-  waiting_ = LaunchedWorker{reply.pid, std::move(control), std::move(group)};
+  if (reply.pid < 0) return std::unexpected(Error("clone", "worker", -reply.pid));
+  worker.pid = reply.pid;
+  waiting_.push_back(std::move(worker));
   return {};
 }
 
 // What was refused ahead, when nobody needed it, may be granted now.
 Result<void> Launcher::AwaitWorker() {
-  if (owed_) {
+  while (waiting_.empty() && !owed_.empty()) {
     const Result<void> ahead = AwaitReply();
     if (!ahead && pid_ < 0) return ahead;
   }
-  if (waiting_) return {};
+  if (!waiting_.empty()) return {};
   const Result<void> asked = Ask();
   return asked ? AwaitReply() : asked;
 }
@@ -234,12 +235,14 @@ Result<void> Launcher::AwaitWorker() {
 Result<LaunchedWorker> Launcher::Launch(std::span<const int> descriptors,
                                         const sandbox::ResourceLimits& limits) {
   const auto now = std::chrono::steady_clock::now();
-  const bool in_a_burst = (!owed_ && !waiting_) || now - last_launch_ < kAskAheadAfter;
+  const bool none = owed_.empty() && waiting_.empty();
+  const bool in_a_burst = none || now - last_launch_ < kAskAheadAfter;
   last_launch_ = now;
+  Reckon(in_a_burst);
   const Result<void> there = AwaitWorker();
   if (!there) return std::unexpected(there.error());
-  LaunchedWorker worker = std::move(*waiting_);
-  waiting_.reset();
+  LaunchedWorker worker = std::move(waiting_.front());
+  waiting_.pop_front();
   const Result<void> limited =
       worker.group ? worker.group->cgroup().Limit(GroupLimits(limits)) : Result<void>();
   if (!limited) {
@@ -258,12 +261,24 @@ Result<LaunchedWorker> Launcher::Launch(std::span<const int> descriptors,
 
 // A launcher that cannot be asked is found dead by the next call.
 void Launcher::AskAhead() {
-  if (!owed_ && !waiting_) (void)Ask();
+  while (owed_.size() + waiting_.size() < ahead_ && Ask()) {
+  }
+}
+
+// One more than were not enough, if a call of many has to wait for its worker; one for a call that comes
+// alone.
+void Launcher::Reckon(bool in_a_burst) {
+  const bool late = waiting_.empty() && !owed_.empty() && !Readable(socket_.get(), 0);
+  if (!in_a_burst) {
+    ahead_ = 1;
+  } else if (late && ahead_ < kMaxAhead) {
+    ++ahead_;
+  }
 }
 
 bool Launcher::Contains(pid_t pid) {
-  if (owed_) (void)AwaitReply();
-  return pid == pid_ || (waiting_ && waiting_->pid == pid);
+  while (!owed_.empty()) (void)AwaitReply();
+  return pid == pid_ || std::ranges::find(waiting_, pid, &LaunchedWorker::pid) != waiting_.end();
 }
 
 Result<Launcher*> Launchers::Find(const LaunchKind& kind) {

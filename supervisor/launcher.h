@@ -1,5 +1,6 @@
 // Launcher: our end of one worker executable that forks workers (worker/launch_socket.h). It is one
-// ahead: while a worker works, the next one is forked and waits.
+// ahead: while a worker works, the next one is forked and waits. Where calls come so fast that one had to
+// be waited for, it is more of them.
 // Launchers: one for each kind of worker, started when the first of its workers is wanted.
 //
 //   Launchers launchers(worker_path);
@@ -18,6 +19,8 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -68,7 +71,7 @@ class Launcher {
   // Any error: this launcher is to be given up. `limits`: of its group, if it has one.
   Result<LaunchedWorker> Launch(std::span<const int> descriptors,
                                 const sandbox::ResourceLimits& limits = {});
-  void AskAhead();  // if nobody waits
+  void AskAhead();  // if fewer wait than shall
   // Whether it is this launcher, or a worker of it that waits. Waits for a worker that is being
   // forked: it is a child of ours already.
   bool Contains(pid_t pid);
@@ -79,6 +82,7 @@ class Launcher {
   Result<void> Ask();
   Result<void> AwaitReply();
   Result<void> AwaitWorker();
+  void Reckon(bool in_a_burst);
   void Kill();
 
   pid_t pid_;        // -1: dead and reaped
@@ -86,9 +90,9 @@ class Launcher {
   CallGroups* groups_;
   bool has_view_;
   std::chrono::steady_clock::time_point last_launch_;
-  bool owed_ = false;  // we have asked for a worker and not heard of it
-  std::optional<CallGroup> owed_group_;
-  std::optional<LaunchedWorker> waiting_;
+  std::deque<LaunchedWorker> owed_;  // we have asked for them and do not know their numbers yet
+  std::deque<LaunchedWorker> waiting_;
+  std::size_t ahead_ = 1;  // how many of both there shall be
 };
 
 class Launchers {

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <thread>
 
 #include "supervisor/runner_test_support.h"
 
@@ -107,6 +108,32 @@ TEST_F(LauncherTest, TheNextWorkerWaitsAlready) {
   EXPECT_EQ(Reap(Launch(launchers_, Program("one"))), waiting);
 }
 
+TEST_F(LauncherTest, WhoHadToWaitFindsMoreOfThemTheNextTime) {
+  Reap(Launch(launchers_, Program("one")));
+  const std::vector<pid_t> two = Contained(launchers_, 1);
+  const pid_t launcher = two[0];
+  for (int i = 0; i < 10; ++i) {  // one launch soon after another: within kAskAheadAfter
+    const Result<pid_t> first = Launch(launchers_, Program("one"));
+    kill(launcher, SIGSTOP);
+    std::jthread later([launcher] {
+      usleep(1000);
+      kill(launcher, SIGCONT);
+    });
+    const Result<pid_t> second = Launch(launchers_, Program("one"));
+    later.join();
+    Reap(first);
+    Reap(second);
+    if (Children(launchers_).size() > 2) break;
+  }
+  EXPECT_GT(Children(launchers_).size(), 2u) << "the launcher, and more than one that wait";
+  EXPECT_LE(Children(launchers_).size(), 5u);
+  for (int i = 0; i < 4; ++i) {
+    usleep(20'000);
+    Reap(Launch(launchers_, Program("one")));
+  }
+  EXPECT_EQ(Contained(launchers_, 1).size(), 2u) << "calls that come alone need one";
+}
+
 TEST_F(LauncherTest, WithAViewNobodyIsAskedForUntilItIsTime) {
   LaunchKind kind{.view = std::make_shared<const sandbox::View>()};
   const auto launch = [&] {
@@ -198,13 +225,13 @@ TEST_F(LauncherTest, AForkAheadThatFailedIsTriedAgain) {
   const UniqueFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
   Reap(Launch(launchers_, Program("one")));
   const pid_t launcher = Contained(launchers_, 1)[0];
-  Reap(Launch(launchers_, Program("one")));
   rlimit old{};
   getrlimit(RLIMIT_NOFILE, &old);
   const rlimit low{static_cast<rlim_t>(OpenDescriptors()), old.rlim_max};
   ASSERT_GT(low.rlim_cur, before);
   setrlimit(RLIMIT_NOFILE, &low);
-  EXPECT_TRUE(launchers_.Contains(launcher));  // hears that there is no room for the next one
+  Reap(Launch(launchers_, Program("one")));  // the one that waited; there is no room for the next
+  EXPECT_EQ(Children(launchers_), std::vector{launcher});
   setrlimit(RLIMIT_NOFILE, &old);
   Reap(Launch(launchers_, Program("one")));
   EXPECT_EQ(Contained(launchers_, 1)[0], launcher);
@@ -246,18 +273,18 @@ TEST_F(LauncherTest, TooFewDescriptorsLetNoWorkerBegin) {
   EXPECT_EQ(WEXITSTATUS(status), 0) << "one that begins ends with 1";
 }
 
-TEST_F(LauncherTest, AWorkerForWhichWeHaveNoDescriptorIsNotLeftBehind) {
+TEST_F(LauncherTest, WithoutADescriptorForItNoWorkerIsMade) {
   const std::size_t before = OpenDescriptors();
   {
     Launchers launchers(UseFake());
     Reap(Launch(launchers, Program("one")));
     Contained(launchers, 1);
-    Reap(Launch(launchers, Program("one")));
     const UniqueFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
     rlimit old{};
     getrlimit(RLIMIT_NOFILE, &old);
     const rlimit low{static_cast<rlim_t>(highest.get()) + 1, old.rlim_max};
     setrlimit(RLIMIT_NOFILE, &low);
+    Reap(Launch(launchers, Program("one")));  // the one that waited
     const Result<pid_t> worker = Launch(launchers, Program("one"));
     setrlimit(RLIMIT_NOFILE, &old);
     ASSERT_FALSE(worker);

@@ -44,8 +44,8 @@ RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
       cpu_time_(options.cpu_time),
       sink_(options.sink),
       delivery_(options.delivery),
-      out_{Stream::kStdout, worker_.fds().out.get(), std::move(options.out), {}},
-      err_{Stream::kStderr, worker_.fds().err.get(), std::move(options.err), {}},
+      out_{Stream::kStdout, worker_.fds().out.get(), std::move(options.out), false, {}},
+      err_{Stream::kStderr, worker_.fds().err.get(), std::move(options.err), false, {}},
       deadline_(context.loop),
       bulk_(context.loop),
       reap_(context.loop),
@@ -59,31 +59,42 @@ RunningCommand::~RunningCommand() {
 
 Result<void> RunningCommand::Start() {
   const SpawnedWorker& fds = worker_.fds();
-  struct {
-    PollHandle& poll;
-    int fd;
-    std::function<void()> callback;
-  } watches[] = {
-      {control_, fds.control.get(), [this] { OnControl(); }},
-      {out_.poll, out_.fd, [this] { OnPipe(out_); }},
-      {err_.poll, err_.fd, [this] { OnPipe(err_); }},
-  };
-  for (auto& [poll, fd, callback] : watches) {
-    if (fd < 0) continue;
-    Result<PollHandle> created = PollHandle::Create(context_.loop, fd, std::move(callback));
-    if (!created) return std::unexpected(created.error());
-    poll = std::move(*created);
-    if (delivery_ == Delivery::kLive || &poll == &control_) poll.Start();
+  Result<PollHandle> control =
+      PollHandle::Create(context_.loop, fds.control.get(), [this] { OnControl(); });
+  if (!control) return std::unexpected(control.error());
+  control_ = std::move(*control);
+  control_.Start();
+  for (Pipe* pipe : {&out_, &err_}) {
+    pipe->open = pipe->fd >= 0;
+    if (delivery_ == Delivery::kInBulk) Widen(*pipe);
+    const Result<void> watched = delivery_ == Delivery::kLive ? Watch(*pipe) : Result<void>();
+    if (!watched) return watched;
   }
-  if (delivery_ == Delivery::kInBulk) {
-    for (Pipe* pipe : {&out_, &err_}) Widen(*pipe);
-    bulk_.Start(kBulkInterval, [this] { ReadInBulk(); });
-  }
+  if (delivery_ != Delivery::kLive) bulk_.Start(kBulkInterval, [this] { OnBulkTime(); });
   if (wall_time_.count() > 0) {
     deadline_.Start(wall_time_ + grace_ + kGuardianSlack, [this] { OnOverdue(); });
   }
   if (cpu_time_.count() > 0 && fds.group) LookAgainAfter(std::chrono::microseconds(0));
   return {};
+}
+
+Result<void> RunningCommand::Watch(Pipe& pipe) {
+  if (!pipe.open) return {};
+  if (!pipe.poll) {
+    Result<PollHandle> created =
+        PollHandle::Create(context_.loop, pipe.fd, [this, &pipe] { OnPipe(pipe); });
+    if (!created) return std::unexpected(created.error());
+    pipe.poll = std::move(*created);
+  }
+  pipe.poll.Start();
+  return {};
+}
+
+// What cannot be waited for must not be missing from a success: whoever writes it is ended.
+void RunningCommand::WatchOrGiveUp(Pipe& pipe) {
+  if (Watch(pipe)) return;
+  End(pipe);
+  worker_.Kill(false);
 }
 
 // The guardian sees each process by itself, the cgroup all of them together.
@@ -152,13 +163,19 @@ void RunningCommand::OnExit() {
   FinishIfDone();
 }
 
+// It was not little, or takes its time.
+void RunningCommand::OnBulkTime() {
+  if (delivery_ == Delivery::kInBulk) return ReadInBulk();
+  for (Pipe* pipe : {&out_, &err_}) WatchOrGiveUp(*pipe);
+}
+
 // The pipe holds a megabyte, or 64 KiB where we have no budget for more: enough for some milliseconds, if
 // we had not fallen behind.
 void RunningCommand::ReadInBulk() {
   bool behind = false;
   for (Pipe* pipe : {&out_, &err_}) {
     const std::uint64_t before = pipe->total;
-    if (pipe->poll) OnPipe(*pipe);
+    if (pipe->open && !pipe->held) Read(*pipe);
     behind = behind || pipe->total - before >= kPipeBytes;
   }
   bulk_.Start(behind ? milliseconds(0) : kBulkInterval, [this] { ReadInBulk(); });
@@ -166,6 +183,11 @@ void RunningCommand::ReadInBulk() {
 
 // One read a wake-up: a flood takes turns with everything else on the loop.
 void RunningCommand::OnPipe(Pipe& pipe) {
+  Read(pipe);
+  if (!pipe.open) FinishIfDone();
+}
+
+void RunningCommand::Read(Pipe& pipe) {
   if (Held()) return Hold(pipe);
   const ssize_t got = read(pipe.fd, context_.buffer.data(), context_.buffer.size());
   if (got >= kPipeBytes) Widen(pipe);
@@ -173,8 +195,23 @@ void RunningCommand::OnPipe(Pipe& pipe) {
     return Deliver(pipe, {context_.buffer.data(), static_cast<std::size_t>(got)});
   }
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  End(pipe);
+}
+
+void RunningCommand::End(Pipe& pipe) {
+  pipe.open = false;
   pipe.poll.Close();
-  FinishIfDone();
+}
+
+// All that the command has written is there; who writes on is none of its tree.
+void RunningCommand::ReadWhatIsThere(Pipe& pipe) {
+  const std::uint64_t enough = pipe.total + kWidePipeBytes;
+  std::uint64_t before = 0;
+  do {
+    before = pipe.total;
+    Read(pipe);
+  } while (pipe.open && !pipe.held && pipe.total > before && pipe.total < enough);
+  if (!pipe.held) WatchOrGiveUp(pipe);
 }
 
 // What is refused (an unprivileged user has a budget) leaves the pipe as it is.
@@ -195,7 +232,7 @@ bool RunningCommand::Held() const {
 }
 
 void RunningCommand::Hold(Pipe& pipe) {
-  pipe.poll.Stop();
+  if (pipe.poll) pipe.poll.Stop();
   pipe.held = true;
   sink_->gate()->WhenOpen([this, &pipe, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired()) Resume(pipe);
@@ -204,7 +241,7 @@ void RunningCommand::Hold(Pipe& pipe) {
 
 void RunningCommand::Resume(Pipe& pipe) {
   if (!std::exchange(pipe.held, false)) return;
-  if (pipe.poll) pipe.poll.Start();
+  WatchOrGiveUp(pipe);
   if (settled_) StartDrainTime();
 }
 
@@ -212,10 +249,9 @@ void RunningCommand::OnSettled() {
   if (std::exchange(settled_, true)) return;
   bulk_.Stop();
   cpu_.Stop();
-  for (Pipe* pipe : {&out_, &err_}) {
-    if (delivery_ == Delivery::kInBulk && pipe->poll && !pipe->held) pipe->poll.Start();
-  }
   StartDrainTime();
+  if (delivery_ == Delivery::kLive) return;
+  for (Pipe* pipe : {&out_, &err_}) ReadWhatIsThere(*pipe);
 }
 
 void RunningCommand::StartDrainTime() {
@@ -230,8 +266,8 @@ void RunningCommand::OnDrainTime() {
   }
   // While the client does not read, no time to read passes.
   if (out_.held || err_.held) return;
-  out_.poll.Close();
-  err_.poll.Close();
+  End(out_);
+  End(err_);
   FinishIfDone();
 }
 
@@ -251,7 +287,7 @@ void RunningCommand::HuntOrphans() {
 bool RunningCommand::Over() const { return worker_.reaped() || worker_.tree_reaped(); }
 
 void RunningCommand::FinishIfDone() {
-  if (!Over() || hunting_ || out_.poll || err_.poll) return;
+  if (!Over() || hunting_ || out_.open || err_.open) return;
   deadline_.Stop();
   if (!worker_.reaped()) context_.departures.Add(worker_.Release());
   Execution execution = worker_.Describe();

@@ -66,7 +66,8 @@ class RunningCommand {
     Stream stream;
     int fd;
     std::optional<CapturedOutput> captured;
-    PollHandle poll;  // empty: at its end
+    bool open;        // something may still come
+    PollHandle poll;  // empty: nobody waits for it
     bool held = false;
     bool wide = false;
     std::uint64_t total = 0;
@@ -75,9 +76,15 @@ class RunningCommand {
   void OnControl();
   void OnHangUp();
   void AwaitExit();
+  Result<void> Watch(Pipe& pipe);
+  void WatchOrGiveUp(Pipe& pipe);
+  void OnBulkTime();
   void ReadInBulk();
   void OnExit();
   void OnPipe(Pipe& pipe);
+  void Read(Pipe& pipe);
+  static void End(Pipe& pipe);
+  void ReadWhatIsThere(Pipe& pipe);
   static void Widen(Pipe& pipe);
   void Deliver(Pipe& pipe, std::string_view bytes);
   bool Held() const;

@@ -89,17 +89,34 @@ TEST_F(RunningCommandTest, AGateThatOpensLateLosesNothing) {
   EXPECT_EQ(Finish(pending).out.text, "a\nb\n");
 }
 
-TEST_F(RunningCommandTest, InBulkNothingIsLost) {
-  Gate sink;
-  const std::string script =
-      "echo first; head -c 20000000 /dev/zero | tr '\\0' x; echo; echo last; echo error >&2";
-  const Execution execution = Finish(
-      Start(Plan({"/bin/sh", "-c", script}), {.sink = &sink, .delivery = Delivery::kInBulk}));
-  EXPECT_EQ(execution.outcome, Outcome::kExited);
-  EXPECT_EQ(execution.out.total_bytes, sizeof "first\n\nlast\n" - 1 + 20'000'000);
-  EXPECT_TRUE(sink.out.starts_with("first\nxxx"));
-  EXPECT_TRUE(sink.out.ends_with("xxx\nlast\n"));
-  EXPECT_EQ(execution.err.text, "error\n");
+TEST_F(RunningCommandTest, HoweverOutputIsDeliveredNothingIsLost) {
+  for (const Delivery delivery : {Delivery::kLive, Delivery::kInBulk, Delivery::kAtEnd}) {
+    for (const std::size_t size : {0, 65'000, 70'000, 1'100'000, 20'000'000}) {
+      Gate sink;
+      const std::string script = "echo first; head -c " + std::to_string(size) +
+                                 " /dev/zero | tr '\\0' x; echo; echo last; echo error >&2";
+      const Execution execution =
+          Finish(Start(Plan({"/bin/sh", "-c", script}), {.sink = &sink, .delivery = delivery}));
+      EXPECT_EQ(execution.outcome, Outcome::kExited);
+      EXPECT_EQ(execution.out.total_bytes, sizeof "first\n\nlast\n" - 1 + size);
+      EXPECT_EQ(sink.out, "first\n" + std::string(size, 'x') + "\nlast\n") << size;
+      EXPECT_EQ(execution.err.text, "error\n");
+    }
+  }
+}
+
+TEST_F(RunningCommandTest, AGateThatClosesMidwayLosesNothing) {
+  for (const Delivery delivery : {Delivery::kInBulk, Delivery::kAtEnd}) {
+    Gate sink;
+    sink.close_at = 1;
+    const auto pending = Start(Plan({"/bin/sh", "-c", "head -c 600000 /dev/zero; echo end >&2"}),
+                               {.sink = &sink, .delivery = delivery});
+    RunLoopUntil([&] { return sink.output_gate.closed(); });
+    sink.close_at = 0;
+    sink.output_gate.Open();
+    EXPECT_EQ(Finish(pending).out.total_bytes, 600'000u);
+    EXPECT_TRUE(sink.out.ends_with(std::string(10, '\0')));
+  }
 }
 
 TEST_F(RunningCommandTest, AStrayThatHoldsStdoutIsEndedAndNotWaitedFor) {

@@ -137,10 +137,11 @@ TEST_F(SpawnTest, EachStepThatRunsOutOfDescriptorsSaysSo) {
     failed.push_back(worker.error().op + " " + worker.error().subject);
     EXPECT_EQ(OpenDescriptors(), before + 1);
   }
-  EXPECT_EQ(failed.size(), 8u) << "two pipes and the launcher's socket need two each";
+  EXPECT_EQ(failed.size(), 10u)
+      << "two pipes, the launcher's socket and the worker's need two each";
   EXPECT_EQ(std::set<std::string>(failed.begin(), failed.end()),
             (std::set<std::string>{"memfd_create spec", "open /dev/null", "pipe2 output",
-                                   "socketpair launcher"}));
+                                   "socketpair control", "socketpair launcher"}));
 }
 
 }  // namespace

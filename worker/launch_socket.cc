@@ -54,13 +54,9 @@ bool InPlace(const ReceivedPacket& packet) {
                     packet.descriptors.begin());
 }
 
-// A descriptor may be refused (the user has too many on their way: ETOOMANYREFS); the worker is then of
-// no use, but must not stay unknown.
-bool Reply(int socket, pid_t pid, int control_fd) {
+bool Reply(int socket, pid_t pid) {
   const LaunchReply reply{kLaunchMagic, pid};
-  const std::span<const int> descriptor(&control_fd, pid > 0 ? 1 : 0);
-  return SendPacket(socket, AsBytes(reply), descriptor, MSG_NOSIGNAL) == sizeof(reply) ||
-         SendPacket(socket, AsBytes(reply), {}, MSG_NOSIGNAL) == sizeof(reply);
+  return SendPacket(socket, AsBytes(reply), {}, MSG_NOSIGNAL) == sizeof(reply);
 }
 
 }  // namespace
@@ -90,27 +86,23 @@ SysResult<std::span<const char>> LaunchSocket::ReceiveSpec(std::span<char> buffe
 bool LaunchSocket::ForkOne(std::uint64_t flags) {
   LaunchOrder order;
   const ReceivedPacket packet = ReceivePacket(fd_.get(), AsWritableBytes(order), 0);
-  if (packet.size != sizeof(order) || packet.cut || packet.count > 1 ||
+  if (packet.size != sizeof(order) || packet.cut || packet.count < 1 || packet.count > 2 ||
       order.magic != kLaunchMagic) {
     fd_.reset();
     return false;
   }
-  const int cgroup = packet.count == 1 ? packet.descriptors[0] : -1;
-  int ends[2] = {-1, -1};
-  const bool paired = socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0;
-  const pid_t pid = paired ? ForkSibling(flags, cgroup) : -errno;
+  const int control = packet.descriptors[0];
+  const int cgroup = packet.count == 2 ? packet.descriptors[1] : -1;
+  const pid_t pid = ForkSibling(flags, cgroup);
   if (pid == 0) {
-    // Neither end of another's may stay open here: its hang-up tells of an end.
     fd_.reset();
-    if (dup2(ends[1], kControlFd) < 0) return false;
+    if (dup2(control, kControlFd) < 0) return false;
     syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
     return true;
   }
   // Before the reply: who orders from a worker that is gone must see that nobody holds its end.
-  close(ends[1]);
-  const bool replied = Reply(fd_.get(), pid, ends[0]);
   syscall(SYS_close_range, 0u, unsigned{kSpecFd}, 0u);
-  if (!replied) fd_.reset();
+  if (!Reply(fd_.get(), pid)) fd_.reset();
   return false;
 }
 

@@ -1,11 +1,14 @@
 // LaunchSocket: a launcher's end of the socket by which the supervisor asks for workers.
 //
 //   supervisor -> launcher   kLaunchMagic, then what all its workers have in common (LaunchSpec)
-//   supervisor -> launcher   LaunchOrder, maybe with a cgroup's directory as SCM_RIGHTS
-//   launcher -> supervisor   LaunchReply with the supervisor's end of the worker's control socket as
-//                            SCM_RIGHTS; without it when it could not be sent
-//   supervisor -> worker     LaunchOrder on that socket, with the other descriptors of
+//   supervisor -> launcher   LaunchOrder with the worker's end of its control socket as SCM_RIGHTS,
+//                            maybe a cgroup's directory behind it
+//   launcher -> supervisor   LaunchReply
+//   supervisor -> worker     LaunchOrder on the control socket, with the other descriptors of
 //                            worker/protocol.h, in the order of their numbers; the ruleset may lack
+//
+// No socket waits in a packet: as long as one does, the kernel looks for cycles of them whenever anybody
+// closes one (net/unix/garbage.c), 35 us here.
 //
 // So the supervisor can have a worker that waits, forked while nobody was waiting for it.
 //

@@ -388,6 +388,8 @@ int WorkAlone(Work& work, const Reporter& reporter) {
                               .namespaces = work.namespaces,
                               .landlock_abi = work.landlock_abi});
   if (!done) return Fail(reporter, work.own_outcome);
+  // The end of the output, before the status: the supervisor waits for both, and need not for our end.
+  close(STDOUT_FILENO);
   WorkerStatus status;
   status.exit_code = 0;
   status.wall_us = MonotonicMicroseconds() - work.started_us;

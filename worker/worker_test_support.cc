@@ -210,15 +210,16 @@ void WorkerRun::Launch(const LaunchSpec& spec, const StartOptions& options,
   if (launcher == 0) BecomeLauncher(options, socket.theirs.get());
   socket.theirs.reset();
   LaunchOrder order;
-  Check(send(socket.ours.get(), &order, sizeof(order), MSG_NOSIGNAL) > 0, "send");
+  Pair control = Control();
+  const int end = control.theirs.get();
+  Check(SendPacket(socket.ours.get(), AsBytes(order), {&end, 1}, MSG_NOSIGNAL) > 0, "send");
+  control.theirs.reset();
+  control_ = std::move(control.ours);
   LaunchReply reply;
-  const ReceivedPacket packet =
-      ReceivePacket(socket.ours.get(), AsWritableBytes(reply), MSG_CMSG_CLOEXEC);
-  Check(packet.size == sizeof(reply) && packet.count == 1, "recvmsg");
-  control_.reset(packet.descriptors[0]);
+  Check(recv(socket.ours.get(), &reply, sizeof(reply), 0) == sizeof(reply), "recv");
   socket.ours.reset();
   waitpid(launcher, nullptr, 0);
-  Check(reply.pid > 0 && control_, "launch");
+  Check(reply.pid > 0, "launch");
   pid_ = reply.pid;
   if (options.signal_before_order != 0) kill(pid_, options.signal_before_order);
   // Who could not be confined tells so at once, and takes no order.

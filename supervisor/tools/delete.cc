@@ -185,6 +185,7 @@ Task<Step> RunWorker(const Victim& victim, const Goal& goal, LookSink& sink, Cal
                            .sink = &sink,
                            .cancel = &call.cancel,
                            .capture = false,
+                           .delivery = Delivery::kAtEnd,
                            .record = &call.record};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;

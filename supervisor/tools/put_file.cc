@@ -215,6 +215,7 @@ Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, Pu
                            .sink = &reply,
                            .cancel = order.finishes ? nullptr : &call.cancel,
                            .capture = false,
+                           .delivery = Delivery::kAtEnd,
                            .record = &call.record};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;

@@ -11,6 +11,9 @@
 namespace pa {
 namespace {
 
+// With its header it fits into a pipe (64 KiB, pipe(7)).
+constexpr std::uint64_t kLittle = 48u << 10;
+
 const char* KindOfMode(std::uint32_t mode) {
   switch (mode & S_IFMT) {
     case S_IFIFO:
@@ -75,10 +78,12 @@ Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::PlaceBene
   reading.rule = allow->rule();
   CommandPlan plan{
       .action = worker::Action::kReadFile, .directory = place.directory, .file = place.name};
+  const bool little = place.size <= kLittle;
   const RunOptions options{.name = "read",
                            .sink = &sink,
                            .cancel = &call.cancel,
                            .capture = false,
+                           .delivery = little ? Delivery::kAtEnd : Delivery::kLive,
                            .record = &call.record};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;
