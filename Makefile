@@ -10,7 +10,7 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test test-toolchains test-kernels soak bench lint format fuzz sanitize clean
+.PHONY: default help build demo test test-toolchains test-kernels soak bench lint format fuzz sanitize mcpb clean
 
 default: build ## the same as build
 
@@ -63,6 +63,11 @@ fuzz: ## each fuzz target for FUZZ_SECONDS (30)
 sanitize: ## the whole suite with AddressSanitizer and UBSan
 	@$(DEPS) build lint
 	@tests/support/sanitize.sh
+
+mcpb: $(BUILD)/build.ninja ## an MCP bundle for clients' one-click installation, and the registry's server.json
+	@$(DEPS) clients
+	@ninja -C $(BUILD) -j $(JOBS) supervisor/project-actions worker/project-actions-worker
+	@packaging/mcpb/make.sh $(BUILD)/supervisor/project-actions $(BUILD)/worker/project-actions-worker $(BUILD)/mcpb
 
 clean: ## remove all build directories
 	@rm -rf build build-*
