@@ -9,11 +9,13 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-tree, program = pathlib.Path(sys.argv[1]), sys.argv[2]
+sys.dont_write_bytecode = True
+import facts
+
+tree = pathlib.Path(sys.argv[1])
 problems = []
 
 
@@ -27,13 +29,8 @@ def text_of(name):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    project = pathlib.Path(scratch, "src")
-    project.mkdir()
-    environment = {"PATH": os.environ["PATH"], "HOME": scratch, "TMPDIR": scratch}
-
-    def run(*arguments, stdin=""):
-        return subprocess.run([program, *arguments], input=stdin, capture_output=True, text=True,
-                              cwd=project, env=environment, check=False)
+    program = facts.Program(sys.argv[2], pathlib.Path(scratch), os.environ["PATH"])
+    run = program.run
 
     def check_policy(text):
         file = pathlib.Path(scratch, "policy.yaml")
@@ -43,14 +40,7 @@ with tempfile.TemporaryDirectory() as scratch:
     readme, policy, security = text_of("README.md"), text_of("docs/policy.md"), text_of("SECURITY.md")
 
     # Each key has its row, with its default.
-    def keys(schema, prefix=""):
-        for name, value in schema["properties"].items():
-            if value.get("type") == "object" and "properties" in value:
-                yield from keys(value, f"{prefix}{name}.")
-            else:
-                yield prefix + name, value
-
-    found = dict(keys(json.loads(run("policy", "schema").stdout)))
+    found = program.policy_keys()
     complain_unless(len(found) > 20, "policy schema: hardly any keys")
     for key, schema in found.items():
         row = re.search(rf"^\| `{re.escape(key)}` \|[^|\n]*\|([^|\n]*)\|", policy, re.M)
@@ -74,12 +64,7 @@ with tempfile.TemporaryDirectory() as scratch:
                         f"docs/policy.md: '{line}' is answered by: {checked.stderr}")
 
     # Tools, with their arguments.
-    listing = run("serve", "--enable", "all", stdin="".join(json.dumps(message) + "\n" for message in [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": {"name": "check-docs", "version": "1"}}},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}])).stdout
-    tools = json.loads(listing.splitlines()[1])["result"]["tools"]
+    tools = program.tools("--enable", "all")
     complain_unless(len(tools) > 1, "the server lists hardly any tool")
     for tool in tools:
         row = re.search(rf"^\| `{tool['name']}` \|([^|\n]*)\|", readme, re.M)
@@ -89,11 +74,8 @@ with tempfile.TemporaryDirectory() as scratch:
                         f"README.md: arguments of {tool['name']} are {sorted(tool['inputSchema']['properties'])}")
 
     # Options of every subcommand.
-    subcommands = [[], ["serve"], ["call"], ["doctor"], ["policy"]]
-    subcommands += [["policy", name] for name in ("check", "show", "schema", "explain")]
-    options = set()
-    for subcommand in subcommands:
-        options.update(re.findall(r"^ .*?(--[a-z-]+)", run(*subcommand, "--help").stdout, re.M))
+    options = {name for text in program.commands().values() for names in text.options for name in names
+               if name.startswith("--")}
     complain_unless(len(options) > 5, "--help: hardly any options")
     for option in options:
         complain_unless(f"`{option}" in readme, f"README.md: no {option}")
@@ -107,19 +89,11 @@ with tempfile.TemporaryDirectory() as scratch:
             complain_unless(f"`{name}`" in security, f"SECURITY.md: {name} is open, and not listed")
 
 # Error codes.
-sources = text_of("policy/decide.cc") + "".join(
-    path.read_text(encoding="utf-8") for path in (tree / "supervisor").rglob("*.cc")
-    if not path.name.endswith("_test.cc"))
-codes = set(re.findall(r'\.code = "([A-Z_]+)"', sources))
-codes |= set(re.findall(r'return \{"([A-Z]+_[A-Z_]+)"', sources))
-complain_unless({"POLICY_DENIED", "INTERNAL"} <= codes, "error codes are no longer found in the sources")
-for code in codes:
+for code in facts.error_codes(tree):
     complain_unless(f"`{code}`" in readme, f"README.md: no error code {code}")
 
 # Relaxations: each has its row.
-relaxations = re.findall(r'kName = "([a-z_]+)"', text_of("policy/relaxations.h"))
-complain_unless(len(relaxations) > 5, "relaxations are no longer found in the sources")
-for name in relaxations:
+for name in facts.relaxations(tree):
     complain_unless(f"\n| `{name}` |" in policy, f"docs/policy.md: no relaxation {name}")
 
 # Decisions: numbered without gaps, each in the index with its title.
