@@ -59,8 +59,8 @@ void AddServe(CLI::App& app, Values* values) {
 void AddCall(CLI::App& app, Values* values) {
   CallCommand& call = values->call;
   auto* sub = app.add_subcommand("call", "Run one tool as a client would");
-  sub->add_option("TOOL", call.tool, "The tool's name")->required();
-  sub->add_option("ARGUMENTS", call.arguments, "Its arguments, a JSON object");
+  sub->add_option("TOOL", call.tool, "The tool's name")->type_name("")->required();
+  sub->add_option("ARGUMENTS", call.arguments, "Its arguments, a JSON object")->type_name("");
   sub->add_flag("--json", call.json, "Print the structured result, one line, and nothing else");
   sub->add_option("--write-spec", call.write_spec,
                   "Write the worker's order to FILE too; 'project-actions-worker --spec FILE' runs "
@@ -79,13 +79,15 @@ void AddPolicy(CLI::App& app, Values* values) {
   auto* policy = app.add_subcommand("policy", "Check, show and explain the policy");
   policy->require_subcommand(1);
   auto* check = policy->add_subcommand("check", "Is this policy file right?");
-  check->add_option("FILE", values->check.file)->required();
+  check->add_option("FILE", values->check.file, "The policy file")->type_name("")->required();
   auto* show = policy->add_subcommand("show", "The policy in force, every key");
   show->add_flag("--json", values->show.json, "Print one line of JSON");
   AddCommon(show, &values->show.common);
   policy->add_subcommand("schema", "JSON Schema of a policy file");
   auto* explain = policy->add_subcommand("explain", "What the policy says of a path or a tool");
-  explain->add_option("SUBJECT", values->explain.subject, "PATH or TOOL")->required();
+  explain->add_option("SUBJECT", values->explain.subject, "A path or a tool")
+      ->type_name("")
+      ->required();
   explain->add_flag("--json", values->explain.json, "Print one line of JSON");
   AddCommon(explain, &values->explain.common);
 }
@@ -94,8 +96,10 @@ void AddAudit(CLI::App& app, Values* values) {
   auto* audit = app.add_subcommand("audit", "Verify the audit log");
   audit->require_subcommand(1);
   auto* verify = audit->add_subcommand("verify", "Is the audit log what was written?");
-  verify->add_option("FILE", values->verify.files,
-                     "Files to verify as one, the oldest first. Default: the policy's");
+  verify
+      ->add_option("FILE", values->verify.files,
+                   "Files to verify as one, the oldest first. Default: the policy's")
+      ->type_name("");
   verify
       ->add_option("--policy", values->verify.policy_file, "Policy file instead of the user's own")
       ->type_name("FILE");
@@ -109,8 +113,47 @@ void AddTrash(CLI::App& app, Values* values) {
   AddCommon(list, &values->trash_list.common);
   auto* restore = trash->add_subcommand("restore", "Put something back where it was");
   restore->add_option("ID", values->trash_restore.id, "As `trash list` and the tool name it")
+      ->type_name("")
       ->required();
   AddCommon(restore, &values->trash_restore.common);
+}
+
+constexpr char kAbout[] =
+    "Runs make, git and bash and works with files for AI agents, each call confined.";
+constexpr char kName[] = "project-actions";
+
+void AddAll(CLI::App& app, Values* values) {
+  app.set_version_flag("--version", std::string("project-actions ") + kVersion);
+  app.require_subcommand(1);
+  AddServe(app, values);
+  AddCall(app, values);
+  AddDoctor(app, values);
+  AddPolicy(app, values);
+  AddAudit(app, values);
+  AddTrash(app, values);
+}
+
+OptionHelp Describe(const CLI::Option& option) {
+  OptionHelp help{.text = option.get_description(), .repeats = option.get_expected_max() > 1};
+  for (const std::string& name : option.get_snames()) help.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) help.names.push_back("--" + name);
+  if (option.get_positional()) {
+    help.value = option.get_name(true);
+  } else if (option.get_items_expected_max() > 0) {
+    help.value = option.get_type_name();
+  }
+  return help;
+}
+
+CommandHelp Describe(const CLI::App& app) {
+  CommandHelp help{.name = app.get_name(), .text = app.get_description()};
+  for (const CLI::Option* option : app.get_options()) {
+    (option->get_positional() ? help.arguments : help.options).push_back(Describe(*option));
+  }
+  for (const CLI::App* sub : app.get_subcommands(std::function<bool(const CLI::App*)>())) {
+    help.subcommands.push_back(Describe(*sub));
+  }
+  return help;
 }
 
 Command Chosen(const CLI::App& app, Values values) {
@@ -133,17 +176,9 @@ Command Chosen(const CLI::App& app, Values values) {
 }  // namespace
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
-  CLI::App app("Runs make, git and bash and works with files for AI agents, each call confined.",
-               "project-actions");
-  app.set_version_flag("--version", std::string("project-actions ") + kVersion);
-  app.require_subcommand(1);
+  CLI::App app(kAbout, kName);
   Values values;
-  AddServe(app, &values);
-  AddCall(app, &values);
-  AddDoctor(app, &values);
-  AddPolicy(app, &values);
-  AddAudit(app, &values);
-  AddTrash(app, &values);
+  AddAll(app, &values);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -153,6 +188,13 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
         .command = std::nullopt, .text = out.str(), .exit_status = status == 0 ? 0 : kUsageError};
   }
   return {.command = Chosen(app, std::move(values)), .text = "", .exit_status = 0};
+}
+
+CommandHelp DescribeCommandLine() {
+  CLI::App app(kAbout, kName);
+  Values values;
+  AddAll(app, &values);
+  return Describe(app);
 }
 
 }  // namespace pa

@@ -3,7 +3,8 @@
 //   ParsedCommandLine parsed = ParseCommandLine(argc, argv);
 //   if (!parsed.command) { print parsed.text; return parsed.exit_status; }
 //
-// To add an option: a field here, one line in command_line.cc, its row in README.
+// To add an option: a field here, one line in command_line.cc, its row in README; what
+// completes a new kind of value, in make_completions.cc.
 #pragma once
 
 #include <optional>
@@ -77,5 +78,21 @@ struct ParsedCommandLine {
 };
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
+
+// The same table as data, for completions.
+struct OptionHelp {
+  std::vector<std::string> names;  // `-v`, `--verbose`; none: an argument, known by its position
+  std::string value;               // `DIR`, an argument's own name; "" of a flag
+  std::string text;
+  bool repeats = false;
+};
+struct CommandHelp {
+  std::string name;  // `policy`
+  std::string text;
+  std::vector<OptionHelp> options;
+  std::vector<OptionHelp> arguments;
+  std::vector<CommandHelp> subcommands;
+};
+CommandHelp DescribeCommandLine();
 
 }  // namespace pa

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace pa {
 namespace {
 
@@ -52,6 +54,28 @@ TEST(CommandLine, HelpAndVersionSucceed) {
     EXPECT_EQ(parsed.exit_status, 0);
     EXPECT_NE(parsed.text.find("project-actions"), std::string::npos);
   }
+}
+
+TEST(CommandLine, DescribesWhatItParses) {
+  const CommandHelp program = DescribeCommandLine();
+  const auto call = std::ranges::find(program.subcommands, "call", &CommandHelp::name);
+  ASSERT_NE(call, program.subcommands.end());
+  ASSERT_EQ(call->arguments.size(), 2u);
+  EXPECT_EQ(call->arguments[0].value, "TOOL");
+  const auto named = [&](const std::string& name) {
+    return *std::ranges::find_if(call->options, [&](const OptionHelp& option) {
+      return std::ranges::find(option.names, name) != option.names.end();
+    });
+  };
+  EXPECT_EQ(named("--root").value, "DIR");
+  EXPECT_TRUE(named("--root").repeats);
+  EXPECT_FALSE(named("--policy").repeats);
+  EXPECT_EQ(named("--verbose").names, (std::vector<std::string>{"-v", "--verbose"}));
+  EXPECT_EQ(named("--verbose").value, "");
+  EXPECT_FALSE(named("--help").text.empty());
+  const auto policy = std::ranges::find(program.subcommands, "policy", &CommandHelp::name);
+  ASSERT_NE(policy, program.subcommands.end());
+  EXPECT_EQ(policy->subcommands.size(), 4u);
 }
 
 TEST(CommandLine, WrongLinesSayWhatIsWrong) {

@@ -1,0 +1,45 @@
+// make-completions bash|zsh|fish: prints the completions for that shell. Run by the build, not installed.
+#include <cstdio>
+
+#include "supervisor/completions.h"
+#include "supervisor/tool.h"
+
+namespace pa {
+namespace {
+
+// What completes each kind of value that the command line has.
+CompletedValues Values() {
+  std::vector<std::string> tools;
+  for (const Tool* tool : AllTools()) tools.emplace_back(tool->name);
+  std::vector<std::string> enabled = tools;
+  enabled.emplace_back("all");
+  return {
+      {"ADDRESS", {ValueKind::kWord, {"stdio"}}},
+      {"ARGUMENTS", {ValueKind::kAnything}},
+      {"DIR", {ValueKind::kDirectory}},
+      {"FILE", {ValueKind::kFile}},
+      {"ID", {ValueKind::kAnything}},
+      {"PATH", {ValueKind::kFile}},
+      {"SUBJECT", {ValueKind::kWordOrFile, tools}},
+      {"TOOL", {ValueKind::kWord, tools}},
+      {"TOOL,...", {ValueKind::kWordList, enabled}},
+  };
+}
+
+}  // namespace
+}  // namespace pa
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fputs("usage: make-completions bash|zsh|fish\n", stderr);
+    return 2;
+  }
+  const pa::Result<std::string> script =
+      pa::CompletionScript(argv[1], pa::DescribeCommandLine(), pa::Values());
+  if (!script) {
+    fprintf(stderr, "make-completions: %s\n", script.error().Message().c_str());
+    return 1;
+  }
+  fputs(script->c_str(), stdout);
+  return 0;
+}
