@@ -3,8 +3,8 @@
 //   ParsedCommandLine parsed = ParseCommandLine(argc, argv);
 //   if (!parsed.command) { print parsed.text; return parsed.exit_status; }
 //
-// To add an option: a field here, one line in command_line.cc, its row in README; what
-// completes a new kind of value, in make_completions.cc.
+// To add an option: a field here, one line in command_line.cc, its row in README, its place in
+// docs/man/project-actions.1.scd; what completes a new kind of value, in make_completions.cc.
 #pragma once
 
 #include <optional>
