@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """check-man.py notices what is missing and what is gone: check-man-test.py CHECKER TREE PROJECT-ACTIONS WORKER"""
-import itertools
 import pathlib
 import subprocess
 import sys
@@ -57,26 +56,27 @@ with tempfile.TemporaryDirectory() as pages:
     def check():
         return subprocess.run([sys.executable, checker, tree, pages, *programs], capture_output=True, text=True, check=False)
 
-    def write(changed):
-        for name, text in {**originals, **changed}.items():
+    def write(texts):
+        for name, text in texts.items():
             pathlib.Path(pages, name).write_text(text, encoding="utf-8")
 
-    write({})
+    write(originals)
     unchanged = check()
     if unchanged.returncode != 0:
         failures.append(f"the pages as they are: {unchanged.stdout}{unchanged.stderr}")
-    # The pages know nothing of each other, so that one change in each is tried at a time.
-    by_page = {}
-    for change in CHANGES:
-        by_page.setdefault(change[0], []).append(change)
-    for changes in itertools.zip_longest(*by_page.values()):
-        changes = [change for change in changes if change]
-        write({f"{page}.scd": originals[f"{page}.scd"].replace(before, after) for page, before, after, _ in changes})
-        checked = check()
-        for page, before, after, answer in changes:
-            heard = any(line.startswith(page) and answer in line for line in checked.stdout.splitlines())
-            if before not in originals[f"{page}.scd"] or checked.returncode != 1 or not heard:
-                failures.append(f"{page}: '{before}' -> '{after}' was answered: {checked.stdout}{checked.stderr}")
+    # All at once: of the pages as they are it says nothing, so each answer is one change's.
+    changed = dict(originals)
+    for page, before, after, _ in CHANGES:
+        if before not in originals[f"{page}.scd"]:
+            failures.append(f"{page}: there is no '{before}' to change")
+        changed[f"{page}.scd"] = changed[f"{page}.scd"].replace(before, after)
+    write(changed)
+    checked = check()
+    if checked.returncode != 1:
+        failures.append(f"with changes the checker exits with {checked.returncode}: {checked.stderr}")
+    for page, before, after, answer in CHANGES:
+        if not any(line.startswith(f"{page}, ") and answer in line for line in checked.stdout.splitlines()):
+            failures.append(f"{page}: '{before}' -> '{after}' was not noticed: no '{answer}' in\n{checked.stdout}")
 
 for failure in failures:
     print(failure)

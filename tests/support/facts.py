@@ -52,7 +52,7 @@ class Help:
         part = ""
         for line in text.splitlines():
             part = line.rstrip(":").lower() if re.match(r"\S.*:$", line) else part
-            option = re.match(r"  (-\S+?(?:,\s*--\S+)?)(?: ([A-Z]\S*))?(?= |$)", line)
+            option = re.match(r" {2,}(-\S+?(?:,\s*--\S+)?)(?: ([A-Z]\S*))?(?= |$)", line)
             word = re.match(r"  ([A-Za-z][\w-]*)", line)
             if part == "options" and option:
                 self.options[tuple(re.split(r",\s*", option[1]))] = option[2]
