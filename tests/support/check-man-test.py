@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""check-man.py notices what is missing and what is gone: check-man-test.py CHECKER TREE PROJECT-ACTIONS WORKER"""
+"""check-man.py notices what is missing and what is gone: check-man-test.py CHECKER TREE PROJECT-ACTIONS WORKER
+INSTALLED
+"""
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-checker, tree, *programs = sys.argv[1:]
+checker, tree, *build = sys.argv[1:]
 originals = {page.name: page.read_text(encoding="utf-8") for page in pathlib.Path(tree, "docs/man").glob("*.scd")}
 failures = []
 
@@ -32,6 +34,8 @@ CHANGES = [
      "FILES: missing: ~/.config/project-actions/policy.yaml"),
     ("project-actions.1", "_~/.local/state/project-actions/edits_\n", "_~/.local/state/project-actions/undo_\n",
      "FILES: gone, or never there: _~/.local/state/project-actions/undo_"),
+    ("project-actions.1", "/project-actions/profiles_\n", "/project-actions/variables_\n",
+     "FILES: missing: /project-actions/profiles/go.yaml"),
     ("project-actions.yaml.5", "*limits.queue* (", "*limits.waiting* (", "KEYS: missing: *limits.queue* ("),
     ("project-actions.yaml.5", "*limits.queue* (", "*limits.waiting* (", "KEYS: gone, or never there: *limits.waiting* ("),
     ("project-actions.yaml.5", "default *24KiB*", "default *32KiB*", "KEYS: missing: *limits.output_inline* ("),
@@ -54,7 +58,7 @@ CHANGES = [
 
 with tempfile.TemporaryDirectory() as pages:
     def check():
-        return subprocess.run([sys.executable, checker, tree, pages, *programs], capture_output=True, text=True, check=False)
+        return subprocess.run([sys.executable, checker, tree, pages, *build], capture_output=True, text=True, check=False)
 
     def write(texts):
         for name, text in texts.items():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Holds the manual pages against the programs: check-man.py TREE PAGES PROJECT-ACTIONS WORKER
+"""Holds the manual pages against the programs: check-man.py TREE PAGES PROJECT-ACTIONS WORKER INSTALLED
 
-PAGES is the directory of the scdoc sources. What the programs print (subcommands, options, tools, policy keys
+PAGES is the directory of the scdoc sources, INSTALLED what meson says that it installs. What the programs print (subcommands, options, tools, policy keys
 with types and defaults, protections) and what the sources define (error codes, variables, relaxations, files)
 must stand there, and nothing else may.
 """
@@ -106,12 +106,19 @@ def check_program(page, program):
 
     page.compare("ERROR CODES", page.names("ERROR CODES"), facts.error_codes(tree))
     page.compare("ENVIRONMENT", page.names("ENVIRONMENT"), facts.environment_variables(tree))
-    true = facts.files(tree)
+    check_files(page)
+
+
+def check_files(page):
+    true, installed = facts.files(tree), facts.installed(pathlib.Path(sys.argv[5]))
     for shown in page.entries("FILES"):
-        known = [name for name in true if name in shown]
+        place = re.match(r"_@[A-Z]+@(/.+)_$", shown)
+        known = {name for name in installed if place and (name + "/").startswith(place[1] + "/")}
+        installed -= known
+        known |= {max((name for name in true if name in shown), key=len, default="")} - {""}
+        true -= known
         complain_unless(known, f"{page.name}, FILES: gone, or never there: {shown}")
-        true -= {max(known, key=len, default="")}
-    page.compare("FILES", [], true)
+    page.compare("FILES", [], true | installed)
 
 
 def type_of(schema):

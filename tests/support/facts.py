@@ -116,7 +116,14 @@ def files(tree):
     found |= set(re.findall(r'"/?((?:displaced-by-project-actions|project-actions-[a-z]+)-?)(?:X+)?"', text))
     found |= {name + "UID-" for name in re.findall(r'"(project-actions-)" \+ std::to_string\(geteuid', text)}
     found |= set(re.findall(r'"(\.pa-)"', sources(tree, "worker")))
-    found |= {"/project-actions/" + name for meson in tree.rglob("meson.build") for name in re.findall(
-        r"get_option\('\w+'\) / 'project-actions' / '([^']+)'", meson.read_text(encoding="utf-8"))}
     assert len(found) > 12, f"files are no longer found in the sources: {found}"
+    return found
+
+
+def installed(list_of_meson):
+    """Files in directories of ours, from those on: `/project-actions/profiles/go.yaml`."""
+    found = set()
+    for place in json.loads(list_of_meson.read_text(encoding="utf-8")).values():
+        found |= set(re.findall(r".*(/project-actions/.*)", place))
+    assert "/project-actions/project-actions-worker" in found, f"{list_of_meson}: there is no worker"
     return found
