@@ -12,7 +12,7 @@ debian_packages() {
   case $1 in
     build) echo "g++ meson ninja-build pkg-config libuv1-dev libsimdjson-dev libyaml-cpp-dev" \
       "libseccomp-dev nettle-dev libfmt-dev libspdlog-dev libcli11-dev libgtest-dev nlohmann-json3-dev musl-tools" \
-      "git make ripgrep btrfs-progs scdoc mandoc zsh fish" ;;
+      "libtomlplusplus-dev git make ripgrep btrfs-progs scdoc mandoc zsh fish" ;;
     lint) echo "clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev" ;;
     bench) echo "bubblewrap dpkg-dev" ;;
     clients) echo "nodejs npm=npm" ;;
@@ -31,7 +31,7 @@ fedora_packages() {
     build) echo "gcc-c++ meson ninja-build pkgconf-pkg-config libuv-devel simdjson-devel" \
       "yaml-cpp-devel libseccomp-devel nettle-devel fmt-devel spdlog-devel cli11-devel gtest-devel json-devel" \
       "musl-gcc musl-libc-static glibc-static libstdc++-static git make ripgrep util-linux btrfs-progs" \
-      "scdoc mandoc zsh fish" ;;
+      "tomlplusplus-devel scdoc mandoc zsh fish" ;;
     lint) echo "clang clang-tools-extra compiler-rt" ;;
     bench) echo "bubblewrap rpm-build" ;;
     clients) echo "nodejs npm=npm" ;;

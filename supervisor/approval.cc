@@ -31,7 +31,9 @@ std::uint32_t CodePointOf(std::string_view sequence) {
   return point;
 }
 
-std::string Visible(std::string_view text) {
+}  // namespace
+
+std::string VisibleText(std::string_view text) {
   std::string out;
   const std::string sound = RepairUtf8(text);
   for (std::string_view left = sound; !left.empty();) {
@@ -50,10 +52,12 @@ std::string Visible(std::string_view text) {
   return out;
 }
 
+namespace {
+
 // Of what is long the beginning alone is looked at.
 std::string Shown(std::string_view text) {
   const std::string_view head = text.substr(0, 4 * kMaxShown);
-  std::string visible = Visible(head);
+  std::string visible = VisibleText(head);
   const std::string_view shown = Utf8Prefix(visible, kMaxShown);
   if (shown.size() == visible.size() && head.size() == text.size()) return visible;
   const std::size_t more = visible.size() - shown.size() + text.size() - head.size();

@@ -13,6 +13,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/digest.h"
@@ -72,6 +73,9 @@ class Approver {
 // What the user reads: each call on a line of its own, why, and the arguments. Nothing in it is more than
 // text: what an agent writes cannot end a line, hide a part or turn the direction of writing.
 std::string QuestionText(std::span<const Question> questions, const std::string& arguments);
+
+// Text of others on one line: what shows nothing, moves the cursor or turns the direction is written out.
+std::string VisibleText(std::string_view text);
 
 // What of a call's arguments he sees. Long text is cut, and says so.
 std::string ShownArguments(const JsonValue* arguments);

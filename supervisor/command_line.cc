@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <sstream>
 
+#include "supervisor/client_config.h"
 #include "supervisor/version.h"
 
 namespace pa {
@@ -41,6 +42,7 @@ struct Values {
   AuditVerifyCommand verify;
   TrashListCommand trash_list;
   TrashRestoreCommand trash_restore;
+  InitCommand init;
 };
 
 void AddServe(CLI::App& app, Values* values) {
@@ -118,6 +120,19 @@ void AddTrash(CLI::App& app, Values* values) {
   AddCommon(restore, &values->trash_restore.common);
 }
 
+void AddInit(CLI::App& app, Values* values) {
+  InitCommand& init = values->init;
+  std::vector<std::string> names;
+  for (const Client& client : Clients()) names.emplace_back(client.name);
+  auto* sub = app.add_subcommand("init", "Enter this server into a client's configuration");
+  sub->add_option("CLIENT", init.client, "The client that shall start the server")
+      ->required()
+      ->check(CLI::IsMember(names));
+  sub->add_flag("--print", init.print, "Print the entry; read and write nothing");
+  sub->add_flag("--yes", init.yes, "Write without asking");
+  AddCommon(sub, &init.common);
+}
+
 constexpr char kAbout[] =
     "Runs make, git and bash and works with files for AI agents, each call confined.";
 constexpr char kName[] = "project-actions";
@@ -131,6 +146,7 @@ void AddAll(CLI::App& app, Values* values) {
   AddPolicy(app, values);
   AddAudit(app, values);
   AddTrash(app, values);
+  AddInit(app, values);
 }
 
 OptionHelp Describe(const CLI::Option& option) {
@@ -161,6 +177,7 @@ Command Chosen(const CLI::App& app, Values values) {
   if (app.got_subcommand("call")) return std::move(values.call);
   if (app.got_subcommand("doctor")) return std::move(values.doctor);
   if (app.got_subcommand("audit")) return std::move(values.verify);
+  if (app.got_subcommand("init")) return std::move(values.init);
   if (app.got_subcommand("trash")) {
     const bool restore = app.get_subcommand("trash")->got_subcommand("restore");
     if (restore) return std::move(values.trash_restore);

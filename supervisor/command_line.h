@@ -14,7 +14,7 @@
 
 namespace pa {
 
-// What `serve`, `call`, `doctor` and `policy show | explain` have in common.
+// What `serve`, `call`, `doctor`, `init` and `policy show | explain` have in common.
 struct CommonOptions {
   std::vector<std::string> roots;
   std::vector<std::string> enable;
@@ -67,9 +67,17 @@ struct AuditVerifyCommand {
   std::optional<std::string> policy_file;
 };
 
-using Command = std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand,
-                             PolicyShowCommand, PolicySchemaCommand, PolicyExplainCommand,
-                             AuditVerifyCommand, TrashListCommand, TrashRestoreCommand>;
+struct InitCommand {
+  CommonOptions common;
+  std::string client;
+  bool print = false;  // the entry, and nothing else
+  bool yes = false;    // write without a question
+};
+
+using Command =
+    std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand, PolicyShowCommand,
+                 PolicySchemaCommand, PolicyExplainCommand, AuditVerifyCommand, TrashListCommand,
+                 TrashRestoreCommand, InitCommand>;
 
 struct ParsedCommandLine {
   std::optional<Command> command;

@@ -20,11 +20,6 @@ std::optional<std::string> Get(const Environment& environment, const std::string
 
 bool IsAbsolute(const std::string& path) { return !path.empty() && path[0] == '/'; }
 
-std::string ConfigHome(const Environment& environment, const std::string& home) {
-  const auto configured = Get(environment, "XDG_CONFIG_HOME");
-  return configured && IsAbsolute(*configured) ? *configured : home + "/.config";
-}
-
 }  // namespace
 
 Environment ReadEnvironment(const char* const* entries) {
@@ -45,6 +40,12 @@ std::string HomeDirectory(const Environment& environment) {
   return user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/nonexistent";
 }
 
+std::string ConfigHome(const Environment& environment) {
+  const auto configured = Get(environment, "XDG_CONFIG_HOME");
+  return configured && IsAbsolute(*configured) ? *configured
+                                               : HomeDirectory(environment) + "/.config";
+}
+
 std::string StateHome(const Environment& environment) {
   const auto configured = Get(environment, "XDG_STATE_HOME");
   return configured && IsAbsolute(*configured) ? *configured
@@ -56,8 +57,7 @@ policy::PolicySources SourcesOf(const CommonOptions& options, const Environment&
   sources.home = HomeDirectory(environment);
   sources.user_file =
       options.policy_file ? options.policy_file : Get(environment, "PROJECT_ACTIONS_POLICY");
-  sources.default_user_file =
-      ConfigHome(environment, sources.home) + "/project-actions/policy.yaml";
+  sources.default_user_file = ConfigHome(environment) + "/project-actions/policy.yaml";
   sources.roots = options.roots;
   sources.enable = options.enable;
   sources.env_enable = Get(environment, "ENABLE_ADDITIONAL_TOOLS");

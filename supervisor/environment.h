@@ -19,6 +19,9 @@ Environment ReadEnvironment(const char* const* entries);
 // $HOME if it is absolute, else the home of the effective user in the password database.
 std::string HomeDirectory(const Environment& environment);
 
+// $XDG_CONFIG_HOME if it is absolute, else ~/.config.
+std::string ConfigHome(const Environment& environment);
+
 // $XDG_STATE_HOME if it is absolute, else ~/.local/state.
 std::string StateHome(const Environment& environment);
 

@@ -11,6 +11,7 @@
 #include "supervisor/command_line.h"
 #include "supervisor/doctor_command.h"
 #include "supervisor/environment.h"
+#include "supervisor/init_command.h"
 #include "supervisor/log.h"
 #include "supervisor/policy_command.h"
 #include "supervisor/serve.h"
@@ -54,6 +55,10 @@ struct Dispatch {
   }
   int operator()(const TrashRestoreCommand& command) const {
     return RunTrashRestore(command, environment);
+  }
+  int operator()(const InitCommand& command) const {
+    StartLog(command.common.verbose);
+    return RunInit(command, environment);
   }
 };
 

@@ -10,7 +10,6 @@
 #include "supervisor/uv_handles.h"
 
 namespace pa {
-namespace {
 
 // A terminal gives whole lines.
 Answer ReadAnswer(int in) {
@@ -19,8 +18,6 @@ Answer ReadAnswer(int in) {
   if (got <= 0) return Answer::kCancel;
   return line[0] == 'y' || line[0] == 'Y' ? Answer::kAccept : Answer::kDecline;
 }
-
-}  // namespace
 
 Task<Answer> TerminalApprover::Ask(std::vector<Question> questions, CallContext& call) {
   Completion<Answer> answer;

@@ -20,6 +20,7 @@ BEGIN {
   only["^nettle/"] = "^base/(base64|digest)\\.cc$"
   only["^seccomp\\.h$"] = "^sandbox/seccomp_compile(_test)?\\.cc$"
   only["^yaml-cpp/"] = "^policy/yaml\\.cc$"
+  only["^toml\\+\\+/"] = "^supervisor/toml_config\\.cc$"
   only["^CLI/"] = "^supervisor/command_line\\.cc$"
   only["^spdlog/"] = "^supervisor/log\\.cc$"
   only["^uv\\.h$"] = "^supervisor/"

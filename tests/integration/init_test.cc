@@ -1,0 +1,257 @@
+// `project-actions init`: real files in a home and a project, as a person finds them.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/unique_fd.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Init : public ::testing::Test {
+ protected:
+  ProgramResult Run(std::vector<std::string> arguments, std::vector<std::string> environment = {}) {
+    arguments.insert(arguments.begin(), {BuiltProgram("PA_SERVER"), "init"});
+    environment.push_back("HOME=" + project_.home().string());
+    return RunProgram({.command = std::move(arguments),
+                       .environment = std::move(environment),
+                       .directory = root_});
+  }
+  fs::path FileOf(const std::string& client) const {
+    if (client == "claude-code") return root_ / ".mcp.json";
+    if (client == "claude-desktop") {
+      return project_.home() / ".config/Claude/claude_desktop_config.json";
+    }
+    if (client == "vscode") return root_ / ".vscode/mcp.json";
+    if (client == "cursor") return root_ / ".cursor/mcp.json";
+    if (client == "gemini") return root_ / ".gemini/settings.json";
+    return project_.home() / ".codex/config.toml";
+  }
+
+  static constexpr const char* kClients[] = {"claude-code", "claude-desktop", "vscode",
+                                             "cursor",      "codex",          "gemini"};
+  Project project_{".PHONY: a\na:\n"};
+  // By the name that a program sees which runs in it.
+  const fs::path root_ = fs::canonical(project_.root());
+};
+
+TEST_F(Init, WithoutATerminalTheDiffIsShownAndNothingWritten) {
+  for (const std::string client : kClients) {
+    const ProgramResult result = Run({client});
+    EXPECT_EQ(result.exit_code, 1) << client;
+    EXPECT_NE(result.output.find("+++ "), std::string::npos) << client << result.output;
+    EXPECT_NE(result.output.find("make,git_add,git_commit"), std::string::npos) << client;
+    EXPECT_NE(result.errors.find("with --yes"), std::string::npos) << result.errors;
+    EXPECT_FALSE(fs::exists(FileOf(client))) << client;
+    EXPECT_EQ(fs::exists(FileOf(client).parent_path()), client == "claude-code") << client;
+  }
+}
+
+TEST_F(Init, WithYesItIsWrittenOnce) {
+  for (const std::string client : kClients) {
+    const ProgramResult first = Run({client, "--yes"});
+    EXPECT_EQ(first.exit_code, 0) << client << first.errors;
+    EXPECT_NE(first.output.find("\nnext: "), std::string::npos) << first.output;
+    const std::string text = ReadText(FileOf(client));
+    EXPECT_EQ(text, Run({client, "--print"}).output) << client;
+    const ProgramResult second = Run({client});
+    EXPECT_EQ(second.exit_code, 0) << client << second.errors;
+    EXPECT_NE(second.output.find("nothing has to change"), std::string::npos) << second.output;
+    EXPECT_EQ(second.output.find("+++"), std::string::npos) << second.output;
+    EXPECT_EQ(ReadText(FileOf(client)), text) << client;
+  }
+}
+
+// What is written starts a server that answers, in the directory in which the client starts it.
+TEST_F(Init, WhatIsWrittenStartsTheServer) {
+  ASSERT_EQ(Run({"cursor", "--yes", "--enable", "make"}).exit_code, 0);
+  const Json file = Json::parse(ReadText(FileOf("cursor")));
+  const Json& entry = file["mcpServers"]["project-actions"];
+  EXPECT_EQ(entry["command"], BuiltProgram("PA_SERVER")) << "it is not on the PATH";
+  std::vector<std::string> arguments = entry["args"];
+  ASSERT_EQ(arguments[0], "serve");
+  EXPECT_EQ(arguments[2], root_);
+  arguments.erase(arguments.begin());
+  McpClient client({.arguments = arguments, .home = project_.home()});
+  client.Initialize();
+  EXPECT_TRUE(client.CallTool("make", {{"target", "a"}})["success"]);
+}
+
+TEST_F(Init, OnThePathItsNameIsEnough) {
+  const fs::path bin = project_.outside() / "bin";
+  fs::create_directories(bin);
+  const std::string name = fs::path(BuiltProgram("PA_SERVER")).filename();
+  fs::create_symlink(BuiltProgram("PA_SERVER"), bin / name);
+  const auto command = [&](const std::string& path) {
+    const ProgramResult result = RunProgram(
+        {.command = {"env", "PATH=" + path, BuiltProgram("PA_SERVER"), "init", "cursor", "--print"},
+         .environment = {"HOME=" + project_.home().string()},
+         .directory = root_});
+    return Json::parse(result.output)["mcpServers"]["project-actions"]["command"];
+  };
+  EXPECT_EQ(command(bin.string() + ":/usr/bin:/bin"), name);
+  EXPECT_EQ(command("/usr/bin:/bin"), BuiltProgram("PA_SERVER"));
+  fs::remove(bin / name);
+  WriteText(bin / name, "#!/bin/sh\n");
+  fs::permissions(bin / name, fs::perms::owner_all);
+  EXPECT_EQ(command(bin.string() + ":/usr/bin:/bin"), BuiltProgram("PA_SERVER")) << "another one";
+}
+
+TEST_F(Init, WhatIsThereStays) {
+  WriteText(FileOf("vscode"), R"({
+	// servers of mine
+	"servers": {
+		"db": {"url": "http://localhost"}, // local
+	},
+	"inputs": [],
+}
+)");
+  chmod(FileOf("vscode").c_str(), 0600);
+  ASSERT_EQ(Run({"vscode", "--yes", "--enable", "bash,make"}).exit_code, 0);
+  EXPECT_EQ(ReadText(FileOf("vscode")), R"({
+	// servers of mine
+	"servers": {
+		"db": {"url": "http://localhost"}, // local
+		"project-actions": {
+			"type": "stdio",
+			"command": ")" + BuiltProgram("PA_SERVER") +
+                                            R"(",
+			"args": ["serve", "--root", "${workspaceFolder}", "--enable", "bash,make"]
+		},
+	},
+	"inputs": [],
+}
+)");
+  struct stat status{};
+  ASSERT_EQ(stat(FileOf("vscode").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600u);
+}
+
+TEST_F(Init, MalformedFilesAreRefusedUntouched) {
+  const auto refused = [&](const std::string& client, std::string_view text,
+                           std::string_view problem) {
+    WriteText(FileOf(client), text);
+    const ProgramResult result = Run({client, "--yes"});
+    EXPECT_EQ(result.exit_code, 1) << client;
+    EXPECT_NE(result.errors.find(FileOf(client).string() + ":" + std::string(problem)),
+              std::string::npos)
+        << result.errors;
+    EXPECT_NE(result.errors.find("nothing was written"), std::string::npos);
+    EXPECT_EQ(ReadText(FileOf(client)), text);
+  };
+  refused("claude-code", "{\n  \"mcpServers\": {},\n  \"a\" 1\n}", "3:7: expected : after");
+  refused("claude-code", "{ // mine\n}", "1:3: expected plain JSON");
+  refused("cursor", "{\"mcpServers\": []}", "1:16: expected an object as 'mcpServers'");
+  refused("gemini", "{\"a\": 1, \"a\": 2}", "1:10: expected 'a' once");
+  refused("codex", "[a]\nb = \n", "2:5: expected TOML");
+}
+
+TEST_F(Init, ALinkOfADotfileManagerStays) {
+  const fs::path file = project_.home() / "dotfiles/codex.toml";
+  WriteText(file, "model = \"m\"\n");
+  fs::create_directories(project_.home() / ".codex");
+  fs::create_symlink("../dotfiles/codex.toml", FileOf("codex"));
+  const ProgramResult result = Run({"codex", "--yes"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_NE(result.output.find(" leads to "), std::string::npos) << result.output;
+  EXPECT_TRUE(fs::is_symlink(FileOf("codex")));
+  EXPECT_TRUE(ReadText(file).starts_with("model = \"m\"\n\n[mcp_servers.project-actions]\n"));
+}
+
+TEST_F(Init, FilesAreWhereTheEnvironmentSays) {
+  const std::string elsewhere = project_.home() / "elsewhere";
+  EXPECT_EQ(Run({"codex", "--yes"}, {"CODEX_HOME=" + elsewhere}).exit_code, 0);
+  EXPECT_TRUE(fs::exists(elsewhere + "/config.toml"));
+  EXPECT_EQ(Run({"claude-desktop", "--yes"}, {"XDG_CONFIG_HOME=" + elsewhere}).exit_code, 0);
+  EXPECT_TRUE(fs::exists(elsewhere + "/Claude/claude_desktop_config.json"));
+  const fs::path other = root_ / "other";
+  fs::create_directory(other);
+  EXPECT_EQ(Run({"claude-code", "--root", "other", "--yes"}).exit_code, 0);
+  EXPECT_TRUE(fs::exists(other / ".mcp.json"));
+}
+
+TEST_F(Init, OptionsWithWhichNoServerStartsAreRefused) {
+  const ProgramResult tool = Run({"cursor", "--yes", "--enable", "mkae"});
+  EXPECT_EQ(tool.exit_code, 1);
+  EXPECT_NE(tool.errors.find("did you mean 'make'"), std::string::npos) << tool.errors;
+  EXPECT_EQ(Run({"cursor", "--yes", "--root", "/nonexistent"}).exit_code, 1);
+  EXPECT_EQ(Run({"cursor", "--yes", "--policy", "none.yaml"}).exit_code, 1);
+  EXPECT_FALSE(fs::exists(FileOf("cursor")));
+  EXPECT_EQ(Run({"emacs", "--yes"}).exit_code, 2);
+  EXPECT_EQ(Run({}).exit_code, 2);
+  WriteText(project_.home() / "p.yaml", "version: 1\n");
+  const std::string policy = project_.home() / "p.yaml";
+  const Json named = Json::parse(Run({"cursor", "--print", "--policy", policy}).output);
+  EXPECT_EQ(named["mcpServers"]["project-actions"]["args"],
+            (Json{"serve", "--root", root_, "--policy", policy}))
+      << "the policy says which tools are on";
+}
+
+// What somebody at a terminal answers.
+class InitAtATerminal : public Init {
+ protected:
+  void SetUp() override {
+    keyboard_.reset(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+    ASSERT_TRUE(keyboard_);
+    ASSERT_EQ(grantpt(keyboard_.get()), 0);
+    ASSERT_EQ(unlockpt(keyboard_.get()), 0);
+    name_ = ptsname(keyboard_.get());
+    terminal_.reset(open(name_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    ASSERT_TRUE(terminal_);
+  }
+  // Everything that was shown; the answer is typed when the question is there.
+  std::string Say(std::string_view answer, int* status) {
+    const pid_t pid = Spawn({.command = {BuiltProgram("PA_SERVER"), "init", "claude-code"},
+                             .environment = {"HOME=" + project_.home().string()},
+                             .directory = root_,
+                             .in = terminal_.get(),
+                             .out = terminal_.get(),
+                             .err = terminal_.get(),
+                             .terminal = name_});
+    std::string shown;
+    while (shown.find("[y/N] ") == std::string::npos && ReadMore(shown)) continue;
+    EXPECT_EQ(write(keyboard_.get(), answer.data(), answer.size()),
+              static_cast<ssize_t>(answer.size()));
+    waitpid(pid, status, 0);
+    fcntl(keyboard_.get(), F_SETFL, O_NONBLOCK);
+    while (ReadMore(shown)) continue;
+    fcntl(keyboard_.get(), F_SETFL, 0);
+    return shown;
+  }
+
+ private:
+  bool ReadMore(std::string& shown) {
+    char buffer[4096];
+    const ssize_t got = read(keyboard_.get(), buffer, sizeof buffer);
+    if (got > 0) shown.append(buffer, static_cast<std::size_t>(got));
+    return got > 0;
+  }
+  UniqueFd keyboard_, terminal_;
+  std::string name_;
+};
+
+TEST_F(InitAtATerminal, OnlyWithAYesItIsWritten) {
+  WriteText(FileOf("claude-code"), "{\n  \"a\": \"\xE2\x80\xAE\x7F x\"\n}\n");
+  int status = 0;
+  const std::string declined = Say("n\n", &status);
+  EXPECT_EQ(WEXITSTATUS(status), 1) << declined;
+  EXPECT_NE(declined.find("nothing was written"), std::string::npos) << declined;
+  EXPECT_NE(declined.find("\\u{202e}\\u{7f} x"), std::string::npos)
+      << "what turns the direction of writing is written out: " << declined;
+  EXPECT_EQ(ReadText(FileOf("claude-code")).find("project-actions"), std::string::npos);
+  const std::string accepted = Say("y\n", &status);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << accepted;
+  EXPECT_NE(ReadText(FileOf("claude-code")).find("project-actions"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pa::testing
