@@ -10,7 +10,7 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test test-toolchains test-kernels soak bench lint format fuzz sanitize mcpb clean
+.PHONY: default help build demo test test-toolchains test-clients test-kernels soak bench lint format fuzz sanitize mcpb clean
 
 default: build ## the same as build
 
@@ -36,6 +36,10 @@ test: build ## all tests; as root also once more as an ordinary user
 test-toolchains: build ## real toolchains in the sandbox; installs what is missing, skips nothing
 	@$(DEPS) toolchains
 	@PA_TOOLCHAINS_REQUIRED=1 tests/support/run-tests.sh $(BUILD) --suite toolchains
+
+test-clients: build ## Claude Code, Codex and Gemini CLI read what init writes; npm loads 740 MB for it
+	@$(DEPS) clients
+	@tests/clients/run.sh $(BUILD)/tests/clients/readers $(BUILD)/supervisor/project-actions tests/clients/readers
 
 test-kernels: build ## boot Debian's kernels and try to escape there; GUESTS="6.1 7.2" picks
 	@$(DEPS) build kernels

@@ -26,7 +26,7 @@ constexpr int kNotWritten = 1;
 constexpr std::string_view kWorkspaceFolder = "${workspaceFolder}";
 
 // As README's examples have it.
-const std::vector<std::string> kUsualTools = {"make", "git_add", "git_commit"};
+constexpr const char* kUsualTools[] = {"make", "git_add", "git_commit"};
 
 std::string Absolute(const std::string& path) {
   std::error_code failed;
@@ -50,7 +50,9 @@ CommonOptions Completed(const Client& client, CommonOptions options, const std::
   if (options.policy_file) options.policy_file = Absolute(*options.policy_file);
   if (options.worker) options.worker = Absolute(*options.worker);
   // A policy that is named says itself which tools are on.
-  if (options.enable.empty() && !options.policy_file) options.enable = kUsualTools;
+  if (options.enable.empty() && !options.policy_file) {
+    options.enable.assign(std::begin(kUsualTools), std::end(kUsualTools));
+  }
   return options;
 }
 

@@ -9,6 +9,7 @@
 // All of it is compiled here: a shared library more would be one to install.
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
 namespace pa {
