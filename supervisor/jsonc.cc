@@ -17,7 +17,7 @@ class Scanner {
   Scanner(std::string_view text, JsonDialect dialect) : text_(text), dialect_(dialect) {}
 
   std::expected<JsoncDocument, TextProblem> Read() {
-    if (!CheckUtf8() || !Space() || !Value(1, document_.root) || !Space()) {
+    if (!CheckText() || !Space() || !Value(1, document_.root) || !Space()) {
       return std::unexpected(std::move(problem_));
     }
     if (at_ != text_.size()) {
@@ -36,8 +36,12 @@ class Scanner {
   // NUL at the end, which no text has in a place where it is asked for.
   char Next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
-  bool CheckUtf8() {
+  // Of a \r alone readers differ in whether it ends a line, and so a comment.
+  bool CheckText() {
     for (std::size_t at = 0; at < text_.size();) {
+      if (text_[at] == '\r' && text_.substr(at + 1, 1) != "\n") {
+        return Refuse(at, "expected lines that end in \\n or \\r\\n, not in \\r");
+      }
       std::size_t invalid = 0;
       const std::size_t length = Utf8SequenceLength(text_.substr(at), &invalid);
       if (length == 0) return Refuse(at, "expected text in UTF-8");

@@ -62,6 +62,9 @@ TEST(Jsonc, WhatIsWrongIsSaidWithItsPlace) {
   EXPECT_EQ(ProblemOf("{} {}"), "1:4: expected the end of the file: a document is one value");
   EXPECT_EQ(ProblemOf("{/* a"), "1:2: expected */ after this comment");
   EXPECT_EQ(ProblemOf("{\"\xC3\xBC\": \"\xFF\"}"), "1:8: expected text in UTF-8");
+  EXPECT_EQ(ProblemOf("{ // a\r }"), "1:7: expected lines that end in \\n or \\r\\n, not in \\r");
+  EXPECT_EQ(ProblemOf("{}\r"), "1:3: expected lines that end in \\n or \\r\\n, not in \\r");
+  EXPECT_EQ(ProblemOf("{ // a\r\n }"), "none");
   EXPECT_EQ(ProblemOf("{\"a\": \"\\x\"}"), "1:7: expected a string with the escapes of JSON");
   EXPECT_EQ(ProblemOf("{\"a\": \"\\udc00\"}"), "1:7: expected a string with the escapes of JSON");
   for (const char* value : {"", "01", "1.", ".5", "+1", "tru", "'a'", "NaN", "1e", "/", "<"}) {

@@ -101,6 +101,8 @@ TEST(TomlConfig, WhatCannotBeMergedIsRefusedWithAdvice) {
   begins("a = \"\xFF\"\n", "1:5: expected TOML: ");
   begins("a = 1\na = 2\n", "2:5: expected TOML: ");
   begins("[a]\n[a]\n", "2:1: expected TOML: ");
+  begins("a = {b = [}}\n", "1:1: expected TOML");
+  begins("a = 1\n[b\xC3\xBC]\n", "2:3: expected TOML: ");
   begins("mcp_servers = 3\n", "1:15: expected a table; write by hand: mcp_servers.us = {command");
   begins("[[mcp_servers]]\n", "1:1: expected a table");
   begins("mcp_servers = {b = {}}\n", "1:15: expected a table that is not inline; write by hand");
