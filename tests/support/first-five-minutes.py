@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""first-five-minutes.py README SERVER [--write]
+
+What a new user does and sees, in a home and a project of its own, recorded between two marks in README; without
+--write: is that what is seen today? Where commands get no namespaces, refusals have other words: then it is
+skipped (77). Durations and places are those of the recording, not of this run.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+MAKEFILE = """\
+test: ## Run the tests
+\t@echo 3 tests passed
+notes:
+\t@cat ~/notes.txt
+.PHONY: test notes
+"""
+POLICY = """\
+version: 1
+tools: {enable: [make]}
+filesystem: {read: [~/notes.txt]}
+"""
+STEPS = [
+    "project-actions doctor | tail -n 1",
+    "project-actions init claude-code --yes",
+    "project-actions call make_targets",
+    """project-actions call make '{"target":"test"}'""",
+    """project-actions call make '{"target":"test"}' --enable make""",
+    """project-actions call make '{"target":"notes"}' --enable make""",
+    "cat ~/.config/project-actions/policy.yaml",
+    "project-actions policy check ~/.config/project-actions/policy.yaml",
+    """project-actions call make '{"target":"notes"}'""",
+]
+BEGIN, END = "<!-- recorded by tests/support/first-five-minutes.py -->\n```\n", "```\n<!-- end of the recording -->\n"
+
+
+def record(server):
+    with tempfile.TemporaryDirectory() as scratch:
+        home = pathlib.Path(scratch).resolve() / "me"
+        project, settings = home / "hello", home / ".config/project-actions"
+        project.mkdir(parents=True)
+        (project / "Makefile").write_text(MAKEFILE)
+        (home / "notes.txt").write_text("buy milk\n")
+        environment = {"HOME": str(home), "PATH": f"{pathlib.Path(server).resolve().parent}:/usr/bin:/bin"}
+
+        def run(command):
+            return subprocess.run(["bash", "-c", command], cwd=project, env=environment, text=True, check=False,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+
+        if not re.search(r"^  namespaces +enforced", run("project-actions doctor"), re.M):
+            print("first-five-minutes.py: no namespaces here, for which the recording was made")
+            sys.exit(77)
+        recording = ""
+        for step in STEPS:
+            if step.startswith("cat "):  # the user has written it
+                settings.mkdir(parents=True)
+                (settings / "policy.yaml").write_text(POLICY)
+            recording += f"$ {step}\n{run(step)}"
+        recording = recording.replace(str(home), "/home/me")
+        return re.sub(r"in \d+ ms", "in 9 ms", recording)
+
+
+def main():
+    readme_path, server = pathlib.Path(sys.argv[1]), sys.argv[2]
+    readme = readme_path.read_text()
+    begin, end = readme.index(BEGIN) + len(BEGIN), readme.index(END)
+    seen = record(server)
+    if "--write" in sys.argv[3:]:
+        readme_path.write_text(readme[:begin] + seen + readme[end:])
+    elif readme[begin:end] != seen:
+        print(f"README.md has another first session than is seen now; record it anew with --write:\n{seen}")
+        sys.exit(1)
+
+
+main()
