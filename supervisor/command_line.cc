@@ -126,6 +126,7 @@ void AddInit(CLI::App& app, Values* values) {
   for (const Client& client : Clients()) names.emplace_back(client.name);
   auto* sub = app.add_subcommand("init", "Enter this server into a client's configuration");
   sub->add_option("CLIENT", init.client, "The client that shall start the server")
+      ->type_name("")
       ->required()
       ->check(CLI::IsMember(names));
   sub->add_flag("--print", init.print, "Print the entry; read and write nothing");

@@ -1,6 +1,7 @@
 // make-completions bash|zsh|fish: prints the completions for that shell. Run by the build, not installed.
 #include <cstdio>
 
+#include "supervisor/client_config.h"
 #include "supervisor/completions.h"
 #include "supervisor/tool.h"
 
@@ -13,9 +14,12 @@ CompletedValues Values() {
   for (const Tool* tool : AllTools()) tools.emplace_back(tool->name);
   std::vector<std::string> enabled = tools;
   enabled.emplace_back("all");
+  std::vector<std::string> clients;
+  for (const Client& client : Clients()) clients.emplace_back(client.name);
   return {
       {"ADDRESS", {ValueKind::kWord, {"stdio"}}},
       {"ARGUMENTS", {ValueKind::kAnything}},
+      {"CLIENT", {ValueKind::kWord, clients}},
       {"DIR", {ValueKind::kDirectory}},
       {"FILE", {ValueKind::kFile}},
       {"ID", {ValueKind::kAnything}},

@@ -121,9 +121,9 @@ def files(tree):
 
 
 def installed(list_of_meson):
-    """Files in directories of ours, from those on: `/project-actions/profiles/go.yaml`."""
+    """Files in directories of ours, from those on: `/project-actions/profiles/go.yaml`, `/doc/project-actions/...`."""
     found = set()
     for place in json.loads(list_of_meson.read_text(encoding="utf-8")).values():
-        found |= set(re.findall(r".*(/project-actions/.*)", place))
+        found |= set(re.findall(r".*?((?:/doc)?/project-actions/.*)", place))
     assert "/project-actions/project-actions-worker" in found, f"{list_of_meson}: there is no worker"
     return found
