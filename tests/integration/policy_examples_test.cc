@@ -130,7 +130,7 @@ TEST_F(Home, EachExampleLoadsAndRelaxesWhatItSays) {
     EXPECT_TRUE(
         ReadText(entry.path())
             .starts_with(
-                "# yaml-language-server: $schema=/usr/share/project-actions/policy.schema.json\n"));
+                "# yaml-language-server: $schema=file:///usr/share/project-actions/policy.schema.json\n"));
     const ProgramResult check =
         RunProgram({.command = {BuiltProgram("PA_SERVER"), "policy", "check", entry.path()},
                     .environment = {"HOME=" + home_.string()}});
