@@ -2,6 +2,8 @@
 
 #include <nettle/base64.h>
 
+#include <cstdint>
+
 namespace pa {
 
 std::string ToBase64(std::string_view bytes) {

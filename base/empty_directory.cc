@@ -98,7 +98,8 @@ class Emptier {
   // Moving a directory rewrites its `..`, for which it must be writable.
   void MoveUp(int parent, const char* name) {
     if (!IsDirectory(parent, name)) return;
-    fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
+    // Where that fails, renameat says so.
+    [[maybe_unused]] const int changed = fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW);
     for (int attempt = 0; attempt < kMaxNameClashes; ++attempt) {
       char fresh[32] = ".moved-";
       char* digits = fresh + std::strlen(fresh);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <cstdint>
 #include <fstream>
 
 #include "sandbox/child_for_test.h"

@@ -141,7 +141,10 @@ Result<void> AuditFile::Write(const std::string& line) {
     return {};
   }
   const int code = put < 0 ? errno : ENOSPC;
-  if (put > 0) (void)ftruncate(fd_.get(), static_cast<off_t>(size_));
+  if (put > 0) {
+    // Where that fails, it stays as a line that is none (FindLink).
+    [[maybe_unused]] const int status = ftruncate(fd_.get(), static_cast<off_t>(size_));
+  }
   return std::unexpected(Error("write", path_, code));
 }
 

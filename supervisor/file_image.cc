@@ -64,7 +64,7 @@ Result<void> Finish(int fd, const PathStamp& stamp, const std::string& name) {
                             {stamp.modified_ns / 1'000'000'000, stamp.modified_ns % 1'000'000'000}};
   // Not to be given away is no harm: whoever may change it is ourselves then.
   if (stamp.owner != geteuid() || stamp.group != getegid()) {
-    (void)fchown(fd, stamp.owner, stamp.group);
+    [[maybe_unused]] const int status = fchown(fd, stamp.owner, stamp.group);
   }
   if (fchmod(fd, stamp.mode & kPermissions) != 0) {
     return std::unexpected(Error("fchmod", name, errno));

@@ -1,6 +1,7 @@
 #include "supervisor/makefile_watch.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string_view>

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
