@@ -16,8 +16,13 @@ void StartLog(bool verbose) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-void LogInfo(std::string_view text) { spdlog::info("{}", RepairUtf8(text, true)); }
-void LogWarning(std::string_view text) { spdlog::warn("{}", RepairUtf8(text, true)); }
-void LogError(std::string_view text) { spdlog::error("{}", RepairUtf8(text, true)); }
+// Not through "{}": formatting that nobody needs is compiled here then, with warnings of GCC 13.
+void LogInfo(std::string_view text) { spdlog::info(spdlog::string_view_t(RepairUtf8(text, true))); }
+void LogWarning(std::string_view text) {
+  spdlog::warn(spdlog::string_view_t(RepairUtf8(text, true)));
+}
+void LogError(std::string_view text) {
+  spdlog::error(spdlog::string_view_t(RepairUtf8(text, true)));
+}
 
 }  // namespace pa
