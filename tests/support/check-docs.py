@@ -50,6 +50,19 @@ with tempfile.TemporaryDirectory() as scratch:
             shown = default if isinstance(default, str) and default else json.dumps(default)
             complain_unless(row[1].strip() == f"`{shown}`", f"docs/policy.md: default of {key} is {shown}")
 
+    # The policy file that packages install names them all, and its lines are the defaults that they are said to be.
+    # The default of roots, no line can say.
+    installed = text_of("packaging/policy.yaml")
+    uncommented = re.sub(r"^#((?!roots)(?:  )?[a-z_]+:)", r"\1", installed, flags=re.M)
+    for key, schema in found.items():
+        value = re.escape(json.dumps(schema["default"]).strip('"') or '""') if "default" in schema else ""
+        complain_unless(re.search(rf"^#?(  )?{key.split('.')[-1]}: {value}", uncommented, re.M),
+                        f"packaging/policy.yaml: no line {key} with its default {schema.get('default')}")
+    for text in installed, uncommented:
+        checked = check_policy(text)
+        complain_unless(checked.returncode == 0 and "relaxed" not in checked.stdout,
+                        f"packaging/policy.yaml relaxes something, or is refused:\n{checked.stdout}{checked.stderr}")
+
     # Policies that are shown pass; those that are said to be refused are refused in these words.
     examples = re.findall(r"```yaml\n(.*?)```", readme + policy, re.S)
     complain_unless(len(examples) >= 2, "no example of a policy")
