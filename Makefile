@@ -10,7 +10,8 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test test-toolchains test-clients test-kernels soak bench lint format fuzz sanitize mcpb clean
+.PHONY: default help build demo test test-toolchains test-clients test-kernels test-package test-distros test-vm package \
+  package-rpm mcpb soak bench lint format fuzz sanitize clean
 
 default: build ## the same as build
 
@@ -44,6 +45,28 @@ test-clients: build ## Claude Code, Codex and Gemini CLI read what init writes; 
 test-kernels: build ## boot Debian's kernels and try to escape there; GUESTS="6.1 7.2" picks
 	@$(DEPS) build kernels
 	@tests/kernels/run.sh $(BUILD) $(GUESTS)
+
+package: ## .deb or .rpm, whichever is this system's, of what is committed, into ./build/package
+	@$(DEPS) build package
+	@if command -v dpkg-buildpackage >/dev/null; then packaging/build-deb.sh $(BUILD)/package -j$(JOBS); \
+	  else packaging/build-rpm.sh $(BUILD)/package; fi
+
+package-rpm: ## .rpm, also on Debian, to try the spec
+	@$(DEPS) build package
+	@packaging/build-rpm.sh $(BUILD)/package-rpm --define '_smp_build_ncpus $(JOBS)'
+
+test-package: ## both packages: lintian, blhc, rpmlint, the same bytes twice, hardening, sizes, rpm -V
+	@$(DEPS) build package
+	@JOBS=$(JOBS) packaging/test-deb.sh $(BUILD)/test-deb
+	@JOBS=$(JOBS) packaging/test-rpm.sh $(BUILD)/test-rpm
+
+test-distros: ## package, install, use, upgrade, purge on Debian 12, 13, Ubuntu 24.04, 26.04; DISTROS="debian-12" picks
+	@$(DEPS) build package
+	@JOBS=$(JOBS) packaging/test-distros.sh $(BUILD)/distros $(DISTROS)
+
+test-vm: ## Ubuntu 24.04's kernel under QEMU: namespaces of an ordinary user with the AppArmor profile and without
+	@$(DEPS) build package kernels
+	@JOBS=$(JOBS) STEPS="builder build vm" packaging/test-distros.sh $(BUILD)/vm ubuntu-24.04
 
 soak: build ## 10,000 calls with random cancels and kills; nothing may grow
 	@PA_SOAK_CALLS=10000 meson test -C $(BUILD) --no-rebuild --timeout-multiplier 10 integration/soak

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing for one or more groups of work, from the distribution, by package name.
 #
-#   packaging/install-deps.sh [build] [lint] [bench] [clients] [toolchains] [kernels]   # no group: build
+#   packaging/install-deps.sh [build] [lint] [bench] [clients] [toolchains] [kernels] [package]   # none: build
 #
 # Asks nothing and says what it installs; installs nothing that is there already, and of PACKAGE=PROGRAM
 # nothing if there is such a program from elsewhere (npm comes with other people's nodejs). Without the right
@@ -22,7 +22,9 @@ debian_packages() {
     # What boots the guests, and what tests/kernels/image.sh puts into them beside what is essential.
     kernels) echo "qemu-system-x86 debian-archive-keyring cpio binutils python3 hostname iproute2 mawk mount" \
       "procps" ;;
-    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains, kernels)" >&2; return 1 ;;
+    package) echo "debhelper dh-apparmor dpkg-dev lintian blhc debootstrap autopkgtest piuparts rpm rpmlint elfutils" \
+      "xz-utils" ;;
+    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains, kernels, package)" >&2; return 1 ;;
   esac
 }
 
@@ -39,7 +41,8 @@ fedora_packages() {
       "java-devel maven maven-compiler-plugin maven-resources-plugin maven-surefire-plugin" \
       "maven-surefire-provider-junit4 junit" ;;
     kernels) echo "install-deps.sh: the guests are made of Debian's packages, on Debian" >&2; return 1 ;;
-    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains)" >&2; return 1 ;;
+    package) echo "rpm-build rpmlint xz" ;;
+    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains, package)" >&2; return 1 ;;
   esac
 }
 
