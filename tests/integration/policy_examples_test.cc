@@ -127,10 +127,9 @@ TEST_F(Home, EachExampleLoadsAndRelaxesWhatItSays) {
   for (const auto& entry : fs::directory_iterator(BuiltProgram("PA_EXAMPLES"))) {
     if (entry.path().extension() != ".yaml") continue;
     SCOPED_TRACE(entry.path());
-    EXPECT_TRUE(
-        ReadText(entry.path())
-            .starts_with(
-                "# yaml-language-server: $schema=file:///usr/share/project-actions/policy.schema.json\n"));
+    EXPECT_TRUE(ReadText(entry.path())
+                    .starts_with("# yaml-language-server: "
+                                 "$schema=file:///usr/share/project-actions/policy.schema.json\n"));
     const ProgramResult check =
         RunProgram({.command = {BuiltProgram("PA_SERVER"), "policy", "check", entry.path()},
                     .environment = {"HOME=" + home_.string()}});
