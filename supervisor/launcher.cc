@@ -30,9 +30,6 @@ constexpr int kPatienceMs = 5000;
 // wanted.
 constexpr std::size_t kMaxKept = 6;
 
-// As many as the default of limits.concurrent lets begin at once.
-constexpr std::size_t kMaxAhead = 4;
-
 struct Actions {
   Actions() { posix_spawn_file_actions_init(&value); }
   ~Actions() { posix_spawn_file_actions_destroy(&value); }

@@ -56,6 +56,9 @@ struct LaunchKind {
 // By then a worker is in its view, and its command runs.
 inline constexpr std::chrono::milliseconds kAskAheadAfter{3};
 
+// As many as the default of limits.concurrent lets begin at once.
+inline constexpr std::size_t kMaxAhead = 4;
+
 class Launcher {
  public:
   // `groups`: null, or open and there, and outlives the workers too.

@@ -131,7 +131,6 @@ constexpr Refusal kRefusals[] = {
     {"Clone", Refusal::kWorker, SYS_clone, 0, CLONE_VM | CLONE_VFORK | SIGCHLD, EAGAIN, "clone"},
     {"CloseRange", Refusal::kWorker, SYS_close_range, 0, 0, EPERM, "close descriptors"},
     {"Fork", Refusal::kWorker, SYS_clone, 0, CLONE_PARENT | SIGCHLD, EAGAIN, "clone"},
-    {"ControlSocket", Refusal::kWorker, SYS_socketpair, 1, SOCK_SEQPACKET, EMFILE, "launch"},
     {"RlimitCore", Refusal::kWorker, SYS_prlimit64, 1, RLIMIT_CORE, EPERM, "RLIMIT_CORE"},
     {"RlimitCpu", Refusal::kWorker, SYS_prlimit64, 1, RLIMIT_CPU, EPERM, "RLIMIT_CPU"},
     {"RlimitNofile", Refusal::kWorker, SYS_prlimit64, 1, RLIMIT_NOFILE, EPERM, "RLIMIT_NOFILE"},
