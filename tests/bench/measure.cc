@@ -44,6 +44,12 @@ double Median(Samples samples) {
   return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
 }
 
+double NinetyNinth(Samples samples) {
+  if (samples.empty()) return 0;
+  std::ranges::sort(samples);
+  return samples[samples.size() * 99 / 100];
+}
+
 double MedianRatio(const Samples& ours, const Samples& reference) {
   Samples ratios;
   for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(ours[i] / reference[i]);

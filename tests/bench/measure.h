@@ -31,6 +31,7 @@ Action Timed(std::function<void()> work);
 std::vector<Samples> Interleave(int rounds, const std::vector<Action>& actions, int warm_up = 3);
 
 double Median(Samples samples);
+double NinetyNinth(Samples samples);  // 99 of 100 took no longer
 // Medians over the rounds: what happened in one round belongs together.
 double MedianRatio(const Samples& ours, const Samples& reference);
 double MedianDifference(const Samples& ours, const Samples& reference);

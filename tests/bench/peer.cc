@@ -53,8 +53,8 @@ void Compare(Report& report, const Project& project, const std::string& program)
   add("its true", times[2]);
   const std::vector<Samples> rates = Interleave(
       5,
-      {[&] { return CallsASecond(ours, "make", {{"target", "noop"}}, 320, 32); },
-       [&] { return CallsASecond(theirs, "run_command", {{"command", "true"}}, 320, 32); }},
+      {[&] { return Fly(ours, "make", {{"target", "noop"}}, 320, 32).calls_a_second; },
+       [&] { return Fly(theirs, "run_command", {{"command", "true"}}, 320, 32).calls_a_second; }},
       1);
   report.Add({.name = "32 in flight, make noop",
               .unit = "calls/s",

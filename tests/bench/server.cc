@@ -43,27 +43,32 @@ double ProcKib(pid_t pid, const std::string& file, const std::string& key) {
 
 // The processors are to be the server's and its commands': a reply is read as JSON when the time is
 // taken.
-double CallsASecond(testing::McpClient& client, const std::string& tool, const Json& arguments,
-                    int calls, int flight) {
+Flight Fly(testing::McpClient& client, const std::string& tool, const Json& arguments, int calls,
+           int flight) {
   const std::string rest = R"(","method":"tools/call","params":)" +
                            Json{{"name", tool}, {"arguments", arguments}}.dump() + "}";
-  int started = 0;
+  constexpr std::string_view kId = "\"bench-";
+  std::vector<Clock::time_point> starts;
   const auto start_one = [&] {
-    client.SendLine(R"({"jsonrpc":"2.0","id":"bench-)" + std::to_string(started++) + rest);
+    starts.push_back(Clock::now());
+    client.SendLine(R"({"jsonrpc":"2.0","id":"bench-)" + std::to_string(starts.size() - 1) + rest);
   };
+  Flight all;
   std::vector<std::string> replies;
   const auto start = Clock::now();
-  while (started < flight) start_one();
+  while (static_cast<int>(starts.size()) < flight) start_one();
   while (static_cast<int>(replies.size()) < calls) {
     std::optional<std::string> line = client.ReadLine();
     if (!line) GiveUp("no reply");
-    if (line->find("\"bench-") == std::string::npos) continue;  // a notification
+    const std::size_t id = line->find(kId);
+    if (id == std::string::npos) continue;  // a notification
+    all.latencies.push_back(MillisecondsSince(starts[std::stoul(line->substr(id + kId.size()))]));
     replies.push_back(std::move(*line));
-    if (started < calls) start_one();
+    if (static_cast<int>(starts.size()) < calls) start_one();
   }
-  const double seconds = MillisecondsSince(start) / 1000;
+  all.calls_a_second = calls / (MillisecondsSince(start) / 1000);
   for (const std::string& reply : replies) MustSucceed(Json::parse(reply));
-  return calls / seconds;
+  return all;
 }
 
 }  // namespace pa::bench

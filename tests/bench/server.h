@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/measure.h"
 #include "tests/support/mcp_client.h"
 #include "tests/support/project.h"
 
@@ -27,8 +28,12 @@ std::vector<std::string> With(const testing::Project& project, const char* tier,
 // A line of /proc/PID/FILE that begins with `key`, in KiB: VmRSS, VmHWM, Pss.
 double ProcKib(pid_t pid, const std::string& file, const std::string& key);
 
-// Calls a second, `flight` of them under way at any time.
-double CallsASecond(testing::McpClient& client, const std::string& tool,
-                    const testing::Json& arguments, int calls, int flight);
+// Many calls, `flight` of them under way at any time.
+struct Flight {
+  double calls_a_second = 0;
+  Samples latencies;
+};
+Flight Fly(testing::McpClient& client, const std::string& tool, const testing::Json& arguments,
+           int calls, int flight);
 
 }  // namespace pa::bench
