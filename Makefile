@@ -16,7 +16,7 @@ unexport MAKEFLAGS MFLAGS MAKELEVEL
 default: build ## the same as build
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 17
 
 build: $(BUILD)/build.ninja ## build everything in ./build
 	@ninja -C $(BUILD) -j $(JOBS)
