@@ -91,7 +91,7 @@ TEST_F(RunningCommandTest, AGateThatOpensLateLosesNothing) {
 
 TEST_F(RunningCommandTest, HoweverOutputIsDeliveredNothingIsLost) {
   for (const Delivery delivery : {Delivery::kLive, Delivery::kInBulk, Delivery::kAtEnd}) {
-    for (const std::size_t size : {0, 65'000, 70'000, 1'100'000, 20'000'000}) {
+    for (const std::size_t size : {0U, 65'000U, 70'000U, 1'100'000U, 20'000'000U}) {
       Gate sink;
       const std::string script = "echo first; head -c " + std::to_string(size) +
                                  " /dev/zero | tr '\\0' x; echo; echo last; echo error >&2";
