@@ -125,6 +125,7 @@ build() { # NAME
 }
 
 warnings() { # NAME
+  [ -s "$output/$1/build.log" ]
   ! grep -E ': warning: |^WARNING' "$output/$1/build.log"
 }
 

@@ -26,6 +26,7 @@ done <<'END'
 drwxr-xr-x root root /etc/project-actions
 -rw-r--r-- root root /etc/project-actions/policy.yaml
 -rw-r--r-- root root /usr/share/project-actions/policy.schema.json
+-rw-r--r-- root root /usr/share/man/man1/project-actions.1
 END
 ! grep -vE '^(drwxr-xr-x|-rw-r--r--|-rwxr-xr-x|lrwxrwxrwx) root root ' "$output/contents" || fail "strange rights"
 [ "$(rpm -qp --configfiles "$package")" = /etc/project-actions/policy.yaml ] || fail "policy.yaml is not configuration"
