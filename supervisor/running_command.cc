@@ -205,6 +205,7 @@ void RunningCommand::End(Pipe& pipe) {
 
 // All that the command has written is there; who writes on is none of its tree.
 void RunningCommand::ReadWhatIsThere(Pipe& pipe) {
+  if (!pipe.open || pipe.held) return;
   const std::uint64_t enough = pipe.total + kWidePipeBytes;
   std::uint64_t before = 0;
   do {
