@@ -1,5 +1,8 @@
 #include "supervisor/command_line.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <sstream>
 
@@ -124,11 +127,13 @@ void AddInit(CLI::App& app, Values* values) {
   InitCommand& init = values->init;
   std::vector<std::string> names;
   for (const Client& client : Clients()) names.emplace_back(client.name);
+  const std::string text =
+      fmt::format("The client that shall start the server: {}", fmt::join(names, ", "));
   auto* sub = app.add_subcommand("init", "Enter this server into a client's configuration");
-  sub->add_option("CLIENT", init.client, "The client that shall start the server")
+  sub->add_option("CLIENT", init.client, text)
       ->type_name("")
       ->required()
-      ->check(CLI::IsMember(names));
+      ->check(CLI::IsMember(names).description(""));
   sub->add_flag("--print", init.print, "Print the entry; read and write nothing");
   sub->add_flag("--yes", init.yes, "Write without asking");
   AddCommon(sub, &init.common);

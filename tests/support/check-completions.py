@@ -141,6 +141,8 @@ def expectations(server):
         "project-actions policy explain ": tools | files,
         "project-actions audit verify policy.yaml ": files,
         "project-actions trash restore ": set(),
+        "project-actions init ": {"claude-code", "claude-desktop", "vscode", "cursor", "codex", "gemini"},
+        "project-actions init --print vs": {"vscode"},
     }
     return lines
 

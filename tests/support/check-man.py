@@ -88,7 +88,8 @@ def check_program(page, program):
     page.compare("EXIT STATUS", page.names("EXIT STATUS"), {path[0] for path in commands if path})
     statuses = page.entries("EXIT STATUS")
     for command, *arguments in [["call", "no_such_tool"], ["serve", "--worker", "/nowhere"], ["policy", "check", "/nowhere"],
-                                ["policy", "schema"], ["audit", "verify", "/nowhere"], ["trash", "restore", "x"]]:
+                                ["policy", "schema"], ["audit", "verify", "/nowhere"], ["trash", "restore", "x"],
+                                ["init", "codex", "--print"], ["init", "codex", "--root", "/nowhere"]]:
         status = program.run(command, *arguments).returncode
         complain_unless(f"*{status}*" in statuses.get(f"*{command}*", ""),
                         f"{page.name}, EXIT STATUS: {command} {' '.join(arguments)} exits with {status}")
