@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/keep_metadata.h"
 #include "base/path_stamp.h"
 #include "base/random.h"
 #include "base/unique_fd.h"
@@ -34,38 +34,6 @@ Result<void> CheckOwner(fs::path path) {
                                path));
 }
 
-Result<void> CopyAttributes(int from, int to, const std::string& name) {
-  std::string names(64U << 10, '\0');
-  const ssize_t size = flistxattr(from, names.data(), names.size());
-  if (size < 0 && errno != ENOTSUP) return std::unexpected(Error("flistxattr", name, errno));
-  names.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  std::string value(64U << 10, '\0');
-  for (std::size_t at = 0; at < names.size(); at = names.find('\0', at) + 1) {
-    const char* attribute = names.data() + at;
-    // The system labels files itself.
-    if (std::string_view(attribute).starts_with("security.")) continue;
-    const ssize_t length = fgetxattr(from, attribute, value.data(), value.size());
-    if (length < 0 ||
-        fsetxattr(to, attribute, value.data(), static_cast<std::size_t>(length), 0) != 0) {
-      return std::unexpected(Error("fsetxattr " + std::string(attribute), name, errno));
-    }
-  }
-  return {};
-}
-
-// Who may read and write it, as before: the group before the mode, which it changes.
-Result<void> CopyMetadata(int from, int to, const std::string& name) {
-  struct stat old{}, now{};
-  if (fstat(from, &old) != 0 || fstat(to, &now) != 0) {
-    return std::unexpected(Error("fstat", name, errno));
-  }
-  if (old.st_gid != now.st_gid && fchown(to, static_cast<uid_t>(-1), old.st_gid) != 0) {
-    return std::unexpected(Error("fchown", name, errno));
-  }
-  if (fchmod(to, old.st_mode & 07777U) != 0) return std::unexpected(Error("fchmod", name, errno));
-  return CopyAttributes(from, to, name);
-}
-
 Result<void> Fill(int fd, const UserFile& file, std::string_view content) {
   if (file.exists) {
     // For writing, too: what the user has made read-only stays as it is.
@@ -73,7 +41,12 @@ Result<void> Fill(int fd, const UserFile& file, std::string_view content) {
     if (!old) return std::unexpected(Error("open", file.path, errno));
     const Result<std::string> now = ReadFileFrom(old.get(), file.path, kMaxUserFile);
     if (!now || *now != file.content) return std::unexpected(Error("replace", file.path, ESTALE));
-    if (auto copied = CopyMetadata(old.get(), fd, file.path); !copied) return copied;
+    struct stat was{}, is{};
+    if (fstat(old.get(), &was) != 0 || fstat(fd, &is) != 0) {
+      return std::unexpected(Error("fstat", file.path, errno));
+    }
+    const SysResult<void> kept = KeepMetadata(old.get(), was, fd, is, file.path.c_str());
+    if (!kept) return std::unexpected(kept.error());
   } else if (LookAt(file.path).exists) {
     return std::unexpected(Error("make", file.path, ESTALE));
   }

@@ -29,7 +29,7 @@ struct UserFile {
 // `path` is absolute and lies in `base`. A file that is not there is no error, a symlink that leads nowhere is one.
 Result<UserFile> ReadUserFile(const std::string& path, const std::string& base);
 
-// Mode, group and extended attributes stay; a new file has those that the umask gives, as have directories that
+// Mode, group and extended attributes stay (base/keep_metadata.h); a new file has those that the umask gives, as have directories that
 // lack. Refused when the file is no longer what was read (ESTALE).
 Result<void> ReplaceUserFile(const UserFile& file, std::string_view content);
 

@@ -6,13 +6,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "base/keep_metadata.h"
 #include "base/unique_fd.h"
 #include "worker/file_header.h"
 #include "worker/open_file.h"
@@ -25,11 +25,8 @@ namespace pa::worker {
 namespace {
 
 constexpr std::size_t kChunk = 16u << 10;
-constexpr std::size_t kMaxXattrNames = 64u << 10;  // XATTR_LIST_MAX
-constexpr std::size_t kMaxXattrValue = 64u << 10;  // XATTR_SIZE_MAX
-constexpr mode_t kNewMode = 0666;                  // less the umask
+constexpr mode_t kNewMode = 0666;  // less the umask
 constexpr mode_t kAnybodyWrites = S_IWUSR | S_IWGRP | S_IWOTH;
-constexpr mode_t kPermissions = 07777;
 constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE
 constexpr const char* kTemp = "the temporary file";
 
@@ -170,45 +167,6 @@ SysResult<void> Copy(int fd, std::uint64_t size, const char* name) {
   return {};
 }
 
-// What the kernel takes from a file that is written to, and others of the system's own.
-bool IsOfTheContent(const char* name) {
-  for (const char* one : {"security.capability", "security.ima", "security.evm"}) {
-    if (std::strcmp(name, one) == 0) return true;
-  }
-  return false;
-}
-
-// As far as we may, and as the file system knows them.
-SysResult<void> CopyXattrs(int from, int to, const char* file) {
-  char names[kMaxXattrNames];
-  const ssize_t size = flistxattr(from, names, sizeof names);
-  for (ssize_t at = 0; at < size; at += static_cast<ssize_t>(std::strlen(names + at)) + 1) {
-    char value[kMaxXattrValue];
-    if (IsOfTheContent(names + at)) continue;
-    const ssize_t length = fgetxattr(from, names + at, value, sizeof value);
-    if (length < 0) continue;
-    const bool set = fsetxattr(to, names + at, value, static_cast<std::size_t>(length), 0) == 0;
-    if (!set && (errno == ENOSPC || errno == EDQUOT)) return Failed("fsetxattr", file);
-  }
-  return {};
-}
-
-// Another owner's file becomes ours where we may not give it away, as with every editor that writes so. The owner
-// first: a change of it takes set-user-ID away, and that is only given back to the owner.
-SysResult<void> KeepMetadata(const Opened& old, const Opened& temp, const char* name) {
-  const struct stat& was = old.status;
-  mode_t mode = was.st_mode & kPermissions;
-  if (was.st_uid != temp.status.st_uid || was.st_gid != temp.status.st_gid) {
-    const bool kept = fchown(temp.fd.get(), was.st_uid, was.st_gid) == 0;
-    const bool group = kept || fchown(temp.fd.get(), static_cast<uid_t>(-1), was.st_gid) == 0;
-    if (!kept) mode &= ~static_cast<mode_t>(S_ISUID);
-    if (!group) mode &= ~static_cast<mode_t>(S_ISGID);
-  }
-  if (auto copied = CopyXattrs(old.fd.get(), temp.fd.get(), name); !copied) return copied;
-  if (fchmod(temp.fd.get(), mode) != 0) return Failed("fchmod", name);
-  return {};
-}
-
 SysResult<void> TakeName(const Target& place, bool replaces) {
   const int at = place.directory.get();
   const long renamed =
@@ -240,7 +198,10 @@ SysResult<void> Replace(const Target& place, const WriteHeader& header, const Op
   }
   if (auto copied = Copy(temp.fd.get(), header.size, place.name); !copied) return copied;
   if (old->fd) {
-    if (auto kept = KeepMetadata(*old, temp, place.name); !kept) return kept;
+    if (auto kept =
+            KeepMetadata(old->fd.get(), old->status, temp.fd.get(), temp.status, place.name);
+        !kept)
+      return kept;
   }
   if (header.syncs != 0 && fsync(temp.fd.get()) != 0) return Failed("fsync", place.name);
   // Once more, so that as little as possible can happen between this and the new name.
