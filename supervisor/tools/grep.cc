@@ -75,28 +75,38 @@ std::string Shown(std::string_view line) {
                      line.size() - kMaxLine);
 }
 
+// Which files count, by their names beneath the directory that is searched.
+struct FileFilter {
+  std::string prefix;               // of that directory
+  std::unique_ptr<NameSink> among;  // null, or who else has to know a file
+  bool without_hidden = false;
+  HiddenFiles denied;
+
+  bool Takes(std::string_view name, const std::string& path) {
+    const bool is_hidden = name.starts_with('.') || name.contains("/.");
+    return !(without_hidden && is_hidden) && (among == nullptr || among->Has(path)) &&
+           !denied.Hides(path);
+  }
+};
+
 class HitSink final : public RecordSink {
  public:
-  // `among`: null, or who else has to know a file.
-  HitSink(Mode mode, std::string prefix, const NameSink* among, HiddenFiles hidden,
-          std::int64_t context, std::uint64_t wanted)
+  HitSink(Mode mode, FileFilter filter, std::int64_t context, std::uint64_t wanted)
       : RecordSink(mode == Mode::kFiles     ? std::string(1, '\0')
                    : mode == Mode::kContent ? std::string(1, '\n')
                                             : std::string("\0\n", 2)),
         mode_(mode),
-        prefix_(std::move(prefix)),
-        among_(among),
-        hidden_(std::move(hidden)),
+        filter_(std::move(filter)),
         context_(context),
         hits_(wanted) {}
 
   const SearchHits& hits() const { return hits_; }
-  const HiddenFiles& hidden() const { return hidden_; }
+  const HiddenFiles& denied() const { return filter_.denied; }
 
  private:
   void OnRecord(std::string_view record, std::size_t which) override {
     if (mode_ == Mode::kContent) return OnEvent(record);
-    if (which == 0) Begin(prefix_ + std::string(record));
+    if (which == 0) Begin(record);
     if (which == 0 && mode_ == Mode::kCount) return;  // how many comes next
     std::uint64_t count = 0;
     if (which == 1) std::from_chars(record.data(), record.data() + record.size(), count);
@@ -106,8 +116,7 @@ class HitSink final : public RecordSink {
   void OnEvent(std::string_view line) {
     std::optional<RipgrepEvent> event = ParseRipgrepEvent(line);
     if (!event) return;
-    std::string path = prefix_ + event->path;
-    if (path != path_) Begin(std::move(path));
+    if (event->path != name_) Begin(event->path);
     if (!counts_) return;
     if (!event->match) return OnContext(*event);
     last_ = event->line + std::max<std::int64_t>(0, std::ranges::count(event->text, '\n') - 1);
@@ -125,20 +134,20 @@ class HitSink final : public RecordSink {
     }
   }
 
-  void Begin(std::string path) {
-    path_ = std::move(path);
-    counts_ = (among_ == nullptr || among_->Has(path_)) && !hidden_.Hides(path_);
+  void Begin(std::string_view name) {
+    name_ = name;
+    path_ = filter_.prefix + name_;
+    counts_ = filter_.Takes(name_, path_);
     before_.clear();
     last_ = 0;
   }
 
   Mode mode_;
-  std::string prefix_;
-  const NameSink* among_;
-  HiddenFiles hidden_;
+  FileFilter filter_;
   std::int64_t context_;
   SearchHits hits_;
-  std::string path_;
+  std::string name_;
+  std::string path_;  // with the prefix
   bool counts_ = false;
   std::int64_t last_ = 0;  // line of the last match in this file; 0 = none yet
   std::vector<std::string> before_;
@@ -263,6 +272,7 @@ Task<GlobbedSearch> Narrow(const Work& work, const SearchPlace& place, const Arg
   GlobbedSearch search;
   if (glob == nullptr || glob->empty() || glob->starts_with('!') || !place.file.empty()) {
     if (glob != nullptr && glob->starts_with('!')) order.options.push_back("--glob=" + *glob);
+    order.sink_drops_hidden = place.file.empty();
     search.place = place;
     search.order = std::move(order);
     co_return search;
@@ -290,15 +300,18 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   RipgrepOrder order{.options = Options(arguments, mode, context)};
   Task<GlobbedSearch> globbed = Narrow(*work, *place, arguments, std::move(order), call);
   GlobbedSearch search = co_await globbed;
-  const std::unique_ptr<NameSink> among = std::move(search.among);
-  HitSink sink(mode, search.place ? search.place->prefix : "", among.get(),
-               HiddenFiles(*work, call), context, page.offset + page.limit);
+  HitSink sink(mode,
+               {.prefix = search.place ? search.place->prefix : "",
+                .among = std::move(search.among),
+                .without_hidden = search.order.sink_drops_hidden,
+                .denied = HiddenFiles(*work, call)},
+               context, page.offset + page.limit);
   Task<RipgrepRun> task = RunGlobbed(*work, std::move(search), sink, call);
   const RipgrepRun run = co_await task;
   if (run.error) co_return RefusedCall(*run.error);
   ToolResult result = Render(mode, sink, page);
   result.decision = run.decision;
-  WarnOfGaps(run, sink, sink.hidden(), result);
+  WarnOfGaps(run, sink, sink.denied(), result);
   co_return result;
 }
 

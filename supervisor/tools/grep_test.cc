@@ -151,6 +151,20 @@ TEST_F(GrepTest, AGlobDoesNotBringBackWhatIsIgnored) {
   EXPECT_EQ(Files("x", R"(,"glob":"!sub")"), (Names{"a.py"}));
 }
 
+// ripgrep searches what an ignore file brings back, also what is hidden.
+TEST_F(GrepTest, HiddenFilesAreLeftOutWhateverTheIgnoreFileSays) {
+  Write(".gitignore", "!.github\n!.*\n");
+  for (const char* name : {"a", ".b", ".github/c", "sub/.d", "sub/.e/f", "sub/g"}) {
+    Write(name, "needle\n");
+  }
+  EXPECT_EQ(Files("needle"), (Names{"a", "sub/g"}));
+  EXPECT_EQ(Files("needle", R"(,"glob":"!sub")"), (Names{"a"}));
+  EXPECT_EQ(Lines("needle"), (Names{"a:1:needle", "sub/g:1:needle"}));
+  EXPECT_EQ(Data(Grep("needle", R"(,"mode":"count")")).Find("total_matches")->AsInteger(), 2);
+  EXPECT_EQ(Files("needle", R"(,"path":".github")"), (Names{".github/c"})) << "named by the path";
+  EXPECT_EQ(Files("needle", R"(,"path":"sub/.d")"), (Names{"sub/.d"}));
+}
+
 TEST_F(GrepTest, BytesOfNoEncoding) {
   Write("latin", "caf\xe9 x\n");
   Write("dos", "x\r\ny\r\n");

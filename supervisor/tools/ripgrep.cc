@@ -2,12 +2,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "supervisor/tools/render.h"
 
 namespace pa {
 namespace {
+
+// More than ripgrep starts by itself (one for each processor, twelve at most), where that is few: of two threads
+// on two processors both are on the same one for a while, which costs some percent. One alone does without threads.
+void AppendThreads(std::vector<std::string>& argv) {
+  const unsigned processors = std::thread::hardware_concurrency();
+  if (processors > 1) argv.push_back("--threads=" + std::to_string(std::min(2 * processors, 12U)));
+}
 
 std::vector<std::string> Argv(const SearchPlace& place, RipgrepOrder order) {
   // Nobody's configuration, no complaints about single files, the ignore files of the project alone and
@@ -19,13 +28,14 @@ std::vector<std::string> Argv(const SearchPlace& place, RipgrepOrder order) {
                                    "--no-ignore-global",
                                    "--no-require-git"};
   const bool one_file = !place.file.empty();  // who names a file means it
+  AppendThreads(argv);
   if (order.include_hidden || one_file) argv.emplace_back("--hidden");
   if (order.include_ignored || one_file) argv.emplace_back("--no-ignore");
   std::ranges::move(order.options, std::back_inserter(argv));
   if (one_file) {
     // By a glob and not as an argument: ripgrep follows a symlink that it is told of.
     argv.insert(argv.end(), {"--max-depth=1", "--glob=/" + EscapeGlob(place.file)});
-  } else {
+  } else if (!order.sink_drops_hidden) {
     // The last glob that matches counts. A file of a type (ApplyGlob) is shown although it is hidden.
     argv.emplace_back(order.include_hidden ? "--glob=!.git" : "--glob=!.*");
   }
