@@ -59,6 +59,7 @@ sandbox::ResourceLimits LimitsFor(const Policy& policy, const ActionRequest& req
 const sandbox::SeccompProgram& ProgramFor(const Programs& programs,
                                           const sandbox::Confinement& confinement) {
   if (confinement.seccomp == sandbox::SeccompProfile::kInspect) return programs.inspect;
+  if (confinement.seccomp == sandbox::SeccompProfile::kSearch) return programs.search;
   if (confinement.seccomp == sandbox::SeccompProfile::kFiles) return programs.files;
   if (confinement.seccomp == sandbox::SeccompProfile::kFileChanges) return programs.changes;
   return confinement.network == sandbox::Network::kNone ? programs.no_network : programs.build;
@@ -78,6 +79,9 @@ Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::
   allow.confinement_.namespaces = policy.namespaces;
   if (request.purpose == Purpose::kInspect) {
     allow.confinement_.seccomp = sandbox::SeccompProfile::kInspect;
+  }
+  if (request.purpose == Purpose::kSearch) {
+    allow.confinement_.seccomp = sandbox::SeccompProfile::kSearch;
   }
   // No program runs that namespaces could keep anything from, and nobody is started who could be counted.
   if (request.purpose == Purpose::kReadFile || request.purpose == Purpose::kWriteFile) {

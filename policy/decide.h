@@ -23,6 +23,7 @@ namespace pa::policy {
 // What the command is for; decides which paths are writable and executable.
 enum class Purpose {
   kInspect,  // project read-only, no network: make's database, `make -n`
+  kSearch,   // project read-only, nothing of it is executed, no network: ripgrep
   kBuild,    // project read-write: make TARGET
   kGit,      // project and repository read-write, no network; EXECUTE only for git when hooks: skip
   kGitIdentity,  // reads the user's git configuration files, nothing of the project

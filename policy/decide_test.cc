@@ -216,6 +216,25 @@ TEST_F(DecideTest, WhoReadsAFileMayDoNothingElse) {
   EXPECT_EQ(allow.limits().processes, 0u) << "nobody is started who could be counted";
 }
 
+// The right to truncate without that to write is good for nothing, as long as seccomp keeps to that.
+TEST_F(DecideTest, TheRightToTruncateComesWithARefusalToDoIt) {
+  User("namespaces: require\ntools: {enable: [all]}\nfilesystem: {read: [/data], write: [/cache]}");
+  for (const Purpose purpose : {Purpose::kInspect, Purpose::kSearch, Purpose::kBuild, Purpose::kGit,
+                                Purpose::kGitIdentity, Purpose::kReadFile, Purpose::kWriteFile}) {
+    ActionRequest request = Call("make", "test");
+    request.purpose = purpose;
+    const Allow allow = Allowed(request);
+    const bool granted =
+        std::ranges::any_of(allow.confinement().paths, [](const sandbox::PathGrant& grant) {
+          return sandbox::Has(grant.access, sandbox::Access::kTruncate);
+        });
+    EXPECT_EQ(granted, purpose == Purpose::kSearch) << static_cast<int>(purpose);
+    EXPECT_EQ(allow.seccomp() == policy_->programs.search, granted);
+    EXPECT_EQ(allow.view_seccomp() == policy_->view_programs.search, granted);
+    EXPECT_EQ(allow.confinement().seccomp == sandbox::SeccompProfile::kSearch, granted);
+  }
+}
+
 TEST_F(DecideTest, WhoWritesAFileMayDoLittleMore) {
   User("namespaces: require\ntools: {enable: [write]}");
   ActionRequest request = Call("write");

@@ -134,7 +134,8 @@ std::string WhyEnabled(const Policy& policy, const std::string& tool, bool read_
 }
 
 Purpose PurposeOf(const std::string& tool) {
-  if (tool == "make_targets" || tool == "glob" || tool == "grep") return Purpose::kInspect;
+  if (tool == "make_targets") return Purpose::kInspect;
+  if (tool == "glob" || tool == "grep") return Purpose::kSearch;
   if (tool == "git_add" || tool == "git_commit") return Purpose::kGit;
   if (tool == "read") return Purpose::kReadFile;
   if (tool == "write" || tool == "edit" || tool == "delete" || tool == "makefile_generate")

@@ -62,6 +62,16 @@ Grants InspectGrants(const Policy& policy, const std::string& directory) {
   return grants;
 }
 
+// Landlock asks with every file that is opened whether it may be truncated later, and looks for that right up to
+// the root of the file system. Granted beside the right to read it is found at once, and gives nothing: nothing of
+// a search may truncate (sandbox::SeccompProfile::kSearch, docs/adr/0026).
+Grants SearchGrants(const Policy& policy, const std::string& directory) {
+  Grants grants = policy.system;
+  grants.push_back(WorkingTree(directory, Access::kRead | Access::kTruncate));
+  Append(grants, Restricted(policy.filesystem, Access::kWrite));
+  return grants;
+}
+
 // With hooks: skip nothing that the repository holds or names can be executed, whatever git is made
 // to start: a hook, a filter, an fsmonitor, a signing program. Reading is enough to map libraries.
 Grants GitGrants(const Policy& policy, const std::string& directory) {
@@ -138,6 +148,8 @@ Grants GrantsFor(const Policy& policy, Purpose purpose, const std::string& direc
   switch (purpose) {
     case Purpose::kInspect:
       return InspectGrants(policy, directory);
+    case Purpose::kSearch:
+      return SearchGrants(policy, directory);
     case Purpose::kBuild:
       return BuildGrants(policy, directory);
     case Purpose::kGit:

@@ -69,6 +69,14 @@ TEST_F(GrantsTest, InspectWritesNothing) {
   EXPECT_EQ(Rights(Purpose::kInspect, "/dev/null"), "rw-");
 }
 
+TEST_F(GrantsTest, ASearchReadsOnly) {
+  User("filesystem: {write: [/cache]}");
+  EXPECT_EQ(Rights(Purpose::kSearch, project_ / "x"), "r--");
+  EXPECT_EQ(Rights(Purpose::kSearch, "/cache/x"), "r-x");
+  EXPECT_EQ(Rights(Purpose::kSearch, "/bin/sh"), "r-x") << "ripgrep itself";
+  EXPECT_EQ(Rights(Purpose::kSearch, home_ / ".ssh/id"), "---");
+}
+
 TEST_F(GrantsTest, GitWithHooks) {
   EXPECT_EQ(Rights(Purpose::kGit, project_ / ".git/x"), "rwx");
   EXPECT_EQ(Rights(Purpose::kGit, "/bin/sh"), "r-x");

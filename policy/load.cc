@@ -332,6 +332,9 @@ Result<Programs> CompilePrograms(sandbox::Network network, sandbox::Sight sight)
   Result<sandbox::SeccompProgram> program = compile(sandbox::Network::kNone, kInspect);
   if (!program) return std::unexpected(program.error());
   programs.inspect = *program;
+  program = compile(sandbox::Network::kNone, kSearch);
+  if (!program) return std::unexpected(program.error());
+  programs.search = *program;
   program = compile(sandbox::Network::kNone, kFiles);
   if (!program) return std::unexpected(program.error());
   programs.files = *program;

@@ -68,6 +68,7 @@ struct Rule {
 struct Programs {
   sandbox::SeccompProgram build;       // for the policy's `network`
   sandbox::SeccompProgram inspect;     // for what only reads
+  sandbox::SeccompProgram search;      // for ripgrep
   sandbox::SeccompProgram no_network;  // for what never needs a network
   sandbox::SeccompProgram files;       // for workers that read files themselves
   sandbox::SeccompProgram changes;     // for those that change them

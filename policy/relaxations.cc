@@ -87,7 +87,8 @@ bool Reaches(Reach reach, Purpose purpose) {
     case Reach::kBuilds:
       return purpose == Purpose::kBuild;
     case Reach::kProject:
-      return purpose == Purpose::kInspect || purpose == Purpose::kBuild || purpose == Purpose::kGit;
+      return purpose == Purpose::kInspect || purpose == Purpose::kSearch ||
+             purpose == Purpose::kBuild || purpose == Purpose::kGit;
     case Reach::kPrograms:
       return purpose != Purpose::kReadFile && purpose != Purpose::kWriteFile;
     case Reach::kAll:

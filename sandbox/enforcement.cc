@@ -96,9 +96,10 @@ using Report = std::vector<Protection>;
 void AddFiles(const Facts& facts, Report& report) {
   report.push_back(ByLandlock(facts, "file_read"));
   report.push_back(ByLandlock(facts, "file_write"));
-  report.push_back(facts.abi >= 3   ? Enforced("truncate", facts.landlock)
-                   : facts.abi >= 1 ? BySeccomp(facts, "truncate")
-                                    : Promised(Not("truncate", facts.no_landlock)));
+  const bool search = facts.confinement.seccomp == SeccompProfile::kSearch;
+  report.push_back(facts.abi >= 3 && !search ? Enforced("truncate", facts.landlock)
+                   : facts.abi >= 1          ? BySeccomp(facts, "truncate")
+                                             : Promised(Not("truncate", facts.no_landlock)));
   report.push_back(AlsoByMounts(
       facts,
       Not("file_metadata",

@@ -80,6 +80,14 @@ TEST(Enforcement, SeccompFillsInForOlderLandlock) {
   EXPECT_EQ(Report(9).Find("unix_sockets")->by, "landlock ABI 9, seccomp");
 }
 
+TEST(Enforcement, SeccompKeepsASearchFromTruncating) {
+  Confinement confinement;
+  confinement.seccomp = SeccompProfile::kSearch;
+  const Enforcement report = Assess(confinement, kLimits, Kernel(10));
+  EXPECT_EQ(LevelOf(report, "truncate"), Level::kEnforced);
+  EXPECT_EQ(report.Find("truncate")->by, "seccomp");
+}
+
 TEST(Enforcement, SignalsAndTheTreeInPartBeforeAbi6) {
   for (const char* name : {"signals", "process_tree"}) {
     EXPECT_EQ(LevelOf(Report(5), name), Level::kPartly) << name;

@@ -50,6 +50,7 @@ std::uint64_t RightsFor(Access access) {
   if (Has(access, Access::kExecute)) rights |= kExecute;
   if (Has(access, Access::kWrite)) rights |= kWriteRights;
   if (Has(access, Access::kDevice)) rights |= kIoctlDev;
+  if (Has(access, Access::kTruncate)) rights |= kTruncate;
   return rights;
 }
 

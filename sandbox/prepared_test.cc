@@ -4,11 +4,15 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <functional>
 
 #include "sandbox/child_for_test.h"
 #include "sandbox/landlock.h"
+#include "sandbox/seccomp_load.h"
 
 namespace pa::sandbox {
 namespace {
@@ -157,6 +161,69 @@ TEST_F(Prepared, AFailureNamesWhatFailed) {
   ASSERT_FALSE(prepared);
   EXPECT_EQ(prepared.error().op, "open");
   EXPECT_EQ(prepared.error().sys_errno, ENAMETOOLONG);
+}
+
+// A search has Landlock's right to truncate, and a program that refuses to.
+class OfASearch : public Prepared {
+ protected:
+  void SetUp() override {
+    Prepared::SetUp();
+    project_.confinement.paths[0].access = Access::kRead | Access::kTruncate;
+    prepared_ = PrepareLandlock(project_.confinement);
+    ASSERT_TRUE(prepared_) << prepared_.error().Message();
+  }
+  int Try(SeccompProfile profile, const std::function<long(const char* file)>& call) {
+    const auto program = CompileSeccomp(profile, Network::kNone, ProbeLandlock().abi);
+    const std::string file = project_.top / "in/file";
+    return InChild([&] {
+      const bool confined = program && Enforce(prepared_->landlock_ruleset.get()) &&
+                            LoadSeccomp(**program).has_value();
+      return confined ? AttemptErrno(call(file.c_str())) : kSetupFailed;
+    });
+  }
+  std::uintmax_t Size() { return std::filesystem::file_size(project_.top / "in/file"); }
+
+  Project project_;
+  Result<PreparedSandbox> prepared_;
+};
+
+struct Truncation {
+  const char* name;
+  long (*call)(const char* file);
+};
+constexpr Truncation kTruncations[] = {
+    {"truncate", [](const char* file) { return long{truncate(file, 0)}; }},
+    {"open",
+     [](const char* file) { return syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_TRUNC); }},
+    {"access mode 3",
+     [](const char* file) { return syscall(SYS_openat, AT_FDCWD, file, 3 | O_TRUNC); }},
+};
+
+TEST_F(OfASearch, NothingTruncates) {
+  for (const Truncation& truncation : kTruncations) {
+    EXPECT_EQ(Try(SeccompProfile::kSearch, truncation.call), EPERM) << truncation.name;
+    EXPECT_EQ(Size(), 1u) << truncation.name;
+  }
+  for (const int flags : {O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC}) {
+    EXPECT_EQ(Try(SeccompProfile::kSearch,
+                  [&](const char* file) { return long{open(file, flags | O_CLOEXEC)}; }),
+              EACCES)
+        << flags;
+  }
+  EXPECT_EQ(Size(), 1u);
+  EXPECT_EQ(Try(SeccompProfile::kSearch,
+                [](const char* file) { return long{open(file, O_RDONLY | O_CLOEXEC)}; }),
+            0);
+}
+
+// What the program is for.
+TEST_F(OfASearch, WithAnotherProgramTheyAllDo) {
+  if (ProbeLandlock().abi < 3) GTEST_SKIP() << "before ABI 3 every program refuses to truncate";
+  for (const Truncation& truncation : kTruncations) {
+    EXPECT_EQ(Try(SeccompProfile::kInspect, truncation.call), 0) << truncation.name;
+    EXPECT_EQ(Size(), 0u) << truncation.name;
+    std::ofstream(project_.top / "in/file") << "x";
+  }
 }
 
 }  // namespace

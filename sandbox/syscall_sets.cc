@@ -33,6 +33,8 @@ constexpr std::uint32_t Set(std::initializer_list<unsigned> numbers) {
   return bits;
 }
 
+constexpr int kTruncateAbi = 3;  // from which on Landlock has a right for it
+
 // Refused whatever the arguments are. ENOSYS where libraries have an older call to fall back to.
 constexpr SyscallRule kRefused[] = {
     // clang-format off
@@ -106,7 +108,7 @@ constexpr SyscallRule kRefused[] = {
     {"process_madvise", EPERM, "as ptrace", {}, {}, 1},
     {"pidfd_getfd", EPERM, "as ptrace: takes descriptors out of other processes", {}, {}, 1},
     {"kcmp", EPERM, "as ptrace", {}, {}, 1},
-    {"truncate", EPERM, "empties files outside: no right covers it before ABI 3", {}, {}, 3},
+    {"truncate", EPERM, "empties files outside: no right covers it before ABI 3", {}, {}, kTruncateAbi},
     // clang-format on
 };
 
@@ -150,10 +152,10 @@ constexpr SyscallRule kRefusedArguments[] = {
 
     // Before ABI 3 no right stands for O_TRUNC. Opened for writing it needs the right to write;
     // opened for reading that to read; with access mode 3, which is neither, none at all.
-    {"open", EPERM, "O_RDONLY | O_TRUNC", Masked(1, kTruncation, O_TRUNC), {}, 3},
-    {"open", EPERM, "access mode 3 | O_TRUNC", Masked(1, kTruncation, 3 | O_TRUNC), {}, 3},
-    {"openat", EPERM, "O_RDONLY | O_TRUNC", Masked(2, kTruncation, O_TRUNC), {}, 3},
-    {"openat", EPERM, "access mode 3 | O_TRUNC", Masked(2, kTruncation, 3 | O_TRUNC), {}, 3},
+    {"open", EPERM, "O_RDONLY | O_TRUNC", Masked(1, kTruncation, O_TRUNC), {}, kTruncateAbi},
+    {"open", EPERM, "access mode 3 | O_TRUNC", Masked(1, kTruncation, 3 | O_TRUNC), {}, kTruncateAbi},
+    {"openat", EPERM, "O_RDONLY | O_TRUNC", Masked(2, kTruncation, O_TRUNC), {}, kTruncateAbi},
+    {"openat", EPERM, "access mode 3 | O_TRUNC", Masked(2, kTruncation, 3 | O_TRUNC), {}, kTruncateAbi},
     // clang-format on
 };
 
@@ -271,14 +273,17 @@ std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network
                                          Sight sight) {
   std::vector<SyscallRule> rules;
   // First: of several rules for one call the first says whether arguments matter.
-  if (profile == SeccompProfile::kInspect) {
+  if (profile == SeccompProfile::kInspect || profile == SeccompProfile::kSearch) {
     rules.assign(std::begin(kRefusedToInspection), std::end(kRefusedToInspection));
   }
   rules.insert(rules.end(), std::begin(kRefused), std::end(kRefused));
   rules.insert(rules.end(), std::begin(kRefusedArguments), std::end(kRefusedArguments));
   rules.insert(rules.end(), std::begin(kRefusedFlags), std::end(kRefusedFlags));
   AddSocketRules(network, AllowsUnixSockets(network, landlock_abi, sight), rules);
-  std::erase_if(rules, [&](const SyscallRule& rule) { return landlock_abi >= rule.below_abi; });
+  std::erase_if(rules, [&](const SyscallRule& rule) {
+    const bool left_to_us = profile == SeccompProfile::kSearch && rule.below_abi == kTruncateAbi;
+    return landlock_abi >= rule.below_abi && !left_to_us;
+  });
   return rules;
 }
 

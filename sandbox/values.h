@@ -14,6 +14,9 @@ enum class Access : std::uint8_t {
   kExecute = 2,  // execve, which needs kRead as well
   kWrite = 4,    // write, truncate, create, remove, rename and link, also across directories
   kDevice = 8,   // ioctl on device files
+  // Landlock's right to truncate and no more: only together with a seccomp profile that refuses to
+  // (SeccompProfile::kSearch).
+  kTruncate = 16,
 };
 constexpr Access operator|(Access a, Access b) {
   return static_cast<Access>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
@@ -36,6 +39,7 @@ enum class SeccompProfile : std::uint8_t {
   kInspect = 1,      // of what only reads: kBuild minus the changes that Landlock does not cover
   kFiles = 2,        // of a worker that reads files itself: a few calls, and death for any other
   kFileChanges = 3,  // of one that changes them itself: a few more
+  kSearch = 4,       // of ripgrep: kInspect minus truncation, which its grants leave to seccomp
 };
 
 // Whose file system a command sees. In a view of its own there is no socket that nobody granted, so Unix

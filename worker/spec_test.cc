@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"file", [](WorkerSpec& s) { s.file = "Makefile"; }},
         Refusal{"paths", [](WorkerSpec& s) { s.paths = {{"usr", sandbox::Access::kRead, ""}}; }},
         Refusal{"paths", [](WorkerSpec& s) { s.paths = {{"/usr", sandbox::Access::kNone, ""}}; }},
-        Refusal{"paths", [](WorkerSpec& s) { s.paths = {{"/usr", sandbox::Access{16}, ""}}; }},
+        Refusal{"paths", [](WorkerSpec& s) { s.paths = {{"/usr", sandbox::Access{32}, ""}}; }},
         Refusal{"paths",
                 [](WorkerSpec& s) {
                   s.paths.assign(kMaxGrants + 1, {"/", sandbox::Access::kRead, ""});

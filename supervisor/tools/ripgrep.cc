@@ -101,7 +101,7 @@ Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepO
                             RecordSink& sink, CallContext& call) {
   RipgrepRun result;
   const std::string where = place.directory.path() + (place.file.empty() ? "" : "/" + place.file);
-  auto allow = Permit(work, call, {.purpose = policy::Purpose::kInspect, .path = where});
+  auto allow = Permit(work, call, {.purpose = policy::Purpose::kSearch, .path = where});
   if (!allow) {
     result.error = std::move(allow.error());
     co_return result;
@@ -170,7 +170,7 @@ Task<RipgrepRun> RunGlobbed(const Work& work, GlobbedSearch search, RecordSink& 
   }
   // Who may not search is not told either that there would be nothing to find.
   auto allow =
-      Permit(work, call, {.purpose = policy::Purpose::kInspect, .path = work.directory.path()});
+      Permit(work, call, {.purpose = policy::Purpose::kSearch, .path = work.directory.path()});
   if (!allow) run.error = std::move(allow.error());
   co_return run;
 }
