@@ -91,10 +91,11 @@ sanitize: ## the whole suite with AddressSanitizer and UBSan
 	@$(DEPS) build lint
 	@tests/support/sanitize.sh
 
-mcpb: $(BUILD)/build.ninja ## an MCP bundle for clients' one-click installation, and the registry's server.json
-	@$(DEPS) clients
-	@ninja -C $(BUILD) -j $(JOBS) supervisor/project-actions worker/project-actions-worker
-	@packaging/mcpb/make.sh $(BUILD)/supervisor/project-actions $(BUILD)/worker/project-actions-worker $(BUILD)/mcpb
+mcpb: ## an MCP bundle for clients' one-click installation, and the registry's server.json
+	@$(DEPS) build clients
+	@packaging/mcpb/build.sh $(BUILD)/mcpb $(JOBS)
+	@tests/bundle/run.sh $(BUILD)/mcpb $(BUILD)/mcpb/build/supervisor/project-actions \
+	  $(BUILD)/mcpb/build/worker/project-actions-worker docs/examples
 
 clean: ## remove all build directories
 	@rm -rf build build-*

@@ -1,6 +1,7 @@
 // project-actions: builds what the chosen subcommand needs, and passes it down.
 
 #include <fcntl.h>
+#include <nss.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -81,12 +82,20 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// A static glibc would load the machine's libraries for users that are not in /etc/passwd, which are of another glibc.
+void LookUpUsersInFilesAlone() {
+#ifdef PA_STATIC_SERVER
+  __nss_configure_lookup("passwd", "files");
+#endif
+}
+
 }  // namespace
 }  // namespace pa
 
 int main(int argc, char** argv) {
   pa::OpenStandardStreams();
   pa::RaiseDescriptorLimit();
+  pa::LookUpUsersInFilesAlone();
   // A client that goes away is an error of write(2), not the end of us: the tree must end first.
   struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;

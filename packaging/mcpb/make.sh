@@ -1,9 +1,7 @@
 #!/bin/sh
 # make.sh SERVER WORKER FOLDER: packs the MCP bundle FOLDER/project-actions.mcpb of these two programs, and writes
 # FOLDER/server.json, what the MCP registry is told of it. OWNER names the account on GitHub that releases it.
-#
-# The server brings the libraries that it is linked with, all but glibc: Debian has no static simdjson, fmt and
-# spdlog, and glibc has to be the machine's own (README.md beside this file).
+# SHARED=yes packs a server that needs libraries, as the tests have one; it runs where it was built and nowhere else.
 set -eu
 
 source=$(cd "$(dirname "$0")" && pwd)
@@ -14,18 +12,19 @@ owner=${OWNER:-example}
 version=$("$server" --version | sed 's/.* //')
 stage="$folder/project-actions"
 
+if [ "${SHARED:-no}" != yes ] && readelf -lW "$server" | grep -q INTERP; then
+  echo "make.sh: $server needs libraries of this machine; build it with packaging/mcpb/build.sh" >&2
+  exit 1
+fi
 "$source/modules.sh" "$folder"
 rm -rf "$stage" "$folder/project-actions.mcpb"
-mkdir -p "$stage/server/lib" "$stage/licenses"
+mkdir -p "$stage/server" "$stage/licenses"
 strip -o "$stage/server/project-actions" "$server"
 strip -o "$stage/server/project-actions-worker" "$worker"
-ldd "$server" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | while read -r library; do
-  name=${library##*/}
-  case $name in libc.so.* | libm.so.*) continue ;; esac
-  cp -L "$library" "$stage/server/lib/$name"
-  # Who passes a library on passes on its licence; Debian has them by package.
-  package=$(dpkg-query -S "*/$name" 2>/dev/null | sed -n '1s/:.*//p')
-  [ -z "$package" ] || cp "/usr/share/doc/$package/copyright" "$stage/licenses/$package"
+# Who passes libraries on passes on their licences.
+for package in libuv1-dev libyaml-cpp-dev libsimdjson-dev libfmt-dev libspdlog-dev libtomlplusplus-dev libcli11-dev \
+  nettle-dev libseccomp-dev libc6-dev musl-dev $(basename -a /usr/share/doc/libstdc++-*-dev); do
+  [ ! -e "/usr/share/doc/$package/copyright" ] || cp "/usr/share/doc/$package/copyright" "$stage/licenses/$package"
 done
 sed "s/@VERSION@/$version/g" "$source/manifest.json.in" >"$stage/manifest.json"
 cp "$source/../../LICENSE" "$stage"

@@ -9,7 +9,7 @@ skip() {
 
 source=$(cd "$(dirname "$0")" && pwd)
 folder=$1
-for program in node npm strip ldd; do
+for program in node npm strip readelf; do
   command -v $program >/dev/null || skip "$program is not installed"
 done
 [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ] || skip "the packer needs Node 20"
