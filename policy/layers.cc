@@ -1,11 +1,11 @@
 #include "policy/layers.h"
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/units.h"
 #include "policy/keys.h"
 #include "policy/path.h"
 #include "policy/yaml.h"
@@ -154,17 +154,16 @@ std::optional<PolicyFragment> LayerReader::Enable(const std::string& source,
 std::optional<PolicyFragment> LayerReader::CommitSize(const std::string& text) {
   const Place at{"PROJECT_ACTIONS_MAX_COMMIT_SIZE"};
   const Key& key = *FindKey("limits.commit_message");
-  const std::uint64_t maximum = key.maximum / 1024;
-  std::uint64_t kilobytes = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, kilobytes);
-  if (error != std::errc() || stop != end || kilobytes == 0 || kilobytes > maximum) {
-    diagnostics_.emplace_back(at, "expected a whole number of KB from 1 to " +
-                                      std::to_string(maximum) + ", found " + Quoted(text));
+  const bool plain = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  const Result<std::uint64_t> bytes = ParseByteSize(plain ? text + "B" : text);
+  if (!bytes || *bytes < key.minimum || *bytes > key.maximum) {
+    diagnostics_.emplace_back(at, "expected bytes or a size from " + FormatByteSize(key.minimum) +
+                                      " to " + FormatByteSize(key.maximum) +
+                                      ", such as 32768 or 32KiB, found " + Quoted(text));
     return std::nullopt;
   }
   PolicyFragment fragment{.source = at.source};
-  fragment.limits[std::string(key.name)] = {kilobytes * 1024, at};
+  fragment.limits[std::string(key.name)] = {*bytes, at};
   return fragment;
 }
 

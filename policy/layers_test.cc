@@ -68,15 +68,26 @@ TEST_F(LayersTest, UnknownToolsOfTheEnvironmentAndCommandLineAreFaults) {
             "ENABLE_ADDITIONAL_TOOLS: unknown tool 'git_ad' - did you mean 'git_add'?\n");
 }
 
-TEST_F(LayersTest, TheCommitSizeOfTheEnvironmentIsInKilobytes) {
+TEST_F(LayersTest, TheCommitSizeOfTheEnvironmentIsInBytesOrHasAUnit) {
   User("limits: {commit_message: 64KiB}");
-  sources_.env_commit_size = "1";
-  EXPECT_EQ(Load()->limits.commit_message, 1024u);
-  for (const char* wrong : {"", "0", "-1", "1KiB", "1.5", "65537", "99999999999999999999"}) {
+  const struct {
+    const char* text;
+    std::uint64_t bytes;
+  } sizes[] = {{"32768", 32768},    {"1", 1},           {"32KiB", 32768},
+               {"5B", 5},           {"1MiB", 1u << 20}, {"67108864", 64u << 20},
+               {"64MiB", 64u << 20}};
+  for (const auto& size : sizes) {
+    sources_.env_commit_size = size.text;
+    const PolicyPtr policy = Load();
+    ASSERT_NE(policy, nullptr) << size.text;
+    EXPECT_EQ(policy->limits.commit_message, size.bytes) << size.text;
+  }
+  for (const char* wrong : {"", "0", "0KiB", "-1", "+1", " 1", "1 ", "1KB", "1k", "KiB", "1.5",
+                            "0x10", "1e3", "67108865", "65MiB", "99999999999999999999"}) {
     sources_.env_commit_size = wrong;
     EXPECT_EQ(Faults(),
-              std::string("PROJECT_ACTIONS_MAX_COMMIT_SIZE: expected a whole number of KB "
-                          "from 1 to 65536, found '") +
+              std::string("PROJECT_ACTIONS_MAX_COMMIT_SIZE: expected bytes or a size from 1B to "
+                          "64MiB, such as 32768 or 32KiB, found '") +
                   wrong + "'\n");
   }
 }

@@ -24,7 +24,7 @@ struct PolicySources {
   std::vector<std::string> roots;         // --root
   std::vector<std::string> enable;        // --enable
   std::optional<std::string> env_enable;  // ENABLE_ADDITIONAL_TOOLS
-  std::optional<std::string> env_commit_size;  // PROJECT_ACTIONS_MAX_COMMIT_SIZE, in KB
+  std::optional<std::string> env_commit_size;  // PROJECT_ACTIONS_MAX_COMMIT_SIZE
   std::string home;
   std::string current_directory;                 // the root when nobody names one
   std::map<std::string, std::string> variables;  // our environment: ${VAR}, PATH, CARGO_HOME

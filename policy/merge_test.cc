@@ -45,14 +45,14 @@ TEST_F(MergeTest, OnlyTheAdministratorSetsIt) {
 TEST_F(MergeTest, EachLayerIsHeldToTheCeiling) {
   Administrator("limits: {commit_message: 8KiB}");
   User("limits: {commit_message: 64KiB}");
-  sources_.env_commit_size = "16";
+  sources_.env_commit_size = "16KiB";
   EXPECT_EQ(Faults(),
             "PROJECT_ACTIONS_MAX_COMMIT_SIZE: 'limits.commit_message' 16KiB is more than the "
             "administrator's 8KiB (administrator.yaml:2:26)\n"
             "user.yaml:2:26: 'limits.commit_message' 64KiB is more than the administrator's 8KiB "
             "(administrator.yaml:2:26)\n");
   User("");
-  sources_.env_commit_size = "4";
+  sources_.env_commit_size = "4096";
   EXPECT_EQ(Load()->limits.commit_message, 4096u);
 }
 

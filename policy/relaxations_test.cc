@@ -153,7 +153,7 @@ TEST_F(RelaxationsTest, EveryTypeIsAskedForByAKey) {
 TEST_F(RelaxationsTest, WhoAsksForItIsNamed) {
   Administrator("network: full");
   sources_.enable = {"all"};
-  sources_.env_commit_size = "32";
+  sources_.env_commit_size = "32768";
   const std::vector<Relaxation> found = Of("network: full\nlimits: {memory: 8GiB}");
   ASSERT_EQ(Names(found),
             (Words{"every_tool", "full_network", "raised_limit", "raised_server_limit"}));

@@ -30,13 +30,13 @@ TEST(Environment, SourcesFollowTheContract) {
   options.enable = {"make"};
   const Environment environment = {{"HOME", "/home/a"},
                                    {"PROJECT_ACTIONS_POLICY", "/p.yaml"},
-                                   {"PROJECT_ACTIONS_MAX_COMMIT_SIZE", "32"},
+                                   {"PROJECT_ACTIONS_MAX_COMMIT_SIZE", "32768"},
                                    {"ENABLE_ADDITIONAL_TOOLS", "git_add"}};
   auto sources = SourcesOf(options, environment);
   EXPECT_EQ(sources.user_file, "/p.yaml");
   EXPECT_EQ(sources.default_user_file, "/home/a/.config/project-actions/policy.yaml");
   EXPECT_EQ(sources.env_enable, "git_add");
-  EXPECT_EQ(sources.env_commit_size, "32");
+  EXPECT_EQ(sources.env_commit_size, "32768");
   EXPECT_EQ(sources.roots, std::vector<std::string>{"/r"});
   EXPECT_NE(std::find(sources.known_tools.begin(), sources.known_tools.end(), "make_targets"),
             sources.known_tools.end());

@@ -187,7 +187,7 @@ ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes)
   return {.code = "COMMIT_TOO_LARGE",
           .message = fmt::format("commit message exceeds {} KB limit (use "
                                  "PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)",
-                                 (limit_bytes + 1023) / 1024),
+                                 limit_bytes / 1024),
           .ai_message = fmt::format("The message has {} bytes and {} are allowed. Shorten it and "
                                     "commit again.",
                                     message_bytes, limit_bytes)};
