@@ -14,12 +14,14 @@
 
 #include "base/file.h"
 #include "base/unique_fd.h"
+#include "policy/git_config.h"
 #include "policy/path.h"
 
 namespace pa::policy {
 namespace {
 
-constexpr std::size_t kMaxLinkFile = 8192;  // a path and a word
+constexpr std::size_t kMaxLinkFile = 8192;           // a path and a word
+constexpr std::size_t kMaxConfiguration = 1u << 20;  // bytes of one file
 
 struct Place {
   std::string top_level;
@@ -52,11 +54,6 @@ std::string Join(const std::string& directory, std::string_view path) {
 bool Exists(const std::string& path) {
   struct stat status{};
   return lstat(path.c_str(), &status) == 0;
-}
-
-bool IsRegular(const std::string& path) {
-  struct stat status{};
-  return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 bool IsOwnDirectory(const std::string& path) {
@@ -115,20 +112,26 @@ Found WorktreePlace(const std::string& top_level, const std::string& git_dir,
   return Place{top_level, git_dir, *common};
 }
 
-// core.worktree of a submodule's own configuration, as git writes it: one line, relative to the git
-// directory. Without this an agent in one submodule could name the git directory of another.
-bool NamesWorkTree(const std::string& git_dir, const std::string& top_level) {
-  const Result<std::string> config = ReadFile(git_dir + "/config", 64u << 10);
-  if (!config) return false;
-  constexpr std::string_view kKey = "worktree = ";
-  for (const auto line : std::views::split(*config, '\n')) {
-    std::string_view text(line.begin(), line.end());
-    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    if (text.starts_with(kKey)) {
-      return Real(Join(git_dir, std::string(text.substr(kKey.size())))) == top_level;
+// core.worktree as the repository's own configuration has it, "" if it has none. git includes no other file
+// to find it (setup.c, read_repository_format).
+Result<std::string> ConfiguredWorkTree(const std::string& git_dir) {
+  std::string work_tree;
+  for (const char* name : {"/config", "/config.worktree"}) {
+    const std::string file = git_dir + name;
+    if (!Exists(file)) continue;
+    const Result<std::string> text = ReadFile(file, kMaxConfiguration);
+    if (!text) return std::unexpected(text.error());
+    for (const GitVariable& variable : ParseGitConfig(*text)) {
+      if (variable.name == "core.worktree") work_tree = variable.value;
     }
   }
-  return false;
+  return work_tree;
+}
+
+// Without this an agent in one submodule could name the git directory of another.
+bool NamesWorkTree(const std::string& git_dir, const std::string& top_level) {
+  const Result<std::string> work_tree = ConfiguredWorkTree(git_dir);
+  return work_tree && !work_tree->empty() && Real(Join(git_dir, *work_tree)) == top_level;
 }
 
 Found SubmodulePlace(const std::string& top_level, const std::string& git_dir,
@@ -202,34 +205,63 @@ void GrantRepository(Repository& repository, const std::string& inside) {
   }
 }
 
-// git reads files of the directories above, and hooks run at the top.
-void GrantAncestors(Repository& repository, const WorkingDirectory& directory) {
-  if (repository.top_level == directory.path()) return;
-  if (IsBeneath(repository.top_level, directory.root())) {
-    Grant(repository, repository.top_level, sandbox::kReadExecute, "git working tree");
-    return;
+DirectoryRefusal Unusable(const WorkingDirectory& directory, const std::string& why) {
+  return {.message = "working directory has a git repository that is not used: " + why,
+          .ai_message = "The .git of " + directory.path() +
+                        " names git data outside of it that does not name it back, or that belongs "
+                        "to somebody else, so it was not opened. Tell the user; a repository made "
+                        "by `git init`, `git clone`, `git worktree add` or `git submodule` works."};
+}
+
+DirectoryRefusal PartlyHidden(const std::string& top_level, const std::string& why) {
+  return {.message = "the git working tree of this directory cannot be shown as a whole: " + why,
+          .ai_message =
+              "git was not run: what it cannot see of its working tree, a hook would commit as "
+              "deleted. Ask the user to start the server with `--root " +
+              top_level + "`, or to add it to `roots` or filesystem.read in the policy."};
+}
+
+// Whether commands may read all of `path`, as the policy has it.
+bool MayBeSeen(const Policy& policy, const std::string& path) {
+  const auto holds = [&](const std::string& root) { return IsBeneath(path, root); };
+  return std::ranges::any_of(policy.roots, holds) ||
+         std::ranges::any_of(policy.filesystem, [&](const sandbox::PathGrant& grant) {
+           return sandbox::Has(grant.access, sandbox::Access::kRead) && holds(grant.path);
+         });
+}
+
+// Hooks run at the top, and git looks at every file beneath it.
+std::optional<DirectoryRefusal> GrantTop(Repository& repository, const Policy& policy,
+                                         const WorkingDirectory& directory) {
+  const std::string& top = repository.top_level;
+  if (repository.git_dir == repository.common_dir) {  // linked worktrees have no core.worktree
+    const Result<std::string> elsewhere = ConfiguredWorkTree(repository.git_dir);
+    if (!elsewhere) return Unusable(directory, elsewhere.error().Message());
+    const std::optional<std::string> tree =
+        elsewhere->empty() ? top : Real(Join(repository.git_dir, *elsewhere));
+    if (tree != top) return PartlyHidden(*elsewhere, "core.worktree names " + *elsewhere);
   }
-  std::string at = directory.path();
-  do {
-    at = ParentOf(at);
-    for (const char* name : {"/.gitattributes", "/.gitignore", "/.gitmodules"}) {
-      if (IsRegular(at + name))
-        Grant(repository, at + name, sandbox::Access::kRead, "git working tree");
-    }
-  } while (at != repository.top_level && at != "/");
+  if (top == directory.path()) return std::nullopt;
+  constexpr std::string_view kPrivate[] = {"/", "/tmp", "/dev/shm"};  // never the host's, in a view
+  if (!MayBeSeen(policy, top) || std::ranges::find(kPrivate, top) != std::end(kPrivate)) {
+    return PartlyHidden(top, top + " reaches beyond the allowed roots");
+  }
+  Grant(repository, top, sandbox::kReadExecute, "git working tree");
+  return std::nullopt;
 }
 
 }  // namespace
 
-Result<std::optional<Repository>> FindRepository(const WorkingDirectory& directory) {
+std::expected<std::optional<Repository>, DirectoryRefusal> FindRepository(
+    const Policy& policy, const WorkingDirectory& directory) {
   Found place = Search(directory.path(), directory.path());
-  if (!place) return std::unexpected(std::move(place.error()));
+  if (!place) return std::unexpected(Unusable(directory, place.error().subject));
   if (!*place) return std::nullopt;
   Repository repository{.top_level = std::move((*place)->top_level),
                         .git_dir = std::move((*place)->git_dir),
                         .common_dir = std::move((*place)->common_dir)};
   GrantRepository(repository, directory.path());
-  GrantAncestors(repository, directory);
+  if (auto refusal = GrantTop(repository, policy, directory)) return std::unexpected(*refusal);
   return repository;
 }
 

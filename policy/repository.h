@@ -6,18 +6,19 @@
 // <commondir>/worktrees/ID/gitdir (gitrepository-layout(5)), a submodule by lying in .git/modules
 // of an enclosing working tree with a core.worktree that leads here (gitsubmodules(7)).
 //
-// An ancestor's repository is used, as git would, also when that ancestor lies outside the roots (a
-// server started in a subdirectory): what lies there no agent can have written. It must belong to
-// the effective user, and the ancestor's own files stay closed but for .gitignore and
-// .gitattributes, without which git would add other content. Alternates (objects/info/alternates)
-// are never granted: any path may stand there.
+// An ancestor's repository is used, as git would. It must belong to the effective user. Git sees the whole
+// working tree then, or is not run at all: to a hook that stages what has changed (`git add -u`), a file
+// that it cannot see is a file that was deleted. So a working tree that reaches beyond what the policy lets
+// commands read is refused, and so is one that the configuration puts elsewhere (core.worktree). Alternates
+// (objects/info/alternates) are never granted: any path may stand there.
 #pragma once
 
+#include <expected>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "policy/policy.h"
 #include "policy/working_directory.h"
 #include "sandbox/confinement.h"
 
@@ -32,8 +33,8 @@ struct Repository {
   std::vector<sandbox::PathGrant> grants;
 };
 
-// Nothing: no repository here; git itself shall say so. An error: one is named but must not be
-// used.
-Result<std::optional<Repository>> FindRepository(const WorkingDirectory& directory);
+// Nothing: no repository here; git itself shall say so. Refused: one is named but must not be used.
+std::expected<std::optional<Repository>, DirectoryRefusal> FindRepository(
+    const Policy& policy, const WorkingDirectory& directory);
 
 }  // namespace pa::policy

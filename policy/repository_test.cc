@@ -46,21 +46,21 @@ class RepositoryTest : public testing::Test {
     Write(git_dir / "gitdir", (tree / ".git").string() + "\n");
     Write(tree / ".git", "gitdir: " + git_dir.string() + "\n");
   }
-  Result<std::optional<Repository>> Find(const fs::path& path) {
+  std::expected<std::optional<Repository>, DirectoryRefusal> Find(const fs::path& path) {
     auto directory = ValidateWorkingDirectory(policy_, path);
     EXPECT_TRUE(directory.has_value()) << directory.error().message;
-    return FindRepository(*directory);
+    return FindRepository(policy_, *directory);
   }
   Repository Found(const fs::path& path) {
     auto found = Find(path);
-    EXPECT_TRUE(found.has_value()) << found.error().Message();
+    EXPECT_TRUE(found.has_value()) << found.error().message;
     EXPECT_TRUE(found && found->has_value());
     return found && *found ? **found : Repository{};
   }
   std::string Refused(const fs::path& path) {
     auto found = Find(path);
     EXPECT_FALSE(found.has_value());
-    return found ? "" : found.error().Message();
+    return found ? "" : found.error().message;
   }
   static bool Grants(const Repository& repository, const fs::path& path, sandbox::Access access) {
     for (const sandbox::PathGrant& grant : repository.grants) {
@@ -75,7 +75,7 @@ class RepositoryTest : public testing::Test {
 
 TEST_F(RepositoryTest, NoneIsNoError) {
   auto found = Find(root_);
-  ASSERT_TRUE(found.has_value()) << found.error().Message();
+  ASSERT_TRUE(found.has_value()) << found.error().message;
   EXPECT_FALSE(found->has_value());
 }
 
@@ -105,17 +105,29 @@ TEST_F(RepositoryTest, SubdirectoryWithinTheRootSeesTheWholeTree) {
   EXPECT_EQ(repository.grants.size(), 3u);
 }
 
-TEST_F(RepositoryTest, TopLevelOutsideTheRootsStaysClosedButForWhatGitNeeds) {
+TEST_F(RepositoryTest, AWorkingTreeBeyondTheRootsIsRefused) {
   MakeGitDirectory(base_ / ".git");
-  Write(base_ / ".gitignore", "*.o\n");
-  Write(base_ / "secret.txt", "secret\n");
-  fs::create_symlink(base_ / "secret.txt", root_ / ".gitattributes");
   fs::create_directories(root_ / "sub");
-  const Repository repository = Found(root_ / "sub");
-  EXPECT_EQ(repository.top_level, base_);
-  EXPECT_TRUE(Grants(repository, base_ / ".git", sandbox::kReadWrite));
-  EXPECT_TRUE(Grants(repository, base_ / ".gitignore", sandbox::Access::kRead));
-  EXPECT_EQ(repository.grants.size(), 3u);  // and the hooks
+  EXPECT_NE(Refused(root_ / "sub").find(base_.string() + " reaches beyond"), std::string::npos);
+  policy_.filesystem = {{base_, sandbox::kReadExecute, "policy filesystem.read[0]"}};
+  EXPECT_TRUE(Grants(Found(root_ / "sub"), base_, sandbox::kReadExecute));
+  policy_.filesystem.clear();
+  policy_.roots.push_back(base_);  // not the one that the directory was found in
+  EXPECT_EQ(Found(root_ / "sub").top_level, base_);
+}
+
+TEST_F(RepositoryTest, AWorkingTreeElsewhereIsRefused) {
+  MakeGitDirectory(root_ / ".git");
+  Write(root_ / ".git/config", "[core]\n\tworktree = ../..\n");
+  EXPECT_NE(Refused(root_).find("core.worktree names ../.."), std::string::npos);
+  Write(root_ / ".git/config", "[core]\n\tworktree = ..\n");
+  EXPECT_EQ(Found(root_).top_level, root_);
+  Write(root_ / ".git/config.worktree", "[core] worktree = \"" + base_.string() + "\"\n");
+  EXPECT_NE(Refused(root_).find("core.worktree"), std::string::npos);
+  fs::remove(root_ / ".git/config.worktree");
+  fs::remove(root_ / ".git/config");
+  fs::create_directory(root_ / ".git/config");
+  EXPECT_NE(Refused(root_).find("not used"), std::string::npos);
 }
 
 TEST_F(RepositoryTest, LinkedWorktree) {

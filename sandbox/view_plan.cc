@@ -176,6 +176,17 @@ const std::string* PrivatePlace(const View& view, const std::string& path) {
   return found;
 }
 
+// What the view shows beneath `binds` and they would hide: what it gives more than they do.
+void KeepInSight(const View& view, std::map<std::string, MountKind>& binds) {
+  const std::map<std::string, MountKind> above = binds;
+  for (const Mount& mount : view.mounts) {
+    const bool hidden = IsBind(mount) && std::ranges::any_of(above, [&](const auto& bind) {
+                          return IsBeneath(mount.target, bind.first);
+                        });
+    if (hidden) binds.try_emplace(mount.target, mount.kind);
+  }
+}
+
 Standing WhatStandsAt(const std::vector<Mount>& mounts, const std::string& place) {
   if (IsOwn(place)) return {.there = true, .symlink = {}};
   if (Innermost(mounts, place) != nullptr) {
@@ -221,15 +232,25 @@ std::vector<Mount> PlanOwnMounts(const View& view, const std::vector<PathGrant>&
     const auto [bind, is_new] = binds.try_emplace(path, kind);
     if (!is_new && kind == MountKind::kWritable) bind->second = kind;
   }
+  KeepInSight(view, binds);
   std::vector<Mount> own;
   std::set<std::string> made;
   for (const auto& [path, kind] : binds) {
     if (IsShown(own, path, kind)) continue;
-    const std::string* place = PrivatePlace(view, path);
+    // In what is mounted already the names are there, and a tmpfs would hide it.
+    const bool named = Innermost(own, path) != nullptr;
+    const std::string* place = named ? nullptr : PrivatePlace(view, path);
     if (place != nullptr && made.insert(*place).second) {
       own.push_back({MountKind::kTmpfs, "", *place});
     }
     own.push_back({kind, path, path});
+  }
+  for (const Mount& mount : view.mounts) {
+    const auto holds = [&](const std::string& place) { return IsBeneath(mount.target, place); };
+    const bool hidden = mount.kind == MountKind::kSymlink && std::ranges::any_of(made, holds);
+    if (hidden && Innermost(own, mount.target) == nullptr) {
+      symlinks.try_emplace(mount.target, mount.source);
+    }
   }
   for (const auto& [place, text] : symlinks) own.push_back({MountKind::kSymlink, text, place});
   return own;

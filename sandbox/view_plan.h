@@ -36,7 +36,8 @@ View PlanView(const ViewOrder& order);
 // Whether what stands at the sources is still what the view was made of.
 bool StillValid(const View& view);
 
-// What `grants` name and the view does not show, or does not show writable.
+// What `grants` name and the view does not show, or does not show writable. In the order in which they are
+// made, no mount hides what the view or an earlier one shows.
 std::vector<Mount> PlanOwnMounts(const View& view, const std::vector<PathGrant>& grants);
 
 // Whether `path` leads anywhere in a view of these mounts: its names and the symlinks on its way are there.

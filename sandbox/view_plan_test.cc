@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 namespace pa::sandbox {
 namespace {
@@ -97,6 +98,65 @@ TEST_F(ViewPlanTest, APlaceAboveTheViewsOwnMountsHidesNone) {
   const std::vector<Mount> wanted = {
       {MountKind::kReadOnly, At("home/dotfile"), At("home/dotfile")}};
   EXPECT_EQ(PlanOwnMounts(view, {Grant(At("home/dotfile"), Access::kRead)}), wanted);
+}
+
+TEST_F(ViewPlanTest, APlaceThatIsMountedHidesNothingOfItself) {
+  const View view = PlanView({.grants = {}, .names = {}, .places = {At("home/src")}});
+  const std::vector<Mount> wanted = {
+      {MountKind::kReadOnly, At("home/src"), At("home/src")},
+      {MountKind::kWritable, At("home/src/one"), At("home/src/one")},
+  };
+  EXPECT_EQ(PlanOwnMounts(view, {Grant(At("home/src")), Grant(At("home/src/one"), kReadWrite)}),
+            wanted);
+}
+
+TEST_F(ViewPlanTest, ATmpfsKeepsTheSymlinksOfItsPlace) {
+  fs::create_symlink(At("sys/lib"), At("home/bin"));
+  const View view =
+      PlanView({.grants = {Grant(At("sys"))}, .names = {At("home/bin")}, .places = {At("home")}});
+  const std::vector<Mount> own = PlanOwnMounts(view, {Grant(At("home/src"), kReadWrite)});
+  EXPECT_TRUE(Holds(own, {MountKind::kTmpfs, "", At("home")}));
+  EXPECT_TRUE(Holds(own, {MountKind::kSymlink, At("sys/lib"), At("home/bin")}));
+}
+
+// Whatever is granted, in whatever order: the mount that is made last above a path decides what is seen there.
+TEST_F(ViewPlanTest, NoMountHidesWhatAnotherShows) {
+  const std::vector<std::string> paths = {"home",         "home/src", "home/src/one",
+                                          "home/src/two", "sys",      "sys/lib"};
+  std::minstd_rand random(1);
+  const auto some = [&](std::vector<PathGrant>& grants, std::vector<std::string>& places) {
+    for (const std::string& path : paths) {
+      const auto what = random() % 6;
+      if (what == 0) grants.push_back(Grant(At(path)));
+      if (what == 1) grants.push_back(Grant(At(path), kReadWrite));
+      if (what == 2) places.push_back(At(path));
+    }
+  };
+  std::size_t hiding = 0;  // a tmpfs beside other mounts: what this test is about
+  for (int i = 0; i < 2000; ++i) {
+    ViewOrder order;
+    some(order.grants, order.places);
+    const View view = PlanView(order);
+    std::vector<PathGrant> grants = order.grants;
+    std::vector<std::string> none;
+    some(grants, none);
+    std::vector<Mount> mounts = view.mounts;
+    const std::vector<Mount> own = PlanOwnMounts(view, grants);
+    mounts.insert(mounts.end(), own.begin(), own.end());
+    for (const PathGrant& grant : grants) {
+      const auto seen = std::find_if(mounts.rbegin(), mounts.rend(), [&](const Mount& mount) {
+        return mount.kind != MountKind::kDirectory &&
+               (grant.path + "/").starts_with(mount.target + "/");
+      });
+      ASSERT_NE(seen, mounts.rend()) << grant.path;
+      ASSERT_NE(seen->kind, MountKind::kTmpfs) << grant.path;
+      if (Has(grant.access, Access::kWrite)) {
+        ASSERT_EQ(seen->kind, MountKind::kWritable) << grant.path;
+      }
+    }
+    if (std::ranges::find(own, MountKind::kTmpfs, &Mount::kind) != own.end()) ++hiding;
+  }
+  EXPECT_GT(hiding, 100u);
 }
 
 TEST_F(ViewPlanTest, NoPlaceIsMadeInWhatIsMounted) {

@@ -67,17 +67,6 @@ GitReader ReaderOf(const Work& work, const Git& git, const CallContext& call) {
   return reader;
 }
 
-ToolError UnusableRepository(const Work& work, const Error& error) {
-  return InvalidDirectory(
-      {.message = "working directory has a git repository that is not used: " + error.subject,
-       .ai_message =
-           fmt::format("The .git of {} names git data outside of it that does not name it "
-                       "back, or that belongs to somebody else, so it was not opened. Tell "
-                       "the user; a repository made by `git init`, `git clone`, `git "
-                       "worktree add` or `git submodule` works.",
-                       work.directory.path())});
-}
-
 std::expected<Git, ToolError> StartGit(const Work& work, CallContext& call) {
   // Before anything is looked at: a call that is refused is refused whatever lies in the directory.
   if (auto allow = Permit(work, call, {.purpose = policy::Purpose::kGit}); !allow) {
@@ -85,8 +74,8 @@ std::expected<Git, ToolError> StartGit(const Work& work, CallContext& call) {
   }
   auto executable = Require("git", work, call);
   if (!executable) return std::unexpected(std::move(executable.error()));
-  auto repository = policy::FindRepository(work.directory);
-  if (!repository) return std::unexpected(UnusableRepository(work, repository.error()));
+  auto repository = policy::FindRepository(*call.policy, work.directory);
+  if (!repository) return std::unexpected(InvalidDirectory(repository.error()));
   Git git{.executable = std::move(*executable), .repository = std::move(*repository)};
   const bool skip = call.policy->git.hooks == policy::Hooks::kSkip;
   if (git.repository) {

@@ -156,5 +156,101 @@ TEST_F(Git, OneToolDoesAllFive) {
   EXPECT_EQ(unknown["error"]["code"], "INVALID_TARGET") << unknown;
 }
 
+// A hook stages what is gone, so what its view does not show it deletes. In a place that no other of the view's
+// lies above (not /tmp, not the home), with a server on `root`, which lies in the repository or is it.
+class GitInASubdirectory : public ::testing::Test {
+ protected:
+  TempDir place_{"/var/tmp"};
+  TempDir home_;
+
+  void SetUp() override {
+    WriteText(home_.path() / ".gitconfig", "[user]\n\tname = a\n\temail = b\n");
+    for (const char* file : {"top.txt", "beside/file.txt", "sub/file.txt"}) {
+      WriteText(place_.path() / file, "first\n");
+    }
+    Outside({"init", "-q"});
+    Outside({"add", "."});
+    Outside({"commit", "-q", "-m", "first"});
+    const std::filesystem::path hook = place_.path() / ".git/hooks/pre-commit";
+    WriteText(hook, "#!/bin/sh\ngit add -u\n");
+    std::filesystem::permissions(hook, std::filesystem::perms::owner_all);
+    WriteText(place_.path() / "sub/file.txt", "second\n");
+  }
+  std::string Outside(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "git");
+    return RunProgram({.command = std::move(arguments),
+                       .environment = {"HOME=" + home_.path().string(), "GIT_CONFIG_NOSYSTEM=1"},
+                       .directory = place_.path()})
+        .output;
+  }
+  Json CommitIn(const std::string& directory, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--enable", "all"});
+    McpClient client({.arguments = std::move(arguments), .home = home_.path()});
+    client.Initialize();
+    Json added = client.CallTool(
+        "git_add", {{"paths", {"file.txt"}}, {"working_directory", place_.path() / directory}});
+    if (!added["success"]) return added;
+    return client.CallTool(
+        "git_commit", {{"message", "second"}, {"working_directory", place_.path() / directory}});
+  }
+  // What the commit changed, a line each: `M\tsub/file.txt`.
+  std::string Committed() { return Outside({"show", "--format=", "--name-status", "HEAD"}); }
+};
+
+TEST_F(GitInASubdirectory, ACommitSeesTheWholeWorkingTree) {
+  Json committed = CommitIn("sub", {"--root", place_.path()});
+  EXPECT_TRUE(committed["success"]) << committed;
+  EXPECT_EQ(Committed(), "M\tsub/file.txt\n");
+}
+
+// With namespaces and without them.
+TEST_F(GitInASubdirectory, AWorkingTreeBeyondTheRootsIsRefused) {
+  for (const char* namespaces : {"auto", "off"}) {
+    WriteText(home_.path() / "policy.yaml",
+              std::string("version: 1\nnamespaces: ") + namespaces + "\n");
+    const std::vector<std::string> arguments = {"--root", place_.path() / "sub", "--policy",
+                                                home_.path() / "policy.yaml"};
+    Json refused = CommitIn("sub", arguments);
+    EXPECT_EQ(refused["error"]["code"], "INVALID_DIRECTORY") << refused;
+    EXPECT_NE(refused["error"].dump().find("--root " + place_.path().string()), std::string::npos)
+        << refused;
+    EXPECT_EQ(Outside({"diff", "--cached", "--name-only"}), "");
+  }
+}
+
+// make and bash are granted the subdirectory alone; a git of theirs finds no repository, or may not read it.
+TEST_F(GitInASubdirectory, OtherCommandsFindNoRepository) {
+  for (const char* namespaces : {"auto", "off"}) {
+    WriteText(home_.path() / "policy.yaml",
+              std::string("version: 1\nnamespaces: ") + namespaces + "\n");
+    McpClient client({.arguments = {"--root", place_.path(), "--enable", "all", "--policy",
+                                    home_.path() / "policy.yaml"},
+                      .home = home_.path()});
+    client.Initialize();
+    const auto bash = [&](const char* command, const std::string& directory) {
+      return client.CallTool("bash", {{"command", command}, {"working_directory", directory}});
+    };
+    EXPECT_FALSE(bash("git add -u", place_.path() / "sub")["success"]);
+    EXPECT_EQ(Outside({"diff", "--cached", "--name-only"}), "");
+    EXPECT_TRUE(bash("git add -u", place_.path())["success"]);
+    EXPECT_EQ(Outside({"diff", "--cached", "--name-only"}), "sub/file.txt\n");
+    Outside({"reset", "-q"});
+  }
+}
+
+TEST_F(GitInASubdirectory, AnyRootOrReadablePathThatHoldsTheTreeWillDo) {
+  Json committed = CommitIn("sub", {"--root", place_.path() / "sub", "--root", place_.path()});
+  EXPECT_TRUE(committed["success"]) << committed;
+  EXPECT_EQ(Committed(), "M\tsub/file.txt\n");
+
+  WriteText(place_.path() / "sub/file.txt", "third\n");
+  WriteText(home_.path() / "policy.yaml",
+            "version: 1\nfilesystem: {read: [" + place_.path().string() + "]}\n");
+  Json read =
+      CommitIn("sub", {"--root", place_.path() / "sub", "--policy", home_.path() / "policy.yaml"});
+  EXPECT_TRUE(read["success"]) << read;
+  EXPECT_EQ(Committed(), "M\tsub/file.txt\n");
+}
+
 }  // namespace
 }  // namespace pa::testing

@@ -9,8 +9,10 @@
 namespace pa::testing {
 namespace fs = std::filesystem;
 
-TempDir::TempDir() {
-  std::string pattern = (fs::temp_directory_path() / "pa-test-XXXXXX").string();
+TempDir::TempDir() : TempDir(fs::temp_directory_path()) {}
+
+TempDir::TempDir(const fs::path& parent) {
+  std::string pattern = (parent / "pa-test-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) {
     std::perror(pattern.c_str());
     std::abort();

@@ -13,6 +13,7 @@ namespace pa::testing {
 class TempDir {
  public:
   TempDir();  // beneath $TMPDIR or /tmp; aborts the program when it cannot be made
+  explicit TempDir(const std::filesystem::path& parent);
   ~TempDir();
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;
