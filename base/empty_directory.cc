@@ -49,7 +49,8 @@ std::uint64_t Milliseconds() {
 
 class Emptier {
  public:
-  Emptier(int top, std::uint64_t budget_ms) : top_(top), budget_ms_(budget_ms) {}
+  Emptier(int top, std::uint64_t budget_ms, std::uint64_t at_least)
+      : top_(top), budget_ms_(budget_ms), at_least_(at_least) {}
 
   enum class End { kEmpty, kTimeOver, kStuck };
 
@@ -79,6 +80,7 @@ class Emptier {
 
   // A file, or a directory that is empty already.
   bool Remove(int parent, const DirectoryReader::Entry& entry) {
+    ++seen_;
     if (entry.type != DT_DIR && unlinkat(parent, entry.name, 0) == 0) return Changed(true);
     return Changed(unlinkat(parent, entry.name, AT_REMOVEDIR) == 0);
   }
@@ -109,12 +111,14 @@ class Emptier {
     }
   }
 
-  bool TimeOver() const { return Milliseconds() - start_ms_ > budget_ms_; }
+  bool TimeOver() const { return seen_ >= at_least_ && Milliseconds() - start_ms_ > budget_ms_; }
 
   static constexpr int kMaxNameClashes = 1000;
 
   int top_;
   std::uint64_t budget_ms_;
+  std::uint64_t at_least_;
+  std::uint64_t seen_ = 0;
   std::uint64_t start_ms_ = Milliseconds();
   std::uint64_t next_ = start_ms_ << 20;  // not the names of the call before
   bool changed_ = false;
@@ -122,10 +126,11 @@ class Emptier {
 
 }  // namespace
 
-SysResult<bool> EmptyDirectory(int at, const char* path, std::uint64_t budget_ms) {
+SysResult<bool> EmptyDirectory(int at, const char* path, std::uint64_t budget_ms,
+                               std::uint64_t at_least) {
   const UniqueFd top = OpenOwned(at, path);
   if (!top) return std::unexpected(SysError{"open", path, errno});
-  switch (Emptier(top.get(), budget_ms).Run()) {
+  switch (Emptier(top.get(), budget_ms, at_least).Run()) {
     case Emptier::End::kEmpty:
       return true;
     case Emptier::End::kTimeOver:

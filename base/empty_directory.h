@@ -15,8 +15,10 @@
 namespace pa {
 
 // True: `path`, which must be no symlink, is now an empty directory with mode 0700. False: the time is
-// over. `at`: where a relative path begins (openat(2)); else AT_FDCWD.
-SysResult<bool> EmptyDirectory(int at, const char* path, std::uint64_t budget_ms);
+// over. `at`: where a relative path begins (openat(2)); else AT_FDCWD. `at_least`: before so many entries
+// were seen no time is over; who must wait long for a processor still leaves nothing of a small directory.
+SysResult<bool> EmptyDirectory(int at, const char* path, std::uint64_t budget_ms,
+                               std::uint64_t at_least = 0);
 
 // Removes the empty directory, then its parent if that is empty too: nobody else will, because the
 // supervisor is dead.

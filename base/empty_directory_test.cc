@@ -43,6 +43,18 @@ TEST(EmptyDirectory, GoesOnWhereItsTimeWasOver) {
   EXPECT_TRUE(fs::is_empty(top));
 }
 
+// To remove so many takes more than no time at all.
+TEST(EmptyDirectory, ALittleIsRemovedHoweverLateItIs) {
+  const testing::TempDir scratch;
+  const fs::path top = scratch.path() / "top";
+  for (int i = 0; i < 3000; ++i) fs::create_directories(top / std::to_string(i));
+  const SysResult<bool> in_no_time = EmptyDirectory(AT_FDCWD, top.c_str(), 0, 10);
+  ASSERT_TRUE(in_no_time);
+  EXPECT_FALSE(*in_no_time);
+  EXPECT_TRUE(EmptyDirectory(AT_FDCWD, top.c_str(), 0, 10'000).value_or(false));
+  EXPECT_TRUE(fs::is_empty(top));
+}
+
 // Deeper than PATH_MAX, any stack and any descriptor table. In memory where that can be had: a disk
 // takes milliseconds for each directory that it removes.
 TEST(EmptyDirectory, AVeryDeepTree) {

@@ -49,8 +49,10 @@ std::vector<std::string> Siblings(const std::string& base) {
   return names;
 }
 
-// Whoever ends us does not wait for long.
+// Whoever ends us does not wait for long. But what is there of ourselves goes, however long we wait for a
+// processor: the canary, and the directories of all slots that are kept (SlotPool::kMaxFree, two each).
 constexpr std::chrono::milliseconds kLastCleaning{500};
+constexpr std::uint64_t kOurOwn = 256;
 
 }  // namespace
 
@@ -81,7 +83,7 @@ Result<InstanceDir> InstanceDir::Create(const std::string& written) {
 }
 
 InstanceDir::~InstanceDir() {
-  if (lock_) (void)RemoveTree(path_, kLastCleaning);
+  if (lock_) (void)RemoveTree(path_, kLastCleaning, kOurOwn);
 }
 
 bool InstanceDir::Repair() const { return IsOurs(lock_.get()) || fchmod(lock_.get(), 0700) == 0; }

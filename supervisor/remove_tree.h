@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "base/error.h"
@@ -10,6 +11,8 @@
 namespace pa {
 
 // `path` must be a directory of ours. True: it is gone. False: the time is over; another call goes on.
-Result<bool> RemoveTree(const std::string& path, std::chrono::milliseconds budget);
+// `at_least`: as EmptyDirectory has it.
+Result<bool> RemoveTree(const std::string& path, std::chrono::milliseconds budget,
+                        std::uint64_t at_least = 0);
 
 }  // namespace pa
