@@ -69,6 +69,7 @@ const sandbox::SeccompProgram& ProgramFor(const Programs& programs,
 
 Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::string rule) {
   Allow allow;
+  allow.purpose_ = request.purpose;
   const std::string directory = request.directory == nullptr ? "" : request.directory->path();
   allow.confinement_.paths = GrantsFor(policy, request.purpose, directory);
   for (sandbox::PathGrant& extra : ForPurpose(policy, request.purpose, request.extra)) {

@@ -51,6 +51,7 @@ class Allow {
   const sandbox::SeccompProgram& seccomp() const { return seccomp_; }
   // The same for a command with namespaces; null when the policy wants none.
   const sandbox::SeccompProgram& view_seccomp() const { return view_seccomp_; }
+  Purpose purpose() const { return purpose_; }
   const std::string& rule() const { return rule_; }  // "" = the default; else Rule::where
   // What the policy gives this command beyond the built-in default.
   const std::vector<Relaxation>& relaxations() const { return relaxations_; }
@@ -58,6 +59,7 @@ class Allow {
  private:
   friend struct AllowMaker;
   Allow() = default;
+  Purpose purpose_ = Purpose::kBuild;
   sandbox::Confinement confinement_;
   sandbox::ResourceLimits limits_;
   sandbox::SeccompProgram seccomp_;

@@ -169,7 +169,7 @@ constexpr Key kKeys[] = {
      64ull << 20},
     {"limits.concurrent",
      Type::kCount,
-     "Commands that run at the same time.",
+     "Commands that change something and run at the same time; what looks has places of its own.",
      &L::concurrent,
      {},
      1,

@@ -15,11 +15,11 @@
 #include "supervisor/call_groups.h"
 #include "supervisor/captured_output.h"
 #include "supervisor/full_file.h"
+#include "supervisor/lanes.h"
 #include "supervisor/log.h"
 #include "supervisor/orphans.h"
 #include "supervisor/protected_mounts.h"
 #include "supervisor/protected_paths_guard.h"
-#include "supervisor/run_queue.h"
 #include "supervisor/running_command.h"
 #include "supervisor/slot_pool.h"
 #include "supervisor/spawn_worker.h"
@@ -209,8 +209,7 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  bool Enter(std::string key, const policy::Limits& limits) {
-    const RunQueue::Limits places{limits.concurrent, limits.queue};
+  bool Enter(std::string key, RunQueue::Limits places) {
     ticket_ = queue_.Enter(std::move(key), places, [this](bool granted) { granted_.Set(granted); });
     if (ticket_ == RunQueue::kFull) return false;
     if (cancel_ != nullptr) cancel_->OnCancel([this] { queue_.Refuse(ticket_); });
@@ -272,7 +271,7 @@ struct Runner::Impl {
   std::optional<Trash> trash;
   ProtectedPathsGuard guard;
   SlotPool slots;
-  RunQueue queue;
+  Lanes lanes;
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
   ViewCache views;
   bool namespaces_seen = false;
@@ -301,8 +300,9 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
   if (impl.closing || cancelled) co_return NeverStarted();
   Execution execution;
   {
-    Turn turn(impl.queue, options.cancel);
-    if (!turn.Enter(options.serialise_key, policy->limits)) co_return Busy();
+    const policy::Purpose purpose = allow.purpose();
+    Turn turn(impl.lanes.For(purpose), options.cancel);
+    if (!turn.Enter(options.serialise_key, PlacesIn(purpose, policy->limits))) co_return Busy();
     Completion<bool>& my_turn = turn.granted();
     const bool granted = co_await my_turn;
     std::optional<Execution> refused;
@@ -549,7 +549,7 @@ Task<Execution> Runner::Impl::Await(RunningCommand& command, CancelSource* cance
 void Runner::Shutdown(std::function<void()> done) {
   impl_->closing = true;
   impl_->shutdown_done = std::move(done);
-  impl_->queue.RefuseAll();
+  impl_->lanes.RefuseAll();
   const std::set<RunningCommand*> active = impl_->active;
   for (RunningCommand* command : active) command->Cancel();
   impl_->force.emplace(impl_->loop);
@@ -562,7 +562,7 @@ void Runner::Shutdown(std::function<void()> done) {
 // Not at once but from the loop: `done` may end the Runner, and whoever calls this is still inside
 // it.
 void Runner::Impl::Idle() {
-  if (!closing || !queue.empty() || !shutdown_done) return;
+  if (!closing || !lanes.empty() || !shutdown_done) return;
   force.reset();
   idle.emplace(loop);
   idle->Start(milliseconds(0), [this] {
@@ -579,7 +579,7 @@ void Runner::Discard(std::string path) {
   if (impl_->trash) impl_->trash->Add(std::move(path));
 }
 
-std::size_t Runner::running() const { return impl_->queue.running(); }
+std::size_t Runner::running() const { return impl_->lanes.running(); }
 
 const std::string& Runner::state_home() const { return impl_->config.state_home; }
 

@@ -3,7 +3,8 @@
 //   Runner runner(loop, config);
 //   Execution e = co_await runner.Run(plan, allow, options);
 //
-// At most policy.limits.concurrent commands at a time, policy.limits.queue waiting, then `busy`.
+// At most policy.limits.concurrent commands at a time, policy.limits.queue waiting, then `busy`; what only
+// looks has places of its own (supervisor/lanes.h).
 // Commands with the same serialise_key (git in one repository) run one after the other. Each
 // running command has a slot: a private TMPDIR and the Landlock ruleset that grants it; slots are
 // kept and reused, because the guardian leaves the directory empty, and thrown away when it could

@@ -100,6 +100,36 @@ class Limits : public ::testing::Test {
   std::optional<McpClient> client_;
 };
 
+// One build has the only place, and there is none to wait in.
+TEST(Places, WhoLooksNeitherWaitsForABuildNorIsBusyBecauseOfIt) {
+  const Project project(
+      ".PHONY: hold hello\nhold:\n\t@echo holding; while ! [ -e go ]; do sleep 0.02; done\n"
+      "hello:\n\t@echo hi\n");
+  WriteText(project.home() / ".config/project-actions/policy.yaml",
+            "version: 1\nlimits: {concurrent: 1, queue: 0}\n");
+  McpClient client(project.Server());
+  client.Initialize();
+  const int hold = client.StartTool("make", {{"target", "hold"}}, {{"progressToken", "p"}});
+  while (client.ProgressCount("p") == 0) client.notifications().push_back(client.Read());
+  EXPECT_EQ(client.CallTool("make", {{"target", "hello"}})["error"]["code"], "BUSY");
+  const std::vector<std::pair<std::string, Json>> looks = {
+      {"read", {{"path", "Makefile"}}},
+      {"glob", {{"pattern", "*"}}},
+      {"grep", {{"pattern", "holding"}}},
+      {"make_targets", Json::object()},
+      {"make", {{"target", "hello"}, {"dry_run", true}}}};
+  std::vector<int> calls;
+  for (int round = 0; round < 4; ++round) {
+    for (const auto& [tool, arguments] : looks) calls.push_back(client.StartTool(tool, arguments));
+  }
+  for (const int call : calls) {
+    const Json result = client.Await(call)["result"]["structuredContent"];
+    EXPECT_TRUE(result.value("success", false)) << result;
+  }
+  WriteText(project.root() / "go", "");
+  EXPECT_TRUE(client.Await(hold)["result"]["structuredContent"]["success"]);
+}
+
 TEST_F(Limits, Processes) { ExpectExceeded("fork", "processes"); }
 TEST_F(Limits, Memory) { ExpectExceeded("memory", "memory"); }
 

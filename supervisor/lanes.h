@@ -1,0 +1,36 @@
+// Lanes: three queues, so that nobody who only looks waits for a build, or is refused because of builds.
+//
+//   RunQueue& queue = lanes.For(allow.purpose());
+//   queue.Enter(key, PlacesIn(allow.purpose(), policy->limits), callback);
+//
+// What changes the project, and may take as long as it likes, has the places that the policy gives. To look
+// into a Makefile is to execute it (`$(shell sleep 60)`), so that has a lane of its own, and cannot hold up
+// `read`, `glob` and `grep`. First come, first served in each.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "policy/decide.h"
+#include "supervisor/run_queue.h"
+
+namespace pa {
+
+// For what looks, at least so many run at once and wait, whatever limits.concurrent and limits.queue say.
+inline constexpr std::uint64_t kPlacesToLook = 4;
+inline constexpr std::uint64_t kPlacesToWaitForALook = 64;
+
+RunQueue::Limits PlacesIn(policy::Purpose purpose, const policy::Limits& limits);
+
+class Lanes {
+ public:
+  RunQueue& For(policy::Purpose purpose);
+  void RefuseAll();
+  std::size_t running() const;
+  bool empty() const;
+
+ private:
+  std::array<RunQueue, 3> queues_;
+};
+
+}  // namespace pa

@@ -1,0 +1,86 @@
+#include "supervisor/lanes.h"
+
+#include <gtest/gtest.h>
+
+namespace pa {
+namespace {
+
+using policy::Purpose;
+
+class LanesTest : public testing::Test {
+ protected:
+  bool Runs(Purpose purpose) {
+    bool runs = false;
+    last_ = lanes_.For(purpose).Enter("", PlacesIn(purpose, limits_),
+                                      [&](bool granted) { runs = granted; });
+    return runs;
+  }
+  void Fill(Purpose purpose) {
+    while (Runs(purpose)) {
+    }
+  }
+  Lanes lanes_;
+  policy::Limits limits_ = [] {
+    policy::Limits limits;
+    limits.concurrent = 1;
+    limits.queue = 0;
+    return limits;
+  }();
+  RunQueue::Ticket last_ = RunQueue::kFull;
+};
+
+TEST_F(LanesTest, WhatChangesSharesThePlacesOfThePolicy) {
+  EXPECT_TRUE(Runs(Purpose::kBuild));
+  for (const Purpose purpose : {Purpose::kBuild, Purpose::kGit, Purpose::kWriteFile}) {
+    EXPECT_FALSE(Runs(purpose));
+    EXPECT_EQ(last_, RunQueue::kFull);
+  }
+}
+
+TEST_F(LanesTest, WhoLooksWaitsForNoBuild) {
+  Fill(Purpose::kBuild);
+  for (const Purpose purpose :
+       {Purpose::kInspect, Purpose::kSearch, Purpose::kReadFile, Purpose::kGitIdentity}) {
+    EXPECT_TRUE(Runs(purpose)) << static_cast<int>(purpose);
+  }
+}
+
+TEST_F(LanesTest, WhoReadsWaitsForNoMakefile) {
+  Fill(Purpose::kInspect);
+  EXPECT_TRUE(Runs(Purpose::kReadFile));
+  EXPECT_TRUE(Runs(Purpose::kBuild));
+}
+
+TEST_F(LanesTest, WhoLooksWaitsForOthersWhoLookAndIsRefusedLate) {
+  Fill(Purpose::kSearch);
+  EXPECT_NE(last_, RunQueue::kFull) << "it waits, although limits.queue is 0";
+  EXPECT_EQ(lanes_.running(), kPlacesToLook);
+  for (std::uint64_t waiting = 1; waiting < kPlacesToWaitForALook; ++waiting) {
+    EXPECT_FALSE(Runs(Purpose::kReadFile));
+    EXPECT_NE(last_, RunQueue::kFull);
+  }
+  EXPECT_FALSE(Runs(Purpose::kReadFile));
+  EXPECT_EQ(last_, RunQueue::kFull);
+}
+
+TEST_F(LanesTest, APolicyThatGivesMoreGivesMoreToWhoLooks) {
+  limits_.concurrent = 10;
+  limits_.queue = 1000;
+  EXPECT_EQ(PlacesIn(Purpose::kReadFile, limits_).concurrent, 10u);
+  EXPECT_EQ(PlacesIn(Purpose::kInspect, limits_).waiting, 1000u);
+}
+
+TEST_F(LanesTest, AllThatWaitAreRefusedAtTheEnd) {
+  Fill(Purpose::kInspect);
+  bool refused = false;
+  const RunQueue::Ticket waiting = lanes_.For(Purpose::kInspect)
+                                       .Enter("", PlacesIn(Purpose::kInspect, limits_),
+                                              [&](bool granted) { refused = !granted; });
+  lanes_.RefuseAll();
+  EXPECT_TRUE(refused);
+  EXPECT_FALSE(lanes_.empty());
+  lanes_.For(Purpose::kInspect).Leave(waiting);
+}
+
+}  // namespace
+}  // namespace pa
