@@ -148,7 +148,7 @@ constexpr Key kKeys[] = {
      kPebibyte},
     {"limits.output_inline",
      Type::kByteSize,
-     "Bytes of standard output, and of standard error, within a result.",
+     "Bytes of standard output and standard error together within a result.",
      &L::output_inline,
      {},
      256,

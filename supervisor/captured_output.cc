@@ -62,23 +62,35 @@ std::string HumanSize(std::uint64_t bytes) {
   return fmt::format("{:.1f} GiB", value);
 }
 
+// Of head and of tail, in so many bytes with a marker between them.
+std::size_t HalfOf(std::uint64_t bytes) {
+  const auto size = static_cast<std::size_t>(bytes);
+  return (size > 2 * kMarkerRoom ? size - kMarkerRoom : size) / 2;
+}
+
 }  // namespace
 
-CapturedOutput::CapturedOutput(ResultStore& store, CaptureLimits limits, std::string name)
-    : store_(store), limits_(limits), name_(std::move(name)) {
-  const auto size = static_cast<std::size_t>(limits.inline_bytes);
-  half_ = (size > 2 * kMarkerRoom ? size - kMarkerRoom : size) / 2;
+std::uint64_t ShareOf(std::uint64_t budget, std::uint64_t mine, std::uint64_t other) {
+  const std::uint64_t half = budget / 2;
+  return std::min(mine, std::max(half, budget - std::min(budget, other)));
 }
+
+CapturedOutput::CapturedOutput(ResultStore& store, CaptureLimits limits, std::string name)
+    : store_(store), limits_(limits), name_(std::move(name)), half_(HalfOf(limits.inline_bytes)) {}
 
 void CapturedOutput::Append(std::string_view bytes) {
   total_bytes_ += bytes.size();
   if (overflowed_) return Overflow(bytes);
   head_.append(bytes);
-  if (head_.size() <= limits_.inline_bytes) return;
+  if (head_.size() > limits_.inline_bytes) Split(half_);
+}
+
+// It is too long: what stands in head_ becomes a head and the beginning of all else.
+void CapturedOutput::Split(std::size_t half) {
   overflowed_ = true;
   BeginStore();
   const std::string all = std::exchange(head_, {});
-  head_ = CutHead(all, half_);
+  head_ = CutHead(all, half);
   Store(head_);
   Overflow(std::string_view(all).substr(head_.size()));
 }
@@ -113,14 +125,19 @@ void CapturedOutput::KeepTail(std::string_view bytes) {
   if (tail_.size() > 2 * half_) tail_.erase(0, tail_.size() - half_);
 }
 
-Captured CapturedOutput::Finish() {
+Captured CapturedOutput::Finish(std::uint64_t share) {
   Captured captured;
   captured.total_bytes = total_bytes_;
+  const std::size_t half = std::min(half_, HalfOf(share));
+  if (!overflowed_ && total_bytes_ > share) Split(half);
   if (!overflowed_) {
     captured.text = std::move(head_);
     return captured;
   }
-  const std::string_view tail = CutTail(tail_, half_);
+  const std::string_view head = CutHead(head_, half);
+  lines_after_head_ += CountLines(std::string_view(head_).substr(head.size()));
+  head_.resize(head.size());
+  const std::string_view tail = CutTail(tail_, half);
   captured.omitted_bytes = total_bytes_ - head_.size() - tail.size();
   captured.omitted_lines = lines_after_head_ - CountLines(tail);
   captured.lost_bytes = stored_ ? stored_->lost() : lost_bytes_;

@@ -1,11 +1,12 @@
 // CapturedOutput: one stream of a command as it will stand in the result.
 //
 //   CapturedOutput out(store, {.inline_bytes = 24 << 10, .total_bytes = 256 << 20}, "make test:
-//   stdout"); out.Append(chunk);                 // as often as it takes Captured captured =
-//   out.Finish();
+//   stdout"); out.Append(chunk);                 // as often as it takes
+//   Captured captured = out.Finish(share);
 //
 // Memory is flat: the first `inline_bytes` and a window of as many at the end. Only a text that
-// does not fit inline touches the disk.
+// does not fit inline touches the disk. Both streams of a command share `inline_bytes`; how, is known
+// when both have ended (ShareOf).
 #pragma once
 
 #include <cstdint>
@@ -19,19 +20,25 @@
 namespace pa {
 
 struct CaptureLimits {
-  std::uint64_t inline_bytes = 0;
-  std::uint64_t total_bytes = 0;
+  std::uint64_t inline_bytes = 0;  // of both streams together
+  std::uint64_t total_bytes = 0;   // of each
 };
+
+// What a stream of `mine` bytes gets of `budget` beside one of `other`: half of it, and what the other
+// leaves of its own half.
+std::uint64_t ShareOf(std::uint64_t budget, std::uint64_t mine, std::uint64_t other);
 
 class CapturedOutput {
  public:
   CapturedOutput(ResultStore& store, CaptureLimits limits, std::string name);
 
   void Append(std::string_view bytes);
-  // Once.
-  Captured Finish();
+  // Once. `share`: how many bytes of text; inline_bytes at most.
+  Captured Finish(std::uint64_t share);
+  const CaptureLimits& limits() const { return limits_; }
 
  private:
+  void Split(std::size_t half);
   void Overflow(std::string_view bytes);
   void BeginStore();
   void Store(std::string_view bytes);

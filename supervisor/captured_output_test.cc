@@ -16,6 +16,8 @@ class CapturedOutputTest : public testing::Test {
     const auto chunk = store_.Read(captured.uri);
     return chunk && *chunk ? (*chunk)->bytes : "";
   }
+  // Beside a stream on which nothing came.
+  static Captured Finish(CapturedOutput& out) { return out.Finish(out.limits().inline_bytes); }
   ResultStore store_{testing::TempDir(), 64 << 20};
 };
 
@@ -30,7 +32,7 @@ TEST_F(CapturedOutputTest, WhatFitsIsAllThereAndTouchesNoDisk) {
   CapturedOutput out(nowhere, {.inline_bytes = 8, .total_bytes = 100}, "x");
   out.Append("1234");
   out.Append("5678");
-  const Captured captured = out.Finish();
+  const Captured captured = Finish(out);
   EXPECT_EQ(captured.text, "12345678");
   EXPECT_EQ(captured.total_bytes, 8u);
   EXPECT_EQ(captured.omitted_bytes, 0u);
@@ -43,7 +45,7 @@ TEST_F(CapturedOutputTest, LongTextKeepsHeadAndTailInWholeLinesAndCountsTheRest)
   CapturedOutput out(store_, {.inline_bytes = 2048, .total_bytes = 1 << 20}, "x");
   for (std::size_t i = 0; i < all.size(); i += 777)
     out.Append(std::string_view(all).substr(i, 777));
-  const Captured captured = out.Finish();
+  const Captured captured = Finish(out);
   EXPECT_LE(captured.text.size(), 2048u);
   const std::size_t marker = captured.text.find("[... ");
   const std::size_t rest = captured.text.find(" ...]\n") + 6;
@@ -75,7 +77,7 @@ TEST_F(CapturedOutputTest, EverySplitOfTheInputGivesTheSameText) {
     CapturedOutput out(store_, {.inline_bytes = 100, .total_bytes = 0}, "x");
     for (std::size_t i = 0; i < all.size(); i += size)
       out.Append(std::string_view(all).substr(i, size));
-    const std::string text = out.Finish().text;
+    const std::string text = Finish(out).text;
     if (expected.empty()) expected = text;
     EXPECT_EQ(text, expected) << size;
   }
@@ -89,7 +91,7 @@ TEST_F(CapturedOutputTest, OneLongLineIsCutBetweenCharacters) {
   CapturedOutput out(store_, {.inline_bytes = 1000, .total_bytes = 1 << 20}, "x");
   for (std::size_t i = 0; i < all.size(); i += 500)
     out.Append(std::string_view(all).substr(i, 500));
-  const Captured captured = out.Finish();
+  const Captured captured = Finish(out);
   EXPECT_TRUE(IsValidUtf8(captured.text));
   EXPECT_EQ(captured.omitted_lines, 0u);
   EXPECT_EQ(captured.text.find(" lines ("), std::string::npos);
@@ -100,7 +102,7 @@ TEST_F(CapturedOutputTest, BytesThatAreNoTextComeThroughRaw) {
   const std::string all = "\xff\x80\xfe" + std::string(1000, '\x80') + std::string("\0\xc3", 2);
   CapturedOutput out(store_, {.inline_bytes = 100, .total_bytes = 1 << 20}, "x");
   out.Append(all);
-  const Captured captured = out.Finish();
+  const Captured captured = Finish(out);
   EXPECT_TRUE(captured.text.starts_with("\xff\x80\xfe"));
   EXPECT_TRUE(captured.text.ends_with(std::string("\x80\0\xc3", 3)));
   EXPECT_EQ(Stored(captured), all);
@@ -110,7 +112,7 @@ TEST_F(CapturedOutputTest, BeyondTheTotalIsCountedAsLostButTheTailIsStillTheTail
   CapturedOutput out(store_, {.inline_bytes = 1000, .total_bytes = 2000}, "x");
   const std::string all = NumberedLines(1000);
   out.Append(all);
-  const Captured captured = out.Finish();
+  const Captured captured = Finish(out);
   EXPECT_EQ(captured.lost_bytes, all.size() - 2000);
   EXPECT_EQ(Stored(captured), all.substr(0, 2000));
   EXPECT_TRUE(captured.text.ends_with("line 999\n"));
@@ -121,7 +123,7 @@ TEST_F(CapturedOutputTest, WithoutADiskTheResultStillStandsAndSaysSo) {
   ResultStore nowhere("/nonexistent", 1 << 20);
   CapturedOutput out(nowhere, {.inline_bytes = 10, .total_bytes = 1000}, "x");
   out.Append("0123456789abcdefghij");
-  const Captured captured = out.Finish();
+  const Captured captured = Finish(out);
   EXPECT_EQ(captured.uri, "");
   EXPECT_EQ(captured.lost_bytes, 20u);
   EXPECT_EQ(captured.text, "01234\n[... 10 bytes left out; the full text is lost ...]\nfghij");
@@ -130,8 +132,47 @@ TEST_F(CapturedOutputTest, WithoutADiskTheResultStillStandsAndSaysSo) {
 TEST_F(CapturedOutputTest, AnInlineLimitOfNothingLeavesTheMarker) {
   CapturedOutput out(store_, {.inline_bytes = 0, .total_bytes = 1000}, "x");
   out.Append("abc\n");
-  const Captured captured = out.Finish();
+  const Captured captured = Finish(out);
   EXPECT_TRUE(captured.text.starts_with("[... 1 line (4 bytes) left out; full text: "));
+}
+
+TEST_F(CapturedOutputTest, TwoStreamsShareOneBudgetAndASmallOneLeavesItsPart) {
+  EXPECT_EQ(ShareOf(100, 10, 20), 10u) << "both fit";
+  EXPECT_EQ(ShareOf(100, 1000, 0), 100u);
+  EXPECT_EQ(ShareOf(100, 1000, 20), 80u);
+  EXPECT_EQ(ShareOf(100, 20, 1000), 20u);
+  EXPECT_EQ(ShareOf(100, 1000, 1000), 50u);
+  EXPECT_EQ(ShareOf(100, 60, 1000), 50u);
+  for (std::uint64_t mine = 0; mine < 150; ++mine) {
+    for (std::uint64_t other = 0; other < 150; ++other) {
+      const std::uint64_t sum = ShareOf(100, mine, other) + ShareOf(100, other, mine);
+      EXPECT_EQ(sum, std::min<std::uint64_t>(100, mine + other)) << mine << " " << other;
+    }
+  }
+}
+
+TEST_F(CapturedOutputTest, WhateverItsShareHeadAndTailAndTheCountsAgree) {
+  const std::string all = NumberedLines(600);  // 5,290 bytes
+  for (const std::uint64_t inline_bytes : {2048U, 8192U}) {
+    for (const std::uint64_t share : {500U, 1024U, 2048U}) {
+      CapturedOutput out(store_, {.inline_bytes = inline_bytes, .total_bytes = 1 << 20}, "x");
+      for (std::size_t i = 0; i < all.size(); i += 777)
+        out.Append(std::string_view(all).substr(i, 777));
+      const Captured captured = out.Finish(share);
+      EXPECT_LE(captured.text.size(), share);
+      EXPECT_GT(captured.text.size(), share / 2);
+      const std::string head = captured.text.substr(0, captured.text.find("[... "));
+      const std::string tail = captured.text.substr(captured.text.find(" ...]\n") + 6);
+      EXPECT_TRUE(all.starts_with(head));
+      EXPECT_TRUE(all.ends_with(tail));
+      EXPECT_GT(head.size(), tail.size() / 2);
+      EXPECT_EQ(captured.omitted_bytes, all.size() - head.size() - tail.size());
+      const auto kept =
+          std::count(head.begin(), head.end(), '\n') + std::count(tail.begin(), tail.end(), '\n');
+      EXPECT_EQ(captured.omitted_lines, 600u - static_cast<std::uint64_t>(kept));
+      EXPECT_EQ(Stored(captured), all);
+    }
+  }
 }
 
 std::size_t ResidentKib() {
@@ -149,7 +190,7 @@ TEST_F(CapturedOutputTest, AFloodLeavesMemoryFlat) {
   const std::size_t before = ResidentKib();
   for (int i = 1; i < 128; ++i) out.Append(chunk);
   EXPECT_LT(ResidentKib(), before + 1024);
-  EXPECT_EQ(out.Finish().total_bytes, 128u << 20);
+  EXPECT_EQ(Finish(out).total_bytes, 128u << 20);
 }
 
 }  // namespace

@@ -49,13 +49,27 @@ void WriteAnnotations(JsonWriter& writer, const Tool& tool) {
   writer.EndObject();
 }
 
-void WriteTool(JsonWriter& writer, Revision revision, const Tool& tool) {
+// As JSON a byte of output takes six characters at most (\u001b); the rest of the result, links, denials and
+// warnings have room for themselves. More than the last the client does not take.
+std::uint64_t MaxResultChars(std::uint64_t output_inline) {
+  constexpr std::uint64_t kEscaped = 6;
+  constexpr std::uint64_t kRest = 16U << 10;
+  constexpr std::uint64_t kMost = 500'000;
+  return std::min(kMost, kEscaped * output_inline + kRest);
+}
+
+void WriteTool(JsonWriter& writer, Revision revision, const Tool& tool,
+               std::uint64_t max_result_chars) {
   writer.BeginObject().Field("name", tool.name);
   if (HasStructuredContent(revision)) writer.Field("title", tool.title);
   writer.Field("description", tool.description);
   writer.Key("inputSchema").Raw(InputSchema(tool.params));
   if (HasStructuredContent(revision)) writer.Key("outputSchema").Raw(OutputSchema(tool));
   if (HasAnnotations(revision)) WriteAnnotations(writer, tool);
+  if (HasStructuredContent(revision)) {
+    writer.Key("_meta").BeginObject();
+    writer.Field("anthropic/maxResultSizeChars", max_result_chars).EndObject();
+  }
   writer.EndObject();
 }
 
@@ -138,10 +152,10 @@ std::string DiscoverResult(const Identity& identity) {
 }
 
 std::string ListToolsResult(Revision revision, const Identity& identity,
-                            std::span<const Tool* const> tools) {
+                            std::span<const Tool* const> tools, std::uint64_t output_inline) {
   JsonWriter writer;
   writer.BeginObject().Key("tools").BeginArray();
-  for (const Tool* tool : tools) WriteTool(writer, revision, *tool);
+  for (const Tool* tool : tools) WriteTool(writer, revision, *tool, MaxResultChars(output_inline));
   writer.EndArray();
   WriteCacheableFrame(writer, revision, identity);
   writer.EndObject();

@@ -52,7 +52,7 @@ TEST(DiscoverResult, NamesModernRevisionsOnly) {
 
 TEST(ListToolsResult, HasTheFieldsOfItsRevision) {
   for (const Revision revision : kAll) {
-    const json result = json::parse(ListToolsResult(revision, kIdentity, kTools));
+    const json result = json::parse(ListToolsResult(revision, kIdentity, kTools, 24 << 10));
     const json& tool = result["tools"][0];
     EXPECT_EQ(tool["name"], "make");
     EXPECT_EQ(tool["inputSchema"]["type"], "object");
@@ -65,8 +65,22 @@ TEST(ListToolsResult, HasTheFieldsOfItsRevision) {
   }
 }
 
+TEST(ListToolsResult, SaysHowLongAResultMayBe) {
+  for (const Revision revision : kAll) {
+    const auto chars = [&](std::uint64_t output_inline) -> std::uint64_t {
+      const json list = json::parse(ListToolsResult(revision, kIdentity, kTools, output_inline));
+      const json meta = list["tools"][0].value("_meta", json::object());
+      return meta.value("anthropic/maxResultSizeChars", std::uint64_t{0});
+    };
+    const bool has_meta = revision >= Revision::k2025_06_18;
+    EXPECT_EQ(chars(24 << 10), has_meta ? 163'840u : 0u)
+        << "the worst that 24 KiB become, and more";
+    EXPECT_EQ(chars(64 << 20), has_meta ? 500'000u : 0u);
+  }
+}
+
 TEST(ListToolsResult, SpellsAnnotationsOut) {
-  const json result = json::parse(ListToolsResult(kLatestLegacy, kIdentity, kTools));
+  const json result = json::parse(ListToolsResult(kLatestLegacy, kIdentity, kTools, 24 << 10));
   EXPECT_EQ(result["tools"][0]["annotations"],
             json::parse(R"({"title":"Make","readOnlyHint":false,"destructiveHint":true,
                             "idempotentHint":false,"openWorldHint":true})"));

@@ -126,6 +126,25 @@ TEST_F(RunnerTest, WithoutCaptureTheSinkAloneHasTheOutput) {
   EXPECT_EQ(execution.out.total_bytes, 4u);
 }
 
+TEST_F(RunnerTest, BothStreamsShareOneBudget) {
+  const auto both = [&](const char* out, const char* err) {
+    return Shell("head -c " + std::string(out) + " /dev/zero | tr '\\0' x; head -c " + err +
+                 " /dev/zero | tr '\\0' y >&2");
+  };
+  const std::uint64_t budget = policy_->limits.output_inline;
+  const Execution long_both = both("1000000", "1000000");
+  EXPECT_LE(long_both.out.text.size() + long_both.err.text.size(), budget);
+  EXPECT_GT(long_both.out.text.size(), budget / 3);
+  EXPECT_GT(long_both.err.text.size(), budget / 3);
+  const Execution one = both("1000000", "100");
+  EXPECT_EQ(one.err.text, std::string(100, 'y'));
+  EXPECT_LE(one.out.text.size() + 100, budget);
+  EXPECT_GT(one.out.text.size(), budget - 1000);
+  const Execution fit = both("20000", "4576");
+  EXPECT_EQ(fit.out.text.size() + fit.err.text.size(), budget);
+  EXPECT_EQ(fit.out.uri + fit.err.uri, "");
+}
+
 TEST_F(RunnerTest, ShutdownEndsWhatRunsAndRefusesWhatWaits) {
   policy_->limits.concurrent = 1;
   const auto running = Start(Plan({"/bin/sh", "-c", "trap '' TERM; echo up; sleep 60"}));

@@ -292,8 +292,8 @@ void RunningCommand::FinishIfDone() {
   deadline_.Stop();
   if (!worker_.reaped()) context_.departures.Add(worker_.Release());
   Execution execution = worker_.Describe();
-  execution.out = Finish(out_);
-  execution.err = Finish(err_);
+  execution.out = Finish(out_, err_);
+  execution.err = Finish(err_, out_);
   if (execution.duration.count() == 0) {
     execution.duration = std::chrono::duration_cast<std::chrono::microseconds>(
         std::chrono::steady_clock::now() - start_);
@@ -301,8 +301,11 @@ void RunningCommand::FinishIfDone() {
   done_.Set(std::move(execution));  // may end *this
 }
 
-Captured RunningCommand::Finish(Pipe& pipe) {
-  if (pipe.captured) return pipe.captured->Finish();
+Captured RunningCommand::Finish(Pipe& pipe, const Pipe& other) {
+  if (pipe.captured) {
+    const std::uint64_t budget = pipe.captured->limits().inline_bytes;
+    return pipe.captured->Finish(ShareOf(budget, pipe.total, other.total));
+  }
   Captured captured;
   captured.total_bytes = pipe.total;
   return captured;

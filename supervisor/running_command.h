@@ -99,7 +99,7 @@ class RunningCommand {
   void HuntOrphans();
   bool Over() const;
   void FinishIfDone();
-  Captured Finish(Pipe& pipe);
+  static Captured Finish(Pipe& pipe, const Pipe& other);
 
   RunningContext& context_;
   WorkerProcess worker_;

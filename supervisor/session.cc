@@ -291,7 +291,7 @@ Session::Answer Session::ListTools(const rpc::Request& request, Revision revisio
       enabled.push_back(tool);
     }
   }
-  return ListToolsResult(revision, services_.identity, enabled);
+  return ListToolsResult(revision, services_.identity, enabled, policy->limits.output_inline);
 }
 
 const Tool* Session::FindTool(std::string_view name) const {

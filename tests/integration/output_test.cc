@@ -15,7 +15,7 @@ namespace pa::testing {
 namespace {
 
 constexpr std::string_view kMakefile =
-    R"(.PHONY: invalid nul fake line flood gigabyte stderr_flood trickle
+    R"(.PHONY: invalid nul fake line flood escapes gigabyte stderr_flood trickle
 invalid:
 	@printf 'before \377\376\200 after\n'
 nul:
@@ -26,6 +26,8 @@ line:
 	@head -c 10000000 /dev/zero | tr '\0' x
 flood:
 	@head -c 100000000 /dev/zero | tr '\0' '\n'
+escapes:
+	@head -c 100000 /dev/zero | tr '\0' '\033'; head -c 100000 /dev/zero | tr '\0' '\033' >&2
 gigabyte:
 	@head -c $$(cat bytes) /dev/zero
 stderr_flood:
@@ -76,6 +78,17 @@ TEST_F(Output, ALongOutputIsCutAndOfferedInFull) {
     uri = read["contents"][0].value("_meta", Json::object()).value("project-actions/nextUri", "");
   }
   EXPECT_EQ(total, 10'000'000U) << "chunk by chunk";
+}
+
+// Or the client shows the first 2 KB of it and puts the rest into a file.
+TEST_F(Output, TheWorstResultIsNoLongerThanTheListOfToolsSays) {
+  const Json result = Target("escapes")["structuredContent"];
+  EXPECT_TRUE(result["data"].contains("stderr_omitted_bytes")) << result;
+  const Json tools = client_.Request("tools/list")["result"]["tools"];
+  EXPECT_GT(tools.size(), 10u);
+  for (const Json& tool : tools) {
+    EXPECT_LE(result.dump().size(), tool["_meta"]["anthropic/maxResultSizeChars"]) << tool["name"];
+  }
 }
 
 TEST_F(Output, AHundredMegabytesPassThroughALittleMemory) {
