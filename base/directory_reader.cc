@@ -26,6 +26,7 @@ DirectoryReader::DirectoryReader(int fd) : fd_(fd) { lseek(fd, 0, SEEK_SET); }
 bool DirectoryReader::Fill() {
   const long got = syscall(SYS_getdents64, fd_, buffer_, sizeof(buffer_));
   at_ = 0;
+  failed_ = got < 0;
   size_ = got > 0 ? static_cast<std::size_t>(got) : 0;
   return size_ > 0;
 }

@@ -21,6 +21,8 @@ class DirectoryReader {
 
   // The next name but `.` and `..`; nothing at the end, or where the kernel gives an error.
   std::optional<Entry> Next();
+  // There may be more names: the kernel gave an error.
+  bool failed() const { return failed_; }
 
  private:
   bool Fill();
@@ -28,6 +30,7 @@ class DirectoryReader {
   int fd_;
   std::size_t at_ = 0;
   std::size_t size_ = 0;
+  bool failed_ = false;
   alignas(8) char buffer_[4096];
 };
 

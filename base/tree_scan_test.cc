@@ -1,0 +1,130 @@
+#include "base/tree_scan.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "base/unique_fd.h"
+#include "tests/support/temp_dir.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+
+Interest Choose(std::string_view name) {
+  if (name == ".git") return Interest::kLeaf;
+  return name == "mark" ? Interest::kReport : Interest::kNone;
+}
+
+class TreeScanTest : public ::testing::Test {
+ protected:
+  ScannedTree Look() {
+    const UniqueFd root(open(dir_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return scan_.Look(root.get());
+  }
+  void Make(const std::string& path) { fs::create_directories(dir_.path() / path); }
+  static void LetTheClockMove() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+
+  testing::TempDir dir_;
+  TreeScan scan_{Choose};
+};
+
+using Names = std::vector<ScannedName>;
+
+TEST_F(TreeScanTest, FindsNamesWhereverTheyLie) {
+  Make("a/b/.git/mark");  // a leaf: nothing in it is looked at
+  Make("a/mark/mark");
+  testing::WriteText(dir_.path() / "c/.git", "gitdir: x\n");
+  const ScannedTree tree = Look();
+  const Names wanted = {{"a", "mark", DT_DIR},
+                        {"a/b", ".git", DT_DIR},
+                        {"a/mark", "mark", DT_DIR},
+                        {"c", ".git", DT_REG}};
+  EXPECT_EQ(tree.names, wanted);
+  EXPECT_EQ(tree.exceeded, "");
+  EXPECT_EQ(tree.directories, 6u);  // the root, a, a/b, a/mark, a/mark/mark, c
+  EXPECT_EQ(tree.read, 6u);
+}
+
+TEST_F(TreeScanTest, FollowsNoSymlink) {
+  Make("real");
+  testing::TempDir elsewhere;
+  fs::create_directories(elsewhere.path() / ".git");
+  fs::create_directory_symlink(elsewhere.path(), dir_.path() / "link");
+  fs::create_directory_symlink(elsewhere.path() / ".git", dir_.path() / "real/.git");
+  EXPECT_EQ(Look().names, (Names{{"real", ".git", DT_LNK}}));
+}
+
+TEST_F(TreeScanTest, ASecondLookReadsWhatHasChanged) {
+  Make("a/b/c");
+  Make("d/e");
+  LetTheClockMove();
+  EXPECT_EQ(Look().read, 5u + 1u);
+  EXPECT_EQ(Look().read, 0u);
+  Make("a/b/.git");
+  ScannedTree tree = Look();
+  EXPECT_EQ(tree.read, 1u);
+  EXPECT_EQ(tree.directories, 6u);
+  EXPECT_EQ(tree.names, (Names{{"a/b", ".git", DT_DIR}}));
+  fs::remove(dir_.path() / "a/b/.git");
+  EXPECT_EQ(Look().names, Names());
+}
+
+// Within one tick of the clock a directory can change twice.
+TEST_F(TreeScanTest, WhatIsYoungIsReadAgain) {
+  Make("a");
+  EXPECT_EQ(Look().read, 2u);
+  EXPECT_EQ(Look().read, 2u);
+  LetTheClockMove();
+  EXPECT_EQ(Look().read, 2u);
+  EXPECT_EQ(Look().read, 0u);
+}
+
+TEST_F(TreeScanTest, AnotherDirectoryUnderTheSameName) {
+  Make("a/b");
+  Make("other/.git");
+  LetTheClockMove();
+  Look();
+  fs::rename(dir_.path() / "a/b", dir_.path() / "b");
+  fs::rename(dir_.path() / "other", dir_.path() / "a/b");
+  EXPECT_EQ(Look().names, (Names{{"a/b", ".git", DT_DIR}}));
+  fs::remove_all(dir_.path() / "a");
+  testing::WriteText(dir_.path() / "a", "a file now");
+  EXPECT_EQ(Look().names, Names());
+}
+
+TEST_F(TreeScanTest, LimitsAreSaid) {
+  Make("a/b/c/d/.git");
+  Make("e");
+  scan_ = TreeScan(Choose, {.directories = 3});
+  EXPECT_EQ(Look().exceeded, "3 directories");
+  scan_ = TreeScan(Choose, {.entries = 2});
+  EXPECT_EQ(Look().exceeded, "2 entries");
+  scan_ = TreeScan(Choose, {.depth = 3});
+  EXPECT_EQ(Look().exceeded, "3 levels, in a/b/c");
+  scan_ = TreeScan(Choose, {.time = std::chrono::milliseconds(0)});
+  EXPECT_EQ(Look().exceeded, "0 ms");
+  scan_ = TreeScan(Choose, {.directories = 6, .depth = 5});
+  const ScannedTree all = Look();
+  EXPECT_EQ(all.exceeded, "");
+  EXPECT_EQ(all.names, (Names{{"a/b/c/d", ".git", DT_DIR}}));
+}
+
+TEST_F(TreeScanTest, WhatCannotBeReadIsSaid) {
+  if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  Make("closed/.git");
+  fs::permissions(dir_.path() / "closed", fs::perms::none);
+  const ScannedTree tree = Look();
+  EXPECT_EQ(tree.unreadable, (std::vector<std::string>{"closed"}));
+  fs::permissions(dir_.path() / "closed", fs::perms::owner_all);
+  EXPECT_EQ(Look().names, (Names{{"closed", ".git", DT_DIR}}));
+}
+
+}  // namespace
+}  // namespace pa
