@@ -93,6 +93,38 @@ Place LoadMasked(Assembler& code, const ArgTest& test) {
   return code.LowerHalf(test.arg);
 }
 
+// The first of each run of numbers without a gap, and the last.
+struct Run {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+std::vector<Run> RunsOf(std::span<const std::uint32_t> list) {
+  std::vector<Run> runs;
+  for (const std::uint32_t number : list) {
+    if (!runs.empty() && runs.back().last + 1 == number) {
+      runs.back().last = number;
+    } else {
+      runs.push_back({number, number});
+    }
+  }
+  return runs;
+}
+
+// A balanced tree of comparisons: whether A is in one of the runs.
+Place AmongRuns(Assembler& code, std::span<const Run> runs, Place listed, Place unlisted) {
+  if (runs.size() > 1) {
+    const std::size_t half = runs.size() / 2;
+    const Place upper = AmongRuns(code, runs.subspan(half), listed, unlisted);
+    const Place lower = AmongRuns(code, runs.first(half), listed, unlisted);
+    return code.Branch(BPF_JGE, runs[half].first, upper, lower);
+  }
+  const auto [first, last] = runs[0];
+  if (first == last) return code.Branch(BPF_JEQ, first, listed, unlisted);
+  const Place within = code.Branch(BPF_JGE, last + 1, unlisted, listed);
+  return code.Branch(BPF_JGE, first, within, unlisted);
+}
+
 // Where the test begins that leads to `holds` or to `fails`.
 Place TestCode(Assembler& code, const ArgTest& test, Place holds, Place fails) {
   switch (test.op) {
@@ -118,6 +150,10 @@ Place TestCode(Assembler& code, const ArgTest& test, Place holds, Place fails) {
       code.Branch(BPF_JEQ, 0, lower, holds);
       return code.UpperHalf(test.arg);
     }
+    case ArgTest::Op::kNotListed:
+      assert(!test.list.empty() && test.list.back() != UINT32_MAX);
+      AmongRuns(code, RunsOf(test.list), fails, holds);
+      return code.LowerHalf(test.arg);
   }
   return holds;
 }

@@ -79,6 +79,22 @@ TEST(BpfProgram, NotNullLooksAtBothHalves) {
   EXPECT_EQ(Answer(program, 5, 0x100000000), kRefused);
 }
 
+TEST(BpfProgram, NotListed) {
+  static constexpr std::uint32_t kList[] = {0, 1, 2, 7, 9, 10, 0x5413, 0x80045430, 0xfffffffe};
+  for (std::size_t size = 1; size <= std::size(kList); ++size) {
+    const auto list = std::span(kList).first(size);
+    const std::string program = WithRule({ArgTest::Op::kNotListed, 1, 0xffffffff, 0, list});
+    std::vector<std::uint64_t> values = {0x5412, 0x5414, 0x8004542f, 0x80045431, 0xffffffff};
+    for (std::uint64_t value = 0; value < 40; ++value) values.push_back(value);
+    values.insert(values.end(), list.begin(), list.end());
+    for (const std::uint64_t value : values) {
+      const bool listed = std::ranges::find(list, value) != list.end();
+      EXPECT_EQ(Answer(program, 5, 77, value), listed ? SECCOMP_RET_ALLOW : kRefused) << value;
+      EXPECT_EQ(Answer(program, 5, 77, value | 1ull << 40), listed ? SECCOMP_RET_ALLOW : kRefused);
+    }
+  }
+}
+
 TEST(BpfProgram, BothTestsMustHold) {
   const std::string program =
       WithRule({ArgTest::Op::kMaskedEqual, 0, 0xff, 7}, {ArgTest::Op::kNotIn, 1, 0xff, 1u << 2});

@@ -185,11 +185,9 @@ void AddProcesses(const Facts& facts, Report& report) {
       facts,
       Not("process_list",
           "where /proc is granted, process ids and command lines of other processes can be "
-          "read (not their environment, memory or files). A pid namespace would hide them")));
-  report.push_back(AlsoByPids(
-      facts, Not("scheduling",
-                 "priority and CPU affinity of the same user's other processes can be changed, one "
-                 "by one. A pid namespace would hide them")));
+          "read (not their environment, memory or files), and what it shows to root alone by "
+          "root's commands. A pid namespace and a proc of its own would hide them")));
+  report.push_back(AlsoByPids(facts, BySeccomp(facts, "scheduling")));
   report.push_back(AlsoBy(
       facts.namespaces && facts.seccomp, "ipc namespace",
       facts.seccomp

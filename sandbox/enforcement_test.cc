@@ -59,9 +59,10 @@ TEST(Enforcement, ByAndWhySayWhatTheLevelNeeds) {
 }
 
 TEST(Enforcement, WhatTier0CannotGive) {
-  for (const char* name : {"file_metadata", "disk_space", "process_list", "scheduling"}) {
+  for (const char* name : {"file_metadata", "disk_space", "process_list"}) {
     EXPECT_EQ(LevelOf(Report(10), name), Level::kNot) << name;
   }
+  EXPECT_EQ(LevelOf(Report(10), "scheduling"), Level::kEnforced);
   EXPECT_EQ(LevelOf(Report(10), "protected_paths"), Level::kPartly);
   EXPECT_TRUE(Report(10).Complete());
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,22 +10,27 @@
 #include <initializer_list>
 #include <iterator>
 
+#include "sandbox/argument_lists.h"
+
 namespace pa::sandbox {
 namespace {
 
 constexpr std::uint32_t kAllBits = 0xffffffff;
 
 constexpr ArgTest AnyBit(unsigned arg, std::uint32_t mask = kAllBits) {
-  return {ArgTest::Op::kAnyBit, arg, mask, 0};
+  return {ArgTest::Op::kAnyBit, arg, mask, 0, {}};
 }
 constexpr ArgTest Masked(unsigned arg, std::uint32_t mask, std::uint32_t value) {
-  return {ArgTest::Op::kMaskedEqual, arg, mask, value};
+  return {ArgTest::Op::kMaskedEqual, arg, mask, value, {}};
 }
 constexpr ArgTest Equal(unsigned arg, std::uint32_t value) { return Masked(arg, kAllBits, value); }
 constexpr ArgTest NotIn(unsigned arg, std::uint32_t mask, std::uint32_t bits) {
-  return {ArgTest::Op::kNotIn, arg, mask, bits};
+  return {ArgTest::Op::kNotIn, arg, mask, bits, {}};
 }
-constexpr ArgTest NotNull(unsigned arg) { return {ArgTest::Op::kNotNull, arg}; }
+constexpr ArgTest NotNull(unsigned arg) { return {ArgTest::Op::kNotNull, arg, 0, 0, {}}; }
+constexpr ArgTest NotListed(unsigned arg, std::span<const std::uint32_t> list) {
+  return {ArgTest::Op::kNotListed, arg, kAllBits, 0, list};
+}
 constexpr std::uint32_t Set(std::initializer_list<unsigned> numbers) {
   std::uint32_t bits = 0;
   for (const unsigned number : numbers) bits |= 1u << number;
@@ -43,6 +47,7 @@ constexpr SyscallRule kRefused[] = {
     {"io_uring_setup", ENOSYS, "does what other system calls do without passing the filter"},
     {"io_uring_enter", ENOSYS, "as io_uring_setup"},
     {"io_uring_register", ENOSYS, "as io_uring_setup"},
+    {"io_setup", ENOSYS, "one command takes the whole machine's share (fs.aio-max-nr)"},
     {"add_key", ENOSYS, "keyrings hold the user's secrets and outlive the command"},
     {"request_key", ENOSYS, "as add_key; also starts a helper program outside the sandbox"},
     {"keyctl", ENOSYS, "as add_key"},
@@ -138,11 +143,6 @@ constexpr std::uint32_t kTruncation = O_ACCMODE | O_TRUNC;
 
 constexpr SyscallRule kRefusedArguments[] = {
     // clang-format off
-    {"ioctl", EPERM, "TIOCSTI types into the user's terminal", Equal(1, TIOCSTI)},
-    {"ioctl", EPERM, "TIOCLINUX pastes into the console", Equal(1, 0x541c)},
-    {"ioctl", EPERM, "FS_IOC_SETFLAGS on a file that may only be read", Equal(1, 0x40086602)},
-    {"ioctl", EPERM, "FS_IOC_FSSETXATTR, as FS_IOC_SETFLAGS", Equal(1, 0x401c5820)},
-    {"ioctl", EPERM, "FS_IOC_ENABLE_VERITY freezes a file", Equal(1, 0x40806685)},
     {"seccomp", EPERM, "NEW_LISTENER: whoever listens answers calls", AnyBit(1, 1u << 3)},
     {"prlimit64", EPERM, "limits of others: a CPU limit of 0 kills, past the signal scope",
      AnyBit(0), NotNull(2)},
@@ -184,6 +184,30 @@ constexpr SyscallRule kRefusedFlags[] = {
     {"mknodat", EPERM, "set-id bits", AnyBit(2, kSetId)},
     {"open", EPERM, "set-id bits", AnyBit(1, kCreates), AnyBit(2, kSetId)},
     {"openat", EPERM, "set-id bits", AnyBit(2, kCreates), AnyBit(3, kSetId)},
+};
+
+// What is allowed by name (argument_lists.h). The errors are those for what a kernel does not know.
+void AddLists(std::vector<SyscallRule>& rules) {
+  // psutil knows a card that cannot say how fast it is, and no other error.
+  constexpr std::uint32_t kEthtool = 0x8946;
+  rules.push_back({"ioctl", EOPNOTSUPP, "SIOCETHTOOL: the card's driver", Equal(1, kEthtool)});
+  rules.push_back({"ioctl", ENOTTY, "request not listed", NotListed(1, IoctlNumbers())});
+  rules.push_back({"fcntl", EINVAL, "command not listed", NotListed(1, FcntlNumbers())});
+  rules.push_back({"prctl", EINVAL, "option not listed", NotListed(0, PrctlNumbers())});
+}
+
+// Where numbers of processes outside mean something. What is lowered there cannot be raised again without a
+// capability, so the launcher that a command had slowed down would be slow for every later call. 0 is the
+// caller, which is how snapd confines desktop programs, too.
+constexpr SyscallRule kRefusedAmongOthers[] = {
+    // clang-format off
+    {"setpriority", EPERM, "priority of another process", AnyBit(1)},
+    {"ioprio_set", EPERM, "as setpriority", AnyBit(1)},
+    {"sched_setaffinity", EPERM, "processors of another process", AnyBit(0)},
+    {"sched_setscheduler", EPERM, "SCHED_IDLE for another process", AnyBit(0)},
+    {"sched_setparam", EPERM, "as sched_setscheduler", AnyBit(0)},
+    {"sched_setattr", EPERM, "as sched_setscheduler", AnyBit(0)},
+    // clang-format on
 };
 
 // socket(2) and socketpair(2): family, type without its flags (SOCK_TYPE_MASK), protocol.
@@ -279,6 +303,10 @@ std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network
   rules.insert(rules.end(), std::begin(kRefused), std::end(kRefused));
   rules.insert(rules.end(), std::begin(kRefusedArguments), std::end(kRefusedArguments));
   rules.insert(rules.end(), std::begin(kRefusedFlags), std::end(kRefusedFlags));
+  AddLists(rules);
+  if (sight == Sight::kHost) {
+    rules.insert(rules.end(), std::begin(kRefusedAmongOthers), std::end(kRefusedAmongOthers));
+  }
   AddSocketRules(network, AllowsUnixSockets(network, landlock_abi, sight), rules);
   std::erase_if(rules, [&](const SyscallRule& rule) {
     const bool left_to_us = profile == SeccompProfile::kSearch && rule.below_abi == kTruncateAbi;

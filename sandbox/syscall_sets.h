@@ -12,6 +12,7 @@
 // paths, other processes and namespaces, add what it must not do, then raise kLastReviewed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -31,14 +32,19 @@ struct ArgTest {
     kNone,
     kAnyBit,       // (lower half & mask) != 0
     kMaskedEqual,  // (lower half & mask) == value
-    kNotIn,    // (lower half & mask) is none of the numbers below 32 whose bit is set in `value`
-    kNotNull,  // a pointer: any of the 64 bits is set
+    kNotIn,      // (lower half & mask) is none of the numbers below 32 whose bit is set in `value`
+    kNotNull,    // a pointer: any of the 64 bits is set
+    kNotListed,  // lower half is none of `list`
   };
   Op op = Op::kNone;
   unsigned arg = 0;
   std::uint32_t mask = 0;
   std::uint32_t value = 0;
-  bool operator==(const ArgTest&) const = default;
+  std::span<const std::uint32_t> list = {};  // in ascending order, none twice
+  bool operator==(const ArgTest& other) const {
+    return op == other.op && arg == other.arg && mask == other.mask && value == other.value &&
+           std::ranges::equal(list, other.list);
+  }
 };
 
 inline constexpr int kEveryAbi = 1 << 30;

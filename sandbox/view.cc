@@ -1,5 +1,6 @@
 #include "sandbox/view.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/directory_reader.h"
 #include "sandbox/mount_abi.h"
 
 namespace pa::sandbox {
@@ -124,6 +126,45 @@ SysResult<void> Bind(int old_root, const MountView& mount) {
   return Attempt(MoveMount(tree->get(), AT_FDCWD, mount.target), "move_mount", mount.target);
 }
 
+// Where devices cannot be opened: EACCES, as the file's mode says to anybody but root.
+SysResult<UniqueFd> MakeCover(int old_root) {
+  const SysResult<UniqueFd> source = OpenOutside(old_root, "/dev/null", O_PATH);
+  if (!source) return std::unexpected(source.error());
+  SysResult<UniqueFd> cover = Opened(CloneTree(source->get()), "open_tree", "/dev/null");
+  const MountAttr attr{.attr_set = kReadOnly | kNoSuid | kNoDev | kNoExec};
+  if (cover && SetAttributes(cover->get(), "", kAtEmptyPath, attr) < 0) {
+    return std::unexpected(SysError{"mount_setattr", "a cover", errno});
+  }
+  return cover;
+}
+
+bool IsForRootAlone(int directory, const DirectoryReader::Entry& entry) {
+  struct stat status;
+  return entry.type == DT_REG &&
+         fstatat(directory, entry.name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         (status.st_mode & S_IROTH) == 0;
+}
+
+// Page and slab counts, timers, addresses: of the whole machine. By their mode, so that what a newer
+// kernel adds is covered, too.
+SysResult<void> CoverForRoot(UniqueFd cover) {
+  const UniqueFd proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!proc) return std::unexpected(SysError{"open", "/proc", errno});
+  DirectoryReader reader(proc.get());
+  while (const auto entry = reader.Next()) {
+    if (entry->name[0] >= '0' && entry->name[0] <= '9') break;  // processes are the last
+    if (!IsForRootAlone(proc.get(), *entry)) continue;
+    // Only what is mounted can be copied.
+    if (MoveMount(cover.get(), proc.get(), entry->name) < 0) {
+      return std::unexpected(SysError{"move_mount", "in /proc", errno});
+    }
+    SysResult<UniqueFd> next = Opened(CloneTree(cover.get()), "open_tree", "a cover");
+    if (!next) return std::unexpected(next.error());
+    cover = std::move(*next);
+  }
+  return {};
+}
+
 SysResult<void> MakeReadOnly(const char* path) {
   const MountAttr attr{.attr_set = kReadOnly | kNoSuid | kNoDev};
   return Attempt(SetAttributes(AT_FDCWD, path, 0, attr), "mount_setattr", path);
@@ -186,10 +227,16 @@ SysResult<UniqueFd> PrepareProc() {
   return NewFileSystem("proc", nullptr, kReadOnly | kNoSuid | kNoDev | kNoExec);
 }
 
-SysResult<void> SealView(int proc, std::span<const MountView> own) {
+SysResult<void> SealView(int old_root, int proc, std::span<const MountView> own) {
+  const bool root = geteuid() == 0;
+  SysResult<UniqueFd> cover = root ? MakeCover(old_root) : UniqueFd();
+  if (!cover) return std::unexpected(cover.error());
   if (auto gone = Attempt(Detach("/proc"), "umount2", "the old root"); !gone) return gone;
   if (auto moved = Attempt(MoveMount(proc, AT_FDCWD, "/proc"), "move_mount", "/proc"); !moved) {
     return moved;
+  }
+  if (root) {
+    if (auto covered = CoverForRoot(std::move(*cover)); !covered) return covered;
   }
   if (auto sealed = MakeReadOnly("/"); !sealed) return sealed;
   for (const MountView& mount : own) {

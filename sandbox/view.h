@@ -9,7 +9,7 @@
 //   // each worker, in a copy of that mount namespace and a pid namespace of its own:
 //   SysResult<UniqueFd> proc = PrepareProc();          // ahead, before there is an order
 //   for (const MountView& mount : own) Place(old_root, mount);
-//   SealView(proc->get(), own);                        // nothing but the view is left
+//   SealView(old_root, proc->get(), own);              // nothing but the view is left
 //
 // Until it is sealed the old root stands at /proc: a new proc may only be mounted while another one
 // is in sight (mount_too_revealing in fs/namespace.c), and so no name is left over where it was.
@@ -44,7 +44,8 @@ SysResult<void> Place(int old_root, const MountView& mount);
 SysResult<UniqueFd> PrepareProc();
 
 // Takes the old root away, puts `proc` in its place, and lets nobody make names in the view's own
-// directories. `own`: what the worker has placed.
-SysResult<void> SealView(int proc, std::span<const MountView> own);
+// directories. `own`: what the worker has placed. Files of `proc` that others may not read are covered for
+// root, whom their mode would let pass.
+SysResult<void> SealView(int old_root, int proc, std::span<const MountView> own);
 
 }  // namespace pa::sandbox

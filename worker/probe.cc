@@ -185,7 +185,7 @@ Answer SetSetuidBit(const ProbeOrder&) {
 
 Answer TypeIntoTerminal(const ProbeOrder&) {
   char letter = 'x';
-  return DeniedIf(ioctl(kNoFile, TIOCSTI, &letter) != 0 && errno == EPERM);
+  return DeniedIf(ioctl(kNoFile, TIOCSTI, &letter) != 0 && errno == ENOTTY);
 }
 
 Answer UseInheritedDescriptor(const ProbeOrder&) {

@@ -210,7 +210,7 @@ SysResult<void> EnterView(Work& work) {
   if (spec.network == sandbox::Network::kLoopback) {
     if (auto raised = sandbox::RaiseLoopback(); !raised) return raised;
   }
-  if (auto sealed = sandbox::SealView(kProcFd, spec.mounts); !sealed) return sealed;
+  if (auto sealed = sandbox::SealView(kOldRootFd, kProcFd, spec.mounts); !sealed) return sealed;
   if (auto entered = sandbox::EnterOwnUserNamespace(kOldRootFd); !entered) return entered;
   close(kOldRootFd);
   close(kProcFd);

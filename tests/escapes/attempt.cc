@@ -335,6 +335,14 @@ bool Pin(const Arguments& a) {
   CPU_SET(0, &cpus);
   return Did(sched_setaffinity(Process(a[0]), sizeof cpus, &cpus));
 }
+bool Idle(const Arguments& a) {
+  const sched_param none = {};
+  return Did(sched_setscheduler(Process(a[0]), SCHED_IDLE, &none));
+}
+// IOPRIO_WHO_PROCESS, the class of what nobody waits for.
+bool IdleInput(const Arguments& a) {
+  return Did(syscall(SYS_ioprio_set, 1, Process(a[0]), 3 << 13));
+}
 bool SharedMemory(const Arguments& a) {
   int id = shmget(static_cast<key_t>(Number(a[0])), 4096, 0600);
   void* memory = id < 0 ? nullptr : shmat(id, nullptr, 0);
@@ -465,6 +473,30 @@ bool Keyring(const Arguments&) {
 bool IoUring(const Arguments&) {
   io_uring_params parameters = {};
   return Did(syscall(SYS_io_uring_setup, 1, &parameters));
+}
+bool IoSetup(const Arguments&) {
+  unsigned long context = 0;
+  return Did(syscall(SYS_io_setup, 1, &context));
+}
+// Whoever opens the file for writing waits, for up to 45 seconds (/proc/sys/fs/lease-break-time).
+bool Lease(const Arguments& a) {
+  int fd = open(a[0].c_str(), O_RDONLY | O_CLOEXEC);
+  return fd >= 0 && Did(fcntl(fd, F_SETLEASE, F_RDLCK));
+}
+bool Lock(const Arguments& a) {
+  int fd = open(a[0].c_str(), O_RDWR | O_CLOEXEC);
+  struct flock all = {};
+  all.l_type = F_WRLCK;
+  return fd >= 0 && Did(fcntl(fd, F_SETLK, &all));
+}
+bool Dnotify(const Arguments& a) {
+  int fd = open(a[0].c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return fd >= 0 && Did(fcntl(fd, F_NOTIFY, DN_CREATE));
+}
+// Of no terminal at all. That the kernel was asked is enough.
+bool LineDiscipline(const Arguments&) {
+  int discipline = 0;
+  return Did(ioctl(-1, TIOCSETD, &discipline)) || errno == EBADF;
 }
 bool Perf(const Arguments&) {
   perf_event_attr event = {};
@@ -622,6 +654,8 @@ constexpr Verb kVerbs[] = {
     {"limit-other", 1, LimitOther},
     {"renice", 1, Renice},
     {"pin", 1, Pin},
+    {"idle", 1, Idle},
+    {"idle-input", 1, IdleInput},
     {"shared-memory", 1, SharedMemory},
     {"message-queue", 1, MessageQueue},
     {"setsid", 0, Setsid},
@@ -642,6 +676,11 @@ constexpr Verb kVerbs[] = {
     {"bpf", 0, Bpf},
     {"keyring", 0, Keyring},
     {"io-uring", 0, IoUring},
+    {"io-setup", 0, IoSetup},
+    {"lease", 1, Lease},
+    {"lock", 1, Lock},
+    {"dnotify", 1, Dnotify},
+    {"line-discipline", 0, LineDiscipline},
     {"perf", 0, Perf},
     {"userfaultfd", 0, UserFault},
     {"modify-ldt", 0, ModifyLdt},

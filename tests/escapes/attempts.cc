@@ -1,5 +1,6 @@
 #include "tests/escapes/attempts.h"
 
+#include <tuple>
 #include <utility>
 
 namespace pa::testing {
@@ -482,18 +483,18 @@ void AddProcesses(Attempts& all) {
       {"BystanderDirectory", "ls /proc/{bystander}/cwd/", "ls /proc/self/cwd/", SecretSeen});
   all.push_back(
       {"LimitBystander", "./attempt limit-other {bystander}", "ulimit -c 0", Did("limit-other")});
-  all.push_back({.name = "ReniceBystander",
-                 .escape = "./attempt renice {bystander}",
-                 .twin = "sleep 9 & ./attempt renice $! && kill $!",
-                 .escaped = Did("renice"),
-                 .open_in_tier0 = true,
-                 .closed_to_root = true});
-  all.push_back({.name = "PinBystander",
-                 .escape = "./attempt pin {bystander}",
-                 .twin = "sleep 9 & ./attempt pin $! && kill $!",
-                 .escaped = Did("pin"),
-                 .open_in_tier0 = true,
-                 .closed_to_root = true});
+  // What the server's own processes lose they never get back, and every later call inherits it.
+  for (auto [name, escape, verb, twin] :
+       {std::tuple("ReniceBystander", "./attempt renice {bystander}", "renice",
+                   "nice ./attempt renice 0"),
+        std::tuple("ReniceServer", "./attempt renice {server}", "renice", "./attempt renice 0"),
+        std::tuple("PinBystander", "./attempt pin {bystander}", "pin", "./attempt pin 0"),
+        std::tuple("PinServer", "./attempt pin {server}", "pin", "./attempt pin 0"),
+        std::tuple("IdleBystander", "./attempt idle {bystander}", "idle", "./attempt idle 0"),
+        std::tuple("IdleInputBystander", "./attempt idle-input {bystander}", "idle-input",
+                   "./attempt idle-input 0")}) {
+    all.push_back({name, escape, twin, Did(verb)});
+  }
   all.push_back({.name = "CommandLineOfBystander",
                  .escape = "grep -q id_ed25519 /proc/{bystander}/cmdline && echo did see",
                  .twin = "grep -q cmdline /proc/self/cmdline",
@@ -565,6 +566,29 @@ void AddKernel(Attempts& all) {
   optional("Clone3Namespace", "./attempt clone3", "clone3");
   optional("Keyring", "./attempt keyring", "keyring");
   optional("IoUring", "./attempt io-uring", "io-uring");
+  optional("AsynchronousIo", "./attempt io-setup", "io-setup");
+  all.push_back({.name = "LeaseFile",
+                 .escape = "./attempt lease ours",
+                 .twin = "./attempt lock ours",
+                 .escaped = Did("lease")});
+  all.push_back({.name = "WatchWithDnotify",
+                 .escape = "./attempt dnotify .",
+                 .twin = "./attempt inotify .",
+                 .escaped = Did("dnotify"),
+                 .kernel_may_lack = true});
+  all.push_back({.name = "LineDiscipline",
+                 .escape = "./attempt line-discipline",
+                 .twin = "./attempt stream-pair",
+                 .escaped = Did("line-discipline"),
+                 .kernel_may_lack = true});
+  // Of the whole machine; in tier 0 /proc is everybody's.
+  all.push_back({.name = "PageCounts",
+                 .escape = "./attempt read /proc/kpagecount",
+                 .twin = "./attempt read /proc/meminfo",
+                 .escaped = Did("read"),
+                 .root_only = true,
+                 .open_in_tier0 = true,
+                 .kernel_may_lack = true});
   optional("Perf", "./attempt perf", "perf");
   optional("UserFault", "./attempt userfaultfd", "userfaultfd");
   call("ModifyLdt", "./attempt modify-ldt", "modify-ldt", "./attempt read ours");

@@ -50,7 +50,7 @@ CHANGES = [
     ("project-actions.yaml.5", "CARGO_HOME, ", "", "ENVIRONMENT: missing: CARGO_HOME"),
     ("project-actions.yaml.5", "LD_\\*, ", "", "ENVIRONMENT: missing: LD_*"),
     ("project-actions.yaml.5", "network: none\n", "network: no\n", "EXAMPLES: "),
-    ("project-actions.7", "*scheduling* (tier 0 *not*", "*scheduling* (tier 0 *enforced*", "PROTECTIONS: missing: *scheduling* ("),
+    ("project-actions.7", "*scheduling* (tier 0 *enforced*", "*scheduling* (tier 0 *not*", "PROTECTIONS: missing: *scheduling* ("),
     ("project-actions.7", "*mounts* (", "*mounting* (", "PROTECTIONS: missing: mounts"),
     ("project-actions-worker.8", "*--spec* _FILE_\n", "*--order* _FILE_\n", "OPTIONS: missing: *--spec* _FILE_"),
     ("project-actions-worker.8", "or the command line is wrong", "", "a wrong command line exits with 125"),
