@@ -97,6 +97,28 @@ TEST_P(GuardianTest, TheDeadlineEndsTheTreeAndKeepsTheOutput) {
   ExpectNothingLeft(done);
 }
 
+TEST_P(GuardianTest, TheDeadlineIsPoliteFirst) {
+  WorkerSpec spec =
+      Script("trap 'echo tidied; exit 9' TERM; echo ready; while :; do sleep 0.05; done");
+  spec.limits.wall_time_ms = 1000;
+  spec.limits.grace_ms = 60'000;
+  WorkerRun run = Start(spec);
+  const Finished done = run.Wait();
+  EXPECT_NE(done.out.find("tidied\n"), std::string::npos) << done.out;
+  EXPECT_EQ(done.Last().reason, EndReason::kTimedOut);
+  EXPECT_EQ(done.Last().exit_code, 9);
+}
+
+// Nobody is left to count or to end it.
+TEST_P(GuardianTest, WithTheGuardianTheCommandDies) {
+  WorkerRun run = Start(Script("echo ready; exec sleep " + seconds_));
+  ASSERT_TRUE(run.WaitForOutput("ready"));
+  ASSERT_EQ(CountProcesses(seconds_), 1);
+  kill(run.pid(), SIGKILL);
+  EXPECT_EQ(run.Wait().exit_code, 128 + SIGKILL);
+  EXPECT_TRUE(AllGone(seconds_));
+}
+
 TEST_P(GuardianTest, ThePoliteSignalReachesTheWholeTree) {
   WorkerSpec spec = Script(
       "(trap 'echo child; exit' TERM; echo ready1; while :; do sleep 0.05; done) & "
@@ -194,6 +216,26 @@ TEST_P(GuardianTest, TooMuchMemoryOfTheWholeTreeEndsIt) {
   EXPECT_EQ(done.Last().reason, EndReason::kLimitExceeded);
   EXPECT_EQ(done.Last().limit, Limit::kMemory);
   ExpectNothingLeft(done);
+}
+
+// Nobody's own, and not counted twice.
+TEST_P(GuardianTest, SharedMemoryCounts) {
+  const std::string fill =
+      "python3 -c 'import mmap, time; m = mmap.mmap(-1, 64 << 20)\n"
+      "for i in range(64): m.write(bytes(1 << 20))\n"
+      "print(\"filled\", flush=True); time.sleep(SECONDS)'";
+  const auto run = [&](const std::string& seconds, std::uint64_t limit) {
+    std::string script = fill;
+    script.replace(script.find("SECONDS"), 7, seconds);
+    WorkerSpec spec = Script(script);
+    spec.limits.memory_bytes = limit;
+    return Start(spec).Wait();
+  };
+  const Finished over = run(seconds_, 60u << 20);
+  EXPECT_EQ(over.Last().reason, EndReason::kLimitExceeded) << over.err;
+  EXPECT_EQ(over.Last().limit, Limit::kMemory);
+  ExpectNothingLeft(over);
+  EXPECT_EQ(run("0.3", 1u << 30).Last().reason, EndReason::kExited);
 }
 
 // Each process starts the next and exits: no list of processes is ever true.

@@ -156,14 +156,18 @@ TEST_P(WorkerTest, WithoutTheSandboxTheSameFileIsRead) {
   EXPECT_EQ(done.Last().tmp_clean, 1u);
 }
 
-TEST_P(WorkerTest, AnUnsealedSpecIsRefused) {
-  const Finished done = Run(Shell(*scratch_, "echo ran"), {.seal = false});
-  EXPECT_EQ(done.out, "");
-  ASSERT_EQ(done.statuses.size(), 1u);
-  EXPECT_EQ(done.Last().kind, StatusKind::kSetupFailed);
-  EXPECT_EQ(done.Last().step, Step::kReadSpec);
-  EXPECT_STREQ(done.Last().subject, "spec is not sealed");
-  EXPECT_EQ(done.exit_code, kExitSetupFailed);
+// Each of the seals is needed: without one it can be changed, cut short, or made longer.
+TEST_P(WorkerTest, ASpecThatIsNotWhollySealedIsRefused) {
+  constexpr int kAll = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  for (const int missing : {kAll, F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE}) {
+    const Finished done = Run(Shell(*scratch_, "echo ran"), {.seals = kAll & ~missing});
+    EXPECT_EQ(done.out, "");
+    ASSERT_EQ(done.statuses.size(), 1u);
+    EXPECT_EQ(done.Last().kind, StatusKind::kSetupFailed);
+    EXPECT_EQ(done.Last().step, Step::kReadSpec);
+    EXPECT_STREQ(done.Last().subject, "spec is not sealed") << missing;
+    EXPECT_EQ(done.exit_code, kExitSetupFailed);
+  }
 }
 
 TEST_P(WorkerTest, ABrokenSpecNamesItsField) {

@@ -54,14 +54,10 @@ Pair Control() {
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-UniqueFd Memfd(const std::string& content, bool seal) {
-  if (seal) {
-    Result<UniqueFd> sealed = SealedMemfd("spec", content);
-    Check(sealed.has_value(), "memfd");
-    return std::move(*sealed);
-  }
+UniqueFd Memfd(const std::string& content, int seals) {
   UniqueFd fd(memfd_create("spec", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   Check(fd && WriteAll(fd.get(), content) && lseek(fd.get(), 0, SEEK_SET) == 0, "memfd");
+  Check(fcntl(fd.get(), F_ADD_SEALS, seals) == 0, "F_ADD_SEALS");
   return fd;
 }
 
@@ -180,8 +176,8 @@ WorkerRun::WorkerRun(const WorkerSpec& spec, const StartOptions& options) {
   }
   Pair out = OutputPipe();
   Pair err = OutputPipe();
-  const UniqueFd in = Memfd(options.stdin_data, true);
-  const UniqueFd spec_fd = Memfd(bytes, options.seal);
+  const UniqueFd in = Memfd(options.stdin_data, 0);
+  const UniqueFd spec_fd = Memfd(bytes, options.seals);
   const UniqueFd cwd(open(spec.working_directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   std::vector<int> descriptors = {in.get(), out.theirs.get(), err.theirs.get(), spec_fd.get(),
                                   cwd.get()};

@@ -5,6 +5,7 @@
 //   EXPECT_EQ(done.out, "hello\n");
 #pragma once
 
+#include <fcntl.h>
 #include <sys/types.h>
 
 #include <optional>
@@ -52,7 +53,7 @@ struct StartOptions {
   std::vector<std::string> worker_env;            // PA_FAIL_STEP=...
   std::string stdin_data;
   int ruleset_fd = -1;
-  bool seal = true;
+  int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   std::string raw_spec;  // instead of the encoded one
   // The launcher gets the spec's program, and the spec that is sent has none, unless it has namespaces.
   std::optional<std::string> program;  // the launcher's instead

@@ -400,6 +400,27 @@ INSTANTIATE_TEST_SUITE_P(Files, CrashOfAWrite,
                          testing::Values(Crash{}, Crash{.old = "old content"},
                                          Crash{.path = "a/b/file"}));
 
+// Somebody saves the file while the new content is being written: the next call of the worker would lose it.
+TEST(WriteFileTest, WhatIsSavedMeanwhileIsNotLost) {
+  const Scratch scratch;
+  const std::string file = scratch.path("work/file");
+  const std::string temp = scratch.path("work/" + TempOf("file"));
+  const std::string saved = scratch.path("saved");
+  Put(file, "old");
+  Put(saved, "saved meanwhile");
+  Stepped worker(scratch, FileOrder(scratch, Action::kWriteFile, "file"),
+                 Stdin("the new content", {.expects = "old"}));
+  bool was_written = false;
+  while (worker.Step()) {
+    if (was_written || Content(temp) != "the new content") continue;
+    was_written = true;
+    fs::rename(saved, file);
+  }
+  EXPECT_TRUE(was_written);
+  EXPECT_EQ(Content(file), "saved meanwhile");
+  EXPECT_EQ(Names(scratch.work()), std::vector<std::string>{"file"});
+}
+
 // Killed before and after each system call: the old file or the new one, and when the next worker has
 // cleaned up, nothing else.
 TEST_P(CrashOfAWrite, LeavesTheOldOrTheNew) {

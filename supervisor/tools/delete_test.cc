@@ -125,6 +125,26 @@ TEST_F(DeleteTest, RulesHoldForWhatIsInADirectory) {
   EXPECT_EQ(Code(Delete("other", true)), "");
 }
 
+// What could not be looked at could be what the rule is about.
+TEST_F(DeleteTest, WhatIsTooDeepToBeHeldAgainstRulesStays) {
+  std::string deep = "deep";
+  for (int i = 0; i < 200; ++i) deep += "/d";
+  Write(deep + "/file", "x");
+  Write("shallow/file", "x");
+  policy_->permissions.push_back({.tool = "delete",
+                                  .path = "secrets",
+                                  .verdict = policy::Verdict::kDeny,
+                                  .reason = "no",
+                                  .where = "policy"});
+  const ToolResult refused = Delete("deep", true);
+  EXPECT_EQ(Code(refused), "FILE_IO");
+  EXPECT_NE(refused.text.find("rules by path"), std::string::npos) << refused.text;
+  EXPECT_TRUE(Exists(deep + "/file"));
+  EXPECT_EQ(Code(Delete("shallow", true)), "");
+  policy_->permissions.clear();
+  EXPECT_EQ(Code(Delete("deep", true)), "") << "without rules there is nothing to hold it against";
+}
+
 TEST_F(DeleteTest, NothingOutsideAndNothingThatIsNotThere) {
   testing::WriteText(base_ / "outside/file", "x");
   EXPECT_EQ(Code(Delete("../outside/file")), "INVALID_PATH");

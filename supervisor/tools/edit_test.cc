@@ -247,6 +247,22 @@ TEST_F(EditTest, AStateDirectoryInTheProjectKeepsNoJournal) {
   EXPECT_EQ(Journals().size(), 1u);
 }
 
+// Of what is in a repository, most is no protected path; the journal is no way into it.
+TEST_F(EditTest, NothingInARepositoryIsPutBack) {
+  const std::vector<std::string> inside = {".git/description", "sub/.git/description"};
+  const auto begin = [&](const std::string& name) {
+    Write(name, "new");
+    const JournalEntry entry{project_, name, Sha256Of("new"), "old"};
+    ASSERT_TRUE(EditJournal::Begin(edits_, {&entry, 1}, false));
+  };
+  for (const std::string& name : inside) begin(name);
+  begin("description");
+  Write("a", "1");
+  Data(Edit({{"a", "1", "x"}}));
+  for (const std::string& name : inside) EXPECT_EQ(Read(name), "new") << name;
+  EXPECT_EQ(Read("description"), "old");
+}
+
 // A journal is no way to write what may not be written.
 TEST_F(EditTest, WhatNobodyMayWriteIsNotPutBack) {
   Write(".git/config", "new");

@@ -214,6 +214,19 @@ TEST(RenderTest, LongOutputIsLinkedAndCounted) {
   EXPECT_EQ(ParseJson(result.data)->Find("stdout_omitted_bytes")->AsInteger(), 900);
 }
 
+// The text is short of it all the same.
+TEST(RenderTest, WhatIsKeptElsewhereIsTruncatedToo) {
+  for (Captured Execution::* stream : {&Execution::out, &Execution::err}) {
+    Execution run = Exited(0);
+    (run.*stream).uri = "project-actions://results/x";
+    (run.*stream).total_bytes = 1000;
+    (run.*stream).omitted_bytes = 900;
+    EXPECT_TRUE(RenderCommand(Report(), run).truncated);
+    (run.*stream).omitted_bytes = 0;
+    EXPECT_FALSE(RenderCommand(Report(), run).truncated);
+  }
+}
+
 TEST(RenderTest, BytesThatAreNoTextBreakNothing) {
   Execution run = Exited(0);
   run.out.text = std::string("\0\xff\"}\n{\"jsonrpc\"", 15);

@@ -47,7 +47,19 @@ TEST_F(CommandLine, CallExitsAsTheCommandDid) {
       Run({"call", "make", R"({"target":"slow","timeout_ms":300})", "--enable", "make"}).exit_code,
       124);
   EXPECT_EQ(Run({"call", "make", R"({"target":"none"})", "--enable", "make"}).exit_code, 125);
+  // By a signal: 128 and its number, as a shell says it.
+  for (const auto& [command, status] :
+       {std::pair("kill -KILL $$", 128 + SIGKILL), std::pair("kill -TERM $$", 128 + SIGTERM)}) {
+    const std::string arguments = Json{{"command", command}}.dump();
+    EXPECT_EQ(Run({"call", "bash", arguments, "--enable", "bash"}).exit_code, status) << command;
+  }
   EXPECT_EQ(Run({"call", "make", R"({"target":"hello"})"}).exit_code, 125) << "make is not enabled";
+}
+
+// Reading it has a deadline of its own, and no outcome.
+TEST_F(CommandLine, AMakefileThatTakesTooLongToReadIsOutOfTime) {
+  WriteText(project_.root() / "Makefile", "X := $(shell sleep 60)\n.PHONY: x\nx:\n");
+  EXPECT_EQ(Run({"call", "make_targets"}).exit_code, 124);
 }
 
 TEST_F(CommandLine, ServeEndsCleanlyWhicheverStreamIsClosed) {

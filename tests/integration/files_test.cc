@@ -230,6 +230,35 @@ TEST(FileTools, WhatIsProtectedIsNotRestored) {
   EXPECT_TRUE(fs::exists(entry / "content"));
 }
 
+// Two checks, and each alone keeps something out: git's own data, of which most is no protected path, and what
+// the policy protects.
+TEST(FileTools, NeitherGitsDataNorWhatThePolicyProtectsIsRestored) {
+  const Project project(kMakefile);
+  project.InitGit();
+  WriteText(project.home() / "policy.yaml", "version: 1\nfilesystem: {protect: [tools/deploy]}\n");
+  fs::create_directory(project.root() / "tools");
+  const auto restore = [&](const std::string& id, const char* name) {
+    const fs::path entry = project.root() / ".project-actions-trash" / id;
+    WriteText(entry / "content", "#!/bin/sh\n");
+    WriteText(entry / "info.json",
+              Json{{"path", (project.root() / name).string()}, {"deleted_at", 1}}.dump());
+    return RunProgram({.command = {BuiltProgram("PA_SERVER"), "trash", "restore", id, "--policy",
+                                   project.home() / "policy.yaml"},
+                       .environment = {"HOME=" + project.home().string(), "PATH=/usr/bin:/bin"},
+                       .directory = project.root()});
+  };
+  const ProgramResult git = restore("1", ".git/description2");
+  EXPECT_EQ(git.exit_code, 1);
+  EXPECT_NE(git.errors.find("git's own data"), std::string::npos) << git.errors;
+  const ProgramResult protect = restore("2", "tools/deploy");
+  EXPECT_EQ(protect.exit_code, 1);
+  EXPECT_NE(protect.errors.find("filesystem.protect"), std::string::npos) << protect.errors;
+  EXPECT_FALSE(fs::exists(project.root() / ".git/description2"));
+  EXPECT_FALSE(fs::exists(project.root() / "tools/deploy"));
+  EXPECT_EQ(restore("3", "tools/other").exit_code, 0);
+  EXPECT_TRUE(fs::exists(project.root() / "tools/other"));
+}
+
 // How a small file system comes to `disk`, and how much of it has to be full for 100 kB to be too much.
 struct SmallDisk {
   const char* name;
