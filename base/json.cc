@@ -126,6 +126,11 @@ const JsonValue* JsonValue::Find(std::string_view key) const {
   return member == Members().end() ? nullptr : &member->second;
 }
 
+const JsonValue* JsonValue::FindSet(std::string_view key) const {
+  const JsonValue* value = Find(key);
+  return value == nullptr || value->IsNull() ? nullptr : value;
+}
+
 std::optional<JsonValue> JsonValue::Take(std::string_view key) && {
   auto* members = std::get_if<std::vector<Member>>(&storage_);
   if (members == nullptr) return std::nullopt;

@@ -53,7 +53,9 @@ class JsonValue {
 
   // Member of an object by name; null if this is no object or has no such member.
   const JsonValue* Find(std::string_view key) const;
-  // The same, moved out of a document that is done with.
+  // The same, but a member that is null counts as absent: how MCP's clients leave out what is optional.
+  const JsonValue* FindSet(std::string_view key) const;
+  // Member by name, moved out of a document that is done with.
   std::optional<JsonValue> Take(std::string_view key) &&;
 
   // The value as JSON text on one line.
@@ -78,7 +80,8 @@ struct JsonLimits {
 };
 
 // Strict RFC 8259 in UTF-8. Refused: invalid UTF-8, trailing bytes, duplicate keys in one object,
-// more than the limits. The error's subject says what and, where known, at which byte.
+// escapes of half a surrogate pair (base/lone_surrogates.h), more than the limits. The error's
+// subject says what and, where known, at which byte.
 Result<JsonValue> ParseJson(std::string_view text, const JsonLimits& limits = {});
 
 }  // namespace pa

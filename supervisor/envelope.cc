@@ -35,11 +35,11 @@ rpc::Failure BadKey(std::string_view key, std::string_view problem) {
 }  // namespace
 
 std::optional<std::expected<Revision, rpc::Failure>> ClaimedRevision(const JsonValue& params) {
-  const JsonValue* meta = params.Find("_meta");
+  const JsonValue* meta = params.FindSet("_meta");
   if (meta == nullptr) return std::nullopt;
-  const JsonValue* version = meta->Find(kVersionKey);
-  const JsonValue* capabilities = meta->Find(kCapabilitiesKey);
-  const JsonValue* client = meta->Find(kClientKey);
+  const JsonValue* version = meta->FindSet(kVersionKey);
+  const JsonValue* capabilities = meta->FindSet(kCapabilitiesKey);
+  const JsonValue* client = meta->FindSet(kClientKey);
   if (version == nullptr && capabilities == nullptr && client == nullptr) return std::nullopt;
   if (version == nullptr) return std::unexpected(BadKey(kVersionKey, "is missing"));
   if (!version->IsString()) return std::unexpected(BadKey(kVersionKey, "must be a string"));
@@ -49,7 +49,8 @@ std::optional<std::expected<Revision, rpc::Failure>> ClaimedRevision(const JsonV
   if (client != nullptr && !client->IsObject()) {
     return std::unexpected(BadKey(kClientKey, "must be an object"));
   }
-  if (const JsonValue* level = meta->Find(kLogLevelKey); level != nullptr && !IsLogLevel(*level)) {
+  if (const JsonValue* level = meta->FindSet(kLogLevelKey);
+      level != nullptr && !IsLogLevel(*level)) {
     return std::unexpected(BadKey(kLogLevelKey, "must be a level of RFC 5424, such as \"info\""));
   }
   // A legacy revision cannot be claimed: it begins with initialize.
@@ -72,41 +73,41 @@ rpc::Failure UnsupportedVersion(std::string_view requested) {
 }
 
 std::expected<std::string, rpc::Failure> ProgressToken(const JsonValue& params) {
-  const JsonValue* meta = params.Find("_meta");
-  const JsonValue* token = meta != nullptr ? meta->Find("progressToken") : nullptr;
+  const JsonValue* meta = params.FindSet("_meta");
+  const JsonValue* token = meta != nullptr ? meta->FindSet("progressToken") : nullptr;
   if (token == nullptr) return std::string();
   // The same values as an id.
   const std::optional<rpc::Id> value = rpc::Id::FromJson(*token);
   if (!value) {
     return std::unexpected(
-        InvalidParams("params._meta.progressToken must be a string or an integer"));
+        InvalidParams("params._meta.progressToken must be a string or a number"));
   }
   return value->token();
 }
 
 ClientInfo ClientInfoIn(const JsonValue* client_info) {
   const auto text = [&](std::string_view key) {
-    const JsonValue* value = client_info != nullptr ? client_info->Find(key) : nullptr;
+    const JsonValue* value = client_info != nullptr ? client_info->FindSet(key) : nullptr;
     return value != nullptr && value->IsString() ? value->AsString() : std::string();
   };
   return {text("name"), text("version")};
 }
 
 std::optional<ClientInfo> ClaimedClient(const JsonValue& params) {
-  const JsonValue* meta = params.Find("_meta");
-  const JsonValue* client = meta != nullptr ? meta->Find(kClientKey) : nullptr;
+  const JsonValue* meta = params.FindSet("_meta");
+  const JsonValue* client = meta != nullptr ? meta->FindSet(kClientKey) : nullptr;
   if (client == nullptr) return std::nullopt;
   return ClientInfoIn(client);
 }
 
 const JsonValue* ClaimedCapabilities(const JsonValue& params) {
-  const JsonValue* meta = params.Find("_meta");
-  return meta != nullptr ? meta->Find(kCapabilitiesKey) : nullptr;
+  const JsonValue* meta = params.FindSet("_meta");
+  return meta != nullptr ? meta->FindSet(kCapabilitiesKey) : nullptr;
 }
 
 std::string TraceParent(const JsonValue& params) {
-  const JsonValue* meta = params.Find("_meta");
-  const JsonValue* parent = meta != nullptr ? meta->Find("traceparent") : nullptr;
+  const JsonValue* meta = params.FindSet("_meta");
+  const JsonValue* parent = meta != nullptr ? meta->FindSet("traceparent") : nullptr;
   return parent != nullptr && parent->IsString() ? parent->AsString() : "";
 }
 

@@ -39,7 +39,7 @@ const JsonValue* ClaimedCapabilities(const JsonValue& params);
 // (https://www.w3.org/TR/trace-context/).
 std::string TraceParent(const JsonValue& params);
 
-// The progressToken as JSON, "" when there is none; -32602 for anything but a string or an integer.
+// The progressToken as JSON, "" when there is none; -32602 for anything but a string or a number.
 std::expected<std::string, rpc::Failure> ProgressToken(const JsonValue& params);
 
 }  // namespace pa

@@ -1,5 +1,8 @@
 #include "supervisor/line_reader.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace pa {
 namespace {
 
@@ -24,30 +27,29 @@ void LineReader::Append(std::string_view bytes) {
 std::optional<LineReader::Line> LineReader::Next() {
   while (true) {
     const std::size_t newline = buffer_.find('\n', scanned_);
-    if (newline == std::string::npos) return Unfinished();
-    const auto line = std::string_view(buffer_).substr(start_, newline - start_);
+    const std::size_t end = std::min(newline, buffer_.size());
+    if (too_long_ || end - start_ > limit_) Drop(end);
+    scanned_ = end;
+    if (newline == std::string::npos) return std::nullopt;
+    const auto line = std::string_view(buffer_).substr(start_, end - start_);
     start_ = scanned_ = newline + 1;
-    if (skipping_) {
-      skipping_ = false;
-    } else if (line.size() > limit_) {
-      return Line{.text = {}, .too_long = true};
-    } else if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
+    if (std::exchange(too_long_, false)) {
+      return Line{.text = {}, .too_long = true, .outlines = scanner_.Take()};
+    }
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
       return Line{.text = WithoutReturn(line)};
     }
   }
 }
 
-// No newline in sight: nothing to report, unless the line is too long already.
-std::optional<LineReader::Line> LineReader::Unfinished() {
-  scanned_ = buffer_.size();
-  const bool too_long = !skipping_ && buffer_.size() - start_ > limit_;
-  if (too_long) skipping_ = true;
-  if (skipping_) start_ = scanned_;
-  return too_long ? std::optional(Line{.text = {}, .too_long = true}) : std::nullopt;
+void LineReader::Drop(std::size_t end) {
+  scanner_.Feed(std::string_view(buffer_).substr(start_, end - start_));
+  too_long_ = true;
+  start_ = end;
 }
 
 void LineReader::End() {
-  if (start_ < buffer_.size() && buffer_.back() != '\n') Append("\n");
+  if (too_long_ || start_ < buffer_.size()) Append("\n");
 }
 
 }  // namespace pa

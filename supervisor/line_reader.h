@@ -6,25 +6,29 @@
 //
 // Lines are pulled, so that whoever must wait (a client that does not read replies) leaves them
 // here. Lines end with LF or CRLF; lines of nothing but blanks are skipped. A line over the limit is
-// reported once, as soon as that is known, and the rest of it is dropped as it comes: memory stays
-// within the limit and one chunk.
+// looked at as it passes, for who waits for an answer to it, and dropped; its outlines are reported at
+// its end. Memory stays within twice the limit and one chunk.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "supervisor/outline_scanner.h"
 
 namespace pa {
 
 class LineReader {
  public:
   struct Line {
-    std::string_view text;  // valid until the next Append
-    bool too_long = false;  // then text is empty
+    std::string_view text;                    // valid until the next Append
+    bool too_long = false;                    // then text is empty
+    std::vector<rpc::Outline> outlines = {};  // of one that was too long
   };
 
-  explicit LineReader(std::size_t limit) : limit_(limit) {}
+  explicit LineReader(std::size_t limit) : limit_(limit), scanner_(limit) {}
 
   void Append(std::string_view bytes);
   std::optional<Line> Next();
@@ -34,13 +38,14 @@ class LineReader {
   std::size_t limit() const { return limit_; }
 
  private:
-  std::optional<Line> Unfinished();
+  void Drop(std::size_t end);
 
   std::size_t limit_;
   std::string buffer_;
   std::size_t start_ = 0;    // of the line that is being read
   std::size_t scanned_ = 0;  // no newline between start_ and here
-  bool skipping_ = false;    // within a line that was too long
+  bool too_long_ = false;    // the line that is being read; its beginning was dropped
+  OutlineScanner scanner_;   // sees what is dropped
 };
 
 }  // namespace pa

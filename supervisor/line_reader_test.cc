@@ -45,18 +45,36 @@ TEST(LineReader, TakesALineOfExactlyTheLimit) {
   EXPECT_EQ(InChunks("123456\n", 2, 5), Lines{kTooLong});
 }
 
-TEST(LineReader, ReportsATooLongLineOnceBeforeItsEnd) {
+TEST(LineReader, ReportsATooLongLineOnceAtItsEnd) {
   LineReader reader(4);
   reader.Append("123456");
-  EXPECT_EQ(Drain(reader), Lines{kTooLong});
+  EXPECT_EQ(Drain(reader), Lines{});
   reader.Append("789");
   EXPECT_EQ(Drain(reader), Lines{});
   reader.Append("0\nnext\n");
-  EXPECT_EQ(Drain(reader), Lines{"next"});
+  EXPECT_EQ(Drain(reader), (Lines{kTooLong, "next"}));
 }
 
-TEST(LineReader, LeavesTheEndOfATooLongLineUnreported) {
+TEST(LineReader, ATooLongLineEndsWithTheInput) {
   EXPECT_EQ(InChunks("123456789", 3, 4), Lines{kTooLong});
+}
+
+TEST(LineReader, SaysWhoWaitsForAnAnswerToATooLongLine) {
+  const std::string line =
+      R"({"id":1,"method":"m","params":")" + std::string(200, 'x') + R"(","id":22})";
+  const std::string input = line + "\n" + line + "\nnext\n";
+  for (std::size_t size = 1; size <= line.size(); ++size) {
+    LineReader reader(100);
+    std::vector<std::string> ids;
+    for (std::string_view rest = input; !rest.empty();
+         rest.remove_prefix(std::min(size, rest.size()))) {
+      reader.Append(rest.substr(0, size));
+      while (const auto next = reader.Next()) {
+        ids.push_back(next->too_long ? next->outlines.at(0).id->token() : std::string(next->text));
+      }
+    }
+    EXPECT_EQ(ids, (Lines{"22", "22", "next"})) << "chunks of " << size;
+  }
 }
 
 TEST(LineReader, KeepsLinesThatWereNotPulledYet) {

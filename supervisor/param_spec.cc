@@ -287,6 +287,7 @@ const std::vector<Arguments>* Arguments::Objects(std::string_view name) const {
 
 std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> params,
                                                       const JsonValue* arguments) {
+  if (arguments != nullptr && arguments->IsNull()) arguments = nullptr;
   if (arguments != nullptr && !arguments->IsObject()) {
     const std::string came = Came(*arguments);
     return std::unexpected(
@@ -301,7 +302,7 @@ std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> par
   }
   Arguments accepted = ArgumentsMaker::Make();
   for (const Param& param : params) {
-    const JsonValue* value = arguments != nullptr ? arguments->Find(param.name) : nullptr;
+    const JsonValue* value = arguments != nullptr ? arguments->FindSet(param.name) : nullptr;
     std::optional<ToolError> refused =
         value != nullptr ? Accept(accepted, param, *value) : AcceptAbsent(accepted, param);
     if (refused) return std::unexpected(*std::move(refused));

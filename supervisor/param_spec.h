@@ -56,7 +56,8 @@ class Arguments {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-// `arguments` null (absent) is an empty object; absent integers take their default.
+// `arguments` null (absent) is an empty object; absent integers take their default. JSON's null is absent,
+// too, of the whole and of each argument, which the schema does not say: models write it.
 // INVALID_ARGUMENT names the argument, what was expected and what came; unknown arguments are
 // refused with a did-you-mean. Stricter than the schema in one thing: no string may hold a NUL
 // character.

@@ -91,7 +91,7 @@ Task<Answer> ElicitingApprover::Ask(std::vector<Question> questions, CallContext
 std::expected<std::optional<InputReply>, rpc::Failure> InputReplyIn(const JsonValue& params,
                                                                     const Digest& call,
                                                                     RequestStates& states) {
-  const JsonValue* state = params.Find("requestState");
+  const JsonValue* state = params.FindSet("requestState");
   if (state == nullptr) return std::nullopt;
   if (!state->IsString()) return std::unexpected(BadState("must be a string"));
   auto questions = states.Redeem(state->AsString(), call, Clock::now());
@@ -99,8 +99,8 @@ std::expected<std::optional<InputReply>, rpc::Failure> InputReplyIn(const JsonVa
     return InputReply{.questions = {}, .answer = Answer::kTimeout};
   }
   if (!questions) return std::unexpected(BadState(WhyNot(questions.error())));
-  const JsonValue* responses = params.Find("inputResponses");
-  const JsonValue* result = responses != nullptr ? responses->Find(kApprove) : nullptr;
+  const JsonValue* responses = params.FindSet("inputResponses");
+  const JsonValue* result = responses != nullptr ? responses->FindSet(kApprove) : nullptr;
   if (result == nullptr) return std::nullopt;
   return InputReply{.questions = std::move(*questions), .answer = AnswerIn(*result)};
 }

@@ -1,6 +1,8 @@
 #include "supervisor/request_states.h"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/random.h"
 #include "supervisor/approval.h"
@@ -29,11 +31,31 @@ std::uint64_t FromHexDigits(std::string_view digits) {
   return value;
 }
 
+// A client that reads and writes its request again orders members as it likes, leaves out what is null and
+// writes `7.0` as `7`: it is the same call.
+JsonValue Canonical(const JsonValue& value) {
+  if (value.IsArray()) {
+    std::vector<JsonValue> items;
+    for (const JsonValue& item : value.Items()) items.push_back(Canonical(item));
+    return JsonValue::Array(std::move(items));
+  }
+  if (value.IsObject()) {
+    std::vector<JsonValue::Member> members;
+    for (const auto& [name, member] : value.Members()) {
+      if (!member.IsNull()) members.emplace_back(name, Canonical(member));
+    }
+    std::ranges::sort(members, {}, &JsonValue::Member::first);
+    return JsonValue::Object(std::move(members));
+  }
+  const std::optional<std::int64_t> integer = value.AsInteger();
+  return integer ? JsonValue::Number(std::to_string(*integer)) : value;
+}
+
 }  // namespace
 
 Digest DigestOfCall(std::string_view tool, const JsonValue* arguments) {
-  const std::string text = arguments == nullptr ? "{}" : arguments->Dump();
-  return Sha256Of(std::string(tool) + '\0' + text);
+  const bool any = arguments != nullptr && !arguments->IsNull();
+  return Sha256Of(std::string(tool) + '\0' + (any ? Canonical(*arguments).Dump() : "{}"));
 }
 
 // VERSION TAG NONCE TIME CALL QUESTION...

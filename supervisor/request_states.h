@@ -31,7 +31,7 @@ enum class StateProblem {
   kExpired,
 };
 
-// Of what is called: a state for one call is none for another.
+// Of what is called: a state for one call is none for another. However its arguments are written.
 Digest DigestOfCall(std::string_view tool, const JsonValue* arguments);
 
 class RequestStates {

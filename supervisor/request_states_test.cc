@@ -57,6 +57,26 @@ TEST_F(RequestStatesTest, AreOfOneCallAndOneServer) {
   EXPECT_TRUE(Redeem(state)) << "neither has used it up";
 }
 
+TEST_F(RequestStatesTest, ACallIsTheSameHoweverItsArgumentsAreWritten) {
+  const auto digest = [](std::string_view json) {
+    const Result<JsonValue> arguments = ParseJson(json);
+    EXPECT_TRUE(arguments) << json;
+    return DigestOfCall("edit", &*arguments);
+  };
+  const Digest call = digest(R"({"path":"a","edits":[{"old":"x","new":"y"},{"old":"z"}],"n":7})");
+  EXPECT_EQ(call,
+            digest(R"({"n":7.0,"edits":[{"new":"y","old":"x"},{"old":"z"}],"path":"\u0061"})"));
+  EXPECT_EQ(
+      call,
+      digest(
+          R"({"path":"a","edits":[{"old":"x","new":"y"},{"old":"z","new":null}],"n":7,"m":null})"));
+  EXPECT_NE(call, digest(R"({"path":"a","edits":[{"old":"z"},{"old":"x","new":"y"}],"n":7})"));
+  EXPECT_NE(call, digest(R"({"path":"a","edits":[{"old":"x","new":"y"},{"old":"z"}],"n":"7"})"));
+  EXPECT_NE(call, digest(R"({"path":"a","edits":[{"old":"x","new":"y"},{"old":"z"},null],"n":7})"));
+  EXPECT_EQ(digest("{}"), digest("null"));
+  EXPECT_EQ(digest("{}"), DigestOfCall("edit", nullptr));
+}
+
 TEST_F(RequestStatesTest, EveryChangedByteShows) {
   const std::string state = Issue();
   for (std::size_t i = 0; i < state.size(); ++i) {

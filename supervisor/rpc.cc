@@ -1,6 +1,8 @@
 #include "supervisor/rpc.h"
 
 #include "base/json_writer.h"
+#include "base/lone_surrogates.h"
+#include "supervisor/outline_scanner.h"
 
 namespace pa::rpc {
 namespace {
@@ -10,16 +12,15 @@ std::unexpected<Failure> Invalid(std::string message, std::optional<Id> id = std
       Failure{kInvalidRequest, "Invalid request: " + std::move(message), "", std::move(id)});
 }
 
-bool IsIntegerToken(std::string_view token) {
-  return token.find_first_not_of("-0123456789") == std::string_view::npos;
+Result<JsonValue> Parse(std::string_view text) {
+  const std::optional<std::string> mended = ReplaceLoneSurrogates(text);
+  return ParseJson(mended ? *mended : text);
 }
 
-// What stands where an object was expected, said so that a client's author can mend it.
-std::string Instead(const JsonValue& message) {
-  if (message.IsArray()) {
-    return "batches are not supported; send one message on a line";
-  }
-  return std::string("a message must be an object, got ") + message.KindName();
+std::vector<Outline> ScanOutlines(std::string_view line) {
+  OutlineScanner scanner(line.size());
+  scanner.Feed(line);
+  return scanner.Take();
 }
 
 JsonWriter BeginMessage() {
@@ -32,7 +33,7 @@ JsonWriter BeginMessage() {
 // code.
 std::expected<JsonValue, Failure> RequestParams(JsonValue message, const Id& id) {
   std::optional<JsonValue> params = std::move(message).Take("params");
-  if (!params) return JsonValue::Object({});
+  if (!params || params->IsNull()) return JsonValue::Object({});
   if (params->IsObject()) return *std::move(params);
   const std::string problem = std::string("params must be an object, got ") + params->KindName();
   if (!params->IsArray()) return Invalid(problem, id);
@@ -54,36 +55,33 @@ Response MakeResponse(JsonValue message) {
   return response;
 }
 
-}  // namespace
-
-std::optional<Id> Id::FromJson(const JsonValue& value) {
-  if (value.IsString()) return Id(value.Dump());
-  if (value.IsNumber() && IsIntegerToken(value.NumberToken())) return Id(value.NumberToken());
-  return std::nullopt;
+// U+FFFD may stand for half a surrogate pair, which the client knows as it wrote it.
+std::optional<Id> IdOf(const JsonValue& value, std::string_view line) {
+  std::optional<Id> id = Id::FromJson(value);
+  if (!id || id->token().find("\uFFFD") == std::string::npos) return id;
+  const std::vector<Outline> outlines = ScanOutlines(line);
+  return !outlines.empty() && outlines[0].id == id ? outlines[0].id : id;
 }
 
-std::expected<Message, Failure> ParseMessage(std::string_view line) {
-  Result<JsonValue> message = ParseJson(line);
-  if (!message) {
-    return std::unexpected(Failure{kParseError, "Parse error: " + message.error().subject, "", {}});
+// `line`: of a message that is alone in it.
+Parsed ReadMessage(JsonValue message, std::string_view line = {}) {
+  if (!message.IsObject()) {
+    return Invalid(std::string("a message must be an object, got ") + message.KindName());
   }
-  if (!message->IsObject()) return Invalid(Instead(*message));
-
-  const JsonValue* id_value = message->Find("id");
-  const JsonValue* method = message->Find("method");
-  const bool answers = message->Find("result") != nullptr || message->Find("error") != nullptr;
+  const JsonValue* id_value = message.Find("id");
+  const JsonValue* method = message.Find("method");
+  const bool answers = message.Find("result") != nullptr || message.Find("error") != nullptr;
   // First of all: an error reply to a response could hit a request of the client's with the same
   // id.
-  if (method == nullptr && answers) return MakeResponse(*std::move(message));
+  if (method == nullptr && answers) return MakeResponse(std::move(message));
 
-  const std::optional<Id> id = id_value != nullptr ? Id::FromJson(*id_value) : std::nullopt;
-  const JsonValue* version = message->Find("jsonrpc");
+  const std::optional<Id> id = id_value != nullptr ? IdOf(*id_value, line) : std::nullopt;
+  const JsonValue* version = message.Find("jsonrpc");
   if (version == nullptr || !version->IsString() || version->AsString() != "2.0") {
     return Invalid("jsonrpc must be \"2.0\"", id);
   }
   if (id_value != nullptr && !id) {
-    const char* got = id_value->IsNumber() ? "a number that is no integer" : id_value->KindName();
-    return Invalid(std::string("id must be a string or an integer, got ") + got);
+    return Invalid(std::string("id must be a string or a number, got ") + id_value->KindName());
   }
   if (method == nullptr) return Invalid("method is missing", id);
   if (!method->IsString()) {
@@ -92,10 +90,56 @@ std::expected<Message, Failure> ParseMessage(std::string_view line) {
   if (answers) return Invalid("a message with a method has neither result nor error", id);
 
   std::string name = method->AsString();
-  if (!id) return MakeNotification(std::move(name), *std::move(message));
-  std::expected<JsonValue, Failure> params = RequestParams(*std::move(message), *id);
+  if (!id) return MakeNotification(std::move(name), std::move(message));
+  std::expected<JsonValue, Failure> params = RequestParams(std::move(message), *id);
   if (!params) return std::unexpected(params.error());
   return Request{*id, std::move(name), *std::move(params)};
+}
+
+}  // namespace
+
+std::optional<Id> Id::FromJson(const JsonValue& value) {
+  if (value.IsString()) return Id(value.Dump());
+  if (!value.IsNumber()) return std::nullopt;
+  Id id(value.NumberToken());
+  if (const auto integer = value.AsInteger()) id.value_ = std::to_string(*integer);
+  return id;
+}
+
+std::optional<Id> Id::FromToken(std::string_view json) {
+  const Result<JsonValue> value = Parse(json);
+  std::optional<Id> id = value ? FromJson(*value) : std::nullopt;
+  if (id && id->token_.find("\uFFFD") != std::string::npos) id->token_ = json;
+  return id;
+}
+
+Line ParseLine(std::string_view line) {
+  Result<JsonValue> value = Parse(line);
+  if (!value) {
+    const Failure failure{kParseError, "Parse error: " + value.error().subject, "", {}};
+    return UnreadableLine(ScanOutlines(line), failure);
+  }
+  Line parsed;
+  parsed.batch = value->IsArray() && !value->Items().empty();
+  if (!parsed.batch) {
+    parsed.messages.push_back(ReadMessage(*std::move(value), line));
+    return parsed;
+  }
+  for (const JsonValue& item : value->Items()) parsed.messages.push_back(ReadMessage(item));
+  return parsed;
+}
+
+Line UnreadableLine(const std::vector<Outline>& outlines, const Failure& failure) {
+  Line line;
+  for (const Outline& outline : outlines) {
+    if (outline.answers && !outline.asks) {
+      line.messages.emplace_back(Response{.id = outline.id, .result = {}});
+    } else if (outline.id) {
+      line.messages.emplace_back(std::unexpected(failure)).error().id = outline.id;
+    }
+  }
+  if (line.messages.empty()) line.messages.emplace_back(std::unexpected(failure));
+  return line;
 }
 
 std::string RequestLine(const Id& id, std::string_view method, std::string_view params_json) {

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 as MCP uses it: one message a line, ids are strings or integers and kept verbatim.
+// JSON-RPC 2.0 as MCP uses it: one message a line, or one batch; ids are kept verbatim.
 #pragma once
 
 #include <compare>
@@ -7,25 +7,29 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/json.h"
 
 namespace pa::rpc {
 
-// A request's id or a progress token: an integer as it was written, of any size, or a string in the
-// writer's one spelling (`"\u0061"` is `"a"`). So equal tokens are equal ids, and an echo is
-// verbatim.
+// A request's id or a progress token: a string or a number. It is echoed as it was written, a number to
+// the digit, and compared by its value: `7.0` is `7`, `"\u0061"` is `"a"`.
 class Id {
  public:
-  // Nothing for anything but a string or an integer.
+  // Nothing for anything but a string or a number.
   static std::optional<Id> FromJson(const JsonValue& value);
+  // The same of JSON text. Half a surrogate pair stays what it is: for FromJson it is U+FFFD.
+  static std::optional<Id> FromToken(std::string_view json);
 
-  explicit Id(std::string token) : token_(std::move(token)) {}
+  explicit Id(std::string token) : token_(token), value_(std::move(token)) {}
   const std::string& token() const { return token_; }
-  auto operator<=>(const Id&) const = default;
+  auto operator<=>(const Id& other) const { return value_ <=> other.value_; }
+  bool operator==(const Id& other) const { return value_ == other.value_; }
 
  private:
-  std::string token_;
+  std::string token_;  // on one line
+  std::string value_;  // an integer in its shortest spelling, a string in the writer's
 };
 
 struct Request {
@@ -62,7 +66,24 @@ struct Failure {
 
 using Message = std::variant<Request, Notification, Response>;
 // A Failure is to be answered with ErrorLine(failure.id, failure).
-std::expected<Message, Failure> ParseMessage(std::string_view line);
+using Parsed = std::expected<Message, Failure>;
+
+// One message, or what an array holds (a batch): then `batch`.
+struct Line {
+  std::vector<Parsed> messages;  // never empty
+  bool batch = false;
+};
+// Every request has its id in a Failure, too, wherever the id can be found (supervisor/outline_scanner.h).
+Line ParseLine(std::string_view line);
+
+// What can be seen of a message in a line that cannot be read.
+struct Outline {
+  std::optional<Id> id;
+  bool asks = false;     // has a method
+  bool answers = false;  // has a result or an error
+};
+// Each is answered with `failure` and its id; a response is one that brings an error.
+Line UnreadableLine(const std::vector<Outline>& outlines, const Failure& failure);
 
 std::string RequestLine(const Id& id, std::string_view method, std::string_view params_json);
 std::string ResultLine(const Id& id, std::string_view result_json);

@@ -41,7 +41,7 @@ std::expected<std::string, rpc::Failure> RequiredString(const JsonValue& params,
 }
 
 std::expected<void, rpc::Failure> OptionalObject(const JsonValue& params, const char* name) {
-  const JsonValue* value = params.Find(name);
+  const JsonValue* value = params.FindSet(name);
   if (value == nullptr || value->IsObject()) return {};
   return InvalidParams(std::string("params.") + name + " must be an object, not " +
                        value->KindName());
@@ -49,7 +49,7 @@ std::expected<void, rpc::Failure> OptionalObject(const JsonValue& params, const 
 
 // Every list of ours is one page, so that no cursor is one of ours.
 std::expected<void, rpc::Failure> NoCursor(const JsonValue& params) {
-  if (params.Find("cursor") == nullptr) return {};
+  if (params.FindSet("cursor") == nullptr) return {};
   return Failed(rpc::kInvalidParams, "Invalid cursor");
 }
 
@@ -61,6 +61,20 @@ std::optional<ToolError> RefusedByPolicy(const policy::Policy& policy, const Too
 }
 
 }  // namespace
+
+// The answers to what came in one array, sent together when the last is there: who still has one to give
+// holds it.
+struct Session::Batch {
+  explicit Batch(Transport& the_transport) : transport(the_transport) {}
+  ~Batch() {
+    if (!answers.empty()) transport.Send("[" + answers + "]");
+  }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  Transport& transport;
+  std::string answers;  // separated by commas
+};
 
 // One request for a tool, from its arrival to its reply.
 struct Session::Call {
@@ -76,6 +90,7 @@ struct Session::Call {
   rpc::Id id;
   Revision revision;
   std::string_view tool;
+  std::shared_ptr<Batch> batch;  // null: it came alone
   Clock::time_point started = Clock::now();
   bool silent = false;  // cancelled by the client, who must hear nothing more of it
   CancelSource cancel;
@@ -121,8 +136,34 @@ Session::Session(const Services& services, Transport& transport)
 
 Session::~Session() = default;
 
-void Session::OnLine(std::string_view line) {
-  const std::expected<rpc::Message, rpc::Failure> message = rpc::ParseMessage(line);
+void Session::OnLine(std::string_view line) { OnMessages(rpc::ParseLine(line)); }
+
+// A cancel does not wait until the client reads: what it ends may be what it does not read. It comes
+// once more in its turn, for a request that was held with it.
+void Session::OnLineHeld(std::string_view line) {
+  if (line.find("notifications/cancelled") == std::string_view::npos) return;
+  for (const rpc::Parsed& message : rpc::ParseLine(line).messages) {
+    const auto* notification = message ? std::get_if<rpc::Notification>(&*message) : nullptr;
+    if (notification != nullptr && notification->method == "notifications/cancelled") {
+      Cancel(notification->params);
+    }
+  }
+}
+
+void Session::OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) {
+  const std::string problem = "a message is longer than " + std::to_string(limit) + " bytes";
+  OnMessages(rpc::UnreadableLine(outlines, {.code = rpc::kInvalidRequest,
+                                            .message = "Invalid request: " + problem,
+                                            .data = {},
+                                            .id = {}}));
+}
+
+void Session::OnMessages(const rpc::Line& line) {
+  if (line.batch) return OnBatch(line.messages);
+  for (const rpc::Parsed& message : line.messages) OnMessage(message);
+}
+
+void Session::OnMessage(const rpc::Parsed& message) {
   if (!message) {
     Fail(message.error());
   } else if (const auto* request = std::get_if<rpc::Request>(&*message)) {
@@ -134,23 +175,25 @@ void Session::OnLine(std::string_view line) {
   }
 }
 
-// A cancel does not wait until the client reads: what it ends may be what it does not read. It comes
-// once more in its turn, for a request that was held with it.
-void Session::OnLineHeld(std::string_view line) {
-  if (line.find("notifications/cancelled") == std::string_view::npos) return;
-  const std::expected<rpc::Message, rpc::Failure> message = rpc::ParseMessage(line);
-  if (!message) return;
-  const auto* notification = std::get_if<rpc::Notification>(&*message);
-  if (notification != nullptr && notification->method == "notifications/cancelled") {
-    Cancel(notification->params);
+// 2025-03-26 alone has batches, and has no initialize in them. Elsewhere each request is refused on a line of
+// its own, as whoever sent it waits for its id.
+void Session::OnBatch(const std::vector<rpc::Parsed>& messages) {
+  const bool lawful = era_ == Era::kLegacy && legacy_revision_ == Revision::k2025_03_26;
+  if (lawful) batch_ = std::make_shared<Batch>(transport_);
+  for (const rpc::Parsed& message : messages) {
+    const auto* request = message ? std::get_if<rpc::Request>(&*message) : nullptr;
+    if (request == nullptr || (lawful && request->method != "initialize")) {
+      OnMessage(message);
+      continue;
+    }
+    Fail({.code = rpc::kInvalidRequest,
+          .message =
+              lawful ? "Invalid request: initialize must not be part of a batch"
+                     : "Invalid request: this revision has no batches; send one message on a line",
+          .data = {},
+          .id = request->id});
   }
-}
-
-void Session::OnLineTooLong(std::size_t limit) {
-  Fail({.code = rpc::kInvalidRequest,
-        .message = "Invalid request: a message is longer than " + std::to_string(limit) + " bytes",
-        .data = {},
-        .id = {}});
+  batch_.reset();
 }
 
 void Session::OnRequest(const rpc::Request& request) {
@@ -207,14 +250,19 @@ void Session::OnNotification(const rpc::Notification& notification) {
 
 void Session::Reply(const rpc::Id& id, const Answer& answer) {
   if (!answer) return;
-  if (*answer) return transport_.Send(rpc::ResultLine(id, **answer));
+  if (*answer) return SendAnswer(rpc::ResultLine(id, **answer), batch_);
   rpc::Failure failure = answer->error();
   failure.id = id;
   Fail(failure);
 }
 
 void Session::Fail(const rpc::Failure& failure) {
-  transport_.Send(rpc::ErrorLine(failure.id, failure));
+  SendAnswer(rpc::ErrorLine(failure.id, failure), batch_);
+}
+
+void Session::SendAnswer(std::string line, const std::shared_ptr<Batch>& batch) {
+  if (!batch) return transport_.Send(std::move(line));
+  batch->answers += batch->answers.empty() ? line : "," + line;
 }
 
 void Session::Cancel(const JsonValue& params) {
@@ -265,12 +313,12 @@ Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
     const auto object = OptionalObject(request.params, name);
     if (!object) return std::unexpected(object.error());
   }
-  const ClientInfo client = ClientInfoIn(request.params.Find("clientInfo"));
+  const ClientInfo client = ClientInfoIn(request.params.FindSet("clientInfo"));
   client_name_ = client.name;
   client_version_ = client.version;
   const std::optional<Revision> revision = FindRevision(*requested);
   legacy_revision_ = revision && !IsModern(*revision) ? *revision : kLatestLegacy;
-  can_elicit_ = CanElicit(request.params.Find("capabilities"), legacy_revision_);
+  can_elicit_ = CanElicit(request.params.FindSet("capabilities"), legacy_revision_);
   initialized_ = false;
   return InitializeResult(legacy_revision_, services_.identity);
 }
@@ -321,6 +369,7 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
   auto owned = std::make_unique<Call>(services_, request.id, revision, services_.policy());
   Call& call = *owned;
   call.tool = tool->name;
+  call.batch = batch_;
   if (const auto equipped = Equip(call, request); !equipped) {
     RecordMisuse(request, revision, *name, equipped.error().message);
     return std::unexpected(equipped.error());
@@ -339,8 +388,8 @@ bool Session::CanAsk(const rpc::Request& request, Revision revision) const {
 // With what asks the user, where the client can do that for us.
 std::expected<void, rpc::Failure> Session::Equip(Call& call, const rpc::Request& request) {
   const bool asks = policy::EverAsk(call.context.policy->permissions);
-  if (!asks && request.params.Find("requestState") == nullptr) return {};
-  const JsonValue* arguments = request.params.Find("arguments");
+  if (!asks && request.params.FindSet("requestState") == nullptr) return {};
+  const JsonValue* arguments = request.params.FindSet("arguments");
   const Digest digest = DigestOfCall(call.tool, arguments);
   std::optional<InputReply> reply;
   if (IsModern(call.revision)) {
@@ -366,7 +415,7 @@ void Session::RecordMisuse(const rpc::Request& request, Revision revision, const
                            const std::string& why) {
   const policy::PolicyPtr policy = services_.policy();
   AuditedCall audited = NewCall(CallerOf(request, revision), name.substr(0, kMaxAuditText), false,
-                                request.params.Find("arguments"));
+                                request.params.FindSet("arguments"));
   ToolError error = InvalidArgument(why, "");
   Task<ToolResult> task = RefuseAudited(services_.audit, std::move(audited), std::move(error),
                                         policy->audit, services_.runner);
@@ -377,7 +426,7 @@ void Session::RecordMisuse(const rpc::Request& request, Revision revision, const
 Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request, const Tool& tool,
                                     const std::string& token) {
   const policy::Policy& policy = *call.context.policy;
-  const JsonValue* arguments = request.params.Find("arguments");
+  const JsonValue* arguments = request.params.FindSet("arguments");
   AuditedCall audited = NewCall(CallerOf(request, call.revision), std::string(tool.name),
                                 tool.annotations.read_only, arguments);
   std::optional<ToolError> refusal = RefusedByPolicy(policy, tool);
@@ -415,15 +464,16 @@ void Session::Finish(Call& call, const ToolResult& result) {
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - call.started);
   LogInfo(fmt::format("{}: {} in {} ms", call.tool, result.error ? result.error->code : "success",
                       took.count() / 1000));
-  const auto node = calls_.extract(call.id);
+  auto node = calls_.extract(call.id);
   call.progress.reset();  // before the reply, which is the last that a client hears of a call
   if (!call.silent) {
     const bool asks = call.retrying && call.retrying->request();
     const std::string json =
         asks ? InputRequiredResult(*call.retrying->request(), services_.identity)
              : CallToolResult(result, took, call.revision, services_.identity);
-    transport_.Send(rpc::ResultLine(call.id, json));
+    SendAnswer(rpc::ResultLine(call.id, json), call.batch);
   }
+  call.batch.reset();
   EndIfIdle();
 }
 

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "supervisor/progress.h"
 #include "supervisor/protocol.h"
@@ -56,7 +57,7 @@ class Session : public TransportHandler {
 
   void OnLine(std::string_view line) override;
   void OnLineHeld(std::string_view line) override;
-  void OnLineTooLong(std::size_t limit) override;
+  void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) override;
   void OnClosed() override { Shutdown(); }
 
   // The list of tools, or what they can do, is another: tells the clients that want to know.
@@ -72,18 +73,23 @@ class Session : public TransportHandler {
  private:
   struct Method;
   struct Call;
+  struct Batch;
   // A reply, an error, or nothing: it comes later.
   using Answer = std::optional<std::expected<std::string, rpc::Failure>>;
   enum class Era { kOpening, kLegacy, kModern };
   static const Method kMethods[];
   static const Method* FindMethod(std::string_view name);
 
+  void OnMessages(const rpc::Line& line);
+  void OnMessage(const rpc::Parsed& message);
+  void OnBatch(const std::vector<rpc::Parsed>& messages);
   void OnRequest(const rpc::Request& request);
   void OnNotification(const rpc::Notification& notification);
   std::expected<Revision, rpc::Failure> RevisionOf(const rpc::Request& request);
   std::expected<Revision, rpc::Failure> LegacyRevisionOf(const rpc::Request& request);
   void Reply(const rpc::Id& id, const Answer& answer);
   void Fail(const rpc::Failure& failure);
+  void SendAnswer(std::string line, const std::shared_ptr<Batch>& batch);
   void Cancel(const JsonValue& params);
   const Tool* FindTool(std::string_view name) const;
   void RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
@@ -115,6 +121,7 @@ class Session : public TransportHandler {
   std::string id_;                            // of the session, for the audit log
   std::string client_name_, client_version_;  // as the legacy client gave them
   std::map<rpc::Id, std::unique_ptr<Call>> calls_;
+  std::shared_ptr<Batch> batch_;  // whose messages are being read
   Subscriptions subscriptions_;
   Elicitations elicitations_;
   bool can_elicit_ = false;  // the legacy client

@@ -84,7 +84,7 @@ struct StdioTransport::Impl {
   void ReadFile();
   void OnRead(ssize_t count);
   void Pump();
-  void Handle(std::string_view line, bool too_long);
+  void Handle(const LineReader::Line& line);
   void Hold();
   void AwaitReading();
   void EndOfInput();
@@ -115,8 +115,8 @@ struct StdioTransport::Impl {
   std::size_t queued_then = 0;  // when AwaitReading began to wait
   bool reading = false;
   struct Held {
-    std::string line;
-    bool too_long;
+    std::string text;
+    LineReader::Line line;  // without its text
   };
   std::deque<Held> held;  // lines that wait for the gate
   std::size_t held_bytes = 0;
@@ -205,15 +205,16 @@ void StdioTransport::Impl::EndOfInput() {
 void StdioTransport::Impl::Pump() {
   while (!gate.closed() && !broken && !closing) {
     if (!held.empty()) {
-      const Held first = std::move(held.front());
+      Held first = std::move(held.front());
       held.pop_front();
-      held_bytes -= first.line.size() + sizeof(Held);
-      Handle(first.line, first.too_long);
+      held_bytes -= first.text.size() + sizeof(Held);
+      first.line.text = first.text;
+      Handle(first.line);
       continue;
     }
     const auto line = reader.Next();
     if (!line) return ended ? ReportClosed() : Read();
-    Handle(line->text, line->too_long);
+    Handle(*line);
   }
   if (broken || closing) return StopReading();
   Hold();
@@ -225,21 +226,21 @@ void StdioTransport::Impl::Pump() {
   });
 }
 
-void StdioTransport::Impl::Handle(std::string_view line, bool too_long) {
-  if (too_long) {
-    handler->OnLineTooLong(reader.limit());
+void StdioTransport::Impl::Handle(const LineReader::Line& line) {
+  if (line.too_long) {
+    handler->OnLineTooLong(reader.limit(), line.outlines);
   } else {
-    handler->OnLine(line);
+    handler->OnLine(line.text);
   }
 }
 
 void StdioTransport::Impl::Hold() {
   while (held_bytes < kMaxHeld) {
-    const auto line = reader.Next();
+    auto line = reader.Next();
     if (!line) break;
-    held.push_back({std::string(line->text), line->too_long});
-    held_bytes += line->text.size() + sizeof(Held);
     handler->OnLineHeld(line->text);
+    held_bytes += line->text.size() + sizeof(Held);
+    held.push_back({std::string(line->text), *std::move(line)});
   }
   if (held_bytes >= kMaxHeld) return StopReading();
   ended ? AwaitReading() : Read();

@@ -45,7 +45,10 @@ class Recorder : public TransportHandler {
     if (on_line) on_line(lines.back());
   }
   void OnLineHeld(std::string_view line) override { held.emplace_back(line); }
-  void OnLineTooLong(std::size_t limit) override { lines.push_back("> " + std::to_string(limit)); }
+  void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) override {
+    lines.push_back("> " + std::to_string(limit));
+    for (const rpc::Outline& outline : outlines) lines.push_back(outline.id->token());
+  }
   void OnClosed() override { ++closed; }
 
   std::vector<std::string> lines;

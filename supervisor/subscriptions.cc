@@ -25,12 +25,12 @@ std::string CheckListenParams(const JsonValue& params) {
     return std::string("params.notifications must be an object, not ") + filter->KindName();
   }
   for (const char* flag : {"toolsListChanged", "promptsListChanged", "resourcesListChanged"}) {
-    const JsonValue* value = filter->Find(flag);
+    const JsonValue* value = filter->FindSet(flag);
     if (value == nullptr || value->IsBool()) continue;
     return std::string("params.notifications.") + flag + " must be a boolean, not " +
            value->KindName();
   }
-  const JsonValue* uris = filter->Find("resourceSubscriptions");
+  const JsonValue* uris = filter->FindSet("resourceSubscriptions");
   if (uris == nullptr || uris->IsArray()) return {};
   return std::string("params.notifications.resourceSubscriptions must be an array, not ") +
          uris->KindName();

@@ -3,6 +3,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "supervisor/rpc.h"
 
 namespace pa {
 
@@ -14,8 +17,9 @@ class TransportHandler {
   virtual void OnLine(std::string_view line) = 0;  // without its newline
   // A line that waits for the peer to read; OnLine gets it later. What cannot wait is done now.
   virtual void OnLineHeld(std::string_view) {}
-  virtual void OnLineTooLong(std::size_t limit) = 0;  // the rest of that line is skipped
-  virtual void OnClosed() = 0;                        // end of input or a broken pipe; once
+  // A line that was dropped, and what was seen of it as it passed.
+  virtual void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) = 0;
+  virtual void OnClosed() = 0;  // end of input or a broken pipe; once
 };
 
 class Transport {

@@ -20,6 +20,7 @@
 #include <sstream>
 
 #include "base/json.h"
+#include "supervisor/outline_scanner.h"
 #include "tests/support/fake_world.h"
 
 namespace pa {
@@ -90,7 +91,7 @@ class Play {
     }
     if (verb == "store") return Stored(world_.Store(Text(rest)));
     if (verb == "bytes") return world_.session().OnLine(Bytes(rest));
-    if (verb == "too-long") return world_.session().OnLineTooLong(std::stoul(rest));
+    if (verb == "too-long") return TooLong(rest);
     if (verb == "close") return world_.session().OnClosed();
     FAIL() << "unknown order: " << order;
   }
@@ -106,6 +107,15 @@ class Play {
     std::string bytes;
     for (unsigned byte = 0; words >> std::hex >> byte;) bytes += static_cast<char>(byte);
     return bytes;
+  }
+
+  // A limit, and the line that is longer: as LineReader hands it on.
+  void TooLong(const std::string& order) {
+    std::size_t digits = 0;
+    const std::size_t limit = std::stoul(order, &digits);
+    OutlineScanner scanner(limit);
+    scanner.Feed(order.substr(digits));
+    world_.session().OnLineTooLong(limit, scanner.Take());
   }
 
   void Stored(const std::string& uri) {

@@ -84,6 +84,7 @@ class Conversation {
     } catch {
       return; // broken on purpose
     }
+    if (Array.isArray(message)) return message.forEach((one) => this.fromClient(JSON.stringify(one)));
     if (message?.method === 'notifications/cancelled') {
       this.inFlight.delete(JSON.stringify(message.params?.requestId));
     }
@@ -98,6 +99,10 @@ class Conversation {
 
   fromServer(text) {
     const message = JSON.parse(text);
+    if (Array.isArray(message)) {
+      this.schema(this.legacy).check(message, 'JSONRPCBatchResponse');
+      return message.forEach((one) => this.fromServer(JSON.stringify(one)));
+    }
     if ('method' in message && 'id' in message) return this.request(message);
     if ('method' in message) return this.notification(message);
     const id = JSON.stringify(message.id);

@@ -83,7 +83,7 @@ TEST_F(Protocol, AnUnknownModernVersionIsNamed) {
 
 TEST_F(Protocol, IdsAreEchoedAsWritten) {
   client_.Initialize();
-  for (const char* id : {"0", "\"\"", "-7", "\"a b\"", "9007199254740993"}) {
+  for (const char* id : {"0", "\"\"", "-7", "\"a b\"", "9007199254740993", "7.0", "\"\\ud83d\""}) {
     client_.SendLine(std::string(R"({"jsonrpc":"2.0","id":)") + id + R"(,"method":"ping"})");
     std::optional<std::string> line = client_.ReadLine();
     ASSERT_TRUE(line);
@@ -100,7 +100,7 @@ TEST_F(Protocol, WhatIsNoRequestGetsItsErrorAndTheConnectionLivesOn) {
       {"7", -32600},
       {R"({"jsonrpc":"1.0","id":1,"method":"ping"})", -32600},
       {R"({"jsonrpc":"2.0","id":null,"method":"ping"})", -32600},
-      {R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})", -32600},
+      {R"({"jsonrpc":"2.0","id":true,"method":"ping"})", -32600},
       {R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})", -32700},
       {R"({"jsonrpc":"2.0","id":1,"method":"no/such"})", -32601},
       {R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no_such"}})", -32602},
@@ -113,12 +113,38 @@ TEST_F(Protocol, WhatIsNoRequestGetsItsErrorAndTheConnectionLivesOn) {
   ExpectAlive();
 }
 
-TEST_F(Protocol, ALineOverTheLimitIsRefusedAndSkipped) {
+// With the id, wherever it stands: the client waits for it.
+TEST_F(Protocol, ALineOverTheLimitIsRefusedWithItsIdAndSkipped) {
   client_.Initialize();
-  std::string filler(17U << 20, 'x');
-  client_.SendLine(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":")" + filler + "\"}}");
-  EXPECT_TRUE(client_.Read().contains("error"));
+  const std::string filler(17U << 20, 'x');
+  for (const std::string& line :
+       {R"({"jsonrpc":"2.0","id":"early","method":"ping","params":{"x":")" + filler + "\"}}",
+        R"({"method":"ping","params":{"id":1,"x":")" + filler +
+            R"("},"jsonrpc":"2.0","id":"late"})"}) {
+    client_.SendLine(line);
+    const Json reply = client_.Read();
+    EXPECT_EQ(reply["error"]["code"], -32600) << reply;
+    EXPECT_EQ(reply["id"], line.contains("late") ? "late" : "early") << reply;
+  }
   ExpectAlive();
+}
+
+TEST_F(Protocol, WhatCannotBeReadIsAnsweredWithItsId) {
+  client_.Initialize();
+  const std::string deep = std::string(100, '[') + std::string(100, ']');
+  for (const std::string& rest :
+       {std::string(R"("params":{"name":"read","arguments":{"path":"a","path":"b"}}})"),
+        R"("params":{"name":"read","arguments":)" + deep + "}}",
+        std::string("\"params\":{\"name\":\"\xff\"}}"), std::string(R"("params":[1,]})")}) {
+    client_.SendLine(R"({"jsonrpc":"2.0","id":7.0,"method":"tools/call",)" + rest);
+    const std::optional<std::string> line = client_.ReadLine();
+    ASSERT_TRUE(line);
+    EXPECT_NE(line->find(R"("id":7.0,"error":{"code":-32700)"), std::string::npos) << *line;
+  }
+  client_.SendLine(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"bash","arguments":{"command":"printf %s 'cut \ud83d'"}}})");
+  const Json reply = client_.Read();
+  EXPECT_EQ(reply["result"]["structuredContent"]["data"]["stdout"], "cut \uFFFD") << reply;
 }
 
 TEST_F(Protocol, UnknownNotificationsAndStrayResponsesAreIgnored) {
