@@ -50,6 +50,11 @@ Protection Enforced(const char* name, std::string by) {
 Protection Partly(const char* name, std::string by, std::string why) {
   return {name, Level::kPartly, std::move(by), std::move(why), false};
 }
+// Enforced, by somebody who can be killed.
+Protection AsLongAs(Protection protection, std::string what) {
+  protection.why = std::move(what);
+  return protection;
+}
 Protection Not(const char* name, std::string why) {
   return {name, Level::kNot, "", std::move(why), false};
 }
@@ -174,7 +179,10 @@ void AddProcesses(const Facts& facts, Report& report) {
   report.push_back(AlsoByPids(
       facts,
       facts.abi >= 6
-          ? Enforced("process_tree", "guardian, " + facts.landlock)
+          ? AsLongAs(Enforced("process_tree", "guardian, " + facts.landlock),
+                     "by the guardian: if somebody kills it together with the server and its "
+                     "launchers (SIGKILL), the command's first process ends with it, and what that "
+                     "had started goes on without a deadline. A pid namespace would end it all")
           : Promised(Partly(
                 "process_tree", "guardian",
                 "the guardian ends the tree, but until Landlock scopes signals (Linux 6.12) a "

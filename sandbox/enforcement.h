@@ -39,7 +39,7 @@ struct Protection {
   std::string name;  // stable, snake_case: "file_read", "file_write", "file_metadata", ...
   Level level;
   std::string by;   // "landlock ABI 7", "seccomp", "rlimit", "guardian"; empty when kNot
-  std::string why;  // what is missing and what would give it; empty when kEnforced
+  std::string why;  // what is missing and what would give it; empty when kEnforced whoever dies
   bool promised =
       false;  // every kernel that we run on gives it in full, and the confinement asks for it
 };

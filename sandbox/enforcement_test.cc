@@ -53,7 +53,10 @@ TEST(Enforcement, ByAndWhySayWhatTheLevelNeeds) {
   for (int abi = 0; abi <= 10; ++abi) {
     for (const Protection& protection : Report(abi, Network::kFull).protections) {
       EXPECT_EQ(protection.by.empty(), protection.level == Level::kNot) << protection.name;
-      EXPECT_EQ(protection.why.empty(), protection.level == Level::kEnforced) << protection.name;
+      // The tree's says by whom it is ended.
+      const bool needs_none =
+          protection.level == Level::kEnforced && protection.name != "process_tree";
+      EXPECT_EQ(protection.why.empty(), needs_none) << protection.name;
     }
   }
 }
@@ -87,6 +90,15 @@ TEST(Enforcement, SeccompKeepsASearchFromTruncating) {
   const Enforcement report = Assess(confinement, kLimits, Kernel(10));
   EXPECT_EQ(LevelOf(report, "truncate"), Level::kEnforced);
   EXPECT_EQ(report.Find("truncate")->by, "seccomp");
+}
+
+TEST(Enforcement, WithoutAPidNamespaceTheTreeEndsAsLongAsSomebodyOfUsLives) {
+  EXPECT_NE(Report(7).Find("process_tree")->why.find("without a deadline"), std::string::npos);
+  Confinement confinement;
+  confinement.namespaces = Namespaces::kAuto;
+  KernelFeatures kernel = Kernel(7);
+  kernel.namespaces = KernelFeatures::Granted::kYes;
+  EXPECT_EQ(Assess(confinement, kLimits, kernel).Find("process_tree")->why, "");
 }
 
 TEST(Enforcement, SignalsAndTheTreeInPartBeforeAbi6) {

@@ -88,7 +88,8 @@ struct Execution {
   std::vector<ProtectedChange> protected_changes;
   std::vector<SealedPath> sealed;  // none without a view of its own
   // kSetupFailed: nothing ran, or the worker itself ended and took the command with it.
-  std::string failure;  // `landlock_restrict_self: EPERM`
+  std::string failure;       // `landlock_restrict_self: EPERM`
+  bool never_began = false;  // its worker was killed before it could begin: it can be run again
   worker::Step failed_step = worker::Step::kNone;
   int failed_errno = 0;
   std::string protection;  // nothing ran, because what it would have written is protected: by this

@@ -22,9 +22,12 @@ namespace {
 // A wrapper script given as --worker finds its tools; the worker itself reads no environment.
 constexpr const char* kWorkerEnvironment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", nullptr};
 
-// A launcher does nothing between order and reply that could take so long; one that was stopped must
-// not stop us. The first order waits for its start too.
-constexpr int kPatienceMs = 5000;
+// At the end of all, when nobody is left who could be held up.
+constexpr int kLastPatienceMs = 1000;
+
+// Somebody who kills all of ours may meet the next one too. To wait once more is enough.
+constexpr int kAttempts = 3;
+constexpr int kAttemptsInVain = 2;
 
 // A policy has three programs, or a view with two networks; those of the policy before it may still be
 // wanted.
@@ -88,9 +91,7 @@ bool Readable(int fd, int timeout_ms) {
   return ready == 1;
 }
 
-// A child of ours that has nothing to lose. Not reaped, so the number is still its own.
-void KillAndReap(pid_t pid) {
-  kill(pid, SIGKILL);
+void Reap(pid_t pid) {
   siginfo_t info{};
   waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED);
 }
@@ -135,11 +136,30 @@ bool IsSame(const LaunchKind& a, const LaunchKind& b) {
          (a.program != nullptr && b.program != nullptr && *a.program == *b.program);
 }
 
+// Counts a call among those who await a worker.
+class Claim {
+ public:
+  explicit Claim(std::size_t& claims) : claims_(claims) { ++claims_; }
+  ~Claim() { --claims_; }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+
+ private:
+  std::size_t& claims_;
+};
+
 }  // namespace
 
-Result<Launcher> Launcher::Start(const std::string& worker_path, const LaunchKind& kind,
-                                 CallGroups* groups) {
-  const Result<std::string> spec = EncodeKind(kind, groups != nullptr);
+Launcher::Launcher(const Setting& setting, pid_t pid, UniqueFd socket, bool has_view)
+    : loop_(setting.loop),
+      groups_(setting.groups),
+      depart_(setting.depart),
+      has_view_(has_view),
+      pid_(pid),
+      socket_(std::move(socket)) {}
+
+Result<std::shared_ptr<Launcher>> Launcher::Start(const Setting& setting, const LaunchKind& kind) {
+  const Result<std::string> spec = EncodeKind(kind, setting.groups != nullptr);
   if (!spec) return std::unexpected(spec.error());
   int fds[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
@@ -153,10 +173,11 @@ Result<Launcher> Launcher::Start(const std::string& worker_path, const LaunchKin
   if (send(ours.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     return std::unexpected(Error("send", "launch spec", errno));
   }
-  const Result<pid_t> pid = Spawn(worker_path, theirs.get());
+  const Result<pid_t> pid = Spawn(setting.worker_path, theirs.get());
   if (!pid) return std::unexpected(pid.error());
-  Launcher launcher(*pid, std::move(ours), groups, kind.view != nullptr);
-  const Result<void> asked = launcher.Ask();
+  std::shared_ptr<Launcher> launcher(
+      new Launcher(setting, *pid, std::move(ours), kind.view != nullptr));
+  const Result<void> asked = launcher->Ask();
   if (!asked) return std::unexpected(asked.error());
   return launcher;
 }
@@ -166,14 +187,26 @@ Result<Launcher> Launcher::Start(const std::string& worker_path, const LaunchKin
 Launcher::~Launcher() {
   if (!socket_) return;
   shutdown(socket_.get(), SHUT_WR);
-  if (pid_ > 0) kill(pid_, SIGCONT);  // should it be stopped
-  while (!owed_.empty()) (void)AwaitReply();
-  for (const LaunchedWorker& worker : waiting_) KillAndReap(worker.pid);
-  Kill();
+  kill(pid_, SIGCONT);  // should it be stopped
+  while (!owed_.empty() && Readable(socket_.get(), kLastPatienceMs) && TakeReplies()) {
+  }
+  End();
 }
 
-void Launcher::Kill() {
-  if (pid_ > 0) KillAndReap(std::exchange(pid_, -1));
+void Launcher::End() {
+  if (!socket_) return;
+  poll_.Close();
+  kill(pid_, SIGKILL);  // not reaped, so the number is still its own
+  (void)TakeReplies();
+  waiting_.push_back(LaunchedWorker{.pid = std::exchange(pid_, -1), .control = {}, .group = {}});
+  for (const LaunchedWorker& one : waiting_) {
+    kill(one.pid, SIGKILL);
+    depart_(one.pid);
+  }
+  waiting_.clear();
+  owed_.clear();
+  socket_.reset();
+  Wake();
 }
 
 Result<void> Launcher::Ask() {
@@ -197,121 +230,207 @@ Result<void> Launcher::Ask() {
   return {};
 }
 
-// Whatever comes, or does not come, that one is owed no more.
-Result<void> Launcher::AwaitReply() {
-  LaunchedWorker worker = std::move(owed_.front());
-  owed_.pop_front();
-  if (!Readable(socket_.get(), pid_ > 0 ? kPatienceMs : 0)) {
-    Kill();
-    return std::unexpected(LauncherError("poll", ETIMEDOUT));
+// All that are there. Whatever comes, that one is owed no more.
+Result<void> Launcher::TakeReplies() {
+  while (!owed_.empty()) {
+    worker::LaunchReply reply;
+    const ssize_t got = recv(socket_.get(), &reply, sizeof reply, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+    LaunchedWorker worker = std::move(owed_.front());
+    owed_.pop_front();
+    if (got < 0) return std::unexpected(LauncherError("recv", errno));
+    if (got == 0) return std::unexpected(LauncherError("recv", EPIPE));
+    if (got != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
+      return std::unexpected(LauncherError("recv", EPROTO));
+    }
+    if (reply.pid < 0) {
+      refused_ = Error("clone", "worker", -reply.pid);
+      continue;
+    }
+    worker.pid = reply.pid;
+    waiting_.push_back(std::move(worker));
   }
-  worker::LaunchReply reply;
-  const ssize_t got = recv(socket_.get(), &reply, sizeof reply, MSG_DONTWAIT);
-  if (got < 0) return std::unexpected(LauncherError("recv", errno));
-  if (got == 0) return std::unexpected(LauncherError("recv", EPIPE));
-  if (got != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
-    return std::unexpected(LauncherError("recv", EPROTO));
-  }
-  if (reply.pid < 0) return std::unexpected(Error("clone", "worker", -reply.pid));
-  worker.pid = reply.pid;
-  waiting_.push_back(std::move(worker));
   return {};
 }
 
-// What was refused ahead, when nobody needed it, may be granted now.
-Result<void> Launcher::AwaitWorker() {
-  while (waiting_.empty() && !owed_.empty()) {
-    const Result<void> ahead = AwaitReply();
-    if (!ahead && pid_ < 0) return ahead;
+Result<void> Launcher::Watch() {
+  if (!poll_) {
+    Result<PollHandle> poll = PollHandle::Create(loop_, socket_.get(), [this] { Wake(); });
+    if (!poll) return std::unexpected(poll.error());
+    poll_ = std::move(*poll);
   }
-  if (!waiting_.empty()) return {};
-  const Result<void> asked = Ask();
-  return asked ? AwaitReply() : asked;
+  poll_.Start();
+  return {};
 }
 
-Result<LaunchedWorker> Launcher::Launch(std::span<const int> descriptors,
-                                        const sandbox::ResourceLimits& limits) {
-  const auto now = std::chrono::steady_clock::now();
-  const bool none = owed_.empty() && waiting_.empty();
-  const bool in_a_burst = none || now - last_launch_ < kAskAheadAfter;
-  last_launch_ = now;
-  Reckon(in_a_burst);
-  const Result<void> there = AwaitWorker();
-  if (!there) return std::unexpected(there.error());
-  LaunchedWorker worker = std::move(waiting_.front());
-  waiting_.pop_front();
+// Each looks for itself, and may end us.
+void Launcher::Wake() {
+  if (poll_) poll_.Stop();
+  for (Completion<bool>* one : std::exchange(awaiting_, {})) one->Set(true);
+}
+
+Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
+  using std::chrono::milliseconds;
+  Launcher& me = *self;
+  me.Reckon();
+  const Claim claim(me.claims_);
+  const auto deadline = std::chrono::steady_clock::now() + kLauncherPatience;
+  // What was refused ahead, when nobody needed it, may be granted now.
+  for (int refusals = 0; me.waiting_.empty();) {
+    if (!me.socket_) co_return std::unexpected(LauncherError("recv", EPIPE));
+    const Result<void> taken = me.TakeReplies();
+    if (!taken) co_return std::unexpected(taken.error());
+    if (!me.waiting_.empty()) break;
+    if (me.owed_.size() < me.claims_) {
+      if (refusals++ == 2)
+        co_return std::unexpected(me.refused_.value_or(LauncherError("clone", EAGAIN)));
+      const Result<void> asked = me.Ask();
+      if (!asked) co_return std::unexpected(asked.error());
+    }
+    const auto left =
+        std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) co_return std::unexpected(LauncherError("poll", ETIMEDOUT));
+    kill(me.pid_, SIGCONT);  // should somebody have stopped it
+    const Result<void> watched = me.Watch();
+    if (!watched) co_return std::unexpected(watched.error());
+    Completion<bool> woken;
+    me.awaiting_.push_back(&woken);
+    TimerHandle timer(me.loop_);
+    timer.Start(left, [&me, &woken] {
+      me.awaiting_.remove(&woken);
+      woken.Set(false);
+    });
+    [[maybe_unused]] const bool in_time = co_await woken;
+  }
+  LaunchedWorker worker = std::move(me.waiting_.front());
+  me.waiting_.pop_front();
+  co_return std::move(worker);
+}
+
+Result<void> Launcher::Order(LaunchedWorker& worker, std::span<const int> descriptors,
+                             const sandbox::ResourceLimits& limits) {
   const Result<void> limited =
       worker.group ? worker.group->cgroup().Limit(GroupLimits(limits)) : Result<void>();
-  if (!limited) {
-    KillAndReap(worker.pid);
-    return std::unexpected(limited.error());
-  }
+  if (!limited) return limited;
   if (SendOrder(worker.control.get(), descriptors) < 0 && !HasWord(worker.control.get())) {
-    const int code = errno;
-    KillAndReap(worker.pid);
-    return std::unexpected(Error("sendmsg", "worker", code == ECONNRESET ? EPIPE : code));
+    return std::unexpected(Error("sendmsg", "worker", errno == ECONNRESET ? EPIPE : errno));
   }
   kill(worker.pid, SIGCONT);  // should somebody have stopped it while it waited
-  if (!has_view_ || in_a_burst) AskAhead();
-  return worker;
+  if (!has_view_ || in_a_burst_) AskAhead();
+  return {};
 }
 
 // A launcher that cannot be asked is found dead by the next call.
 void Launcher::AskAhead() {
-  while (owed_.size() + waiting_.size() < ahead_ && Ask()) {
+  while (socket_ && owed_.size() + waiting_.size() < ahead_ + claims_ && Ask()) {
   }
 }
 
 // One more than were not enough, if a call of many has to wait for its worker; one for a call that comes
 // alone.
-void Launcher::Reckon(bool in_a_burst) {
+void Launcher::Reckon() {
+  const auto now = std::chrono::steady_clock::now();
+  const bool none = owed_.empty() && waiting_.empty();
+  in_a_burst_ = none || now - last_launch_ < kAskAheadAfter;
+  last_launch_ = now;
   const bool late = waiting_.empty() && !owed_.empty() && !Readable(socket_.get(), 0);
-  if (!in_a_burst) {
+  if (!in_a_burst_) {
     ahead_ = 1;
   } else if (late && ahead_ < kMaxAhead) {
     ++ahead_;
   }
 }
 
-bool Launcher::Contains(pid_t pid) {
-  while (!owed_.empty()) (void)AwaitReply();
+bool Launcher::Contains(pid_t pid) const {
   return pid == pid_ || std::ranges::find(waiting_, pid, &LaunchedWorker::pid) != waiting_.end();
 }
 
-Result<Launcher*> Launchers::Find(const LaunchKind& kind) {
+bool Launcher::owes() {
+  (void)TakeReplies();
+  return !owed_.empty();
+}
+
+Launchers::Launchers(uv_loop_t* loop, std::string worker_path, std::function<void()> on_lost,
+                     CallGroups* groups, Depart depart)
+    : setting_{loop, std::move(worker_path), groups, depart ? std::move(depart) : Reap},
+      on_lost_(std::move(on_lost)) {}
+
+Result<std::shared_ptr<Launcher>> Launchers::Find(const LaunchKind& kind) {
+  if (closed_) return std::unexpected(LauncherError("launch", ECANCELED));
   const auto found =
       std::ranges::find_if(kept_, [&](const Kept& kept) { return IsSame(kept.kind, kind); });
   if (found != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, found);
-    return &kept_.front().launcher;
+    return found->launcher;
   }
-  Result<Launcher> started = Launcher::Start(worker_path_, kind, groups_);
-  if (!started) return std::unexpected(started.error());
-  if (kept_.size() == kMaxKept) kept_.pop_back();
-  kept_.emplace_front(kind, std::move(*started));
-  return &kept_.front().launcher;
+  Result<std::shared_ptr<Launcher>> started = Launcher::Start(setting_, kind);
+  if (!started) return started;
+  // Whoever owes one goes another time: to wait for it would be to wait on the loop.
+  const auto oldest = std::ranges::find_if(kept_.rbegin(), kept_.rend(), [](const Kept& kept) {
+    return !kept.launcher->is_awaited() && !kept.launcher->owes();
+  });
+  if (kept_.size() >= kMaxKept && oldest != kept_.rend()) kept_.erase(std::next(oldest).base());
+  kept_.emplace_front(kind, *started);
+  return started;
 }
 
-Result<LaunchedWorker> Launchers::Launch(const LaunchKind& kind, std::span<const int> descriptors,
-                                         const sandbox::ResourceLimits& limits) {
-  for (int attempt = 0;; ++attempt) {
-    const Result<Launcher*> launcher = Find(kind);
-    if (!launcher) return std::unexpected(launcher.error());
-    Result<LaunchedWorker> worker = (*launcher)->Launch(descriptors, limits);
-    if (worker) return worker;
-    kept_.pop_front();  // whatever it is, the next one starts afresh
-    on_lost_();
+void Launchers::GiveUp(const std::shared_ptr<Launcher>& launcher) {
+  kept_.remove_if([&](const Kept& kept) { return kept.launcher == launcher; });
+  launcher->End();
+  on_lost_();
+}
+
+Task<Result<LaunchedWorker>> Launchers::Launch(LaunchKind kind, std::vector<int> descriptors,
+                                               sandbox::ResourceLimits limits) {
+  for (int attempt = 1;; ++attempt) {
+    const Result<std::shared_ptr<Launcher>> found = Find(kind);
+    if (!found) co_return std::unexpected(found.error());
+    const std::shared_ptr<Launcher> launcher = *found;
+    Task<Result<LaunchedWorker>> task = Launcher::Next(launcher);
+    Result<LaunchedWorker> worker = co_await task;
+    Result<void> ordered =
+        worker ? launcher->Order(*worker, descriptors, limits) : std::unexpected(worker.error());
+    if (ordered) co_return std::move(*worker);
+    if (worker) {
+      kill(worker->pid, SIGKILL);
+      setting_.depart(worker->pid);
+    }
+    GiveUp(launcher);  // whatever it is, the next one starts afresh
     // It had ended before, and nobody has seen the order.
-    if (worker.error().sys_errno != EPIPE || attempt > 0) return worker;
+    const int code = ordered.error().sys_errno;
+    const bool again =
+        (code == EPIPE && attempt < kAttempts) || (code == ETIMEDOUT && attempt < kAttemptsInVain);
+    if (closed_ || !again) co_return std::unexpected(ordered.error());
   }
 }
 
 void Launchers::AskAhead() {
-  for (Kept& kept : kept_) kept.launcher.AskAhead();
+  if (closed_) return;
+  for (Kept& kept : kept_) kept.launcher->AskAhead();
 }
 
 bool Launchers::Contains(pid_t pid) {
-  return std::ranges::any_of(kept_, [pid](Kept& kept) { return kept.launcher.Contains(pid); });
+  return std::ranges::any_of(
+      kept_, [pid](Kept& kept) { return kept.launcher->owes() || kept.launcher->Contains(pid); });
+}
+
+bool Launchers::AllKnown(bool by_force) {
+  std::vector<std::shared_ptr<Launcher>> unsure;
+  for (Kept& kept : kept_) {
+    if (kept.launcher->owes()) unsure.push_back(kept.launcher);
+  }
+  if (!by_force) return unsure.empty();
+  for (const std::shared_ptr<Launcher>& launcher : unsure) GiveUp(launcher);
+  return true;
+}
+
+void Launchers::Close() {
+  closed_ = true;
+  std::vector<std::shared_ptr<Launcher>> awaited;
+  for (Kept& kept : kept_) {
+    if (kept.launcher->is_awaited()) awaited.push_back(kept.launcher);
+  }
+  for (const std::shared_ptr<Launcher>& launcher : awaited) launcher->End();
 }
 
 }  // namespace pa

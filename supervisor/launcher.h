@@ -3,10 +3,13 @@
 // be waited for, it is more of them.
 // Launchers: one for each kind of worker, started when the first of its workers is wanted.
 //
-//   Launchers launchers(worker_path);
-//   Result<LaunchedWorker> worker =
-//       launchers.Launch({.program = program}, {in, out, err, spec, cwd, ruleset}, limits);
+//   Launchers launchers(loop, worker_path);
+//   Task<Result<LaunchedWorker>> task = launchers.Launch(kind, {in, out, err, spec, cwd, ruleset}, limits);
+//   Result<LaunchedWorker> worker = co_await task;
 //   launchers.AskAhead();  // kAskAheadAfter later
+//
+// Nobody waits on the loop for a launcher: one that was stopped, or does not answer, holds up the call that
+// needs it, and only until it is killed and replaced.
 //
 // Without a view the next worker is asked for at once. With one later, because a worker that enters its
 // view waits for an RCU grace period (umount2), hence for every processor that is within a system call, and to
@@ -17,6 +20,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <uv.h>
 
 #include <chrono>
 #include <cstddef>
@@ -27,12 +31,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
 #include "sandbox/prepared.h"
 #include "sandbox/view_plan.h"
 #include "supervisor/call_groups.h"
+#include "supervisor/task.h"
+#include "supervisor/uv_handles.h"
 
 namespace pa {
 
@@ -59,70 +66,98 @@ inline constexpr std::chrono::milliseconds kAskAheadAfter{3};
 // As many as the default of limits.concurrent lets begin at once.
 inline constexpr std::size_t kMaxAhead = 4;
 
+// A worker whose launcher says nothing for so long is not coming. The first order waits for its start too.
+inline constexpr std::chrono::seconds kLauncherPatience{5};
+
+// What becomes of a child of ours that was killed and not yet reaped; there is no need to wait for it.
+using Depart = std::function<void(pid_t)>;
+
 class Launcher {
  public:
-  // `groups`: null, or open and there, and outlives the workers too.
-  static Result<Launcher> Start(const std::string& worker_path, const LaunchKind& kind,
-                                CallGroups* groups = nullptr);
-  // Ends the launcher and the worker that waits; those that work live on.
+  struct Setting {
+    uv_loop_t* loop;
+    std::string worker_path;
+    CallGroups* groups;  // null, or open and there, and outlives the workers too
+    Depart depart;
+  };
+  static Result<std::shared_ptr<Launcher>> Start(const Setting& setting, const LaunchKind& kind);
+  // Ends the launcher and the workers that wait; those that work live on. Waits for what it owes, a second
+  // at most: not for the loop, but for its end (End).
   ~Launcher();
-  Launcher(Launcher&& other) noexcept = default;
-  Launcher& operator=(Launcher&&) = delete;
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
 
+  // One that waits for its order. EPIPE: there is no launcher any more. ETIMEDOUT: it does not answer. Any
+  // error: it is to be given up.
+  static Task<Result<LaunchedWorker>> Next(std::shared_ptr<Launcher> self);
   // `descriptors`: borrowed; those of a worker but for its control socket, in the order of their
-  // numbers. EPIPE: there is no launcher any more, or its worker has ended before it could begin.
-  // Any error: this launcher is to be given up. `limits`: of its group, if it has one.
-  Result<LaunchedWorker> Launch(std::span<const int> descriptors,
-                                const sandbox::ResourceLimits& limits = {});
+  // numbers. `limits`: of its group, if it has one. EPIPE: the worker had ended before.
+  Result<void> Order(LaunchedWorker& worker, std::span<const int> descriptors,
+                     const sandbox::ResourceLimits& limits);
   void AskAhead();  // if fewer wait than shall
-  // Whether it is this launcher, or a worker of it that waits. Waits for a worker that is being
-  // forked: it is a child of ours already.
-  bool Contains(pid_t pid);
+  void End();       // at once; whoever awaits a worker gets EPIPE
+  // Whether it is this launcher, or a worker of it that waits.
+  bool Contains(pid_t pid) const;
+  // Whether it may have a worker that is a child of ours already, and of which we have not heard.
+  bool owes();
+  bool is_awaited() const { return claims_ > 0; }
 
  private:
-  Launcher(pid_t pid, UniqueFd socket, CallGroups* groups, bool has_view)
-      : pid_(pid), socket_(std::move(socket)), groups_(groups), has_view_(has_view) {}
+  Launcher(const Setting& setting, pid_t pid, UniqueFd socket, bool has_view);
   Result<void> Ask();
-  Result<void> AwaitReply();
-  Result<void> AwaitWorker();
-  void Reckon(bool in_a_burst);
-  void Kill();
+  Result<void> TakeReplies();
+  Result<void> Watch();
+  void Wake();
+  void Reckon();
 
-  pid_t pid_;        // -1: dead and reaped
-  UniqueFd socket_;  // empty: moved from
+  uv_loop_t* loop_;
   CallGroups* groups_;
+  Depart depart_;
   bool has_view_;
+  pid_t pid_;        // -1: ended
+  UniqueFd socket_;  // empty: ended
+  PollHandle poll_;
   std::chrono::steady_clock::time_point last_launch_;
+  bool in_a_burst_ = true;
   std::deque<LaunchedWorker> owed_;  // we have asked for them and do not know their numbers yet
   std::deque<LaunchedWorker> waiting_;
-  std::size_t ahead_ = 1;  // how many of both there shall be
+  std::size_t ahead_ = 1;   // how many of both there shall be
+  std::size_t claims_ = 0;  // calls that await one
+  std::list<Completion<bool>*> awaiting_;
+  std::optional<Error> refused_;  // why the last one could not be forked
 };
 
 class Launchers {
  public:
   // `worker_path`: executable or script; absolute, or as execve takes it. `on_lost` hears of each
-  // launcher that was given up: it may have forked somebody of whom we have not heard.
+  // launcher that was given up: it may have forked somebody of whom we have not heard. `depart`: without it
+  // whoever was killed is waited for.
   explicit Launchers(
-      std::string worker_path, std::function<void()> on_lost = [] {}, CallGroups* groups = nullptr)
-      : worker_path_(std::move(worker_path)), on_lost_(std::move(on_lost)), groups_(groups) {}
+      uv_loop_t* loop, std::string worker_path, std::function<void()> on_lost = [] {},
+      CallGroups* groups = nullptr, Depart depart = nullptr);
 
-  // A launcher that is found dead is replaced.
-  Result<LaunchedWorker> Launch(const LaunchKind& kind, std::span<const int> descriptors,
-                                const sandbox::ResourceLimits& limits = {});
-  void AskAhead();  // each launcher for whom nobody waits
-  bool Contains(pid_t pid);
+  // A launcher that is found dead, or does not answer, is replaced, and so is a worker that ended before it
+  // could begin. `descriptors`: borrowed until it returns.
+  Task<Result<LaunchedWorker>> Launch(LaunchKind kind, std::vector<int> descriptors,
+                                      sandbox::ResourceLimits limits = {});
+  void AskAhead();           // each launcher for whom nobody waits
+  bool Contains(pid_t pid);  // of a child that nobody knows yet: true
+  // Whether all workers are known. `by_force`: they are, because launchers that owe one are given up.
+  bool AllKnown(bool by_force);
+  void Close();  // whoever awaits a worker gets none; nobody does afterwards
 
  private:
   struct Kept {
     LaunchKind kind;
-    Launcher launcher;
+    std::shared_ptr<Launcher> launcher;
   };
-  Result<Launcher*> Find(const LaunchKind& kind);
+  Result<std::shared_ptr<Launcher>> Find(const LaunchKind& kind);
+  void GiveUp(const std::shared_ptr<Launcher>& launcher);
 
-  std::string worker_path_;
+  Launcher::Setting setting_;
   std::function<void()> on_lost_;
-  CallGroups* groups_;
   std::list<Kept> kept_;  // the most recently used first
+  bool closed_ = false;
 };
 
 }  // namespace pa

@@ -10,8 +10,10 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <thread>
 
+#include "supervisor/engine.h"
 #include "supervisor/runner_test_support.h"
 
 namespace pa {
@@ -25,7 +27,8 @@ sandbox::SeccompProgram Program(const std::string& text) {
 // Workers here are fake ones that get no spec, and end with 1.
 class LauncherTest : public testing::Test {
  protected:
-  LauncherTest() : null_(open("/dev/null", O_RDWR | O_CLOEXEC)), launchers_(UseFake()) {
+  LauncherTest()
+      : null_(open("/dev/null", O_RDWR | O_CLOEXEC)), launchers_(loop_.get(), UseFake()) {
     std::string path = testing::TempDir() + "launcher-XXXXXX";
     directory_ = mkdtemp(path.data());
   }
@@ -40,10 +43,21 @@ class LauncherTest : public testing::Test {
     return path;
   }
 
+  using Answer = std::optional<Result<LaunchedWorker>>;
+  std::shared_ptr<Answer> Ask(Launchers& launchers, const LaunchKind& kind,
+                              std::size_t descriptors = 5) const {
+    auto answer = std::make_shared<Answer>();
+    Detach(launchers.Launch(kind, std::vector<int>(descriptors, null_.get())),
+           [answer](Result<LaunchedWorker> worker) { answer->emplace(std::move(worker)); });
+    return answer;
+  }
+  Result<LaunchedWorker> Await(const std::shared_ptr<Answer>& answer) {
+    while (!*answer) uv_run(loop_.get(), UV_RUN_ONCE);
+    return std::move(**answer);
+  }
+
   Result<pid_t> Launch(Launchers& launchers, const sandbox::SeccompProgram& program) {
-    std::array<int, 5> descriptors;
-    descriptors.fill(null_.get());
-    Result<LaunchedWorker> worker = launchers.Launch({.program = program}, descriptors);
+    Result<LaunchedWorker> worker = Await(Ask(launchers, {.program = program}));
     if (!worker) return std::unexpected(worker.error());
     controls_.push_back(std::move(worker->control));
     launchers.AskAhead();
@@ -64,6 +78,7 @@ class LauncherTest : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
+  Loop loop_;
   std::string directory_;
   UniqueFd null_;
   std::vector<UniqueFd> controls_;
@@ -72,6 +87,7 @@ class LauncherTest : public testing::Test {
 
 // Those of our children that are launchers, or workers that wait, oldest first.
 std::vector<pid_t> Children(Launchers& launchers) {
+  while (!launchers.AllKnown(false)) usleep(100);
   std::vector<pid_t> found;
   std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
   for (pid_t pid = 0; list >> pid;) {
@@ -137,9 +153,7 @@ TEST_F(LauncherTest, WhoHadToWaitFindsMoreOfThemTheNextTime) {
 TEST_F(LauncherTest, WithAViewNobodyIsAskedForUntilItIsTime) {
   LaunchKind kind{.view = std::make_shared<const sandbox::View>()};
   const auto launch = [&] {
-    std::array<int, 5> descriptors;
-    descriptors.fill(null_.get());
-    Result<LaunchedWorker> worker = launchers_.Launch(kind, descriptors);
+    const Result<LaunchedWorker> worker = Await(Ask(launchers_, kind));
     ASSERT_TRUE(worker) << worker.error().Message();
     Reap(worker->pid);
   };
@@ -166,7 +180,7 @@ TEST_F(LauncherTest, ProgramsThatNobodyWantsAnyMoreLoseTheirLauncher) {
 
 TEST_F(LauncherTest, AllEndWithTheirOwner) {
   {
-    Launchers launchers(UseFake());
+    Launchers launchers(loop_.get(), UseFake());
     Reap(Launch(launchers, Program("one")));
     Reap(Launch(launchers, Program("two")));
     Reap(Launch(launchers, Program("two")));
@@ -211,7 +225,7 @@ TEST_F(LauncherTest, AWaitingWorkerThatWasStoppedRunsAll) {
 
 TEST_F(LauncherTest, WhatWasLostIsTold) {
   int lost = 0;
-  Launchers launchers(UseFake(), [&lost] { ++lost; });
+  Launchers launchers(loop_.get(), UseFake(), [&lost] { ++lost; });
   Reap(Launch(launchers, Program("one")));
   EXPECT_EQ(lost, 0);
   KillAndWaitForDeath(Contained(launchers, 1)[1]);
@@ -237,18 +251,81 @@ TEST_F(LauncherTest, AForkAheadThatFailedIsTriedAgain) {
   EXPECT_EQ(Contained(launchers_, 1)[0], launcher);
 }
 
-TEST_F(LauncherTest, OneThatIsStoppedStopsUsForSecondsOnly) {
+TEST_F(LauncherTest, OneThatWasStoppedGoesOnWhenItIsNeeded) {
+  Reap(Launch(launchers_, Program("one")));
+  const pid_t launcher = Contained(launchers_, 1)[0];
+  kill(launcher, SIGSTOP);
+  Reap(Launch(launchers_, Program("one")));  // the worker that waited
+  Reap(Launch(launchers_, Program("one")));
+  EXPECT_EQ(Contained(launchers_, 1)[0], launcher);
+}
+
+// Only the first never answers.
+std::string AnswersNeverAndThenAlways(const std::string& directory) {
+  return "if mkdir " + directory + "/once 2>/dev/null; then exec sleep 1000; fi; exec " +
+         FromEnvironment("PA_FAKE_WORKER") + "\n";
+}
+
+TEST_F(LauncherTest, OneThatDoesNotAnswerHoldsUpNobodyElseAndIsReplaced) {
+  Launchers launchers(loop_.get(), Script(AnswersNeverAndThenAlways(directory_)));
+  const auto held_up = Ask(launchers, {.program = Program("one")});
+  while (!fs::exists(directory_ + "/once")) usleep(1000);
+  Reap(Launch(launchers, Program("two")));
+  Reap(Launch(launchers, Program("three")));
+  EXPECT_FALSE(*held_up);
+  const Result<LaunchedWorker> worker = Await(held_up);
+  ASSERT_TRUE(worker) << worker.error().Message();
+  Reap(worker->pid);
+}
+
+TEST_F(LauncherTest, ManyWhoAwaitOneLauncherAllGetTheirWorker) {
+  std::vector<std::shared_ptr<Answer>> asked;
+  for (int i = 0; i < 20; ++i) asked.push_back(Ask(launchers_, {.program = Program("one")}));
+  std::set<pid_t> pids;
+  for (const auto& one : asked) {
+    const Result<LaunchedWorker> worker = Await(one);
+    ASSERT_TRUE(worker) << worker.error().Message();
+    pids.insert(Reap(worker->pid));
+  }
+  EXPECT_EQ(pids.size(), 20u);
+}
+
+TEST_F(LauncherTest, WhoAwaitsOneThatIsKilledGetsAnotherOnes) {
+  Launchers launchers(loop_.get(), Script(AnswersNeverAndThenAlways(directory_)));
+  const auto first = Ask(launchers, {.program = Program("one")});
+  const auto second = Ask(launchers, {.program = Program("one")});
+  while (!fs::exists(directory_ + "/once")) usleep(1000);
+  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  for (pid_t pid = 0; list >> pid;) kill(pid, SIGKILL);
+  Reap(Await(first)->pid);
+  Reap(Await(second)->pid);
+}
+
+TEST_F(LauncherTest, NobodyAwaitsAWorkerAfterTheEnd) {
+  Launchers launchers(loop_.get(), Script("exec sleep 1000\n"));
+  const auto held_up = Ask(launchers, {.program = Program("one")});
+  EXPECT_FALSE(*held_up);
+  launchers.Close();
+  ASSERT_TRUE(*held_up) << "at once";
+  EXPECT_FALSE(**held_up);
+  EXPECT_FALSE(HasChildren());
+  EXPECT_EQ(Launch(launchers, Program("two")).error().sys_errno, ECANCELED);
+}
+
+// Whoever hunts orphans cannot tell a worker of which he has not heard from them.
+TEST_F(LauncherTest, AChildMayBeAWorkerAsLongAsOneIsOwed) {
   Reap(Launch(launchers_, Program("one")));
   kill(Contained(launchers_, 1)[0], SIGSTOP);
-  Reap(Launch(launchers_, Program("one")));  // the worker that waited
-  const Result<pid_t> stopped = Launch(launchers_, Program("one"));
-  ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.error().sys_errno, ETIMEDOUT);
-  Reap(Launch(launchers_, Program("one")));
+  EXPECT_FALSE(launchers_.Contains(1));
+  Reap(Launch(launchers_, Program("one")));  // the worker that waited; the next one is asked for
+  EXPECT_FALSE(launchers_.AllKnown(false));
+  EXPECT_TRUE(launchers_.Contains(1));
+  EXPECT_TRUE(launchers_.AllKnown(true));
+  EXPECT_FALSE(launchers_.Contains(1));
 }
 
 TEST_F(LauncherTest, OneThatEndsInsteadOfAnsweringIsAnError) {
-  Launchers launchers(Script("exit 3\n"));
+  Launchers launchers(loop_.get(), Script("exit 3\n"));
   const Result<pid_t> worker = Launch(launchers, Program("one"));
   ASSERT_FALSE(worker);
   EXPECT_EQ(worker.error().subject, "worker launcher");
@@ -265,8 +342,7 @@ TEST_F(LauncherTest, WithoutAProgramNothingIsLaunched) {
 }
 
 TEST_F(LauncherTest, TooFewDescriptorsLetNoWorkerBegin) {
-  const std::array<int, 4> four = {null_.get(), null_.get(), null_.get(), null_.get()};
-  const Result<LaunchedWorker> worker = launchers_.Launch({.program = Program("one")}, four);
+  const Result<LaunchedWorker> worker = Await(Ask(launchers_, {.program = Program("one")}, 4));
   ASSERT_TRUE(worker);
   int status = 0;
   waitpid(worker->pid, &status, 0);
@@ -276,7 +352,7 @@ TEST_F(LauncherTest, TooFewDescriptorsLetNoWorkerBegin) {
 TEST_F(LauncherTest, WithoutADescriptorForItNoWorkerIsMade) {
   const std::size_t before = OpenDescriptors();
   {
-    Launchers launchers(UseFake());
+    Launchers launchers(loop_.get(), UseFake());
     Reap(Launch(launchers, Program("one")));
     Contained(launchers, 1);
     const UniqueFd highest(open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -297,7 +373,7 @@ TEST_F(LauncherTest, WithoutADescriptorForItNoWorkerIsMade) {
 
 TEST_F(LauncherTest, AMissingWorkerIsNamed) {
   const std::size_t before = OpenDescriptors();
-  Launchers launchers("/nonexistent/worker");
+  Launchers launchers(loop_.get(), "/nonexistent/worker");
   const Result<pid_t> worker = Launch(launchers, Program("one"));
   ASSERT_FALSE(worker);
   EXPECT_EQ(worker.error().op, "posix_spawn");
@@ -309,7 +385,7 @@ TEST_F(LauncherTest, AMissingWorkerIsNamed) {
 TEST_F(LauncherTest, AWorkerThatIsNotExecutableIsAnError) {
   const std::string path = Script("");
   chmod(path.c_str(), 0600);
-  Launchers launchers(path);
+  Launchers launchers(loop_.get(), path);
   const Result<pid_t> worker = Launch(launchers, Program("one"));
   ASSERT_FALSE(worker);
   EXPECT_EQ(worker.error().sys_errno, EACCES);
@@ -317,14 +393,15 @@ TEST_F(LauncherTest, AWorkerThatIsNotExecutableIsAnError) {
 
 // PWD is the shell's own.
 TEST_F(LauncherTest, NothingOfOurEnvironmentIsInherited) {
-  Launchers launchers(Script("env | grep -v ^PWD= >" + directory_ + "/dump\n"));
+  Launchers launchers(loop_.get(), Script("env | grep -v ^PWD= >" + directory_ + "/dump\n"));
   ASSERT_FALSE(Launch(launchers, Program("one")));
   EXPECT_EQ(Dump(), "PATH=/usr/local/bin:/usr/bin:/bin\n");
 }
 
 // With builtins alone: a pipeline would add descriptors of its own.
 TEST_F(LauncherTest, ItHasItsSocketAndNoOtherDescriptorOfOurs) {
-  Launchers launchers(Script("exec >" + directory_ +
+  Launchers launchers(loop_.get(),
+                      Script("exec >" + directory_ +
                              "/dump; n=3; while [ $n -lt 30 ]; do [ -e /proc/$$/fd/$n ] && echo -n "
                              "\"$n \"; n=$((n+1)); done; readlink /proc/$$/fd/0 | cat\n"));
   const UniqueFd stray(open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -341,8 +418,8 @@ TEST_F(LauncherTest, SignalsAreAsAFreshProcessHasThem) {
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGTERM);
   sigprocmask(SIG_BLOCK, &blocked, &old);
-  Launchers launchers(
-      Script("exec >" + directory_ + "/dump; grep -E '^Sig(Blk|Ign)' /proc/self/status\n"));
+  Launchers launchers(loop_.get(), Script("exec >" + directory_ +
+                                          "/dump; grep -E '^Sig(Blk|Ign)' /proc/self/status\n"));
   const Result<pid_t> worker = Launch(launchers, Program("one"));
   sigprocmask(SIG_SETMASK, &old, nullptr);
   action.sa_handler = SIG_DFL;

@@ -34,6 +34,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kReadBytes = 256u << 10;
+// Whoever kills workers that wait may kill the next one, too.
+constexpr int kAttempts = 3;
 // Nothing may be alive a second after the client is gone, whatever grace the policy has.
 constexpr milliseconds kShutdownGrace{500};
 
@@ -251,11 +253,14 @@ struct Runner::Impl {
   Task<Execution> Execute(const CommandPlan& plan, const policy::Allow& allow,
                           policy::PolicyPtr policy, const RunOptions& options,
                           std::vector<sandbox::Mount> sealed = {});
+  Task<Execution> ExecuteOnce(const CommandPlan& plan, const policy::Allow& allow,
+                              policy::PolicyPtr policy, const RunOptions& options,
+                              const std::vector<sandbox::Mount>& sealed);
   bool UsesNamespaces(const policy::Allow& allow) const;
   Result<std::unique_ptr<Slot>> AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
                                             const policy::PolicyPtr& policy);
-  Result<SpawnedWorker> Spawn(const CommandPlan& plan, const policy::Allow& allow, const Slot& slot,
-                              const std::vector<sandbox::Mount>& sealed);
+  Task<Result<SpawnedWorker>> Spawn(const CommandPlan& plan, const policy::Allow& allow,
+                                    const Slot& slot, const std::vector<sandbox::Mount>& sealed);
   RunningOptions Capture(const CommandPlan& plan, const policy::Allow& allow,
                          const policy::Limits& limits, const RunOptions& options);
   Task<Execution> Await(RunningCommand& command, CancelSource* cancel);
@@ -449,14 +454,15 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
 void Runner::Impl::Begin() {
   groups->Open();
   launchers.emplace(
-      config.worker_path, [this] { orphans.Kill(context->is_worker); },
-      groups->there() ? &*groups : nullptr);
+      loop, config.worker_path, [this] { orphans.Kill(context->is_worker); },
+      groups->there() ? &*groups : nullptr, [this](pid_t pid) { departures->Add(pid); });
   buffer.resize(kReadBytes);
   const auto is_worker = [this](pid_t pid) {
     if (launchers->Contains(pid) || departures->Contains(pid)) return true;
     return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
   };
-  context.emplace(loop, buffer, orphans, *departures, is_worker);
+  context.emplace(loop, buffer, orphans, *departures, is_worker,
+                  [this](bool by_force) { return launchers->AllKnown(by_force); });
 }
 
 Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::Allow& allow,
@@ -468,14 +474,27 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
 
   orphans.Adopt();
   if (!context) Begin();
+  for (int attempt = 1;; ++attempt) {
+    Task<Execution> task = ExecuteOnce(plan, allow, policy, options, sealed);
+    Execution execution = co_await task;
+    const bool again = execution.never_began && attempt < kAttempts && !closing;
+    if (!again) co_return execution;
+  }
+}
+
+Task<Execution> Runner::Impl::ExecuteOnce(const CommandPlan& plan, const policy::Allow& allow,
+                                          policy::PolicyPtr policy, const RunOptions& options,
+                                          const std::vector<sandbox::Mount>& sealed) {
   if (allow.limits().cpus != 0 && !groups->withholds_cpus()) {
     co_return NoCpuLimit(groups->why_not());
   }
   Result<std::unique_ptr<Slot>> slot = AcquireSlot(plan, allow, policy);
   if (!slot) co_return Failed(slot.error());
-  Result<SpawnedWorker> worker = Spawn(plan, allow, **slot, sealed);
+  Task<Result<SpawnedWorker>> spawning = Spawn(plan, allow, **slot, sealed);
+  Result<SpawnedWorker> worker = co_await spawning;
   if (!worker) {
     slots.Release(std::move(*slot), true);
+    if (closing) co_return NeverStarted();
     co_return Failed(worker.error());
   }
   ahead.Start(kAskAheadAfter, [this] {
@@ -492,11 +511,11 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
   co_return execution;
 }
 
-Result<SpawnedWorker> Runner::Impl::Spawn(const CommandPlan& plan, const policy::Allow& allow,
-                                          const Slot& slot,
-                                          const std::vector<sandbox::Mount>& sealed) {
+Task<Result<SpawnedWorker>> Runner::Impl::Spawn(const CommandPlan& plan, const policy::Allow& allow,
+                                                const Slot& slot,
+                                                const std::vector<sandbox::Mount>& sealed) {
   const Result<std::string> spec = worker::EncodeSpec(MakeSpec(plan, allow, &slot, sealed));
-  if (!spec) return std::unexpected(spec.error());
+  if (!spec) co_return std::unexpected(spec.error());
   if (config.on_spec && plan.action != worker::Action::kProbe) {
     const Result<std::string> by_hand = worker::EncodeSpec(MakeSpec(plan, allow, nullptr));
     if (by_hand) config.on_spec(*by_hand);
@@ -515,7 +534,9 @@ Result<SpawnedWorker> Runner::Impl::Spawn(const CommandPlan& plan, const policy:
   order.ruleset = slot.prepared.landlock_ruleset.get();
   if (plan.stdin_data) order.stdin_data = *plan.stdin_data;
   order.limits = allow.limits();
-  return SpawnWorker(*launchers, order);
+  Task<Result<SpawnedWorker>> task = SpawnWorker(*launchers, order);
+  Result<SpawnedWorker> worker = co_await task;
+  co_return std::move(worker);
 }
 
 RunningOptions Runner::Impl::Capture(const CommandPlan& plan, const policy::Allow& allow,
@@ -536,13 +557,13 @@ RunningOptions Runner::Impl::Capture(const CommandPlan& plan, const policy::Allo
 
 Task<Execution> Runner::Impl::Await(RunningCommand& command, CancelSource* cancel) {
   const Result<void> started = command.Start();
-  if (!started) co_return Failed(started.error());
   active.insert(&command);
   if (cancel != nullptr) cancel->OnCancel([&command] { command.Cancel(); });
   Completion<Execution>& done = command.done();
   Execution execution = co_await done;
   if (cancel != nullptr) cancel->Forget();
   active.erase(&command);
+  if (!started) co_return Failed(started.error());
   co_return execution;
 }
 
@@ -550,6 +571,7 @@ void Runner::Shutdown(std::function<void()> done) {
   impl_->closing = true;
   impl_->shutdown_done = std::move(done);
   impl_->lanes.RefuseAll();
+  if (impl_->launchers) impl_->launchers->Close();
   const std::set<RunningCommand*> active = impl_->active;
   for (RunningCommand* command : active) command->Cancel();
   impl_->force.emplace(impl_->loop);
@@ -567,8 +589,9 @@ void Runner::Impl::Idle() {
   idle.emplace(loop);
   idle->Start(milliseconds(0), [this] {
     trash.reset();
-    departures.reset();
     launchers.reset();
+    if (context) orphans.Kill([this](pid_t pid) { return departures->Contains(pid); });
+    departures.reset();
     groups.reset();
     slots.RemoveAll();
     std::exchange(shutdown_done, nullptr)();

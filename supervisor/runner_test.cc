@@ -145,6 +145,42 @@ TEST_F(RunnerTest, BothStreamsShareOneBudget) {
   EXPECT_EQ(fit.out.uri + fit.err.uri, "");
 }
 
+TEST_F(RunnerTest, AnOrderThatADeadWorkerHasNotBegunIsGivenToAnother) {
+  UseFakeWorker();
+  const Execution execution = Run({"/fake", "is-killed-early", "2"});
+  EXPECT_EQ(execution.outcome, Outcome::kExited) << execution.failure;
+  EXPECT_EQ(execution.out.text, "began\n");
+  EXPECT_EQ(fs::file_size(base_ / "project/killed"), 2u);
+}
+
+TEST_F(RunnerTest, ThatIsNotTriedForEver) {
+  UseFakeWorker();
+  const Execution execution = Run({"/fake", "is-killed-early", "1000"});
+  EXPECT_EQ(execution.outcome, Outcome::kSignaled);
+  EXPECT_EQ(fs::file_size(base_ / "project/killed"), 3u);
+}
+
+void KillChildren() {
+  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  for (pid_t pid = 0; list >> pid;) kill(pid, SIGKILL);
+}
+
+TEST_F(RunnerTest, TheCallAfterAllWorkersAndLaunchersWereKilledSucceeds) {
+  for (int i = 0; i < 50; ++i) {
+    const Execution execution = Shell("echo it runs");
+    EXPECT_EQ(execution.out.text, "it runs\n") << i << " " << execution.failure;
+    KillChildren();
+  }
+}
+
+TEST_F(RunnerTest, WhatHasBegunIsNotRunAgain) {
+  const auto pending = Start(Plan({"/bin/sh", "-c", "echo x >>runs; sleep 60"}));
+  RunLoopUntil([&] { return fs::exists(base_ / "project/runs"); });
+  KillChildren();
+  EXPECT_EQ(Finish(pending).outcome, Outcome::kSignaled);
+  EXPECT_EQ(fs::file_size(base_ / "project/runs"), 2u);
+}
+
 TEST_F(RunnerTest, ShutdownEndsWhatRunsAndRefusesWhatWaits) {
   policy_->limits.concurrent = 1;
   const auto running = Start(Plan({"/bin/sh", "-c", "trap '' TERM; echo up; sleep 60"}));

@@ -20,6 +20,8 @@ constexpr milliseconds kGuardianSlack{5000};
 constexpr milliseconds kDrainTime{1000};
 constexpr milliseconds kHuntInterval{10};
 constexpr int kMaxHunts = 500;
+// A child that nobody knows may be a worker that a launcher is just about to tell of.
+constexpr int kHuntsInDoubt = 50;
 constexpr milliseconds kBulkInterval{5};
 constexpr int kLooks = 100;
 constexpr milliseconds kReapInterval{1};
@@ -58,6 +60,16 @@ RunningCommand::~RunningCommand() {
 }
 
 Result<void> RunningCommand::Start() {
+  Result<void> begun = Begin();
+  if (begun) return begun;
+  End(out_);
+  End(err_);
+  HangUp();
+  OnHangUp();
+  return begun;
+}
+
+Result<void> RunningCommand::Begin() {
   const SpawnedWorker& fds = worker_.fds();
   Result<PollHandle> control =
       PollHandle::Create(context_.loop, fds.control.get(), [this] { OnControl(); });
@@ -279,7 +291,9 @@ void RunningCommand::OnOverdue() {
 
 // Again and again, because every process that we kill gives us its children.
 void RunningCommand::HuntOrphans() {
-  hunting_ = context_.orphans.Kill(context_.is_worker) && ++hunts_ < kMaxHunts;
+  const bool all_known = context_.all_workers_known(hunts_ >= kHuntsInDoubt);
+  const bool dying = context_.orphans.Kill(context_.is_worker);
+  hunting_ = (dying || !all_known) && ++hunts_ < kMaxHunts;
   if (!hunting_) return FinishIfDone();
   hunt_.Start(kHuntInterval, [this] { HuntOrphans(); });
 }

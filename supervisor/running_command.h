@@ -33,7 +33,9 @@ struct RunningContext {
   std::span<char> buffer;  // one read's worth
   Orphans& orphans;
   Departures& departures;
-  std::function<bool(pid_t)> is_worker;
+  std::function<bool(pid_t)> is_worker;  // or may be one
+  // Launchers::AllKnown.
+  std::function<bool(bool by_force)> all_workers_known;
 };
 
 struct RunningOptions {
@@ -53,6 +55,7 @@ class RunningCommand {
   RunningCommand(const RunningCommand&) = delete;
   RunningCommand& operator=(const RunningCommand&) = delete;
 
+  // After an error `done` comes too, when nothing of it is left.
   Result<void> Start();
   Completion<Execution>& done() { return done_; }
 
@@ -73,6 +76,7 @@ class RunningCommand {
     std::uint64_t total = 0;
   };
 
+  Result<void> Begin();
   void OnControl();
   void OnHangUp();
   void AwaitExit();

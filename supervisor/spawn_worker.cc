@@ -2,9 +2,8 @@
 
 #include <fcntl.h>
 
-#include <array>
 #include <cerrno>
-#include <span>
+#include <vector>
 
 #include "base/file.h"
 
@@ -45,23 +44,24 @@ Result<Pipe> Stderr(const SpawnOrder& order) {
 
 }  // namespace
 
-Result<SpawnedWorker> SpawnWorker(Launchers& launchers, const SpawnOrder& order) {
+Task<Result<SpawnedWorker>> SpawnWorker(Launchers& launchers, const SpawnOrder& order) {
   Result<UniqueFd> spec = SealedMemfd("spec", order.spec);
-  if (!spec) return std::unexpected(spec.error());
+  if (!spec) co_return std::unexpected(spec.error());
   Result<UniqueFd> in = Stdin(order.stdin_data);
-  if (!in) return std::unexpected(in.error());
+  if (!in) co_return std::unexpected(in.error());
   Result<Pipe> out = OutputPipe();
-  if (!out) return std::unexpected(out.error());
+  if (!out) co_return std::unexpected(out.error());
   Result<Pipe> err = Stderr(order);
-  if (!err) return std::unexpected(err.error());
-  const std::array fds = {in->get(),   out->write.get(), err->write.get(),
-                          spec->get(), order.cwd,        order.ruleset};
-  const std::span<const int> all = fds;
-  Result<LaunchedWorker> worker = launchers.Launch(
-      order.launch, order.ruleset >= 0 ? all : all.first(all.size() - 1), order.limits);
-  if (!worker) return std::unexpected(worker.error());
-  return SpawnedWorker{worker->pid, std::move(worker->control), std::move(out->read),
-                       std::move(err->read), std::move(worker->group)};
+  if (!err) co_return std::unexpected(err.error());
+  std::vector<int> descriptors = {in->get(), out->write.get(), err->write.get(), spec->get(),
+                                  order.cwd};
+  if (order.ruleset >= 0) descriptors.push_back(order.ruleset);
+  Task<Result<LaunchedWorker>> task =
+      launchers.Launch(order.launch, std::move(descriptors), order.limits);
+  Result<LaunchedWorker> worker = co_await task;
+  if (!worker) co_return std::unexpected(worker.error());
+  co_return SpawnedWorker{worker->pid,          std::move(worker->control), std::move(out->read),
+                          std::move(err->read), std::move(worker->group),   std::move(*spec)};
 }
 
 }  // namespace pa

@@ -1,7 +1,7 @@
 // SpawnWorker: starts one worker with exactly the descriptors that worker/protocol.h names.
 //
-//   Result<SpawnedWorker> worker =
-//       SpawnWorker(launchers, {.launch = {.program = program}, .spec = bytes, .cwd = directory.fd()});
+//   Task<Result<SpawnedWorker>> task = SpawnWorker(launchers, order);
+//   Result<SpawnedWorker> worker = co_await task;
 //
 // A launcher forks it: the cost does not grow with our memory. Every descriptor of ours is
 // close-on-exec.
@@ -34,9 +34,10 @@ struct SpawnedWorker {
   UniqueFd out;      // non-blocking, as the next
   UniqueFd err;      // empty for one that works alone (LaunchKind::alone)
   std::optional<CallGroup> group;  // in which it and its tree live, where there are any
+  UniqueFd spec;                   // its offset says whether anything has begun (worker/protocol.h)
 };
 
-// An error means that nothing runs and nothing is left open.
-Result<SpawnedWorker> SpawnWorker(Launchers& launchers, const SpawnOrder& order);
+// An error means that nothing runs and nothing is left open. Both are borrowed until it returns.
+Task<Result<SpawnedWorker>> SpawnWorker(Launchers& launchers, const SpawnOrder& order);
 
 }  // namespace pa

@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 
+#include "supervisor/engine.h"
 #include "supervisor/runner_test_support.h"
 #include "worker/spec.h"
 
@@ -36,12 +37,19 @@ class SpawnTest : public testing::Test {
 
   Result<SpawnedWorker> Spawn(const std::string& spec, int cwd, int ruleset = -1,
                               std::optional<std::string_view> in = {}) {
-    return SpawnWorker(launchers_,
-                       {.launch = {.program = std::make_shared<const std::string>("program.")},
-                        .spec = spec,
-                        .cwd = cwd,
-                        .ruleset = ruleset,
-                        .stdin_data = in});
+    return Spawn(loop_, launchers_,
+                 {.launch = {.program = std::make_shared<const std::string>("program.")},
+                  .spec = spec,
+                  .cwd = cwd,
+                  .ruleset = ruleset,
+                  .stdin_data = in});
+  }
+  static Result<SpawnedWorker> Spawn(Loop& loop, Launchers& launchers, const SpawnOrder& order) {
+    std::optional<Result<SpawnedWorker>> answer;
+    Detach(SpawnWorker(launchers, order),
+           [&](Result<SpawnedWorker> worker) { answer.emplace(std::move(worker)); });
+    while (!answer) uv_run(loop.get(), UV_RUN_ONCE);
+    return std::move(*answer);
   }
 
   // What it writes until it ends.
@@ -59,7 +67,18 @@ class SpawnTest : public testing::Test {
     return text;
   }
 
-  Launchers launchers_{FromEnvironment("PA_FAKE_WORKER")};
+  // A test takes the numbers 3 and 5 away, so the loop must have others.
+  struct HighNumbers {
+    HighNumbers() {
+      std::vector<UniqueFd> low(16);
+      for (UniqueFd& fd : low) fd.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
+      loop.emplace();
+    }
+    std::optional<Loop> loop;
+  };
+  HighNumbers high_;
+  Loop& loop_ = *high_.loop;
+  Launchers launchers_{loop_.get(), FromEnvironment("PA_FAKE_WORKER")};
   std::string directory_;
   UniqueFd cwd_;
 };
@@ -117,6 +136,7 @@ TEST_F(SpawnTest, EachStepThatRunsOutOfDescriptorsSaysSo) {
   rlimit old{};
   getrlimit(RLIMIT_NOFILE, &old);
   // Without a look at this fixture's type, for which UBSan needs a descriptor.
+  Loop& loop = loop_;
   Launchers& launchers = launchers_;
   const SpawnOrder order = {.launch = {.program = std::make_shared<const std::string>("program.")},
                             .spec = spec,
@@ -127,7 +147,7 @@ TEST_F(SpawnTest, EachStepThatRunsOutOfDescriptorsSaysSo) {
   for (rlim_t room = 0; room < 40; ++room) {
     const rlimit low{static_cast<rlim_t>(highest.get()) + 1 + room, old.rlim_max};
     setrlimit(RLIMIT_NOFILE, &low);
-    const auto worker = SpawnWorker(launchers, order);
+    const auto worker = Spawn(loop, launchers, order);
     setrlimit(RLIMIT_NOFILE, &old);
     if (worker) {
       EXPECT_EQ(Output(*worker), "ran\n");

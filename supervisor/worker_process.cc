@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -156,8 +157,15 @@ worker::Limit WorkerProcess::ExceededInGroup() const {
   return usage->refused_processes > 0 ? worker::Limit::kProcesses : worker::Limit::kNone;
 }
 
+bool WorkerProcess::never_began() const {
+  const bool died = reaped_ && (wait_code_ == CLD_KILLED || wait_code_ == CLD_DUMPED);
+  const bool by_others = !killed_ && !cancelled_ && state_ == State::kRunning;
+  return died && by_others && worker_.spec && lseek(worker_.spec.get(), 0, SEEK_CUR) == 0;
+}
+
 Execution WorkerProcess::Describe() const {
   Execution execution;
+  execution.never_began = never_began();
   if (state_ == State::kEnded) {
     DescribeEnd(execution);
   } else if (state_ == State::kSetupFailed) {

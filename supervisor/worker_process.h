@@ -49,6 +49,8 @@ class WorkerProcess {
   // The guardian waited for everything that it started; otherwise something may come to us as an
   // orphan.
   bool tree_reaped() const { return state_ == State::kEnded && status_.survivors == 0; }
+  // Killed, not by us, before anything of the order was done: it can be given to another.
+  bool never_began() const;
   bool broken() const { return state_ == State::kBroken; }  // it does not speak our protocol
   bool reaped() const { return reaped_; }
   bool tmp_clean() const { return state_ == State::kEnded && status_.tmp_clean == 1; }

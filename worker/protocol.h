@@ -23,6 +23,9 @@ struct LaunchReply {
 // Descriptors of a worker that begins. 0, 1 and 2 are the command's; everything from kFirstStray on
 // is closed before anything else happens.
 inline constexpr int kSpecFd = 3;  // sealed memfd with the spec
+// The offset of the spec's open file, which both sides share, once anything of the order is done. It wakes
+// nobody, and outlives a worker that is killed.
+inline constexpr int kBegunOffset = 1;
 inline constexpr int kControlFd =
     4;  // SOCK_SEQPACKET: status out, cancel in; hang-up = supervisor died
 inline constexpr int kCwdFd = 5;      // O_PATH of the validated working directory

@@ -128,6 +128,14 @@ SysResult<void> ReadSpec(Work& work) {
   const ssize_t got = pread(work.spec_file.get(), memory, size, 0);
   if (got < 0) return Failed("read", "spec");
   if (static_cast<std::size_t>(got) != size) return Failed("read", "spec", EIO);
+  return {};
+}
+
+// Up to here a worker that is killed can be replaced by another one.
+SysResult<void> MarkBegun(Work& work) {
+  if (auto done = Attempt(lseek(work.spec_file.get(), kBegunOffset, SEEK_SET), "lseek", "spec");
+      !done)
+    return done;
   work.spec_file.reset();
   return {};
 }
@@ -240,6 +248,7 @@ SysResult<void> Spawn(Work& work) {
   if (!work.namespaces) {
     if (SysResult<void> checked = CheckCanary(work); !checked) return checked;
   }
+  if (SysResult<void> marked = MarkBegun(work); !marked) return marked;
   const bool executes = work.spec.action == Action::kExecute;
   void* stack = Map(kStackBytes, MAP_PRIVATE | MAP_STACK);
   void* shared = executes ? work.outcome : Map(sizeof(Outcome), MAP_SHARED);
@@ -381,12 +390,13 @@ int SeeToTheEnd(Work& work, const Reporter& reporter) {
 int WorkAlone(Work& work, const Reporter& reporter) {
   work.started_us = MonotonicMicroseconds();
   work.landlock_abi = sandbox::ProbeLandlock().abi;
-  const bool done = RunAlone({.spec = &work.spec,
-                              .outcome = &work.own_outcome,
-                              .by_hand = work.by_hand != nullptr,
-                              .seccomp_loaded = work.seccomp_loaded,
-                              .namespaces = work.namespaces,
-                              .landlock_abi = work.landlock_abi});
+  const bool begun = Take(work.own_outcome, Step::kReadSpec, [&] { return MarkBegun(work); });
+  const bool done = begun && RunAlone({.spec = &work.spec,
+                                       .outcome = &work.own_outcome,
+                                       .by_hand = work.by_hand != nullptr,
+                                       .seccomp_loaded = work.seccomp_loaded,
+                                       .namespaces = work.namespaces,
+                                       .landlock_abi = work.landlock_abi});
   if (!done) return Fail(reporter, work.own_outcome);
   // The end of the output, before the status: the supervisor waits for both, and need not for our end.
   close(STDOUT_FILENO);

@@ -129,6 +129,18 @@ void IsKilled(const Words&) {
   raise(SIGKILL);
 }
 
+// The first WORDS[2] times it is killed before it has done anything, which is counted in the working directory.
+void IsKilledEarly(const Words& words) {
+  const int count = openat(pa::worker::kCwdFd, "killed", O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (lseek(count, 0, SEEK_END) < std::atoi(words[2].c_str())) {
+    (void)pa::WriteAll(count, "x");
+    lseek(pa::worker::kSpecFd, 0, SEEK_SET);
+    raise(SIGKILL);
+  }
+  dprintf(STDOUT_FILENO, "began\n");
+  Ended(EndReason::kExited);
+}
+
 // Which there are, and what the working directory and the ruleset are.
 void ListsDescriptors(const Words&) {
   for (int fd = 0; fd < 64; ++fd) {
@@ -167,6 +179,7 @@ int Run() {
       {"loses-stdout", LosesStdout},
       {"lingers-and-loses-stdout", LingersAndLosesStdout},
       {"is-killed", IsKilled},
+      {"is-killed-early", IsKilledEarly},
       {"lists-descriptors", ListsDescriptors},
   };
   const auto behaviour = behaviours.find(spec->argv[1]);
