@@ -85,4 +85,11 @@ Result<void> WriteAll(int fd, std::string_view data) {
   return {};
 }
 
+Result<void> SyncPath(const std::string& path) {
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return std::unexpected(Error("open", path, errno));
+  if (fsync(fd.get()) != 0) return std::unexpected(Error("fsync", path, errno));
+  return {};
+}
+
 }  // namespace pa

@@ -22,4 +22,7 @@ Result<UniqueFd> SealedMemfd(const char* name, std::string_view content);
 // All of `data`, whatever write(2) takes at a time.
 Result<void> WriteAll(int fd, std::string_view data);
 
+// Waits until the file, or the names in the directory, will be found after a crash of the machine, too (fsync(2)).
+Result<void> SyncPath(const std::string& path);
+
 }  // namespace pa

@@ -150,10 +150,12 @@ TEST_F(ApprovedCallTest, SearchesShowWhatWasApproved) {
 
 TEST_F(ApprovedCallTest, WhatAnApprovedEditLeftHalfDoneIsPutBackUnasked) {
   Write("secrets/a", "new");
+  Write("secrets/b", "old");
   AskAbout({.tool = "edit", .path = "secrets"});
-  const JournalEntry entry{project_, "secrets/a", Sha256Of("new"), "old"};
+  const std::vector<JournalEntry> entries = {{project_, "secrets/a", Sha256Of("new"), "old"},
+                                             {project_, "secrets/b", Sha256Of("new"), "old"}};
   {
-    ASSERT_TRUE(EditJournal::Begin(base_ / "state/project-actions/edits", {&entry, 1}, false));
+    ASSERT_TRUE(EditJournal::Begin(base_ / "state/project-actions/edits", entries, false));
   }
   Write("b", "1");
   Data(Call("edit", R"({"edits":[{"path":"b","old":"1","new":"2"}]})"));

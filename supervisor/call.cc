@@ -120,8 +120,9 @@ ToolResult Execute(AuditedCall audited, Engine& engine, Loop& loop, ToolRequest 
                       .sink = sink,
                       .cancel = cancel,
                       .approver = approver};
+  engine.UndoEdits();
   return Await(RunAudited(engine.audit(), std::move(audited),
-                          RunApproved(std::move(request), context), context),
+                          engine.AfterStart(RunApproved(std::move(request), context)), context),
                engine, loop);
 }
 

@@ -106,6 +106,12 @@ void AppendPolicy(const DoctorReport& report, const Painter& paint, std::string*
   for (const std::string& error : report.policy_errors) {
     *out += fmt::format("  {}: {}\n", paint(kRed, "error"), error);
   }
+  for (const std::string& path : report.kept_edits) {
+    *out += fmt::format(
+        "  {}: a crash left an edit half done, which was not put back; remove {} when its files "
+        "are as they should be\n",
+        paint(kYellow, "kept"), path);
+  }
   if (!report.audit_log) return;
   const bool recorded = !report.audit_log->empty();
   *out += recorded ? fmt::format("  every call is recorded in {}\n", *report.audit_log)
@@ -187,7 +193,9 @@ std::string FormatDoctorJson(const DoctorReport& report) {
   for (const std::string& error : report.policy_errors) w.String(error);
   w.EndArray();
   if (report.audit_log) w.Field("audit_log", *report.audit_log);
-  w.EndObject();
+  w.EndObject().Key("kept_edits").BeginArray();
+  for (const std::string& path : report.kept_edits) w.String(path);
+  w.EndArray();
   if (report.relaxations) {
     w.Key("relaxations");
     policy::WriteRelaxations(w, *report.relaxations);

@@ -24,6 +24,7 @@ struct DoctorReport {
   std::vector<std::string> policy_errors;
   std::optional<std::vector<policy::Relaxation>> relaxations;  // nothing: the policy does not load
   std::optional<std::string> audit_log;                        // likewise; "" = there is none
+  std::vector<std::string> kept_edits;                         // supervisor/edit_journal.h
   std::string worker;                                          // "" = not found
   std::string worker_error;
   std::vector<std::string> probe_denied;   // what the probe tried and could not do

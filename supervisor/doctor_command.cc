@@ -8,8 +8,10 @@
 
 #include "policy/decide.h"
 #include "policy/working_directory.h"
+#include "supervisor/edit_journal.h"
 #include "supervisor/engine.h"
 #include "supervisor/instance_dir.h"
+#include "supervisor/state_directory.h"
 #include "supervisor/tools/find_executable.h"
 #include "worker/probe.h"
 
@@ -109,6 +111,8 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
     report.relaxations = loaded.policy->relaxations;
     const policy::AuditPolicy& audit = loaded.policy->audit;
     report.audit_log = audit.path.empty() ? audit.socket : audit.path;
+    const auto edits = FindStateDirectory(*loaded.policy, StateHome(environment), kEditsDirectory);
+    if (edits) report.kept_edits = KeptEdits(*edits);
     LogSources(*loaded.policy);
   }
   for (const auto& diagnostic : loaded.diagnostics) {

@@ -3,15 +3,15 @@
 //
 //   Result<EditJournal> journal = EditJournal::Begin(directory, entries, sync);
 //   ... write each file; if one fails, put back the others ...
-//   journal->End();
+//   if (auto ended = journal->End(); !ended) ...                    // it would be put back later: say so
 //
-//   for (UnfinishedEdit& edit : FindUnfinished(directory)) ...      // whose server has died
+//   FoundEdits found = FindUnfinished(directory);                   // whose server has died
 //
 // A file in `directory` (kEditsDirectory of supervisor/state_directory.h) that its server holds a lock of (flock(2)); one that nobody holds
-// is a dead one's. What is half written says so by its size: nothing was changed yet.
+// is a dead one's. It gets its name when all of it is there, so one that cannot be read was damaged, or is
+// another version's: it is never removed. Why it is so: docs/adr/0035.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,22 +37,39 @@ class EditJournal {
   // Makes the directory.
   static Result<EditJournal> Begin(const std::string& directory,
                                    std::span<const JournalEntry> entries, bool sync);
-  void End();  // all is done, or undone
+  // Nothing is to be put back any more, after a crash of the machine neither. An error: whoever comes next
+  // will put back what is as the edit left it.
+  Result<void> End();
+  // Those are, for each entry, which could not be put back; the others are not to be touched.
+  Result<void> Leave(const std::vector<bool>& changed);
 
  private:
-  EditJournal(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  EditJournal(std::string path, UniqueFd fd, std::size_t count, bool sync)
+      : path_(std::move(path)), fd_(std::move(fd)), count_(count), sync_(sync) {}
   std::string path_;
   UniqueFd fd_;
+  std::size_t count_;
+  bool sync_;
 };
 
 struct UnfinishedEdit {
-  std::vector<JournalEntry> entries;
+  std::vector<JournalEntry> entries;  // those that may have been changed
+  std::size_t count = 0;              // of all that it is about
   std::string path;
   UniqueFd lock;
-  void Forget() const;  // there is nothing to do any more
+
+  Result<void> Forget() const;           // there is nothing to do any more
+  Result<std::string> SetAside() const;  // nobody shall do it: under which name it is kept
 };
 
-// Forgets those of which nothing was changed yet. What has no journal's name is passed over.
-std::vector<UnfinishedEdit> FindUnfinished(const std::string& directory);
+struct FoundEdits {
+  std::vector<UnfinishedEdit> edits;
+  std::vector<std::string> unreadable;  // paths; they stay where they are
+};
+
+// Removes those of which nothing is to be done. What has no journal's name is passed over.
+FoundEdits FindUnfinished(const std::string& directory);
+// Those that were set aside, and those that cannot be read: for people.
+std::vector<std::string> KeptEdits(const std::string& directory);
 
 }  // namespace pa

@@ -32,7 +32,7 @@ TEST_F(EditJournalTest, WhatADeadServerLeftIsFound) {
   {
     ASSERT_TRUE(EditJournal::Begin(edits_, Entries(), true));
   }  // as the end of its process does
-  const std::vector<UnfinishedEdit> found = FindUnfinished(edits_);
+  const std::vector<UnfinishedEdit> found = FindUnfinished(edits_).edits;
   ASSERT_EQ(found.size(), 1u);
   ASSERT_EQ(found[0].entries.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -41,41 +41,93 @@ TEST_F(EditJournalTest, WhatADeadServerLeftIsFound) {
     EXPECT_EQ(found[0].entries[i].after, Entries()[i].after);
     EXPECT_EQ(found[0].entries[i].content, Entries()[i].content);
   }
-  EXPECT_TRUE(FindUnfinished(edits_).empty()) << "one at a time sees to it";
-  found[0].Forget();
+  EXPECT_TRUE(FindUnfinished(edits_).edits.empty()) << "one at a time sees to it";
+  EXPECT_TRUE(found[0].Forget());
   EXPECT_TRUE(Files().empty());
 }
 
 TEST_F(EditJournalTest, WhoeverIsAtWorkIsLeftAlone) {
-  EXPECT_TRUE(FindUnfinished(edits_).empty());
+  EXPECT_TRUE(FindUnfinished(edits_).edits.empty());
   Result<EditJournal> journal = EditJournal::Begin(edits_, Entries(), false);
   ASSERT_TRUE(journal);
-  EXPECT_TRUE(FindUnfinished(edits_).empty());
+  EXPECT_TRUE(FindUnfinished(edits_).edits.empty());
   EXPECT_EQ(Files().size(), 1u);
   struct stat info{};
   ASSERT_EQ(stat(edits_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0700u);
-  journal->End();
+  EXPECT_TRUE(journal->End());
   EXPECT_TRUE(Files().empty());
 }
 
-TEST_F(EditJournalTest, WhatIsNotAllThereSaysThatNothingWasChanged) {
+// It gets its name when all of it is there.
+TEST_F(EditJournalTest, WhatCannotBeReadIsKept) {
   {
     ASSERT_TRUE(EditJournal::Begin(edits_, Entries(), false));
   }
   const std::string path = Files().at(0);
   const std::string whole = testing::ReadText(path);
-  for (std::size_t size = 0; size < whole.size(); ++size) {
-    testing::WriteText(path, whole.substr(0, size));
-    EXPECT_TRUE(FindUnfinished(edits_).empty()) << size;
-    EXPECT_TRUE(Files().empty());
+  const auto is_kept = [&](const std::string& text) {
+    testing::WriteText(path, text);
+    const FoundEdits found = FindUnfinished(edits_);
+    EXPECT_TRUE(found.edits.empty()) << text;
+    EXPECT_EQ(found.unreadable, std::vector<std::string>{path}) << text;
+    EXPECT_EQ(KeptEdits(edits_), std::vector<std::string>{path});
+    EXPECT_EQ(testing::ReadText(path), text);
+  };
+  for (std::size_t size = 0; size < whole.size(); ++size) is_kept(whole.substr(0, size));
+  const std::string magic = "project-actions edit 1 ";
+  for (const char* none : {"\n[]", "c\n[]\n", "\n{}\n", "c\n[{}]\n", "c\n[{\"root\":1}]\n", "c"}) {
+    is_kept(magic + none);
   }
-  for (const char* none : {"[]\n", "{}\n", "[{}]\n", "[{\"root\":1}]\n"}) {
-    testing::WriteText(path, none);
-    EXPECT_TRUE(FindUnfinished(edits_).empty()) << none;
-  }
+  is_kept("project-actions edit 2 cc" + whole.substr(whole.find('\n')));
+  is_kept(magic + "cx" + whole.substr(whole.find('\n')));
+  is_kept(whole + "and more");
   testing::WriteText(path, whole);
-  EXPECT_EQ(FindUnfinished(edits_).size(), 1u);
+  EXPECT_EQ(FindUnfinished(edits_).edits.size(), 1u);
+  EXPECT_TRUE(KeptEdits(edits_).empty());
+}
+
+// Of a server that died while it made one.
+TEST_F(EditJournalTest, WithoutANameNothingWasChanged) {
+  testing::WriteText(edits_ + "/new-abcdef", "project-actions edit 1 c");
+  const FoundEdits found = FindUnfinished(edits_);
+  EXPECT_TRUE(found.edits.empty() && found.unreadable.empty());
+  EXPECT_TRUE(Files().empty());
+}
+
+TEST_F(EditJournalTest, OnlyWhatIsLeftIsToBeDone) {
+  {
+    Result<EditJournal> journal = EditJournal::Begin(edits_, Entries(), true);
+    ASSERT_TRUE(journal);
+    EXPECT_TRUE(journal->Leave({false, true}));
+  }
+  {
+    const std::vector<UnfinishedEdit> found = FindUnfinished(edits_).edits;
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].count, 2u);
+    ASSERT_EQ(found[0].entries.size(), 1u);
+    EXPECT_EQ(found[0].entries[0].file, Entries()[1].file);
+    const Result<std::string> kept = found[0].SetAside();
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(Files(), std::vector<std::string>{*kept});
+    EXPECT_EQ(KeptEdits(edits_), std::vector<std::string>{*kept});
+  }
+  EXPECT_TRUE(FindUnfinished(edits_).edits.empty());
+  EXPECT_EQ(Files().size(), 1u);
+}
+
+TEST_F(EditJournalTest, WhatCannotBeRemovedIsMarked) {
+  Result<EditJournal> journal = EditJournal::Begin(edits_, Entries(), true);
+  ASSERT_TRUE(journal);
+  fs::rename(edits_, edits_ + ".aside");
+  EXPECT_TRUE(journal->End());
+  EXPECT_TRUE(journal->End()) << "once more";
+  journal = std::unexpected(Error("closed", "", 0));
+  fs::rename(edits_ + ".aside", edits_);
+  EXPECT_EQ(Files().size(), 1u);
+  const FoundEdits found = FindUnfinished(edits_);
+  EXPECT_TRUE(found.edits.empty() && found.unreadable.empty());
+  EXPECT_TRUE(Files().empty());
 }
 
 TEST_F(EditJournalTest, WithoutAPlaceThereIsNone) {
@@ -85,8 +137,8 @@ TEST_F(EditJournalTest, WithoutAPlaceThereIsNone) {
 
 TEST_F(EditJournalTest, WhatIsNotNamedLikeOneStays) {
   testing::WriteText(edits_ + "/notes", "precious");
-  testing::WriteText(edits_ + "/journal-x", "of which nothing was changed");
-  EXPECT_TRUE(FindUnfinished(edits_).empty());
+  testing::WriteText(edits_ + "/new-x", "of which nothing was changed");
+  EXPECT_TRUE(FindUnfinished(edits_).edits.empty());
   EXPECT_EQ(Files(), std::vector<std::string>{edits_ + "/notes"});
 }
 

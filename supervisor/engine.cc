@@ -7,7 +7,7 @@
 #include "policy/working_directory.h"
 #include "supervisor/approved_call.h"
 #include "supervisor/log.h"
-#include "supervisor/tools/edit.h"
+#include "supervisor/tools/undo_edits.h"
 #include "supervisor/version.h"
 
 namespace pa {
@@ -31,10 +31,11 @@ constexpr char kInstructions[] =
     "and its confinement and changes nothing.";
 
 Task<ToolResult> Undo(CallContext& call) {
-  Task<std::size_t> task = UndoUnfinishedEdits(call);
-  const std::size_t undone = co_await task;
+  Task<UndoneEdits> task = UndoUnfinishedEdits(call);
+  UndoneEdits undone = co_await task;
   ToolResult result;
-  result.text = std::to_string(undone) + " unfinished edits are undone";
+  result.text = std::to_string(undone.edits) + " unfinished edits are undone";
+  result.warnings = std::move(undone.warnings);
   co_return result;
 }
 
@@ -128,16 +129,18 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
           }),
       audit_(loop),
       request_states_(RandomHex(32)),
-      services_{.loop = loop,
-                .policy = [this] { return policy_; },
-                .runner = runner_,
-                .targets = targets_,
-                .results = results_,
-                .request_states = request_states_,
-                .ambient = environment_,
-                .tools = AllTools(),
-                .audit = audit_,
-                .identity = {.version = kVersion, .instructions = kInstructions}} {}
+      services_{
+          .loop = loop,
+          .policy = [this] { return policy_; },
+          .runner = runner_,
+          .targets = targets_,
+          .results = results_,
+          .request_states = request_states_,
+          .after_start = [this](Task<ToolResult> work) { return AfterStart(std::move(work)); },
+          .ambient = environment_,
+          .tools = AllTools(),
+          .audit = audit_,
+          .identity = {.version = kVersion, .instructions = kInstructions}} {}
 
 void Engine::WhenTargetsChange(std::function<void()> callback) {
   on_targets_ = std::move(callback);
@@ -167,7 +170,18 @@ void Engine::UndoEdits() {
       NewCall({.session = "", .endpoint = "start of the server"}, "edit", false, &arguments);
   Task<ToolResult> task =
       RunAudited(audit_, std::move(audited), Undo(*call->context), *call->context);
-  Detach(std::move(task), [call](const ToolResult&) {});
+  start_.Close();
+  Detach(std::move(task), [this, call](const ToolResult&) { start_.Open(); });
+}
+
+Task<ToolResult> Engine::AfterStart(Task<ToolResult> work) {
+  if (start_.closed()) {
+    Completion<bool> open;
+    start_.WhenOpen([&] { open.Set(true); });
+    co_await open;
+  }
+  ToolResult result = co_await work;
+  co_return result;
 }
 
 // As if a client had asked: the same tool, policy and confinement; the cache tells what has changed.

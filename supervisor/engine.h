@@ -81,8 +81,10 @@ class Engine {
   // Makefiles of those directories are watched, and their targets discovered again when one was touched.
   void WhenTargetsChange(std::function<void()> callback);
   const Services& services() const { return services_; }
-  // What a server before us has left half done when it died.
+  // What a server before us has left half done when it died is put back; calls wait for that.
   void UndoEdits();
+  // `work`, which has not begun, when that is done.
+  Task<ToolResult> AfterStart(Task<ToolResult> work);
 
  private:
   // A call that no client has made.
@@ -103,6 +105,7 @@ class Engine {
   TargetCache targets_;
   AuditLog audit_;
   RequestStates request_states_;
+  OutputGate start_;
   Services services_;
 };
 

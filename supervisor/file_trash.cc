@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
@@ -25,6 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kInfo = "info.json";
+constexpr std::size_t kIdSize = 24;  // 20261122-181500-0123abcd
 constexpr std::size_t kMaxInfoBytes = 64U << 10;
 
 bool Exists(const std::string& path) {
@@ -39,10 +42,31 @@ std::tm UtcOf(std::int64_t seconds) {
   return utc;
 }
 
-Result<void> WriteText(const std::string& path, std::string_view text) {
-  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!fd) return std::unexpected(Error("open", path, errno));
-  return WriteAll(fd.get(), text);
+// Its name says that all of it is there.
+Result<void> WriteInfo(const TrashEntry& entry, std::string_view text, bool sync) {
+  const std::string path = entry.directory + "/" + kInfo;
+  const std::string part = path + ".new";
+  const UniqueFd fd(open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd) return std::unexpected(Error("open", part, errno));
+  if (auto written = WriteAll(fd.get(), text); !written) {
+    return std::unexpected(Error("write", part, written.error().sys_errno));
+  }
+  if (sync && fsync(fd.get()) != 0) return std::unexpected(Error("fsync", part, errno));
+  if (rename(part.c_str(), path.c_str()) != 0) return std::unexpected(Error("rename", path, errno));
+  if (!sync) return {};
+  const Result<void> named = SyncPath(entry.directory);
+  return named ? SyncPath(fs::path(entry.directory).parent_path()) : named;
+}
+
+// NewTrashId's; nothing: it is none.
+std::optional<std::int64_t> TimeOfId(const std::string& id) {
+  std::tm utc{};
+  const char* end = strptime(id.c_str(), "%Y%m%d-%H%M%S-", &utc);
+  const auto is_hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+  if (end == nullptr || id.size() != kIdSize || !std::all_of(end, id.c_str() + id.size(), is_hex)) {
+    return std::nullopt;
+  }
+  return timegm(&utc);
 }
 
 std::optional<TrashEntry> EntryIn(const fs::path& directory) {
@@ -91,7 +115,8 @@ std::string TrashInfo(const std::string& path, std::int64_t now) {
   return std::move(w.Field("deleted_at", now).EndObject()).Take() + "\n";
 }
 
-Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, std::int64_t now) {
+Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, std::int64_t now,
+                              bool sync) {
   const Result<void> made = MakeStateDirectory(base);
   if (!made) return std::unexpected(made.error());
   const std::string id = NewTrashId(now);
@@ -99,14 +124,16 @@ Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, 
   if (mkdir(entry.directory.c_str(), 0700) != 0) {
     return std::unexpected(Error("mkdir", entry.directory, errno));
   }
-  const Result<void> written = WriteText(entry.directory + "/info.json", TrashInfo(path, now));
+  const Result<void> written = WriteInfo(entry, TrashInfo(path, now), sync);
   if (written) return entry;
   AbandonTrash(entry);
   return std::unexpected(written.error());
 }
 
 void AbandonTrash(const TrashEntry& entry) {
-  unlink((entry.directory + "/info.json").c_str());
+  for (const char* ours : {"/info.json", "/info.json.new"}) {
+    unlink((entry.directory + ours).c_str());
+  }
   rmdir(entry.directory.c_str());
 }
 
@@ -126,6 +153,21 @@ std::vector<TrashEntry> ListTrash(std::span<const std::string> bases) {
   return entries;
 }
 
+std::vector<std::string> ExpiredTrash(const std::string& base, std::int64_t now) {
+  std::vector<std::string> expired;
+  std::error_code ignored;  // no trash, nothing in it
+  for (const auto& directory : fs::directory_iterator(base, ignored)) {
+    if (directory.is_symlink(ignored) || !directory.is_directory(ignored)) continue;
+    std::optional<TrashEntry> entry = EntryIn(directory.path());
+    const auto time = TimeOfId(directory.path().filename());
+    if (!entry && time) {
+      entry = TrashEntry{.directory = directory.path(), .id = {}, .path = {}, .deleted_at = *time};
+    }
+    if (entry && entry->IsExpired(now)) expired.push_back(entry->directory);
+  }
+  return expired;
+}
+
 Result<void> RestoreTrash(const TrashEntry& entry, std::span<const std::string> roots) {
   const bool inside = std::ranges::any_of(roots, [&](const std::string& root) {
     return entry.path != root && policy::IsBeneath(entry.path, root);
@@ -143,6 +185,8 @@ Result<void> RestoreTrash(const TrashEntry& entry, std::span<const std::string> 
   if (syscall(SYS_renameat2, from->get(), "content", to->get(), name.c_str(), kNoReplace) != 0) {
     return std::unexpected(Error("rename", entry.path, errno));
   }
+  // It must not be gone from there and not be here after a crash of the machine, nor be there without its name.
+  if (auto synced = SyncPath(entry.path.substr(0, slash)); !synced) return synced;
   // In the directory that was opened, whatever has its name by now.
   for (const char* ours : {"info.json", ".gitignore"}) unlinkat(from->get(), ours, 0);
   rmdir(entry.directory.c_str());

@@ -42,13 +42,19 @@ struct TrashEntry {
 std::string NewTrashId(std::int64_t now);
 std::string TrashInfo(const std::string& path, std::int64_t now);
 
-// Makes the trash, too. Only where no command can write.
-Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, std::int64_t now);
+// Makes the trash, too. Only where no command can write. `sync`: what it says of the path is on the disk before anything
+// can come.
+Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, std::int64_t now,
+                              bool sync);
 // Nothing has come.
 void AbandonTrash(const TrashEntry& entry);
 
 // Those that hold something, the newest first. What is no entry is passed over.
 std::vector<TrashEntry> ListTrash(std::span<const std::string> bases);
+
+// Directories of a trash whose time is over; also of what nothing is known but its ID, and of what is empty: a crash
+// leaves such.
+std::vector<std::string> ExpiredTrash(const std::string& base, std::int64_t now);
 
 // Back to where it was: beneath one of `roots`, in a directory that is there, without a symlink on the
 // way, where nothing has that name (EEXIST).

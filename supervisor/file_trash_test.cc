@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -18,7 +19,7 @@ class FileTrashTest : public ::testing::Test {
   FileTrashTest() { fs::create_directories(root_); }
   // As if a worker had moved it.
   TrashEntry Delete(const std::string& path, std::int64_t now, const std::string& base = "") {
-    const Result<TrashEntry> entry = BeginTrash(base.empty() ? base_ : base, path, now);
+    const Result<TrashEntry> entry = BeginTrash(base.empty() ? base_ : base, path, now, true);
     EXPECT_TRUE(entry);
     testing::WriteText(entry->Content(), "content");
     return *entry;
@@ -100,6 +101,25 @@ TEST_F(FileTrashTest, NothingComesBackFromElsewhere) {
   ASSERT_EQ(ListTrash({&base, 1}).size(), 1u);
   EXPECT_EQ(RestoreTrash(ListTrash({&base, 1})[0], {&root_, 1}).error().sys_errno, ELOOP);
   EXPECT_TRUE(fs::exists(top_ + "/outside/1/content"));
+}
+
+// A crash leaves entries without content, and did leave some without a path: they are not there for ever.
+TEST_F(FileTrashTest, WhatACrashLeftExpiresToo) {
+  constexpr std::int64_t kThirtyDays = 30 * 24 * 3600;
+  const TrashEntry whole = Delete(root_ + "/a", 1000);
+  const TrashEntry empty = Delete(root_ + "/b", 1000);
+  fs::remove(empty.Content());
+  const TrashEntry nameless = Delete(root_ + "/c", 1000);
+  testing::WriteText(nameless.directory + "/info.json", "");
+  Delete(root_ + "/d", 2000);
+  fs::create_directory(base_ + "/not-one-of-ours");
+  fs::create_directory_symlink(root_, base_ + "/19700101-001640-0123abcd");
+  EXPECT_TRUE(ExpiredTrash(base_, 1000 + kThirtyDays).empty());
+  std::vector<std::string> expired = ExpiredTrash(base_, 1001 + kThirtyDays);
+  std::ranges::sort(expired);
+  std::vector<std::string> all = {whole.directory, empty.directory, nameless.directory};
+  std::ranges::sort(all);
+  EXPECT_EQ(expired, all);
 }
 
 TEST_F(FileTrashTest, ExpiresAfterThirtyDays) {

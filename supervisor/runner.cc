@@ -277,6 +277,7 @@ struct Runner::Impl {
   ProtectedPathsGuard guard;
   SlotPool slots;
   Lanes lanes;
+  FileTurns file_turns;
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
   ViewCache views;
   bool namespaces_seen = false;
@@ -603,6 +604,8 @@ void Runner::Discard(std::string path) {
 }
 
 std::size_t Runner::running() const { return impl_->lanes.running(); }
+
+FileTurns& Runner::file_turns() { return impl_->file_turns; }
 
 const std::string& Runner::state_home() const { return impl_->config.state_home; }
 

@@ -20,6 +20,7 @@
 #include "sandbox/enforcement.h"
 #include "supervisor/call_record.h"
 #include "supervisor/execution.h"
+#include "supervisor/file_turns.h"
 #include "supervisor/result_store.h"
 #include "supervisor/task.h"
 
@@ -69,6 +70,7 @@ class Runner {
   // A directory of ours that is to be removed, by and by.
   void Discard(std::string path);
   std::size_t running() const;
+  FileTurns& file_turns();
   const std::string& state_home() const;  // RunnerConfig's
 
   // What the kernel gives, and as soon as a policy was probed, whether workers get namespaces.

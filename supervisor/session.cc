@@ -441,7 +441,8 @@ Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request, con
     call.context.sink = call.progress.get();
   }
   return RunAudited(services_.audit, std::move(audited),
-                    RunApproved(*std::move(made), call.context), call.context);
+                    services_.after_start(RunApproved(*std::move(made), call.context)),
+                    call.context);
 }
 
 AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) const {

@@ -41,6 +41,7 @@ struct Services {
   TargetCache& targets;
   ResultStore& results;
   RequestStates& request_states;
+  std::function<Task<ToolResult>(Task<ToolResult>)> after_start;  // waits until calls may begin
   const std::map<std::string, std::string>& ambient;
   std::span<const Tool* const> tools;
   AuditLog& audit;

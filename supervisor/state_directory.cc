@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/file.h"
 #include "policy/grants.h"
 #include "policy/path.h"
 
@@ -22,10 +23,24 @@ Result<std::string> FindStateDirectory(const policy::Policy& policy, const std::
   return resolved;
 }
 
+namespace {
+
+// A new name is synced once, in the life of the directory: what is promised to lie in it must not go with it.
+Result<void> MakeDirectories(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path();
+  if (mkdir(path.c_str(), S_IRWXU) == 0) return SyncPath(parent);
+  struct stat status{};
+  if (errno == EEXIST && stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return {};
+  if (errno != ENOENT || parent == path) return std::unexpected(Error("mkdir", path, errno));
+  if (auto made = MakeDirectories(parent); !made) return made;
+  if (mkdir(path.c_str(), S_IRWXU) == 0) return SyncPath(parent);
+  return std::unexpected(Error("mkdir", path, errno));
+}
+
+}  // namespace
+
 Result<void> MakeStateDirectory(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return std::unexpected(Error("mkdir", path, error.value()));
+  if (auto made = MakeDirectories(path); !made) return made;
   if (chmod(path.c_str(), S_IRWXU) != 0) return std::unexpected(Error("chmod", path, errno));
   return {};
 }

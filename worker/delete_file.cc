@@ -144,11 +144,21 @@ SysResult<UniqueFd> OpenElsewhere(const char* path) {
   return fd;
 }
 
-SysResult<void> MakeFile(int at, const char* name, const char* text, std::size_t size) {
+SysResult<void> MakeFile(int at, const char* name, const char* text, std::size_t size, bool syncs) {
   const SysResult<Opened> file =
       OpenBeneath(at, name, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   if (!file) return std::unexpected(file.error());
-  return WriteAll(file->fd.get(), text, size, kElsewhere);
+  if (auto put = WriteAll(file->fd.get(), text, size, kElsewhere); !put) return put;
+  if (syncs && fsync(file->fd.get()) != 0) return Failed("fsync", kElsewhere);
+  return {};
+}
+
+// The entry, its name in the trash, and the trash's in the working directory.
+SysResult<void> SyncTrash(int entry, const Place& trash) {
+  if (auto synced = SyncDirectory(entry); !synced) return synced;
+  if (auto synced = SyncDirectory(trash); !synced) return synced;
+  const SysResult<Opened> top = OpenBeneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
+  return top ? SyncDirectory(top->fd.get()) : std::unexpected(top.error());
 }
 
 // Beneath the working directory, as TRASH/ID.
@@ -160,12 +170,18 @@ SysResult<UniqueFd> MakeElsewhere(const Order& order) {
   SysResult<Opened> made = OpenBeneath(place->directory.get(), place->name, O_PATH | O_DIRECTORY);
   if (!made) return Failed("open", kElsewhere, made.error().sys_errno);
   constexpr char kAll[] = "*\n";
-  if (auto told = MakeFile(made->fd.get(), ".gitignore", kAll, sizeof kAll - 1); !told) {
+  if (auto told = MakeFile(made->fd.get(), ".gitignore", kAll, sizeof kAll - 1, false); !told) {
     return std::unexpected(told.error());
   }
-  if (auto told = MakeFile(made->fd.get(), "info.json", order.info, order.header.info_size);
+  const bool syncs = order.header.syncs != 0;
+  if (auto told = MakeFile(made->fd.get(), "info.json", order.info, order.header.info_size, syncs);
       !told) {
     return std::unexpected(told.error());
+  }
+  // What comes there is not to be without its name, nor the trash without it.
+  if (syncs) {
+    if (auto synced = SyncTrash(made->fd.get(), *place); !synced)
+      return Failed(synced.error().op, kElsewhere, synced.error().sys_errno);
   }
   return std::move(made->fd);
 }
@@ -181,7 +197,10 @@ SysResult<void> Move(const Place& place, const Order& order) {
     moved = syscall(SYS_renameat2, from, place.name, to->get(), kContent, 0u);
   }
   if (moved != 0) return Failed("rename", place.name);
-  return order.header.syncs != 0 ? SyncDirectory(place) : SysResult<void>();
+  if (order.header.syncs == 0) return {};
+  // First where it is now: it must not be lost between the two.
+  if (auto synced = SyncDirectory(to->get()); !synced) return synced;
+  return SyncDirectory(place);
 }
 
 SysResult<void> ReadOrder(Order& order) {

@@ -55,9 +55,10 @@ SysResult<Place> FindPlace(const char* path, bool makes_parents) {
   return place;
 }
 
-SysResult<void> SyncDirectory(const Place& place) {
-  const SysResult<Opened> directory =
-      OpenBeneath(place.directory.get(), ".", O_RDONLY | O_DIRECTORY);
+SysResult<void> SyncDirectory(const Place& place) { return SyncDirectory(place.directory.get()); }
+
+SysResult<void> SyncDirectory(int path) {
+  const SysResult<Opened> directory = OpenBeneath(path, ".", O_RDONLY | O_DIRECTORY);
   if (!directory) return std::unexpected(directory.error());
   if (fsync(directory->fd.get()) != 0) return Failed("fsync", "directory");
   return {};

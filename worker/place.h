@@ -18,5 +18,6 @@ SysResult<Place> FindPlace(const char* path, bool makes_parents);
 
 // Waits until `place` will be found after a crash of the machine, too (fsync(2)).
 SysResult<void> SyncDirectory(const Place& place);
+SysResult<void> SyncDirectory(int directory);  // O_PATH
 
 }  // namespace pa::worker

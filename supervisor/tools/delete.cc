@@ -241,11 +241,9 @@ struct Deleted {
 };
 
 void DiscardExpired(const std::string& base, CallContext& call) {
-  const std::int64_t now = Now();
-  for (const TrashEntry& entry : ListTrash({&base, 1})) {
-    if (!entry.IsExpired(now)) continue;
-    LogInfo("trash: " + entry.id + " has expired");
-    call.runner.Discard(entry.directory);
+  for (const std::string& directory : ExpiredTrash(base, Now())) {
+    LogInfo("trash: " + directory + " has expired");
+    call.runner.Discard(directory);
   }
 }
 
@@ -264,7 +262,8 @@ Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& vi
 
 Task<Deleted> MoveToState(const std::string& base, const Victim& victim, CallContext& call) {
   DiscardExpired(base, call);
-  const Result<TrashEntry> entry = BeginTrash(base, victim.Absolute(), Now());
+  const Result<TrashEntry> entry =
+      BeginTrash(base, victim.Absolute(), Now(), call.policy->filesystem_sync);
   if (!entry) {
     LogWarning("trash: " + entry.error().Message());
     co_return Deleted{.error = FileIo("there is no trash: " + entry.error().Message()),
@@ -351,6 +350,10 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   Step looked = co_await looking;
   if (looked.error) co_return RefusedCall(std::move(*looked.error));
   if (auto refused = CheckRules(*victim, look, call)) co_return RefusedCall(*std::move(refused));
+  FileTurn turn(call.runner.file_turns(), std::vector(1, victim->Absolute()));
+  Task<std::optional<ToolError>> waiting = TakeTurn(turn, call);
+  std::optional<ToolError> refused_turn = co_await waiting;
+  if (refused_turn) co_return RefusedCall(*std::move(refused_turn));
   Deleted deleted;
   if (!victim->work.dry_run) {
     Task<Deleted> moving = Move(*victim, call);

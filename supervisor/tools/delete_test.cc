@@ -194,7 +194,7 @@ TEST_F(DeleteTest, ATrashThatIsASymlinkIsNone) {
 }
 
 TEST_F(DeleteTest, WhatHasExpiredGoesForGood) {
-  const Result<TrashEntry> old = BeginTrash(trash_, project_ / "old", 1000);
+  const Result<TrashEntry> old = BeginTrash(trash_, project_ / "old", 1000, false);
   ASSERT_TRUE(old);
   testing::WriteText(old->Content(), "x");
   Write("a", "x");

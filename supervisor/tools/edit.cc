@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/json_writer.h"
-#include "policy/path.h"
 #include "supervisor/edit_journal.h"
 #include "supervisor/file_text.h"
 #include "supervisor/line_diff.h"
@@ -16,6 +15,7 @@
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
+#include "supervisor/tools/undo_edits.h"
 
 namespace pa {
 namespace {
@@ -216,27 +216,37 @@ Task<Put> PutOne(const FileEdit& file, bool back, CallContext& call) {
 // What became of writing them all.
 struct Written {
   std::optional<ToolError> error;
-  bool stale = false;  // the error is that somebody else has written one of them
-  bool undone = true;  // of those that were written, none is any more
+  bool stale = false;              // the error is that somebody else has written one of them
+  bool undone = true;              // of those that were written, none is any more
+  std::vector<bool> changed = {};  // else: which of them
 };
 
-// The file is not what the edit has made of it: never, any more, or somebody has changed it since.
-bool IsBack(const Put& put) { return !put.error || put.stale || put.error->code == "NOT_FOUND"; }
+// Whether it is not what the edit has made of it: never, any more, or somebody has changed it since. Where
+// nothing can be written, nothing was: so what it holds decides, not whether it can be written once more.
+Task<bool> PutBackOne(const FileEdit& file, CallContext& call) {
+  Task<Put> task = PutOne(file, true, call);
+  const Put put = co_await task;
+  if (!put.error || put.stale || put.error->code == "NOT_FOUND") co_return true;
+  Task<std::expected<Digest, ToolError>> look = HashOfFile(file.work, file.place.relative, call);
+  const std::expected<Digest, ToolError> hash = co_await look;
+  if (hash && *hash == file.before_hash) co_return true;
+  LogWarning("edit: not put back: " + put.error->message);
+  co_return false;
+}
 
-// The first `count` files, back to what they were. What somebody has changed since is his.
-Task<bool> PutBack(const FileEdits& files, std::size_t count, CallContext& call) {
-  bool undone = true;
+// The first `count` files, back to what they were.
+Task<bool> PutBack(const FileEdits& files, std::size_t count, Written& written, CallContext& call) {
   for (std::size_t i = count; i > 0; --i) {
-    Task<Put> task = PutOne(files[i - 1], true, call);
-    const Put put = co_await task;
-    if (!IsBack(put)) LogWarning("edit: not put back: " + put.error->message);
-    undone = undone && IsBack(put);
+    Task<bool> task = PutBackOne(files[i - 1], call);
+    const bool back = co_await task;
+    written.changed[i - 1] = !back;
+    written.undone = written.undone && back;
   }
-  co_return undone;
+  co_return written.undone;
 }
 
 Task<Written> PutAll(const FileEdits& files, CallContext& call) {
-  Written written;
+  Written written{.changed = std::vector<bool>(files.size(), false)};
   for (std::size_t i = 0; i < files.size(); ++i) {
     Task<Put> task = PutOne(files[i], false, call);
     Put put = co_await task;
@@ -244,19 +254,16 @@ Task<Written> PutAll(const FileEdits& files, CallContext& call) {
     written.stale = put.stale;
     written.error = std::move(put.error);
     // With this one, unless it was compared: a worker that was killed may have come to its end before.
-    Task<bool> back = PutBack(files, written.stale ? i : i + 1, call);
-    written.undone = co_await back;
+    Task<bool> back = PutBack(files, written.stale ? i : i + 1, written, call);
+    co_await back;
     break;
   }
   co_return written;
 }
 
-Result<std::string> JournalDirectory(const CallContext& call) {
-  return FindStateDirectory(*call.policy, call.runner.state_home(), kEditsDirectory);
-}
-
 Result<EditJournal> BeginJournal(std::span<const JournalEntry> entries, const CallContext& call) {
-  const Result<std::string> directory = JournalDirectory(call);
+  const Result<std::string> directory =
+      FindStateDirectory(*call.policy, call.runner.state_home(), kEditsDirectory);
   if (!directory) return std::unexpected(directory.error());
   return EditJournal::Begin(*directory, entries, call.policy->filesystem_sync);
 }
@@ -268,6 +275,20 @@ ToolError NoJournal(const Error& why) {
       "Edit one file in each call, which takes no journal. For several at once the user can set "
       "XDG_STATE_HOME to a directory outside of the project.";
   return error;
+}
+
+// What the journal says is not so, and cannot be made so: sooner or later it would be believed.
+void AddNoEnd(const Error& why, Written& written) {
+  const std::string problem =
+      "the journal of the edit cannot be removed, nor marked as done: " + why.Message() +
+      "; a later start may put back what it is about";
+  if (written.error) {
+    written.error->message += "; " + problem;
+    return;
+  }
+  written.error = FileIo("the files have the edits, but " + problem, why.sys_errno);
+  written.error->ai_message =
+      "All of the edits are made: do not repeat them. Tell the user to remove that journal.";
 }
 
 // One file needs no journal: it is the old or the new one by itself.
@@ -286,13 +307,14 @@ Task<Written> WriteFiles(const FileEdits& files, CallContext& call) {
   if (!journal) co_return Written{.error = NoJournal(journal.error())};
   Task<Written> task = PutAll(files, call);
   Written written = co_await task;
-  // Else whoever comes next tries again.
-  if (written.undone) journal->End();
+  // If not all is undone, whoever comes next tries again.
+  const Result<void> ended = written.undone ? journal->End() : journal->Leave(written.changed);
   if (!written.undone) {
     written.error->message += "; files that had been edited before could not be put back";
     written.error->ai_message =
         "Read the files again: some have the edits. The server's log says which, and why.";
   }
+  if (!ended) AddNoEnd(ended.error(), written);
   co_return written;
 }
 
@@ -345,13 +367,20 @@ Task<Written> EditOnce(FileEdits& files, bool dry_run, CallContext& call) {
   co_return written;
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
-  Task<std::size_t> first = UndoUnfinishedEdits(call);
-  co_await first;
+Task<ToolResult> EditAll(const ToolRequest& request, CallContext& call) {
   auto files = Collect(request, call);
   if (!files) co_return RefusedCall(std::move(files.error()));
   if (auto refused = PermitAll(*files, call)) co_return RefusedCall(*std::move(refused));
   const bool dry_run = request.arguments().Boolean("dry_run");
+  std::vector<std::string> paths;
+  for (const FileEdit& file : *files) {
+    paths.push_back(file.work.directory.path() + "/" + file.place.relative);
+  }
+  // From the reading on: what the calls before leave is what this one edits.
+  FileTurn turn(call.runner.file_turns(), std::move(paths));
+  Task<std::optional<ToolError>> waiting = TakeTurn(turn, call);
+  std::optional<ToolError> refused_turn = co_await waiting;
+  if (refused_turn) co_return RefusedCall(*std::move(refused_turn));
   for (int attempt = 1;; ++attempt) {
     Task<Written> task = EditOnce(*files, dry_run, call);
     Written written = co_await task;
@@ -363,62 +392,16 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   }
 }
 
-// Others are for the servers of other projects.
-bool IsOurs(const JournalEntry& entry, const policy::Policy& policy) {
-  return std::ranges::any_of(
-      policy.roots, [&](const std::string& root) { return policy::IsBeneath(entry.root, root); });
-}
-
-// False: it is still to be done.
-Task<bool> UndoEntry(const JournalEntry& entry, CallContext& call) {
-  if (!IsOurs(entry, *call.policy)) co_return false;
-  auto directory = policy::ValidateWorkingDirectory(*call.policy, entry.root);
-  if (!directory || IsInRepository(entry.file)) {
-    LogWarning("edit: not put back, because nothing is written there: " + entry.root + "/" +
-               entry.file);
-    co_return false;
-  }
-  const Work work{.tool = &kEdit, .operation = "", .directory = *std::move(directory)};
-  PutOrder order{.file = entry.file,
-                 .shown = entry.root + "/" + entry.file,
-                 .content = entry.content,
-                 .old = entry.after,
-                 .finishes = true};
-  Task<Put> task = PutFile(work, call, PermissionFor(work, entry.file), std::move(order));
-  const Put put = co_await task;
-  if (!put.error) LogWarning("edit: put back what a crash had left half done: " + entry.file);
-  if (!IsBack(put)) LogWarning("edit: not put back: " + put.error->message);
-  co_return IsBack(put);
+Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+  Task<UndoneEdits> first = UndoUnfinishedEdits(call);
+  const UndoneEdits undone = co_await first;
+  Task<ToolResult> task = EditAll(request, call);
+  ToolResult result = co_await task;
+  for (const std::string& warning : undone.warnings) Warn(result, warning);
+  co_return result;
 }
 
 }  // namespace
-
-bool AnyUnfinishedEdits(const CallContext& call) {
-  const Result<std::string> directory = JournalDirectory(call);
-  return directory && !FindUnfinished(*directory).empty();
-}
-
-Task<std::size_t> UndoUnfinishedEdits(CallContext& call) {
-  const Result<std::string> directory = JournalDirectory(call);
-  if (!directory) co_return 0;
-  const std::vector<UnfinishedEdit> found = FindUnfinished(*directory);
-  Approvals own = std::exchange(call.approvals, {});
-  call.approvals.GrantAll();  // whoever approved the edit did not approve half of it
-  std::size_t undone = 0;
-  for (const UnfinishedEdit& edit : found) {
-    bool all = true;
-    for (const JournalEntry& entry : edit.entries) {
-      Task<bool> task = UndoEntry(entry, call);
-      const bool done = co_await task;
-      all = all && done;
-    }
-    if (!all) continue;
-    edit.Forget();
-    ++undone;
-  }
-  call.approvals = std::move(own);
-  co_return undone;
-}
 
 const Tool kEdit = {
     .name = "edit",

@@ -206,29 +206,6 @@ TEST_F(EditTest, WhoIsFasterLosesNothing) {
   EXPECT_EQ(Code(Edit({{"a", "one", "1"}})), "STALE_FILE") << "always";
 }
 
-// As after the death of a server that had written the first of two files.
-TEST_F(EditTest, WhatACrashLeftHalfDoneIsPutBack) {
-  Write("a", "new a");
-  Write("b", "old b");
-  Write("c", "changed since");
-  const auto entry = [&](const char* file, const char* before, const char* after) {
-    return JournalEntry{project_, file, Sha256Of(after), before};
-  };
-  const std::vector<JournalEntry> entries = {
-      entry("a", "old a", "new a"), entry("b", "old b", "new b"), entry("c", "old c", "new c"),
-      entry("gone", "old", "new")};
-  {
-    ASSERT_TRUE(EditJournal::Begin(edits_, entries, false));
-  }
-  EXPECT_EQ(Journals().size(), 1u);
-  Data(Edit({{"b", "old b", "edited"}}));
-  EXPECT_EQ(Read("a"), "old a");
-  EXPECT_EQ(Read("b"), "edited");
-  EXPECT_EQ(Read("c"), "changed since");
-  EXPECT_FALSE(fs::exists(project_ / "gone"));
-  EXPECT_TRUE(Journals().empty());
-}
-
 // Where commands can write, a symlink of theirs would say where the server makes and removes files.
 TEST_F(EditTest, AStateDirectoryInTheProjectKeepsNoJournal) {
   policy_->roots.push_back(base_ / "state");

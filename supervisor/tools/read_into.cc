@@ -66,7 +66,7 @@ void FileSink::OnOutput(Stream stream, std::string_view bytes) {
 }
 
 Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::PlaceBeneath& place,
-                       CallContext& call) {
+                       CallContext& call, bool finishes) {
   Reading reading{.path = PrefixOf(work, call, place) + place.name};
   auto allow = Permit(
       work, call,
@@ -81,7 +81,7 @@ Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::PlaceBene
   const bool little = place.size <= kLittle;
   const RunOptions options{.name = "read",
                            .sink = &sink,
-                           .cancel = &call.cancel,
+                           .cancel = finishes ? nullptr : &call.cancel,
                            .capture = false,
                            .delivery = little ? Delivery::kAtEnd : Delivery::kLive,
                            .record = &call.record};

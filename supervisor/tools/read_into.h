@@ -39,8 +39,8 @@ struct Reading {
   std::optional<ToolError> error;
 };
 
-// `place` is no directory. BINARY_FILE: nothing with content. NOT_FOUND, FILE_IO, and what refuses a call.
+// `place` is no directory; `finishes`: even if the call was cancelled. BINARY_FILE: nothing with content. NOT_FOUND, FILE_IO, and what refuses a call.
 Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::PlaceBeneath& place,
-                       CallContext& call);
+                       CallContext& call, bool finishes = false);
 
 }  // namespace pa

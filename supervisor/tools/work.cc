@@ -145,6 +145,14 @@ std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
                          .search_path = WorkEnvironment(call)["PATH"]});
 }
 
+Task<std::optional<ToolError>> TakeTurn(FileTurn& turn, CallContext& call) {
+  if (!turn.Enter(call.cancel, call.policy->limits.queue)) co_return Busy();
+  Completion<bool>& granted = turn.granted();
+  const bool ours = co_await granted;
+  if (!ours) co_return Cancelled("the call");
+  co_return std::nullopt;
+}
+
 std::map<std::string, std::string> WorkEnvironment(const CallContext& call) {
   return policy::CommandEnvironment(*call.policy, call.ambient);
 }

@@ -17,6 +17,7 @@
 #include "policy/decide.h"
 #include "policy/working_directory.h"
 #include "supervisor/denials.h"
+#include "supervisor/file_turns.h"
 #include "supervisor/tool.h"
 
 namespace pa {
@@ -65,6 +66,9 @@ std::expected<std::string, ToolError> Require(const std::string& program, const 
 std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
                               const sandbox::Confinement& confinement, const Work& work,
                               const CallContext& call);
+
+// Waits until the call's files are its own. BUSY, CANCELLED.
+Task<std::optional<ToolError>> TakeTurn(FileTurn& turn, CallContext& call);
 
 // The environment of every command, without what changes the meaning of make or git behind our
 // back.

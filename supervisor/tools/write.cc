@@ -66,6 +66,10 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
                  .makes_parents = create_parents};
   Permission permission{.purpose = policy::Purpose::kWriteFile,
                         .path = work->directory.path() + "/" + place->relative};
+  FileTurn turn(call.runner.file_turns(), std::vector(1, permission.path));
+  Task<std::optional<ToolError>> waiting = TakeTurn(turn, call);
+  std::optional<ToolError> refused = co_await waiting;
+  if (refused) co_return RefusedCall(*std::move(refused));
   Task<Put> task = PutFile(*work, call, std::move(permission), std::move(order));
   Put put = co_await task;
   if (put.error) co_return RefusedCall(std::move(*put.error));

@@ -85,8 +85,9 @@ TEST(EditCrash, AllFilesOrNone) {
     if (fs::exists(JournalsOf(project)) && !fs::is_empty(JournalsOf(project))) ++half_done;
     McpClient client(project.Server());
     client.Initialize();
-    ASSERT_TRUE(Eventually(
-        [&] { return !fs::exists(JournalsOf(project)) || fs::is_empty(JournalsOf(project)); }));
+    // The first call of any kind waits for that.
+    ASSERT_TRUE(client.CallTool("read", {{"path", NameOf(0)}})["success"]);
+    ASSERT_TRUE(!fs::exists(JournalsOf(project)) || fs::is_empty(JournalsOf(project)));
     const int changed = CountFilesWith(project, next);
     EXPECT_TRUE(changed == 0 || changed == kFiles) << changed << " files, try " << i;
     EXPECT_EQ(changed + CountFilesWith(project, now), kFiles);
@@ -131,6 +132,39 @@ TEST(FileTools, TwoSessionsLoseNothing) {
   }
   EXPECT_EQ(std::ranges::count(content, '\n'), 2 * kEach + 2);
   EXPECT_FALSE(HasTemporary(project.root()));
+}
+
+// Each reads what the one before it has left.
+TEST(FileTools, TenEditsOfOneFileAtOnceTakeTurns) {
+  constexpr int kEdits = 10;
+  const Project project(kMakefile);
+  std::string before;
+  std::string after;
+  for (int i = 0; i < kEdits; ++i) {
+    before += "line " + std::to_string(i) + "\n";
+    after += "done " + std::to_string(i) + "\n";
+  }
+  WriteText(project.root() / "file", before);
+  WriteText(project.root() / "other", before);
+  McpClient client(project.Server());
+  client.Initialize();
+  std::vector<int> ids;
+  for (int i = 0; i < kEdits; ++i) {
+    const std::string number = std::to_string(i);
+    Json edits = Json::array();
+    // Every second one edits both, in another order than the one before.
+    for (const char* path : {i % 4 == 1 ? "file" : "other", i % 4 == 1 ? "other" : "file"}) {
+      if (i % 2 == 1 || path == std::string("file")) {
+        edits.push_back({{"path", path}, {"old", "line " + number}, {"new", "done " + number}});
+      }
+    }
+    ids.push_back(client.StartTool("edit", {{"edits", edits}}));
+  }
+  for (const int id : ids) {
+    const Json result = client.Await(id)["result"]["structuredContent"];
+    EXPECT_EQ(result.value("success", false), true) << result;
+  }
+  EXPECT_EQ(ReadText(project.root() / "file"), after);
 }
 
 // Somebody swaps a directory for a symlink to the outside, half a million times, as fast as he can.

@@ -1,0 +1,33 @@
+// UndoUnfinishedEdits: what edits of several files have changed whose server died before all were is put back,
+// by the way of any write: policy, protected paths, sandbox.
+//
+//   Task<UndoneEdits> task = UndoUnfinishedEdits(call);
+//   const UndoneEdits undone = co_await task;
+//   ... undone.warnings: what is kept, and why ...
+//
+// Only where each file is either as the edit found it or as it left it. Has anybody changed one since, all stays as it
+// is, and the journal is kept under a name of its own (docs/adr/0035).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/digest.h"
+#include "supervisor/tools/work.h"
+
+namespace pa {
+
+// Whether there is anything to do, or to tell.
+bool AnyUnfinishedEdits(const CallContext& call);
+
+struct UndoneEdits {
+  std::size_t edits = 0;
+  std::vector<std::string> warnings;  // for people
+};
+Task<UndoneEdits> UndoUnfinishedEdits(CallContext& call);
+
+// What `file`, relative to the directory of `work`, holds. An error of its reading, whether or not the call was cancelled.
+Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work, std::string file,
+                                                  CallContext& call);
+
+}  // namespace pa
