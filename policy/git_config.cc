@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <utility>
 
 namespace pa::policy {
 namespace {
@@ -58,35 +59,39 @@ class ConfigReader {
   }
 
   bool ReadSection();
-  bool ReadSubsection();
+  bool ReadSubsection(std::string& section);
   void ReadVariable();
   std::optional<std::string> ReadValue();
   std::optional<char> ReadEscape();
 
   std::string_view text_;
-  std::string section_;  // with its dot
+  std::string section_;  // with its dot; "" where git would have given up
   std::vector<GitVariable> variables_;
 };
 
 // `[core]`, `[submodule "lib/A"]`, or the old `[submodule.lib]`.
 bool ConfigReader::ReadSection() {
   Take();
-  section_.clear();
-  while (IsNameCharacter(Peek()) || Peek() == '.') section_ += Lower(Take());
-  section_ += '.';
+  std::string section;
+  while (IsNameCharacter(Peek()) || Peek() == '.') section += Lower(Take());
+  section += '.';
   SkipBlanks();
-  if (Peek() == '"' && !ReadSubsection()) return false;
-  return Peek() == ']' && Take() == ']';
+  section_.clear();
+  if (Peek() == '"' && !ReadSubsection(section)) return false;
+  if (Peek() != ']') return false;
+  Take();
+  section_ = std::move(section);
+  return true;
 }
 
-bool ConfigReader::ReadSubsection() {
+bool ConfigReader::ReadSubsection(std::string& section) {
   Take();
   while (Peek() != '"') {
     if (Peek() == '\\') Take();
     if (Peek() == '\n' || Peek() == kEnd) return false;
-    section_ += Take();
+    section += Take();
   }
-  section_ += '.';
+  section += '.';
   return Take() == '"';
 }
 
@@ -102,7 +107,7 @@ void ConfigReader::ReadVariable() {
   } else if (Peek() != '\n' && Peek() != kEnd && Peek() != '#' && Peek() != ';') {
     return SkipLine();
   }
-  variables_.push_back(std::move(variable));
+  if (!section_.empty()) variables_.push_back(std::move(variable));
 }
 
 // What stands for `\` and what follows it; nothing for what git would not read. NUL: no character.

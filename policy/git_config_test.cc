@@ -42,6 +42,13 @@ TEST(GitConfig, WhatGitWouldNotReadHidesNothingBehindIt) {
   }
 }
 
+// git gives the file up there; a name that is half of a section's must not look like another's.
+TEST(GitConfig, WithoutASectionNothingIsSet) {
+  for (const char* broken : {"", "[core", "[core \"x", "[core] x y\n[core \"\n", "[co=]\n"}) {
+    EXPECT_EQ(Parse(std::string(broken) + "\nhooksPath = h\n"), Variables{}) << broken;
+  }
+}
+
 TEST(GitConfig, AnyBytesAreRead) {
   for (int first = 0; first < 256; ++first) {
     for (const char* rest : {"", "\n", "\"", "\\", "[a]\nb = c"}) {
