@@ -10,7 +10,7 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test test-toolchains test-clients test-kernels test-package test-distros test-vm package \
+.PHONY: default help build demo test test-toolchains test-clients test-kernels test-mutants test-package test-distros test-vm package \
   package-rpm mcpb soak bench lint format fuzz sanitize clean
 
 default: build ## the same as build
@@ -45,6 +45,10 @@ test-clients: build ## Claude Code, Codex and Gemini CLI read what init writes; 
 test-kernels: build ## boot Debian's kernels and try to escape there; GUESTS="6.1 7.2" picks
 	@$(DEPS) build kernels
 	@tests/kernels/run.sh $(BUILD) $(GUESTS)
+
+test-mutants: ## lines that carry trust, changed one at a time: a test must notice each; WORDS="guardian trash" picks
+	@$(DEPS) build
+	@tests/mutants/run.py . $(WORDS)
 
 package: ## .deb or .rpm, whichever is this system's, of what is committed, into ./build/package
 	@$(DEPS) build package

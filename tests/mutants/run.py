@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Lines that carry trust, changed one at a time: a test must notice each (docs/adr/0032).
+
+  run.py --check TREE            every line of the table still stands in its file, exactly once
+  run.py TREE [WORD...]          in a copy of TREE with a build of its own: all, or those whose file or reason has a WORD
+
+The table is mutants.txt, in blocks of
+
+  FILE
+  - the line as it stands there, without the blanks around it
+  + what stands there instead; without a + the line is left out
+  ? TEST FILTER                  a test of meson and what of it shall notice, a filter of GoogleTest; may be repeated
+  # why: what becomes possible
+
+Exit status 1: one that nothing notices, that does not compile, or whose tests do not pass without it.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+AT_LEAST = 60
+LONGEST = 120  # seconds, of what a filter selects: what does not end has noticed
+
+
+class Mutant:
+    def __init__(self, block):
+        lines = block.strip().split("\n")
+        self.file = lines[0].strip()
+        self.old = self.new = ""
+        self.tests = []
+        self.why = ""
+        for line in lines[1:]:
+            mark, _, text = line.partition(" ")
+            if mark == "-":
+                self.old = text.strip()
+            elif mark == "+":
+                self.new = text.strip()
+            elif mark == "?":
+                name, _, selected = text.strip().partition(" ")
+                self.tests.append((name, selected))
+            elif mark == "#":
+                self.why += text.strip()
+            else:
+                sys.exit(f"mutants.txt: what is '{line}'?")
+
+    def __str__(self):
+        return f"{self.file}: {self.why}"
+
+    def places(self, tree):
+        """The numbers of the lines that it is about."""
+        lines = (tree / self.file).read_text(encoding="utf-8").split("\n")
+        return lines, [number for number, line in enumerate(lines) if line.strip() == self.old]
+
+    def complaint(self, tree):
+        if not (self.old and self.tests and self.why and self.old != self.new):
+            return "a part of it is missing"
+        if not (tree / self.file).is_file():
+            return "there is no such file"
+        count = len(self.places(tree)[1])
+        return "" if count == 1 else f"{count} lines are '{self.old}'"
+
+    def text(self, tree):
+        lines, (number,) = self.places(tree)
+        indent = lines[number][: len(lines[number]) - len(lines[number].lstrip())]
+        lines[number] = indent + self.new if self.new else ""
+        return "\n".join(lines)
+
+
+def table(tree):
+    text = (tree / "tests/mutants/mutants.txt").read_text(encoding="utf-8")
+    blocks = re.split(r"\n\s*\n", text)
+    return [Mutant(block) for block in blocks if block.strip() and not block.startswith("//")]
+
+
+def check(tree):
+    mutants = table(tree)
+    complaints = [f"{mutant}: {mutant.complaint(tree)}" for mutant in mutants if mutant.complaint(tree)]
+    if len(mutants) < AT_LEAST:
+        complaints.append(f"{len(mutants)} mutants; at least {AT_LEAST} are wanted")
+    print("\n".join(complaints))
+    return not complaints
+
+
+def copy(tree, to):
+    """What git knows or would add, as it is now."""
+    listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=tree, check=True,
+                            capture_output=True).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        if (tree / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(tree / name, to / name)
+
+
+class Copy:
+    def __init__(self, tree, place):
+        self.tree = place / "tree"
+        self.build = self.tree / "build"
+        copy(tree, self.tree)
+        # What a change leaves unused is no error of its own.
+        self.call(["meson", "setup", "-Dwerror=false", str(self.build)])
+        described = json.loads(self.call(["meson", "introspect", "--tests", str(self.build)]))
+        self.described = {test["name"]: test for test in described}
+        targets = json.loads(self.call(["meson", "introspect", "--targets", str(self.build)]))
+        self.outputs = {target["id"]: target["filename"] for target in targets}
+
+    def call(self, command):
+        done = subprocess.run(command, cwd=self.tree, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stdout[-3000:] + done.stderr[-3000:])
+        return done.stdout
+
+    def make(self, tests):
+        files = []
+        for name, _ in tests:
+            test = self.described[name]
+            programs = [path for identity in test["depends"] for path in self.outputs.get(identity, [])]
+            files += programs + test["cmd"][:1]
+        wanted = {os.path.relpath(path, self.build) for path in files if path.startswith(str(self.build))}
+        self.call(["ninja", "-C", str(self.build)] + sorted(wanted))
+
+    def run(self, name, selected, *options):
+        """Whether it passed, and what it said."""
+        test = self.described[name]
+        command = test["cmd"] + ([f"--gtest_filter={selected}"] if selected else []) + list(options)
+        try:
+            done = subprocess.run(command, cwd=test["workdir"] or self.build, env=os.environ | test["env"],
+                                  capture_output=True, text=True, errors="replace", timeout=min(test["timeout"], LONGEST))
+        except subprocess.TimeoutExpired:
+            return False, "it did not end"
+        return done.returncode == 0, done.stdout + done.stderr
+
+    def fault(self, tests):
+        """Why they could not notice anything, before anything is changed; "" when they could."""
+        for name, selected in tests:
+            if name not in self.described:
+                return f"there is no test {name}"
+        self.make(tests)
+        for name, selected in tests:
+            passed, said = self.run(name, selected)
+            ran = re.search(r"\[  PASSED  \] (\d+) test", said)
+            if not passed:
+                return f"{name} {selected} fails without it: {said[-1500:]}"
+            if selected and (ran is None or ran[1] == "0"):
+                return f"{name} {selected}: no test ran"
+        return ""
+
+    def judge(self, mutant):
+        """noticed, UNNOTICED, or what is wrong with it."""
+        fault = self.fault(mutant.tests)
+        if fault:
+            return fault
+        file = self.tree / mutant.file
+        before = file.read_text(encoding="utf-8")
+        try:
+            file.write_text(mutant.text(self.tree), encoding="utf-8")
+            try:
+                self.make(mutant.tests)
+            except RuntimeError as error:
+                return f"does not compile: {error}"
+            noticed = any(not self.run(name, selected, "--gtest_fail_fast")[0] for name, selected in mutant.tests)
+            return "noticed" if noticed else "UNNOTICED"
+        finally:
+            file.write_text(before, encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="changes lines that carry trust and asks the tests")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("tree", type=pathlib.Path)
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    tree = options.tree.resolve()
+    right = check(tree)
+    if options.check or not right:
+        return 0 if right else 1
+    chosen = [mutant for mutant in table(tree)
+              if not options.words or any(word in str(mutant) for word in options.words)]
+    began = time.monotonic()
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="pa-mutants-") as place:
+        os.chmod(place, 0o755)
+        work = Copy(tree, pathlib.Path(place))
+        for mutant in sorted(chosen, key=str):
+            start = time.monotonic()
+            verdict = work.judge(mutant)
+            bad += verdict != "noticed"
+            print(f"{verdict}: {mutant} ({time.monotonic() - start:.0f} s)", flush=True)
+    print(f"{len(chosen)} mutants, {len(chosen) - bad} noticed, {bad} not; {time.monotonic() - began:.0f} s")
+    return 1 if bad or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
