@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "policy/did_you_mean.h"
+#include "policy/host_files.h"
 #include "policy/keys.h"
 #include "policy/rules.h"
 #include "policy/variable_name.h"
@@ -154,6 +155,7 @@ void FragmentParser::ParseKey(const Key& key, const YamlNode& node) {
       return ParseVersion(node);
     case Type::kPaths:
     case Type::kPlaces:
+    case Type::kHostFiles:
     case Type::kTools:
     case Type::kNames:
       return ParseStrings(key, node);
@@ -194,6 +196,8 @@ std::string FragmentParser::CheckItem(Type type, const YamlNode& item) const {
       return CheckVariableName(item.scalar);
     case Type::kPlaces:
       return CheckPlace(item.scalar);
+    case Type::kHostFiles:
+      return CheckUnprotected(item.scalar);
     default:
       return item.scalar.empty() ? "a path cannot be empty" : "";
   }

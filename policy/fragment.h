@@ -61,6 +61,7 @@ struct PolicyFragment {
   std::optional<Located<Strings>> filesystem_read;
   std::optional<Located<Strings>> filesystem_write;
   std::optional<Located<Strings>> filesystem_protect;
+  std::optional<Located<Strings>> filesystem_unprotect;
   std::optional<Located<std::string>> filesystem_toolchains;
   std::optional<Located<std::string>> filesystem_sync;  // "true" or "false"
   std::optional<Located<std::string>> network;

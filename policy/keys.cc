@@ -80,6 +80,10 @@ constexpr Key kKeys[] = {
      "may write, beyond what git executes or reads what to execute from, which always is: relative "
      "to the working directory and to the top of its repository. Each source adds to the others'.",
      &F::filesystem_protect},
+    {"filesystem.unprotect", Type::kHostFiles,
+     "Which of the files that agents, editors and shells execute by themselves commands may change "
+     "all the same.",
+     &F::filesystem_unprotect},
     {"filesystem.toolchains", Type::kChoice, "Whether toolchains in the home may be used.",
      &F::filesystem_toolchains, kToolchains},
     {"filesystem.sync", Type::kSwitch, "What of written files outlives a crash of the machine.",
@@ -221,6 +225,7 @@ PolicyFragment DefaultFragment() {
   defaults.filesystem_read = {{}, at};
   defaults.filesystem_write = {{}, at};
   defaults.filesystem_protect = {{}, at};
+  defaults.filesystem_unprotect = {{}, at};
   defaults.filesystem_toolchains = {"auto", at};
   defaults.filesystem_sync = {"true", at};
   defaults.network = {"none", at};

@@ -21,6 +21,7 @@ enum class Type {
   kPaths,      // list of paths; ~ and ${VAR} expand
   kPath,       // one path, absolute; ~ and ${VAR} expand
   kPlaces,     // list of paths relative to wherever a call works
+  kHostFiles,  // list of paths of the table in policy/host_files.h
   kTools,      // list of tool names, or `all`
   kNames,      // list of environment variable names
   kVariables,  // mapping of environment variables to values

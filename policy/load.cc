@@ -231,6 +231,9 @@ void Compiler::CompileFilesystem() {
     policy_.protect.push_back(
         {std::move(path), "policy filesystem.protect (" + place.at.Format() + ")"});
   }
+  for (const Located<std::string>& path : merged_.filesystem_unprotect->value) {
+    policy_.unprotect.push_back(path.value);
+  }
   policy_.filesystem_sync = merged_.filesystem_sync->value == "true";
   if (merged_.filesystem_toolchains->value != "auto") return;
   const Toolchains toolchains = FindToolchains(sources_.home, sources_.variables);

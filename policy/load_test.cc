@@ -72,6 +72,16 @@ TEST_F(LoadTest, ExamplesOfRulesAreTried) {
       "user.yaml:5:79: the example '!keys/a' is decided by permissions[2] (user.yaml:5:5)\n");
 }
 
+TEST_F(LoadTest, OnlyWhatIsProtectedByDefaultIsGivenUp) {
+  User("filesystem: {unprotect: [.vscode/tasks.json]}\n");
+  EXPECT_EQ(Load()->unprotect, std::vector<std::string>{".vscode/tasks.json"});
+  User("filesystem: {unprotect: [.vscode/task.json, .mcp.json]}\n");
+  EXPECT_EQ(Faults(),
+            "user.yaml:2:26: '.vscode/task.json' is not protected by default - did you mean "
+            "'.vscode/tasks.json'?\n"
+            "user.yaml:2:45: '.mcp.json' cannot be given up: it says how this server is started\n");
+}
+
 // /home is a symlink on many a system.
 TEST_F(LoadTest, WholePathsOfRulesAreResolved) {
   std::filesystem::create_directory_symlink(home_, base_ / "link");

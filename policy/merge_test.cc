@@ -166,6 +166,17 @@ TEST_F(MergeTest, WhatIsProtectedAddsUp) {
   EXPECT_EQ(places(), std::vector<std::string>{});
 }
 
+TEST_F(MergeTest, NobodyGivesUpWhatTheAdministratorKeeps) {
+  ExpectAccepted("", "filesystem: {unprotect: [.envrc]}");
+  EXPECT_EQ(Load()->unprotect, std::vector<std::string>{".envrc"});
+  ExpectAccepted("filesystem: {unprotect: [.envrc, mise.toml]}",
+                 "filesystem: {unprotect: [.envrc]}");
+  EXPECT_EQ(Load()->unprotect, std::vector<std::string>{".envrc"});
+  ExpectRefused("filesystem: {unprotect: []}", "filesystem: {unprotect: [.envrc]}",
+                "user.yaml:2:26: '.envrc' is beyond the administrator's filesystem.unprotect "
+                "(administrator.yaml:2:14)");
+}
+
 TEST_F(MergeTest, Environment) {
   ExpectRefused("environment: {pass: [CI]}", "environment: {pass: [CI, TOKEN]}",
                 "user.yaml:2:26: 'TOKEN' is beyond the administrator's environment.pass "

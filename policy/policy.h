@@ -115,6 +115,7 @@ struct Policy {
   std::vector<Rule> permissions;                   // the administrator's come first
   std::vector<sandbox::PathGrant> filesystem;      // read, write and toolchains, expanded
   std::vector<ProtectedPlace> protect;             // beyond git's own places
+  std::vector<std::string> unprotect;              // of policy/host_files.h
   bool filesystem_sync = true;                     // of files that tools write themselves
   std::vector<sandbox::PathGrant> system;          // built in, as far as it exists here
   std::vector<sandbox::PathGrant> system_network;  // built in, for commands with a network

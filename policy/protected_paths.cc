@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "policy/git_config.h"
 #include "policy/git_index.h"
+#include "policy/host_files.h"
 #include "policy/path.h"
 
 namespace pa::policy {
@@ -28,6 +29,7 @@ using Found = ProtectedPath::Found;
 
 constexpr std::size_t kMaxPaths = 16384;
 constexpr std::size_t kMaxGitDirectories = 1024;
+constexpr std::size_t kMaxProjects = 64;             // whose host files are looked after
 constexpr std::size_t kMaxConfiguration = 1u << 20;  // bytes of one file
 constexpr std::size_t kMaxIndex = 64u << 20;         // half a million files
 constexpr std::size_t kMaxLinkFile = 8192;           // a path and a word
@@ -137,6 +139,7 @@ class Finder {
 
  private:
   PathStamp Look(const std::string& path);
+  std::string HolderOf(const std::string& absent) const;
   std::vector<std::string> NamesIn(const std::string& directory);
   const std::string* AreaOf(const std::string& path) const;
   void Add(const std::string& path, Kind kind, Found found, const std::string& reason);
@@ -159,6 +162,9 @@ class Finder {
   void UserConfiguration();
   void Places();
   void AuditDirectory();
+  void HostFileAt(const std::string& directory, const HostFile& file);
+  void HostFilesIn(const std::string& directory, HostFile::Place place);
+  void AllHostFiles();
   void HooksIn(const std::string& directory, const std::string& reason);
   void AllHooks();
   bool InTree(const std::string& path) const;
@@ -167,11 +173,13 @@ class Finder {
   const ProtectionQuery& query_;
   std::map<std::string, ProtectedPath> paths_;
   std::map<std::string, PathStamp> looked_at_;
+  std::set<std::string> fresh_;   // looked at within the clock's tick: no stamp tells of more
   std::set<std::string> listed_;  // directories whose names count
   std::map<std::string, std::vector<std::string>> git_directories_;  // and their core.hooksPath
   std::set<std::string> visited_;  // working trees, or their places
   std::set<std::string> trees_;    // working trees, in which a relative core.hooksPath begins
   std::vector<std::pair<std::string, std::string>> hooks_;  // directory, reason
+  const HostFile* host_ = nullptr;                          // whose way is gone
   std::string git_dir_;                                     // of the nearest repository
   std::string top_level_;
   std::vector<ProtectedPaths::Index> indexes_;
@@ -182,7 +190,19 @@ class Finder {
 PathStamp Finder::Look(const std::string& path) {
   const auto known = looked_at_.find(path);
   if (known != looked_at_.end()) return known->second;
-  return looked_at_[path] = LookAt(path);
+  const PathStamp stamp = looked_at_[path] = LookAt(path);
+  if (!stamp.Settled()) fresh_.insert(path);
+  return stamp;
+}
+
+// Each component up to it must have been looked at, in this order: what was made meanwhile is seen.
+std::string Finder::HolderOf(const std::string& absent) const {
+  for (std::string at = ParentOf(absent);; at = ParentOf(at)) {
+    const auto known = looked_at_.find(at);
+    if (known == looked_at_.end()) return "";
+    if (known->second.IsDirectory()) return fresh_.contains(at) ? "" : at;
+    if (known->second.exists || at == "/") return "";
+  }
 }
 
 std::vector<std::string> Finder::NamesIn(const std::string& directory) {
@@ -208,6 +228,7 @@ void Finder::Add(const std::string& path, Kind kind, Found found, const std::str
     kind = Kind::kFile;
   }
   ProtectedPath added{.path = path, .kind = kind, .found = found, .area = *area, .reason = reason};
+  if (kind != Kind::kPinned) added.host = host_;
   const auto [at, is_new] = paths_.try_emplace(path, added);
   // The tree says more than the name, the names more than the place.
   constexpr std::array kWeight = {0, 2, 3, 1, 4};
@@ -216,7 +237,7 @@ void Finder::Add(const std::string& path, Kind kind, Found found, const std::str
     added.repository = at->second.repository;
     at->second = std::move(added);
   }
-  too_many_ = paths_.size() > kMaxPaths;
+  too_many_ = paths_.size() > kMaxPaths + kMaxProjects * HostFiles().size();
 }
 
 // Goes to `path` as the kernel would, and protects it and what leads to it: directories stay where
@@ -267,9 +288,10 @@ std::string Finder::Missing(std::string at, std::vector<std::string> rest, Kind 
                             const std::string& reason) {
   for (; !rest.empty(); rest.pop_back()) {
     if (rest.back() == "..") return at;  // git would not find its way either
-    if (!rest.back().empty() && rest.back() != ".") at = Join(at, rest.back());
+    if (rest.back().empty() || rest.back() == ".") continue;
+    at = Join(at, rest.back());
+    looked_at_.try_emplace(at);  // beneath what is not there nothing is
   }
-  Look(at);
   Add(at, kind, Found::kAbsent, reason);
   return at;
 }
@@ -481,6 +503,56 @@ void Finder::Places() {
   }
 }
 
+// What of it is there is protected with all that leads to it; what is not must not come to exist, wherever
+// the directories that are there go.
+void Finder::HostFileAt(const std::string& directory, const HostFile& file) {
+  const Kind kind = file.kind == HostFile::Kind::kTree ? Kind::kTree : Kind::kFile;
+  std::string at = directory;
+  std::vector<std::string> rest;  // the next component last
+  for (const auto part : std::views::split(file.path, '/'))
+    rest.emplace_back(part.begin(), part.end());
+  std::ranges::reverse(rest);
+  while (!rest.empty()) {
+    at = Join(at, rest.back());
+    rest.pop_back();
+    const PathStamp stamp = Look(at);
+    if (stamp.IsSymlink()) break;
+    if (!stamp.exists) return void(Missing(at, std::move(rest), kind, file.Reason()));
+  }
+  Walk(Join(directory, file.path), kind, file.Reason());
+}
+
+void Finder::HostFilesIn(const std::string& directory, HostFile::Place place) {
+  if (AreaOf(Join(directory, "x")) == nullptr || !Look(directory).IsDirectory()) return;
+  for (const HostFile& file : HostFiles()) {
+    if (file.place != place) continue;
+    if (std::ranges::find(query_.unprotected, file.path) != query_.unprotected.end()) continue;
+    host_ = &file;
+    HostFileAt(directory, file);
+    host_ = nullptr;
+  }
+}
+
+// Where hosts look for them: here, at the top of the repository, and where a repository or a working tree
+// of one is, which are opened as projects of their own. Those that matter most come first.
+void Finder::AllHostFiles() {
+  std::vector<std::string> projects = {query_.directory};
+  if (!top_level_.empty()) projects.push_back(top_level_);
+  projects.insert(projects.end(), query_.projects.begin(), query_.projects.end());
+  for (const std::string& tree : trees_) {
+    if (Look(Join(tree, ".git")).exists) projects.push_back(tree);
+  }
+  std::set<std::string> done;
+  for (const std::string& project : projects) {
+    if (HoldsPackages(project, query_.directory) || done.size() == kMaxProjects) continue;
+    if (done.insert(project).second) HostFilesIn(project, HostFile::Place::kProject);
+  }
+  if (query_.home.empty()) return;
+  const std::string home = ResolvePath(query_.home);
+  if (!done.contains(home)) HostFilesIn(home, HostFile::Place::kProject);
+  HostFilesIn(home, HostFile::Place::kHome);
+}
+
 // To put back a tree in which the log lies would be to take lines away from it.
 void Finder::AuditDirectory() {
   if (query_.audit_directory.empty()) return;
@@ -535,6 +607,8 @@ ProtectedPaths Finder::Finish() {
   for (auto& [path, protected_path] : paths_) {
     if (InTree(path)) continue;
     protected_path.stamp = Look(path);
+    if (!protected_path.stamp.exists) protected_path.holder = HolderOf(path);
+    if (!protected_path.holder.empty()) protected_path.holder_stamp = Look(protected_path.holder);
     result.paths.push_back(protected_path);
   }
   for (const auto& [path, stamp] : looked_at_) {
@@ -543,7 +617,10 @@ ProtectedPaths Finder::Finish() {
                           known->second.kind != Kind::kSealed;
     // A directory that was only passed tells nothing by what is in it.
     const bool passed = stamp.IsDirectory() && !listed_.contains(path);
-    if (!compared && !passed) result.inputs.push_back({path, stamp});
+    if (compared || passed) continue;
+    auto& input = result.inputs.emplace_back(path, stamp);
+    if (!stamp.exists) input.holder = HolderOf(path);
+    if (!input.holder.empty()) input.holder_stamp = Look(input.holder);
   }
   return result;
 }
@@ -556,6 +633,7 @@ Result<ProtectedPaths> Finder::Find() {
   UserConfiguration();
   AllHooks();
   Places();
+  AllHostFiles();
   AuditDirectory();
   if (error_) return std::unexpected(std::move(*error_));
   if (too_many_) {
@@ -567,9 +645,31 @@ Result<ProtectedPaths> Finder::Find() {
 
 }  // namespace
 
-bool ProtectedPaths::InputsHold() const {
-  return std::ranges::all_of(inputs,
-                             [](const Input& input) { return LookAt(input.path) == input.stamp; });
+bool HolderLook::StillAbsent(const std::string& path, const std::string& holder,
+                             const PathStamp& stamp) {
+  if (holder.empty()) return !LookAt(path).exists;
+  const auto [known, is_new] = seen_.try_emplace(holder);
+  Seen& seen = known->second;
+  if (is_new) {
+    seen.stamp = LookAt(holder);
+    seen.settled = seen.stamp.Settled();
+  }
+  if (seen.stamp == stamp) return true;
+  // By another directory, or a symlink, the path leads elsewhere.
+  return seen.stamp.SameFile(stamp) && !LookAt(path).exists;
+}
+
+void HolderLook::Renew(const std::string& holder, PathStamp& stamp) const {
+  const auto seen = seen_.find(holder);
+  if (seen != seen_.end() && seen->second.settled) stamp = seen->second.stamp;
+}
+
+bool ProtectedPaths::Hold(std::span<const Input> inputs) {
+  HolderLook holders;
+  return std::ranges::all_of(inputs, [&](const Input& input) {
+    return input.stamp.exists ? LookAt(input.path) == input.stamp
+                              : holders.StillAbsent(input.path, input.holder, input.holder_stamp);
+  });
 }
 
 Result<std::vector<std::string>> SubmodulePlaces(const ProtectedPaths::Index& index) {
@@ -593,8 +693,22 @@ const ProtectedPath* ProtectedPaths::Protecting(const std::string& path) const {
   return found == paths.end() ? nullptr : &*found;
 }
 
+std::string Folded(std::string path) {
+  std::ranges::transform(path, path.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return path;
+}
+
 bool Forbids(const ProtectedPath& kept, const std::string& path) {
   if (path == kept.path) return true;
+  // Where names have no case, `.MCP.json` is the same file.
+  if (kept.host != nullptr && Folded(path).starts_with(Folded(kept.path))) {
+    ProtectedPath same = kept;
+    same.host = nullptr;
+    same.path = path.substr(0, kept.path.size());
+    return Forbids(same, path);
+  }
   const bool parent = path.substr(0, path.rfind('/')) == kept.path;
   const bool whole = kept.kind == Kind::kTree || kept.kind == Kind::kSealed ||
                      kept.found == ProtectedPath::Found::kAbsent;
@@ -622,6 +736,7 @@ ProtectionQuery QueryFor(const Policy& policy, std::string directory,
   return {.directory = std::move(directory),
           .writable = std::move(writable),
           .places = policy.protect,
+          .unprotected = policy.unprotect,
           .audit_directory = policy.audit.Directory(),
           .home = policy.home,
           .config_home = policy.config_home};

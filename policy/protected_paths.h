@@ -1,6 +1,7 @@
 // ProtectedPaths: what a command must leave as it is although it lies where the command may write:
-// all that makes git execute something, and what filesystem.protect adds. Otherwise the next git
-// command that somebody runs outside the sandbox executes what the command has left there.
+// all that makes git execute something, what other programs of the user's execute by themselves
+// (policy/host_files.h), and what filesystem.protect adds. Otherwise the next of them that runs outside
+// the sandbox executes what the command has left there.
 //
 //   Result<ProtectedPaths> found = FindProtectedPaths({.directory = "/home/ann/src/project",
 //                                                      .writable = {"/home/ann/src/project"},
@@ -20,12 +21,14 @@
 // what they were.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/path_stamp.h"
+#include "policy/host_files.h"
 #include "policy/policy.h"
 
 namespace pa::policy {
@@ -44,11 +47,16 @@ struct ProtectedPath {
 
   std::string path;  // absolute; no symlink but perhaps in the last component
   Kind kind;
-  Found found;              // kAbsent: it must stay away. Then `kind` says what it would be
-  std::string area;         // the one of `writable` that holds it; the path lies strictly beneath
-  std::string reason;       // "git hooks", "core.hooksPath", "policy filesystem.protect (...)"
-  PathStamp stamp = {};     // as it was found
-  bool repository = false;  // it holds more than can be made anew: objects and refs
+  Found found;           // kAbsent: it must stay away. Then `kind` says what it would be
+  std::string area;      // the one of `writable` that holds it; the path lies strictly beneath
+  std::string reason;    // "git hooks", "core.hooksPath", "policy filesystem.protect (...)"
+  PathStamp stamp = {};  // as it was found
+  // kAbsent: the directory, as it was found, in which a name would have to be made for it to exist; ""
+  // where that is not known. While it looks the same, nothing beneath it is there.
+  std::string holder = {};
+  PathStamp holder_stamp = {};
+  bool repository = false;         // it holds more than can be made anew: objects and refs
+  const HostFile* host = nullptr;  // the line of that table, where that protects it
 };
 
 struct ProtectedPaths {
@@ -58,6 +66,8 @@ struct ProtectedPaths {
   struct Input {
     std::string path;
     PathStamp stamp;
+    std::string holder = {};  // as ProtectedPath has it
+    PathStamp holder_stamp = {};
   };
   std::vector<Input> inputs;
 
@@ -73,20 +83,39 @@ struct ProtectedPaths {
   };
   std::vector<Index> indexes;
 
-  bool InputsHold() const;
+  static bool Hold(std::span<const Input> inputs);
+  bool InputsHold() const { return Hold(inputs); }
   // What keeps `path` as it is, or null: itself, or a tree that holds it.
   const ProtectedPath* Protecting(const std::string& path) const;
   // The one that is kSealed, or null.
   const ProtectedPath* Sealed() const;
 };
 
+// Whether what was not there still is not; looks at each holder once. For one look at all of them.
+class HolderLook {
+ public:
+  // Of a path that was absent, with its holder.
+  bool StillAbsent(const std::string& path, const std::string& holder, const PathStamp& stamp);
+  // When all that it holds was still absent: what it looked like before that was looked at.
+  void Renew(const std::string& holder, PathStamp& stamp) const;
+
+ private:
+  struct Seen {
+    PathStamp stamp;
+    bool settled;
+  };
+  std::map<std::string, Seen, std::less<>> seen_;
+};
+
 struct ProtectionQuery {
   std::string directory;              // the working directory; canonical
   std::vector<std::string> writable;  // trees in which the command may write; canonical
   std::span<const ProtectedPlace> places = {};
-  std::string audit_directory = {};  // in which the audit log lies, or ""
-  std::string home = {};             // of the user, for `~/` in configuration
-  std::string config_home = {};      // $XDG_CONFIG_HOME or ~/.config
+  std::span<const std::string> unprotected = {};  // of policy/host_files.h
+  std::span<const std::string> projects = {};     // what else is opened as a project; canonical
+  std::string audit_directory = {};               // in which the audit log lies, or ""
+  std::string home = {};                          // of the user, for `~/` in configuration
+  std::string config_home = {};                   // $XDG_CONFIG_HOME or ~/.config
   std::string system_configuration = "/etc/gitconfig";
 };
 

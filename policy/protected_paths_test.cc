@@ -55,6 +55,7 @@ class ProtectedPathsTest : public ::testing::Test {
     return {.directory = root_,
             .writable = writable_.empty() ? std::vector<std::string>{root_} : writable_,
             .places = places_,
+            .unprotected = unprotected_,
             .audit_directory = audit_directory_,
             .home = home_,
             .config_home = home_ / ".config",
@@ -72,6 +73,7 @@ class ProtectedPathsTest : public ::testing::Test {
       EXPECT_EQ(path.stamp, LookAt(path.path)) << path.path;
       EXPECT_EQ(path.found == Found::kAbsent, !path.stamp.exists) << path.path;
       EXPECT_NE(path.reason, "");
+      if ((path.host != nullptr) != hosts_) continue;
       paths.emplace(fs::path(path.path).lexically_relative(base_), path);
     }
     return paths;
@@ -94,6 +96,8 @@ class ProtectedPathsTest : public ::testing::Test {
   std::vector<std::string> writable_;
   std::vector<ProtectedPlace> places_;
   std::string audit_directory_;
+  std::vector<std::string> unprotected_;
+  bool hosts_ = false;  // what other programs than git execute, and nothing else
 };
 
 TEST_F(ProtectedPathsTest, NoRepositoryMustNotBecomeOne) {
@@ -409,6 +413,110 @@ TEST_F(ProtectedPathsTest, WhatIsPutBackCannotHoldTheAuditLog) {
   EXPECT_NE(found.error().Message().find("choose another audit.path"), std::string::npos);
   places_ = {{"state/log2", "policy filesystem.protect"}};
   EXPECT_TRUE(FindProtectedPaths(Query()).has_value());
+}
+
+class HostFilesTest : public ProtectedPathsTest {
+ protected:
+  HostFilesTest() { hosts_ = true; }
+  static std::size_t OfProjects() {
+    return static_cast<std::size_t>(
+        std::ranges::count(HostFiles(), HostFile::Place::kProject, &HostFile::place));
+  }
+};
+
+TEST_F(HostFilesTest, AreThoseOfTheTableInTheWorkingDirectory) {
+  EXPECT_EQ(Find().size(), OfProjects());
+  EXPECT_EQ(Of("root/.mcp.json"), "file absent");
+  EXPECT_EQ(Of("root/.claude/hooks"), "tree absent");
+  pa::testing::WriteText(root_ / ".mcp.json", "{}");
+  pa::testing::WriteText(root_ / ".claude/hooks/x", "");
+  EXPECT_EQ(Of("root/.mcp.json"), "file file");
+  EXPECT_EQ(Of("root/.claude/hooks"), "tree directory");
+  EXPECT_EQ(Of("root/.claude/settings.json"), "file absent");
+  EXPECT_EQ(Find().size(), OfProjects());
+  EXPECT_EQ(Find().at("root/.mcp.json").reason,
+            "executed by Claude Code (starts the servers that it names)");
+}
+
+// What is not there pins nothing: `.github` may be moved as long as it holds no hooks.
+TEST_F(HostFilesTest, OnlyWhatLeadsToOneIsPinned) {
+  fs::create_directories(root_ / ".github/workflows");
+  pa::testing::WriteText(root_ / ".vscode/tasks.json", "");
+  hosts_ = false;
+  EXPECT_EQ(Of("root/.github"), "");
+  EXPECT_EQ(Of("root/.vscode"), "pinned directory");
+}
+
+TEST_F(HostFilesTest, WhatIsGivenUpIsFree) {
+  unprotected_ = {".envrc"};
+  EXPECT_EQ(Of("root/.envrc"), "");
+  EXPECT_EQ(Find().size(), OfProjects() - 1);
+  // Whatever else protects it still does.
+  hosts_ = false;
+  places_ = {{".envrc", "policy filesystem.protect"}};
+  EXPECT_EQ(Of("root/.envrc"), "tree absent");
+}
+
+TEST_F(HostFilesTest, OfEachProject) {
+  Init(root_);
+  Init(base_ / "library");
+  Git(root_, {"submodule", "add", "-q", base_ / "library", "library"});
+  Git(root_, {"submodule", "add", "-q", base_ / "library", "vendor/library"});
+  Git(root_, {"commit", "-q", "-m", "x"});
+  Git(root_, {"worktree", "add", "-q", ".claude/worktrees/x"});
+  EXPECT_EQ(Of("root/.envrc"), "file absent");
+  EXPECT_EQ(Of("root/library/.envrc"), "file absent");
+  EXPECT_EQ(Of("root/.claude/worktrees/x/.envrc"), "file absent");
+  EXPECT_EQ(Of("root/.claude/worktrees/x/made"), "");
+  EXPECT_EQ(Of("root/vendor/library/.envrc"), "") << "packages are nobody's project";
+  fs::create_directories(root_ / "node_modules/x/.vscode");
+  EXPECT_EQ(Of("root/node_modules/x/.vscode/settings.json"), "");
+}
+
+TEST_F(HostFilesTest, BySymlinksAsTheHostGoes) {
+  pa::testing::WriteText(root_ / "shared/tasks.json", "{}");
+  fs::create_symlink("shared", root_ / ".vscode");
+  EXPECT_EQ(Of("root/.vscode"), "file symlink");
+  EXPECT_EQ(Of("root/shared/tasks.json"), "file file");
+  EXPECT_EQ(Of("root/shared/settings.json"), "file absent");
+}
+
+TEST_F(HostFilesTest, TheHomeHasMore) {
+  EXPECT_EQ(Of("home/.bashrc"), "") << "nobody can write there";
+  writable_ = {root_, home_};
+  EXPECT_EQ(Of("home/.bashrc"), "file absent");
+  EXPECT_EQ(Of("home/.codex/config.toml"), "file absent");
+  EXPECT_EQ(Of("root/.bashrc"), "");
+}
+
+TEST_F(HostFilesTest, WhereNamesHaveNoCaseTheyAreTheSame) {
+  const ProtectedPath kept = Find().at("root/.mcp.json");
+  EXPECT_TRUE(Forbids(kept, root_ / ".MCP.json"));
+  EXPECT_FALSE(Forbids(kept, root_ / ".mcp.json2"));
+  const ProtectedPath hooks = Find().at("root/.claude/hooks");
+  EXPECT_TRUE(Forbids(hooks, root_ / ".Claude/HOOKS/x"));
+  EXPECT_FALSE(Forbids(hooks, root_ / ".claude/skills/x"));
+}
+
+// One look at the directory tells of all names that are not in it.
+TEST_F(HostFilesTest, ADirectoryThatNobodyTouchedHoldsNoNewNames) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  const ProtectedPath absent = Find().at("root/.claude/settings.json");
+  EXPECT_EQ(absent.holder, root_);
+  const auto look = [&] {
+    HolderLook holders;
+    return holders.StillAbsent(absent.path, absent.holder, absent.holder_stamp);
+  };
+  EXPECT_TRUE(look());
+  pa::testing::WriteText(root_ / "made", "");
+  EXPECT_TRUE(look()) << "it is looked for then";
+  pa::testing::WriteText(root_ / ".claude/settings.json", "");
+  EXPECT_FALSE(look());
+  fs::remove_all(root_ / ".claude");
+  EXPECT_TRUE(look());
+  fs::rename(root_, base_ / "aside");
+  fs::create_directories(root_);
+  EXPECT_FALSE(look()) << "another directory";
 }
 
 }  // namespace

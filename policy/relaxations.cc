@@ -6,6 +6,7 @@
 #include "policy/access.h"
 #include "policy/decide.h"
 #include "policy/fragment.h"
+#include "policy/host_files.h"
 #include "policy/keys.h"
 #include "policy/path.h"
 #include "policy/policy.h"
@@ -39,6 +40,12 @@ class Finder {
   void Paths(RelaxationType type, const char* key, const Located<Strings>& paths) {
     for (const Located<std::string>& path : paths.value) {
       found_.push_back({type, key, path.value, path.at, PriceOf(path.value, home_)});
+    }
+  }
+  void Unprotected(const Located<Strings>& paths) {
+    for (const Located<std::string>& path : paths.value) {
+      found_.push_back({UnprotectedPath(), "filesystem.unprotect", path.value, path.at,
+                        FindHostFile(path.value)->Reason()});
     }
   }
   void Choice(RelaxationType type, const char* key, const Located<std::string>& chosen,
@@ -120,6 +127,7 @@ std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std:
   find.Tools(*merged.tools_enable);
   find.Paths(ReadablePath(), "filesystem.read", *merged.filesystem_read);
   find.Paths(WritablePath(), "filesystem.write", *merged.filesystem_write);
+  find.Unprotected(*merged.filesystem_unprotect);
   find.Choice(LoopbackNetwork(), "network", *merged.network, "loopback");
   find.Choice(FullNetwork(), "network", *merged.network, "full");
   find.Variables(merged);

@@ -58,6 +58,13 @@ struct WritablePath {
       "they wrote";
   static constexpr Reach kReach = Reach::kProject;
 };
+struct UnprotectedPath {
+  static constexpr std::string_view kName = "unprotected_path";
+  static constexpr std::string_view kWhy =
+      "commands and file tools can change it, and a program of the user's executes what it says "
+      "without being told to";
+  static constexpr Reach kReach = Reach::kAll;
+};
 struct LoopbackNetwork {
   static constexpr std::string_view kName = "loopback_network";
   static constexpr std::string_view kWhy =
@@ -107,9 +114,10 @@ struct NoAudit {
   static constexpr Reach kReach = Reach::kServer;
 };
 
-using RelaxationType = std::variant<RootWithSecrets, EveryTool, ReadablePath, WritablePath,
-                                    LoopbackNetwork, FullNetwork, PassedVariable, SetVariable,
-                                    NoNamespaces, RaisedLimit, RaisedServerLimit, NoAudit>;
+using RelaxationType =
+    std::variant<RootWithSecrets, EveryTool, ReadablePath, WritablePath, UnprotectedPath,
+                 LoopbackNetwork, FullNetwork, PassedVariable, SetVariable, NoNamespaces,
+                 RaisedLimit, RaisedServerLimit, NoAudit>;
 
 struct Relaxation {
   RelaxationType type;

@@ -34,6 +34,7 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
        {"filesystem: {write: [/data, /srv]}", {"writable_path", "writable_path"}, ""}},
       {"filesystem.protect",
        {"filesystem: {protect: []}", {}, "adds to what is protected, takes nothing away"}},
+      {"filesystem.unprotect", {"filesystem: {unprotect: [.envrc]}", {"unprotected_path"}, ""}},
       {"filesystem.toolchains", {"filesystem: {toolchains: auto}", {}, "the default is weakest"}},
       {"network", {"network: full", {"full_network"}, ""}},
       {"environment.pass", {"environment: {pass: [CI]}", {"passed_variable"}, ""}},

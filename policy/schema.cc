@@ -3,6 +3,7 @@
 
 #include "base/json_writer.h"
 #include "policy/effective.h"
+#include "policy/host_files.h"
 #include "policy/keys.h"
 #include "policy/load.h"
 #include "policy/variable_name.h"
@@ -24,6 +25,19 @@ void WritePlaces(JsonWriter& w) {
   w.EndObject();
 }
 
+void WriteHostFiles(JsonWriter& w) {
+  w.Field("type", "array")
+      .Key("items")
+      .BeginObject()
+      .Field("type", "string")
+      .Key("enum")
+      .BeginArray();
+  for (const HostFile& file : HostFiles()) {
+    if (!file.ours) w.String(file.path);
+  }
+  w.EndArray().EndObject();
+}
+
 void WriteNames(JsonWriter& w) {
   w.Field("type", "string").Field("pattern", VariableNamePattern());
   w.Key("not").BeginObject().Field("pattern", RefusedVariablePattern()).EndObject();
@@ -32,6 +46,7 @@ void WriteNames(JsonWriter& w) {
 void WriteStrings(JsonWriter& w, Type type) {
   if (type == Type::kPaths) return WritePaths(w);
   if (type == Type::kPlaces) return WritePlaces(w);
+  if (type == Type::kHostFiles) return WriteHostFiles(w);
   w.Field("type", "array").Key("items").BeginObject();
   if (type == Type::kNames) {
     WriteNames(w);
@@ -113,6 +128,7 @@ void WriteKey(JsonWriter& w, const Key& key, const PolicyFragment& defaults) {
       break;
     case Type::kPaths:
     case Type::kPlaces:
+    case Type::kHostFiles:
     case Type::kTools:
     case Type::kNames:
       WriteStrings(w, key.type);

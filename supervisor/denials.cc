@@ -203,8 +203,9 @@ std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
   return std::nullopt;
 }
 
-// No line takes a protection away (docs/policy.md).
+// Only what another program than git executes can be given up (docs/policy.md).
 std::string WhyNoLine(const SealedPath& sealed) {
+  if (sealed.host != nullptr && !sealed.host->Line().empty()) return std::string(sealed.host->why);
   const bool by_policy = sealed.reason.starts_with("policy filesystem.protect");
   return std::string(by_policy ? "no line allows it while filesystem.protect names it"
                                : "no line of policy allows it") +
@@ -225,6 +226,7 @@ std::optional<Denial> Judge::OfSealed(const Refusal& refusal, Uses uses) {
   return Denial{.path = found->path,
                 .access = "write",
                 .blocked_by = "protected path: " + found->by->reason,
+                .allow_with = found->by->host == nullptr ? "" : found->by->host->Line(),
                 .remark = WhyNoLine(*found->by)};
 }
 

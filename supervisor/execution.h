@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "policy/decide.h"
+#include "policy/host_files.h"
 #include "policy/working_directory.h"
 #include "worker/spec.h"
 #include "worker/status.h"
@@ -64,6 +65,7 @@ struct SealedPath {
   std::string path;
   bool read_only = false;  // with all that is in it; else it is only neither moved nor removed
   std::string reason;      // as policy::ProtectedPath has it
+  const policy::HostFile* host = nullptr;
   bool operator==(const SealedPath&) const = default;
 };
 

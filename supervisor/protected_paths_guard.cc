@@ -30,11 +30,18 @@ std::string ParentOf(const std::string& path) {
 }
 
 // Nobody touched it, as far as lstat(2) tells.
-bool Untouched(const GuardedPath& guarded) {
+bool Untouched(const GuardedPath& guarded, policy::HolderLook& holders) {
+  const ProtectedPath& path = guarded.path;
+  if (!path.holder.empty()) return holders.StillAbsent(path.path, path.holder, path.holder_stamp);
   const FileImage& image = *guarded.image;
   if (!IsPinned(guarded.path.kind)) return StampsHold(image, guarded.path.path);
   const PathStamp now = LookAt(guarded.path.path);
   return image.stamp.exists ? now.SameFile(image.stamp) : !now.exists;
+}
+
+bool AllUntouched(const std::vector<GuardedPath>& paths, policy::HolderLook& holders) {
+  return std::ranges::all_of(
+      paths, [&](const GuardedPath& guarded) { return Untouched(guarded, holders); });
 }
 
 // Nobody can have made a submodule of anything.
@@ -104,8 +111,11 @@ Result<ProtectedPathsGuard::Known> ProtectedPathsGuard::Read(const Key& key) {
     known.settled = true;
     bool same = true;
     ImageBudget budget;
+    policy::HolderLook holders;
     for (ProtectedPath& path : found->paths) {
-      Result<FileImage> image = ImageOf(path, budget);
+      const bool absent =
+          !path.holder.empty() && holders.StillAbsent(path.path, path.holder, path.holder_stamp);
+      Result<FileImage> image = absent ? FileImage() : ImageOf(path, budget);
       if (!image) return std::unexpected(image.error());
       // The search read configuration that somebody has changed since.
       same = same && (IsPinned(path.kind) || image->stamp == path.stamp);
@@ -123,12 +133,16 @@ Result<ProtectedPathsGuard::Known> ProtectedPathsGuard::Read(const Key& key) {
   return known;
 }
 
-bool ProtectedPathsGuard::Holds(const Known& known) {
-  const auto holds = [](const policy::ProtectedPaths::Input& input) {
-    return LookAt(input.path) == input.stamp;
-  };
-  return known.settled && std::ranges::all_of(known.inputs, holds) &&
-         std::ranges::all_of(known.watched.paths, Untouched);
+bool ProtectedPathsGuard::Holds(Known& known) {
+  policy::HolderLook holders;
+  if (!known.settled || !policy::ProtectedPaths::Hold(known.inputs) ||
+      !AllUntouched(known.watched.paths, holders)) {
+    return false;
+  }
+  for (GuardedPath& guarded : known.watched.paths) {
+    holders.Renew(guarded.path.holder, guarded.path.holder_stamp);
+  }
+  return true;
 }
 
 Result<const ProtectedPathsGuard::Known*> ProtectedPathsGuard::Find(const Key& key) {
@@ -223,7 +237,8 @@ Result<ProtectedPathsGuard::Watch> ProtectedPathsGuard::Begin(
 
 std::vector<ProtectedChange> ProtectedPathsGuard::End(const Watch& watch) {
   if (!watch) return {};
-  if (condemned_.empty() && std::ranges::all_of(watch->paths, Untouched) &&
+  policy::HolderLook holders;
+  if (condemned_.empty() && AllUntouched(watch->paths, holders) &&
       std::ranges::all_of(watch->indexes, SameIndex)) {
     return {};
   }

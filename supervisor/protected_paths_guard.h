@@ -57,7 +57,7 @@ class ProtectedPathsGuard {
 
   Result<const Known*> Find(const Key& key);
   static Result<Known> Read(const Key& key);
-  static bool Holds(const Known& known);
+  static bool Holds(Known& known);
   void Overlay(Watched& watched) const;
   bool IsCondemned(const std::string& path) const;
   std::vector<GuardedPath> Baseline(const Watched& watched,

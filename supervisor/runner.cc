@@ -196,6 +196,7 @@ const GuardedPath* Forbidding(const ProtectedPathsGuard::Watched& watched,
 Execution Protected(const GuardedPath& guarded) {
   Execution execution;
   execution.protection = guarded.path.reason;
+  if (guarded.path.host != nullptr) execution.protection += "; " + guarded.path.host->HowToGiveUp();
   execution.failure = "protected: " + guarded.path.reason;
   return execution;
 }

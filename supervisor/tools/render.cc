@@ -117,8 +117,9 @@ void WarnOfProtectedChanges(ToolResult& result, const CommandReport& report, con
   }
   if (run.protected_changes.empty()) return;
   Warn(result,
-       "what git executes, and what filesystem.protect names, stays as it is when commands end; "
-       "if the project needs that change, the user makes it outside");
+       "what git, editors, agents and shells execute by themselves, and what filesystem.protect "
+       "names, stays as it is when commands end; if the project needs that change, the user makes "
+       "it outside");
 }
 
 std::vector<std::string> NotRestored(const CommandReport& report, const Execution& run) {

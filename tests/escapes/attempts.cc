@@ -255,6 +255,45 @@ void AddProtectedPaths(Attempts& all) {
       Vector::kGitHook);
 }
 
+// --- what the user's next agent, editor or shell would execute by itself
+
+void AddHostFiles(Attempts& all) {
+  const auto way = [&](const char* name, const char* file, const char* escape, const char* twin,
+                       std::vector<std::vector<std::string>> git = {},
+                       Vector vector = Vector::kRecipe) {
+    all.push_back(
+        {.name = name,
+         .escape = escape,
+         .twin = twin,
+         .escaped = [file](const World& world,
+                           const Trial&) { return world.ProjectText(file).contains("escaped"); },
+         .setting = {.vector = vector, .git = std::move(git)},
+         .off = Sandbox::kNone});
+  };
+  way("HostServersNamed", ".mcp.json", "echo escaped >.mcp.json", "echo free >mcp.json");
+  way("HostServersOfGemini", ".gemini/settings.json",
+      "mkdir .gemini; echo escaped >.gemini/settings.json",
+      "mkdir -p .gemini/skills/x; echo free >.gemini/skills/x/SKILL.md");
+  way("HostHooksChanged", ".claude/settings.json", "echo escaped >>.claude/settings.json",
+      "mkdir -p .claude/worktrees/x .claude/skills; echo free >.claude/worktrees/x/file");
+  way("HostHooksReplaced", ".claude/settings.json",
+      "echo escaped >new; mv -f new .claude/settings.json",
+      "echo free >new; mv new .claude/notes.md");
+  way("HostDirectoryReplaced", ".claude/settings.json",
+      "mv .claude claude; mkdir .claude; echo escaped >.claude/settings.json",
+      "mkdir claude; mv claude claude2");
+  way("HostDirectoryLinked", ".vscode/tasks.json",
+      "mkdir v; echo escaped >v/tasks.json; ln -s v .vscode",
+      "mkdir -p node_modules/x/.vscode; echo free >node_modules/x/.vscode/tasks.json");
+  way("HostTasksWritten", ".vscode/tasks.json", "mkdir .vscode; echo escaped >.vscode/tasks.json",
+      "mkdir .vscode; echo free >.vscode/extensions.json");
+  way("HostShellEntered", ".envrc", "echo escaped >.envrc", "echo free >.envrc.example");
+  way("HostWorktreeEntered", "tree/.envrc", "echo escaped >tree/.envrc", "echo free >tree/ours",
+      {{"worktree", "add", "-q", "tree"}});
+  way("HostServersNamedByHook", ".mcp.json", "echo escaped >.mcp.json", "echo free >mcp.json", {},
+      Vector::kGitHook);
+}
+
 // --- other ways to be run: each must end as a recipe would
 
 void AddVectors(Attempts& all) {
@@ -686,6 +725,7 @@ Attempts AllAttempts() {
   AddWriting(all);
   AddMetadata(all);
   AddProtectedPaths(all);
+  AddHostFiles(all);
   AddVectors(all);
   AddEnvironment(all);
   AddNetwork(all);

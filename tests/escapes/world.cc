@@ -140,6 +140,7 @@ void World::MakeFiles() {
   fs::copy_file(BuiltProgram("PA_ATTEMPT"), project_.root() / "attempt");
   WriteText(project_.root() / "ours", "ours " + secret_ + "\n");
   WriteText(project_.root() / "victim", "ours\n");
+  WriteText(project_.root() / ".claude/settings.json", "{}\n");
   fs::create_directories(project_.root() / "empty");
   inherited_.reset(open((outside / "inherited").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   values_["home"] = home;
@@ -317,6 +318,11 @@ bool World::Exists(std::string_view name) const {
 bool World::Appeared(std::string_view path) const { return fs::remove(Fill(path)); }
 
 std::string World::Text(std::string_view name) const { return ReadText(project_.outside() / name); }
+
+std::string World::ProjectText(std::string_view name) const {
+  const fs::path file = project_.root() / name;
+  return fs::exists(file) ? ReadText(file) : "";
+}
 
 struct stat World::Status(std::string_view name) const {
   struct stat status = {};

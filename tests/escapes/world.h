@@ -68,6 +68,7 @@ class World {
   bool Exists(std::string_view name) const;    // beneath {outside}
   bool Appeared(std::string_view path) const;  // any path, with names in braces; removes it
   std::string Text(std::string_view name) const;
+  std::string ProjectText(std::string_view name) const;  // "" where nothing is
   struct stat Status(std::string_view name) const;
   bool Reached(
       std::string_view listener) const;  // "tcp", "udp", "socket", ...: somebody sent `escaped`

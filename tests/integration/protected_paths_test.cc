@@ -353,6 +353,88 @@ TEST_F(ProtectedPaths, MoreThanCanBeHeldRunsNothing) {
   EXPECT_TRUE(client_.CallTool("make_targets")["success"]) << "what cannot write needs no guard";
 }
 
+TEST_F(ProtectedPaths, WhatOtherProgramsExecuteByThemselves) {
+  WriteText(root_ / ".gemini/settings.json", "{}\n");
+  for (const char* file : {".mcp.json", ".gemini/settings.json", ".claude/settings.json",
+                           ".claude/hooks/x", ".vscode/tasks.json", ".envrc"}) {
+    const std::string directory = fs::path(file).parent_path();
+    const std::string make = directory.empty() ? "" : "mkdir -p " + directory + "; ";
+    const Json result = Run(make + "echo evil >" + file);
+    EXPECT_TRUE(result["success"]) << result;
+    EXPECT_TRUE(result["data"].contains("protected_paths_modified")) << file << result;
+    EXPECT_FALSE(fs::exists(root_ / file) && ReadText(root_ / file) == "evil\n") << file;
+  }
+  EXPECT_EQ(ReadText(root_ / ".gemini/settings.json"), "{}\n");
+  for (const char* script :
+       {"mkdir -p .claude/worktrees/x .claude/skills/y; echo x >.claude/worktrees/x/file",
+        "mkdir -p node_modules/x/.vscode; echo x >node_modules/x/.vscode/settings.json",
+        "mkdir -p .vscode .github/workflows; echo x >.vscode/extensions.json",
+        "git init -q made; echo x >made/.mcp.json"}) {
+    const Json result = Run(script);
+    EXPECT_TRUE(result["success"]) << result;
+    EXPECT_FALSE(result["data"].contains("protected_paths_modified")) << script << result;
+  }
+}
+
+TEST_F(ProtectedPaths, FileToolsLeaveWhatOtherProgramsExecute) {
+  WriteText(root_ / ".vscode/tasks.json", "{}\n");
+  WriteText(root_ / ".vscode/extensions.json", "{}\n");
+  const auto denied = [&](const char* tool, Json arguments) {
+    const Json result = client_.CallTool(tool, std::move(arguments));
+    EXPECT_EQ(result["error"]["code"], "POLICY_DENIED") << tool << result;
+    return result["error"]["message"].get<std::string>();
+  };
+  EXPECT_EQ(
+      denied("write", {{"path", ".envrc"}, {"content", "x"}}),
+      ".envrc is protected: executed by direnv (executed when a shell enters the directory); a "
+      "policy gives it up with filesystem: {unprotect: [.envrc]}");
+  EXPECT_NE(denied("write", {{"path", ".mcp.json"}, {"content", "x"}}).find("no policy"),
+            std::string::npos);
+  denied("edit", {{"edits", {{{"path", ".vscode/tasks.json"}, {"old", "{}"}, {"new", "[]"}}}}});
+  denied("delete", {{"path", ".vscode/tasks.json"}});
+  denied("delete", {{"path", ".vscode"}, {"recursive", true}});
+  EXPECT_EQ(ReadText(root_ / ".vscode/tasks.json"), "{}\n");
+  EXPECT_FALSE(fs::exists(root_ / ".envrc"));
+  EXPECT_TRUE(client_.CallTool("write", {{"path", "envrc"}, {"content", "x"}})["success"]);
+  EXPECT_TRUE(client_.CallTool("delete", {{"path", ".vscode/extensions.json"}})["success"]);
+}
+
+TEST_F(ProtectedPaths, WhatThePolicyGivesUpIsFree) {
+  WriteText(project_.home() / "policy.yaml",
+            "version: 1\nnamespaces: off\nfilesystem: {unprotect: [.vscode/tasks.json]}\n");
+  McpClient client(project_.Server({"--policy", project_.home() / "policy.yaml"}));
+  client.Initialize();
+  WriteText(root_ / "Makefile",
+            ".PHONY: run\nrun:\n\t@mkdir .vscode; echo x >.vscode/tasks.json; echo x >.envrc\n");
+  const Json result = client.CallTool("make", {{"target", "run"}});
+  EXPECT_TRUE(Names(result, ".envrc")) << result;
+  EXPECT_FALSE(Names(result, ".vscode/tasks.json")) << result;
+  EXPECT_EQ(ReadText(root_ / ".vscode/tasks.json"), "x\n");
+}
+
+// Tracked files do not break a checkout: it goes to the branch, and the file stays.
+class Checkouts : public ProtectedPaths {
+ protected:
+  using ProtectedPaths::ProtectedPaths;
+  void TryCheckout() {
+    WriteText(root_ / ".vscode/settings.json", "one\n");
+    Commit("one");
+    project_.Git({"checkout", "-q", "-b", "other"});
+    WriteText(root_ / ".vscode/settings.json", "two\n");
+    WriteText(root_ / ".idea/workspace.xml", "two\n");
+    Commit("two");
+    project_.Git({"checkout", "-q", "-"});
+    WriteText(root_ / ".git/info/exclude", "recipe.sh\nMakefile\n");
+    const Json result = Run("git checkout -q other; git symbolic-ref HEAD; cat tracked");
+    EXPECT_TRUE(result["success"]) << result;
+    EXPECT_EQ(result["data"]["stdout"], "refs/heads/other\ntwo\n") << result;
+    EXPECT_EQ(ReadText(root_ / ".vscode/settings.json"), "one\n");
+    EXPECT_FALSE(fs::exists(root_ / ".idea/workspace.xml"));
+  }
+};
+
+TEST_F(Checkouts, GoToTheBranch) { TryCheckout(); }
+
 // In a view of its own the command cannot change what is there at all.
 class SealedPaths : public ProtectedPaths {
  protected:
@@ -382,6 +464,28 @@ TEST_F(SealedPaths, WhatIsThereStays) {
   ExpectPrevented("echo evil >>.git/config");
   ExpectPrevented("git config core.fsmonitor ./evil");
   ExpectPrevented("rm .git/config");
+}
+
+class SealedCheckouts : public Checkouts {
+ protected:
+  SealedCheckouts() : Checkouts("require") {}
+};
+
+TEST_F(SealedCheckouts, GoToTheBranch) {
+  if (!Run("true")["success"]) GTEST_SKIP() << "no namespaces are granted here";
+  TryCheckout();
+}
+
+TEST_F(SealedPaths, WhatOtherProgramsExecuteStays) {
+  WriteText(root_ / ".claude/settings.json", "{}\n");
+  ExpectPrevented("echo evil >.claude/settings.json");
+  ExpectPrevented("rm .claude/settings.json");
+  ExpectPrevented("mv .claude c");
+  ExpectUndone("echo evil >.mcp.json", ".mcp.json");
+  const Json result = Run("echo evil >.claude/settings.json");
+  EXPECT_NE(result.dump().find("filesystem: {unprotect: [.claude/settings.json]}"),
+            std::string::npos)
+      << result;
 }
 
 TEST_F(SealedPaths, WhatWasNotThereIsUndone) {

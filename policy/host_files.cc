@@ -1,0 +1,178 @@
+#include "policy/host_files.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "policy/did_you_mean.h"
+#include "policy/path.h"
+
+namespace pa::policy {
+namespace {
+
+using enum HostFile::Kind;
+constexpr HostFile::Place kHome = HostFile::Place::kHome;
+
+constexpr std::string_view kStartsServers = "starts the servers that it names";
+constexpr std::string_view kRunsHooks = "runs the hooks that it names";
+constexpr std::string_view kHookScripts = "its hooks lie there";
+constexpr std::string_view kPermits = "says what may run without a question";
+constexpr std::string_view kCommands = "runs shell commands that stand in them";
+constexpr std::string_view kAgents = "they bring hooks, servers and permissions of their own";
+constexpr std::string_view kOnEntering = "executed when a shell enters the directory";
+constexpr std::string_view kShellStart = "executed when a shell starts";
+
+// Left out, and why: `.claude/skills`, `.agents/skills` and `.claude/worktrees` are what agents work
+// with. `.github/workflows` no program of this machine executes. `.husky`, `.pre-commit-config.yaml`
+// and the like run when git runs a hook, and which hooks git runs is protected (core.hooksPath); what a
+// hook calls is the project's code, as what a Makefile calls. `*.code-workspace` is opened by name.
+// `.exrc`, `.nvim.lua` and `.dir-locals.el` are off by default, or asked about whenever they change.
+// `.env`, which Gemini CLI reads into its environment, builds write: SECURITY.md lists it.
+constexpr HostFile kHostFiles[] = {
+    {".mcp.json", kFile, "Claude Code", kStartsServers, {}, true},
+    {".claude/settings.json", kFile, "Claude Code", kRunsHooks},
+    {".claude/settings.local.json", kFile, "Claude Code", kRunsHooks},
+    {".claude/hooks", kTree, "Claude Code", kHookScripts},
+    {".claude/commands", kTree, "Claude Code", kCommands},
+    {".claude/agents", kTree, "Claude Code", kAgents},
+
+    {".codex/config.toml", kFile, "Codex", kStartsServers},
+    {".codex/hooks.json", kFile, "Codex", kRunsHooks},
+    {".codex/hooks", kTree, "Codex", kHookScripts},
+    {".codex/rules", kTree, "Codex", kPermits},
+    {".codex/agents", kTree, "Codex", kAgents},
+    {".codex/environments", kTree, "Codex", "sets up worktrees by the commands in them"},
+    {".agents/plugins", kTree, "Codex", kAgents},
+
+    {".gemini/settings.json", kFile, "Gemini CLI", kStartsServers, {}, true},
+    {".gemini/.env", kFile, "Gemini CLI", "gives it as environment to what it starts"},
+    {".gemini/commands", kTree, "Gemini CLI", kCommands},
+    {".gemini/extensions", kTree, "Gemini CLI", "starts the servers that they name"},
+    {".gemini/hooks", kTree, "Gemini CLI", kHookScripts},
+    {".gemini/policies", kTree, "Gemini CLI", kPermits},
+    {".gemini/agents", kTree, "Gemini CLI", kAgents},
+    {".qwen/settings.json", kFile, "Qwen Code", kStartsServers},
+
+    {".cursor/mcp.json", kFile, "Cursor", kStartsServers, {}, true},
+    {".cursor/hooks.json", kFile, "Cursor", kRunsHooks},
+    {".cursor/hooks", kTree, "Cursor", kHookScripts},
+    {".cursor/cli.json", kFile, "Cursor", kPermits},
+    {".cursor/sandbox.json", kFile, "Cursor", kPermits},
+    {".cursor/worktrees.json", kFile, "Cursor", "sets up worktrees by the commands in it"},
+
+    {".vscode/mcp.json", kFile, "VS Code", kStartsServers, {}, true},
+    {".vscode/settings.json", kFile, "VS Code", "names the programs that extensions start"},
+    {".vscode/tasks.json", kFile, "VS Code", "runs tasks when the folder is opened"},
+    {".vscode/launch.json", kFile, "VS Code", "names the programs that F5 starts"},
+    {".devcontainer/devcontainer.json", kFile, "VS Code", "runs initializeCommand on the host"},
+    {".devcontainer.json", kFile, "VS Code", "runs initializeCommand on the host"},
+    {".github/hooks", kTree, "GitHub Copilot", kRunsHooks},
+    {".github/copilot/settings.json", kFile, "GitHub Copilot", kRunsHooks},
+    {".github/copilot/settings.local.json", kFile, "GitHub Copilot", kRunsHooks},
+
+    {".idea/workspace.xml", kFile, "JetBrains IDEs", "holds run configurations and startup tasks"},
+    {".idea/startup.xml", kFile, "JetBrains IDEs", "runs tasks when the project is opened"},
+    {".idea/watcherTasks.xml", kFile, "JetBrains IDEs", "runs programs when a file is saved"},
+    {".idea/vcs.xml", kFile, "JetBrains IDEs", "names directories in which git is run"},
+    {".idea/runConfigurations", kTree, "JetBrains IDEs", "startup tasks run them"},
+    {".run", kTree, "JetBrains IDEs", "startup tasks run them"},
+    {".externalToolBuilders", kTree, "Eclipse", "automatic builds run them"},
+    {".zed/settings.json", kFile, "Zed", "names the language servers that it starts"},
+    {".zed/tasks.json", kFile, "Zed", "runs tasks when a worktree is made"},
+    {".zed/debug.json", kFile, "Zed", "names the programs that it starts"},
+
+    {"opencode.json", kFile, "OpenCode", kStartsServers},
+    {"opencode.jsonc", kFile, "OpenCode", kStartsServers},
+    {".opencode/opencode.json", kFile, "OpenCode", kStartsServers},
+    {".opencode/opencode.jsonc", kFile, "OpenCode", kStartsServers},
+    {".opencode/package.json", kFile, "OpenCode", "installs what it names when it starts"},
+    {".opencode/plugin", kTree, "OpenCode", "loaded when it starts"},
+    {".opencode/plugins", kTree, "OpenCode", "loaded when it starts"},
+    {".opencode/tool", kTree, "OpenCode", "loaded when it starts"},
+    {".opencode/tools", kTree, "OpenCode", "loaded when it starts"},
+    {".kiro/settings/mcp.json", kFile, "Kiro", kStartsServers},
+    {".kiro/hooks", kTree, "Kiro", kRunsHooks},
+    {".windsurf/hooks.json", kFile, "Windsurf", kRunsHooks},
+    {".amazonq/mcp.json", kFile, "Amazon Q", kStartsServers},
+    {".roo/mcp.json", kFile, "Roo Code", kStartsServers},
+    {".clinerules/hooks", kTree, "Cline", kHookScripts},
+    {".junie/mcp/mcp.json", kFile, "Junie", kStartsServers},
+    {".aider.conf.yml", kFile, "Aider", "runs lint-cmd and test-cmd after each edit"},
+
+    {".envrc", kFile, "direnv", kOnEntering},
+    {"mise.toml", kFile, "mise", kOnEntering},
+    {"mise.local.toml", kFile, "mise", kOnEntering},
+    {".mise.toml", kFile, "mise", kOnEntering},
+    {".mise.local.toml", kFile, "mise", kOnEntering},
+    {".mise/config.toml", kFile, "mise", kOnEntering},
+    {".config/mise.toml", kFile, "mise", kOnEntering},
+    {".config/mise/config.toml", kFile, "mise", kOnEntering},
+
+    {".bashrc", kFile, "bash", kShellStart, kHome},
+    {".bash_profile", kFile, "bash", kShellStart, kHome},
+    {".bash_login", kFile, "bash", kShellStart, kHome},
+    {".bash_logout", kFile, "bash", "executed when a shell ends", kHome},
+    {".profile", kFile, "the shell", kShellStart, kHome},
+    {".zshenv", kFile, "zsh", kShellStart, kHome},
+    {".zprofile", kFile, "zsh", kShellStart, kHome},
+    {".zshrc", kFile, "zsh", kShellStart, kHome},
+    {".zlogin", kFile, "zsh", kShellStart, kHome},
+    {".config/fish/config.fish", kFile, "fish", kShellStart, kHome},
+    {".config/fish/conf.d", kTree, "fish", kShellStart, kHome},
+    {".config/autostart", kTree, "the desktop", "executed at login", kHome},
+    {".config/environment.d", kTree, "systemd", "the environment of all that it starts", kHome},
+    {".config/systemd/user", kTree, "systemd", "units that it starts", kHome},
+    {".ssh/config", kFile, "ssh", "names programs that it starts", kHome},
+    {".ssh/rc", kFile, "sshd", "executed at login", kHome},
+    {".ssh/authorized_keys", kFile, "sshd", "says who may log in", kHome},
+    {".claude.json", kFile, "Claude Code", kStartsServers, kHome},
+    {".config/Claude/claude_desktop_config.json", kFile, "Claude Desktop", kStartsServers, kHome,
+     true},
+};
+
+// What package managers fill.
+constexpr std::string_view kPackages[] = {
+    "node_modules", "bower_components", "vendor",        "third_party", "third-party", "thirdparty",
+    "_deps",        "site-packages",    "dist-packages", ".venv",       "venv",        "Pods"};
+
+}  // namespace
+
+std::string HostFile::Reason() const {
+  return "executed by " + std::string(host) + " (" + std::string(why) + ")";
+}
+
+std::string HostFile::Line() const {
+  return ours ? "" : "filesystem: {unprotect: [" + std::string(path) + "]}";
+}
+
+std::string HostFile::HowToGiveUp() const {
+  return ours ? "it says how this server is started, so no policy gives it up"
+              : "a policy gives it up with " + Line();
+}
+
+std::span<const HostFile> HostFiles() { return kHostFiles; }
+
+const HostFile* FindHostFile(std::string_view path) {
+  const auto* found = std::ranges::find(kHostFiles, path, &HostFile::path);
+  return found == std::end(kHostFiles) ? nullptr : found;
+}
+
+std::string CheckUnprotected(std::string_view path) {
+  const HostFile* file = FindHostFile(path);
+  if (file == nullptr) {
+    std::vector<std::string_view> names;
+    for (const HostFile& one : kHostFiles) names.push_back(one.path);
+    return "'" + std::string(path) + "' is not protected by default" + DidYouMean(path, names);
+  }
+  if (!file->ours) return "";
+  return "'" + std::string(path) + "' cannot be given up: it says how this server is started";
+}
+
+bool HoldsPackages(const std::string& path, const std::string& top) {
+  if (path == top || !IsBeneath(path, top)) return false;
+  const std::string below = path.substr(top == "/" ? 0 : top.size()) + "/";
+  return std::ranges::any_of(kPackages, [&](std::string_view name) {
+    return below.contains("/" + std::string(name) + "/");
+  });
+}
+
+}  // namespace pa::policy
