@@ -22,14 +22,19 @@ constexpr Client kClients[] = {
      .root = kItsOwn,
      .variables = true,
      .next = "start Claude Code (`claude`) in {}, approve the server when it asks, and see it with "
-             "/mcp"},
+             "/mcp",
+     .bypass = "Claude Code's own Bash, Edit and Write bypass all this; to switch them off, "
+               "`claude --disallowedTools Bash,Edit,Write,NotebookEdit`, or the same names in "
+               "permissions.deny of ~/.claude/settings.json"},
     {.name = "claude-desktop",
      .title = "Claude Desktop",
      .place = kConfigHome,
      .file = "Claude/claude_desktop_config.json",
      .format = kJson,
      .section = "mcpServers",
-     .next = "quit Claude Desktop and start it again; Settings > Developer shows the server"},
+     .next = "quit Claude Desktop and start it again; Settings > Developer shows the server",
+     .bypass = "other servers of Claude Desktop that write files or run commands bypass all this; "
+               "Settings > Developer lists them"},
     {.name = "vscode",
      .title = "VS Code",
      .place = kProject,
@@ -39,7 +44,10 @@ constexpr Client kClients[] = {
      .root = kWorkspaceFolder,
      .with_type = true,
      .variables = true,
-     .next = "open {} in VS Code, run `MCP: List Servers`, start project-actions and trust it"},
+     .next = "open {} in VS Code, run `MCP: List Servers`, start project-actions and trust it",
+     .bypass =
+         "VS Code's own terminal and edit tools bypass all this; to switch them off, clear them in "
+         "`Configure Tools` of the chat view"},
     {.name = "cursor",
      .title = "Cursor",
      .place = kProject,
@@ -47,7 +55,11 @@ constexpr Client kClients[] = {
      .format = kJsonWithCommentsAndCommas,
      .section = "mcpServers",
      .variables = true,
-     .next = "open {} in Cursor and enable project-actions in Settings > MCP"},
+     .next = "open {} in Cursor and enable project-actions in Settings > MCP",
+     .bypass =
+         "Cursor's own terminal and edit tools bypass all this and cannot be switched off in Agent "
+         "mode; Ask mode has neither, and its command line obeys permissions.deny with "
+         "Shell(**) and Write(**) in ~/.cursor/cli-config.json"},
     {.name = "codex",
      .title = "Codex",
      .place = kCodexHome,
@@ -55,7 +67,10 @@ constexpr Client kClients[] = {
      .format = kToml,
      .section = "mcp_servers",
      .tool_timeout_sec = 600,
-     .next = "`codex mcp list` shows the server; start `codex` in {}"},
+     .next = "`codex mcp list` shows the server; start `codex` in {}",
+     .bypass = "Codex's own shell and apply_patch bypass all this; to switch the shell off, `codex "
+               "--disable "
+               "shell_tool`, and so that patches are refused, `--sandbox read-only`"},
     {.name = "gemini",
      .title = "Gemini CLI",
      .place = kProject,
@@ -64,7 +79,10 @@ constexpr Client kClients[] = {
      .section = "mcpServers",
      .variables = true,
      .next = "start `gemini` in {} and trust the folder, because it starts no servers in others; "
-             "`gemini mcp list` shows the server"},
+             "`gemini mcp list` shows the server",
+     .bypass = "Gemini CLI's own run_shell_command, write_file and replace bypass all this; to "
+               "switch them "
+               "off, name them in tools.exclude of ~/.gemini/settings.json"},
 };
 
 std::expected<std::string, TextProblem> MergeBody(std::string_view text, Client::Format format,

@@ -28,7 +28,8 @@ constexpr char kInstructions[] =
     "what to do next; some calls wait until the user has approved them. working_directory "
     "is a directory beneath a root; left out, it is the first root. dry_run shows the exact "
     "command "
-    "and its confinement and changes nothing.";
+    "and its confinement and changes nothing. Only these tools are confined: your client's own "
+    "shell and edit tools bypass all this, so use these instead.";
 
 Task<ToolResult> Undo(CallContext& call) {
   Task<UndoneEdits> task = UndoUnfinishedEdits(call);

@@ -217,6 +217,7 @@ int RunInit(const InitCommand& command, const Environment& environment) {
       Enter(command, client, *entry, ConfigFile(client, places), BaseOf(client, places));
   if (status != 0) return status;
   fmt::print("next: {}\n", fmt::format(fmt::runtime(client.next), project));
+  fmt::print("{}.\n", client.bypass);
   fmt::print("`project-actions doctor` says what this machine enforces.\n");
   return status;
 }

@@ -61,6 +61,7 @@ TEST_F(Init, WithYesItIsWrittenOnce) {
     const ProgramResult first = Run({client, "--yes"});
     EXPECT_EQ(first.exit_code, 0) << client << first.errors;
     EXPECT_NE(first.output.find("\nnext: "), std::string::npos) << first.output;
+    EXPECT_NE(first.output.find(" bypass all this"), std::string::npos) << first.output;
     const std::string text = ReadText(FileOf(client));
     EXPECT_EQ(text, Run({client, "--print"}).output) << client;
     const ProgramResult second = Run({client});
