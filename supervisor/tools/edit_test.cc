@@ -229,9 +229,12 @@ TEST_F(EditTest, NothingInARepositoryIsPutBack) {
   const std::vector<std::string> inside = {".git/description", "sub/.git/description"};
   const auto begin = [&](const std::string& name) {
     Write(name, "new");
-    const JournalEntry entry{project_, name, Sha256Of("new"), "old"};
-    ASSERT_TRUE(EditJournal::Begin(edits_, {&entry, 1}, false));
+    // With one that was not reached: what all of its files have is done, and stays.
+    const std::vector<JournalEntry> entries = {{project_, name, Sha256Of("new"), "old"},
+                                               {project_, "other", Sha256Of("new"), "old"}};
+    ASSERT_TRUE(EditJournal::Begin(edits_, entries, false));
   };
+  Write("other", "old");
   for (const std::string& name : inside) begin(name);
   begin("description");
   Write("a", "1");
