@@ -20,9 +20,11 @@
 #include "supervisor/orphans.h"
 #include "supervisor/protected_mounts.h"
 #include "supervisor/protected_paths_guard.h"
+#include "supervisor/repository_lock.h"
 #include "supervisor/running_command.h"
 #include "supervisor/slot_pool.h"
 #include "supervisor/spawn_worker.h"
+#include "supervisor/state_directory.h"
 #include "supervisor/trash.h"
 #include "supervisor/uv_handles.h"
 #include "supervisor/view_cache.h"
@@ -248,6 +250,8 @@ struct Runner::Impl {
                             policy::PolicyPtr policy);
   Task<std::optional<Execution>> Observe(const CommandPlan& plan, const policy::Allow& allow,
                                          policy::PolicyPtr policy);
+  Task<Execution> InTurnWithOthers(const CommandPlan& plan, const policy::Allow& allow,
+                                   policy::PolicyPtr policy, const RunOptions& options);
   Task<Execution> Guarded(const CommandPlan& plan, const policy::Allow& allow,
                           policy::PolicyPtr policy, const RunOptions& options);
   // `sealed`: what a command with namespaces cannot change although it lies in what it may write.
@@ -323,7 +327,7 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
     } else if (refused) {
       execution = std::move(*refused);
     } else {
-      Task<Execution> task = impl.Guarded(plan, allow, policy, options);
+      Task<Execution> task = impl.InTurnWithOthers(plan, allow, policy, options);
       execution = co_await task;
     }
   }
@@ -413,6 +417,41 @@ Result<std::unique_ptr<Slot>> Runner::Impl::AcquireSlot(const CommandPlan& plan,
                                                         const policy::PolicyPtr& policy) {
   if (!UsesNamespaces(allow)) return slots.Acquire(allow.confinement());
   return slots.Acquire(allow.confinement(), views.For(policy), plan.directory.path());
+}
+
+// What takes turns here takes them with other servers' commands, too, within the time that it has.
+Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const policy::Allow& allow,
+                                               policy::PolicyPtr policy,
+                                               const RunOptions& options) {
+  if (options.serialise_key.empty()) {
+    Task<Execution> task = Guarded(plan, allow, policy, options);
+    Execution execution = co_await task;
+    co_return execution;
+  }
+  const auto limit = milliseconds(allow.limits().wall_time_ms);
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  bool late = false;
+  RepositoryTurn turn;
+  const Result<std::string> directory =
+      FindStateDirectory(*policy, config.state_home, "repositories");
+  if (directory) {
+    Task<RepositoryTurn> task = AwaitRepository(loop, *directory, options.serialise_key, [&] {
+      late = std::chrono::steady_clock::now() >= deadline;
+      return late || closing || (options.cancel != nullptr && options.cancel->cancelled());
+    });
+    turn = co_await task;
+  }
+  Execution execution = NeverStarted();
+  if (turn.granted) {
+    Task<Execution> task = Guarded(plan, allow, policy, options);
+    execution = co_await task;
+  } else if (late) {
+    execution.outcome = Outcome::kTimedOut;
+    execution.time_limit = limit;
+    execution.time_limit_is_policys = limit >= policy->limits.wall_time;
+    execution.warning = "another server's git command ran in this repository all the time";
+  }
+  co_return execution;
 }
 
 // From the command's turn, not from the call's: what is changed while it waits was not its doing. To

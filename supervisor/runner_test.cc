@@ -1,8 +1,11 @@
 #include "supervisor/runner.h"
 
+#include <sys/file.h>
+
 #include <set>
 
 #include "supervisor/launcher.h"
+#include "supervisor/repository_lock.h"
 #include "supervisor/runner_test_support.h"
 
 namespace pa {
@@ -179,6 +182,55 @@ TEST_F(RunnerTest, WhatHasBegunIsNotRunAgain) {
   KillChildren();
   EXPECT_EQ(Finish(pending).outcome, Outcome::kSignaled);
   EXPECT_EQ(fs::file_size(base_ / "project/runs"), 2u);
+}
+
+// Another server of ours: it holds the lock, and nothing else.
+class TwoServersTest : public RunnerTest {
+ protected:
+  TwoServersTest() {
+    Stop();
+    runner_ = std::make_unique<Runner>(&loop_,
+                                       RunnerConfig{.worker_path = FromEnvironment("PA_WORKER"),
+                                                    .tmp_base = base_ / "tmp",
+                                                    .state_home = base_ / "state"},
+                                       *store_);
+    const fs::path directory = base_ / "state/project-actions/repositories";
+    fs::create_directories(directory);
+    lock_.reset(
+        open(RepositoryLockPath(directory, key_).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    EXPECT_EQ(flock(lock_.get(), LOCK_EX | LOCK_NB), 0);
+  }
+  std::string key_ = base_ / "project";
+  UniqueFd lock_;
+};
+
+TEST_F(TwoServersTest, TakeTurnsInOneRepositoryAndNobodyElseWaits) {
+  const auto waits = Start(Plan({"/bin/sh", "-c", "echo mine"}), {.serialise_key = key_});
+  EXPECT_EQ(Shell("echo free").out.text, "free\n");
+  const Execution elsewhere =
+      Finish(Start(Plan({"/bin/sh", "-c", "echo free"}), {.serialise_key = base_}));
+  EXPECT_EQ(elsewhere.out.text, "free\n") << elsewhere.failure;
+  EXPECT_FALSE(waits->execution);
+  lock_.reset();
+  EXPECT_EQ(Finish(waits).out.text, "mine\n");
+  const UniqueFd again(
+      open(RepositoryLockPath(base_ / "state/project-actions/repositories", key_).c_str(),
+           O_RDWR | O_CLOEXEC));
+  EXPECT_EQ(flock(again.get(), LOCK_EX | LOCK_NB), 0) << "given back";
+}
+
+TEST_F(TwoServersTest, WhoWaitsForAnotherServerIsCancelledAndTimesOutAllTheSame) {
+  CancelSource cancel;
+  const auto cancelled =
+      Start(Plan({"/bin/sh", "-c", "touch started"}), {.cancel = &cancel, .serialise_key = key_});
+  cancel.Cancel();
+  EXPECT_EQ(Finish(cancelled).outcome, Outcome::kCancelled);
+  const auto late =
+      Start(Plan({"/bin/sh", "-c", "touch started"}), {.serialise_key = key_}, milliseconds(50));
+  const Execution execution = Finish(late);
+  EXPECT_EQ(execution.outcome, Outcome::kTimedOut);
+  EXPECT_EQ(execution.time_limit, milliseconds(50));
+  EXPECT_FALSE(fs::exists(base_ / "project/started"));
 }
 
 TEST_F(RunnerTest, ShutdownEndsWhatRunsAndRefusesWhatWaits) {
