@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -300,6 +301,22 @@ TEST(GuardianProtectionTest, TheCommandCanNeitherSignalNorReadIt) {
   EXPECT_EQ(done.out.find("unreachable") != std::string::npos, scoped);
   EXPECT_NE(done.out.find("unreadable"), std::string::npos);
   EXPECT_EQ(done.Last().kind, StatusKind::kEnded);
+}
+
+// Whatever Landlock does: /proc gives what is not dumpable to root (proc(5)).
+TEST(GuardianProtectionTest, ItIsNotDumpable) {
+  const User user = geteuid() == 0 ? User::kNobody : User::kSelf;
+  const Scratch scratch(user);
+  struct stat own;
+  struct stat guardian;
+  ASSERT_EQ(stat(scratch.work().c_str(), &own), 0);
+  WorkerRun run(Shell(scratch, "echo ready; sleep 60"), {.user = user});
+  ASSERT_TRUE(run.WaitForOutput("ready"));
+  const std::string environment = "/proc/" + std::to_string(run.pid()) + "/environ";
+  ASSERT_EQ(stat(environment.c_str(), &guardian), 0);
+  EXPECT_NE(guardian.st_uid, own.st_uid);
+  run.Cancel();
+  run.Wait();
 }
 
 }  // namespace

@@ -115,6 +115,13 @@ TEST_P(NamespacesTest, TheOldRootIsGoneAndNotOnlyCovered) {
   EXPECT_EQ(done.out, "/proc\ndr-xr-xr-x\n") << done.err;
 }
 
+// By the mount, and not by Landlock alone.
+TEST_P(NamespacesTest, TheTopOfTheViewIsReadOnly) {
+  const Finished done =
+      RunShell("cut -d ' ' -f 4-6 /proc/self/mountinfo | grep '^/ / ' | cut -c 1-6");
+  EXPECT_EQ(done.out, "/ / ro\n") << done.err;
+}
+
 TEST_P(NamespacesTest, SystemPathsCannotBeChanged) {
   const Finished done = RunShell("touch /usr/bin/env; echo $?; mkdir /new; echo $?");
   EXPECT_EQ(done.out, "1\n1\n") << done.err;

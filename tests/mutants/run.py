@@ -121,8 +121,9 @@ class Copy:
         for name, _ in tests:
             test = self.described[name]
             programs = [path for identity in test["depends"] for path in self.outputs.get(identity, [])]
-            files += programs + test["cmd"][:1]
-        wanted = {os.path.relpath(path, self.build) for path in files if path.startswith(str(self.build))}
+            files += programs + test["cmd"][:1] + list(test["env"].values())  # which name the server
+        made = {path for paths in self.outputs.values() for path in paths}
+        wanted = {os.path.relpath(path, self.build) for path in files if path in made}
         self.call(["ninja", "-C", str(self.build)] + sorted(wanted))
 
     def run(self, name, selected, *options):
