@@ -225,7 +225,13 @@ class Checker {
 Result<ChainReport> CheckChain(const std::vector<std::string>& paths) {
   Checker checker;
   for (const std::string& path : paths) {
-    std::ifstream file(path);
+    // A FIFO would be waited for, and a device may never end.
+    const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!fd) return std::unexpected(Error("open", path, errno));
+    const auto status = StatOf(fd.get(), path);
+    if (!status) return std::unexpected(status.error());
+    if (!S_ISREG(status->st_mode)) return std::unexpected(Error("read regular file", path, EINVAL));
+    std::ifstream file("/proc/self/fd/" + std::to_string(fd.get()));
     if (!file) return std::unexpected(Error("open", path, errno));
     std::uint64_t number = 0;
     for (std::string line; std::getline(file, line);) {

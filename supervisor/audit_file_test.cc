@@ -195,5 +195,18 @@ TEST_F(AuditFileTest, OnlyARegularFileIsOne) {
   EXPECT_FALSE(CheckChain({Path("none")}));
 }
 
+// A FIFO would be waited for, and a device does not end.
+TEST_F(AuditFileTest, OnlyAFileHasAChain) {
+  const std::string fifo = Path() + ".fifo";
+  std::filesystem::create_directories(std::filesystem::path(fifo).parent_path());
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {fifo, std::string("/dev/zero")}) {
+    const Result<ChainReport> report = CheckChain({path});
+    ASSERT_FALSE(report) << path;
+    EXPECT_EQ(report.error().sys_errno, EINVAL);
+    EXPECT_EQ(report.error().subject, path);
+  }
+}
+
 }  // namespace
 }  // namespace pa
