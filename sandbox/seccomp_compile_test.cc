@@ -517,6 +517,13 @@ const Attempt kAttempts[] = {
      }},
     {"unix, Landlock guards it", EAFNOSUPPORT, [] { return long{socket(AF_INET, SOCK_STREAM, 0)}; },
      [] { return long{socket(AF_UNIX, SOCK_DGRAM, 0)}; }, Network::kNone, 9},
+    // The kernel's own answer is another one.
+    {"pair of another family", EAFNOSUPPORT,
+     [] {
+       int ends[2];
+       return long{socketpair(AF_INET, SOCK_STREAM, 0, ends)};
+     },
+     nullptr},
     {"datagram pair", EAFNOSUPPORT,
      [] {
        int ends[2];
