@@ -6,12 +6,15 @@
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
+#include "supervisor/text_cut.h"
 
 namespace pa {
 namespace {
 
-constexpr std::size_t kMaxShown = 2000;      // characters of one text
+constexpr std::size_t kMaxShown = 2000;      // bytes of one text
+constexpr std::size_t kFewShown = 200;       // where there are many
 constexpr std::size_t kMaxArguments = 4000;  // bytes of all arguments, about
+constexpr std::size_t kMaxBlanks = 8;        // in a row, that are written out
 constexpr std::size_t kMaxQuestions = 20;    // that are written out
 
 // Marks that show nothing, or change in which direction the rest is written (Unicode 15, 23.2; "Trojan
@@ -54,14 +57,52 @@ std::string VisibleText(std::string_view text) {
 
 namespace {
 
-// Of what is long the beginning alone is looked at.
-std::string Shown(std::string_view text) {
-  const std::string_view head = text.substr(0, 4 * kMaxShown);
-  std::string visible = VisibleText(head);
-  const std::string_view shown = Utf8Prefix(visible, kMaxShown);
-  if (shown.size() == visible.size() && head.size() == text.size()) return visible;
-  const std::size_t more = visible.size() - shown.size() + text.size() - head.size();
-  return fmt::format("{} ... and {} more bytes that are not shown", shown, more);
+// What leaves a gap on a screen, lines' ends among it.
+bool IsBlank(std::uint32_t point) {
+  constexpr std::uint32_t kBlanks[] = {0x20,   0x85,   0xa0,   0x115f, 0x1160, 0x1680,
+                                       0x202f, 0x205f, 0x2800, 0x3000, 0x3164, 0xffa0};
+  return (point >= 0x09 && point <= 0x0d) || (point >= 0x2000 && point <= 0x200a) ||
+         std::ranges::find(kBlanks, point) != std::end(kBlanks) || IsInvisible(point);
+}
+
+// Long gaps as what they are: `ls [4000 blanks] rm -rf .` must not show as `ls`.
+std::string WithoutGaps(std::string_view sound) {
+  std::string out;
+  while (!sound.empty()) {
+    std::size_t gap = 0;
+    std::size_t count = 0;
+    std::size_t invalid = 0;
+    std::size_t length = 0;
+    while (gap < sound.size()) {
+      length = Utf8SequenceLength(sound.substr(gap), &invalid);
+      if (!IsBlank(CodePointOf(sound.substr(gap, length)))) break;
+      gap += length;
+      ++count;
+    }
+    if (count > kMaxBlanks) out += fmt::format(" [{} blanks] ", count);
+    if (count <= kMaxBlanks) out += sound.substr(0, gap);
+    sound.remove_prefix(gap);
+    out += sound.substr(0, sound.empty() ? 0 : length);
+    sound.remove_prefix(sound.empty() ? 0 : length);
+  }
+  return out;
+}
+
+// Of what is long the beginning and the end: what runs last is not hidden by what runs first.
+std::string Shown(std::string_view text, std::size_t limit = kMaxShown) {
+  const std::string whole = WithoutGaps(RepairUtf8(text));
+  if (whole.size() <= limit) {
+    std::string visible = VisibleText(whole);
+    if (visible.size() <= 2 * limit) return visible;
+  }
+  const std::string_view from = whole;
+  // Written out each can have become longer.
+  const std::string begin = VisibleText(Utf8Head(from, limit * 3 / 4));
+  const std::string end = VisibleText(Utf8Tail(from, limit / 4));
+  const std::string_view head = Utf8Head(begin, limit * 3 / 4);
+  const std::string_view tail = Utf8Tail(end, limit / 4);
+  const std::size_t hidden = whole.size() - std::min(whole.size(), head.size() + tail.size());
+  return fmt::format("{} [... {} bytes are not shown ...] {}", head, hidden, tail);
 }
 
 std::string Why(const Question& question) {
@@ -138,9 +179,11 @@ std::string ShownArguments(const JsonValue* arguments) {
   if (arguments == nullptr || !arguments->IsObject()) return "none";
   std::string text;
   for (const auto& [name, value] : arguments->Members()) {
-    if (text.size() > kMaxArguments) return text + ", ... and more that are not shown";
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", Shown(name),
-                        Shown(value.IsString() ? value.AsString() : value.Dump()));
+    // Tools have few: each is named, so that a long one does not hide the next.
+    if (text.size() > 2 * kMaxArguments) return text + ", ... and more that are not shown";
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", Shown(name, kFewShown),
+                        Shown(value.IsString() ? value.AsString() : value.Dump(),
+                              text.size() > kMaxArguments ? kFewShown : kMaxShown));
   }
   return text.empty() ? "none" : text;
 }

@@ -53,11 +53,33 @@ TEST(QuestionText, NothingHidesOrEndsALine) {
   EXPECT_EQ(shown("caf\u00e9 \u4e2d \U0001f600"), "caf\u00e9 \u4e2d \U0001f600");
   EXPECT_EQ(shown("a\xff"), "a\ufffd");
   const std::string longer = shown("x" + std::string(3000, 'y') + "; rm -rf .");
-  EXPECT_TRUE(longer.ends_with("yyy ... and 1011 more bytes that are not shown")) << longer;
+  EXPECT_TRUE(longer.ends_with("y; rm -rf .")) << longer;
+  EXPECT_NE(longer.find("yyy [... 1011 bytes are not shown ...] yyy"), std::string::npos) << longer;
   const std::string endless = shown(std::string(20'000'000, 'y'));
-  EXPECT_TRUE(endless.ends_with("yyy ... and 19998000 more bytes that are not shown"));
-  EXPECT_TRUE(
-      shown(std::string(3000, '\n')).ends_with("\\n ... and 4000 more bytes that are not shown"));
+  EXPECT_NE(endless.find("yyy [... 19998000 bytes are not shown ...] yyy"), std::string::npos);
+  const std::string marks = shown("x" + std::string(1900, '\x1b') + "; rm -rf .");
+  EXPECT_TRUE(marks.starts_with("x\\u{1b}"));
+  EXPECT_TRUE(marks.ends_with("\\u{1b}; rm -rf .")) << marks;
+  EXPECT_LT(marks.size(), 2100u);
+}
+
+// Padding pushes nothing off the screen.
+TEST(QuestionText, GapsAreCounted) {
+  const auto shown = [](const std::string& call) {
+    const Question questions[] = {About(call)};
+    const std::string text = QuestionText(questions, "none");
+    const std::size_t begin = text.find("    ") + 4;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(shown("ls" + std::string(8, ' ') + "x"), "ls        x");
+  for (const char* blank : {" ", "\n", "\t", "\r", "\u00a0", "\u2003", "\u200b", "\u2800", "\u3000",
+                            "\u3164", "\u202e"}) {
+    std::string gap;
+    for (int i = 0; i < 4000; ++i) gap += blank;
+    EXPECT_EQ(shown("ls" + gap + "; rm -rf ." + gap), "ls [4000 blanks] ; rm -rf . [4000 blanks] ");
+  }
+  EXPECT_EQ(shown("ls" + std::string(3000, ' ') + std::string(3000, '\n') + "x"),
+            "ls [6000 blanks] x");
 }
 
 TEST(QuestionText, ManyAreCounted) {
@@ -79,7 +101,13 @@ TEST(ShownArguments, AreWrittenOut) {
   EXPECT_EQ(shown(R"({"command":"sh","stdin":"rm -rf .\n","n":7,"l":["a\u202e"]})"),
             "command = sh, stdin = rm -rf .\\n, n = 7, l = [\"a\\u{202e}\"]");
   const std::string much = shown(R"({"content":")" + std::string(9000, 'x') + R"(","path":"a"})");
-  EXPECT_NE(much.find("7000 more bytes that are not shown, path = a"), std::string::npos) << much;
+  EXPECT_NE(much.find("[... 7000 bytes are not shown ...] "), std::string::npos) << much;
+  EXPECT_TRUE(much.ends_with("xxx, path = a")) << much;
+  // A long one does not hide the next.
+  const std::string big = '"' + std::string(9000, 'x') + '"';
+  const std::string all = shown(R"({"a":)" + big + R"(,"b":)" + big + R"(,"c":)" + big +
+                                R"(,"d":)" + big + R"(,"command":"rm -rf ."})");
+  EXPECT_TRUE(all.ends_with(", command = rm -rf .")) << all;
 }
 
 TEST(NotApproved, SaysWhatHappenedAndByWhichRule) {

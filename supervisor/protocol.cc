@@ -110,7 +110,9 @@ std::string ElicitParams(std::string_view message, Revision revision) {
   writer.BeginObject();
   if (revision >= Revision::k2025_11_25) writer.Field("mode", "form");
   writer.Field("message", message).Key("requestedSchema").BeginObject();
-  writer.Field("type", "object").Key("properties").BeginObject().EndObject();
+  writer.Field("type", "object").Key("properties").BeginObject();
+  writer.Key(kApproveField).BeginObject().Field("type", "boolean").Field("title", "Run this call");
+  writer.EndObject().EndObject().Key("required").BeginArray().String(kApproveField).EndArray();
   return std::move(writer.EndObject().EndObject()).Take();
 }
 

@@ -50,7 +50,9 @@ void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& ide
 void WriteCacheableFrame(JsonWriter& writer, Revision revision, const Identity& identity);
 
 std::string InitializeResult(Revision revision, const Identity& identity);
-// The params of elicitation/create, with a form that has no field: yes or no.
+// The one field of the form, a boolean that must be there.
+inline constexpr std::string_view kApproveField = "approve";
+// The params of elicitation/create, with that form.
 std::string ElicitParams(std::string_view message, Revision revision);
 
 // What must be asked before a call goes on; the client calls again with the answer (2026-07-28).

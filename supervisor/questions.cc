@@ -45,8 +45,11 @@ bool CanElicit(const JsonValue* capabilities, Revision revision) {
 Answer AnswerIn(const JsonValue& result) {
   const JsonValue* action = result.Find("action");
   if (action == nullptr || !action->IsString()) return Answer::kCancel;
-  if (action->AsString() == "accept") return Answer::kAccept;
-  return action->AsString() == "decline" ? Answer::kDecline : Answer::kCancel;
+  if (action->AsString() == "decline") return Answer::kDecline;
+  const JsonValue* content = action->AsString() == "accept" ? result.Find("content") : nullptr;
+  const JsonValue* approve = content == nullptr ? nullptr : content->Find(kApproveField);
+  if (approve == nullptr || approve->kind() != JsonValue::Kind::kBool) return Answer::kCancel;
+  return approve->AsBool() ? Answer::kAccept : Answer::kDecline;
 }
 
 Task<Answer> Elicitations::Ask(std::string params, CancelSource& cancel) {

@@ -1,6 +1,7 @@
 // Questions to the user by MCP elicitation, in both eras: a request of ours while the call waits
 // (`elicitation/create`, since 2025-06-18), or a result that the client answers with its next request
-// (2026-07-28). The form is empty, so that clients show nothing but Allow and Deny.
+// (2026-07-28). The form has one field that must be filled in and has no default: there are clients that accept an
+// empty form by themselves.
 #pragma once
 
 #include <uv.h>
@@ -24,7 +25,7 @@ namespace pa {
 // Whether a client with these capabilities shows forms. Before 2025-06-18 there was no such thing.
 bool CanElicit(const JsonValue* capabilities, Revision revision);
 
-// Of an ElicitResult. What is none is no approval.
+// Of an ElicitResult: yes is `accept` with the field true. What is none is no approval.
 Answer AnswerIn(const JsonValue& result);
 
 // Requests of ours that wait for the client's response.

@@ -26,8 +26,20 @@ TEST(CanElicit, ByCapabilityAndRevision) {
 }
 
 TEST(AnswerIn, OnlyAcceptIsYes) {
-  EXPECT_EQ(AnswerIn(Json(R"({"action":"accept","content":{}})")), Answer::kAccept);
+  EXPECT_EQ(AnswerIn(Json(R"({"action":"accept","content":{"approve":true}})")), Answer::kAccept);
   EXPECT_EQ(AnswerIn(Json(R"({"action":"decline"})")), Answer::kDecline);
+  EXPECT_EQ(AnswerIn(Json(R"({"action":"accept","content":{"approve":false}})")), Answer::kDecline);
+  EXPECT_EQ(AnswerIn(Json(R"({"action":"decline","content":{"approve":true}})")), Answer::kDecline);
+  // What Codex with full access says by itself, and what else is no word of a person's.
+  for (const char* other :
+       {R"({"action":"accept"})", R"({"action":"accept","content":{}})",
+        R"({"action":"accept","content":null})", R"({"action":"accept","content":true})",
+        R"({"action":"accept","content":{"approve":"true"}})",
+        R"({"action":"accept","content":{"approve":1}})",
+        R"({"action":"accept","content":{"Approve":true}})",
+        R"({"action":"cancel","content":{"approve":true}})"}) {
+    EXPECT_EQ(AnswerIn(Json(other)), Answer::kCancel) << other;
+  }
   for (const char* other : {R"({"action":"cancel"})", R"({"action":"ACCEPT"})",
                             R"({"action":true})", "{}", "[]", "1"}) {
     EXPECT_EQ(AnswerIn(Json(other)), Answer::kCancel) << other;
@@ -60,7 +72,8 @@ TEST_F(ElicitationsTest, NobodyAnswers) {
             R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":)"
             R"({"requestId":"approval-1","reason":"nobody has answered"}})");
   EXPECT_NE(world.transport.sent[2].find("did not answer"), std::string::npos);
-  world.session().OnLine(R"({"jsonrpc":"2.0","id":"approval-1","result":{"action":"accept"}})");
+  world.session().OnLine(R"({"jsonrpc":"2.0","id":"approval-1","result":{"action":"accept",)"
+                         R"("content":{"approve":true}}})");
   EXPECT_EQ(world.transport.sent.size(), 3u) << "too late";
 }
 
@@ -86,9 +99,10 @@ class InputReplyTest : public ::testing::Test {
 
 TEST_F(InputReplyTest, WhatTheUserSaysIsForWhatHeWasAsked) {
   const std::string state = states_.Issue(call_, questions_, std::chrono::steady_clock::now());
-  const auto reply = Reply(
-      R"({"requestState":")" + state + R"(","inputResponses":{"approve":{"action":"accept"}}})",
-      call_);
+  const auto reply = Reply(R"({"requestState":")" + state +
+                               R"(","inputResponses":{"approve":{"action":"accept",)"
+                               R"("content":{"approve":true}}}})",
+                           call_);
   ASSERT_TRUE(reply && *reply);
   EXPECT_EQ((*reply)->answer, Answer::kAccept);
   EXPECT_EQ((*reply)->questions, questions_);
@@ -97,9 +111,10 @@ TEST_F(InputReplyTest, WhatTheUserSaysIsForWhatHeWasAsked) {
 TEST_F(InputReplyTest, TooLateIsNo) {
   const std::string state =
       states_.Issue(call_, questions_, std::chrono::steady_clock::now() - kAnswerPatience);
-  const auto reply = Reply(
-      R"({"requestState":")" + state + R"(","inputResponses":{"approve":{"action":"accept"}}})",
-      call_);
+  const auto reply = Reply(R"({"requestState":")" + state +
+                               R"(","inputResponses":{"approve":{"action":"accept",)"
+                               R"("content":{"approve":true}}}})",
+                           call_);
   ASSERT_TRUE(reply && *reply);
   EXPECT_EQ((*reply)->answer, Answer::kTimeout);
   EXPECT_TRUE((*reply)->questions.empty());

@@ -29,4 +29,14 @@ inline std::size_t ContinuedCharacter(std::string_view bytes) {
   return count;
 }
 
+// The beginning and the end of UTF-8, of at most so many bytes.
+inline std::string_view Utf8Head(std::string_view text, std::size_t bytes) {
+  text = text.substr(0, bytes);
+  return text.substr(0, text.size() - UnfinishedCharacter(text));
+}
+inline std::string_view Utf8Tail(std::string_view text, std::size_t bytes) {
+  if (text.size() > bytes) text.remove_prefix(text.size() - bytes);
+  return text.substr(ContinuedCharacter(text));
+}
+
 }  // namespace pa

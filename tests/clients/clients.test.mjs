@@ -93,7 +93,7 @@ for (const mode of ['legacy', { pin: '2026-07-28' }]) {
   const name = typeof mode === 'string' ? mode : `pinned to ${mode.pin}`;
   test(`official client is asked for an approval, ${name}`, async () => {
     const { project } = sampleProject();
-    const policy = join(project, 'ask.yaml');
+    const policy = join(mkdtempSync(join(tmpdir(), 'pa-policy-')), 'ask.yaml');
     writeFileSync(policy, 'version: 1\npermissions: [{tool: make, target: greet, decision: ask}]\n');
     const client = new Client({ name: 'clients-test', version: '1' },
       { versionNegotiation: { mode }, capabilities: { elicitation: {} } });
@@ -102,7 +102,7 @@ for (const mode of ['legacy', { pin: '2026-07-28' }]) {
     client.setRequestHandler('elicitation/create', async (request) => {
       asked.push(request.params.message);
       const action = answers.shift();
-      return action === 'accept' ? { action, content: {} } : { action };
+      return action === 'accept' ? { action, content: { approve: true } } : { action };
     });
     await client.connect(new StdioClientTransport(
       { command: server, args: [...options, '--policy', policy], cwd: project, stderr: 'inherit' }));

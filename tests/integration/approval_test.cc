@@ -38,6 +38,8 @@ class Approval : public ::testing::Test {
   Project project_{kMakefile};
 };
 
+const Json kYes = {{"approve", true}};
+
 class LegacyApproval : public Approval {
  protected:
   void Open(McpClient& client, Json capabilities) {
@@ -46,15 +48,16 @@ class LegacyApproval : public Approval {
                                   {"clientInfo", {{"name", "t"}, {"version", "1"}}}});
     client.Notify("notifications/initialized", Json::object());
   }
-  // The result of a call about which the user says `action`.
-  Json Deploy(McpClient& client, const std::string& action) {
+  // The result of a call about which the user says `action`, and in the form `content`.
+  Json Deploy(McpClient& client, const std::string& action, const Json& content = kYes) {
     const int id = client.StartTool("make", {{"target", "deploy"}});
     const Json question = client.Read();
     EXPECT_EQ(question["method"], "elicitation/create");
     EXPECT_NE(question["params"]["message"].get<std::string>().find("    make deploy\n"),
               std::string::npos);
-    client.SendLine(
-        Json{{"jsonrpc", "2.0"}, {"id", question["id"]}, {"result", {{"action", action}}}}.dump());
+    EXPECT_EQ(question["params"]["requestedSchema"]["required"], Json::array({"approve"}));
+    const Json result = {{"action", action}, {"content", content}};
+    client.SendLine(Json{{"jsonrpc", "2.0"}, {"id", question["id"]}, {"result", result}}.dump());
     return client.Await(id)["result"]["structuredContent"];
   }
 };
@@ -82,6 +85,18 @@ TEST_F(LegacyApproval, WithAYesItRuns) {
     EXPECT_EQ(ends[i]["action_id"], i == 2 ? 1 : 2);
   }
   EXPECT_FALSE(ends[3]["unmapped"]["decision"].contains("approvals"));
+}
+
+// A client that answers by itself, as Codex with full access does with an empty form, is no person.
+TEST_F(LegacyApproval, AnAcceptWithoutTheFieldIsNoYes) {
+  McpClient client(project_.Server());
+  Open(client, {{"elicitation", Json::object()}});
+  for (const Json& content :
+       {Json::object(), Json(nullptr), Json{{"approve", false}}, Json{{"approve", "true"}}}) {
+    EXPECT_EQ(Deploy(client, "accept", content)["error"]["code"], "APPROVAL_DECLINED") << content;
+    EXPECT_FALSE(Deployed());
+  }
+  EXPECT_EQ(Deploy(client, "accept")["data"]["stdout"], "done\n");
 }
 
 TEST_F(LegacyApproval, WhoCannotAskMayNot) {
@@ -114,16 +129,20 @@ TEST_F(Approval, OfAClientOf2026) {
   const Json meta = {
       {"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
       {"io.modelcontextprotocol/clientCapabilities", {{"elicitation", Json::object()}}}};
-  const auto call = [&](const char* target, const Json& state, const char* action) {
+  const auto call = [&](const char* target, const Json& state, const char* action,
+                        const Json& content = kYes) {
     Json params = {{"name", "make"}, {"arguments", {{"target", target}}}, {"_meta", meta}};
     if (!state.is_null()) {
       params["requestState"] = state;
-      params["inputResponses"] = {{"approve", {{"action", action}}}};
+      params["inputResponses"] = {{"approve", {{"action", action}, {"content", content}}}};
     }
     return client.Await(client.Start("tools/call", params));
   };
   const auto ask = [&] { return call("deploy", nullptr, "")["result"]["requestState"]; };
   EXPECT_EQ(call("deploy", ask(), "decline")["result"]["structuredContent"]["error"]["code"],
+            "APPROVAL_DECLINED");
+  EXPECT_EQ(call("deploy", ask(), "accept",
+                 Json::object())["result"]["structuredContent"]["error"]["code"],
             "APPROVAL_DECLINED");
   EXPECT_EQ(call("test", ask(), "accept")["error"]["code"], -32602) << "another call";
   EXPECT_EQ(call("deploy", "1" + std::string(304, '0'), "accept")["error"]["code"], -32602);
@@ -151,7 +170,7 @@ TEST_F(Approval, ARestartForgetsWhatWasAsked) {
     retry["requestState"] =
         client.Await(client.Start("tools/call", params))["result"]["requestState"];
   }
-  retry["inputResponses"] = {{"approve", {{"action", "accept"}}}};
+  retry["inputResponses"] = {{"approve", {{"action", "accept"}, {"content", kYes}}}};
   McpClient client(project_.Server());
   EXPECT_EQ(client.Await(client.Start("tools/call", retry))["error"]["code"], -32602);
   EXPECT_FALSE(Deployed());

@@ -169,8 +169,10 @@ TEST_F(SingleDeveloper, DeploysOnlyWhenTheUserSaysSo) {
   const int id = client_->StartTool("make", {{"target", "deploy"}});
   Json question = client_->Read();
   ASSERT_EQ(question["method"], "elicitation/create");
-  client_->SendLine(
-      Json{{"jsonrpc", "2.0"}, {"id", question["id"]}, {"result", {{"action", "accept"}}}}.dump());
+  client_->SendLine(Json{{"jsonrpc", "2.0"},
+                         {"id", question["id"]},
+                         {"result", {{"action", "accept"}, {"content", {{"approve", true}}}}}}
+                        .dump());
   EXPECT_TRUE(client_->Await(id)["result"]["structuredContent"]["success"]);
   EXPECT_TRUE(fs::exists(root_ / "deployed"));
 }
