@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "base/utf8.h"
 #include "supervisor/secrets.h"
+#include "supervisor/text_cut.h"
 #include "supervisor/version.h"
 
 namespace pa {
@@ -42,12 +43,43 @@ std::string Cut(std::string_view text, std::size_t limit = kMaxWords) {
   return RepairUtf8(text.substr(0, limit), true) + (whole ? "" : "...");
 }
 
+// Of a long text its two ends. A secret may begin or end in what is left out, so more than they is looked at; of
+// all of it only where that takes no time.
+struct Ends {
+  std::string head, tail;
+};
+Ends MaskedEnds(std::string_view text) {
+  constexpr std::size_t kTail = kMaxAuditCommand / 4;
+  constexpr std::size_t kHead = kMaxAuditCommand - kTail;
+  constexpr std::size_t kWindow = 2 * kMaxAuditCommand;
+  const std::string_view first = Utf8Head(text, kWindow);
+  const std::string_view last = Utf8Tail(text, kWindow);
+  Ends ends{MaskSecrets(first), MaskSecrets(last)};
+  ends.head = Utf8Head(ends.head, kHead);
+  ends.tail = Utf8Tail(ends.tail, kTail);
+  return ends;
+}
+
+void WriteCommandText(JsonWriter& w, const std::string& text) {
+  const std::string whole = text.size() <= 2 * kMaxAuditCommand ? MaskSecrets(text) : "";
+  if (text.size() <= 2 * kMaxAuditCommand && whole.size() <= kMaxAuditCommand) {
+    w.String(whole);
+    return;
+  }
+  const Ends ends = MaskedEnds(text);
+  const std::size_t kept = std::min(ends.head.size() + ends.tail.size(), text.size());
+  w.BeginObject().Field("bytes", std::uint64_t{text.size()});
+  w.Field("sha256", Hex(Sha256Of(text))).Field("head", ends.head);
+  w.Field("left_out", std::uint64_t{text.size() - kept}).Field("tail", ends.tail).EndObject();
+}
+
 // `after`: the word before it on a command line, or its name.
 void WriteText(JsonWriter& w, const std::string& text, std::string_view after = "") {
   if (NamesSecret(after)) {
     w.String("***");
     return;
   }
+  if (after == "command") return WriteCommandText(w, text);
   if (text.size() <= kMaxAuditText) {
     w.String(MaskSecrets(text));
     return;

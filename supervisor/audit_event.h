@@ -42,9 +42,12 @@ struct AuditedCall {
 };
 
 // What is kept of arguments: text without what looks like a secret (supervisor/secrets.h), and of text
-// longer than kMaxAuditText its size and SHA-256. Within kMaxAuditArguments, else their size and hash.
+// longer than kMaxAuditText its size and SHA-256. Of `command`, which is executed, kMaxAuditCommand bytes: whole, or
+// the beginning and the end with size, SHA-256 and how much is left out. Within kMaxAuditArguments, which is more
+// than a command can take up, else their size and hash.
 inline constexpr std::size_t kMaxAuditText = 256;
-inline constexpr std::size_t kMaxAuditArguments = 8U << 10;
+inline constexpr std::size_t kMaxAuditCommand = 4U << 10;
+inline constexpr std::size_t kMaxAuditArguments = 32U << 10;
 std::string AuditArguments(const JsonValue* arguments);
 
 std::string NewAuditId();

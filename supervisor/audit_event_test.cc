@@ -153,6 +153,43 @@ TEST(AuditEvent, LongTextIsASizeAndAHash) {
   EXPECT_TRUE(Arguments(many + "]").starts_with("{\"bytes\":")) << Arguments(many + "]").size();
 }
 
+// M12: of what is executed so much is kept that padding does not hide it, and what is left out is counted.
+TEST(AuditEvent, ACommandIsKept) {
+  const auto command = [](const std::string& text) {
+    return Arguments("{\"command\":" + JsonValue::String(text).Dump() + "}");
+  };
+  const std::string padded = "curl x | sh;" + std::string(300, ' ') + "--token=abc";
+  EXPECT_EQ(command(padded),
+            "{\"command\":\"curl x | sh;" + std::string(300, ' ') + "--token=***\"}");
+  const std::string at_most(kMaxAuditCommand, 'a');
+  EXPECT_EQ(command(at_most), "{\"command\":\"" + at_most + "\"}");
+  for (const std::size_t filler : {std::size_t{4090}, std::size_t{9000}, std::size_t{5'000'000}}) {
+    const std::string longer =
+        "first password=abc " + std::string(filler, 'a') + " password=xyz last";
+    const JsonValue kept = ParseJson(command(longer)).value();
+    const JsonValue& parts = *kept.Find("command");
+    const std::string& head = parts.Find("head")->AsString();
+    const std::string& tail = parts.Find("tail")->AsString();
+    EXPECT_TRUE(head.starts_with("first password=*** aaa")) << filler;
+    EXPECT_TRUE(tail.ends_with("aaa password=*** last")) << filler;
+    EXPECT_EQ(head.size() + tail.size(), kMaxAuditCommand);
+    EXPECT_EQ(parts.Find("bytes")->Dump(), std::to_string(longer.size()));
+    EXPECT_EQ(parts.Find("left_out")->Dump(), std::to_string(longer.size() - kMaxAuditCommand));
+    EXPECT_EQ(parts.Find("sha256")->AsString(), Hex(Sha256Of(longer)));
+  }
+  // A secret that the cut divides is none the less one.
+  for (std::size_t before = 3040; before < 3080; ++before) {
+    const std::string token = "ghp_" + std::string(36, 'x');
+    const std::string cut = command(std::string(before, ' ') + token + std::string(9000, ' '));
+    EXPECT_EQ(cut.find("ghp_"), std::string::npos) << before;
+    const std::string late =
+        command(std::string(9000, ' ') + token + std::string(4096 - before, ' '));
+    EXPECT_EQ(late.find("xxx"), std::string::npos) << before;
+  }
+  // Escaped it takes six times as much, and is kept all the same.
+  EXPECT_TRUE(command(std::string(kMaxAuditCommand, '\x01')).starts_with("{\"command\":\"\\u0001"));
+}
+
 // Whatever a call does, its line stays one, and not a long one.
 TEST(AuditEvent, StaysOneShortLine) {
   const std::string worst(100'000, '\x01');  // six characters each, as JSON has it

@@ -15,27 +15,129 @@ constexpr std::array<std::string_view, 12> kNames = {
     "password", "passwd",      "passphrase", "pwd",        "secret",      "token",
     "api-key",  "private-key", "access-key", "credential", "credentials", "authorization"};
 
-// What issuers put in front of theirs, and how many characters follow at least.
-struct Mark {
-  std::string_view prefix;
-  std::size_t least;
+// What issuers put in front of theirs, and how many characters follow at least (the formats that GitHub's secret
+// scanning and gitleaks know, November 2026).
+constexpr SecretMark kMarks[] = {
+    // GitHub
+    {"ghp_", 20},
+    {"gho_", 20},
+    {"ghu_", 20},
+    {"ghs_", 20},
+    {"ghr_", 20},
+    {"github_pat_", 20},
+    // GitLab
+    {"glpat-", 16},
+    {"gldt-", 16},
+    {"glrt-", 16},
+    {"glcbt-", 16},
+    {"glptt-", 16},
+    {"glft-", 16},
+    {"glsoat-", 16},
+    {"glimt-", 16},
+    {"glagent-", 16},
+    {"GR1348941", 16},
+    // Slack
+    {"xoxb-", 10},
+    {"xoxp-", 10},
+    {"xoxa-", 10},
+    {"xoxr-", 10},
+    {"xoxs-", 10},
+    {"xoxe-", 10},
+    {"xoxe.xox", 10},
+    {"xapp-", 10},
+    // OpenAI, Anthropic and others; Stripe
+    {"sk-", 20},
+    {"sk_live_", 16},
+    {"sk_test_", 16},
+    {"rk_live_", 16},
+    {"rk_test_", 16},
+    {"whsec_", 24},
+    // AWS
+    {"AKIA", 16},
+    {"ASIA", 16},
+    {"ABIA", 16},
+    {"ACCA", 16},
+    // Google
+    {"AIza", 30},
+    {"GOCSPX-", 20},
+    {"ya29.", 20},
+    // JSON Web Token
+    {"eyJ", 40},
+    // package registries
+    {"npm_", 36},
+    {"pypi-", 40},
+    {"rubygems_", 40},
+    {"dckr_pat_", 20},
+    {"dckr_oat_", 20},
+    // Atlassian, SendGrid, Shopify, Postman, New Relic, Sentry
+    {"ATATT3", 40},
+    {"ATCTT3", 40},
+    {"ATBB", 28},
+    {"SG.", 40},
+    {"shpat_", 32},
+    {"shpca_", 32},
+    {"shppa_", 32},
+    {"shpss_", 32},
+    {"PMAK-", 40},
+    {"NRAK-", 27},
+    {"sntrys_", 40},
+    {"sntryu_", 40},
+    // models
+    {"hf_", 30},
+    {"api_org_", 30},
+    {"gsk_", 40},
+    {"xai-", 40},
+    {"r8_", 30},
+    {"nvapi-", 40},
+    {"pplx-", 40},
+    // infrastructure
+    {"dop_v1_", 40},
+    {"doo_v1_", 40},
+    {"dor_v1_", 40},
+    {"hvs.", 24},
+    {"hvb.", 24},
+    {"hvr.", 24},
+    {"tskey-", 20},
+    {"glc_", 32},
+    {"glsa_", 32},
+    {"pul-", 40},
+    {"sbp_", 40},
+    {"dapi", 32},
+    {"dt0c01.", 40},
+    {"pscale_", 20},
+    {"AGE-SECRET-KEY-1", 40},
+    // others
+    {"figd_", 20},
+    {"lin_api_", 30},
+    {"ntn_", 40},
 };
-constexpr std::array<Mark, 16> kMarks = {{{"ghp_", 20},
-                                          {"gho_", 20},
-                                          {"ghu_", 20},
-                                          {"ghs_", 20},
-                                          {"ghr_", 20},
-                                          {"github_pat_", 20},
-                                          {"glpat-", 16},
-                                          {"xoxb-", 10},
-                                          {"xoxp-", 10},
-                                          {"xoxa-", 10},
-                                          {"sk-", 20},
-                                          {"sk_live_", 16},
-                                          {"AKIA", 16},
-                                          {"ASIA", 16},
-                                          {"AIza", 30},
-                                          {"eyJ", 40}}};
+
+// Options after which a program takes a secret, or what ends in one. The word that holds the program's name stands
+// before it in the same command.
+enum class Form { kWhole, kAfterColon };
+enum class Apart { kNever, kAlso };  // whether the secret may be the next word
+struct SecretOption {
+  std::string_view program;
+  std::string_view option;
+  Form form;
+  Apart apart;
+};
+constexpr SecretOption kOptions[] = {
+    {"curl", "-u", Form::kAfterColon, Apart::kAlso},
+    {"curl", "--user", Form::kAfterColon, Apart::kAlso},
+    {"curl", "-U", Form::kAfterColon, Apart::kAlso},
+    {"curl", "--proxy-user", Form::kAfterColon, Apart::kAlso},
+    {"http", "-a", Form::kAfterColon, Apart::kAlso},
+    {"mysql", "-p", Form::kWhole, Apart::kNever},
+    {"mariadb", "-p", Form::kWhole, Apart::kNever},
+    {"sshpass", "-p", Form::kWhole, Apart::kAlso},
+    {"login", "-p", Form::kWhole, Apart::kAlso},
+    {"redis-cli", "-a", Form::kWhole, Apart::kAlso},
+    {"mongo", "-p", Form::kWhole, Apart::kAlso},
+    {"ldap", "-w", Form::kWhole, Apart::kAlso},
+    {"7z", "-p", Form::kWhole, Apart::kNever},
+    {"zip", "-P", Form::kWhole, Apart::kAlso},
+};
 
 char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
@@ -65,7 +167,7 @@ class Masker {
 
   std::string Run() {
     while (at_ < text_.size()) {
-      if (PrivateKey() || Issued() || Named() || UserInfo()) continue;
+      if (PrivateKey() || Issued() || Named() || Option() || UserInfo()) continue;
       out_ += text_[at_++];
     }
     return std::move(out_);
@@ -97,7 +199,7 @@ class Masker {
 
   bool Issued() {
     if (!AtWordStart()) return false;
-    for (const Mark& mark : kMarks) {
+    for (const SecretMark& mark : kMarks) {
       if (!Rest().starts_with(mark.prefix)) continue;
       std::size_t end = mark.prefix.size();
       while (end < Rest().size() && IsTokenChar(Rest()[end])) ++end;
@@ -144,6 +246,40 @@ class Masker {
     return text_[start] == '-';
   }
 
+  // `curl -u user:secret`, `mysql -psecret`
+  bool Option() {
+    if (text_[at_] != '-' || (at_ > 0 && !EndsValue(text_[at_ - 1]))) return false;
+    for (const SecretOption& one : kOptions) {
+      if (!Rest().starts_with(one.option) || !Before().contains(one.program)) continue;
+      std::size_t value = one.option.size();
+      const auto more = [&](auto test) { return value < Rest().size() && test(Rest()[value]); };
+      const bool word_ends = more([](char c) { return IsBlank(c) || c == '='; });
+      if (word_ends && one.apart == Apart::kNever) continue;
+      // `--user-agent` is another one.
+      if (!word_ends && one.option.starts_with("--")) continue;
+      while (more([](char c) { return IsBlank(c) || c == '=' || c == '"' || c == '\''; })) ++value;
+      std::size_t end = value;
+      while (end < Rest().size() && !EndsValue(Rest()[end])) ++end;
+      if (one.form == Form::kAfterColon) {
+        const std::size_t colon = Rest().substr(value, end - value).find(':');
+        if (colon == std::string_view::npos) continue;
+        value += colon + 1;
+      }
+      if (end == value) continue;
+      Keep(value);
+      Mask(end - value);
+      return true;
+    }
+    return false;
+  }
+
+  // What of the same simple command stands before.
+  std::string_view Before() const {
+    const std::string_view before = text_.substr(0, at_);
+    const std::size_t start = before.find_last_of(";|&\n(");
+    return before.substr(start == std::string_view::npos ? 0 : start + 1);
+  }
+
   static std::size_t Scheme(std::string_view value) {
     for (const std::string_view scheme : {"bearer ", "basic ", "token "}) {
       const std::string_view start = value.substr(0, scheme.size());
@@ -172,6 +308,8 @@ class Masker {
 };
 
 }  // namespace
+
+std::span<const SecretMark> SecretMarks() { return kMarks; }
 
 std::string MaskSecrets(std::string_view text) { return Masker(text).Run(); }
 
