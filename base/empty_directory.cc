@@ -126,11 +126,11 @@ class Emptier {
 
 }  // namespace
 
-SysResult<bool> EmptyDirectory(int at, const char* path, std::uint64_t budget_ms,
-                               std::uint64_t at_least) {
-  const UniqueFd top = OpenOwned(at, path);
-  if (!top) return std::unexpected(SysError{"open", path, errno});
-  switch (Emptier(top.get(), budget_ms, at_least).Run()) {
+SysResult<bool> EmptyHeldDirectory(int directory, const char* name, std::uint64_t budget_ms,
+                                   std::uint64_t at_least) {
+  // The command may have taken the permissions from it.
+  if (fchmod(directory, S_IRWXU) != 0) return std::unexpected(SysError{"fchmod", name, errno});
+  switch (Emptier(directory, budget_ms, at_least).Run()) {
     case Emptier::End::kEmpty:
       return true;
     case Emptier::End::kTimeOver:
@@ -138,18 +138,14 @@ SysResult<bool> EmptyDirectory(int at, const char* path, std::uint64_t budget_ms
     case Emptier::End::kStuck:
       break;
   }
-  return std::unexpected(SysError{"empty", path, ENOTEMPTY});
+  return std::unexpected(SysError{"empty", name, ENOTEMPTY});
 }
 
-void RemoveWithParent(int at, const char* path) {
-  if (unlinkat(at, path, AT_REMOVEDIR) != 0) return;
-  const std::string_view whole = path;
-  const std::size_t slash = whole.find_last_of('/');
-  char parent[PATH_MAX];
-  if (slash == 0 || slash == whole.npos || slash >= sizeof(parent)) return;
-  whole.copy(parent, slash);
-  parent[slash] = '\0';
-  unlinkat(at, parent, AT_REMOVEDIR);
+SysResult<bool> EmptyDirectory(int at, const char* path, std::uint64_t budget_ms,
+                               std::uint64_t at_least) {
+  const UniqueFd top = OpenOwned(at, path);
+  if (!top) return std::unexpected(SysError{"open", path, errno});
+  return EmptyHeldDirectory(top.get(), path, budget_ms, at_least);
 }
 
 }  // namespace pa

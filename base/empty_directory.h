@@ -20,8 +20,9 @@ namespace pa {
 SysResult<bool> EmptyDirectory(int at, const char* path, std::uint64_t budget_ms,
                                std::uint64_t at_least = 0);
 
-// Removes the empty directory, then its parent if that is empty too: nobody else will, because the
-// supervisor is dead.
-void RemoveWithParent(int at, const char* path);
+// The same of a directory that was opened before whatever worked in it (O_RDONLY), wherever it is now and whatever
+// stands under its name. `name` is for the error.
+SysResult<bool> EmptyHeldDirectory(int directory, const char* name, std::uint64_t budget_ms,
+                                   std::uint64_t at_least = 0);
 
 }  // namespace pa

@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 
+#include "base/unique_fd.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -74,17 +76,21 @@ TEST(EmptyDirectory, AVeryDeepTree) {
   EXPECT_EQ(rmdir(top.c_str()), 0);
 }
 
-TEST(RemoveWithParent, TheInstanceDirectoryGoesOnlyWhenItIsEmpty) {
+// What has taken its name meanwhile is somebody else's.
+TEST(EmptyHeldDirectory, IsTheOneThatWasOpened) {
   const testing::TempDir scratch;
-  const std::string instance = scratch.path() / "instance";
-  for (const bool other_slot : {true, false}) {
-    fs::create_directories(instance + "/slot");
-    if (other_slot) fs::create_directories(instance + "/other");
-    RemoveWithParent(AT_FDCWD, (instance + "/slot").c_str());
-    EXPECT_FALSE(fs::exists(instance + "/slot"));
-    EXPECT_EQ(fs::exists(instance), other_slot);
-    fs::remove(instance + "/other");
-  }
+  const fs::path tmp = scratch.path() / "tmp";
+  const fs::path victim = scratch.path() / "victim";
+  testing::WriteText(tmp / "a/b", "x");
+  testing::WriteText(victim / "a/b", "x");
+  const UniqueFd held(open(tmp.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  ASSERT_TRUE(held);
+  fs::rename(tmp, scratch.path() / "moved");
+  fs::create_directory_symlink(victim, tmp);
+  ASSERT_EQ(chmod((scratch.path() / "moved").c_str(), 0), 0);
+  EXPECT_TRUE(EmptyHeldDirectory(held.get(), "tmp", kPatience).value_or(false));
+  EXPECT_TRUE(fs::is_empty(scratch.path() / "moved"));
+  EXPECT_TRUE(fs::exists(victim / "a/b"));
 }
 
 }  // namespace

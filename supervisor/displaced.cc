@@ -70,7 +70,7 @@ std::string Displaced::NextName(const std::string& name) {
 void Displaced::Discard(const std::string& name) {
   if (unlinkat(fd_.get(), name.c_str(), 0) == 0) return;
   // What is left of a copy of ours does no harm here.
-  (void)RemoveTree(directory_ + "/" + name, std::chrono::milliseconds(100));
+  (void)RemoveTree(fd_.get(), name, std::chrono::milliseconds(100));
 }
 
 // Up to the top of its own tree. Another run of ours may have left something there.

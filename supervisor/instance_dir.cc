@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -12,15 +13,19 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/remove_tree.h"
+#include "base/empty_directory.h"
 
 namespace pa {
 namespace {
 
 std::string Prefix() { return "project-actions-" + std::to_string(geteuid()) + "-"; }
 
-UniqueFd OpenAndLock(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+UniqueFd OpenBase(const std::string& base) {
+  return UniqueFd(open(base.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+UniqueFd OpenAndLock(int base, const std::string& name) {
+  UniqueFd fd(openat(base, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (fd && flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
   return fd;
 }
@@ -58,10 +63,10 @@ constexpr std::uint64_t kOurOwn = 256;
 
 std::vector<InstanceDir::Stale> InstanceDir::FindStale(const std::string& base) {
   std::vector<Stale> stale;
+  const auto parent = std::make_shared<const UniqueFd>(OpenBase(base));
   for (const std::string& name : Siblings(base)) {
-    std::string path = base + "/" + name;
-    UniqueFd lock = OpenAndLock(path);
-    if (lock && IsOurs(lock.get())) stale.push_back({std::move(path), std::move(lock)});
+    UniqueFd lock = OpenAndLock(parent->get(), name);
+    if (lock && IsOurs(lock.get())) stale.push_back({{parent, name}, std::move(lock)});
   }
   return stale;
 }
@@ -75,19 +80,26 @@ Result<InstanceDir> InstanceDir::Create(const std::string& written) {
   for (int attempt = 0; attempt < 10; ++attempt) {
     std::string path = base + "/" + Prefix() + "XXXXXX";
     if (mkdtemp(path.data()) == nullptr) return std::unexpected(Error("mkdtemp", path, errno));
-    UniqueFd lock = OpenAndLock(path);
-    if (lock && IsSameDirectory(lock.get(), path))
-      return InstanceDir(std::move(path), std::move(lock));
+    UniqueFd parent = OpenBase(base);
+    if (!parent) return std::unexpected(Error("open", base, errno));
+    UniqueFd lock = OpenAndLock(parent.get(), path.substr(path.rfind('/') + 1));
+    if (lock && IsSameDirectory(lock.get(), path)) {
+      return InstanceDir(std::move(path), std::move(parent), std::move(lock));
+    }
   }
   return std::unexpected(Error("flock", base + "/" + Prefix() + "*", EAGAIN));
 }
 
 InstanceDir::~InstanceDir() {
-  if (lock_) (void)RemoveTree(path_, kLastCleaning, kOurOwn);
+  if (!lock_) return;
+  const std::string name = path_.substr(path_.rfind('/') + 1);
+  const auto emptied =
+      EmptyHeldDirectory(lock_->get(), name.c_str(), kLastCleaning.count(), kOurOwn);
+  if (emptied && *emptied) unlinkat(base_.get(), name.c_str(), AT_REMOVEDIR);
 }
 
-bool InstanceDir::Repair() const { return IsOurs(lock_.get()) || fchmod(lock_.get(), 0700) == 0; }
+bool InstanceDir::Repair() const { return IsOurs(lock_->get()) || fchmod(lock_->get(), 0700) == 0; }
 
-bool InstanceDir::Exists() const { return IsSameDirectory(lock_.get(), path_); }
+bool InstanceDir::Exists() const { return IsSameDirectory(lock_->get(), path_); }
 
 }  // namespace pa

@@ -8,11 +8,13 @@
 // (tmpfiles.d(5)).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
+#include "supervisor/remove_tree.h"
 
 namespace pa {
 
@@ -20,7 +22,7 @@ class InstanceDir {
  public:
   // The directory of an instance that is gone, and its lock, now ours.
   struct Stale {
-    std::string path;
+    HeldTree tree;
     UniqueFd lock;
   };
   static std::vector<Stale> FindStale(const std::string& base);
@@ -31,14 +33,20 @@ class InstanceDir {
   ~InstanceDir();
 
   const std::string& path() const { return path_; }
+  // To make and remove in it what is ours: the path may have come to lead elsewhere.
+  const std::shared_ptr<const UniqueFd>& directory() const { return lock_; }
   bool Exists() const;  // nobody removed it
   // Gives it back its permissions: a command can take them (chmod is beyond Landlock).
   bool Repair() const;
 
  private:
-  InstanceDir(std::string path, UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  InstanceDir(std::string path, UniqueFd base, UniqueFd lock)
+      : path_(std::move(path)),
+        base_(std::move(base)),
+        lock_(std::make_shared<const UniqueFd>(std::move(lock))) {}
   std::string path_;
-  UniqueFd lock_;
+  UniqueFd base_;
+  std::shared_ptr<const UniqueFd> lock_;  // null: moved from
 };
 
 }  // namespace pa

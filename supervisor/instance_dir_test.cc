@@ -54,7 +54,7 @@ TEST_F(InstanceDirTest, FindsWhatADeadInstanceLeft) {
   ASSERT_TRUE(living);
   const std::vector<InstanceDir::Stale> stale = InstanceDir::FindStale(base_);
   ASSERT_EQ(stale.size(), 1u);
-  EXPECT_EQ(stale[0].path, left);
+  EXPECT_EQ(stale[0].tree.name, left.filename());
   EXPECT_TRUE(InstanceDir::FindStale(base_).empty()) << "its lock is taken";
 }
 

@@ -9,12 +9,13 @@
 
 namespace pa {
 
-Result<bool> RemoveTree(const std::string& path, std::chrono::milliseconds budget,
-                        std::uint64_t at_least) {
+Result<bool> RemoveTree(int parent, const std::string& name, std::chrono::milliseconds budget) {
   const auto budget_ms = static_cast<std::uint64_t>(budget.count());
-  const SysResult<bool> emptied = EmptyDirectory(AT_FDCWD, path.c_str(), budget_ms, at_least);
+  const SysResult<bool> emptied = EmptyDirectory(parent, name.c_str(), budget_ms);
   if (!emptied) return std::unexpected(Error(emptied.error()));
-  if (*emptied && rmdir(path.c_str()) != 0) return std::unexpected(Error("rmdir", path, errno));
+  if (*emptied && unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0) {
+    return std::unexpected(Error("rmdir", name, errno));
+  }
   return *emptied;
 }
 

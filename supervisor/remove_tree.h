@@ -3,16 +3,21 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/error.h"
+#include "base/unique_fd.h"
 
 namespace pa {
 
-// `path` must be a directory of ours. True: it is gone. False: the time is over; another call goes on.
-// `at_least`: as EmptyDirectory has it.
-Result<bool> RemoveTree(const std::string& path, std::chrono::milliseconds budget,
-                        std::uint64_t at_least = 0);
+// A directory by its name in one that is open: whatever becomes of the path that led there.
+struct HeldTree {
+  std::shared_ptr<const UniqueFd> parent;
+  std::string name;
+};
+
+// The directory `name` in `parent` must be ours. True: it is gone. False: the time is over; another call goes on.
+Result<bool> RemoveTree(int parent, const std::string& name, std::chrono::milliseconds budget);
 
 }  // namespace pa

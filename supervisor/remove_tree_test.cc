@@ -39,7 +39,7 @@ TEST_F(RemoveTreeTest, RemovesFilesLinksAndDirectories) {
   std::ofstream(base_ / "outside_dir/file") << "x";
   fs::create_symlink(base_ / "outside", base_ / "tree/a/link");
   fs::create_directory_symlink(base_ / "outside_dir", base_ / "tree/a/b/dirlink");
-  const Result<bool> removed = RemoveTree(base_ / "tree", kPatience);
+  const Result<bool> removed = RemoveTree(AT_FDCWD, base_ / "tree", kPatience);
   EXPECT_TRUE(removed) << removed.error().Message();
   EXPECT_FALSE(fs::exists(base_ / "tree"));
   EXPECT_TRUE(fs::exists(base_ / "outside"));
@@ -59,7 +59,7 @@ TEST_F(RemoveTreeTest, OpensUpWhatHasNoPermissions) {
     for (const char* name : {"shut/inner/deep", "shut/inner", "shut", ""})
       chmod((tree / name).c_str(), 0);
     // Where the directory above is not ours to write, the top itself stays.
-    (void)RemoveTree(tree, kPatience);
+    (void)RemoveTree(AT_FDCWD, tree, kPatience);
     _exit(!fs::exists(tree) || fs::is_empty(tree) ? 0 : 1);
   }
   int status = 0;
@@ -80,7 +80,7 @@ TEST_F(RemoveTreeTest, AnyDepthNeedsFewDescriptors) {
   getrlimit(RLIMIT_NOFILE, &old);
   const rlimit few{20, old.rlim_max};
   setrlimit(RLIMIT_NOFILE, &few);
-  EXPECT_TRUE(RemoveTree(base_ / "tree", kPatience));
+  EXPECT_TRUE(RemoveTree(AT_FDCWD, base_ / "tree", kPatience));
   setrlimit(RLIMIT_NOFILE, &old);
   EXPECT_FALSE(fs::exists(base_ / "tree"));
 }
@@ -88,17 +88,17 @@ TEST_F(RemoveTreeTest, AnyDepthNeedsFewDescriptors) {
 TEST_F(RemoveTreeTest, NamesThatItUsesItselfAreNoObstacle) {
   fs::create_directories(base_ / "tree/a/b/c");
   fs::create_directories(base_ / "tree/.moved-up-0/x/y");
-  EXPECT_TRUE(RemoveTree(base_ / "tree", kPatience));
+  EXPECT_TRUE(RemoveTree(AT_FDCWD, base_ / "tree", kPatience));
   EXPECT_FALSE(fs::exists(base_ / "tree"));
 }
 
 TEST_F(RemoveTreeTest, RefusesWhatIsNoDirectory) {
   fs::create_directory_symlink(base_ / "tree", base_ / "link");
-  const Result<bool> link = RemoveTree(base_ / "link", kPatience);
+  const Result<bool> link = RemoveTree(AT_FDCWD, base_ / "link", kPatience);
   ASSERT_FALSE(link);
   EXPECT_EQ(link.error().op, "open");
   EXPECT_TRUE(fs::exists(base_ / "tree"));
-  EXPECT_EQ(RemoveTree(base_ / "absent", kPatience).error().sys_errno, ENOENT);
+  EXPECT_EQ(RemoveTree(AT_FDCWD, base_ / "absent", kPatience).error().sys_errno, ENOENT);
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "supervisor/runner.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <chrono>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -240,8 +243,8 @@ struct Runner::Impl {
         departures(std::in_place, uv_loop),
         trash(std::in_place, uv_loop),
         guard(config.state_home),
-        slots(config.tmp_base, [this](std::string path, UniqueFd lock) {
-          trash->Add(std::move(path), std::move(lock));
+        slots(config.tmp_base, [this](HeldTree tree, UniqueFd lock) {
+          trash->Add(std::move(tree), std::move(lock));
         }) {}
 
   Task<Execution> Probe(const policy::WorkingDirectory& directory, const policy::Allow& allow,
@@ -639,8 +642,11 @@ void Runner::Impl::Idle() {
   });
 }
 
-void Runner::Discard(std::string path) {
-  if (impl_->trash) impl_->trash->Add(std::move(path));
+void Runner::Discard(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  UniqueFd parent(open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!impl_->trash || !parent) return;
+  impl_->trash->Add({std::make_shared<const UniqueFd>(std::move(parent)), path.substr(slash + 1)});
 }
 
 std::size_t Runner::running() const { return impl_->lanes.running(); }

@@ -68,7 +68,7 @@ class Runner {
   // removed within half a second is left to the next instance). Later calls run nothing.
   void Shutdown(std::function<void()> done);
   // A directory of ours that is to be removed, by and by.
-  void Discard(std::string path);
+  void Discard(const std::string& path);
   std::size_t running() const;
   FileTurns& file_turns();
   const std::string& state_home() const;  // RunnerConfig's

@@ -103,21 +103,25 @@ Result<std::unique_ptr<Slot>> SlotPool::Make(const sandbox::Confinement& confine
   Result<std::string> tmp_dir = MakeDirectory(number);
   if (!tmp_dir) return std::unexpected(tmp_dir.error());
   sandbox::Confinement with_tmp = confinement;
-  with_tmp.paths.push_back({*tmp_dir, TmpDirAccess(confinement), "private TMPDIR"});
+  with_tmp.paths.push_back(
+      {*tmp_dir, TmpDirAccess(confinement), "private TMPDIR", sandbox::Symlinks::kRefuse});
   if (view.base != nullptr) {
     Result<std::string> shm_dir = MakeDirectory(number + ".shm");
     if (!shm_dir) return std::unexpected(shm_dir.error());
     view.shm_dir = *shm_dir;
-    with_tmp.paths.push_back({*shm_dir, TmpDirAccess(confinement), "private /dev/shm"});
+    with_tmp.paths.push_back(
+        {*shm_dir, TmpDirAccess(confinement), "private /dev/shm", sandbox::Symlinks::kRefuse});
     PlanMounts(*tmp_dir, confinement, view);
   }
   Result<sandbox::PreparedSandbox> prepared = sandbox::PrepareLandlock(with_tmp);
   if (!prepared) {
-    for (const std::string& made : {*tmp_dir, view.shm_dir}) rmdir(made.c_str());
+    for (const std::string& made : {number, number + ".shm"}) {
+      unlinkat(instance_->directory()->get(), made.c_str(), AT_REMOVEDIR);
+    }
     return std::unexpected(prepared.error());
   }
-  return std::make_unique<Slot>(confinement, std::move(*tmp_dir), std::move(*prepared),
-                                std::move(view));
+  return std::make_unique<Slot>(confinement, std::move(*tmp_dir), instance_->directory(),
+                                std::move(*prepared), std::move(view));
 }
 
 void SlotPool::Release(std::unique_ptr<Slot> slot, bool clean) {
@@ -134,7 +138,11 @@ void SlotPool::Release(std::unique_ptr<Slot> slot, bool clean) {
 
 void SlotPool::Discard(const Slot& slot) {
   for (const std::string& path : {slot.tmp_dir, slot.view.shm_dir}) {
-    if (!path.empty() && rmdir(path.c_str()) != 0) remove_(path, UniqueFd());
+    if (path.empty()) continue;
+    const std::string name = path.substr(path.rfind('/') + 1);
+    if (unlinkat(slot.instance->get(), name.c_str(), AT_REMOVEDIR) != 0) {
+      remove_({slot.instance, name}, UniqueFd());
+    }
   }
 }
 
@@ -147,7 +155,8 @@ Result<std::string> SlotPool::Canary(const sandbox::Confinement& confinement) {
         return path.starts_with(grant.path + (grant.path.ends_with('/') ? "" : "/"));
       });
   if (open_to_all) return "";
-  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const UniqueFd file(openat(instance_->directory()->get(), "canary",
+                             O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return std::unexpected(Error("open", path, errno));
   const Result<void> written = WriteAll(file.get(), "canary");
   if (!written) return std::unexpected(written.error());
@@ -163,7 +172,7 @@ Result<void> SlotPool::EnsureInstance() {
   if (instance_ && instance_->Exists() && instance_->Repair()) return {};
   instance_.reset();
   for (InstanceDir::Stale& stale : InstanceDir::FindStale(tmp_base_)) {
-    remove_(std::move(stale.path), std::move(stale.lock));
+    remove_(std::move(stale.tree), std::move(stale.lock));
   }
   Result<InstanceDir> instance = InstanceDir::Create(tmp_base_);
   if (!instance) return std::unexpected(instance.error());
@@ -173,7 +182,9 @@ Result<void> SlotPool::EnsureInstance() {
 
 Result<std::string> SlotPool::MakeDirectory(const std::string& name) {
   std::string path = instance_->path() + "/" + name;
-  if (mkdir(path.c_str(), 0700) != 0) return std::unexpected(Error("mkdir", path, errno));
+  if (mkdirat(instance_->directory()->get(), name.c_str(), 0700) != 0) {
+    return std::unexpected(Error("mkdir", path, errno));
+  }
   return path;
 }
 

@@ -34,9 +34,10 @@ struct SlotView {
 };
 
 struct Slot {
-  sandbox::Confinement confinement;   // as asked for
-  std::string tmp_dir;                // mode 0700, empty
-  sandbox::PreparedSandbox prepared;  // of `confinement` and tmp_dir
+  sandbox::Confinement confinement;          // as asked for
+  std::string tmp_dir;                       // mode 0700, empty
+  std::shared_ptr<const UniqueFd> instance;  // in which tmp_dir lies
+  sandbox::PreparedSandbox prepared;         // of `confinement` and tmp_dir
   SlotView view;
 };
 
@@ -48,7 +49,7 @@ sandbox::Access TmpDirAccess(const sandbox::Confinement& confinement);
 class SlotPool {
  public:
   // Gets rid of a tree when it can, and holds the lock until then: Trash::Add.
-  using Remove = std::function<void(std::string path, UniqueFd lock)>;
+  using Remove = std::function<void(HeldTree tree, UniqueFd lock)>;
   SlotPool(std::string tmp_base, Remove remove)
       : tmp_base_(std::move(tmp_base)), remove_(std::move(remove)) {}
 

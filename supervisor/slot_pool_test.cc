@@ -12,7 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void RemoveNow(const std::string& path, UniqueFd) { fs::remove_all(path); }
+void RemoveNow(const HeldTree& tree, UniqueFd) {
+  (void)RemoveTree(tree.parent->get(), tree.name, std::chrono::seconds(10));
+}
 
 class SlotPoolTest : public testing::Test {
  protected:
@@ -92,6 +94,31 @@ TEST_F(SlotPoolTest, ASlotThatIsNotCleanIsRemoved) {
   slots.Release(std::move(slot), false);
   EXPECT_FALSE(fs::exists(name));
   EXPECT_EQ(slots.free_slots(), 0u);
+}
+
+// H6: whoever can write in the base puts a symlink where the instance's directory was.
+TEST_F(SlotPoolTest, WhatTheNameLeadsToMeanwhileIsLeftAlone) {
+  const fs::path victim = base_ / "victim";
+  for (const bool clean : {false, true}) {
+    fs::create_directories(victim / "0/work");
+    std::ofstream(victim / "0/work/file") << "x";
+    fs::create_directories(victim / "1");
+    {
+      SlotPool slots(base_ / "tmp", RemoveNow);
+      std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
+      const fs::path instance = fs::path(slot->tmp_dir).parent_path();
+      std::ofstream(fs::path(slot->tmp_dir) / "left") << "x";
+      fs::rename(instance, base_ / "moved");
+      fs::create_directory_symlink(victim, instance);
+      slots.Release(std::move(slot), clean);
+      slots.RemoveAll();
+      fs::remove(instance);
+    }
+    EXPECT_TRUE(fs::exists(victim / "0/work/file")) << clean;
+    EXPECT_TRUE(fs::exists(victim / "1")) << clean;
+    EXPECT_TRUE(fs::is_empty(base_ / "moved")) << clean;
+    fs::remove_all(base_ / "moved");
+  }
 }
 
 TEST_F(SlotPoolTest, ASlotWhosePathsOrModeChangedIsNotUsedAgain) {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "supervisor/remove_tree.h"
-
 namespace pa {
 namespace {
 
@@ -15,15 +13,15 @@ constexpr int kMaxSteps = 100'000;
 
 }  // namespace
 
-void Trash::Add(std::string path, UniqueFd lock) {
-  items_.push_back({.path = std::move(path), .lock = std::move(lock)});
+void Trash::Add(HeldTree tree, UniqueFd lock) {
+  items_.push_back({.tree = std::move(tree), .lock = std::move(lock)});
   if (items_.size() == 1) Step();
 }
 
 void Trash::Step() {
   while (!items_.empty()) {
     Item& item = items_.front();
-    const Result<bool> removed = RemoveTree(item.path, kStep);
+    const Result<bool> removed = RemoveTree(item.tree.parent->get(), item.tree.name, kStep);
     const bool more = removed && !*removed && ++item.steps < kMaxSteps;
     if (more) return timer_.Start(kPause, [this] { Step(); });
     items_.pop_front();

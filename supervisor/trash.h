@@ -2,7 +2,7 @@
 // leave millions of files, and nobody shall wait for those.
 //
 //   Trash trash(loop);
-//   trash.Add("/tmp/project-actions-0-Xy12Zw/3");
+//   trash.Add({instance_directory, "3"});
 //
 // What is left when it goes lies in a directory that the next instance sweeps (instance_dir.h).
 #pragma once
@@ -10,9 +10,9 @@
 #include <uv.h>
 
 #include <list>
-#include <string>
 
 #include "base/unique_fd.h"
+#include "supervisor/remove_tree.h"
 #include "supervisor/uv_handles.h"
 
 namespace pa {
@@ -23,13 +23,13 @@ class Trash {
   Trash(const Trash&) = delete;
   Trash& operator=(const Trash&) = delete;
 
-  // `lock` is held until `path` is gone. What cannot be removed, or not in ten minutes, is left.
-  void Add(std::string path, UniqueFd lock = UniqueFd());
+  // `lock` is held until `tree` is gone. What cannot be removed, or not in ten minutes, is left.
+  void Add(HeldTree tree, UniqueFd lock = UniqueFd());
   bool empty() const { return items_.empty(); }
 
  private:
   struct Item {
-    std::string path;
+    HeldTree tree;
     UniqueFd lock;
     int steps = 0;
   };

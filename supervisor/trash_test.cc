@@ -27,6 +27,11 @@ class TrashTest : public ::testing::Test {
       testing::WriteText(tree / std::to_string(i % 7) / std::to_string(i), "");
     return tree;
   }
+  static HeldTree Held(const fs::path& path) {
+    return {std::make_shared<const UniqueFd>(
+                open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+            path.filename()};
+  }
   // How many turns of the loop it took.
   int RunUntilEmpty(const Trash& trash) {
     int turns = 0;
@@ -49,8 +54,8 @@ TEST_F(TrashTest, LargeOnesTakeTheirTurnsWithTheLoop) {
   const std::string lock_file = dir_.path() / "lock";
   UniqueFd lock(open(lock_file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
   ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
-  trash.Add(first, std::move(lock));
-  trash.Add(second);
+  trash.Add(Held(first), std::move(lock));
+  trash.Add(Held(second));
   ASSERT_FALSE(trash.empty());
   EXPECT_TRUE(Locked(lock_file));
   EXPECT_GT(RunUntilEmpty(trash), 1);
@@ -61,9 +66,9 @@ TEST_F(TrashTest, LargeOnesTakeTheirTurnsWithTheLoop) {
 
 TEST_F(TrashTest, WhatCannotBeRemovedDoesNotHoldUpTheRest) {
   Trash trash(&loop_);
-  trash.Add(dir_.path() / "absent");
+  trash.Add(Held(dir_.path() / "absent"));
   const std::string tree = Tree("small", 3);
-  trash.Add(tree);
+  trash.Add(Held(tree));
   RunUntilEmpty(trash);
   EXPECT_FALSE(fs::exists(tree));
 }

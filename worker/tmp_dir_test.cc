@@ -68,6 +68,28 @@ TEST_P(TmpDirTest, SymlinksAreRemovedNotFollowed) {
   EXPECT_EQ(info.st_mode & 07777, 0751u);
 }
 
+// H6: where a command can write beside its TMPDIR, what has taken the name is not what is emptied.
+TEST_P(TmpDirTest, WhatTheCommandPutsInItsPlaceIsLeftAlone) {
+  const fs::path top = scratch_->path();
+  for (const char* name : {"instance", "instance/0", "victim", "victim/0", "victim/0/work"}) {
+    fs::create_directory(top / name);
+    scratch_->Give(top / name);
+  }
+  std::ofstream(top / "victim/0/work/file") << "x";
+  ASSERT_EQ(chmod((top / "instance/0").c_str(), 0700), 0);
+  WorkerSpec spec =
+      Shell(*scratch_, "touch " + (top / "instance/0/left").string() + " && cd " + top.string() +
+                           " && mv instance moved && ln -s victim instance");
+  spec.tmp_dir = top / "instance/0";
+  spec.paths.push_back({top, sandbox::kReadWriteExecute, "filesystem.write"});
+  const Finished done = WorkerRun(spec, {.user = GetParam()}).Wait();
+  EXPECT_EQ(done.Last().exit_code, 0) << done.err;
+  EXPECT_EQ(done.Last().tmp_clean, 1u) << done.err;
+  ASSERT_TRUE(fs::is_symlink(top / "instance")) << "the command did it";
+  EXPECT_TRUE(fs::exists(top / "victim/0/work/file"));
+  EXPECT_TRUE(fs::is_empty(top / "moved/0"));
+}
+
 TEST_P(TmpDirTest, NamesThatTheCleanerWouldUse) {
   const Finished done = RunShell(
       "mkdir -p .moved-0/x .moved-1/y .moved-2; touch .moved-3 .moved-2/f; mkdir -p a/b/c/d/e/f; "

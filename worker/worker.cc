@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <optional>
@@ -41,6 +42,15 @@ constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 constexpr std::uint64_t kCleaningMs = 500;
 constexpr std::size_t kStackBytes = 128u << 10;
 
+// TMPDIR and what stands at /dev/shm, held since before the command: afterwards their names mean nothing here any
+// more, or what the command has put in their place.
+struct TmpDirs {
+  UniqueFd base;      // in which the instance's directory lies; O_PATH
+  UniqueFd instance;  // in which both lie; O_PATH
+  UniqueFd tmp;
+  UniqueFd shm;
+};
+
 // All that the steps make for each other.
 struct Work {
   explicit Work(const Origin& origin)
@@ -51,8 +61,7 @@ struct Work {
   const char* by_hand;
   bool seccomp_loaded;
   bool namespaces;
-  UniqueFd
-      tmp_base;  // with namespaces: where the paths of TmpPath begin, out of the command's sight
+  TmpDirs tmp;
   Outcome own_outcome;
   Outcome* outcome = &own_outcome;  // what the child leaves behind: in memory that both see
   UniqueFd spec_file;
@@ -75,11 +84,10 @@ SysResult<void> Attempt(long result, const char* op, std::string_view subject = 
   return {};
 }
 
-// `path`, which is absolute, for openat: as it is, or its last two components below tmp_base.
-const char* TmpPath(const Work& work, const char* path) {
-  if (!work.namespaces) return path;
-  const std::string_view whole = path;
-  return path + whole.rfind('/', whole.rfind('/') - 1) + 1;
+// The last component, and what of an absolute path stands before it; "" with the slash where that is all.
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view ParentOf(std::string_view path) {
+  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
 void* Map(std::size_t bytes, int flags) {
@@ -192,26 +200,45 @@ SysResult<void> CheckCanary(const Work& work) {
   return Attempt(canary.get(), "open", spec.file);
 }
 
-// TMPDIR is emptied after the command has ended, when its name means nothing here any more. Two
-// components are left: the instance's directory goes with the last of its TMPDIRs.
-SysResult<void> KeepTmpBase(Work& work) {
+SysResult<UniqueFd> OpenBase(const Work& work, const char* path) {
+  if (work.namespaces) return sandbox::OpenOutside(kOldRootFd, path, O_PATH | O_DIRECTORY);
+  UniqueFd fd(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return std::unexpected(SysError{"open", path, errno});
+  return fd;
+}
+
+SysResult<void> OpenIn(const UniqueFd& parent, std::string_view path, int flags, UniqueFd& opened) {
+  char name[NAME_MAX + 1];
+  const std::string_view last = NameOf(path);
+  if (last.size() >= sizeof(name)) return Failed("open", path, ENAMETOOLONG);
+  name[last.copy(name, last.size())] = '\0';
+  opened.reset(openat(parent.get(), name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return Attempt(opened.get(), "open", path);
+}
+
+SysResult<void> KeepTmpDirs(Work& work) {
   const std::string_view path = work.spec.tmp_dir;
   if (path.empty()) return {};
-  const std::size_t base = path.size() - std::string_view(TmpPath(work, work.spec.tmp_dir)).size();
+  const std::string_view instance = ParentOf(path);
+  const std::string_view base = ParentOf(instance);
   char name[PATH_MAX];
-  if (base >= sizeof(name)) return Failed("open", path, ENAMETOOLONG);
-  name[path.copy(name, base)] = '\0';
-  SysResult<UniqueFd> opened = sandbox::OpenOutside(kOldRootFd, name, O_PATH | O_DIRECTORY);
+  if (base.size() >= sizeof(name)) return Failed("open", path, ENAMETOOLONG);
+  name[base.copy(name, base.size())] = '\0';
+  SysResult<UniqueFd> opened = OpenBase(work, name);
   if (!opened) return std::unexpected(SysError{"open", path, opened.error().sys_errno});
-  work.tmp_base = std::move(*opened);
-  return {};
+  TmpDirs& held = work.tmp;
+  held.base = std::move(*opened);
+  if (auto kept = OpenIn(held.base, instance, O_PATH, held.instance); !kept) return kept;
+  if (auto kept = OpenIn(held.instance, path, O_RDONLY, held.tmp); !kept) return kept;
+  if (work.spec.shm_dir[0] == '\0') return {};
+  return OpenIn(held.instance, work.spec.shm_dir, O_RDONLY, held.shm);
 }
 
 // From here on nothing but the view can be named, and nobody here can change it any more.
 SysResult<void> EnterView(Work& work) {
   const SpecView& spec = work.spec;
   if (auto checked = CheckCanary(work); !checked) return checked;
-  if (auto kept = KeepTmpBase(work); !kept) return kept;
+  if (auto kept = KeepTmpDirs(work); !kept) return kept;
   for (const sandbox::MountView& mount : spec.mounts) {
     if (auto placed = sandbox::Place(kOldRootFd, mount); !placed) return placed;
   }
@@ -247,6 +274,7 @@ SysResult<void> EnterScope(Work& work) {
 SysResult<void> Spawn(Work& work) {
   if (!work.namespaces) {
     if (SysResult<void> checked = CheckCanary(work); !checked) return checked;
+    if (SysResult<void> kept = KeepTmpDirs(work); !kept) return kept;
   }
   if (SysResult<void> marked = MarkBegun(work); !marked) return marked;
   const bool executes = work.spec.action == Action::kExecute;
@@ -336,23 +364,30 @@ Step LastStep(Action action) {
   return Step::kNone;
 }
 
-bool IsClean(const Work& work, const char* path) {
+bool IsClean(const UniqueFd& held, const char* path) {
   if (path[0] == '\0') return true;
-  const int at = work.tmp_base ? work.tmp_base.get() : AT_FDCWD;
-  const SysResult<bool> emptied = EmptyDirectory(at, TmpPath(work, path), kCleaningMs);
+  const SysResult<bool> emptied = EmptyHeldDirectory(held.get(), path, kCleaningMs);
   return emptied && *emptied;
+}
+
+// The directory, if it is empty and still stands there.
+void RemoveIn(const UniqueFd& parent, std::string_view path) {
+  char name[NAME_MAX + 1];
+  const std::string_view last = NameOf(path);
+  if (last.empty() || last.size() >= sizeof(name)) return;
+  name[last.copy(name, last.size())] = '\0';
+  unlinkat(parent.get(), name, AT_REMOVEDIR);
 }
 
 void CleanTmpDirs(const Work& work, Guardian::End& end) {
   const SpecView& spec = work.spec;
   if (spec.tmp_dir[0] == '\0' || end.status.survivors != 0) return;
-  const bool shm_clean = IsClean(work, spec.shm_dir);
-  end.status.tmp_clean = IsClean(work, spec.tmp_dir) && shm_clean ? 1 : 0;
+  const bool shm_clean = IsClean(work.tmp.shm, spec.shm_dir);
+  end.status.tmp_clean = IsClean(work.tmp.tmp, spec.tmp_dir) && shm_clean ? 1 : 0;
   if (!end.orphaned) return;
-  const int at = work.tmp_base ? work.tmp_base.get() : AT_FDCWD;
-  for (const char* path : {spec.shm_dir, spec.tmp_dir}) {
-    if (path[0] != '\0') RemoveWithParent(at, TmpPath(work, path));
-  }
+  // The instance's directory goes with the last of its TMPDIRs: nobody else will, the supervisor is dead.
+  for (const char* path : {spec.shm_dir, spec.tmp_dir}) RemoveIn(work.tmp.instance, path);
+  RemoveIn(work.tmp.base, ParentOf(spec.tmp_dir));
 }
 
 int Fail(const Reporter& reporter, const Outcome& outcome) {
