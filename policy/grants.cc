@@ -9,6 +9,7 @@
 #include "policy/caches.h"
 #include "policy/glob.h"
 #include "policy/path.h"
+#include "policy/trust_anchors.h"
 
 namespace pa::policy {
 namespace {
@@ -128,16 +129,13 @@ void AppendLoaders(Grants& grants) {
 }
 
 // The resolved path of the first program of that name; "" if there is none.
-std::string FindOnPath(const std::string& name, std::string_view path,
-                       const std::vector<std::string>& passed_over) {
+std::string FindOnPath(const std::string& name, std::string_view path, const Policy& policy) {
   while (!path.empty()) {
     const std::size_t end = std::min(path.find(':'), path.size());
     const std::string candidate = std::string(path.substr(0, end)) + '/' + name;
     path.remove_prefix(std::min(end + 1, path.size()));
     if (!candidate.starts_with('/') || access(candidate.c_str(), X_OK) != 0) continue;
-    const std::string program = ResolvePath(candidate);
-    const auto holds = [&](const std::string& directory) { return IsBeneath(program, directory); };
-    if (std::ranges::none_of(passed_over, holds)) return program;
+    if (!WhereCommandsWrite(policy, candidate)) return ResolvePath(candidate);
   }
   return "";
 }
@@ -180,19 +178,9 @@ bool ReachLog(const Grants& grants, const Policy& policy) {
   });
 }
 
-bool CommandsCanWrite(const Policy& policy, const std::string& path) {
-  const auto holds = [&](const std::string& directory) {
-    return !directory.empty() && IsBeneath(path, directory);
-  };
-  return std::ranges::any_of(policy.roots, holds) || holds(policy.caches.base) ||
-         std::ranges::any_of(policy.filesystem, [&](const PathGrant& grant) {
-           return sandbox::Has(grant.access, Access::kWrite) && holds(grant.path);
-         });
-}
-
-Grants FindGitPrograms(const std::string& path, const std::vector<std::string>& writable) {
+Grants FindGitPrograms(const std::string& path, const Policy& policy) {
   Grants grants;
-  const std::string program = FindOnPath("git", path, writable);
+  const std::string program = FindOnPath("git", path, policy);
   if (program.empty()) return grants;
   grants.push_back({program, sandbox::kReadExecute, "git"});
   const std::filesystem::path prefix = std::filesystem::path(program).parent_path().parent_path();

@@ -27,15 +27,9 @@ sandbox::Network NetworkFor(const Policy& policy, Purpose purpose);
 // empty one in its place then.
 bool ReachLog(const std::vector<sandbox::PathGrant>& grants, const Policy& policy);
 
-// Whether a command of this policy could write there, or exchange what lies on the way. By the text of the path:
-// to be asked of a name and of what it resolves to. The server is not confined: where this holds, it makes,
-// renames and removes nothing by a name.
-bool CommandsCanWrite(const Policy& policy, const std::string& path);
-
 // What git needs to execute to add and commit, and nothing that a repository could name instead:
 // git found on `path` (PATH), its own directory of programs, and the loader. A git that commands
-// can write, beneath one of `writable`, is passed over: it could be anything.
-std::vector<sandbox::PathGrant> FindGitPrograms(const std::string& path,
-                                                const std::vector<std::string>& writable);
+// of `policy` can write is passed over: it could be anything.
+std::vector<sandbox::PathGrant> FindGitPrograms(const std::string& path, const Policy& policy);
 
 }  // namespace pa::policy

@@ -128,22 +128,6 @@ TEST_F(GrantsTest, ReadFileReadsTheProjectAlone) {
                                      sandbox::Symlinks::kRefuse}}));
 }
 
-TEST_F(GrantsTest, WhereCommandsCanWrite) {
-  Policy policy;
-  policy.roots = {"/src"};
-  policy.caches.base = "/cache";
-  policy.filesystem = {{"/data", sandbox::kReadExecute, "read"},
-                       {"/out", sandbox::kReadWriteExecute, "write"}};
-  for (const char* path : {"/src", "/src/a/b", "/cache/x", "/out/x"}) {
-    EXPECT_TRUE(CommandsCanWrite(policy, path)) << path;
-  }
-  for (const char* path : {"/", "/srcs", "/data/x", "/home/ann/.local/state"}) {
-    EXPECT_FALSE(CommandsCanWrite(policy, path)) << path;
-  }
-  policy.caches.base = "";
-  EXPECT_FALSE(CommandsCanWrite(policy, "/cache/x"));
-}
-
 TEST_F(GrantsTest, NameServersAreForThoseWithANetwork) {
   const std::size_t without = GrantsFor(*Load(), Purpose::kBuild, project_).size();
   User("network: full");

@@ -13,6 +13,7 @@
 #include "policy/rules.h"
 #include "policy/system_paths.h"
 #include "policy/toolchains.h"
+#include "policy/trust_anchors.h"
 #include "policy/warnings.h"
 #include "sandbox/landlock.h"
 
@@ -62,6 +63,7 @@ class Compiler {
     policy_.git.inherit_identity = merged_.git_identity->value == "inherit";
     policy_.git.hooks = merged_.git_hooks->value == "skip" ? Hooks::kSkip : Hooks::kRun;
     CompileAudit();
+    policy_.git_programs = FindGitPrograms(Variable("PATH"), policy_);
     policy_.relaxations = FindRelaxations(merged_, policy_.home);
     return std::move(policy_);
   }
@@ -84,7 +86,6 @@ class Compiler {
   void CompileCaches(Variables values);
   void Grant(const std::optional<Located<Strings>>& paths, sandbox::Access access,
              const std::string& key);
-  std::vector<std::string> Writable() const;
   void CompileEnvironment();
   void CompileLimits();
   std::string StateHome() const;
@@ -208,23 +209,12 @@ void Compiler::Grant(const std::optional<Located<Strings>>& paths, sandbox::Acce
   }
 }
 
-// Where commands can write. The root / stands for whatever the user owns, not for the system.
-std::vector<std::string> Compiler::Writable() const {
-  std::vector<std::string> paths = policy_.roots;
-  for (const Located<std::string>& path : merged_.filesystem_write->value) {
-    paths.push_back(path.value);
-  }
-  std::erase(paths, "/");
-  return paths;
-}
-
 void Compiler::CompileFilesystem() {
   policy_.system = SystemPaths();
   policy_.system_network = NetworkPaths();
   policy_.names = SystemNames();
   Grant(merged_.filesystem_read, sandbox::kReadExecute, "filesystem.read");
   Grant(merged_.filesystem_write, sandbox::kReadWriteExecute, "filesystem.write");
-  policy_.git_programs = FindGitPrograms(Variable("PATH"), Writable());
   for (const Located<std::string>& place : merged_.filesystem_protect->value) {
     std::string path = std::filesystem::path(place.value).lexically_normal().string();
     if (path.ends_with('/')) path.pop_back();
@@ -364,6 +354,24 @@ Result<void> CompilePrograms(Policy& policy) {
   return {};
 }
 
+// The one check of what commands must not write (policy/trust_anchors.h).
+void TakeAnchors(const PolicySources& sources, const std::vector<std::string>& files,
+                 Policy& policy, LoadedPolicy& loaded) {
+  std::vector<TrustAnchor> anchors = sources.anchors;
+  for (const std::string& file : files) {
+    anchors.emplace_back(TrustAnchor::Kind::kPolicyFile, std::filesystem::absolute(file).string());
+  }
+  const std::string& future = sources.default_user_file;
+  if (future.starts_with('/') && std::ranges::find(files, future) == files.end()) {
+    anchors.emplace_back(TrustAnchor::Kind::kFuturePolicy, future);
+  }
+  JudgedAnchors judged = JudgeAnchors(policy, anchors);
+  std::vector<Diagnostic>& refused = sources.elsewhere ? loaded.warnings : loaded.diagnostics;
+  refused.insert(refused.end(), judged.refused.begin(), judged.refused.end());
+  loaded.warnings.insert(loaded.warnings.end(), judged.warned.begin(), judged.warned.end());
+  policy.anchors = std::move(judged.kept);
+}
+
 }  // namespace
 
 LoadedPolicy LoadPolicy(const PolicySources& sources) {
@@ -379,7 +387,9 @@ LoadedPolicy LoadPolicy(const PolicySources& sources) {
     loaded.diagnostics.emplace_back(Place{"seccomp"}, compiled.error().Message());
     return loaded;
   }
-  loaded.warnings = FindWarnings(policy, files);
+  loaded.warnings = FindWarnings(policy);
+  TakeAnchors(sources, files, policy, loaded);
+  if (!loaded.diagnostics.empty()) return loaded;
   ShowPaths(policy, *merged);
   policy.sources = std::move(files);
   policy.effective = std::move(merged);

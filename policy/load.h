@@ -12,6 +12,7 @@
 
 #include "policy/diagnostic.h"
 #include "policy/policy.h"
+#include "policy/trust_anchors.h"
 
 namespace pa::policy {
 
@@ -29,6 +30,8 @@ struct PolicySources {
   std::string current_directory;                 // the root when nobody names one
   std::map<std::string, std::string> variables;  // our environment: ${VAR}, PATH, CARGO_HOME
   std::vector<std::string> known_tools;          // names that tools.enable may hold
+  std::vector<TrustAnchor> anchors = {};         // but for the policy's files
+  bool elsewhere = false;  // will be used from another place: what commands can write is a warning
 };
 
 struct LoadedPolicy {

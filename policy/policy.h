@@ -116,6 +116,7 @@ struct Policy {
   std::vector<sandbox::PathGrant> filesystem;      // read, write and toolchains, expanded
   std::vector<ProtectedPlace> protect;             // beyond git's own places
   std::vector<std::string> unprotect;              // of policy/host_files.h
+  std::vector<ProtectedPlace> anchors;             // absolute: of policy/trust_anchors.h
   bool filesystem_sync = true;                     // of files that tools write themselves
   std::vector<sandbox::PathGrant> system;          // built in, as far as it exists here
   std::vector<sandbox::PathGrant> system_network;  // built in, for commands with a network

@@ -501,6 +501,9 @@ void Finder::Places() {
     Walk(Join(query_.directory, place.path), Kind::kTree, place.reason);
     if (!top_level_.empty()) Walk(Join(top_level_, place.path), Kind::kTree, place.reason);
   }
+  for (const ProtectedPlace& anchor : query_.anchors) {
+    Walk(anchor.path, Kind::kFile, anchor.reason);
+  }
 }
 
 // What of it is there is protected with all that leads to it; what is not must not come to exist, wherever
@@ -737,6 +740,7 @@ ProtectionQuery QueryFor(const Policy& policy, std::string directory,
           .writable = std::move(writable),
           .places = policy.protect,
           .unprotected = policy.unprotect,
+          .anchors = policy.anchors,
           .audit_directory = policy.audit.Directory(),
           .home = policy.home,
           .config_home = policy.config_home};

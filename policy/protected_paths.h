@@ -113,6 +113,7 @@ struct ProtectionQuery {
   std::span<const ProtectedPlace> places = {};
   std::span<const std::string> unprotected = {};  // of policy/host_files.h
   std::span<const std::string> projects = {};     // what else is opened as a project; canonical
+  std::span<const ProtectedPlace> anchors = {};   // absolute
   std::string audit_directory = {};               // in which the audit log lies, or ""
   std::string home = {};                          // of the user, for `~/` in configuration
   std::string config_home = {};                   // $XDG_CONFIG_HOME or ~/.config

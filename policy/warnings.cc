@@ -2,10 +2,7 @@
 
 #include <sys/stat.h>
 
-#include <filesystem>
 #include <variant>
-
-#include "policy/path.h"
 
 namespace pa::policy {
 namespace {
@@ -33,7 +30,7 @@ std::string NobodyListens(const AuditPolicy& audit) {
 
 }  // namespace
 
-std::vector<Diagnostic> FindWarnings(const Policy& policy, const std::vector<std::string>& files) {
+std::vector<Diagnostic> FindWarnings(const Policy& policy) {
   std::vector<Diagnostic> warnings;
   for (const Relaxation& relaxation : policy.relaxations) {
     std::string warning = PriceAsWarning(relaxation);
@@ -41,13 +38,6 @@ std::vector<Diagnostic> FindWarnings(const Policy& policy, const std::vector<std
   }
   if (std::string warning = NobodyListens(policy.audit); !warning.empty()) {
     warnings.emplace_back(Place{"audit.to"}, std::move(warning));
-  }
-  for (const std::string& root : policy.roots) {
-    for (const std::string& file : files) {
-      if (!IsBeneath(ResolvePath(std::filesystem::absolute(file)), root)) continue;
-      warnings.emplace_back(Place{file}, "lies within the root " + root +
-                                             ": commands that work there can change this policy");
-    }
   }
   return warnings;
 }

@@ -1,7 +1,6 @@
 // FindWarnings: what a policy may say and whoever wrote it should know the price of.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "policy/diagnostic.h"
@@ -9,6 +8,6 @@
 
 namespace pa::policy {
 
-std::vector<Diagnostic> FindWarnings(const Policy& policy, const std::vector<std::string>& files);
+std::vector<Diagnostic> FindWarnings(const Policy& policy);
 
 }  // namespace pa::policy

@@ -73,12 +73,5 @@ TEST_F(WarningsTest, RaisedLimitsHaveNoPrice) {
   EXPECT_EQ(Warnings("limits: {memory: 8GiB, queue: 99}"), "");
 }
 
-TEST_F(WarningsTest, APolicyThatCommandsCanChange) {
-  Write("home/src/policy.yaml", "");
-  sources_.user_file = home_ / "src/policy.yaml";
-  sources_.roots = {home_ / "src"};
-  EXPECT_NE(Warnings("").find("home/src/policy.yaml: lies within the root"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace pa::policy

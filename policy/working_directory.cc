@@ -70,7 +70,7 @@ bool IsWithin(std::string_view path, std::string_view directory) {
 }
 
 // /root is the home of one user and a system directory for everybody else.
-bool IsSystemDirectory(std::string_view path, std::string_view home) {
+bool IsSystemPlace(std::string_view path, std::string_view home) {
   if (IsWithin(path, "/root")) return !IsWithin(path, home) || home == "/";
   const SystemPlace* best = nullptr;
   for (const SystemPlace& place : kSystemPlaces) {
@@ -156,14 +156,14 @@ bool IsHome(const Policy& policy, const struct stat& status) {
 DirectoryRefusal RefuseUnopened(const Policy& policy, const std::string& requested, int code) {
   const std::filesystem::path absolute = std::filesystem::path(policy.roots.front()) / requested;
   const std::string name = absolute.lexically_normal().string();
-  if (IsSystemDirectory(name, policy.home)) return Refuse(policy, kSystemText, requested);
+  if (IsSystemPlace(name, policy.home)) return Refuse(policy, kSystemText, requested);
   if (RootOf(policy, name) == nullptr) return Refuse(policy, kOutsideText, requested);
   return Refuse(policy, "working directory cannot be opened", requested, std::strerror(code));
 }
 
 std::optional<DirectoryRefusal> CheckOpened(const Policy& policy, const std::string& path,
                                             const std::string* root, const struct stat& status) {
-  if (IsSystemDirectory(path, policy.home)) return Refuse(policy, kSystemText, path);
+  if (IsSystemPlace(path, policy.home)) return Refuse(policy, kSystemText, path);
   if (root == nullptr) return Refuse(policy, kOutsideText, path);
   if ((path + "/").find("/.git/") != std::string::npos) {
     return Refuse(policy, "working directory cannot be git's own data", path);
@@ -187,6 +187,10 @@ std::optional<DirectoryRefusal> CheckOpened(const Policy& policy, const std::str
 }
 
 }  // namespace
+
+bool IsSystemDirectory(std::string_view path, std::string_view home) {
+  return IsSystemPlace(path, home);
+}
 
 Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string& path) {
   const auto open = [&](const std::string& what, int flags) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
@@ -44,6 +45,9 @@ struct DirectoryRefusal {
 // owner write permission. "" means the first root.
 std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(
     const Policy& policy, const std::string& requested);
+
+// By its name: /usr and what is beneath, /etc, / itself, but not /srv/x. No call works there.
+bool IsSystemDirectory(std::string_view path, std::string_view home);
 
 // What lies at `path` beneath `top`: symlinks are followed as long as they stay inside, `..` too; all of
 // it by descriptor (openat2(2), RESOLVE_BENEATH). Errors: EXDEV leads outside or is absolute, ENOENT,

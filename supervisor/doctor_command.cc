@@ -86,10 +86,12 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
   loop.Run();
 }
 
-FoundProgram Look(const char* name, const Environment& environment, const char* advice) {
-  // "/nonexistent": there is no project here whose programs must not be taken.
-  const std::optional<std::string> path = FindExecutable(name, environment, "/nonexistent");
-  return {.name = name, .path = path.value_or(""), .advice = advice};
+// As a call would find it. Without a policy, of which the report says why, there are no calls.
+FoundProgram Look(const char* name, const Environment& environment, const policy::Policy* policy,
+                  const char* advice) {
+  return {.name = name,
+          .path = FindExecutable(name, environment, policy).path.value_or(""),
+          .advice = advice};
 }
 
 }  // namespace
@@ -99,13 +101,14 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
   const Result<std::string> worker = FindWorker(options.worker);
   if (worker) report.worker = *worker;
   if (!worker) report.worker_error = worker.error().Message();
-  report.programs = {
-      Look("make", environment, "install make: make_targets and make need it"),
-      Look("git", environment, "install git: git_add and git_commit need it"),
-      Look("rg", environment, "install ripgrep: glob and grep need it"),
-      Look("bash", environment, "install bash: the tool bash needs it"),
-  };
   const policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
+  const policy::Policy* policy = loaded.policy.get();
+  report.programs = {
+      Look("make", environment, policy, "install make: make_targets and make need it"),
+      Look("git", environment, policy, "install git: git_add and git_commit need it"),
+      Look("rg", environment, policy, "install ripgrep: glob and grep need it"),
+      Look("bash", environment, policy, "install bash: the tool bash needs it"),
+  };
   if (loaded.policy) {
     report.policy_files = loaded.policy->sources;
     report.relaxations = loaded.policy->relaxations;

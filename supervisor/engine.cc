@@ -40,11 +40,6 @@ Task<ToolResult> Undo(CallContext& call) {
   co_return result;
 }
 
-std::string TemporaryBase(const Environment& environment) {
-  const auto found = environment.find("TMPDIR");
-  return found != environment.end() && found->second.starts_with('/') ? found->second : "/tmp";
-}
-
 }  // namespace
 
 Loop::Loop() { uv_loop_init(&loop_); }
@@ -85,6 +80,10 @@ std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
   for (const policy::Diagnostic& warning : loaded.warnings) LogWarning(warning.Format());
   const Result<std::string> worker = FindWorker(options.worker);
   if (!worker) wrong.push_back(worker.error().Message());
+  if (loaded.policy) {
+    const Result<std::string> base = TemporaryBase(*loaded.policy, environment);
+    if (!base) wrong.push_back(base.error().Message());
+  }
   if (!wrong.empty()) return std::unexpected(std::move(wrong));
   LogSources(*loaded.policy);
   LogInfo("worker: " + *worker);
@@ -114,10 +113,12 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
     : loop_(loop),
       environment_(environment),
       policy_(std::move(parts.policy)),
-      results_(TemporaryBase(environment), policy_->limits.output_total),
+      // Where there is none LoadEngineParts has said so; whoever did not ask it gets no directory.
+      tmp_base_(TemporaryBase(*policy_, environment).value_or("/proc/no-TMPDIR")),
+      results_(tmp_base_, policy_->limits.output_total),
       runner_(loop,
               {.worker_path = std::move(parts.worker),
-               .tmp_base = TemporaryBase(environment),
+               .tmp_base = tmp_base_,
                .state_home = StateHome(environment),
                .on_spec = std::move(parts.on_spec)},
               results_),
@@ -200,9 +201,14 @@ void Engine::DiscoverAgain(const std::string& directory) {
   Detach(std::move(task), [call](const ToolResult&) {});
 }
 
-void Engine::ReplacePolicy(policy::PolicyPtr policy) {
+Result<void> Engine::ReplacePolicy(policy::PolicyPtr policy) {
+  if (const auto place = policy::WhereCommandsWrite(*policy, tmp_base_)) {
+    return std::unexpected(
+        Error("commands could write the server's TMPDIR, in " + *place, tmp_base_, EPERM));
+  }
   policy_ = std::move(policy);
   results_.SetQuota(policy_->limits.output_total);
+  return {};
 }
 
 }  // namespace pa

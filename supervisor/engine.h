@@ -73,7 +73,8 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   const policy::PolicyPtr& policy() const { return policy_; }
-  void ReplacePolicy(policy::PolicyPtr policy);
+  // Refused where commands could then write the TMPDIR that was chosen at the start.
+  Result<void> ReplacePolicy(policy::PolicyPtr policy);
   Runner& runner() { return runner_; }
   TargetCache& targets() { return targets_; }
   AuditLog& audit() { return audit_; }
@@ -100,6 +101,7 @@ class Engine {
   policy::PolicyPtr policy_;
   std::optional<MakefileWatch> watch_;
   std::function<void()> on_targets_;
+  std::string tmp_base_;
   ResultStore results_;
   Runner runner_;
   TargetCache targets_;

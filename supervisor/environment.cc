@@ -1,11 +1,16 @@
 #include "supervisor/environment.h"
 
 #include <pwd.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
+#include "supervisor/client_config.h"
 #include "supervisor/log.h"
 #include "supervisor/tool.h"
 
@@ -19,6 +24,11 @@ std::optional<std::string> Get(const Environment& environment, const std::string
 }
 
 bool IsAbsolute(const std::string& path) { return !path.empty() && path[0] == '/'; }
+
+std::string Absolute(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::absolute(path, failed).string();
+}
 
 }  // namespace
 
@@ -52,6 +62,77 @@ std::string StateHome(const Environment& environment) {
                                                : HomeDirectory(environment) + "/.local/state";
 }
 
+std::string CodexHome(const Environment& environment) {
+  const auto configured = Get(environment, "CODEX_HOME");
+  return configured ? Absolute(*configured) : HomeDirectory(environment) + "/.codex";
+}
+
+namespace {
+
+using Anchors = std::vector<policy::TrustAnchor>;
+using Anchor = policy::TrustAnchor::Kind;
+
+// Beside our own executable, as in a build folder, and where it is installed.
+std::vector<std::string> WorkerPlaces(const std::optional<std::string>& given) {
+  if (given) return {Absolute(*given)};
+  std::vector<std::string> places = {PROJECT_ACTIONS_LIBEXECDIR "/project-actions-worker"};
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (!failed) {
+    const auto folder = self.parent_path().parent_path();
+    places.insert(places.begin(), (folder / "worker/project-actions-worker").string());
+  }
+  return places;
+}
+
+void AddExecutable(Anchors& anchors) {
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (!failed) anchors.emplace_back(Anchor::kExecutable, self.string());
+  // The name by which we were started, which may be a symlink.
+  const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (name != nullptr) anchors.emplace_back(Anchor::kExecutable, Absolute(name));
+}
+
+// Where the clients of the home learn what to start: what init writes, seen from the home, and what else is the
+// user's own. ~/.claude.json is not among them: Claude Code writes it all the time, so it cannot be kept as it is.
+void AddClients(const Environment& environment, Anchors& anchors) {
+  const std::string home = HomeDirectory(environment);
+  const Places places{.project = home,
+                      .config_home = ConfigHome(environment),
+                      .codex_home = CodexHome(environment)};
+  for (const Client& client : Clients()) {
+    anchors.emplace_back(Anchor::kClient, ConfigFile(client, places));
+  }
+  anchors.emplace_back(Anchor::kClient, home + "/.claude/settings.json");
+  anchors.emplace_back(Anchor::kClient, ConfigHome(environment) + "/Code/User/mcp.json");
+}
+
+void AddLibraries(const Environment& environment, Anchors& anchors) {
+  for (const char* name : {"LD_LIBRARY_PATH", "LD_PRELOAD"}) {
+    const std::string all = Get(environment, name).value_or("");
+    for (std::size_t start = 0; start < all.size();) {
+      const std::size_t end = std::min(all.find_first_of(": ;", start), all.size());
+      const std::string entry = all.substr(start, end - start);
+      if (IsAbsolute(entry)) anchors.emplace_back(Anchor::kLibraries, entry);
+      start = end + 1;
+    }
+  }
+}
+
+Anchors AnchorsOf(const CommonOptions& options, const Environment& environment) {
+  Anchors anchors;
+  AddExecutable(anchors);
+  for (std::string& place : WorkerPlaces(options.worker)) {
+    anchors.emplace_back(Anchor::kWorker, std::move(place));
+  }
+  AddClients(environment, anchors);
+  AddLibraries(environment, anchors);
+  return anchors;
+}
+
+}  // namespace
+
 policy::PolicySources SourcesOf(const CommonOptions& options, const Environment& environment) {
   policy::PolicySources sources;
   sources.home = HomeDirectory(environment);
@@ -66,25 +147,34 @@ policy::PolicySources SourcesOf(const CommonOptions& options, const Environment&
   sources.current_directory = std::filesystem::current_path(failed).string();
   sources.variables = environment;
   for (const Tool* tool : AllTools()) sources.known_tools.emplace_back(tool->name);
+  sources.anchors = AnchorsOf(options, environment);
   return sources;
 }
 
 Result<std::string> FindWorker(const std::optional<std::string>& given) {
-  if (given) {
-    // Absolute, because the worker is started from another directory's descriptor.
-    std::error_code failed;
-    std::string path = std::filesystem::absolute(*given, failed).string();
-    if (access(path.c_str(), X_OK) != 0) return std::unexpected(Error("find worker", path, errno));
-    return path;
+  std::string looked;
+  // Absolute, because the worker is started from another directory's descriptor.
+  for (std::string& place : WorkerPlaces(given)) {
+    if (access(place.c_str(), X_OK) == 0) return std::move(place);
+    looked += (looked.empty() ? "" : " or ") + place;
   }
-  std::error_code failed;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  std::string beside =
-      (self.parent_path().parent_path() / "worker/project-actions-worker").string();
-  if (!failed && access(beside.c_str(), X_OK) == 0) return beside;
-  std::string installed = PROJECT_ACTIONS_LIBEXECDIR "/project-actions-worker";
-  if (access(installed.c_str(), X_OK) == 0) return installed;
-  return std::unexpected(Error("find worker", beside + " or " + installed, errno));
+  return std::unexpected(Error("find worker", looked, errno));
+}
+
+Result<std::string> TemporaryBase(const policy::Policy& policy, const Environment& environment) {
+  std::vector<std::string> bases = {"/tmp", "/var/tmp"};
+  if (const auto set = Get(environment, "TMPDIR"); set && IsAbsolute(*set)) {
+    bases.insert(bases.begin(), *set);
+  }
+  std::string refused;
+  for (std::string& base : bases) {
+    const std::optional<std::string> place = policy::WhereCommandsWrite(policy, base);
+    if (!place) return std::move(base);
+    LogInfo(base + " is no TMPDIR for the server: commands can write there, in " + *place);
+    refused += (refused.empty() ? "" : ", ") + base;
+  }
+  return std::unexpected(
+      Error("no TMPDIR: set one where no command can write, which they can in", refused, EPERM));
 }
 
 void LogSources(const policy::Policy& policy) {

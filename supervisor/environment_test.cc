@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 namespace pa {
 namespace {
@@ -22,6 +24,56 @@ TEST(Environment, StateHomeMustBeAbsolute) {
   EXPECT_EQ(StateHome({{"HOME", "/home/a"}}), "/home/a/.local/state");
   EXPECT_EQ(StateHome({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "/state"}}), "/state");
   EXPECT_EQ(StateHome({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "state"}}), "/home/a/.local/state");
+}
+
+TEST(Environment, TemporaryFilesLieWhereNoCommandCanWrite) {
+  policy::Policy policy{.roots = {"/src"}};
+  const auto base = [&](const Environment& environment) {
+    return TemporaryBase(policy, environment).value_or("none");
+  };
+  EXPECT_EQ(base({{"TMPDIR", "/scratch"}}), "/scratch");
+  EXPECT_EQ(base({{"TMPDIR", "relative"}}), "/tmp");
+  EXPECT_EQ(base({}), "/tmp");
+  EXPECT_EQ(base({{"TMPDIR", "/src/tmp"}}), "/tmp");
+  policy.filesystem = {{"/tmp", sandbox::kReadWriteExecute, "filesystem.write"}};
+  EXPECT_EQ(base({{"TMPDIR", "/src/tmp"}}), "/var/tmp");
+  EXPECT_EQ(base({{"TMPDIR", "/scratch"}}), "/scratch");
+  policy.filesystem.push_back({"/var", sandbox::kReadWriteExecute, "filesystem.write"});
+  const Result<std::string> nowhere = TemporaryBase(policy, {{"TMPDIR", "/src/tmp"}});
+  ASSERT_FALSE(nowhere);
+  EXPECT_NE(nowhere.error().Message().find("/src/tmp, /tmp, /var/tmp"), std::string::npos)
+      << nowhere.error().Message();
+}
+
+// Whatever is believed or executed is asked about: our program, the worker, the clients, what is preloaded.
+TEST(Environment, AnchorsAreAllNamed) {
+  CommonOptions options;
+  const Environment environment = {{"HOME", "/home/a"},
+                                   {"CODEX_HOME", "/codex"},
+                                   {"LD_LIBRARY_PATH", "/lib1:/lib2"},
+                                   {"LD_PRELOAD", "/preload.so plain.so"}};
+  const auto paths = [&](policy::TrustAnchor::Kind kind) {
+    std::vector<std::string> found;
+    for (const policy::TrustAnchor& anchor : SourcesOf(options, environment).anchors) {
+      if (anchor.kind == kind) found.push_back(anchor.path);
+    }
+    return found;
+  };
+  using enum policy::TrustAnchor::Kind;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  EXPECT_EQ(paths(kExecutable).at(0), self);
+  EXPECT_EQ(std::filesystem::canonical(paths(kExecutable).at(1)), self);
+  EXPECT_EQ(paths(kWorker).size(), 2u) << "beside us, and where it is installed";
+  EXPECT_EQ(paths(kLibraries), (std::vector<std::string>{"/lib1", "/lib2", "/preload.so"}));
+  const std::vector<std::string> clients = paths(kClient);
+  for (const char* path : {"/home/a/.mcp.json", "/home/a/.config/Claude/claude_desktop_config.json",
+                           "/home/a/.vscode/mcp.json", "/home/a/.cursor/mcp.json",
+                           "/codex/config.toml", "/home/a/.gemini/settings.json",
+                           "/home/a/.claude/settings.json", "/home/a/.config/Code/User/mcp.json"}) {
+    EXPECT_EQ(std::ranges::count(clients, path), 1) << path;
+  }
+  options.worker = "/elsewhere/worker";
+  EXPECT_EQ(paths(kWorker), std::vector<std::string>{"/elsewhere/worker"});
 }
 
 TEST(Environment, SourcesFollowTheContract) {

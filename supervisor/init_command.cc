@@ -10,6 +10,7 @@
 
 #include "base/utf8.h"
 #include "policy/load.h"
+#include "policy/path.h"
 #include "supervisor/line_diff.h"
 #include "supervisor/protocol.h"
 #include "supervisor/terminal_approver.h"
@@ -39,7 +40,7 @@ std::string Absolute(const std::string& path) {
 std::string OurProgram(const Environment& environment) {
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
-  const auto found = FindExecutable(self.filename(), environment);
+  const auto found = FindExecutable(self.filename(), environment, nullptr).path;
   return found && fs::equivalent(*found, self, failed) ? self.filename() : self;
 }
 
@@ -142,6 +143,13 @@ int Write(const InitCommand& command, const Client& client, const std::string& p
 
 int Enter(const InitCommand& command, const Client& client, const ServerEntry& entry,
           const std::string& path, const std::string& base) {
+  // In the home a symlink is the user's own; in a project an agent may have made it, to have this write elsewhere.
+  if (client.place == Client::Place::kProject &&
+      policy::ResolvePath(path) != policy::ResolvePath(base) + "/" + std::string(client.file)) {
+    PrintProblem(VisibleText(path) +
+                 " is reached through a symlink in the project; make it a file");
+    return kNotWritten;
+  }
   const Result<UserFile> file = ReadUserFile(path, base);
   if (!file) {
     PrintProblem(file.error().Message());
@@ -207,12 +215,9 @@ int RunInit(const InitCommand& command, const Environment& environment) {
     fmt::print("{}", *MergeInto("", client, *entry));
     return 0;
   }
-  const auto codex_home = environment.find("CODEX_HOME");
   const Places places{.project = project,
                       .config_home = ConfigHome(environment),
-                      .codex_home = codex_home != environment.end() && !codex_home->second.empty()
-                                        ? Absolute(codex_home->second)
-                                        : HomeDirectory(environment) + "/.codex"};
+                      .codex_home = CodexHome(environment)};
   const int status =
       Enter(command, client, *entry, ConfigFile(client, places), BaseOf(client, places));
   if (status != 0) return status;

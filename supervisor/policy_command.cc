@@ -40,6 +40,7 @@ int RunPolicyCheck(const PolicyCheckCommand& command, const Environment& environ
   // A file without roots works in the directory of whoever uses it, which need not be where it is
   // checked: a directory about which there is nothing to say.
   sources.current_directory = "/usr";
+  sources.elsewhere = true;
   const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
   const int status = PrintDiagnostics(loaded);
   if (status != 0) return status;

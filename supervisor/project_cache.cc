@@ -33,14 +33,14 @@ Result<UniqueFd> Enter(const UniqueFd& parent, const std::string& name, const st
 }
 
 // What is somebody else's can be exchanged by him at any time.
-Result<void> MakeOurs(const UniqueFd& parent, const std::string& name, const UniqueFd& fd,
-                      const std::string& path) {
+Result<void> MakeOurs(const UniqueFd& fd, const std::string& path) {
   struct stat info{};
   if (fstat(fd.get(), &info) != 0) return std::unexpected(Error("stat", path, errno));
   if (info.st_uid != geteuid()) return std::unexpected(Error("owner of", path, EPERM));
   if ((info.st_mode & 07777) == 0700) return {};
-  // By name, since O_PATH allows no more; only the user can write in `parent`.
-  if (fchmodat(parent.get(), name.c_str(), 0700, 0) == 0) return {};
+  // O_PATH allows no fchmod(2), and a name may be a symlink by now.
+  const std::string held = "/proc/self/fd/" + std::to_string(fd.get());
+  if (chmod(held.c_str(), 0700) == 0) return {};
   return std::unexpected(Error("chmod", path, errno));
 }
 
@@ -80,7 +80,7 @@ Result<void> MakeProjectCache(const policy::Caches& caches, const std::string& d
     Result<UniqueFd> next = Enter(at, name, here);
     if (!next) return std::unexpected(next.error());
     if (start >= ours) {
-      if (Result<void> made = MakeOurs(at, name, *next, here); !made) return made;
+      if (Result<void> made = MakeOurs(*next, here); !made) return made;
     }
     at = std::move(*next);
     start = end;

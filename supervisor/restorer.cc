@@ -222,14 +222,17 @@ void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
   if (!now.exists || (now.mode & S_IFMT) != (image.stamp.mode & S_IFMT)) {
     return Put(spot, image, now.exists ? "replaced" : "removed");
   }
-  const bool same_metadata = CheckMetadata(spot, image.stamp, kPermissions);
+  // What is not the user's content must not become set-id, wherever it is kept then.
+  const bool set_id = !now.IsDirectory() && (image.stamp.mode & (S_ISUID | S_ISGID)) != 0;
+  const bool same_metadata = set_id || CheckMetadata(spot, image.stamp, kPermissions);
   if (now.IsDirectory()) return CheckChildren(spot, image);
   // Another name for the same file is a way to it that nobody watches.
   const bool linked = now.links > image.stamp.links;
   if (linked || !HoldsContent(image, spot.parent, spot.name)) {
     if (!same_metadata) changes_.pop_back();  // told once
-    Put(spot, image, linked ? "linked" : "changed");
+    return Put(spot, image, linked ? "linked" : "changed");
   }
+  if (set_id) CheckMetadata(spot, image.stamp, kPermissions);
 }
 
 void Restorer::CheckChildren(const Spot& spot, const FileImage& image) {

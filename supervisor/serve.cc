@@ -20,7 +20,11 @@ void Reload(const ServeCommand& command, const Environment& environment, Engine&
     LogError("policy not changed: the one that was in force stays");
     return;
   }
-  engine.ReplacePolicy(std::move(loaded.policy));
+  if (const Result<void> replaced = engine.ReplacePolicy(std::move(loaded.policy)); !replaced) {
+    LogError(replaced.error().Message() + "; start the server anew");
+    LogError("policy not changed: the one that was in force stays");
+    return;
+  }
   LogInfo("policy read again");
   session.ToolsChanged();
 }

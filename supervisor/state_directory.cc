@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "policy/grants.h"
 #include "policy/path.h"
+#include "policy/trust_anchors.h"
 
 namespace pa {
 
@@ -17,7 +17,7 @@ Result<std::string> FindStateDirectory(const policy::Policy& policy, const std::
   const std::string path = state_home + "/project-actions/" + std::string(name);
   // Once: what is used is what was looked at, should a symlink on the way change.
   std::string resolved = policy::ResolvePath(path);
-  if (policy::CommandsCanWrite(policy, path) || policy::CommandsCanWrite(policy, resolved)) {
+  if (policy::WhereCommandsWrite(policy, path)) {
     return std::unexpected(Error("commands can write to", path, EPERM));
   }
   return resolved;

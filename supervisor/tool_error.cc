@@ -77,8 +77,21 @@ ToolError NameRefused(std::string_view target, std::string_view reason,
   return error;
 }
 
-ToolError ToolNotFound(std::string_view program) {
+ToolError ToolNotFound(std::string_view program, std::string_view passed_over) {
   const std::string_view package = program == "rg" ? "ripgrep" : program;
+  if (!passed_over.empty()) {
+    return {
+        .code = "TOOL_NOT_FOUND",
+        .message = fmt::format("{} not found on PATH but for {}, which is passed over: commands "
+                               "can write it, so it could be anything - install {} elsewhere",
+                               program, RepairUtf8(passed_over, true), package),
+        .ai_message = fmt::format(
+            "Tell the user that {} must be installed (for example: apt install {}) where no "
+            "command can write; granting that place does not help. Commands of bash and make "
+            "find it on their PATH all the same.",
+            package, package),
+        .recoverable = false};
+  }
   return {.code = "TOOL_NOT_FOUND",
           .message = program == "git"
                          ? "git not found on PATH - install git to use git operations"

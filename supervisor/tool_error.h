@@ -30,7 +30,8 @@ ToolError InvalidTarget(std::string_view target, std::span<const std::string> ta
 // It is .PHONY, but `reason` stands against its name.
 ToolError NameRefused(std::string_view target, std::string_view reason,
                       std::span<const std::string> targets);
-ToolError ToolNotFound(std::string_view program);  // `make`, `git`, `bash`, `rg`
+// `make`, `git`, `bash`, `rg`. `passed_over`: one that commands can write; "" = there is none.
+ToolError ToolNotFound(std::string_view program, std::string_view passed_over = "");
 ToolError NotFound(std::string message, std::string ai_message);
 // `kind`: `binary data`, `directory`, `FIFO`.
 ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t size);

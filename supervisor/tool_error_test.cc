@@ -9,6 +9,12 @@ namespace {
 
 // The texts that clients and users rely on, as the contract has them.
 TEST(ToolErrorTest, TextsOfTheContract) {
+  const ToolError planted = ToolNotFound("rg", "/src/bin/rg");
+  EXPECT_EQ(
+      planted.message,
+      "rg not found on PATH but for /src/bin/rg, which is passed over: commands can write it, "
+      "so it could be anything - install ripgrep elsewhere");
+  EXPECT_EQ(planted.code, "TOOL_NOT_FOUND");
   EXPECT_EQ(ToolNotFound("make").message, "make not found on PATH - install make to use this tool");
   EXPECT_EQ(ToolNotFound("git").message,
             "git not found on PATH - install git to use git operations");

@@ -3,9 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <memory>
+#include <algorithm>
 #include <string_view>
+#include <utility>
+
+#include "policy/trust_anchors.h"
 
 namespace pa {
 namespace {
@@ -16,20 +18,12 @@ bool IsExecutableFile(const std::string& path) {
          access(path.c_str(), X_OK) == 0;
 }
 
-// By where the directory really is: a PATH entry may be a symlink into the project.
-bool LiesWithin(const std::string& entry, const std::string& project) {
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(entry.c_str(), nullptr),
-                                                         &std::free);
-  if (!real) return false;
-  const std::string_view path = real.get();
-  return path == project || path.starts_with(project + "/");
-}
-
 }  // namespace
 
-std::optional<std::string> FindExecutable(const std::string& name,
-                                          const std::map<std::string, std::string>& ambient,
-                                          const std::string& project) {
+FoundExecutable FindExecutable(const std::string& name,
+                               const std::map<std::string, std::string>& ambient,
+                               const policy::Policy* policy) {
+  FoundExecutable found;
   const auto set = ambient.find("PATH");
   std::string_view path = "/usr/local/bin:/usr/bin:/bin";
   if (set != ambient.end()) path = set->second;
@@ -40,9 +34,13 @@ std::optional<std::string> FindExecutable(const std::string& name,
     if (!entry.starts_with('/')) continue;
     std::string candidate = entry + "/" + name;
     if (!IsExecutableFile(candidate)) continue;
-    if (project.empty() || !LiesWithin(entry, project)) return candidate;
+    if (policy == nullptr || !policy::WhereCommandsWrite(*policy, candidate)) {
+      found.path = std::move(candidate);
+      return found;
+    }
+    if (found.passed_over.empty()) found.passed_over = std::move(candidate);
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace pa

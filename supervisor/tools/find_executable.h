@@ -1,17 +1,24 @@
-// Finds a program as a shell would, on our own PATH; never in what a project could have planted.
+// Finds a program as a shell would, on our own PATH; never one that a command could have planted.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
 
+#include "policy/policy.h"
+
 namespace pa {
 
-// The first executable regular file called `name` in the absolute entries of PATH (of `ambient`),
-// but for entries that lie within `project`, if one is given: an agent may write there. Relative
-// and empty entries mean the current directory and are skipped for the same reason.
-std::optional<std::string> FindExecutable(const std::string& name,
-                                          const std::map<std::string, std::string>& ambient,
-                                          const std::string& project = "");
+struct FoundExecutable {
+  std::optional<std::string> path;
+  std::string passed_over;  // the first one that commands can write; "" = there is none
+};
+
+// The first executable regular file called `name` in the absolute entries of PATH (of `ambient`), but for those
+// that commands of `policy`, if one is given, can write. Relative and empty entries mean the current directory and
+// are skipped for the same reason. Commands have PATH as it is.
+FoundExecutable FindExecutable(const std::string& name,
+                               const std::map<std::string, std::string>& ambient,
+                               const policy::Policy* policy);
 
 }  // namespace pa

@@ -20,12 +20,16 @@ class FindExecutableTest : public ::testing::Test {
     fs::permissions(path, mode);
   }
   std::optional<std::string> Find(const std::string& path) {
-    return FindExecutable("tool", {{"PATH", path}}, project_);
+    const FoundExecutable found = FindExecutable("tool", {{"PATH", path}}, &policy_);
+    passed_over_ = found.passed_over;
+    return found.path;
   }
 
   testing::TempDir dir_;
   const fs::path base_ = fs::canonical(dir_.path());
   const std::string project_ = base_ / "project";
+  policy::Policy policy_{.roots = {base_ / "roots", project_}};
+  std::string passed_over_;
 };
 
 TEST_F(FindExecutableTest, FirstOfThePath) {
@@ -53,10 +57,25 @@ TEST_F(FindExecutableTest, NeverFromTheProjectOrARelativeEntry) {
   EXPECT_FALSE(Find(""));
   Add(base_ / "project-tools/tool", fs::perms::owner_all);  // the twin: no prefix of names
   EXPECT_EQ(Find((base_ / "project-tools").string()), base_ / "project-tools/tool");
+  EXPECT_EQ(passed_over_, "");
+}
+
+// Commands can write in every root, not only where this call works, and in what filesystem.write names.
+TEST_F(FindExecutableTest, NeverFromWhereAnyCommandCanWrite) {
+  policy_.filesystem = {{base_ / "out", sandbox::kReadWriteExecute, "filesystem.write"}};
+  for (const char* place : {"roots/other/bin", "out/bin"}) {
+    const std::string planted = base_ / place;
+    Add(planted + "/tool", fs::perms::owner_all);
+    EXPECT_FALSE(Find(planted));
+    EXPECT_EQ(passed_over_, planted + "/tool");
+    Add(base_ / "safe/tool", fs::perms::owner_all);
+    EXPECT_EQ(Find(planted + ":" + (base_ / "safe").string()), base_ / "safe/tool");
+    EXPECT_EQ(FindExecutable("tool", {{"PATH", planted}}, nullptr).path, planted + "/tool");
+  }
 }
 
 TEST_F(FindExecutableTest, UsualPlacesWithoutAPath) {
-  EXPECT_EQ(FindExecutable("sh", {}, project_), "/usr/bin/sh");
+  EXPECT_EQ(FindExecutable("sh", {}, &policy_).path, "/usr/bin/sh");
 }
 
 }  // namespace

@@ -162,11 +162,25 @@ bool WasKilled(const Execution& run) {
 
 }  // namespace
 
-// Repositories that nobody looks after are git's own, too; `.GIT` is one where names have no case.
+namespace {
+
+// As git itself has it (is_ntfs_dotgit in path.c): `.GIT` is one where names have no case, and NTFS knows it as
+// `GIT~1`, without the dots and blanks at its end, and with the name of a stream after a colon.
+bool IsDotGit(std::string_view name) {
+  name = name.substr(0, name.find(':'));
+  name = name.substr(0, name.find_last_not_of(" .") + 1);
+  const bool shortened = name.size() == 5 && SameLetters(name.substr(0, 4), "git~") &&
+                         name[4] >= '0' && name[4] <= '9';
+  return shortened || SameLetters(name, ".git");
+}
+
+}  // namespace
+
+// Repositories that nobody looks after are git's own, too.
 bool IsInRepository(std::string_view relative) {
   while (!relative.empty()) {
     const std::size_t end = std::min(relative.find('/'), relative.size());
-    if (SameLetters(relative.substr(0, end), ".git")) return true;
+    if (IsDotGit(relative.substr(0, end))) return true;
     relative.remove_prefix(std::min(end + 1, relative.size()));
   }
   return false;

@@ -127,11 +127,11 @@ std::expected<policy::Allow, ToolError> Permit(const Work& work, CallContext& ca
   return allow;
 }
 
-std::expected<std::string, ToolError> Require(const std::string& program, const Work& work,
+std::expected<std::string, ToolError> Require(const std::string& program, const Work& /*work*/,
                                               const CallContext& call) {
-  std::optional<std::string> path = FindExecutable(program, call.ambient, work.directory.path());
-  if (!path) return std::unexpected(ToolNotFound(program));
-  return std::move(*path);
+  FoundExecutable found = FindExecutable(program, call.ambient, call.policy.get());
+  if (!found.path) return std::unexpected(ToolNotFound(program, found.passed_over));
+  return std::move(*found.path);
 }
 
 std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,

@@ -120,7 +120,8 @@ TEST_F(WriteTest, WhatGitExecutesStays) {
   fs::create_directories(project_ / ".git/objects");
   fs::create_directories(project_ / ".git/refs");
   for (const char* path : {".git/hooks/pre-commit", ".git/config", ".GIT/x", "sub/.git/hooks/x",
-                           "other/.git", "other/.git/HEAD"}) {
+                           "other/.git", "other/.git/HEAD", "GIT~1/config", "sub/git~2/x",
+                           ".git /x", ".Git...", ".git::$INDEX_ALLOCATION/x"}) {
     EXPECT_EQ(Code(Put(path, "x", "", R"(,"create_parents":true)")), "POLICY_DENIED") << path;
   }
   EXPECT_EQ(Code(Put(".git/config", "x", HashOf("old"))), "POLICY_DENIED");

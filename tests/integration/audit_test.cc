@@ -240,9 +240,10 @@ class AuditInTheProject : public Audit {
   fs::path State() const { return project_.root() / ".local/state"; }
   std::string Log() const { return ReadText(State() / "project-actions/audit/audit.jsonl"); }
   Json Run(const std::string& policy, const std::string& script) {
-    WriteText(project_.root() / ".config/project-actions/policy.yaml", "version: 1\n" + policy);
+    const fs::path file = project_.home() / "policy.yaml";
+    WriteText(file, "version: 1\n" + policy);
     WriteText(project_.root() / "Makefile", ".PHONY: t\nt:\n\t@" + script + "\n");
-    ServerOptions options = project_.Server();
+    ServerOptions options = project_.Server({"--policy", file});
     options.home = project_.root();
     McpClient client(options);
     client.Initialize();
@@ -278,11 +279,11 @@ TEST_F(AuditInTheProject, WithNamespacesItIsSealed) {
 // Whoever can open it, if only to read, can hold its lock.
 TEST_F(AuditInTheProject, WithNamespacesNobodySeesIt) {
   const auto files = [&](const std::string& namespaces) {
-    WriteText(project_.root() / ".config/project-actions/policy.yaml",
-              "version: 1\nnamespaces: " + namespaces + "\n");
+    const fs::path file = project_.home() / "policy.yaml";
+    WriteText(file, "version: 1\nnamespaces: " + namespaces + "\n");
     WriteText(project_.root() / "Makefile",
               ".PHONY: $(words $(wildcard .local/state/project-actions/audit/*))-files\n");
-    ServerOptions options = project_.Server();
+    ServerOptions options = project_.Server({"--policy", file});
     options.home = project_.root();
     McpClient client(options);
     client.Initialize();

@@ -1,0 +1,123 @@
+#include "policy/trust_anchors.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include "policy/path.h"
+#include "policy/working_directory.h"
+
+namespace pa::policy {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = TrustAnchor::Kind;
+
+constexpr AnchorRow kTable[] = {
+    {Kind::kPolicyFile, "this policy", AnchorFate::kRefused,
+     "keep it where no command can write, or name roots that do not hold it"},
+    // A file that a command makes there would be the policy of the next server.
+    {Kind::kFuturePolicy, "the user's policy", AnchorFate::kProtected, ""},
+    {Kind::kExecutable, "this program", AnchorFate::kRefused,
+     "install or copy it to where no command can write, or name roots that do not hold it"},
+    {Kind::kWorker, "the worker", AnchorFate::kRefused,
+     "install or copy it to where no command can write, or name roots that do not hold it"},
+    {Kind::kClient, "configuration of a client", AnchorFate::kProtected, ""},
+    // Whatever else is started from that environment would load it, too.
+    {Kind::kLibraries, "libraries of this program", AnchorFate::kWarned,
+     "unset LD_LIBRARY_PATH and LD_PRELOAD where the server is started"},
+    {Kind::kState, "the state directory", AnchorFate::kPassedOver, ""},
+    {Kind::kTemporary, "TMPDIR", AnchorFate::kPassedOver, ""},
+    {Kind::kProgram, "a program", AnchorFate::kPassedOver, ""},
+};
+
+const AnchorRow& RowOf(Kind kind) { return *std::ranges::find(kTable, kind, &AnchorRow::kind); }
+
+constexpr int kMaxSymlinks = 40;  // as the kernel
+
+// Every name that has a say in what `path` is: the symlinks on the way, each in its real directory, and the end,
+// there or not.
+std::vector<std::string> NamesOnTheWay(const std::string& path) {
+  std::vector<std::string> names;
+  std::vector<fs::path> rest;  // the next component last
+  const auto push = [&](const fs::path& more) {
+    rest.insert(rest.end(), std::make_reverse_iterator(more.end()),
+                std::make_reverse_iterator(more.begin()));
+  };
+  push(path);
+  fs::path at = "/";
+  for (int symlinks = 0; !rest.empty();) {
+    const fs::path component = std::move(rest.back());
+    rest.pop_back();
+    if (component.is_absolute()) at = "/";
+    if (component == "..") at = at.parent_path();
+    if (component.empty() || component.is_absolute() || component == "." || component == "..") {
+      continue;
+    }
+    fs::path next = at / component;
+    std::error_code no_link;
+    const fs::path target = fs::read_symlink(next, no_link);
+    if (no_link || ++symlinks > kMaxSymlinks) {
+      at = std::move(next);
+      continue;
+    }
+    names.push_back(next.string());
+    push(target);
+  }
+  names.push_back(at.string());
+  return names;
+}
+
+// Of the directories that lead to `path`, or are it, one in which a call can work.
+bool RootReaches(const Policy& policy, const std::string& root, const std::string& path) {
+  for (fs::path at = path; IsBeneath(at.string(), root); at = at.parent_path()) {
+    if (!IsSystemDirectory(at.string(), policy.home)) return true;
+    if (at == at.root_path()) break;
+  }
+  return false;
+}
+
+// By the text of the path.
+std::string PlaceOf(const Policy& policy, const std::string& path) {
+  for (const std::string& root : policy.roots) {
+    if (RootReaches(policy, root, path)) return "the root " + root;
+  }
+  for (const sandbox::PathGrant& grant : policy.filesystem) {
+    if (sandbox::Has(grant.access, sandbox::Access::kWrite) && IsBeneath(path, grant.path)) {
+      return grant.path + " of filesystem.write";
+    }
+  }
+  const std::string& caches = policy.caches.base;
+  return !caches.empty() && IsBeneath(path, caches) ? "the projects' caches in " + caches : "";
+}
+
+}  // namespace
+
+std::span<const AnchorRow> AnchorTable() { return kTable; }
+
+std::optional<std::string> WhereCommandsWrite(const Policy& policy, const std::string& path) {
+  for (const std::string& name : NamesOnTheWay(path)) {
+    std::string place = PlaceOf(policy, name);
+    if (!place.empty()) return place;
+  }
+  return std::nullopt;
+}
+
+JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> anchors) {
+  JudgedAnchors judged;
+  for (const TrustAnchor& anchor : anchors) {
+    const std::optional<std::string> place = WhereCommandsWrite(policy, anchor.path);
+    if (!place) continue;
+    const AnchorRow& row = RowOf(anchor.kind);
+    const std::string title(row.title);
+    Diagnostic said(Place{anchor.path}, "commands can write " + title + ", which lies in " +
+                                            *place + ": " + std::string(row.advice));
+    if (row.fate == AnchorFate::kRefused) judged.refused.push_back(std::move(said));
+    if (row.fate == AnchorFate::kWarned) judged.warned.push_back(std::move(said));
+    if (row.fate == AnchorFate::kProtected) judged.kept.push_back({anchor.path, title});
+  }
+  return judged;
+}
+
+}  // namespace pa::policy
