@@ -18,8 +18,10 @@ Task<Answer> AskUser(CallContext& call) {
   const auto asked = Clock::now();
   Answer answer = Answer::kUnavailable;
   if (call.approver != nullptr && call.record.approvals.size() < kMaxRounds) {
+    call.record.asks_user = true;
     Task<Answer> task = call.approver->Ask(questions, call);
     answer = co_await task;
+    call.record.asks_user = false;
   }
   call.record.approvals.push_back(
       {.answer = AnswerName(answer),

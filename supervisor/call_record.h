@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,10 @@ struct CallRecord {
   std::vector<ApprovalRecord> approvals;  // in the order of the questions
   std::vector<policy::Relaxation> relaxations;
   std::vector<CommandRecord> commands;  // in the order of their ends
+
+  // Now, for whoever waits for the call (supervisor/progress.h).
+  bool asks_user = false;
+  std::function<std::size_t()> calls_before;  // in the queue; null when it does not wait there
 };
 
 }  // namespace pa

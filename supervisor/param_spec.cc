@@ -30,6 +30,7 @@ std::int64_t Maximum(const Param& param) {
 std::string Expected(const Param& param) {
   switch (param.kind) {
     case ParamKind::kString: {
+      if (param.maximum != 0) return fmt::format("a string of at most {} bytes", param.maximum);
       if (param.one_of.empty()) return "a string";
       std::string names;
       for (std::string_view name : param.one_of) names += fmt::format(", '{}'", name);
@@ -104,14 +105,22 @@ ToolError UnknownArgument(std::span<const Param> params, const std::string& writ
 // `ok`.
 bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
+ToolError WithAdvice(ToolError error, const Param& param) {
+  if (!param.advice.empty()) error.ai_message = param.advice;
+  return error;
+}
+
 std::expected<std::string, ToolError> ReadString(const Param& param, const JsonValue& value) {
   if (!value.IsString()) return std::unexpected(WrongValue(param, Came(value)));
   const std::string& text = value.AsString();
   if (HasNul(text)) return std::unexpected(WrongValue(param, "a string with a NUL character"));
+  if (param.maximum != 0 && text.size() > static_cast<std::size_t>(param.maximum)) {
+    return std::unexpected(
+        WithAdvice(WrongValue(param, fmt::format("one of {}", text.size())), param));
+  }
   if (!param.one_of.empty() && std::ranges::find(param.one_of, text) == param.one_of.end()) {
-    ToolError error = WrongValue(param, Came(value) + policy::DidYouMean(text, param.one_of));
-    if (!param.advice.empty()) error.ai_message = param.advice;
-    return std::unexpected(std::move(error));
+    const std::string came = Came(value) + policy::DidYouMean(text, param.one_of);
+    return std::unexpected(WithAdvice(WrongValue(param, came), param));
   }
   return text;
 }
@@ -229,6 +238,9 @@ void WriteProperty(JsonWriter& writer, const Param& param) {
     writer.EndArray();
   }
   if (!param.pattern.empty()) writer.Field("pattern", param.pattern);
+  // Of characters, which are no more than the bytes.
+  const bool bounded = param.kind == ParamKind::kString && param.maximum != 0;
+  if (bounded) writer.Field("maxLength", param.maximum);
   if (param.kind == ParamKind::kInteger) {
     writer.Field("minimum", param.minimum).Field("maximum", Maximum(param));
     if (param.default_integer) writer.Field("default", *param.default_integer);

@@ -58,6 +58,17 @@ TEST(ValidateArguments, NullIsAbsent) {
   EXPECT_TRUE(Validate("null", {}));
 }
 
+TEST(ValidateArguments, AStringHasItsLimitInBytes) {
+  constexpr Param kLimited[] = {{.name = "command", .maximum = 4, .advice = "Write a file."}};
+  EXPECT_TRUE(Validate(R"({"command":"\u00e9\u00e9"})", kLimited));
+  const auto refused = Validate(R"({"command":"\u00e9\u00e9a"})", kLimited);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "argument 'command': expected a string of at most 4 bytes, got one of 5");
+  EXPECT_EQ(refused.error().ai_message, "Write a file.");
+  EXPECT_NE(InputSchema(kLimited).find(R"("maxLength":4)"), std::string::npos);
+}
+
 TEST(ValidateArguments, AskingForAnotherKindGivesNothing) {
   const auto arguments = Validate(R"({"target":"all"})");
   ASSERT_TRUE(arguments);

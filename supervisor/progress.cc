@@ -67,6 +67,13 @@ std::string Trimmed(std::string text) {
   return text;
 }
 
+uv_timer_t* NewTimer(uv_loop_t* loop, void* owner) {
+  auto* timer = new uv_timer_t;
+  uv_timer_init(loop, timer);
+  timer->data = owner;
+  return timer;
+}
+
 void CloseTimer(uv_timer_t* timer) {
   uv_close(reinterpret_cast<uv_handle_t*>(timer),
            [](uv_handle_t* handle) { delete reinterpret_cast<uv_timer_t*>(handle); });
@@ -139,13 +146,37 @@ std::string DisplayLine(std::string_view raw) {
   return std::string(Utf8Prefix(text, ProgressNotifier::kMaxCharacters));
 }
 
-ProgressNotifier::ProgressNotifier(uv_loop_t* loop, Transport& transport, std::string token)
-    : transport_(transport), token_(std::move(token)), timer_(new uv_timer_t) {
-  uv_timer_init(loop, timer_);
-  timer_->data = this;
+std::string WaitingText(const CallRecord& record) {
+  if (record.asks_user) return "waiting for the user's approval";
+  if (!record.calls_before) return {};
+  return "waiting, " + std::to_string(record.calls_before()) + " before it";
 }
 
-ProgressNotifier::~ProgressNotifier() { CloseTimer(timer_); }
+ProgressNotifier::ProgressNotifier(uv_loop_t* loop, Transport& transport, std::string token,
+                                   std::function<std::string()> waits,
+                                   std::chrono::milliseconds heartbeat)
+    : transport_(transport),
+      token_(std::move(token)),
+      started_(uv_now(loop)),
+      waits_(std::move(waits)),
+      timer_(NewTimer(loop, this)),
+      beat_(NewTimer(loop, this)) {
+  const auto beat = [](uv_timer_t* timer) { static_cast<ProgressNotifier*>(timer->data)->Beat(); };
+  const auto every = static_cast<std::uint64_t>(heartbeat.count());
+  uv_timer_start(beat_, beat, every, every);
+  // What the call waits for keeps the loop going.
+  uv_unref(reinterpret_cast<uv_handle_t*>(beat_));
+}
+
+ProgressNotifier::~ProgressNotifier() {
+  CloseTimer(timer_);
+  CloseTimer(beat_);
+}
+
+void ProgressNotifier::Silence() {
+  silent_ = true;
+  uv_timer_stop(beat_);
+}
 
 void ProgressNotifier::OnOutput(Stream stream, std::string_view bytes) {
   if (silent_ || bytes.empty()) return;
@@ -163,11 +194,24 @@ void ProgressNotifier::Notify() {
   fresh_ = false;
   const std::string message = DisplayLine(lines_[static_cast<std::size_t>(latest_)].text());
   if (message.empty()) return;
+  Send(message);
+  Arm();
+}
+
+void ProgressNotifier::Beat() {
+  if (transport_.gate().closed()) return;
+  const std::string waits = waits_ ? waits_() : "";
+  const std::uint64_t seconds = (uv_now(beat_->loop) - started_ + 500) / 1000;
+  ++beats_;
+  Send(waits.empty() ? "still running, " + std::to_string(seconds) + " s" : waits);
+}
+
+void ProgressNotifier::Send(std::string_view message) {
   JsonWriter params;
   params.BeginObject().Key("progressToken").Raw(token_);
-  params.Field("progress", bytes_).Field("message", message).EndObject();
+  params.Field("progress", bytes_ + beats_).Field("message", message).EndObject();
   transport_.Send(rpc::NotificationLine("notifications/progress", std::move(params).Take()));
-  Arm();
+  uv_timer_again(beat_);
 }
 
 void ProgressNotifier::Arm() {

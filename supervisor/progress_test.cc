@@ -1,10 +1,12 @@
 #include "supervisor/progress.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
+#include "supervisor/uv_handles.h"
 #include "tests/support/fake_transport.h"
 
 namespace pa {
@@ -98,6 +100,17 @@ TEST(DisplayLine, CutsAtCharactersNotBytes) {
   EXPECT_EQ(DisplayLine(std::string(180, 'x')).size(), 180u);
 }
 
+// Something that the loop goes on for, as a call has it.
+class Keeper {
+ public:
+  explicit Keeper(uv_loop_t* loop) : timer_(loop) {
+    timer_.Start(std::chrono::minutes(1), [] { FAIL() << "no notification in a minute"; });
+  }
+
+ private:
+  TimerHandle timer_;
+};
+
 class ProgressNotifierTest : public testing::Test {
  protected:
   ProgressNotifierTest() { uv_loop_init(&loop_); }
@@ -155,6 +168,62 @@ TEST_F(ProgressNotifierTest, SaysNothingOfBlankOutputButGoesOn) {
   EXPECT_TRUE(transport_.sent.empty());
   progress.OnOutput(Stream::kStdout, "text\n");
   EXPECT_EQ(Messages(), std::vector<std::string>{"text"});
+}
+
+// As often as the loop comes by.
+TEST_F(ProgressNotifierTest, SaysThatACallGoesOn) {
+  std::string waits = "waiting, 3 before it";
+  ProgressNotifier progress(
+      &loop_, transport_, "1", [&] { return waits; }, std::chrono::milliseconds(1));
+  const auto run_until = [&](std::size_t sent) {
+    Keeper keeper(&loop_);
+    while (transport_.sent.size() < sent) uv_run(&loop_, UV_RUN_ONCE);
+  };
+  run_until(2);
+  waits = "";
+  const std::size_t waited = transport_.sent.size();
+  run_until(waited + 1);
+  progress.OnOutput(Stream::kStdout, "a line\n");
+  EXPECT_EQ(Messages().back(), "a line");
+  run_until(waited + 3);
+  EXPECT_EQ(Messages()[0], "waiting, 3 before it");
+  EXPECT_TRUE(Messages()[waited].starts_with("still running, ")) << Messages()[waited];
+  EXPECT_TRUE(Messages()[waited].ends_with(" s"));
+  std::int64_t last = 0;
+  for (const std::string& line : transport_.sent) {
+    const json message = json::parse(line);
+    EXPECT_GT(message["params"]["progress"], last);
+    last = message["params"]["progress"];
+  }
+  progress.Silence();
+  const std::size_t sent = transport_.sent.size();
+  for (int round = 0; round < 5; ++round) {
+    usleep(1000);
+    uv_run(&loop_, UV_RUN_NOWAIT);
+  }
+  EXPECT_EQ(transport_.sent.size(), sent);
+}
+
+TEST_F(ProgressNotifierTest, ABeatWaitsForTheClientToRead) {
+  ProgressNotifier progress(&loop_, transport_, "1", nullptr, std::chrono::milliseconds(1));
+  transport_.gate().Close();
+  for (int round = 0; round < 5; ++round) {
+    usleep(2000);
+    uv_run(&loop_, UV_RUN_NOWAIT);
+  }
+  EXPECT_TRUE(transport_.sent.empty());
+  transport_.gate().Open();
+  Keeper keeper(&loop_);
+  while (transport_.sent.empty()) uv_run(&loop_, UV_RUN_ONCE);
+}
+
+TEST(WaitingText, SaysForWhat) {
+  CallRecord record;
+  EXPECT_EQ(WaitingText(record), "");
+  record.calls_before = [] { return std::size_t{3}; };
+  EXPECT_EQ(WaitingText(record), "waiting, 3 before it");
+  record.asks_user = true;
+  EXPECT_EQ(WaitingText(record), "waiting for the user's approval");
 }
 
 TEST_F(ProgressNotifierTest, IsSilentWhenSilenced) {

@@ -37,6 +37,12 @@ void RunQueue::Leave(Ticket ticket) {
   StartAllThatMay();
 }
 
+std::size_t RunQueue::Before(Ticket ticket) const {
+  return static_cast<std::size_t>(std::ranges::count_if(entries_, [&](const Entry& entry) {
+    return entry.ticket < ticket && entry.state != State::kRefused;
+  }));
+}
+
 bool RunQueue::MayRun(const Entry& entry) const {
   if (entry.state != State::kWaiting || running_ >= entry.limits.concurrent) return false;
   return entry.key.empty() || std::ranges::none_of(entries_, [&](const Entry& other) {

@@ -31,6 +31,8 @@ class RunQueue {
   void Refuse(Ticket ticket);
   void RefuseAll();
   void Leave(Ticket ticket);
+  // How many that came before one that waits have not left yet.
+  std::size_t Before(Ticket ticket) const;
 
   std::size_t running() const { return running_; }
   bool empty() const { return entries_.empty(); }

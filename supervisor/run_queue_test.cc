@@ -33,6 +33,20 @@ TEST_F(RunQueueTest, RunsUpToTheLimitThenInOrderOfArrival) {
   EXPECT_EQ(heard_, (Heard{"a+", "b+", "c+", "d+"}));
 }
 
+TEST_F(RunQueueTest, SaysHowManyAreBeforeOne) {
+  const auto a = Enter("a");
+  const auto b = Enter("b");
+  const auto c = Enter("c");
+  const auto d = Enter("d");
+  EXPECT_EQ(queue_.Before(d), 3u);
+  queue_.Refuse(c);
+  EXPECT_EQ(queue_.Before(d), 2u);
+  queue_.Leave(c);
+  queue_.Leave(a);
+  EXPECT_EQ(heard_, (Heard{"a+", "b+", "c-", "d+"}));
+  EXPECT_EQ(queue_.Before(b), 0u);
+}
+
 TEST_F(RunQueueTest, IsFullWhenTooManyWait) {
   const auto a = Enter("a");
   Enter("b");

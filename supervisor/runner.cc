@@ -209,7 +209,9 @@ Execution Protected(const GuardedPath& guarded) {
 // A place in the queue, given back at the end of its scope.
 class Turn {
  public:
-  Turn(RunQueue& queue, CancelSource* cancel) : queue_(queue), cancel_(cancel) {}
+  // `record` hears how many are before it while it waits; null: nobody does.
+  Turn(RunQueue& queue, CancelSource* cancel, CallRecord* record)
+      : queue_(queue), cancel_(cancel), record_(record) {}
   ~Turn() {
     if (cancel_ != nullptr) cancel_->Forget();
     if (ticket_ != RunQueue::kFull) queue_.Leave(ticket_);
@@ -218,7 +220,13 @@ class Turn {
   Turn& operator=(const Turn&) = delete;
 
   bool Enter(std::string key, RunQueue::Limits places) {
-    ticket_ = queue_.Enter(std::move(key), places, [this](bool granted) { granted_.Set(granted); });
+    // Before it enters: its turn may come at once.
+    if (record_ != nullptr) record_->calls_before = [this] { return queue_.Before(ticket_); };
+    ticket_ = queue_.Enter(std::move(key), places, [this](bool granted) {
+      if (record_ != nullptr) record_->calls_before = nullptr;
+      granted_.Set(granted);
+    });
+    if (ticket_ == RunQueue::kFull && record_ != nullptr) record_->calls_before = nullptr;
     if (ticket_ == RunQueue::kFull) return false;
     if (cancel_ != nullptr) cancel_->OnCancel([this] { queue_.Refuse(ticket_); });
     return true;
@@ -228,6 +236,7 @@ class Turn {
  private:
   RunQueue& queue_;
   CancelSource* cancel_;
+  CallRecord* record_;
   RunQueue::Ticket ticket_ = RunQueue::kFull;
   Completion<bool> granted_;
 };
@@ -315,7 +324,7 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
   Execution execution;
   {
     const policy::Purpose purpose = allow.purpose();
-    Turn turn(impl.lanes.For(purpose), options.cancel);
+    Turn turn(impl.lanes.For(purpose), options.cancel, options.record);
     if (!turn.Enter(options.serialise_key, PlacesIn(purpose, policy->limits))) co_return Busy();
     Completion<bool>& my_turn = turn.granted();
     const bool granted = co_await my_turn;

@@ -83,6 +83,24 @@ TEST_F(RunnerTest, CancelledBeforeOrInTheQueueNeverStarts) {
   EXPECT_FALSE(fs::exists(base_ / "project/started"));
 }
 
+TEST_F(RunnerTest, WhoWaitsSaysHowManyAreBeforeHim) {
+  policy_->limits.concurrent = 1;
+  CallRecord running;
+  CallRecord waiting;
+  const auto first = Start(Plan({"/bin/sh", "-c", "sleep 0.2"}), {.record = &running});
+  const auto second = Start(Plan({"/bin/true"}), {.record = &waiting});
+  EXPECT_FALSE(running.calls_before);
+  ASSERT_TRUE(waiting.calls_before);
+  EXPECT_EQ(waiting.calls_before(), 1u);
+  EXPECT_EQ(Finish(second).exit_code, 0);
+  EXPECT_FALSE(waiting.calls_before);
+  policy_->limits.queue = 0;
+  const auto third = Start(Plan({"/bin/sh", "-c", "sleep 0.2"}), {.record = &running});
+  EXPECT_TRUE(Finish(Start(Plan({"/bin/true"}), {.record = &waiting})).busy);
+  EXPECT_FALSE(waiting.calls_before);
+  Finish(third);
+}
+
 TEST_F(RunnerTest, AFullQueueIsBusyAndTheOthersRunInOrder) {
   policy_->limits.concurrent = 1;
   policy_->limits.queue = 2;

@@ -235,7 +235,9 @@ void RunningCommand::Widen(Pipe& pipe) {
 void RunningCommand::Deliver(Pipe& pipe, std::string_view bytes) {
   pipe.total += bytes.size();
   if (pipe.captured) pipe.captured->Append(bytes);
-  if (sink_ != nullptr && !cancelled_) sink_->OnOutput(pipe.stream, bytes);
+  if (sink_ == nullptr) return;
+  if (!cancelled_) return sink_->OnOutput(pipe.stream, bytes);
+  withheld_ = withheld_ || !pipe.captured;
 }
 
 bool RunningCommand::Held() const {
@@ -285,7 +287,7 @@ void RunningCommand::OnDrainTime() {
 }
 
 void RunningCommand::OnOverdue() {
-  worker_.Kill(true);
+  worker_.Kill(!cancelled_);
   OnHangUp();
 }
 
@@ -306,6 +308,11 @@ void RunningCommand::FinishIfDone() {
   deadline_.Stop();
   if (!worker_.reaped()) context_.departures.Add(worker_.Release());
   Execution execution = worker_.Describe();
+  // However it ended: whoever reads the output by itself has half of it, and would take that for all.
+  if (withheld_) {
+    execution.outcome = Outcome::kCancelled;
+    execution.exit_code = -1;
+  }
   execution.out = Finish(out_, err_);
   execution.err = Finish(err_, out_);
   if (execution.duration.count() == 0) {

@@ -125,6 +125,7 @@ class RunningCommand {
   bool hunting_ = false;
   bool settled_ = false;
   bool cancelled_ = false;
+  bool withheld_ = false;  // output that nobody has, because it was cancelled
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::shared_ptr<bool> alive_ =
       std::make_shared<bool>(true);  // for the gate, which cannot forget us

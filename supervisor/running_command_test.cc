@@ -74,6 +74,20 @@ TEST_F(RunningCommandTest, WhoCancelsNeedNotReadOn) {
   EXPECT_EQ(Finish(pending).outcome, Outcome::kCancelled);
 }
 
+// It ends as it likes: half of its output has nobody who could tell it from all.
+TEST_F(RunningCommandTest, WhatWasCancelledAndWithheldIsNoSuccess) {
+  Gate sink;
+  CancelSource cancel;
+  const auto pending =
+      Start(Plan({"/bin/sh", "-c",
+                  "trap 'echo more; exit 0' TERM; echo some; while :; do sleep 0.05; done"}),
+            {.sink = &sink, .cancel = &cancel, .capture = false});
+  RunLoopUntil([&] { return !sink.out.empty(); });
+  cancel.Cancel();
+  EXPECT_EQ(Finish(pending).outcome, Outcome::kCancelled);
+  EXPECT_EQ(sink.out, "some\n");
+}
+
 TEST_F(RunningCommandTest, AGateThatOpensLateLosesNothing) {
   Gate sink;
   sink.close_at = 1;

@@ -437,7 +437,9 @@ Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request, con
                          services_.runner);
   }
   if (!token.empty()) {
-    call.progress = std::make_unique<ProgressNotifier>(services_.loop, transport_, token);
+    call.progress = std::make_unique<ProgressNotifier>(
+        services_.loop, transport_, token, [&call] { return WaitingText(call.context.record); },
+        services_.heartbeat);
     call.context.sink = call.progress.get();
   }
   return RunAudited(services_.audit, std::move(audited),

@@ -47,6 +47,7 @@ struct Services {
   AuditLog& audit;
   Identity identity;
   std::chrono::milliseconds answer_patience = kAnswerPatience;
+  std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat;
 };
 
 class Session : public TransportHandler {

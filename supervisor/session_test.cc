@@ -88,5 +88,28 @@ TEST(Session, GivesASinkOnlyToThoseWhoAsked) {
   EXPECT_EQ(world.transport.sent.size(), 1u);
 }
 
+TEST(Session, ACallThatIsSilentOrAsksTheUserIsHeardOf) {
+  FakeWorld world(kAnswerPatience, std::chrono::milliseconds(1));
+  world.session().OnLine(
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}})");
+  world.session().OnLine(Call("1", "wait", R"({"progressToken":"t"})"));
+  world.WaitFor(3);
+  EXPECT_NE(world.transport.sent[2].find("still running, "), std::string::npos)
+      << world.transport.sent[2];
+  world.Finish();
+  EXPECT_NE(world.transport.sent.back().find(R"("id":1,"result")"), std::string::npos);
+  const std::size_t sent = world.transport.sent.size();
+  world.Wait();
+  EXPECT_EQ(world.transport.sent.size(), sent) << "nothing after the reply";
+
+  world.Enable({"ask"});
+  world.session().OnLine(
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{"text":"x"},"_meta":{"progressToken":"u"}}})");
+  world.WaitFor(sent + 2);
+  EXPECT_NE(world.transport.sent[sent].find("elicitation/create"), std::string::npos);
+  EXPECT_NE(world.transport.sent[sent + 1].find("waiting for the user's approval"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace pa

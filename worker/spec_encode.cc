@@ -92,13 +92,12 @@ class Writer {
 
 // By the decoder of whoever will read it.
 template <typename Parse>
-Result<std::string> Checked(std::string bytes, std::size_t most, Parse parse) {
-  if (bytes.size() > most) return std::unexpected(Error("encode spec", "size", E2BIG));
+Result<std::string> Checked(const char* what, std::string bytes, std::size_t most, Parse parse) {
+  if (bytes.size() > most) return std::unexpected(Error(what, "size", E2BIG));
   const std::size_t arena_bytes = SpecArenaBytes(bytes.size());
   const auto arena = std::make_unique_for_overwrite<char[]>(arena_bytes);
   const auto view = parse(bytes, {arena.get(), arena_bytes});
-  if (!view)
-    return std::unexpected(Error("encode spec", std::string(view.error().subject), EINVAL));
+  if (!view) return std::unexpected(Error(what, std::string(view.error().subject), EINVAL));
   return bytes;
 }
 
@@ -109,7 +108,7 @@ Result<std::string> EncodeSpec(const WorkerSpec& spec) {
   writer.Put(kWireMagic);
   writer.Put(kWireVersion);
   VisitSpec(writer, spec);
-  return Checked(std::move(writer).Take(), kMaxSpecBytes, ParseSpec);
+  return Checked("encode spec", std::move(writer).Take(), kMaxSpecBytes, ParseSpec);
 }
 
 Result<std::string> EncodeLaunch(const LaunchSpec& spec) {
@@ -117,7 +116,7 @@ Result<std::string> EncodeLaunch(const LaunchSpec& spec) {
   writer.Put(kLaunchWireMagic);
   writer.Put(kWireVersion);
   VisitLaunch(writer, spec);
-  return Checked(std::move(writer).Take(), kMaxLaunchBytes, ParseLaunch);
+  return Checked("encode launch order", std::move(writer).Take(), kMaxLaunchBytes, ParseLaunch);
 }
 
 }  // namespace pa::worker

@@ -11,7 +11,11 @@ constexpr Param kParams[] = {
     {.name = "command",
      .kind = ParamKind::kString,
      .required = true,
-     .description = "What bash shall run; several lines are fine."},
+     .description = "What bash shall run; several lines are fine.",
+     .maximum = kMaxArgument,
+     .advice = "Nothing was run. Write the script to a file and run that, or pass the data that it "
+               "works on "
+               "as stdin."},
     kWorkingDirectoryParam,
     kTimeoutParam,
     {.name = "stdin",

@@ -230,9 +230,13 @@ ToolError SetupError(const Execution& run) {
   if (IsProtection(run.failed_step) || run.failure.starts_with("landlock")) {
     return SandboxUnavailable(run.failure);
   }
-  if (run.failed_step == worker::Step::kExecute && run.failed_errno == E2BIG) {
-    return InvalidArgument("the arguments are too long for one command: " + run.failure,
-                           "Nothing was run. Pass fewer or shorter arguments, in several calls.");
+  const bool to_worker = run.failure.starts_with("encode spec");
+  if ((run.failed_step == worker::Step::kExecute || to_worker) && run.failed_errno == E2BIG) {
+    return InvalidArgument(
+        "the arguments are too long for one command (128 KiB each and 6 MiB in all at most): " +
+            run.failure,
+        "Nothing was run. Pass fewer or shorter arguments, in several calls; put long text into a "
+        "file, or into stdin where the tool has it.");
   }
   if (run.failed_step == worker::Step::kExecute) {
     return CommandFailed("the command", run.failure,

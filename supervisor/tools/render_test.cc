@@ -175,6 +175,11 @@ TEST(RenderTest, NothingRan) {
   EXPECT_EQ(Code(run), "COMMAND_FAILED");
   run.failed_errno = E2BIG;
   EXPECT_EQ(Code(run), "INVALID_ARGUMENT");
+  run.failed_step = worker::Step::kNone;
+  run.failure = "encode spec \"size\": E2BIG";
+  EXPECT_EQ(Code(run), "INVALID_ARGUMENT");
+  run.failure = "encode launch order \"size\": E2BIG";
+  EXPECT_EQ(Code(run), "INTERNAL") << "of the policy's doing";
   run.busy = true;
   EXPECT_EQ(Code(run), "BUSY");
   EXPECT_TRUE(RenderCommand(Report(), run).data.empty());

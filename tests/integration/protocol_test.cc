@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <string>
+#include <vector>
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
@@ -173,6 +175,64 @@ TEST_F(Protocol, BadArgumentsAreAToolResultThatNamesThem) {
   result = client_.CallTool("make", {{"target", "hello"}, {"taget", "hello"}});
   EXPECT_EQ(result["error"]["code"], "INVALID_ARGUMENT") << result;
   EXPECT_NE(result["error"]["message"].get<std::string>().find("taget"), std::string::npos);
+}
+
+// The smallest arguments that the tool's schema takes, with `name` as long as no order to a worker can be.
+Json WithLong(const Json& schema, const std::string& name) {
+  const std::string text(9 << 20, 'x');
+  Json arguments = Json::object();
+  std::vector<std::string> names = schema.value("required", std::vector<std::string>());
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  for (const std::string& one : names) {
+    const Json& property = schema["properties"][one];
+    const std::string value = one == name ? text : "x";
+    if (property["type"] == "string") {
+      arguments[one] = property.contains("enum") && one != name ? property["enum"][0] : Json(value);
+    } else if (property["type"] == "array" && property["items"]["type"] == "string") {
+      arguments[one] = {value};
+    } else if (property["type"] == "array") {
+      arguments[one] = {WithLong(property["items"], one == name ? "path" : "")};
+    }
+  }
+  return arguments;
+}
+
+// The caller's mistake, whatever the tool makes of it; never ours.
+TEST_F(Protocol, AnArgumentThatDoesNotFitIsNoFaultOfTheServer) {
+  client_.Initialize();
+  const Json tools = client_.Request("tools/list")["result"]["tools"];
+  int tried = 0;
+  for (const Json& tool : tools) {
+    for (const auto& [name, property] : tool["inputSchema"]["properties"].items()) {
+      if (property["type"] != "string" && property["type"] != "array") continue;
+      if (name == "working_directory" && tool["name"] != "bash") continue;  // the same for all
+      const Json result =
+          client_.CallTool(tool["name"].get<std::string>(), WithLong(tool["inputSchema"], name));
+      ASSERT_TRUE(result.is_object()) << tool["name"] << " " << name;
+      EXPECT_NE(result.value("error", Json::object()).value("code", ""), "INTERNAL")
+          << tool["name"] << " " << name << ": " << result["error"];
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 12);
+  const Json refused = client_.CallTool("bash", {{"command", std::string(128 << 10, ' ') + ":"}});
+  EXPECT_EQ(refused["error"]["code"], "INVALID_ARGUMENT") << refused["error"];
+  EXPECT_NE(refused["error"]["message"].get<std::string>().find("'command'"), std::string::npos);
+  EXPECT_NE(refused["error"]["ai_message"].get<std::string>().find("stdin"), std::string::npos);
+  const Json longest =
+      client_.CallTool("bash", {{"command", std::string((128 << 10) - 8, ' ') + "echo ok"}});
+  EXPECT_EQ(longest["data"]["stdout"], "ok\n") << longest;
+}
+
+// What it had to say is lost with the cancel: neither a fault of ours nor of the disk.
+TEST_F(Protocol, AWriteThatTheEndOfInputCutsShortSaysSo) {
+  client_.Initialize();
+  WriteText(project_.root() / "there", "x");
+  const int call =
+      client_.StartTool("write", {{"path", "there"}, {"content", std::string(3 << 20, 'y')}});
+  client_.CloseInput();
+  const Json error = client_.Await(call)["result"]["structuredContent"]["error"];
+  EXPECT_TRUE(error["code"] == "CANCELLED" || error["code"] == "STALE_FILE") << error;
 }
 
 TEST_F(Protocol, EndOfInputEndsTheServer) {

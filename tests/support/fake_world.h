@@ -23,6 +23,7 @@
 #include "supervisor/session.h"
 #include "supervisor/tool_output.h"
 #include "supervisor/tools/target_cache.h"
+#include "supervisor/uv_handles.h"
 #include "tests/support/fake_transport.h"
 
 namespace pa {
@@ -45,7 +46,8 @@ class TestLoop {
 
 class FakeWorld {
  public:
-  explicit FakeWorld(std::chrono::milliseconds answer_patience = kAnswerPatience)
+  explicit FakeWorld(std::chrono::milliseconds answer_patience = kAnswerPatience,
+                     std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat)
       : results_("/tmp", 1u << 20),
         runner_(loop_.get(), {.worker_path = "/nonexistent", .tmp_base = "/tmp"}, results_),
         audit_(loop_.get()),
@@ -59,7 +61,8 @@ class FakeWorld {
                   .tools = Tools(),
                   .audit = audit_,
                   .identity = {.version = "1.0.0", .instructions = "Test instructions."},
-                  .answer_patience = answer_patience},
+                  .answer_patience = answer_patience,
+                  .heartbeat = heartbeat},
         session_(std::make_unique<Session>(services_, transport)) {
     Enable({"wait"});
     Current() = this;
@@ -101,6 +104,13 @@ class FakeWorld {
     running_.back()->end.Set("finished");
   }
   std::size_t running() const { return running_.size(); }
+
+  // Until so much was sent.
+  void WaitFor(std::size_t sent) {
+    TimerHandle keeper(loop_.get());
+    keeper.Start(std::chrono::minutes(1), [] { FAIL() << "nothing is sent"; });
+    while (transport.sent.size() < sent) uv_run(loop_.get(), UV_RUN_ONCE);
+  }
 
   // Until no timer runs.
   void Wait() { uv_run(loop_.get(), UV_RUN_DEFAULT); }
