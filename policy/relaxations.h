@@ -93,7 +93,7 @@ struct SetVariable {
 struct NoNamespaces {
   static constexpr std::string_view kName = "no_namespaces";
   static constexpr std::string_view kWhy =
-      "file_metadata, process_list and scheduling are not enforced, shared_memory partly, and "
+      "file_metadata and process_list are not enforced, shared_memory partly, and "
       "changes of protected_paths are undone instead of prevented";
   static constexpr Reach kReach = Reach::kAll;
 };

@@ -36,7 +36,7 @@ struct Client {
   bool variables = false;    // it replaces $NAME or ${NAME} in an entry
   int tool_timeout_sec = 0;  // for builds, where its own is short and can be set
   std::string_view next;     // what to do then, with {} for the project
-  std::string_view bypass;   // its own tools, which nothing here confines, and how to switch them off
+  std::string_view bypass;   // its own tools, unconfined, and how to switch them off
 };
 
 std::span<const Client> Clients();
