@@ -10,11 +10,13 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <thread>
 
 #include "base/file.h"
 #include "sandbox/enforcement.h"
 #include "sandbox/prepared.h"
+#include "supervisor/engine.h"
 #include "supervisor/spawn_worker.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/sections.h"
@@ -63,12 +65,16 @@ class ConfinedTrue {
   }
 
   void Run() {
-    const SpawnedWorker worker =
-        Must(SpawnWorker(launchers_, {.launch = launch_,
-                                      .spec = spec_,
-                                      .cwd = cwd_.get(),
-                                      .ruleset = prepared_.landlock_ruleset.get(),
-                                      .stdin_data = std::nullopt}));
+    const SpawnOrder order{.launch = launch_,
+                           .spec = spec_,
+                           .cwd = cwd_.get(),
+                           .ruleset = prepared_.landlock_ruleset.get(),
+                           .stdin_data = std::nullopt};
+    std::optional<Result<SpawnedWorker>> answer;
+    Detach(SpawnWorker(launchers_, order),
+           [&](Result<SpawnedWorker> spawned) { answer.emplace(std::move(spawned)); });
+    while (!answer) uv_run(loop_.get(), UV_RUN_ONCE);
+    const SpawnedWorker worker = Must(std::move(*answer));
     WaitFor(worker.pid, "worker");
     worker::WorkerStatus status;
     while (recv(worker.control.get(), &status, sizeof status, 0) == sizeof status) continue;
@@ -118,7 +124,8 @@ class ConfinedTrue {
   std::string spec_;
   std::string seccomp_;
   LaunchKind launch_;
-  Launchers launchers_{testing::BuiltProgram("PA_WORKER")};
+  Loop loop_;
+  Launchers launchers_{loop_.get(), testing::BuiltProgram("PA_WORKER")};
   std::size_t grants_ = 0;
   UniqueFd cwd_;
 };
