@@ -111,10 +111,10 @@ JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> an
     if (!place) continue;
     const AnchorRow& row = RowOf(anchor.kind);
     const std::string title(row.title);
-    Diagnostic said(Place{anchor.path}, "commands can write " + title + ", which lies in " +
-                                            *place + ": " + std::string(row.advice));
-    if (row.fate == AnchorFate::kRefused) judged.refused.push_back(std::move(said));
-    if (row.fate == AnchorFate::kWarned) judged.warned.push_back(std::move(said));
+    const Diagnostic said(Place{anchor.path}, "commands can write " + title + ", which lies in " +
+                                                  *place + ": " + std::string(row.advice));
+    if (row.fate == AnchorFate::kRefused) judged.refused.push_back(said);
+    if (row.fate == AnchorFate::kWarned) judged.warned.push_back(said);
     if (row.fate == AnchorFate::kProtected) judged.kept.push_back({anchor.path, title});
   }
   return judged;

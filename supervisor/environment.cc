@@ -90,6 +90,7 @@ void AddExecutable(Anchors& anchors) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (!failed) anchors.emplace_back(Anchor::kExecutable, self.string());
   // The name by which we were started, which may be a symlink.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): as the C library hands it out
   const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   if (name != nullptr) anchors.emplace_back(Anchor::kExecutable, Absolute(name));
 }

@@ -385,7 +385,7 @@ Task<Result<LaunchedWorker>> Launchers::Launch(LaunchKind kind, std::vector<int>
   for (int attempt = 1;; ++attempt) {
     const Result<std::shared_ptr<Launcher>> found = Find(kind);
     if (!found) co_return std::unexpected(found.error());
-    const std::shared_ptr<Launcher> launcher = *found;
+    const std::shared_ptr<Launcher>& launcher = *found;
     Task<Result<LaunchedWorker>> task = Launcher::Next(launcher);
     Result<LaunchedWorker> worker = co_await task;
     Result<void> ordered =

@@ -18,6 +18,8 @@
 
 namespace pa {
 
+inline constexpr const char* kRepositoriesDirectory = "repositories";
+
 struct RepositoryTurn {
   bool granted = true;  // false: given up
   UniqueFd lock;        // empty: there is none to be had

@@ -445,7 +445,7 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   bool late = false;
   RepositoryTurn turn;
   const Result<std::string> directory =
-      FindStateDirectory(*policy, config.state_home, "repositories");
+      FindStateDirectory(*policy, config.state_home, kRepositoriesDirectory);
   if (directory) {
     Task<RepositoryTurn> task = AwaitRepository(loop, *directory, options.serialise_key, [&] {
       late = std::chrono::steady_clock::now() >= deadline;

@@ -69,12 +69,16 @@ TEST_F(Audit, ToADaemon) {
 // As it lies there after the death of a server that had written the first of several files.
 TEST_F(Audit, WhatTheServerPutsBackAtItsStartIsACall) {
   WriteText(project_.root() / "file", "half done");
-  const Json entry = {{"root", fs::canonical(project_.root()).string()},
-                      {"file", "file"},
-                      {"after", Hex(Sha256Of("half done"))},
-                      {"size", 3}};
+  WriteText(project_.root() / "other", "old");
+  const auto entry = [&](const char* name) {
+    return Json{{"root", fs::canonical(project_.root()).string()},
+                {"file", name},
+                {"after", Hex(Sha256Of("half done"))},
+                {"size", 3}};
+  };
   const fs::path journal = project_.home() / ".local/state/project-actions/edits/journal-1";
-  WriteText(journal, Json::array({entry}).dump() + "\nold");
+  WriteText(journal, "project-actions edit 1 cc\n" +
+                         Json::array({entry("file"), entry("other")}).dump() + "\noldold");
   {
     McpClient client(project_.Server());
     client.Initialize();

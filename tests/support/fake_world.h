@@ -57,6 +57,7 @@ class FakeWorld {
                   .targets = targets_,
                   .results = results_,
                   .request_states = request_states_,
+                  .after_start = [](Task<ToolResult> work) { return work; },
                   .ambient = ambient_,
                   .tools = Tools(),
                   .audit = audit_,
