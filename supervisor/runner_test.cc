@@ -196,7 +196,8 @@ TEST_F(RunnerTest, TheCallAfterAllWorkersAndLaunchersWereKilledSucceeds) {
 
 TEST_F(RunnerTest, WhatHasBegunIsNotRunAgain) {
   const auto pending = Start(Plan({"/bin/sh", "-c", "echo x >>runs; sleep 60"}));
-  RunLoopUntil([&] { return fs::exists(base_ / "project/runs"); });
+  std::error_code absent;
+  RunLoopUntil([&] { return fs::file_size(base_ / "project/runs", absent) == 2; });
   KillChildren();
   EXPECT_EQ(Finish(pending).outcome, Outcome::kSignaled);
   EXPECT_EQ(fs::file_size(base_ / "project/runs"), 2u);
