@@ -107,6 +107,8 @@ DirectoryRefusal Refuse(const Policy& policy, std::string_view text, std::string
   return refusal;
 }
 
+constexpr int kLooks = 32;  // at a file that others replace as fast as they can
+
 constexpr char kSystemText[] = "working directory cannot be a system directory";
 constexpr char kOutsideText[] = "working directory is outside the allowed roots";
 constexpr char kNotWritableText[] = "working directory not writable by current user";
@@ -197,10 +199,18 @@ Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string&
     return OpenBeneath(top.fd(), what.empty() ? "." : what.c_str(), O_PATH | flags);
   };
   const auto failed = [&](int code) { return std::unexpected(Error("open", path, code)); };
-  UniqueFd fd = open(path, 0);
+  UniqueFd fd;
   struct stat status{};
-  if (!fd || fstat(fd.get(), &status) != 0) return failed(errno);
-  std::optional<std::string> found = PathOf(fd.get(), status);
+  std::optional<std::string> found;
+  // Who saves a file renames another one onto it: what was opened is gone by now, but the name is not.
+  for (int attempt = 0; attempt < kLooks && !found; ++attempt) {
+    fd = open(path, 0);
+    if (!fd || fstat(fd.get(), &status) != 0) return failed(errno);
+    found = PathOf(fd.get(), status);
+    // Once more: if it went in between, its path ends in " (deleted)".
+    if (fstat(fd.get(), &status) != 0) return failed(errno);
+    if (status.st_nlink == 0) found.reset();
+  }
   if (!found) return failed(ENOENT);
   std::string name;
   if (!S_ISDIR(status.st_mode)) {
