@@ -34,9 +34,10 @@ demo: $(BUILD)/build.ninja ## a client lists, runs, stages and commits, and a th
 test: build ## all tests; as root also once more as an ordinary user
 	@tests/support/run-tests.sh $(BUILD)
 
-test-toolchains: build ## real toolchains in the sandbox; installs what is missing, skips nothing
+test-toolchains: build ## toolchains, and twelve real projects outside and inside; installs what is missing
 	@$(DEPS) toolchains
 	@PA_TOOLCHAINS_REQUIRED=1 tests/support/run-tests.sh $(BUILD) --suite toolchains
+	@tests/toolchains/projects.sh $(BUILD) $(BUILD)/projects $(PROJECTS)
 
 test-clients: build ## Claude Code, Codex and Gemini CLI read what init writes; npm loads 740 MB for it
 	@$(DEPS) clients

@@ -18,7 +18,8 @@ debian_packages() {
     clients) echo "nodejs npm=npm" ;;
     toolchains) echo "gcc make g++ cmake python3-venv python3-pytest nodejs=node npm=npm cargo rustc" \
       "golang-go default-jdk-headless maven libmaven-compiler-plugin-java libmaven-resources-plugin-java" \
-      "libsurefire-java junit4" ;;
+      "libsurefire-java junit4 debian-archive-keyring meson autoconf automake libtool flex bison xkb-data libxml2-dev" \
+      "libxml2-utils python3-markupsafe librust-semver-dev librust-serde-dev perl tcl" ;;
     # What boots the guests, and what tests/kernels/image.sh puts into them beside what is essential.
     kernels) echo "qemu-system-x86 debian-archive-keyring cpio binutils python3 hostname iproute2 mawk mount" \
       "procps" ;;
