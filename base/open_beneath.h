@@ -13,4 +13,8 @@ namespace pa {
 // of a `..` and gives up (EAGAIN); then it is tried again, for some milliseconds.
 UniqueFd OpenBeneath(int at, const char* path, int flags);
 
+// Through no symlink at all (ELOOP), and with a directory to begin at no further than it; with O_PATH and O_NOFOLLOW
+// the last component may be one, and is what is opened.
+UniqueFd OpenPlain(int at, const char* path, int flags);
+
 }  // namespace pa

@@ -35,6 +35,22 @@ TEST(OpenBeneathTest, WithinAndNoFurther) {
   EXPECT_EQ(errno, ENOENT);
 }
 
+TEST(OpenPlainTest, ThroughNoSymlinkAndNoFurther) {
+  const testing::TempDir dir;
+  const std::string base = fs::canonical(dir.path());
+  testing::WriteText(base + "/root/sub/file", "");
+  fs::create_symlink("sub", base + "/root/link");
+  const UniqueFd root(open((base + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_TRUE(OpenPlain(root.get(), "sub/file", O_PATH));
+  EXPECT_FALSE(OpenPlain(root.get(), "link/file", O_PATH));
+  EXPECT_EQ(errno, ELOOP);
+  EXPECT_FALSE(OpenPlain(root.get(), "../root", O_PATH));
+  EXPECT_EQ(errno, EXDEV);
+  EXPECT_TRUE(OpenPlain(root.get(), "link", O_PATH | O_NOFOLLOW)) << "the symlink itself";
+  EXPECT_TRUE(OpenPlain(AT_FDCWD, (base + "/root/sub").c_str(), O_PATH));
+  EXPECT_FALSE(OpenPlain(AT_FDCWD, (base + "/root/link/file").c_str(), O_PATH));
+}
+
 // Whoever renames something else somewhere else keeps nobody from his files.
 TEST(OpenBeneathTest, AlsoWhileOthersRename) {
   const testing::TempDir dir;

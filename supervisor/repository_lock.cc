@@ -4,18 +4,53 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <utility>
 
+#include "supervisor/log.h"
+#include "supervisor/pause.h"
 #include "supervisor/state_directory.h"
-#include "supervisor/uv_handles.h"
 
 namespace pa {
 namespace {
 
 // A lock has nobody whom it wakes; git takes longer than this.
 constexpr std::chrono::milliseconds kLookAgain{20};
+// For a tree that somebody is ending; two seconds.
+constexpr int kLooks = 100;
+// Beyond a command's time: its guardian's patience, and the time that it takes to start.
+constexpr std::chrono::seconds kSlack{30};
+constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+
+// Those of another working tree of the repository wait for a call there.
+bool IsOf(const GitRun& run, const HeldRepository& repository) {
+  return run.device == repository.device && run.inode == repository.inode;
+}
+
+// What the runs of `turn` left, which were killed. One whose locks are still in use stays in the file for the next.
+Task<GitLocksFound> Clear(uv_loop_t* loop, RepositoryTurn& turn, std::function<bool()> give_up) {
+  GitLocksFound found;
+  for (int look = 0; look < kLooks; ++look) {
+    found = ClearGitLocks(*turn.repository, turn.runs);
+    for (const std::string& path : found.cleared) {
+      LogWarning("removed " + path + ", which a git command of ours left when it was killed");
+      turn.cleared.push_back(path);
+    }
+    if (!found.in_use || give_up()) break;
+    Task<bool> pause = Pause(loop, kLookAgain);
+    [[maybe_unused]] const bool woken = co_await pause;
+  }
+  if (!found.in_use) {
+    std::erase_if(turn.runs, [&](const GitRun& run) { return IsOf(run, *turn.repository); });
+  }
+  co_return std::move(found);
+}
+
+void Tell(Execution& execution, const std::string& what) {
+  if (!execution.warning.empty()) execution.warning += "; ";
+  execution.warning += what;
+}
 
 }  // namespace
 
@@ -35,13 +70,48 @@ Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std
     if (errno != EWOULDBLOCK && errno != EINTR) co_return std::move(turn);
     turn.granted = !give_up();
     if (!turn.granted) co_return std::move(turn);
-    Completion<bool> later;
-    TimerHandle timer(loop);
-    timer.Start(kLookAgain, [&later] { later.Set(true); });
-    [[maybe_unused]] const bool woken = co_await later;
+    Task<bool> pause = Pause(loop, kLookAgain);
+    [[maybe_unused]] const bool woken = co_await pause;
   }
   turn.lock = std::move(lock);
   co_return std::move(turn);
+}
+
+Task<bool> BeginGit(uv_loop_t* loop, RepositoryTurn& turn,
+                    std::optional<policy::Repository> repository, std::chrono::milliseconds limit,
+                    std::function<bool()> give_up) {
+  if (!turn.lock || !repository) co_return false;
+  Result<std::vector<GitRun>> killed = ReadGitRuns(turn.lock.get());
+  if (!killed) LogWarning("what a killed git left stays: " + killed.error().Message());
+  if (killed) turn.runs = std::move(*killed);
+  turn.repository = HoldRepository(*repository);
+  if (!turn.repository) co_return false;
+  const HeldRepository& held = *turn.repository;
+  if (std::ranges::any_of(turn.runs, [&](const GitRun& run) { return IsOf(run, held); })) {
+    Task<GitLocksFound> task = Clear(loop, turn, std::move(give_up));
+    [[maybe_unused]] const GitLocksFound found = co_await task;
+  }
+  const std::int64_t begun = EarliestFromNow();
+  const std::chrono::nanoseconds latest = std::min(limit, kLongest) + kSlack;
+  turn.runs.push_back({held.device, held.inode, begun, begun + latest.count()});
+  co_return WriteGitRuns(turn.lock.get(), turn.runs).has_value();
+}
+
+Task<bool> EndGit(uv_loop_t* loop, RepositoryTurn& turn, Execution& execution,
+                  std::function<bool()> give_up) {
+  if (!turn.repository) co_return false;
+  const bool in_order = execution.outcome == Outcome::kExited && execution.strays_killed == 0;
+  turn.runs.back().ends = LatestUntilNow();
+  if (in_order) turn.runs.pop_back();
+  if (!in_order || execution.exit_code != 0) {
+    Task<GitLocksFound> task = Clear(loop, turn, std::move(give_up));
+    const GitLocksFound found = co_await task;
+    for (const std::string& kept : found.kept) Tell(execution, kept);
+  }
+  for (const std::string& path : turn.cleared) {
+    Tell(execution, "removed " + path + ", which a git command of ours left when it was killed");
+  }
+  co_return WriteGitRuns(turn.lock.get(), turn.runs).has_value();
 }
 
 }  // namespace pa

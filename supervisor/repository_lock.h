@@ -3,6 +3,10 @@
 //
 //   Task<RepositoryTurn> task = AwaitRepository(loop, directory, common_dir, [&] { return cancelled; });
 //   RepositoryTurn turn = co_await task;      // held as long as `turn` lives, and no longer than the server
+//   ... BeginGit(loop, turn, repository, limit, give_up); git runs; EndGit(loop, turn, execution, give_up) ...
+//
+// The file says whose git is at work, from before it starts until it has ended in order. So whoever gets the flock and
+// finds somebody in it knows that he was killed, and may clear what his git left (supervisor/git_locks.h).
 //
 // An flock(2) on a file of the state directory, named by device and inode of the repository; nobody
 // waits for it on the loop. A courtesy, no protection: where it cannot be had, git runs all the same.
@@ -10,10 +14,15 @@
 
 #include <uv.h>
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/unique_fd.h"
+#include "supervisor/execution.h"
+#include "supervisor/git_locks.h"
 #include "supervisor/task.h"
 
 namespace pa {
@@ -21,8 +30,11 @@ namespace pa {
 inline constexpr const char* kRepositoriesDirectory = "repositories";
 
 struct RepositoryTurn {
-  bool granted = true;  // false: given up
-  UniqueFd lock;        // empty: there is none to be had
+  bool granted = true;                            // false: given up
+  UniqueFd lock;                                  // empty: there is none to be had
+  std::optional<HeldRepository> repository = {};  // from BeginGit to EndGit
+  std::vector<GitRun> runs = {};                  // in the file; the last is ours
+  std::vector<std::string> cleared = {};          // paths of locks
 };
 
 // The file in `directory` that stands for the repository; "" if that is not there.
@@ -31,5 +43,16 @@ std::string RepositoryLockPath(const std::string& directory, const std::string& 
 // `directory`: of ours (FindStateDirectory), made if it is not there. `give_up` is asked now and then.
 Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std::string common_dir,
                                      std::function<bool()> give_up);
+
+// Clears what those left who were killed, and writes ourselves into the file; where either cannot be had, nothing.
+// `limit`: after which a command of ours runs no more. Waits up to two seconds for a git that is being killed.
+Task<bool> BeginGit(uv_loop_t* loop, RepositoryTurn& turn,
+                    std::optional<policy::Repository> repository, std::chrono::milliseconds limit,
+                    std::function<bool()> give_up);
+
+// Clears what our own left if it was killed, and tells in the warning of `execution` what was cleared, or which locks were
+// in the way of one that failed.
+Task<bool> EndGit(uv_loop_t* loop, RepositoryTurn& turn, Execution& execution,
+                  std::function<bool()> give_up);
 
 }  // namespace pa

@@ -455,8 +455,14 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   }
   Execution execution = NeverStarted();
   if (turn.granted) {
+    const auto latest = limit + milliseconds(allow.limits().grace_ms);
+    const auto give_up = [this] { return closing; };
+    Task<bool> begin = BeginGit(loop, turn, options.repository, latest, give_up);
+    [[maybe_unused]] const bool recorded = co_await begin;
     Task<Execution> task = Guarded(plan, allow, policy, options);
     execution = co_await task;
+    Task<bool> end = EndGit(loop, turn, execution, give_up);
+    [[maybe_unused]] const bool cleared = co_await end;
   } else if (late) {
     execution.outcome = Outcome::kTimedOut;
     execution.time_limit = limit;

@@ -15,8 +15,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "policy/repository.h"
 #include "sandbox/enforcement.h"
 #include "supervisor/call_record.h"
 #include "supervisor/execution.h"
@@ -39,7 +41,9 @@ struct RunOptions {
   OutputSink* sink = nullptr;      // borrowed until Run returns
   CancelSource* cancel = nullptr;  // borrowed until Run returns
   std::string serialise_key;       // "" = none
-  bool capture = true;             // false: output goes to the sink alone (make's database)
+  std::optional<policy::Repository> repository =
+      {};               // of the key: what a killed git leaves there is cleared
+  bool capture = true;  // false: output goes to the sink alone (make's database)
   Delivery delivery = Delivery::kLive;
   CallRecord* record = nullptr;  // borrowed until Run returns: notes what was run
 };

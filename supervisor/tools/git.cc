@@ -130,6 +130,7 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record};
   // git's own locks fail at once when they are held; in turn, both calls succeed.
   if (git.repository) options.serialise_key = git.repository->common_dir;
+  options.repository = git.repository;
   CommandPlan plan{.executable = git.executable,
                    .argv = std::move(command.argv),
                    .env = GitEnvironment(work, git, call),

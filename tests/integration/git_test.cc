@@ -1,8 +1,12 @@
 // git_add and git_commit through the real server, judged by git itself outside the sandbox.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <string>
+#include <vector>
 
+#include "tests/support/processes.h"
 #include "tests/support/project.h"
 
 namespace pa::testing {
@@ -154,6 +158,117 @@ TEST_F(Git, OneToolDoesAllFive) {
   EXPECT_TRUE(made["success"]) << made;
   Json unknown = client_.CallTool("project_actions", {{"operation", "none_such"}});
   EXPECT_EQ(unknown["error"]["code"], "INVALID_TARGET") << unknown;
+}
+
+// Who is killed while git is at work leaves git's lock, at which every later git would fail; in both tiers.
+class GitKilled : public ::testing::TestWithParam<const char*> {
+ protected:
+  Project project_{".PHONY: all\nall:\n"};
+  const std::filesystem::path lock_ = project_.root() / ".git/index.lock";
+
+  void SetUp() override {
+    WriteText(project_.home() / "policy.yaml",
+              std::string("version: 1\nnamespaces: ") + GetParam() + "\n");
+    project_.InitGit();
+    project_.Git({"config", "filter.slow.clean", "sleep 5"});  // the index is locked meanwhile
+    WriteText(project_.root() / ".gitattributes", "slow.txt filter=slow\n");
+    for (const char* file : {"slow.txt", "a.txt"}) WriteText(project_.root() / file, "text\n");
+  }
+  ServerOptions Server() const {
+    return project_.Server({"--policy", project_.home() / "policy.yaml"});
+  }
+  void StartToAdd(McpClient& client) const {
+    client.Initialize();
+    client.StartTool("git_add", {{"paths", {"slow.txt"}}});
+    ASSERT_TRUE(Eventually([&] { return exists(lock_); })) << client.Errors();
+  }
+  static Json Add(McpClient& client) { return client.CallTool("git_add", {{"paths", {"a.txt"}}}); }
+  std::string Staged() { return project_.Git({"diff", "--cached", "--name-only"}).output; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Tiers, GitKilled, ::testing::Values("auto", "off"),
+                         [](const auto& tier) { return std::string(tier.param); });
+
+TEST_P(GitKilled, TheNextServerClearsWhatTheLastOneLeft) {
+  for (int i = 0; i < 10; ++i) {
+    {
+      McpClient client(Server());
+      StartToAdd(client);
+      usleep(static_cast<useconds_t>(2000 * i));
+      const std::vector<pid_t> others = ChildrenOf(client.pid());  // launchers and guardian
+      client.Signal(SIGKILL);
+      for (const pid_t pid : others) {
+        if (i % 2 != 0) kill(pid, SIGKILL);
+      }
+    }
+    McpClient next(Server());
+    next.Initialize();
+    const Json result = Add(next);
+    ASSERT_TRUE(result["success"]) << result;
+    EXPECT_TRUE(result.dump().contains("index.lock, which a git command of ours left")) << result;
+    EXPECT_EQ(Staged(), "a.txt\n");
+    EXPECT_FALSE(exists(lock_));
+    EXPECT_FALSE(Add(next).dump().contains("of ours left")) << "once";
+    project_.Git({"rm", "-q", "--cached", "a.txt"});
+  }
+}
+
+TEST_P(GitKilled, TheServerClearsWhatItsGuardianLeft) {
+  McpClient client(Server());
+  client.Initialize();
+  for (int i = 0; i < 3; ++i) {
+    const int call = client.StartTool("git_add", {{"paths", {"slow.txt"}}});
+    ASSERT_TRUE(Eventually([&] { return exists(lock_); })) << client.Errors();
+    for (const pid_t pid : WorkersOf(client.pid())) kill(pid, SIGKILL);
+    const Json killed = client.Await(call)["result"]["structuredContent"];
+    EXPECT_FALSE(killed["success"]) << killed;
+    EXPECT_FALSE(exists(lock_)) << killed;
+    const Json result = Add(client);
+    EXPECT_TRUE(result["success"]) << result;
+  }
+}
+
+// The editor of a commit message may be open for hours, and its git has no lock open.
+TEST_P(GitKilled, ALockOfSomebodyElseStays) {
+  WriteText(lock_, "");
+  {
+    McpClient client(Server());
+    client.Initialize();
+    const Json result = Add(client);
+    EXPECT_EQ(result["error"]["code"], "COMMAND_FAILED") << result;
+    EXPECT_TRUE(result.dump().contains("was not left by a git command of this server's")) << result;
+  }
+  McpClient client(Server());
+  client.Initialize();
+  EXPECT_FALSE(Add(client)["success"]) << "a command that failed in order has left nothing";
+  EXPECT_TRUE(exists(lock_));
+  std::filesystem::remove(lock_);
+  const Json result = Add(client);
+  EXPECT_TRUE(result["success"]) << result;
+}
+
+// While it moves the branch, `HEAD` and the branch are locked.
+TEST_P(GitKilled, ACommitIsNotInTheWayOfTheNext) {
+  const std::filesystem::path hook = project_.root() / ".git/hooks/reference-transaction";
+  WriteText(hook, "#!/bin/sh\n[ \"$1\" = prepared ] || exit 0\ntouch ran\nsleep 5\n");
+  std::filesystem::permissions(hook, std::filesystem::perms::owner_all);
+  const std::filesystem::path locks[] = {project_.root() / ".git/HEAD.lock",
+                                         project_.root() / ".git/refs/heads/main.lock"};
+  {
+    McpClient client(Server());
+    client.Initialize();
+    ASSERT_TRUE(Add(client)["success"]);
+    client.StartTool("git_commit", {{"message", "m"}});
+    ASSERT_TRUE(Eventually([&] { return exists(project_.root() / "ran"); })) << client.Errors();
+    for (const auto& lock : locks) EXPECT_TRUE(exists(lock)) << lock;
+    client.Signal(SIGKILL);
+  }
+  std::filesystem::remove(hook);
+  McpClient client(Server());
+  client.Initialize();
+  const Json result = client.CallTool("git_commit", {{"message", "m"}});
+  EXPECT_TRUE(result["success"]) << result;
+  for (const auto& lock : locks) EXPECT_FALSE(exists(lock)) << lock;
 }
 
 // A hook stages what is gone, so what its view does not show it deletes. In a place that no other of the view's
