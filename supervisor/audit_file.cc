@@ -15,9 +15,6 @@
 namespace pa {
 namespace {
 
-// Whoever may read the file may hold a lock on it, and must not hold us for long.
-constexpr int kLockAttempts = 200;
-constexpr useconds_t kLockPauseUs = 1000;
 constexpr int kRotations = 8;  // in a row, while we open
 
 constexpr std::size_t kMostProblems = 20;
@@ -103,15 +100,10 @@ Result<bool> AuditFile::IsCurrent(const struct stat& open) const {
   return open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
+// Whoever may read the file may hold a lock on it: the caller says how long that is waited for.
 Result<void> AuditFile::Lock() {
-  for (int attempt = 0; flock(fd_.get(), LOCK_EX | LOCK_NB) != 0; ++attempt) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      return std::unexpected(Error("lock", path_, errno));
-    }
-    if (attempt == kLockAttempts) return std::unexpected(Error("lock", path_, EWOULDBLOCK));
-    usleep(kLockPauseUs);
-  }
-  return {};
+  if (flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) return {};
+  return std::unexpected(Error("lock", path_, errno));
 }
 
 // Others may have appended since; a file that is new continues what we know.

@@ -40,7 +40,7 @@ class AuditFile {
  public:
   explicit AuditFile(std::string path) : path_(std::move(path)) {}
 
-  // The whole line or an error and no line. Waits for others that append, for a short while (EWOULDBLOCK).
+  // The whole line or an error and no line. Waits for nobody: EWOULDBLOCK while another appends.
   // The file is made, 0600, and directories that lack. Refuses what is no regular file (EINVAL).
   Result<void> Append(const LineMaker& make_line);
   // The file that was appended to, for fdatasync; the caller's to close.

@@ -4,13 +4,21 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "supervisor/log.h"
+#include "supervisor/pause.h"
 #include "supervisor/tool_output.h"
 
 namespace pa {
 namespace {
+
+// Whoever may read the file may hold its lock, and a daemon may read nothing: no call waits for that for long.
+constexpr int kAttempts = 200;
+constexpr std::chrono::milliseconds kPause{1};
+
+bool IsBusy(const Result<void>& kept) { return !kept && kept.error().sys_errno == EWOULDBLOCK; }
 
 std::chrono::microseconds Since(std::chrono::system_clock::time_point began) {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now() -
@@ -43,13 +51,22 @@ AuditLog::AuditLog(uv_loop_t* loop) : loop_(loop), user_(UserName()) {}
 
 Task<Result<void>> AuditLog::Keep(policy::AuditPolicy policy, LineMaker make_line) {
   if (!policy.IsKept()) co_return Result<void>();
-  if (policy.path.empty()) co_return SendToDaemon(policy, make_line);
-  if (!file_ || file_->path() != policy.path) file_ = std::make_unique<AuditFile>(policy.path);
-  Result<void> kept = file_->Append(make_line);
-  if (!kept || !policy.sync) co_return kept;
+  Result<void> kept = Append(policy, make_line);
+  for (int again = 0; IsBusy(kept) && again < kAttempts; ++again) {
+    Task<bool> pause = Pause(loop_, kPause);
+    [[maybe_unused]] const bool over = co_await pause;
+    kept = Append(policy, make_line);
+  }
+  if (!kept || policy.path.empty() || !policy.sync) co_return kept;
   Task<Result<void>> sync = Sync();
   kept = co_await sync;
   co_return kept;
+}
+
+Result<void> AuditLog::Append(const policy::AuditPolicy& policy, const LineMaker& make_line) {
+  if (policy.path.empty()) return SendToDaemon(policy, make_line);
+  if (!file_ || file_->path() != policy.path) file_ = std::make_unique<AuditFile>(policy.path);
+  return file_->Append(make_line);
 }
 
 Result<void> AuditLog::SendToDaemon(const policy::AuditPolicy& policy, const LineMaker& make_line) {

@@ -32,9 +32,12 @@ class AuditLog {
 
   // Asked once: the answer may come from a directory service.
   const std::string& user() const { return user_; }
+  // Waits, while others go on, for who appends to the file or for a daemon that is busy, for a short while
+  // (EWOULDBLOCK).
   Task<Result<void>> Keep(policy::AuditPolicy policy, LineMaker make_line);
 
  private:
+  Result<void> Append(const policy::AuditPolicy& policy, const LineMaker& make_line);
   Result<void> SendToDaemon(const policy::AuditPolicy& policy, const LineMaker& make_line);
   Task<Result<void>> Sync();
 

@@ -2,7 +2,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -16,7 +15,6 @@ namespace {
 
 using Daemon = policy::AuditPolicy::Daemon;
 
-constexpr int kPatienceMs = 200;  // as for the lock of a file
 constexpr int kInfo = 6;
 constexpr int kAuthPriv = 10;  // LOG_AUTHPRIV, by its number
 
@@ -57,15 +55,12 @@ Result<void> AuditSocket::Send(const std::string& message) {
   if (!fd_) {
     if (Result<void> connected = Connect(); !connected) return connected;
   }
-  for (bool waited = false;;) {
-    if (send(fd_.get(), message.data(), message.size(), MSG_NOSIGNAL) >= 0) return {};
-    if (errno == EINTR) continue;
-    const bool busy = errno == EAGAIN && !waited;
-    if (!busy) return std::unexpected(Error("send", path_, errno));
-    waited = true;
-    pollfd writable{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
-    poll(&writable, 1, kPatienceMs);
-  }
+  ssize_t sent = -1;
+  do {
+    sent = send(fd_.get(), message.data(), message.size(), MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0) return std::unexpected(Error("send", path_, errno));
+  return {};
 }
 
 Result<void> AuditSocket::Append(const LineMaker& make_line) {

@@ -23,8 +23,8 @@ class AuditSocket {
   AuditSocket(policy::AuditPolicy::Daemon daemon, std::string path)
       : daemon_(daemon), path_(std::move(path)) {}
 
-  // The whole line or an error and no line. Waits for a daemon that is busy, for a short while
-  // (EAGAIN), and connects again to one that was started anew.
+  // The whole line or an error and no line. Waits for nobody: EAGAIN while the daemon is busy. Connects
+  // again to one that was started anew.
   Result<void> Append(const LineMaker& make_line);
 
   policy::AuditPolicy::Daemon daemon() const { return daemon_; }

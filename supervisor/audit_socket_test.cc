@@ -102,7 +102,7 @@ TEST_F(AuditSocketTest, ADaemonThatIsStartedAnew) {
   EXPECT_NE(second.Read().find(": b 2 "), std::string::npos);
 }
 
-TEST_F(AuditSocketTest, ADaemonThatReadsNothingHoldsNobodyForLong) {
+TEST_F(AuditSocketTest, ADaemonThatReadsNothingHoldsNobody) {
   Listener stuck(path_);
   AuditSocket socket(Daemon::kJournal, path_);
   Result<void> sent;
