@@ -57,6 +57,17 @@ TEST(EmptyDirectory, ALittleIsRemovedHoweverLateItIs) {
   EXPECT_TRUE(fs::is_empty(top));
 }
 
+// More than the kernel tells of at a time, whose names go while they are read.
+TEST(EmptyDirectory, ManyFiles) {
+  const testing::TempDir scratch;
+  const fs::path top = scratch.path() / "top";
+  for (int i = 0; i < 3000; ++i) {
+    for (const fs::path& in : {top, top / "d"}) testing::WriteText(in / std::to_string(i), "");
+  }
+  EXPECT_TRUE(EmptyDirectory(AT_FDCWD, top.c_str(), kPatience).value_or(false));
+  EXPECT_TRUE(fs::is_empty(top));
+}
+
 // Deeper than PATH_MAX, any stack and any descriptor table. In memory where that can be had: a disk
 // takes milliseconds for each directory that it removes.
 TEST(EmptyDirectory, AVeryDeepTree) {

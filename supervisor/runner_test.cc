@@ -195,7 +195,7 @@ TEST_F(RunnerTest, TheCallAfterAllWorkersAndLaunchersWereKilledSucceeds) {
 }
 
 TEST_F(RunnerTest, WhatHasBegunIsNotRunAgain) {
-  const auto pending = Start(Plan({"/bin/sh", "-c", "echo x >>runs; sleep 60"}));
+  const auto pending = Start(Plan({"/bin/sh", "-c", "echo x >>runs; echo begun; sleep 60"}));
   std::error_code absent;
   RunLoopUntil([&] { return fs::file_size(base_ / "project/runs", absent) == 2; });
   KillChildren();
