@@ -1,6 +1,9 @@
 #include "supervisor/tool_output.h"
 
+#include <fmt/format.h>
+
 #include "base/json_writer.h"
+#include "supervisor/text_cut.h"
 
 namespace pa {
 namespace {
@@ -68,6 +71,16 @@ void WriteContent(JsonWriter& writer, const ToolResult& result, Revision revisio
   writer.EndArray();
 }
 
+// Errors repeat the argument that they are about, which may have 16 MiB. Its beginning says which it is, and the end of the
+// sentence what is wrong with it.
+std::string Shortened(std::string text) {
+  constexpr std::size_t kHalf = 16U << 10;
+  if (text.size() <= 2 * kHalf) return text;
+  const std::string_view head = Utf8Head(text, kHalf);
+  const std::string_view tail = Utf8Tail(text, kHalf);
+  return fmt::format("{} ... {} bytes ... {}", head, text.size() - head.size() - tail.size(), tail);
+}
+
 // Written out, because it is the contract: what each tool adds stands between the two halves.
 constexpr std::string_view kOutputSchemaHead =
     R"({"type":"object","properties":{"success":{"type":"boolean"},"data":)";
@@ -119,6 +132,8 @@ std::string OutputSchema(const Tool& tool) {
 }
 
 ToolResult RefusedCall(ToolError error) {
+  error.message = Shortened(std::move(error.message));
+  error.ai_message = Shortened(std::move(error.ai_message));
   ToolResult result;
   result.text = error.code + ": " + error.message;
   if (!error.ai_message.empty()) result.text += "\n" + error.ai_message;

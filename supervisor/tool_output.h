@@ -21,7 +21,7 @@ std::string CallToolResult(const ToolResult& result, std::chrono::microseconds d
 // JSON Schema of the envelope with the tool's own data inside.
 std::string OutputSchema(const Tool& tool);
 
-// A refusal with its text: `CODE: message`, then what to do next.
+// A refusal with its text: `CODE: message`, then what to do next; of more than 32 KiB the beginning and the end.
 ToolResult RefusedCall(ToolError error);
 
 }  // namespace pa

@@ -100,6 +100,20 @@ TEST(OutputSchema, HoldsTheToolsData) {
   EXPECT_EQ(json::parse(OutputSchema(tool))["properties"]["data"], (json{{"type", "object"}}));
 }
 
+// An argument of 16 MiB is not said three times.
+TEST(RefusedCall, SaysTheBeginningAndTheEndOfWhatIsLong) {
+  const std::string long_one(1U << 20, 'x');
+  const ToolResult result =
+      RefusedCall({"INVALID_PATH", "not a path: " + long_one + " (too long)", long_one, false, ""});
+  EXPECT_TRUE(result.error->message.starts_with("not a path: xxx"));
+  EXPECT_TRUE(result.error->message.contains(" ... 1015831 bytes ... "))
+      << result.error->message.substr(16'000, 600);
+  EXPECT_TRUE(result.error->message.ends_with("xxx (too long)"));
+  EXPECT_LT(result.text.size(), 70'000U);
+  const std::string all(32U << 10, 'x');
+  EXPECT_EQ(RefusedCall({"INVALID_PATH", all, "", false, ""}).error->message, all);
+}
+
 TEST(RefusedCall, SaysCodeMessageAndAdviceInText) {
   const ToolResult result = RefusedCall({"TOOL_DISABLED", "make is off", "Enable it.", false, ""});
   EXPECT_EQ(result.text, "TOOL_DISABLED: make is off\nEnable it.");

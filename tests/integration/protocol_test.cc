@@ -211,6 +211,7 @@ TEST_F(Protocol, AnArgumentThatDoesNotFitIsNoFaultOfTheServer) {
       ASSERT_TRUE(result.is_object()) << tool["name"] << " " << name;
       EXPECT_NE(result.value("error", Json::object()).value("code", ""), "INTERNAL")
           << tool["name"] << " " << name << ": " << result["error"];
+      EXPECT_LT(result.dump().size(), 128U << 10) << tool["name"] << " " << name;
       ++tried;
     }
   }
