@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 namespace pa {
 namespace {
 
@@ -10,10 +12,11 @@ using policy::Purpose;
 class LanesTest : public testing::Test {
  protected:
   bool Runs(Purpose purpose) {
-    bool runs = false;
+    // Whoever waits hears it later.
+    const auto runs = std::make_shared<bool>(false);
     last_ = lanes_.For(purpose).Enter("", PlacesIn(purpose, limits_),
-                                      [&](bool granted) { runs = granted; });
-    return runs;
+                                      [runs](bool granted) { *runs = granted; });
+    return *runs;
   }
   void Fill(Purpose purpose) {
     while (Runs(purpose)) {
