@@ -69,6 +69,22 @@ TEST_F(WarningsTest, AnAuditLogThatNobodyTakes) {
   EXPECT_EQ(Warnings("audit: {to: file}"), "");
 }
 
+TEST_F(WarningsTest, FilesOfAPackageStore) {
+  pa::testing::WriteText(base_ / "store/a.js", "1");
+  std::filesystem::create_directories(project_ / "node_modules/a");
+  pa::testing::WriteText(project_ / "node_modules/a/copied.js", "1");
+  EXPECT_EQ(Warnings(""), "");
+  std::filesystem::create_hard_link(base_ / "store/a.js", project_ / "node_modules/a/linked.js");
+  EXPECT_TRUE(Warnings("").starts_with(
+      "roots: 'home/src/project/node_modules/a/linked.js' is a hard link: "))
+      << warnings_;
+  EXPECT_NE(warnings_.find("changes the package store"), std::string::npos);
+  // Names are the agent's, and terminals obey them.
+  std::filesystem::rename(project_ / "node_modules/a/linked.js",
+                          project_ / "node_modules/a/\x1b[2J\n.js");
+  EXPECT_NE(Warnings("").find("a/?[2J?.js"), std::string::npos) << warnings_;
+}
+
 TEST_F(WarningsTest, RaisedLimitsHaveNoPrice) {
   EXPECT_EQ(Warnings("limits: {memory: 8GiB, queue: 99}"), "");
 }

@@ -106,6 +106,9 @@ void AppendPolicy(const DoctorReport& report, const Painter& paint, std::string*
   for (const std::string& error : report.policy_errors) {
     *out += fmt::format("  {}: {}\n", paint(kRed, "error"), error);
   }
+  for (const std::string& warning : report.policy_warnings) {
+    *out += fmt::format("  {}: {}\n", paint(kYellow, "warning"), warning);
+  }
   for (const std::string& path : report.kept_edits) {
     *out += fmt::format(
         "  {}: a crash left an edit half done, which was not put back; remove {} when its files "
@@ -191,6 +194,8 @@ std::string FormatDoctorJson(const DoctorReport& report) {
   for (const std::string& file : report.policy_files) w.String(file);
   w.EndArray().Key("errors").BeginArray();
   for (const std::string& error : report.policy_errors) w.String(error);
+  w.EndArray().Key("warnings").BeginArray();
+  for (const std::string& warning : report.policy_warnings) w.String(warning);
   w.EndArray();
   if (report.audit_log) w.Field("audit_log", *report.audit_log);
   w.EndObject().Key("kept_edits").BeginArray();

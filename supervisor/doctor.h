@@ -22,6 +22,7 @@ struct DoctorReport {
   std::vector<FoundProgram> programs;
   std::vector<std::string> policy_files;  // that were read
   std::vector<std::string> policy_errors;
+  std::vector<std::string> policy_warnings;
   std::optional<std::vector<policy::Relaxation>> relaxations;  // nothing: the policy does not load
   std::optional<std::string> audit_log;                        // likewise; "" = there is none
   std::vector<std::string> kept_edits;                         // supervisor/edit_journal.h

@@ -8,6 +8,7 @@
 
 #include "policy/decide.h"
 #include "policy/working_directory.h"
+#include "supervisor/approval.h"
 #include "supervisor/edit_journal.h"
 #include "supervisor/engine.h"
 #include "supervisor/instance_dir.h"
@@ -121,6 +122,8 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
   for (const auto& diagnostic : loaded.diagnostics) {
     report.policy_errors.push_back(diagnostic.Format());
   }
+  for (const auto& warning : loaded.warnings)
+    report.policy_warnings.push_back(VisibleText(warning.Format()));
   ExamineSandbox(environment, &report);
   return report;
 }

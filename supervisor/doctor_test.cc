@@ -99,6 +99,18 @@ TEST(Doctor, WhatThePolicyRelaxesIsSaidInFull) {
   EXPECT_EQ(json().Find("relaxations"), nullptr);
 }
 
+TEST(Doctor, WarningsOfThePolicyAreSaidAndBreakNothing) {
+  DoctorReport report = Healthy();
+  EXPECT_EQ(FormatDoctorText(report, false).find("warning"), std::string::npos);
+  report.policy_warnings = {"roots: '/p/.venv/a.py' is a hard link"};
+  EXPECT_NE(FormatDoctorText(report, false).find("  warning: roots: '/p/.venv/a.py' is"),
+            std::string::npos);
+  const auto json = ParseJson(FormatDoctorJson(report)).value();
+  EXPECT_EQ(json.Find("policy")->Find("warnings")->Items().at(0).AsString(),
+            report.policy_warnings[0]);
+  EXPECT_TRUE(report.Complete());
+}
+
 TEST(Doctor, WhereCallsAreRecorded) {
   DoctorReport report = Healthy();
   const auto text = [&] { return FormatDoctorText(report, false); };

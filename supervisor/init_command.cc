@@ -88,6 +88,8 @@ bool WouldServe(const CommonOptions& options, const Environment& environment) {
     PrintProblem("the server would not start with this policy and these options");
     return false;
   }
+  for (const auto& warning : loaded.warnings)
+    fmt::print(stderr, "warning: {}\n", VisibleText(warning.Format()));
   LogSources(*loaded.policy);
   return true;
 }
