@@ -146,6 +146,28 @@ TEST_F(RestorerTest, PermissionsAndOtherNames) {
   ExpectAsBefore();
 }
 
+// A set-id program of the user's that a command has written to, which takes the bits away: what the command left there
+// must not get them again, not even on its way to where it is kept.
+TEST_F(RestorerTest, WhatACommandWroteNeverBecomesSetId) {
+  const fs::path hook = root_ / ".git/hooks/pre-commit";
+  for (const mode_t mode : {04755U, 02755U, 06711U}) {
+    ASSERT_EQ(chmod(hook.c_str(), mode), 0);
+    Watch();
+    Write(".git/hooks/pre-commit", "evil\n");
+    ASSERT_EQ(chmod(hook.c_str(), mode & 0777), 0);
+    EXPECT_EQ(Restore(), "changed .git/hooks/pre-commit\n");
+    const std::string kept = kept_[".git/hooks/pre-commit"];
+    EXPECT_EQ(testing::ReadText(kept), "evil\n");
+    EXPECT_EQ(LookAt(kept).mode & 07000U, 0U);
+    EXPECT_EQ(Read(".git/hooks/pre-commit"), "original\n");
+    EXPECT_EQ(LookAt(hook).mode & 07777U, mode);
+    // With the user's own content they come back.
+    ASSERT_EQ(chmod(hook.c_str(), 0755), 0);
+    EXPECT_EQ(Restore(), "changed its permissions .git/hooks/pre-commit\n");
+    EXPECT_EQ(LookAt(hook).mode & 07777U, mode);
+  }
+}
+
 TEST_F(RestorerTest, ClosedDirectoriesOpenAgain) {
   Write(".git/hooks/evil", "evil");
   chmod((root_ / ".git/hooks").c_str(), 0);

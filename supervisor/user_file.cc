@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "base/unique_fd.h"
 #include "policy/path.h"
+#include "supervisor/file_image.h"
 
 namespace pa {
 namespace {
@@ -34,10 +35,12 @@ Result<void> CheckOwner(fs::path path) {
                                path));
 }
 
-Result<void> Fill(int fd, const UserFile& file, std::string_view content) {
+Result<void> Fill(int directory, const std::string& name, int fd, const UserFile& file,
+                  std::string_view content) {
   if (file.exists) {
     // For writing, too: what the user has made read-only stays as it is.
-    const UniqueFd old(open(file.path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    const UniqueFd old(
+        openat(directory, name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!old) return std::unexpected(Error("open", file.path, errno));
     const Result<std::string> now = ReadFileFrom(old.get(), file.path, kMaxUserFile);
     if (!now || *now != file.content) return std::unexpected(Error("replace", file.path, ESTALE));
@@ -47,7 +50,7 @@ Result<void> Fill(int fd, const UserFile& file, std::string_view content) {
     }
     const SysResult<void> kept = KeepMetadata(old.get(), was, fd, is, file.path.c_str());
     if (!kept) return std::unexpected(kept.error());
-  } else if (LookAt(file.path).exists) {
+  } else if (LookAt(directory, name).exists) {
     return std::unexpected(Error("make", file.path, ESTALE));
   }
   if (auto written = WriteAll(fd, content); !written) return written;
@@ -82,7 +85,9 @@ Result<void> ReplaceUserFile(const UserFile& file, std::string_view content) {
   std::error_code failed;
   fs::create_directories(path.parent_path(), failed);
   if (failed) return std::unexpected(Error("mkdir", path.parent_path(), failed.value()));
-  const UniqueFd directory(open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // The path was resolved: a symlink on it was made since, by whoever would have this write elsewhere.
+  const UniqueFd held = OpenDirectory(path.parent_path());
+  const UniqueFd directory(held ? openat(held.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
   if (!directory) return std::unexpected(Error("open", path.parent_path(), errno));
   const std::string name = path.filename();
   const std::string beside = "." + name + "." + RandomHex(8);
@@ -90,7 +95,7 @@ Result<void> ReplaceUserFile(const UserFile& file, std::string_view content) {
   const UniqueFd fd(
       openat(directory.get(), beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd) return std::unexpected(Error("openat", path.parent_path() / beside, errno));
-  Result<void> done = Fill(fd.get(), file, content);
+  Result<void> done = Fill(directory.get(), name, fd.get(), file, content);
   if (done && renameat(directory.get(), beside.c_str(), directory.get(), name.c_str()) != 0) {
     done = std::unexpected(Error("renameat", file.path, errno));
   }

@@ -93,6 +93,31 @@ TEST_F(UserFileTest, WhatSomebodyElseHasChangedIsLeftAlone) {
   EXPECT_EQ(Names(base_), 2u);
 }
 
+// While the user reads the diff, a command in his project makes a symlink of what he has agreed to.
+TEST_F(UserFileTest, NoSymlinkThatCameMeanwhileIsFollowed) {
+  WriteText(base_ / "there/a", "old");
+  const auto file = Read(base_ / "there/a");
+  const auto none = Read(base_ / "none/a");
+  ASSERT_TRUE(file && none);
+  WriteText(base_ / "home/a", "old");
+  const auto planted = [&](const fs::path& name) {
+    fs::create_directory_symlink(base_ / "home", base_ / name);
+  };
+  fs::rename(base_ / "there", base_ / "moved");
+  planted("there");
+  EXPECT_EQ(ReplaceUserFile(*file, "new").error().sys_errno, ENOTDIR);
+  fs::remove(base_ / "home/a");
+  planted("none");
+  EXPECT_EQ(ReplaceUserFile(*none, "new").error().sys_errno, ENOTDIR);
+  EXPECT_TRUE(fs::is_empty(base_ / "home"));
+  fs::remove(base_ / "there");
+  fs::rename(base_ / "moved", base_ / "there");
+  fs::rename(base_ / "there/a", base_ / "a");
+  fs::create_symlink(base_ / "a", base_ / "there/a");
+  EXPECT_EQ(ReplaceUserFile(*file, "new").error().sys_errno, ELOOP);
+  EXPECT_EQ(ReadText(base_ / "a"), "old");
+}
+
 TEST_F(UserFileTest, WhatIsTooLargeOrNoFileIsRefused) {
   WriteText(base_ / "full", std::string(kMaxUserFile, 'x'));
   WriteText(base_ / "large", std::string(kMaxUserFile + 1, 'x'));

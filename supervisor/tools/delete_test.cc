@@ -2,11 +2,15 @@
 #include "supervisor/tools/delete.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 
 #include "base/json_writer.h"
 #include "supervisor/file_trash.h"
+#include "supervisor/uv_handles.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"
 
@@ -64,6 +68,23 @@ TEST_F(DeleteTest, ADirectoryWithAllThatIsInIt) {
   EXPECT_FALSE(Exists("dir"));
   ASSERT_TRUE(RestoreTrash(Trash().at(0), policy_->roots));
   EXPECT_EQ(Read("dir/sub/b"), "2");
+}
+
+// The loop sees nothing of the worker's end before it is cancelled.
+TEST_F(DeleteTest, WhatIsGoneIsDeletedThoughTheCallWasCancelled) {
+  Write("a", "content");
+  TimerHandle timer(&loop_);
+  const std::function<void()> watch = [&] {
+    for (int i = 0; i < 200 && Exists("a"); ++i) usleep(50);
+    if (Exists("a")) return timer.Start(std::chrono::milliseconds(1), watch);
+    cancel_.Cancel();
+  };
+  on_spec_ = [&](const std::string&) { timer.Start(std::chrono::milliseconds(0), watch); };
+  const ToolResult result = Delete("a");
+  EXPECT_TRUE(cancel_.cancelled());
+  EXPECT_FALSE(Exists("a"));
+  ASSERT_EQ(Trash().size(), 1u);
+  EXPECT_EQ(Data(result).Find("trash_id")->AsString(), Trash()[0].id);
 }
 
 TEST_F(DeleteTest, OfASymlinkTheSymlink) {

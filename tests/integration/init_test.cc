@@ -156,6 +156,18 @@ TEST_F(Init, MalformedFilesAreRefusedUntouched) {
   refused("codex", "[a]\nb = \n", "2:5: expected TOML");
 }
 
+TEST_F(Init, ALinkInTheHomeIsTheUsers) {
+  for (const std::string client : {"codex", "claude-desktop"}) {
+    const fs::path real = project_.home() / "dotfiles" / client;
+    WriteText(real, client == "codex" ? "model = \"m\"\n" : "{}\n");
+    fs::create_directories(FileOf(client).parent_path());
+    fs::create_symlink(real, FileOf(client));
+    EXPECT_EQ(Run({client, "--yes"}).exit_code, 0) << client;
+    EXPECT_TRUE(fs::is_symlink(FileOf(client))) << client;
+    EXPECT_NE(ReadText(real).find("project-actions"), std::string::npos) << client;
+  }
+}
+
 TEST_F(Init, ALinkOfADotfileManagerStays) {
   const fs::path file = project_.home() / "dotfiles/codex.toml";
   WriteText(file, "model = \"m\"\n");
@@ -166,6 +178,68 @@ TEST_F(Init, ALinkOfADotfileManagerStays) {
   EXPECT_NE(result.output.find(" leads to "), std::string::npos) << result.output;
   EXPECT_TRUE(fs::is_symlink(FileOf("codex")));
   EXPECT_TRUE(ReadText(file).starts_with("model = \"m\"\n\n[mcp_servers.project-actions]\n"));
+}
+
+// What an agent can make in a project would have init write, or read and show, what lies elsewhere.
+class InitMeetsALink : public Init, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void Refused(
+      std::string_view why = " is reached through a symlink in the project; make it a file") {
+    const ProgramResult result = Run({GetParam(), "--yes"});
+    EXPECT_EQ(result.exit_code, 1) << result.output;
+    EXPECT_NE(result.errors.find(why), std::string::npos) << result.errors;
+    EXPECT_NE(result.errors.find("nothing was written"), std::string::npos) << result.errors;
+    EXPECT_EQ(result.output.find("secret"), std::string::npos) << result.output;
+  }
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(project_.outside())) {
+      names.push_back(entry.path());
+    }
+    return names;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Projects, InitMeetsALink,
+                         ::testing::Values("claude-code", "vscode", "cursor", "gemini"),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(InitMeetsALink, InAProjectItIsNotFollowed) {
+  const fs::path file = FileOf(GetParam());
+  const fs::path theirs = project_.outside() / file.filename();
+  const std::string content = "{\"secret\": 1}\n";
+  WriteText(theirs, content);
+  const std::vector<std::string> names = Names();
+  fs::create_directories(file.parent_path());
+  fs::create_symlink(theirs, file);
+  Refused();
+  fs::remove(file);
+  fs::create_symlink(project_.outside() / "new", file);
+  Refused("follow symlink");
+  fs::remove(file);
+  if (file.parent_path() != root_) {
+    fs::remove(file.parent_path());
+    fs::create_directory_symlink(project_.outside(), file.parent_path());
+    Refused();
+    fs::remove(theirs);
+    Refused();
+    WriteText(theirs, content);
+    fs::remove(file.parent_path());
+    fs::create_directory_symlink(project_.outside() / "new", file.parent_path());
+    Refused("mkdir");
+    fs::remove(file.parent_path());
+  }
+  EXPECT_EQ(ReadText(theirs), content);
+  EXPECT_EQ(Names(), names) << "nothing was made";
+  // A project that is itself reached through a symlink is the user's.
+  fs::create_directory_symlink(root_, project_.outside() / "project");
+  const ProgramResult named = Run({GetParam(), "--yes", "--root", project_.outside() / "project"});
+  EXPECT_EQ(named.exit_code, 0) << named.errors;
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(file)));
 }
 
 TEST_F(Init, FilesAreWhereTheEnvironmentSays) {
