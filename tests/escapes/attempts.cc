@@ -294,6 +294,71 @@ void AddHostFiles(Attempts& all) {
       Vector::kGitHook);
 }
 
+// Each of these files by each way that a shell has to it; the twin does the same to one that no program executes, or
+// that the policy gives up, and it stays.
+void AddHostFilesByBash(Attempts& all) {
+  const auto holds = [](const char* file, const char* text) {
+    return [file, text](const World& world, const Trial&) {
+      return world.ProjectText(file).contains(text);
+    };
+  };
+  const auto way = [&](const char* name, const char* file, const char* escape, const char* free,
+                       const char* twin, const char* policy = "") {
+    all.push_back({.name = name,
+                   .escape = escape,
+                   .twin = twin,
+                   .escaped = holds(file, "escaped"),
+                   .setting = {.vector = Vector::kBash},
+                   .twin_policy = policy,
+                   .off = Sandbox::kNone,
+                   .allowed = holds(free, "escaped")});
+  };
+  way("BashNamesServers", ".mcp.json", "echo escaped >.mcp.json", "node_modules/x/.mcp.json",
+      "mkdir -p node_modules/x; echo escaped >node_modules/x/.mcp.json");
+  way("BashNamesServersOfGemini", ".gemini/settings.json",
+      "mkdir .gemini; echo escaped >.gemini/settings.json", "node_modules/x/.gemini/settings.json",
+      "mkdir -p node_modules/x/.gemini; echo escaped >node_modules/x/.gemini/settings.json");
+  way("BashChangesHooks", ".claude/settings.json", "echo escaped >.claude/settings.json",
+      ".claude/settings.json", "echo escaped >.claude/settings.json",
+      "filesystem: {unprotect: [.claude/settings.json]}\n");
+  way("BashWritesTasks", ".vscode/tasks.json", "mkdir .vscode; echo escaped >.vscode/tasks.json",
+      ".vscode/tasks.json", "mkdir .vscode; echo escaped >.vscode/tasks.json",
+      "filesystem: {unprotect: [.vscode/tasks.json]}\n");
+  way("BashWritesEnvrc", ".envrc", "echo escaped >.envrc", ".envrc", "echo escaped >.envrc",
+      "filesystem: {unprotect: [.envrc]}\n");
+  way("BashMovesOver", ".claude/settings.json",
+      "echo escaped >new; mv -f new .claude/settings.json", ".claude/notes.md",
+      "echo free >.claude/notes.md; echo escaped >new; mv -f new .claude/notes.md");
+  way("BashRemovesAndMakes", ".claude/settings.json",
+      "rm -f .claude/settings.json; echo escaped >.claude/settings.json", "victim",
+      "rm -f victim; echo escaped >victim");
+  way("BashWritesALink", ".claude/settings.json",
+      "ln .claude/settings.json link; echo escaped >>link", "victim",
+      "ln victim link; echo escaped >>link");
+  way("BashLinksIn", ".envrc", "echo escaped >new; ln new .envrc", ".envrc.example",
+      "echo escaped >new; ln new .envrc.example");
+  way("BashPutsASymlink", ".claude/settings.json",
+      "echo escaped >new; ln -sf ../new .claude/settings.json", ".claude/notes.md",
+      "echo escaped >new; ln -sf ../new .claude/notes.md");
+  way("BashReplacesTheDirectory", ".claude/settings.json",
+      "mv .claude claude; mkdir .claude; echo escaped >.claude/settings.json", "empty/a",
+      "mv empty empty2; mkdir empty; echo escaped >empty/a");
+  way("BashExchangesTheDirectory", ".claude/settings.json",
+      "mkdir new; echo escaped >new/settings.json; ./attempt exchange new .claude", "empty/a",
+      "mkdir new; echo escaped >new/a; ./attempt exchange new empty");
+  way("BashMovesADirectoryIn", ".vscode/tasks.json",
+      "mkdir new; echo escaped >new/tasks.json; mv new .vscode",
+      "node_modules/x/.vscode/tasks.json",
+      "mkdir -p new node_modules/x; echo escaped >new/tasks.json; mv new node_modules/x/.vscode");
+  way("BashCopiesADirectory", ".claude/settings.json",
+      "mkdir -p new/.claude; echo escaped >new/.claude/settings.json; cp -a new/. .",
+      "empty/settings.json",
+      "mkdir -p new/empty; echo escaped >new/empty/settings.json; cp -a new/. .");
+  way("BashFillsADirectoryOfHooks", ".claude/hooks/start.sh",
+      "mkdir .claude/hooks; echo escaped >.claude/hooks/start.sh", ".claude/skills/start.sh",
+      "mkdir .claude/skills; echo escaped >.claude/skills/start.sh");
+}
+
 // --- other ways to be run: each must end as a recipe would
 
 void AddVectors(Attempts& all) {
@@ -726,6 +791,7 @@ Attempts AllAttempts() {
   AddMetadata(all);
   AddProtectedPaths(all);
   AddHostFiles(all);
+  AddHostFilesByBash(all);
   AddVectors(all);
   AddEnvironment(all);
   AddNetwork(all);

@@ -37,6 +37,8 @@ struct Attempt {
   // The kernel may have been built without it; then nothing is shown, and the test is skipped.
   bool kernel_may_lack = false;
   std::string_view before = {};  // shell commands that make ready for either
+  // What the twin brings about, where it could succeed and be undone.
+  std::function<bool(const World&, const Trial&)> allowed = {};
 };
 
 void PrintTo(const Attempt& attempt, std::ostream* out);

@@ -267,6 +267,9 @@ Trial World::Call(McpClient& client, Vector vector) {
     case Vector::kGitFilter:
       result = client.CallTool("git_add", {{"paths", {"ours"}}});
       break;
+    case Vector::kBash:
+      result = client.CallTool("bash", {{"command", "sh ./attempt.sh"}});
+      break;
     case Vector::kRecipe:
       result = client.CallTool("make", {{"target", "run"}});
       break;

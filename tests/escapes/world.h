@@ -33,6 +33,7 @@ enum class Sandbox {
 // How the attempt gets its chance.
 enum class Vector {
   kRecipe,     // make runs a target
+  kBash,       // bash runs a command
   kDiscovery,  // make_targets lets make read a Makefile that runs $(shell ...)
   kInclude,    // make_targets lets make remake an included file
   kDryRun,     // `make -n` still runs lines that begin with +
