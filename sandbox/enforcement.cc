@@ -121,20 +121,17 @@ void AddFiles(const Facts& facts, Report& report) {
       facts.namespaces
           ? Partly(
                 "protected_paths", "mount namespace, verification after the run",
-                "what is there of .git/hooks, .git/config and the like cannot be changed; what a "
-                "command "
-                "makes where nothing was is undone and reported when it has ended, and stays if "
-                "this "
-                "server is killed before. Repositories that a command makes further below are not "
-                "looked for")
+                "during the call what was there of .git/hooks, .git/config and the like cannot "
+                "be changed, unless a program outside replaces it by rename; after the call what "
+                "came where nothing was, or in such a replacement, is undone and reported, and "
+                "stays if this server is killed before. SECURITY.md lists what is not looked for")
           : Partly(
                 "protected_paths", "verification after the run",
-                "what a command changes in .git/hooks, .git/config and the like is restored and "
-                "reported when it has ended, not prevented: until then git outside runs what it "
-                "says, "
-                "and if this server is killed before, it stays. Repositories that a command makes "
-                "further below are not looked for. Landlock cannot except a path from a writable "
-                "tree; read-only mounts could"));
+                "during the call nothing keeps a command from changing .git/hooks, .git/config "
+                "and the like, and git outside runs what they say; after the call that is undone "
+                "and reported, and stays if this server is killed before. SECURITY.md lists what "
+                "is not looked for. Landlock cannot except a path from a writable tree; "
+                "read-only mounts could"));
   report.push_back(
       Not("disk_space",
           "file_size bounds one file, not how many; what a command writes into the project is "

@@ -140,6 +140,20 @@ TEST(Enforcement, WhatNamespacesAdd) {
   EXPECT_EQ(full.Find("namespaces")->by, "user, mount, pid, ipc, uts");
 }
 
+// What holds while the command runs is less than what holds afterwards, and nobody shall take one for the other.
+TEST(Enforcement, ProtectedPathsSayWhen) {
+  for (const Enforcement& report : {Report(7), WithNamespaces(7, Network::kNone)}) {
+    const std::string& why = report.Find("protected_paths")->why;
+    EXPECT_TRUE(why.starts_with("during the call ")) << why;
+    for (const char* said : {"; after the call ", "is killed before", "not looked for"}) {
+      EXPECT_NE(why.find(said), std::string::npos) << said << " in: " << why;
+    }
+    const bool prevented = report.Find("namespaces")->level == Level::kEnforced;
+    EXPECT_EQ(why.find("cannot be changed") != std::string::npos, prevented) << why;
+    EXPECT_EQ(why.find("replaces it by rename") != std::string::npos, prevented) << why;
+  }
+}
+
 TEST(Enforcement, RootsProcessesAreNotCountedByTheKernel) {
   Confinement confinement;
   confinement.namespaces = Namespaces::kAuto;
