@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
 #include <ctime>
 
 namespace pa {
@@ -14,7 +15,7 @@ std::int64_t Nanoseconds(const timespec& time) {
 }  // namespace
 
 bool PathStamp::Settled() const {
-  if (!exists) return true;
+  if (!exists) return error == 0;
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   const bool whole_seconds = changed_ns % 1'000'000'000 == 0;  // of an old file system
@@ -35,11 +36,15 @@ PathStamp StampOf(const struct stat& status) {
           .changed_ns = Nanoseconds(status.st_ctim)};
 }
 
+bool MeansAbsent(int error) { return error == ENOENT || error == ENOTDIR; }
+
 PathStamp LookAt(const std::string& path) { return LookAt(AT_FDCWD, path); }
 
 PathStamp LookAt(int directory_fd, const std::string& name) {
   struct stat status{};
-  if (fstatat(directory_fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (fstatat(directory_fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    return {.error = MeansAbsent(errno) ? 0 : errno};
+  }
   return StampOf(status);
 }
 

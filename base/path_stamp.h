@@ -18,6 +18,7 @@ namespace pa {
 
 struct PathStamp {
   bool exists = false;
+  int error = 0;  // errno where neither is known: whether it exists, and what it is
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint32_t mode = 0;  // type and permissions
@@ -34,6 +35,8 @@ struct PathStamp {
     return exists && other.exists && device == other.device && inode == other.inode &&
            (mode & S_IFMT) == (other.mode & S_IFMT);
   }
+  // Known not to be there. What only cannot be looked at may be anything.
+  bool IsAbsent() const { return !exists && error == 0; }
   bool IsDirectory() const { return exists && S_ISDIR(mode); }
   bool IsRegular() const { return exists && S_ISREG(mode); }
   bool IsSymlink() const { return exists && S_ISLNK(mode); }
@@ -42,7 +45,9 @@ struct PathStamp {
 };
 
 PathStamp StampOf(const struct stat& status);
-// Follows no symlink in the last component. What cannot be looked at does not exist.
+// Whether `error` of open(2) or lstat(2) says that there is nothing, and not that it cannot be seen.
+bool MeansAbsent(int error);
+// Follows no symlink in the last component.
 PathStamp LookAt(const std::string& path);
 PathStamp LookAt(int directory_fd, const std::string& name);
 

@@ -160,9 +160,10 @@ std::optional<std::string> ConfigReader::ReadValue() {
 
 }  // namespace
 
-std::vector<GitVariable> ParseGitConfig(std::string_view text) {
-  // git ends a line at a NUL byte, and nobody writes one.
-  return ConfigReader(text.substr(0, text.find('\0'))).Read();
+std::expected<std::vector<GitVariable>, std::string> ParseGitConfig(std::string_view text) {
+  // In a comment git reads on behind it, in a value it ends there; and nobody writes one.
+  if (text.contains(kEnd)) return std::unexpected("there is a NUL byte in it");
+  return ConfigReader(text).Read();
 }
 
 }  // namespace pa::policy

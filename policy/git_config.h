@@ -1,12 +1,15 @@
 // What a file in git's own format sets (git-config(1), "Syntax"), read without git.
 //
-//   for (const GitVariable& variable : ParseGitConfig(text))
+//   std::expected<std::vector<GitVariable>, std::string> variables = ParseGitConfig(text);
+//   for (const GitVariable& variable : *variables)
 //     if (variable.name == "core.hookspath") ...
 //
-// Lenient where git would give up: a line that it could not read is passed over. Names come as git
+// Lenient where git would give up: a line that it could not read is passed over. An error says what git
+// may read otherwise than we do. Names come as git
 // compares them: section and variable in lower case, a subsection as it is written.
 #pragma once
 
+#include <expected>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +22,6 @@ struct GitVariable {
   bool operator==(const GitVariable&) const = default;
 };
 
-std::vector<GitVariable> ParseGitConfig(std::string_view text);
+std::expected<std::vector<GitVariable>, std::string> ParseGitConfig(std::string_view text);
 
 }  // namespace pa::policy

@@ -9,7 +9,9 @@
 namespace pa::policy {
 namespace {
 
-std::vector<GitVariable> Parse(std::string_view text) { return ParseGitConfig(text); }
+std::vector<GitVariable> Parse(std::string_view text) {
+  return ParseGitConfig(text).value_or(std::vector<GitVariable>{});
+}
 using Variables = std::vector<GitVariable>;
 
 TEST(GitConfig, WhatGitWrites) {

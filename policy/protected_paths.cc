@@ -1,12 +1,14 @@
-// To protect another place of git's: a line in GitDirectory, a case in protected_paths_test.cc, an
+// To protect another place of git's: a line in kGitPlaces or in git_state.cc, a case in protected_paths_test.cc, an
 // attempt in tests/escapes/attempts.cc.
 #include "policy/protected_paths.h"
 
 #include <fcntl.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <map>
 #include <optional>
@@ -18,6 +20,7 @@
 #include "base/file.h"
 #include "policy/git_config.h"
 #include "policy/git_index.h"
+#include "policy/git_state.h"
 #include "policy/host_files.h"
 #include "policy/path.h"
 
@@ -67,6 +70,22 @@ constexpr std::string_view kHookNames[] = {"applypatch-msg",
                                            "sendemail-validate",
                                            "update"};
 
+// What else leads git to what it executes. Free, because git only reads it as data: info/attributes and
+// info/exclude (as .gitattributes), objects/info/alternates, shallow, grafts, FETCH_HEAD and the like,
+// rr-cache (docs/adr/0015).
+struct GitPlace {
+  std::string_view name;
+  Kind kind;
+  const char* reason;
+};
+constexpr GitPlace kGitPlaces[] = {
+    // Remotes of before there was configuration: git takes their URLs for what configuration does not name.
+    {"remotes", Kind::kTree, "git remotes"},
+    {"branches", Kind::kTree, "git remotes"},
+    // Makes the state around it one of `git rebase -p`, a shell script until 2.33, which evaluates it.
+    {"rebase-merge/rewritten", Kind::kPinned, "git rebase"},
+};
+
 // Places of git's that filesystem.protect may name and that are looked after anyway, better than by
 // protecting all that is in them.
 constexpr std::string_view kOwnPlaces[] = {".git",           ".git/hooks",   ".git/config",
@@ -90,38 +109,72 @@ Found FoundOf(const PathStamp& stamp) {
   return stamp.IsSymlink() ? Found::kSymlink : Found::kOther;
 }
 
-bool Has(const std::string& directory, const char* name) {
-  return LookAt(directory + "/" + name).exists;
+// Everything is absent, read, or an error: what cannot be read now git may well read later, and one place
+// after another has been taken for empty that was not.
+Error Unreadable(const std::string& path, const std::string& why) {
+  return {"protected paths", path + ": " + why};
+}
+Error Unreadable(const std::string& path, int code) {
+  if (code == EFBIG) return Unreadable(path, "it is too large to be read");
+  return {"protected paths: read", path, code};
 }
 
-// Never opens what is not a regular file: opening a device can do something.
-std::optional<std::string> ReadText(const std::string& path, std::size_t limit) {
+// Nothing: it is absent. Never opens what is not a regular file: opening a device can do something.
+Result<std::optional<std::string>> ReadText(const std::string& path, std::size_t limit) {
   const UniqueFd place(open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!place && MeansAbsent(errno)) return std::nullopt;
   struct stat status{};
-  if (!place || fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (!place || fstat(place.get(), &status) != 0) {
+    return std::unexpected(Unreadable(path, errno));
+  }
+  if (S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3)) return "";  // /dev/null
+  if (!S_ISREG(status.st_mode)) return std::unexpected(Unreadable(path, "it is no regular file"));
   Result<std::string> text = ReadFile("/proc/self/fd/" + std::to_string(place.get()), limit);
-  return text ? std::optional(std::move(*text)) : std::nullopt;
+  if (!text) return std::unexpected(Unreadable(path, text.error().sys_errno));
+  return std::move(*text);
 }
 
-// One that is not there is empty, one that is too large an error: it could hold anything.
-Result<GitIndex> LoadIndex(const std::string& path) {
+// git follows a symlink here, and a command could have made it.
+Result<std::optional<std::string>> ReadOwnText(const std::string& path, std::size_t limit) {
   const PathStamp stamp = LookAt(path);
-  if (!stamp.IsRegular()) return GitIndex{};
-  const std::optional<std::string> bytes = ReadText(path, kMaxIndex);
-  if (bytes) return ReadGitIndex(*bytes);
-  if (stamp.size <= kMaxIndex) return GitIndex{};  // git could not read it either
-  return std::unexpected(Error("protected paths", path + " is too large to be read"));
+  if (stamp.error != 0) return std::unexpected(Unreadable(path, stamp.error));
+  if (stamp.exists && !stamp.IsRegular()) {
+    return std::unexpected(Unreadable(path, "it is no regular file; remove it"));
+  }
+  return ReadText(path, limit);
 }
 
-std::vector<std::string> ReadNames(const std::string& directory) {
+Result<GitIndex> LoadIndex(const std::string& path, std::span<const std::uint32_t> replaced = {}) {
+  const Result<std::optional<std::string>> bytes = ReadOwnText(path, kMaxIndex);
+  if (!bytes) return std::unexpected(bytes.error());
+  if (!*bytes) return GitIndex{};
+  std::expected<GitIndex, std::string> index = ReadGitIndex(**bytes, replaced);
+  if (index) return std::move(*index);
+  return std::unexpected(Unreadable(path, "git's index cannot be read: " + index.error() +
+                                              "; `git read-tree HEAD` makes a new one"));
+}
+
+// With what its shared half adds.
+Result<GitIndex> LoadWholeIndex(const std::string& path) {
+  Result<GitIndex> index = LoadIndex(path);
+  if (!index || index->shared.empty()) return index;
+  const Result<GitIndex> rest = LoadIndex(Join(ParentOf(path), index->shared), index->replaced);
+  if (!rest) return rest;
+  index->links.insert(index->links.end(), rest->links.begin(), rest->links.end());
+  index->folded.insert(index->folded.end(), rest->folded.begin(), rest->folded.end());
+  return index;
+}
+
+Result<std::vector<std::string>> ReadNames(const std::string& directory) {
   std::vector<std::string> names;
   const UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return names;
+  if (!fd) return std::unexpected(Unreadable(directory, errno));
   DirectoryReader reader(fd.get());
   while (const auto entry = reader.Next()) {
     if (names.size() > kMaxPaths) break;  // Add() says that it is too much
     names.emplace_back(entry->name);
   }
+  if (reader.failed()) return std::unexpected(Unreadable(directory, errno));
   std::ranges::sort(names);
   return names;
 }
@@ -138,8 +191,11 @@ class Finder {
   Result<ProtectedPaths> Find();
 
  private:
+  void Fail(Error error);
   PathStamp Look(const std::string& path);
   std::string HolderOf(const std::string& absent) const;
+  bool Has(const std::string& directory, const char* name);
+  std::optional<std::string> Read(const std::string& path, std::size_t limit);
   std::vector<std::string> NamesIn(const std::string& directory);
   const std::string* AreaOf(const std::string& path) const;
   void Add(const std::string& path, Kind kind, Found found, const std::string& reason);
@@ -148,11 +204,14 @@ class Finder {
                       const std::string& reason);
   std::optional<std::string> ReadLine(const std::string& path);
   std::string Expand(const std::string& path) const;
+  std::vector<GitVariable> Variables(const std::string& path, std::string_view text);
 
   void NearestRepository();
   void WorkingTree(const std::string& top);
   void Submodules(const std::string& top);
   void IndexOf(const std::string& top, const std::string& git_directory);
+  void FoldedIn(const std::string& top, const GitIndex& index);
+  void StateOf(const std::string& directory);
   void GitDirectory(const std::string& directory, const std::string& top);
   void HooksFrom(const std::string& tree, const std::vector<std::string>& hooks_paths,
                  const char* reason);
@@ -183,14 +242,22 @@ class Finder {
   std::string git_dir_;                                     // of the nearest repository
   std::string top_level_;
   std::vector<ProtectedPaths::Index> indexes_;
+  std::set<std::pair<std::string, std::string>> indexed_;  // git directory, top
+  std::vector<ProtectedPaths::Decider> deciders_;
   std::optional<Error> error_;
   bool too_many_ = false;
 };
+
+// The first one is told.
+void Finder::Fail(Error error) {
+  if (!error_) error_ = std::move(error);
+}
 
 PathStamp Finder::Look(const std::string& path) {
   const auto known = looked_at_.find(path);
   if (known != looked_at_.end()) return known->second;
   const PathStamp stamp = looked_at_[path] = LookAt(path);
+  if (stamp.error != 0) Fail(Unreadable(path, stamp.error));
   if (!stamp.Settled()) fresh_.insert(path);
   return stamp;
 }
@@ -205,10 +272,27 @@ std::string Finder::HolderOf(const std::string& absent) const {
   }
 }
 
+bool Finder::Has(const std::string& directory, const char* name) {
+  const PathStamp stamp = LookAt(directory + "/" + name);
+  if (stamp.error != 0) Fail(Unreadable(directory + "/" + name, stamp.error));
+  return stamp.exists;
+}
+
+// Nothing: it is absent, or the search has failed.
+std::optional<std::string> Finder::Read(const std::string& path, std::size_t limit) {
+  Result<std::optional<std::string>> text = ReadText(path, limit);
+  if (text) return std::move(*text);
+  Fail(text.error());
+  return std::nullopt;
+}
+
 std::vector<std::string> Finder::NamesIn(const std::string& directory) {
   Look(directory);
   listed_.insert(directory);
-  return ReadNames(directory);
+  Result<std::vector<std::string>> names = ReadNames(directory);
+  if (names) return std::move(*names);
+  Fail(names.error());
+  return {};
 }
 
 // Strictly beneath: the tree's own name stands where the command cannot write.
@@ -224,14 +308,13 @@ const std::string* Finder::AreaOf(const std::string& path) const {
 void Finder::Add(const std::string& path, Kind kind, Found found, const std::string& reason) {
   const std::string* area = AreaOf(path);
   if (area == nullptr || too_many_) return;
-  if (kind != Kind::kPinned && found != Found::kDirectory && found != Found::kAbsent) {
-    kind = Kind::kFile;
-  }
+  const bool of_its_own = kind == Kind::kPinned || kind == Kind::kState;
+  if (!of_its_own && found != Found::kDirectory && found != Found::kAbsent) kind = Kind::kFile;
   ProtectedPath added{.path = path, .kind = kind, .found = found, .area = *area, .reason = reason};
   if (kind != Kind::kPinned) added.host = host_;
   const auto [at, is_new] = paths_.try_emplace(path, added);
   // The tree says more than the name, the names more than the place.
-  constexpr std::array kWeight = {0, 2, 3, 1, 4};
+  constexpr std::array kWeight = {0, 2, 3, 1, 1, 4};
   const auto weight = [&](Kind of) { return kWeight.at(static_cast<std::size_t>(of)); };
   if (!is_new && weight(kind) > weight(at->second.kind)) {
     added.repository = at->second.repository;
@@ -268,7 +351,9 @@ std::string Finder::Walk(const std::string& path, Kind kind, const std::string& 
       Add(next, Kind::kFile, Found::kSymlink, reason);
       std::array<char, PATH_MAX> target;
       const ssize_t length = readlink(next.c_str(), target.data(), target.size());
-      if (length <= 0 || ++symlinks > kMaxSymlinks) return next;
+      const bool read = length > 0 && static_cast<std::size_t>(length) < target.size();
+      if (!read) Fail(Unreadable(next, length < 0 ? errno : ENAMETOOLONG));
+      if (!read || ++symlinks > kMaxSymlinks) return next;
       const std::string_view text(target.data(), static_cast<std::size_t>(length));
       if (text.starts_with('/')) at = "/";
       push(text);
@@ -296,11 +381,12 @@ std::string Finder::Missing(std::string at, std::vector<std::string> rest, Kind 
   return at;
 }
 
-// The only line of a small file; nothing if there is none.
+// The only line of a small file; nothing if there is none. A NUL byte would end it for git alone.
 std::optional<std::string> Finder::ReadLine(const std::string& path) {
   if (!Look(path).exists) return std::nullopt;
-  std::optional<std::string> text = ReadText(path, kMaxLinkFile);
-  if (!text || text->contains('\0')) return std::nullopt;
+  std::optional<std::string> text = Read(path, kMaxLinkFile);
+  if (!text) return std::nullopt;
+  if (text->contains('\0')) Fail(Unreadable(path, "there is a NUL byte in it"));
   while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
   return text->empty() ? std::nullopt : text;
 }
@@ -350,13 +436,22 @@ void Finder::WorkingTree(const std::string& top) {
   IndexOf(top, directory);
 }
 
+std::vector<GitVariable> Finder::Variables(const std::string& path, std::string_view text) {
+  std::expected<std::vector<GitVariable>, std::string> variables = ParseGitConfig(text);
+  if (variables) return std::move(*variables);
+  Fail(Unreadable(path, variables.error()));
+  return {};
+}
+
 // Those that .gitmodules names, checked out or not: git looks into whatever has a `.git` there.
 void Finder::Submodules(const std::string& top) {
   const std::string file = Join(top, ".gitmodules");
-  if (!Look(file).exists) return;
-  const std::optional<std::string> text = ReadText(file, kMaxConfiguration);
-  if (!text) return;
-  for (const GitVariable& variable : ParseGitConfig(*text)) {
+  Look(file);
+  if (const std::string* area = AreaOf(file)) deciders_.push_back({file, *area, Kind::kFile});
+  const Result<std::optional<std::string>> text = ReadOwnText(file, kMaxConfiguration);
+  if (!text) return Fail(text.error());
+  if (!*text) return;
+  for (const GitVariable& variable : Variables(file, **text)) {
     if (!variable.name.starts_with("submodule.") || !variable.name.ends_with(".path")) continue;
     const bool leaves = ("/" + variable.value + "/").contains("/../");
     if (variable.value.empty() || variable.value.starts_with('/') || leaves) continue;
@@ -366,28 +461,48 @@ void Finder::Submodules(const std::string& top) {
 
 // Those that the index says are submodules: for git that is enough.
 void Finder::IndexOf(const std::string& top, const std::string& git_directory) {
+  if (too_many_ || error_ || !indexed_.emplace(git_directory, top).second) return;
   ProtectedPaths::Index index{.path = git_directory + "/index", .top = top};
   index.stamp = Look(index.path);
-  Result<GitIndex> read = LoadIndex(index.path);
-  if (read && !read->shared.empty()) {
+  const Result<GitIndex> read = LoadWholeIndex(index.path);
+  if (!read) return Fail(read.error());
+  if (!read->shared.empty()) {
     index.shared = git_directory + "/" + read->shared;
     index.shared_stamp = Look(index.shared);
-    const Result<GitIndex> rest = LoadIndex(index.shared);
-    if (rest) read->links.insert(read->links.end(), rest->links.begin(), rest->links.end());
   }
   index.settled = index.stamp.Settled() && index.shared_stamp.Settled();
-  if (!read) error_ = read.error();
-  if (!read || too_many_) return;
+  index.links = read->links;
   for (const std::string& link : read->links) WorkingTree(ResolvePath(Join(top, link)));
+  FoldedIn(top, *read);
+  const std::string* own = AreaOf(index.path);
+  if (own == nullptr) return;
+  deciders_.push_back({index.path, *own, Kind::kFile});
+  if (!index.shared.empty()) deciders_.push_back({index.shared, *own, Kind::kFile});
   for (const std::string& area : query_.writable) {
     if (IsBeneath(top, area) && area.size() >= index.area.size()) index.area = area;
   }
-  if (!index.area.empty() && AreaOf(index.path) != nullptr) indexes_.push_back(std::move(index));
+  if (!index.area.empty()) indexes_.push_back(std::move(index));
+}
+
+// git unfolds a directory of a sparse index as soon as it is there, and finds submodules in its tree.
+void Finder::FoldedIn(const std::string& top, const GitIndex& index) {
+  for (std::string name : index.folded) {
+    while (name.ends_with('/')) name.pop_back();
+    const std::string directory = Join(top, name);
+    if (!Look(directory).exists) {
+      Walk(directory, Kind::kPinned, "git sparse index");
+      continue;
+    }
+    Fail(Unreadable(
+        directory,
+        "git's sparse index hides which submodules are in it; remove the directory, or run "
+        "`git sparse-checkout reapply --no-sparse-index`"));
+  }
 }
 
 // All in a git directory that git executes, or that says what to execute, or where to look for it.
 void Finder::GitDirectory(const std::string& directory, const std::string& top) {
-  if (too_many_ || !LookAt(directory).IsDirectory()) return;
+  if (too_many_ || error_ || !Look(directory).IsDirectory()) return;
   if (!top.empty()) trees_.insert(top);
   const auto [entry, is_new] = git_directories_.try_emplace(directory);
   if (!is_new) return HooksFrom(top, entry->second, "core.hooksPath");
@@ -396,6 +511,7 @@ void Finder::GitDirectory(const std::string& directory, const std::string& top) 
   if (const auto pinned = paths_.find(directory); pinned != paths_.end()) {
     pinned->second.repository = true;
   }
+  StateOf(directory);
   Configuration found;
   std::vector<std::string> tops = {top};
   ReadConfiguration(directory + "/config.worktree", found);
@@ -413,9 +529,25 @@ void Finder::GitDirectory(const std::string& directory, const std::string& top) 
   if (!found.work_tree.empty()) {
     tops.push_back(ResolvePath(Join(directory, Expand(found.work_tree))));
     WorkingTree(tops.back());
+    IndexOf(tops.back(), directory);
   }
   for (const std::string& tree : tops) HooksFrom(tree, found.hooks_paths, "core.hooksPath");
   git_directories_[directory] = std::move(found.hooks_paths);
+}
+
+// What git itself writes while an operation goes on: its directories come and go, so they are not held.
+void Finder::StateOf(const std::string& directory) {
+  for (const GitPlace& place : kGitPlaces) {
+    Walk(Join(directory, place.name), place.kind, place.reason);
+  }
+  for (const GitStateFile& file : GitStateFiles()) {
+    const std::string path = Join(directory, file.name);
+    if (Look(ParentOf(path)).IsSymlink() || Look(path).IsSymlink()) {
+      Walk(path, Kind::kFile, std::string(file.reason));
+    } else {
+      Add(path, Kind::kState, FoundOf(Look(path)), std::string(file.reason));
+    }
+  }
 }
 
 void Finder::HooksFrom(const std::string& tree, const std::vector<std::string>& hooks_paths,
@@ -429,6 +561,9 @@ void Finder::HooksFrom(const std::string& tree, const std::vector<std::string>& 
 
 // The git directories of linked worktrees. New ones may be made: nothing leads to them.
 void Finder::LinkedTrees(const std::string& worktrees, std::vector<std::string>& tops) {
+  if (const std::string* area = AreaOf(worktrees)) {
+    deciders_.push_back({worktrees, *area, Kind::kNames});
+  }
   if (!Look(worktrees).IsDirectory()) return;
   Walk(worktrees, Kind::kPinned, "git repository");
   for (const std::string& name : NamesIn(worktrees)) {
@@ -441,6 +576,12 @@ void Finder::LinkedTrees(const std::string& worktrees, std::vector<std::string>&
       tops.push_back(top);
     }
     GitDirectory(directory, top);
+    const auto holds_top = [&](const std::string& area) { return IsBeneath(top, area); };
+    if (top.empty() || !std::ranges::any_of(query_.writable, holds_top)) continue;
+    const std::string nearest = git_dir_;
+    WorkingTree(top);
+    git_dir_ = nearest;
+    IndexOf(top, directory);
   }
 }
 
@@ -454,7 +595,7 @@ void Finder::Modules(const std::string& directory, int depth) {
   }
   for (const std::string& name : NamesIn(place)) {
     const std::string module = place + "/" + name;
-    if (!LookAt(module).IsDirectory()) continue;
+    if (!Look(module).IsDirectory()) continue;
     Has(module, "HEAD") ? GitDirectory(module, "") : Modules(module, depth + 1);
   }
 }
@@ -462,9 +603,9 @@ void Finder::Modules(const std::string& directory, int depth) {
 void Finder::ReadConfiguration(const std::string& file, Configuration& into, int depth) {
   const std::string place = Walk(file, Kind::kFile, "git configuration");
   if (!Look(place).exists || depth > kMaxIncludes) return;
-  const std::optional<std::string> text = ReadText(place, kMaxConfiguration);
+  const std::optional<std::string> text = Read(place, kMaxConfiguration);
   if (!text) return;
-  for (const GitVariable& variable : ParseGitConfig(*text)) {
+  for (const GitVariable& variable : Variables(place, *text)) {
     const std::string& name = variable.name;
     if (variable.value.empty()) continue;
     if (name == "core.hookspath") into.hooks_paths.push_back(variable.value);
@@ -478,12 +619,17 @@ void Finder::ReadConfiguration(const std::string& file, Configuration& into, int
   }
 }
 
-// The user's own files lie elsewhere, but what they name may lie here.
+// The user's own files lie elsewhere, but what they name may lie here. git passes over those for which it
+// lacks permission, and it is the same user.
 void Finder::UserConfiguration() {
   Configuration found;
-  ReadConfiguration(query_.system_configuration, found);
-  if (!query_.config_home.empty()) ReadConfiguration(query_.config_home + "/git/config", found);
-  if (!query_.home.empty()) ReadConfiguration(query_.home + "/.gitconfig", found);
+  std::vector<std::string> files = {query_.system_configuration};
+  if (!query_.config_home.empty()) files.push_back(query_.config_home + "/git/config");
+  if (!query_.home.empty()) files.push_back(query_.home + "/.gitconfig");
+  for (const std::string& file : files) {
+    const bool refused = access(file.c_str(), R_OK) != 0 && errno == EACCES;
+    if (!refused || AreaOf(file) != nullptr) ReadConfiguration(file, found);
+  }
   const std::set<std::string> trees = trees_;
   for (const std::string& tree : trees) {
     HooksFrom(tree, found.hooks_paths, "core.hooksPath of the user");
@@ -586,7 +732,7 @@ void Finder::HooksIn(const std::string& directory, const std::string& reason) {
   // A hook is often a symlink to a script of the project.
   for (const std::string& name : NamesIn(place)) {
     const std::string hook = place + "/" + name;
-    if (LookAt(hook).IsSymlink()) Walk(hook, Kind::kFile, reason);
+    if (Look(hook).IsSymlink()) Walk(hook, Kind::kFile, reason);
   }
 }
 
@@ -606,7 +752,7 @@ bool Finder::InTree(const std::string& path) const {
 }
 
 ProtectedPaths Finder::Finish() {
-  ProtectedPaths result{.indexes = std::move(indexes_)};
+  ProtectedPaths result{.indexes = std::move(indexes_), .deciders = std::move(deciders_)};
   for (auto& [path, protected_path] : paths_) {
     if (InTree(path)) continue;
     protected_path.stamp = Look(path);
@@ -631,7 +777,9 @@ ProtectedPaths Finder::Finish() {
 Result<ProtectedPaths> Finder::Find() {
   NearestRepository();
   for (const std::string& area : query_.writable) {
-    if (LookAt(area).IsDirectory()) WorkingTree(area);
+    const PathStamp stamp = LookAt(area);
+    if (stamp.error != 0) Fail(Unreadable(area, stamp.error));
+    if (stamp.IsDirectory()) WorkingTree(area);
   }
   UserConfiguration();
   AllHooks();
@@ -650,7 +798,7 @@ Result<ProtectedPaths> Finder::Find() {
 
 bool HolderLook::StillAbsent(const std::string& path, const std::string& holder,
                              const PathStamp& stamp) {
-  if (holder.empty()) return !LookAt(path).exists;
+  if (holder.empty()) return LookAt(path).IsAbsent();
   const auto [known, is_new] = seen_.try_emplace(holder);
   Seen& seen = known->second;
   if (is_new) {
@@ -659,7 +807,7 @@ bool HolderLook::StillAbsent(const std::string& path, const std::string& holder,
   }
   if (seen.stamp == stamp) return true;
   // By another directory, or a symlink, the path leads elsewhere.
-  return seen.stamp.SameFile(stamp) && !LookAt(path).exists;
+  return seen.stamp.SameFile(stamp) && LookAt(path).IsAbsent();
 }
 
 void HolderLook::Renew(const std::string& holder, PathStamp& stamp) const {
@@ -675,17 +823,10 @@ bool ProtectedPaths::Hold(std::span<const Input> inputs) {
   });
 }
 
-Result<std::vector<std::string>> SubmodulePlaces(const ProtectedPaths::Index& index) {
-  Result<GitIndex> read = LoadIndex(index.path);
+Result<std::vector<std::string>> SubmodulesOf(const ProtectedPaths::Index& index) {
+  Result<GitIndex> read = LoadWholeIndex(index.path);
   if (!read) return std::unexpected(read.error());
-  if (!read->shared.empty()) {
-    const Result<GitIndex> rest = LoadIndex(Join(ParentOf(index.path), read->shared));
-    if (!rest) return std::unexpected(rest.error());
-    read->links.insert(read->links.end(), rest->links.begin(), rest->links.end());
-  }
-  std::vector<std::string> places;
-  for (const std::string& link : read->links) places.push_back(Join(index.top, link) + "/.git");
-  return places;
+  return std::move(read->links);
 }
 
 const ProtectedPath* ProtectedPaths::Protecting(const std::string& path) const {

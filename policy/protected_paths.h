@@ -16,8 +16,8 @@
 // symlinks. Submodules are those that .gitmodules or the index names. Not covered: repositories that lie
 // beneath without being submodules or worktrees of these.
 //
-// Everything read here is hostile. What cannot be read protects nothing by itself, too much of it is
-// an error: nothing may run then. Costs a few hundred system calls; keep the result while `inputs` are
+// Everything read here is hostile. What is there and cannot be read, or is too much, is an error: nothing
+// may run then. Costs a few hundred system calls; keep the result while `inputs` are
 // what they were.
 #pragma once
 
@@ -40,6 +40,8 @@ struct ProtectedPath {
     kFile,    // content, permissions and type
     kTree,    // a directory and everything beneath it
     kNames,   // a directory in which no name may appear; what is in it is free
+    kState,  // a file that git writes while an operation goes on: it may come, go and change, as long as
+             // it executes nothing new (policy/git_state.h)
     kSealed,  // a directory that the server itself writes: pinned, and no command may write in it.
               // Nothing that is changed there can be put back, so only a mount protects it.
   };
@@ -79,9 +81,19 @@ struct ProtectedPaths {
     PathStamp stamp;
     std::string shared;  // the other half of a split one, or ""
     PathStamp shared_stamp;
-    bool settled = true;  // both were, when they were read
+    std::vector<std::string> links = {};  // its submodules, relative to the top
+    bool settled = true;                  // both were, when they were read
   };
   std::vector<Index> indexes;
+
+  // What commands may write although it decides what is protected: indexes, .gitmodules, which linked
+  // worktrees there are. Whatever a command leaves there, the next search must be able to read it.
+  struct Decider {
+    std::string path;
+    std::string area;
+    ProtectedPath::Kind kind;
+  };
+  std::vector<Decider> deciders;
 
   static bool Hold(std::span<const Input> inputs);
   bool InputsHold() const { return Hold(inputs); }
@@ -123,9 +135,8 @@ struct ProtectionQuery {
 // Whether nobody may make or replace a file at `path` (absolute, resolved), as `kept` has it.
 bool Forbids(const ProtectedPath& kept, const std::string& path);
 
-// `.git` of each submodule that the index names now, be it there or not. An index that is too large to
-// be read is an error.
-Result<std::vector<std::string>> SubmodulePlaces(const ProtectedPaths::Index& index);
+// Of each submodule that the index names now, be it there or not, its path beneath the top.
+Result<std::vector<std::string>> SubmodulesOf(const ProtectedPaths::Index& index);
 
 // The trees among `grants` in which a command may write.
 std::vector<std::string> WritableTrees(std::span<const sandbox::PathGrant> grants);

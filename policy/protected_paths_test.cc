@@ -22,6 +22,9 @@ namespace fs = std::filesystem;
 using Kind = ProtectedPath::Kind;
 using Found = ProtectedPath::Found;
 
+// In each git directory: remotes, branches, and what git writes of an operation that goes on.
+constexpr std::size_t kState = 8;
+
 class ProtectedPathsTest : public ::testing::Test {
  protected:
   ProtectedPathsTest() {
@@ -83,7 +86,7 @@ class ProtectedPathsTest : public ::testing::Test {
     const auto paths = Find();
     const auto found = paths.find(path);
     if (found == paths.end()) return "";
-    constexpr const char* kKinds[] = {"pinned", "file", "tree", "names", "sealed"};
+    constexpr const char* kKinds[] = {"pinned", "file", "tree", "names", "state", "sealed"};
     constexpr const char* kFound[] = {"absent", "file", "directory", "symlink", "other"};
     return std::string(kKinds[static_cast<int>(found->second.kind)]) + " " +
            kFound[static_cast<int>(found->second.found)];
@@ -115,7 +118,7 @@ TEST_F(ProtectedPathsTest, APlainRepository) {
   EXPECT_EQ(Of("root/.git/commondir"), "file absent");
   EXPECT_EQ(Of("root/.git/modules"), "names absent");
   // What commits write is free.
-  EXPECT_EQ(Find().size(), 6u);
+  EXPECT_EQ(Find().size(), 6u + kState);
   EXPECT_TRUE(Find().at("root/.git").repository);
 }
 
@@ -158,7 +161,7 @@ TEST_F(ProtectedPathsTest, HooksWhereverTheyAreConfigured) {
   EXPECT_EQ(Of("root/later/hooks"), "tree absent");
   EXPECT_EQ(Of("root/later"), "");
   Config(root_, "core.hooksPath", (base_ / "elsewhere").string());
-  EXPECT_EQ(Find().size(), 6u);
+  EXPECT_EQ(Find().size(), 6u + kState);
   Git(root_, {"config", "--unset", "core.hooksPath"});
   pa::testing::WriteText(home_ / ".gitconfig", "[core]\nhooksPath = .githooks\n");
   EXPECT_EQ(Of("root/.githooks"), "tree absent") << "the user's configuration counts as well";
@@ -183,7 +186,7 @@ TEST_F(ProtectedPathsTest, WhereABuildWritesOnlyWhatGitWouldExecute) {
   EXPECT_EQ(Of("root/.git"), "pinned directory");
   for (const char* above : {"..", "/"}) {
     Config(root_, "core.hooksPath", above);
-    EXPECT_EQ(Find().size(), 6u) << above;
+    EXPECT_EQ(Find().size(), 6u + kState) << above;
   }
 }
 
@@ -306,17 +309,17 @@ TEST_F(ProtectedPathsTest, WhatTheIndexCallsASubmodule) {
   ProtectedPaths::Index index = FindProtectedPaths(Query())->indexes.at(0);
   EXPECT_EQ(index.path, root_ / ".git/index");
   EXPECT_EQ(index.top, root_);
-  EXPECT_TRUE(SubmodulePlaces(index)->empty());
+  EXPECT_TRUE(SubmodulesOf(index)->empty());
   Git(root_, {"add", "nested"});
-  EXPECT_EQ(*SubmodulePlaces(index), std::vector<std::string>{root_ / "nested/.git"});
+  EXPECT_EQ(*SubmodulesOf(index), std::vector<std::string>{"nested"});
   EXPECT_EQ(Of("root/nested/.git/config"), "file file");
   EXPECT_EQ(FindProtectedPaths(Query())->indexes.size(), 2u);
   Git(root_, {"update-index", "--split-index"});
-  EXPECT_EQ(*SubmodulePlaces(index), std::vector<std::string>{root_ / "nested/.git"});
+  EXPECT_EQ(*SubmodulesOf(index), std::vector<std::string>{"nested"});
   EXPECT_EQ(Of("root/nested/.git/config"), "file file");
   fs::resize_file(root_ / ".git/index", 65u << 20);
   EXPECT_FALSE(FindProtectedPaths(Query()).has_value());
-  EXPECT_FALSE(SubmodulePlaces(index).has_value());
+  EXPECT_FALSE(SubmodulesOf(index).has_value());
 }
 
 TEST_F(ProtectedPathsTest, PlacesOfThePolicy) {
@@ -372,16 +375,84 @@ TEST_F(ProtectedPathsTest, TooMuchIsAnError) {
 
 TEST_F(ProtectedPathsTest, HostileRepositoriesEnd) {
   fs::create_directories(root_ / ".git/worktrees/x");
-  ASSERT_EQ(mkfifo((root_ / ".git/config").c_str(), 0600), 0);
   pa::testing::WriteText(root_ / ".git/HEAD", "");
   pa::testing::WriteText(root_ / ".git/commondir", "../.git/worktrees/x");
   pa::testing::WriteText(root_ / ".git/worktrees/x/commondir", "../..");
   pa::testing::WriteText(root_ / ".git/worktrees/x/gitdir", "/proc/self/root/.git\n");
   pa::testing::WriteText(root_ / ".git/config.worktree",
                          "[include]\npath = config.worktree\n[core]\nworktree = ../../../..\n"
-                         "hooksPath = /dev/zero/../../x\n[include]\npath = /dev/zero\n");
+                         "hooksPath = /dev/zero/../../x\n[include]\npath = /dev/null\n");
   EXPECT_EQ(Of("root/.git"), "pinned directory");
   EXPECT_EQ(Of("root/.git/config.worktree"), "file file");
+}
+
+// What our readers took for "nothing there" git reads all the same.
+TEST_F(ProtectedPathsTest, WhatCannotBeReadIsAnError) {
+  Init(root_);
+  Git(root_, {"worktree", "add", "-q", root_ / "tree"});
+  const auto is_refused = [&](const fs::path& at, auto make) {
+    const fs::path path = root_ / at;
+    const bool was = fs::exists(path);
+    if (was) fs::rename(path, base_ / "kept");
+    make(path);
+    const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+    EXPECT_FALSE(found.has_value()) << at;
+    const std::string message = found ? "" : found.error().Message();
+    EXPECT_TRUE(message.starts_with("protected paths") && message.contains(at.string())) << message;
+    fs::remove(path);
+    EXPECT_TRUE(FindProtectedPaths(Query()).has_value()) << at << " is absent";
+    if (was) fs::rename(base_ / "kept", path);
+    EXPECT_TRUE(FindProtectedPaths(Query()).has_value()) << at;
+  };
+  const auto link = [&](const fs::path& path) { fs::create_symlink("../elsewhere", path); };
+  const auto fifo = [](const fs::path& path) { ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); };
+  const auto nul = [](const fs::path& path) {
+    pa::testing::WriteText(path, std::string_view("#\0\n[core]\nhooksPath = x\n", 24));
+  };
+  pa::testing::WriteText(root_ / "elsewhere", "");
+  for (const char* index : {".git/index", ".git/worktrees/tree/index"}) {
+    is_refused(index, link);
+    is_refused(index, fifo);
+    is_refused(index, nul);
+  }
+  is_refused(".gitmodules", link);
+  is_refused(".gitmodules", fifo);
+  is_refused(".gitmodules", nul);
+  is_refused(".git/config", fifo);
+  is_refused(".git/config", nul);
+  is_refused(".git/commondir", nul);
+  is_refused(".git/commondir", fifo);
+}
+
+TEST_F(ProtectedPathsTest, TheIndexOfALinkedWorktreeNamesSubmodulesToo) {
+  Init(root_);
+  Git(root_, {"worktree", "add", "-q", root_ / "tree"});
+  Init(root_ / "tree/nested");
+  EXPECT_EQ(Of("root/tree/nested/.git/config"), "");
+  Git(root_ / "tree", {"add", "nested"});
+  EXPECT_EQ(Of("root/tree/nested/.git/config"), "file file");
+}
+
+TEST_F(ProtectedPathsTest, WhatASparseIndexHidesMustNotCome) {
+  Init(root_);
+  pa::testing::WriteText(root_ / "in/file", "");
+  pa::testing::WriteText(root_ / "out/file", "");
+  Git(root_, {"add", "."});
+  Git(root_, {"commit", "-qm", "x"});
+  Git(root_, {"sparse-checkout", "set", "--cone", "--sparse-index", "in"});
+  EXPECT_EQ(Of("root/out"), "pinned absent");
+  fs::create_directory(root_ / "out");
+  EXPECT_FALSE(FindProtectedPaths(Query()).has_value());
+}
+
+TEST_F(ProtectedPathsTest, WhatGitGoesOnWithMayComeAndGo) {
+  Init(root_);
+  EXPECT_EQ(Of("root/.git/rebase-merge/git-rebase-todo"), "state absent");
+  EXPECT_EQ(Of("root/.git/rebase-merge/rewritten"), "pinned absent");
+  EXPECT_EQ(Of("root/.git/rebase-merge"), "");
+  EXPECT_EQ(Of("root/.git/remotes"), "tree absent");
+  pa::testing::WriteText(root_ / ".git/rebase-merge/git-rebase-todo", "exec make\n");
+  EXPECT_EQ(Of("root/.git/rebase-merge/git-rebase-todo"), "state file");
 }
 
 TEST_F(ProtectedPathsTest, TheAuditLogIsSealedWhereCommandsCouldWriteIt) {

@@ -121,7 +121,9 @@ Result<std::string> ConfiguredWorkTree(const std::string& git_dir) {
     if (!Exists(file)) continue;
     const Result<std::string> text = ReadFile(file, kMaxConfiguration);
     if (!text) return std::unexpected(text.error());
-    for (const GitVariable& variable : ParseGitConfig(*text)) {
+    const auto variables = ParseGitConfig(*text);
+    if (!variables) return std::unexpected(Error("read", file + ": " + variables.error()));
+    for (const GitVariable& variable : *variables) {
       if (variable.name == "core.worktree") work_tree = variable.value;
     }
   }

@@ -58,6 +58,7 @@ struct ProtectedChange {
   bool restored = false;  // it is what it was again
   std::string kept;       // where lies now what stood there instead; "" = there was nothing
   std::string failure;    // why it is not restored, if the system said why
+  std::string why = {};   // what was wrong with it, where that is not plain
 };
 
 // A path that a mount of the command's own view kept as it is (supervisor/protected_mounts.h).

@@ -56,6 +56,7 @@ Result<void> ReadChildren(FileImage& image, int parent, const std::string& name,
           Error(read.error().op, name + "/" + read.error().subject, read.error().sys_errno));
     image.children.emplace(child, std::move(*read));
   }
+  if (reader.failed()) return std::unexpected(Error("getdents64", name, errno));
   return {};
 }
 
@@ -113,6 +114,7 @@ Result<void> MakeDirectory(const FileImage& image, int parent, const std::string
 Result<FileImage> ReadImage(int parent, const std::string& name, ImageDepth depth,
                             ImageBudget& budget) {
   FileImage image{.stamp = LookAt(parent, name)};
+  if (image.stamp.error != 0) return std::unexpected(Error("lstat", name, image.stamp.error));
   image.settled = image.stamp.Settled();
   if (budget.nodes == 0) return std::unexpected(Error("read", name, E2BIG));
   --budget.nodes;
@@ -122,7 +124,9 @@ Result<FileImage> ReadImage(int parent, const std::string& name, ImageDepth dept
     image.content = std::move(*content);
     budget.bytes -= image.content.size();
   } else if (image.stamp.IsSymlink()) {
-    image.content = ReadTarget(parent, name).value_or("");
+    const std::optional<std::string> target = ReadTarget(parent, name);
+    if (!target) return std::unexpected(Error("readlinkat", name, errno));
+    image.content = *target;
   } else if (image.stamp.IsDirectory() && depth != ImageDepth::kSelf) {
     const Result<void> read = ReadChildren(image, parent, name, depth, budget);
     if (!read) return std::unexpected(read.error());

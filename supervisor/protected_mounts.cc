@@ -23,6 +23,8 @@ std::optional<bool> IsReadOnly(const ProtectedPath& path) {
     case ProtectedPath::Kind::kFile:
       if (path.found == ProtectedPath::Found::kFile) return true;
       break;
+    case ProtectedPath::Kind::kState:
+      break;
   }
   return std::nullopt;
 }

@@ -4,9 +4,15 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "policy/path.h"
+#include "supervisor/background.h"
 #include "supervisor/state_directory.h"
 
 namespace pa {
@@ -15,8 +21,12 @@ namespace {
 using policy::ProtectedPath;
 using Kind = ProtectedPath::Kind;
 using Watched = ProtectedPathsGuard::Watched;
+using Watch = ProtectedPathsGuard::Watch;
+using Condemned = std::map<std::string, std::string>;
 
 constexpr int kAttempts = 3;
+constexpr std::size_t kMaxPins = 128;
+constexpr std::size_t kAtOnce = 512;  // lstat(2) calls that the loop can wait for
 
 bool IsPinned(Kind kind) { return kind == Kind::kPinned || kind == Kind::kSealed; }
 
@@ -36,7 +46,7 @@ bool Untouched(const GuardedPath& guarded, policy::HolderLook& holders) {
   const FileImage& image = *guarded.image;
   if (!IsPinned(guarded.path.kind)) return StampsHold(image, guarded.path.path);
   const PathStamp now = LookAt(guarded.path.path);
-  return image.stamp.exists ? now.SameFile(image.stamp) : !now.exists;
+  return image.stamp.exists ? now.SameFile(image.stamp) : now.IsAbsent();
 }
 
 bool AllUntouched(const std::vector<GuardedPath>& paths, policy::HolderLook& holders) {
@@ -75,13 +85,18 @@ void SortByPath(std::vector<GuardedPath>& paths) {
   std::ranges::sort(paths, {}, [](const GuardedPath& one) { return one.path.path; });
 }
 
+// Nothing leads there, or it cannot be looked at.
 Result<FileImage> ImageOf(const ProtectedPath& path, ImageBudget& budget) {
+  const auto failed = [&](const Error& error) {
+    return std::unexpected(Error("protected paths", path.path + ": " + error.Message(), 0));
+  };
   const UniqueFd parent = OpenDirectory(ParentOf(path.path));
-  if (!parent) return FileImage{};
+  if (!parent && MeansAbsent(errno)) return FileImage{};
+  if (!parent) return failed(Error("open", ParentOf(path.path), errno));
   const std::string name = path.path.substr(path.path.rfind('/') + 1);
   Result<FileImage> image = ReadImage(parent.get(), name, DepthOf(path.kind), budget);
   if (image) return image;
-  return std::unexpected(Error("protected paths", path.path + ": " + image.error().Message(), 0));
+  return failed(image.error());
 }
 
 bool Beneath(const std::vector<std::string>& trees, const std::string& path) {
@@ -97,18 +112,28 @@ std::string AreaOf(const std::vector<std::string>& trees, const std::string& pat
   return best;
 }
 
-}  // namespace
+// What is too large to be held can only be taken away.
+GuardedPath ImageOfDecider(const policy::ProtectedPaths::Decider& decider, ImageBudget& budget) {
+  ProtectedPath path{.path = decider.path,
+                     .kind = decider.kind,
+                     .found = ProtectedPath::Found::kAbsent,
+                     .area = decider.area,
+                     .reason = "git repository"};
+  Result<FileImage> image = ImageOf(path, budget);
+  return {std::move(path), std::make_shared<const FileImage>(image.value_or(FileImage{})), nullptr};
+}
 
-Result<ProtectedPathsGuard::Known> ProtectedPathsGuard::Read(const Key& key) {
-  Known known{.watched = {.key = key}};
+Result<Watch> Read(const ProtectedPathsGuard::Key& key) {
+  Watched watched{.key = key};
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     Result<policy::ProtectedPaths> found =
         policy::FindProtectedPaths(policy::QueryFor(*key.policy, key.directory, key.writable));
     if (!found) return std::unexpected(found.error());
-    known.watched.paths.clear();
+    watched.paths.clear();
+    watched.deciders.clear();
     const ProtectedPath* sealed = found->Sealed();
-    known.watched.audit_directory = sealed == nullptr ? "" : sealed->path;
-    known.settled = true;
+    watched.audit_directory = sealed == nullptr ? "" : sealed->path;
+    watched.settled = true;
     bool same = true;
     ImageBudget budget;
     policy::HolderLook holders;
@@ -119,140 +144,312 @@ Result<ProtectedPathsGuard::Known> ProtectedPathsGuard::Read(const Key& key) {
       if (!image) return std::unexpected(image.error());
       // The search read configuration that somebody has changed since.
       same = same && (IsPinned(path.kind) || image->stamp == path.stamp);
-      known.watched.paths.push_back(
+      watched.paths.push_back(
           {std::move(path), std::make_shared<const FileImage>(std::move(*image)), nullptr});
     }
-    for (const auto& input : found->inputs) {
-      known.settled = known.settled && input.stamp.Settled();
+    ImageBudget of_deciders;
+    for (const policy::ProtectedPaths::Decider& decider : found->deciders) {
+      watched.deciders.push_back(ImageOfDecider(decider, of_deciders));
     }
-    known.inputs = std::move(found->inputs);
-    known.watched.indexes = std::move(found->indexes);
-    if (same) return known;
+    for (const auto& input : found->inputs) {
+      watched.settled = watched.settled && input.stamp.Settled();
+    }
+    watched.inputs = std::move(found->inputs);
+    watched.indexes = std::move(found->indexes);
+    if (same) return std::make_shared<const Watched>(std::move(watched));
   }
-  known.settled = false;
-  return known;
+  watched.settled = false;
+  return std::make_shared<const Watched>(std::move(watched));
 }
 
-bool ProtectedPathsGuard::Holds(Known& known) {
+bool Holds(const Watched& watched) {
   policy::HolderLook holders;
-  if (!known.settled || !policy::ProtectedPaths::Hold(known.inputs) ||
-      !AllUntouched(known.watched.paths, holders)) {
-    return false;
-  }
-  for (GuardedPath& guarded : known.watched.paths) {
-    holders.Renew(guarded.path.holder, guarded.path.holder_stamp);
+  return watched.settled && policy::ProtectedPaths::Hold(watched.inputs) &&
+         std::ranges::all_of(watched.indexes, SameIndex) && AllUntouched(watched.paths, holders);
+}
+
+std::size_t Nodes(const FileImage& image) {
+  std::size_t nodes = 1;
+  for (const auto& [name, child] : image.children) nodes += Nodes(child);
+  return nodes;
+}
+
+// What Holds costs.
+bool IsSmall(const Watched& watched) {
+  std::size_t nodes = watched.inputs.size() + watched.indexes.size();
+  for (const GuardedPath& guarded : watched.paths) {
+    nodes += Nodes(*guarded.image);
+    if (nodes > kAtOnce) return false;
   }
   return true;
 }
 
-Result<const ProtectedPathsGuard::Known*> ProtectedPathsGuard::Find(const Key& key) {
-  const auto found =
-      std::ranges::find_if(known_, [&](const Known& known) { return known.watched.key == key; });
-  if (found != known_.end()) {
-    known_.splice(known_.begin(), known_, found);
-    if (Holds(known_.front())) return &known_.front();
-    known_.pop_front();
+std::size_t BytesOf(const FileImage& image) {
+  std::size_t bytes = image.content.size();
+  for (const auto& [name, child] : image.children) bytes += BytesOf(child);
+  return bytes;
+}
+
+std::size_t BytesOf(const Watched& watched) {
+  std::size_t bytes = 0;
+  for (const GuardedPath& guarded : watched.paths) bytes += BytesOf(*guarded.image);
+  for (const GuardedPath& guarded : watched.deciders) bytes += BytesOf(*guarded.image);
+  return bytes;
+}
+
+// The others that are moved away are made anew; as many descriptors as an index can name directories would
+// leave none for other calls.
+std::shared_ptr<Watched> Pinned(const Watched& known) {
+  auto watched = std::make_shared<Watched>(known);
+  std::size_t left = kMaxPins;
+  for (const bool repository : {true, false}) {
+    for (GuardedPath& guarded : watched->paths) {
+      if (left == 0) return watched;
+      if (guarded.path.repository != repository) continue;
+      guarded.pin = Pin(guarded);
+      if (guarded.pin) --left;
+    }
   }
-  Result<Known> read = Read(key);
-  if (!read) return std::unexpected(read.error());
-  known_.push_front(std::move(*read));
-  if (known_.size() > kMaxKnown) known_.pop_back();
-  return &known_.front();
+  return watched;
+}
+
+// Takes over what `theirs` found: for the paths that they found, and for all within what they keep as it
+// is.
+void TakeOver(std::vector<GuardedPath>& mine, const std::vector<GuardedPath>& theirs,
+              const std::vector<std::string>& writable) {
+  std::unordered_map<std::string, bool> found;  // by path: whether what is beneath counts, too
+  for (const GuardedPath& one : theirs) {
+    found[one.path.path] |= one.path.repository || !IsPinned(one.path.kind);
+  }
+  const auto overruled = [&](const GuardedPath& one) {
+    if (found.contains(one.path.path)) return true;
+    if (!one.image->stamp.exists) return false;
+    for (std::string at = ParentOf(one.path.path); at != "/"; at = ParentOf(at)) {
+      if (const auto known = found.find(at); known != found.end() && known->second) return true;
+    }
+    return false;
+  };
+  std::erase_if(mine, overruled);
+  for (const GuardedPath& one : theirs) {
+    if (Beneath(writable, one.path.path)) mine.push_back(one);
+  }
 }
 
 // Commands that run already may have changed what they must not, so what they found before that is what
-// counts there: for the paths that they found, and for all within what they keep as it is. To believe
-// what is found there now would be to put it back when they have ended and it was cleared away.
-void ProtectedPathsGuard::Overlay(Watched& watched) const {
-  for (const auto& weak : active_) {
-    const Watch other = weak.lock();
-    if (!other) continue;
-    const auto overrules = [](const GuardedPath& theirs, const GuardedPath& mine) {
-      if (theirs.path.path == mine.path.path) return true;
-      const bool keeps = theirs.path.repository || !IsPinned(theirs.path.kind);
-      return keeps && mine.image->stamp.exists &&
-             policy::IsBeneath(mine.path.path, theirs.path.path);
-    };
-    std::erase_if(watched.paths, [&](const GuardedPath& mine) {
-      return std::ranges::any_of(
-          other->paths, [&](const GuardedPath& theirs) { return overrules(theirs, mine); });
-    });
-    for (const GuardedPath& theirs : other->paths) {
-      if (Beneath(watched.key.writable, theirs.path.path)) watched.paths.push_back(theirs);
+// counts there. To believe what is found there now would be to put it back when they have ended and it was
+// cleared away.
+void Overlay(Watched& watched, const std::vector<Watch>& others) {
+  for (const Watch& other : others) {
+    TakeOver(watched.paths, other->paths, watched.key.writable);
+    TakeOver(watched.deciders, other->deciders, watched.key.writable);
+    for (const policy::ProtectedPaths::Index& index : other->indexes) {
+      const auto known = std::ranges::find_if(watched.indexes, [&](const auto& one) {
+        return one.path == index.path && one.top == index.top;
+      });
+      known == watched.indexes.end() ? watched.indexes.push_back(index) : void(*known = index);
     }
-    watched.indexes.insert(watched.indexes.end(), other->indexes.begin(), other->indexes.end());
   }
+  if (!others.empty()) watched.settled = false;
   SortByPath(watched.paths);
 }
 
-bool ProtectedPathsGuard::IsCondemned(const std::string& path) const {
+// What was found when a command has ended, and what is done about it: on a thread, so all by value.
+class Ending {
+ public:
+  Ending(Watch watch, Condemned condemned, std::string displaced)
+      : watch_(std::move(watch)),
+        condemned_(std::move(condemned)),
+        displaced_(std::move(displaced)) {}
+
+  std::vector<ProtectedChange> Run();
+
+ private:
+  void ReadIndexes();
+  void SearchAgain();
+  void PutDecidersBack();
+  std::vector<GuardedPath> Baseline() const;
+  bool IsCondemned(const std::string& path) const;
+
+  Watch watch_;
+  Condemned condemned_;
+  std::string displaced_;
+  std::vector<std::pair<std::string, std::string>>
+      links_;                  // `.git` of each new submodule, its area
+  bool decided_anew_ = false;  // another search may find something else
+  std::string unreadable_;     // why another search would find nothing, or ""
+  std::vector<ProtectedChange> changes_;
+};
+
+void Ending::ReadIndexes() {
+  for (const policy::ProtectedPaths::Index& index : watch_->indexes) {
+    if (SameIndex(index)) continue;
+    const Result<std::vector<std::string>> links = policy::SubmodulesOf(index);
+    if (!links) {
+      if (unreadable_.empty()) unreadable_ = links.error().Message();
+      continue;
+    }
+    decided_anew_ = decided_anew_ || *links != index.links;
+    for (const std::string& link : *links) {
+      links_.emplace_back(index.top + "/" + link + "/.git", index.area);
+    }
+  }
+}
+
+bool Ending::IsCondemned(const std::string& path) const {
   return std::ranges::any_of(condemned_,
                              [&](const auto& one) { return policy::IsBeneath(path, one.first); });
 }
 
 // What must be there now: what was found, but for what has turned out to be another command's doing,
 // and no repository in what the index has come to call a submodule.
-std::vector<GuardedPath> ProtectedPathsGuard::Baseline(
-    const Watched& watched, std::vector<ProtectedChange>& changes) const {
-  std::vector<GuardedPath> paths = watched.paths;
-  std::erase_if(paths, [&](const GuardedPath& one) { return IsCondemned(one.path.path); });
-  for (const auto& [path, area] : condemned_) {
-    if (Beneath(watched.key.writable, path)) paths.push_back(Absent(path, area));
+std::vector<GuardedPath> Ending::Baseline() const {
+  std::vector<GuardedPath> paths = watch_->paths;
+  if (!condemned_.empty()) {
+    std::erase_if(paths, [&](const GuardedPath& one) { return IsCondemned(one.path.path); });
   }
-  for (const policy::ProtectedPaths::Index& index : watched.indexes) {
-    if (SameIndex(index)) continue;
-    const Result<std::vector<std::string>> places = policy::SubmodulePlaces(index);
-    if (!places) {
-      changes.push_back(
-          {.path = index.path, .what = "filled", .failure = places.error().Message()});
-      continue;
-    }
-    for (const std::string& place : *places) {
-      const auto known = [&](const GuardedPath& one) { return one.path.path == place; };
-      if (std::ranges::none_of(paths, known)) paths.push_back(Absent(place, index.area));
-    }
+  for (const auto& [path, area] : condemned_) {
+    if (Beneath(watch_->key.writable, path)) paths.push_back(Absent(path, area));
+  }
+  std::unordered_set<std::string> known;
+  for (const GuardedPath& one : paths) known.insert(one.path.path);
+  for (const auto& [path, area] : links_) {
+    if (known.insert(path).second) paths.push_back(Absent(path, area));
   }
   SortByPath(paths);
   return paths;
 }
 
-Result<ProtectedPathsGuard::Watch> ProtectedPathsGuard::Begin(
-    const policy::WorkingDirectory& directory, const policy::Allow& allow,
-    const policy::PolicyPtr& policy) {
-  Key key{directory.path(), policy::WritableTrees(allow.confinement().paths), policy};
-  if (key.writable.empty()) return nullptr;
-  std::erase_if(active_, [](const auto& weak) { return weak.expired(); });
-  if (active_.empty()) condemned_.clear();
+// Whatever the command left there, the next one must find what is protected.
+void Ending::SearchAgain() {
+  const ProtectedPathsGuard::Key& key = watch_->key;
+  const Result<policy::ProtectedPaths> found =
+      policy::FindProtectedPaths(policy::QueryFor(*key.policy, key.directory, key.writable));
+  unreadable_ = found ? "" : found.error().Message();
+}
+
+void Ending::PutDecidersBack() {
+  std::vector<GuardedPath> deciders = watch_->deciders;
+  policy::HolderLook holders;
+  std::erase_if(deciders, [&](const GuardedPath& one) { return Untouched(one, holders); });
+  for (ProtectedChange& change : Restorer(deciders, displaced_).Run()) {
+    change.why = unreadable_;
+    changes_.push_back(std::move(change));
+  }
+  SearchAgain();
+  if (unreadable_.empty()) return;
+  changes_.push_back(
+      {.path = watch_->key.directory, .what = "made unreadable", .failure = unreadable_});
+}
+
+std::vector<ProtectedChange> Ending::Run() {
+  ReadIndexes();
+  const auto same = [](const policy::ProtectedPaths::Input& input) {
+    return policy::ProtectedPaths::Hold({&input, 1});
+  };
+  const auto is_index = [&](const policy::ProtectedPaths::Input& input) {
+    return std::ranges::any_of(watch_->indexes, [&](const auto& index) {
+      return input.path == index.path || input.path == index.shared;
+    });
+  };
+  decided_anew_ = decided_anew_ || std::ranges::any_of(watch_->inputs, [&](const auto& input) {
+                    return !same(input) && !is_index(input);
+                  });
+  changes_ = Restorer(Baseline(), displaced_).Run();
+  if (unreadable_.empty() && decided_anew_) SearchAgain();
+  if (!unreadable_.empty()) PutDecidersBack();
+  return std::move(changes_);
+}
+
+}  // namespace
+
+Task<Result<Watch>> ProtectedPathsGuard::Find(const Key& key) {
+  const auto found =
+      std::ranges::find_if(known_, [&](const Watch& one) { return one->key == key; });
+  if (found != known_.end()) {
+    known_.splice(known_.begin(), known_, found);
+    const Watch known = known_.front();
+    bool holds = false;
+    if (IsSmall(*known)) {
+      holds = Holds(*known);
+    } else {
+      Task<bool> task = InBackground<bool>(loop_, [known] { return Holds(*known); });
+      holds = co_await task;
+    }
+    if (holds) co_return known;
+    std::erase(known_, known);
+  }
+  Task<Result<Watch>> task = InBackground<Result<Watch>>(loop_, [key] { return Read(key); });
+  Result<Watch> read = co_await task;
+  if (read) Remember(*read);
+  co_return read;
+}
+
+void ProtectedPathsGuard::Remember(Watch watched) {
+  std::erase_if(known_, [&](const Watch& one) { return one->key == watched->key; });
+  known_.push_front(std::move(watched));
+  std::size_t bytes = 0;
+  const auto last = std::ranges::find_if(known_, [&](const Watch& one) {
+    bytes += BytesOf(*one);
+    return bytes > kMaxKnownBytes && one != known_.front();
+  });
+  known_.erase(last, known_.end());
+  if (known_.size() > kMaxKnown) known_.pop_back();
+}
+
+Watch ProtectedPathsGuard::Running(const Key& key) const {
   for (const auto& weak : active_) {
     if (Watch other = weak.lock(); other && other->key == key) return other;
   }
-  const Result<const Known*> known = Find(key);
-  if (!known) return std::unexpected(known.error());
-  auto watched = std::make_shared<Watched>((*known)->watched);
-  for (GuardedPath& guarded : watched->paths) guarded.pin = Pin(guarded);
-  if (!active_.empty()) Overlay(*watched);
-  active_.push_back(watched);
-  return watched;
+  return nullptr;
 }
 
-std::vector<ProtectedChange> ProtectedPathsGuard::End(const Watch& watch) {
-  if (!watch) return {};
-  policy::HolderLook holders;
-  if (condemned_.empty() && AllUntouched(watch->paths, holders) &&
-      std::ranges::all_of(watch->indexes, SameIndex)) {
-    return {};
+Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& directory,
+                                               const policy::Allow& allow,
+                                               policy::PolicyPtr policy) {
+  const Key key{directory.path(), policy::WritableTrees(allow.confinement().paths),
+                std::move(policy)};
+  if (key.writable.empty()) co_return nullptr;
+  std::erase_if(active_, [](const auto& weak) { return weak.expired(); });
+  if (active_.empty() && beginning_.empty()) condemned_.clear();
+  if (Watch other = Running(key)) co_return other;
+  const auto seen = std::make_shared<Seen>();
+  for (const auto& weak : active_) {
+    if (Watch other = weak.lock()) seen->push_back(std::move(other));
   }
+  beginning_.push_back(seen);
+  Task<Result<Watch>> find = Find(key);
+  const Result<Watch> known = co_await find;
+  beginning_.remove(seen);
+  if (!known) co_return std::unexpected(known.error());
+  const std::shared_ptr<Watched> watched = Pinned(**known);
+  Overlay(*watched, *seen);
+  active_.push_back(watched);
+  for (const std::shared_ptr<Seen>& other : beginning_) other->push_back(watched);
+  co_return watched;
+}
+
+std::string ProtectedPathsGuard::DisplacedFor(const Watched& watched) const {
+  return FindStateDirectory(*watched.key.policy, state_home_, kDisplacedDirectory).value_or("");
+}
+
+Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   std::vector<ProtectedChange> changes;
-  const std::vector<GuardedPath> baseline = Baseline(*watch, changes);
-  const Result<std::string> displaced =
-      FindStateDirectory(*watch->key.policy, state_home_, kDisplacedDirectory);
-  for (ProtectedChange& change : Restorer(baseline, displaced.value_or("")).Run()) {
-    if (change.what == "added" && change.restored) {
-      condemned_.emplace(change.path, AreaOf(watch->key.writable, change.path));
-    }
-    changes.push_back(std::move(change));
+  if (!watch) co_return changes;
+  if (condemned_.empty() && IsSmall(*watch) && Holds(*watch)) co_return changes;
+  Completion<bool> turn;
+  const RunQueue::Ticket ticket =
+      restoring_.Enter("", {1, UINT64_MAX}, [&turn](bool granted) { turn.Set(granted); });
+  co_await turn;
+  Ending ending(watch, condemned_, DisplacedFor(*watch));
+  Task<std::vector<ProtectedChange>> task = InBackground<std::vector<ProtectedChange>>(
+      loop_, [ending = std::move(ending)]() mutable { return ending.Run(); });
+  changes = co_await task;
+  restoring_.Leave(ticket);
+  for (const ProtectedChange& change : changes) {
+    if (change.what != "added" || !change.restored || !change.why.empty()) continue;
+    condemned_.emplace(change.path, AreaOf(watch->key.writable, change.path));
   }
-  return changes;
+  co_return changes;
 }
 
 }  // namespace pa

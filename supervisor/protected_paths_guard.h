@@ -1,15 +1,15 @@
 // ProtectedPathsGuard: what a command must leave as it is, held in memory while it runs, compared
 // when it has ended, and made again (docs/adr/0015).
 //
-//   ProtectedPathsGuard guard("/home/ann/.local/state");
-//   auto watch = guard.Begin(plan.directory, allow, policy);  // right before the command starts
+//   ProtectedPathsGuard guard(loop, "/home/ann/.local/state");
+//   Result<Watch> watch = co_await guard.Begin(plan.directory, allow, policy);   // before it starts
 //   if (!watch) ...                                           // nothing may run
 //   ... the command runs, and its whole tree is dead ...
-//   std::vector<ProtectedChange> changes = guard.End(*watch);
+//   std::vector<ProtectedChange> changes = co_await guard.End(*watch);
 //
-// An untouched repository costs a lstat(2) for each protected file, twice. Commands overlap: whoever
-// begins while others run takes over what those have seen, because what stands there now may be their
-// doing. Two servers at work in one place do not know of each other.
+// An untouched repository costs a lstat(2) for each protected file, twice; whatever takes longer is done
+// on a thread. Commands overlap: whoever begins while others run takes over what those have seen, because
+// what stands there now may be their doing. Two servers at work in one place do not know of each other.
 #pragma once
 
 #include <list>
@@ -20,12 +20,17 @@
 
 #include "policy/decide.h"
 #include "supervisor/restorer.h"
+#include "supervisor/run_queue.h"
+#include "supervisor/task.h"
+
+using uv_loop_t = struct uv_loop_s;
 
 namespace pa {
 
 class ProtectedPathsGuard {
  public:
-  explicit ProtectedPathsGuard(std::string state_home) : state_home_(std::move(state_home)) {}
+  ProtectedPathsGuard(uv_loop_t* loop, std::string state_home)
+      : loop_(loop), state_home_(std::move(state_home)) {}
 
   // All that decides which paths are protected, but for what lies in the file system.
   struct Key {
@@ -38,36 +43,38 @@ class ProtectedPathsGuard {
     Key key;
     std::vector<GuardedPath> paths;  // what holds another comes first
     std::vector<policy::ProtectedPaths::Index> indexes;
+    std::vector<GuardedPath> deciders;  // put back only if nobody could read them (kFile, kNames)
+    std::vector<policy::ProtectedPaths::Input> inputs;
     std::string audit_directory = {};  // where the command could write it; else ""
+    bool settled = true;               // the stamps of all these prove something
   };
   using Watch = std::shared_ptr<const Watched>;  // null: the command can write nowhere
 
-  Result<Watch> Begin(const policy::WorkingDirectory& directory, const policy::Allow& allow,
-                      const policy::PolicyPtr& policy);
-  std::vector<ProtectedChange> End(const Watch& watch);
+  Task<Result<Watch>> Begin(const policy::WorkingDirectory& directory, const policy::Allow& allow,
+                            policy::PolicyPtr policy);
+  Task<std::vector<ProtectedChange>> End(Watch watch);
 
  private:
-  static constexpr std::size_t kMaxKnown = 16;  // repositories that are remembered
+  static constexpr std::size_t kMaxKnown = 16;              // repositories that are remembered
+  static constexpr std::size_t kMaxKnownBytes = 64u << 20;  // of content, together
 
-  struct Known {
-    Watched watched;  // without pins
-    std::vector<policy::ProtectedPaths::Input> inputs;
-    bool settled = true;
-  };
+  using Seen = std::vector<Watch>;
+  using Condemned = std::map<std::string, std::string>;  // path, area
 
-  Result<const Known*> Find(const Key& key);
-  static Result<Known> Read(const Key& key);
-  static bool Holds(Known& known);
-  void Overlay(Watched& watched) const;
-  bool IsCondemned(const std::string& path) const;
-  std::vector<GuardedPath> Baseline(const Watched& watched,
-                                    std::vector<ProtectedChange>& changes) const;
+  Task<Result<Watch>> Find(const Key& key);
+  void Remember(Watch watched);
+  Watch Running(const Key& key) const;
+  std::string DisplacedFor(const Watched& watched) const;
 
+  uv_loop_t* loop_;
   std::string state_home_;
-  std::list<Known> known_;  // the one used last comes first
+  std::list<Watch> known_;  // without pins; the one used last comes first
   std::vector<std::weak_ptr<const Watched>> active_;
+  // Of those that look around now: what others found that ran at any time since.
+  std::list<std::shared_ptr<Seen>> beginning_;
   // What was taken away while others ran: they may have found it there, and it must not come back.
-  std::map<std::string, std::string> condemned_;  // path, area
+  Condemned condemned_;
+  RunQueue restoring_;  // one at a time: two would displace each other's work
 };
 
 }  // namespace pa

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <uv.h>
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "policy/load.h"
@@ -21,6 +23,7 @@ namespace fs = std::filesystem;
 class ProtectedPathsGuardTest : public ::testing::Test {
  protected:
   ProtectedPathsGuardTest() {
+    uv_loop_init(&loop_);
     for (const char* name : {"HEAD", "config", "hooks/pre-commit"}) {
       testing::WriteText(root_ / ".git" / name, "original\n");
     }
@@ -36,6 +39,7 @@ class ProtectedPathsGuardTest : public ::testing::Test {
     policy_ = policy;
     Settle();
   }
+  ~ProtectedPathsGuardTest() override { EXPECT_EQ(uv_loop_close(&loop_), 0); }
   static void Settle() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
 
   Result<ProtectedPathsGuard::Watch> TryBegin(const std::string& directory = "",
@@ -43,7 +47,17 @@ class ProtectedPathsGuardTest : public ::testing::Test {
     auto where = policy::ValidateWorkingDirectory(*policy_, root_ / directory);
     policy::Decision decision = policy::Decide(
         *policy_, {.tool = "make", .directory = &*where, .purpose = purpose, .extra = extra_});
-    return guard_.Begin(*where, std::get<policy::Allow>(decision), policy_);
+    return Await(guard_.Begin(*where, std::get<policy::Allow>(decision), policy_));
+  }
+  template <typename T>
+  T Await(Task<T> task) {
+    std::optional<T> got;
+    Detach(std::move(task), [&](T value) { got = std::move(value); });
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    return std::move(*got);
+  }
+  std::vector<ProtectedChange> End(ProtectedPathsGuard::Watch watch) {
+    return Await(guard_.End(std::move(watch)));
   }
   ProtectedPathsGuard::Watch Begin(const std::string& directory = "") {
     Result<ProtectedPathsGuard::Watch> watch = TryBegin(directory);
@@ -60,29 +74,30 @@ class ProtectedPathsGuardTest : public ::testing::Test {
   const fs::path root_ = base_ / "root";
   policy::PolicyPtr policy_;
   std::vector<sandbox::PathGrant> extra_;
-  ProtectedPathsGuard guard_{base_ / "state"};
+  uv_loop_t loop_;
+  ProtectedPathsGuard guard_{&loop_, base_ / "state"};
 };
 
 TEST_F(ProtectedPathsGuardTest, WhatIsFreeIsNoChange) {
   const auto watch = Begin();
-  for (const char* name : {"made", ".git/index", ".git/HEAD", ".git/objects/ab/cd", ".git/x"}) {
+  for (const char* name : {"made", ".git/HEAD", ".git/objects/ab/cd", ".git/x"}) {
     Write(name, "x");
   }
-  EXPECT_TRUE(guard_.End(watch).empty());
+  EXPECT_TRUE(End(watch).empty());
   EXPECT_FALSE(fs::exists(base_ / "state"));
 }
 
 TEST_F(ProtectedPathsGuardTest, AChangeIsUndoneAndToldOnce) {
   const auto watch = Begin();
   Write(".git/config", "evil\n");
-  const auto changes = guard_.End(watch);
+  const auto changes = End(watch);
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].path, root_ / ".git/config");
   EXPECT_EQ(changes[0].what, "changed");
   EXPECT_TRUE(changes[0].restored);
   EXPECT_EQ(testing::ReadText(changes[0].kept), "evil\n");
   EXPECT_EQ(Config(), "original\n");
-  EXPECT_TRUE(guard_.End(Begin()).empty());
+  EXPECT_TRUE(End(Begin()).empty());
 }
 
 // A home that is the project: a symlink of the agent's would say where the server makes directories.
@@ -96,7 +111,7 @@ TEST_F(ProtectedPathsGuardTest, NothingIsKeptWhereCommandsCanWrite) {
   policy_ = policy;
   const auto watch = Begin();
   Write(".git/config", "evil\n");
-  const auto changes = guard_.End(watch);
+  const auto changes = End(watch);
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_TRUE(changes[0].restored);
   EXPECT_EQ(Config(), "original\n");
@@ -107,14 +122,14 @@ TEST_F(ProtectedPathsGuardTest, NothingIsKeptWhereCommandsCanWrite) {
 
 TEST_F(ProtectedPathsGuardTest, WhatCannotWriteIsNotWatched) {
   EXPECT_EQ(TryBegin("", policy::Purpose::kInspect).value(), nullptr);
-  EXPECT_TRUE(guard_.End(nullptr).empty());
+  EXPECT_TRUE(End(nullptr).empty());
 }
 
 TEST_F(ProtectedPathsGuardTest, WhatWasChangedBetweenCommandsIsTheUsers) {
-  EXPECT_TRUE(guard_.End(Begin()).empty());
+  EXPECT_TRUE(End(Begin()).empty());
   Write(".git/config", "the user's\n");
   const auto watch = Begin();
-  EXPECT_TRUE(guard_.End(watch).empty());
+  EXPECT_TRUE(End(watch).empty());
   EXPECT_EQ(Config(), "the user's\n");
 }
 
@@ -123,14 +138,14 @@ TEST_F(ProtectedPathsGuardTest, TheSameContentWrittenAgainIsNoChange) {
   testing::WriteText(root_ / ".git/config.new", "original\n");
   fs::permissions(root_ / ".git/config.new", fs::status(root_ / ".git/config").permissions());
   fs::rename(root_ / ".git/config.new", root_ / ".git/config");
-  EXPECT_TRUE(guard_.End(watch).empty());
+  EXPECT_TRUE(End(watch).empty());
 }
 
 TEST_F(ProtectedPathsGuardTest, WithinOneTickOfTheClockContentDecides) {
   Write(".git/config", "young....\n");
   const auto watch = Begin();
   Write(".git/config", "as young.\n");
-  EXPECT_EQ(guard_.End(watch).size(), 1u);
+  EXPECT_EQ(End(watch).size(), 1u);
   EXPECT_EQ(Config(), "young....\n");
 }
 
@@ -145,9 +160,9 @@ TEST_F(ProtectedPathsGuardTest, WhoeverBeginsLaterTakesNothingForGranted) {
     // As git_add has it from a directory below.
     if (*directory != '\0') extra_ = {{root_ / ".git", sandbox::kReadWrite, "git repository"}};
     const auto second = Begin(directory);
-    EXPECT_EQ(guard_.End(first).size(), 2u);
+    EXPECT_EQ(End(first).size(), 2u);
     EXPECT_EQ(Config(), "original\n");
-    guard_.End(second);
+    End(second);
     EXPECT_EQ(Config(), "original\n") << directory;
     EXPECT_FALSE(fs::exists(root_ / ".git/hooks/evil"));
     fs::remove_all(root_ / "sub/.git");
@@ -162,9 +177,9 @@ TEST_F(ProtectedPathsGuardTest, WhatTheFirstHidTheSecondProtectsAllTheSame) {
   Write(".git/config", "[core]\n");
   extra_ = {{base_ / "home", sandbox::kReadWrite, "another key"}};
   const auto second = Begin();
-  EXPECT_EQ(guard_.End(first).size(), 1u);
+  EXPECT_EQ(End(first).size(), 1u);
   Write("h/pre-commit", "evil\n");
-  EXPECT_EQ(guard_.End(second).size(), 1u);
+  EXPECT_EQ(End(second).size(), 1u);
   EXPECT_EQ(testing::ReadText(root_ / "h/pre-commit"), "original\n");
 }
 
@@ -172,12 +187,12 @@ TEST_F(ProtectedPathsGuardTest, WhoeverEndsFirstUndoesItAndTheOtherHasNothingToT
   const auto first = Begin();
   const auto second = Begin();
   Write(".git/config", "evil\n");
-  EXPECT_EQ(guard_.End(second).size(), 1u);
-  EXPECT_TRUE(guard_.End(first).empty());
+  EXPECT_EQ(End(second).size(), 1u);
+  EXPECT_TRUE(End(first).empty());
   const auto third = Begin();
   Write(".git/config", "evil\n");
-  EXPECT_EQ(guard_.End(first).size(), 1u);
-  EXPECT_TRUE(guard_.End(third).empty());
+  EXPECT_EQ(End(first).size(), 1u);
+  EXPECT_TRUE(End(third).empty());
 }
 
 TEST_F(ProtectedPathsGuardTest, WhatWasTakenFromOneTheOtherDoesNotBringBack) {
@@ -186,11 +201,11 @@ TEST_F(ProtectedPathsGuardTest, WhatWasTakenFromOneTheOtherDoesNotBringBack) {
   Write(".git/modules/evil/hooks/post-checkout", "evil\n");
   extra_ = {{base_ / "home", sandbox::kReadWrite, "another key"}};
   const auto second = Begin();
-  EXPECT_EQ(guard_.End(first).size(), 1u);
+  EXPECT_EQ(End(first).size(), 1u);
   EXPECT_FALSE(fs::exists(root_ / ".git/modules"));
   Write(".git/modules/evil/HEAD", "ref: x\n");
   Write(".git/modules/evil/hooks/post-checkout", "evil\n");
-  guard_.End(second);
+  End(second);
   EXPECT_FALSE(fs::exists(root_ / ".git/modules"));
 }
 
@@ -202,9 +217,9 @@ TEST_F(ProtectedPathsGuardTest, ARepositoryWithinTheOthersTreeIsProtectedAllTheS
   const auto first = Begin();
   const auto second = Begin("sub");
   Write("sub/.git/config", "evil\n");
-  EXPECT_EQ(guard_.End(second).size(), 1u);
+  EXPECT_EQ(End(second).size(), 1u);
   EXPECT_EQ(testing::ReadText(root_ / "sub/.git/config"), "original\n");
-  EXPECT_TRUE(guard_.End(first).empty());
+  EXPECT_TRUE(End(first).empty());
 }
 
 // A page that stays mapped can be written again without moving any stamp.
@@ -215,12 +230,12 @@ TEST_F(ProtectedPathsGuardTest, AMappedPageHidesNothingFromWhoBeganBefore) {
       static_cast<char*>(mmap(nullptr, 9, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0));
   ASSERT_NE(page, MAP_FAILED);
   page[0] = 'o';
-  EXPECT_TRUE(guard_.End(Begin()).empty());
+  EXPECT_TRUE(End(Begin()).empty());
   Settle();
-  EXPECT_TRUE(guard_.End(Begin()).empty());
+  EXPECT_TRUE(End(Begin()).empty());
   page[0] = 'X';
   munmap(page, 9);
-  EXPECT_EQ(guard_.End(mapper).size(), 1u);
+  EXPECT_EQ(End(mapper).size(), 1u);
   EXPECT_EQ(Config(), "original\n");
 }
 
@@ -235,13 +250,135 @@ TEST_F(ProtectedPathsGuardTest, MoreThanCanBeHeldRunsNothing) {
   EXPECT_TRUE(TryBegin().has_value());
 }
 
+// As git writes it, version 2.
+std::string IndexOf(std::size_t links) {
+  std::string index("DIRC\0\0\0\2", 8);
+  for (const int shift : {24, 16, 8, 0}) index += static_cast<char>(links >> shift);
+  for (std::size_t i = 0; i < links; ++i) {
+    std::string entry =
+        std::string(24, '\0') + std::string("\0\0\xe0\0", 4) + std::string(32, '\0');
+    entry += std::string("\0\7", 2) + std::to_string(1000000 + i);
+    entry.resize((entry.size() + 8) & ~std::size_t{7});
+    index += entry;
+  }
+  return index + std::string(20, '\0');
+}
+
+TEST_F(ProtectedPathsGuardTest, AnIndexIsReadableOrPutBack) {
+  Write(".git/index", IndexOf(1));
+  Settle();
+  const std::string original = testing::ReadText(root_ / ".git/index");
+  const auto put_back = [&](auto change) {
+    const auto watch = Begin();
+    change();
+    const auto changes = End(watch);
+    ASSERT_EQ(changes.size(), 1u);
+    EXPECT_EQ(changes[0].path, root_ / ".git/index");
+    EXPECT_TRUE(changes[0].restored);
+    EXPECT_NE(changes[0].why, "");
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(root_ / ".git/index")));
+    EXPECT_EQ(testing::ReadText(root_ / ".git/index"), original);
+    EXPECT_TRUE(TryBegin().has_value());
+  };
+  put_back([&] {
+    Write("idx", IndexOf(2));
+    fs::remove(root_ / ".git/index");
+    fs::create_symlink("../idx", root_ / ".git/index");
+  });
+  put_back([&] { Write(".git/index", IndexOf(200'000)); });
+  put_back([&] { Write(".git/index", "DIRC"); });
+}
+
+TEST_F(ProtectedPathsGuardTest, AnIndexThatCanBeReadIsTheCommands) {
+  Write(".git/index", IndexOf(1));
+  Settle();
+  auto watch = Begin();
+  Write(".git/index", IndexOf(3));
+  EXPECT_TRUE(End(watch).empty());
+  watch = Begin();
+  fs::remove(root_ / ".git/index");
+  EXPECT_TRUE(End(watch).empty());
+  EXPECT_FALSE(fs::exists(root_ / ".git/index"));
+}
+
+TEST_F(ProtectedPathsGuardTest, ALinkedWorktreeThatNobodyCanReadGoes) {
+  const auto watch = Begin();
+  Write(".git/worktrees/x/gitdir", std::string_view("a\0b", 3));
+  EXPECT_EQ(End(watch).size(), 1u);
+  EXPECT_FALSE(fs::exists(root_ / ".git/worktrees/x"));
+  EXPECT_TRUE(TryBegin().has_value());
+}
+
+TEST_F(ProtectedPathsGuardTest, ARebaseGoesOnButExecutesNothingNew) {
+  const std::string todo = ".git/rebase-merge/git-rebase-todo";
+  auto watch = Begin();
+  Write(todo, "pick 1\n");
+  EXPECT_TRUE(End(watch).empty());
+  watch.reset();  // else it runs still, and what it found counts
+  watch = Begin();
+  Write(todo, "pick 1\nexec evil\n");
+  EXPECT_EQ(End(watch).size(), 1u);
+  EXPECT_EQ(testing::ReadText(root_ / todo), "pick 1\n");
+  watch.reset();
+  watch = Begin();
+  fs::remove_all(root_ / ".git/rebase-merge");
+  EXPECT_TRUE(End(watch).empty());
+  EXPECT_FALSE(fs::exists(root_ / ".git/rebase-merge"));
+  watch.reset();
+  watch = Begin();
+  Write("rebase/git-rebase-todo", "exec evil\n");
+  fs::create_directory_symlink("../rebase", root_ / ".git/rebase-merge");
+  EXPECT_EQ(End(watch).size(), 1u);
+  EXPECT_FALSE(fs::exists(fs::symlink_status(root_ / ".git/rebase-merge")));
+}
+
+// Another call is answered meanwhile.
+TEST_F(ProtectedPathsGuardTest, TheLoopDoesNotWaitForTheSearch) {
+  const auto where = policy::ValidateWorkingDirectory(*policy_, root_);
+  const policy::Decision decision = policy::Decide(
+      *policy_,
+      {.tool = "make", .directory = &*where, .purpose = policy::Purpose::kBuild, .extra = extra_});
+  ProtectedPathsGuard::Watch watch;
+  Detach(guard_.Begin(*where, std::get<policy::Allow>(decision), policy_),
+         [&](Result<ProtectedPathsGuard::Watch> begun) { watch = *begun; });
+  EXPECT_EQ(watch, nullptr);
+  uv_run(&loop_, UV_RUN_DEFAULT);
+  ASSERT_NE(watch, nullptr);
+  Write(".git/config", "evil\n");
+  bool ended = false;
+  Detach(guard_.End(watch), [&](const std::vector<ProtectedChange>&) { ended = true; });
+  EXPECT_FALSE(ended);
+  uv_run(&loop_, UV_RUN_DEFAULT);
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(Config(), "original\n");
+}
+
+// What it saw of another's doing while it looked around is not what was before.
+TEST_F(ProtectedPathsGuardTest, WhoeverEndsWhileAnotherBeginsIsSeenAllTheSame) {
+  const auto first = Begin();
+  Write(".git/config", "evil\n");
+  const auto where = policy::ValidateWorkingDirectory(*policy_, root_);
+  extra_ = {{base_ / "home", sandbox::kReadWrite, "another key"}};
+  const policy::Decision decision = policy::Decide(
+      *policy_,
+      {.tool = "make", .directory = &*where, .purpose = policy::Purpose::kBuild, .extra = extra_});
+  ProtectedPathsGuard::Watch second;
+  Detach(guard_.Begin(*where, std::get<policy::Allow>(decision), policy_),
+         [&](Result<ProtectedPathsGuard::Watch> begun) { second = *begun; });
+  EXPECT_EQ(End(first).size(), 1u);
+  EXPECT_EQ(Config(), "original\n");
+  ASSERT_NE(second, nullptr);
+  EXPECT_TRUE(End(second).empty());
+  EXPECT_EQ(Config(), "original\n");
+}
+
 TEST_F(ProtectedPathsGuardTest, ManyRepositoriesAreNotRememberedForEver) {
   for (int i = 0; i < 40; ++i) {
     const std::string name = "r" + std::to_string(i);
     Write(name + "/.git/config", "c");
     const auto watch = Begin(name);
     Write(name + "/.git/config", "evil");
-    EXPECT_EQ(guard_.End(watch).size(), 1u) << i;
+    EXPECT_EQ(End(watch).size(), 1u) << i;
   }
 }
 

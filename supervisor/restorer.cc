@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "base/directory_reader.h"
+#include "base/file.h"
+#include "policy/git_state.h"
 #include "policy/path.h"
 
 namespace pa {
@@ -22,6 +24,7 @@ using Kind = ProtectedPath::Kind;
 
 constexpr std::uint32_t kPermissions = 07777;
 constexpr std::size_t kFlood = 256;
+constexpr std::size_t kMaxState = 4u << 20;  // of what git writes down of an operation
 constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 std::string ParentOf(const std::string& path) {
@@ -57,16 +60,18 @@ UniqueFd OpenParent(int area_fd, const std::string& area, const std::string& pat
 }
 
 // Those that were not there before; too many to be moved one by one are cut off.
-std::vector<std::string> NewNames(int parent, const std::string& name, const FileImage& image) {
+Result<std::vector<std::string>> NewNames(int parent, const std::string& name,
+                                          const FileImage& image) {
   std::vector<std::string> names;
   const UniqueFd fd(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return names;
+  if (!fd) return std::unexpected(Error("openat", name, errno));
   DirectoryReader reader(fd.get());
   while (const auto entry = reader.Next()) {
     std::string found = entry->name;
     if (!image.children.contains(found)) names.push_back(std::move(found));
     if (names.size() > kFlood) break;
   }
+  if (reader.failed()) return std::unexpected(Error("getdents64", name, errno));
   std::ranges::sort(names);
   return names;
 }
@@ -112,7 +117,11 @@ void Restorer::Check(const GuardedPath& guarded) {
   const ProtectedPath& path = guarded.path;
   if (IsLost(path.path)) return;
   const UniqueFd area(OpenDirectory(path.area));
-  if (!area) return;  // with the whole tree goes what was to be protected in it
+  if (!area) {
+    // With the whole tree goes what was to be protected in it.
+    if (MeansAbsent(errno)) return;
+    return Report(path.path, "out of reach", std::unexpected(Error("open", path.area, errno)));
+  }
   std::string gone;
   const UniqueFd parent = OpenParent(area.get(), path.area, path.path, &gone);
   if (!parent) return CheckUnreachable(guarded, area.get(), gone);
@@ -120,6 +129,7 @@ void Restorer::Check(const GuardedPath& guarded) {
   if (path.kind == Kind::kFile || path.kind == Kind::kTree) {
     return CheckImage(spot, *guarded.image);
   }
+  if (path.kind == Kind::kState) return CheckState(spot, *guarded.image);
   CheckPinned(spot, guarded);
   if (path.kind == Kind::kNames) CheckNames(spot, *guarded.image);
 }
@@ -129,12 +139,13 @@ void Restorer::CheckUnreachable(const GuardedPath& guarded, int area_fd, const s
   const ProtectedPath& path = guarded.path;
   const FileImage& image = *guarded.image;
   struct stat reached{};
-  if (!image.stamp.exists && stat(path.path.c_str(), &reached) != 0) return;
+  const bool none_now = stat(path.path.c_str(), &reached) != 0 && MeansAbsent(errno);
+  if (none_now && (!image.stamp.exists || path.kind == Kind::kState)) return;
   std::string none;
   const UniqueFd parent = OpenParent(area_fd, path.area, gone, &none);
   if (!parent) return;
   const Spot spot{parent.get(), NameOf(gone), gone, area_fd, path.area};
-  if (!image.stamp.exists) return void(Take(spot, "added"));
+  if (!image.stamp.exists || path.kind == Kind::kState) return void(Take(spot, "added"));
   // An empty directory would be all that we could make of a repository, or of what was passed.
   if (path.kind != Kind::kFile && path.kind != Kind::kTree) return;
   if (LookAt(parent.get(), spot.name).exists && !Take(spot, "replaced")) return;
@@ -147,7 +158,7 @@ void Restorer::CheckPinned(const Spot& spot, const GuardedPath& guarded) {
   const PathStamp now = LookAt(spot.parent, spot.name);
   const PathStamp& before = guarded.image->stamp;
   if (!before.exists) {
-    if (now.exists) Take(spot, "added");
+    if (!now.IsAbsent()) Take(spot, "added");
   } else if (now.SameFile(before)) {
     // Whoever may not enter it could restore nothing beneath.
     CheckMetadata(spot, before, S_IRWXU);
@@ -188,12 +199,28 @@ bool Restorer::MoveBack(const Spot& spot, const UniqueFd& pin) {
 
 void Restorer::CheckNames(const Spot& spot, const FileImage& image) {
   if (!image.stamp.exists || !LookAt(spot.parent, spot.name).IsDirectory()) return;
-  const std::vector<std::string> names = NewNames(spot.parent, spot.name, image);
-  if (names.size() > kFlood) return TakeFlood(spot, image);
+  const Result<std::vector<std::string>> names = NewNames(spot.parent, spot.name, image);
+  if (!names) return Report(spot.path, "changed", std::unexpected(names.error()));
+  if (names->size() > kFlood) return TakeFlood(spot, image);
   const UniqueFd fd(openat(spot.parent, spot.name.c_str(), kDirectory));
-  for (const std::string& name : names) {
+  for (const std::string& name : *names) {
     Take({fd.get(), name, spot.path + "/" + name, spot.area_fd, spot.area}, "added");
   }
+}
+
+// git may have written it, with what executes nothing more than before.
+void Restorer::CheckState(const Spot& spot, const FileImage& image) {
+  const PathStamp now = LookAt(spot.parent, spot.name);
+  if (now.IsAbsent() || (now == image.stamp && image.settled)) return;
+  Result<std::string> text = std::unexpected(Error("read", spot.path, EINVAL));
+  if (now.IsRegular()) {
+    const UniqueFd fd(openat(spot.parent, spot.name.c_str(),
+                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (fd) text = ReadFileFrom(fd.get(), spot.path, kMaxState);
+  }
+  if (text && policy::IsHarmlessState(spot.path, image.content, *text)) return;
+  if (!image.stamp.exists) return void(Take(spot, "added"));
+  Put(spot, image, "changed");
 }
 
 // Moves the whole directory away, and what was in it before into a new one.
@@ -216,7 +243,7 @@ void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
   const PathStamp now = LookAt(spot.parent, spot.name);
   if (now == image.stamp && image.settled && !now.IsDirectory()) return;
   if (!image.stamp.exists) {
-    if (now.exists) Take(spot, "added");
+    if (!now.IsAbsent()) Take(spot, "added");
     return;
   }
   if (!now.exists || (now.mode & S_IFMT) != (image.stamp.mode & S_IFMT)) {
@@ -241,9 +268,10 @@ void Restorer::CheckChildren(const Spot& spot, const FileImage& image) {
   const auto child = [&](const std::string& name) {
     return Spot{fd.get(), name, spot.path + "/" + name, spot.area_fd, spot.area};
   };
-  const std::vector<std::string> names = NewNames(spot.parent, spot.name, image);
-  if (names.size() > kFlood) return Put(spot, image, "filled");
-  for (const std::string& name : names) Take(child(name), "added");
+  const Result<std::vector<std::string>> names = NewNames(spot.parent, spot.name, image);
+  if (!names) return Report(spot.path, "changed", std::unexpected(names.error()));
+  if (names->size() > kFlood) return Put(spot, image, "filled");
+  for (const std::string& name : *names) Take(child(name), "added");
   for (const auto& [name, of_child] : image.children) CheckImage(child(name), of_child);
 }
 

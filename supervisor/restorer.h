@@ -50,6 +50,7 @@ class Restorer {
   void CheckUnreachable(const GuardedPath& guarded, int area_fd, const std::string& gone);
   void CheckPinned(const Spot& spot, const GuardedPath& guarded);
   void CheckReplaced(const Spot& spot, const GuardedPath& guarded);
+  void CheckState(const Spot& spot, const FileImage& image);
   void CheckNames(const Spot& spot, const FileImage& image);
   void TakeFlood(const Spot& spot, const FileImage& image);
   void CheckImage(const Spot& spot, const FileImage& image);

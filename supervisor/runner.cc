@@ -251,7 +251,7 @@ struct Runner::Impl {
         groups(std::in_place, uv_loop),
         departures(std::in_place, uv_loop),
         trash(std::in_place, uv_loop),
-        guard(config.state_home),
+        guard(uv_loop, config.state_home),
         slots(config.tmp_base, [this](HeldTree tree, UniqueFd lock) {
           trash->Add(std::move(tree), std::move(lock));
         }) {}
@@ -480,8 +480,13 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   const bool executes = plan.action == worker::Action::kExecute;
   if (executes || plan.action == worker::Action::kWriteFile ||
       plan.action == worker::Action::kDeleteFile) {
-    Result<ProtectedPathsGuard::Watch> begun = guard.Begin(plan.directory, allow, policy);
+    Task<Result<ProtectedPathsGuard::Watch>> looking = guard.Begin(plan.directory, allow, policy);
+    Result<ProtectedPathsGuard::Watch> begun = co_await looking;
     if (!begun) co_return Failed(begun.error());
+    // It may have taken a while.
+    if (closing || (options.cancel != nullptr && options.cancel->cancelled())) {
+      co_return NeverStarted();
+    }
     watch = std::move(*begun);
   }
   if (!executes && watch != nullptr) {
@@ -505,7 +510,8 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   Execution execution = co_await task;
   execution.started = started;
   if (execution.namespaces) execution.sealed = std::move(sealed);
-  execution.protected_changes = guard.End(watch);
+  Task<std::vector<ProtectedChange>> ending = guard.End(watch);
+  execution.protected_changes = co_await ending;
   co_return execution;
 }
 

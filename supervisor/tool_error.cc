@@ -229,7 +229,7 @@ ToolError NotProtectable(std::string_view failure) {
                              "run: {}",
                              failure),
       .ai_message =
-          "Tell the user: git's hooks and configuration and what filesystem.protect names "
+          "Tell the user: git's hooks, configuration and index and what filesystem.protect names "
           "must be readable, and together at most 32 MiB in 16384 files.",
       .recoverable = false};
 }

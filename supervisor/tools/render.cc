@@ -95,6 +95,7 @@ void WriteProtectedChanges(JsonWriter& writer, const CommandReport& report, cons
 std::string Sentence(const CommandReport& report, const ProtectedChange& change) {
   std::string text = fmt::format("protected path {} while {} ran: {}", change.what, report.what,
                                  NameOf(report, change.path));
+  if (!change.why.empty()) text += fmt::format(" ({})", change.why);
   if (!change.restored) {
     text += change.failure.empty() ? "; it could not be restored"
                                    : fmt::format("; it could not be restored: {}", change.failure);

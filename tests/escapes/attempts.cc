@@ -251,6 +251,20 @@ void AddProtectedPaths(Attempts& all) {
   way("GitSubmoduleMade",
       "git -C other -c user.name=a -c user.email=b commit -q --allow-empty -m x; git add other",
       "git -C other status");
+  way("GitIndexBySymlink",
+      "git -C other -c user.name=a -c user.email=b commit -q --allow-empty -m x; git add other; "
+      "mv .git/index idx; ln -s ../idx .git/index",
+      "echo x >idx; ln -s idx link");
+  way("GitLinkedIndexWritten",
+      "git init -q tree/s; git -C tree/s -c user.name=a -c user.email=b commit -q --allow-empty -m "
+      "x; "
+      "git -C tree/s config core.fsmonitor $PWD/evil; git -C tree add s",
+      "echo x >tree/file; git -C tree add file", {{"worktree", "add", "-q", "tree"}});
+  way("GitRebaseStepAdded",
+      "git -c user.name=a -c user.email=b -c sequence.editor='echo break >' rebase -q -i --root; "
+      "echo exec $PWD/evil >>.git/rebase-merge/git-rebase-todo",
+      "git -c user.name=a -c user.email=b -c sequence.editor='echo break >' rebase -q -i --root",
+      {{"-c", "user.name=a", "-c", "user.email=b", "commit", "-q", "--allow-empty", "-m", "x"}});
   way("GitConfigChangedByHook", "git config core.fsmonitor ./evil", "git config --list", {},
       Vector::kGitHook);
 }

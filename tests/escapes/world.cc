@@ -370,6 +370,9 @@ bool World::NextGitRunsIt() const {
     project_.Git({"-C", tree, "-c", "user.name=a", "-c", "user.email=b", "commit", "-q",
                   "--allow-empty", "-m", "next"});
   }
+  if (fs::exists(project_.root() / ".git/rebase-merge")) {
+    project_.Git({"-c", "user.name=a", "-c", "user.email=b", "rebase", "--continue"});
+  }
   return Exists("executed");
 }
 
