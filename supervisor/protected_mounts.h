@@ -18,9 +18,6 @@
 
 namespace pa {
 
-// At most this many; the rest of a repository with very many submodules is the guard's alone.
-inline constexpr std::size_t kMaxProtectedMounts = 256;
-
 std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Watched& watched);
 std::vector<sandbox::Mount> MountsOf(std::span<const SealedPath> sealed);
 

@@ -256,9 +256,10 @@ void Overlay(Watched& watched, const std::vector<Watch>& others) {
 // What was found when a command has ended, and what is done about it: on a thread, so all by value.
 class Ending {
  public:
-  Ending(Watch watch, Condemned condemned, std::string displaced)
+  Ending(Watch watch, Condemned condemned, MountRecord record, std::string displaced)
       : watch_(std::move(watch)),
         condemned_(std::move(condemned)),
+        record_(std::move(record)),
         displaced_(std::move(displaced)) {}
 
   std::vector<ProtectedChange> Run();
@@ -269,9 +270,11 @@ class Ending {
   void PutDecidersBack();
   std::vector<GuardedPath> Baseline() const;
   bool IsCondemned(const std::string& path) const;
+  void LeaveToTheUser(std::vector<GuardedPath>& baseline) const;
 
   Watch watch_;
   Condemned condemned_;
+  MountRecord record_;
   std::string displaced_;
   std::vector<std::pair<std::string, std::string>>
       links_;                  // `.git` of each new submodule, its area
@@ -319,6 +322,21 @@ std::vector<GuardedPath> Ending::Baseline() const {
   return paths;
 }
 
+// What no command can have done is no change, and must not be undone.
+void Ending::LeaveToTheUser(std::vector<GuardedPath>& baseline) const {
+  policy::HolderLook holders;
+  std::erase_if(baseline, [&](GuardedPath& guarded) {
+    if (Untouched(guarded, holders)) return false;
+    // In place, commands write in it; only that it was moved or removed can be known.
+    const bool in_place = LookAt(guarded.path.path).SameFile(guarded.image->stamp);
+    if (IsPinned(guarded.path.kind) && in_place) return false;
+    MountRecord::Judgement judgement = record_.JudgeOf(guarded);
+    guarded.saved = std::move(judgement.saved);
+    guarded.saved_is_certain = judgement.certain;
+    return judgement.by == MountRecord::Judgement::By::kUser;
+  });
+}
+
 // Whatever the command left there, the next one must find what is protected.
 void Ending::SearchAgain() {
   const ProtectedPathsGuard::Key& key = watch_->key;
@@ -354,7 +372,9 @@ std::vector<ProtectedChange> Ending::Run() {
   decided_anew_ = decided_anew_ || std::ranges::any_of(watch_->inputs, [&](const auto& input) {
                     return !same(input) && !is_index(input);
                   });
-  changes_ = Restorer(Baseline(), displaced_).Run();
+  std::vector<GuardedPath> baseline = Baseline();
+  LeaveToTheUser(baseline);
+  changes_ = Restorer(baseline, displaced_).Run();
   if (unreadable_.empty() && decided_anew_) SearchAgain();
   if (!unreadable_.empty()) PutDecidersBack();
   return std::move(changes_);
@@ -410,7 +430,10 @@ Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& d
                 std::move(policy)};
   if (key.writable.empty()) co_return nullptr;
   std::erase_if(active_, [](const auto& weak) { return weak.expired(); });
-  if (active_.empty() && beginning_.empty()) condemned_.clear();
+  if (active_.empty() && beginning_.empty()) {
+    condemned_.clear();
+    mounts_.Forget();
+  }
   if (Watch other = Running(key)) co_return other;
   const auto seen = std::make_shared<Seen>();
   for (const auto& weak : active_) {
@@ -432,6 +455,17 @@ std::string ProtectedPathsGuard::DisplacedFor(const Watched& watched) const {
   return FindStateDirectory(*watched.key.policy, state_home_, kDisplacedDirectory).value_or("");
 }
 
+void ProtectedPathsGuard::Mounted(const Watch& watch, const std::vector<SealedPath>& sealed) {
+  if (!watch) return;
+  // What one command can write, another one's mount keeps from nobody.
+  if (sealed.empty() || sealed.size() >= kMaxProtectedMounts) return mounts_.Expose();
+  std::unordered_set<std::string> mounted;
+  for (const SealedPath& one : sealed) mounted.insert(one.path);
+  for (const GuardedPath& guarded : watch->paths) {
+    if (mounted.contains(guarded.path.path)) mounts_.Add(guarded);
+  }
+}
+
 Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   std::vector<ProtectedChange> changes;
   if (!watch) co_return changes;
@@ -440,7 +474,8 @@ Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   const RunQueue::Ticket ticket =
       restoring_.Enter("", {1, UINT64_MAX}, [&turn](bool granted) { turn.Set(granted); });
   co_await turn;
-  Ending ending(watch, condemned_, DisplacedFor(*watch));
+  mounts_.Drain();
+  Ending ending(watch, condemned_, mounts_.record(), DisplacedFor(*watch));
   Task<std::vector<ProtectedChange>> task = InBackground<std::vector<ProtectedChange>>(
       loop_, [ending = std::move(ending)]() mutable { return ending.Run(); });
   changes = co_await task;

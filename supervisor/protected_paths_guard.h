@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "policy/decide.h"
+#include "supervisor/mount_watch.h"
 #include "supervisor/restorer.h"
 #include "supervisor/run_queue.h"
 #include "supervisor/task.h"
@@ -26,6 +27,10 @@
 using uv_loop_t = struct uv_loop_s;
 
 namespace pa {
+
+// A view has at most this many mounts for protected paths; the rest of a repository with very many
+// submodules is the guard's alone.
+inline constexpr std::size_t kMaxProtectedMounts = 256;
 
 class ProtectedPathsGuard {
  public:
@@ -54,6 +59,12 @@ class ProtectedPathsGuard {
                             policy::PolicyPtr policy);
   Task<std::vector<ProtectedChange>> End(Watch watch);
 
+  // `sealed` is what mounts of the command's own view keep, of what it may write; right before it starts.
+  void Mounted(const Watch& watch, const std::vector<SealedPath>& sealed);
+  // Readable when something is to be looked at; -1 as long as nothing was ever mounted.
+  int fd() const { return mounts_.fd(); }
+  void Look() { mounts_.Drain(); }
+
  private:
   static constexpr std::size_t kMaxKnown = 16;              // repositories that are remembered
   static constexpr std::size_t kMaxKnownBytes = 64u << 20;  // of content, together
@@ -68,6 +79,7 @@ class ProtectedPathsGuard {
 
   uv_loop_t* loop_;
   std::string state_home_;
+  MountWatch mounts_;
   std::list<Watch> known_;  // without pins; the one used last comes first
   std::vector<std::weak_ptr<const Watched>> active_;
   // Of those that look around now: what others found that ran at any time since.

@@ -127,7 +127,7 @@ void Restorer::Check(const GuardedPath& guarded) {
   if (!parent) return CheckUnreachable(guarded, area.get(), gone);
   const Spot spot{parent.get(), NameOf(path.path), path.path, area.get(), path.area};
   if (path.kind == Kind::kFile || path.kind == Kind::kTree) {
-    return CheckImage(spot, *guarded.image);
+    return CheckSaved(spot, guarded);
   }
   if (path.kind == Kind::kState) return CheckState(spot, *guarded.image);
   CheckPinned(spot, guarded);
@@ -237,6 +237,14 @@ void Restorer::TakeFlood(const Spot& spot, const FileImage& image) {
   for (const auto& [name, child] : image.children) {
     (void)renameat(from.get(), name.c_str(), to.get(), name.c_str());  // each is looked for itself
   }
+}
+
+// Nothing of what the user may have saved is lost: what is not put in its place is displaced.
+void Restorer::CheckSaved(const Spot& spot, const GuardedPath& guarded) {
+  if (guarded.saved == nullptr) return CheckImage(spot, *guarded.image);
+  if (guarded.saved_is_certain) return CheckImage(spot, *guarded.saved);
+  if (!HoldsContent(*guarded.saved, spot.parent, spot.name)) Put(spot, *guarded.saved, "changed");
+  CheckImage(spot, *guarded.image);
 }
 
 void Restorer::CheckImage(const Spot& spot, const FileImage& image) {

@@ -26,6 +26,10 @@ struct GuardedPath {
   policy::ProtectedPath path;
   std::shared_ptr<const FileImage> image;
   std::shared_ptr<const UniqueFd> pin;  // kPinned: the directory itself, wherever it is moved
+  // What the user has put in its place meanwhile: it takes the place of `image` if it is certain that no
+  // command had a part in it, and is kept if not (supervisor/mount_watch.h).
+  std::shared_ptr<const FileImage> saved = nullptr;
+  bool saved_is_certain = false;
 };
 
 class Restorer {
@@ -53,6 +57,7 @@ class Restorer {
   void CheckState(const Spot& spot, const FileImage& image);
   void CheckNames(const Spot& spot, const FileImage& image);
   void TakeFlood(const Spot& spot, const FileImage& image);
+  void CheckSaved(const Spot& spot, const GuardedPath& guarded);
   void CheckImage(const Spot& spot, const FileImage& image);
   void CheckChildren(const Spot& spot, const FileImage& image);
   bool CheckMetadata(const Spot& spot, const PathStamp& stamp, std::uint32_t which);

@@ -273,6 +273,7 @@ struct Runner::Impl {
   Task<Execution> ExecuteOnce(const CommandPlan& plan, const policy::Allow& allow,
                               policy::PolicyPtr policy, const RunOptions& options,
                               const std::vector<sandbox::Mount>& sealed);
+  void WatchMounts();
   bool UsesNamespaces(const policy::Allow& allow) const;
   Result<std::unique_ptr<Slot>> AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
                                             const policy::PolicyPtr& policy);
@@ -292,6 +293,8 @@ struct Runner::Impl {
   std::optional<Departures> departures;
   std::optional<Trash> trash;
   ProtectedPathsGuard guard;
+  std::optional<PollHandle> saves;  // of its descriptor; until shutdown
+  std::size_t watching = 0;         // commands that it looks after
   SlotPool slots;
   Lanes lanes;
   FileTurns file_turns;
@@ -431,6 +434,16 @@ Result<std::unique_ptr<Slot>> Runner::Impl::AcquireSlot(const CommandPlan& plan,
   return slots.Acquire(allow.confinement(), views.For(policy), plan.directory.path());
 }
 
+// What the user saves while commands run is looked at right away, before one of them can change it.
+void Runner::Impl::WatchMounts() {
+  ++watching;
+  if (!saves && guard.fd() >= 0) {
+    Result<PollHandle> poll = PollHandle::Create(loop, guard.fd(), [this] { guard.Look(); });
+    if (poll) saves.emplace(std::move(*poll));
+  }
+  if (saves) saves->Start();
+}
+
 // What takes turns here takes them with other servers' commands, too, within the time that it has.
 Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const policy::Allow& allow,
                                                policy::PolicyPtr policy,
@@ -505,13 +518,17 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
       mounts.push_back({sandbox::MountKind::kTmpfs, "", policy->audit.Directory()});
     }
   }
+  guard.Mounted(watch, sealed);
+  if (watch != nullptr) WatchMounts();
   const auto started = FileClockNow();
   Task<Execution> task = Execute(plan, allow, policy, options, std::move(mounts));
   Execution execution = co_await task;
   execution.started = started;
   if (execution.namespaces) execution.sealed = std::move(sealed);
+  if (!execution.namespaces) guard.Mounted(watch, {});
   Task<std::vector<ProtectedChange>> ending = guard.End(watch);
   execution.protected_changes = co_await ending;
+  if (watch != nullptr && --watching == 0 && saves) saves->Stop();
   co_return execution;
 }
 
@@ -653,6 +670,7 @@ void Runner::Impl::Idle() {
   force.reset();
   idle.emplace(loop);
   idle->Start(milliseconds(0), [this] {
+    saves.reset();
     trash.reset();
     launchers.reset();
     if (context) orphans.Kill([this](pid_t pid) { return departures->Contains(pid); });

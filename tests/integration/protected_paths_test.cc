@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
@@ -464,6 +466,103 @@ TEST_F(SealedPaths, WhatIsThereStays) {
   ExpectPrevented("echo evil >>.git/config");
   ExpectPrevented("git config core.fsmonitor ./evil");
   ExpectPrevented("rm .git/config");
+}
+
+// What the user does outside while a command runs, and what the command does after that.
+class SavedMeanwhile : public SealedPaths {
+ protected:
+  void SetUp() override {
+    SealedPaths::SetUp();
+    WriteText(root_ / ".mcp.json", "before\n");
+  }
+  // As editors and git do; the command goes on when it is done, and seen.
+  void Replace(const std::string& file, std::string_view text) const {
+    WriteText(root_ / "new", text);
+    fs::rename(root_ / "new", root_ / file);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  template <typename Outside>
+  Json While(Outside outside, const std::string& then) {
+    for (const char* name : {"begun", "go"}) fs::remove(root_ / name);
+    WriteText(root_ / "recipe.sh",
+              "touch begun; while [ ! -e go ]; do sleep 0.02; done\n" + then + "\n");
+    WriteText(root_ / "Makefile", ".PHONY: run\nrun:\n\t@sh ./recipe.sh\n");
+    const int id = client_.StartTool("make", {{"target", "run"}});
+    EXPECT_TRUE(Eventually([&] { return fs::exists(root_ / "begun"); }));
+    outside();
+    WriteText(root_ / "go", "");
+    return client_.Await(id)["result"]["structuredContent"];
+  }
+  std::string Servers() const { return ReadText(root_ / ".mcp.json"); }
+};
+
+TEST_F(SavedMeanwhile, WhatTheUserReplacesStays) {
+  const Json result = While([&] { Replace(".mcp.json", "the user's\n"); }, "true");
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_FALSE(result["data"].contains("protected_paths_modified")) << result;
+  EXPECT_EQ(Servers(), "the user's\n");
+}
+
+TEST_F(SavedMeanwhile, AndComesBackWhenTheCommandWritesIt) {
+  const Json result =
+      While([&] { Replace(".mcp.json", "the user's\n"); }, "echo evil >.mcp.json; true");
+  EXPECT_TRUE(Names(result, ".mcp.json")) << result;
+  EXPECT_EQ(Servers(), "the user's\n");
+}
+
+TEST_F(SavedMeanwhile, OrReplacesIt) {
+  const Json result =
+      While([&] { Replace(".mcp.json", "the user's\n"); }, "echo evil >n; mv -f n .mcp.json; true");
+  EXPECT_TRUE(Names(result, ".mcp.json")) << result;
+  EXPECT_EQ(Servers(), "the user's\n");
+}
+
+TEST_F(SavedMeanwhile, WhatTheUserWritesInPlaceStays) {
+  const Json result =
+      While([&] { WriteText(root_ / ".mcp.json", "the user's\n"); }, "echo evil >.mcp.json; true");
+  EXPECT_FALSE(result["data"].contains("protected_paths_modified")) << result;
+  EXPECT_EQ(Servers(), "the user's\n");
+}
+
+TEST_F(SavedMeanwhile, WhatTheUserRemovesIsGone) {
+  const Json result = While([&] { fs::remove(root_ / ".mcp.json"); }, "true");
+  EXPECT_FALSE(result["data"].contains("protected_paths_modified")) << result;
+  EXPECT_FALSE(fs::exists(root_ / ".mcp.json"));
+}
+
+TEST_F(SavedMeanwhile, SoDoesWhatGitConfigures) {
+  const Json result =
+      While([&] { project_.Git({"config", "user.name", "Ann"}); }, "git config core.x y; true");
+  EXPECT_FALSE(Names(result, ".git/hooks")) << result;
+  EXPECT_NE(ReadText(root_ / ".git/config").find("Ann"), std::string::npos);
+  EXPECT_EQ(ReadText(root_ / ".git/config").find("x = y"), std::string::npos) << result;
+}
+
+TEST_F(SavedMeanwhile, AndAHookThatTheUserInstalls) {
+  const Json result = While([&] { WriteText(root_ / ".git/hooks/pre-push", "the user's\n"); },
+                            "echo evil >.git/hooks/pre-push; true");
+  EXPECT_FALSE(result["data"].contains("protected_paths_modified")) << result;
+  EXPECT_EQ(ReadText(root_ / ".git/hooks/pre-push"), "the user's\n");
+}
+
+// Without mounts nobody knows whose it is: what was there comes back, and what came is kept.
+TEST_F(ProtectedPaths, WhatTheUserSavesMeanwhileIsNotLost) {
+  WriteText(root_ / ".mcp.json", "before\n");
+  WriteText(root_ / "recipe.sh", "touch begun; while [ ! -e go ]; do sleep 0.02; done\n");
+  WriteText(root_ / "Makefile", ".PHONY: run\nrun:\n\t@sh ./recipe.sh\n");
+  const int id = client_.StartTool("make", {{"target", "run"}});
+  ASSERT_TRUE(Eventually([&] { return fs::exists(root_ / "begun"); }));
+  WriteText(root_ / ".mcp.json", "the user's\n");
+  WriteText(root_ / "go", "");
+  const Json result = client_.Await(id)["result"]["structuredContent"];
+  EXPECT_TRUE(Names(result, ".mcp.json")) << result;
+  EXPECT_EQ(ReadText(root_ / ".mcp.json"), "before\n");
+  bool kept = false;
+  const fs::path displaced = project_.home() / ".local/state/project-actions/displaced";
+  for (const auto& entry : fs::recursive_directory_iterator(displaced)) {
+    kept = kept || (entry.is_regular_file() && ReadText(entry.path()) == "the user's\n");
+  }
+  EXPECT_TRUE(kept) << result;
 }
 
 class SealedCheckouts : public Checkouts {
