@@ -28,14 +28,15 @@ unsigned char TypeOf(int directory, const DirectoryReader::Entry& entry) {
 }  // namespace
 
 struct TreeScan::Progress {
-  ScannedTree tree;
+  const ScanLimits& limits;
+  ScannedTree tree = {};
   std::size_t entries = 0;
   int depth = 0;
-  steady_clock::time_point end;
+  steady_clock::time_point end = steady_clock::now() + limits.time;
 };
 
-ScannedTree TreeScan::Look(int root_fd) {
-  Progress progress{.end = steady_clock::now() + limits_.time};
+ScannedTree TreeScan::Look(int root_fd, const ScanLimits& limits) {
+  Progress progress{.limits = limits};
   Visit(root_fd, root_, "", progress);
   return std::move(progress.tree);
 }
@@ -72,14 +73,15 @@ bool TreeScan::Read(int fd, Directory& directory, Progress& progress) const {
 }
 
 // The limit that has been reached; "" for none.
-std::string TreeScan::Exceeded(const Progress& progress, const std::string& path) const {
-  if (progress.tree.directories >= limits_.directories) {
-    return std::to_string(limits_.directories) + " directories";
+std::string TreeScan::Exceeded(const Progress& progress, const std::string& path) {
+  const ScanLimits& limits = progress.limits;
+  if (progress.tree.directories >= limits.directories) {
+    return std::to_string(limits.directories) + " directories";
   }
-  if (progress.entries >= limits_.entries) return std::to_string(limits_.entries) + " entries";
-  if (progress.depth >= limits_.depth) return std::to_string(limits_.depth) + " levels, in " + path;
+  if (progress.entries >= limits.entries) return std::to_string(limits.entries) + " entries";
+  if (progress.depth >= limits.depth) return std::to_string(limits.depth) + " levels, in " + path;
   const bool in_time = steady_clock::now() < progress.end;
-  return in_time ? "" : std::to_string(limits_.time.count()) + " ms";
+  return in_time ? "" : std::to_string(limits.time.count()) + " ms";
 }
 
 // Whether it is as it was when it was read. Opens it where there is something beneath it to be looked at.

@@ -52,10 +52,10 @@ struct ScannedTree {
 class TreeScan {
  public:
   using Chooser = Interest (*)(std::string_view name);
-  explicit TreeScan(Chooser chooser, ScanLimits limits = {}) : chooser_(chooser), limits_(limits) {}
+  explicit TreeScan(Chooser chooser) : chooser_(chooser) {}
 
-  // `root_fd`: a directory, perhaps O_PATH.
-  ScannedTree Look(int root_fd);
+  // `root_fd`: a directory, perhaps O_PATH. What one look has read the next one knows, though a limit ended it.
+  ScannedTree Look(int root_fd, const ScanLimits& limits = {});
 
  private:
   struct Directory {
@@ -69,11 +69,10 @@ class TreeScan {
 
   void Visit(int parent, Directory& directory, const std::string& path, Progress& progress) const;
   static bool Unchanged(int parent, const Directory& directory, UniqueFd& fd);
-  std::string Exceeded(const Progress& progress, const std::string& path) const;
+  static std::string Exceeded(const Progress& progress, const std::string& path);
   bool Read(int fd, Directory& directory, Progress& progress) const;
 
   Chooser chooser_;
-  ScanLimits limits_;
   Directory root_{.name = "."};
 };
 

@@ -24,9 +24,9 @@ Interest Choose(std::string_view name) {
 
 class TreeScanTest : public ::testing::Test {
  protected:
-  ScannedTree Look() {
+  ScannedTree Look(const ScanLimits& limits = {}) {
     const UniqueFd root(open(dir_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    return scan_.Look(root.get());
+    return scan_.Look(root.get(), limits);
   }
   void Make(const std::string& path) { fs::create_directories(dir_.path() / path); }
   static void LetTheClockMove() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
@@ -102,16 +102,12 @@ TEST_F(TreeScanTest, AnotherDirectoryUnderTheSameName) {
 TEST_F(TreeScanTest, LimitsAreSaid) {
   Make("a/b/c/d/.git");
   Make("e");
-  scan_ = TreeScan(Choose, {.directories = 3});
-  EXPECT_EQ(Look().exceeded, "3 directories");
-  scan_ = TreeScan(Choose, {.entries = 2});
-  EXPECT_EQ(Look().exceeded, "2 entries");
-  scan_ = TreeScan(Choose, {.depth = 3});
-  EXPECT_EQ(Look().exceeded, "3 levels, in a/b/c");
-  scan_ = TreeScan(Choose, {.time = std::chrono::milliseconds(0)});
-  EXPECT_EQ(Look().exceeded, "0 ms");
-  scan_ = TreeScan(Choose, {.directories = 6, .depth = 5});
-  const ScannedTree all = Look();
+  EXPECT_EQ(Look({.directories = 3}).exceeded, "3 directories");
+  EXPECT_EQ(Look({.depth = 3}).exceeded, "3 levels, in a/b/c");
+  EXPECT_EQ(Look({.time = std::chrono::milliseconds(0)}).exceeded, "0 ms");
+  scan_ = TreeScan(Choose);
+  EXPECT_EQ(Look({.entries = 2}).exceeded, "2 entries");
+  const ScannedTree all = Look({.directories = 6, .depth = 5});
   EXPECT_EQ(all.exceeded, "");
   EXPECT_EQ(all.names, (Names{{"a/b/c/d", ".git", DT_DIR}}));
 }

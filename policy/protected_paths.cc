@@ -38,6 +38,7 @@ constexpr std::size_t kMaxIndex = 64u << 20;         // half a million files
 constexpr std::size_t kMaxLinkFile = 8192;           // a path and a word
 constexpr int kMaxSymlinks = 40;                     // as the kernel's own
 constexpr int kMaxIncludes = 10;                     // as git's own
+constexpr std::size_t kMaxFrozen = 192;              // mounts, with the directories on the way
 constexpr int kMaxDepth = 8;                         // of a submodule's name, a/b/c
 
 // What git looks for in a directory of hooks (githooks(5)).
@@ -207,6 +208,7 @@ class Finder {
   std::vector<GitVariable> Variables(const std::string& path, std::string_view text);
 
   void NearestRepository();
+  void RepositoriesBelow();
   void WorkingTree(const std::string& top);
   void Submodules(const std::string& top);
   void IndexOf(const std::string& top, const std::string& git_directory);
@@ -314,7 +316,7 @@ void Finder::Add(const std::string& path, Kind kind, Found found, const std::str
   if (kind != Kind::kPinned) added.host = host_;
   const auto [at, is_new] = paths_.try_emplace(path, added);
   // The tree says more than the name, the names more than the place.
-  constexpr std::array kWeight = {0, 2, 3, 1, 1, 4};
+  constexpr std::array kWeight = {0, 2, 3, 1, 1, 5, 4};
   const auto weight = [&](Kind of) { return kWeight.at(static_cast<std::size_t>(of)); };
   if (!is_new && weight(kind) > weight(at->second.kind)) {
     added.repository = at->second.repository;
@@ -412,6 +414,24 @@ void Finder::NearestRepository() {
     if (stamp.exists) WorkingTree(at);
     if (stamp.exists && (!stamp.IsDirectory() || Has(name, "HEAD"))) top_level_ = at;
     if (!top_level_.empty() || at == "/") return;
+  }
+}
+
+// One mount keeps all of a repository as it is, whatever the host renames in it meanwhile; beyond so many of
+// them, and without any, what git executes there is put back as elsewhere.
+void Finder::RepositoriesBelow() {
+  const std::size_t others = paths_.size();
+  for (const RepositoryBelow& one : query_.repositories) {
+    const bool bare = one.kind == RepositoryBelow::Kind::kBare;
+    const std::string top = bare ? one.path : ParentOf(one.path);
+    if (visited_.contains(top)) continue;  // a submodule, which the git above it may write
+    if (query_.mounts && one.IsDirectory() && paths_.size() - others < kMaxFrozen) {
+      Walk(one.path, Kind::kFrozen, "git repository below the working directory");
+      const auto frozen = paths_.find(one.path);
+      if (frozen != paths_.end()) frozen->second.repository = true;
+    } else {
+      bare ? GitDirectory(one.path, "") : WorkingTree(top);
+    }
   }
 }
 
@@ -763,7 +783,8 @@ ProtectedPaths Finder::Finish() {
   for (const auto& [path, stamp] : looked_at_) {
     const auto known = paths_.find(path);
     const bool compared = known != paths_.end() && known->second.kind != Kind::kPinned &&
-                          known->second.kind != Kind::kSealed;
+                          known->second.kind != Kind::kSealed &&
+                          known->second.kind != Kind::kFrozen;
     // A directory that was only passed tells nothing by what is in it.
     const bool passed = stamp.IsDirectory() && !listed_.contains(path);
     if (compared || passed) continue;
@@ -781,6 +802,7 @@ Result<ProtectedPaths> Finder::Find() {
     if (stamp.error != 0) Fail(Unreadable(area, stamp.error));
     if (stamp.IsDirectory()) WorkingTree(area);
   }
+  RepositoriesBelow();
   UserConfiguration();
   AllHooks();
   Places();
@@ -831,7 +853,8 @@ Result<std::vector<std::string>> SubmodulesOf(const ProtectedPaths::Index& index
 
 const ProtectedPath* ProtectedPaths::Protecting(const std::string& path) const {
   const auto found = std::ranges::find_if(paths, [&](const ProtectedPath& one) {
-    const bool whole = one.kind == Kind::kTree || one.kind == Kind::kSealed;
+    const bool whole =
+        one.kind == Kind::kTree || one.kind == Kind::kSealed || one.kind == Kind::kFrozen;
     return one.path == path || (whole && IsBeneath(path, one.path));
   });
   return found == paths.end() ? nullptr : &*found;
@@ -855,7 +878,7 @@ bool Forbids(const ProtectedPath& kept, const std::string& path) {
   }
   const bool parent = path.substr(0, path.rfind('/')) == kept.path;
   const bool whole = kept.kind == Kind::kTree || kept.kind == Kind::kSealed ||
-                     kept.found == ProtectedPath::Found::kAbsent;
+                     kept.kind == Kind::kFrozen || kept.found == ProtectedPath::Found::kAbsent;
   return (whole && IsBeneath(path, kept.path)) || (kept.kind == Kind::kNames && parent);
 }
 

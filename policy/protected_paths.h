@@ -13,8 +13,8 @@
 // ones too) hooks, config, config.worktree, commondir, gitdir, and that no module appears; directories
 // that core.hooksPath names in these, the user's or the system's configuration; files that
 // configuration includes, conditions taken for true; the targets of symlinks among all these, and the
-// symlinks. Submodules are those that .gitmodules or the index names. Not covered: repositories that lie
-// beneath without being submodules or worktrees of these.
+// symlinks. Submodules are those that .gitmodules or the index names. Other repositories that lie beneath
+// are looked for by the caller (policy/repositories_below.h).
 //
 // Everything read here is hostile. What is there and cannot be read, or is too much, is an error: nothing
 // may run then. Costs a few hundred system calls; keep the result while `inputs` are
@@ -30,6 +30,7 @@
 #include "base/path_stamp.h"
 #include "policy/host_files.h"
 #include "policy/policy.h"
+#include "policy/repositories_below.h"
 
 namespace pa::policy {
 
@@ -44,6 +45,7 @@ struct ProtectedPath {
              // it executes nothing new (policy/git_state.h)
     kSealed,  // a directory that the server itself writes: pinned, and no command may write in it.
               // Nothing that is changed there can be put back, so only a mount protects it.
+    kFrozen,  // a git directory in which nothing changes: a mount keeps all of it as it is
   };
   enum class Found { kAbsent, kFile, kDirectory, kSymlink, kOther };
 
@@ -129,6 +131,8 @@ struct ProtectionQuery {
   std::string audit_directory = {};               // in which the audit log lies, or ""
   std::string home = {};                          // of the user, for `~/` in configuration
   std::string config_home = {};                   // $XDG_CONFIG_HOME or ~/.config
+  std::span<const RepositoryBelow> repositories = {};
+  bool mounts = false;  // there will be some: `repositories` are kFrozen, as far as these go
   std::string system_configuration = "/etc/gitconfig";
 };
 

@@ -51,6 +51,7 @@ bool WasSealed(const GuardedPath& guarded) {
 
 void MountWatch::Add(const GuardedPath& guarded) {
   if (!fd_) fd_.reset(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  Drain();  // what came before says nothing of it
   const std::string parent = ParentOf(guarded.path.path);
   const int watch = fd_ ? inotify_add_watch(fd_.get(), parent.c_str(), kMask) : -1;
   if (watch < 0) return;  // JudgeOf knows nothing of it then

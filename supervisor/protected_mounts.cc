@@ -18,6 +18,7 @@ std::optional<bool> IsReadOnly(const ProtectedPath& path) {
       break;
     case ProtectedPath::Kind::kTree:
     case ProtectedPath::Kind::kSealed:
+    case ProtectedPath::Kind::kFrozen:
       if (directory) return true;
       break;
     case ProtectedPath::Kind::kFile:

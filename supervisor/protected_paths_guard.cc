@@ -28,7 +28,9 @@ constexpr int kAttempts = 3;
 constexpr std::size_t kMaxPins = 128;
 constexpr std::size_t kAtOnce = 512;  // lstat(2) calls that the loop can wait for
 
-bool IsPinned(Kind kind) { return kind == Kind::kPinned || kind == Kind::kSealed; }
+bool IsPinned(Kind kind) {
+  return kind == Kind::kPinned || kind == Kind::kSealed || kind == Kind::kFrozen;
+}
 
 ImageDepth DepthOf(Kind kind) {
   if (kind == Kind::kTree) return ImageDepth::kTree;
@@ -123,11 +125,18 @@ GuardedPath ImageOfDecider(const policy::ProtectedPaths::Decider& decider, Image
   return {std::move(path), std::make_shared<const FileImage>(image.value_or(FileImage{})), nullptr};
 }
 
+// Borrows from `key`.
+policy::ProtectionQuery QueryOf(const ProtectedPathsGuard::Key& key) {
+  policy::ProtectionQuery query = policy::QueryFor(*key.policy, key.directory, key.writable);
+  query.repositories = key.repositories;
+  query.mounts = key.mounts;
+  return query;
+}
+
 Result<Watch> Read(const ProtectedPathsGuard::Key& key) {
   Watched watched{.key = key};
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    Result<policy::ProtectedPaths> found =
-        policy::FindProtectedPaths(policy::QueryFor(*key.policy, key.directory, key.writable));
+    Result<policy::ProtectedPaths> found = policy::FindProtectedPaths(QueryOf(key));
     if (!found) return std::unexpected(found.error());
     watched.paths.clear();
     watched.deciders.clear();
@@ -339,9 +348,7 @@ void Ending::LeaveToTheUser(std::vector<GuardedPath>& baseline) const {
 
 // Whatever the command left there, the next one must find what is protected.
 void Ending::SearchAgain() {
-  const ProtectedPathsGuard::Key& key = watch_->key;
-  const Result<policy::ProtectedPaths> found =
-      policy::FindProtectedPaths(policy::QueryFor(*key.policy, key.directory, key.writable));
+  const Result<policy::ProtectedPaths> found = policy::FindProtectedPaths(QueryOf(watch_->key));
   unreadable_ = found ? "" : found.error().Message();
 }
 
@@ -424,10 +431,10 @@ Watch ProtectedPathsGuard::Running(const Key& key) const {
 }
 
 Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& directory,
-                                               const policy::Allow& allow,
-                                               policy::PolicyPtr policy) {
+                                               const policy::Allow& allow, policy::PolicyPtr policy,
+                                               Repositories below, bool mounts) {
   const Key key{directory.path(), policy::WritableTrees(allow.confinement().paths),
-                std::move(policy)};
+                std::move(policy), std::move(below), mounts};
   if (key.writable.empty()) co_return nullptr;
   std::erase_if(active_, [](const auto& weak) { return weak.expired(); });
   if (active_.empty() && beginning_.empty()) {

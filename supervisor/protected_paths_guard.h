@@ -37,11 +37,15 @@ class ProtectedPathsGuard {
   ProtectedPathsGuard(uv_loop_t* loop, std::string state_home)
       : loop_(loop), state_home_(std::move(state_home)) {}
 
+  using Repositories = std::vector<policy::RepositoryBelow>;
+
   // All that decides which paths are protected, but for what lies in the file system.
   struct Key {
     std::string directory;
     std::vector<std::string> writable;
     policy::PolicyPtr policy;
+    Repositories repositories = {};  // below, and not made by commands
+    bool mounts = false;             // as policy::ProtectionQuery has it
     bool operator==(const Key&) const = default;
   };
   struct Watched {
@@ -56,7 +60,7 @@ class ProtectedPathsGuard {
   using Watch = std::shared_ptr<const Watched>;  // null: the command can write nowhere
 
   Task<Result<Watch>> Begin(const policy::WorkingDirectory& directory, const policy::Allow& allow,
-                            policy::PolicyPtr policy);
+                            policy::PolicyPtr policy, Repositories below = {}, bool mounts = false);
   Task<std::vector<ProtectedChange>> End(Watch watch);
 
   // `sealed` is what mounts of the command's own view keep, of what it may write; right before it starts.

@@ -15,11 +15,13 @@
 
 #include "policy/caches.h"
 #include "policy/grants.h"
+#include "policy/path.h"
 #include "supervisor/call_groups.h"
 #include "supervisor/captured_output.h"
 #include "supervisor/full_file.h"
 #include "supervisor/lanes.h"
 #include "supervisor/log.h"
+#include "supervisor/nested_repositories.h"
 #include "supervisor/orphans.h"
 #include "supervisor/protected_mounts.h"
 #include "supervisor/protected_paths_guard.h"
@@ -100,6 +102,29 @@ Execution LogIsOpen(const std::string& directory) {
                       "audit.path to a file that lies elsewhere, or have namespaces granted";
   return execution;
 }
+
+bool CanWriteIn(const policy::WorkingDirectory& directory, const policy::Allow& allow) {
+  const std::vector<std::string> trees = policy::WritableTrees(allow.confinement().paths);
+  return std::ranges::find(trees, directory.path()) != trees.end();
+}
+
+// There may be more to mount than can be; then what git executes is put back instead.
+bool AllFrozen(const ProtectedPathsGuard::Watched& watched, std::span<const SealedPath> sealed) {
+  return std::ranges::all_of(watched.paths, [&](const GuardedPath& guarded) {
+    const policy::ProtectedPath& path = guarded.path;
+    if (path.kind != policy::ProtectedPath::Kind::kFrozen) return true;
+    return std::ranges::any_of(sealed, [&](const SealedPath& one) {
+      return one.read_only && policy::IsBeneath(path.path, one.path);
+    });
+  });
+}
+
+// What must stay as it is, as it was found right before the command starts.
+struct Guarding {
+  NestedRepositories::Watch below = nullptr;
+  ProtectedPathsGuard::Watch watch = nullptr;
+  std::vector<SealedPath> sealed = {};
+};
 
 bool IsSealed(std::span<const SealedPath> sealed, const std::string& path) {
   return std::ranges::find(sealed, path, &SealedPath::path) != sealed.end();
@@ -252,6 +277,7 @@ struct Runner::Impl {
         departures(std::in_place, uv_loop),
         trash(std::in_place, uv_loop),
         guard(uv_loop, config.state_home),
+        nested(uv_loop, config.state_home),
         slots(config.tmp_base, [this](HeldTree tree, UniqueFd lock) {
           trash->Add(std::move(tree), std::move(lock));
         }) {}
@@ -273,6 +299,9 @@ struct Runner::Impl {
   Task<Execution> ExecuteOnce(const CommandPlan& plan, const policy::Allow& allow,
                               policy::PolicyPtr policy, const RunOptions& options,
                               const std::vector<sandbox::Mount>& sealed);
+  Task<Result<Guarding>> LookAround(const CommandPlan& plan, const policy::Allow& allow,
+                                    policy::PolicyPtr policy);
+  Task<Execution> LookAfter(Guarding found, Execution execution);
   void WatchMounts();
   bool UsesNamespaces(const policy::Allow& allow) const;
   Result<std::unique_ptr<Slot>> AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
@@ -295,6 +324,7 @@ struct Runner::Impl {
   ProtectedPathsGuard guard;
   std::optional<PollHandle> saves;  // of its descriptor; until shutdown
   std::size_t watching = 0;         // commands that it looks after
+  NestedRepositories nested;
   SlotPool slots;
   Lanes lanes;
   FileTurns file_turns;
@@ -485,50 +515,85 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   co_return execution;
 }
 
+Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const policy::Allow& allow,
+                                                policy::PolicyPtr policy) {
+  Guarding found;
+  const bool executes = plan.action == worker::Action::kExecute;
+  const bool mounts = executes && UsesNamespaces(allow);
+  NestedRepositories::Repositories existing;
+  if (executes && CanWriteIn(plan.directory, allow)) {
+    Task<NestedRepositories::Watch> below = nested.Begin(plan.directory, policy);
+    found.below = co_await below;
+    existing = found.below->existing;
+  }
+  for (const bool frozen : {mounts, false}) {
+    Task<Result<ProtectedPathsGuard::Watch>> task =
+        guard.Begin(plan.directory, allow, policy, existing, frozen);
+    Result<ProtectedPathsGuard::Watch> watch = co_await task;
+    if (!watch) co_return std::unexpected(watch.error());
+    found.watch = std::move(*watch);
+    if (found.watch != nullptr && mounts) found.sealed = SealedPaths(*found.watch);
+    if (!frozen || found.watch == nullptr || AllFrozen(*found.watch, found.sealed)) break;
+  }
+  co_return found;
+}
+
+Task<Execution> Runner::Impl::LookAfter(Guarding found, Execution execution) {
+  // Without a view of its own it had none of the mounts.
+  if (!execution.namespaces) guard.Mounted(found.watch, {});
+  Task<std::vector<ProtectedChange>> ending = guard.End(found.watch);
+  execution.protected_changes = co_await ending;
+  if (execution.namespaces) execution.sealed = std::move(found.sealed);
+  if (!found.below) co_return execution;
+  Task<NestedRepositories::Ended> looking = nested.End(found.below);
+  NestedRepositories::Ended ended = co_await looking;
+  std::ranges::move(ended.changes, std::back_inserter(execution.protected_changes));
+  if (!execution.warning.empty() && !ended.warning.empty()) execution.warning += "; ";
+  execution.warning += ended.warning;
+  co_return execution;
+}
+
 // From the command's turn, not from the call's: what is changed while it waits was not its doing. To
 // the end of its tree, however it ended.
 Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options) {
-  ProtectedPathsGuard::Watch watch;
   const bool executes = plan.action == worker::Action::kExecute;
+  Guarding guarding;
   if (executes || plan.action == worker::Action::kWriteFile ||
       plan.action == worker::Action::kDeleteFile) {
-    Task<Result<ProtectedPathsGuard::Watch>> looking = guard.Begin(plan.directory, allow, policy);
-    Result<ProtectedPathsGuard::Watch> begun = co_await looking;
-    if (!begun) co_return Failed(begun.error());
+    Task<Result<Guarding>> looking = LookAround(plan, allow, policy);
+    Result<Guarding> found = co_await looking;
+    if (!found) co_return Failed(found.error());
     // It may have taken a while.
     if (closing || (options.cancel != nullptr && options.cancel->cancelled())) {
       co_return NeverStarted();
     }
-    watch = std::move(*begun);
+    guarding = std::move(*found);
   }
-  if (!executes && watch != nullptr) {
+  if (!executes && guarding.watch != nullptr) {
     // It writes that one file, so there is nothing to look after when it has ended.
-    const auto kept = std::exchange(watch, nullptr);
+    const auto kept = std::exchange(guarding.watch, nullptr);
     if (const GuardedPath* one = Forbidding(*kept, plan)) co_return Protected(*one);
   }
-  std::vector<SealedPath> sealed;
-  if (watch != nullptr && UsesNamespaces(allow)) sealed = SealedPaths(*watch);
-  const std::string log = watch == nullptr ? "" : watch->audit_directory;
-  if (!log.empty() && !IsSealed(sealed, log)) co_return LogIsOpen(log);
-  std::vector<sandbox::Mount> mounts = MountsOf(sealed);
+  const std::string log = guarding.watch == nullptr ? "" : guarding.watch->audit_directory;
+  if (!log.empty() && !IsSealed(guarding.sealed, log)) co_return LogIsOpen(log);
+  std::vector<sandbox::Mount> mounts = MountsOf(guarding.sealed);
   if (executes && UsesNamespaces(allow)) {
     // Whoever can open the log can hold its lock, and read what others did.
     if (policy::ReachLog(allow.confinement().paths, *policy)) {
       mounts.push_back({sandbox::MountKind::kTmpfs, "", policy->audit.Directory()});
     }
   }
-  guard.Mounted(watch, sealed);
-  if (watch != nullptr) WatchMounts();
+  const bool watched = guarding.watch != nullptr;
+  guard.Mounted(guarding.watch, guarding.sealed);
+  if (watched) WatchMounts();
   const auto started = FileClockNow();
   Task<Execution> task = Execute(plan, allow, policy, options, std::move(mounts));
   Execution execution = co_await task;
   execution.started = started;
-  if (execution.namespaces) execution.sealed = std::move(sealed);
-  if (!execution.namespaces) guard.Mounted(watch, {});
-  Task<std::vector<ProtectedChange>> ending = guard.End(watch);
-  execution.protected_changes = co_await ending;
-  if (watch != nullptr && --watching == 0 && saves) saves->Stop();
+  Task<Execution> looking = LookAfter(std::move(guarding), std::move(execution));
+  execution = co_await looking;
+  if (watched && --watching == 0 && saves) saves->Stop();
   co_return execution;
 }
 

@@ -265,6 +265,17 @@ void AddProtectedPaths(Attempts& all) {
       "echo exec $PWD/evil >>.git/rebase-merge/git-rebase-todo",
       "git -c user.name=a -c user.email=b -c sequence.editor='echo break >' rebase -q -i --root",
       {{"-c", "user.name=a", "-c", "user.email=b", "commit", "-q", "--allow-empty", "-m", "x"}});
+  way("GitBelowHookWritten", "cp evil tree/.git/hooks/pre-commit", "cp evil tree/build-hook",
+      {{"init", "-q", "tree"}});
+  way("GitBelowConfigChanged", "git -C tree config core.fsmonitor $PWD/evil",
+      "git -C tree config --list", {{"init", "-q", "tree"}});
+  way("GitBelowReplaced",
+      "mv tree/.git git; git init -q tree; git -C tree config core.fsmonitor $PWD/evil",
+      "mv empty empty2; git init -q empty", {{"init", "-q", "tree"}});
+  way("GitBelowMade", "git init -q tree; git -C tree config core.fsmonitor $PWD/evil",
+      "git init -q tree; git -C tree -c user.name=a -c user.email=b commit -q --allow-empty -m x");
+  way("GitBelowLinked", "mkdir tree; echo gitdir: ../other/.git >tree/.git",
+      "mkdir tree; echo gitdir: ../other/.git >tree/link");
   way("GitConfigChangedByHook", "git config core.fsmonitor ./evil", "git config --list", {},
       Vector::kGitHook);
 }

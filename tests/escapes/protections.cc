@@ -59,7 +59,7 @@ const std::vector<Proof>& Proofs() {
         "GitIndexBySymlink",
         "GitLinkedIndexWritten",
         "GitRebaseStepAdded",
-        "GitConfigChangedByHook",
+        "GitConfigChangedByHook", "GitBelowHookWritten", "GitBelowConfigChanged", "GitBelowReplaced", "GitBelowMade", "GitBelowLinked",
         "HostServersNamed",
         "HostServersOfGemini",
         "HostHooksChanged",

@@ -367,6 +367,7 @@ bool World::SharedMemoryChanged() const {
 bool World::NextGitRunsIt() const {
   for (const char* tree : {".", "tree"}) {
     if (!fs::exists(project_.root() / tree)) continue;
+    project_.Git({"-C", tree, "status"});  // looks into submodules, as a commit may not
     project_.Git({"-C", tree, "-c", "user.name=a", "-c", "user.email=b", "commit", "-q",
                   "--allow-empty", "-m", "next"});
   }

@@ -1,0 +1,47 @@
+// RepositoriesBelow: git repositories that lie beneath a directory without being its own. Whoever works in the
+// directory can write in them, and the user runs git in them.
+//
+//   TreeScan scan(ChooseRepositoryNames);                                  // base/tree_scan.h
+//   for (const RepositoryBelow& one : RepositoriesBelow(scan.Look(fd), "/home/ann/src")) ...
+//
+// Whatever is called `.git` counts as one, complete or not, and so does a directory that git takes for a bare
+// repository (HEAD beside objects and refs, or beside commondir).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/tree_scan.h"
+
+namespace pa::policy {
+
+struct RepositoryBelow {
+  enum class Kind {
+    kDirectory,  // `.git` is a directory
+    kLink,       // a file that names one: a submodule, a linked worktree
+    kBare,       // the directory itself is one
+    kOther,      // a symlink, or what git cannot use
+  };
+  std::string path;  // absolute: of `.git`, or of the bare repository
+  Kind kind = Kind::kOther;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t born_ns = 0;  // 0 where the file system does not know
+
+  bool IsDirectory() const { return kind == Kind::kDirectory || kind == Kind::kBare; }
+  // The same object, wherever it lies now.
+  bool Same(const RepositoryBelow& other) const {
+    return device == other.device && inode == other.inode && born_ns == other.born_ns;
+  }
+  bool operator==(const RepositoryBelow&) const = default;
+};
+
+Interest ChooseRepositoryNames(std::string_view name);
+
+// By path. `directory`: what was scanned; absolute.
+std::vector<RepositoryBelow> RepositoriesBelow(const ScannedTree& tree,
+                                               const std::string& directory);
+
+}  // namespace pa::policy

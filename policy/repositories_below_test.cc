@@ -1,0 +1,74 @@
+#include "policy/repositories_below.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/unique_fd.h"
+#include "tests/support/temp_dir.h"
+
+namespace pa::policy {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = RepositoryBelow::Kind;
+
+class RepositoriesBelowTest : public ::testing::Test {
+ protected:
+  std::vector<RepositoryBelow> Find() {
+    const UniqueFd root(open(dir_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return RepositoriesBelow(scan_.Look(root.get()), dir_.path());
+  }
+  std::string At(const std::string& path) { return dir_.path() / path; }
+  void Make(const std::string& path) { fs::create_directories(dir_.path() / path); }
+
+  pa::testing::TempDir dir_;
+  TreeScan scan_{ChooseRepositoryNames};
+};
+
+TEST_F(RepositoriesBelowTest, WhateverIsCalledGitAndNotItsOwn) {
+  Make(".git");
+  Make("a/.git/modules/x/.git");
+  Make("b/.GIT");
+  pa::testing::WriteText(At("c/.git"), "gitdir: ../x\n");
+  Make("d");
+  fs::create_symlink("../a/.git", At("d/.git"));
+  const std::vector<RepositoryBelow> found = Find();
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].path, At("a/.git"));
+  EXPECT_EQ(found[0].kind, Kind::kDirectory);
+  EXPECT_EQ(found[1].kind, Kind::kDirectory);
+  EXPECT_EQ(found[2].kind, Kind::kLink);
+  EXPECT_EQ(found[3].kind, Kind::kOther);
+}
+
+TEST_F(RepositoriesBelowTest, BareOnesAreThoseThatGitTakesForOne) {
+  for (const char* name : {"bare.git", "no-head", "no-refs", "linked"}) Make(name);
+  for (const char* part : {"bare.git/objects", "bare.git/refs", "no-head/objects", "no-head/refs",
+                           "no-refs/objects"}) {
+    Make(part);
+  }
+  for (const char* head : {"bare.git/HEAD", "no-refs/HEAD", "linked/HEAD", "linked/commondir"}) {
+    pa::testing::WriteText(At(head), "ref: refs/heads/main\n");
+  }
+  const std::vector<RepositoryBelow> found = Find();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].path, At("bare.git"));
+  EXPECT_EQ(found[0].kind, Kind::kBare);
+  EXPECT_EQ(found[1].path, At("linked"));
+}
+
+TEST_F(RepositoriesBelowTest, TheSameOneIsKnownWhereverItIsMoved) {
+  Make("a/.git");
+  const RepositoryBelow before = Find().at(0);
+  fs::rename(At("a"), At("b"));
+  const RepositoryBelow moved = Find().at(0);
+  EXPECT_NE(moved.path, before.path);
+  EXPECT_TRUE(moved.Same(before));
+  Make("c/.git");
+  EXPECT_FALSE(Find().at(1).Same(before));
+}
+
+}  // namespace
+}  // namespace pa::policy

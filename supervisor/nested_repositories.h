@@ -1,0 +1,75 @@
+// NestedRepositories: git repositories below the working directory (docs/adr/0036). Those that are there before a
+// command are the user's and stay as they are; those that commands of ours have made stay writable, and what
+// git would execute in them is taken out when a command has ended.
+//
+//   Watch watch = co_await nested.Begin(plan.directory, policy);     // before the command
+//   guard.Begin(..., watch->existing, ...);
+//   ... the command, and the guard's own work ...
+//   Ended ended = co_await nested.End(watch);
+//
+// One that was made is known by its inode and birth, in the state directory. If it holds what no command of ours
+// can have left there, the user has put it to use, and it is his from then on.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "policy/policy.h"
+#include "policy/repositories_below.h"
+#include "policy/working_directory.h"
+#include "supervisor/execution.h"
+#include "supervisor/task.h"
+
+using uv_loop_t = struct uv_loop_s;
+
+namespace pa {
+
+class NestedRepositories {
+ public:
+  using Repositories = std::vector<policy::RepositoryBelow>;
+
+  NestedRepositories(uv_loop_t* loop, std::string state_home)
+      : loop_(loop), state_home_(std::move(state_home)) {}
+
+  struct Watched {
+    policy::WorkingDirectory directory;
+    policy::PolicyPtr policy;
+    Repositories existing = {};
+  };
+  using Watch = std::shared_ptr<const Watched>;
+  struct Ended {
+    std::vector<ProtectedChange> changes = {};
+    std::string warning = {};  // the new ones, and what was not looked at; "" = nothing to say
+  };
+
+  Task<Watch> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy);
+  Task<Ended> End(Watch watch);
+
+ private:
+  static constexpr std::size_t kMaxScans = 16;  // directories that are remembered
+  struct Scan;                                  // what is known of one directory
+  struct Seen {
+    Repositories repositories;
+    std::string unseen;
+  };
+
+  Task<Seen> Look(policy::WorkingDirectory directory);
+  Task<Repositories> Unclean(const Repositories& made, const Watched& watched);
+  std::shared_ptr<Scan> ScanOf(const std::string& directory);
+  bool IsMade(const policy::RepositoryBelow& one, const policy::Policy& policy) const;
+  bool IsBeingMade(const policy::RepositoryBelow& one) const;
+  void Record(const policy::RepositoryBelow& one, const policy::Policy& policy);
+  void Forget(const policy::RepositoryBelow& one, const policy::Policy& policy);
+  std::string FileOf(const policy::RepositoryBelow& one, const policy::Policy& policy) const;
+
+  uv_loop_t* loop_;
+  std::string state_home_;
+  std::list<std::shared_ptr<Scan>> scans_;  // the one used last comes first
+  std::vector<std::weak_ptr<const Watched>> active_;
+  std::set<std::string> made_;  // by inode and birth
+};
+
+}  // namespace pa

@@ -1,0 +1,138 @@
+// Git repositories below the working directory, through the real server, with namespaces and without.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class NestedRepositories : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    WriteText(project_.home() / ".gitconfig", "[user]\n\tname = a\n\temail = b\n");
+    WriteText(project_.home() / "policy.yaml",
+              std::string("version: 1\nnamespaces: ") + GetParam() + "\n");
+    project_.Git({"init", "-q", "-b", "main", "theirs"});
+    project_.Git({"-C", "theirs", "commit", "-q", "--allow-empty", "-m", "first"});
+    Start();
+  }
+  void Start() {
+    client_.reset();
+    client_.emplace(project_.Server({"--policy", project_.home() / "policy.yaml"}));
+    client_->Initialize();
+  }
+  Json Bash(const std::string& command) {
+    return client_->CallTool("bash", {{"command", command}});
+  }
+  std::string Text(const std::string& path) { return ReadText(project_.root() / path); }
+  bool Exists(const std::string& path) { return fs::exists(project_.root() / path); }
+  static bool Says(const Json& result, std::string_view text) {
+    return result.dump().find(text) != std::string::npos;
+  }
+  // As git makes one, without the user's settings, which commands do not see.
+  static constexpr char kCommit[] =
+      "git -c user.name=a -c user.email=b commit -q --allow-empty -m x";
+
+  Project project_{".PHONY: all\nall:\n"};
+  std::optional<McpClient> client_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Tiers, NestedRepositories, ::testing::Values("auto", "off"));
+
+TEST_P(NestedRepositories, ThoseThatAreThereStayAsTheyAre) {
+  const std::string config = Text("theirs/.git/config");
+  Bash("printf '[core]\\n\\tfsmonitor = ./evil\\n' >> theirs/.git/config");
+  Bash("echo evil > theirs/.git/hooks/pre-commit; chmod +x theirs/.git/hooks/pre-commit");
+  Bash(
+      "mv theirs moved && mkdir theirs && git -C theirs init && "
+      "git -C theirs config core.fsmonitor ./evil");
+  EXPECT_EQ(Text("theirs/.git/config"), config);
+  EXPECT_FALSE(Exists("theirs/.git/hooks/pre-commit"));
+  EXPECT_EQ(project_.Git({"-C", "theirs", "log", "--format=%s"}).output, "first\n");
+  const Json beside = Bash("echo text > theirs/file && git -C theirs status --short");
+  EXPECT_TRUE(beside["success"]) << beside;
+  EXPECT_EQ(Text("theirs/file"), "text\n");
+}
+
+TEST_P(NestedRepositories, ThoseThatCommandsMakeStayWritable) {
+  const Json cloned = Bash("git clone -q theirs clone");
+  EXPECT_TRUE(cloned["success"]) << cloned;
+  EXPECT_TRUE(Says(cloned, "1 new git repository below the working directory: clone/.git"))
+      << cloned;
+  const Json committed = Bash(std::string("cd clone && ") + kCommit);
+  EXPECT_TRUE(committed["success"]) << committed;
+  EXPECT_FALSE(Says(committed, "new git repository")) << committed;
+  Start();  // it is remembered
+  const Json again = Bash(std::string("cd clone && git remote set-url origin ../x && ") + kCommit);
+  EXPECT_TRUE(again["success"]) << again;
+  EXPECT_FALSE(Says(again, "protected_paths_modified")) << again;
+  EXPECT_EQ(project_.Git({"-C", "clone", "rev-list", "--count", "HEAD"}).output, "3\n");
+}
+
+TEST_P(NestedRepositories, WhatGitWouldExecuteInThoseIsTakenOut) {
+  const Json made = Bash(
+      "git init -q made && git -C made config core.fsmonitor ./evil && "
+      "git -C made config user.name x && echo evil > made/.git/hooks/pre-commit");
+  EXPECT_TRUE(made["success"]) << made;
+  EXPECT_TRUE(Says(made, "core.fsmonitor")) << made;
+  EXPECT_FALSE(Exists("made/.git/hooks/pre-commit"));
+  EXPECT_FALSE(Text("made/.git/config").contains("fsmonitor"));
+  EXPECT_EQ(project_.Git({"-C", "made", "config", "user.name"}).output, "x\n");
+  Bash("git -C made config core.fsmonitor ./evil");  // in a later call, too
+  EXPECT_FALSE(Text("made/.git/config").contains("fsmonitor"));
+}
+
+TEST_P(NestedRepositories, ALinkToARepositoryIsJudgedByWhereItLeads) {
+  Bash("git init -q --bare evil && mkdir a && echo 'gitdir: ../evil' > a/.git");
+  Bash("git -C evil config core.fsmonitor ./evil");
+  EXPECT_FALSE(Text("evil/config").contains("fsmonitor"));
+  Bash("mkdir b && echo \"gitdir: $TMPDIR\" > b/.git");
+  EXPECT_FALSE(Exists("b/.git"));
+}
+
+TEST_P(NestedRepositories, OneThatTheUserSetsUpIsTheUsers) {
+  Bash("git clone -q theirs clone");
+  project_.Git({"-C", "clone", "config", "core.hooksPath", "hooks"});
+  const std::string config = Text("clone/.git/config");
+  const Json refused = Bash("echo evil > clone/.git/hooks/pre-commit; echo >> clone/.git/config");
+  EXPECT_EQ(Text("clone/.git/config"), config) << refused;
+  EXPECT_FALSE(Exists("clone/.git/hooks/pre-commit")) << refused;
+}
+
+TEST_P(NestedRepositories, SubmodulesOfAMadeOneCanBeUpdated) {
+  const std::string git = "git -c protocol.file.allow=always -c user.name=a -c user.email=b ";
+  const Json made =
+      Bash("git init -q outer && cd outer && " + git +
+           "submodule --quiet add \"$PWD/../theirs\" inner && " + git +
+           "commit -q -m x && cd .. && " + git + "clone -q --recurse-submodules outer clone");
+  EXPECT_TRUE(made["success"]) << made;
+  EXPECT_TRUE(Says(made, "4 new git repositories")) << made;
+  EXPECT_FALSE(Says(made, "protected_paths_modified")) << made;
+  const Json updated =
+      Bash("cd clone && " + git + "submodule update --init --recursive && cd inner && " + kCommit);
+  EXPECT_TRUE(updated["success"]) << updated;
+}
+
+TEST_P(NestedRepositories, CommandsAtOnceDoNotTakeEachOthersForTheUsers) {
+  const int slow = client_->StartTool(
+      "bash", {{"command", std::string("git clone -q theirs clone && touch made && "
+                                       "while ! test -e go; do sleep 0.05; done && cd clone && ") +
+                               kCommit}});
+  while (!Exists("made")) usleep(10'000);
+  const Json beside = Bash(std::string("cd clone && ") + kCommit);
+  EXPECT_TRUE(beside["success"]) << beside;
+  WriteText(project_.root() / "go", "");
+  const Json ended = client_->Await(slow)["result"]["structuredContent"];
+  EXPECT_TRUE(ended["success"]) << ended;
+  EXPECT_FALSE(Says(ended, "protected_paths_modified")) << ended;
+}
+
+}  // namespace
+}  // namespace pa::testing
