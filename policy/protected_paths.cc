@@ -243,6 +243,7 @@ class Finder {
   const HostFile* host_ = nullptr;                          // whose way is gone
   std::string git_dir_;                                     // of the nearest repository
   std::string top_level_;
+  std::vector<std::string> below_;  // working trees of query_.repositories
   std::vector<ProtectedPaths::Index> indexes_;
   std::set<std::pair<std::string, std::string>> indexed_;  // git directory, top
   std::vector<ProtectedPaths::Decider> deciders_;
@@ -424,6 +425,7 @@ void Finder::RepositoriesBelow() {
   for (const RepositoryBelow& one : query_.repositories) {
     const bool bare = one.kind == RepositoryBelow::Kind::kBare;
     const std::string top = bare ? one.path : ParentOf(one.path);
+    if (!bare) below_.push_back(top);
     if (visited_.contains(top)) continue;  // a submodule, which the git above it may write
     if (query_.mounts && one.IsDirectory() && paths_.size() - others < kMaxFrozen) {
       Walk(one.path, Kind::kFrozen, "git repository below the working directory");
@@ -707,7 +709,7 @@ void Finder::HostFilesIn(const std::string& directory, HostFile::Place place) {
 void Finder::AllHostFiles() {
   std::vector<std::string> projects = {query_.directory};
   if (!top_level_.empty()) projects.push_back(top_level_);
-  projects.insert(projects.end(), query_.projects.begin(), query_.projects.end());
+  projects.insert(projects.end(), below_.begin(), below_.end());
   for (const std::string& tree : trees_) {
     if (Look(Join(tree, ".git")).exists) projects.push_back(tree);
   }

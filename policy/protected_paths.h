@@ -126,7 +126,6 @@ struct ProtectionQuery {
   std::vector<std::string> writable;  // trees in which the command may write; canonical
   std::span<const ProtectedPlace> places = {};
   std::span<const std::string> unprotected = {};  // of policy/host_files.h
-  std::span<const std::string> projects = {};     // what else is opened as a project; canonical
   std::span<const ProtectedPlace> anchors = {};   // absolute
   std::string audit_directory = {};               // in which the audit log lies, or ""
   std::string home = {};                          // of the user, for `~/` in configuration

@@ -49,6 +49,21 @@ Interest ChooseRepositoryNames(std::string_view name) {
   return bare ? Interest::kReport : Interest::kNone;
 }
 
+std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
+                                                const std::string& file) {
+  std::vector<RepositoryBelow> found;
+  for (std::size_t slash = file.rfind('/'); slash != std::string::npos && slash > directory.size();
+       slash = file.rfind('/', slash - 1)) {
+    const std::string path = file.substr(0, slash) + "/.git";
+    struct stat status{};
+    if (lstat(path.c_str(), &status) != 0) continue;
+    const Kind kind = KindOf(static_cast<unsigned char>(IFTODT(status.st_mode)));
+    if (auto one = Identify(path, kind)) found.push_back(*std::move(one));
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
 std::vector<RepositoryBelow> RepositoriesBelow(const ScannedTree& tree,
                                                const std::string& directory) {
   std::vector<RepositoryBelow> found;

@@ -40,6 +40,10 @@ struct RepositoryBelow {
 
 Interest ChooseRepositoryNames(std::string_view name);
 
+// Those between `directory` and `file`, in whose working trees it lies; both absolute.
+std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
+                                                const std::string& file);
+
 // By path. `directory`: what was scanned; absolute.
 std::vector<RepositoryBelow> RepositoriesBelow(const ScannedTree& tree,
                                                const std::string& directory);

@@ -70,5 +70,19 @@ TEST_F(RepositoriesBelowTest, TheSameOneIsKnownWhereverItIsMoved) {
   EXPECT_FALSE(Find().at(1).Same(before));
 }
 
+TEST_F(RepositoriesBelowTest, AFileLiesInThoseAroundIt) {
+  Make(".git");
+  Make("a/.git");
+  Make("b/.git");
+  pa::testing::WriteText(At("a/x/y/.git"), "gitdir: ../x\n");
+  const std::vector<RepositoryBelow> found = RepositoriesAround(dir_.path(), At("a/x/y/z/file"));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].path, At("a/.git"));
+  EXPECT_EQ(found[0].kind, Kind::kDirectory);
+  EXPECT_EQ(found[1].path, At("a/x/y/.git"));
+  EXPECT_EQ(found[1].kind, Kind::kLink);
+  EXPECT_TRUE(RepositoriesAround(dir_.path(), At("file")).empty()) << "its own is none";
+}
+
 }  // namespace
 }  // namespace pa::policy

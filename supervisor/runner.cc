@@ -214,9 +214,11 @@ CommandRecord RecordOf(const CommandPlan& plan, const Execution& execution) {
 }
 
 // What of `watched` keeps the plan's file as it is, or null.
+std::string FileOf(const CommandPlan& plan) { return plan.directory.path() + "/" + plan.file; }
+
 const GuardedPath* Forbidding(const ProtectedPathsGuard::Watched& watched,
                               const CommandPlan& plan) {
-  const std::string file = plan.directory.path() + "/" + plan.file;
+  const std::string file = FileOf(plan);
   const auto found = std::ranges::find_if(watched.paths, [&](const GuardedPath& guarded) {
     return policy::Forbids(guarded.path, file);
   });
@@ -525,6 +527,8 @@ Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const p
     Task<NestedRepositories::Watch> below = nested.Begin(plan.directory, policy);
     found.below = co_await below;
     existing = found.below->existing;
+  } else if (!executes) {
+    existing = policy::RepositoriesAround(plan.directory.path(), FileOf(plan));
   }
   for (const bool frozen : {mounts, false}) {
     Task<Result<ProtectedPathsGuard::Watch>> task =

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   constexpr Section kSections[] = {{"worker", pa::bench::WorkerCost}, {"calls", pa::bench::Calls},
                                    {"output", pa::bench::Output},     {"builds", pa::bench::Builds},
                                    {"search", pa::bench::Search},     {"files", pa::bench::Files},
-                                   {"peer", pa::bench::Peer}};
+                                   {"trees", pa::bench::Trees},       {"peer", pa::bench::Peer}};
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const std::vector<std::string> wanted(arguments.begin() + (arguments.empty() ? 0 : 1),
                                         arguments.end());

@@ -407,6 +407,23 @@ TEST_F(ProtectedPaths, FileToolsLeaveWhatOtherProgramsExecute) {
   EXPECT_TRUE(client_.CallTool("delete", {{"path", ".vscode/extensions.json"}})["success"]);
 }
 
+// A repository below is opened as a project of its own.
+TEST_F(ProtectedPaths, ProjectsBelowHaveSuchFilesToo) {
+  project_.Git({"init", "-q", "sub/project"});
+  WriteText(root_ / "sub/project/.vscode/tasks.json", "{}\n");
+  const std::string place = "sub/project/.mcp.json";
+  EXPECT_EQ(client_.CallTool("write", {{"path", place}, {"content", "x"}})["error"]["code"],
+            "POLICY_DENIED");
+  EXPECT_EQ(
+      client_.CallTool("delete", {{"path", "sub/project/.vscode/tasks.json"}})["error"]["code"],
+      "POLICY_DENIED");
+  EXPECT_TRUE(client_.CallTool("write", {{"path", "sub/.mcp.json"}, {"content", "x"}})["success"])
+      << "there is no project";
+  ExpectUndone("echo evil >" + place, place);
+  ExpectUndone("echo evil >sub/project/.vscode/tasks.json", "sub/project/.vscode/tasks.json");
+  ExpectFree("echo free >sub/project/file; mkdir -p sub/project/.claude/skills");
+}
+
 TEST_F(ProtectedPaths, WhatThePolicyGivesUpIsFree) {
   WriteText(project_.home() / "policy.yaml",
             "version: 1\nnamespaces: off\nfilesystem: {unprotect: [.vscode/tasks.json]}\n");
