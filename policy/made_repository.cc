@@ -272,7 +272,8 @@ void Judge::Configuration(const std::string& directory, const char* name, bool m
       foreign += (foreign.empty() ? "" : ", ") + variable.name;
     }
   }
-  if (foreign.empty() && CountVariables(*text) != variables->size()) foreign = "an unusual spelling";
+  if (foreign.empty() && CountVariables(*text) != variables->size())
+    foreign = "an unusual spelling";
   if (!foreign.empty()) Add({file, foreign, std::move(instead)});
 }
 

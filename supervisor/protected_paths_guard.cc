@@ -26,6 +26,8 @@ using Condemned = std::map<std::string, std::string>;
 
 constexpr int kAttempts = 3;
 constexpr std::size_t kMaxPins = 128;
+constexpr std::size_t kMaxCopies =
+    64;                               // of repositories: the working directory's and its submodules
 constexpr std::size_t kAtOnce = 512;  // lstat(2) calls that the loop can wait for
 
 bool IsPinned(Kind kind) {
@@ -160,6 +162,12 @@ Result<Watch> Read(const ProtectedPathsGuard::Key& key) {
     for (const policy::ProtectedPaths::Decider& decider : found->deciders) {
       watched.deciders.push_back(ImageOfDecider(decider, of_deciders));
     }
+    watched.copies.clear();
+    for (const GuardedPath& one : watched.paths) {
+      if (!one.path.repository || watched.copies.size() == kMaxCopies) continue;
+      auto copy = CopyRepository(one.path.path, one.path.area);
+      if (copy) watched.copies.push_back(std::make_shared<const RepositoryCopy>(std::move(*copy)));
+    }
     for (const auto& input : found->inputs) {
       watched.settled = watched.settled && input.stamp.Settled();
     }
@@ -174,7 +182,9 @@ Result<Watch> Read(const ProtectedPathsGuard::Key& key) {
 bool Holds(const Watched& watched) {
   policy::HolderLook holders;
   return watched.settled && policy::ProtectedPaths::Hold(watched.inputs) &&
-         std::ranges::all_of(watched.indexes, SameIndex) && AllUntouched(watched.paths, holders);
+         std::ranges::all_of(watched.indexes, SameIndex) &&
+         std::ranges::all_of(watched.copies, [](const auto& copy) { return IsCurrent(*copy); }) &&
+         AllUntouched(watched.paths, holders);
 }
 
 std::size_t Nodes(const FileImage& image) {
@@ -186,6 +196,7 @@ std::size_t Nodes(const FileImage& image) {
 // What Holds costs.
 bool IsSmall(const Watched& watched) {
   std::size_t nodes = watched.inputs.size() + watched.indexes.size();
+  for (const auto& copy : watched.copies) nodes += CostOf(*copy);
   for (const GuardedPath& guarded : watched.paths) {
     nodes += Nodes(*guarded.image);
     if (nodes > kAtOnce) return false;
@@ -203,6 +214,9 @@ std::size_t BytesOf(const Watched& watched) {
   std::size_t bytes = 0;
   for (const GuardedPath& guarded : watched.paths) bytes += BytesOf(*guarded.image);
   for (const GuardedPath& guarded : watched.deciders) bytes += BytesOf(*guarded.image);
+  for (const auto& copy : watched.copies) {
+    for (const GuardedPath& piece : copy->pieces) bytes += BytesOf(*piece.image);
+  }
   return bytes;
 }
 
@@ -258,6 +272,12 @@ void Overlay(Watched& watched, const std::vector<Watch>& others) {
       known == watched.indexes.end() ? watched.indexes.push_back(index) : void(*known = index);
     }
   }
+  for (const Watch& other : others) {
+    for (const auto& copy : other->copies) {
+      std::erase_if(watched.copies, [&](const auto& one) { return one->path == copy->path; });
+      if (Beneath(watched.key.writable, copy->path)) watched.copies.push_back(copy);
+    }
+  }
   if (!others.empty()) watched.settled = false;
   SortByPath(watched.paths);
 }
@@ -277,14 +297,16 @@ class Ending {
   void ReadIndexes();
   void SearchAgain();
   void PutDecidersBack();
+  void RestoreRepositories();
   std::vector<GuardedPath> Baseline() const;
   bool IsCondemned(const std::string& path) const;
-  void LeaveToTheUser(std::vector<GuardedPath>& baseline) const;
+  void LeaveToTheUser(std::vector<GuardedPath>& baseline);
 
   Watch watch_;
   Condemned condemned_;
   MountRecord record_;
   std::string displaced_;
+  std::unordered_set<std::string> left_to_the_user_;
   std::vector<std::pair<std::string, std::string>>
       links_;                  // `.git` of each new submodule, its area
   bool decided_anew_ = false;  // another search may find something else
@@ -332,7 +354,7 @@ std::vector<GuardedPath> Ending::Baseline() const {
 }
 
 // What no command can have done is no change, and must not be undone.
-void Ending::LeaveToTheUser(std::vector<GuardedPath>& baseline) const {
+void Ending::LeaveToTheUser(std::vector<GuardedPath>& baseline) {
   policy::HolderLook holders;
   std::erase_if(baseline, [&](GuardedPath& guarded) {
     if (Untouched(guarded, holders)) return false;
@@ -342,8 +364,26 @@ void Ending::LeaveToTheUser(std::vector<GuardedPath>& baseline) const {
     MountRecord::Judgement judgement = record_.JudgeOf(guarded);
     guarded.saved = std::move(judgement.saved);
     guarded.saved_is_certain = judgement.certain;
-    return judgement.by == MountRecord::Judgement::By::kUser;
+    const bool users = judgement.by == MountRecord::Judgement::By::kUser;
+    if (users) left_to_the_user_.insert(guarded.path.path);
+    return users;
   });
+}
+
+// A repository that is gone, or of which git could make nothing any more.
+void Ending::RestoreRepositories() {
+  std::vector<GuardedPath> kept = watch_->paths;
+  kept.insert(kept.end(), watch_->deciders.begin(), watch_->deciders.end());
+  for (const auto& held : watch_->copies) {
+    const RepositoryCopy& copy = *held;
+    const bool users = left_to_the_user_.contains(copy.path);
+    if (users || IsCondemned(copy.path) || IsCurrent(copy) || IsIntact(copy)) continue;
+    // One line says it.
+    std::erase_if(changes_, [&](const ProtectedChange& change) {
+      return !change.restored && policy::IsBeneath(change.path, copy.path);
+    });
+    changes_.push_back(RestoreRepository(copy, kept, displaced_));
+  }
 }
 
 // Whatever the command left there, the next one must find what is protected.
@@ -382,6 +422,7 @@ std::vector<ProtectedChange> Ending::Run() {
   std::vector<GuardedPath> baseline = Baseline();
   LeaveToTheUser(baseline);
   changes_ = Restorer(baseline, displaced_).Run();
+  RestoreRepositories();
   if (unreadable_.empty() && decided_anew_) SearchAgain();
   if (!unreadable_.empty()) PutDecidersBack();
   return std::move(changes_);

@@ -20,6 +20,7 @@
 
 #include "policy/decide.h"
 #include "supervisor/mount_watch.h"
+#include "supervisor/repository_copy.h"
 #include "supervisor/restorer.h"
 #include "supervisor/run_queue.h"
 #include "supervisor/task.h"
@@ -54,6 +55,7 @@ class ProtectedPathsGuard {
     std::vector<policy::ProtectedPaths::Index> indexes;
     std::vector<GuardedPath> deciders;  // put back only if nobody could read them (kFile, kNames)
     std::vector<policy::ProtectedPaths::Input> inputs;
+    std::vector<std::shared_ptr<const RepositoryCopy>> copies;
     std::string audit_directory = {};  // where the command could write it; else ""
     bool settled = true;               // the stamps of all these prove something
   };

@@ -92,6 +92,11 @@ void WriteProtectedChanges(JsonWriter& writer, const CommandReport& report, cons
   writer.EndArray();
 }
 
+// Of a repository that a command has damaged.
+std::string WhatIsLeft(const ProtectedChange& change) {
+  return change.failure.empty() ? change.why : fmt::format("{}; {}", change.why, change.failure);
+}
+
 std::string Sentence(const CommandReport& report, const ProtectedChange& change) {
   std::string text = fmt::format("protected path {} while {} ran: {}", change.what, report.what,
                                  NameOf(report, change.path));
@@ -259,6 +264,13 @@ namespace {
 
 // Whatever else it did: nobody should go on as if nothing had happened.
 std::optional<ToolError> NotRestoredError(const CommandReport& report, const Execution& run) {
+  const auto damaged = std::ranges::find_if(run.protected_changes, &ProtectedChange::repository);
+  if (damaged != run.protected_changes.end()) {
+    return CommandFailed(report.what,
+                         fmt::format("it damaged the git repository {}: {}",
+                                     NameOf(report, damaged->path), WhatIsLeft(*damaged)),
+                         "Tell the user before anything else is done here; do not run it again.");
+  }
   const std::vector<std::string> names = NotRestored(report, run);
   if (names.empty()) return std::nullopt;
   return CommandFailed(

@@ -90,6 +90,31 @@ class ProtectedPaths : public ::testing::Test {
     EXPECT_FALSE(result["meta"].contains("warnings")) << script << result;
   }
 
+  // What is small of the repository comes back, and how much of the rest is gone is said ("": nothing is).
+  void ExpectDamaged(const std::string& script, const std::string& gone = "objects are gone") {
+    const std::string last = project_.Git({"rev-parse", "main"}).output;
+    const std::string config = ReadText(root_ / ".git/config");
+    const std::string index = ReadText(root_ / ".git/index");
+    fs::copy(root_ / ".git/objects", root_ / "../objects", fs::copy_options::recursive);
+    const Json result = Run(script + " || true");
+    EXPECT_FALSE(result["success"]) << script << result;
+    EXPECT_EQ(result["error"]["code"], "COMMAND_FAILED") << script;
+    EXPECT_EQ(result["data"]["exit_code"], 0) << script;
+    EXPECT_TRUE(Names(result, ".git")) << script << result;
+    const std::string message = result["error"]["message"];
+    EXPECT_TRUE(message.contains("damaged the git repository .git")) << message;
+    EXPECT_TRUE(message.contains(gone)) << script << message;
+    EXPECT_EQ(message.contains("are gone"), !gone.empty()) << script << message;
+    EXPECT_EQ(ReadText(root_ / ".git/config"), config) << script;
+    EXPECT_EQ(ReadText(root_ / ".git/index"), index) << script;
+    EXPECT_EQ(ReadText(root_ / ".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n") << script;
+    EXPECT_EQ(project_.Git({"rev-parse", "main"}).output, last) << script;
+    fs::copy(root_ / "../objects", root_ / ".git/objects",
+             fs::copy_options::recursive | fs::copy_options::skip_existing);
+    fs::remove_all(root_ / "../objects");
+    EXPECT_EQ(project_.Git({"fsck"}).exit_code, 0) << script;
+  }
+
   Project project_{".PHONY: run\nrun:\n"};
   const fs::path& root_ = project_.root();
   McpClient client_;
@@ -274,12 +299,16 @@ TEST_F(ProtectedPaths, NothingIsLost) {
 }
 
 TEST_F(ProtectedPaths, ARepositoryThatIsGoneFailsTheCall) {
-  Json result = Run("rm -rf .git");
-  EXPECT_FALSE(result["success"]) << result;
-  EXPECT_EQ(result["error"]["code"], "COMMAND_FAILED");
-  EXPECT_EQ(result["data"]["exit_code"], 0);
-  EXPECT_TRUE(Names(result, ".git")) << result;
-  EXPECT_FALSE(fs::exists(root_ / ".git")) << "no stub";
+  ExpectDamaged("rm -rf .git");
+  ExpectDamaged("rm -rf .git; git init -q");
+  ExpectDamaged("find .git -delete");
+}
+
+TEST_F(ProtectedPaths, SoDoesOneOfWhichGitCouldMakeNothing) {
+  ExpectDamaged("rm -rf .git/objects");
+  ExpectDamaged("rm -rf .git/refs .git/HEAD", "");
+  ExpectDamaged("echo nothing >.git/HEAD", "");
+  ExpectDamaged("rm -rf .git/objects/??; git hash-object -w Makefile");
 }
 
 TEST_F(ProtectedPaths, HoweverItEnds) {
@@ -477,6 +506,17 @@ class SealedPaths : public ProtectedPaths {
     EXPECT_EQ(Picture(), before) << script;
   }
 };
+
+TEST_F(SealedPaths, ARepositoryThatIsEmptiedFailsTheCall) {
+  ExpectDamaged("rm -rf .git");
+  ExpectDamaged("rm -rf .git/refs .git/HEAD", "");
+}
+
+TEST_F(SealedPaths, WhatGitDoesIsFree) {
+  const std::string user = "git -c user.name=a -c user.email=b ";
+  ExpectFree(user + "commit -q --no-verify --allow-empty -m x; git gc -q --prune=now");
+  ExpectFree("git checkout -q -b other; git branch -q -D main; git pack-refs --all");
+}
 
 TEST_F(SealedPaths, WhatIsThereStays) {
   ExpectPrevented("echo evil >.git/hooks/post-checkout");

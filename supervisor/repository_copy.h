@@ -1,0 +1,46 @@
+// RepositoryCopy: what is small of a git repository, held while a command runs, for when the command has
+// left none: `rm -rf .git` (docs/adr/0037).
+//
+//   std::optional<RepositoryCopy> copy = CopyRepository("/srv/project/.git", "/srv/project");
+//   ... the command runs ...
+//   if (!IsIntact(*copy)) changes = RestoreRepository(*copy, hooks_and_configuration, displaced);
+//
+// HEAD, references and the index; never objects, of which only the number is known. Whatever leaves a
+// repository is the command's own affair: commits, gc, branches that it deletes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "supervisor/restorer.h"
+
+namespace pa {
+
+struct RepositoryCopy {
+  std::string path;                        // the git directory
+  std::vector<GuardedPath> pieces;         // itself first
+  std::string left_out;                    // what is not held because it is too much, or ""
+  std::uint64_t objects = 0;               // packed and loose; one that is both counts twice
+  std::array<PathStamp, 2> object_stamps;  // of `objects` and of the packs
+  std::vector<std::string> tips;           // some of what references name and is there, in hex
+};
+
+// Nothing: it is no repository with objects of its own.
+std::optional<RepositoryCopy> CopyRepository(const std::string& path, const std::string& area);
+// As far as lstat(2) tells, it is what it was.
+bool IsCurrent(const RepositoryCopy& copy);
+// How many files IsCurrent looks at.
+std::size_t CostOf(const RepositoryCopy& copy);
+// Whether git would still call it a repository, with references if there were any, and with the commits that
+// these name.
+bool IsIntact(const RepositoryCopy& copy);
+// Makes again what is not there; `kept` is what else is held of it: hooks, configuration, indexes. The one
+// change says what is gone.
+ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<GuardedPath>& kept,
+                                  const std::string& displaced);
+
+}  // namespace pa
