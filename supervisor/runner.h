@@ -5,10 +5,10 @@
 //
 // At most policy.limits.concurrent commands at a time, policy.limits.queue waiting, then `busy`; what only
 // looks has places of its own (supervisor/lanes.h).
-// Commands with the same serialise_key (git in one repository) run one after the other. Each
-// running command has a slot: a private TMPDIR and the Landlock ruleset that grants it; slots are
-// kept and reused, because the guardian leaves the directory empty, and thrown away when it could
-// not.
+// Commands with the same serialise_key (git in one repository) run one after the other, those of the user's other servers
+// included: for these a command waits in its place, at most as long as its wall_time (supervisor/repository_lock.h).
+// Each running command has a slot: a private TMPDIR and the Landlock ruleset that grants it; slots are kept and reused,
+// because the guardian leaves the directory empty, and thrown away when it could not.
 #pragma once
 
 #include <uv.h>
