@@ -71,7 +71,7 @@ class Look {
     if (!fd || depth == kDepth) return std::nullopt;
     DirectoryReader reader(fd.get());
     while (const auto entry = Next(reader)) {
-      const std::string here = path + "/" + entry->name;
+      std::string here = path + "/" + entry->name;
       if (HasOtherNames(fd.get(), *entry)) return here;
       if (!MayBeDirectory(*entry)) continue;
       if (auto found = InTree(Open(fd.get(), entry->name), here, depth + 1)) return found;

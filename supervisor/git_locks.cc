@@ -177,7 +177,7 @@ void Clearing::Look(int directory, const std::string& at, const std::string& nam
     found_.in_use = true;
     why = "is held by a program, or on a file system that does not say whether it is";
   }
-  if (why.empty()) {
+  if (why.empty() && held) {
     const std::size_t slash = name.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : name.substr(0, slash);
     const std::string last = name.substr(slash + 1);
