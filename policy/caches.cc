@@ -1,6 +1,7 @@
 #include "policy/caches.h"
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 
 #include "policy/path.h"
@@ -36,6 +37,17 @@ std::string NameOf(std::string_view directory) {
       const auto byte = static_cast<unsigned char>(c);
       name += {'~', kDigits[byte >> 4], kDigits[byte & 15]};
     }
+  }
+  return name;
+}
+
+// A path for what is no name any more (NAME_MAX): parts of it, each but the last with an end that no name has,
+// each but the first with a begin that makes no `..` of it.
+std::string InParts(std::string name) {
+  constexpr std::size_t kPart = 240;
+  constexpr std::string_view kGoesOn = "~+/+";
+  for (std::size_t at = kPart; at < name.size(); at += kPart + kGoesOn.size()) {
+    name.insert(at, kGoesOn);
   }
   return name;
 }
@@ -101,7 +113,7 @@ class Compiler {
 
 }  // namespace
 
-Caches CompileCaches(const std::string& state_home, const Variables& values,
+Caches CompileCaches(const std::string& base, const Variables& values,
                      const std::vector<PathGrant>& granted, std::vector<Diagnostic>& diagnostics) {
   Compiler compiler(values, granted, diagnostics);
   for (const ProfileText& text : ShippedProfiles()) {
@@ -112,13 +124,16 @@ Caches CompileCaches(const std::string& state_home, const Variables& values,
     }
   }
   Caches caches = std::move(compiler).Take();
-  caches.base = ResolvePath(state_home) + "/project-actions/caches";
+  caches.base = base;
   return caches;
 }
 
 std::string CacheDirectory(const Caches& caches, const std::string& directory) {
   if (caches.base.empty() || !directory.starts_with('/')) return "";
-  return caches.base + '/' + NameOf(directory);
+  std::string path = caches.base + '/' + InParts(NameOf(directory));
+  // Of what could not be named to the kernel, with what lies in it, nothing is granted.
+  constexpr std::size_t kRoom = 512;
+  return path.size() + kRoom > PATH_MAX ? "" : path;
 }
 
 std::optional<PathGrant> CacheGrant(const Caches& caches, const std::string& directory,

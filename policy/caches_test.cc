@@ -1,5 +1,6 @@
 #include "policy/caches.h"
 
+#include <climits>
 #include <set>
 
 #include "policy/decide.h"
@@ -37,6 +38,30 @@ TEST_F(CachesTest, LieInTheStateDirectory) {
   EXPECT_EQ(CacheDirectory(Load()->caches, project_), cache);
 }
 
+// ... any part of which may be a symlink, as long as no command can exchange it.
+TEST_F(CachesTest, FollowNoSymlinkThatCommandsCanExchange) {
+  fs::create_directories(base_ / "disk/caches");
+  const fs::path ours = home_ / ".local/state/project-actions";
+  fs::create_directories(ours.parent_path());
+  fs::create_directory_symlink(base_ / "disk", ours);
+  EXPECT_EQ(Load()->caches.base, base_ / "disk/caches");
+  fs::create_directories(base_ / "more");
+  fs::create_directory_symlink(base_ / "more", base_ / "disk/link");
+  fs::remove(base_ / "disk/caches");
+  fs::rename(base_ / "disk/link", base_ / "disk/caches");
+  EXPECT_EQ(Load()->caches.base, base_ / "more");
+  // Commands can write there, so they can lead it to where they want to.
+  User("filesystem: {write: [" + (base_ / "disk").string() + "]}\naudit: {to: none}");
+  EXPECT_EQ(Load()->caches.base, "");
+  EXPECT_NE(Load()->caches.why_none.find("disk of filesystem.write"), std::string::npos);
+  EXPECT_FALSE(Environment().contains("GOCACHE"));
+  User("filesystem: {write: [" + ours.parent_path().string() + "]}\naudit: {to: none}");
+  EXPECT_EQ(Load()->caches.base, "");
+  // What they can write to without any symlink is theirs as before.
+  fs::remove(ours);
+  EXPECT_EQ(Load()->caches.base, Base());
+}
+
 TEST_F(CachesTest, NoneWithoutToolchainsOrWithoutAHome) {
   User("filesystem: {toolchains: none}");
   EXPECT_EQ(CacheDirectory(Load()->caches, project_), "");
@@ -58,6 +83,28 @@ TEST_F(CachesTest, NoTwoProjectsShareOne) {
     EXPECT_EQ(fs::path(cache).parent_path(), Base()) << directory;
     EXPECT_TRUE(names.insert(cache).second) << directory;
   }
+}
+
+TEST_F(CachesTest, LongPathsAreParted) {
+  const Caches caches = Load()->caches;
+  std::set<std::string> names;
+  for (const std::size_t size : {239u, 240u, 241u, 242u, 269u, 480u, 481u, 482u, 1000u, 3000u}) {
+    for (const std::string end : {"xx", ".."}) {
+      const fs::path cache = CacheDirectory(caches, "/" + std::string(size - 2, 'x') + end);
+      const fs::path inside = cache.lexically_relative(Base());
+      std::size_t letters = 0;
+      for (const fs::path& part : inside) {
+        EXPECT_LE(part.string().size(), 255u);
+        EXPECT_NE(part, "..");
+        letters += part.string().size();
+      }
+      EXPECT_GE(letters, size) << "all of it is there";
+      EXPECT_FALSE(cache.string().ends_with("~+")) << "another one's would lie in it";
+      EXPECT_EQ(inside.has_parent_path(), size > 240);
+      EXPECT_TRUE(names.insert(cache).second);
+    }
+  }
+  EXPECT_EQ(CacheDirectory(caches, "/" + std::string(PATH_MAX - 2, 'x')), "");
 }
 
 TEST_F(CachesTest, BuildsWriteTheirOwnInspectionReadsItGitHasNone) {

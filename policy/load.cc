@@ -260,6 +260,7 @@ void Compiler::CompileAudit() {
   if (to == "none") return;
   if (to == "journal" || to == "syslog") return CompileAuditDaemon(to);
   policy_.audit.path = path.value;
+  std::string written = path.value;
   if (path.value.empty()) {
     const std::string state_home = StateHome();
     if (state_home.empty()) {
@@ -268,7 +269,14 @@ void Compiler::CompileAudit() {
                                 "file with audit: {path: ...}, or write audit: {to: none}");
       return;
     }
-    policy_.audit.path = ResolvePath(state_home + "/project-actions/audit/audit.jsonl");
+    written = state_home + "/project-actions/audit/audit.jsonl";
+    policy_.audit.path = ResolvePath(written);
+  }
+  if (const auto writable = WhereCommandsLead(policy_, written)) {
+    diagnostics_.emplace_back(path.at,
+                              "commands can exchange a symlink on the way to the audit "
+                              "log " +
+                                  written + ", in " + *writable + ": choose another audit.path");
   }
   for (const Located<std::string>& writable : merged_.filesystem_write->value) {
     if (!IsBeneath(policy_.audit.path, writable.value)) continue;
@@ -280,8 +288,16 @@ void Compiler::CompileAudit() {
 void Compiler::CompileCaches(Variables values) {
   const std::string state_home = StateHome();
   if (state_home.empty()) return;
+  const std::string place = state_home + "/project-actions/caches";
+  if (const auto writable = WhereCommandsLead(policy_, place)) {
+    // What they lead it to, they could write.
+    policy_.caches.why_none = "commands can exchange a symlink on the way to it, in " + *writable;
+    return;
+  }
   values["HOME"] = sources_.home;
-  policy_.caches = pa::policy::CompileCaches(state_home, values, policy_.filesystem, diagnostics_);
+  // The user may have moved any part of it elsewhere and left a symlink.
+  policy_.caches =
+      pa::policy::CompileCaches(ResolvePath(place), values, policy_.filesystem, diagnostics_);
 }
 
 void Compiler::CompileEnvironment() {

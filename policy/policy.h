@@ -89,6 +89,7 @@ struct ProtectedPlace {
 // What `toolchains: auto` gives to builds beside what is readable (policy/caches.h).
 struct Caches {
   std::string base;                              // holds one directory a project; "" = none
+  std::string why_none;                          // although there should be some
   std::map<std::string, std::string> variables;  // ${PROJECT_CACHE} stands for that directory
   std::vector<std::string> profiles;             // whose they are
 };

@@ -92,16 +92,26 @@ std::string PlaceOf(const Policy& policy, const std::string& path) {
   return !caches.empty() && IsBeneath(path, caches) ? "the projects' caches in " + caches : "";
 }
 
+std::optional<std::string> FirstPlace(const Policy& policy, std::span<const std::string> names) {
+  for (const std::string& name : names) {
+    std::string place = PlaceOf(policy, name);
+    if (!place.empty()) return place;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::span<const AnchorRow> AnchorTable() { return kTable; }
 
 std::optional<std::string> WhereCommandsWrite(const Policy& policy, const std::string& path) {
-  for (const std::string& name : NamesOnTheWay(path)) {
-    std::string place = PlaceOf(policy, name);
-    if (!place.empty()) return place;
-  }
-  return std::nullopt;
+  return FirstPlace(policy, NamesOnTheWay(path));
+}
+
+std::optional<std::string> WhereCommandsLead(const Policy& policy, const std::string& path) {
+  std::vector<std::string> names = NamesOnTheWay(path);
+  names.pop_back();
+  return FirstPlace(policy, names);
 }
 
 JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> anchors) {

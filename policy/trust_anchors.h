@@ -55,6 +55,9 @@ std::span<const AnchorRow> AnchorTable();
 // in, so / does not stand for /usr.
 std::optional<std::string> WhereCommandsWrite(const Policy& policy, const std::string& path);
 
+// The same of the symlinks on the way alone: who can exchange one says where `path` is.
+std::optional<std::string> WhereCommandsLead(const Policy& policy, const std::string& path);
+
 struct JudgedAnchors {
   std::vector<Diagnostic> refused;
   std::vector<Diagnostic> warned;

@@ -149,6 +149,28 @@ TEST_F(TrustAnchorsTest, WhereCommandsCanWrite) {
   EXPECT_FALSE(WhereCommandsWrite(policy, "/cache/x"));
 }
 
+TEST_F(TrustAnchorsTest, SymlinksAloneLead) {
+  const PolicyPtr policy = Load();
+  EXPECT_FALSE(WhereCommandsLead(*policy, project_ / "state"));
+  fs::create_directory_symlink(base_ / "safe", project_ / "link");
+  EXPECT_TRUE(WhereCommandsLead(*policy, project_ / "link/state"));
+  fs::create_directory_symlink(project_ / "link", base_ / "link");
+  EXPECT_TRUE(WhereCommandsLead(*policy, base_ / "link/state")) << "by another one";
+  fs::create_directory_symlink(project_, base_ / "in");
+  EXPECT_FALSE(WhereCommandsLead(*policy, base_ / "in/state")) << "it leads there, whoever writes";
+}
+
+// It would be appended to whatever the symlink leads to.
+TEST_F(TrustAnchorsTest, TheAuditLogIsLedNowhere) {
+  fs::create_directory_symlink(base_ / "safe", project_ / "log");
+  const std::string refused = "commands can exchange a symlink on the way to the audit log";
+  sources_.variables["XDG_STATE_HOME"] = project_ / "log";
+  EXPECT_NE(Faults().find(refused), std::string::npos);
+  fs::create_directory_symlink(base_ / "safe", base_ / "log");
+  sources_.variables["XDG_STATE_HOME"] = base_ / "log";
+  EXPECT_TRUE(Load());
+}
+
 TEST_F(TrustAnchorsTest, SymlinksInACircleEnd) {
   fs::create_symlink(project_ / "b", project_ / "a");
   fs::create_symlink(project_ / "a", project_ / "b");

@@ -66,8 +66,10 @@ bool IsThere(const std::string& path, std::size_t ours) {
 }  // namespace
 
 Result<void> MakeProjectCache(const policy::Caches& caches, const std::string& directory) {
+  if (!caches.why_none.empty()) return std::unexpected(Error("caches", caches.why_none));
   const std::string path = policy::CacheDirectory(caches, directory);
-  if (path.empty()) return {};
+  if (path.empty() && caches.base.empty()) return {};
+  if (path.empty()) return std::unexpected(Error("name the cache of", directory, ENAMETOOLONG));
   // From here on the directories are ours: project-actions, caches and the project's.
   const std::size_t ours = caches.base.rfind('/', caches.base.rfind('/') - 1);
   if (IsThere(path, ours)) return {};

@@ -13,7 +13,7 @@
 
 namespace pa {
 
-// Nothing to do where the policy has no caches. A directory that was there is as good as a new one, if
+// Nothing to do where the policy wants no caches. A directory that was there is as good as a new one, if
 // it is ours; its mode is mended, because a command can change it (chmod is beyond Landlock).
 Result<void> MakeProjectCache(const policy::Caches& caches, const std::string& directory);
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <climits>
 #include <filesystem>
 #include <functional>
 
@@ -47,6 +48,20 @@ TEST_F(ProjectCacheTest, IsMadeWithAllThatLeadsToItForTheUserAlone) {
   pa::testing::WriteText(own_ / "kept", "x");
   EXPECT_EQ(Make(), 0);
   EXPECT_TRUE(fs::exists(own_ / "kept"));
+}
+
+// A directory whose name is longer than a name can be.
+TEST_F(ProjectCacheTest, OfALongPathIsMadeInParts) {
+  const std::string directory = "/srv/" + std::string(200, 'x') + "/" + std::string(200, 'y');
+  ASSERT_EQ(Make(directory), 0);
+  const fs::path made = policy::CacheDirectory(caches_, directory);
+  EXPECT_TRUE(fs::is_directory(made));
+  for (fs::path path = made; path != state_; path = path.parent_path()) {
+    EXPECT_EQ(Mode(path), 0700U) << path;
+  }
+  ASSERT_EQ(chmod(made.parent_path().c_str(), 0777), 0);
+  EXPECT_EQ(Make(directory), 0);
+  EXPECT_EQ(Mode(made.parent_path()), 0700U);
 }
 
 TEST_F(ProjectCacheTest, NoCachesNothingMade) {
@@ -140,7 +155,7 @@ TEST_F(ProjectCacheTest, WhatCannotBeMadeIsNamed) {
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().Message().find(state_.string()), std::string::npos);
   fs::remove(state_);
-  EXPECT_EQ(Make("/" + std::string(300, 'x')), ENAMETOOLONG);
+  EXPECT_EQ(Make("/" + std::string(PATH_MAX - 1, 'x')), ENAMETOOLONG);
 }
 
 }  // namespace

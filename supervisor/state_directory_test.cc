@@ -62,6 +62,19 @@ TEST_F(StateDirectoryTest, SymlinksAreNoWayAround) {
   EXPECT_EQ(*found, top_ / "elsewhere/project-actions/edits");
 }
 
+// Ours may lie elsewhere, and so may what is in it.
+TEST_F(StateDirectoryTest, MayBeASymlink) {
+  fs::create_directories(top_ / "state");
+  fs::create_directory_symlink(top_ / "elsewhere", top_ / "state/project-actions");
+  const auto found = FindStateDirectory(policy_, top_ / "state", "edits");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found, top_ / "elsewhere/edits");
+  EXPECT_TRUE(MakeStateDirectory(*found));
+  fs::remove(top_ / "state/project-actions");
+  fs::create_directory_symlink(top_ / "project", top_ / "state/project-actions");
+  EXPECT_EQ(ErrnoOf(top_ / "state"), EPERM);
+}
+
 TEST_F(StateDirectoryTest, WhatIsInTheWayIsNamed) {
   testing::WriteText(top_ / "state", "a file");
   const auto found = FindStateDirectory(policy_, top_ / "state", "edits");

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "worker/file_header.h"
@@ -33,9 +34,15 @@ SysResult<void> Pass(const UniqueFd& file, const char* name, const FileHeader& h
 }  // namespace
 
 SysResult<void> ReadFile(const char* name) {
-  const SysResult<Opened> seen = OpenBeneath(AT_FDCWD, name, O_PATH);
+  SysResult<Opened> seen = OpenBeneath(AT_FDCWD, name, O_PATH);
+  SysResult<UniqueFd> file;
+  for (int looks = 1; seen; ++looks) {
+    file = OpenToRead(AT_FDCWD, name, seen->status);
+    // Replaced by another one in between, as whoever saves a file does.
+    if (file || file.error().sys_errno != ESTALE || looks == kLooks) break;
+    seen = OpenBeneath(AT_FDCWD, name, O_PATH);
+  }
   if (!seen) return std::unexpected(seen.error());
-  const SysResult<UniqueFd> file = OpenToRead(AT_FDCWD, name, seen->status);
   if (!file) return std::unexpected(file.error());
   const FileHeader header{.mode = seen->status.st_mode,
                           .size = static_cast<std::uint64_t>(seen->status.st_size)};

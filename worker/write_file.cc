@@ -74,7 +74,7 @@ void BlockFileSizeSignal() {
 }
 
 // The file as it is; without a descriptor: it is not there.
-SysResult<Opened> OpenOld(const Target& place) {
+SysResult<Opened> OpenOld(const Target& place, int looks = kLooks) {
   SysResult<Opened> seen = OpenBeneath(place.directory.get(), place.name, O_PATH);
   if (!seen && seen.error().sys_errno == ENOENT) return Opened();
   if (!seen) return std::unexpected(seen.error());
@@ -82,6 +82,8 @@ SysResult<Opened> OpenOld(const Target& place) {
     return Failed("write to what is no regular file", place.name, EINVAL);
   }
   SysResult<UniqueFd> file = OpenToRead(place.directory.get(), place.name, seen->status);
+  // Replaced by another one in between.
+  if (!file && file.error().sys_errno == ESTALE && looks > 1) return OpenOld(place, looks - 1);
   if (!file) return std::unexpected(file.error());
   seen->fd = std::move(*file);
   return seen;

@@ -92,11 +92,71 @@ TEST_P(Caches, AreShutToOtherProjects) {
   EXPECT_EQ(ReadText(kept), "poison\n");
 }
 
+// The name of a directory's cache is its path, and a name has 255 bytes at most.
+TEST_P(Caches, LongPathsHaveTheirsInPartsAndTheLongestNone) {
+  McpClient client = Client();
+  client.Initialize();
+  const auto make = [&](std::size_t size) {
+    fs::path directory = fs::canonical(project_.root());
+    while (directory.native().size() + 102 < size) directory /= std::string(100, 'd');
+    directory /= std::string(size - directory.native().size() - 1, 'e');
+    WriteText(directory / "Makefile", kMakefile);
+    return directory;
+  };
+  for (const std::size_t size : {269u, 1500u}) {
+    const fs::path directory = make(size);
+    EXPECT_EQ(Call(client, "keep", directory)["data"]["stdout"], "kept\n") << size;
+    EXPECT_EQ(Call(client, "keep", directory)["data"]["stdout"], "kept\nkept\n") << size;
+  }
+  Json longest = Call(client, "where", make(3900));
+  EXPECT_EQ(longest["data"]["stdout"], "cache=\n") << longest;
+  EXPECT_NE(longest["meta"]["warnings"].dump().find("no cache to write"), std::string::npos);
+}
+
 TEST_P(Caches, JavaIsToldOfTheTmpdirWhereTmpIsNotItsOwn) {
   McpClient client = Client();
   client.Initialize();
   Json result = Call(client, "tmp");
   EXPECT_TRUE(result["success"]) << result;
+}
+
+// The user has moved it to another disk: caches, the audit log, the trash and the journal of edits lie there.
+TEST_P(Caches, TheStateDirectoryMayBeASymlink) {
+  const TempDir disk;
+  fs::create_directories(State());
+  fs::create_directory_symlink(disk.path(), State() / "project-actions");
+  McpClient client = Client();
+  client.Initialize();
+  EXPECT_EQ(Call(client, "keep")["data"]["stdout"], "kept\n");
+  EXPECT_EQ(Call(client, "keep")["data"]["stdout"], "kept\nkept\n");
+  for (const char* name : {"one", "two"}) WriteText(project_.root() / name, "before\n");
+  const Json edited =
+      client.CallTool("edit", {{"edits",
+                                {{{"path", "one"}, {"old", "before"}, {"new", "after"}},
+                                 {{"path", "two"}, {"old", "before"}, {"new", "after"}}}}});
+  EXPECT_EQ(edited["success"], true) << edited;
+  EXPECT_EQ(client.CallTool("delete", {{"path", "one"}})["success"], true);
+  for (const char* name : {"caches", "audit/audit.jsonl", "trash", "edits"}) {
+    EXPECT_TRUE(fs::exists(disk.path() / name)) << name;
+  }
+}
+
+// One that a command can exchange would lead its writes to where it likes.
+TEST_P(Caches, ASymlinkThatCommandsCanExchangeIsNotFollowed) {
+  const fs::path planted = project_.root() / "state/project-actions";
+  fs::create_directories(planted.parent_path());
+  fs::create_directory_symlink(project_.outside(), planted);
+  const fs::path policy = project_.home() / ".config/project-actions/policy.yaml";
+  WriteText(policy, ReadText(policy) + "audit: {to: none}\n");
+  ServerOptions options = project_.Server();
+  options.arguments = {"--enable", "all", "--root", project_.root()};
+  options.environment.push_back("XDG_STATE_HOME=" + planted.parent_path().string());
+  McpClient client(options);
+  client.Initialize();
+  Json result = Call(client, "where");
+  EXPECT_EQ(result["data"]["stdout"], "cache=\n") << result;
+  EXPECT_NE(result["meta"]["warnings"].dump().find("exchange a symlink"), std::string::npos);
+  EXPECT_TRUE(fs::is_empty(project_.outside()));
 }
 
 TEST_P(Caches, AStateDirectoryThatCannotBeUsedIsAWarning) {

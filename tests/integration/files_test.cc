@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -165,6 +166,28 @@ TEST(FileTools, TenEditsOfOneFileAtOnceTakeTurns) {
     EXPECT_EQ(result.value("success", false), true) << result;
   }
   EXPECT_EQ(ReadText(project.root() / "file"), after);
+}
+
+// As an editor saves: another file gets the name, at any moment.
+TEST(FileTools, AFileThatIsReplacedIsFound) {
+  const Project project(kMakefile);
+  const fs::path file = project.root() / "file";
+  WriteText(file, "content\n");
+  std::atomic<bool> done = false;
+  std::thread editor([&] {
+    while (!done) {
+      WriteText(project.root() / "file~", "content\n");
+      fs::rename(project.root() / "file~", file);
+    }
+  });
+  McpClient client(project.Server());
+  client.Initialize();
+  for (int i = 0; i < 300; ++i) {
+    const Json result = client.CallTool("read", {{"path", "file"}});
+    EXPECT_EQ(result.value("success", false), true) << result;
+  }
+  done = true;
+  editor.join();
 }
 
 // Somebody swaps a directory for a symlink to the outside, half a million times, as fast as he can.
