@@ -27,11 +27,20 @@ Result<UniqueFd> CreateMemfd(const char* name) {
 
 }  // namespace
 
-Result<std::string> ReadFile(const std::string& path, std::size_t max_bytes) {
-  // O_NONBLOCK: opening a FIFO must not wait for its writer. It means nothing to a regular file.
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+Result<UniqueFd> OpenRegular(const std::string& path, int flags, mode_t mode) {
+  // O_NONBLOCK: opening a FIFO must not wait for its other end. It means nothing to a regular file.
+  UniqueFd fd(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
   if (!fd) return std::unexpected(Error("open", path, errno));
-  return ReadFileFrom(fd.get(), path, max_bytes);
+  struct stat status;
+  if (fstat(fd.get(), &status) != 0) return std::unexpected(Error("fstat", path, errno));
+  if (!S_ISREG(status.st_mode)) return std::unexpected(Error("open regular file", path, EINVAL));
+  return fd;
+}
+
+Result<std::string> ReadFile(const std::string& path, std::size_t max_bytes) {
+  const Result<UniqueFd> fd = OpenRegular(path, O_RDONLY);
+  if (!fd) return std::unexpected(fd.error());
+  return ReadFileFrom(fd->get(), path, max_bytes);
 }
 
 Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t max_bytes) {

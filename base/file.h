@@ -1,6 +1,8 @@
 // Small files and anonymous files: read one whole within a limit, make a sealed memfd.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -9,6 +11,10 @@
 #include "base/unique_fd.h"
 
 namespace pa {
+
+// Opens a regular file, `flags` and `mode` as of open(2), close-on-exec. Anything else is EINVAL, at once: a FIFO would be
+// waited for, and to open a device can be an order to it.
+Result<UniqueFd> OpenRegular(const std::string& path, int flags, mode_t mode = 0);
 
 // The whole file, at most `max_bytes` (EFBIG beyond). Refuses anything but a regular file (EINVAL),
 // so that a FIFO cannot hold us.

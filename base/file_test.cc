@@ -75,6 +75,21 @@ TEST_F(File, AnythingButARegularFileIsRefused) {
   }
 }
 
+// Nobody is at the other end, so whoever waited would wait for ever.
+TEST_F(File, NothingButARegularFileIsOpened) {
+  const std::string fifo = directory_ + "/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const int flags : {O_RDONLY, O_RDWR, O_WRONLY | O_CREAT | O_TRUNC}) {
+    for (const std::string& path : {fifo, std::string("/dev/null")}) {
+      const Result<UniqueFd> fd = OpenRegular(path, flags, 0600);
+      ASSERT_FALSE(fd) << path;
+      const bool no_reader = flags != O_RDONLY && flags != O_RDWR && path == fifo;
+      EXPECT_EQ(fd.error().sys_errno, no_reader ? ENXIO : EINVAL) << path;
+    }
+    EXPECT_TRUE(OpenRegular(Make("f", "content"), flags, 0600));
+  }
+}
+
 TEST_F(File, ReadingADescriptorIgnoresItsOffset) {
   UniqueFd fd(open(Make("f", "content").c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(lseek(fd.get(), 3, SEEK_SET), 3);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/file.h"
 #include "base/json.h"
 
 namespace pa {
@@ -81,13 +82,10 @@ ChainLink After(std::string_view line) {
 Result<void> AuditFile::OpenCurrent() {
   std::error_code ignored;  // open says what is missing
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
-  UniqueFd fd(open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
-                   S_IRUSR | S_IWUSR));
-  if (!fd) return std::unexpected(Error("open", path_, errno));
-  const auto status = StatOf(fd.get(), path_);
-  if (!status) return std::unexpected(status.error());
-  if (!S_ISREG(status->st_mode)) return std::unexpected(Error("open", path_, EINVAL));
-  fd_ = std::move(fd);
+  Result<UniqueFd> fd =
+      OpenRegular(path_, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  if (!fd) return std::unexpected(fd.error());
+  fd_ = std::move(*fd);
   size_ = 0;
   return {};
 }
@@ -217,13 +215,9 @@ class Checker {
 Result<ChainReport> CheckChain(const std::vector<std::string>& paths) {
   Checker checker;
   for (const std::string& path : paths) {
-    // A FIFO would be waited for, and a device may never end.
-    const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (!fd) return std::unexpected(Error("open", path, errno));
-    const auto status = StatOf(fd.get(), path);
-    if (!status) return std::unexpected(status.error());
-    if (!S_ISREG(status->st_mode)) return std::unexpected(Error("read regular file", path, EINVAL));
-    std::ifstream file("/proc/self/fd/" + std::to_string(fd.get()));
+    const Result<UniqueFd> fd = OpenRegular(path, O_RDONLY);
+    if (!fd) return std::unexpected(fd.error());
+    std::ifstream file("/proc/self/fd/" + std::to_string(fd->get()));
     if (!file) return std::unexpected(Error("open", path, errno));
     std::uint64_t number = 0;
     for (std::string line; std::getline(file, line);) {

@@ -136,9 +136,8 @@ ToolResult Refuse(AuditedCall audited, Engine& engine, Loop& loop, ToolError err
 // discovery.
 std::function<void(const std::string&)> SpecWriter(const std::string& path) {
   return [path](const std::string& spec) {
-    const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    const Result<void> written =
-        file ? WriteAll(file.get(), spec) : std::unexpected(Error("open", path, errno));
+    const Result<UniqueFd> file = OpenRegular(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const Result<void> written = file ? WriteAll(file->get(), spec) : std::unexpected(file.error());
     if (!written) LogError(written.error().Message());
   };
 }

@@ -112,7 +112,8 @@ SysResult<void> CloseStrays(const Work& work) {
 // A sealed memfd cannot change under us nor afterwards, whoever else holds it.
 SysResult<void> OpenSpec(Work& work) {
   if (work.by_hand != nullptr) {
-    work.spec_file.reset(open(work.by_hand, O_RDONLY | O_CLOEXEC));
+    // A FIFO would be waited for, and is none.
+    work.spec_file.reset(open(work.by_hand, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     return Attempt(work.spec_file.get(), "open", work.by_hand);
   }
   const int seals = fcntl(kSpecFd, F_GET_SEALS);

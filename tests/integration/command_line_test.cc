@@ -1,10 +1,12 @@
 // The program as a person or an administrator meets it: call, policy, doctor, policy files and
 // SIGHUP.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <string>
+#include <vector>
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
@@ -36,6 +38,43 @@ TEST_F(CommandLine, VersionAndHelp) {
   EXPECT_EQ(Run({"--version"}).exit_code, 0);
   EXPECT_NE(Run({"--help"}).output.find("serve"), std::string::npos);
   EXPECT_NE(Run({"no-such-command"}).exit_code, 0);
+}
+
+// A FIFO where a file is named: whoever opened it would wait for somebody at its other end.
+TEST_F(CommandLine, NothingWaitsForAFifo) {
+  const std::string fifo = project_.root() / ".mcp.json";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const std::string server = BuiltProgram("PA_SERVER");
+  const std::string hello = R"({"target":"hello"})";
+  const std::vector<std::vector<std::string>> commands = {
+      {server, "policy", "check", fifo},
+      {server, "policy", "show", "--policy", fifo},
+      {server, "policy", "explain", "/usr", "--policy", fifo},
+      {server, "audit", "verify", fifo},
+      {server, "init", "claude-code"},
+      {server, "doctor", "--policy", fifo},
+      {server, "trash", "list", "--policy", fifo},
+      {server, "serve", "--policy", fifo},
+      {server, "serve", "--root", fifo},
+      {server, "serve", "--worker", fifo},
+      {server, "call", "make_targets", "--policy", fifo},
+      {BuiltProgram("PA_WORKER"), "--spec", fifo}};
+  const auto ended = [&](std::vector<std::string> command) {
+    command.insert(command.begin(), {"timeout", "--kill-after=1", "30"});
+    return RunProgram({.command = std::move(command),
+                       .environment = {"HOME=" + project_.home().string()},
+                       .directory = project_.root()});
+  };
+  for (const std::vector<std::string>& command : commands) {
+    const ProgramResult result = ended(command);
+    EXPECT_NE(result.exit_code, 0) << Json(command) << result.output;
+    EXPECT_NE(result.exit_code, 124) << Json(command);
+  }
+  // What cannot be written beside the call is told, and the call runs.
+  const ProgramResult call =
+      ended({server, "call", "make", hello, "--enable", "make", "--write-spec", fifo});
+  EXPECT_EQ(call.exit_code, 0) << call.errors;
+  EXPECT_NE(call.errors.find(fifo), std::string::npos) << call.errors;
 }
 
 TEST_F(CommandLine, CallExitsAsTheCommandDid) {
