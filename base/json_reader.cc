@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/json.h"
@@ -59,6 +60,7 @@ class Reader {
  public:
   Reader(std::string_view text, const JsonLimits& limits)
       : limits_(limits), padded_(text.size() + 2) {
+    if (padded_.data() == nullptr) throw std::bad_alloc();
     // Within brackets a scalar at the root is nothing special; for simdjson it would be.
     padded_.data()[0] = '[';
     text.copy(padded_.data() + 1, text.size());
@@ -93,6 +95,7 @@ class Reader {
   bool ReadRoot(JsonValue& out) {
     // Stage 1: UTF-8, control characters in strings, unclosed strings.
     if (const auto error = parser_.iterate(padded_).get(document_)) {
+      if (error == simdjson::MEMALLOC) throw std::bad_alloc();  // which says nothing about the text
       return Refuse(simdjson::error_message(error));
     }
     ondemand::array root;

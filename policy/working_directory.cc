@@ -88,7 +88,7 @@ std::string Shown(std::string_view path) {
 
 DirectoryRefusal Refuse(const Policy& policy, std::string_view text, std::string_view path,
                         std::string_view why = "") {
-  DirectoryRefusal refusal{std::string(text) + ": " + Shown(path), ""};
+  DirectoryRefusal refusal{.message = std::string(text) + ": " + Shown(path), .ai_message = ""};
   if (!why.empty()) refusal.message.append(" (").append(why).append(")");
   if (std::ranges::find(policy.roots, path) != policy.roots.end()) {
     refusal.ai_message =
@@ -160,7 +160,10 @@ DirectoryRefusal RefuseUnopened(const Policy& policy, const std::string& request
   const std::string name = absolute.lexically_normal().string();
   if (IsSystemPlace(name, policy.home)) return Refuse(policy, kSystemText, requested);
   if (RootOf(policy, name) == nullptr) return Refuse(policy, kOutsideText, requested);
-  return Refuse(policy, "working directory cannot be opened", requested, std::strerror(code));
+  DirectoryRefusal refusal =
+      Refuse(policy, "working directory cannot be opened", requested, std::strerror(code));
+  refusal.code = code;
+  return refusal;
 }
 
 std::optional<DirectoryRefusal> CheckOpened(const Policy& policy, const std::string& path,

@@ -37,6 +37,7 @@ class WorkingDirectory {
 struct DirectoryRefusal {
   std::string message;     // `working directory cannot be a system directory: /etc`
   std::string ai_message;  // what to pass instead
+  int code = 0;            // the errno, if it could not be opened
 };
 
 // Refused: system directories (/, /etc, /usr, /bin, /proc, ... and what is beneath them), the home

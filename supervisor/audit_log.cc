@@ -10,6 +10,7 @@
 #include "supervisor/log.h"
 #include "supervisor/pause.h"
 #include "supervisor/tool_output.h"
+#include "supervisor/within_memory.h"
 
 namespace pa {
 namespace {
@@ -35,6 +36,12 @@ std::string UserName() {
 
 // Where the log lies is no matter of the model's.
 ToolError NotRecorded(const Error& error) {
+  const std::string cause = Error(error.op, "the audit log", error.sys_errno).Message();
+  if (auto shortage =
+          Shortage("the call cannot be recorded, so it does not run: " + cause, error.sys_errno)) {
+    LogError("audit log: " + error.Message());
+    return *std::move(shortage);
+  }
   return InternalError("audit log: " + error.Message(),
                        "the call cannot be recorded, so it does not run");
 }
@@ -115,7 +122,8 @@ Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, Task<ToolResult> 
       audit.Keep(policy, [&](const ChainLink& link) { return BeginLine(call, link); });
   const Result<void> begun = co_await begin;
   if (!begun) co_return RefusedCall(NotRecorded(begun.error()));
-  ToolResult result = co_await work;
+  Task<ToolResult> task = WithinMemory(std::move(work), [] { return RefusedCall(OutOfMemory()); });
+  ToolResult result = co_await task;
   const sandbox::KernelFeatures kernel = context.runner.Kernel();
   Task<Result<void>> end = audit.Keep(policy, [&](const ChainLink& link) {
     return EndLine(call, context.record, result, Since(call.began), kernel, link);

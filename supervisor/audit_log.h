@@ -50,8 +50,8 @@ class AuditLog {
 AuditedCall NewCall(AuditCaller caller, std::string tool, bool read_only,
                     const JsonValue* arguments);
 
-// `work`, which has not begun, between its two lines. If the second cannot be written, the result says so in a warning: the
-// call has run.
+// `work`, which has not begun, between its two lines; without memory for it the call ends there, with an error. If the
+// second line cannot be written, the result says so in a warning: the call has run.
 Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, Task<ToolResult> work,
                             CallContext& context);
 

@@ -153,6 +153,13 @@ void Engine::WhenTargetsChange(std::function<void()> callback) {
   for (const std::string& root : policy_->roots) watch_->Watch(root, {});
 }
 
+void Engine::FollowMounts() {
+  mounts_.emplace(loop_, [this] {
+    runner_.Renew();
+    if (watch_) watch_->Renew();
+  });
+}
+
 std::shared_ptr<Engine::OwnCall> Engine::NewOwnCall() {
   auto call = std::make_shared<OwnCall>();
   call->context.emplace(CallContext{.policy = policy_,
@@ -207,6 +214,7 @@ Result<void> Engine::ReplacePolicy(policy::PolicyPtr policy) {
         Error("commands could write the server's TMPDIR, in " + *place, tmp_base_, EPERM));
   }
   policy_ = std::move(policy);
+  runner_.Renew();
   results_.SetQuota(policy_->limits.output_total);
   return {};
 }

@@ -20,6 +20,7 @@
 #include "supervisor/command_line.h"
 #include "supervisor/environment.h"
 #include "supervisor/makefile_watch.h"
+#include "supervisor/mount_table.h"
 #include "supervisor/request_states.h"
 #include "supervisor/session.h"
 #include "supervisor/tools/target_cache.h"
@@ -81,6 +82,8 @@ class Engine {
   // Called when the targets of a directory are not those that were last seen there. From now on the
   // Makefiles of those directories are watched, and their targets discovered again when one was touched.
   void WhenTargetsChange(std::function<void()> callback);
+  // From now on nothing is kept that holds, or hides, what is mounted and unmounted meanwhile.
+  void FollowMounts();
   const Services& services() const { return services_; }
   // What a server before us has left half done when it died is put back; calls wait for that.
   void UndoEdits();
@@ -100,6 +103,7 @@ class Engine {
   const Environment& environment_;
   policy::PolicyPtr policy_;
   std::optional<MakefileWatch> watch_;
+  std::optional<MountTable> mounts_;
   std::function<void()> on_targets_;
   std::string tmp_base_;
   ResultStore results_;

@@ -26,11 +26,16 @@ std::optional<std::string> Get(const Environment& environment, const std::string
 bool IsAbsolute(const std::string& path) { return !path.empty() && path[0] == '/'; }
 
 std::string Absolute(const std::string& path) {
-  std::error_code failed;
-  return std::filesystem::absolute(path, failed).string();
+  return (std::filesystem::path(StartDirectory()) / path).string();
 }
 
 }  // namespace
+
+const std::string& StartDirectory() {
+  std::error_code gone;
+  static const std::string directory = std::filesystem::current_path(gone).string();
+  return directory;
+}
 
 Environment ReadEnvironment(const char* const* entries) {
   Environment environment;
@@ -144,8 +149,8 @@ policy::PolicySources SourcesOf(const CommonOptions& options, const Environment&
   sources.enable = options.enable;
   sources.env_enable = Get(environment, "ENABLE_ADDITIONAL_TOOLS");
   sources.env_commit_size = Get(environment, "PROJECT_ACTIONS_MAX_COMMIT_SIZE");
-  std::error_code failed;
-  sources.current_directory = std::filesystem::current_path(failed).string();
+  if (sources.user_file) sources.user_file = Absolute(*sources.user_file);
+  sources.current_directory = StartDirectory();
   sources.variables = environment;
   for (const Tool* tool : AllTools()) sources.known_tools.emplace_back(tool->name);
   sources.anchors = AnchorsOf(options, environment);

@@ -28,6 +28,10 @@ std::string CodexHome(const Environment& environment);
 // $XDG_STATE_HOME if it is absolute, else ~/.local/state.
 std::string StateHome(const Environment& environment);
 
+// The current directory as it was when this was called first. What is named relative to it goes on to be, when a server
+// has left it.
+const std::string& StartDirectory();
+
 // Who says what: command line, environment, files (policy/load.h), and which files besides no command may write.
 // Reads no file.
 policy::PolicySources SourcesOf(const CommonOptions& options, const Environment& environment);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/descriptors.h"
+
 namespace pa {
 namespace {
 
@@ -26,8 +28,10 @@ Lane LaneOf(policy::Purpose purpose) {
 }  // namespace
 
 RunQueue::Limits PlacesIn(policy::Purpose purpose, const policy::Limits& limits) {
-  if (LaneOf(purpose) == kChanges) return {limits.concurrent, limits.queue};
-  return {std::max(limits.concurrent, kPlacesToLook),
+  if (LaneOf(purpose) == kChanges) {
+    return {DescriptorsAllow(limits.concurrent, kDescriptorsOfACall), limits.queue};
+  }
+  return {DescriptorsAllow(std::max(limits.concurrent, kPlacesToLook), kDescriptorsOfACall),
           std::max(limits.queue, kPlacesToWaitForALook)};
 }
 

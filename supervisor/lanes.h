@@ -20,6 +20,10 @@ namespace pa {
 inline constexpr std::uint64_t kPlacesToLook = 4;
 inline constexpr std::uint64_t kPlacesToWaitForALook = 64;
 
+// While it runs: its order and streams, its worker, its slot, its directory, what is kept of its output. Where there are
+// few descriptors, fewer calls run at once, and the others wait.
+inline constexpr std::size_t kDescriptorsOfACall = 12;
+
 RunQueue::Limits PlacesIn(policy::Purpose purpose, const policy::Limits& limits);
 
 class Lanes {

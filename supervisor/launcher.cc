@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/packet.h"
 #include "worker/spec.h"
 
@@ -32,6 +33,8 @@ constexpr int kAttemptsInVain = 2;
 // A policy has three programs, or a view with two networks; those of the policy before it may still be
 // wanted.
 constexpr std::size_t kMaxKept = 6;
+constexpr std::size_t kDescriptorsOfALauncher =
+    3;  // its socket, a worker that waits, and its group
 
 struct Actions {
   Actions() { posix_spawn_file_actions_init(&value); }
@@ -357,8 +360,9 @@ Launchers::Launchers(uv_loop_t* loop, std::string worker_path, std::function<voi
 
 Result<std::shared_ptr<Launcher>> Launchers::Find(const LaunchKind& kind) {
   if (closed_) return std::unexpected(LauncherError("launch", ECANCELED));
-  const auto found =
-      std::ranges::find_if(kept_, [&](const Kept& kept) { return IsSame(kept.kind, kind); });
+  RemoveOutdated();
+  const auto found = std::ranges::find_if(
+      kept_, [&](const Kept& kept) { return !kept.outdated && IsSame(kept.kind, kind); });
   if (found != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, found);
     return found->launcher;
@@ -369,9 +373,22 @@ Result<std::shared_ptr<Launcher>> Launchers::Find(const LaunchKind& kind) {
   const auto oldest = std::ranges::find_if(kept_.rbegin(), kept_.rend(), [](const Kept& kept) {
     return !kept.launcher->is_awaited() && !kept.launcher->owes();
   });
-  if (kept_.size() >= kMaxKept && oldest != kept_.rend()) kept_.erase(std::next(oldest).base());
-  kept_.emplace_front(kind, *started);
+  const std::size_t most = DescriptorsAllow(kMaxKept, kDescriptorsOfALauncher);
+  if (kept_.size() >= most && oldest != kept_.rend()) kept_.erase(std::next(oldest).base());
+  kept_.push_front({kind, *started});
   return started;
+}
+
+void Launchers::Renew() {
+  for (Kept& kept : kept_) kept.outdated = true;
+  RemoveOutdated();
+}
+
+// Whoever owes a worker goes another time: to wait for it would be to wait on the loop.
+void Launchers::RemoveOutdated() {
+  kept_.remove_if([](const Kept& kept) {
+    return kept.outdated && !kept.launcher->is_awaited() && !kept.launcher->owes();
+  });
 }
 
 void Launchers::GiveUp(const std::shared_ptr<Launcher>& launcher) {

@@ -144,15 +144,19 @@ class Launchers {
   bool Contains(pid_t pid);  // of a child that nobody knows yet: true
   // Whether all workers are known. `by_force`: they are, because launchers that owe one are given up.
   bool AllKnown(bool by_force);
+  // The launchers that are kept serve nobody who asks from now on; who awaits a worker gets it.
+  void Renew();
   void Close();  // whoever awaits a worker gets none; nobody does afterwards
 
  private:
   struct Kept {
     LaunchKind kind;
     std::shared_ptr<Launcher> launcher;
+    bool outdated = false;  // it goes when nobody awaits it
   };
   Result<std::shared_ptr<Launcher>> Find(const LaunchKind& kind);
   void GiveUp(const std::shared_ptr<Launcher>& launcher);
+  void RemoveOutdated();
 
   Launcher::Setting setting_;
   std::function<void()> on_lost_;

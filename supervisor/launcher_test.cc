@@ -118,6 +118,17 @@ TEST_F(LauncherTest, EachProgramHasOneLauncherForAllItsWorkers) {
   EXPECT_EQ(Contained(launchers_, 2).size(), 4u);
 }
 
+TEST_F(LauncherTest, RenewedItServesNobodyWithALauncherThatWasThere) {
+  const Result<pid_t> works = Launch(launchers_, Program("one"));
+  const std::vector<pid_t> old = Contained(launchers_, 1);
+  launchers_.Renew();
+  EXPECT_TRUE(Children(launchers_).empty()) << "the launcher, and who waits";
+  EXPECT_EQ(kill(*works, 0), 0) << "who works goes on";
+  Reap(works);
+  Reap(Launch(launchers_, Program("one")));
+  for (const pid_t now : Contained(launchers_, 1)) EXPECT_NE(now, old[0]);
+}
+
 TEST_F(LauncherTest, TheNextWorkerWaitsAlready) {
   Reap(Launch(launchers_, Program("one")));
   const pid_t waiting = Contained(launchers_, 1)[1];

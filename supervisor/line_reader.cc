@@ -1,6 +1,7 @@
 #include "supervisor/line_reader.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace pa {
@@ -21,7 +22,16 @@ void LineReader::Append(std::string_view bytes) {
   scanned_ -= start_;
   start_ = 0;
   if (buffer_.empty() && buffer_.capacity() > kKeepCapacity) buffer_ = std::string();
-  buffer_.append(bytes);
+  try {
+    buffer_.append(bytes);
+  } catch (const std::bad_alloc&) {
+    // All lines that are whole were taken, so this is a part of one.
+    no_memory_ = true;
+    Drop(buffer_.size());
+    buffer_ = std::string();
+    start_ = scanned_ = 0;
+    buffer_.append(bytes);
+  }
 }
 
 std::optional<LineReader::Line> LineReader::Next() {
@@ -34,7 +44,10 @@ std::optional<LineReader::Line> LineReader::Next() {
     const auto line = std::string_view(buffer_).substr(start_, end - start_);
     start_ = scanned_ = newline + 1;
     if (std::exchange(too_long_, false)) {
-      return Line{.text = {}, .too_long = true, .outlines = scanner_.Take()};
+      return Line{.text = {},
+                  .too_long = true,
+                  .no_memory = std::exchange(no_memory_, false),
+                  .outlines = scanner_.Take()};
     }
     if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
       return Line{.text = WithoutReturn(line)};

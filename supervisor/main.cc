@@ -14,6 +14,7 @@
 #include "supervisor/environment.h"
 #include "supervisor/init_command.h"
 #include "supervisor/log.h"
+#include "supervisor/memory_reserve.h"
 #include "supervisor/policy_command.h"
 #include "supervisor/serve.h"
 #include "supervisor/trash_command.h"
@@ -95,6 +96,7 @@ void LookUpUsersInFilesAlone() {
 int main(int argc, char** argv) {
   pa::OpenStandardStreams();
   pa::RaiseDescriptorLimit();
+  pa::KeepMemoryReserve();
   pa::LookUpUsersInFilesAlone();
   // A client that goes away is an error of write(2), not the end of us: the tree must end first.
   struct sigaction ignore{};

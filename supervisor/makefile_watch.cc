@@ -52,6 +52,14 @@ void MakefileWatch::Watch(const std::string& directory, std::span<const std::str
   for (auto& [place, names] : places) WatchIn(place, directory, std::move(names));
 }
 
+void MakefileWatch::Renew() {
+  const std::list<Entry*> old = std::exchange(entries_, {});
+  for (auto entry = old.rbegin(); entry != old.rend(); ++entry) {
+    WatchIn((*entry)->directory, (*entry)->project, (*entry)->names);
+    Close(*entry);
+  }
+}
+
 void MakefileWatch::WatchIn(const std::string& directory, const std::string& project,
                             std::vector<std::string> names) {
   const auto known = std::ranges::find_if(entries_, [&](const Entry* entry) {

@@ -36,6 +36,8 @@ class MakefileWatch {
   // `files`: what its Makefile includes, absolute or relative to `directory`; what lies elsewhere is
   // not watched.
   void Watch(const std::string& directory, std::span<const std::string> files);
+  // What was unmounted is watched no more, and what was mounted in its place not yet: the same directories anew.
+  void Renew();
   std::size_t watched() const { return entries_.size(); }
 
  private:

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/random.h"
 #include "supervisor/text_cut.h"
 
@@ -107,7 +108,7 @@ Result<void> ResultStore::Append(StoredOutput& output, std::string_view bytes) {
 }
 
 std::string ResultStore::Publish(std::shared_ptr<StoredOutput> output, std::string name) {
-  while (kept_.size() >= kMaxResults) kept_.pop_back();
+  while (kept_.size() >= DescriptorsAllow(kMaxResults)) kept_.pop_back();
   kept_.push_front({kResultUriPrefix + RandomHex(16), std::move(name), std::move(output)});
   return kept_.front().uri;
 }

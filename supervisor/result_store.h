@@ -75,8 +75,7 @@ class ResultStore {
   std::vector<Entry> List() const;  // newest first
 
  private:
-  // Each result holds a descriptor, and 1024 is the usual limit of those.
-  static constexpr std::size_t kMaxResults = 128;
+  static constexpr std::size_t kMaxResults = 128;  // at most: each holds a descriptor
 
   struct Kept {
     std::string uri;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <chrono>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <utility>
@@ -33,6 +35,7 @@
 #include "supervisor/trash.h"
 #include "supervisor/uv_handles.h"
 #include "supervisor/view_cache.h"
+#include "supervisor/within_memory.h"
 #include "worker/probe.h"
 
 namespace pa {
@@ -231,6 +234,11 @@ Execution Protected(const GuardedPath& guarded) {
   if (guarded.path.host != nullptr) execution.protection += "; " + guarded.path.host->HowToGiveUp();
   execution.failure = "protected: " + guarded.path.reason;
   return execution;
+}
+
+// Where there is no memory to compare, nobody knows what has become of it.
+std::vector<ProtectedChange> NotCompared(const std::string& path) {
+  return {{.path = path, .what = "not compared", .failure = "there was not enough memory"}};
 }
 
 // A place in the queue, given back at the end of its scope.
@@ -545,11 +553,14 @@ Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const p
 Task<Execution> Runner::Impl::LookAfter(Guarding found, Execution execution) {
   // Without a view of its own it had none of the mounts.
   if (!execution.namespaces) guard.Mounted(found.watch, {});
-  Task<std::vector<ProtectedChange>> ending = guard.End(found.watch);
+  Task<std::vector<ProtectedChange>> ending =
+      WithinMemory(guard.End(found.watch), [&] { return NotCompared(found.watch->key.directory); });
   execution.protected_changes = co_await ending;
   if (execution.namespaces) execution.sealed = std::move(found.sealed);
   if (!found.below) co_return execution;
-  Task<NestedRepositories::Ended> looking = nested.End(found.below);
+  Task<NestedRepositories::Ended> looking = WithinMemory(nested.End(found.below), [&] {
+    return NestedRepositories::Ended{.changes = NotCompared("repositories below")};
+  });
   NestedRepositories::Ended ended = co_await looking;
   std::ranges::move(ended.changes, std::back_inserter(execution.protected_changes));
   if (!execution.warning.empty() && !ended.warning.empty()) execution.warning += "; ";
@@ -592,7 +603,8 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   guard.Mounted(guarding.watch, guarding.sealed);
   if (watched) WatchMounts();
   const auto started = FileClockNow();
-  Task<Execution> task = Execute(plan, allow, policy, options, std::move(mounts));
+  Task<Execution> task = WithinMemory(Execute(plan, allow, policy, options, std::move(mounts)),
+                                      [] { return Failed(Error("run", "the command", ENOMEM)); });
   Execution execution = co_await task;
   execution.started = started;
   Task<Execution> looking = LookAfter(std::move(guarding), std::move(execution));
@@ -755,6 +767,12 @@ void Runner::Discard(const std::string& path) {
   UniqueFd parent(open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!impl_->trash || !parent) return;
   impl_->trash->Add({std::make_shared<const UniqueFd>(std::move(parent)), path.substr(slash + 1)});
+}
+
+void Runner::Renew() {
+  impl_->slots.Renew();
+  impl_->views = ViewCache();
+  if (impl_->launchers) impl_->launchers->Renew();
 }
 
 std::size_t Runner::running() const { return impl_->lanes.running(); }

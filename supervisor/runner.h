@@ -73,6 +73,9 @@ class Runner {
   void Shutdown(std::function<void()> done);
   // A directory of ours that is to be removed, by and by.
   void Discard(const std::string& path);
+  // Nothing that was kept for the next command serves one: the policy is another, or what is mounted. What runs, or
+  // waits, goes on.
+  void Renew();
   std::size_t running() const;
   FileTurns& file_turns();
   const std::string& state_home() const;  // RunnerConfig's

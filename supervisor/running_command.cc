@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -232,7 +233,17 @@ void RunningCommand::Widen(Pipe& pipe) {
   if (!std::exchange(pipe.wide, true)) fcntl(pipe.fd, F_SETPIPE_SZ, kWidePipeBytes);
 }
 
+// Who keeps what comes may have no memory for it: then the command ends.
 void RunningCommand::Deliver(Pipe& pipe, std::string_view bytes) {
+  try {
+    Pass(pipe, bytes);
+  } catch (const std::bad_alloc&) {
+    no_memory_ = true;
+    HangUp();
+  }
+}
+
+void RunningCommand::Pass(Pipe& pipe, std::string_view bytes) {
   pipe.total += bytes.size();
   if (pipe.captured) pipe.captured->Append(bytes);
   if (sink_ == nullptr) return;
@@ -312,6 +323,13 @@ void RunningCommand::FinishIfDone() {
   if (withheld_) {
     execution.outcome = Outcome::kCancelled;
     execution.exit_code = -1;
+  }
+  if (no_memory_) {
+    execution.outcome = Outcome::kSetupFailed;
+    execution.failed_step = worker::Step::kNone;
+    execution.failed_errno = ENOMEM;
+    execution.never_began = false;  // once more would come to the same end
+    execution.failure = Error("keep", "its output", ENOMEM).Message();
   }
   execution.out = Finish(out_, err_);
   execution.err = Finish(err_, out_);

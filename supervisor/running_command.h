@@ -91,6 +91,7 @@ class RunningCommand {
   void ReadWhatIsThere(Pipe& pipe);
   static void Widen(Pipe& pipe);
   void Deliver(Pipe& pipe, std::string_view bytes);
+  void Pass(Pipe& pipe, std::string_view bytes);
   bool Held() const;
   void Hold(Pipe& pipe);
   void Resume(Pipe& pipe);
@@ -125,7 +126,8 @@ class RunningCommand {
   bool hunting_ = false;
   bool settled_ = false;
   bool cancelled_ = false;
-  bool withheld_ = false;  // output that nobody has, because it was cancelled
+  bool withheld_ = false;   // output that nobody has, because it was cancelled
+  bool no_memory_ = false;  // for what came
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::shared_ptr<bool> alive_ =
       std::make_shared<bool>(true);  // for the gate, which cannot forget us

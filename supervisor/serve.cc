@@ -37,11 +37,14 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
     for (const std::string& line : parts.error()) LogError(line);
     return 1;
   }
+  // All that is named relative to it was (StartDirectory); to stay would keep somebody from unmounting it.
+  if (chdir("/") != 0) LogWarning("the directory of the start cannot be left");
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   StdioTransport transport(loop.get(), STDIN_FILENO, STDOUT_FILENO);
   Session session(engine.services(), transport);
   engine.WhenTargetsChange([&] { session.ToolsChanged(); });
+  engine.FollowMounts();
   engine.UndoEdits();
 
   const auto stop = [&] { session.Shutdown(); };

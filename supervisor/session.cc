@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <new>
 #include <vector>
 
 #include "base/json_writer.h"
@@ -12,6 +13,8 @@
 #include "supervisor/audit_log.h"
 #include "supervisor/envelope.h"
 #include "supervisor/log.h"
+#include "supervisor/memory_reserve.h"
+#include "supervisor/outline_scanner.h"
 #include "supervisor/tool_output.h"
 
 namespace pa {
@@ -51,6 +54,24 @@ std::expected<void, rpc::Failure> OptionalObject(const JsonValue& params, const 
 std::expected<void, rpc::Failure> NoCursor(const JsonValue& params) {
   if (params.FindSet("cursor") == nullptr) return {};
   return Failed(rpc::kInvalidParams, "Invalid cursor");
+}
+
+rpc::Failure NoMemory() {
+  return {.code = rpc::kInternalError,
+          .message = "Internal error: the server has not enough memory for this message",
+          .data = {},
+          .id = {}};
+}
+
+// Whoever waits for an answer to it gets one all the same.
+rpc::Line ReadLine(std::string_view line) {
+  try {
+    return rpc::ParseLine(line);
+  } catch (const std::bad_alloc&) {
+  }
+  OutlineScanner scanner(line.size());
+  scanner.Feed(line);
+  return rpc::UnreadableLine(scanner.Take(), NoMemory());
 }
 
 // Why `tool` must not be called at all, whatever its arguments.
@@ -136,13 +157,16 @@ Session::Session(const Services& services, Transport& transport)
 
 Session::~Session() = default;
 
-void Session::OnLine(std::string_view line) { OnMessages(rpc::ParseLine(line)); }
+void Session::OnLine(std::string_view line) {
+  KeepMemoryReserve();
+  OnMessages(ReadLine(line));
+}
 
 // A cancel does not wait until the client reads: what it ends may be what it does not read. It comes
 // once more in its turn, for a request that was held with it.
 void Session::OnLineHeld(std::string_view line) {
   if (line.find("notifications/cancelled") == std::string_view::npos) return;
-  for (const rpc::Parsed& message : rpc::ParseLine(line).messages) {
+  for (const rpc::Parsed& message : ReadLine(line).messages) {
     const auto* notification = message ? std::get_if<rpc::Notification>(&*message) : nullptr;
     if (notification != nullptr && notification->method == "notifications/cancelled") {
       Cancel(notification->params);
@@ -151,6 +175,7 @@ void Session::OnLineHeld(std::string_view line) {
 }
 
 void Session::OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) {
+  if (limit == kNoMemory) return OnMessages(rpc::UnreadableLine(outlines, NoMemory()));
   const std::string problem = "a message is longer than " + std::to_string(limit) + " bytes";
   OnMessages(rpc::UnreadableLine(outlines, {.code = rpc::kInvalidRequest,
                                             .message = "Invalid request: " + problem,
@@ -211,7 +236,13 @@ void Session::OnRequest(const rpc::Request& request) {
   if (!lawful) {
     return Reply(request.id, Failed(rpc::kMethodNotFound, "Method not found: " + request.method));
   }
-  Reply(request.id, (this->*method->handler)(request, *revision));
+  try {
+    Reply(request.id, (this->*method->handler)(request, *revision));
+  } catch (const std::bad_alloc&) {
+    calls_.erase(request.id);  // it has not begun
+    Reply(request.id, std::unexpected(NoMemory()));
+    EndIfIdle();
+  }
 }
 
 // Which revision a request speaks, and so which era the connection is in: `initialize` opens the
@@ -464,6 +495,14 @@ AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) co
   return caller;
 }
 
+void Session::SendResult(const Call& call, const ToolResult& result,
+                         std::chrono::microseconds took) {
+  const bool asks = call.retrying && call.retrying->request();
+  const std::string json = asks ? InputRequiredResult(*call.retrying->request(), services_.identity)
+                                : CallToolResult(result, took, call.revision, services_.identity);
+  SendAnswer(rpc::ResultLine(call.id, json), call.batch);
+}
+
 void Session::Finish(Call& call, const ToolResult& result) {
   const auto took =
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - call.started);
@@ -472,11 +511,11 @@ void Session::Finish(Call& call, const ToolResult& result) {
   auto node = calls_.extract(call.id);
   call.progress.reset();  // before the reply, which is the last that a client hears of a call
   if (!call.silent) {
-    const bool asks = call.retrying && call.retrying->request();
-    const std::string json =
-        asks ? InputRequiredResult(*call.retrying->request(), services_.identity)
-             : CallToolResult(result, took, call.revision, services_.identity);
-    SendAnswer(rpc::ResultLine(call.id, json), call.batch);
+    try {
+      SendResult(call, result, took);
+    } catch (const std::bad_alloc&) {
+      SendResult(call, RefusedCall(OutOfMemory()), took);
+    }
   }
   call.batch.reset();
   EndIfIdle();

@@ -102,6 +102,7 @@ class Session : public TransportHandler {
   Task<ToolResult> StartCall(Call& call, const rpc::Request& request, const Tool& tool,
                              const std::string& token);
   void Finish(Call& call, const ToolResult& result);
+  void SendResult(const Call& call, const ToolResult& result, std::chrono::microseconds took);
   void EndIfIdle();
 
   Answer Initialize(const rpc::Request& request, Revision revision);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/file.h"
 
 namespace pa {
@@ -121,7 +122,7 @@ Result<std::unique_ptr<Slot>> SlotPool::Make(const sandbox::Confinement& confine
     return std::unexpected(prepared.error());
   }
   return std::make_unique<Slot>(confinement, std::move(*tmp_dir), instance_->directory(),
-                                std::move(*prepared), std::move(view));
+                                std::move(*prepared), std::move(view), generation_);
 }
 
 void SlotPool::Release(std::unique_ptr<Slot> slot, bool clean) {
@@ -129,11 +130,19 @@ void SlotPool::Release(std::unique_ptr<Slot> slot, bool clean) {
     if (instance_) (void)instance_->Repair();
     return Discard(*slot);
   }
+  if (slot->generation != generation_) return Discard(*slot);
   if (slot->view.base != nullptr && ++slot->view.uses == kMaxUses) return Discard(*slot);
   free_.push_front(std::move(slot));
-  if (free_.size() <= kMaxFree) return;
-  Discard(*free_.back());
-  free_.pop_back();
+  while (free_.size() > DescriptorsAllow(kMaxFree)) {
+    Discard(*free_.back());
+    free_.pop_back();
+  }
+}
+
+void SlotPool::Renew() {
+  ++generation_;
+  for (const std::unique_ptr<Slot>& slot : free_) Discard(*slot);
+  free_.clear();
 }
 
 void SlotPool::Discard(const Slot& slot) {

@@ -39,6 +39,7 @@ struct Slot {
   std::shared_ptr<const UniqueFd> instance;  // in which tmp_dir lies
   sandbox::PreparedSandbox prepared;         // of `confinement` and tmp_dir
   SlotView view;
+  std::uint64_t generation = 0;  // of the pool, when it was made
 };
 
 // What a command may do in its TMPDIR. What it wrote there may be executed only if the same holds for
@@ -64,13 +65,15 @@ class SlotPool {
   // A file that this confinement must not reach, for the probe to try; "" where the policy opens
   // the temporary directory itself, so that there is no such place.
   Result<std::string> Canary(const sandbox::Confinement& confinement);
+  // No slot serves another command: those that are free go now, the others with their release.
+  void Renew();
   // All free slots and the instance directory. None may be in use.
   void RemoveAll();
 
   std::size_t free_slots() const { return free_.size(); }
 
  private:
-  static constexpr std::size_t kMaxFree = 64;  // each holds a descriptor and a directory
+  static constexpr std::size_t kMaxFree = 64;  // at most: each holds a descriptor and a directory
 
   std::unique_ptr<Slot> TakeFree(const sandbox::Confinement& confinement, const SlotView& view);
   Result<std::unique_ptr<Slot>> Make(const sandbox::Confinement& confinement, SlotView view);
@@ -81,7 +84,8 @@ class SlotPool {
   std::string tmp_base_;
   Remove remove_;
   std::optional<InstanceDir> instance_;
-  std::uint64_t next_number_ = 0;          // names are not used twice
+  std::uint64_t next_number_ = 0;  // names are not used twice
+  std::uint64_t generation_ = 0;
   std::list<std::unique_ptr<Slot>> free_;  // the one used last comes first
 };
 

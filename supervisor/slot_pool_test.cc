@@ -1,11 +1,15 @@
 #include "supervisor/slot_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace pa {
 namespace {
@@ -47,6 +51,37 @@ TEST_F(SlotPoolTest, TouchesNothingUntilUsedAndLeavesNothing) {
   slots.Release(std::move(slot), true);
   slots.RemoveAll();
   EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
+}
+
+TEST_F(SlotPoolTest, RenewedItGivesNoSlotASecondTime) {
+  SlotPool slots(base_ / "tmp", RemoveNow);
+  std::unique_ptr<Slot> free = Acquire(slots, Confinement());
+  std::unique_ptr<Slot> in_use = Acquire(slots, Confinement());
+  const std::vector<std::string> old = {free->tmp_dir, in_use->tmp_dir};
+  slots.Release(std::move(free), true);
+  slots.Renew();
+  EXPECT_FALSE(fs::exists(old[0]));
+  EXPECT_TRUE(fs::exists(old[1])) << "somebody works there";
+  slots.Release(std::move(in_use), true);
+  EXPECT_FALSE(fs::exists(old[1]));
+  EXPECT_EQ(slots.free_slots(), 0u);
+  std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
+  slots.Release(std::move(slot), true);
+  EXPECT_EQ(slots.free_slots(), 1u);
+}
+
+// Each holds a descriptor, and there must be some for what comes.
+TEST_F(SlotPoolTest, KeepsNoMoreThanDescriptorsAllow) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{128, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  SlotPool slots(base_ / "tmp", RemoveNow);
+  std::vector<std::unique_ptr<Slot>> all(30);
+  for (auto& slot : all) slot = Acquire(slots, Confinement());
+  for (auto& slot : all) slots.Release(std::move(slot), true);
+  EXPECT_EQ(slots.free_slots(), 128u / 8);
+  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST_F(SlotPoolTest, SweepsWhatADeadInstanceLeftAndNothingElse) {

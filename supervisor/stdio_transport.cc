@@ -6,6 +6,7 @@
 
 #include <cassert>
 #include <deque>
+#include <new>
 #include <utility>
 
 #include "base/file.h"
@@ -118,6 +119,7 @@ struct StdioTransport::Impl {
     std::string text;
     LineReader::Line line;  // without its text
   };
+  static Held Keep(LineReader::Line line);
   std::deque<Held> held;  // lines that wait for the gate
   std::size_t held_bytes = 0;
   bool held_back = false;  // Pump waits for the gate
@@ -228,10 +230,21 @@ void StdioTransport::Impl::Pump() {
 
 void StdioTransport::Impl::Handle(const LineReader::Line& line) {
   if (line.too_long) {
-    handler->OnLineTooLong(reader.limit(), line.outlines);
+    handler->OnLineTooLong(line.no_memory ? TransportHandler::kNoMemory : reader.limit(),
+                           line.outlines);
   } else {
     handler->OnLine(line.text);
   }
+}
+
+StdioTransport::Impl::Held StdioTransport::Impl::Keep(LineReader::Line line) {
+  try {
+    return {std::string(line.text), std::move(line)};
+  } catch (const std::bad_alloc&) {
+  }
+  OutlineScanner scanner(line.text.size());
+  scanner.Feed(line.text);
+  return {"", {.text = {}, .too_long = true, .no_memory = true, .outlines = scanner.Take()}};
 }
 
 void StdioTransport::Impl::Hold() {
@@ -239,8 +252,8 @@ void StdioTransport::Impl::Hold() {
     auto line = reader.Next();
     if (!line) break;
     handler->OnLineHeld(line->text);
-    held_bytes += line->text.size() + sizeof(Held);
-    held.push_back({std::string(line->text), *std::move(line)});
+    held.push_back(Keep(*std::move(line)));
+    held_bytes += held.back().text.size() + sizeof(Held);
   }
   if (held_bytes >= kMaxHeld) return StopReading();
   ended ? AwaitReading() : Read();

@@ -6,7 +6,8 @@
 //   }
 //   Detach(RunMake(...));                    // starts it; it frees itself at the end
 //
-// Lazy: nothing runs until awaited or detached. One thread, so no locks. A Completion<T> turns a
+// Lazy: nothing runs until awaited or detached. An exception, which is std::bad_alloc, goes to who awaits; none may leave
+// what is detached. One thread, so no locks. A Completion<T> turns a
 // callback into something to await. Because of GCC 12 (PR 104031, PR 105287): bind every co_await
 // to a named variable in a statement of its own, and pass no braced temporaries to a coroutine.
 #pragma once
@@ -24,6 +25,7 @@ class [[nodiscard]] Task {
  public:
   struct promise_type {
     std::optional<T> value;
+    std::exception_ptr failure;
     std::coroutine_handle<> continuation;
 
     Task get_return_object() { return Task(Handle::from_promise(*this)); }
@@ -40,7 +42,7 @@ class [[nodiscard]] Task {
     void return_value(U&& result) {
       value.emplace(std::forward<U>(result));
     }
-    void unhandled_exception() noexcept { std::terminate(); }
+    void unhandled_exception() noexcept { failure = std::current_exception(); }
   };
   using Handle = std::coroutine_handle<promise_type>;
 
@@ -57,7 +59,10 @@ class [[nodiscard]] Task {
     handle_.promise().continuation = caller;
     return handle_;
   }
-  T await_resume() { return std::move(*handle_.promise().value); }
+  T await_resume() {
+    if (handle_.promise().failure) std::rethrow_exception(handle_.promise().failure);
+    return std::move(*handle_.promise().value);
+  }
 
  private:
   explicit Task(Handle handle) : handle_(handle) {}

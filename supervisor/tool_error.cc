@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "base/json_writer.h"
 #include "base/units.h"
@@ -21,6 +22,7 @@ constexpr std::string_view kGitHint =
 }  // namespace
 
 ToolError InvalidDirectory(const policy::DirectoryRefusal& refusal) {
+  if (auto shortage = Shortage(refusal.message, refusal.code)) return *std::move(shortage);
   return {
       .code = "INVALID_DIRECTORY", .message = refusal.message, .ai_message = refusal.ai_message};
 }
@@ -132,14 +134,12 @@ ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t 
 }
 
 ToolError FileIo(std::string message, int code) {
-  const bool no_room = code == ENOSPC || code == EDQUOT;
+  if (std::optional<ToolError> shortage = Shortage(message, code)) return *std::move(shortage);
   return {.code = "FILE_IO",
           .message = std::move(message),
           .ai_message =
-              no_room ? "There is no room left on that file system, or in the user's quota. "
-                        "Nothing was changed. Delete what is not needed, or tell the user."
-                      : "The system refused it, not the sandbox. Nothing was changed. Look at "
-                        "the file's owner and mode, or tell the user what the message says."};
+              "The system refused it, not the sandbox. Nothing was changed. Look at "
+              "the file's owner and mode, or tell the user what the message says."};
 }
 
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present) {
@@ -210,6 +210,52 @@ ToolError Busy() {
   return {.code = "BUSY",
           .message = "too many calls are waiting already; this one was not run",
           .ai_message = "Wait for a running call to finish, then call again."};
+}
+
+namespace {
+
+constexpr std::string_view kNoRoom =
+    "There is no room left on that file system, or in the user's quota. Nothing was changed. "
+    "Delete what is not needed, or tell the user.";
+
+// What can be used up, by the errno that says so.
+struct ShortageRow {
+  int number;
+  std::string_view code;
+  std::string_view ai_message;
+};
+constexpr ShortageRow kShortages[] = {
+    {EMFILE, "BUSY",
+     "This server has as many files open as it may. Call again, with fewer calls at once; if that "
+     "does not help, tell the user to start it with a higher limit (ulimit -n)."},
+    {ENFILE, "BUSY",
+     "The machine has as many files open as it may (fs.file-max). Call again later, or tell the "
+     "user."},
+    {EAGAIN, "BUSY",
+     "The machine or the user has as many processes as they may (ulimit -u, pids.max of a cgroup), "
+     "or something is in use. Call again later, or tell the user."},
+    {ENOMEM, "BUSY",
+     "There is not enough memory (ulimit -v, or the machine's). Do less in one call, or call again "
+     "later; if that does not help, tell the user."},
+    {ENOSPC, "FILE_IO", kNoRoom},
+    {EDQUOT, "FILE_IO", kNoRoom},
+};
+
+}  // namespace
+
+std::optional<ToolError> Shortage(std::string message, int code) {
+  const auto* row = std::ranges::find(kShortages, code, &ShortageRow::number);
+  if (row == std::end(kShortages)) return std::nullopt;
+  return ToolError{.code = std::string(row->code),
+                   .message = std::move(message),
+                   .ai_message = std::string(row->ai_message)};
+}
+
+ToolError OutOfMemory() {
+  LogWarning("a call has ended for want of memory");
+  ToolError error = *Shortage("the server has not enough memory for this call", ENOMEM);
+  error.ai_message += " What the call had done before, it has done: look before you repeat it.";
+  return error;
 }
 
 ToolError SandboxUnavailable(std::string_view failure) {

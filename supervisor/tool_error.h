@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,7 +37,8 @@ ToolError NotFound(std::string message, std::string ai_message);
 // `kind`: `binary data`, `directory`, `FIFO`.
 ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t size);
 ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t limit);
-ToolError FileIo(std::string message, int code = 0);  // the system's own words; `code`: its errno
+// `message` in the system's own words, `code` its errno. Of what the system has none left of: as Shortage.
+ToolError FileIo(std::string message, int code = 0);
 // `present`: the hash of what is there.
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present);
 // `edit` is its place in the call's list, `nearest` a diff, or "".
@@ -46,6 +48,10 @@ ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t 
 ToolError ProtectedFile(std::string_view path, std::string_view protection);  // POLICY_DENIED
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes);
 ToolError Busy();
+// `code`, an errno, says that something is used up: descriptors, processes, memory (BUSY), room on a disk (FILE_IO).
+// Nothing: it is another one.
+std::optional<ToolError> Shortage(std::string message, int code);
+ToolError OutOfMemory();  // the server itself, in the middle of the call
 ToolError SandboxUnavailable(std::string_view failure);  // `landlock_restrict_self: EPERM`
 ToolError NotProtectable(std::string_view failure);      // `protected paths: ...`
 

@@ -138,7 +138,8 @@ ToolError NotDeleted(const Victim& victim, const Execution& run) {
                              "Pass recursive: true to delete all that is in it; dry_run shows what "
                              "that is.");
     default:
-      return FileIo(fmt::format("cannot delete {}: {}", victim.shown, run.failure));
+      return FileIo(fmt::format("cannot delete {}: {}", victim.shown, run.failure),
+                    run.failed_errno);
   }
 }
 
@@ -266,8 +267,9 @@ Task<Deleted> MoveToState(const std::string& base, const Victim& victim, CallCon
       BeginTrash(base, victim.Absolute(), Now(), call.policy->filesystem_sync);
   if (!entry) {
     LogWarning("trash: " + entry.error().Message());
-    co_return Deleted{.error = FileIo("there is no trash: " + entry.error().Message()),
-                      .there_is_none = true};
+    co_return Deleted{
+        .error = FileIo("there is no trash: " + entry.error().Message(), entry.error().sys_errno),
+        .there_is_none = true};
   }
   const Goal goal{.directory = entry->directory, .info = "", .grant = base};
   Task<Deleted> task = MoveTo(goal, *entry, victim, call);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #include "base/json_writer.h"
 #include "supervisor/edit_journal.h"
@@ -16,6 +17,7 @@
 #include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
 #include "supervisor/tools/undo_edits.h"
+#include "supervisor/within_memory.h"
 
 namespace pa {
 namespace {
@@ -204,13 +206,21 @@ std::optional<ToolError> Apply(FileEdit& file) {
 }
 
 // What the file holds, or held before if `back`.
-Task<Put> PutOne(const FileEdit& file, bool back, CallContext& call) {
+Task<Put> TryToPut(const FileEdit& file, bool back, CallContext& call) {
   PutOrder order{.file = file.place.relative,
                  .shown = file.place.shown,
                  .content = back ? file.before : file.after,
                  .old = back ? Sha256Of(file.after) : file.before_hash,
                  .finishes = back};
-  return PutFile(file.work, call, PermissionFor(file.work, file.place.relative), std::move(order));
+  Task<Put> task =
+      PutFile(file.work, call, PermissionFor(file.work, file.place.relative), std::move(order));
+  Put put = co_await task;
+  co_return put;
+}
+
+// Where there is no memory for one, those before it are put back.
+Task<Put> PutOne(const FileEdit& file, bool back, CallContext& call) {
+  return WithinMemory(TryToPut(file, back, call), [] { return Put{.error = OutOfMemory()}; });
 }
 
 // What became of writing them all.
@@ -269,8 +279,10 @@ Result<EditJournal> BeginJournal(std::span<const JournalEntry> entries, const Ca
 }
 
 ToolError NoJournal(const Error& why) {
-  ToolError error =
-      FileIo("no journal of the edit can be kept, so nothing was changed: " + why.Message());
+  const std::string message =
+      "no journal of the edit can be kept, so nothing was changed: " + why.Message();
+  if (auto shortage = Shortage(message, why.sys_errno)) return *std::move(shortage);
+  ToolError error = FileIo(message);
   error.ai_message =
       "Edit one file in each call, which takes no journal. For several at once the user can set "
       "XDG_STATE_HOME to a directory outside of the project.";
@@ -328,8 +340,7 @@ std::string DiffOf(const FileEdits& files) {
   return diff;
 }
 
-ToolResult RenderEdits(const FileEdits& files, bool dry_run) {
-  const std::string diff = DiffOf(files);
+ToolResult RenderEdits(const FileEdits& files, bool dry_run, const std::string& diff) {
   ToolResult result;
   JsonWriter w;
   std::size_t replaced = 0;
@@ -349,6 +360,17 @@ ToolResult RenderEdits(const FileEdits& files, bool dry_run) {
   result.text = fmt::format("{} {} in {}\n{}{}", dry_run ? "would replace" : "replaced",
                             Count(replaced, "passage"), Count(files.size(), "file"), list, diff);
   result.decision = files[0].rule;
+  return result;
+}
+
+// What is done is told, if not all of it can be shown.
+ToolResult RenderEdits(const FileEdits& files, bool dry_run) {
+  try {
+    return RenderEdits(files, dry_run, DiffOf(files));
+  } catch (const std::bad_alloc&) {
+  }
+  ToolResult result = RenderEdits(files, dry_run, "");
+  Warn(result, "there was not enough memory to show what has changed");
   return result;
 }
 

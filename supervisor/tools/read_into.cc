@@ -37,7 +37,7 @@ ToolError NotRead(const std::string& path, const Execution& run) {
       return NotFound("cannot read " + path + ": it was replaced while it was looked for",
                       "Call again.");
     default:
-      return FileIo("cannot read " + path + ": " + run.failure);
+      return FileIo("cannot read " + path + ": " + run.failure, run.failed_errno);
   }
 }
 

@@ -233,6 +233,10 @@ std::string HowItEnded(const Execution& run) {
 ToolError SetupError(const Execution& run) {
   if (run.busy) return Busy();
   if (run.failure.starts_with("protected paths")) return NotProtectable(run.failure);
+  std::optional<ToolError> shortage =
+      Shortage("the command could not be run: " + run.failure, run.failed_errno);
+  // Without a step it is ours: there was no worker yet.
+  if (shortage && run.failed_step == worker::Step::kNone) return *std::move(shortage);
   if (IsProtection(run.failed_step) || run.failure.starts_with("landlock")) {
     return SandboxUnavailable(run.failure);
   }
@@ -257,6 +261,7 @@ ToolError SetupError(const Execution& run) {
          .ai_message = "Nothing was run. What the sandbox would have been opened for is no longer "
                        "what was checked. Call again with a directory that nothing replaces."});
   }
+  if (shortage) return *std::move(shortage);
   return InternalError(run.failure, "the command could not be run");
 }
 

@@ -75,7 +75,7 @@ std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, cons
     const int code = found.error().sys_errno;
     const std::string why = Error(found.error().op, "", code).Message();
     return std::unexpected(IsMissing(code) ? NotFound(attempt + why, std::string(advice))
-                                           : FileIo(attempt + why));
+                                           : FileIo(attempt + why, code));
   }
   // Commands have no way to it, or none that they should take.
   const std::string log = call.policy->audit.Directory();

@@ -1,0 +1,233 @@
+// A server that has few descriptors, or little memory: what it cannot do it says, by call, and goes on.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+#include "tests/support/sanitizers.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMakefile = ".PHONY: hello\nhello:\n\t@echo hi\n";
+
+class Resources : public ::testing::TestWithParam<const char*> {
+ protected:
+  fs::path policy() const { return project_.home() / ".config/project-actions/policy.yaml"; }
+  void Policy(const std::string& more = "") const {
+    WriteText(policy(), std::string("version: 1\nnamespaces: ") + GetParam() + "\n" + more);
+  }
+  // As a shell starts it that has set `limit`: `-n 64`.
+  ServerOptions Limited(const std::string& limit) const {
+    ServerOptions options = project_.Server({"--verbose"});
+    options.command = {"sh", "-c", "ulimit " + limit + " && exec \"$0\" \"$@\"",
+                       BuiltProgram("PA_SERVER"), "serve"};
+    return options;
+  }
+
+  Project project_{kMakefile};
+};
+INSTANTIATE_TEST_SUITE_P(Tiers, Resources, ::testing::Values("auto", "off"),
+                         [](const auto& which) { return std::string(which.param); });
+
+// Each policy opens another directory, so nothing that was made for the one serves the next.
+TEST_P(Resources, APolicyThatIsReplacedKeepsNoDescriptor) {
+  Policy();
+  McpClient client(Limited("-n 64"));
+  client.Initialize();
+  ASSERT_EQ(client.CallTool("bash", {{"command", "true"}})["success"], true);
+  for (int i = 0; i < 40; ++i) {
+    const fs::path opened = project_.outside() / std::to_string(i);
+    fs::create_directories(opened);
+    // The same policy twice, too.
+    if (i % 8 != 7) Policy("filesystem: {read: [" + opened.string() + "]}\n");
+    const std::string before = client.Errors();
+    client.Signal(SIGHUP);
+    ASSERT_TRUE(Eventually([&] {
+      return client.Errors().find("policy read again", before.size()) != std::string::npos;
+    })) << client.Errors();
+    const Json result = client.CallTool("bash", {{"command", "echo hi"}});
+    ASSERT_EQ(result["success"], true) << i << ": " << result;
+  }
+}
+
+// What one directory's commands leave for the next of them is in the way of the others' at last.
+TEST_P(Resources, ManyDirectoriesNeedNoMoreThanThereAre) {
+  Policy();
+  McpClient client(Limited("-n 64"));
+  client.Initialize();
+  for (int i = 0; i < 40; ++i) {
+    const fs::path directory = project_.root() / std::to_string(i);
+    fs::create_directories(directory);
+    // More than a result shows: the rest is kept.
+    const Json result =
+        client.CallTool("bash", {{"command", "head -c 100000 /dev/zero | tr '\\0' x"},
+                                 {"working_directory", directory.string()}});
+    ASSERT_EQ(result["success"], true) << i << ": " << result;
+    ASSERT_EQ(result["meta"].contains("result_uri"), true) << i << ": " << result;
+  }
+}
+
+// Three kinds of calls, of which each runs in a lane of its own, all at once.
+TEST_P(Resources, CallsWaitWhereThereAreFewDescriptors) {
+  Policy();
+  McpClient client(Limited("-n 80"));
+  client.Initialize();
+  std::vector<int> ids;
+  for (int i = 0; i < 3; ++i) {
+    ids.push_back(client.StartTool("make", {{"target", "hello"}}));
+    ids.push_back(client.StartTool("make_targets", Json::object()));
+    ids.push_back(client.StartTool("read", {{"path", "Makefile"}}));
+    ids.push_back(client.StartTool("grep", {{"pattern", "hello"}}));
+    ids.push_back(client.StartTool("bash", {{"command", "head -c 100000 /dev/zero | tr '\\0' x"}}));
+  }
+  for (const int id : ids) {
+    const Json reply = client.Await(id);
+    EXPECT_EQ(reply["result"]["structuredContent"].value("success", false), true) << reply;
+  }
+}
+
+// Not one of them is there, but for those that the server needs to say so.
+TEST_P(Resources, NoDescriptorIsABusyServer) {
+  Policy();
+  McpClient client(Limited("-n 64"));
+  client.Initialize();
+  ASSERT_EQ(client.CallTool("bash", {{"command", "true"}})["success"], true);
+  const auto limit = [&](rlim_t most) {
+    const rlimit now{most, 64};
+    ASSERT_EQ(prlimit(client.pid(), RLIMIT_NOFILE, &now, nullptr), 0);
+  };
+  const std::vector<std::pair<const char*, Json>> calls = {{"bash", {{"command", "true"}}},
+                                                           {"read", {{"path", "Makefile"}}}};
+  limit(3);
+  for (const auto& [tool, arguments] : calls) {
+    Json error = client.CallTool(tool, arguments)["error"];
+    EXPECT_EQ(error.value("code", ""), "BUSY") << error;
+    EXPECT_NE(error.value("message", "").find("Too many open files"), std::string::npos) << error;
+    EXPECT_NE(error.value("ai_message", "").find("ulimit -n"), std::string::npos) << error;
+  }
+  limit(64);
+  for (const auto& [tool, arguments] : calls) {
+    EXPECT_EQ(client.CallTool(tool, arguments)["success"], true) << tool;
+  }
+}
+
+// A TMPDIR without room: what was attempted there, and why it failed.
+TEST_P(Resources, AFullDiskIsNamedWithThePath) {
+  const TempDir disk;
+  const char* size = "size=4k,nr_inodes=1";
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("disk", disk.path().c_str(), "tmpfs", 0, size) != 0) {
+    GTEST_SKIP() << "only root mounts";
+  }
+  Policy();
+  ServerOptions options = project_.Server();
+  options.environment.push_back("TMPDIR=" + disk.path().string());
+  McpClient client(options);
+  client.Initialize();
+  const Json error = client.CallTool("bash", {{"command", "true"}})["error"];
+  EXPECT_EQ(error.value("code", ""), "FILE_IO") << error;
+  const std::string message = error.value("message", "");
+  EXPECT_NE(message.find(disk.path()), std::string::npos) << message;
+  EXPECT_NE(message.find("No space left on device"), std::string::npos) << message;
+  ASSERT_EQ(umount(disk.path().c_str()), 0);
+  EXPECT_EQ(client.CallTool("bash", {{"command", "true"}})["success"], true) << "there is room";
+}
+
+std::size_t AddressSpaceKib(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string word; status >> word;) {
+    std::size_t kib = 0;
+    if (word == "VmSize:" && status >> kib) return kib;
+  }
+  return 0;
+}
+
+class Memory : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kLarge = 12U << 20;
+
+  void SetUp() override {
+    if (kAddressSanitizer) GTEST_SKIP() << "its shadow is larger than any limit";
+    WriteText(project_.root() / "large", before_);
+    for (const char* name : {"one", "two"}) WriteText(project_.root() / name, "needle\n");
+  }
+  // A server that has `more` MiB than it has when it does little.
+  ServerOptions Within(std::size_t more) {
+    if (base_kib_ == 0) {
+      McpClient client(project_.Server());
+      client.Initialize();
+      EXPECT_EQ(client.CallTool("bash", {{"command", "true"}})["success"], true);
+      base_kib_ = AddressSpaceKib(client.pid());
+    }
+    ServerOptions options = project_.Server();
+    options.command = {
+        "sh", "-c",
+        "ulimit -v " + std::to_string(base_kib_ + more * 1024) + " && exec \"$0\" \"$@\"",
+        BuiltProgram("PA_SERVER"), "serve"};
+    return options;
+  }
+  // Whether the call succeeded. It has an answer, and the server does what it did before.
+  static bool Succeeds(McpClient& client, const char* tool, const Json& arguments) {
+    const Json reply = client.Await(client.StartTool(tool, arguments));
+    EXPECT_TRUE(reply.is_object()) << tool << client.Errors();
+    if (!reply.is_object()) return false;
+    const Json result = reply.contains("result") ? reply["result"]["structuredContent"] : Json();
+    const bool success = result.is_object() && result.value("success", false);
+    if (!success) {
+      const std::string said = result.is_object() ? result["error"].dump() : reply["error"].dump();
+      EXPECT_NE(said.find("memory"), std::string::npos) << tool << said;
+    }
+    EXPECT_EQ(client.CallTool("bash", {{"command", "echo hi"}})["data"]["stdout"], "hi\n");
+    return success;
+  }
+
+  const std::string large_ = std::string(kLarge, 'x');
+  const std::string before_ = large_ + "needle\n";
+  Project project_{kMakefile};
+  std::size_t base_kib_ = 0;
+};
+
+// As much as lets it come a little further each time: reading the line, the arguments, the file, writing it, the reply.
+TEST_F(Memory, WhatNeedsMoreThanThereIsFailsAndTheServerStays) {
+  const std::string half = large_.substr(kLarge / 2);
+  std::size_t succeeded = 0;
+  std::size_t failed = 0;
+  for (std::size_t more = 4; more <= 160; more += 26) {
+    McpClient client(Within(more));
+    client.Initialize();
+    const auto count = [&](bool success) { ++(success ? succeeded : failed); };
+    const bool grown =
+        Succeeds(client, "edit",
+                 {{"edits",
+                   {{{"path", "one"}, {"old", "needle"}, {"new", half + "needle"}},
+                    {{"path", "two"}, {"old", "needle"}, {"new", half + "needle"}}}}});
+    count(grown);
+    const std::string one = ReadText(project_.root() / "one");
+    EXPECT_EQ(one == half + "needle\n", grown) << more;
+    EXPECT_EQ(ReadText(project_.root() / "two"), one) << more << ": all or nothing";
+    const bool edited = Succeeds(
+        client, "edit", {{"edits", {{{"path", "large"}, {"old", "needle"}, {"new", "n"}}}}});
+    count(edited);
+    EXPECT_EQ(ReadText(project_.root() / "large").size(), edited ? kLarge + 2 : before_.size())
+        << more;
+    count(Succeeds(client, "write", {{"path", std::to_string(more)}, {"content", large_}}));
+    EXPECT_FALSE(client.WaitForExit(std::chrono::milliseconds(0)));
+    SetUp();
+  }
+  EXPECT_GT(failed, 3u);
+  EXPECT_GT(succeeded, 3u) << "and with enough of it they do";
+}
+
+}  // namespace
+}  // namespace pa::testing
