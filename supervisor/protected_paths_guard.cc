@@ -428,6 +428,19 @@ std::vector<ProtectedChange> Ending::Run() {
   return std::move(changes_);
 }
 
+// At the end of its scope, however that ends: where there is no memory, by an exception.
+template <typename Work>
+class Finally {
+ public:
+  explicit Finally(Work work) : work_(std::move(work)) {}
+  Finally(const Finally&) = delete;
+  Finally& operator=(const Finally&) = delete;
+  ~Finally() { work_(); }
+
+ private:
+  Work work_;
+};
+
 }  // namespace
 
 Task<Result<Watch>> ProtectedPathsGuard::Find(const Key& key) {
@@ -488,14 +501,16 @@ Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& d
     if (Watch other = weak.lock()) seen->push_back(std::move(other));
   }
   beginning_.push_back(seen);
+  const Finally done([&] { beginning_.remove(seen); });
   Task<Result<Watch>> find = Find(key);
   const Result<Watch> known = co_await find;
-  beginning_.remove(seen);
   if (!known) co_return std::unexpected(known.error());
   const std::shared_ptr<Watched> watched = Pinned(**known);
   Overlay(*watched, *seen);
   active_.push_back(watched);
-  for (const std::shared_ptr<Seen>& other : beginning_) other->push_back(watched);
+  for (const std::shared_ptr<Seen>& other : beginning_) {
+    if (other != seen) other->push_back(watched);
+  }
   co_return watched;
 }
 
@@ -522,12 +537,12 @@ Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   const RunQueue::Ticket ticket =
       restoring_.Enter("", {1, UINT64_MAX}, [&turn](bool granted) { turn.Set(granted); });
   co_await turn;
+  const Finally leave([&] { restoring_.Leave(ticket); });
   mounts_.Drain();
   Ending ending(watch, condemned_, mounts_.record(), DisplacedFor(*watch));
   Task<std::vector<ProtectedChange>> task = InBackground<std::vector<ProtectedChange>>(
       loop_, [ending = std::move(ending)]() mutable { return ending.Run(); });
   changes = co_await task;
-  restoring_.Leave(ticket);
   for (const ProtectedChange& change : changes) {
     if (change.what != "added" || !change.restored || !change.why.empty()) continue;
     condemned_.emplace(change.path, AreaOf(watch->key.writable, change.path));
