@@ -72,11 +72,17 @@ Execution Unobserved(const Execution& probe) {
   return execution;
 }
 
+// What a system says that grants none (user_namespaces(7), unshare(2), AppArmor): ENOSPC and EUSERS where it allows none
+// or no more of them. Want of memory or descriptors passes, and nobody shall bring it about to be confined less.
+constexpr std::array kNotGranted = {EPERM,  EACCES, ENOSYS, EINVAL,    ENOSPC,
+                                    EUSERS, ENOENT, ENODEV, EOPNOTSUPP};
+
 // Only what was refused before there was an order says that namespaces are not to be had; a view that
 // cannot be made for this order is its failure.
 bool LacksNamespaces(const Execution& execution) {
   return execution.outcome == Outcome::kSetupFailed &&
-         execution.failed_step == worker::Step::kNamespaces;
+         execution.failed_step == worker::Step::kNamespaces &&
+         std::ranges::find(kNotGranted, execution.failed_errno) != kNotGranted.end();
 }
 
 // A loopback that is the host's would be no loopback of the command's own.

@@ -320,10 +320,10 @@ TEST_F(RunnerTest, WithoutTmpdirNothingRuns) {
 }
 
 // A worker that fails at `step`.
-fs::path Failing(const fs::path& directory, const std::string& step) {
+fs::path Failing(const fs::path& directory, const std::string& step, int code = EPERM) {
   const fs::path wrapper = directory / "wrapper";
-  std::ofstream(wrapper) << "#!/bin/sh\nPA_FAIL_STEP='" << step << "' exec "
-                         << FromEnvironment("PA_WORKER_FAULTS") << " \"$@\"\n";
+  std::ofstream(wrapper) << "#!/bin/sh\nPA_FAIL_STEP='" << step << "' PA_FAIL_ERRNO=" << code
+                         << " exec " << FromEnvironment("PA_WORKER_FAULTS") << " \"$@\"\n";
   chmod(wrapper.c_str(), 0700);
   return wrapper;
 }
@@ -406,6 +406,19 @@ TEST_F(NamespacesTest, NotGrantedTheOtherWallsHold) {
   EXPECT_NE(execution.err.text.find("Permission denied"), std::string::npos) << execution.err.text;
   EXPECT_EQ(runner_->Kernel().namespaces, sandbox::KernelFeatures::Granted::kNo);
   EXPECT_NE(runner_->Kernel().no_namespaces, "");
+}
+
+// Whoever can bring that about would choose his confinement.
+TEST_F(NamespacesTest, WantOfMemoryOrDescriptorsIsNoReasonToDoWithout) {
+  for (const int code : {ENOMEM, EMFILE, ENFILE, EAGAIN}) {
+    UseWorker(Failing(base_, "namespaces", code));
+    policy_ = std::make_shared<policy::Policy>(*policy_);
+    policy_->namespaces = sandbox::Namespaces::kAuto;
+    const Execution execution = Shell("touch started");
+    EXPECT_EQ(execution.outcome, Outcome::kSetupFailed) << code;
+    EXPECT_EQ(execution.failed_errno, code);
+    EXPECT_FALSE(fs::exists(base_ / "project/started")) << code;
+  }
 }
 
 TEST_F(NamespacesTest, AViewThatCannotBeMadeIsAFailureAndNoReasonToDoWithout) {
