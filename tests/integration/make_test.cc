@@ -160,8 +160,7 @@ TEST_F(Make, TimeoutKeepsTheOutputAndEndsTheTree) {
     EXPECT_EQ(result["error"]["code"], "TIMED_OUT") << result;
     EXPECT_EQ(result["data"]["outcome"], "timed_out");
     EXPECT_EQ(result["data"]["stdout"], "started\n");
-    // The server's own directory is the project, too.
-    EXPECT_EQ(ProcessesIn(project_.root()), std::vector<pid_t>{client_.pid()});
+    EXPECT_TRUE(ProcessesIn(project_.root()).empty());
   }
 }
 
@@ -169,8 +168,7 @@ TEST_F(Make, CancellingEndsTheTreeAndGetsNoReply) {
   int call = client_.StartTool("make", {{"target", "slow"}}, {{"progressToken", 5}});
   AwaitProgress(5);
   client_.Notify("notifications/cancelled", {{"requestId", call}, {"reason", "test"}});
-  EXPECT_TRUE(Eventually(
-      [&] { return ProcessesIn(project_.root()) == std::vector<pid_t>{client_.pid()}; }));
+  EXPECT_TRUE(Eventually([&] { return ProcessesIn(project_.root()).empty(); }));
   Json next = client_.Request("ping");
   EXPECT_TRUE(next.contains("result"));
 }
