@@ -139,11 +139,11 @@ bool IsSection(std::string_view line) {
 
 // `name = value` or `name`, the value without anything that goes on in the next line.
 bool IsVariable(std::string_view line) {
-  const std::size_t end =
+  const auto end = static_cast<std::size_t>(
       std::ranges::find_if_not(
           line,
           [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; }) -
-      line.begin();
+      line.begin());
   const std::string rest = Trimmed(line.substr(end));
   const bool quotes = std::ranges::count(rest, '"') % 2 == 0;
   const bool named = end > 0 && std::isalpha(static_cast<unsigned char>(line.front())) != 0;

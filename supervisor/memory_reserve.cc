@@ -11,10 +11,13 @@ namespace {
 // A line of the audit log, an answer, and what of the call has to be looked after.
 constexpr std::size_t kReserve = 1u << 20;
 
-std::atomic<void*> reserve = nullptr;
+std::atomic<void*>& Reserve() {
+  static std::atomic<void*> reserve = nullptr;
+  return reserve;
+}
 
 void GiveReserve() {
-  void* memory = reserve.exchange(nullptr);
+  void* memory = Reserve().exchange(nullptr);
   if (memory == nullptr) throw std::bad_alloc();
   std::free(memory);
 }
@@ -23,7 +26,7 @@ void GiveReserve() {
 
 void KeepMemoryReserve() {
   std::set_new_handler(GiveReserve);
-  if (reserve == nullptr) reserve = std::malloc(kReserve);
+  if (Reserve() == nullptr) Reserve() = std::malloc(kReserve);
 }
 
 }  // namespace pa

@@ -15,8 +15,9 @@ struct MountTable::Handle {
 MountTable::MountTable(uv_loop_t* loop, std::function<void()> on_changed) {
   UniqueFd file(open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
   if (!file) return;
-  auto* handle =
-      new Handle{.poll = {}, .file = std::move(file), .on_changed = std::move(on_changed)};
+  auto* handle = new Handle();
+  handle->file = std::move(file);
+  handle->on_changed = std::move(on_changed);
   if (uv_poll_init(loop, &handle->poll, handle->file.get()) != 0) {
     delete handle;
     return;

@@ -68,10 +68,10 @@ rpc::Line ReadLine(std::string_view line) {
   try {
     return rpc::ParseLine(line);
   } catch (const std::bad_alloc&) {
+    OutlineScanner scanner(line.size());
+    scanner.Feed(line);
+    return rpc::UnreadableLine(scanner.Take(), NoMemory());
   }
-  OutlineScanner scanner(line.size());
-  scanner.Feed(line);
-  return rpc::UnreadableLine(scanner.Take(), NoMemory());
 }
 
 // Why `tool` must not be called at all, whatever its arguments.

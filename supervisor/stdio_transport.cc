@@ -241,10 +241,10 @@ StdioTransport::Impl::Held StdioTransport::Impl::Keep(LineReader::Line line) {
   try {
     return {std::string(line.text), std::move(line)};
   } catch (const std::bad_alloc&) {
+    OutlineScanner scanner(line.text.size());
+    scanner.Feed(line.text);
+    return {"", {.text = {}, .too_long = true, .no_memory = true, .outlines = scanner.Take()}};
   }
-  OutlineScanner scanner(line.text.size());
-  scanner.Feed(line.text);
-  return {"", {.text = {}, .too_long = true, .no_memory = true, .outlines = scanner.Take()}};
 }
 
 void StdioTransport::Impl::Hold() {

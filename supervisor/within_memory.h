@@ -19,8 +19,8 @@ Task<T> WithinMemory(Task<T> work, Otherwise otherwise) {
     T value = co_await work;
     co_return value;
   } catch (const std::bad_alloc&) {
+    co_return otherwise();
   }
-  co_return otherwise();
 }
 
 }  // namespace pa

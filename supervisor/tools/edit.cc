@@ -368,10 +368,10 @@ ToolResult RenderEdits(const FileEdits& files, bool dry_run) {
   try {
     return RenderEdits(files, dry_run, DiffOf(files));
   } catch (const std::bad_alloc&) {
+    ToolResult result = RenderEdits(files, dry_run, "");
+    Warn(result, "there was not enough memory to show what has changed");
+    return result;
   }
-  ToolResult result = RenderEdits(files, dry_run, "");
-  Warn(result, "there was not enough memory to show what has changed");
-  return result;
 }
 
 // Once through: read, edit, write.
