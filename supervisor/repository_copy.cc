@@ -72,7 +72,9 @@ std::uint64_t ObjectsIn(const std::string& pack_index) {
   std::array<unsigned char, 4> sum{};
   const UniqueFd fd(open(pack_index.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   if (!fd || pread(fd.get(), sum.data(), sum.size(), kLast) != 4) return 0;
-  return std::uint64_t{sum[0]} << 24 | sum[1] << 16 | sum[2] << 8 | sum[3];
+  std::uint64_t count = 0;
+  for (const unsigned char byte : sum) count = count << 8 | byte;
+  return count;
 }
 
 // Packs with their own word for it, and loose ones.
