@@ -163,10 +163,13 @@ Result<Watch> Read(const ProtectedPathsGuard::Key& key) {
       watched.deciders.push_back(ImageOfDecider(decider, of_deciders));
     }
     watched.copies.clear();
+    ImageBudget of_copies;
     for (const GuardedPath& one : watched.paths) {
       if (!one.path.repository || watched.copies.size() == kMaxCopies) continue;
-      auto copy = CopyRepository(one.path.path, one.path.area);
-      if (copy) watched.copies.push_back(std::make_shared<const RepositoryCopy>(std::move(*copy)));
+      auto found_copy = CopyRepository(one.path.path, one.path.area, of_copies);
+      if (!found_copy) return std::unexpected(found_copy.error());
+      if (auto& copy = *found_copy)
+        watched.copies.push_back(std::make_shared<const RepositoryCopy>(std::move(*copy)));
     }
     for (const auto& input : found->inputs) {
       watched.settled = watched.settled && input.stamp.Settled();
@@ -377,7 +380,13 @@ void Ending::RestoreRepositories() {
   for (const auto& held : watch_->copies) {
     const RepositoryCopy& copy = *held;
     const bool users = left_to_the_user_.contains(copy.path);
-    if (users || IsCondemned(copy.path) || IsCurrent(copy) || IsIntact(copy)) continue;
+    if (users || IsCondemned(copy.path) || IsCurrent(copy)) continue;
+    const Result<bool> intact = IsIntact(copy);
+    if (!intact) {
+      changes_.push_back(
+          {.path = copy.path, .what = "not compared", .failure = intact.error().Message()});
+    }
+    if (!intact || *intact) continue;
     // One line says it.
     std::erase_if(changes_, [&](const ProtectedChange& change) {
       return !change.restored && policy::IsBeneath(change.path, copy.path);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <iterator>
 #include <memory>
 #include <ranges>
@@ -34,7 +35,6 @@ constexpr Piece kPieces[] = {
     {"/objects", ImageDepth::kSelf, ProtectedPath::Kind::kTree},
     {"/packed-refs", ImageDepth::kSelf, ProtectedPath::Kind::kFile},
     {"/refs", ImageDepth::kTree, ProtectedPath::Kind::kTree},
-    {"/index", ImageDepth::kSelf, ProtectedPath::Kind::kFile},
 };
 
 // The object that a text begins with, in hex, or "".
@@ -42,58 +42,6 @@ std::string ObjectName(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789abcdef"), text.size());
   const bool whole = digits == kDigitsMin || digits == 64;
   return whole ? std::string(text.substr(0, digits)) : "";
-}
-
-// What git takes for one (is_git_directory in its setup.c): a reference, or a commit.
-bool IsHead(const std::string& path) {
-  if (LookAt(path).IsSymlink()) return true;
-  const Result<std::string> text = ReadFile(path, 4096);
-  if (!text) return false;
-  if (text->starts_with("ref:")) return text->contains("refs/");
-  return !ObjectName(*text).empty();
-}
-
-bool IsRepository(const std::string& path) {
-  return IsHead(path + "/HEAD") && LookAt(path + "/objects").IsDirectory() &&
-         LookAt(path + "/refs").IsDirectory();
-}
-
-template <typename Visit>
-void ForEachName(const std::string& directory, Visit visit) {
-  const UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return;
-  DirectoryReader reader(fd.get());
-  while (const auto entry = reader.Next()) visit(std::string_view(entry->name));
-}
-
-// The last of its 256 sums (gitformat-pack(5)); 0 of what is no index of a pack.
-std::uint64_t ObjectsIn(const std::string& pack_index) {
-  constexpr off_t kLast = 8 + 255 * 4;
-  std::array<unsigned char, 4> sum{};
-  const UniqueFd fd(open(pack_index.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd || pread(fd.get(), sum.data(), sum.size(), kLast) != 4) return 0;
-  std::uint64_t count = 0;
-  for (const unsigned char byte : sum) count = count << 8 | byte;
-  return count;
-}
-
-// Packs with their own word for it, and loose ones.
-std::uint64_t CountObjects(const std::string& objects) {
-  std::uint64_t count = 0;
-  ForEachName(objects + "/pack", [&](std::string_view name) {
-    if (!name.ends_with(".idx")) return;
-    const std::string base = objects + "/pack/" + std::string(name.substr(0, name.size() - 4));
-    if (LookAt(base + ".pack").exists) count += ObjectsIn(base + ".idx");
-  });
-  ForEachName(objects, [&](std::string_view name) {
-    if (name.size() != 2) return;
-    ForEachName(objects + "/" + std::string(name), [&](std::string_view) { ++count; });
-  });
-  return count;
-}
-
-std::array<PathStamp, 2> ObjectStamps(const std::string& path) {
-  return {LookAt(path + "/objects"), LookAt(path + "/objects/pack")};
 }
 
 std::string Bytes(std::string_view hex) {
@@ -105,16 +53,124 @@ std::string Bytes(std::string_view hex) {
   return bytes;
 }
 
+// Looks at a repository, and knows whether it could: what cannot be seen for want of a descriptor or of memory is not
+// gone. What a command can bring about, a mode or a symlink, is as good as gone.
+class Look {
+ public:
+  explicit Look(std::string path) : path_(std::move(path)), objects_(path_ + "/objects") {}
+
+  // What git takes for one (is_git_directory in its setup.c): a reference, or a commit.
+  bool HasHead();
+  bool IsRepository();
+  std::uint64_t CountObjects();
+  bool HasObject(const std::string& hex);
+  Result<void> Done() const;
+
+ private:
+  // Whether there was something to read; notes why there may be, and could not be read.
+  bool Saw(bool seen, int error);
+  PathStamp At(const std::string& path);
+  template <typename Visit>
+  void ForEachName(const std::string& directory, Visit visit);
+  template <typename Visit>
+  void ForEachPack(Visit visit);
+  UniqueFd Open(const std::string& path);
+  std::uint64_t ObjectsIn(int pack_index);
+  bool IndexNames(int pack_index, std::string_view object);
+
+  std::string path_;
+  std::string objects_;
+  int error_ = 0;
+};
+
+bool Look::Saw(bool seen, int error) {
+  constexpr std::array kGone = {ENOENT, ENOTDIR, ELOOP, EACCES, EPERM, EINVAL, EFBIG, ENAMETOOLONG};
+  if (!seen && std::ranges::find(kGone, error) == kGone.end()) error_ = error;
+  return seen;
+}
+
+PathStamp Look::At(const std::string& path) {
+  const PathStamp stamp = LookAt(path);
+  Saw(stamp.error == 0, stamp.error);
+  return stamp;
+}
+
+UniqueFd Look::Open(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  Saw(bool(fd), errno);
+  return fd;
+}
+
+Result<void> Look::Done() const {
+  if (error_ != 0) return std::unexpected(Error("look at", path_, error_));
+  return {};
+}
+
+bool Look::HasHead() {
+  const std::string head = path_ + "/HEAD";
+  if (At(head).IsSymlink()) return true;
+  const Result<std::string> text = ReadFile(head, 4096);
+  if (!Saw(text.has_value(), text ? 0 : text.error().sys_errno)) return false;
+  if (text->starts_with("ref:")) return text->contains("refs/");
+  return !ObjectName(*text).empty();
+}
+
+bool Look::IsRepository() {
+  return HasHead() && At(objects_).IsDirectory() && At(path_ + "/refs").IsDirectory();
+}
+
+template <typename Visit>
+void Look::ForEachName(const std::string& directory, Visit visit) {
+  const UniqueFd fd = Open(directory);
+  if (!fd) return;
+  DirectoryReader reader(fd.get());
+  while (const auto entry = reader.Next()) visit(std::string_view(entry->name));
+  if (reader.failed()) Saw(false, errno);
+}
+
+// The index of each that is whole.
+template <typename Visit>
+void Look::ForEachPack(Visit visit) {
+  ForEachName(objects_ + "/pack", [&](std::string_view name) {
+    if (!name.ends_with(".idx")) return;
+    const std::string base = objects_ + "/pack/" + std::string(name.substr(0, name.size() - 4));
+    if (!At(base + ".pack").exists) return;
+    if (const UniqueFd index = Open(base + ".idx")) visit(index.get());
+  });
+}
+
+// The last of its 256 sums (gitformat-pack(5)); 0 of what is no index of a pack.
+std::uint64_t Look::ObjectsIn(int pack_index) {
+  constexpr off_t kLast = 8 + 255 * 4;
+  std::array<unsigned char, 4> sum{};
+  const ssize_t got = pread(pack_index, sum.data(), sum.size(), kLast);
+  if (!Saw(got >= 0, errno) || got != static_cast<ssize_t>(sum.size())) return 0;
+  std::uint64_t count = 0;
+  for (const unsigned char byte : sum) count = count << 8 | byte;
+  return count;
+}
+
+// Packs with their own word for it, and loose ones.
+std::uint64_t Look::CountObjects() {
+  std::uint64_t count = 0;
+  ForEachPack([&](int index) { count += ObjectsIn(index); });
+  ForEachName(objects_, [&](std::string_view name) {
+    if (name.size() != 2) return;
+    ForEachName(objects_ + "/" + std::string(name), [&](std::string_view) { ++count; });
+  });
+  return count;
+}
+
 // By its sorted names (gitformat-pack(5), version 2).
-bool IndexNames(const std::string& pack_index, std::string_view object) {
+bool Look::IndexNames(int pack_index, std::string_view object) {
   constexpr std::uint64_t kNames = 8 + 256 * 4;
-  const UniqueFd fd(open(pack_index.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   std::string name(object.size(), '\0');
-  std::uint64_t first = 0, end = fd ? ObjectsIn(pack_index) : 0;
+  std::uint64_t first = 0, end = ObjectsIn(pack_index);
   while (first < end) {
     const std::uint64_t middle = first + (end - first) / 2;
     const off_t at = static_cast<off_t>(kNames + middle * name.size());
-    if (pread(fd.get(), name.data(), name.size(), at) != static_cast<ssize_t>(name.size())) break;
+    const ssize_t got = pread(pack_index, name.data(), name.size(), at);
+    if (!Saw(got >= 0, errno) || got != static_cast<ssize_t>(name.size())) break;
     if (name == object) return true;
     name < object ? first = middle + 1 : end = middle;
   }
@@ -122,17 +178,17 @@ bool IndexNames(const std::string& pack_index, std::string_view object) {
 }
 
 // Where others' objects are borrowed it may be there.
-bool HasObject(const std::string& objects, const std::string& hex) {
-  if (LookAt(objects + "/" + hex.substr(0, 2) + "/" + hex.substr(2)).exists) return true;
-  if (LookAt(objects + "/info/alternates").exists) return true;
+bool Look::HasObject(const std::string& hex) {
+  if (At(objects_ + "/" + hex.substr(0, 2) + "/" + hex.substr(2)).exists) return true;
+  if (At(objects_ + "/info/alternates").exists) return true;
   bool found = false;
   const std::string object = Bytes(hex);
-  ForEachName(objects + "/pack", [&](std::string_view name) {
-    if (found || !name.ends_with(".idx")) return;
-    const std::string base = objects + "/pack/" + std::string(name.substr(0, name.size() - 4));
-    found = LookAt(base + ".pack").exists && IndexNames(base + ".idx", object);
-  });
+  ForEachPack([&](int index) { found = found || IndexNames(index, object); });
   return found;
+}
+
+std::array<PathStamp, 2> ObjectStamps(const std::string& path) {
+  return {LookAt(path + "/objects"), LookAt(path + "/objects/pack")};
 }
 
 void AddTips(const FileImage& image, std::vector<std::string>& tips) {
@@ -148,7 +204,7 @@ void AddTips(const FileImage& image, std::vector<std::string>& tips) {
 std::vector<std::string> TipsOf(const RepositoryCopy& copy) {
   std::vector<std::string> tips;
   for (const GuardedPath& piece : copy.pieces) {
-    if (!piece.path.path.ends_with("/index")) AddTips(*piece.image, tips);
+    AddTips(*piece.image, tips);
   }
   return tips;
 }
@@ -166,16 +222,19 @@ GuardedPath Guard(const std::string& path, const std::string& area, const Piece&
 
 }  // namespace
 
-std::optional<RepositoryCopy> CopyRepository(const std::string& path, const std::string& area) {
-  if (!IsRepository(path)) return std::nullopt;
+Result<std::optional<RepositoryCopy>> CopyRepository(const std::string& path,
+                                                     const std::string& area, ImageBudget& budget) {
+  Look look(path);
+  const bool is_one = look.IsRepository();
+  if (auto done = look.Done(); !done) return std::unexpected(done.error());
+  if (!is_one) return std::nullopt;
   RepositoryCopy copy{.path = path};
-  ImageBudget budget;
   for (const Piece& piece : kPieces) {
     const std::string whole = path + piece.name;
     const std::size_t slash = whole.rfind('/');
     const UniqueFd parent = OpenDirectory(whole.substr(0, std::max<std::size_t>(slash, 1)));
-    Result<FileImage> image = std::unexpected(Error());
-    if (parent) image = ReadImage(parent.get(), whole.substr(slash + 1), piece.depth, budget);
+    if (!parent) return std::unexpected(Error("open", whole.substr(0, slash), errno));
+    Result<FileImage> image = ReadImage(parent.get(), whole.substr(slash + 1), piece.depth, budget);
     if (image) {
       copy.pieces.push_back(Guard(whole, area, piece, std::move(*image)));
     } else {
@@ -183,11 +242,12 @@ std::optional<RepositoryCopy> CopyRepository(const std::string& path, const std:
     }
   }
   copy.object_stamps = ObjectStamps(path);
-  copy.objects = CountObjects(path + "/objects");
+  copy.objects = look.CountObjects();
   for (const std::string& tip : TipsOf(copy)) {
     if (copy.tips.size() == kMaxTips) break;
-    if (HasObject(path + "/objects", tip)) copy.tips.push_back(tip);
+    if (look.HasObject(tip)) copy.tips.push_back(tip);
   }
+  if (auto done = look.Done(); !done) return std::unexpected(done.error());
   return copy;
 }
 
@@ -220,16 +280,21 @@ bool LostItsReferences(const RepositoryCopy& copy, const RepositoryCopy& now) {
          !LookAt(copy.path + "/refs/heads").IsDirectory();
 }
 
-bool IsIntact(const RepositoryCopy& copy) {
-  if (!LookAt(copy.path).SameFile(copy.pieces.front().image->stamp)) return false;
-  const std::optional<RepositoryCopy> now =
-      CopyRepository(copy.path, copy.pieces.front().path.area);
-  if (!now || (copy.objects != 0 && now->objects == 0)) return false;
-  if (LostItsReferences(copy, *now)) return false;
-  const std::vector<std::string> named = TipsOf(*now);
-  return std::ranges::none_of(copy.tips, [&](const std::string& tip) {
-    return std::ranges::find(named, tip) != named.end() && !HasObject(copy.path + "/objects", tip);
+Result<bool> IsIntact(const RepositoryCopy& copy) {
+  const GuardedPath& itself = copy.pieces.front();
+  if (!LookAt(copy.path).SameFile(itself.image->stamp)) return false;
+  ImageBudget budget;
+  const auto now = CopyRepository(copy.path, itself.path.area, budget);
+  if (!now) return std::unexpected(now.error());
+  if (!*now || (copy.objects != 0 && (*now)->objects == 0)) return false;
+  if (LostItsReferences(copy, **now)) return false;
+  const std::vector<std::string> named = TipsOf(**now);
+  Look look(copy.path);
+  const bool lost = std::ranges::any_of(copy.tips, [&](const std::string& tip) {
+    return std::ranges::find(named, tip) != named.end() && !look.HasObject(tip);
   });
+  if (auto done = look.Done(); !done) return std::unexpected(done.error());
+  return !lost;
 }
 
 ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<GuardedPath>& kept,
@@ -245,8 +310,9 @@ ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<
   };
   // Once HEAD is one again, which comes first.
   const auto no_reference = [&] {
-    const auto found = CopyRepository(copy.path, copy.pieces.front().path.area);
-    return found && LostItsReferences(copy, *found);
+    ImageBudget budget;
+    const auto found = CopyRepository(copy.path, copy.pieces.front().path.area, budget);
+    return found && *found && LostItsReferences(copy, **found);
   };
   // In another one nothing is what it was.
   const bool another =
@@ -256,7 +322,7 @@ ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<
     const PathStamp now = LookAt(path);
     const PathStamp& was = piece.image->stamp;
     const bool replaced = now.exists && (now.mode & S_IFMT) != (was.mode & S_IFMT);
-    const bool headless = path == copy.path + "/HEAD" && !IsHead(path);
+    const bool headless = path == copy.path + "/HEAD" && !Look(copy.path).HasHead();
     const bool emptied = path == copy.path + "/refs" && no_reference();
     const bool foreign = another && path != copy.path && !path.ends_with("/objects");
     if (was.exists && (now.IsAbsent() || replaced || headless || emptied || foreign)) {
@@ -270,7 +336,7 @@ ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<
     return content && one.image->stamp.exists && policy::IsBeneath(one.path.path, copy.path);
   });
   restore(beneath);
-  const std::uint64_t left = CountObjects(copy.path + "/objects");
+  const std::uint64_t left = Look(copy.path).CountObjects();
   told.why = "HEAD, references, index, configuration and hooks are as they were";
   if (!copy.left_out.empty()) told.why += ", but for what was too much: " + copy.left_out;
   if (left < copy.objects) {

@@ -1,12 +1,13 @@
 // RepositoryCopy: what is small of a git repository, held while a command runs, for when the command has
 // left none: `rm -rf .git` (docs/adr/0037).
 //
-//   std::optional<RepositoryCopy> copy = CopyRepository("/srv/project/.git", "/srv/project");
+//   auto copy = CopyRepository("/srv/project/.git", "/srv/project", budget);   // of **copy, if there is one
 //   ... the command runs ...
-//   if (!IsIntact(*copy)) changes = RestoreRepository(*copy, hooks_and_configuration, displaced);
+//   const Result<bool> intact = IsIntact(**copy);
+//   if (intact && !*intact) change = RestoreRepository(**copy, hooks_configuration_and_index, displaced);
 //
-// HEAD, references and the index; never objects, of which only the number is known. Whatever leaves a
-// repository is the command's own affair: commits, gc, branches that it deletes.
+// HEAD and references; never objects, of which only the number is known. Whatever leaves a repository is
+// the command's own affair: commits, gc, branches that it deletes. An error: it could not be seen, and nobody knows.
 #pragma once
 
 #include <array>
@@ -30,14 +31,15 @@ struct RepositoryCopy {
 };
 
 // Nothing: it is no repository with objects of its own.
-std::optional<RepositoryCopy> CopyRepository(const std::string& path, const std::string& area);
+Result<std::optional<RepositoryCopy>> CopyRepository(const std::string& path,
+                                                     const std::string& area, ImageBudget& budget);
 // As far as lstat(2) tells, it is what it was.
 bool IsCurrent(const RepositoryCopy& copy);
 // How many files IsCurrent looks at.
 std::size_t CostOf(const RepositoryCopy& copy);
 // Whether git would still call it a repository, with references if there were any, and with the commits that
 // these name.
-bool IsIntact(const RepositoryCopy& copy);
+Result<bool> IsIntact(const RepositoryCopy& copy);
 // Makes again what is not there; `kept` is what else is held of it: hooks, configuration, indexes. The one
 // change says what is gone.
 ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<GuardedPath>& kept,
