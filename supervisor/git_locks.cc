@@ -13,10 +13,10 @@
 #include <charconv>
 #include <chrono>
 #include <climits>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 
+#include "base/directory_reader.h"
 #include "base/file.h"
 #include "base/open_beneath.h"
 #include "base/path_stamp.h"
@@ -62,13 +62,18 @@ std::optional<GitRun> ParseRun(std::string_view line) {
 std::string Through(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
 // The lock of the branch that HEAD names, from the common directory on; "" if it names none. An agent writes HEAD.
-std::string BranchLock(const HeldRepository& repository) {
+Result<std::string> BranchLock(const HeldRepository& repository) {
   const UniqueFd head = OpenPlain(repository.git_dir.get(), "HEAD", O_PATH | O_NOFOLLOW);
+  if (!head && MeansAbsent(errno)) return "";
   struct stat status{};
-  if (!head || fstat(head.get(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
+  if (!head || fstat(head.get(), &status) != 0) {
+    return std::unexpected(Error("open", "HEAD", errno));
+  }
+  if (!S_ISREG(status.st_mode)) return "";
   const Result<std::string> text = ReadFile(Through(head.get()), kMaxHead);
+  if (!text) return std::unexpected(Error("read", "HEAD", text.error().sys_errno));
   constexpr std::string_view kWord = "ref: ";
-  if (!text || !text->starts_with("ref: refs/") || !text->ends_with('\n')) return "";
+  if (!text->starts_with("ref: refs/") || !text->ends_with('\n')) return "";
   std::string name = text->substr(kWord.size(), text->size() - kWord.size() - 1);
   // As no reference may be named (git-check-ref-format(1)): it must lead out of `refs` nowhere.
   if (name.contains("..") || name.contains('\n') || name.contains('\0')) return "";
@@ -84,32 +89,53 @@ std::optional<std::int64_t> MadeAt(int fd) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
+// As open(2) and readlink(2) say it of what lies in /proc.
+bool HasEnded(int error) { return error == ENOENT || error == ESRCH; }
+
 bool IsAt(const HeldRepository& repository, const std::string& path) {
   const policy::Repository& names = repository.names;
   return policy::IsBeneath(path, names.top_level) || policy::IsBeneath(path, names.git_dir) ||
          policy::IsBeneath(path, names.common_dir);
 }
 
-// A git of this user's that works in the repository, as `git (process 7)`; "" if there is none. While a message
-// is written, git waits for the editor and has nothing open; it stands in the working tree all that time (setup.c).
-std::string GitAtWork(const HeldRepository& repository) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string pid = entry.path().filename();
-    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-    struct stat status{};
-    if (stat(entry.path().c_str(), &status) != 0 || status.st_uid != geteuid()) continue;
-    const Result<std::string> name = ReadFile(entry.path() / "comm", 64);
-    if (!name || !name->starts_with("git")) continue;
-    std::array<char, PATH_MAX> directory{};
-    const ssize_t length =
-        readlink((entry.path() / "cwd").c_str(), directory.data(), directory.size());
-    if (length < 0 && (errno == ENOENT || errno == ESRCH)) continue;  // it is dead
-    const std::string_view at(directory.data(), length < 0 ? 0 : static_cast<std::size_t>(length));
-    if (at.empty() || IsAt(repository, std::string(at))) {
-      return fmt::format("{} (process {})", name->substr(0, name->find('\n')), pid);
-    }
+// What a process of this user's is called; "" if it is somebody else's, whose name may be hidden, or has ended.
+Result<std::string> NameOfOurs(const std::string& process) {
+  struct stat status{};
+  if (stat(process.c_str(), &status) != 0) {
+    if (HasEnded(errno)) return "";
+    return std::unexpected(Error("stat", process, errno));
   }
+  if (status.st_uid != geteuid()) return "";
+  Result<std::string> name = ReadFile(process + "/comm", 64);
+  if (!name && HasEnded(name.error().sys_errno)) return "";
+  return name;
+}
+
+// Whether a process stands in the repository. While a message is written, git waits for the editor and has nothing
+// open; it stands in the working tree all that time (setup.c). What cannot be read may be that.
+bool StandsIn(const HeldRepository& repository, const std::string& process) {
+  std::array<char, PATH_MAX> directory{};
+  const ssize_t length = readlink((process + "/cwd").c_str(), directory.data(), directory.size());
+  if (length < 0) return !HasEnded(errno);
+  return IsAt(repository, std::string(directory.data(), static_cast<std::size_t>(length)));
+}
+
+// A git of this user's that works in the repository, as `git (process 7)`; "" if there is none. An error where that
+// is not known: then there may be one.
+Result<std::string> GitAtWork(const HeldRepository& repository) {
+  const UniqueFd processes(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!processes) return std::unexpected(Error("open", "/proc", errno));
+  DirectoryReader reader(processes.get());
+  while (const auto entry = reader.Next()) {
+    const std::string pid = entry->name;
+    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string process = "/proc/" + pid;
+    const Result<std::string> name = NameOfOurs(process);
+    if (!name) return name;
+    if (!name->starts_with("git") || !StandsIn(repository, process)) continue;
+    return fmt::format("{} (process {})", name->substr(0, name->find('\n')), pid);
+  }
+  if (reader.failed()) return std::unexpected(Error("getdents64", "/proc", errno));
   return "";
 }
 
@@ -124,6 +150,7 @@ class Clearing {
   Clearing(const HeldRepository& repository, std::span<const GitRun> runs)
       : repository_(repository), runs_(runs) {}
   void Look(int directory, const std::string& at, const std::string& name);
+  void Unseen(const std::string& path, int error);
   GitLocksFound TakeFound() { return std::move(found_); }
 
  private:
@@ -133,7 +160,7 @@ class Clearing {
 
   const HeldRepository& repository_;
   std::span<const GitRun> runs_;
-  std::optional<std::string> at_work_;  // as soon as that was looked for
+  std::optional<Result<std::string>> at_work_;  // as soon as that was looked for
   GitLocksFound found_;
 };
 
@@ -153,9 +180,14 @@ std::string Clearing::WhyKept(int lock) {
   if (status.st_uid != geteuid()) return "belongs to another user";
   if (!at_work_) at_work_ = GitAtWork(repository_);
   const bool ours = MadeByOurs(lock);
-  if (!at_work_->empty()) {
-    found_.in_use = found_.in_use || ours;
-    return "belongs to " + *at_work_ + ", it seems, which is at work in this repository";
+  const Result<std::string>& at_work = *at_work_;
+  if (!at_work || !at_work->empty()) found_.in_use = found_.in_use || ours;
+  if (!at_work) {
+    return "was left alone, because a git may be at work in this repository: " +
+           at_work.error().Message();
+  }
+  if (!at_work->empty()) {
+    return "belongs to " + *at_work + ", it seems, which is at work in this repository";
   }
   if (ours) return "";
   return "was not left by a git command of this server's: another program that works in the "
@@ -163,10 +195,20 @@ std::string Clearing::WhyKept(int lock) {
          "it, or was killed; if none does, the user can remove the file";
 }
 
+// What may be there. Where only the means were wanting, the next call looks again.
+void Clearing::Unseen(const std::string& path, int error) {
+  const bool wanting = error == EMFILE || error == ENFILE || error == ENOMEM;
+  found_.in_use = found_.in_use || wanting;
+  found_.kept.push_back(Error("open", path, error).Message() + ", so it was left alone");
+}
+
 // `name` in `directory`, which people know as `at`.
 void Clearing::Look(int directory, const std::string& at, const std::string& name) {
   const UniqueFd lock = OpenPlain(directory, name.c_str(), O_PATH | O_NOFOLLOW);
-  if (!lock) return;
+  if (!lock) {
+    if (!MeansAbsent(errno)) Unseen(at + "/" + name, errno);
+    return;
+  }
   const std::string path = at + "/" + name;
   std::string why = WhyKept(lock.get());
   // Only now that it is known to be a plain file: to open another one could do something, or wait. So could one of
@@ -246,8 +288,11 @@ GitLocksFound ClearGitLocks(const HeldRepository& repository, std::span<const Gi
   const policy::Repository& names = repository.names;
   Clearing clearing(repository, runs);
   // The branch first: it is HEAD that says which.
-  const std::string branch = BranchLock(repository);
-  if (!branch.empty()) clearing.Look(repository.common_dir.get(), names.common_dir, branch);
+  const Result<std::string> branch = BranchLock(repository);
+  if (!branch) clearing.Unseen(names.git_dir + "/HEAD", branch.error().sys_errno);
+  if (branch && !branch->empty()) {
+    clearing.Look(repository.common_dir.get(), names.common_dir, *branch);
+  }
   for (const Lock& lock : kLocks) {
     const bool own = lock.in == &HeldRepository::git_dir;
     clearing.Look((repository.*lock.in).get(), own ? names.git_dir : names.common_dir, lock.name);

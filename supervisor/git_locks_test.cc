@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "tests/support/temp_dir.h"
@@ -27,6 +30,25 @@ bool Eventually(const std::function<bool()>& condition) {
   for (int look = 0; look < 20'000 && !condition(); ++look) usleep(1000);
   return condition();
 }
+
+// So many can be opened, and no more.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(std::size_t count) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    std::vector<UniqueFd> free;
+    while (free.size() <= count) free.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    rlimit few = before_;
+    few.rlim_cur = static_cast<rlim_t>(free.back().get());
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 class GitLocksTest : public ::testing::Test {
  protected:
@@ -189,6 +211,40 @@ TEST_F(GitLocksTest, OtherProgramsHereAndGitElsewhereAreInNobodysWay) {
   Work("git-sleeper", base_ / "outside");
   Work("editor", top_);
   EXPECT_EQ(Clear().cleared.size(), 1U);
+}
+
+// With so few descriptors first /proc cannot be opened, then what lies in it.
+TEST_F(GitLocksTest, WhereNobodyCanTellWhoIsAtWorkItStays) {
+  fs::remove(git_dir_ / "HEAD");  // for which more are needed
+  constexpr const char* kUnread[] = {"/proc\"", "/comm\""};
+  for (std::size_t i = 0; i < std::size(kUnread); ++i) {
+    WriteText(lock_, "");
+    GitLocksFound found;
+    {
+      const FewDescriptors few(i + 1);
+      found = Clear();
+    }
+    ExpectKept(found, "was left alone, because a git may be at work in this repository: open");
+    EXPECT_TRUE(found.kept.front().contains(kUnread[i])) << found.kept.front();
+    EXPECT_TRUE(found.in_use) << "the next call looks again";
+  }
+  const FewDescriptors enough(3);
+  EXPECT_EQ(Clear().cleared.size(), 1U);
+}
+
+TEST_F(GitLocksTest, WhatCannotBeLookedAtIsSaid) {
+  WriteText(git_dir_ / "HEAD", "ref: refs/heads/" + std::string(NAME_MAX, 'x') + "\n");
+  GitLocksFound found = Clear();
+  ASSERT_EQ(found.kept.size(), 1U);
+  EXPECT_TRUE(found.kept.front().contains("ENAMETOOLONG")) << found.kept.front();
+  EXPECT_TRUE(found.kept.front().ends_with("so it was left alone")) << found.kept.front();
+  EXPECT_FALSE(found.in_use) << "it will not become shorter";
+  {
+    const FewDescriptors none(0);
+    found = Clear();
+  }
+  EXPECT_EQ(found.kept.size(), 8U) << "HEAD, and each lock";
+  EXPECT_TRUE(found.in_use) << "the next call looks again";
 }
 
 TEST_F(GitLocksTest, WhatIsNoPlainFileStaysAndIsNotFollowed) {
