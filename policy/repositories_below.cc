@@ -6,7 +6,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/path_stamp.h"
 
 namespace pa::policy {
 namespace {
@@ -25,10 +30,12 @@ Kind KindOf(unsigned char type) {
   return type == DT_REG ? Kind::kLink : Kind::kOther;
 }
 
-std::optional<RepositoryBelow> Identify(std::string path, Kind kind) {
+// Nothing: it is gone in the meantime.
+Result<std::optional<RepositoryBelow>> Identify(std::string path, Kind kind) {
   struct statx status{};
   if (statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &status) != 0) {
-    return std::nullopt;  // gone in the meantime
+    if (MeansAbsent(errno)) return std::nullopt;
+    return std::unexpected(Error("statx", std::move(path), errno));
   }
   constexpr int kMinorBits = 32;
   RepositoryBelow one{.path = std::move(path), .kind = kind};
@@ -55,20 +62,20 @@ std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
   for (std::size_t slash = file.rfind('/'); slash != std::string::npos && slash > directory.size();
        slash = file.rfind('/', slash - 1)) {
     const std::string path = file.substr(0, slash) + "/.git";
-    struct stat status{};
-    if (lstat(path.c_str(), &status) != 0) continue;
-    const Kind kind = KindOf(static_cast<unsigned char>(IFTODT(status.st_mode)));
-    if (auto one = Identify(path, kind)) found.push_back(*std::move(one));
+    const PathStamp stamp = LookAt(path);
+    const Kind kind = KindOf(static_cast<unsigned char>(IFTODT(stamp.mode)));
+    if (!stamp.IsAbsent()) found.push_back({.path = path, .kind = kind});
   }
   std::ranges::reverse(found);
   return found;
 }
 
-std::vector<RepositoryBelow> RepositoriesBelow(const ScannedTree& tree,
-                                               const std::string& directory) {
+std::vector<RepositoryBelow> RepositoriesBelow(ScannedTree& tree, const std::string& directory) {
   std::vector<RepositoryBelow> found;
-  const auto add = [&](const std::string& path, Kind kind) {
-    if (auto one = Identify(path, kind)) found.push_back(*std::move(one));
+  const auto add = [&](const std::string& here, const std::string& path, Kind kind) {
+    auto one = Identify(path, kind);
+    if (!one) tree.unreadable.push_back(here);
+    if (one && *one) found.push_back(**std::move(one));
   };
   for (auto at = tree.names.begin(); at != tree.names.end();) {
     const std::string& here = at->directory;
@@ -80,9 +87,9 @@ std::vector<RepositoryBelow> RepositoriesBelow(const ScannedTree& tree,
       objects = objects || at->name == "objects";
       refs = refs || at->name == "refs";
       const bool own = here.empty();  // the directory's own is looked after by itself
-      if (!own && IsGit(at->name)) add(absolute + "/" + at->name, KindOf(at->type));
+      if (!own && IsGit(at->name)) add(here, absolute + "/" + at->name, KindOf(at->type));
     }
-    if (!here.empty() && head && (common || (objects && refs))) add(absolute, Kind::kBare);
+    if (!here.empty() && head && (common || (objects && refs))) add(here, absolute, Kind::kBare);
   }
   std::ranges::sort(found, {}, &RepositoryBelow::path);
   return found;

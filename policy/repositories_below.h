@@ -2,7 +2,8 @@
 // directory can write in them, and the user runs git in them.
 //
 //   TreeScan scan(ChooseRepositoryNames);                                  // base/tree_scan.h
-//   for (const RepositoryBelow& one : RepositoriesBelow(scan.Look(fd), "/home/ann/src")) ...
+//   ScannedTree tree = scan.Look(fd);
+//   for (const RepositoryBelow& one : RepositoriesBelow(tree, "/home/ann/src")) ...
 //
 // Whatever is called `.git` counts as one, complete or not, and so does a directory that git takes for a bare
 // repository (HEAD beside objects and refs, or beside commondir).
@@ -40,12 +41,13 @@ struct RepositoryBelow {
 
 Interest ChooseRepositoryNames(std::string_view name);
 
-// Those between `directory` and `file`, in whose working trees it lies; both absolute.
+// Those between `directory` and `file`, in whose working trees it lies; both absolute. Path and kind only; what cannot
+// be looked at counts as one that git cannot use.
 std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
                                                 const std::string& file);
 
-// By path. `directory`: what was scanned; absolute.
-std::vector<RepositoryBelow> RepositoriesBelow(const ScannedTree& tree,
-                                               const std::string& directory);
+// By path. `directory`: what was scanned; absolute. Where it cannot be told which one it is (its path is longer than
+// the kernel takes, ...), its directory joins `tree.unreadable`.
+std::vector<RepositoryBelow> RepositoriesBelow(ScannedTree& tree, const std::string& directory);
 
 }  // namespace pa::policy

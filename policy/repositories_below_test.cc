@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <climits>
 #include <filesystem>
 
 #include "base/unique_fd.h"
@@ -18,13 +21,15 @@ class RepositoriesBelowTest : public ::testing::Test {
  protected:
   std::vector<RepositoryBelow> Find() {
     const UniqueFd root(open(dir_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    return RepositoriesBelow(scan_.Look(root.get()), dir_.path());
+    tree_ = scan_.Look(root.get());
+    return RepositoriesBelow(tree_, dir_.path());
   }
   std::string At(const std::string& path) { return dir_.path() / path; }
   void Make(const std::string& path) { fs::create_directories(dir_.path() / path); }
 
   pa::testing::TempDir dir_;
   TreeScan scan_{ChooseRepositoryNames};
+  ScannedTree tree_;
 };
 
 TEST_F(RepositoriesBelowTest, WhateverIsCalledGitAndNotItsOwn) {
@@ -82,6 +87,37 @@ TEST_F(RepositoriesBelowTest, AFileLiesInThoseAroundIt) {
   EXPECT_EQ(found[1].path, At("a/x/y/.git"));
   EXPECT_EQ(found[1].kind, Kind::kLink);
   EXPECT_TRUE(RepositoriesAround(dir_.path(), At("file")).empty()) << "its own is none";
+}
+
+// The scan goes by descriptors, so it sees what has too long a path for anything else.
+TEST_F(RepositoriesBelowTest, WhatHasTooLongAPathIsNotLeftOutInSilence) {
+  Make("a/.git");
+  const std::string step(NAME_MAX, 'x');
+  UniqueFd at(open(dir_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  std::string deep;
+  while (deep.size() < PATH_MAX) {
+    ASSERT_EQ(mkdirat(at.get(), step.c_str(), 0700), 0);
+    at = UniqueFd(openat(at.get(), step.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    deep += (deep.empty() ? "" : "/") + step;
+  }
+  Find();
+  EXPECT_TRUE(tree_.unreadable.empty()) << "no repository, nothing amiss";
+  ASSERT_EQ(mkdirat(at.get(), ".git", 0700), 0);
+  EXPECT_EQ(Find().size(), 1u);
+  EXPECT_EQ(tree_.unreadable, std::vector<std::string>{deep});
+  // As a bare one, too.
+  ASSERT_EQ(unlinkat(at.get(), ".git", AT_REMOVEDIR), 0);
+  for (const char* part : {"HEAD", "objects", "refs"}) mkdirat(at.get(), part, 0700);
+  EXPECT_EQ(Find().size(), 1u);
+  EXPECT_EQ(tree_.unreadable, std::vector<std::string>{deep});
+}
+
+TEST_F(RepositoriesBelowTest, AroundAFileWhatCannotBeLookedAtIsOne) {
+  const std::string deep = dir_.path() / std::string(NAME_MAX + 1, 'x');
+  const std::vector<RepositoryBelow> found = RepositoriesAround(dir_.path(), deep + "/file");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].path, deep + "/.git");
+  EXPECT_EQ(found[0].kind, Kind::kOther);
 }
 
 }  // namespace

@@ -13,11 +13,13 @@
 
 #include "base/file.h"
 #include "base/tree_scan.h"
+#include "base/utf8.h"
 #include "policy/made_repository.h"
 #include "policy/path.h"
 #include "supervisor/background.h"
 #include "supervisor/displaced.h"
 #include "supervisor/state_directory.h"
+#include "supervisor/text_cut.h"
 
 namespace pa {
 namespace {
@@ -42,14 +44,22 @@ bool Holds(const Repositories& list, const RepositoryBelow& one) {
   return std::ranges::any_of(list, [&](const RepositoryBelow& other) { return one.Same(other); });
 }
 
+// A path below the working directory. The command has chosen it, and it shall not look like lines of ours.
+std::string Shown(std::string_view path) {
+  constexpr std::size_t kLongest = 300;
+  if (path.empty()) return ".";
+  const bool long_one = path.size() > kLongest;
+  return RepairUtf8(Utf8Head(path, kLongest), true) + (long_one ? "..." : "");
+}
+
 std::string Unseen(const ScannedTree& tree) {
   constexpr char kStart[] = "git repositories below the working directory were looked for only";
   if (!tree.exceeded.empty()) {
     return fmt::format("{} within limits ({}); work in a directory further below", kStart,
-                       tree.exceeded);
+                       Shown(tree.exceeded));
   }
   if (tree.unreadable.empty()) return "";
-  return fmt::format("{} where it can be read: not in {}{}", kStart, tree.unreadable.front(),
+  return fmt::format("{} where it can be read: not in {}{}", kStart, Shown(tree.unreadable.front()),
                      tree.unreadable.size() > 1 ? " and others" : "");
 }
 
@@ -61,10 +71,7 @@ std::string Warning(const std::string& directory, const std::vector<std::string>
   std::string text = fmt::format("{} new git repositor{} below the working directory:", made.size(),
                                  made.size() == 1 ? "y" : "ies");
   for (std::size_t i = 0; i < std::min(kMaxNamed, made.size()); ++i) {
-    std::string name = made[i].substr(directory.size() + 1);
-    // The command has chosen it, and it shall not look like lines of ours.
-    std::ranges::replace_if(name, [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
-    text += (i == 0 ? " " : ", ") + name;
+    text += (i == 0 ? " " : ", ") + Shown(std::string_view(made[i]).substr(directory.size() + 1));
   }
   if (made.size() > kMaxNamed) text += ", ...";
   return unseen.empty() ? text : text + "; " + unseen;
@@ -135,15 +142,17 @@ std::shared_ptr<NestedRepositories::Scan> NestedRepositories::ScanOf(const std::
 Task<NestedRepositories::Seen> NestedRepositories::Look(policy::WorkingDirectory directory) {
   const std::shared_ptr<Scan> scan = ScanOf(directory.path());
   if (std::unique_lock lock(scan->looking, std::try_to_lock); lock) {
-    const ScannedTree tree = scan->tree.Look(directory.fd(), kAtOnce);
+    ScannedTree tree = scan->tree.Look(directory.fd(), kAtOnce);
     if (tree.exceeded.empty()) {
-      co_return Seen{policy::RepositoriesBelow(tree, directory.path()), Unseen(tree)};
+      Repositories found = policy::RepositoriesBelow(tree, directory.path());
+      co_return Seen{std::move(found), Unseen(tree)};
     }
   }
   Task<Seen> task = InBackground<Seen>(loop_, [scan, directory] {
     const std::lock_guard lock(scan->looking);
-    const ScannedTree tree = scan->tree.Look(directory.fd());
-    return Seen{policy::RepositoriesBelow(tree, directory.path()), Unseen(tree)};
+    ScannedTree tree = scan->tree.Look(directory.fd());
+    Repositories found = policy::RepositoriesBelow(tree, directory.path());
+    return Seen{std::move(found), Unseen(tree)};
   });
   Seen seen = co_await task;
   co_return seen;
