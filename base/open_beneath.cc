@@ -3,11 +3,15 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace pa {
 namespace {
@@ -24,6 +28,38 @@ UniqueFd Open(int at, const char* path, int flags, std::uint64_t resolve) {
   }
 }
 
+UniqueFd Failed(int error) {
+  errno = error;
+  return {};
+}
+
+bool IsSymlink(int fd) {
+  struct stat status{};
+  return fstat(fd, &status) != 0 || S_ISLNK(status.st_mode);
+}
+
+// The same without openat2(2), a component at a time.
+UniqueFd OpenStepByStep(int at, std::string_view path, int flags) {
+  const bool beneath = at != AT_FDCWD;
+  if (beneath && path.starts_with('/')) return Failed(EXDEV);
+  UniqueFd held;
+  if (path.starts_with('/')) held = UniqueFd(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (;;) {
+    const std::size_t slash = path.find('/');
+    const bool last = slash == path.npos;
+    const std::string name(held && path.substr(0, slash).empty() ? "." : path.substr(0, slash));
+    if (beneath && name == "..") return Failed(EXDEV);
+    const int from = held ? held.get() : at;
+    UniqueFd next(openat(from, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!next) return next;
+    const bool itself = last && (flags & O_NOFOLLOW) != 0;
+    if (!itself && IsSymlink(next.get())) return Failed(ELOOP);
+    if (last) return UniqueFd(openat(from, name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+    held = std::move(next);
+    path.remove_prefix(slash + 1);
+  }
+}
+
 }  // namespace
 
 UniqueFd OpenBeneath(int at, const char* path, int flags) {
@@ -32,7 +68,9 @@ UniqueFd OpenBeneath(int at, const char* path, int flags) {
 
 UniqueFd OpenPlain(int at, const char* path, int flags) {
   constexpr std::uint64_t kPlain = RESOLVE_NO_SYMLINKS;
-  return Open(at, path, flags, at == AT_FDCWD ? kPlain : kPlain | RESOLVE_BENEATH);
+  UniqueFd fd = Open(at, path, flags, at == AT_FDCWD ? kPlain : kPlain | RESOLVE_BENEATH);
+  const bool refused = !fd && (errno == ENOSYS || errno == EPERM);
+  return refused ? OpenStepByStep(at, path, flags) : std::move(fd);
 }
 
 }  // namespace pa

@@ -13,8 +13,8 @@ namespace pa {
 // of a `..` and gives up (EAGAIN); then it is tried again, for some milliseconds.
 UniqueFd OpenBeneath(int at, const char* path, int flags);
 
-// Through no symlink at all (ELOOP), and with a directory to begin at no further than it; with O_PATH and O_NOFOLLOW
-// the last component may be one, and is what is opened.
+// Through no symlink at all (ELOOP), and with a directory to begin at no further than it (EXDEV); with O_PATH and
+// O_NOFOLLOW the last component may be one, and is what is opened. Works where a container's old filter refuses openat2(2).
 UniqueFd OpenPlain(int at, const char* path, int flags);
 
 }  // namespace pa

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
+#include <string>
 
+#include "tests/support/deny_call.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -35,20 +38,54 @@ TEST(OpenBeneathTest, WithinAndNoFurther) {
   EXPECT_EQ(errno, ENOENT);
 }
 
-TEST(OpenPlainTest, ThroughNoSymlinkAndNoFurther) {
-  const testing::TempDir dir;
-  const std::string base = fs::canonical(dir.path());
-  testing::WriteText(base + "/root/sub/file", "");
-  fs::create_symlink("sub", base + "/root/link");
-  const UniqueFd root(open((base + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  EXPECT_TRUE(OpenPlain(root.get(), "sub/file", O_PATH));
-  EXPECT_FALSE(OpenPlain(root.get(), "link/file", O_PATH));
-  EXPECT_EQ(errno, ELOOP);
-  EXPECT_FALSE(OpenPlain(root.get(), "../root", O_PATH));
-  EXPECT_EQ(errno, EXDEV);
-  EXPECT_TRUE(OpenPlain(root.get(), "link", O_PATH | O_NOFOLLOW)) << "the symlink itself";
-  EXPECT_TRUE(OpenPlain(AT_FDCWD, (base + "/root/sub").c_str(), O_PATH));
-  EXPECT_FALSE(OpenPlain(AT_FDCWD, (base + "/root/link/file").c_str(), O_PATH));
+class OpenPlainTest : public ::testing::Test {
+ protected:
+  OpenPlainTest() {
+    testing::WriteText(base_ + "/root/sub/file", "");
+    fs::create_symlink("sub", base_ + "/root/link");
+    root_ = UniqueFd(open((base_ + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  }
+  void Refused(int at, const std::string& path, int flags, int error) {
+    EXPECT_FALSE(OpenPlain(at, path.c_str(), flags)) << path;
+    EXPECT_EQ(errno, error) << path;
+  }
+  void ThroughNoSymlinkAndNoFurther() {
+    const int root = root_.get();
+    EXPECT_TRUE(OpenPlain(root, "sub/file", O_PATH));
+    EXPECT_TRUE(OpenPlain(root, "./sub//file", O_RDONLY));
+    EXPECT_TRUE(OpenPlain(root, "sub/", O_RDONLY | O_DIRECTORY));
+    EXPECT_TRUE(OpenPlain(root, "link", O_PATH | O_NOFOLLOW)) << "the symlink itself";
+    EXPECT_TRUE(OpenPlain(AT_FDCWD, (base_ + "/root/sub").c_str(), O_PATH));
+    EXPECT_TRUE(OpenPlain(AT_FDCWD, "/", O_PATH));
+    Refused(root, "link/file", O_PATH, ELOOP);
+    Refused(root, "link", O_PATH, ELOOP);
+    Refused(root, "link", O_PATH | O_DIRECTORY, ELOOP);
+    Refused(root, "../root", O_PATH, EXDEV);
+    Refused(root, base_, O_PATH, EXDEV);
+    Refused(root, "none/file", O_PATH, ENOENT);
+    Refused(root, "sub/file/x", O_PATH, ENOTDIR);
+    Refused(AT_FDCWD, base_ + "/root/link/file", O_PATH, ELOOP);
+    Refused(AT_FDCWD, "", O_PATH, ENOENT);
+  }
+
+  const testing::TempDir dir_;
+  const std::string base_ = fs::canonical(dir_.path());
+  UniqueFd root_;
+};
+
+TEST_F(OpenPlainTest, ThroughNoSymlinkAndNoFurther) { ThroughNoSymlinkAndNoFurther(); }
+
+TEST_F(OpenPlainTest, AlsoWhereOpenat2IsDenied) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool denied = testing::DenyCall(SYS_openat2, EPERM);
+    EXPECT_FALSE(OpenBeneath(root_.get(), "sub", O_PATH)) << "it is denied";
+    ThroughNoSymlinkAndNoFurther();
+    _exit(denied && !HasFailure() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 // Whoever renames something else somewhere else keeps nobody from his files.

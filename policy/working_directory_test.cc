@@ -2,29 +2,26 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "tests/support/deny_call.h"
 
 namespace pa::policy {
 namespace {
 
 namespace fs = std::filesystem;
 
-class WorkingDirectoryTest : public testing::Test {
+class WorkingDirectoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = fs::temp_directory_path() / "working_directory.XXXXXX";
@@ -209,15 +206,7 @@ TEST_F(WorkingDirectoryTest, RefusalOfARootSaysThatNoArgumentHelps) {
 
 // In a process of its own, because the filter stays for good.
 int RunWithoutOpenat2(const Policy& policy) {
-  std::array<sock_filter, 4> code = {{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  const sock_fprog program{code.size(), code.data()};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 10;
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return 11;
+  if (!pa::testing::DenyCall(SYS_openat2, EPERM)) return 11;
   if (!ValidateWorkingDirectory(policy, "sub dir")) return 12;
   if (ValidateWorkingDirectory(policy, "escape")) return 13;
   if (ValidateWorkingDirectory(policy, "/proc/self/root")) return 14;

@@ -1,9 +1,7 @@
 #include "supervisor/file_image.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,7 +11,7 @@
 
 #include "base/directory_reader.h"
 #include "base/file.h"
-#include "policy/path.h"
+#include "base/open_beneath.h"
 
 namespace pa {
 namespace {
@@ -164,15 +162,7 @@ Result<void> MakeFrom(const FileImage& image, int parent, const std::string& nam
 }
 
 UniqueFd OpenDirectory(const std::string& path) {
-  constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(kFlags);
-  how.resolve = RESOLVE_NO_SYMLINKS;
-  const long fd = syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
-  if (fd >= 0) return UniqueFd(static_cast<int>(fd));
-  const bool refused = errno == ENOSYS || errno == EPERM;  // by a container's old filter
-  if (!refused || policy::ResolvePath(path) != path) return {};
-  return UniqueFd(open(path.c_str(), kFlags));
+  return OpenPlain(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
 }
 
 Result<void> RestoreMetadata(const PathStamp& stamp, int parent, const std::string& name) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/json_bytes.h"
+#include "base/open_beneath.h"
 #include "base/random.h"
 #include "base/unique_fd.h"
 #include "policy/path.h"
@@ -85,10 +85,7 @@ std::optional<TrashEntry> EntryIn(const fs::path& directory) {
 
 // No symlink on the way, which an agent could have put there since.
 Result<UniqueFd> OpenDirectory(const std::string& path) {
-  open_how how{};
-  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_NO_SYMLINKS;
-  UniqueFd fd(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+  UniqueFd fd = OpenPlain(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
   if (!fd) return std::unexpected(Error("open", path, errno));
   return fd;
 }

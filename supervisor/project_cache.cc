@@ -1,15 +1,14 @@
 #include "supervisor/project_cache.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "base/open_beneath.h"
 #include "base/unique_fd.h"
 #include "policy/caches.h"
 
@@ -47,11 +46,7 @@ Result<void> MakeOurs(const UniqueFd& fd, const std::string& path) {
 // The usual case, in a few looks: all of them are there, with no symlink on the way, and ours from the
 // character `ours` on.
 bool IsThere(const std::string& path, std::size_t ours) {
-  open_how how{};
-  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_NO_SYMLINKS;
-  const UniqueFd fd(
-      static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+  const UniqueFd fd = OpenPlain(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
   if (!fd) return false;
   for (std::size_t end = ours; end != std::string::npos;) {
     end = path.find('/', end + 1);
