@@ -1,17 +1,14 @@
 #include "supervisor/project_cache.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <climits>
 #include <filesystem>
-#include <functional>
 
 #include "policy/caches.h"
+#include "tests/support/stopped_at.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -93,31 +90,6 @@ TEST_F(ProjectCacheTest, ASymlinkIsNotFollowedWhereverItStands) {
   EXPECT_TRUE(fs::is_empty(other));
 }
 
-// `work` in a child that stops at each system call; at the `calls`th stop `meanwhile` is done here. False: it had
-// ended before.
-bool ChangedAfter(int calls, const std::function<void()>& work,
-                  const std::function<void()>& meanwhile) {
-  const pid_t child = fork();
-  if (child == 0) {
-    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
-    raise(SIGSTOP);
-    work();
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  for (int i = 0; i < calls && WIFSTOPPED(status); ++i) {
-    ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
-    waitpid(child, &status, 0);
-  }
-  const bool alive = WIFSTOPPED(status);
-  if (!alive) return false;
-  meanwhile();
-  ptrace(PTRACE_DETACH, child, nullptr, nullptr);
-  waitpid(child, &status, 0);
-  return true;
-}
-
 // A home that is a root: commands can exchange the directory for a symlink while it is seen to.
 TEST_F(ProjectCacheTest, AnExchangeAtAnyMomentChangesNothingElse) {
   const fs::path other = state_ / "other";
@@ -128,9 +100,9 @@ TEST_F(ProjectCacheTest, AnExchangeAtAnyMomentChangesNothingElse) {
     fs::remove_all(state_ / "project-actions");
     ASSERT_EQ(Make(), 0);
     ASSERT_EQ(chmod(own_.c_str(), 0755), 0);
-    met = ChangedAfter(
+    met = testing::StoppedAt(
         call, [&] { (void)MakeProjectCache(caches_, "/srv/project"); },
-        [&] {
+        [&](pid_t) {
           fs::rename(own_, own_.parent_path() / "aside");
           fs::create_directory_symlink(other, own_);
         });

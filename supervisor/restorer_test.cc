@@ -3,18 +3,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <random>
 #include <set>
 
+#include "tests/support/stopped_at.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -301,30 +299,6 @@ TEST_F(RestorerTest, WhereNoneWasNoRepositoryAppears) {
   EXPECT_EQ(testing::ReadText(fs::path(kept_[".git"]) / "config"), "evil");
 }
 
-// Runs in a child that is stopped at each system call, and killed at the `calls`th. False: it came to
-// its end before.
-bool KilledAfter(int calls, const std::function<void()>& work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
-    raise(SIGSTOP);
-    work();
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  for (int i = 0; i < calls && WIFSTOPPED(status); ++i) {
-    ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
-    waitpid(child, &status, 0);
-  }
-  const bool alive = WIFSTOPPED(status);
-  if (alive) {
-    kill(child, SIGKILL);
-    waitpid(child, &status, 0);
-  }
-  return alive;
-}
-
 TEST_F(RestorerTest, KilledAtAnyMomentItLeavesNothingOfItsOwn) {
   const std::string config = Read(".git/config");
   const auto names = [&] {
@@ -346,7 +320,9 @@ TEST_F(RestorerTest, KilledAtAnyMomentItLeavesNothingOfItsOwn) {
     fs::remove(root_ / "shared");
     fs::rename(root_ / "tools/hooks", root_ / "evil");
     fs::create_directory_symlink("../evil", root_ / "tools/hooks");
-    killed = KilledAfter(step, [&] { Restorer(baseline_, base_ / "state").Run(); });
+    killed = testing::StoppedAt(
+        step, [&] { Restorer(baseline_, base_ / "state").Run(); },
+        [](pid_t child) { kill(child, SIGKILL); });
     for (const std::string& name : names()) {
       const bool known = allowed.contains(name) || name.starts_with("evil/");
       EXPECT_TRUE(known) << name << " after " << step << " stops";

@@ -11,10 +11,6 @@ inline void Check(bool holds) {
   if (!holds) std::abort();
 }
 
-template <typename T>
-const T* Given(const T& value) {
-  return &value;
-}
 template <typename T, typename E>
 const T* Given(const std::expected<T, E>& result) {
   return result ? &*result : nullptr;
