@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -31,10 +30,6 @@ class ProtectedPathsTest : public ::testing::Test {
     fs::create_directories(root_);
     fs::create_directories(home_);
   }
-  void SetUp() override {
-    if (access("/usr/bin/git", X_OK) != 0) GTEST_SKIP() << "no git here";
-  }
-
   void Git(const fs::path& directory, std::vector<std::string> arguments) {
     std::vector<std::string> command = {
         "git", "-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=b"};
@@ -62,6 +57,8 @@ class ProtectedPathsTest : public ::testing::Test {
             .audit_directory = audit_directory_,
             .home = home_,
             .config_home = home_ / ".config",
+            .repositories = below_,
+            .mounts = mounts_,
             .system_configuration = base_ / "gitconfig"};
   }
   // Relative to base_.
@@ -86,7 +83,8 @@ class ProtectedPathsTest : public ::testing::Test {
     const auto paths = Find();
     const auto found = paths.find(path);
     if (found == paths.end()) return "";
-    constexpr const char* kKinds[] = {"pinned", "file", "tree", "names", "state", "sealed"};
+    constexpr const char* kKinds[] = {"pinned", "file",   "tree",  "names",
+                                      "state",  "sealed", "frozen"};
     constexpr const char* kFound[] = {"absent", "file", "directory", "symlink", "other"};
     return std::string(kKinds[static_cast<int>(found->second.kind)]) + " " +
            kFound[static_cast<int>(found->second.found)];
@@ -100,8 +98,29 @@ class ProtectedPathsTest : public ::testing::Test {
   std::vector<ProtectedPlace> places_;
   std::string audit_directory_;
   std::vector<std::string> unprotected_;
+  std::vector<RepositoryBelow> below_;
+  bool mounts_ = false;
   bool hosts_ = false;  // what other programs than git execute, and nothing else
 };
+
+// Each takes two mounts: itself, and the directory in which it lies.
+TEST_F(ProtectedPathsTest, RepositoriesBelowAreFrozenAsFarAsMountsGo) {
+  constexpr int kMany = 100;
+  for (int i = 0; i < kMany; ++i) {
+    const fs::path git = root_ / ("r" + std::to_string(100 + i)) / ".git";
+    for (const char* part : {"objects", "refs", "hooks"}) fs::create_directories(git / part);
+    for (const char* file : {"HEAD", "config"}) pa::testing::WriteText(git / file, "");
+    below_.push_back({.path = git, .kind = RepositoryBelow::Kind::kDirectory});
+  }
+  EXPECT_EQ(Of("root/r100/.git"), "pinned directory") << "without mounts";
+  EXPECT_EQ(Of("root/r100/.git/config"), "file file");
+  mounts_ = true;
+  EXPECT_EQ(Of("root/r100/.git"), "frozen directory");
+  EXPECT_EQ(Of("root/r100/.git/config"), "") << "with all that is in it";
+  EXPECT_EQ(Of("root/r195/.git"), "frozen directory");
+  EXPECT_EQ(Of("root/r196/.git"), "pinned directory") << "192 are taken";
+  EXPECT_EQ(Of("root/r196/.git/config"), "file file");
+}
 
 TEST_F(ProtectedPathsTest, NoRepositoryMustNotBecomeOne) {
   EXPECT_EQ(Of("root/.git"), "pinned absent");
