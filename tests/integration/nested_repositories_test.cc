@@ -120,6 +120,19 @@ TEST_P(NestedRepositories, SubmodulesOfAMadeOneCanBeUpdated) {
   EXPECT_TRUE(updated["success"]) << updated;
 }
 
+TEST_P(NestedRepositories, WhereTheLookEndsIsSaid) {
+  constexpr int kSeen = 63;  // levels below the working directory
+  std::string deepest = "d";
+  for (int level = 1; level < kSeen; ++level) deepest += "/d";
+  const Json seen = Bash("mkdir -p " + deepest + " && git init -q " + deepest);
+  EXPECT_TRUE(Says(seen, "1 new git repository")) << seen;
+  EXPECT_FALSE(Says(seen, "were looked for only")) << seen;
+  const Json unseen = Bash("mkdir " + deepest + "/d && git init -q " + deepest + "/d");
+  EXPECT_FALSE(Says(unseen, "1 new git repository")) << unseen;
+  EXPECT_TRUE(Says(unseen, "were looked for only within limits (64 levels, in " + deepest + "/d);"))
+      << unseen;
+}
+
 TEST_P(NestedRepositories, CommandsAtOnceDoNotTakeEachOthersForTheUsers) {
   const int slow = client_->StartTool(
       "bash", {{"command", std::string("git clone -q theirs clone && touch made && "
