@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <functional>
 #include <mutex>
 #include <utility>
 
 #include "base/file.h"
+#include "base/path_stamp.h"
 #include "base/tree_scan.h"
 #include "base/utf8.h"
 #include "policy/made_repository.h"
@@ -32,6 +34,9 @@ using Changes = std::vector<ProtectedChange>;
 // What the loop can wait for; more is done on a thread.
 constexpr ScanLimits kAtOnce = {
     .directories = 256, .entries = 4096, .depth = 32, .time = std::chrono::milliseconds(5)};
+// Of a directory of which nothing is known yet, be its disk as slow as it may: what this look does not find, and the
+// next one does, is taken for a command's.
+constexpr ScanLimits kFirst = {.entries = 40'000'000, .time = std::chrono::seconds(60)};
 constexpr std::size_t kMaxMade = 4096;  // below one working directory
 
 // Devices are numbered anew at each start of the system; a birth in nanoseconds is not given twice.
@@ -63,18 +68,22 @@ std::string Unseen(const ScannedTree& tree) {
                      tree.unreadable.size() > 1 ? " and others" : "");
 }
 
-// The new ones, relative to the directory, and what was not looked at.
-std::string Warning(const std::string& directory, const std::vector<std::string>& made,
-                    const std::string& unseen) {
+void Append(std::string& text, std::string_view more) {
+  if (!text.empty() && !more.empty()) text += "; ";
+  text += more;
+}
+
+// The new ones, relative to the directory.
+std::string NewOnes(const std::string& directory, const std::vector<std::string>& made) {
   constexpr std::size_t kMaxNamed = 5;
-  if (made.empty()) return unseen;
+  if (made.empty()) return "";
   std::string text = fmt::format("{} new git repositor{} below the working directory:", made.size(),
                                  made.size() == 1 ? "y" : "ies");
   for (std::size_t i = 0; i < std::min(kMaxNamed, made.size()); ++i) {
     text += (i == 0 ? " " : ", ") + Shown(std::string_view(made[i]).substr(directory.size() + 1));
   }
   if (made.size() > kMaxNamed) text += ", ...";
-  return unseen.empty() ? text : text + "; " + unseen;
+  return text;
 }
 
 // What takes the place of a file of git's.
@@ -100,8 +109,9 @@ std::vector<std::string> Kept(const NestedRepositories::Watched& watched) {
 ProtectedChange TakeOut(const Foreign& foreign, const std::string& area, Displaced& displaced) {
   const std::size_t slash = foreign.path.rfind('/');
   const std::string name = foreign.path.substr(slash + 1);
-  ProtectedChange change{.path = foreign.path,
-                         .what = "got what git would execute (" + foreign.what + ")"};
+  ProtectedChange change;
+  change.path = foreign.path;
+  change.what = "got what git would execute (" + foreign.what + ")";
   const UniqueFd parent = OpenDirectory(foreign.path.substr(0, slash));
   const UniqueFd top = OpenDirectory(area);
   Result<std::string> kept = std::unexpected(Error("open", foreign.path, errno));
@@ -125,6 +135,7 @@ struct NestedRepositories::Scan {
   const std::string directory;
   std::mutex looking;
   TreeScan tree{policy::ChooseRepositoryNames};
+  bool known = false;  // there was a look that came to its end, or had the time
 };
 
 std::shared_ptr<NestedRepositories::Scan> NestedRepositories::ScanOf(const std::string& directory) {
@@ -144,13 +155,15 @@ Task<NestedRepositories::Seen> NestedRepositories::Look(policy::WorkingDirectory
   if (std::unique_lock lock(scan->looking, std::try_to_lock); lock) {
     ScannedTree tree = scan->tree.Look(directory.fd(), kAtOnce);
     if (tree.exceeded.empty()) {
+      scan->known = true;
       Repositories found = policy::RepositoriesBelow(tree, directory.path());
       co_return Seen{std::move(found), Unseen(tree)};
     }
   }
   Task<Seen> task = InBackground<Seen>(loop_, [scan, directory] {
     const std::lock_guard lock(scan->looking);
-    ScannedTree tree = scan->tree.Look(directory.fd());
+    ScannedTree tree = scan->tree.Look(directory.fd(), scan->known ? ScanLimits() : kFirst);
+    scan->known = true;
     Repositories found = policy::RepositoriesBelow(tree, directory.path());
     return Seen{std::move(found), Unseen(tree)};
   });
@@ -164,10 +177,14 @@ std::string NestedRepositories::FileOf(const RepositoryBelow& one,
   return directory ? *directory + "/" + Id(one) : "";
 }
 
-bool NestedRepositories::IsMade(const RepositoryBelow& one, const policy::Policy& policy) const {
+Result<bool> NestedRepositories::IsMade(const RepositoryBelow& one,
+                                        const policy::Policy& policy) const {
   if (made_.contains(Id(one))) return true;
   const std::string file = FileOf(one, policy);
-  return !file.empty() && access(file.c_str(), F_OK) == 0;
+  if (file.empty()) return false;
+  const PathStamp stamp = LookAt(file);
+  if (stamp.error != 0) return std::unexpected(Error("lstat", file, stamp.error));
+  return stamp.exists;
 }
 
 // A command that began before it was there runs still.
@@ -179,14 +196,18 @@ bool NestedRepositories::IsBeingMade(const RepositoryBelow& one) const {
   });
 }
 
-void NestedRepositories::Record(const RepositoryBelow& one, const policy::Policy& policy) {
+Result<void> NestedRepositories::Record(const RepositoryBelow& one, const policy::Policy& policy) {
   made_.insert(Id(one));
   const std::string file = FileOf(one, policy);
-  if (file.empty() || !MakeStateDirectory(file.substr(0, file.rfind('/')))) return;
+  if (file.empty()) return {};
+  const Result<void> made = MakeStateDirectory(file.substr(0, file.rfind('/')));
+  if (!made) return made;
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
   const UniqueFd fd(open(file.c_str(), kFlags, S_IRUSR | S_IWUSR));
+  if (!fd) return std::unexpected(Error("open", file, errno));
   // The name is what counts; the path is for people.
-  if (fd) (void)WriteAll(fd.get(), one.path + "\n");
+  (void)WriteAll(fd.get(), one.path + "\n");
+  return {};
 }
 
 void NestedRepositories::Forget(const RepositoryBelow& one, const policy::Policy& policy) {
@@ -215,17 +236,19 @@ Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirecto
   Task<Seen> look = Look(directory);
   const Seen seen = co_await look;
   auto watched = std::make_shared<Watched>(Watched{directory, policy});
-  Repositories made;
   for (const RepositoryBelow& one : seen.repositories) {
     if (IsBeingMade(one)) continue;
-    (IsMade(one, *policy) ? made : watched->existing).push_back(one);
+    const Result<bool> is_made = IsMade(one, *policy);
+    if (!is_made) watched->unread = is_made.error().Message();
+    (is_made.value_or(false) ? watched->made : watched->existing).push_back(one);
   }
-  if (!made.empty()) {
-    Task<Repositories> judging = Unclean(made, *watched);
+  if (!watched->made.empty()) {
+    Task<Repositories> judging = Unclean(watched->made, *watched);
     const Repositories unclean = co_await judging;
     for (const RepositoryBelow& one : unclean) {
       if (IsBeingMade(one)) continue;
       Forget(one, *policy);
+      std::erase(watched->made, one);
       watched->existing.push_back(one);
     }
     std::ranges::sort(watched->existing, {}, &RepositoryBelow::path);
@@ -235,23 +258,47 @@ Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirecto
   co_return watched;
 }
 
-Task<NestedRepositories::Ended> NestedRepositories::End(Watch watch) {
-  Task<Seen> look = Look(watch->directory);
-  Seen seen = co_await look;
-  Ended ended;
+Repositories NestedRepositories::Remember(const Watched& watched, Seen seen, std::string& warning) {
   Repositories made;
   std::vector<std::string> fresh;
+  std::string unrecorded;
   for (const RepositoryBelow& one : seen.repositories) {
-    if (Holds(watch->existing, one)) continue;
+    if (Holds(watched.existing, one)) continue;
     made.push_back(one);
     // The rest is the user's from the next call on, and stays as it is.
     const bool too_many = made.size() > kMaxMade;
     if (too_many) seen.unseen = fmt::format("more than {} git repositories were made", kMaxMade);
-    if (too_many || IsMade(one, *watch->policy)) continue;
-    Record(one, *watch->policy);
+    if (too_many || IsMade(one, *watched.policy).value_or(false)) continue;
+    const Result<void> recorded = Record(one, *watched.policy);
+    if (!recorded) unrecorded = recorded.error().Message();
     fresh.push_back(one.path);
   }
-  ended.warning = Warning(watch->directory.path(), fresh, seen.unseen);
+  // What was moved out of the directory is gone, too: where it is found next, it is the user's.
+  for (const RepositoryBelow& one : watched.made) {
+    if (seen.unseen.empty() && !Holds(seen.repositories, one)) Forget(one, *watched.policy);
+  }
+  Append(warning, NewOnes(watched.directory.path(), fresh));
+  Append(warning, seen.unseen);
+  constexpr char kKept[] =
+      "git repositories below the working directory were kept as they are, because";
+  if (!watched.unread.empty()) {
+    Append(warning, fmt::format("{} it cannot be read which of them commands made: {}", kKept,
+                                watched.unread));
+  }
+  constexpr char kUnrecorded[] =
+      "they are kept as they are as soon as this server has ended, because";
+  if (!unrecorded.empty()) {
+    Append(warning, fmt::format("{} it cannot be recorded that a command made them: {}",
+                                kUnrecorded, unrecorded));
+  }
+  return made;
+}
+
+Task<NestedRepositories::Ended> NestedRepositories::End(Watch watch) {
+  Task<Seen> look = Look(watch->directory);
+  Seen seen = co_await look;
+  Ended ended;
+  const Repositories made = Remember(*watch, std::move(seen), ended.warning);
   if (made.empty()) co_return ended;
   const std::vector<std::string> kept = Kept(*watch);
   const std::string area = watch->directory.path();

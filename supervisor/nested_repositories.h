@@ -7,7 +7,7 @@
 //   ... the command, and the guard's own work ...
 //   Ended ended = co_await nested.End(watch);
 //
-// One that was made is known by its inode and birth, in the state directory. If it holds what no command of ours
+// One that was made is known by its inode and birth, in the state directory, until a command removes it. If it holds what no command of ours
 // can have left there, the user has put it to use, and it is his from then on.
 #pragma once
 
@@ -38,11 +38,14 @@ class NestedRepositories {
     policy::WorkingDirectory directory;
     policy::PolicyPtr policy;
     Repositories existing = {};
+    Repositories made = {};   // by commands, which may write them
+    std::string unread = {};  // why that is not known of some, which count as existing
   };
   using Watch = std::shared_ptr<const Watched>;
   struct Ended {
     std::vector<ProtectedChange> changes = {};
-    std::string warning = {};  // the new ones, and what was not looked at; "" = nothing to say
+    std::string warning =
+        {};  // the new ones, what was not looked at or remembered; "" = nothing to say
   };
 
   Task<Watch> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy);
@@ -58,10 +61,13 @@ class NestedRepositories {
 
   Task<Seen> Look(policy::WorkingDirectory directory);
   Task<Repositories> Unclean(const Repositories& made, const Watched& watched);
+  // Records the new ones and forgets those that are gone. All that commands made, and what is to be said.
+  Repositories Remember(const Watched& watched, Seen seen, std::string& warning);
   std::shared_ptr<Scan> ScanOf(const std::string& directory);
-  bool IsMade(const policy::RepositoryBelow& one, const policy::Policy& policy) const;
+  Result<bool> IsMade(const policy::RepositoryBelow& one, const policy::Policy& policy) const;
   bool IsBeingMade(const policy::RepositoryBelow& one) const;
-  void Record(const policy::RepositoryBelow& one, const policy::Policy& policy);
+  // Without a state directory until the server ends, which is no error.
+  Result<void> Record(const policy::RepositoryBelow& one, const policy::Policy& policy);
   void Forget(const policy::RepositoryBelow& one, const policy::Policy& policy);
   std::string FileOf(const policy::RepositoryBelow& one, const policy::Policy& policy) const;
 

@@ -1,0 +1,170 @@
+// Whose a repository below is, and how that is remembered. Through the server, with what is taken out of those that
+// commands made: tests/integration/nested_repositories_test.cc.
+#include "supervisor/nested_repositories.h"
+
+#include <gtest/gtest.h>
+#include <uv.h>
+
+#include <filesystem>
+#include <iterator>
+#include <optional>
+
+#include "policy/load.h"
+#include "tests/support/run_program.h"
+#include "tests/support/temp_dir.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+using Watch = NestedRepositories::Watch;
+using Paths = std::vector<std::string>;
+
+class NestedRepositoriesTest : public ::testing::Test {
+ protected:
+  NestedRepositoriesTest() {
+    uv_loop_init(&loop_);
+    for (const fs::path& one : {root_, base_ / "home"}) fs::create_directories(one);
+    policy::PolicySources sources;
+    sources.administrator_file = "/nonexistent";
+    sources.roots = {root_};
+    sources.home = base_ / "home";
+    policy_ = policy::LoadPolicy(sources).policy;
+    StartServer(base_ / "state");
+  }
+  ~NestedRepositoriesTest() override { EXPECT_EQ(uv_loop_close(&loop_), 0); }
+
+  void StartServer(const std::string& state) { nested_.emplace(&loop_, state); }
+  template <typename T>
+  T Await(Task<T> task) {
+    std::optional<T> got;
+    Detach(std::move(task), [&](T value) { got = std::move(value); });
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    return std::move(*got);
+  }
+  Watch Begin() {
+    return Await(nested_->Begin(*policy::ValidateWorkingDirectory(*policy_, root_), policy_));
+  }
+  std::string End(const Watch& watch) {
+    NestedRepositories::Ended ended = Await(nested_->End(watch));
+    EXPECT_TRUE(ended.changes.empty()) << ended.changes.front().path;
+    return ended.warning;
+  }
+  // A command that does `work`; what is said of it.
+  template <typename Work>
+  std::string Run(Work work) {
+    const Watch watch = Begin();
+    work();
+    return End(watch);
+  }
+  void Git(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "git");
+    const testing::ProgramResult git = testing::RunProgram({.command = std::move(arguments),
+                                                            .environment = {"HOME=/nonexistent"},
+                                                            .directory = root_});
+    ASSERT_EQ(git.exit_code, 0) << git.errors;
+  }
+  std::string MakeOne() {
+    return Run([&] { Git({"init", "-q", "made"}); });
+  }
+  Paths Existing() { return Relative(Begin()->existing); }
+  Paths Made() { return Relative(Begin()->made); }
+  Paths Relative(const NestedRepositories::Repositories& repositories) {
+    Paths paths;
+    for (const auto& one : repositories) paths.push_back(fs::relative(one.path, root_));
+    return paths;
+  }
+  std::ptrdiff_t Records() {
+    return fs::exists(records_) ? std::distance(fs::directory_iterator(records_), {}) : 0;
+  }
+
+  testing::TempDir dir_;
+  const fs::path base_ = fs::canonical(dir_.path());
+  const fs::path root_ = base_ / "root";
+  const fs::path records_ = base_ / "state/project-actions/repositories";
+  policy::PolicyPtr policy_;
+  uv_loop_t loop_;
+  std::optional<NestedRepositories> nested_;
+};
+
+TEST_F(NestedRepositoriesTest, WhatACommandMadeIsKnownToTheNextServer) {
+  EXPECT_EQ(MakeOne(), "1 new git repository below the working directory: made/.git");
+  EXPECT_EQ(Records(), 1);
+  EXPECT_EQ(Made(), Paths{"made/.git"});
+  StartServer(base_ / "state");
+  EXPECT_EQ(Made(), Paths{"made/.git"});
+  EXPECT_EQ(Existing(), Paths{});
+  EXPECT_EQ(Run([] {}), "") << "it is not new any more";
+}
+
+TEST_F(NestedRepositoriesTest, WhatWasThereIsTheUsersForEver) {
+  Git({"init", "-q", "theirs"});
+  EXPECT_EQ(Run([] {}), "");
+  EXPECT_EQ(Records(), 0);
+  EXPECT_EQ(MakeOne(), "1 new git repository below the working directory: made/.git");
+  StartServer(base_ / "state");
+  EXPECT_EQ(Existing(), Paths{"theirs/.git"});
+  EXPECT_EQ(Made(), Paths{"made/.git"});
+  if (Begin()->made.at(0).born_ns == 0) return;  // then the number of the inode may be given again
+  // Another one in that place is another one.
+  fs::remove_all(root_ / "made");
+  Git({"init", "-q", "made"});
+  EXPECT_EQ(Existing(), (Paths{"made/.git", "theirs/.git"}));
+}
+
+TEST_F(NestedRepositoriesTest, WhatACommandRemovesIsForgotten) {
+  MakeOne();
+  EXPECT_EQ(Run([&] { fs::rename(root_ / "made", root_ / "moved"); }), "");
+  EXPECT_EQ(Made(), Paths{"moved/.git"}) << "it is still the same";
+  EXPECT_EQ(Records(), 1);
+  EXPECT_EQ(Run([&] { fs::rename(root_ / "moved", base_ / "outside"); }), "");
+  EXPECT_EQ(Records(), 0);
+  fs::rename(base_ / "outside", root_ / "back");
+  EXPECT_EQ(Existing(), Paths{"back/.git"});
+}
+
+TEST_F(NestedRepositoriesTest, WhatTheUserSetsUpIsForgotten) {
+  MakeOne();
+  Git({"-C", "made", "config", "core.hooksPath", "hooks"});
+  EXPECT_EQ(Existing(), Paths{"made/.git"});
+  EXPECT_EQ(Records(), 0);
+  Git({"-C", "made", "config", "--unset", "core.hooksPath"});
+  EXPECT_EQ(Existing(), Paths{"made/.git"}) << "and stays the user's";
+}
+
+TEST_F(NestedRepositoriesTest, ARecordThatCannotBeReadIsNoRecordThatIsNotThere) {
+  MakeOne();
+  const fs::path aside = base_ / "aside";
+  fs::rename(records_, aside);
+  fs::create_symlink(records_, records_);
+  StartServer(base_ / "state");
+  Watch watch = Begin();
+  EXPECT_EQ(Relative(watch->existing), Paths{"made/.git"}) << "it is kept as it is";
+  const std::string warning = End(watch);
+  EXPECT_TRUE(warning.contains("cannot be read which of them commands made: lstat")) << warning;
+  EXPECT_TRUE(warning.contains("ELOOP")) << warning;
+  fs::remove(records_);
+  EXPECT_EQ(Run([] {}), "") << "without one it is the user's, and that is nothing amiss";
+  fs::rename(aside, records_);
+  EXPECT_EQ(Made(), Paths{"made/.git"});
+}
+
+TEST_F(NestedRepositoriesTest, WhatCannotBeRecordedIsSaid) {
+  testing::WriteText(records_, "in the way");
+  const std::string warning = MakeOne();
+  EXPECT_TRUE(warning.contains("it cannot be recorded that a command made them: ")) << warning;
+  EXPECT_EQ(Made(), Paths{"made/.git"}) << "as long as the server lives";
+  StartServer(base_ / "state");
+  EXPECT_EQ(Existing(), Paths{"made/.git"});
+}
+
+TEST_F(NestedRepositoriesTest, WithoutAStateDirectoryItIsRememberedWhileTheServerLives) {
+  StartServer("");
+  EXPECT_EQ(MakeOne(), "1 new git repository below the working directory: made/.git");
+  EXPECT_EQ(Made(), Paths{"made/.git"});
+  StartServer("");
+  EXPECT_EQ(Existing(), Paths{"made/.git"});
+}
+
+}  // namespace
+}  // namespace pa
