@@ -32,10 +32,10 @@ std::optional<bool> IsReadOnly(const ProtectedPath& path) {
 
 }  // namespace
 
-std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Watched& watched) {
+std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Found& found) {
   std::vector<SealedPath> sealed;
   std::string read_only;  // the last directory that is, with everything in it
-  for (const GuardedPath& guarded : watched.paths) {
+  for (const GuardedPath& guarded : found.paths) {
     const ProtectedPath& path = guarded.path;
     const std::optional<bool> is_read_only = IsReadOnly(path);
     const bool covered = !read_only.empty() && path.path.starts_with(read_only);

@@ -18,7 +18,7 @@
 
 namespace pa {
 
-std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Watched& watched);
+std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Found& found);
 std::vector<sandbox::Mount> MountsOf(std::span<const SealedPath> sealed);
 
 }  // namespace pa

@@ -16,7 +16,7 @@ GuardedPath Guarded(const std::string& path, Kind kind, Found found) {
 }
 
 TEST(ProtectedMounts, WhatIsThereIsPinnedOrReadOnly) {
-  const ProtectedPathsGuard::Watched watched{
+  const ProtectedPathsGuard::Found found{
       .key = {},
       .paths = {Guarded("/p/.git", Kind::kPinned, Found::kDirectory),
                 Guarded("/p/.git/config", Kind::kFile, Found::kFile),
@@ -28,11 +28,11 @@ TEST(ProtectedMounts, WhatIsThereIsPinnedOrReadOnly) {
       {MountKind::kReadOnly, "/p/.git/config", "/p/.git/config"},
       {MountKind::kReadOnly, "/p/.git/hooks", "/p/.git/hooks"},
       {MountKind::kWritable, "/p/.git/modules", "/p/.git/modules"}};
-  EXPECT_EQ(MountsOf(SealedPaths(watched)), wanted);
+  EXPECT_EQ(MountsOf(SealedPaths(found)), wanted);
 }
 
 TEST(ProtectedMounts, NothingIsMadeAndNoLinkFollowed) {
-  const ProtectedPathsGuard::Watched watched{
+  const ProtectedPathsGuard::Found found{
       .key = {},
       .paths = {Guarded("/p/.git", Kind::kPinned, Found::kAbsent),
                 Guarded("/p/commondir", Kind::kFile, Found::kAbsent),
@@ -40,11 +40,11 @@ TEST(ProtectedMounts, NothingIsMadeAndNoLinkFollowed) {
                 Guarded("/p/hooks", Kind::kTree, Found::kSymlink),
                 Guarded("/p/pipe", Kind::kFile, Found::kOther)},
       .indexes = {}};
-  EXPECT_TRUE(SealedPaths(watched).empty());
+  EXPECT_TRUE(SealedPaths(found).empty());
 }
 
 TEST(ProtectedMounts, NothingIsWritableAgainInWhatIsReadOnly) {
-  const ProtectedPathsGuard::Watched watched{
+  const ProtectedPathsGuard::Found found{
       .key = {},
       .paths = {Guarded("/p/ci", Kind::kTree, Found::kDirectory),
                 Guarded("/p/ci/hooks", Kind::kPinned, Found::kDirectory),
@@ -52,25 +52,25 @@ TEST(ProtectedMounts, NothingIsWritableAgainInWhatIsReadOnly) {
       .indexes = {}};
   const std::vector<sandbox::Mount> wanted = {{MountKind::kReadOnly, "/p/ci", "/p/ci"},
                                               {MountKind::kWritable, "/p/cix", "/p/cix"}};
-  EXPECT_EQ(MountsOf(SealedPaths(watched)), wanted);
+  EXPECT_EQ(MountsOf(SealedPaths(found)), wanted);
 }
 
 TEST(ProtectedMounts, EachIsKnownByWhatProtectsIt) {
-  ProtectedPathsGuard::Watched watched;
-  watched.paths = {Guarded("/p/.git", Kind::kPinned, Found::kDirectory),
-                   Guarded("/p/.git/hooks", Kind::kTree, Found::kDirectory)};
-  watched.paths[1].path.reason = "git hooks";
+  ProtectedPathsGuard::Found found;
+  found.paths = {Guarded("/p/.git", Kind::kPinned, Found::kDirectory),
+                 Guarded("/p/.git/hooks", Kind::kTree, Found::kDirectory)};
+  found.paths[1].path.reason = "git hooks";
   const std::vector<SealedPath> wanted = {{"/p/.git", false, ""},
                                           {"/p/.git/hooks", true, "git hooks"}};
-  EXPECT_EQ(SealedPaths(watched), wanted);
+  EXPECT_EQ(SealedPaths(found), wanted);
 }
 
 TEST(ProtectedMounts, ThereIsAnEndToIt) {
-  ProtectedPathsGuard::Watched watched;
+  ProtectedPathsGuard::Found found;
   for (int i = 0; i < 1000; ++i) {
-    watched.paths.push_back(Guarded("/p/" + std::to_string(1000 + i), Kind::kFile, Found::kFile));
+    found.paths.push_back(Guarded("/p/" + std::to_string(1000 + i), Kind::kFile, Found::kFile));
   }
-  EXPECT_EQ(SealedPaths(watched).size(), kMaxProtectedMounts);
+  EXPECT_EQ(SealedPaths(found).size(), kMaxProtectedMounts);
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ namespace {
 
 using policy::ProtectedPath;
 using Kind = ProtectedPath::Kind;
+using Found = ProtectedPathsGuard::Found;
+using FoundPtr = std::shared_ptr<const Found>;
 using Watched = ProtectedPathsGuard::Watched;
 using Watch = ProtectedPathsGuard::Watch;
 using Condemned = std::map<std::string, std::string>;
@@ -135,59 +137,60 @@ policy::ProtectionQuery QueryOf(const ProtectedPathsGuard::Key& key) {
   return query;
 }
 
-Result<Watch> Read(const ProtectedPathsGuard::Key& key) {
-  Watched watched{.key = key};
+Result<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
+  Found found{.key = key};
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    Result<policy::ProtectedPaths> found = policy::FindProtectedPaths(QueryOf(key));
-    if (!found) return std::unexpected(found.error());
-    watched.paths.clear();
-    watched.deciders.clear();
-    const ProtectedPath* sealed = found->Sealed();
-    watched.audit_directory = sealed == nullptr ? "" : sealed->path;
-    watched.settled = true;
+    Result<policy::ProtectedPaths> search = policy::FindProtectedPaths(QueryOf(key));
+    if (!search) return std::unexpected(search.error());
+    found.paths.clear();
+    found.deciders.clear();
+    const ProtectedPath* sealed = search->Sealed();
+    found.audit_directory = sealed == nullptr ? "" : sealed->path;
+    found.settled = true;
     bool same = true;
     ImageBudget budget;
     policy::HolderLook holders;
-    for (ProtectedPath& path : found->paths) {
+    for (ProtectedPath& path : search->paths) {
       const bool absent =
           !path.holder.empty() && holders.StillAbsent(path.path, path.holder, path.holder_stamp);
       Result<FileImage> image = absent ? FileImage() : ImageOf(path, budget);
       if (!image) return std::unexpected(image.error());
       // The search read configuration that somebody has changed since.
       same = same && (IsPinned(path.kind) || image->stamp == path.stamp);
-      watched.paths.push_back(
+      found.paths.push_back(
           {std::move(path), std::make_shared<const FileImage>(std::move(*image)), nullptr});
     }
     ImageBudget of_deciders;
-    for (const policy::ProtectedPaths::Decider& decider : found->deciders) {
-      watched.deciders.push_back(ImageOfDecider(decider, of_deciders));
+    for (const policy::ProtectedPaths::Decider& decider : search->deciders) {
+      found.deciders.push_back(ImageOfDecider(decider, of_deciders));
     }
-    watched.copies.clear();
+    found.copies.clear();
     ImageBudget of_copies;
-    for (const GuardedPath& one : watched.paths) {
-      if (!one.path.repository || watched.copies.size() == kMaxCopies) continue;
+    for (const GuardedPath& one : found.paths) {
+      if (!one.path.repository || found.copies.size() == kMaxCopies) continue;
       auto found_copy = CopyRepository(one.path.path, one.path.area, of_copies);
       if (!found_copy) return std::unexpected(found_copy.error());
       if (auto& copy = *found_copy)
-        watched.copies.push_back(std::make_shared<const RepositoryCopy>(std::move(*copy)));
+        found.copies.push_back(std::make_shared<const RepositoryCopy>(std::move(*copy)));
     }
-    for (const auto& input : found->inputs) {
-      watched.settled = watched.settled && input.stamp.Settled();
+    for (const auto& input : search->inputs) {
+      found.settled = found.settled && input.stamp.Settled();
     }
-    watched.inputs = std::move(found->inputs);
-    watched.indexes = std::move(found->indexes);
-    if (same) return std::make_shared<const Watched>(std::move(watched));
+    found.inputs = std::move(search->inputs);
+    found.indexes = std::move(search->indexes);
+    SortByPath(found.paths);
+    if (same) return std::make_shared<const Found>(std::move(found));
   }
-  watched.settled = false;
-  return std::make_shared<const Watched>(std::move(watched));
+  found.settled = false;
+  return std::make_shared<const Found>(std::move(found));
 }
 
-bool Holds(const Watched& watched) {
+bool Holds(const Found& found) {
   policy::HolderLook holders;
-  return watched.settled && policy::ProtectedPaths::Hold(watched.inputs) &&
-         std::ranges::all_of(watched.indexes, SameIndex) &&
-         std::ranges::all_of(watched.copies, [](const auto& copy) { return IsCurrent(*copy); }) &&
-         AllUntouched(watched.paths, holders);
+  return found.settled && policy::ProtectedPaths::Hold(found.inputs) &&
+         std::ranges::all_of(found.indexes, SameIndex) &&
+         std::ranges::all_of(found.copies, [](const auto& copy) { return IsCurrent(*copy); }) &&
+         AllUntouched(found.paths, holders);
 }
 
 std::size_t Nodes(const FileImage& image) {
@@ -197,10 +200,10 @@ std::size_t Nodes(const FileImage& image) {
 }
 
 // What Holds costs.
-bool IsSmall(const Watched& watched) {
-  std::size_t nodes = watched.inputs.size() + watched.indexes.size();
-  for (const auto& copy : watched.copies) nodes += CostOf(*copy);
-  for (const GuardedPath& guarded : watched.paths) {
+bool IsSmall(const Found& found) {
+  std::size_t nodes = found.inputs.size() + found.indexes.size();
+  for (const auto& copy : found.copies) nodes += CostOf(*copy);
+  for (const GuardedPath& guarded : found.paths) {
     nodes += Nodes(*guarded.image);
     if (nodes > kAtOnce) return false;
   }
@@ -213,11 +216,11 @@ std::size_t BytesOf(const FileImage& image) {
   return bytes;
 }
 
-std::size_t BytesOf(const Watched& watched) {
+std::size_t BytesOf(const Found& found) {
   std::size_t bytes = 0;
-  for (const GuardedPath& guarded : watched.paths) bytes += BytesOf(*guarded.image);
-  for (const GuardedPath& guarded : watched.deciders) bytes += BytesOf(*guarded.image);
-  for (const auto& copy : watched.copies) {
+  for (const GuardedPath& guarded : found.paths) bytes += BytesOf(*guarded.image);
+  for (const GuardedPath& guarded : found.deciders) bytes += BytesOf(*guarded.image);
+  for (const auto& copy : found.copies) {
     for (const GuardedPath& piece : copy->pieces) bytes += BytesOf(*piece.image);
   }
   return bytes;
@@ -225,15 +228,13 @@ std::size_t BytesOf(const Watched& watched) {
 
 // The others that are moved away are made anew; as many descriptors as an index can name directories would
 // leave none for other calls.
-std::shared_ptr<Watched> Pinned(const Watched& known) {
-  auto watched = std::make_shared<Watched>(known);
-  std::size_t left = kMaxPins;
+std::shared_ptr<Watched> Pinned(FoundPtr found) {
+  const auto watched = std::make_shared<Watched>(Watched{.found = std::move(found)});
   for (const bool repository : {true, false}) {
-    for (GuardedPath& guarded : watched->paths) {
-      if (left == 0) return watched;
+    for (const GuardedPath& guarded : watched->found->paths) {
+      if (watched->pins.size() == kMaxPins) return watched;
       if (guarded.path.repository != repository) continue;
-      guarded.pin = Pin(guarded);
-      if (guarded.pin) --left;
+      if (auto pin = Pin(guarded)) watched->pins.emplace(guarded.path.path, std::move(pin));
     }
   }
   return watched;
@@ -265,24 +266,29 @@ void TakeOver(std::vector<GuardedPath>& mine, const std::vector<GuardedPath>& th
 // counts there. To believe what is found there now would be to put it back when they have ended and it was
 // cleared away.
 void Overlay(Watched& watched, const std::vector<Watch>& others) {
+  if (others.empty()) return;
+  Found found = *watched.found;
+  found.settled = false;
+  const std::vector<std::string>& writable = found.key.writable;
   for (const Watch& other : others) {
-    TakeOver(watched.paths, other->paths, watched.key.writable);
-    TakeOver(watched.deciders, other->deciders, watched.key.writable);
-    for (const policy::ProtectedPaths::Index& index : other->indexes) {
-      const auto known = std::ranges::find_if(watched.indexes, [&](const auto& one) {
+    const Found& theirs = *other->found;
+    TakeOver(found.paths, theirs.paths, writable);
+    TakeOver(found.deciders, theirs.deciders, writable);
+    for (const GuardedPath& one : theirs.paths) watched.pins.erase(one.path.path);
+    for (const auto& [path, pin] : other->pins) watched.pins[path] = pin;
+    for (const policy::ProtectedPaths::Index& index : theirs.indexes) {
+      const auto known = std::ranges::find_if(found.indexes, [&](const auto& one) {
         return one.path == index.path && one.top == index.top;
       });
-      known == watched.indexes.end() ? watched.indexes.push_back(index) : void(*known = index);
+      known == found.indexes.end() ? found.indexes.push_back(index) : void(*known = index);
+    }
+    for (const auto& copy : theirs.copies) {
+      std::erase_if(found.copies, [&](const auto& one) { return one->path == copy->path; });
+      if (Beneath(writable, copy->path)) found.copies.push_back(copy);
     }
   }
-  for (const Watch& other : others) {
-    for (const auto& copy : other->copies) {
-      std::erase_if(watched.copies, [&](const auto& one) { return one->path == copy->path; });
-      if (Beneath(watched.key.writable, copy->path)) watched.copies.push_back(copy);
-    }
-  }
-  if (!others.empty()) watched.settled = false;
-  SortByPath(watched.paths);
+  SortByPath(found.paths);
+  watched.found = std::make_shared<const Found>(std::move(found));
 }
 
 // What was found when a command has ended, and what is done about it: on a thread, so all by value.
@@ -290,6 +296,7 @@ class Ending {
  public:
   Ending(Watch watch, Condemned condemned, MountRecord record, std::string displaced)
       : watch_(std::move(watch)),
+        found_(*watch_->found),
         condemned_(std::move(condemned)),
         record_(std::move(record)),
         displaced_(std::move(displaced)) {}
@@ -301,11 +308,13 @@ class Ending {
   void SearchAgain();
   void PutDecidersBack();
   void RestoreRepositories();
+  std::vector<GuardedPath> Pinned() const;
   std::vector<GuardedPath> Baseline() const;
   bool IsCondemned(const std::string& path) const;
   void LeaveToTheUser(std::vector<GuardedPath>& baseline);
 
   Watch watch_;
+  const Found& found_;  // of watch_
   Condemned condemned_;
   MountRecord record_;
   std::string displaced_;
@@ -318,7 +327,7 @@ class Ending {
 };
 
 void Ending::ReadIndexes() {
-  for (const policy::ProtectedPaths::Index& index : watch_->indexes) {
+  for (const policy::ProtectedPaths::Index& index : found_.indexes) {
     if (SameIndex(index)) continue;
     const Result<std::vector<std::string>> links = policy::SubmodulesOf(index);
     if (!links) {
@@ -337,15 +346,24 @@ bool Ending::IsCondemned(const std::string& path) const {
                              [&](const auto& one) { return policy::IsBeneath(path, one.first); });
 }
 
+std::vector<GuardedPath> Ending::Pinned() const {
+  std::vector<GuardedPath> paths = found_.paths;
+  for (GuardedPath& one : paths) {
+    const auto pin = watch_->pins.find(one.path.path);
+    if (pin != watch_->pins.end()) one.pin = pin->second;
+  }
+  return paths;
+}
+
 // What must be there now: what was found, but for what has turned out to be another command's doing,
 // and no repository in what the index has come to call a submodule.
 std::vector<GuardedPath> Ending::Baseline() const {
-  std::vector<GuardedPath> paths = watch_->paths;
+  std::vector<GuardedPath> paths = Pinned();
   if (!condemned_.empty()) {
     std::erase_if(paths, [&](const GuardedPath& one) { return IsCondemned(one.path.path); });
   }
   for (const auto& [path, area] : condemned_) {
-    if (Beneath(watch_->key.writable, path)) paths.push_back(Absent(path, area));
+    if (Beneath(found_.key.writable, path)) paths.push_back(Absent(path, area));
   }
   std::unordered_set<std::string> known;
   for (const GuardedPath& one : paths) known.insert(one.path.path);
@@ -375,9 +393,9 @@ void Ending::LeaveToTheUser(std::vector<GuardedPath>& baseline) {
 
 // A repository that is gone, or of which git could make nothing any more.
 void Ending::RestoreRepositories() {
-  std::vector<GuardedPath> kept = watch_->paths;
-  kept.insert(kept.end(), watch_->deciders.begin(), watch_->deciders.end());
-  for (const auto& held : watch_->copies) {
+  std::vector<GuardedPath> kept = Pinned();
+  kept.insert(kept.end(), found_.deciders.begin(), found_.deciders.end());
+  for (const auto& held : found_.copies) {
     const RepositoryCopy& copy = *held;
     const bool users = left_to_the_user_.contains(copy.path);
     if (users || IsCondemned(copy.path) || IsCurrent(copy)) continue;
@@ -397,12 +415,12 @@ void Ending::RestoreRepositories() {
 
 // Whatever the command left there, the next one must find what is protected.
 void Ending::SearchAgain() {
-  const Result<policy::ProtectedPaths> found = policy::FindProtectedPaths(QueryOf(watch_->key));
+  const Result<policy::ProtectedPaths> found = policy::FindProtectedPaths(QueryOf(found_.key));
   unreadable_ = found ? "" : found.error().Message();
 }
 
 void Ending::PutDecidersBack() {
-  std::vector<GuardedPath> deciders = watch_->deciders;
+  std::vector<GuardedPath> deciders = found_.deciders;
   policy::HolderLook holders;
   std::erase_if(deciders, [&](const GuardedPath& one) { return Untouched(one, holders); });
   for (ProtectedChange& change : Restorer(deciders, displaced_).Run()) {
@@ -412,7 +430,7 @@ void Ending::PutDecidersBack() {
   SearchAgain();
   if (unreadable_.empty()) return;
   changes_.push_back(
-      {.path = watch_->key.directory, .what = "made unreadable", .failure = unreadable_});
+      {.path = found_.key.directory, .what = "made unreadable", .failure = unreadable_});
 }
 
 std::vector<ProtectedChange> Ending::Run() {
@@ -421,11 +439,11 @@ std::vector<ProtectedChange> Ending::Run() {
     return policy::ProtectedPaths::Hold({&input, 1});
   };
   const auto is_index = [&](const policy::ProtectedPaths::Input& input) {
-    return std::ranges::any_of(watch_->indexes, [&](const auto& index) {
+    return std::ranges::any_of(found_.indexes, [&](const auto& index) {
       return input.path == index.path || input.path == index.shared;
     });
   };
-  decided_anew_ = decided_anew_ || std::ranges::any_of(watch_->inputs, [&](const auto& input) {
+  decided_anew_ = decided_anew_ || std::ranges::any_of(found_.inputs, [&](const auto& input) {
                     return !same(input) && !is_index(input);
                   });
   std::vector<GuardedPath> baseline = Baseline();
@@ -452,12 +470,12 @@ class Finally {
 
 }  // namespace
 
-Task<Result<Watch>> ProtectedPathsGuard::Find(const Key& key) {
+Task<Result<FoundPtr>> ProtectedPathsGuard::Find(const Key& key) {
   const auto found =
-      std::ranges::find_if(known_, [&](const Watch& one) { return one->key == key; });
+      std::ranges::find_if(known_, [&](const FoundPtr& one) { return one->key == key; });
   if (found != known_.end()) {
     known_.splice(known_.begin(), known_, found);
-    const Watch known = known_.front();
+    const FoundPtr known = known_.front();
     bool holds = false;
     if (IsSmall(*known)) {
       holds = Holds(*known);
@@ -468,17 +486,17 @@ Task<Result<Watch>> ProtectedPathsGuard::Find(const Key& key) {
     if (holds) co_return known;
     std::erase(known_, known);
   }
-  Task<Result<Watch>> task = InBackground<Result<Watch>>(loop_, [key] { return Read(key); });
-  Result<Watch> read = co_await task;
+  Task<Result<FoundPtr>> task = InBackground<Result<FoundPtr>>(loop_, [key] { return Read(key); });
+  Result<FoundPtr> read = co_await task;
   if (read) Remember(*read);
   co_return read;
 }
 
-void ProtectedPathsGuard::Remember(Watch watched) {
-  std::erase_if(known_, [&](const Watch& one) { return one->key == watched->key; });
-  known_.push_front(std::move(watched));
+void ProtectedPathsGuard::Remember(FoundPtr found) {
+  std::erase_if(known_, [&](const FoundPtr& one) { return one->key == found->key; });
+  known_.push_front(std::move(found));
   std::size_t bytes = 0;
-  const auto last = std::ranges::find_if(known_, [&](const Watch& one) {
+  const auto last = std::ranges::find_if(known_, [&](const FoundPtr& one) {
     bytes += BytesOf(*one);
     return bytes > kMaxKnownBytes && one != known_.front();
   });
@@ -488,7 +506,7 @@ void ProtectedPathsGuard::Remember(Watch watched) {
 
 Watch ProtectedPathsGuard::Running(const Key& key) const {
   for (const auto& weak : active_) {
-    if (Watch other = weak.lock(); other && other->key == key) return other;
+    if (Watch other = weak.lock(); other && other->found->key == key) return other;
   }
   return nullptr;
 }
@@ -511,10 +529,10 @@ Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& d
   }
   beginning_.push_back(seen);
   const Finally done([&] { beginning_.remove(seen); });
-  Task<Result<Watch>> find = Find(key);
-  const Result<Watch> known = co_await find;
+  Task<Result<FoundPtr>> find = Find(key);
+  Result<FoundPtr> known = co_await find;
   if (!known) co_return std::unexpected(known.error());
-  const std::shared_ptr<Watched> watched = Pinned(**known);
+  const std::shared_ptr<Watched> watched = Pinned(std::move(*known));
   Overlay(*watched, *seen);
   active_.push_back(watched);
   for (const std::shared_ptr<Seen>& other : beginning_) {
@@ -523,8 +541,8 @@ Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& d
   co_return watched;
 }
 
-std::string ProtectedPathsGuard::DisplacedFor(const Watched& watched) const {
-  return FindStateDirectory(*watched.key.policy, state_home_, kDisplacedDirectory).value_or("");
+std::string ProtectedPathsGuard::DisplacedFor(const Key& key) const {
+  return FindStateDirectory(*key.policy, state_home_, kDisplacedDirectory).value_or("");
 }
 
 void ProtectedPathsGuard::Mounted(const Watch& watch, const std::vector<SealedPath>& sealed) {
@@ -533,7 +551,7 @@ void ProtectedPathsGuard::Mounted(const Watch& watch, const std::vector<SealedPa
   if (sealed.empty() || sealed.size() >= kMaxProtectedMounts) return mounts_.Expose();
   std::unordered_set<std::string> mounted;
   for (const SealedPath& one : sealed) mounted.insert(one.path);
-  for (const GuardedPath& guarded : watch->paths) {
+  for (const GuardedPath& guarded : watch->found->paths) {
     if (mounted.contains(guarded.path.path)) mounts_.Add(guarded);
   }
 }
@@ -541,20 +559,21 @@ void ProtectedPathsGuard::Mounted(const Watch& watch, const std::vector<SealedPa
 Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   std::vector<ProtectedChange> changes;
   if (!watch) co_return changes;
-  if (condemned_.empty() && IsSmall(*watch) && Holds(*watch)) co_return changes;
+  const Found& found = *watch->found;
+  if (condemned_.empty() && IsSmall(found) && Holds(found)) co_return changes;
   Completion<bool> turn;
   const RunQueue::Ticket ticket =
       restoring_.Enter("", {1, UINT64_MAX}, [&turn](bool granted) { turn.Set(granted); });
   co_await turn;
   const Finally leave([&] { restoring_.Leave(ticket); });
   mounts_.Drain();
-  Ending ending(watch, condemned_, mounts_.record(), DisplacedFor(*watch));
+  Ending ending(watch, condemned_, mounts_.record(), DisplacedFor(found.key));
   Task<std::vector<ProtectedChange>> task = InBackground<std::vector<ProtectedChange>>(
       loop_, [ending = std::move(ending)]() mutable { return ending.Run(); });
   changes = co_await task;
   for (const ProtectedChange& change : changes) {
     if (change.what != "added" || !change.restored || !change.why.empty()) continue;
-    condemned_.emplace(change.path, AreaOf(watch->key.writable, change.path));
+    condemned_.emplace(change.path, AreaOf(found.key.writable, change.path));
   }
   co_return changes;
 }

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "policy/decide.h"
@@ -49,15 +50,21 @@ class ProtectedPathsGuard {
     bool mounts = false;             // as policy::ProtectionQuery has it
     bool operator==(const Key&) const = default;
   };
-  struct Watched {
+  // Shared by the calls that find it unchanged.
+  struct Found {
     Key key;
-    std::vector<GuardedPath> paths;  // what holds another comes first
+    std::vector<GuardedPath> paths;  // without pins; what holds another comes first
     std::vector<policy::ProtectedPaths::Index> indexes;
     std::vector<GuardedPath> deciders;  // put back only if nobody could read them (kFile, kNames)
     std::vector<policy::ProtectedPaths::Input> inputs;
     std::vector<std::shared_ptr<const RepositoryCopy>> copies;
     std::string audit_directory = {};  // where the command could write it; else ""
     bool settled = true;               // the stamps of all these prove something
+  };
+  // Of one call. Only that one keeps descriptors, and what it has mounted busy.
+  struct Watched {
+    std::shared_ptr<const Found> found;
+    std::unordered_map<std::string, std::shared_ptr<const UniqueFd>> pins = {};  // by path
   };
   using Watch = std::shared_ptr<const Watched>;  // null: the command can write nowhere
 
@@ -78,15 +85,17 @@ class ProtectedPathsGuard {
   using Seen = std::vector<Watch>;
   using Condemned = std::map<std::string, std::string>;  // path, area
 
-  Task<Result<Watch>> Find(const Key& key);
-  void Remember(Watch watched);
+  using FoundPtr = std::shared_ptr<const Found>;
+
+  Task<Result<FoundPtr>> Find(const Key& key);
+  void Remember(FoundPtr found);
   Watch Running(const Key& key) const;
-  std::string DisplacedFor(const Watched& watched) const;
+  std::string DisplacedFor(const Key& key) const;
 
   uv_loop_t* loop_;
   std::string state_home_;
   MountWatch mounts_;
-  std::list<Watch> known_;  // without pins; the one used last comes first
+  std::list<FoundPtr> known_;  // the one used last comes first
   std::vector<std::weak_ptr<const Watched>> active_;
   // Of those that look around now: what others found that ran at any time since.
   std::list<std::shared_ptr<Seen>> beginning_;

@@ -118,8 +118,8 @@ bool CanWriteIn(const policy::WorkingDirectory& directory, const policy::Allow& 
 }
 
 // There may be more to mount than can be; then what git executes is put back instead.
-bool AllFrozen(const ProtectedPathsGuard::Watched& watched, std::span<const SealedPath> sealed) {
-  return std::ranges::all_of(watched.paths, [&](const GuardedPath& guarded) {
+bool AllFrozen(const ProtectedPathsGuard::Found& found, std::span<const SealedPath> sealed) {
+  return std::ranges::all_of(found.paths, [&](const GuardedPath& guarded) {
     const policy::ProtectedPath& path = guarded.path;
     if (path.kind != policy::ProtectedPath::Kind::kFrozen) return true;
     return std::ranges::any_of(sealed, [&](const SealedPath& one) {
@@ -222,16 +222,16 @@ CommandRecord RecordOf(const CommandPlan& plan, const Execution& execution) {
           .strays_killed = execution.strays_killed};
 }
 
-// What of `watched` keeps the plan's file as it is, or null.
+// What of `protected_paths` keeps the plan's file as it is, or null.
 std::string FileOf(const CommandPlan& plan) { return plan.directory.path() + "/" + plan.file; }
 
-const GuardedPath* Forbidding(const ProtectedPathsGuard::Watched& watched,
+const GuardedPath* Forbidding(const std::vector<GuardedPath>& protected_paths,
                               const CommandPlan& plan) {
   const std::string file = FileOf(plan);
-  const auto found = std::ranges::find_if(watched.paths, [&](const GuardedPath& guarded) {
+  const auto found = std::ranges::find_if(protected_paths, [&](const GuardedPath& guarded) {
     return policy::Forbids(guarded.path, file);
   });
-  return found == watched.paths.end() ? nullptr : &*found;
+  return found == protected_paths.end() ? nullptr : &*found;
 }
 
 Execution Protected(const GuardedPath& guarded) {
@@ -550,8 +550,8 @@ Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const p
     Result<ProtectedPathsGuard::Watch> watch = co_await task;
     if (!watch) co_return std::unexpected(watch.error());
     found.watch = std::move(*watch);
-    if (found.watch != nullptr && mounts) found.sealed = SealedPaths(*found.watch);
-    if (!frozen || found.watch == nullptr || AllFrozen(*found.watch, found.sealed)) break;
+    if (found.watch != nullptr && mounts) found.sealed = SealedPaths(*found.watch->found);
+    if (!frozen || found.watch == nullptr || AllFrozen(*found.watch->found, found.sealed)) break;
   }
   co_return found;
 }
@@ -559,8 +559,8 @@ Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const p
 Task<Execution> Runner::Impl::LookAfter(Guarding found, Execution execution) {
   // Without a view of its own it had none of the mounts.
   if (!execution.namespaces) guard.Mounted(found.watch, {});
-  Task<std::vector<ProtectedChange>> ending =
-      WithinMemory(guard.End(found.watch), [&] { return NotCompared(found.watch->key.directory); });
+  Task<std::vector<ProtectedChange>> ending = WithinMemory(
+      guard.End(found.watch), [&] { return NotCompared(found.watch->found->key.directory); });
   execution.protected_changes = co_await ending;
   if (execution.namespaces) execution.sealed = std::move(found.sealed);
   if (!found.below) co_return execution;
@@ -594,9 +594,9 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   if (!executes && guarding.watch != nullptr) {
     // It writes that one file, so there is nothing to look after when it has ended.
     const auto kept = std::exchange(guarding.watch, nullptr);
-    if (const GuardedPath* one = Forbidding(*kept, plan)) co_return Protected(*one);
+    if (const GuardedPath* one = Forbidding(kept->found->paths, plan)) co_return Protected(*one);
   }
-  const std::string log = guarding.watch == nullptr ? "" : guarding.watch->audit_directory;
+  const std::string log = guarding.watch == nullptr ? "" : guarding.watch->found->audit_directory;
   if (!log.empty() && !IsSealed(guarding.sealed, log)) co_return LogIsOpen(log);
   std::vector<sandbox::Mount> mounts = MountsOf(guarding.sealed);
   if (executes && UsesNamespaces(allow)) {
