@@ -128,8 +128,14 @@ class Emptier {
 
 SysResult<bool> EmptyHeldDirectory(int directory, const char* name, std::uint64_t budget_ms,
                                    std::uint64_t at_least) {
-  // The command may have taken the permissions from it.
-  if (fchmod(directory, S_IRWXU) != 0) return std::unexpected(SysError{"fchmod", name, errno});
+  // The command may have taken the permissions from it. Who can change no mode is not asked to: after a
+  // command that only reads, the guardian has its filter, too.
+  struct stat status{};
+  if (fstat(directory, &status) != 0) return std::unexpected(SysError{"fstat", name, errno});
+  const bool intact = (status.st_mode & 07777) == S_IRWXU;
+  if (!intact && fchmod(directory, S_IRWXU) != 0) {
+    return std::unexpected(SysError{"fchmod", name, errno});
+  }
   switch (Emptier(directory, budget_ms, at_least).Run()) {
     case Emptier::End::kEmpty:
       return true;

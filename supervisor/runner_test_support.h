@@ -119,7 +119,8 @@ class RunnerTest : public testing::Test {
 
   policy::Allow Allowed(const CommandPlan& plan, milliseconds timeout) {
     policy::Decision decision = policy::Decide(
-        *policy_, {.tool = "make", .directory = &plan.directory, .timeout = timeout});
+        *policy_,
+        {.tool = "make", .directory = &plan.directory, .purpose = purpose_, .timeout = timeout});
     EXPECT_TRUE(std::holds_alternative<policy::Allow>(decision));
     return std::get<policy::Allow>(decision);
   }
@@ -157,6 +158,7 @@ class RunnerTest : public testing::Test {
 
   fs::path base_;
   std::shared_ptr<policy::Policy> policy_;
+  policy::Purpose purpose_ = policy::Purpose::kBuild;
   uv_loop_t loop_;
   std::unique_ptr<ResultStore> store_;
   std::unique_ptr<Runner> runner_;
