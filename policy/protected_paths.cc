@@ -820,18 +820,23 @@ Result<ProtectedPaths> Finder::Find() {
 
 }  // namespace
 
-bool HolderLook::StillAbsent(const std::string& path, const std::string& holder,
-                             const PathStamp& stamp) {
-  if (holder.empty()) return LookAt(path).IsAbsent();
-  const auto [known, is_new] = seen_.try_emplace(holder);
+const HolderLook::Seen& HolderLook::SeenAt(const std::string& path) {
+  const auto [known, is_new] = seen_.try_emplace(path);
   Seen& seen = known->second;
   if (is_new) {
-    seen.stamp = LookAt(holder);
+    seen.stamp = LookAt(path);
     seen.settled = seen.stamp.Settled();
   }
-  if (seen.stamp == stamp) return true;
+  return seen;
+}
+
+bool HolderLook::StillAbsent(const std::string& path, const std::string& holder,
+                             const PathStamp& stamp) {
+  if (holder.empty()) return At(path).IsAbsent();
+  const PathStamp& now = At(holder);
+  if (now == stamp) return true;
   // By another directory, or a symlink, the path leads elsewhere.
-  return seen.stamp.SameFile(stamp) && LookAt(path).IsAbsent();
+  return now.SameFile(stamp) && LookAt(path).IsAbsent();
 }
 
 void HolderLook::Renew(const std::string& holder, PathStamp& stamp) const {
@@ -839,12 +844,16 @@ void HolderLook::Renew(const std::string& holder, PathStamp& stamp) const {
   if (seen != seen_.end() && seen->second.settled) stamp = seen->second.stamp;
 }
 
-bool ProtectedPaths::Hold(std::span<const Input> inputs) {
-  HolderLook holders;
+bool ProtectedPaths::Hold(std::span<const Input> inputs, HolderLook& look) {
   return std::ranges::all_of(inputs, [&](const Input& input) {
-    return input.stamp.exists ? LookAt(input.path) == input.stamp
-                              : holders.StillAbsent(input.path, input.holder, input.holder_stamp);
+    return input.stamp.exists ? look.At(input.path) == input.stamp
+                              : look.StillAbsent(input.path, input.holder, input.holder_stamp);
   });
+}
+
+bool ProtectedPaths::InputsHold() const {
+  HolderLook look;
+  return Hold(inputs, look);
 }
 
 Result<std::vector<std::string>> SubmodulesOf(const ProtectedPaths::Index& index) {

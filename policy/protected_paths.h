@@ -21,9 +21,9 @@
 // what they were.
 #pragma once
 
-#include <map>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -63,6 +63,25 @@ struct ProtectedPath {
   const HostFile* host = nullptr;  // the line of that table, where that protects it
 };
 
+// Whether what was not there still is not; looks at each path once. For one look at all of them.
+class HolderLook {
+ public:
+  const PathStamp& At(const std::string& path) { return SeenAt(path).stamp; }
+  // Of a path that was absent, with its holder.
+  bool StillAbsent(const std::string& path, const std::string& holder, const PathStamp& stamp);
+  // When all that it holds was still absent: what it looked like before that was looked at.
+  void Renew(const std::string& holder, PathStamp& stamp) const;
+
+ private:
+  struct Seen {
+    PathStamp stamp;
+    bool settled = false;
+  };
+  const Seen& SeenAt(const std::string& path);
+
+  std::unordered_map<std::string, Seen> seen_;
+};
+
 struct ProtectedPaths {
   std::vector<ProtectedPath> paths;  // by path: what holds another comes first; each once
   // What else decided: while these look the same, and what is protected too, another search finds the
@@ -97,28 +116,12 @@ struct ProtectedPaths {
   };
   std::vector<Decider> deciders;
 
-  static bool Hold(std::span<const Input> inputs);
-  bool InputsHold() const { return Hold(inputs); }
+  static bool Hold(std::span<const Input> inputs, HolderLook& look);
+  bool InputsHold() const;
   // What keeps `path` as it is, or null: itself, or a tree that holds it.
   const ProtectedPath* Protecting(const std::string& path) const;
   // The one that is kSealed, or null.
   const ProtectedPath* Sealed() const;
-};
-
-// Whether what was not there still is not; looks at each holder once. For one look at all of them.
-class HolderLook {
- public:
-  // Of a path that was absent, with its holder.
-  bool StillAbsent(const std::string& path, const std::string& holder, const PathStamp& stamp);
-  // When all that it holds was still absent: what it looked like before that was looked at.
-  void Renew(const std::string& holder, PathStamp& stamp) const;
-
- private:
-  struct Seen {
-    PathStamp stamp;
-    bool settled;
-  };
-  std::map<std::string, Seen, std::less<>> seen_;
 };
 
 struct ProtectionQuery {

@@ -51,7 +51,7 @@ bool Untouched(const GuardedPath& guarded, policy::HolderLook& holders) {
   if (!path.holder.empty()) return holders.StillAbsent(path.path, path.holder, path.holder_stamp);
   const FileImage& image = *guarded.image;
   if (!IsPinned(guarded.path.kind)) return StampsHold(image, guarded.path.path);
-  const PathStamp now = LookAt(guarded.path.path);
+  const PathStamp& now = holders.At(guarded.path.path);
   return image.stamp.exists ? now.SameFile(image.stamp) : now.IsAbsent();
 }
 
@@ -187,7 +187,7 @@ Result<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
 
 bool Holds(const Found& found) {
   policy::HolderLook holders;
-  return found.settled && policy::ProtectedPaths::Hold(found.inputs) &&
+  return found.settled && policy::ProtectedPaths::Hold(found.inputs, holders) &&
          std::ranges::all_of(found.indexes, SameIndex) &&
          std::ranges::all_of(found.copies, [](const auto& copy) { return IsCurrent(*copy); }) &&
          AllUntouched(found.paths, holders);
@@ -435,8 +435,9 @@ void Ending::PutDecidersBack() {
 
 std::vector<ProtectedChange> Ending::Run() {
   ReadIndexes();
-  const auto same = [](const policy::ProtectedPaths::Input& input) {
-    return policy::ProtectedPaths::Hold({&input, 1});
+  policy::HolderLook look;
+  const auto same = [&](const policy::ProtectedPaths::Input& input) {
+    return policy::ProtectedPaths::Hold({&input, 1}, look);
   };
   const auto is_index = [&](const policy::ProtectedPaths::Input& input) {
     return std::ranges::any_of(found_.indexes, [&](const auto& index) {
