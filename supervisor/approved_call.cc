@@ -4,6 +4,7 @@
 
 #include "policy/rules.h"
 #include "supervisor/tool_output.h"
+#include "supervisor/turn.h"
 
 namespace pa {
 namespace {
@@ -44,17 +45,32 @@ bool WantsApproval(const ToolResult& result, const CallContext& call) {
          !call.approvals.wanted().empty();
 }
 
+// Before it begins nothing of it is open, so where there are few descriptors it waits here; not while the user is asked,
+// who may take as long as he likes.
+Task<ToolResult> RunTool(ToolRequest request, CallContext& call) {
+  const Tool& tool = request.tool();
+  Turn turn(call.runner.beginnings().For(tool.purpose), &call.cancel, &call.record);
+  if (!turn.Enter("", PlacesToBegin(tool.purpose, call.policy->limits))) {
+    co_return RefusedCall(Busy());
+  }
+  Completion<bool>& my_turn = turn.granted();
+  const bool granted = co_await my_turn;
+  if (!granted) co_return RefusedCall(Cancelled(tool.name));
+  Task<ToolResult> task = tool.run(std::move(request), call);
+  ToolResult result = co_await task;
+  co_return result;
+}
+
 }  // namespace
 
 Task<ToolResult> RunApproved(ToolRequest request, CallContext& call) {
   if (!policy::EverAsk(call.policy->permissions)) {  // no copy of what may be a large file
-    const Tool& tool = request.tool();
-    Task<ToolResult> once = tool.run(std::move(request), call);
+    Task<ToolResult> once = RunTool(std::move(request), call);
     ToolResult result = co_await once;
     co_return result;
   }
   for (;;) {
-    Task<ToolResult> task = request.tool().run(request, call);
+    Task<ToolResult> task = RunTool(request, call);
     ToolResult result = co_await task;
     if (!WantsApproval(result, call)) co_return result;
     Task<Answer> asking = AskUser(call);

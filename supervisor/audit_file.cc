@@ -85,7 +85,7 @@ Result<void> AuditFile::OpenCurrent() {
   Result<UniqueFd> fd =
       OpenRegular(path_, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, S_IRUSR | S_IWUSR);
   if (!fd) return std::unexpected(fd.error());
-  fd_ = std::move(*fd);
+  fd_ = std::make_shared<const UniqueFd>(std::move(*fd));
   size_ = 0;
   return {};
 }
@@ -100,7 +100,7 @@ Result<bool> AuditFile::IsCurrent(const struct stat& open) const {
 
 // Whoever may read the file may hold a lock on it: the caller says how long that is waited for.
 Result<void> AuditFile::Lock() {
-  if (flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) return {};
+  if (flock(fd_->get(), LOCK_EX | LOCK_NB) == 0) return {};
   return std::unexpected(Error("lock", path_, errno));
 }
 
@@ -110,13 +110,13 @@ Result<void> AuditFile::FindLink(std::uint64_t size) {
     size_ = size;
     return {};
   }
-  const Result<std::string> tail = ReadTail(fd_.get(), size, path_);
+  const Result<std::string> tail = ReadTail(fd_->get(), size, path_);
   if (!tail) return std::unexpected(tail.error());
   size_ = size;
   link_ = After(LastLine(*tail));
   // Who wrote this was stopped in the middle: it stays, as a line that is none.
   if (tail->ends_with('\n')) return {};
-  if (write(fd_.get(), "\n", 1) != 1) return std::unexpected(Error("write", path_, errno));
+  if (write(fd_->get(), "\n", 1) != 1) return std::unexpected(Error("write", path_, errno));
   ++size_;
   return {};
 }
@@ -124,7 +124,7 @@ Result<void> AuditFile::FindLink(std::uint64_t size) {
 Result<void> AuditFile::Write(const std::string& line) {
   ssize_t put = -1;
   do {
-    put = write(fd_.get(), line.data(), line.size());
+    put = write(fd_->get(), line.data(), line.size());
   } while (put < 0 && errno == EINTR);
   if (put == static_cast<ssize_t>(line.size())) {
     size_ += line.size();
@@ -133,7 +133,7 @@ Result<void> AuditFile::Write(const std::string& line) {
   const int code = put < 0 ? errno : ENOSPC;
   if (put > 0) {
     // Where that fails, it stays as a line that is none (FindLink).
-    [[maybe_unused]] const int status = ftruncate(fd_.get(), static_cast<off_t>(size_));
+    [[maybe_unused]] const int status = ftruncate(fd_->get(), static_cast<off_t>(size_));
   }
   return std::unexpected(Error("write", path_, code));
 }
@@ -141,8 +141,8 @@ Result<void> AuditFile::Write(const std::string& line) {
 // False: the name means another file by now.
 Result<bool> AuditFile::AppendIfCurrent(const LineMaker& make_line) {
   if (auto locked = Lock(); !locked) return std::unexpected(locked.error());
-  const Unlocking unlocking(fd_.get());
-  const auto status = StatOf(fd_.get(), path_);
+  const Unlocking unlocking(fd_->get());
+  const auto status = StatOf(fd_->get(), path_);
   if (!status) return std::unexpected(status.error());
   const Result<bool> current = IsCurrent(*status);
   if (!current || !*current) return current;
@@ -167,12 +167,6 @@ Result<void> AuditFile::Append(const LineMaker& make_line) {
     fd_.reset();
   }
   return std::unexpected(Error("open", path_, EBUSY));
-}
-
-Result<UniqueFd> AuditFile::Descriptor() const {
-  UniqueFd fd(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
-  if (!fd) return std::unexpected(Error("dup", path_, errno));
-  return fd;
 }
 
 namespace {

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,8 +44,8 @@ class AuditFile {
   // The whole line or an error and no line. Waits for nobody: EWOULDBLOCK while another appends.
   // The file is made, 0600, and directories that lack. Refuses what is no regular file (EINVAL).
   Result<void> Append(const LineMaker& make_line);
-  // The file that was appended to, for fdatasync; the caller's to close.
-  Result<UniqueFd> Descriptor() const;
+  // The file that was appended to, for fdatasync: as many as wait for that share it.
+  std::shared_ptr<const UniqueFd> Descriptor() const { return fd_; }
 
   const std::string& path() const { return path_; }
 
@@ -57,7 +58,7 @@ class AuditFile {
   Result<void> Write(const std::string& line);
 
   std::string path_;
-  UniqueFd fd_;
+  std::shared_ptr<const UniqueFd> fd_;  // null: not open
   std::uint64_t size_ =
       0;  // of the file when we last appended; then link_ is that of the next line
   ChainLink link_;

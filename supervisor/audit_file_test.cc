@@ -70,7 +70,7 @@ TEST_F(AuditFileTest, LinesAreChainedAndNobodyElseReadsThem) {
   Fill(file, 5);
   EXPECT_EQ(Lines().size(), 5u);
   EXPECT_TRUE(Problems().empty());
-  const Result<UniqueFd> descriptor = file.Descriptor();
+  const std::shared_ptr<const UniqueFd> descriptor = file.Descriptor();
   ASSERT_TRUE(descriptor);
   EXPECT_EQ(fdatasync(descriptor->get()), 0);
   struct stat status{};

@@ -91,8 +91,7 @@ Task<Result<void>> AuditLog::Sync() {
   const auto order = std::make_unique<Order>();
   order->request.data = order.get();
   const std::string path = file_->path();
-  const Result<UniqueFd> fd = file_->Descriptor();
-  if (!fd) co_return std::unexpected(fd.error());
+  const std::shared_ptr<const UniqueFd> fd = file_->Descriptor();
   uv_fs_fdatasync(loop_, &order->request, fd->get(), [](uv_fs_t* request) {
     static_cast<Order*>(request->data)->done.Set(static_cast<int>(request->result));
   });

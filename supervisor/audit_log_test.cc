@@ -8,6 +8,8 @@
 #include <uv.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <iterator>
 #include <optional>
 
 #include "supervisor/uv_handles.h"
@@ -63,6 +65,23 @@ TEST_F(AuditLogTest, WhoNeverLetsGoIsNotWaitedForForEver) {
   ASSERT_FALSE(Finish());
   EXPECT_EQ(kept_->error().sys_errno, EWOULDBLOCK);
   EXPECT_EQ(testing::ReadText(policy.path), "");
+}
+
+std::ptrdiff_t OpenDescriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+TEST_F(AuditLogTest, WhoWaitsForTheDiskCostsNoDescriptor) {
+  policy::AuditPolicy policy;
+  policy.path = dir_.path() / "audit.jsonl";
+  policy.sync = true;
+  Keep(policy, "{}");
+  ASSERT_TRUE(Finish());
+  const auto before = OpenDescriptors();
+  for (int i = 0; i < 30; ++i) Keep(policy, "{}");
+  EXPECT_FALSE(kept_) << "they wait";
+  EXPECT_EQ(OpenDescriptors(), before);
+  EXPECT_TRUE(Finish()) << kept_->error().Message();
 }
 
 TEST_F(AuditLogTest, WhileTheDaemonIsBusyTheLoopGoesOn) {

@@ -35,6 +35,18 @@ RunQueue::Limits PlacesIn(policy::Purpose purpose, const policy::Limits& limits)
           std::max(limits.queue, kPlacesToWaitForALook)};
 }
 
+RunQueue::Limits PlacesToBegin(policy::Purpose purpose, const policy::Limits& limits) {
+  constexpr std::uint64_t kNoLimit = UINT64_MAX;
+  const bool changes = LaneOf(purpose) == kChanges;
+  const std::uint64_t running =
+      changes ? limits.concurrent : std::max(limits.concurrent, kPlacesToLook);
+  const std::uint64_t waiting = PlacesIn(purpose, limits).waiting;
+  const std::uint64_t all = waiting > kNoLimit - running ? kNoLimit : running + waiting;
+  const std::uint64_t places = DescriptorsAllow(all, kDescriptorsOfACall);
+  if (places == all) return {kNoLimit, 0};
+  return {places, all - places};
+}
+
 RunQueue& Lanes::For(policy::Purpose purpose) { return queues_[LaneOf(purpose)]; }
 
 void Lanes::RefuseAll() {

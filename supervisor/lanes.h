@@ -25,6 +25,9 @@ inline constexpr std::uint64_t kPlacesToWaitForALook = 64;
 inline constexpr std::size_t kDescriptorsOfACall = 12;
 
 RunQueue::Limits PlacesIn(policy::Purpose purpose, const policy::Limits& limits);
+// Of calls rather than of commands: a call that has begun may wait with directories open. Where there are descriptors for
+// all that may run and wait, all may begin; else the others wait with nothing open. `purpose`: the tool's.
+RunQueue::Limits PlacesToBegin(policy::Purpose purpose, const policy::Limits& limits);
 
 class Lanes {
  public:

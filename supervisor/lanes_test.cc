@@ -4,12 +4,14 @@
 
 #include <memory>
 
+#include "tests/support/few_descriptors.h"
+
 namespace pa {
 namespace {
 
 using policy::Purpose;
 
-class LanesTest : public testing::Test {
+class LanesTest : public ::testing::Test {
  protected:
   bool Runs(Purpose purpose) {
     // Whoever waits hears it later.
@@ -71,6 +73,28 @@ TEST_F(LanesTest, APolicyThatGivesMoreGivesMoreToWhoLooks) {
   limits_.queue = 1000;
   EXPECT_EQ(PlacesIn(Purpose::kReadFile, limits_).concurrent, 10u);
   EXPECT_EQ(PlacesIn(Purpose::kInspect, limits_).waiting, 1000u);
+}
+
+// Those that run and wait are as many as the policy says; who of them has begun is another matter.
+TEST_F(LanesTest, WhereThereAreFewDescriptorsFewCallsBeginAndTheOthersWait) {
+  limits_.concurrent = 4;
+  limits_.queue = 64;
+  for (const Purpose purpose : {Purpose::kBuild, Purpose::kReadFile, Purpose::kInspect}) {
+    const testing::FewDescriptors few(64);
+    const RunQueue::Limits places = PlacesToBegin(purpose, limits_);
+    EXPECT_EQ(places.concurrent, 1u);
+    EXPECT_EQ(places.waiting, 67u);
+  }
+  {
+    const testing::FewDescriptors some(1024);
+    EXPECT_EQ(PlacesToBegin(Purpose::kBuild, limits_).concurrent, 10u);
+    EXPECT_EQ(PlacesToBegin(Purpose::kBuild, limits_).waiting, 58u);
+  }
+  // 12 for each of 3 is less than an eighth: as if there were no limit.
+  limits_.concurrent = 1;
+  limits_.queue = 2;
+  const testing::FewDescriptors enough(512);
+  EXPECT_EQ(PlacesToBegin(Purpose::kBuild, limits_).concurrent, UINT64_MAX);
 }
 
 TEST_F(LanesTest, AllThatWaitAreRefusedAtTheEnd) {

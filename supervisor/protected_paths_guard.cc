@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "policy/path.h"
 #include "supervisor/background.h"
 #include "supervisor/state_directory.h"
@@ -230,9 +231,10 @@ std::size_t BytesOf(const Found& found) {
 // leave none for other calls.
 std::shared_ptr<Watched> Pinned(FoundPtr found) {
   const auto watched = std::make_shared<Watched>(Watched{.found = std::move(found)});
+  const std::size_t most = DescriptorsAllow(kMaxPins);
   for (const bool repository : {true, false}) {
     for (const GuardedPath& guarded : watched->found->paths) {
-      if (watched->pins.size() == kMaxPins) return watched;
+      if (watched->pins.size() == most) return watched;
       if (guarded.path.repository != repository) continue;
       if (auto pin = Pin(guarded)) watched->pins.emplace(guarded.path.path, std::move(pin));
     }

@@ -56,13 +56,16 @@ RunQueue::Entry* RunQueue::NextToRun() {
   return it == entries_.end() ? nullptr : &*it;
 }
 
-// A callback may enter, refuse and leave: the list is looked at anew after each.
+// A callback may enter, refuse and leave: the list is looked at anew after each. By the outermost of these alone: were
+// each to start the next from within, those who leave at once would be as deep in the stack as there are of them.
 void RunQueue::StartAllThatMay() {
+  if (std::exchange(starting_, true)) return;
   while (Entry* entry = NextToRun()) {
     entry->state = State::kRunning;
     ++running_;
     std::exchange(entry->callback, nullptr)(true);
   }
+  starting_ = false;
 }
 
 std::size_t RunQueue::waiting() const {

@@ -54,6 +54,7 @@ class RunQueue {
 
   std::list<Entry> entries_;  // in order of arrival
   std::size_t running_ = 0;
+  bool starting_ = false;
   Ticket last_ticket_ = kFull;
 };
 

@@ -104,10 +104,13 @@ TEST_F(RunQueueTest, CallbacksMayLeaveAndEnter) {
   const auto first = Enter("first");
   std::map<int, RunQueue::Ticket> tickets;
   int ran = 0;
+  int within = 0;
   for (int i = 0; i < 50; ++i) {
     tickets[i] = queue_.Enter("k", limits_, [&, i](bool) {
+      EXPECT_EQ(++within, 1) << "a stack has an end";
       ++ran;
       queue_.Leave(tickets[i]);
+      --within;
     });
   }
   queue_.Leave(first);

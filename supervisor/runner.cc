@@ -21,7 +21,6 @@
 #include "supervisor/call_groups.h"
 #include "supervisor/captured_output.h"
 #include "supervisor/full_file.h"
-#include "supervisor/lanes.h"
 #include "supervisor/log.h"
 #include "supervisor/nested_repositories.h"
 #include "supervisor/orphans.h"
@@ -33,6 +32,7 @@
 #include "supervisor/spawn_worker.h"
 #include "supervisor/state_directory.h"
 #include "supervisor/trash.h"
+#include "supervisor/turn.h"
 #include "supervisor/uv_handles.h"
 #include "supervisor/view_cache.h"
 #include "supervisor/within_memory.h"
@@ -247,41 +247,6 @@ std::vector<ProtectedChange> NotCompared(const std::string& path) {
   return {{.path = path, .what = "not compared", .failure = "there was not enough memory"}};
 }
 
-// A place in the queue, given back at the end of its scope.
-class Turn {
- public:
-  // `record` hears how many are before it while it waits; null: nobody does.
-  Turn(RunQueue& queue, CancelSource* cancel, CallRecord* record)
-      : queue_(queue), cancel_(cancel), record_(record) {}
-  ~Turn() {
-    if (cancel_ != nullptr) cancel_->Forget();
-    if (ticket_ != RunQueue::kFull) queue_.Leave(ticket_);
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
-  bool Enter(std::string key, RunQueue::Limits places) {
-    // Before it enters: its turn may come at once.
-    if (record_ != nullptr) record_->calls_before = [this] { return queue_.Before(ticket_); };
-    ticket_ = queue_.Enter(std::move(key), places, [this](bool granted) {
-      if (record_ != nullptr) record_->calls_before = nullptr;
-      granted_.Set(granted);
-    });
-    if (ticket_ == RunQueue::kFull && record_ != nullptr) record_->calls_before = nullptr;
-    if (ticket_ == RunQueue::kFull) return false;
-    if (cancel_ != nullptr) cancel_->OnCancel([this] { queue_.Refuse(ticket_); });
-    return true;
-  }
-  Completion<bool>& granted() { return granted_; }
-
- private:
-  RunQueue& queue_;
-  CancelSource* cancel_;
-  CallRecord* record_;
-  RunQueue::Ticket ticket_ = RunQueue::kFull;
-  Completion<bool> granted_;
-};
-
 }  // namespace
 
 struct Runner::Impl {
@@ -344,6 +309,7 @@ struct Runner::Impl {
   SlotPool slots;
   Lanes lanes;
   FileTurns file_turns;
+  Lanes beginnings;
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
   ViewCache views;
   bool namespaces_seen = false;
@@ -784,6 +750,8 @@ void Runner::Renew() {
 std::size_t Runner::running() const { return impl_->lanes.running(); }
 
 FileTurns& Runner::file_turns() { return impl_->file_turns; }
+
+Lanes& Runner::beginnings() { return impl_->beginnings; }
 
 const std::string& Runner::state_home() const { return impl_->config.state_home; }
 

@@ -23,6 +23,7 @@
 #include "supervisor/call_record.h"
 #include "supervisor/execution.h"
 #include "supervisor/file_turns.h"
+#include "supervisor/lanes.h"
 #include "supervisor/result_store.h"
 #include "supervisor/task.h"
 
@@ -78,6 +79,7 @@ class Runner {
   void Renew();
   std::size_t running() const;
   FileTurns& file_turns();
+  Lanes& beginnings();                    // of calls: PlacesToBegin
   const std::string& state_home() const;  // RunnerConfig's
 
   // What the kernel gives, and as soon as a policy was probed, whether workers get namespaces.

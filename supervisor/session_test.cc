@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/fake_world.h"
+#include "tests/support/few_descriptors.h"
 
 namespace pa {
 namespace {
@@ -109,6 +110,52 @@ TEST(Session, ACallThatIsSilentOrAsksTheUserIsHeardOf) {
   EXPECT_NE(world.transport.sent[sent].find("elicitation/create"), std::string::npos);
   EXPECT_NE(world.transport.sent[sent + 1].find("waiting for the user's approval"),
             std::string::npos);
+}
+
+constexpr const char* kNote =
+    R"({"jsonrpc":"2.0","id":"n","method":"tools/call","params":{"name":"note","arguments":{"text":"x"}}})";
+
+TEST(Session, WhereThereAreFewDescriptorsCallsWaitBeforeTheyBegin) {
+  const testing::FewDescriptors few(64);
+  FakeWorld world(kAnswerPatience, std::chrono::milliseconds(1));
+  world.session().OnLine(Call("1", "wait"));
+  world.session().OnLine(Call("2", "wait", R"({"progressToken":"t"})"));
+  world.session().OnLine(Call("3", "wait"));
+  EXPECT_EQ(world.session().in_flight(), 3u);
+  EXPECT_EQ(world.running(), 1u);
+  world.WaitFor(1);
+  EXPECT_NE(world.transport.sent[0].find("waiting, 1 before it"), std::string::npos)
+      << world.transport.sent[0];
+  world.session().OnLine(kNote);
+  EXPECT_NE(world.transport.sent.back().find(R"("id":"n","result")"), std::string::npos)
+      << "who only looks waits for none of them";
+  world.session().OnLine(CancelCall("2"));
+  EXPECT_EQ(world.session().in_flight(), 2u);
+  EXPECT_EQ(world.running(), 1u);
+  world.Finish();
+  EXPECT_EQ(world.running(), 1u) << "the third has begun";
+  world.Finish();
+  EXPECT_EQ(world.session().in_flight(), 0u);
+}
+
+TEST(Session, WhereThereAreEnoughDescriptorsCallsBegin) {
+  const testing::FewDescriptors enough(1024);
+  FakeWorld world;
+  for (int id = 0; id < 5; ++id) world.session().OnLine(Call(std::to_string(id), "wait"));
+  EXPECT_EQ(world.running(), 5u);
+}
+
+TEST(Session, WhoeverAsksTheUserKeepsNobodyFromBeginning) {
+  const testing::FewDescriptors few(64);
+  FakeWorld world;
+  world.Enable({"ask", "wait"});
+  world.session().OnLine(
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}})");
+  world.session().OnLine(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"text":"x"}}})");
+  EXPECT_NE(world.transport.sent.back().find("elicitation/create"), std::string::npos);
+  world.session().OnLine(Call("2", "wait"));
+  EXPECT_EQ(world.running(), 1u);
 }
 
 }  // namespace

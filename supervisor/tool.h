@@ -95,6 +95,7 @@ struct Tool {
   std::span<const Param> params;
   std::string_view data_schema;  // JSON Schema of `data`, for outputSchema
   Task<ToolResult> (*run)(ToolRequest request, CallContext& call);
+  policy::Purpose purpose = policy::Purpose::kBuild;  // says with which calls it waits to begin
 };
 
 // All tools in the order in which clients see them; supervisor/tools/registry.cc.

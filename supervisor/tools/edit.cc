@@ -68,10 +68,10 @@ constexpr std::string_view kDataSchema =
     R"("sha256":{"type":"string","description":"where there is one file"},)"
     R"("dry_run":{"type":"boolean"}},"required":["files","diff"]})";
 
-// One file and all that is to be done to it.
+// One file and all that is to be done to it. There may be more of them than descriptors, so nothing of its own is open.
 struct FileEdit {
-  Work work;
-  FilePlace place;
+  Work work;        // of its root: one for all of its files
+  FilePlace place;  // without `found`
   std::vector<std::pair<std::size_t, const Arguments*>> edits;  // with their places in the call
   std::string rule;
   FileText::Encoding encoding = FileText::Encoding::kUtf8;
@@ -102,6 +102,11 @@ std::optional<ToolError> CheckEdit(const Arguments& edit) {
                          "Pass the sha256 that read, write or edit gave for this file.");
 }
 
+ToolError IsNotThere(const std::string& path) {
+  return NotFound(fmt::format("cannot edit {}: it is not there", path),
+                  "Pass a file that there is; glob finds names, write makes new files.");
+}
+
 std::optional<ToolError> AddEdit(FileEdits& files, std::size_t index, const Arguments& edit,
                                  const ToolRequest& request, const CallContext& call) {
   if (auto wrong = CheckEdit(edit)) return wrong;
@@ -110,14 +115,16 @@ std::optional<ToolError> AddEdit(FileEdits& files, std::size_t index, const Argu
   if (!work) return work.error();
   auto place = FindPlace(*work, call, path, {"edit", "glob finds names, write makes new files."});
   if (!place) return place.error();
-  if (!place->found) {
-    return NotFound(fmt::format("cannot edit {}: it is not there", path),
-                    "Pass a file that there is; glob finds names, write makes new files.");
-  }
+  if (!place->found) return IsNotThere(path);
+  place->found.reset();
   const auto same = std::ranges::find_if(files, [&](const FileEdit& file) {
     return file.place.relative == place->relative &&
            file.work.directory.path() == work->directory.path();
   });
+  const auto root = std::ranges::find_if(files, [&](const FileEdit& file) {
+    return file.work.directory.path() == work->directory.path();
+  });
+  if (root != files.end()) work->directory = root->work.directory;
   if (same != files.end()) {
     same->edits.emplace_back(index, &edit);
   } else {
@@ -162,7 +169,13 @@ Task<std::optional<ToolError>> ReadBytes(FileEdit& file, std::size_t& room, Call
     text.Feed(bytes);
     if (file.before.size() <= most) file.before += bytes;
   });
-  Task<Reading> task = ReadInto(sink, file.work, *file.place.found, call);
+  const auto found = FindInRoot(file.work, call, file.place.relative, "edit", "Call again.");
+  if (!found) co_return found.error();
+  // A symlink may stand there by now, or on the way to it: it was asked about another file.
+  const std::string name =
+      found->relative.empty() ? found->name : found->relative + "/" + found->name;
+  if (name != file.place.relative) co_return IsNotThere(file.place.shown);
+  Task<Reading> task = ReadInto(sink, file.work, *found, call);
   Reading reading = co_await task;
   if (reading.error) co_return std::move(reading.error);
   text.End();

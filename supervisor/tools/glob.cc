@@ -134,6 +134,7 @@ const Tool kGlob = {.name = "glob",
                     .annotations = {.read_only = true, .idempotent = true},
                     .params = kParams,
                     .data_schema = kDataSchema,
-                    .run = Run};
+                    .run = Run,
+                    .purpose = policy::Purpose::kSearch};
 
 }  // namespace pa

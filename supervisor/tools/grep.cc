@@ -327,6 +327,7 @@ const Tool kGrep = {.name = "grep",
                     .annotations = {.read_only = true, .idempotent = true},
                     .params = kParams,
                     .data_schema = kDataSchema,
-                    .run = Run};
+                    .run = Run,
+                    .purpose = policy::Purpose::kSearch};
 
 }  // namespace pa

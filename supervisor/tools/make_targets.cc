@@ -79,6 +79,7 @@ const Tool kMakeTargets = {
     .annotations = {.read_only = true, .idempotent = true},
     .params = kParams,
     .data_schema = kDataSchema,
-    .run = Run};
+    .run = Run,
+    .purpose = policy::Purpose::kInspect};
 
 }  // namespace pa

@@ -177,6 +177,7 @@ const Tool kRead = {.name = "read",
                     .annotations = {.read_only = true, .idempotent = true},
                     .params = kParams,
                     .data_schema = kDataSchema,
-                    .run = Run};
+                    .run = Run,
+                    .purpose = policy::Purpose::kReadFile};
 
 }  // namespace pa

@@ -40,7 +40,8 @@ bool IsOurs(const JournalEntry& entry, const policy::Policy& policy) {
       policy.roots, [&](const std::string& root) { return policy::IsBeneath(entry.root, root); });
 }
 
-Task<Entry> Look(const JournalEntry& journal, CallContext& call) {
+// `known`: those before it, whose directory is this one's if their root is.
+Task<Entry> Look(const JournalEntry& journal, const std::vector<Entry>& known, CallContext& call) {
   Entry entry{.journal = &journal, .state = State::kUnknown, .work = {}};
   if (!IsOurs(journal, *call.policy)) co_return entry;
   auto directory = policy::ValidateWorkingDirectory(*call.policy, journal.root);
@@ -48,6 +49,9 @@ Task<Entry> Look(const JournalEntry& journal, CallContext& call) {
     LogWarning("edit: not put back, because nothing is written there: " + entry.Path());
     co_return entry;
   }
+  const auto same = std::ranges::find_if(
+      known, [&](const Entry& one) { return one.journal->root == journal.root; });
+  if (same != known.end()) directory = same->work->directory;
   entry.work = Work{.tool = &kEdit, .operation = "", .directory = *std::move(directory)};
   Task<std::expected<Digest, ToolError>> task = HashOfFile(*entry.work, journal.file, call);
   const std::expected<Digest, ToolError> hash = co_await task;
@@ -102,7 +106,7 @@ void Forget(const UnfinishedEdit& edit, UndoneEdits& undone) {
 Task<bool> UndoOne(const UnfinishedEdit& edit, UndoneEdits& undone, CallContext& call) {
   std::vector<Entry> entries;
   for (const JournalEntry& journal : edit.entries) {
-    Task<Entry> task = Look(journal, call);
+    Task<Entry> task = Look(journal, entries, call);
     Entry entry = co_await task;
     if (entry.state == State::kUnknown) co_return false;
     entries.push_back(std::move(entry));

@@ -81,7 +81,7 @@ TEST_P(Resources, ManyDirectoriesNeedNoMoreThanThereAre) {
 // Three kinds of calls, of which each runs in a lane of its own, all at once.
 TEST_P(Resources, CallsWaitWhereThereAreFewDescriptors) {
   Policy();
-  McpClient client(Limited("-n 80"));
+  McpClient client(Limited("-n 64"));
   client.Initialize();
   std::vector<int> ids;
   for (int i = 0; i < 3; ++i) {
@@ -93,6 +93,66 @@ TEST_P(Resources, CallsWaitWhereThereAreFewDescriptors) {
   }
   for (const int id : ids) {
     const Json reply = client.Await(id);
+    EXPECT_EQ(reply["result"]["structuredContent"].value("success", false), true) << reply;
+  }
+}
+
+// A call that waits has nothing open, whatever it will need when its turn comes: a repository with more submodules than
+// there are descriptors, or as many files.
+TEST_P(Resources, FiftyCallsAtOnceNeedNoMoreThanThereAre) {
+  Policy();
+  Json edits = Json::array();
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = "directory" + std::to_string(i);
+    fs::create_directories(project_.root() / name / ".git");
+    for (const char* sub : {"objects", "refs", "hooks"}) {
+      fs::create_directories(project_.root() / name / ".git" / sub);
+    }
+    WriteText(project_.root() / name / ".git/HEAD", "ref: refs/heads/main\n");
+    WriteText(project_.root() / name / "file", "old\n");
+    edits.push_back({{"path", name + "/file"}, {"old", "old"}, {"new", "new"}});
+  }
+  const std::vector<std::pair<const char*, Json>> kinds = {
+      {"bash", {{"command", "head -c 100000 /dev/zero | tr '\\0' x"}}},
+      {"edit", {{"edits", edits}, {"dry_run", true}}},
+      {"read", {{"path", "Makefile"}}},
+      {"make", {{"target", "hello"}}},
+      {"make_targets", Json::object()},
+      {"grep", {{"pattern", "hello"}}}};
+  McpClient client(Limited("-n 64"));
+  client.Initialize();
+  std::vector<int> ids;
+  for (std::size_t i = 0; i < 50; ++i) {
+    const auto& [tool, arguments] = kinds[i < 25 ? 0 : i % kinds.size()];
+    ids.push_back(client.StartTool(tool, arguments));
+  }
+  for (const int id : ids) {
+    const Json reply = client.Await(id);
+    EXPECT_EQ(reply["result"]["structuredContent"].value("success", false), true) << reply;
+  }
+}
+
+// As many as may run and wait, though fewer can run at once.
+TEST_P(Resources, WithFewDescriptorsOnlyThePolicysQueueIsFull) {
+  Policy("limits: {concurrent: 2, queue: 3}\n");
+  McpClient client(Limited("-n 64"));
+  client.Initialize();
+  const fs::path go = project_.root() / "go";
+  std::vector<int> ids;
+  for (int i = 0; i < 8; ++i) {
+    ids.push_back(client.StartTool("bash", {{"command", "until [ -e go ]; do sleep 0.01; done"}}));
+  }
+  int busy = 0;
+  for (std::size_t i = 5; i < ids.size(); ++i) {
+    const Json error = client.Await(ids[i])["result"]["structuredContent"]["error"];
+    EXPECT_EQ(error.value("code", ""), "BUSY") << error;
+    EXPECT_NE(error.value("message", "").find("waiting already"), std::string::npos) << error;
+    ++busy;
+  }
+  EXPECT_EQ(busy, 3);
+  WriteText(go, "");
+  for (std::size_t i = 0; i < 5; ++i) {
+    const Json reply = client.Await(ids[i]);
     EXPECT_EQ(reply["result"]["structuredContent"].value("success", false), true) << reply;
   }
 }

@@ -218,7 +218,8 @@ inline std::span<const Tool* const> FakeWorld::Tools() {
       {.name = "text", .required = true, .description = "what to give back"}};
   static constexpr Annotations kReads{.read_only = true};
   static constexpr Annotations kDestroys{.destructive = true, .open_world = true};
-  static const Tool kNote{"note", "Note", "Gives its text back", kReads, kNoteParams, kData, Note};
+  static const Tool kNote{"note", "Note", "Gives its text back",     kReads, kNoteParams,
+                          kData,  Note,   policy::Purpose::kReadFile};
   static const Tool kFail{"fail", "Fail", "Fails", kReads, {}, kData, Fail};
   static const Tool kLong{"long", "Long", "Has a long output", kReads, {}, kData, Long};
   static const Tool kWait{"wait", "Wait", "Runs until told", kDestroys, {}, kData, WaitUntilTold};
