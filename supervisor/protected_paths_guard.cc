@@ -92,18 +92,21 @@ void SortByPath(std::vector<GuardedPath>& paths) {
   std::ranges::sort(paths, {}, [](const GuardedPath& one) { return one.path.path; });
 }
 
+// What it was that could not be looked at, and why: what is used up now may be there later.
+std::unexpected<Error> Unseen(const Error& error, const std::string& path) {
+  return std::unexpected(Error("protected paths: " + error.op, path, error.sys_errno));
+}
+
 // Nothing leads there, or it cannot be looked at.
 Result<FileImage> ImageOf(const ProtectedPath& path, ImageBudget& budget) {
-  const auto failed = [&](const Error& error) {
-    return std::unexpected(Error("protected paths", path.path + ": " + error.Message(), 0));
-  };
-  const UniqueFd parent = OpenDirectory(ParentOf(path.path));
-  if (!parent && MeansAbsent(errno)) return FileImage{};
-  if (!parent) return failed(Error("open", ParentOf(path.path), errno));
+  const std::string parent = ParentOf(path.path);
+  const UniqueFd fd = OpenDirectory(parent);
+  if (!fd && MeansAbsent(errno)) return FileImage{};
+  if (!fd) return Unseen(Error("open", parent, errno), parent);
   const std::string name = path.path.substr(path.path.rfind('/') + 1);
-  Result<FileImage> image = ReadImage(parent.get(), name, DepthOf(path.kind), budget);
+  Result<FileImage> image = ReadImage(fd.get(), name, DepthOf(path.kind), budget);
   if (image) return image;
-  return failed(image.error());
+  return Unseen(image.error(), parent + "/" + image.error().subject);
 }
 
 bool Beneath(const std::vector<std::string>& trees, const std::string& path) {
@@ -170,7 +173,7 @@ Result<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
     for (const GuardedPath& one : found.paths) {
       if (!one.path.repository || found.copies.size() == kMaxCopies) continue;
       auto found_copy = CopyRepository(one.path.path, one.path.area, of_copies);
-      if (!found_copy) return std::unexpected(found_copy.error());
+      if (!found_copy) return Unseen(found_copy.error(), found_copy.error().subject);
       if (auto& copy = *found_copy)
         found.copies.push_back(std::make_shared<const RepositoryCopy>(std::move(*copy)));
     }

@@ -7,12 +7,14 @@
 #include <sys/mman.h>
 #include <uv.h>
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <optional>
 #include <thread>
 
 #include "policy/load.h"
+#include "tests/support/few_descriptors.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -248,6 +250,35 @@ TEST_F(ProtectedPathsGuardTest, MoreThanCanBeHeldRunsNothing) {
   EXPECT_NE(refused.error().Message().find("hooks/pre-commit"), std::string::npos);
   fs::resize_file(root_ / ".git/hooks/pre-commit", 3u << 20);
   EXPECT_TRUE(TryBegin().has_value());
+}
+
+// What it was that could not be opened, and that there are no descriptors: with some more it begins.
+TEST_F(ProtectedPathsGuardTest, WithoutDescriptorsItSaysWhichPathAndWhy) {
+  auto where = policy::ValidateWorkingDirectory(*policy_, root_);
+  ASSERT_TRUE(where);
+  const policy::Decision decision = policy::Decide(
+      *policy_, {.tool = "make", .directory = &*where, .purpose = policy::Purpose::kBuild});
+  const auto& allow = std::get<policy::Allow>(decision);
+  const auto begin = [&] { return Await(guard_.Begin(*where, allow, policy_)); };
+  fs::create_directories(root_ / ".git/hooks/a/b/c");
+  const UniqueFd lowest(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  int failures = 0;
+  for (rlim_t room = 0; room < 32; ++room) {
+    std::optional<Result<ProtectedPathsGuard::Watch>> begun;
+    {
+      const testing::FewDescriptors few(static_cast<rlim_t>(lowest.get()) + 1 + room);
+      begun = begin();
+    }
+    if (*begun) break;
+    ++failures;
+    EXPECT_EQ(begun->error().sys_errno, EMFILE);
+    const std::string message = begun->error().Message();
+    EXPECT_TRUE(message.starts_with("protected paths: ")) << message;
+    EXPECT_NE(message.find(root_.string()), std::string::npos) << message;
+    EXPECT_NE(message.find("Too many open files"), std::string::npos) << message;
+  }
+  EXPECT_GT(failures, 2);
+  EXPECT_TRUE(begin());
 }
 
 // As git writes it, version 2.

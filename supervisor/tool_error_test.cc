@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <optional>
+
+#include "base/error.h"
 #include "base/json.h"
 
 namespace pa {
@@ -30,6 +34,34 @@ TEST(ToolErrorTest, TextsOfTheContract) {
       GitFailed("git add", "exit code 128", "", "fatal: x")
           .message.starts_with(
               "git command failed - you may need to run 'git init' or specify another directory"));
+}
+
+// What is used up is said by its cause, and what helps against that one.
+TEST(ToolErrorTest, EachShortageHasItsCodeAndAdvice) {
+  struct Row {
+    int number;
+    const char* code;
+    const char* advice;
+  };
+  constexpr Row kRows[] = {
+      {EMFILE, "BUSY", "ulimit -n"},          {ENFILE, "BUSY", "fs.file-max"},
+      {EAGAIN, "BUSY", "ulimit -u"},          {ENOMEM, "BUSY", "ulimit -v"},
+      {ENOSPC, "FILE_IO", "no room left on"}, {EDQUOT, "FILE_IO", "the user's quota"},
+  };
+  for (const Row& row : kRows) {
+    const std::string message = Error("open", "/p/file", row.number).Message();
+    for (const auto& error :
+         {Shortage(message, row.number), std::optional(FileIo(message, row.number)),
+          std::optional(InvalidDirectory({message, "", row.number}))}) {
+      ASSERT_TRUE(error) << message;
+      EXPECT_EQ(error->code, row.code) << message;
+      EXPECT_EQ(error->message, message);
+      EXPECT_NE(error->ai_message.find(row.advice), std::string::npos) << error->ai_message;
+      EXPECT_TRUE(error->recoverable) << message;
+    }
+  }
+  for (const int other : {0, EACCES, ENOENT, EIO}) EXPECT_FALSE(Shortage("", other)) << other;
+  EXPECT_EQ(InvalidDirectory({"m", "a", EACCES}).code, "INVALID_DIRECTORY");
 }
 
 TEST(ToolErrorTest, CodesOfTheContract) {

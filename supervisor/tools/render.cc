@@ -232,9 +232,12 @@ std::string HowItEnded(const Execution& run) {
 
 ToolError SetupError(const Execution& run) {
   if (run.busy) return Busy();
-  if (run.failure.starts_with("protected paths")) return NotProtectable(run.failure);
   std::optional<ToolError> shortage =
       Shortage("the command could not be run: " + run.failure, run.failed_errno);
+  // It passes, whatever it was in the way of: the kernel lacks no protection, and nobody has to change anything. Of room
+  // that cannot be said: unshare(2) has ENOSPC where no namespaces are granted.
+  if (shortage && shortage->code == "BUSY") return *std::move(shortage);
+  if (run.failure.starts_with("protected paths")) return NotProtectable(run.failure);
   // Without a step it is ours: there was no worker yet.
   if (shortage && run.failed_step == worker::Step::kNone) return *std::move(shortage);
   if (IsProtection(run.failed_step) || run.failure.starts_with("landlock")) {

@@ -108,6 +108,32 @@ TEST(RenderTest, WhatCannotBeLookedAfterRunsNothing) {
   EXPECT_NE(result.error->message.find("EFBIG"), std::string::npos);
 }
 
+// Whatever it was in the way of, it passes; what a kernel lacks, or a policy asks for, does not.
+TEST(RenderTest, WhatIsUsedUpIsNoProtectionThatLacks) {
+  for (const worker::Step step : {worker::Step::kNone, worker::Step::kNamespaces,
+                                  worker::Step::kLandlock, worker::Step::kExecute}) {
+    for (const int code : {EMFILE, ENFILE, EAGAIN, ENOMEM}) {
+      Execution run = Ended(Outcome::kSetupFailed);
+      run.failed_step = step;
+      run.failed_errno = code;
+      run.failure = Error("protected paths: open", "/p/.git/hooks", code).Message();
+      const ToolResult result = RenderCommand(Report(), run);
+      EXPECT_EQ(result.error->code, "BUSY") << run.failure;
+      EXPECT_NE(result.error->message.find(run.failure), std::string::npos);
+    }
+  }
+  Execution run = Ended(Outcome::kSetupFailed);
+  run.failed_errno = ENOSPC;
+  run.failure = Error("mkdir", "/tmp/x", ENOSPC).Message();
+  EXPECT_EQ(RenderCommand(Report(), run).error->code, "FILE_IO");
+  run.failed_step = worker::Step::kNamespaces;
+  EXPECT_EQ(RenderCommand(Report(), run).error->code, "SANDBOX_UNAVAILABLE");
+  run.failed_errno = EACCES;
+  run.failed_step = worker::Step::kNone;
+  run.failure = Error("protected paths: open", "/p/.git/hooks", EACCES).Message();
+  EXPECT_EQ(RenderCommand(Report(), run).error->code, "SANDBOX_UNAVAILABLE");
+}
+
 TEST(RenderTest, FailureKeepsTheData) {
   Execution run = Exited(2);
   run.err.text = "bad\n";

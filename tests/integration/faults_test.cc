@@ -158,6 +158,38 @@ constexpr Refusal kRefusals[] = {
 INSTANTIATE_TEST_SUITE_P(Calls, RefusedByTheKernel, ::testing::ValuesIn(kRefusals),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
+// What the machine or the user has none left of: the code says that it passes, the message what it is.
+constexpr Refusal kShortages[] = {
+    {"SpecEnfile", Refusal::kServer, SYS_memfd_create, 1, MFD_CLOEXEC | MFD_ALLOW_SEALING | 8,
+     ENFILE, "ENFILE (Too many open files in system)"},
+    {"SpecEnomem", Refusal::kServer, SYS_memfd_create, 1, MFD_CLOEXEC | MFD_ALLOW_SEALING | 8,
+     ENOMEM, "ENOMEM (Cannot allocate memory)"},
+    {"LauncherEagain", Refusal::kServer, SYS_clone3, 1, 88, EAGAIN,
+     "EAGAIN (Resource temporarily unavailable)"},
+    {"CommandEagain", Refusal::kWorker, SYS_clone, 0, CLONE_VM | CLONE_VFORK | SIGCHLD, EAGAIN,
+     "EAGAIN (Resource temporarily unavailable)"},
+    {"LandlockEnomem", Refusal::kWorker, SYS_landlock_restrict_self, 1, 0, ENOMEM,
+     "ENOMEM (Cannot allocate memory)"},
+    {"TmpdirEdquot", Refusal::kServer, SYS_mkdirat, 2, 0700, EDQUOT,
+     "EDQUOT (Disk quota exceeded)"},
+};
+
+class UsedUp : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(UsedUp, NothingRunsAndTheCauseIsNamed) {
+  const Project project(kMakefile);
+  McpClient client(ServerWith(project, GetParam()));
+  client.Initialize();
+  const Json error = client.CallTool("make", {{"target", "touch"}})["error"];
+  EXPECT_FALSE(std::filesystem::exists(project.root() / "ran"));
+  EXPECT_EQ(error.value("code", ""), GetParam().error == EDQUOT ? "FILE_IO" : "BUSY") << error;
+  EXPECT_NE(error.value("message", "").find(GetParam().named), std::string::npos) << error;
+  EXPECT_TRUE(client.Request("ping").contains("result"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, UsedUp, ::testing::ValuesIn(kShortages),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
 TEST(Faults, ARefusalOfAnotherCallIsNone) {
   for (const auto to : {Refusal::kWorker, Refusal::kServer}) {
     const Project project(kMakefile);
