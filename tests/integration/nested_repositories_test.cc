@@ -133,6 +133,31 @@ TEST_P(NestedRepositories, WhereTheLookEndsIsSaid) {
       << unseen;
 }
 
+// `git submodule update` writes the configuration of each anew, with the same text, for which there is no way where that
+// is mounted read-only.
+TEST_P(NestedRepositories, SubmodulesOfTheUsersFollowWithoutTheirConfiguration) {
+  const auto git = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"-c", "protocol.file.allow=always"});
+    const ProgramResult result = project_.Git(std::move(arguments));
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+  };
+  git({"init", "-q", "-b", "main"});
+  git({"submodule", "--quiet", "add", "./theirs", "sub"});
+  git({"-C", "theirs", "commit", "-q", "--allow-empty", "-m", "second"});
+  git({"-C", "sub", "pull", "-q"});
+  git({"add", "sub"});
+  git({"-C", "sub", "checkout", "-q", "HEAD~"});
+  const std::string config = Text(".git/modules/sub/config");
+  const Json followed = Bash(
+      "export GIT_ALLOW_PROTOCOL=file; git submodule foreach 'git fetch -q && git checkout -q "
+      "$sha1'");
+  EXPECT_TRUE(followed["success"]) << followed;
+  EXPECT_FALSE(Says(followed, "protected path")) << followed;
+  EXPECT_EQ(project_.Git({"-C", "sub", "log", "-1", "--format=%s"}).output, "second\n");
+  Bash("GIT_ALLOW_PROTOCOL=file git submodule update; git -C sub config core.fsmonitor ./evil");
+  EXPECT_EQ(Text(".git/modules/sub/config"), config);
+}
+
 TEST_P(NestedRepositories, CommandsAtOnceDoNotTakeEachOthersForTheUsers) {
   const int slow = client_->StartTool(
       "bash", {{"command", std::string("git clone -q theirs clone && touch made && "

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <ostream>
 #include <set>
+#include <span>
 #include <string>
 
 #include "tests/support/mcp_client.h"
@@ -155,9 +156,9 @@ std::string NameOf(const ::testing::TestParamInfo<Case>& info) {
          (info.param.tier == Tier::kAsGranted ? "_default" : "_without_namespaces");
 }
 
-std::vector<Case> Cases() {
+std::vector<Case> Cases(std::span<const Toolchain> toolchains) {
   std::vector<Case> cases;
-  for (const Toolchain& toolchain : kToolchains) {
+  for (const Toolchain& toolchain : toolchains) {
     for (const Tier tier : {Tier::kAsGranted, Tier::kWithoutNamespaces}) {
       cases.push_back({toolchain, tier});
     }
@@ -165,7 +166,7 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Toolchains, ::testing::ValuesIn(Cases()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Each, Toolchains, ::testing::ValuesIn(Cases(kToolchains)), NameOf);
 
 TEST_P(Toolchains, BuildAndTestWithoutAPolicy) {
   const Toolchain& toolchain = GetParam().toolchain;
@@ -194,6 +195,35 @@ TEST_P(PythonPool, MultiprocessingInNamespaces) {
     GTEST_SKIP() << "namespaces are not granted here";
   }
   EXPECT_TRUE(result["success"]) << result.dump(1);
+}
+
+// What build tools clone into the project, and update there, from the user's repository `up`.
+constexpr Toolchain kGitDependencies[] = {
+    {"git_cmake", kToolchains[1].present, "", "", ""},
+    {"git_python", kToolchains[2].present, "python3 -m venv .venv", "", ""},
+    {"git_node", kToolchains[3].present, "", "", ""},
+    {"git_rust", kToolchains[4].present, "", "", ""},
+    {"git_go", kToolchains[5].present, "", "", ""},
+};
+
+using GitDependencies = Toolchains;
+INSTANTIATE_TEST_SUITE_P(Each, GitDependencies, ::testing::ValuesIn(Cases(kGitDependencies)),
+                         NameOf);
+
+TEST_P(GitDependencies, AreFetchedAndUpdated) {
+  const std::string release =
+      "git -C up init -q -b main && git -C up add . && "
+      "git -C up -c user.name=a -c user.email=b commit -q -m release";
+  for (const char* version : {"version 1", "version 2"}) {
+    const ProgramResult released = Shell(release, project_);
+    ASSERT_EQ(released.exit_code, 0) << released.errors;
+    const Json result = MakeInTier("deps");
+    ASSERT_TRUE(result["success"]) << result.dump(1);
+    EXPECT_TRUE(result["data"]["stdout"].get<std::string>().contains(version)) << result.dump(1);
+    EXPECT_FALSE(result.dump().contains("protected path")) << result.dump(1);
+    Shell("grep -rl 'version 1' up --exclude-dir=.git | xargs sed -i 's/version 1/version 2/'",
+          project_);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,9 @@
+package main
+
+import (
+	"fmt"
+
+	"example.org/up.git"
+)
+
+func main() { fmt.Println(up.Version) }

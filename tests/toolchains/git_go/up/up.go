@@ -1,0 +1,3 @@
+package up
+
+const Version = "version 1"

@@ -1,0 +1,1 @@
+pub const VERSION: &str = "version 1";
