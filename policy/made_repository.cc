@@ -234,11 +234,10 @@ class Judge {
   std::vector<Foreign> found_;
 };
 
-// Those in a directory of git's; none of what is not there. A symlink in its place leads anywhere.
+// Those in a directory of git's; none of what is known not to be there. A symlink in its place leads anywhere.
 std::vector<std::string> Judge::Names(const std::string& directory) {
   std::vector<std::string> names;
-  const PathStamp stamp = LookAt(directory);
-  if (!stamp.exists) return names;
+  if (LookAt(directory).IsAbsent()) return names;
   const UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) {
     Add({directory, "it is no directory that can be read"});
@@ -254,7 +253,7 @@ std::vector<std::string> Judge::Names(const std::string& directory) {
 void Judge::Configuration(const std::string& directory, const char* name, bool module) {
   const std::string file = directory + "/" + name;
   const PathStamp stamp = LookAt(file);
-  if (!stamp.exists) return;
+  if (stamp.IsAbsent()) return;
   const UniqueFd fd(open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const Result<std::string> text = fd && stamp.IsRegular()
                                        ? ReadFileFrom(fd.get(), file, kMaxConfiguration)
@@ -291,7 +290,7 @@ void Judge::Modules(const std::string& directory, int depth) {
       Add({module, "it is no directory"});
     } else if (depth > kMaxDepth) {
       Add({module, "it lies too deep"});
-    } else if (LookAt(module + "/HEAD").exists) {
+    } else if (!LookAt(module + "/HEAD").IsAbsent()) {
       Directory(module, depth);
     } else {
       Modules(module, depth + 1);
@@ -309,8 +308,9 @@ void Judge::Directory(const std::string& directory, int depth) {
   Configuration(directory, "config", depth > 0);
   Configuration(directory, "config.worktree");
   // Of a linked worktree git makes it, and there is no such thing here.
-  if (LookAt(directory + "/commondir").exists)
+  if (!LookAt(directory + "/commondir").IsAbsent()) {
     Add({directory + "/commondir", "it leads elsewhere"});
+  }
   Hooks(directory + "/hooks");
   Modules(directory + "/modules", depth + 1);
   Worktrees(directory + "/worktrees");

@@ -1,9 +1,13 @@
 #include "policy/made_repository.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <climits>
 #include <filesystem>
 
+#include "base/path_stamp.h"
+#include "tests/support/deep_directory.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temp_dir.h"
 
@@ -167,6 +171,17 @@ TEST_F(MadeRepositoryTest, SoIsWhatLeadsElsewhere) {
   fs::remove(At("origin/.git/config"));
   fs::create_symlink("../evil", At("origin/.git/config"));
   EXPECT_EQ(Find("origin/.git").at(0).what, "it cannot be read");
+}
+
+// Git goes there step by step and finds it all.
+TEST_F(MadeRepositoryTest, WhatHasTooLongAPathIsForeign) {
+  const std::string git = "/.git";
+  const pa::testing::DeepDirectory deep(dir_.path(), PATH_MAX - 2 - git.size());
+  ASSERT_EQ(mkdirat(deep.fd.get(), ".git", 0700), 0);
+  ASSERT_TRUE(LookAt(deep.path + git).exists);
+  EXPECT_EQ(FindForeign(deep.path + git).size(), 6u) << "nothing in it can be looked at";
+  fs::create_directories(At("short/.git"));
+  EXPECT_TRUE(Find("short/.git").empty()) << "it is known that there is nothing";
 }
 
 TEST_F(MadeRepositoryTest, ModulesAreJudgedToo) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <climits>
 #include <optional>
 #include <utility>
 
@@ -32,6 +33,10 @@ Kind KindOf(unsigned char type) {
 
 // Nothing: it is gone in the meantime.
 Result<std::optional<RepositoryBelow>> Identify(std::string path, Kind kind) {
+  constexpr std::size_t kRoom = 128;  // for paths of git's own in it
+  if (path.size() + kRoom > PATH_MAX) {
+    return std::unexpected(Error("statx", std::move(path), ENAMETOOLONG));
+  }
   struct statx status{};
   if (statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &status) != 0) {
     if (MeansAbsent(errno)) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/unique_fd.h"
+#include "tests/support/deep_directory.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa::policy {
@@ -92,24 +93,30 @@ TEST_F(RepositoriesBelowTest, AFileLiesInThoseAroundIt) {
 // The scan goes by descriptors, so it sees what has too long a path for anything else.
 TEST_F(RepositoriesBelowTest, WhatHasTooLongAPathIsNotLeftOutInSilence) {
   Make("a/.git");
-  const std::string step(NAME_MAX, 'x');
-  UniqueFd at(open(dir_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  std::string deep;
-  while (deep.size() < PATH_MAX) {
-    ASSERT_EQ(mkdirat(at.get(), step.c_str(), 0700), 0);
-    at = UniqueFd(openat(at.get(), step.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    deep += (deep.empty() ? "" : "/") + step;
-  }
+  const pa::testing::DeepDirectory deep(dir_.path(), PATH_MAX + 1);
+  const std::string below = deep.path.substr(dir_.path().string().size() + 1);
   Find();
   EXPECT_TRUE(tree_.unreadable.empty()) << "no repository, nothing amiss";
-  ASSERT_EQ(mkdirat(at.get(), ".git", 0700), 0);
+  ASSERT_EQ(mkdirat(deep.fd.get(), ".git", 0700), 0);
   EXPECT_EQ(Find().size(), 1u);
-  EXPECT_EQ(tree_.unreadable, std::vector<std::string>{deep});
+  EXPECT_EQ(tree_.unreadable, std::vector<std::string>{below});
   // As a bare one, too.
-  ASSERT_EQ(unlinkat(at.get(), ".git", AT_REMOVEDIR), 0);
-  for (const char* part : {"HEAD", "objects", "refs"}) mkdirat(at.get(), part, 0700);
+  ASSERT_EQ(unlinkat(deep.fd.get(), ".git", AT_REMOVEDIR), 0);
+  for (const char* part : {"HEAD", "objects", "refs"}) mkdirat(deep.fd.get(), part, 0700);
   EXPECT_EQ(Find().size(), 1u);
-  EXPECT_EQ(tree_.unreadable, std::vector<std::string>{deep});
+  EXPECT_EQ(tree_.unreadable, std::vector<std::string>{below});
+}
+
+// Else git's files in it could not be judged, and a call that has to look at them would fail.
+TEST_F(RepositoriesBelowTest, NorWhereThereIsNoRoomForWhatIsInIt) {
+  const pa::testing::DeepDirectory enough(dir_.path(), PATH_MAX - 200);
+  ASSERT_EQ(mkdirat(enough.fd.get(), ".git", 0700), 0);
+  EXPECT_EQ(Find().size(), 1u);
+  EXPECT_TRUE(tree_.unreadable.empty());
+  const pa::testing::DeepDirectory scarce(enough.path, PATH_MAX - 100);
+  ASSERT_EQ(mkdirat(scarce.fd.get(), ".git", 0700), 0);
+  EXPECT_EQ(Find().size(), 1u);
+  EXPECT_EQ(tree_.unreadable.size(), 1u);
 }
 
 TEST_F(RepositoriesBelowTest, AroundAFileWhatCannotBeLookedAtIsOne) {
