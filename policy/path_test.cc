@@ -54,6 +54,9 @@ TEST_F(PathTest, RefusesWhatCouldMeanAnotherPlace) {
   EXPECT_EQ(Expanded("$SRC/x"), "refused: '$' is only understood in ${NAME}");
   EXPECT_EQ(Expanded("/x/${SRC"), "refused: '$' is only understood in ${NAME}");
   EXPECT_EQ(Expanded("${TILDE}"), "refused: must be an absolute path, or begin with ~/");
+  // The kernel would read as far as the NUL.
+  EXPECT_EQ(Expanded(std::string_view("/etc\0/x", 7)),
+            "refused: a path cannot hold a NUL character");
 }
 
 TEST_F(PathTest, UnknownHomeIsNoRoot) {

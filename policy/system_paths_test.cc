@@ -1,12 +1,18 @@
 #include "policy/system_paths.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 
 #include "policy/path.h"
+#include "tests/support/temp_dir.h"
 
 namespace pa::policy {
 namespace {
@@ -67,6 +73,40 @@ TEST(SystemPaths, SecretsAndSharedPlacesStayShut) {
                            "/boot"}) {
     EXPECT_FALSE(Grants(grants, path, Access::kRead)) << path;
   }
+}
+
+constexpr int kNoNamespaces = 77;
+
+// In namespaces of its own, /etc as another machine may have it.
+int TryEtcWithSecrets() {
+  const std::string user = "0 " + std::to_string(geteuid()) + " 1";
+  const std::string group = "0 " + std::to_string(getegid()) + " 1";
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return kNoNamespaces;
+  pa::testing::WriteText("/proc/self/uid_map", user);
+  pa::testing::WriteText("/proc/self/setgroups", "deny");
+  pa::testing::WriteText("/proc/self/gid_map", group);
+  if (mount("none", "/etc", "tmpfs", 0, "mode=0755") != 0) return kNoNamespaces;
+  std::filesystem::create_directory("/etc/R");
+  for (const char* path : {"/etc/magic", "/etc/magic-key", "/etc/R/key"}) {
+    pa::testing::WriteText(path, "text");
+    chmod(path, 0644);
+  }
+  chmod("/etc/magic-key", 0640);
+  chmod("/etc/R", 0750);
+  const std::vector<PathGrant> grants = SystemPaths();
+  const auto can_read = [&](const char* path) { return Grants(grants, path, Access::kRead); };
+  return can_read("/etc/magic") && !can_read("/etc/magic-key") && !can_read("/etc/R/key") ? 0 : 1;
+}
+
+// Root's commands could read it.
+TEST(SystemPaths, WhatOthersMayNotReadInEtcIsNotGranted) {
+  bool tried = true;
+  const auto right = [&](int status) {
+    tried = WEXITSTATUS(status) != kNoNamespaces;
+    return WIFEXITED(status) && (!tried || WEXITSTATUS(status) == 0);
+  };
+  EXPECT_EXIT(_exit(TryEtcWithSecrets()), right, "");
+  if (!tried) GTEST_SKIP() << "no user namespaces here";
 }
 
 TEST(SystemPaths, NothingButDevicesCanBeWritten) {

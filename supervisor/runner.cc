@@ -497,6 +497,9 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   co_return execution;
 }
 
+// What the command must leave as it is. If not everything that git executes can be mounted, a second search says what
+// is put back instead. A worker that writes a file executes nothing, so it needs no search of the tree: the
+// repositories on the way to that file decide.
 Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const policy::Allow& allow,
                                                 policy::PolicyPtr policy) {
   Guarding found;
@@ -522,6 +525,7 @@ Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const p
   co_return found;
 }
 
+// When the command's tree is dead. What the guard brings back is there before what is new below is judged.
 Task<Execution> Runner::Impl::LookAfter(Guarding found, Execution execution) {
   // Without a view of its own it had none of the mounts.
   if (!execution.namespaces) guard.Mounted(found.watch, {});

@@ -39,7 +39,7 @@ class Mounts : public ::testing::TestWithParam<std::tuple<const char*, unsigned 
     ASSERT_EQ(mount("disk", project_.root().c_str(), "tmpfs", 0, "mode=0755"), 0);
     WriteText(project_.root() / "Makefile", MakefileThatSays(word));
   }
-  // Whoever has worked there has done so a moment ago, and then nobody does.
+  // A worker that has read a file exits a moment after its answer; umount(2) is EBUSY until then.
   void Unmount() const {
     ASSERT_TRUE(Eventually([&] { return umount(project_.root().c_str()) == 0; })) << errno;
   }
