@@ -56,6 +56,11 @@ const std::string* DuplicateKey(const std::vector<JsonValue::Member>& members) {
   return twice == keys.end() ? nullptr : *twice;
 }
 
+// simdjson does not look whether it got the memory for what strings are unescaped into, and writes there.
+struct Document : ondemand::document {
+  bool HasRoomForStrings() { return iter.string_buf_loc() != nullptr; }
+};
+
 class Reader {
  public:
   Reader(std::string_view text, const JsonLimits& limits)
@@ -94,10 +99,12 @@ class Reader {
 
   bool ReadRoot(JsonValue& out) {
     // Stage 1: UTF-8, control characters in strings, unclosed strings.
-    if (const auto error = parser_.iterate(padded_).get(document_)) {
+    if (const auto error =
+            parser_.iterate(padded_).get(static_cast<ondemand::document&>(document_))) {
       if (error == simdjson::MEMALLOC) throw std::bad_alloc();  // which says nothing about the text
       return Refuse(simdjson::error_message(error));
     }
+    if (!document_.HasRoomForStrings()) throw std::bad_alloc();
     ondemand::array root;
     if (const auto error = document_.get_array().get(root)) return Refuse(error);
     std::size_t count = 0;
@@ -204,7 +211,7 @@ class Reader {
   const JsonLimits& limits_;
   simdjson::padded_string padded_;
   ondemand::parser parser_;
-  ondemand::document document_;
+  Document document_;
   std::size_t values_ = 0;
   std::string problem_;
 };

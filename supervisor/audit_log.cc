@@ -113,28 +113,35 @@ AuditedCall NewCall(AuditCaller caller, std::string tool, bool read_only,
           .began = std::chrono::system_clock::now()};
 }
 
-Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, Task<ToolResult> work,
-                            CallContext& context) {
+namespace {
+
+ToolResult EndedForWantOfMemory() { return RefusedCall(OutOfMemory()); }
+
+Result<void> NotKept() { return std::unexpected(Error("append to", "the audit log", ENOMEM)); }
+
+Task<ToolResult> Run(AuditLog& audit, AuditedCall call, Task<ToolResult> work,
+                     CallContext& context) {
   call.user = audit.user();
   const policy::AuditPolicy& policy = context.policy->audit;
-  Task<Result<void>> begin =
-      audit.Keep(policy, [&](const ChainLink& link) { return BeginLine(call, link); });
+  Task<Result<void>> begin = WithinMemory(
+      audit.Keep(policy, [&](const ChainLink& link) { return BeginLine(call, link); }), NotKept);
   const Result<void> begun = co_await begin;
   if (!begun) co_return RefusedCall(NotRecorded(begun.error()));
-  Task<ToolResult> task = WithinMemory(std::move(work), [] { return RefusedCall(OutOfMemory()); });
+  Task<ToolResult> task = WithinMemory(std::move(work), EndedForWantOfMemory);
   ToolResult result = co_await task;
   const sandbox::KernelFeatures kernel = context.runner.Kernel();
-  Task<Result<void>> end = audit.Keep(policy, [&](const ChainLink& link) {
+  const auto make_line = [&](const ChainLink& link) {
     return EndLine(call, context.record, result, Since(call.began), kernel, link);
-  });
+  };
+  Task<Result<void>> end = WithinMemory(audit.Keep(policy, make_line), NotKept);
   const Result<void> ended = co_await end;
   if (!ended) WarnOfNoEnd(ended.error(), result);
   if (policy.IsKept()) result.audit_id = call.id;
   co_return result;
 }
 
-Task<ToolResult> RefuseAudited(AuditLog& audit, AuditedCall call, ToolError error,
-                               policy::AuditPolicy policy, const Runner& runner) {
+Task<ToolResult> Refuse(AuditLog& audit, AuditedCall call, ToolError error,
+                        policy::AuditPolicy policy, const Runner& runner) {
   call.user = audit.user();
   ToolResult result = RefusedCall(std::move(error));
   const sandbox::KernelFeatures kernel = runner.Kernel();
@@ -145,6 +152,20 @@ Task<ToolResult> RefuseAudited(AuditLog& audit, AuditedCall call, ToolError erro
   if (!ended) LogError("audit log: " + ended.error().Message());
   if (ended && policy.IsKept()) result.audit_id = call.id;
   co_return result;
+}
+
+}  // namespace
+
+// Who has detached them has nobody to hand an exception to.
+Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, Task<ToolResult> work,
+                            CallContext& context) {
+  return WithinMemory(Run(audit, std::move(call), std::move(work), context), EndedForWantOfMemory);
+}
+
+Task<ToolResult> RefuseAudited(AuditLog& audit, AuditedCall call, ToolError error,
+                               policy::AuditPolicy policy, const Runner& runner) {
+  return WithinMemory(Refuse(audit, std::move(call), std::move(error), std::move(policy), runner),
+                      EndedForWantOfMemory);
 }
 
 }  // namespace pa

@@ -14,6 +14,8 @@
 #include <thread>
 
 #include "policy/load.h"
+#include "supervisor/within_memory.h"
+#include "tests/support/failing_new.h"
 #include "tests/support/few_descriptors.h"
 #include "tests/support/temp_dir.h"
 
@@ -279,6 +281,40 @@ TEST_F(ProtectedPathsGuardTest, WithoutDescriptorsItSaysWhichPathAndWhy) {
   }
   EXPECT_GT(failures, 2);
   EXPECT_TRUE(begin());
+}
+
+// One allocation of the comparison fails, on whatever thread: either all is compared and put back, or the caller
+// hears that it was not; and the next command's comparison has its turn.
+TEST_F(ProtectedPathsGuardTest, WithoutMemoryItIsComparedOrSaidThatItWasNot) {
+  std::size_t uncompared = 0;
+  std::size_t nth = 2;  // the first is Detach's own
+  for (bool failed = true; failed; nth += nth < 20 ? 1 : 17) {
+    auto watch = Begin();
+    Write(".git/config", "[core]\n\tfsmonitor = x\n");
+    Write(".git/hooks/post-commit", "new\n");
+    std::optional<std::vector<ProtectedChange>> changes;
+    Task<std::vector<ProtectedChange>> task = WithinMemory(guard_.End(std::move(watch)), [] {
+      return std::vector<ProtectedChange>{{.path = "", .what = "not compared"}};
+    });
+    testing::FailingNew failing(nth);
+    Detach(std::move(task),
+           [&](std::vector<ProtectedChange> value) { changes = std::move(value); });
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    failing.Stop();
+    failed = failing.failed();
+    ASSERT_TRUE(changes) << nth;
+    if (!changes->empty() && changes->front().what == "not compared") {
+      ++uncompared;
+      Write(".git/config", "original\n");
+      fs::remove(root_ / ".git/hooks/post-commit");
+      continue;
+    }
+    EXPECT_EQ(changes->size(), 2u) << nth;
+    EXPECT_EQ(Config(), "original\n") << nth;
+    EXPECT_FALSE(fs::exists(root_ / ".git/hooks/post-commit")) << nth;
+  }
+  EXPECT_GT(uncompared, 10u);
+  EXPECT_TRUE(End(Begin()).empty());
 }
 
 // As git writes it, version 2.

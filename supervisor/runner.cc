@@ -282,7 +282,7 @@ struct Runner::Impl {
                               const std::vector<sandbox::Mount>& sealed);
   Task<Result<Guarding>> LookAround(const CommandPlan& plan, const policy::Allow& allow,
                                     policy::PolicyPtr policy);
-  Task<Execution> LookAfter(Guarding found, Execution execution);
+  Task<bool> LookAfter(Guarding found, Execution& execution);
   void WatchMounts();
   bool UsesNamespaces(const policy::Allow& allow) const;
   Result<std::unique_ptr<Slot>> AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
@@ -526,14 +526,14 @@ Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const p
 }
 
 // When the command's tree is dead. What the guard brings back is there before what is new below is judged.
-Task<Execution> Runner::Impl::LookAfter(Guarding found, Execution execution) {
+Task<bool> Runner::Impl::LookAfter(Guarding found, Execution& execution) {
   // Without a view of its own it had none of the mounts.
   if (!execution.namespaces) guard.Mounted(found.watch, {});
   Task<std::vector<ProtectedChange>> ending = WithinMemory(
       guard.End(found.watch), [&] { return NotCompared(found.watch->found->key.directory); });
   execution.protected_changes = co_await ending;
   if (execution.namespaces) execution.sealed = std::move(found.sealed);
-  if (!found.below) co_return execution;
+  if (!found.below) co_return true;
   Task<NestedRepositories::Ended> looking = WithinMemory(nested.End(found.below), [&] {
     return NestedRepositories::Ended{.changes = NotCompared("repositories below")};
   });
@@ -541,7 +541,7 @@ Task<Execution> Runner::Impl::LookAfter(Guarding found, Execution execution) {
   std::ranges::move(ended.changes, std::back_inserter(execution.protected_changes));
   if (!execution.warning.empty() && !ended.warning.empty()) execution.warning += "; ";
   execution.warning += ended.warning;
-  co_return execution;
+  co_return true;
 }
 
 // From the command's turn, not from the call's: what is changed while it waits was not its doing. To
@@ -583,8 +583,13 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
                                       [] { return Failed(Error("run", "the command", ENOMEM)); });
   Execution execution = co_await task;
   execution.started = started;
-  Task<Execution> looking = LookAfter(std::move(guarding), std::move(execution));
-  execution = co_await looking;
+  const bool concerned = watched || guarding.below;
+  try {
+    Task<bool> looking = LookAfter(std::move(guarding), execution);
+    [[maybe_unused]] const bool looked = co_await looking;
+  } catch (const std::bad_alloc&) {
+    if (concerned) execution.protected_changes = NotCompared(plan.directory.path());
+  }
   if (watched && --watching == 0 && saves) saves->Stop();
   co_return execution;
 }

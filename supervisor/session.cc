@@ -88,13 +88,20 @@ std::optional<ToolError> RefusedByPolicy(const policy::Policy& policy, const Too
 struct Session::Batch {
   explicit Batch(Transport& the_transport) : transport(the_transport) {}
   ~Batch() {
-    if (!answers.empty()) transport.Send("[" + answers + "]");
+    if (!answers.empty()) transport.Send(std::move(answers += ']'));
+  }
+  // All of it or, without memory, nothing.
+  void Add(std::string_view line) {
+    constexpr std::size_t kAround = 3;  // before it `[` or `,`; at last `]` and the end of the line
+    answers.reserve(answers.size() + line.size() + kAround);
+    answers += answers.empty() ? '[' : ',';
+    answers += line;
   }
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
   Transport& transport;
-  std::string answers;  // separated by commas
+  std::string answers;  // as an array that is not closed yet
 };
 
 // One request for a tool, from its arrival to its reply.
@@ -166,11 +173,15 @@ void Session::OnLine(std::string_view line) {
 // once more in its turn, for a request that was held with it.
 void Session::OnLineHeld(std::string_view line) {
   if (line.find("notifications/cancelled") == std::string_view::npos) return;
-  for (const rpc::Parsed& message : ReadLine(line).messages) {
-    const auto* notification = message ? std::get_if<rpc::Notification>(&*message) : nullptr;
-    if (notification != nullptr && notification->method == "notifications/cancelled") {
-      Cancel(notification->params);
+  try {
+    for (const rpc::Parsed& message : ReadLine(line).messages) {
+      const auto* notification = message ? std::get_if<rpc::Notification>(&*message) : nullptr;
+      if (notification != nullptr && notification->method == "notifications/cancelled") {
+        Cancel(notification->params);
+      }
     }
+  } catch (const std::bad_alloc&) {
+    LogWarning("there is no memory to look at what waits");
   }
 }
 
@@ -189,6 +200,27 @@ void Session::OnMessages(const rpc::Line& line) {
 }
 
 void Session::OnMessage(const rpc::Parsed& message) {
+  try {
+    Take(message);
+  } catch (const std::bad_alloc&) {
+    AnswerNoMemory(message);
+  }
+}
+
+// Nobody has answered it: an answer is sent whole or not at all.
+void Session::AnswerNoMemory(const rpc::Parsed& message) {
+  rpc::Failure failure = NoMemory();
+  if (!message) {
+    failure.id = message.error().id;
+  } else if (const auto* request = std::get_if<rpc::Request>(&*message)) {
+    failure.id = request->id;
+  } else {
+    return;
+  }
+  Fail(failure);
+}
+
+void Session::Take(const rpc::Parsed& message) {
   if (!message) {
     Fail(message.error());
   } else if (const auto* request = std::get_if<rpc::Request>(&*message)) {
@@ -206,19 +238,24 @@ void Session::OnBatch(const std::vector<rpc::Parsed>& messages) {
   const bool lawful = era_ == Era::kLegacy && legacy_revision_ == Revision::k2025_03_26;
   if (lawful) batch_ = std::make_shared<Batch>(transport_);
   for (const rpc::Parsed& message : messages) {
-    const auto* request = message ? std::get_if<rpc::Request>(&*message) : nullptr;
-    if (request == nullptr || (lawful && request->method != "initialize")) {
-      OnMessage(message);
-      continue;
+    try {
+      TakeFromBatch(message, lawful);
+    } catch (const std::bad_alloc&) {
+      AnswerNoMemory(message);
     }
-    Fail({.code = rpc::kInvalidRequest,
-          .message =
-              lawful ? "Invalid request: initialize must not be part of a batch"
-                     : "Invalid request: this revision has no batches; send one message on a line",
-          .data = {},
-          .id = request->id});
   }
   batch_.reset();
+}
+
+void Session::TakeFromBatch(const rpc::Parsed& message, bool lawful) {
+  const auto* request = message ? std::get_if<rpc::Request>(&*message) : nullptr;
+  if (request == nullptr || (lawful && request->method != "initialize")) return Take(message);
+  Fail({.code = rpc::kInvalidRequest,
+        .message =
+            lawful ? "Invalid request: initialize must not be part of a batch"
+                   : "Invalid request: this revision has no batches; send one message on a line",
+        .data = {},
+        .id = request->id});
 }
 
 void Session::OnRequest(const rpc::Request& request) {
@@ -295,7 +332,7 @@ void Session::Fail(const rpc::Failure& failure) {
 
 void Session::SendAnswer(std::string line, const std::shared_ptr<Batch>& batch) {
   if (!batch) return transport_.Send(std::move(line));
-  batch->answers += batch->answers.empty() ? line : "," + line;
+  batch->Add(line);
 }
 
 void Session::Cancel(const JsonValue& params) {
@@ -506,16 +543,14 @@ void Session::SendResult(const Call& call, const ToolResult& result,
 void Session::Finish(Call& call, const ToolResult& result) {
   const auto took =
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - call.started);
-  LogInfo(fmt::format("{}: {} in {} ms", call.tool, result.error ? result.error->code : "success",
-                      took.count() / 1000));
   auto node = calls_.extract(call.id);
   call.progress.reset();  // before the reply, which is the last that a client hears of a call
-  if (!call.silent) {
-    try {
-      SendResult(call, result, took);
-    } catch (const std::bad_alloc&) {
-      SendResult(call, RefusedCall(OutOfMemory()), took);
-    }
+  try {
+    LogInfo(fmt::format("{}: {} in {} ms", call.tool, result.error ? result.error->code : "success",
+                        took.count() / 1000));
+    if (!call.silent) SendResult(call, result, took);
+  } catch (const std::bad_alloc&) {
+    if (!call.silent) SendResult(call, RefusedCall(OutOfMemory()), took);
   }
   call.batch.reset();
   EndIfIdle();

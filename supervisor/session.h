@@ -84,6 +84,9 @@ class Session : public TransportHandler {
 
   void OnMessages(const rpc::Line& line);
   void OnMessage(const rpc::Parsed& message);
+  void Take(const rpc::Parsed& message);
+  void TakeFromBatch(const rpc::Parsed& message, bool lawful);
+  void AnswerNoMemory(const rpc::Parsed& message);
   void OnBatch(const std::vector<rpc::Parsed>& messages);
   void OnRequest(const rpc::Request& request);
   void OnNotification(const rpc::Notification& notification);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/failing_new.h"
 #include "tests/support/fake_world.h"
 #include "tests/support/few_descriptors.h"
 
@@ -156,6 +157,77 @@ TEST(Session, WhoeverAsksTheUserKeepsNobodyFromBeginning) {
   EXPECT_NE(world.transport.sent.back().find("elicitation/create"), std::string::npos);
   world.session().OnLine(Call("2", "wait"));
   EXPECT_EQ(world.running(), 1u);
+}
+
+// Each allocation that there is fails once: the call fails or not, the session stays, and it says so once.
+TEST(Session, WithoutMemoryEachRequestIsAnsweredAllTheSame) {
+  const std::string unknown = R"({"jsonrpc":"2.0","id":"n","method":"x"})";
+  const std::string initialize =
+      R"({"jsonrpc":"2.0","id":"n","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}})";
+  for (const std::string& line :
+       {std::string(kNote), unknown, initialize, std::string("nonsense")}) {
+    std::size_t failures = 0;
+    for (bool failed = true; failed;) {
+      FakeWorld world;
+      testing::FailingNew failing(failures + 1);
+      world.session().OnLine(line);
+      failing.Stop();
+      failed = failing.failed();
+      if (failed) ++failures;
+      ASSERT_EQ(world.transport.sent.size(), 1u) << line << failures;
+      const char* answered = line == "nonsense" ? R"("error")" : R"("id":"n")";
+      EXPECT_NE(world.transport.sent[0].find(answered), std::string::npos)
+          << world.transport.sent[0];
+      EXPECT_EQ(world.session().in_flight(), 0u);
+      world.session().OnLine(kNote);
+      EXPECT_EQ(world.transport.sent.size(), 2u) << "it goes on";
+    }
+    EXPECT_GT(failures, 3u) << line;
+  }
+}
+
+TEST(Session, WithoutMemoryACallThatEndsIsAnsweredAllTheSame) {
+  std::size_t failures = 0;
+  for (bool failed = true; failed;) {
+    FakeWorld world;
+    world.session().OnLine(Call("1", "wait", R"({"progressToken":"t"})"));
+    ASSERT_EQ(world.running(), 1u);
+    testing::FailingNew failing(failures + 1);
+    world.Finish();
+    failing.Stop();
+    failed = failing.failed();
+    if (failed) ++failures;
+    ASSERT_EQ(world.transport.sent.size(), 1u) << failures;
+    EXPECT_NE(world.transport.sent[0].find(R"("id":1,"result")"), std::string::npos)
+        << world.transport.sent[0];
+    EXPECT_EQ(world.session().in_flight(), 0u);
+  }
+  EXPECT_GT(failures, 5u);
+}
+
+TEST(Session, WithoutMemoryABatchIsAnsweredAllTheSame) {
+  const std::string initialize =
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}})";
+  std::size_t failures = 0;
+  for (bool failed = true; failed;) {
+    FakeWorld world;
+    world.session().OnLine(initialize);
+    world.session().OnLine("[" + Call("1", "wait") + "," + Call("2", "fail") + "]");
+    ASSERT_EQ(world.running(), 1u);
+    ASSERT_EQ(world.transport.sent.size(), 1u);
+    world.transport.sent.reserve(2);  // the real one needs nothing for a line with room for its end
+    testing::FailingNew failing(failures + 1);
+    world.Finish();
+    failing.Stop();
+    failed = failing.failed();
+    if (failed) ++failures;
+    ASSERT_EQ(world.transport.sent.size(), 2u) << failures;
+    const std::string& both = world.transport.sent[1];
+    EXPECT_TRUE(both.starts_with("[{") && both.ends_with("}]")) << both;
+    EXPECT_NE(both.find(R"("id":1,"result")"), std::string::npos) << both;
+    EXPECT_NE(both.find(R"("id":2,"result")"), std::string::npos) << both;
+  }
+  EXPECT_GT(failures, 5u);
 }
 
 }  // namespace

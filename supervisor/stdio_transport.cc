@@ -85,6 +85,7 @@ struct StdioTransport::Impl {
   void ReadFile();
   void OnRead(ssize_t count);
   void Pump();
+  void OpenGate();
   void Handle(const LineReader::Line& line);
   void Hold();
   void AwaitReading();
@@ -220,12 +221,15 @@ void StdioTransport::Impl::Pump() {
   }
   if (broken || closing) return StopReading();
   Hold();
-  if (std::exchange(held_back, true)) return;
-  gate.WhenOpen([this] {
-    held_back = false;
-    uv_timer_stop(&drain);
-    Pump();
-  });
+  held_back = true;
+}
+
+// Those who wait for it, and then we: to stand among them would take memory.
+void StdioTransport::Impl::OpenGate() {
+  gate.Open();
+  if (!std::exchange(held_back, false)) return;
+  uv_timer_stop(&drain);
+  Pump();
 }
 
 void StdioTransport::Impl::Handle(const LineReader::Line& line) {
@@ -249,11 +253,21 @@ StdioTransport::Impl::Held StdioTransport::Impl::Keep(LineReader::Line line) {
 
 void StdioTransport::Impl::Hold() {
   while (held_bytes < kMaxHeld) {
+    // First: what was taken from the reader is nowhere else.
+    try {
+      held.emplace_back();
+    } catch (const std::bad_alloc&) {
+      return StopReading();
+    }
     auto line = reader.Next();
-    if (!line) break;
-    handler->OnLineHeld(line->text);
-    held.push_back(Keep(*std::move(line)));
+    if (!line) {
+      held.pop_back();
+      break;
+    }
+    const std::string_view text = line->text;
+    held.back() = Keep(*std::move(line));
     held_bytes += held.back().text.size() + sizeof(Held);
+    handler->OnLineHeld(text);
   }
   if (held_bytes >= kMaxHeld) return StopReading();
   ended ? AwaitReading() : Read();
@@ -286,9 +300,11 @@ void StdioTransport::Impl::Send(std::string line) {
 }
 
 void StdioTransport::Impl::Queue(std::string bytes) {
-  queued += bytes.size();
+  // A part of the line may be written: to leave out the rest would be worse than to end.
+  auto* write = new (std::nothrow) Write{.request = {}, .impl = this, .bytes = std::move(bytes)};
+  if (write == nullptr) return Break();
+  queued += write->bytes.size();
   if (queued > kGateCloses) gate.Close();
-  auto* write = new Write{.request = {}, .impl = this, .bytes = std::move(bytes)};
   write->request.data = write;
   const uv_buf_t buffer =
       uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
@@ -307,7 +323,7 @@ void StdioTransport::Impl::Written(std::size_t size, int status) {
   queued -= size;
   if (released) return;
   if (status != 0) Break();
-  if (queued < kGateOpens && gate.closed()) gate.Open();
+  if (queued < kGateOpens && gate.closed()) OpenGate();
   if (closing && queued == 0) Release();
 }
 

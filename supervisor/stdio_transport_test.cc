@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/unique_fd.h"
+#include "tests/support/failing_new.h"
 
 namespace pa {
 namespace {
@@ -44,7 +45,9 @@ class Recorder : public TransportHandler {
     lines.emplace_back(line);
     if (on_line) on_line(lines.back());
   }
-  void OnLineHeld(std::string_view line) override { held.emplace_back(line); }
+  void OnLineHeld(std::string_view line) override {
+    if (keeps_held) held.emplace_back(line);
+  }
   void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) override {
     lines.push_back("> " + std::to_string(limit));
     for (const rpc::Outline& outline : outlines) lines.push_back(outline.id->token());
@@ -53,11 +56,12 @@ class Recorder : public TransportHandler {
 
   std::vector<std::string> lines;
   std::vector<std::string> held;
+  bool keeps_held = true;
   int closed = 0;
   std::function<void(const std::string&)> on_line;
 };
 
-class StdioTransportTest : public testing::Test {
+class StdioTransportTest : public ::testing::Test {
  protected:
   StdioTransportTest() {
     struct sigaction ignore = {};
@@ -211,6 +215,66 @@ TEST_F(StdioTransportTest, WhileThePeerDoesNotReadALineIsShownAtOnceAndHandledLa
   Write(in_.write_end, "third\n");
   Until([&] { return handler_.lines.size() == 3; });
   EXPECT_EQ(handler_.lines, (std::vector<std::string>{"first", "second", "third"}));
+}
+
+// Whoever waits for it gets an answer, and what comes after it is heard.
+TEST_F(StdioTransportTest, AHeldLineForWhichThereIsNoMemoryIsTold) {
+  constexpr std::size_t kLarge = 30'000;
+  StdioTransport& transport = StartOnPipes();
+  transport.Send(std::string(2 * StdioTransport::kGateCloses, 'x'));
+  ASSERT_TRUE(transport.gate().closed());
+  handler_.keeps_held = false;
+  const std::string request =
+      R"({"id":"n","method":"x","params":")" + std::string(kLarge, 'x') + "\"}";
+  Write(in_.write_end, request + "\nsecond\n");
+  {
+    // The reader's own buffer has grown with what it was given at once; the next of that size is the line's copy.
+    testing::FailingNew failing(2, kLarge);
+    for (int turn = 0; turn < 10; ++turn) uv_run(&loop_, UV_RUN_NOWAIT);
+    EXPECT_TRUE(failing.failed());
+  }
+  EXPECT_TRUE(handler_.lines.empty());
+  Until([&] {
+    ReadNow(out_.read_end);
+    return handler_.lines.size() == 3;
+  });
+  EXPECT_EQ(handler_.lines, (Lines{"> 0", "\"n\"", "second"}));
+}
+
+TEST_F(StdioTransportTest, NoLineIsLostWhicheverAllocationFailsWhileItIsHeld) {
+  std::string flood;
+  Lines expected;
+  for (int i = 0; i < 40; ++i) {
+    expected.push_back("request " + std::to_string(i));
+    flood += expected.back() + "\n";
+  }
+  std::size_t failures = 0;
+  for (bool failed = true; failed;) {
+    in_ = Pipe();
+    out_ = Pipe();
+    handler_ = Recorder();
+    handler_.keeps_held = false;
+    StdioTransport& transport = StartOnPipes();
+    transport.Send(std::string(2 * StdioTransport::kGateCloses, 'x'));
+    for (int turn = 0; turn < 3; ++turn) uv_run(&loop_, UV_RUN_NOWAIT);
+    Write(in_.write_end, flood);
+    testing::FailingNew failing(failures + 1);
+    for (int turn = 0; turn < 3; ++turn) uv_run(&loop_, UV_RUN_NOWAIT);
+    failing.Stop();
+    failed = failing.failed();
+    if (failed) ++failures;
+    Until([&] {
+      ReadNow(out_.read_end);
+      return handler_.lines.size() == expected.size();
+    });
+    // At most one of them was dropped, which is told in its place.
+    for (std::size_t i = 0, told = 0; i < expected.size(); ++i) {
+      if (handler_.lines[i] == "> 0" && told++ == 0) continue;
+      EXPECT_EQ(handler_.lines[i], expected[i]) << failures;
+    }
+    End();
+  }
+  EXPECT_GT(failures, 1u);
 }
 
 TEST_F(StdioTransportTest, TheEndOfInputIsHeardWhileThePeerDoesNotRead) {
