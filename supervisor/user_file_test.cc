@@ -105,10 +105,10 @@ TEST_F(UserFileTest, NoSymlinkThatCameMeanwhileIsFollowed) {
   };
   fs::rename(base_ / "there", base_ / "moved");
   planted("there");
-  EXPECT_EQ(ReplaceUserFile(*file, "new").error().sys_errno, ENOTDIR);
+  EXPECT_EQ(ReplaceUserFile(*file, "new").error().sys_errno, ELOOP);
   fs::remove(base_ / "home/a");
   planted("none");
-  EXPECT_EQ(ReplaceUserFile(*none, "new").error().sys_errno, ENOTDIR);
+  EXPECT_EQ(ReplaceUserFile(*none, "new").error().sys_errno, ELOOP);
   EXPECT_TRUE(fs::is_empty(base_ / "home"));
   fs::remove(base_ / "there");
   fs::rename(base_ / "moved", base_ / "there");
