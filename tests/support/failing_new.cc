@@ -42,7 +42,22 @@ void* Allocate(std::size_t size) {
 
 }  // namespace pa::testing
 
-// Those with an alignment stay as they are. Arrays come here by themselves.
+// All but those with an alignment: a sanitizer that had made some of them would miss its own delete.
 void* operator new(std::size_t size) { return pa::testing::Allocate(size); }
+void* operator new[](std::size_t size) { return pa::testing::Allocate(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return pa::testing::Allocate(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new[](std::size_t size, const std::nothrow_t& nothrow) noexcept {
+  return operator new(size, nothrow);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
