@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/json_writer.h"
 #include "supervisor/edit_journal.h"
+#include "supervisor/uv_handles.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"
 
@@ -204,6 +205,29 @@ TEST_F(EditTest, WhoIsFasterLosesNothing) {
   EXPECT_EQ(writes, 2);
   on_spec_ = [&](const std::string&) { Write("a", "one " + std::to_string(++writes) + "\n"); };
   EXPECT_EQ(Code(Edit({{"a", "one", "1"}})), "STALE_FILE") << "always";
+}
+
+// While it waits nothing of the file is open: what has its name when its turn comes is looked at anew, and a symlink is
+// another file's name, of which nobody was asked.
+TEST_F(EditTest, WhatHasTheNameWhenTheTurnComesIsLookedAtAnew) {
+  for (const bool symlink : {false, true}) {
+    Write("a", "old\n");
+    Write("b/other", "elsewhere\n");
+    FileTurns& turns = runner_->file_turns();
+    const FileTurns::Ticket first = turns.Enter({(project_ / "a").string()}, [] {});
+    TimerHandle timer(&loop_);
+    timer.Start(std::chrono::milliseconds(1), [&] {
+      fs::remove(project_ / "a");
+      symlink ? fs::create_symlink("b/other", project_ / "a") : Write("a", "another, old\n");
+      turns.Leave(first);
+    });
+    const ToolResult result = Edit({{"a", "old", "new"}});
+    EXPECT_EQ(Code(result), symlink ? "NOT_FOUND" : "") << result.text;
+    EXPECT_EQ(Read("a"), symlink ? "elsewhere\n" : "another, new\n");
+    EXPECT_EQ(fs::is_symlink(project_ / "a"), symlink);
+    EXPECT_EQ(Read("b/other"), "elsewhere\n");
+    fs::remove(project_ / "a");
+  }
 }
 
 // Where commands can write, a symlink of theirs would say where the server makes and removes files.
