@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/directory_reader.h"
+
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U  // Linux 6.3
 #endif
@@ -82,6 +84,22 @@ Result<UniqueFd> SealedMemfd(const char* name, std::string_view content) {
     return std::unexpected(Error("fcntl F_ADD_SEALS", name, errno));
   }
   return fd;
+}
+
+Result<std::vector<std::string>> ReadNames(const std::string& directory, int flags,
+                                           std::size_t most) {
+  const UniqueFd fd(open(directory.c_str(), flags | O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return std::unexpected(Error("open", directory, errno));
+  std::vector<std::string> names;
+  DirectoryReader reader(fd.get());
+  while (names.size() < most) {
+    const auto entry = reader.Next();
+    if (!entry) break;
+    names.emplace_back(entry->name);
+  }
+  if (reader.failed()) return std::unexpected(Error("read", directory, errno));
+  std::ranges::sort(names);
+  return names;
 }
 
 Result<void> WriteAll(int fd, std::string_view data) {

@@ -1,11 +1,13 @@
-// Small files and anonymous files: read one whole within a limit, make a sealed memfd.
+// Small files, anonymous files and names in a directory: read whole within a limit, made as a sealed memfd.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
@@ -24,6 +26,10 @@ Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t ma
 // A memfd that holds `content`, is at offset 0 and can never change again: sealed against write,
 // grow, shrink and further seals (memfd_create(2)). Close-on-exec.
 Result<UniqueFd> SealedMemfd(const char* name, std::string_view content);
+
+// The names in a directory, sorted; at most `most` of them. `flags`: O_NOFOLLOW, or none.
+Result<std::vector<std::string>> ReadNames(const std::string& directory, int flags = 0,
+                                           std::size_t most = SIZE_MAX);
 
 // All of `data`, whatever write(2) takes at a time.
 Result<void> WriteAll(int fd, std::string_view data);

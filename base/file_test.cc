@@ -11,11 +11,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/temp_dir.h"
 
 namespace pa {
 namespace {
 
-class File : public testing::Test {
+class File : public ::testing::Test {
  protected:
   File() {
     char pattern[] = "/tmp/pa-file-test-XXXXXX";
@@ -139,6 +143,19 @@ TEST_F(File, WriteAllWritesMoreThanAPipeTakesAtATime) {
   waitpid(child, &status, 0);
   EXPECT_EQ(total, data.size());
   EXPECT_EQ(status, 0);
+}
+
+TEST_F(File, NamesAreReadOrThatIsAnError) {
+  const testing::TempDir dir;
+  const std::string top = dir.path();
+  for (const char* name : {"b", "a", "c"}) testing::WriteText(top + "/" + name, "");
+  EXPECT_EQ(*ReadNames(top), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(ReadNames(top, 0, 2)->size(), 2u);
+  EXPECT_EQ(ReadNames(top + "/none").error().sys_errno, ENOENT);
+  EXPECT_EQ(ReadNames(top + "/a").error().sys_errno, ENOTDIR);
+  std::filesystem::create_directory_symlink(top, top + "/link");
+  EXPECT_EQ(ReadNames(top + "/link")->size(), 4u);
+  EXPECT_EQ(ReadNames(top + "/link", O_NOFOLLOW).error().sys_errno, ENOTDIR);
 }
 
 TEST_F(File, WriteAllReportsErrors) {

@@ -166,20 +166,6 @@ Result<GitIndex> LoadWholeIndex(const std::string& path) {
   return index;
 }
 
-Result<std::vector<std::string>> ReadNames(const std::string& directory) {
-  std::vector<std::string> names;
-  const UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return std::unexpected(Unreadable(directory, errno));
-  DirectoryReader reader(fd.get());
-  while (const auto entry = reader.Next()) {
-    if (names.size() > kMaxPaths) break;  // Add() says that it is too much
-    names.emplace_back(entry->name);
-  }
-  if (reader.failed()) return std::unexpected(Unreadable(directory, errno));
-  std::ranges::sort(names);
-  return names;
-}
-
 // What one file of configuration says, and those that it includes.
 struct Configuration {
   std::vector<std::string> hooks_paths;
@@ -292,9 +278,10 @@ std::optional<std::string> Finder::Read(const std::string& path, std::size_t lim
 std::vector<std::string> Finder::NamesIn(const std::string& directory) {
   Look(directory);
   listed_.insert(directory);
-  Result<std::vector<std::string>> names = ReadNames(directory);
+  // Of more Add() says that it is too much.
+  Result<std::vector<std::string>> names = ReadNames(directory, O_NOFOLLOW, kMaxPaths + 1);
   if (names) return std::move(*names);
-  Fail(names.error());
+  Fail(Unreadable(directory, names.error().sys_errno));
   return {};
 }
 

@@ -116,7 +116,11 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
     const policy::AuditPolicy& audit = loaded.policy->audit;
     report.audit_log = audit.path.empty() ? audit.socket : audit.path;
     const auto edits = FindStateDirectory(*loaded.policy, StateHome(environment), kEditsDirectory);
-    if (edits) report.kept_edits = KeptEdits(*edits);
+    if (edits) {
+      Result<std::vector<std::string>> kept = KeptEdits(*edits);
+      if (kept) report.kept_edits = std::move(*kept);
+      if (!kept) report.policy_warnings.push_back("unfinished edits: " + kept.error().Message());
+    }
     LogSources(*loaded.policy);
   }
   for (const auto& diagnostic : loaded.diagnostics) {

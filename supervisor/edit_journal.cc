@@ -156,13 +156,10 @@ UniqueFd LockDirectory(const std::string& directory, int how) {
   return fd;
 }
 
-std::vector<std::string> NamesIn(const std::string& directory) {
-  std::vector<std::string> names;
-  std::error_code ignored;  // no directory, no journal
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::ranges::sort(names);
+// No directory, no journal.
+Result<std::vector<std::string>> NamesIn(const std::string& directory) {
+  Result<std::vector<std::string>> names = ReadNames(directory);
+  if (!names && names.error().sys_errno == ENOENT) return std::vector<std::string>();
   return names;
 }
 
@@ -219,10 +216,12 @@ Result<std::string> UnfinishedEdit::SetAside() const {
   return kept;
 }
 
-FoundEdits FindUnfinished(const std::string& directory) {
+Result<FoundEdits> FindUnfinished(const std::string& directory) {
   const UniqueFd nobody_begins = LockDirectory(directory, LOCK_EX | LOCK_NB);
+  const Result<std::vector<std::string>> names = NamesIn(directory);
+  if (!names) return std::unexpected(names.error());
   FoundEdits found;
-  for (const std::string& name : NamesIn(directory)) {
+  for (const std::string& name : *names) {
     const std::string path = directory + "/" + name;
     if (name.starts_with(kPrefix)) Take(path, found);
     if (name.starts_with(kNewPrefix) && nobody_begins && Lock(path)) unlink(path.c_str());
@@ -230,9 +229,13 @@ FoundEdits FindUnfinished(const std::string& directory) {
   return found;
 }
 
-std::vector<std::string> KeptEdits(const std::string& directory) {
-  std::vector<std::string> kept = FindUnfinished(directory).unreadable;
-  for (const std::string& name : NamesIn(directory)) {
+Result<std::vector<std::string>> KeptEdits(const std::string& directory) {
+  Result<FoundEdits> found = FindUnfinished(directory);
+  if (!found) return std::unexpected(found.error());
+  const Result<std::vector<std::string>> names = NamesIn(directory);
+  if (!names) return std::unexpected(names.error());
+  std::vector<std::string> kept = std::move(found->unreadable);
+  for (const std::string& name : *names) {
     if (name.starts_with(kKeptPrefix)) kept.push_back(directory + "/" + name);
   }
   return kept;

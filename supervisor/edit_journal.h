@@ -68,8 +68,8 @@ struct FoundEdits {
 };
 
 // Removes those of which nothing is to be done. What has no journal's name is passed over.
-FoundEdits FindUnfinished(const std::string& directory);
+Result<FoundEdits> FindUnfinished(const std::string& directory);
 // Those that were set aside, and those that cannot be read: for people.
-std::vector<std::string> KeptEdits(const std::string& directory);
+Result<std::vector<std::string>> KeptEdits(const std::string& directory);
 
 }  // namespace pa

@@ -32,7 +32,7 @@ TEST_F(EditJournalTest, WhatADeadServerLeftIsFound) {
   {
     ASSERT_TRUE(EditJournal::Begin(edits_, Entries(), true));
   }  // as the end of its process does
-  const std::vector<UnfinishedEdit> found = FindUnfinished(edits_).edits;
+  const std::vector<UnfinishedEdit> found = (*FindUnfinished(edits_)).edits;
   ASSERT_EQ(found.size(), 1u);
   ASSERT_EQ(found[0].entries.size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -41,16 +41,16 @@ TEST_F(EditJournalTest, WhatADeadServerLeftIsFound) {
     EXPECT_EQ(found[0].entries[i].after, Entries()[i].after);
     EXPECT_EQ(found[0].entries[i].content, Entries()[i].content);
   }
-  EXPECT_TRUE(FindUnfinished(edits_).edits.empty()) << "one at a time sees to it";
+  EXPECT_TRUE(FindUnfinished(edits_)->edits.empty()) << "one at a time sees to it";
   EXPECT_TRUE(found[0].Forget());
   EXPECT_TRUE(Files().empty());
 }
 
 TEST_F(EditJournalTest, WhoeverIsAtWorkIsLeftAlone) {
-  EXPECT_TRUE(FindUnfinished(edits_).edits.empty());
+  EXPECT_TRUE(FindUnfinished(edits_)->edits.empty());
   Result<EditJournal> journal = EditJournal::Begin(edits_, Entries(), false);
   ASSERT_TRUE(journal);
-  EXPECT_TRUE(FindUnfinished(edits_).edits.empty());
+  EXPECT_TRUE(FindUnfinished(edits_)->edits.empty());
   EXPECT_EQ(Files().size(), 1u);
   struct stat info{};
   ASSERT_EQ(stat(edits_.c_str(), &info), 0);
@@ -68,10 +68,10 @@ TEST_F(EditJournalTest, WhatCannotBeReadIsKept) {
   const std::string whole = testing::ReadText(path);
   const auto is_kept = [&](const std::string& text) {
     testing::WriteText(path, text);
-    const FoundEdits found = FindUnfinished(edits_);
+    const FoundEdits found = *FindUnfinished(edits_);
     EXPECT_TRUE(found.edits.empty()) << text;
     EXPECT_EQ(found.unreadable, std::vector<std::string>{path}) << text;
-    EXPECT_EQ(KeptEdits(edits_), std::vector<std::string>{path});
+    EXPECT_EQ(*KeptEdits(edits_), std::vector<std::string>{path});
     EXPECT_EQ(testing::ReadText(path), text);
   };
   for (std::size_t size = 0; size < whole.size(); ++size) is_kept(whole.substr(0, size));
@@ -83,14 +83,22 @@ TEST_F(EditJournalTest, WhatCannotBeReadIsKept) {
   is_kept(magic + "cx" + whole.substr(whole.find('\n')));
   is_kept(whole + "and more");
   testing::WriteText(path, whole);
-  EXPECT_EQ(FindUnfinished(edits_).edits.size(), 1u);
-  EXPECT_TRUE(KeptEdits(edits_).empty());
+  EXPECT_EQ(FindUnfinished(edits_)->edits.size(), 1u);
+  EXPECT_TRUE(KeptEdits(edits_)->empty());
+}
+
+// Nobody knows then what was left half done.
+TEST_F(EditJournalTest, APlaceThatCannotBeListedIsAnError) {
+  testing::WriteText(edits_, "no directory");
+  EXPECT_FALSE(FindUnfinished(edits_));
+  EXPECT_FALSE(KeptEdits(edits_));
+  EXPECT_TRUE(FindUnfinished(edits_ + "-none")) << "nobody has made one";
 }
 
 // Of a server that died while it made one.
 TEST_F(EditJournalTest, WithoutANameNothingWasChanged) {
   testing::WriteText(edits_ + "/new-abcdef", "project-actions edit 1 c");
-  const FoundEdits found = FindUnfinished(edits_);
+  const FoundEdits found = *FindUnfinished(edits_);
   EXPECT_TRUE(found.edits.empty() && found.unreadable.empty());
   EXPECT_TRUE(Files().empty());
 }
@@ -102,7 +110,7 @@ TEST_F(EditJournalTest, OnlyWhatIsLeftIsToBeDone) {
     EXPECT_TRUE(journal->Leave({false, true}));
   }
   {
-    const std::vector<UnfinishedEdit> found = FindUnfinished(edits_).edits;
+    const std::vector<UnfinishedEdit> found = (*FindUnfinished(edits_)).edits;
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].count, 2u);
     ASSERT_EQ(found[0].entries.size(), 1u);
@@ -110,9 +118,9 @@ TEST_F(EditJournalTest, OnlyWhatIsLeftIsToBeDone) {
     const Result<std::string> kept = found[0].SetAside();
     ASSERT_TRUE(kept);
     EXPECT_EQ(Files(), std::vector<std::string>{*kept});
-    EXPECT_EQ(KeptEdits(edits_), std::vector<std::string>{*kept});
+    EXPECT_EQ(*KeptEdits(edits_), std::vector<std::string>{*kept});
   }
-  EXPECT_TRUE(FindUnfinished(edits_).edits.empty());
+  EXPECT_TRUE(FindUnfinished(edits_)->edits.empty());
   EXPECT_EQ(Files().size(), 1u);
 }
 
@@ -125,7 +133,7 @@ TEST_F(EditJournalTest, WhatCannotBeRemovedIsMarked) {
   journal = std::unexpected(Error("closed", "", 0));
   fs::rename(edits_ + ".aside", edits_);
   EXPECT_EQ(Files().size(), 1u);
-  const FoundEdits found = FindUnfinished(edits_);
+  const FoundEdits found = *FindUnfinished(edits_);
   EXPECT_TRUE(found.edits.empty() && found.unreadable.empty());
   EXPECT_TRUE(Files().empty());
 }
@@ -138,7 +146,7 @@ TEST_F(EditJournalTest, WithoutAPlaceThereIsNone) {
 TEST_F(EditJournalTest, WhatIsNotNamedLikeOneStays) {
   testing::WriteText(edits_ + "/notes", "precious");
   testing::WriteText(edits_ + "/new-x", "of which nothing was changed");
-  EXPECT_TRUE(FindUnfinished(edits_).edits.empty());
+  EXPECT_TRUE(FindUnfinished(edits_)->edits.empty());
   EXPECT_EQ(Files(), std::vector<std::string>{edits_ + "/notes"});
 }
 

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/json_bytes.h"
 #include "base/open_beneath.h"
+#include "base/path_stamp.h"
 #include "base/random.h"
 #include "base/unique_fd.h"
 #include "policy/path.h"
@@ -134,13 +135,18 @@ void AbandonTrash(const TrashEntry& entry) {
   rmdir(entry.directory.c_str());
 }
 
-std::vector<TrashEntry> ListTrash(std::span<const std::string> bases) {
+std::vector<TrashEntry> ListTrash(std::span<const std::string> bases,
+                                  std::vector<std::string>& unreadable) {
   std::vector<TrashEntry> entries;
   for (const std::string& base : bases) {
-    std::error_code ignored;  // no trash, nothing in it
-    for (const auto& directory : fs::directory_iterator(base, ignored)) {
-      if (directory.is_symlink(ignored) || !directory.is_directory(ignored)) continue;
-      std::optional<TrashEntry> entry = EntryIn(directory.path());
+    const Result<std::vector<std::string>> names = ReadNames(base);
+    // No trash, nothing in it.
+    if (!names && !MeansAbsent(names.error().sys_errno)) {
+      unreadable.push_back(names.error().Message());
+    }
+    for (const std::string& name : names.value_or(std::vector<std::string>())) {
+      if (!LookAt(base + "/" + name).IsDirectory()) continue;
+      std::optional<TrashEntry> entry = EntryIn(base + "/" + name);
       if (entry) entries.push_back(*std::move(entry));
     }
   }

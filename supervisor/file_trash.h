@@ -3,7 +3,7 @@
 //   Result<TrashEntry> entry = BeginTrash(directory, "/home/ann/src/project/old.c", now);
 //   ... a worker moves the file to entry->directory, where it gets the name `content` ...
 //
-//   for (const TrashEntry& entry : ListTrash(bases)) ...        // the newest first
+//   for (const TrashEntry& entry : ListTrash(bases, unreadable)) ...  // the newest first
 //   RestoreTrash(entry, roots);
 //
 // A directory for each: TRASH/ID/{info.json, content}. TRASH is in the state directory (supervisor/state_directory.h). Where that is on
@@ -49,8 +49,9 @@ Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, 
 // Nothing has come.
 void AbandonTrash(const TrashEntry& entry);
 
-// Those that hold something, the newest first. What is no entry is passed over.
-std::vector<TrashEntry> ListTrash(std::span<const std::string> bases);
+// Those that hold something, the newest first. What is no entry is passed over. `unreadable` gets why there may be more.
+std::vector<TrashEntry> ListTrash(std::span<const std::string> bases,
+                                  std::vector<std::string>& unreadable);
 
 // Directories of a trash whose time is over; also of what nothing is known but its ID, and of what is empty: a crash
 // leaves such.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "tests/support/few_descriptors.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -24,13 +25,26 @@ class FileTrashTest : public ::testing::Test {
     testing::WriteText(entry->Content(), "content");
     return *entry;
   }
-  std::vector<TrashEntry> List() { return ListTrash({&base_, 1}); }
+  std::vector<TrashEntry> List() { return ListTrash({&base_, 1}, unreadable_); }
 
   testing::TempDir dir_;
   const std::string top_ = fs::canonical(dir_.path());
   const std::string root_ = top_ + "/project";
   const std::string base_ = top_ + "/state/project-actions/trash";
+  std::vector<std::string> unreadable_;
 };
+
+TEST_F(FileTrashTest, ATrashThatCannotBeListedIsNotEmpty) {
+  EXPECT_TRUE(List().empty() && unreadable_.empty()) << "there is none";
+  Delete(root_ + "/a", 1000);
+  {
+    const testing::FewDescriptors none(0);
+    EXPECT_TRUE(List().empty());
+  }
+  ASSERT_EQ(unreadable_.size(), 1u);
+  EXPECT_NE(unreadable_[0].find(base_), std::string::npos) << unreadable_[0];
+  EXPECT_EQ(List().size(), 1u);
+}
 
 TEST_F(FileTrashTest, WhatWentComesBack) {
   EXPECT_TRUE(List().empty());
@@ -98,8 +112,9 @@ TEST_F(FileTrashTest, NothingComesBackFromElsewhere) {
   testing::WriteText(top_ + "/outside/1/info.json", TrashInfo(root_ + "/x", 1000));
   const std::string base = root_ + "/" + kProjectTrash;
   fs::create_directory_symlink(top_ + "/outside", base);
-  ASSERT_EQ(ListTrash({&base, 1}).size(), 1u);
-  EXPECT_EQ(RestoreTrash(ListTrash({&base, 1})[0], {&root_, 1}).error().sys_errno, ELOOP);
+  ASSERT_EQ(ListTrash({&base, 1}, unreadable_).size(), 1u);
+  EXPECT_EQ(RestoreTrash(ListTrash({&base, 1}, unreadable_)[0], {&root_, 1}).error().sys_errno,
+            ELOOP);
   EXPECT_TRUE(fs::exists(top_ + "/outside/1/content"));
 }
 

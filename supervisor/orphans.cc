@@ -4,26 +4,33 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include <filesystem>
-#include <fstream>
+#include <cerrno>
+#include <cstddef>
+#include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "base/file.h"
 
 namespace pa {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int kRounds = 100;  // then the loop has its turn
+constexpr std::size_t kMaxText = 4u << 20;
+
+bool IsGone(const Error& error) { return error.sys_errno == ENOENT || error.sys_errno == ESRCH; }
 
 // A subreaper's thread, usually but not always the first, gets the orphans (exit.c,
-// find_new_reaper).
-std::vector<pid_t> Children() {
+// find_new_reaper). An error is none that says that there are no children: there may be no descriptor left.
+Result<std::vector<pid_t>> Children() {
+  const Result<std::vector<std::string>> threads = ReadNames("/proc/self/task");
+  if (!threads) return std::unexpected(threads.error());
   std::vector<pid_t> children;
-  std::error_code ignored;
-  for (const fs::directory_entry& thread : fs::directory_iterator("/proc/self/task", ignored)) {
-    std::ifstream list(thread.path() / "children");
+  for (const std::string& thread : *threads) {
+    const Result<std::string> text = ReadFile("/proc/self/task/" + thread + "/children", kMaxText);
+    if (!text && IsGone(text.error())) continue;  // that thread has ended
+    if (!text) return std::unexpected(text.error());
+    std::istringstream list(*text);
     for (pid_t pid = 0; list >> pid;) children.push_back(pid);
   }
   return children;
@@ -31,18 +38,21 @@ std::vector<pid_t> Children() {
 
 // Every process of a worker's tree has no_new_privs, and none can lose it. A child that has not is
 // somebody else's. Zombies have no say any more, and are only reaped.
-bool HasNoNewPrivs(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("NoNewPrivs:")) return line.ends_with("1");
-  }
-  return false;
+Result<bool> HasNoNewPrivs(pid_t pid) {
+  const Result<std::string> status = ReadFile("/proc/" + std::to_string(pid) + "/status", kMaxText);
+  if (!status && IsGone(status.error())) return false;
+  if (!status) return std::unexpected(status.error());
+  return status->contains("\nNoNewPrivs:\t1\n");
 }
 
 }  // namespace
 
-void Orphans::Adopt() {
-  if (std::exchange(adopted_, true)) return;
+Result<void> Orphans::Adopt() {
+  if (adopted_) return {};
+  const Result<std::vector<pid_t>> children = Children();
+  if (!children) return std::unexpected(children.error());
+  not_ours_.insert(children->begin(), children->end());
+  adopted_ = true;
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   // Whoever executed us may ignore SIGCHLD, which execve keeps and which makes children vanish
   // unwaited.
@@ -51,15 +61,20 @@ void Orphans::Adopt() {
     action.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &action, nullptr);
   }
-  for (const pid_t pid : Children()) not_ours_.insert(pid);
+  return {};
 }
 
 bool Orphans::Kill(const std::function<bool(pid_t)>& is_worker) {
   for (int round = 0; round < kRounds; ++round) {
     bool reaped = false;
     bool dying = false;
-    for (const pid_t pid : Children()) {
-      if (not_ours_.contains(pid) || is_worker(pid) || !HasNoNewPrivs(pid)) continue;
+    const Result<std::vector<pid_t>> children = Children();
+    if (!children) return true;
+    for (const pid_t pid : *children) {
+      if (not_ours_.contains(pid) || is_worker(pid)) continue;
+      const Result<bool> ours = HasNoNewPrivs(pid);
+      if (!ours) dying = true;
+      if (!ours.value_or(false)) continue;
       // Our child and not reaped, so the number is still its own.
       kill(pid, SIGKILL);
       (waitpid(pid, nullptr, WNOHANG) == pid ? reaped : dying) = true;

@@ -9,15 +9,18 @@
 #include <functional>
 #include <set>
 
+#include "base/error.h"
+
 namespace pa {
 
 class Orphans {
  public:
   // From now on orphans come to us. Before the first worker starts; cheap afterwards.
-  void Adopt();
+  // An error: nobody can tell which children are somebody else's.
+  Result<void> Adopt();
 
   // Kills and reaps our children that are no workers. True while any is still dying, which may
-  // bring us its own children: call again.
+  // bring us its own children, and where they cannot be seen: call again.
   bool Kill(const std::function<bool(pid_t)>& is_worker);
 
  private:

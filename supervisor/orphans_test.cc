@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/few_descriptors.h"
+
 namespace pa {
 namespace {
 
@@ -43,7 +45,7 @@ void End(pid_t pid) {
 TEST(Orphans, KillsATreeToTheLastAndSparesWorkersAndStrangers) {
   const pid_t before = Child(true, false);
   Orphans orphans;
-  orphans.Adopt();
+  ASSERT_TRUE(orphans.Adopt());
   const pid_t worker = Child(true, true);
   const pid_t stranger = Child(false, false);
   const pid_t stray = Child(true, true);
@@ -60,11 +62,31 @@ TEST(Orphans, KillsATreeToTheLastAndSparesWorkersAndStrangers) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
 
+// A command may bring it about, and would outlive its call.
+TEST(Orphans, WithoutDescriptorsNobodyIsForgotten) {
+  Orphans orphans;
+  {
+    const testing::FewDescriptors none(0);
+    EXPECT_FALSE(orphans.Adopt());
+  }
+  ASSERT_TRUE(orphans.Adopt());
+  const pid_t stray = Child(true, false);
+  const auto nobody = [](pid_t) { return false; };
+  {
+    const testing::FewDescriptors none(0);
+    EXPECT_TRUE(orphans.Kill(nobody)) << "call again";
+    EXPECT_EQ(waitpid(stray, nullptr, WNOHANG), 0);
+  }
+  while (orphans.Kill(nobody)) {
+  }
+  EXPECT_EQ(waitpid(stray, nullptr, WNOHANG), -1);
+}
+
 TEST(Orphans, ASigchldThatWasIgnoredIsNotAnyMore) {
   struct sigaction action{};
   action.sa_handler = SIG_IGN;
   sigaction(SIGCHLD, &action, nullptr);
-  Orphans().Adopt();
+  ASSERT_TRUE(Orphans().Adopt());
   const pid_t pid = fork();
   if (pid == 0) _exit(7);
   int status = 0;

@@ -616,7 +616,7 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
     co_return NoLoopback(no_namespaces);
   }
 
-  orphans.Adopt();
+  if (auto adopted = orphans.Adopt(); !adopted) co_return Failed(adopted.error());
   if (!context) Begin();
   for (int attempt = 1;; ++attempt) {
     Task<Execution> task = ExecuteOnce(plan, allow, policy, options, sealed);

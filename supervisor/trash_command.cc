@@ -24,14 +24,22 @@ policy::PolicyPtr LoadFor(const CommonOptions& options, const Environment& envir
   return std::move(loaded.policy);
 }
 
+struct Listed {
+  std::vector<TrashEntry> entries;
+  bool all = true;  // else it is told what could not be read
+};
+
 // Of the projects that the policy is about, and of those where somebody works in one of them.
-std::vector<TrashEntry> Entries(const policy::Policy& policy, const Environment& environment) {
+Listed Entries(const policy::Policy& policy, const Environment& environment) {
   std::vector<std::string> bases;
   if (auto base = FindStateDirectory(policy, StateHome(environment), kTrashDirectory)) {
     bases.push_back(*std::move(base));
   }
   for (const std::string& root : policy.roots) bases.push_back(root + "/" + kProjectTrash);
-  return ListTrash(bases);
+  std::vector<std::string> unreadable;
+  Listed listed{.entries = ListTrash(bases, unreadable), .all = unreadable.empty()};
+  for (const std::string& why : unreadable) fmt::print(stderr, "{}\n", RepairUtf8(why, true));
+  return listed;
 }
 
 void PrintJson(const std::vector<TrashEntry>& entries) {
@@ -78,22 +86,23 @@ std::string WhyNotRestored(const TrashEntry& entry, const Error& error) {
 int RunTrashList(const TrashListCommand& command, const Environment& environment) {
   const policy::PolicyPtr policy = LoadFor(command.common, environment);
   if (!policy) return 1;
-  const std::vector<TrashEntry> entries = Entries(*policy, environment);
+  const auto [entries, all] = Entries(*policy, environment);
   if (command.json) {
     PrintJson(entries);
-    return 0;
+    return all ? 0 : 1;
   }
   for (const TrashEntry& entry : entries) {
     fmt::print("{}  {}  {}\n", entry.id, entry.DeletedAt(), RepairUtf8(entry.path, true));
   }
-  if (entries.empty()) fmt::print("the trash is empty\n");
-  return 0;
+  if (entries.empty() && all) fmt::print("the trash is empty\n");
+  return all ? 0 : 1;
 }
 
 int RunTrashRestore(const TrashRestoreCommand& command, const Environment& environment) {
   const policy::PolicyPtr policy = LoadFor(command.common, environment);
   if (!policy) return 1;
-  for (const TrashEntry& entry : Entries(*policy, environment)) {
+  const Listed listed = Entries(*policy, environment);
+  for (const TrashEntry& entry : listed.entries) {
     if (entry.id != command.id) continue;
     const std::string shown = RepairUtf8(entry.path, true);
     const std::string protection = ProtectionOf(*policy, entry.path);

@@ -153,15 +153,20 @@ Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work, std::string 
 bool AnyUnfinishedEdits(const CallContext& call) {
   const Result<std::string> directory = JournalDirectory(call);
   if (!directory) return false;
-  const FoundEdits found = FindUnfinished(*directory);
-  return !found.edits.empty() || !found.unreadable.empty();
+  const Result<FoundEdits> found = FindUnfinished(*directory);
+  return !found || !found->edits.empty() || !found->unreadable.empty();
 }
 
 Task<UndoneEdits> UndoUnfinishedEdits(CallContext& call) {
   UndoneEdits undone;
   const Result<std::string> directory = JournalDirectory(call);
   if (!directory) co_return undone;
-  const FoundEdits found = FindUnfinished(*directory);
+  Result<FoundEdits> listed = FindUnfinished(*directory);
+  if (!listed) {
+    undone.warnings.push_back("an edit may not have been brought to its end: " +
+                              listed.error().Message());
+  }
+  const FoundEdits found = std::move(listed).value_or(FoundEdits());
   for (const std::string& path : found.unreadable) {
     undone.warnings.push_back(
         path +
