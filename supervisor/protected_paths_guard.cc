@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/descriptors.h"
+#include "base/finally.h"
 #include "policy/path.h"
 #include "supervisor/background.h"
 #include "supervisor/state_directory.h"
@@ -460,19 +461,6 @@ std::vector<ProtectedChange> Ending::Run() {
   if (!unreadable_.empty()) PutDecidersBack();
   return std::move(changes_);
 }
-
-// At the end of its scope, however that ends: where there is no memory, by an exception.
-template <typename Work>
-class Finally {
- public:
-  explicit Finally(Work work) : work_(std::move(work)) {}
-  Finally(const Finally&) = delete;
-  Finally& operator=(const Finally&) = delete;
-  ~Finally() { work_(); }
-
- private:
-  Work work_;
-};
 
 }  // namespace
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/finally.h"
+
 namespace pa {
 
 RunQueue::Ticket RunQueue::Enter(std::string key, Limits limits, Callback callback) {
@@ -59,13 +61,15 @@ RunQueue::Entry* RunQueue::NextToRun() {
 // A callback may enter, refuse and leave: the list is looked at anew after each. By the outermost of these alone: were
 // each to start the next from within, those who leave at once would be as deep in the stack as there are of them.
 void RunQueue::StartAllThatMay() {
-  if (std::exchange(starting_, true)) return;
+  if (starting_) return;
+  starting_ = true;
+  // Where there is no memory a callback throws, and the queue must go on.
+  const Finally done([this] { starting_ = false; });
   while (Entry* entry = NextToRun()) {
     entry->state = State::kRunning;
     ++running_;
     std::exchange(entry->callback, nullptr)(true);
   }
-  starting_ = false;
 }
 
 std::size_t RunQueue::waiting() const {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <new>
 #include <vector>
 
 namespace pa {
@@ -97,6 +98,16 @@ TEST_F(RunQueueTest, RefuseAllLeavesTheRunning) {
   EXPECT_EQ(heard_, (Heard{"a+", "b+", "c-"}));
   for (const auto ticket : {a, b, c}) queue_.Leave(ticket);
   EXPECT_TRUE(queue_.empty());
+}
+
+TEST_F(RunQueueTest, ACallbackThatThrowsKeepsNobodyWaiting) {
+  const auto a = Enter("a");
+  const auto b = Enter("b");
+  queue_.Enter("", limits_, [](bool) { throw std::bad_alloc(); });
+  Enter("d");
+  EXPECT_THROW(queue_.Leave(a), std::bad_alloc);
+  queue_.Leave(b);
+  EXPECT_EQ(heard_, (Heard{"a+", "b+", "d+"}));
 }
 
 TEST_F(RunQueueTest, CallbacksMayLeaveAndEnter) {
