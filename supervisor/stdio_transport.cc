@@ -341,7 +341,7 @@ void StdioTransport::Impl::ReportClosed() {
   if (std::exchange(reported, true)) return;
   handler->OnClosed();
   // Nobody reads any more, so there is nobody to wait for.
-  if (broken && gate.closed()) gate.Open();
+  if (broken && gate.closed()) OpenGate();
 }
 
 void StdioTransport::Impl::Close(std::function<void()> done) {
