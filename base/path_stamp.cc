@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <ctime>
 
@@ -37,6 +39,12 @@ PathStamp StampOf(const struct stat& status) {
 }
 
 bool MeansAbsent(int error) { return error == ENOENT || error == ENOTDIR; }
+
+bool MeansGone(int error) {
+  constexpr std::array kErrors = {ENOENT, ENOTDIR, EISDIR, ELOOP, EACCES,       EPERM,
+                                  EINVAL, ENXIO,   ENODEV, EFBIG, ENAMETOOLONG, ESTALE};
+  return std::ranges::find(kErrors, error) != kErrors.end();
+}
 
 PathStamp LookAt(const std::string& path) { return LookAt(AT_FDCWD, path); }
 

@@ -47,6 +47,9 @@ struct PathStamp {
 PathStamp StampOf(const struct stat& status);
 // Whether `error` of open(2) or lstat(2) says that there is nothing, and not that it cannot be seen.
 bool MeansAbsent(int error);
+// Also that something else stands there, or that it is closed or named too long: all that who writes there can bring
+// about. Any other is want of descriptors or memory, or of the disk, and says nothing about what is there.
+bool MeansGone(int error);
 // Follows no symlink in the last component.
 PathStamp LookAt(const std::string& path);
 PathStamp LookAt(int directory_fd, const std::string& name);

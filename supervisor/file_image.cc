@@ -143,11 +143,12 @@ bool StampsHold(const FileImage& image, const std::string& path) {
   return true;
 }
 
-bool HoldsContent(const FileImage& image, int parent, const std::string& name) {
+Result<bool> HoldsContent(const FileImage& image, int parent, const std::string& name) {
   if (image.stamp.IsSymlink()) return ReadTarget(parent, name) == image.content;
   if (!image.stamp.IsRegular()) return true;
   // One byte more than there was is enough to know; a hostile file may be of any size.
   const Result<std::string> content = ReadContent(parent, name, image.content.size());
+  if (!content && !MeansGone(content.error().sys_errno)) return std::unexpected(content.error());
   return content && *content == image.content;
 }
 

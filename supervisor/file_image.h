@@ -45,7 +45,7 @@ Result<FileImage> ReadImage(int parent, const std::string& name, ImageDepth dept
 bool StampsHold(const FileImage& image, const std::string& path);
 
 // Whether the regular file or symlink there still holds the same.
-bool HoldsContent(const FileImage& image, int parent, const std::string& name);
+Result<bool> HoldsContent(const FileImage& image, int parent, const std::string& name);
 
 // Makes it where nothing stands: complete at once where the file system can do that. Content is on the
 // disk before the name is. What is neither file, directory nor symlink cannot be made (ENOTSUP).

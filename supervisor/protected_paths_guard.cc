@@ -312,6 +312,8 @@ class Ending {
  private:
   void ReadIndexes();
   void SearchAgain();
+  void NoteUnreadable(const Error& error);
+  void ReportUnseen();
   void PutDecidersBack();
   void RestoreRepositories();
   std::vector<GuardedPath> Pinned() const;
@@ -329,6 +331,7 @@ class Ending {
       links_;                  // `.git` of each new submodule, its area
   bool decided_anew_ = false;  // another search may find something else
   std::string unreadable_;     // why another search would find nothing, or ""
+  bool unseen_ = false;        // for want of descriptors, say: another time it may
   std::vector<ProtectedChange> changes_;
 };
 
@@ -337,7 +340,7 @@ void Ending::ReadIndexes() {
     if (SameIndex(index)) continue;
     const Result<std::vector<std::string>> links = policy::SubmodulesOf(index);
     if (!links) {
-      if (unreadable_.empty()) unreadable_ = links.error().Message();
+      if (unreadable_.empty()) NoteUnreadable(links.error());
       continue;
     }
     decided_anew_ = decided_anew_ || *links != index.links;
@@ -422,7 +425,19 @@ void Ending::RestoreRepositories() {
 // Whatever the command left there, the next one must find what is protected.
 void Ending::SearchAgain() {
   const Result<policy::ProtectedPaths> found = policy::FindProtectedPaths(QueryOf(found_.key));
-  unreadable_ = found ? "" : found.error().Message();
+  unreadable_.clear();
+  if (!found) NoteUnreadable(found.error());
+}
+
+void Ending::NoteUnreadable(const Error& error) {
+  unreadable_ = error.Message();
+  unseen_ = error.sys_errno != 0 && !MeansGone(error.sys_errno);
+}
+
+// The command did not bring it about, and what it changed may be lawful.
+void Ending::ReportUnseen() {
+  changes_.push_back(
+      {.path = found_.key.directory, .what = "not compared", .failure = unreadable_});
 }
 
 void Ending::PutDecidersBack() {
@@ -458,7 +473,7 @@ std::vector<ProtectedChange> Ending::Run() {
   changes_ = Restorer(baseline, displaced_).Run();
   RestoreRepositories();
   if (unreadable_.empty() && decided_anew_) SearchAgain();
-  if (!unreadable_.empty()) PutDecidersBack();
+  if (!unreadable_.empty()) unseen_ ? ReportUnseen() : PutDecidersBack();
   return std::move(changes_);
 }
 

@@ -84,8 +84,7 @@ class Look {
 };
 
 bool Look::Saw(bool seen, int error) {
-  constexpr std::array kGone = {ENOENT, ENOTDIR, ELOOP, EACCES, EPERM, EINVAL, EFBIG, ENAMETOOLONG};
-  if (!seen && std::ranges::find(kGone, error) == kGone.end()) error_ = error;
+  if (!seen && !MeansGone(error)) error_ = error;
   return seen;
 }
 

@@ -83,6 +83,20 @@ TEST_F(RepositoryCopyTest, WithoutItsPartsItIsNone) {
   }
 }
 
+// Opened, each kind has an error of its own.
+TEST_F(RepositoryCopyTest, NorWithSomethingElseInItsPlace) {
+  const std::string head = root_ / ".git/HEAD";
+  const RepositoryCopy copy = Copy();
+  fs::rename(head, root_ / "aside");
+  for (const mode_t type : {S_IFSOCK, S_IFIFO, S_IFREG}) {
+    ASSERT_EQ(mknod(head.c_str(), type | 0600, 0), 0);
+    EXPECT_FALSE(IsWhole(copy)) << type;
+    fs::remove(head);
+  }
+  fs::create_directory(head);
+  EXPECT_FALSE(IsWhole(copy));
+}
+
 TEST_F(RepositoryCopyTest, NorWithoutWhatItsReferencesName) {
   for (const bool packed : {false, true}) {
     if (packed) Git("gc -q");

@@ -45,13 +45,16 @@ void MakePassable(int fd) {
 UniqueFd OpenParent(int area_fd, const std::string& area, const std::string& path,
                     std::string* gone) {
   UniqueFd at(fcntl(area_fd, F_DUPFD_CLOEXEC, 0));
+  if (!at) return at;
   for (std::size_t begin = area.size() + 1;;) {
     MakePassable(at.get());
     const std::size_t end = path.find('/', begin);
     if (end == std::string::npos) return at;
     UniqueFd next(openat(at.get(), path.substr(begin, end - begin).c_str(), kDirectory));
     if (!next) {
+      const int error = errno;
       *gone = path.substr(0, end);
+      errno = error;
       return next;
     }
     at = std::move(next);
@@ -124,8 +127,10 @@ void Restorer::Check(const GuardedPath& guarded) {
   }
   std::string gone;
   const UniqueFd parent = OpenParent(area.get(), path.area, path.path, &gone);
+  if (!parent && Unseen(path.path, errno)) return;
   if (!parent) return CheckUnreachable(guarded, area.get(), gone);
   const Spot spot{parent.get(), NameOf(path.path), path.path, area.get(), path.area};
+  if (Unseen(path.path, LookAt(spot.parent, spot.name).error)) return;
   if (path.kind == Kind::kFile || path.kind == Kind::kTree) {
     return CheckSaved(spot, guarded);
   }
@@ -134,16 +139,26 @@ void Restorer::Check(const GuardedPath& guarded) {
   if (path.kind == Kind::kNames) CheckNames(spot, *guarded.image);
 }
 
+// Where nobody can tell what is there, nothing is put back or taken away, and the call fails.
+bool Restorer::Unseen(const std::string& path, int error) {
+  if (error == 0 || MeansGone(error)) return false;
+  Report(path, "not compared", std::unexpected(Error("open", path, error)));
+  return true;
+}
+
 // What was pinned on the way has been seen to already, so whatever stands there now was never to be.
 void Restorer::CheckUnreachable(const GuardedPath& guarded, int area_fd, const std::string& gone) {
   const ProtectedPath& path = guarded.path;
   const FileImage& image = *guarded.image;
   struct stat reached{};
-  const bool none_now = stat(path.path.c_str(), &reached) != 0 && MeansAbsent(errno);
+  const int error = stat(path.path.c_str(), &reached) == 0 ? 0 : errno;
+  if (Unseen(path.path, error)) return;
+  const bool none_now = MeansAbsent(error);
   if (none_now && (!image.stamp.exists || path.kind == Kind::kState)) return;
   std::string none;
   const UniqueFd parent = OpenParent(area_fd, path.area, gone, &none);
-  if (!parent) return;
+  if (!parent)
+    return Report(path.path, "out of reach", std::unexpected(Error("open", gone, errno)));
   const Spot spot{parent.get(), NameOf(gone), gone, area_fd, path.area};
   if (!image.stamp.exists || path.kind == Kind::kState) return void(Take(spot, "added"));
   // An empty directory would be all that we could make of a repository, or of what was passed.
@@ -200,6 +215,7 @@ bool Restorer::MoveBack(const Spot& spot, const UniqueFd& pin) {
 void Restorer::CheckNames(const Spot& spot, const FileImage& image) {
   if (!image.stamp.exists || !LookAt(spot.parent, spot.name).IsDirectory()) return;
   const Result<std::vector<std::string>> names = NewNames(spot.parent, spot.name, image);
+  if (!names && Unseen(spot.path, names.error().sys_errno)) return;
   if (!names) return Report(spot.path, "changed", std::unexpected(names.error()));
   if (names->size() > kFlood) return TakeFlood(spot, image);
   const UniqueFd fd(openat(spot.parent, spot.name.c_str(), kDirectory));
@@ -216,7 +232,9 @@ void Restorer::CheckState(const Spot& spot, const FileImage& image) {
   if (now.IsRegular()) {
     const UniqueFd fd(openat(spot.parent, spot.name.c_str(),
                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!fd && Unseen(spot.path, errno)) return;
     if (fd) text = ReadFileFrom(fd.get(), spot.path, kMaxState);
+    if (!text && Unseen(spot.path, text.error().sys_errno)) return;
   }
   if (text && policy::IsHarmlessState(spot.path, image.content, *text)) return;
   if (!image.stamp.exists) return void(Take(spot, "added"));
@@ -243,12 +261,15 @@ void Restorer::TakeFlood(const Spot& spot, const FileImage& image) {
 void Restorer::CheckSaved(const Spot& spot, const GuardedPath& guarded) {
   if (guarded.saved == nullptr) return CheckImage(spot, *guarded.image);
   if (guarded.saved_is_certain) return CheckImage(spot, *guarded.saved);
-  if (!HoldsContent(*guarded.saved, spot.parent, spot.name)) Put(spot, *guarded.saved, "changed");
+  const Result<bool> is_saved = HoldsContent(*guarded.saved, spot.parent, spot.name);
+  if (!is_saved && Unseen(spot.path, is_saved.error().sys_errno)) return;
+  if (!is_saved || !*is_saved) Put(spot, *guarded.saved, "changed");
   CheckImage(spot, *guarded.image);
 }
 
 void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
   const PathStamp now = LookAt(spot.parent, spot.name);
+  if (Unseen(spot.path, now.error)) return;
   if (now == image.stamp && image.settled && !now.IsDirectory()) return;
   if (!image.stamp.exists) {
     if (!now.IsAbsent()) Take(spot, "added");
@@ -263,7 +284,9 @@ void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
   if (now.IsDirectory()) return CheckChildren(spot, image);
   // Another name for the same file is a way to it that nobody watches.
   const bool linked = now.links > image.stamp.links;
-  if (linked || !HoldsContent(image, spot.parent, spot.name)) {
+  const Result<bool> holds = HoldsContent(image, spot.parent, spot.name);
+  if (!holds && Unseen(spot.path, holds.error().sys_errno)) return;
+  if (linked || !holds || !*holds) {
     if (!same_metadata) changes_.pop_back();  // told once
     return Put(spot, image, linked ? "linked" : "changed");
   }
@@ -272,11 +295,13 @@ void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
 
 void Restorer::CheckChildren(const Spot& spot, const FileImage& image) {
   const UniqueFd fd(openat(spot.parent, spot.name.c_str(), kDirectory));
+  if (!fd && Unseen(spot.path, errno)) return;
   if (!fd) return Report(spot.path, "changed", std::unexpected(Error("openat", spot.path, errno)));
   const auto child = [&](const std::string& name) {
     return Spot{fd.get(), name, spot.path + "/" + name, spot.area_fd, spot.area};
   };
   const Result<std::vector<std::string>> names = NewNames(spot.parent, spot.name, image);
+  if (!names && Unseen(spot.path, names.error().sys_errno)) return;
   if (!names) return Report(spot.path, "changed", std::unexpected(names.error()));
   if (names->size() > kFlood) return Put(spot, image, "filled");
   for (const std::string& name : *names) Take(child(name), "added");

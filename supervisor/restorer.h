@@ -51,6 +51,7 @@ class Restorer {
   };
 
   void Check(const GuardedPath& guarded);
+  bool Unseen(const std::string& path, int error);
   void CheckUnreachable(const GuardedPath& guarded, int area_fd, const std::string& gone);
   void CheckPinned(const Spot& spot, const GuardedPath& guarded);
   void CheckReplaced(const Spot& spot, const GuardedPath& guarded);

@@ -10,8 +10,10 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <ranges>
 #include <set>
 
+#include "tests/support/few_descriptors.h"
 #include "tests/support/stopped_at.h"
 #include "tests/support/temp_dir.h"
 
@@ -100,6 +102,36 @@ TEST_F(RestorerTest, NothingChangedNothingTold) {
   Write(".git/index", "free");
   ExpectAsBefore();
   EXPECT_FALSE(fs::exists(base_ / "state"));
+}
+
+// What cannot be opened is not gone: whoever takes it for that takes the user's repository away.
+TEST_F(RestorerTest, WithoutDescriptorsNothingIsTouchedAndThatIsTold) {
+  const PathStamp repository = LookAt(root_ / ".git");
+  std::vector<UniqueFd> taken;  // with those that are free below the others
+  while (taken.empty() || taken.back().get() < 200) {
+    taken.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+  for (const bool changed : {false, true}) {
+    if (changed) Write(".git/config", "evil");
+    for (rlim_t room = 0; room < 8; ++room) {
+      std::string told;
+      {
+        const testing::FewDescriptors few(static_cast<rlim_t>(taken.back().get()) + 1 + room);
+        told = Restore();
+      }
+      for (const auto part : std::views::split(told, '\n')) {
+        const std::string_view line(part);
+        const bool unseen =
+            line.starts_with("!not compared ") || line.starts_with("!out of reach ");
+        EXPECT_TRUE(line.empty() || unseen || (changed && line.ends_with(" .git/config")))
+            << room << ": " << line;
+      }
+      EXPECT_TRUE(LookAt(root_ / ".git").SameFile(repository)) << room;
+      EXPECT_TRUE(!told.empty() || Read(".git/config") != "evil") << room;
+    }
+  }
+  Restore();
+  ExpectAsBefore();
 }
 
 TEST_F(RestorerTest, Files) {
