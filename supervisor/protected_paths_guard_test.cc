@@ -356,6 +356,33 @@ TEST_F(ProtectedPathsGuardTest, AnIndexIsReadableOrPutBack) {
   put_back([&] { Write(".git/index", "DIRC"); });
 }
 
+// It could be read with some more descriptors, so nobody has made it unreadable.
+TEST_F(ProtectedPathsGuardTest, AnIndexThatNobodyCanOpenNowIsNotPutBack) {
+  std::vector<UniqueFd> taken;  // with those that are free below the others
+  while (taken.empty() || taken.back().get() < 200) {
+    taken.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+  int failures = 0;
+  for (rlim_t room = 0; room < 6; ++room) {
+    Write(".git/index", IndexOf(1));
+    Settle();
+    const auto watch = Begin();
+    Write(".git/index", IndexOf(3));
+    std::vector<ProtectedChange> changes;
+    {
+      const testing::FewDescriptors few(static_cast<rlim_t>(taken.back().get()) + 1 + room);
+      changes = End(watch);
+    }
+    for (const ProtectedChange& change : changes) {
+      EXPECT_FALSE(change.restored) << change.path;
+      EXPECT_TRUE(change.what == "not compared" || change.what == "out of reach") << change.what;
+    }
+    failures += changes.empty() ? 0 : 1;
+    EXPECT_EQ(testing::ReadText(root_ / ".git/index"), IndexOf(3)) << room;
+  }
+  EXPECT_GT(failures, 0);
+}
+
 TEST_F(ProtectedPathsGuardTest, AnIndexThatCanBeReadIsTheCommands) {
   Write(".git/index", IndexOf(1));
   Settle();
