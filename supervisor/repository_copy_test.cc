@@ -88,8 +88,8 @@ TEST_F(RepositoryCopyTest, NorWithSomethingElseInItsPlace) {
   const std::string head = root_ / ".git/HEAD";
   const RepositoryCopy copy = Copy();
   fs::rename(head, root_ / "aside");
-  for (const mode_t type : {S_IFSOCK, S_IFIFO, S_IFREG}) {
-    ASSERT_EQ(mknod(head.c_str(), type | 0600, 0), 0);
+  for (const int type : {S_IFSOCK, S_IFIFO, S_IFREG}) {
+    ASSERT_EQ(mknod(head.c_str(), static_cast<mode_t>(type | 0600), 0), 0);
     EXPECT_FALSE(IsWhole(copy)) << type;
     fs::remove(head);
   }

@@ -32,7 +32,8 @@ class DeleteTest : public ToolFixture {
   const std::string trash_ = base_ / "state/project-actions/trash";
   std::vector<TrashEntry> Trash() {
     const std::vector<std::string> bases = {trash_, project_ / kProjectTrash};
-    return ListTrash(bases);
+    std::vector<std::string> unreadable;
+    return ListTrash(bases, unreadable);
   }
 };
 
