@@ -8,7 +8,7 @@ build=$(realpath "$1")
 output=$2
 here=$(dirname "$(realpath "$0")")
 packages="bash coreutils dash debianutils diffutils findutils git grep hostname iproute2 make mawk mount
-  procps sed tar util-linux"
+  procps ripgrep sed tar util-linux"
 
 root=$(mktemp -d "${TMPDIR:-/tmp}/pa-image-XXXXXX")
 trap 'rm -rf "$root"' EXIT
