@@ -1,6 +1,9 @@
 // The only file that includes simdjson. On-demand, because the DOM turns numbers into doubles;
 // every scalar is visited, so nothing stays unvalidated. Compiles with simdjson 3.0 to 4.x: only
 // calls that all of them have, and error codes instead of exceptions.
+//
+// Its checks of whoever uses it, in builds for debugging, write where they got no memory.
+#define SIMDJSON_DEVELOPMENT_CHECKS 0
 #include <simdjson.h>
 
 #include <algorithm>
