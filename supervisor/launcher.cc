@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/descriptors.h"
+#include "base/finally.h"
 #include "base/packet.h"
 #include "worker/spec.h"
 
@@ -29,6 +30,9 @@ constexpr int kLastPatienceMs = 1000;
 // Somebody who kills all of ours may meet the next one too. To wait once more is enough.
 constexpr int kAttempts = 3;
 constexpr int kAttemptsInVain = 2;
+
+// By the kernel, of which the first may be that of a worker who was asked for ahead.
+constexpr int kRefusals = 3;
 
 // A policy has three programs, or a view with two networks; those of the policy before it may still be
 // wanted.
@@ -139,18 +143,6 @@ bool IsSame(const LaunchKind& a, const LaunchKind& b) {
          (a.program != nullptr && b.program != nullptr && *a.program == *b.program);
 }
 
-// Counts a call among those who await a worker.
-class Claim {
- public:
-  explicit Claim(std::size_t& claims) : claims_(claims) { ++claims_; }
-  ~Claim() { --claims_; }
-  Claim(const Claim&) = delete;
-  Claim& operator=(const Claim&) = delete;
-
- private:
-  std::size_t& claims_;
-};
-
 }  // namespace
 
 Launcher::Launcher(const Setting& setting, pid_t pid, UniqueFd socket, bool has_view)
@@ -191,7 +183,7 @@ Launcher::~Launcher() {
   if (!socket_) return;
   shutdown(socket_.get(), SHUT_WR);
   kill(pid_, SIGCONT);  // should it be stopped
-  while (!owed_.empty() && Readable(socket_.get(), kLastPatienceMs) && TakeReplies()) {
+  while (!owed_.empty() && Readable(socket_.get(), kLastPatienceMs) && TakeReplies(true)) {
   }
   End();
 }
@@ -200,7 +192,7 @@ void Launcher::End() {
   if (!socket_) return;
   poll_.Close();
   kill(pid_, SIGKILL);  // not reaped, so the number is still its own
-  (void)TakeReplies();
+  (void)TakeReplies(true);
   waiting_.push_back(LaunchedWorker{.pid = std::exchange(pid_, -1), .control = {}, .group = {}});
   for (const LaunchedWorker& one : waiting_) {
     kill(one.pid, SIGKILL);
@@ -209,7 +201,12 @@ void Launcher::End() {
   waiting_.clear();
   owed_.clear();
   socket_.reset();
-  Wake();
+  // Each looks for itself, and may ask another launcher.
+  for (;;) {
+    const auto awaits = std::ranges::find_if(claims_, [](const auto* one) { return one != nullptr; });
+    if (awaits == claims_.end()) return;
+    std::exchange(*awaits, nullptr)->Set(true);
+  }
 }
 
 Result<void> Launcher::Ask() {
@@ -233,25 +230,33 @@ Result<void> Launcher::Ask() {
   return {};
 }
 
-// All that are there. Whatever comes, that one is owed no more.
-Result<void> Launcher::TakeReplies() {
-  while (!owed_.empty()) {
-    worker::LaunchReply reply;
-    const ssize_t got = recv(socket_.get(), &reply, sizeof reply, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
-    LaunchedWorker worker = std::move(owed_.front());
-    owed_.pop_front();
-    if (got < 0) return std::unexpected(LauncherError("recv", errno));
-    if (got == 0) return std::unexpected(LauncherError("recv", EPIPE));
-    if (got != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
-      return std::unexpected(LauncherError("recv", EPROTO));
-    }
-    if (reply.pid < 0) {
-      refused_ = Error("clone", "worker", -reply.pid);
-      continue;
-    }
-    worker.pid = reply.pid;
-    waiting_.push_back(std::move(worker));
+// False: nothing is there. Whatever comes, that one is owed no more.
+Result<bool> Launcher::TakeReply() {
+  worker::LaunchReply reply;
+  const ssize_t got = recv(socket_.get(), &reply, sizeof reply, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  LaunchedWorker worker = std::move(owed_.front());
+  owed_.pop_front();
+  if (got < 0) return std::unexpected(LauncherError("recv", errno));
+  if (got == 0) return std::unexpected(LauncherError("recv", EPIPE));
+  if (got != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
+    return std::unexpected(LauncherError("recv", EPROTO));
+  }
+  if (reply.pid < 0) {
+    refused_ = Error("clone", "worker", -reply.pid);
+    return true;
+  }
+  worker.pid = reply.pid;
+  waiting_.push_back(std::move(worker));
+  return true;
+}
+
+// Until one waits, or all that they owe and is there.
+Result<void> Launcher::TakeReplies(bool all) {
+  while (!owed_.empty() && (all || waiting_.empty())) {
+    const Result<bool> taken = TakeReply();
+    if (!taken) return std::unexpected(taken.error());
+    if (!*taken) return {};
   }
   return {};
 }
@@ -266,27 +271,36 @@ Result<void> Launcher::Watch() {
   return {};
 }
 
-// Each looks for itself, and may end us.
+// The first in the queue, who takes one worker; the next one is woken by the reply after that.
 void Launcher::Wake() {
   if (poll_) poll_.Stop();
-  for (Completion<bool>* one : std::exchange(awaiting_, {})) one->Set(true);
+  if (claims_.empty()) return;
+  if (Completion<bool>* first = std::exchange(claims_.front(), nullptr)) first->Set(true);
 }
 
+// Only the first in the queue reads what the launcher says: whoever came later would take his worker, and he would ask
+// again, and could not tell that from a refusal.
 Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
   using std::chrono::milliseconds;
   Launcher& me = *self;
   me.Reckon();
-  const Claim claim(me.claims_);
+  const auto claim = me.claims_.insert(me.claims_.end(), nullptr);
+  const Finally leave([&me, claim] {
+    me.claims_.erase(claim);
+    if (me.poll_ && !me.claims_.empty()) me.poll_.Start();
+  });
   const auto deadline = std::chrono::steady_clock::now() + kLauncherPatience;
   // What was refused ahead, when nobody needed it, may be granted now.
-  for (int refusals = 0; me.waiting_.empty();) {
+  for (int refusals = 0;;) {
     if (!me.socket_) co_return std::unexpected(LauncherError("recv", EPIPE));
-    const Result<void> taken = me.TakeReplies();
-    if (!taken) co_return std::unexpected(taken.error());
-    if (!me.waiting_.empty()) break;
-    if (me.owed_.size() < me.claims_) {
-      if (refusals++ == 2)
-        co_return std::unexpected(me.refused_.value_or(LauncherError("clone", EAGAIN)));
+    if (claim == me.claims_.begin()) {
+      const Result<void> taken = me.TakeReplies(false);
+      if (!taken) co_return std::unexpected(taken.error());
+      if (!me.waiting_.empty()) break;
+      if (me.refused_ && ++refusals == kRefusals) co_return std::unexpected(*me.refused_);
+      me.refused_.reset();
+    }
+    while (me.owed_.size() < me.claims_.size()) {
       const Result<void> asked = me.Ask();
       if (!asked) co_return std::unexpected(asked.error());
     }
@@ -297,10 +311,10 @@ Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
     const Result<void> watched = me.Watch();
     if (!watched) co_return std::unexpected(watched.error());
     Completion<bool> woken;
-    me.awaiting_.push_back(&woken);
+    *claim = &woken;
     TimerHandle timer(me.loop_);
-    timer.Start(left, [&me, &woken] {
-      me.awaiting_.remove(&woken);
+    timer.Start(left, [&woken, claim] {
+      *claim = nullptr;
       woken.Set(false);
     });
     [[maybe_unused]] const bool in_time = co_await woken;
@@ -325,7 +339,7 @@ Result<void> Launcher::Order(LaunchedWorker& worker, std::span<const int> descri
 
 // A launcher that cannot be asked is found dead by the next call.
 void Launcher::AskAhead() {
-  while (socket_ && owed_.size() + waiting_.size() < ahead_ + claims_ && Ask()) {
+  while (socket_ && owed_.size() + waiting_.size() < ahead_ + claims_.size() && Ask()) {
   }
 }
 
@@ -349,7 +363,7 @@ bool Launcher::Contains(pid_t pid) const {
 }
 
 bool Launcher::owes() {
-  (void)TakeReplies();
+  if (claims_.empty()) (void)TakeReplies(true);
   return !owed_.empty();
 }
 

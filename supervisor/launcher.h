@@ -100,12 +100,13 @@ class Launcher {
   bool Contains(pid_t pid) const;
   // Whether it may have a worker that is a child of ours already, and of which we have not heard.
   bool owes();
-  bool is_awaited() const { return claims_ > 0; }
+  bool is_awaited() const { return !claims_.empty(); }
 
  private:
   Launcher(const Setting& setting, pid_t pid, UniqueFd socket, bool has_view);
   Result<void> Ask();
-  Result<void> TakeReplies();
+  Result<bool> TakeReply();
+  Result<void> TakeReplies(bool all);
   Result<void> Watch();
   void Wake();
   void Reckon();
@@ -122,8 +123,7 @@ class Launcher {
   std::deque<LaunchedWorker> owed_;  // we have asked for them and do not know their numbers yet
   std::deque<LaunchedWorker> waiting_;
   std::size_t ahead_ = 1;   // how many of both there shall be
-  std::size_t claims_ = 0;  // calls that await one
-  std::list<Completion<bool>*> awaiting_;
+  std::list<Completion<bool>*> claims_;  // of the calls that await one, a queue; null: that one is at work
   std::optional<Error> refused_;  // why the last one could not be forked
 };
 

@@ -301,6 +301,47 @@ TEST_F(LauncherTest, ManyWhoAwaitOneLauncherAllGetTheirWorker) {
   EXPECT_EQ(pids.size(), 20u);
 }
 
+// Whoever came later would take his worker from the one who waits; he takes it for a refusal when it has
+// happened to him twice.
+TEST_F(LauncherTest, WhoComesLaterWaitsBehindWhoWaits) {
+  const LaunchKind kind{.view = std::make_shared<const sandbox::View>()};  // nobody is ahead
+  Reap(Await(Ask(launchers_, kind))->pid);
+  for (int round = 0; round < 3; ++round) {
+    usleep(20'000);
+    const auto first = Ask(launchers_, kind);
+    ASSERT_FALSE(*first);
+    std::vector<std::shared_ptr<Answer>> later;
+    for (int i = 0; i < 4; ++i) {
+      usleep(20'000);  // by then what was asked for is there
+      later.push_back(Ask(launchers_, kind));
+      EXPECT_FALSE(*later.back()) << "it is the first one's";
+    }
+    const Result<LaunchedWorker> worker = Await(first);
+    ASSERT_TRUE(worker) << worker.error().Message();
+    Reap(worker->pid);
+    for (const auto& one : later) {
+      const Result<LaunchedWorker> next = Await(one);
+      ASSERT_TRUE(next) << next.error().Message();
+      Reap(next->pid);
+    }
+  }
+}
+
+// Who hunts orphans asks that, and reads what the launcher says where nobody else does.
+TEST_F(LauncherTest, WhetherOneIsOwedTakesNoWorkerFromWhoWaits) {
+  const LaunchKind kind{.view = std::make_shared<const sandbox::View>()};
+  Reap(Await(Ask(launchers_, kind))->pid);
+  usleep(20'000);
+  const auto asked = Ask(launchers_, kind);
+  usleep(20'000);
+  EXPECT_FALSE(launchers_.AllKnown(false));
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<LaunchedWorker> worker = Await(asked);
+  ASSERT_TRUE(worker) << worker.error().Message();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, kLauncherPatience);
+  Reap(worker->pid);
+}
+
 TEST_F(LauncherTest, WhoAwaitsOneThatIsKilledGetsAnotherOnes) {
   Launchers launchers(loop_.get(), Script(AnswersNeverAndThenAlways(directory_)));
   const auto first = Ask(launchers, {.program = Program("one")});
