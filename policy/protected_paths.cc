@@ -180,7 +180,7 @@ class Finder {
  private:
   void Fail(Error error);
   PathStamp Look(const std::string& path);
-  std::string HolderOf(const std::string& absent) const;
+  Holder HolderOf(const std::string& absent) const;
   bool Has(const std::string& directory, const char* name);
   std::optional<std::string> Read(const std::string& path, std::size_t limit);
   std::vector<std::string> NamesIn(const std::string& directory);
@@ -252,12 +252,13 @@ PathStamp Finder::Look(const std::string& path) {
 }
 
 // Each component up to it must have been looked at, in this order: what was made meanwhile is seen.
-std::string Finder::HolderOf(const std::string& absent) const {
+Holder Finder::HolderOf(const std::string& absent) const {
   for (std::string at = ParentOf(absent);; at = ParentOf(at)) {
     const auto known = looked_at_.find(at);
-    if (known == looked_at_.end()) return "";
-    if (known->second.IsDirectory()) return fresh_.contains(at) ? "" : at;
-    if (known->second.exists || at == "/") return "";
+    if (known == looked_at_.end()) return {};
+    const PathStamp& stamp = known->second;
+    if (stamp.IsDirectory()) return {at, stamp, !fresh_.contains(at)};
+    if (stamp.exists || at == "/") return {};
   }
 }
 
@@ -766,7 +767,6 @@ ProtectedPaths Finder::Finish() {
     if (InTree(path)) continue;
     protected_path.stamp = Look(path);
     if (!protected_path.stamp.exists) protected_path.holder = HolderOf(path);
-    if (!protected_path.holder.empty()) protected_path.holder_stamp = Look(protected_path.holder);
     result.paths.push_back(protected_path);
   }
   for (const auto& [path, stamp] : looked_at_) {
@@ -779,7 +779,6 @@ ProtectedPaths Finder::Finish() {
     if (compared || passed) continue;
     auto& input = result.inputs.emplace_back(path, stamp);
     if (!stamp.exists) input.holder = HolderOf(path);
-    if (!input.holder.empty()) input.holder_stamp = Look(input.holder);
   }
   return result;
 }
@@ -817,24 +816,38 @@ const HolderLook::Seen& HolderLook::SeenAt(const std::string& path) {
   return seen;
 }
 
-bool HolderLook::StillAbsent(const std::string& path, const std::string& holder,
-                             const PathStamp& stamp) {
-  if (holder.empty()) return At(path).IsAbsent();
-  const PathStamp& now = At(holder);
-  if (now == stamp) return true;
+bool HolderLook::StillAbsent(const std::string& path, const Holder& holder) {
+  if (holder.path.empty()) return At(path).IsAbsent();
+  const Seen& now = SeenAt(holder.path);
+  if (holder.settled && now.stamp == holder.stamp) return true;
+  if (renewed_ != nullptr) {
+    const auto known = renewed_->find(holder.path);
+    if (known != renewed_->end() && now.stamp == known->second) return true;
+  }
   // By another directory, or a symlink, the path leads elsewhere.
-  return now.SameFile(stamp) && LookAt(path).IsAbsent();
+  if (!now.stamp.SameFile(holder.stamp)) return false;
+  // As long as the first name on the way is not there, nothing can come beneath without moving the holder.
+  const std::size_t name = holder.path == "/" ? 1 : holder.path.size() + 1;
+  const std::string first = path.substr(0, path.find('/', name));
+  if (!At(first).IsAbsent()) {
+    way_ = true;
+    return first != path && LookAt(path).IsAbsent();
+  }
+  if (now.settled) newer_.insert_or_assign(holder.path, now.stamp);
+  return true;
 }
 
-void HolderLook::Renew(const std::string& holder, PathStamp& stamp) const {
-  const auto seen = seen_.find(holder);
-  if (seen != seen_.end() && seen->second.settled) stamp = seen->second.stamp;
+std::optional<HolderStamps> HolderLook::Renewed() const {
+  if (newer_.empty() || way_) return std::nullopt;
+  HolderStamps all = newer_;
+  if (renewed_ != nullptr) all.insert(renewed_->begin(), renewed_->end());
+  return all;
 }
 
 bool ProtectedPaths::Hold(std::span<const Input> inputs, HolderLook& look) {
   return std::ranges::all_of(inputs, [&](const Input& input) {
     return input.stamp.exists ? look.At(input.path) == input.stamp
-                              : look.StillAbsent(input.path, input.holder, input.holder_stamp);
+                              : look.StillAbsent(input.path, input.holder);
   });
 }
 

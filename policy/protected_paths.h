@@ -21,6 +21,7 @@
 // what they were.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -33,6 +34,13 @@
 #include "policy/repositories_below.h"
 
 namespace pa::policy {
+
+// The directory in which a name would have to be made for an absent path to exist.
+struct Holder {
+  std::string path;  // "": not known
+  PathStamp stamp = {};
+  bool settled = false;  // while it looks the same, nothing beneath it is there
+};
 
 struct ProtectedPath {
   enum class Kind {
@@ -55,22 +63,28 @@ struct ProtectedPath {
   std::string area;      // the one of `writable` that holds it; the path lies strictly beneath
   std::string reason;    // "git hooks", "core.hooksPath", "policy filesystem.protect (...)"
   PathStamp stamp = {};  // as it was found
-  // kAbsent: the directory, as it was found, in which a name would have to be made for it to exist; ""
-  // where that is not known. While it looks the same, nothing beneath it is there.
-  std::string holder = {};
-  PathStamp holder_stamp = {};
+  Holder holder = {};    // kAbsent
   bool repository = false;         // it holds more than can be made anew: objects and refs
   const HostFile* host = nullptr;  // the line of that table, where that protects it
 };
 
+// What holders looked like, by path, when all that they hold was looked for once more and still absent.
+using HolderStamps = std::unordered_map<std::string, PathStamp>;
+
 // Whether what was not there still is not; looks at each path once. For one look at all of them.
 class HolderLook {
  public:
+  HolderLook() = default;
+  // `renewed`: borrowed; of an earlier look at the same paths.
+  explicit HolderLook(const HolderStamps* renewed) : renewed_(renewed) {}
   const PathStamp& At(const std::string& path) { return SeenAt(path).stamp; }
   // Of a path that was absent, with its holder.
-  bool StillAbsent(const std::string& path, const std::string& holder, const PathStamp& stamp);
-  // When all that it holds was still absent: what it looked like before that was looked at.
-  void Renew(const std::string& holder, PathStamp& stamp) const;
+  bool StillAbsent(const std::string& path, const Holder& holder);
+  // Once all paths were asked for, and still absent: for the next look, which then needs to look at their
+  // holders alone. Nothing: the same as for this one.
+  std::optional<HolderStamps> Renewed() const;
+  // A directory has been made on the way to something absent, which may now appear in there.
+  bool way() const { return way_; }
 
  private:
   struct Seen {
@@ -79,7 +93,10 @@ class HolderLook {
   };
   const Seen& SeenAt(const std::string& path);
 
+  const HolderStamps* renewed_ = nullptr;
   std::unordered_map<std::string, Seen> seen_;
+  HolderStamps newer_;
+  bool way_ = false;
 };
 
 struct ProtectedPaths {
@@ -89,8 +106,7 @@ struct ProtectedPaths {
   struct Input {
     std::string path;
     PathStamp stamp;
-    std::string holder = {};  // as ProtectedPath has it
-    PathStamp holder_stamp = {};
+    Holder holder = {};  // where it is absent
   };
   std::vector<Input> inputs;
 

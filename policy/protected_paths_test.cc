@@ -592,10 +592,11 @@ TEST_F(HostFilesTest, WhereNamesHaveNoCaseTheyAreTheSame) {
 TEST_F(HostFilesTest, ADirectoryThatNobodyTouchedHoldsNoNewNames) {
   std::this_thread::sleep_for(std::chrono::milliseconds(60));
   const ProtectedPath absent = Find().at("root/.claude/settings.json");
-  EXPECT_EQ(absent.holder, root_);
+  EXPECT_EQ(absent.holder.path, root_);
+  EXPECT_TRUE(absent.holder.settled);
   const auto look = [&] {
     HolderLook holders;
-    return holders.StillAbsent(absent.path, absent.holder, absent.holder_stamp);
+    return holders.StillAbsent(absent.path, absent.holder);
   };
   EXPECT_TRUE(look());
   pa::testing::WriteText(root_ / "made", "");
@@ -607,6 +608,45 @@ TEST_F(HostFilesTest, ADirectoryThatNobodyTouchedHoldsNoNewNames) {
   fs::rename(root_, base_ / "aside");
   fs::create_directories(root_);
   EXPECT_FALSE(look()) << "another directory";
+}
+
+// Names that nobody protects come and go there with each build; then one look at all of the others is enough.
+TEST_F(HostFilesTest, WhatWasAbsentOnceMoreIsNotLookedForTheNextTime) {
+  const auto settle = [] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); };
+  pa::testing::WriteText(root_ / "young", "");
+  const ProtectedPath file = Find().at("root/.mcp.json");
+  const ProtectedPath deep = Find().at("root/.claude/settings.json");
+  ASSERT_FALSE(file.holder.settled);
+  HolderStamps known;
+  const auto look = [&] {
+    HolderLook holders(&known);
+    EXPECT_TRUE(holders.StillAbsent(file.path, file.holder));
+    EXPECT_TRUE(holders.StillAbsent(deep.path, deep.holder));
+    const std::optional<HolderStamps> renewed = holders.Renewed();
+    if (renewed) known = *renewed;
+    return renewed.has_value();
+  };
+  EXPECT_FALSE(look()) << "within a tick of the clock a name can still come unseen";
+  settle();
+  EXPECT_TRUE(look());
+  EXPECT_FALSE(look()) << "the holder alone is looked at";
+  pa::testing::WriteText(root_ / "made", "");
+  settle();
+  EXPECT_TRUE(look());
+  EXPECT_FALSE(look());
+
+  // In a directory that has come, names appear without moving the holder.
+  fs::create_directory(root_ / ".claude");
+  settle();
+  HolderLook holders(&known);
+  EXPECT_TRUE(holders.StillAbsent(file.path, file.holder));
+  EXPECT_FALSE(holders.way());
+  EXPECT_TRUE(holders.StillAbsent(deep.path, deep.holder));
+  EXPECT_TRUE(holders.way());
+  EXPECT_FALSE(holders.Renewed());
+  pa::testing::WriteText(root_ / ".claude/settings.json", "");
+  HolderLook last(&known);
+  EXPECT_FALSE(last.StillAbsent(deep.path, deep.holder));
 }
 
 }  // namespace

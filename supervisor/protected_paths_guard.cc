@@ -24,6 +24,7 @@ using policy::ProtectedPath;
 using Kind = ProtectedPath::Kind;
 using Found = ProtectedPathsGuard::Found;
 using FoundPtr = std::shared_ptr<const Found>;
+using Known = ProtectedPathsGuard::Known;
 using Watched = ProtectedPathsGuard::Watched;
 using Watch = ProtectedPathsGuard::Watch;
 using Condemned = std::map<std::string, std::string>;
@@ -50,7 +51,7 @@ std::string ParentOf(const std::string& path) {
 // Nobody touched it, as far as lstat(2) tells.
 bool Untouched(const GuardedPath& guarded, policy::HolderLook& holders) {
   const ProtectedPath& path = guarded.path;
-  if (!path.holder.empty()) return holders.StillAbsent(path.path, path.holder, path.holder_stamp);
+  if (!path.holder.path.empty()) return holders.StillAbsent(path.path, path.holder);
   const FileImage& image = *guarded.image;
   if (!IsPinned(guarded.path.kind)) return StampsHold(image, guarded.path.path);
   const PathStamp& now = holders.At(guarded.path.path);
@@ -157,7 +158,7 @@ Result<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
     policy::HolderLook holders;
     for (ProtectedPath& path : search->paths) {
       const bool absent =
-          !path.holder.empty() && holders.StillAbsent(path.path, path.holder, path.holder_stamp);
+          !path.holder.path.empty() && holders.StillAbsent(path.path, path.holder);
       Result<FileImage> image = absent ? FileImage() : ImageOf(path, budget);
       if (!image) return std::unexpected(image.error());
       // The search read configuration that somebody has changed since.
@@ -190,12 +191,22 @@ Result<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
   return std::make_shared<const Found>(std::move(found));
 }
 
-bool Holds(const Found& found) {
-  policy::HolderLook holders;
+bool Holds(const Found& found, policy::HolderLook& holders) {
   return found.settled && policy::ProtectedPaths::Hold(found.inputs, holders) &&
          std::ranges::all_of(found.indexes, SameIndex) &&
          std::ranges::all_of(found.copies, [](const auto& copy) { return IsCurrent(*copy); }) &&
          AllUntouched(found.paths, holders);
+}
+
+// Nothing: it does not hold, or what is absent has another holder by now. Else the same with what the look
+// has told of holders.
+std::optional<Known> Confirmed(Known known) {
+  policy::HolderLook look(known.holders.get());
+  if (!Holds(*known.found, look) || look.way()) return std::nullopt;
+  if (auto renewed = look.Renewed()) {
+    known.holders = std::make_shared<const policy::HolderStamps>(std::move(*renewed));
+  }
+  return known;
 }
 
 std::size_t Nodes(const FileImage& image) {
@@ -233,8 +244,9 @@ std::size_t BytesOf(const Found& found) {
 
 // The others that are moved away are made anew; as many descriptors as an index can name directories would
 // leave none for other calls.
-std::shared_ptr<Watched> Pinned(FoundPtr found) {
-  const auto watched = std::make_shared<Watched>(Watched{.found = std::move(found)});
+std::shared_ptr<Watched> Pinned(Known known) {
+  const auto watched = std::make_shared<Watched>(
+      Watched{.found = std::move(known.found), .holders = std::move(known.holders)});
   const std::size_t most = DescriptorsAllow(kMaxPins);
   for (const bool repository : {true, false}) {
     for (const GuardedPath& guarded : watched->found->paths) {
@@ -275,6 +287,7 @@ void Overlay(Watched& watched, const std::vector<Watch>& others) {
   if (others.empty()) return;
   Found found = *watched.found;
   found.settled = false;
+  watched.holders = nullptr;  // what others found to be absent was not looked for
   const std::vector<std::string>& writable = found.key.writable;
   for (const Watch& other : others) {
     const Found& theirs = *other->found;
@@ -479,35 +492,41 @@ std::vector<ProtectedChange> Ending::Run() {
 
 }  // namespace
 
-Task<Result<FoundPtr>> ProtectedPathsGuard::Find(const Key& key) {
+Task<Result<Known>> ProtectedPathsGuard::Find(const Key& key) {
   const auto found =
-      std::ranges::find_if(known_, [&](const FoundPtr& one) { return one->key == key; });
+      std::ranges::find_if(known_, [&](const Known& one) { return one.found->key == key; });
   if (found != known_.end()) {
     known_.splice(known_.begin(), known_, found);
-    const FoundPtr known = known_.front();
-    bool holds = false;
-    if (IsSmall(*known)) {
-      holds = Holds(*known);
+    const Known known = known_.front();
+    std::optional<Known> confirmed;
+    if (IsSmall(*known.found)) {
+      confirmed = Confirmed(known);
     } else {
-      Task<bool> task = InBackground<bool>(loop_, [known] { return Holds(*known); });
-      holds = co_await task;
+      Task<std::optional<Known>> task =
+          InBackground<std::optional<Known>>(loop_, [known] { return Confirmed(known); });
+      confirmed = co_await task;
     }
-    if (holds) co_return known;
-    std::erase(known_, known);
+    const auto same = std::ranges::find(known_, known.found, &Known::found);
+    if (confirmed) {
+      if (same != known_.end()) same->holders = confirmed->holders;
+      co_return *confirmed;
+    }
+    if (same != known_.end()) known_.erase(same);
   }
   Task<Result<FoundPtr>> task = InBackground<Result<FoundPtr>>(loop_, [key] { return Read(key); });
   Result<FoundPtr> read = co_await task;
-  if (read) Remember(*read);
-  co_return read;
+  if (!read) co_return std::unexpected(read.error());
+  Remember(*read);
+  co_return Known{std::move(*read)};
 }
 
 void ProtectedPathsGuard::Remember(FoundPtr found) {
-  std::erase_if(known_, [&](const FoundPtr& one) { return one->key == found->key; });
-  known_.push_front(std::move(found));
+  std::erase_if(known_, [&](const Known& one) { return one.found->key == found->key; });
+  known_.push_front({std::move(found)});
   std::size_t bytes = 0;
-  const auto last = std::ranges::find_if(known_, [&](const FoundPtr& one) {
-    bytes += BytesOf(*one);
-    return bytes > kMaxKnownBytes && one != known_.front();
+  const auto last = std::ranges::find_if(known_, [&](const Known& one) {
+    bytes += BytesOf(*one.found);
+    return bytes > kMaxKnownBytes && &one != &known_.front();
   });
   known_.erase(last, known_.end());
   if (known_.size() > kMaxKnown) known_.pop_back();
@@ -538,8 +557,8 @@ Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& d
   }
   beginning_.push_back(seen);
   const Finally done([&] { beginning_.remove(seen); });
-  Task<Result<FoundPtr>> find = Find(key);
-  Result<FoundPtr> known = co_await find;
+  Task<Result<Known>> find = Find(key);
+  Result<Known> known = co_await find;
   if (!known) co_return std::unexpected(known.error());
   const std::shared_ptr<Watched> watched = Pinned(std::move(*known));
   Overlay(*watched, *seen);
@@ -569,7 +588,8 @@ Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   std::vector<ProtectedChange> changes;
   if (!watch) co_return changes;
   const Found& found = *watch->found;
-  if (condemned_.empty() && IsSmall(found) && Holds(found)) co_return changes;
+  policy::HolderLook look(watch->holders.get());
+  if (condemned_.empty() && IsSmall(found) && Holds(found, look)) co_return changes;
   Completion<bool> turn;
   const RunQueue::Ticket ticket =
       restoring_.Enter("", {1, UINT64_MAX}, [&turn](bool granted) { turn.Set(granted); });

@@ -61,9 +61,15 @@ class ProtectedPathsGuard {
     std::string audit_directory = {};  // where the command could write it; else ""
     bool settled = true;               // the stamps of all these prove something
   };
+  struct Known {
+    std::shared_ptr<const Found> found;
+    // Of the last look that found it unchanged; null: of none but the first.
+    std::shared_ptr<const policy::HolderStamps> holders = nullptr;
+  };
   // Of one call. Only that one keeps descriptors, and what it has mounted busy.
   struct Watched {
     std::shared_ptr<const Found> found;
+    std::shared_ptr<const policy::HolderStamps> holders = nullptr;  // as Known has them
     std::unordered_map<std::string, std::shared_ptr<const UniqueFd>> pins = {};  // by path
   };
   using Watch = std::shared_ptr<const Watched>;  // null: the command can write nowhere
@@ -87,7 +93,7 @@ class ProtectedPathsGuard {
 
   using FoundPtr = std::shared_ptr<const Found>;
 
-  Task<Result<FoundPtr>> Find(const Key& key);
+  Task<Result<Known>> Find(const Key& key);
   void Remember(FoundPtr found);
   Watch Running(const Key& key) const;
   std::string DisplacedFor(const Key& key) const;
@@ -95,7 +101,7 @@ class ProtectedPathsGuard {
   uv_loop_t* loop_;
   std::string state_home_;
   MountWatch mounts_;
-  std::list<FoundPtr> known_;  // the one used last comes first
+  std::list<Known> known_;  // the one used last comes first
   std::vector<std::weak_ptr<const Watched>> active_;
   // Of those that look around now: what others found that ran at any time since.
   std::list<std::shared_ptr<Seen>> beginning_;

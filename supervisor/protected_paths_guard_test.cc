@@ -137,6 +137,38 @@ TEST_F(ProtectedPathsGuardTest, WhatWasChangedBetweenCommandsIsTheUsers) {
   EXPECT_EQ(Config(), "the user's\n");
 }
 
+// A directory that was made between commands: what comes in it moves no directory that was there at first.
+TEST_F(ProtectedPathsGuardTest, WhatComesInADirectoryThatCameLaterIsSeen) {
+  EXPECT_TRUE(End(Begin()).empty());
+  fs::create_directory(root_ / ".claude");
+  for (int round = 0; round < 3; ++round) {
+    Settle();
+    const auto watch = Begin();
+    EXPECT_TRUE(End(watch).empty()) << "nothing was changed";
+    const auto next = Begin();
+    Write(".claude/settings.json", "{}");
+    const auto changes = End(next);
+    ASSERT_EQ(changes.size(), 1u) << round;
+    EXPECT_EQ(changes[0].path, root_ / ".claude/settings.json");
+    EXPECT_TRUE(changes[0].restored);
+  }
+}
+
+TEST_F(ProtectedPathsGuardTest, WhatComesWhereABuildWritesIsSeen) {
+  for (int round = 0; round < 3; ++round) {
+    const auto build = Begin();
+    Write("built" + std::to_string(round), "");
+    EXPECT_TRUE(End(build).empty());
+    Settle();
+    EXPECT_TRUE(End(Begin()).empty());
+    const auto watch = Begin();
+    Write(".mcp.json", "{}");
+    const auto changes = End(watch);
+    ASSERT_EQ(changes.size(), 1u) << round;
+    EXPECT_EQ(changes[0].path, root_ / ".mcp.json");
+  }
+}
+
 TEST_F(ProtectedPathsGuardTest, TheSameContentWrittenAgainIsNoChange) {
   const auto watch = Begin();
   testing::WriteText(root_ / ".git/config.new", "original\n");
