@@ -197,8 +197,7 @@ std::string Clearing::WhyKept(int lock) {
 
 // What may be there. Where only the means were wanting, the next call looks again.
 void Clearing::Unseen(const std::string& path, int error) {
-  const bool wanting = error == EMFILE || error == ENFILE || error == ENOMEM;
-  found_.in_use = found_.in_use || wanting;
+  found_.in_use = found_.in_use || !MeansGone(error);
   found_.kept.push_back(Error("open", path, error).Message() + ", so it was left alone");
 }
 

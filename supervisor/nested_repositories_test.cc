@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "policy/load.h"
+#include "tests/support/await.h"
 #include "tests/support/run_program.h"
 #include "tests/support/temp_dir.h"
 
@@ -37,10 +38,7 @@ class NestedRepositoriesTest : public ::testing::Test {
   void StartServer(const std::string& state) { nested_.emplace(&loop_, state); }
   template <typename T>
   T Await(Task<T> task) {
-    std::optional<T> got;
-    Detach(std::move(task), [&](T value) { got = std::move(value); });
-    uv_run(&loop_, UV_RUN_DEFAULT);
-    return std::move(*got);
+    return testing::Await(loop_, std::move(task));
   }
   Watch Begin() {
     return Await(nested_->Begin(*policy::ValidateWorkingDirectory(*policy_, root_), policy_));

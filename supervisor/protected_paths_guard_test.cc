@@ -15,6 +15,7 @@
 
 #include "policy/load.h"
 #include "supervisor/within_memory.h"
+#include "tests/support/await.h"
 #include "tests/support/failing_new.h"
 #include "tests/support/few_descriptors.h"
 #include "tests/support/temp_dir.h"
@@ -55,10 +56,7 @@ class ProtectedPathsGuardTest : public ::testing::Test {
   }
   template <typename T>
   T Await(Task<T> task) {
-    std::optional<T> got;
-    Detach(std::move(task), [&](T value) { got = std::move(value); });
-    uv_run(&loop_, UV_RUN_DEFAULT);
-    return std::move(*got);
+    return testing::Await(loop_, std::move(task));
   }
   std::vector<ProtectedChange> End(ProtectedPathsGuard::Watch watch) {
     return Await(guard_.End(std::move(watch)));

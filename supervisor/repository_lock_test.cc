@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "tests/support/await.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -33,10 +34,7 @@ class RepositoryTurnTest : public ::testing::Test {
   }
   template <typename T>
   T Await(Task<T> task) {
-    std::optional<T> value;
-    Detach(std::move(task), [&](T done) { value = std::move(done); });
-    while (!value) uv_run(&loop_, UV_RUN_ONCE);
-    return std::move(*value);
+    return testing::Await(loop_, std::move(task));
   }
   policy::Repository Repository() const {
     return {

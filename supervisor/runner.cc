@@ -714,6 +714,7 @@ Task<Execution> Runner::Impl::Await(RunningCommand& command, CancelSource* cance
 void Runner::Shutdown(std::function<void()> done) {
   impl_->closing = true;
   impl_->shutdown_done = std::move(done);
+  impl_->beginnings.RefuseAll();
   impl_->lanes.RefuseAll();
   if (impl_->launchers) impl_->launchers->Close();
   const std::set<RunningCommand*> active = impl_->active;

@@ -281,6 +281,20 @@ TEST_F(RunnerTest, ShutdownEndsWhatRunsAndRefusesWhatWaits) {
   EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
 }
 
+TEST_F(RunnerTest, ShutdownLetsNoCallBegin) {
+  RunQueue& queue = runner_->beginnings().For(policy::Purpose::kBuild);
+  std::vector<bool> began;
+  const auto begun = queue.Enter("", {1, 1}, [&](bool granted) { began.push_back(granted); });
+  const auto waits = queue.Enter("", {1, 1}, [&](bool granted) { began.push_back(granted); });
+  EXPECT_EQ(began, std::vector{true});
+  bool stopped = false;
+  runner_->Shutdown([&] { stopped = true; });
+  EXPECT_EQ(began, (std::vector{true, false}));
+  queue.Leave(begun);
+  queue.Leave(waits);
+  RunLoopUntil([&] { return stopped; });
+}
+
 TEST_F(RunnerTest, TheSpecForPeopleNamesItsPathsAndNoTmpdir) {
   const CommandPlan plan = Plan({"/bin/true"});
   const policy::Allow allow = Allowed(plan, milliseconds(1000));

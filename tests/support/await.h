@@ -1,0 +1,24 @@
+// Await: what a Task comes to, on a loop of the test's own.
+//
+//   const Result<Watch> watch = testing::Await(loop, guard.Begin(...));
+#pragma once
+
+#include <uv.h>
+
+#include <optional>
+#include <utility>
+
+#include "supervisor/task.h"
+
+namespace pa::testing {
+
+// Turns `loop` until then; to end all that it holds, UV_RUN_DEFAULT after it.
+template <typename T>
+T Await(uv_loop_t& loop, Task<T> task) {
+  std::optional<T> got;
+  Detach(std::move(task), [&](T value) { got = std::move(value); });
+  while (!got) uv_run(&loop, UV_RUN_ONCE);
+  return std::move(*got);
+}
+
+}  // namespace pa::testing
