@@ -830,7 +830,7 @@ bool HolderLook::StillAbsent(const std::string& path, const Holder& holder) {
   const std::size_t name = holder.path == "/" ? 1 : holder.path.size() + 1;
   const std::string first = path.substr(0, path.find('/', name));
   if (!At(first).IsAbsent()) {
-    way_ = true;
+    outdated_ = true;
     return first != path && LookAt(path).IsAbsent();
   }
   if (now.settled) newer_.insert_or_assign(holder.path, now.stamp);
@@ -838,7 +838,7 @@ bool HolderLook::StillAbsent(const std::string& path, const Holder& holder) {
 }
 
 std::optional<HolderStamps> HolderLook::Renewed() const {
-  if (newer_.empty() || way_) return std::nullopt;
+  if (newer_.empty() || outdated_) return std::nullopt;
   HolderStamps all = newer_;
   if (renewed_ != nullptr) all.insert(renewed_->begin(), renewed_->end());
   return all;

@@ -59,12 +59,12 @@ struct ProtectedPath {
 
   std::string path;  // absolute; no symlink but perhaps in the last component
   Kind kind;
-  Found found;           // kAbsent: it must stay away. Then `kind` says what it would be
-  std::string area;      // the one of `writable` that holds it; the path lies strictly beneath
-  std::string reason;    // "git hooks", "core.hooksPath", "policy filesystem.protect (...)"
-  PathStamp stamp = {};  // as it was found
-  Holder holder = {};    // kAbsent
-  bool repository = false;         // it holds more than can be made anew: objects and refs
+  Found found;              // kAbsent: it must stay away. Then `kind` says what it would be
+  std::string area;         // the one of `writable` that holds it; the path lies strictly beneath
+  std::string reason;       // "git hooks", "core.hooksPath", "policy filesystem.protect (...)"
+  PathStamp stamp = {};     // as it was found
+  Holder holder = {};       // kAbsent
+  bool repository = false;  // it holds more than can be made anew: objects and refs
   const HostFile* host = nullptr;  // the line of that table, where that protects it
 };
 
@@ -83,8 +83,8 @@ class HolderLook {
   // Once all paths were asked for, and still absent: for the next look, which then needs to look at their
   // holders alone. Nothing: the same as for this one.
   std::optional<HolderStamps> Renewed() const;
-  // A directory has been made on the way to something absent, which may now appear in there.
-  bool way() const { return way_; }
+  // The first name on the way to something absent has appeared: another search finds another holder.
+  bool outdated() const { return outdated_; }
 
  private:
   struct Seen {
@@ -96,7 +96,7 @@ class HolderLook {
   const HolderStamps* renewed_ = nullptr;
   std::unordered_map<std::string, Seen> seen_;
   HolderStamps newer_;
-  bool way_ = false;
+  bool outdated_ = false;
 };
 
 struct ProtectedPaths {

@@ -640,9 +640,9 @@ TEST_F(HostFilesTest, WhatWasAbsentOnceMoreIsNotLookedForTheNextTime) {
   settle();
   HolderLook holders(&known);
   EXPECT_TRUE(holders.StillAbsent(file.path, file.holder));
-  EXPECT_FALSE(holders.way());
+  EXPECT_FALSE(holders.outdated());
   EXPECT_TRUE(holders.StillAbsent(deep.path, deep.holder));
-  EXPECT_TRUE(holders.way());
+  EXPECT_TRUE(holders.outdated());
   EXPECT_FALSE(holders.Renewed());
   pa::testing::WriteText(root_ / ".claude/settings.json", "");
   HolderLook last(&known);

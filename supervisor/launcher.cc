@@ -203,7 +203,8 @@ void Launcher::End() {
   socket_.reset();
   // Each looks for itself, and may ask another launcher.
   for (;;) {
-    const auto awaits = std::ranges::find_if(claims_, [](const auto* one) { return one != nullptr; });
+    const auto awaits =
+        std::ranges::find_if(claims_, [](const auto* one) { return one != nullptr; });
     if (awaits == claims_.end()) return;
     std::exchange(*awaits, nullptr)->Set(true);
   }
@@ -251,7 +252,7 @@ Result<bool> Launcher::TakeReply() {
   return true;
 }
 
-// Until one waits, or all that they owe and is there.
+// Those that are there; unless `all`, no more once a worker waits.
 Result<void> Launcher::TakeReplies(bool all) {
   while (!owed_.empty() && (all || waiting_.empty())) {
     const Result<bool> taken = TakeReply();
@@ -278,8 +279,8 @@ void Launcher::Wake() {
   if (Completion<bool>* first = std::exchange(claims_.front(), nullptr)) first->Set(true);
 }
 
-// Only the first in the queue reads what the launcher says: whoever came later would take his worker, and he would ask
-// again, and could not tell that from a refusal.
+// Only the first call in the queue reads replies. Another one would take that call's worker, and the call could not
+// tell this from a refusal.
 Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
   using std::chrono::milliseconds;
   Launcher& me = *self;

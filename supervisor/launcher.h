@@ -122,8 +122,9 @@ class Launcher {
   bool in_a_burst_ = true;
   std::deque<LaunchedWorker> owed_;  // we have asked for them and do not know their numbers yet
   std::deque<LaunchedWorker> waiting_;
-  std::size_t ahead_ = 1;   // how many of both there shall be
-  std::list<Completion<bool>*> claims_;  // of the calls that await one, a queue; null: that one is at work
+  std::size_t ahead_ = 1;  // how many of both there shall be
+  std::list<Completion<bool>*>
+      claims_;                    // of the calls that await one, a queue; null: that one is at work
   std::optional<Error> refused_;  // why the last one could not be forked
 };
 

@@ -157,8 +157,7 @@ Result<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
     ImageBudget budget;
     policy::HolderLook holders;
     for (ProtectedPath& path : search->paths) {
-      const bool absent =
-          !path.holder.path.empty() && holders.StillAbsent(path.path, path.holder);
+      const bool absent = !path.holder.path.empty() && holders.StillAbsent(path.path, path.holder);
       Result<FileImage> image = absent ? FileImage() : ImageOf(path, budget);
       if (!image) return std::unexpected(image.error());
       // The search read configuration that somebody has changed since.
@@ -202,7 +201,7 @@ bool Holds(const Found& found, policy::HolderLook& holders) {
 // has told of holders.
 std::optional<Known> Confirmed(Known known) {
   policy::HolderLook look(known.holders.get());
-  if (!Holds(*known.found, look) || look.way()) return std::nullopt;
+  if (!Holds(*known.found, look) || look.outdated()) return std::nullopt;
   if (auto renewed = look.Renewed()) {
     known.holders = std::make_shared<const policy::HolderStamps>(std::move(*renewed));
   }
