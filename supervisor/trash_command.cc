@@ -1,20 +1,31 @@
 #include "supervisor/trash_command.h"
 
 #include <fmt/format.h>
+#include <strings.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <vector>
 
 #include "base/json_writer.h"
+#include "base/path_stamp.h"
+#include "base/tree_scan.h"
 #include "base/utf8.h"
 #include "policy/load.h"
 #include "policy/path.h"
 #include "policy/protected_paths.h"
+#include "policy/repositories_below.h"
+#include "supervisor/file_image.h"
 #include "supervisor/file_trash.h"
 #include "supervisor/state_directory.h"
 #include "supervisor/tools/put_file.h"
 
 namespace pa {
 namespace {
+
+namespace fs = std::filesystem;
 
 policy::PolicyPtr LoadFor(const CommonOptions& options, const Environment& environment) {
   policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
@@ -52,15 +63,67 @@ void PrintJson(const std::vector<TrashEntry>& entries) {
   fmt::print("{}\n", std::move(w.EndArray()).Take());
 }
 
+// What a directory would bring to the place of one of `kept`; null: nothing.
+Result<const policy::ProtectedPath*> Brought(const TrashEntry& entry,
+                                             const std::vector<policy::ProtectedPath>& kept) {
+  if (!LookAt(entry.Content()).IsDirectory()) return nullptr;
+  const std::string place = entry.path + "/";
+  std::vector<const policy::ProtectedPath*> within;
+  for (const policy::ProtectedPath& one : kept) {
+    const bool beneath = strncasecmp(one.path.c_str(), place.c_str(), place.size()) == 0;
+    if (beneath) within.push_back(&one);
+  }
+  if (within.empty()) return nullptr;
+  std::error_code failed;
+  fs::recursive_directory_iterator at(entry.Content(), failed);
+  for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
+    const std::string goal = entry.path + at->path().string().substr(entry.Content().size());
+    const auto known = std::ranges::find_if(
+        within, [&](const policy::ProtectedPath* one) { return policy::Forbids(*one, goal); });
+    if (known != within.end()) return *known;
+  }
+  if (failed) return std::unexpected(Error("read", entry.Content(), failed.value()));
+  return nullptr;
+}
+
+// Nobody has judged the hooks and the configuration of what commands can have laid there themselves.
+Result<bool> HoldsRepository(const TrashEntry& entry) {
+  const UniqueFd directory = OpenDirectory(entry.directory);
+  if (!directory) return std::unexpected(Error("open", entry.directory, errno));
+  TreeScan scan(policy::ChooseRepositoryNames);
+  ScannedTree tree = scan.Look(directory.get());
+  const bool found = !policy::RepositoriesBelow(tree, entry.directory).empty();
+  if (found) return true;
+  if (tree.exceeded.empty() && tree.unreadable.empty()) return false;
+  return std::unexpected(Error("not all of it can be looked at", entry.Content(), 0));
+}
+
 // What commands must not change does not change because somebody has laid it into a trash.
-std::string ProtectionOf(const policy::Policy& policy, const std::string& path) {
+std::string ProtectionOf(const policy::Policy& policy, const TrashEntry& entry) {
+  const std::string& path = entry.path;
   for (const std::string& root : policy.roots) {
     if (!policy::IsBeneath(path, root)) continue;
     if (IsInRepository(policy::RelativeTo(root, path))) return "git's own data";
-    const auto found = policy::FindProtectedPaths(policy::QueryFor(policy, root, {root}));
+    const std::vector<policy::RepositoryBelow> around = policy::RepositoriesAround(root, path);
+    policy::ProtectionQuery query = policy::QueryFor(policy, root, {root});
+    query.repositories = around;
+    const auto found = policy::FindProtectedPaths(query);
     if (!found) return found.error().Message();
     for (const policy::ProtectedPath& kept : found->paths) {
       if (policy::Forbids(kept, path)) return kept.reason;
+    }
+    const Result<const policy::ProtectedPath*> brought = Brought(entry, found->paths);
+    if (!brought) return brought.error().Message();
+    if (*brought != nullptr) {
+      return "it holds " + policy::RelativeTo(root, (*brought)->path) + ", " + (*brought)->reason;
+    }
+    if (!policy::IsBeneath(entry.directory, root)) continue;
+    const Result<bool> repository = HoldsRepository(entry);
+    if (!repository) return repository.error().Message();
+    if (*repository) {
+      return "it holds a git repository, and commands can write in this trash: look at its hooks "
+             "and "
+             "configuration before you move it";
     }
   }
   return "";
@@ -105,7 +168,7 @@ int RunTrashRestore(const TrashRestoreCommand& command, const Environment& envir
   for (const TrashEntry& entry : listed.entries) {
     if (entry.id != command.id) continue;
     const std::string shown = RepairUtf8(entry.path, true);
-    const std::string protection = ProtectionOf(*policy, entry.path);
+    const std::string protection = ProtectionOf(*policy, entry);
     if (!protection.empty()) {
       fmt::print(stderr, "{} is not restored: {}; the content is {}\n", shown, protection,
                  entry.Content());

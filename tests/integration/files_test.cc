@@ -316,6 +316,42 @@ TEST(FileTools, NeitherGitsDataNorWhatThePolicyProtectsIsRestored) {
   EXPECT_TRUE(fs::exists(project.root() / "tools/other"));
 }
 
+// Repositories below are projects of their own; and what is protected comes with its directory, too.
+TEST(FileTools, WhatIsProtectedFurtherDownIsNotRestored) {
+  const Project project(kMakefile);
+  project.InitGit();
+  fs::create_directories(project.root() / "sub/project/.git");
+  fs::create_directories(project.root() / "sub/other");
+  int number = 0;
+  const auto restore = [&](const std::string& name, const std::string& content) {
+    const std::string id = std::to_string(++number);
+    const fs::path entry = project.root() / ".project-actions-trash" / id;
+    WriteText(entry / content, "{}");
+    WriteText(entry / "info.json",
+              Json{{"path", (project.root() / name).string()}, {"deleted_at", 1}}.dump());
+    return RunProgram({.command = {BuiltProgram("PA_SERVER"), "trash", "restore", id},
+                       .environment = {"HOME=" + project.home().string(), "PATH=/usr/bin:/bin"},
+                       .directory = project.root()});
+  };
+  const auto refused = [&](const std::string& name, const std::string& content,
+                           const std::string& why) {
+    const ProgramResult result = restore(name, content);
+    EXPECT_EQ(result.exit_code, 1) << name;
+    EXPECT_TRUE(result.errors.contains(why)) << result.errors;
+    EXPECT_FALSE(fs::exists(project.root() / name));
+  };
+  refused("sub/project/.mcp.json", "content", "Claude Code");
+  EXPECT_EQ(restore("sub/other/.mcp.json", "content").exit_code, 0) << "no project";
+  refused(".vscode", "content/tasks.json", "it holds .vscode/tasks.json, executed by VS Code");
+  refused(".VSCODE", "content/tasks.json", "it holds .vscode/tasks.json");
+  refused(".claude", "content/hooks/x", "it holds .claude/hooks");
+  EXPECT_EQ(restore(".claude", "content/skills/x").exit_code, 0);
+  EXPECT_EQ(ReadText(project.root() / ".claude/skills/x"), "{}");
+  refused("library", "content/.git/config", "it holds a git repository");
+  refused("deeper", "content/a/b/.git", "it holds a git repository");
+  EXPECT_EQ(restore("plain", "content/a/b/c").exit_code, 0);
+}
+
 // How a small file system comes to `disk`, and how much of it has to be full for 100 kB to be too much.
 struct SmallDisk {
   const char* name;
