@@ -124,15 +124,21 @@ std::string AreaOf(const std::vector<std::string>& trees, const std::string& pat
   return best;
 }
 
-// What is too large to be held can only be taken away.
-GuardedPath ImageOfDecider(const policy::ProtectedPaths::Decider& decider, ImageBudget& budget) {
+// What is too large to be held can only be taken away; then `found` tells of it.
+Result<GuardedPath> ImageOfDecider(const policy::ProtectedPaths::Decider& decider,
+                                   ImageBudget& budget) {
   ProtectedPath path{.path = decider.path,
                      .kind = decider.kind,
                      .found = ProtectedPath::Found::kAbsent,
                      .area = decider.area,
                      .reason = "git repository"};
   Result<FileImage> image = ImageOf(path, budget);
-  return {std::move(path), std::make_shared<const FileImage>(image.value_or(FileImage{})), nullptr};
+  const int failed = image ? 0 : image.error().sys_errno;
+  const bool too_much = failed == EFBIG || failed == E2BIG;
+  if (failed != 0 && !too_much) return std::unexpected(image.error());
+  if (too_much) path.found = ProtectedPath::Found::kOther;
+  return GuardedPath{std::move(path),
+                     std::make_shared<const FileImage>(image.value_or(FileImage{})), nullptr};
 }
 
 // Borrows from `key`.
@@ -167,7 +173,9 @@ Result<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
     }
     ImageBudget of_deciders;
     for (const policy::ProtectedPaths::Decider& decider : search->deciders) {
-      found.deciders.push_back(ImageOfDecider(decider, of_deciders));
+      Result<GuardedPath> one = ImageOfDecider(decider, of_deciders);
+      if (!one) return std::unexpected(one.error());
+      found.deciders.push_back(std::move(*one));
     }
     found.copies.clear();
     ImageBudget of_copies;

@@ -348,12 +348,14 @@ TEST_F(ProtectedPathsGuardTest, WithoutMemoryItIsComparedOrSaidThatItWasNot) {
 }
 
 // As git writes it, version 2.
-std::string IndexOf(std::size_t links) {
+const std::string kLink("\0\0\xe0\0", 4);
+const std::string kFile("\0\0\x81\xa4", 4);
+
+std::string IndexOf(std::size_t links, const std::string& mode = kLink) {
   std::string index("DIRC\0\0\0\2", 8);
   for (const int shift : {24, 16, 8, 0}) index += static_cast<char>(links >> shift);
   for (std::size_t i = 0; i < links; ++i) {
-    std::string entry =
-        std::string(24, '\0') + std::string("\0\0\xe0\0", 4) + std::string(32, '\0');
+    std::string entry = std::string(24, '\0') + mode + std::string(32, '\0');
     entry += std::string("\0\7", 2) + std::to_string(1000000 + i);
     entry.resize((entry.size() + 8) & ~std::size_t{7});
     index += entry;
@@ -384,6 +386,21 @@ TEST_F(ProtectedPathsGuardTest, AnIndexIsReadableOrPutBack) {
   });
   put_back([&] { Write(".git/index", IndexOf(200'000)); });
   put_back([&] { Write(".git/index", "DIRC"); });
+}
+
+// Larger than what is held, and smaller than what is read.
+TEST_F(ProtectedPathsGuardTest, AnIndexThatIsTooLargeToBeHeldIsTakenAway) {
+  Write(".git/index", IndexOf(600'000, kFile));
+  ASSERT_GT(fs::file_size(root_ / ".git/index"), 32u << 20);
+  Settle();
+  const auto watch = Begin();
+  Write(".git/index", "DIRC");
+  const auto changes = End(watch);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].path, root_ / ".git/index");
+  EXPECT_EQ(testing::ReadText(changes[0].kept), "DIRC");
+  EXPECT_FALSE(fs::exists(root_ / ".git/index"));
+  EXPECT_TRUE(TryBegin().has_value());
 }
 
 // It could be read with some more descriptors, so nobody has made it unreadable.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <ranges>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "base/directory_reader.h"
@@ -199,11 +200,49 @@ void AddTips(const FileImage& image, std::vector<std::string>& tips) {
   for (const auto& [name, child] : image.children) AddTips(child, tips);
 }
 
-// What HEAD and the references name.
+// Null: too much of it was there, or nothing.
+const FileImage* PieceOf(const RepositoryCopy& copy, std::string_view name) {
+  const auto found = std::ranges::find_if(copy.pieces, [&](const GuardedPath& piece) {
+    return piece.path.path == copy.path + std::string(name);
+  });
+  return found == copy.pieces.end() ? nullptr : found->image.get();
+}
+
+// The commit that HEAD stands for, or "".
+std::string HeadOf(const RepositoryCopy& copy) {
+  const FileImage* head = PieceOf(copy, "/HEAD");
+  if (head == nullptr) return "";
+  constexpr std::string_view kReference = "ref: refs/";
+  const std::string& text = head->content;
+  if (!text.starts_with(kReference)) return ObjectName(text);
+  const std::string name = text.substr(kReference.size(), text.find('\n') - kReference.size());
+  const FileImage* at = PieceOf(copy, "/refs");
+  for (const auto part : std::views::split(std::string_view(name), '/')) {
+    if (at == nullptr) break;
+    const auto child = at->children.find(std::string(part.begin(), part.end()));
+    at = child == at->children.end() ? nullptr : &child->second;
+  }
+  if (at != nullptr) return ObjectName(at->content);
+  const FileImage* packed = PieceOf(copy, "/packed-refs");
+  if (packed == nullptr) return "";
+  for (const auto part : std::views::split(std::string_view(packed->content), '\n')) {
+    const std::string_view line(part.begin(), part.end());
+    if (line.ends_with(" refs/" + name)) return ObjectName(line);
+  }
+  return "";
+}
+
+// What HEAD and the references name, each once; HEAD's first.
 std::vector<std::string> TipsOf(const RepositoryCopy& copy) {
-  std::vector<std::string> tips;
+  std::vector<std::string> all;
+  if (std::string head = HeadOf(copy); !head.empty()) all.push_back(std::move(head));
   for (const GuardedPath& piece : copy.pieces) {
-    AddTips(*piece.image, tips);
+    AddTips(*piece.image, all);
+  }
+  std::vector<std::string> tips;
+  std::unordered_set<std::string> known;
+  for (std::string& tip : all) {
+    if (known.insert(tip).second) tips.push_back(std::move(tip));
   }
   return tips;
 }
@@ -337,7 +376,14 @@ ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<
   restore(beneath);
   const std::uint64_t left = Look(copy.path).CountObjects();
   told.why = "HEAD, references, index, configuration and hooks are as they were";
-  if (!copy.left_out.empty()) told.why += ", but for what was too much: " + copy.left_out;
+  std::string left_out = copy.left_out;
+  for (const GuardedPath& one : kept) {
+    const bool held = one.image->stamp.exists || one.path.found == ProtectedPath::Found::kAbsent;
+    if (held || !policy::IsBeneath(one.path.path, copy.path)) continue;
+    if (!LookAt(one.path.path).IsAbsent()) continue;
+    left_out += (left_out.empty() ? "" : ", ") + one.path.path.substr(copy.path.rfind('/') + 1);
+  }
+  if (!left_out.empty()) told.why += ", but for what was too much: " + left_out;
   if (left < copy.objects) {
     told.restored = false;
     told.failure = std::to_string(copy.objects - left) + " of " + std::to_string(copy.objects) +

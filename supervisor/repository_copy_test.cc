@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ namespace pa {
 namespace {
 
 namespace fs = std::filesystem;
+using policy::ProtectedPath;
 
 class RepositoryCopyTest : public ::testing::Test {
  protected:
@@ -113,6 +115,28 @@ TEST_F(RepositoryCopyTest, NorWithoutWhatItsReferencesName) {
   }
 }
 
+// With more references than are looked for.
+TEST_F(RepositoryCopyTest, TheCommitThatHeadStandsForComesFirst) {
+  for (int i = 0; i < 12; ++i) {
+    Commit();
+    Git("branch -q a" + std::to_string(i));
+  }
+  Commit();
+  for (const char* how : {"loose", "packed", "detached"}) {
+    if (how == std::string_view("packed")) Git("pack-refs --all");
+    if (how == std::string_view("detached")) Git("checkout -q --detach");
+    const RepositoryCopy copy = Copy();
+    const std::string packed = testing::ReadText(root_ / ".git/packed-refs");
+    const std::string tip = copy.tips.front();
+    EXPECT_EQ(Git("merge-base --is-ancestor HEAD " + tip), 0) << how;
+    const fs::path object = root_ / ".git/objects" / tip.substr(0, 2) / tip.substr(2);
+    fs::rename(object, root_ / "aside");
+    EXPECT_FALSE(IsWhole(copy)) << how;
+    fs::rename(root_ / "aside", object);
+    EXPECT_TRUE(IsWhole(copy)) << how;
+  }
+}
+
 // To restore what is there would be to undo what the command did.
 TEST_F(RepositoryCopyTest, WantOfDescriptorsIsNoDamage) {
   const RepositoryCopy copy = Copy();
@@ -162,6 +186,23 @@ TEST_F(RepositoryCopyTest, WhereTheObjectsAreThereNothingIsGone) {
   EXPECT_TRUE(IsWhole(copy));
   EXPECT_EQ(Git("fsck"), 0);
   EXPECT_EQ(Git("rev-parse v1 main"), 0);
+}
+
+// An index of more than is held: it is gone, and nobody shall take it for restored.
+TEST_F(RepositoryCopyTest, WhatWasTooMuchIsNamed) {
+  const RepositoryCopy copy = Copy();
+  ProtectedPath index{.path = GitDirectory() + "/index",
+                      .kind = ProtectedPath::Kind::kFile,
+                      .found = ProtectedPath::Found::kOther,
+                      .area = root_,
+                      .reason = "git repository"};
+  const std::vector<GuardedPath> kept = {{index, std::make_shared<const FileImage>(), nullptr}};
+  fs::remove(root_ / ".git/HEAD");
+  EXPECT_TRUE(RestoreRepository(copy, kept, root_ / "displaced").why.ends_with("as they were"));
+  fs::remove(root_ / ".git/HEAD");
+  fs::remove(root_ / ".git/index");
+  const std::string why = RestoreRepository(copy, kept, root_ / "displaced").why;
+  EXPECT_TRUE(why.ends_with("but for what was too much: .git/index")) << why;
 }
 
 TEST_F(RepositoryCopyTest, ACommandsOwnReferencesStay) {
