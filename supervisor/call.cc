@@ -33,7 +33,10 @@ int ExitStatus(const ToolResult& result) {
     const JsonValue* value = data->Find(key);
     return value != nullptr ? value->AsInteger().value_or(kExitRefused) : kExitRefused;
   };
-  if (outcome->AsString() == "exited") return static_cast<int>(number("exit_code"));
+  if (outcome->AsString() == "exited") {
+    const int status = static_cast<int>(number("exit_code"));
+    return status == 0 && result.error ? kExitRefused : status;
+  }
   if (outcome->AsString() == "timed_out") return kExitTimedOut;
   if (outcome->AsString() == "signaled") return static_cast<int>(128 + number("signal"));
   return kExitRefused;

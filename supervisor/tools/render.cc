@@ -270,31 +270,35 @@ ToolError SetupError(const Execution& run) {
 
 namespace {
 
-// Whatever else it did: nobody should go on as if nothing had happened.
-std::optional<ToolError> NotRestoredError(const CommandReport& report, const Execution& run) {
+struct Damage {
+  std::string message;
+  std::string ai_message;
+};
+
+// What is not as it was.
+std::optional<Damage> DamageBy(const CommandReport& report, const Execution& run) {
   const auto damaged = std::ranges::find_if(run.protected_changes, &ProtectedChange::repository);
   if (damaged != run.protected_changes.end()) {
-    return CommandFailed(report.what,
-                         fmt::format("it damaged the git repository {}: {}",
-                                     NameOf(report, damaged->path), WhatIsLeft(*damaged)),
-                         "Tell the user before anything else is done here; do not run it again.");
+    return Damage{
+        .message = fmt::format("it damaged the git repository {}: {}",
+                               NameOf(report, damaged->path), WhatIsLeft(*damaged)),
+        .ai_message = "Tell the user before anything else is done here; do not run it again."};
   }
   const std::vector<std::string> names = NotRestored(report, run);
   if (names.empty()) return std::nullopt;
-  return CommandFailed(
-      report.what,
-      fmt::format("protected paths are not what they were and could not be restored: {}",
-                  fmt::join(names, ", ")),
-      "Run nothing more here and tell the user before they use git in this project: it may execute "
-      "what the command left there.");
+  return Damage{
+      .message = fmt::format("protected paths are not what they were and could not be restored: {}",
+                             fmt::join(names, ", ")),
+      .ai_message =
+          "Run nothing more here and tell the user before they use git in this project: it "
+          "may execute what the command left there."};
 }
 
-}  // namespace
-
-std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& run) {
+// Nothing: it ended with success.
+std::optional<ToolError> EndError(const CommandReport& report, const Execution& run) {
   switch (run.outcome) {
     case Outcome::kExited:
-      if (run.exit_code == 0) return NotRestoredError(report, run);
+      if (run.exit_code == 0) return std::nullopt;
       [[fallthrough]];
     case Outcome::kSignaled:
       if (report.git) return GitFailed(report.what, HowItEnded(run), run.out.text, run.err.text);
@@ -317,6 +321,19 @@ std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& r
   return std::nullopt;
 }
 
+}  // namespace
+
+// However it ended: nobody should go on as if nothing had happened.
+std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& run) {
+  std::optional<ToolError> error = EndError(report, run);
+  std::optional<Damage> damage = DamageBy(report, run);
+  if (!damage) return error;
+  if (!error) return CommandFailed(report.what, damage->message, std::move(damage->ai_message));
+  error->message += "; " + damage->message;
+  error->ai_message = std::move(damage->ai_message);
+  return error;
+}
+
 ToolResult RenderCommand(const CommandReport& report, const Execution& run,
                          std::span<const Denial> denials) {
   std::optional<ToolError> error = ErrorOf(report, run);
@@ -327,7 +344,8 @@ ToolResult RenderCommand(const CommandReport& report, const Execution& run,
     return result;
   }
   for (const Denial& denial : denials) result.denials.push_back(DenialText(denial));
-  if (error && !denials.empty()) error->ai_message = std::string(kWhatDenialsMean);
+  const bool refused = !denials.empty() && !DamageBy(report, run);
+  if (error && refused) error->ai_message = std::string(kWhatDenialsMean);
   result.data = DataOf(report, run, denials);
   result.text = TextOf(report, run, result.denials, error);
   result.error = std::move(error);

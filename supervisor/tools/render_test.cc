@@ -88,6 +88,29 @@ TEST(RenderTest, WhatCouldNotBeRestoredFailsTheCall) {
   EXPECT_EQ(RenderCommand(Report(), run).warnings.size(), 2u);
 }
 
+// However the command ended, and whatever else it was refused.
+TEST(RenderTest, DamageIsSaidBesideEachError) {
+  const auto expect = [](Execution run, const std::string& code, const std::string& how) {
+    run.protected_changes = {{.path = "/p/.git",
+                              .what = "damaged",
+                              .restored = false,
+                              .failure = "6 of 6 objects are gone",
+                              .repository = true}};
+    Denial denial;
+    denial.path = "/x";
+    const ToolResult result = RenderCommand(Report(), run, {&denial, 1});
+    ASSERT_TRUE(result.error.has_value());
+    EXPECT_EQ(result.error->code, code);
+    EXPECT_TRUE(result.error->message.contains(how)) << result.error->message;
+    EXPECT_TRUE(result.error->message.contains("6 of 6 objects are gone")) << result.error->message;
+    EXPECT_TRUE(result.error->ai_message.starts_with("Tell the user")) << result.error->ai_message;
+  };
+  expect(Exited(0), "COMMAND_FAILED", "it damaged the git repository .git");
+  expect(Exited(3), "COMMAND_FAILED", "exit code 3; it damaged the git repository .git");
+  expect(Ended(Outcome::kTimedOut), "TIMED_OUT", "timed out");
+  expect(Ended(Outcome::kLimitExceeded), "LIMIT_EXCEEDED", "; it damaged");
+}
+
 TEST(RenderTest, ManyProtectedPathsAreNotAllTold) {
   Execution run = Exited(0);
   for (int i = 0; i < 1000; ++i) {

@@ -95,6 +95,14 @@ TEST_F(CommandLine, CallExitsAsTheCommandDid) {
   EXPECT_EQ(Run({"call", "make", R"({"target":"hello"})"}).exit_code, 125) << "make is not enabled";
 }
 
+TEST_F(CommandLine, WhatFailedIsNoSuccessOfItsCommand) {
+  project_.InitGit();
+  const ProgramResult result =
+      Run({"call", "bash", R"({"command":"rm -rf .git || true"})", "--enable", "bash"});
+  EXPECT_EQ(result.exit_code, 125);
+  EXPECT_TRUE((result.output + result.errors).contains("protected path damaged")) << result.errors;
+}
+
 // Reading it has a deadline of its own, and no outcome.
 TEST_F(CommandLine, AMakefileThatTakesTooLongToReadIsOutOfTime) {
   WriteText(project_.root() / "Makefile", "X := $(shell sleep 60)\n.PHONY: x\nx:\n");

@@ -91,15 +91,18 @@ class ProtectedPaths : public ::testing::Test {
   }
 
   // What is small of the repository comes back, and how much of the rest is gone is said ("": nothing is).
-  void ExpectDamaged(const std::string& script, const std::string& gone = "objects are gone") {
+  void ExpectDamaged(const std::string& script, const std::string& gone = "objects are gone",
+                     bool fails = false) {
     const std::string last = project_.Git({"rev-parse", "main"}).output;
     const std::string config = ReadText(root_ / ".git/config");
     const std::string index = ReadText(root_ / ".git/index");
     fs::copy(root_ / ".git/objects", root_ / "../objects", fs::copy_options::recursive);
-    const Json result = Run(script + " || true");
+    const Json result = Run(script + (fails ? "; exit 3" : " || true"));
     EXPECT_FALSE(result["success"]) << script << result;
     EXPECT_EQ(result["error"]["code"], "COMMAND_FAILED") << script;
-    EXPECT_EQ(result["data"]["exit_code"], 0) << script;
+    EXPECT_EQ(result["data"]["exit_code"], fails ? 2 : 0) << script;
+    const std::string advice = result["error"]["ai_message"];
+    EXPECT_TRUE(advice.starts_with("Tell the user before anything else")) << advice;
     EXPECT_TRUE(Names(result, ".git")) << script << result;
     const std::string message = result["error"]["message"];
     EXPECT_TRUE(message.contains("damaged the git repository .git")) << message;
@@ -300,6 +303,7 @@ TEST_F(ProtectedPaths, NothingIsLost) {
 
 TEST_F(ProtectedPaths, ARepositoryThatIsGoneFailsTheCall) {
   ExpectDamaged("rm -rf .git");
+  ExpectDamaged("rm -rf .git || true", "objects are gone", true);
   ExpectDamaged("rm -rf .git; git init -q");
   ExpectDamaged("find .git -delete");
 }
@@ -509,6 +513,7 @@ class SealedPaths : public ProtectedPaths {
 
 TEST_F(SealedPaths, ARepositoryThatIsEmptiedFailsTheCall) {
   ExpectDamaged("rm -rf .git");
+  ExpectDamaged("rm -rf .git", "objects are gone", true);
   ExpectDamaged("rm -rf .git/refs .git/HEAD", "");
 }
 
