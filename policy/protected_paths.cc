@@ -233,6 +233,7 @@ class Finder {
   std::vector<ProtectedPaths::Index> indexes_;
   std::set<std::pair<std::string, std::string>> indexed_;  // git directory, top
   std::vector<ProtectedPaths::Decider> deciders_;
+  std::set<std::string> left_out_;
   std::optional<Error> error_;
   bool too_many_ = false;
 };
@@ -703,8 +704,13 @@ void Finder::AllHostFiles() {
   }
   std::set<std::string> done;
   for (const std::string& project : projects) {
-    if (HoldsPackages(project, query_.directory) || done.size() == kMaxProjects) continue;
-    if (done.insert(project).second) HostFilesIn(project, HostFile::Place::kProject);
+    if (HoldsPackages(project, query_.directory) || done.contains(project)) continue;
+    if (done.size() == kMaxProjects) {
+      left_out_.insert(project);
+    } else {
+      done.insert(project);
+      HostFilesIn(project, HostFile::Place::kProject);
+    }
   }
   if (query_.home.empty()) return;
   const std::string home = ResolvePath(query_.home);
@@ -762,7 +768,9 @@ bool Finder::InTree(const std::string& path) const {
 }
 
 ProtectedPaths Finder::Finish() {
-  ProtectedPaths result{.indexes = std::move(indexes_), .deciders = std::move(deciders_)};
+  ProtectedPaths result{.indexes = std::move(indexes_),
+                        .deciders = std::move(deciders_),
+                        .left_out = {left_out_.begin(), left_out_.end()}};
   for (auto& [path, protected_path] : paths_) {
     if (InTree(path)) continue;
     protected_path.stamp = Look(path);

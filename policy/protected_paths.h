@@ -132,6 +132,9 @@ struct ProtectedPaths {
   };
   std::vector<Decider> deciders;
 
+  // Projects in which host files are not protected, because there are too many.
+  std::vector<std::string> left_out;
+
   static bool Hold(std::span<const Input> inputs, HolderLook& look);
   bool InputsHold() const;
   // What keeps `path` as it is, or null: itself, or a tree that holds it.

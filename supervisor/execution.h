@@ -84,7 +84,7 @@ struct Execution {
   std::chrono::microseconds duration{0};
   std::chrono::milliseconds time_limit{0};  // kTimedOut
   bool time_limit_is_policys = false;       // limits.wall_time, not the call's timeout_ms
-  std::string warning;                      // for whoever reads the result
+  std::string warning = {};                 // for whoever reads the result
   bool namespaces = false;                  // it had its own view
   std::uint32_t strays_killed = 0;          // processes that outlived the command
   std::uint32_t probe_denied = 0;           // action kProbe: as in worker/status.h
@@ -99,6 +99,11 @@ struct Execution {
   std::string protection;  // nothing ran, because what it would have written is protected: by this
   bool busy =
       false;  // the queue was full; kSetupFailed otherwise means INTERNAL or SANDBOX_UNAVAILABLE
+
+  void Warn(std::string_view more) {
+    if (!warning.empty() && !more.empty()) warning += "; ";
+    warning += more;
+  }
 };
 
 // Stops reading from commands while a client does not read from us.

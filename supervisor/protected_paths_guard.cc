@@ -191,6 +191,7 @@ Result<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
     }
     found.inputs = std::move(search->inputs);
     found.indexes = std::move(search->indexes);
+    found.left_out = std::move(search->left_out);
     SortByPath(found.paths);
     if (same) return std::make_shared<const Found>(std::move(found));
   }

@@ -58,8 +58,9 @@ class ProtectedPathsGuard {
     std::vector<GuardedPath> deciders;  // put back only if nobody could read them (kFile, kNames)
     std::vector<policy::ProtectedPaths::Input> inputs;
     std::vector<std::shared_ptr<const RepositoryCopy>> copies;
-    std::string audit_directory = {};  // where the command could write it; else ""
-    bool settled = true;               // the stamps of all these prove something
+    std::string audit_directory = {};        // where the command could write it; else ""
+    bool settled = true;                     // the stamps of all these prove something
+    std::vector<std::string> left_out = {};  // as policy::ProtectedPaths has it
   };
   struct Known {
     std::shared_ptr<const Found> found;

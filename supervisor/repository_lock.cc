@@ -47,11 +47,6 @@ Task<GitLocksFound> Clear(uv_loop_t* loop, RepositoryTurn& turn, std::function<b
   co_return std::move(found);
 }
 
-void Tell(Execution& execution, const std::string& what) {
-  if (!execution.warning.empty()) execution.warning += "; ";
-  execution.warning += what;
-}
-
 }  // namespace
 
 std::string RepositoryLockPath(const std::string& directory, const std::string& common_dir) {
@@ -106,10 +101,10 @@ Task<bool> EndGit(uv_loop_t* loop, RepositoryTurn& turn, Execution& execution,
   if (!in_order || execution.exit_code != 0) {
     Task<GitLocksFound> task = Clear(loop, turn, std::move(give_up));
     const GitLocksFound found = co_await task;
-    for (const std::string& kept : found.kept) Tell(execution, kept);
+    for (const std::string& kept : found.kept) execution.Warn(kept);
   }
   for (const std::string& path : turn.cleared) {
-    Tell(execution, "removed " + path + ", which a git command of ours left when it was killed");
+    execution.Warn("removed " + path + ", which a git command of ours left when it was killed");
   }
   co_return WriteGitRuns(turn.lock.get(), turn.runs).has_value();
 }

@@ -1,6 +1,7 @@
 #include "supervisor/runner.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -134,6 +135,16 @@ struct Guarding {
   ProtectedPathsGuard::Watch watch = nullptr;
   std::vector<SealedPath> sealed = {};
 };
+
+// A limit that is reached is said.
+std::string WarningOf(const std::vector<std::string>& left_out) {
+  if (left_out.empty()) return "";
+  return fmt::format(
+      "there are more projects here than the 64 in which files that other programs execute are "
+      "protected: not in {}{}",
+      left_out.front(),
+      left_out.size() == 1 ? "" : fmt::format(" and {} more", left_out.size() - 1));
+}
 
 bool IsSealed(std::span<const SealedPath> sealed, const std::string& path) {
   return std::ranges::find(sealed, path, &SealedPath::path) != sealed.end();
@@ -533,14 +544,14 @@ Task<bool> Runner::Impl::LookAfter(Guarding found, Execution& execution) {
       guard.End(found.watch), [&] { return NotCompared(found.watch->found->key.directory); });
   execution.protected_changes = co_await ending;
   if (execution.namespaces) execution.sealed = std::move(found.sealed);
+  if (found.watch != nullptr) execution.Warn(WarningOf(found.watch->found->left_out));
   if (!found.below) co_return true;
   Task<NestedRepositories::Ended> looking = WithinMemory(nested.End(found.below), [&] {
     return NestedRepositories::Ended{.changes = NotCompared("repositories below")};
   });
   NestedRepositories::Ended ended = co_await looking;
   std::ranges::move(ended.changes, std::back_inserter(execution.protected_changes));
-  if (!execution.warning.empty() && !ended.warning.empty()) execution.warning += "; ";
-  execution.warning += ended.warning;
+  execution.Warn(ended.warning);
   co_return true;
 }
 

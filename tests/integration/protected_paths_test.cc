@@ -457,6 +457,22 @@ TEST_F(ProtectedPaths, ProjectsBelowHaveSuchFilesToo) {
   ExpectFree("echo free >sub/project/file; mkdir -p sub/project/.claude/skills");
 }
 
+TEST_F(ProtectedPaths, WhereThereAreMoreProjectsThanAreProtectedItIsSaid) {
+  const auto made = [&](int number) { return root_ / ("r" + std::to_string(100 + number)); };
+  const auto said = [&] {
+    const Json result = Run("echo {} >r162/.mcp.json; echo {} >r163/.mcp.json");
+    EXPECT_TRUE(Names(result, "r162/.mcp.json")) << result;
+    return result["meta"]["warnings"].dump().contains("more projects here than the 64");
+  };
+  for (int i = 0; i < 63; ++i) fs::create_directories(made(i) / ".git");
+  fs::create_directories(made(63));
+  EXPECT_FALSE(said()) << "the project itself is the first";
+  EXPECT_EQ(ReadText(made(63) / ".mcp.json"), "{}\n") << "no project";
+  fs::create_directories(made(63) / ".git");
+  EXPECT_TRUE(said());
+  EXPECT_FALSE(fs::exists(made(62) / ".mcp.json"));
+}
+
 TEST_F(ProtectedPaths, WhatThePolicyGivesUpIsFree) {
   WriteText(project_.home() / "policy.yaml",
             "version: 1\nnamespaces: off\nfilesystem: {unprotect: [.vscode/tasks.json]}\n");
