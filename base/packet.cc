@@ -59,4 +59,12 @@ ReceivedPacket ReceivePacket(int socket, std::span<char> bytes, int flags) {
   return packet;
 }
 
+ssize_t ReceiveWaiting(int socket, std::span<char> bytes, int flags) {
+  ssize_t got = -1;
+  do {
+    got = recv(socket, bytes.data(), bytes.size(), flags | MSG_DONTWAIT);
+  } while (got < 0 && (errno == EINTR || errno == ECONNRESET));
+  return got;
+}
+
 }  // namespace pa

@@ -67,5 +67,17 @@ TEST_F(PacketTest, TheHangUpIsAPacketOfNothing) {
   EXPECT_EQ(ReceivePacket(theirs_.get(), AsWritableBytes(got), 0).size, 0);
 }
 
+TEST_F(PacketTest, WhatWaitsIsReceivedThoughTheOtherEndDiedWithSomethingUnread) {
+  int got = 0;
+  EXPECT_EQ(ReceiveWaiting(theirs_.get(), AsWritableBytes(got)), -1);
+  EXPECT_EQ(errno, EAGAIN);
+  EXPECT_EQ(SendPacket(ours_.get(), AsBytes(7), {}, MSG_NOSIGNAL), 4);
+  EXPECT_EQ(SendPacket(theirs_.get(), AsBytes(1), {}, MSG_NOSIGNAL), 4);
+  ours_.reset();
+  EXPECT_EQ(ReceiveWaiting(theirs_.get(), AsWritableBytes(got)), 4);
+  EXPECT_EQ(got, 7);
+  EXPECT_EQ(ReceiveWaiting(theirs_.get(), AsWritableBytes(got)), 0);
+}
+
 }  // namespace
 }  // namespace pa

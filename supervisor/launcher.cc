@@ -107,12 +107,12 @@ void Reap(pid_t pid) {
 bool HasWord(int control) {
   const int code = errno;
   char byte = 0;
-  const bool has = recv(control, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+  const bool has = ReceiveWaiting(control, {&byte, 1}, MSG_PEEK) > 0;
   errno = code;
   return has;
 }
 
-// A launcher that died with an order unread resets the connection; it is as gone as any other.
+// To send says that the connection was reset, too; that launcher is as gone as any other.
 Error LauncherError(const char* op, int code) {
   return {op, "worker launcher", code == ECONNRESET ? EPIPE : code};
 }
@@ -234,13 +234,15 @@ Result<void> Launcher::Ask() {
 // False: nothing is there. Whatever comes, that one is owed no more.
 Result<bool> Launcher::TakeReply() {
   worker::LaunchReply reply;
-  const ssize_t got = recv(socket_.get(), &reply, sizeof reply, MSG_DONTWAIT);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  const ssize_t got = ReceiveWaiting(socket_.get(), AsWritableBytes(reply));
+  if (got < 0 && errno == EAGAIN) return false;
   LaunchedWorker worker = std::move(owed_.front());
   owed_.pop_front();
+  answers_ = got == static_cast<ssize_t>(sizeof reply) && reply.magic == worker::kLaunchMagic &&
+             reply.pid != 0;
   if (got < 0) return std::unexpected(LauncherError("recv", errno));
   if (got == 0) return std::unexpected(LauncherError("recv", EPIPE));
-  if (got != sizeof reply || reply.magic != worker::kLaunchMagic || reply.pid == 0) {
+  if (!answers_) {
     return std::unexpected(LauncherError("recv", EPROTO));
   }
   if (reply.pid < 0) {
@@ -288,12 +290,15 @@ Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
   const auto claim = me.claims_.insert(me.claims_.end(), nullptr);
   const Finally leave([&me, claim] {
     me.claims_.erase(claim);
-    if (me.poll_ && !me.claims_.empty()) me.poll_.Start();
+    if (me.claims_.empty() || !me.answers_) return;
+    // What was refused to us, and what we could not ask for, the next one asks for by itself.
+    if (me.owed_.size() < me.claims_.size()) return me.Wake();
+    if (me.poll_) me.poll_.Start();
   });
   const auto deadline = std::chrono::steady_clock::now() + kLauncherPatience;
   // What was refused ahead, when nobody needed it, may be granted now.
   for (int refusals = 0;;) {
-    if (!me.socket_) co_return std::unexpected(LauncherError("recv", EPIPE));
+    if (!me.socket_) co_return std::unexpected(LauncherError("recv", ECANCELED));
     if (claim == me.claims_.begin()) {
       const Result<void> taken = me.TakeReplies(false);
       if (!taken) co_return std::unexpected(taken.error());
@@ -307,7 +312,10 @@ Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
     }
     const auto left =
         std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) co_return std::unexpected(LauncherError("poll", ETIMEDOUT));
+    if (left.count() <= 0) {
+      me.answers_ = false;
+      co_return std::unexpected(LauncherError("poll", ETIMEDOUT));
+    }
     kill(me.pid_, SIGCONT);  // should somebody have stopped it
     const Result<void> watched = me.Watch();
     if (!watched) co_return std::unexpected(watched.error());
@@ -337,6 +345,8 @@ Result<void> Launcher::Order(LaunchedWorker& worker, std::span<const int> descri
   if (!has_view_ || in_a_burst_) AskAhead();
   return {};
 }
+
+void Launcher::Retire() { ahead_ = 0; }
 
 // A launcher that cannot be asked is found dead by the next call.
 void Launcher::AskAhead() {
@@ -375,9 +385,10 @@ Launchers::Launchers(uv_loop_t* loop, std::string worker_path, std::function<voi
 
 Result<std::shared_ptr<Launcher>> Launchers::Find(const LaunchKind& kind) {
   if (closed_) return std::unexpected(LauncherError("launch", ECANCELED));
-  RemoveOutdated();
-  const auto found = std::ranges::find_if(
-      kept_, [&](const Kept& kept) { return !kept.outdated && IsSame(kept.kind, kind); });
+  RemoveRetired();
+  const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
+    return !kept.launcher->is_retired() && IsSame(kept.kind, kind);
+  });
   if (found != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, found);
     return found->launcher;
@@ -395,14 +406,14 @@ Result<std::shared_ptr<Launcher>> Launchers::Find(const LaunchKind& kind) {
 }
 
 void Launchers::Renew() {
-  for (Kept& kept : kept_) kept.outdated = true;
-  RemoveOutdated();
+  for (Kept& kept : kept_) kept.launcher->Retire();
+  RemoveRetired();
 }
 
 // Whoever owes a worker goes another time: to wait for it would be to wait on the loop.
-void Launchers::RemoveOutdated() {
+void Launchers::RemoveRetired() {
   kept_.remove_if([](const Kept& kept) {
-    return kept.outdated && !kept.launcher->is_awaited() && !kept.launcher->owes();
+    return kept.launcher->is_retired() && !kept.launcher->is_awaited() && !kept.launcher->owes();
   });
 }
 
@@ -427,9 +438,16 @@ Task<Result<LaunchedWorker>> Launchers::Launch(LaunchKind kind, std::vector<int>
       kill(worker->pid, SIGKILL);
       setting_.depart(worker->pid);
     }
-    GiveUp(launcher);  // whatever it is, the next one starts afresh
-    // It had ended before, and nobody has seen the order.
     const int code = ordered.error().sys_errno;
+    // Another call has given it up: nothing was tried for this one.
+    if (code == ECANCELED && !closed_) {
+      --attempt;
+      continue;
+    }
+    // Whatever it is, the next one starts afresh. Who else awaits a worker of this one has no part in that.
+    launcher->Retire();
+    if (!launcher->is_awaited() || !launcher->answers()) GiveUp(launcher);
+    // It had ended before, and nobody has seen the order.
     const bool again =
         (code == EPIPE && attempt < kAttempts) || (code == ETIMEDOUT && attempt < kAttemptsInVain);
     if (closed_ || !again) co_return std::unexpected(ordered.error());

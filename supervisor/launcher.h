@@ -87,20 +87,24 @@ class Launcher {
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  // One that waits for its order. EPIPE: there is no launcher any more. ETIMEDOUT: it does not answer. Any
-  // error: it is to be given up.
+  // One that waits for its order. EPIPE: there is no launcher any more. ETIMEDOUT: it does not answer.
+  // ECANCELED: it was ended meanwhile, for the sake of others (End). Any error: it serves nobody who asks from now on.
   static Task<Result<LaunchedWorker>> Next(std::shared_ptr<Launcher> self);
   // `descriptors`: borrowed; those of a worker but for its control socket, in the order of their
   // numbers. `limits`: of its group, if it has one. EPIPE: the worker had ended before.
   Result<void> Order(LaunchedWorker& worker, std::span<const int> descriptors,
                      const sandbox::ResourceLimits& limits);
   void AskAhead();  // if fewer wait than shall
-  void End();       // at once; whoever awaits a worker gets EPIPE
+  void Retire();    // it serves who awaits a worker already; nobody is asked for ahead
+  void End();       // at once; whoever awaits a worker gets ECANCELED
   // Whether it is this launcher, or a worker of it that waits.
   bool Contains(pid_t pid) const;
   // Whether it may have a worker that is a child of ours already, and of which we have not heard.
   bool owes();
   bool is_awaited() const { return !claims_.empty(); }
+  bool is_retired() const { return ahead_ == 0; }
+  // Whether who else awaits a worker may still get it.
+  bool answers() const { return answers_; }
 
  private:
   Launcher(const Setting& setting, pid_t pid, UniqueFd socket, bool has_view);
@@ -122,7 +126,8 @@ class Launcher {
   bool in_a_burst_ = true;
   std::deque<LaunchedWorker> owed_;  // we have asked for them and do not know their numbers yet
   std::deque<LaunchedWorker> waiting_;
-  std::size_t ahead_ = 1;  // how many of both there shall be
+  std::size_t ahead_ = 1;  // how many of both there shall be; 0: retired
+  bool answers_ = true;
   std::list<Completion<bool>*>
       claims_;                    // of the calls that await one, a queue; null: that one is at work
   std::optional<Error> refused_;  // why the last one could not be forked
@@ -153,11 +158,10 @@ class Launchers {
   struct Kept {
     LaunchKind kind;
     std::shared_ptr<Launcher> launcher;
-    bool outdated = false;  // it goes when nobody awaits it
   };
   Result<std::shared_ptr<Launcher>> Find(const LaunchKind& kind);
   void GiveUp(const std::shared_ptr<Launcher>& launcher);
-  void RemoveOutdated();
+  void RemoveRetired();
 
   Launcher::Setting setting_;
   std::function<void()> on_lost_;

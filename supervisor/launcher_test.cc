@@ -13,8 +13,10 @@
 #include <set>
 #include <thread>
 
+#include "base/packet.h"
 #include "supervisor/engine.h"
 #include "supervisor/runner_test_support.h"
+#include "worker/status.h"
 
 namespace pa {
 namespace {
@@ -54,6 +56,18 @@ class LauncherTest : public testing::Test {
   Result<LaunchedWorker> Await(const std::shared_ptr<Answer>& answer) {
     while (!*answer) uv_run(loop_.get(), UV_RUN_ONCE);
     return std::move(**answer);
+  }
+
+  // A launcher that waits until four have asked, and is then what `command` makes of it.
+  std::string Held(const std::string& command) {
+    return Script("while [ ! -e " + directory_ + "/go ]; do sleep 0.01; done\n" +
+                  "echo launched >>" + directory_ + "/dump\n" + command + " \"$@\"\n");
+  }
+  std::vector<std::shared_ptr<Answer>> AskFourAtOnce(Launchers& launchers) const {
+    std::vector<std::shared_ptr<Answer>> asked;
+    for (int i = 0; i < 4; ++i) asked.push_back(Ask(launchers, {.program = Program("one")}));
+    std::ofstream(directory_ + "/go").close();
+    return asked;
   }
 
   Result<pid_t> Launch(Launchers& launchers, const sandbox::SeccompProgram& program) {
@@ -299,6 +313,40 @@ TEST_F(LauncherTest, ManyWhoAwaitOneLauncherAllGetTheirWorker) {
     pids.insert(Reap(worker->pid));
   }
   EXPECT_EQ(pids.size(), 20u);
+}
+
+// What a worker said that did not begin.
+worker::Step Reported(const LaunchedWorker& worker) {
+  waitpid(worker.pid, nullptr, 0);
+  worker::WorkerStatus said;
+  const ssize_t got = ReceiveWaiting(worker.control.get(), AsWritableBytes(said));
+  return got == ssize_t{sizeof said} ? said.step : worker::Step::kNone;
+}
+
+// The kernel tells of the orders that were not read before it gives the reply that waits; and nobody is to
+// blame for the launcher that another call gave up.
+TEST_F(LauncherTest, WhoAwaitsOneThatAnswersOneOrderAndDiesGetsAWorkersWord) {
+  Launchers launchers(loop_.get(), Held("PA_FAKE_ANSWERS_ONE=1 exec " + UseFake()));
+  for (const auto& one : AskFourAtOnce(launchers)) {
+    const Result<LaunchedWorker> worker = Await(one);
+    ASSERT_TRUE(worker) << worker.error().Message();
+    EXPECT_EQ(Reported(*worker), worker::Step::kLandlock);
+  }
+}
+
+TEST_F(LauncherTest, OneThatIsNotReadyTellsAllThatAwaitItWhyAndEnds) {
+  const std::string worker_path = FromEnvironment("PA_WORKER_FAULTS");
+  Launchers launchers(loop_.get(), Held("PA_FAIL_STEP=capabilities exec " + worker_path));
+  for (const auto& one : AskFourAtOnce(launchers)) {
+    const Result<LaunchedWorker> worker = Await(one);
+    ASSERT_TRUE(worker) << worker.error().Message();
+    EXPECT_EQ(Reported(*worker), worker::Step::kCapabilities);
+  }
+  EXPECT_EQ(Dump(), "launched\n");
+  const Result<LaunchedWorker> next = Await(Ask(launchers, {.program = Program("one")}));
+  ASSERT_TRUE(next) << next.error().Message();
+  EXPECT_EQ(Reported(*next), worker::Step::kCapabilities);
+  EXPECT_EQ(Dump(), "launched\nlaunched\n") << "what failed once is tried anew";
 }
 
 // Whoever came later would take his worker from the one who waits; he takes it for a refusal when it has

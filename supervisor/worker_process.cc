@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/packet.h"
+
 namespace pa {
 namespace {
 
@@ -66,10 +68,8 @@ bool WorkerProcess::ReadControl() {
       WorkerStatus packet;
       char beyond;  // shows a packet that is too long
     } buffer;
-    const ssize_t got = recv(worker_.control.get(), &buffer, sizeof buffer, MSG_DONTWAIT);
-    // ECONNRESET: the guardian ended without reading our kCancel. It is reported once, before the
-    // packets that still wait; the next recv gives those.
-    if (got < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
+    // It may have ended without reading our kCancel.
+    const ssize_t got = ReceiveWaiting(worker_.control.get(), AsWritableBytes(buffer));
     if (got < 0) return errno == EAGAIN;
     if (got == 0) return false;
     if (broken()) continue;

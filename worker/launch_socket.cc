@@ -106,6 +106,12 @@ bool LaunchSocket::ForkOne(std::uint64_t flags) {
   return false;
 }
 
+void LaunchSocket::TakeNoMore() {
+  char byte = 0;
+  (void)recv(fd_.get(), &byte, 1, MSG_PEEK);
+  shutdown(fd_.get(), SHUT_RD);
+}
+
 // The worker waits here, maybe for long. Nothing but the whole order lets it begin.
 bool AwaitOrder() {
   LaunchOrder order;

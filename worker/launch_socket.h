@@ -45,6 +45,10 @@ class LaunchSocket {
   // its control socket and nothing else. `flags`: namespaces of its own, CLONE_NEW*.
   bool ForkOne(std::uint64_t flags);
 
+  // Waits until there is an order. Whoever orders later sees at once that it is in vain (EPIPE); what was ordered by
+  // then is to be answered.
+  void TakeNoMore();
+
  private:
   UniqueFd fd_;  // empty: we are a worker, or nobody orders any more
 };

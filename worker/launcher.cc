@@ -152,10 +152,13 @@ int RunLauncher() {
     return kExitSetupFailed;
   }
   SetName("pa-launcher");
-  // What failed is the failure of the first worker, and told by it without waiting for an order: for
-  // the next there will be a new launcher.
+  // What failed is the failure of all workers that are asked for by now, and told by them without waiting
+  // for an order: for the next there will be a new launcher.
   if (!ready) {
-    if (launcher.socket.ForkOne(0)) Reporter(kControlFd).SetupFailed(launcher.outcome);
+    launcher.socket.TakeNoMore();
+    while (launcher.socket.is_open()) {
+      if (launcher.socket.ForkOne(0)) Reporter(kControlFd).SetupFailed(launcher.outcome);
+    }
     return kExitSetupFailed;
   }
   while (launcher.socket.is_open()) {

@@ -216,6 +216,26 @@ TEST(Faults, WithoutNamespacesTheOtherWallsHoldAndTheLogSaysSo) {
       << client.Errors();
 }
 
+// One launcher for all of them, which is not ready, and one that is. A new policy is probed anew.
+TEST(Faults, WithoutNamespacesCallsThatComeTogetherSucceedToo) {
+  const Refusal refusal{"", Refusal::kWorker,    SYS_unshare, 0, CLONE_NEWUSER | CLONE_NEWNS, EPERM,
+                        "", "namespaces: auto\n"};
+  const Project project(kMakefile);
+  for (int server = 0; server < 3; ++server) {
+    McpClient client(ServerWith(project, refusal));
+    client.Initialize();
+    for (int policy = 0; policy < 3; ++policy) {
+      std::vector<int> calls;
+      for (int i = 0; i < 4; ++i) calls.push_back(client.StartTool("bash", {{"command", "true"}}));
+      for (const int call : calls) {
+        const Json result = client.Await(call)["result"]["structuredContent"];
+        EXPECT_TRUE(result["success"]) << result << client.Errors();
+      }
+      client.Signal(SIGHUP);
+    }
+  }
+}
+
 TEST(Faults, AWorkerThatIsNotThereIsNamed) {
   Project project(kMakefile);
   McpClient client(project.Server({"--worker", "/nonexistent/worker"}));

@@ -188,12 +188,19 @@ int Run() {
   return 0;
 }
 
+// One that could not be made ready, has answered one order, and is killed with the others unread.
+[[noreturn]] void AnswerOne(pa::worker::LaunchSocket& socket) {
+  if (socket.ForkOne(0)) FailsSetup({});
+  _exit(1);
+}
+
 }  // namespace
 
 int main() {
   pa::worker::LaunchSocket socket;
   char spec[pa::worker::kMaxLaunchBytes];
   if (!socket.Open() || !socket.ReceiveSpec(spec)) return 1;
+  if (getenv("PA_FAKE_ANSWERS_ONE") != nullptr) AnswerOne(socket);
   bool is_worker = false;
   while (socket.is_open() && !is_worker) is_worker = socket.ForkOne(0);
   // Without a leak check, which stops threads: the SIGCONT that every order is followed by undoes that,
