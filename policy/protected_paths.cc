@@ -194,6 +194,7 @@ class Finder {
   std::vector<GitVariable> Variables(const std::string& path, std::string_view text);
 
   void NearestRepository();
+  void EnclosingGitDirectory(const std::string& at);
   void RepositoriesBelow();
   void WorkingTree(const std::string& top);
   void Submodules(const std::string& top);
@@ -399,12 +400,23 @@ void Finder::NearestRepository() {
     bare ? GitDirectory(here, "") : void(Walk(here + "/HEAD", Kind::kFile, "git repository"));
   }
   for (std::string at = here;; at = ParentOf(at)) {
+    EnclosingGitDirectory(at);
     const std::string name = Join(at, ".git");
-    const PathStamp stamp = Look(name);
+    const PathStamp stamp = top_level_.empty() ? Look(name) : PathStamp{};
     if (stamp.exists) WorkingTree(at);
     if (stamp.exists && (!stamp.IsDirectory() || Has(name, "HEAD"))) top_level_ = at;
-    if (!top_level_.empty() || at == "/") return;
+    if (at == "/") return;
   }
+}
+
+// By its content, whatever its name, and past the nearest `.git`: a command could make one in there. Its working tree
+// may lie in it, so nothing but what git executes is held.
+void Finder::EnclosingGitDirectory(const std::string& at) {
+  if (!Look(Join(at, "HEAD")).exists) return;
+  for (const char* name : {"commondir", "objects", "refs"}) Look(Join(at, name));
+  const Result<bool> is = IsGitDirectory(at == "/" ? "" : at);
+  if (!is) return Fail(Unreadable(at, is.error().sys_errno));
+  if (*is) GitDirectory(at, "");
 }
 
 // One mount keeps all of a repository as it is, whatever the host renames in it meanwhile; beyond so many of

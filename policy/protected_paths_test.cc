@@ -170,6 +170,25 @@ TEST_F(ProtectedPathsTest, ABareRepositoryIsItsOwnWorkingDirectory) {
   EXPECT_EQ(Of("root/HEAD"), "");
 }
 
+// However deep in it, and whatever a command has made on the way.
+TEST_F(ProtectedPathsTest, SoItIsAboveTheWorkingDirectory) {
+  Git(root_, {"init", "-q", "--bare"});
+  fs::create_directories(root_ / "hooks/.git");
+  fs::create_directories(root_ / "rebase-merge");
+  ProtectionQuery query = Query();
+  const auto protects = [&](const char* directory, const char* path) {
+    query.directory = root_ / directory;
+    query.writable = {query.directory};
+    const Result<ProtectedPaths> found = FindProtectedPaths(query);
+    return found && found->Protecting(root_ / path) != nullptr;
+  };
+  EXPECT_TRUE(protects("hooks", "hooks/pre-commit"));
+  EXPECT_TRUE(protects("rebase-merge", "rebase-merge/git-rebase-todo"));
+  EXPECT_FALSE(protects("rebase-merge", "rebase-merge/done"));
+  fs::remove(root_ / "HEAD");
+  EXPECT_FALSE(protects("hooks", "hooks/pre-commit")) << "git takes it for nothing";
+}
+
 TEST_F(ProtectedPathsTest, HooksWhereverTheyAreConfigured) {
   Init(root_);
   pa::testing::WriteText(root_ / "tools/hooks/pre-commit", "");

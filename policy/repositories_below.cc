@@ -13,18 +13,30 @@
 
 #include "base/error.h"
 #include "base/path_stamp.h"
+#include "policy/path.h"
 
 namespace pa::policy {
 namespace {
 
 using Kind = RepositoryBelow::Kind;
 
-// Where names have no case, `.GIT` is one.
-bool IsGit(std::string_view name) {
-  return std::ranges::equal(name, std::string_view(".git"), [](char one, char other) {
+// Where names have no case, `.GIT` is `.git`. `lower`: in small letters.
+bool IsCalled(std::string_view name, std::string_view lower) {
+  return std::ranges::equal(name, lower, [](char one, char other) {
     return std::tolower(static_cast<unsigned char>(one)) == other;
   });
 }
+bool IsGit(std::string_view name) { return IsCalled(name, ".git"); }
+
+// The rule of git's own (setup.c, is_git_directory), by names alone.
+struct GitNames {
+  bool head = false;
+  bool common = false;
+  bool objects = false;
+  bool refs = false;
+
+  bool Complete() const { return head && (common || (objects && refs)); }
+};
 
 Kind KindOf(unsigned char type) {
   if (type == DT_DIR) return Kind::kDirectory;
@@ -56,9 +68,40 @@ Result<std::optional<RepositoryBelow>> Identify(std::string path, Kind kind) {
 
 Interest ChooseRepositoryNames(std::string_view name) {
   if (IsGit(name)) return Interest::kLeaf;
-  constexpr std::string_view kOfBare[] = {"HEAD", "commondir", "objects", "refs"};
-  const bool bare = std::ranges::find(kOfBare, name) != std::end(kOfBare);
+  constexpr std::string_view kOfBare[] = {"head", "commondir", "objects", "refs"};
+  const bool bare =
+      std::ranges::any_of(kOfBare, [&](std::string_view one) { return IsCalled(name, one); });
   return bare ? Interest::kReport : Interest::kNone;
+}
+
+Result<bool> IsGitDirectory(const std::string& directory) {
+  std::optional<Error> error;
+  const auto has = [&](const char* name) {
+    const std::string path = directory + "/" + name;
+    const PathStamp stamp = LookAt(path);
+    if (stamp.error != 0 && !error) error = Error("lstat", path, stamp.error);
+    return stamp.exists;
+  };
+  GitNames names{.head = has("HEAD")};
+  if (names.head) {
+    names.common = has("commondir");
+    names.objects = has("objects");
+    names.refs = has("refs");
+  }
+  if (error) return std::unexpected(*std::move(error));
+  return names.Complete();
+}
+
+// A repository lies in the directory that holds its bare one, or a working tree right in the bare one: both are usual.
+Result<bool> LiesInGitDirectory(const std::string& top, const std::string& path) {
+  for (std::string at = path; IsBeneath(at, top); at.resize(at.rfind('/'))) {
+    const Result<bool> is = IsGitDirectory(at);
+    if (!is || *is) return is;
+    const PathStamp link = LookAt(at + "/.git");
+    if (link.error != 0) return std::unexpected(Error("lstat", at + "/.git", link.error));
+    if (link.exists || at == top) return false;
+  }
+  return false;
 }
 
 std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
@@ -66,10 +109,14 @@ std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
   std::vector<RepositoryBelow> found;
   for (std::size_t slash = file.rfind('/'); slash != std::string::npos && slash > directory.size();
        slash = file.rfind('/', slash - 1)) {
-    const std::string path = file.substr(0, slash) + "/.git";
+    const std::string holder = file.substr(0, slash);
+    const std::string path = holder + "/.git";
     const PathStamp stamp = LookAt(path);
     const Kind kind = KindOf(static_cast<unsigned char>(IFTODT(stamp.mode)));
     if (!stamp.IsAbsent()) found.push_back({.path = path, .kind = kind});
+    if (stamp.error == 0 && IsGitDirectory(holder).value_or(true)) {
+      found.push_back({.path = holder, .kind = Kind::kBare});
+    }
   }
   std::ranges::reverse(found);
   return found;
@@ -85,16 +132,16 @@ std::vector<RepositoryBelow> RepositoriesBelow(ScannedTree& tree, const std::str
   for (auto at = tree.names.begin(); at != tree.names.end();) {
     const std::string& here = at->directory;
     const std::string absolute = directory + (here.empty() ? "" : "/" + here);
-    bool head = false, common = false, objects = false, refs = false;
+    GitNames names;
     for (; at != tree.names.end() && at->directory == here; ++at) {
-      head = head || at->name == "HEAD";
-      common = common || at->name == "commondir";
-      objects = objects || at->name == "objects";
-      refs = refs || at->name == "refs";
+      names.head = names.head || IsCalled(at->name, "head");
+      names.common = names.common || IsCalled(at->name, "commondir");
+      names.objects = names.objects || IsCalled(at->name, "objects");
+      names.refs = names.refs || IsCalled(at->name, "refs");
       const bool own = here.empty();  // the directory's own is looked after by itself
       if (!own && IsGit(at->name)) add(here, absolute + "/" + at->name, KindOf(at->type));
     }
-    if (!here.empty() && head && (common || (objects && refs))) add(here, absolute, Kind::kBare);
+    if (!here.empty() && names.Complete()) add(here, absolute, Kind::kBare);
   }
   std::ranges::sort(found, {}, &RepositoryBelow::path);
   return found;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/tree_scan.h"
 
 namespace pa::policy {
@@ -41,8 +42,16 @@ struct RepositoryBelow {
 
 Interest ChooseRepositoryNames(std::string_view name);
 
-// Those between `directory` and `file`, in whose working trees it lies; both absolute. Path and kind only; what cannot
-// be looked at counts as one that git cannot use.
+// Whether git takes `directory` (absolute) for a git directory, whatever its name: HEAD beside objects and refs, or
+// beside commondir. What cannot be looked at is an error.
+Result<bool> IsGitDirectory(const std::string& directory);
+// Whether `path`, be it there or not, is a git directory or lies in one, seen from it up to `top`, which counts, too;
+// both absolute. What lies in a working tree that somebody has put into a git directory does not. Names (`.git`) are
+// not asked.
+Result<bool> LiesInGitDirectory(const std::string& top, const std::string& path);
+
+// Those between `directory` and `file`, in which or in whose working trees it lies; both absolute. Path and kind only;
+// what cannot be looked at counts as one that git cannot use.
 std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
                                                 const std::string& file);
 

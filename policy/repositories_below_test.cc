@@ -90,6 +90,42 @@ TEST_F(RepositoriesBelowTest, AFileLiesInThoseAroundIt) {
   EXPECT_TRUE(RepositoriesAround(dir_.path(), At("file")).empty()) << "its own is none";
 }
 
+TEST_F(RepositoriesBelowTest, AFileLiesInAGitDirectoryOfAnyName) {
+  for (const char* part : {"p/.bare/objects", "p/.bare/refs", "p/.bare/hooks", "p/main"})
+    Make(part);
+  const auto lies = [&](const std::string& path) {
+    return LiesInGitDirectory(dir_.path(), path.empty() ? dir_.path().string() : At(path)).value();
+  };
+  EXPECT_FALSE(lies("p/.bare/hooks/x")) << "git takes it for nothing";
+  EXPECT_TRUE(RepositoriesAround(dir_.path(), At("p/.bare/config")).empty());
+  pa::testing::WriteText(At("p/.bare/HEAD"), "ref: refs/heads/main\n");
+  EXPECT_TRUE(IsGitDirectory(At("p/.bare")).value());
+  for (const char* path : {"p/.bare", "p/.bare/hooks", "p/.bare/new/file"}) EXPECT_TRUE(lies(path));
+  for (const char* path : {"", "p", "p/main/x", "p/HEAD"}) EXPECT_FALSE(lies(path)) << path;
+  const std::vector<RepositoryBelow> found = RepositoriesAround(dir_.path(), At("p/.bare/config"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].path, At("p/.bare"));
+  EXPECT_EQ(found[0].kind, Kind::kBare);
+  // `git worktree add` within it.
+  pa::testing::WriteText(At("p/.bare/tree/.git"), "gitdir: ../worktrees/tree\n");
+  EXPECT_FALSE(lies("p/.bare/tree/src/file"));
+  EXPECT_EQ(RepositoriesAround(dir_.path(), At("p/.bare/tree/src/file")).size(), 2u);
+  for (const char* name : {"HEAD", "commondir"}) {
+    pa::testing::WriteText(At("p/.bare/worktrees/tree/") + name, "x\n");
+  }
+  pa::testing::WriteText(At("p/.bare/worktrees/tree/.git"), "");
+  EXPECT_TRUE(lies("p/.bare/worktrees/tree/config")) << "whatever a command puts into it";
+  const std::string odd = At(std::string(NAME_MAX + 1, 'x'));
+  EXPECT_FALSE(IsGitDirectory(odd).has_value()) << "not looked at is not looked for in vain";
+  EXPECT_FALSE(LiesInGitDirectory(dir_.path(), odd + "/file").has_value());
+}
+
+TEST_F(RepositoriesBelowTest, NamesMayHaveNoCase) {
+  for (const char* part : {"a/head", "a/Objects", "a/REFS"}) Make(part);
+  ASSERT_EQ(Find().size(), 1u);
+  EXPECT_EQ(Find()[0].kind, Kind::kBare);
+}
+
 // The scan goes by descriptors, so it sees what has too long a path for anything else.
 TEST_F(RepositoriesBelowTest, WhatHasTooLongAPathIsNotLeftOutInSilence) {
   Make("a/.git");

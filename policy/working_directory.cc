@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/open_beneath.h"
+#include "policy/repositories_below.h"
 
 namespace pa::policy {
 
@@ -166,13 +167,25 @@ DirectoryRefusal RefuseUnopened(const Policy& policy, const std::string& request
   return refusal;
 }
 
+// A command there could write hooks. Whoever wants to work on a bare repository as a whole makes it a root: then what git
+// executes in it is protected, as in a `.git`.
+std::optional<DirectoryRefusal> CheckGit(const Policy& policy, const std::string& path,
+                                         const std::string& root) {
+  constexpr char kGitText[] = "working directory cannot be git's own data";
+  if ((path + "/").find("/.git/") != std::string::npos) return Refuse(policy, kGitText, path);
+  if (path == root) return std::nullopt;
+  const Result<bool> lies = LiesInGitDirectory(root, path);
+  if (lies && !*lies) return std::nullopt;
+  DirectoryRefusal refusal = Refuse(policy, kGitText, path, lies ? "" : lies.error().Message());
+  if (!lies) refusal.code = lies.error().sys_errno;
+  return refusal;
+}
+
 std::optional<DirectoryRefusal> CheckOpened(const Policy& policy, const std::string& path,
                                             const std::string* root, const struct stat& status) {
   if (IsSystemPlace(path, policy.home)) return Refuse(policy, kSystemText, path);
   if (root == nullptr) return Refuse(policy, kOutsideText, path);
-  if ((path + "/").find("/.git/") != std::string::npos) {
-    return Refuse(policy, "working directory cannot be git's own data", path);
-  }
+  if (auto refusal = CheckGit(policy, path, *root)) return refusal;
   if (path != *root && IsHome(policy, status)) {
     return Refuse(policy, "working directory cannot be the home directory itself", path);
   }

@@ -41,8 +41,8 @@ struct DirectoryRefusal {
 };
 
 // Refused: system directories (/, /etc, /usr, /bin, /proc, ... and what is beneath them), the home
-// itself when it is no root, what lies in a .git (a command there could write hooks), the very
-// directory of the audit log, outside every root, not a directory, not owned by the effective user, no
+// itself when it is no root, what is a git directory or lies in one (a command there could write hooks; a bare repository that is
+// a root is none), the very directory of the audit log, outside every root, not a directory, not owned by the effective user, no
 // owner write permission. "" means the first root.
 std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(
     const Policy& policy, const std::string& requested);

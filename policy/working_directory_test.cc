@@ -170,6 +170,25 @@ TEST_F(WorkingDirectoryTest, GitsOwnData) {
   EXPECT_EQ(Accepted(".github"), base_ / "root/.github");
 }
 
+TEST_F(WorkingDirectoryTest, NorUnderAnotherName) {
+  for (const char* part : {"p/.bare/hooks", "p/.bare/objects", "p/.bare/refs", "p/main"}) {
+    fs::create_directories(base_ / "root" / part);
+  }
+  EXPECT_EQ(Accepted("p/.bare/hooks"), base_ / "root/p/.bare/hooks") << "no HEAD yet";
+  std::ofstream(base_ / "root/p/.bare/HEAD") << "ref: refs/heads/main\n";
+  for (const char* path : {"p/.bare", "p/.bare/hooks", "p/.bare/objects"}) {
+    EXPECT_TRUE(Refused(path).starts_with("working directory cannot be git's own data")) << path;
+  }
+  EXPECT_EQ(Accepted("p"), base_ / "root/p");
+  EXPECT_EQ(Accepted("p/main"), base_ / "root/p/main");
+  policy_.roots.push_back(base_ / "root/p/.bare");  // on purpose
+  EXPECT_EQ(Accepted("p/.bare"), base_ / "root/p/.bare");
+  EXPECT_TRUE(Refused("p/.bare/hooks").starts_with("working directory cannot be git's own data"));
+  fs::create_directories(base_ / "root/p/.bare/tree");
+  std::ofstream(base_ / "root/p/.bare/tree/.git") << "gitdir: ../worktrees/tree\n";
+  EXPECT_EQ(Accepted("p/.bare/tree"), base_ / "root/p/.bare/tree") << "a working tree in it";
+}
+
 TEST_F(WorkingDirectoryTest, NotADirectory) {
   ASSERT_EQ(mkfifo((base_ / "root/fifo").c_str(), 0600), 0);
   EXPECT_TRUE(Refused("fifo").starts_with("working directory cannot be opened: fifo"));

@@ -103,7 +103,7 @@ std::string ProtectionOf(const policy::Policy& policy, const TrashEntry& entry) 
   const std::string& path = entry.path;
   for (const std::string& root : policy.roots) {
     if (!policy::IsBeneath(path, root)) continue;
-    if (IsInRepository(policy::RelativeTo(root, path))) return "git's own data";
+    if (auto why = ReasonOfGit(root, policy::RelativeTo(root, path)); !why.empty()) return why;
     const std::vector<policy::RepositoryBelow> around = policy::RepositoriesAround(root, path);
     policy::ProtectionQuery query = policy::QueryFor(policy, root, {root});
     query.repositories = around;

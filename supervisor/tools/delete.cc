@@ -96,7 +96,9 @@ std::optional<ToolError> CheckVictim(const Victim& victim, const CallContext& ca
   const auto holds = [&](const std::string& path) {
     return !path.empty() && policy::IsBeneath(path, absolute);
   };
-  if (IsInRepository(victim.relative)) return ProtectedFile(victim.shown, "git's own data");
+  if (auto why = ReasonOfGit(victim.work.directory.path(), victim.relative); !why.empty()) {
+    return ProtectedFile(victim.shown, why);
+  }
   if (std::ranges::any_of(call.policy->roots, holds)) {
     return ProtectedFile(victim.shown, "it is, or holds, a root of the policy");
   }

@@ -118,6 +118,10 @@ TEST_F(DeleteTest, NeverTheRootNorWhatIsProtected) {
     EXPECT_EQ(Code(Delete(path, true)), "POLICY_DENIED") << path;
     EXPECT_EQ(Code(Delete(path, true, true)), "POLICY_DENIED") << path;
   }
+  for (const char* name : {"bare/HEAD", "bare/objects/x", "bare/refs/x"}) Write(name, "x");
+  for (const char* path : {"bare", "bare/HEAD", "bare/objects"}) {
+    EXPECT_EQ(Code(Delete(path, true)), "POLICY_DENIED") << path;
+  }
   EXPECT_TRUE(Trash().empty());
   EXPECT_EQ(Code(Delete("sub", true)), "") << "a repository beneath is the project's";
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "policy/path.h"
+#include "policy/repositories_below.h"
 #include "supervisor/tools/render.h"
 #include "worker/file_header.h"
 
@@ -177,13 +178,17 @@ bool IsDotGit(std::string_view name) {
 }  // namespace
 
 // Repositories that nobody looks after are git's own, too.
-bool IsInRepository(std::string_view relative) {
-  while (!relative.empty()) {
-    const std::size_t end = std::min(relative.find('/'), relative.size());
-    if (IsDotGit(relative.substr(0, end))) return true;
-    relative.remove_prefix(std::min(end + 1, relative.size()));
+std::string ReasonOfGit(const std::string& root, const std::string& relative) {
+  constexpr char kGit[] = "git's own data";
+  for (std::string_view rest = relative; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('/'), rest.size());
+    if (IsDotGit(rest.substr(0, end))) return kGit;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return false;
+  const Result<bool> lies =
+      policy::LiesInGitDirectory(root, relative.empty() ? root : root + "/" + relative);
+  if (!lies) return "whether git owns it cannot be told: " + lies.error().Message();
+  return *lies ? kGit : "";
 }
 
 std::expected<FilePlace, ToolError> FindName(const Work& work, const CallContext& call,
@@ -204,8 +209,8 @@ std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContex
   auto place = PlaceOf(work, call, *std::move(relative), path);
   if (!place) return place;
   if (found) place->found = *found;
-  if (IsInRepository(place->relative)) {
-    return std::unexpected(ProtectedFile(place->shown, "git's own data"));
+  if (std::string why = ReasonOfGit(work.directory.path(), place->relative); !why.empty()) {
+    return std::unexpected(ProtectedFile(place->shown, why));
   }
   const std::string log = call.policy->audit.Directory();
   if (!log.empty() && policy::IsBeneath(AbsoluteOf(work, place->relative), log)) {

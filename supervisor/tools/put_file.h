@@ -30,7 +30,7 @@ struct Finding {
   bool create_parents = false;  // it may
 };
 
-// What `path` names, beneath the root of `work`. INVALID_PATH, INVALID_ARGUMENT (a directory, no name), NOT_FOUND, POLICY_DENIED (in a .git).
+// What `path` names, beneath the root of `work`. INVALID_PATH, INVALID_ARGUMENT (a directory, no name), NOT_FOUND, POLICY_DENIED (in a git directory).
 std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
                                               const std::string& path, const Finding& finding);
 
@@ -39,8 +39,9 @@ std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContex
 std::expected<FilePlace, ToolError> FindName(const Work& work, const CallContext& call,
                                              const std::string& path, const Finding& finding);
 
-// Whether a component is git's own, in any case of letters.
-bool IsInRepository(std::string_view relative);
+// Why nobody may write at `relative` to `root` (absolute): by a component's name in any case of letters, or because one
+// of the directories is what git takes for a repository, it is git's own. "" if it is not.
+std::string ReasonOfGit(const std::string& root, const std::string& relative);
 
 struct PutOrder {
   std::string file;           // relative to the directory of the work

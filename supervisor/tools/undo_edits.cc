@@ -45,7 +45,7 @@ Task<Entry> Look(const JournalEntry& journal, const std::vector<Entry>& known, C
   Entry entry{.journal = &journal, .state = State::kUnknown, .work = {}};
   if (!IsOurs(journal, *call.policy)) co_return entry;
   auto directory = policy::ValidateWorkingDirectory(*call.policy, journal.root);
-  if (!directory || IsInRepository(journal.file)) {
+  if (!directory || !ReasonOfGit(journal.root, journal.file).empty()) {
     LogWarning("edit: not put back, because nothing is written there: " + entry.Path());
     co_return entry;
   }

@@ -139,6 +139,25 @@ TEST_F(WriteTest, WhatGitExecutesStays) {
   }
 }
 
+// `git clone --bare x p/.bare`.
+TEST_F(WriteTest, NorWhatItExecutesUnderAnotherName) {
+  for (const char* name : {"p/.bare/HEAD", "p/.bare/config", "p/.bare/objects/x"})
+    Write(name, "old");
+  const auto put = [&] { return Code(Put("p/.bare/new/x", "x", "", R"(,"create_parents":true)")); };
+  EXPECT_EQ(put(), "") << "git takes it for nothing";
+  fs::create_directories(project_ / "p/.bare/refs");
+  for (const char* path : {"p/.bare/hooks/x", "p/.bare/y", "p/.bare/new/z"}) {
+    EXPECT_EQ(Code(Put(path, "x", "", R"(,"create_parents":true)")), "POLICY_DENIED") << path;
+  }
+  EXPECT_EQ(Code(Put("p/.bare/config", "x", HashOf("old"))), "POLICY_DENIED");
+  fs::create_symlink("p/.bare/config", project_ / "innocent");
+  EXPECT_EQ(Code(Put("innocent", "x", HashOf("old"))), "POLICY_DENIED");
+  EXPECT_EQ(Read("p/.bare/config"), "old");
+  Data(Put("p/main/x", "x", "", R"(,"create_parents":true)"));
+  Write("p/.bare/tree/.git", "gitdir: ../worktrees/tree\n");
+  Data(Put("p/.bare/tree/x", "x"));
+}
+
 TEST_F(WriteTest, WhereTheAuditLogLies) {
   fs::create_directories(project_ / "log");
   policy_->audit.path = project_ / "log/audit.jsonl";

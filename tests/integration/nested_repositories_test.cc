@@ -61,6 +61,56 @@ TEST_P(NestedRepositories, ThoseThatAreThereStayAsTheyAre) {
   EXPECT_EQ(Text("theirs/file"), "text\n");
 }
 
+// `git clone --bare x p/.bare; git worktree add ../main`, and --separate-git-dir: git knows them by what is in them.
+TEST_P(NestedRepositories, ThoseThatHaveAnotherNameToo) {
+  project_.Git({"clone", "-q", "--bare", "theirs", "p/.bare"});
+  project_.Git({"--git-dir=p/.bare", "worktree", "add", "-q", "p/main"});
+  project_.Git({"init", "-q", "--separate-git-dir=data", "apart"});
+  const auto refused = [&](const std::string& tool, const Json& arguments, const char* code) {
+    const Json result = client_->CallTool(tool, arguments);
+    EXPECT_EQ(result["error"]["code"], code) << tool << result;
+  };
+  const std::string config = Text("p/.bare/config");
+  const Json planted = {{"path", "p/.bare/config"}, {"old", "bare"}, {"new", "fsmonitor"}};
+  refused("edit", {{"edits", Json::array({planted})}}, "POLICY_DENIED");
+  refused("delete", {{"path", "data/HEAD"}}, "POLICY_DENIED");
+  for (const char* path : {"p/.bare/hooks/x", "data/hooks/x", "p/.bare/worktrees/main/new"}) {
+    refused("write", {{"path", path}, {"content", "x"}}, "POLICY_DENIED");
+    EXPECT_FALSE(Exists(path)) << path;
+  }
+  for (const char* path : {"p/.bare", "p/.bare/hooks", "data/hooks", "p/.bare/worktrees/main"}) {
+    const std::string there = project_.root() / path;
+    refused("bash", {{"command", "true"}, {"working_directory", there}}, "INVALID_DIRECTORY");
+    refused("git_add", {{"paths", {"."}}, {"working_directory", there}}, "INVALID_DIRECTORY");
+  }
+  EXPECT_EQ(Text("p/.bare/config"), config);
+  const Json wrote = client_->CallTool("write", {{"path", "p/main/file"}, {"content", "text"}});
+  EXPECT_TRUE(wrote["success"]) << wrote;
+  const Json worked = client_->CallTool(
+      "bash", {{"command", "git status"}, {"working_directory", project_.root() / "apart"}});
+  EXPECT_TRUE(worked["success"] || worked["error"]["code"] == "COMMAND_FAILED") << worked;
+}
+
+// Where the user makes one a root, what git executes in it stays as it is.
+TEST_P(NestedRepositories, ABareOneThatIsARootCanBeWorkedIn) {
+  project_.Git({"clone", "-q", "--bare", "theirs", "bare.git"});
+  const std::string bare = project_.root() / "bare.git";
+  client_.emplace(project_.Server(
+      {"--policy", project_.home() / "policy.yaml", "--root", project_.root(), "--root", bare}));
+  client_->Initialize();
+  const auto bash = [&](const std::string& command) {
+    return client_->CallTool("bash", {{"command", command}, {"working_directory", bare}});
+  };
+  const Json worked = bash("git branch new HEAD");
+  EXPECT_TRUE(worked["success"]) << worked;
+  const std::string config = Text("bare.git/config");
+  bash("echo evil > hooks/pre-push; git config core.fsmonitor ./evil");
+  EXPECT_FALSE(Exists("bare.git/hooks/pre-push"));
+  EXPECT_EQ(Text("bare.git/config"), config);
+  const Json hook = client_->CallTool("write", {{"path", bare + "/hooks/x"}, {"content", "x"}});
+  EXPECT_EQ(hook["error"]["code"], "POLICY_DENIED") << hook;
+}
+
 TEST_P(NestedRepositories, ThoseThatCommandsMakeStayWritable) {
   const Json cloned = Bash("git clone -q theirs clone");
   EXPECT_TRUE(cloned["success"]) << cloned;
