@@ -277,27 +277,28 @@ struct Runner::Impl {
   Task<Execution> Probe(const policy::WorkingDirectory& directory, const policy::Allow& allow,
                         policy::PolicyPtr policy);
   Task<Execution> ProbeOnce(const CommandPlan& plan, const policy::Allow& allow,
-                            policy::PolicyPtr policy);
+                            policy::PolicyPtr policy, bool namespaces);
   Task<std::optional<Execution>> Observe(const CommandPlan& plan, const policy::Allow& allow,
-                                         policy::PolicyPtr policy);
+                                         policy::PolicyPtr policy, CancelSource* cancel);
   Task<Execution> InTurnWithOthers(const CommandPlan& plan, const policy::Allow& allow,
                                    policy::PolicyPtr policy, const RunOptions& options);
   Task<Execution> Guarded(const CommandPlan& plan, const policy::Allow& allow,
                           policy::PolicyPtr policy, const RunOptions& options);
-  // `sealed`: what a command with namespaces cannot change although it lies in what it may write.
+  // `sealed`: what a command with namespaces cannot change although it lies in what it may write. `namespaces`: decided
+  // once for a command, since a probe of another policy may change the answer meanwhile.
   Task<Execution> Execute(const CommandPlan& plan, const policy::Allow& allow,
-                          policy::PolicyPtr policy, const RunOptions& options,
+                          policy::PolicyPtr policy, const RunOptions& options, bool namespaces,
                           std::vector<sandbox::Mount> sealed = {});
   Task<Execution> ExecuteOnce(const CommandPlan& plan, const policy::Allow& allow,
-                              policy::PolicyPtr policy, const RunOptions& options,
+                              policy::PolicyPtr policy, const RunOptions& options, bool namespaces,
                               const std::vector<sandbox::Mount>& sealed);
   Task<Result<Guarding>> LookAround(const CommandPlan& plan, const policy::Allow& allow,
-                                    policy::PolicyPtr policy);
+                                    policy::PolicyPtr policy, bool namespaces);
   Task<bool> LookAfter(Guarding found, Execution& execution);
   void WatchMounts();
   bool UsesNamespaces(const policy::Allow& allow) const;
   Result<std::unique_ptr<Slot>> AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
-                                            const policy::PolicyPtr& policy);
+                                            const policy::PolicyPtr& policy, bool namespaces);
   Task<Result<SpawnedWorker>> Spawn(const CommandPlan& plan, const policy::Allow& allow,
                                     const Slot& slot, const std::vector<sandbox::Mount>& sealed);
   RunningOptions Capture(const CommandPlan& plan, const policy::Allow& allow,
@@ -322,6 +323,7 @@ struct Runner::Impl {
   FileTurns file_turns;
   Lanes beginnings;
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
+  RunQueue probing;          // one at a time
   ViewCache views;
   bool namespaces_seen = false;
   std::optional<sandbox::KernelFeatures> kernel;  // as it was found first: it stays what it is
@@ -357,7 +359,7 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
     std::optional<Execution> refused;
     // What the probe tries would be the end of a worker that works alone.
     if (granted && impl.probed != policy && !worker::IsAlone(plan.action)) {
-      Task<std::optional<Execution>> task = impl.Observe(plan, allow, policy);
+      Task<std::optional<Execution>> task = impl.Observe(plan, allow, policy, options.cancel);
       refused = co_await task;
     }
     if (!granted) {
@@ -396,37 +398,47 @@ Task<Execution> Runner::Impl::Probe(const policy::WorkingDirectory& directory,
   Execution nothing_to_try;
   nothing_to_try.outcome = Outcome::kExited;
   if (canary->empty()) co_return nothing_to_try;
-  no_namespaces.clear();  // what was refused to the policy before may be granted now
-  Task<Execution> task = ProbeOnce(plan, allow, policy);
+  // What was refused to the policy before may be granted now; until that is seen, it is not.
+  const bool namespaces = allow.confinement().namespaces != sandbox::Namespaces::kOff;
+  Task<Execution> task = ProbeOnce(plan, allow, policy, namespaces);
   Execution execution = co_await task;
-  namespaces_seen = UsesNamespaces(allow) && execution.outcome == Outcome::kExited;
+  namespaces_seen = namespaces && execution.outcome == Outcome::kExited;
+  if (namespaces_seen) no_namespaces.clear();
   if (LacksNamespaces(execution)) {
     no_namespaces = execution.failure;
     if (allow.confinement().namespaces != sandbox::Namespaces::kAuto) co_return execution;
     LogWarning("namespaces are not granted here (" + no_namespaces +
                "): commands run with Landlock, seccomp and limits alone; `project-actions doctor` "
                "says what that means");
-    Task<Execution> again = ProbeOnce(plan, allow, policy);
+    Task<Execution> again = ProbeOnce(plan, allow, policy, false);
     execution = co_await again;
   }
   co_return execution;
 }
 
 Task<Execution> Runner::Impl::ProbeOnce(const CommandPlan& plan, const policy::Allow& allow,
-                                        policy::PolicyPtr policy) {
+                                        policy::PolicyPtr policy, bool namespaces) {
   RunOptions options;
   options.capture = false;
-  Task<Execution> task = Execute(plan, allow, policy, options);
+  Task<Execution> task = Execute(plan, allow, policy, options, namespaces);
   Execution execution = co_await task;
   const bool tried = execution.outcome != Outcome::kExited || execution.probe_tried != 0;
   if (!tried) co_return Unobserved(execution);
   co_return execution;
 }
 
-// What stands in the way of the first command of this policy; nothing if all was denied.
+// What stands in the way of the first command of this policy; nothing if all was denied. Who comes meanwhile awaits that;
+// what stood in the way of another may not stand in its own (NoLoopback).
 Task<std::optional<Execution>> Runner::Impl::Observe(const CommandPlan& plan,
                                                      const policy::Allow& allow,
-                                                     policy::PolicyPtr policy) {
+                                                     policy::PolicyPtr policy,
+                                                     CancelSource* cancel) {
+  Turn turn(probing, cancel, nullptr);
+  if (!turn.Enter("", {.concurrent = 1, .waiting = UINT64_MAX})) co_return Busy();
+  Completion<bool>& my_turn = turn.granted();
+  const bool granted = co_await my_turn;
+  if (!granted) co_return NeverStarted();
+  if (probed == policy) co_return std::nullopt;
   Task<Execution> task = Probe(plan.directory, allow, policy);
   Execution execution = co_await task;
   if (execution.outcome == Outcome::kSetupFailed) co_return execution;
@@ -452,8 +464,9 @@ bool Runner::Impl::UsesNamespaces(const policy::Allow& allow) const {
 
 Result<std::unique_ptr<Slot>> Runner::Impl::AcquireSlot(const CommandPlan& plan,
                                                         const policy::Allow& allow,
-                                                        const policy::PolicyPtr& policy) {
-  if (!UsesNamespaces(allow)) return slots.Acquire(allow.confinement());
+                                                        const policy::PolicyPtr& policy,
+                                                        bool namespaces) {
+  if (!namespaces) return slots.Acquire(allow.confinement());
   return slots.Acquire(allow.confinement(), views.For(policy), plan.directory.path());
 }
 
@@ -512,10 +525,10 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
 // is put back instead. A worker that writes a file executes nothing, so it needs no search of the tree: the
 // repositories on the way to that file decide.
 Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const policy::Allow& allow,
-                                                policy::PolicyPtr policy) {
+                                                policy::PolicyPtr policy, bool namespaces) {
   Guarding found;
   const bool executes = plan.action == worker::Action::kExecute;
-  const bool mounts = executes && UsesNamespaces(allow);
+  const bool mounts = executes && namespaces;
   NestedRepositories::Repositories existing;
   if (executes && CanWriteIn(plan.directory, allow)) {
     Task<NestedRepositories::Watch> below = nested.Begin(plan.directory, policy);
@@ -560,10 +573,11 @@ Task<bool> Runner::Impl::LookAfter(Guarding found, Execution& execution) {
 Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options) {
   const bool executes = plan.action == worker::Action::kExecute;
+  const bool namespaces = UsesNamespaces(allow);
   Guarding guarding;
   if (executes || plan.action == worker::Action::kWriteFile ||
       plan.action == worker::Action::kDeleteFile) {
-    Task<Result<Guarding>> looking = LookAround(plan, allow, policy);
+    Task<Result<Guarding>> looking = LookAround(plan, allow, policy, namespaces);
     Result<Guarding> found = co_await looking;
     if (!found) co_return Failed(found.error());
     // It may have taken a while.
@@ -580,7 +594,7 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   const std::string log = guarding.watch == nullptr ? "" : guarding.watch->found->audit_directory;
   if (!log.empty() && !IsSealed(guarding.sealed, log)) co_return LogIsOpen(log);
   std::vector<sandbox::Mount> mounts = MountsOf(guarding.sealed);
-  if (executes && UsesNamespaces(allow)) {
+  if (executes && namespaces) {
     // Whoever can open the log can hold its lock, and read what others did.
     if (policy::ReachLog(allow.confinement().paths, *policy)) {
       mounts.push_back({sandbox::MountKind::kTmpfs, "", policy->audit.Directory()});
@@ -590,8 +604,9 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   guard.Mounted(guarding.watch, guarding.sealed);
   if (watched) WatchMounts();
   const auto started = FileClockNow();
-  Task<Execution> task = WithinMemory(Execute(plan, allow, policy, options, std::move(mounts)),
-                                      [] { return Failed(Error("run", "the command", ENOMEM)); });
+  Task<Execution> task =
+      WithinMemory(Execute(plan, allow, policy, options, namespaces, std::move(mounts)),
+                   [] { return Failed(Error("run", "the command", ENOMEM)); });
   Execution execution = co_await task;
   execution.started = started;
   const bool concerned = watched || guarding.below;
@@ -622,15 +637,15 @@ void Runner::Impl::Begin() {
 
 Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options,
-                                      std::vector<sandbox::Mount> sealed) {
-  if (allow.confinement().network == sandbox::Network::kLoopback && !UsesNamespaces(allow)) {
+                                      bool namespaces, std::vector<sandbox::Mount> sealed) {
+  if (allow.confinement().network == sandbox::Network::kLoopback && !namespaces) {
     co_return NoLoopback(no_namespaces);
   }
 
   if (auto adopted = orphans.Adopt(); !adopted) co_return Failed(adopted.error());
   if (!context) Begin();
   for (int attempt = 1;; ++attempt) {
-    Task<Execution> task = ExecuteOnce(plan, allow, policy, options, sealed);
+    Task<Execution> task = ExecuteOnce(plan, allow, policy, options, namespaces, sealed);
     Execution execution = co_await task;
     const bool again = execution.never_began && attempt < kAttempts && !closing;
     if (!again) co_return execution;
@@ -639,11 +654,12 @@ Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::All
 
 Task<Execution> Runner::Impl::ExecuteOnce(const CommandPlan& plan, const policy::Allow& allow,
                                           policy::PolicyPtr policy, const RunOptions& options,
+                                          bool namespaces,
                                           const std::vector<sandbox::Mount>& sealed) {
   if (allow.limits().cpus != 0 && !groups->withholds_cpus()) {
     co_return NoCpuLimit(groups->why_not());
   }
-  Result<std::unique_ptr<Slot>> slot = AcquireSlot(plan, allow, policy);
+  Result<std::unique_ptr<Slot>> slot = AcquireSlot(plan, allow, policy, namespaces);
   if (!slot) co_return Failed(slot.error());
   Task<Result<SpawnedWorker>> spawning = Spawn(plan, allow, **slot, sealed);
   Result<SpawnedWorker> worker = co_await spawning;
@@ -727,6 +743,7 @@ void Runner::Shutdown(std::function<void()> done) {
   impl_->shutdown_done = std::move(done);
   impl_->beginnings.RefuseAll();
   impl_->lanes.RefuseAll();
+  impl_->probing.RefuseAll();
   if (impl_->launchers) impl_->launchers->Close();
   const std::set<RunningCommand*> active = impl_->active;
   for (RunningCommand* command : active) command->Cancel();

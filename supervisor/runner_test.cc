@@ -2,6 +2,8 @@
 
 #include <sys/file.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "supervisor/launcher.h"
@@ -433,6 +435,33 @@ TEST_F(NamespacesTest, NotGrantedTheOtherWallsHold) {
   EXPECT_NE(execution.err.text.find("Permission denied"), std::string::npos) << execution.err.text;
   EXPECT_EQ(runner_->Kernel().namespaces, sandbox::KernelFeatures::Granted::kNo);
   EXPECT_NE(runner_->Kernel().no_namespaces, "");
+}
+
+// Were it to probe by itself, the first would be given namespaces again, and fail.
+TEST_F(RunnerTest, WhoComesWhileAPolicyIsProbedAwaitsThat) {
+  const fs::path launches = base_ / "launches";
+  const fs::path wrapper = base_ / "wrapper";
+  std::ofstream(wrapper) << "#!/bin/sh\necho >>" << launches << "\n[ $(wc -l <" << launches
+                         << ") -lt 2 ] || while [ ! -e " << base_ / "go" << " ]; do sleep 0.01; "
+                         << "done\nPA_FAIL_STEP=namespaces exec "
+                         << FromEnvironment("PA_WORKER_FAULTS") << " \"$@\"\n";
+  chmod(wrapper.c_str(), 0700);
+  UseWorker(wrapper);
+  const auto launched = [&] {
+    std::ifstream file(launches);
+    return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+  };
+  policy_->namespaces = sandbox::Namespaces::kAuto;
+  const auto first = Start(Plan({"/bin/true"}));
+  while (launched() < 2) uv_run(&loop_, UV_RUN_NOWAIT);  // it is probed without them
+  const auto second = Start(Plan({"/bin/true"}));
+  std::ofstream(base_ / "go").close();
+  for (const auto& one : {first, second}) {
+    const Execution execution = Finish(one);
+    EXPECT_EQ(execution.exit_code, 0) << execution.failure;
+    EXPECT_FALSE(execution.namespaces);
+  }
+  EXPECT_EQ(launched(), 2) << "with namespaces, and without";
 }
 
 // Whoever can bring that about would choose his confinement.
