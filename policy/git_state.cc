@@ -2,10 +2,13 @@
 #include "policy/git_state.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <ranges>
 #include <set>
 #include <string>
+
+#include "policy/git_config.h"
 
 namespace pa::policy {
 namespace {
@@ -20,7 +23,64 @@ constexpr GitStateFile kFiles[] = {
     {"rebase-apply/author-script", GitJudgement::kAuthor, "git rebase"},
     // `git bisect visualize` was a shell script that evaluates it.
     {"BISECT_NAMES", GitJudgement::kWords, "git bisect"},
+    // `git rebase --continue` executes `git merge-STRATEGY --OPTION`. An option could be one of `git read-tree` that
+    // writes a file anywhere (git-merge-resolve is a script).
+    {"rebase-merge/strategy", GitJudgement::kStrategy, "git rebase"},
+    {"rebase-merge/strategy_opts", GitJudgement::kMergeOptions, "git rebase"},
+    {"sequencer/opts", GitJudgement::kSheet, "git sequencer"},
+    // One of these writes a file anywhere, too (--build-fake-ancestor).
+    {"rebase-apply/apply-opt", GitJudgement::kApplyOptions, "git am"},
+    // An argument of `git am` or `git commit`, `git am` and `git stash`.
+    {"rebase-merge/gpg_sign_opt", GitJudgement::kSigning, "git rebase"},
+    {"rebase-apply/gpg_sign_opt", GitJudgement::kSigning, "git rebase"},
+    {"rebase-merge/allow_rerere_autoupdate", GitJudgement::kRerere, "git rebase"},
+    {"rebase-apply/allow_rerere_autoupdate", GitJudgement::kRerere, "git rebase"},
+    {"rebase-merge/autostash", GitJudgement::kObject, "git rebase"},
+    {"rebase-apply/autostash", GitJudgement::kObject, "git rebase"},
+    {"MERGE_AUTOSTASH", GitJudgement::kObject, "git merge"},
 };
+
+// A * at the end stands for a value of harmless characters.
+using Allowed = std::span<const std::string_view>;
+constexpr std::string_view kStrategies[] = {"resolve", "recursive", "ort",
+                                            "octopus", "ours",      "subtree"};
+// parse_merge_opt of merge-ort-wrappers.c and merge-recursive.c.
+constexpr std::string_view kMergeOptions[] = {"ours",
+                                              "theirs",
+                                              "subtree",
+                                              "subtree=*",
+                                              "patience",
+                                              "histogram",
+                                              "diff-algorithm=*",
+                                              "ignore-space-change",
+                                              "ignore-all-space",
+                                              "ignore-space-at-eol",
+                                              "ignore-cr-at-eol",
+                                              "renormalize",
+                                              "no-renormalize",
+                                              "no-renames",
+                                              "find-renames",
+                                              "find-renames=*",
+                                              "rename-threshold=*"};
+// Those that git am and git rebase take for git apply.
+constexpr std::string_view kApplyOptions[] = {
+    "whitespace=*", "ignore-space-change", "ignore-whitespace", "-C*",   "-p*",
+    "directory=*",  "exclude=*",           "include=*",         "reject"};
+constexpr std::string_view kSigning[] = {"-S*"};
+constexpr std::string_view kRerere[] = {"rerere-autoupdate", "no-rerere-autoupdate"};
+// Of sequencer.c, populate_opts_cb: a number, a truth value or a word that git compares.
+constexpr std::string_view kPlainOptions[] = {"no-commit",
+                                              "edit",
+                                              "allow-empty",
+                                              "allow-empty-message",
+                                              "drop-redundant-commits",
+                                              "keep-redundant-commits",
+                                              "signoff",
+                                              "record-origin",
+                                              "allow-ff",
+                                              "mainline",
+                                              "allow-rerere-auto",
+                                              "default-msg-cleanup"};
 
 // Of git-rebase(1) and sequencer.c, and their short forms. `exec` is not among them, nor is what a later
 // git may come to execute.
@@ -91,6 +151,55 @@ bool AreWords(std::string_view text, bool assigned) {
   }
 }
 
+bool IsAllowed(std::string_view word, Allowed allowed) {
+  const auto harmless = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("%._/@+:=!,-").contains(c);
+  };
+  return std::ranges::any_of(allowed, [&](std::string_view one) {
+    if (!one.ends_with('*')) return word == one;
+    one.remove_suffix(1);
+    return word.starts_with(one) && std::ranges::all_of(word.substr(one.size()), harmless);
+  });
+}
+
+// Each word of it, without the quotes of a shell or of git's around it, and without two dashes before it.
+bool AreAllowed(std::string_view text, Allowed allowed) {
+  std::string plain;
+  for (const char c : text) {
+    if (c != '\'' && c != '"') plain += c == '\n' ? ' ' : c;
+  }
+  return std::ranges::all_of(std::views::split(plain, ' '), [&](const auto part) {
+    std::string_view word(part.begin(), part.end());
+    if (word.starts_with("--")) word.remove_prefix(2);
+    return (word.empty() && part.empty()) || IsAllowed(word, allowed);
+  });
+}
+
+// It is no path and no word that has to be quoted: all of the file but its last newline.
+bool IsStrategy(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  return text.empty() || IsAllowed(text, kStrategies);
+}
+
+bool IsObject(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool IsSheet(std::string_view text) {
+  const auto variables = ParseGitConfig(text);
+  return variables && std::ranges::all_of(*variables, [](const GitVariable& variable) {
+           constexpr std::string_view kSection = "options.";
+           if (!variable.name.starts_with(kSection)) return false;
+           const std::string_view name = std::string_view(variable.name).substr(kSection.size());
+           if (name == "strategy") return IsStrategy(variable.value);
+           if (name == "strategy-option") return AreAllowed(variable.value, kMergeOptions);
+           if (name == "gpg-sign") return AreAllowed("-S" + variable.value, kSigning);
+           return std::ranges::find(kPlainOptions, name) != std::end(kPlainOptions);
+         });
+}
+
 }  // namespace
 
 std::span<const GitStateFile> GitStateFiles() { return kFiles; }
@@ -98,8 +207,28 @@ std::span<const GitStateFile> GitStateFiles() { return kFiles; }
 bool ExecutesNothingNew(GitJudgement judgement, std::string_view before, std::string_view after) {
   if (before == after) return true;
   if (after.contains('\0')) return false;
-  if (judgement == GitJudgement::kSteps) return AreSteps(before, after);
-  return AreWords(after, judgement == GitJudgement::kAuthor);
+  switch (judgement) {
+    case GitJudgement::kSteps:
+      return AreSteps(before, after);
+    case GitJudgement::kWords:
+    case GitJudgement::kAuthor:
+      return AreWords(after, judgement == GitJudgement::kAuthor);
+    case GitJudgement::kStrategy:
+      return IsStrategy(after);
+    case GitJudgement::kMergeOptions:
+      return AreAllowed(after, kMergeOptions);
+    case GitJudgement::kApplyOptions:
+      return AreAllowed(after, kApplyOptions);
+    case GitJudgement::kSigning:
+      return AreAllowed(after, kSigning);
+    case GitJudgement::kRerere:
+      return AreAllowed(after, kRerere);
+    case GitJudgement::kObject:
+      return IsObject(after);
+    case GitJudgement::kSheet:
+      return IsSheet(after);
+  }
+  return false;
 }
 
 bool IsHarmlessState(std::string_view path, std::string_view before, std::string_view after) {

@@ -14,6 +14,14 @@ enum class GitJudgement {
   kSteps,   // a list of steps: none but those that only make commits, and what stood there before
   kWords,   // words in single quotes: what a shell would only take apart
   kAuthor,  // such words assigned to GIT_AUTHOR_NAME, _EMAIL and _DATE
+  // What git hands on to other programs of its own, each an allow-list:
+  kStrategy,  // of merging, by its name: git executes `git-merge-NAME`, from the working tree if there is a slash in it
+  kMergeOptions,  // of such a strategy
+  kApplyOptions,  // of git apply
+  kSigning,       // -S with a key
+  kRerere,        // --rerere-autoupdate or its opposite
+  kObject,        // the name of an object
+  kSheet,         // configuration with the options of cherry-pick and revert, these among them
 };
 
 struct GitStateFile {

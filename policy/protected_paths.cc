@@ -30,7 +30,7 @@ namespace {
 using Kind = ProtectedPath::Kind;
 using Found = ProtectedPath::Found;
 
-constexpr std::size_t kMaxPaths = 16384;
+constexpr std::size_t kMaxPaths = 32768;
 constexpr std::size_t kMaxGitDirectories = 1024;
 constexpr std::size_t kMaxProjects = 64;             // whose host files are looked after
 constexpr std::size_t kMaxConfiguration = 1u << 20;  // bytes of one file

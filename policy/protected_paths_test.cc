@@ -22,7 +22,7 @@ using Kind = ProtectedPath::Kind;
 using Found = ProtectedPath::Found;
 
 // In each git directory: remotes, branches, and what git writes of an operation that goes on.
-constexpr std::size_t kState = 8;
+constexpr std::size_t kState = 19;
 
 class ProtectedPathsTest : public ::testing::Test {
  protected:

@@ -265,6 +265,32 @@ void AddProtectedPaths(Attempts& all) {
       "echo exec $PWD/evil >>.git/rebase-merge/git-rebase-todo",
       "git -c user.name=a -c user.email=b -c sequence.editor='echo break >' rebase -q -i --root",
       {{"-c", "user.name=a", "-c", "user.email=b", "commit", "-q", "--allow-empty", "-m", "x"}});
+  // The twin goes on with the rebase inside, by a strategy of git's.
+  constexpr char kStop[] =
+      "git -c user.name=a -c user.email=b commit -q --allow-empty -m x; echo 1 >f; git add f; "
+      "git -c user.name=a -c user.email=b commit -q -m y; "
+      "git -c user.name=a -c user.email=b -c sequence.editor='sed -i 1ibreak' rebase -q -i HEAD~1; "
+      "mkdir git-merge-x; cp evil git-merge-x/evil; ";
+  static const std::string kNames = std::string(kStop) + "echo x/evil >.git/rebase-merge/strategy";
+  static const std::string kGoesOn =
+      std::string(kStop) +
+      "echo ort >.git/rebase-merge/strategy; git -c user.name=a -c user.email=b rebase --continue; "
+      "test ! -e .git/rebase-merge";
+  way("GitMergeStrategyNamed", kNames.c_str(), kGoesOn.c_str(),
+      {{"-c", "user.name=a", "-c", "user.email=b", "commit", "-q", "--allow-empty", "-m", "z"}});
+  constexpr char kConflict[] =
+      "mkdir git-merge-x; cp evil git-merge-x/evil; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=b "
+      "GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=b GIT_EDITOR=true; for n in 1 2; do echo $n >f; "
+      "git add f; git commit -q -m $n; done; git reset -q --hard HEAD~2; "
+      "git cherry-pick ORIG_HEAD ORIG_HEAD~1 && exit 1; ";
+  static const std::string kPicks =
+      std::string(kConflict) + "git config -f .git/sequencer/opts options.strategy x/evil";
+  static const std::string kPicksByOurs =
+      std::string(kConflict) +
+      "git config -f .git/sequencer/opts options.strategy ort; git add f; "
+      "git cherry-pick --continue; test -e .git/sequencer";
+  way("GitCherryPickStrategyNamed", kPicks.c_str(), kPicksByOurs.c_str(),
+      {{"-c", "user.name=a", "-c", "user.email=b", "commit", "-q", "--allow-empty", "-m", "z"}});
   way("GitBelowHookWritten", "cp evil tree/.git/hooks/pre-commit", "cp evil tree/build-hook",
       {{"init", "-q", "tree"}});
   way("GitBelowConfigChanged", "git -C tree config core.fsmonitor $PWD/evil",

@@ -59,6 +59,8 @@ const std::vector<Proof>& Proofs() {
         "GitIndexBySymlink",
         "GitLinkedIndexWritten",
         "GitRebaseStepAdded",
+        "GitMergeStrategyNamed",
+        "GitCherryPickStrategyNamed",
         "GitConfigChangedByHook",
         "GitBelowHookWritten",
         "GitBelowConfigChanged",

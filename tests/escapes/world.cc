@@ -374,6 +374,10 @@ bool World::NextGitRunsIt() const {
   if (fs::exists(project_.root() / ".git/rebase-merge")) {
     project_.Git({"-c", "user.name=a", "-c", "user.email=b", "rebase", "--continue"});
   }
+  if (fs::exists(project_.root() / ".git/sequencer")) {
+    project_.Git({"add", "f"});
+    project_.Git({"-c", "user.name=a", "-c", "user.email=b", "cherry-pick", "--continue"});
+  }
   return Exists("executed");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -29,8 +30,10 @@ bool HasUnquoted(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string input(reinterpret_cast<const char*>(data), size);
   if (input.empty()) return 0;
-  constexpr pa::policy::GitJudgement kAll[] = {kSteps, kWords, kAuthor};
-  const auto judgement = kAll[static_cast<unsigned char>(input.front()) % 3];
+  constexpr pa::policy::GitJudgement kAll[] = {kSteps,        kWords,        kAuthor,  kStrategy,
+                                               kMergeOptions, kApplyOptions, kSigning, kRerere,
+                                               kObject,       kSheet};
+  const auto judgement = kAll[static_cast<unsigned char>(input.front()) % std::size(kAll)];
   const std::size_t end = std::min(input.find('\0', 1), input.size());
   const std::string before = input.substr(1, end - 1);
   const std::string after = input.substr(std::min(end + 1, input.size()));
@@ -40,6 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (judgement == kSteps) pa::Check(ExecutesNothingNew(kSteps, before, after + "\npick x\n"));
   // A quote behind a backslash opens none.
   const bool plain = !after.contains('\\') && before != after;
-  if (judgement != kSteps && plain) pa::Check(!HasUnquoted(after));
+  if ((judgement == kWords || judgement == kAuthor) && plain) pa::Check(!HasUnquoted(after));
+  if (judgement == kStrategy && before != after) pa::Check(!after.contains('/'));
+  if (judgement == kMergeOptions && before != after) pa::Check(!after.contains("index-output"));
   return 0;
 }
