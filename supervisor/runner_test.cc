@@ -189,6 +189,13 @@ TEST_F(RunnerTest, AnOrderThatADeadWorkerHasNotBegunIsGivenToAnother) {
   EXPECT_EQ(fs::file_size(base_ / "project/killed"), 2u);
 }
 
+TEST_F(RunnerTest, SoIsOneThatIsLongInDying) {
+  UseFakeWorker();
+  const Execution execution = Run({"/fake", "is-killed-early", "2", "slowly"});
+  EXPECT_EQ(execution.outcome, Outcome::kExited) << execution.failure;
+  EXPECT_EQ(execution.out.text, "began\n");
+}
+
 TEST_F(RunnerTest, ThatIsNotTriedForEver) {
   UseFakeWorker();
   const Execution execution = Run({"/fake", "is-killed-early", "1000"});

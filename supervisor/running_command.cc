@@ -164,9 +164,8 @@ void RunningCommand::OnHangUp() {
 
 void RunningCommand::AwaitExit() {
   if (worker_.Reap()) return OnExit();
-  // One that hung up and goes on guards nothing. By now one that was killed would have been seen, whose
-  // end is told as what it is.
-  if (++waits_ == kWaitsForDeath && !worker_.settled()) worker_.Kill(false);
+  // One that hung up and goes on guards nothing.
+  if (++waits_ == kWaitsForDeath && !worker_.settled()) worker_.KillHungUp();
   reap_.Start(kReapInterval, [this] { AwaitExit(); });
 }
 

@@ -173,8 +173,15 @@ TEST_F(RunningCommandTest, AFailedSetupNamesStepSubjectAndErrno) {
 TEST_F(RunningCommandTest, AWorkerThatHangsUpIsKilled) {
   UseFakeWorker();
   const Execution execution = Fake("hangs-up");
-  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_EQ(execution.outcome, Outcome::kSignaled);
   EXPECT_EQ(execution.failure, "worker: killed by signal 9 without a status");
+}
+
+TEST_F(RunningCommandTest, AWorkerThatIsLongInDyingWasKilledByAnother) {
+  UseFakeWorker();
+  const Execution execution = Fake("dies-slowly");
+  EXPECT_EQ(execution.outcome, Outcome::kSignaled) << execution.failure;
+  EXPECT_EQ(execution.signal, SIGKILL);
 }
 
 TEST_F(RunningCommandTest, AWorkerThatWillNotLeaveIsKilledAndItsWordStands) {

@@ -131,6 +131,10 @@ void WorkerProcess::HangUp() {
 void WorkerProcess::Kill(bool late) {
   late_ = late_ || late;
   killed_ = true;
+  KillHungUp();
+}
+
+void WorkerProcess::KillHungUp() {
   // Not reaped, so the number is still its own.
   if (!reaped_) kill(worker_.pid, SIGKILL);
   if (worker_.group) (void)worker_.group->cgroup().Kill();

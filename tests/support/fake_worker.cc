@@ -68,6 +68,12 @@ void HangsUp(const Words&) {
   Forever();
 }
 
+void DiesSlowly(const Words&) {
+  close(pa::worker::kControlFd);
+  usleep(100'000);
+  raise(SIGKILL);
+}
+
 void Lingers(const Words&) {
   Ended(EndReason::kExited);
   Forever();
@@ -129,12 +135,14 @@ void IsKilled(const Words&) {
   raise(SIGKILL);
 }
 
-// The first WORDS[2] times it is killed before it has done anything, which is counted in the working directory.
+// The first WORDS[2] times it is killed before it has done anything, which is counted in the working directory. With
+// WORDS[3] it is long in dying, as the first process of a namespace is.
 void IsKilledEarly(const Words& words) {
   const int count = openat(pa::worker::kCwdFd, "killed", O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (lseek(count, 0, SEEK_END) < std::atoi(words[2].c_str())) {
     (void)pa::WriteAll(count, "x");
     lseek(pa::worker::kSpecFd, 0, SEEK_SET);
+    if (words.size() > 3) DiesSlowly(words);
     raise(SIGKILL);
   }
   dprintf(STDOUT_FILENO, "began\n");
@@ -173,6 +181,7 @@ int Run() {
       {"garbage", Garbage},
       {"never", Never},
       {"hangs-up", HangsUp},
+      {"dies-slowly", DiesSlowly},
       {"lingers", Lingers},
       {"cancel", WaitsForCancel},
       {"fails-setup", FailsSetup},
