@@ -10,7 +10,9 @@ namespace pa {
 RunQueue::Ticket RunQueue::Enter(std::string key, Limits limits, Callback callback) {
   const Ticket ticket = ++last_ticket_;
   entries_.push_back({ticket, std::move(key), limits, std::move(callback)});
-  if (!MayRun(entries_.back()) && waiting() > limits.waiting) {
+  const auto lacks_place = [this](const Entry& entry) { return LacksPlace(entry); };
+  const bool may_run = std::ranges::none_of(entries_, lacks_place) && KeyIsFree(entries_.back());
+  if (!may_run && waiting() > limits.waiting) {
     entries_.pop_back();
     return kFull;
   }
@@ -45,8 +47,11 @@ std::size_t RunQueue::Before(Ticket ticket) const {
   }));
 }
 
-bool RunQueue::MayRun(const Entry& entry) const {
-  if (entry.state != State::kWaiting || running_ >= entry.limits.concurrent) return false;
+bool RunQueue::LacksPlace(const Entry& entry) const {
+  return entry.state == State::kWaiting && running_ >= entry.limits.concurrent;
+}
+
+bool RunQueue::KeyIsFree(const Entry& entry) const {
   return entry.key.empty() || std::ranges::none_of(entries_, [&](const Entry& other) {
            return other.state == State::kRunning && other.key == entry.key;
          });
@@ -54,8 +59,11 @@ bool RunQueue::MayRun(const Entry& entry) const {
 
 // Who waits for a key is passed over by others, never by one of the same key.
 RunQueue::Entry* RunQueue::NextToRun() {
-  const auto it = std::ranges::find_if(entries_, [&](const Entry& entry) { return MayRun(entry); });
-  return it == entries_.end() ? nullptr : &*it;
+  for (Entry& entry : entries_) {
+    if (LacksPlace(entry)) return nullptr;
+    if (entry.state == State::kWaiting && KeyIsFree(entry)) return &entry;
+  }
+  return nullptr;
 }
 
 // A callback may enter, refuse and leave: the list is looked at anew after each. By the outermost of these alone: were

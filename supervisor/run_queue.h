@@ -1,4 +1,5 @@
 // RunQueue: who may run now. First come, first served; one at a time for each key. Knows no loop.
+// Limits may differ from one to the next: who waits for a place is passed over by nobody, even by who would have one.
 //
 //   RunQueue::Ticket ticket = queue.Enter(key, limits, [&](bool granted) { ... });
 //   if (ticket == RunQueue::kFull) return Busy();
@@ -47,7 +48,8 @@ class RunQueue {
     State state = State::kWaiting;
   };
 
-  bool MayRun(const Entry& entry) const;
+  bool LacksPlace(const Entry& entry) const;
+  bool KeyIsFree(const Entry& entry) const;
   Entry* NextToRun();
   void StartAllThatMay();
   std::size_t waiting() const;

@@ -76,6 +76,24 @@ TEST_F(RunQueueTest, OneKeyRunsOneAtATimeAndHoldsUpNobodyElse) {
   EXPECT_EQ(queue_.running(), 1u);
 }
 
+// The policy was changed meanwhile: more may run, but who waits came first.
+TEST_F(RunQueueTest, WhoWaitsForAPlaceIsNotPassedOverByWhoMayRunBesideMore) {
+  limits_ = {.concurrent = 4, .waiting = 2};
+  const auto a = Enter("a");
+  limits_.concurrent = 1;
+  const auto b = Enter("b");
+  limits_ = {.concurrent = 4, .waiting = 1};
+  EXPECT_EQ(Enter("x"), RunQueue::kFull) << "it would have to wait";
+  limits_.waiting = 2;
+  const auto c = Enter("c");
+  EXPECT_EQ(heard_, (Heard{"a+"}));
+  queue_.Leave(a);
+  EXPECT_EQ(heard_, (Heard{"a+", "b+", "c+"})) << "beside one there is a place";
+  queue_.Leave(b);
+  queue_.Leave(c);
+  EXPECT_TRUE(queue_.empty());
+}
+
 TEST_F(RunQueueTest, RefusedWhileWaitingNeverRuns) {
   const auto a = Enter("a");
   Enter("b");
