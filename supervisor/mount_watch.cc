@@ -49,7 +49,7 @@ bool WasSealed(const GuardedPath& guarded) {
 
 }  // namespace
 
-void MountWatch::Add(const GuardedPath& guarded) {
+void MountWatch::Add(const GuardedPath& guarded, bool read_only) {
   if (!fd_) fd_.reset(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   Drain();  // what came before says nothing of it
   const std::string parent = ParentOf(guarded.path.path);
@@ -58,7 +58,8 @@ void MountWatch::Add(const GuardedPath& guarded) {
   MountRecord::Directory& directory = record_.directories_[watch];
   directory.path = parent;
   record_.by_path_[parent] = watch;
-  directory.names.try_emplace(std::string(NameOf(guarded.path.path)));
+  Seen& seen = directory.names[std::string(NameOf(guarded.path.path))];
+  seen.read_only = seen.read_only && read_only;
 }
 
 void MountWatch::Drain() {
@@ -148,7 +149,7 @@ MountRecord::Judgement MountRecord::JudgeOf(const GuardedPath& guarded) const {
   const auto named = directory.names.find(NameOf(path));
   if (directory.lost || named == directory.names.end()) return {};
   const Seen& seen = named->second;
-  if (!seen.replaced) return {WasSealed(guarded) ? kUser : kUnknown};
+  if (!seen.replaced) return {seen.read_only && WasSealed(guarded) ? kUser : kUnknown};
   // A link to the new file is a way to write it that raises no event here, so what it holds is compared.
   if (seen.again || seen.saved) return {kUnknown, seen.saved, seen.certain};
   return {LookAt(path).IsAbsent() ? kUser : kUnknown};

@@ -4,7 +4,7 @@
 // git do. From the order of events (inotify(7)) follows whose work stands there:
 //
 //   MountWatch watch;
-//   watch.Add(guarded);                       // right before the command starts
+//   watch.Add(guarded, sealed.read_only);     // right before the command starts
 //   watch.Drain();                            // whenever fd() is readable
 //   MountRecord record = watch.record();      // when its tree is dead; may be read on a thread
 //   switch (record.JudgeOf(guarded).by) ...
@@ -45,6 +45,7 @@ class MountRecord {
  private:
   friend class MountWatch;
   struct Seen {
+    bool read_only = true;  // in each view; else what is in it may be anybody's
     bool replaced = false;  // by the user, since only he could
     bool again = false;     // whoever could then
     bool certain = false;   // of `saved`, as Judgement has it
@@ -66,8 +67,9 @@ class MountRecord {
 
 class MountWatch {
  public:
-  // `path` is mounted in the view of each command that could write it, until Forget().
-  void Add(const GuardedPath& guarded);
+  // `path` is mounted in the view of each command that could write it, until Forget(). Not `read_only`: on itself, so
+  // that a command can neither move nor remove it, but fill it.
+  void Add(const GuardedPath& guarded, bool read_only);
   // Some command writes without such mounts: of nothing is known any more whose it is.
   void Expose() { record_.exposed_ = true; }
   void Drain();

@@ -28,13 +28,13 @@ class MountWatchTest : public ::testing::Test {
     Write("new", text);
     fs::rename(root_ / "new", root_ / "file");
   }
-  void Watch(const std::string& name) {
+  void Watch(const std::string& name, bool read_only = true) {
     const UniqueFd parent = OpenDirectory(root_);
     ImageBudget budget;
     guarded_.path.path = root_ / name;
     guarded_.image = std::make_shared<const FileImage>(
         ReadImage(parent.get(), name, ImageDepth::kTree, budget).value());
-    watch_.Add(guarded_);
+    watch_.Add(guarded_, read_only);
   }
   MountRecord::Judgement Judge() {
     watch_.Drain();
@@ -61,6 +61,20 @@ TEST_F(MountWatchTest, NotWhereItHasAnotherName) {
   Watch("file");
   fs::remove(root_ / "link");
   EXPECT_EQ(Judge().by, By::kUnknown) << "then";
+}
+
+TEST_F(MountWatchTest, NorWhereTheMountIsWritable) {
+  fs::create_directory(root_ / "modules");
+  Watch("modules");
+  Write("modules/theirs", "");
+  EXPECT_EQ(Judge().by, By::kUser);
+  Watch("modules", false);
+  Write("modules/evil", "");
+  EXPECT_EQ(Judge().by, By::kUnknown);
+  Watch("modules");
+  EXPECT_EQ(Judge().by, By::kUnknown) << "another command has it writable";
+  fs::remove_all(root_ / "modules");
+  EXPECT_EQ(Judge().by, By::kUser) << "no command can remove it";
 }
 
 TEST_F(MountWatchTest, ReplacedOnceItsContentIsTheUsers) {

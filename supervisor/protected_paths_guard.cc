@@ -585,10 +585,11 @@ void ProtectedPathsGuard::Mounted(const Watch& watch, const std::vector<SealedPa
   if (!watch) return;
   // What one command can write, another one's mount keeps from nobody.
   if (sealed.empty() || sealed.size() >= kMaxProtectedMounts) return mounts_.Expose();
-  std::unordered_set<std::string> mounted;
-  for (const SealedPath& one : sealed) mounted.insert(one.path);
+  std::unordered_map<std::string, bool> read_only;
+  for (const SealedPath& one : sealed) read_only.emplace(one.path, one.read_only);
   for (const GuardedPath& guarded : watch->found->paths) {
-    if (mounted.contains(guarded.path.path)) mounts_.Add(guarded);
+    const auto mounted = read_only.find(guarded.path.path);
+    if (mounted != read_only.end()) mounts_.Add(guarded, mounted->second);
   }
 }
 

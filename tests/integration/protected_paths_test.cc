@@ -62,8 +62,8 @@ class ProtectedPaths : public ::testing::Test {
     return picture;
   }
   static bool Names(const Json& result, const std::string& path) {
-    const Json& modified = result["data"]["protected_paths_modified"];
-    return modified.is_array() && std::ranges::find(modified, Json(path)) != modified.end();
+    const Json modified = result["data"].value("protected_paths_modified", Json::array());
+    return std::ranges::find(modified, Json(path)) != modified.end();
   }
   // The recipe runs, its change is undone, and the result says so, in both of its forms.
   void ExpectUndone(const std::string& script, const std::string& path) {
@@ -627,6 +627,29 @@ TEST_F(SavedMeanwhile, AndAHookThatTheUserInstalls) {
                             "echo evil >.git/hooks/pre-push; true");
   EXPECT_FALSE(result["data"].contains("protected_paths_modified")) << result;
   EXPECT_EQ(ReadText(root_ / ".git/hooks/pre-push"), "the user's\n");
+}
+
+// Its directory is mounted, but not read-only, since git writes in the modules that are there. By file://, because hard
+// links between clones would hide it: with those nothing is known to be the user's.
+TEST_F(SavedMeanwhile, ButNoModuleThatACommandMakes) {
+  const std::string library = project_.outside() / "library";
+  project_.Git({"init", "-q", library});
+  project_.Git({"-C", library, "commit", "-q", "--allow-empty", "-m", "first"});
+  const auto added = project_.Git(
+      {"-c", "protocol.file.allow=always", "submodule", "add", "-q", "file://" + library, "lib"});
+  ASSERT_EQ(added.exit_code, 0) << added.errors;
+  Commit("library");
+  const std::string hook = ".git/modules/lib/hooks/post-merge";
+  const Json result =
+      While([&] { WriteText(root_ / hook, "the user's\n"); },
+            "mkdir -p .git/modules/evil/hooks; echo ref: x >.git/modules/evil/HEAD; "
+            "echo evil >.git/modules/evil/hooks/post-checkout; "
+            "git config -f .gitmodules submodule.evil.path evil");
+  EXPECT_TRUE(Names(result, ".git/modules/evil")) << result;
+  EXPECT_FALSE(Names(result, hook)) << result;
+  EXPECT_FALSE(fs::exists(root_ / ".git/modules/evil"));
+  EXPECT_EQ(ReadText(root_ / hook), "the user's\n");
+  ExpectFree("git -C lib -c user.name=a -c user.email=b commit -q --allow-empty -m in");
 }
 
 // Without mounts nobody knows whose it is: what was there comes back, and what came is kept.
