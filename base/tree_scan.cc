@@ -3,9 +3,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <optional>
 #include <utility>
 
 #include "base/directory_reader.h"
@@ -16,6 +19,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr int kDirectory = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr std::size_t kStepsAtOnce = 64;  // between two looks at the clock
 
 // As the entry says, or where the file system leaves that open, as the inode does.
 unsigned char TypeOf(int directory, const DirectoryReader::Entry& entry) {
@@ -25,14 +29,75 @@ unsigned char TypeOf(int directory, const DirectoryReader::Entry& entry) {
   return static_cast<unsigned char>(IFTODT(status.st_mode));
 }
 
+// A directory, open to be read and passed. Commands can close one behind themselves, and git goes there once it is
+// open again.
+class Opened {
+ public:
+  Opened() = default;
+  Opened(int parent, const char* name);
+  ~Opened() {
+    if (closed_) SetMode(fd.get(), mode_);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+  bool closed() const { return closed_; }
+
+  UniqueFd fd;
+
+ private:
+  static std::string PathOf(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+  static bool SetMode(int fd, mode_t mode) { return chmod(PathOf(fd).c_str(), mode) == 0; }
+
+  bool closed_ = false;
+  mode_t mode_ = 0;
+};
+
+Opened::Opened(int parent, const char* name) : fd(openat(parent, name, O_RDONLY | kDirectory)) {
+  constexpr mode_t kLook = S_IRUSR | S_IXUSR;
+  constexpr mode_t kPermissions = 07777;
+  if (!fd && errno != EACCES) return;
+  const bool readable = static_cast<bool>(fd);
+  if (!readable) fd = UniqueFd(openat(parent, name, O_PATH | kDirectory));
+  struct stat status{};
+  if (!fd || fstat(fd.get(), &status) != 0) return;
+  mode_ = status.st_mode & kPermissions;
+  closed_ =
+      (mode_ & kLook) != kLook && status.st_uid == geteuid() && SetMode(fd.get(), mode_ | kLook);
+  if (readable) return;
+  UniqueFd again(open(PathOf(fd.get()).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const int error = errno;
+  if (!again && closed_) closed_ = !SetMode(fd.get(), mode_);
+  fd = std::move(again);
+  errno = error;
+}
+
 }  // namespace
 
 struct TreeScan::Progress {
   const ScanLimits& limits;
   ScannedTree tree = {};
+  std::size_t known = 1;  // directories: looked at, or to be looked at
   std::size_t entries = 0;
+  std::size_t bytes = 0;
+  std::size_t steps = 0;
   int depth = 0;
   steady_clock::time_point end = steady_clock::now() + limits.time;
+
+  // Whether a limit has been reached, which ends the look.
+  bool Ended() {
+    if (!tree.exceeded.empty()) return true;
+    if (known > limits.directories) {
+      tree.exceeded = std::to_string(limits.directories) + " directories";
+    } else if (entries > limits.entries) {
+      tree.exceeded = std::to_string(limits.entries) + " entries";
+    } else if (bytes > limits.bytes) {
+      tree.exceeded = std::to_string(limits.bytes) + " bytes of names";
+    } else if (steps++ % kStepsAtOnce == 0 && steady_clock::now() >= end) {
+      tree.exceeded = std::to_string(limits.time.count()) + " ms";
+    }
+    return !tree.exceeded.empty();
+  }
 };
 
 ScannedTree TreeScan::Look(int root_fd, const ScanLimits& limits) {
@@ -50,14 +115,18 @@ bool TreeScan::Read(int fd, Directory& directory, Progress& progress) const {
   std::vector<Directory> known = std::exchange(directory.below, {});
   directory.found.clear();
   DirectoryReader reader(fd);
+  bool ended = false;
   while (const auto entry = reader.Next()) {
     ++progress.entries;
+    ended = progress.Ended();
+    if (ended) break;
     const Interest interest = chooser_(entry->name);
     const bool may_be_directory = entry->type == DT_DIR || entry->type == DT_UNKNOWN;
     if (interest == Interest::kNone && !may_be_directory) continue;
     const unsigned char type = TypeOf(fd, *entry);
     if (interest != Interest::kNone) directory.found.push_back({"", entry->name, type});
     if (type != DT_DIR || interest == Interest::kLeaf) continue;
+    ++progress.known;
     const auto at =
         std::ranges::lower_bound(known, std::string_view(entry->name), {},
                                  [](const Directory& one) -> std::string_view { return one.name; });
@@ -67,21 +136,23 @@ bool TreeScan::Read(int fd, Directory& directory, Progress& progress) const {
   }
   std::ranges::sort(directory.below, {}, &Directory::name);
   std::ranges::sort(directory.found, {}, &ScannedName::name);
-  directory.settled = directory.settled && !reader.failed();
+  directory.settled = directory.settled && !reader.failed() && !ended;
+  if (ended) KeepUnread(directory, std::move(known));
   ++progress.tree.read;
   return !reader.failed();
 }
 
-// The limit that has been reached; "" for none.
-std::string TreeScan::Exceeded(const Progress& progress, const std::string& path) {
-  const ScanLimits& limits = progress.limits;
-  if (progress.tree.directories >= limits.directories) {
-    return std::to_string(limits.directories) + " directories";
+// Whoever reads it to its end need not read anew what is beneath.
+void TreeScan::KeepUnread(Directory& directory, std::vector<Directory> known) {
+  const auto read = static_cast<std::ptrdiff_t>(directory.below.size());
+  for (Directory& one : known) {
+    const auto end = directory.below.begin() + read;
+    if (std::ranges::binary_search(directory.below.begin(), end, one.name, {}, &Directory::name)) {
+      continue;
+    }
+    directory.below.push_back(std::move(one));
   }
-  if (progress.entries >= limits.entries) return std::to_string(limits.entries) + " entries";
-  if (progress.depth >= limits.depth) return std::to_string(limits.depth) + " levels, in " + path;
-  const bool in_time = steady_clock::now() < progress.end;
-  return in_time ? "" : std::to_string(limits.time.count()) + " ms";
+  std::ranges::sort(directory.below, {}, &Directory::name);
 }
 
 // Whether it is as it was when it was read. Opens it where there is something beneath it to be looked at.
@@ -100,26 +171,42 @@ bool TreeScan::Unchanged(int parent, const Directory& directory, UniqueFd& fd) {
 void TreeScan::Visit(int parent, Directory& directory, const std::string& path,
                      Progress& progress) const {
   ScannedTree& tree = progress.tree;
-  if (tree.exceeded.empty()) tree.exceeded = Exceeded(progress, path);
-  if (!tree.exceeded.empty()) return;
+  if (progress.Ended()) return;
+  // Deeper than can be looked at is one branch, and a command can make it: the look goes on in the others.
+  if (progress.depth >= progress.limits.depth || path.size() >= PATH_MAX) {
+    if (tree.deeper.empty()) tree.deeper = path;
+    return;
+  }
   ++tree.directories;
-  UniqueFd fd;
-  if (!Unchanged(parent, directory, fd)) {
-    fd = UniqueFd(openat(parent, directory.name.c_str(), O_RDONLY | kDirectory));
-    const bool gone = !fd && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
+  UniqueFd passed;
+  std::optional<Opened> opened;
+  if (Unchanged(parent, directory, passed)) {
+    progress.known += directory.below.size();
+  } else {
+    opened.emplace(parent, directory.name.c_str());
+    const bool gone = !opened->fd && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
     if (gone) return;
-    if (!fd || !Read(fd.get(), directory, progress)) {
+    if (!opened->fd || !Read(opened->fd.get(), directory, progress)) {
       directory.settled = false;
+      progress.bytes += path.size();
       tree.unreadable.push_back(path);
     }
-    if (!fd) return;
+    if (!opened->fd) return;
+    if (opened->closed()) {
+      progress.bytes += path.size();
+      tree.closed.push_back(path);
+    }
   }
   for (const ScannedName& found : directory.found) {
+    progress.bytes += sizeof(found) + path.size() + found.name.size();
+    if (progress.Ended()) return;
     tree.names.push_back({path, found.name, found.type});
   }
+  const int fd = opened ? opened->fd.get() : passed.get();
   ++progress.depth;
   for (Directory& below : directory.below) {
-    Visit(fd.get(), below, path.empty() ? below.name : path + "/" + below.name, progress);
+    Visit(fd, below, path.empty() ? below.name : path + "/" + below.name, progress);
+    if (!tree.exceeded.empty()) break;
   }
   --progress.depth;
 }

@@ -5,7 +5,8 @@
 //   ScannedTree tree = scan.Look(root_fd);
 //   for (const ScannedName& found : tree.names) Use(found.directory, found.name);
 //
-// Follows no symlink, by descriptor throughout; goes into whatever is mounted beneath, because commands do.
+// Follows no symlink, by descriptor throughout; goes into whatever is mounted beneath, because commands do. A directory
+// that its owner, who is us, has closed is open for as long as the look is in it.
 // What is left out is said, never silent. Knows nothing of who asks: it may run in a thread or in another
 // process. One look at a time.
 #pragma once
@@ -28,9 +29,10 @@ enum class Interest {
 };
 
 struct ScanLimits {
-  std::size_t directories = 100'000;
-  std::size_t entries = 4'000'000;       // read in one look
-  int depth = 64;                        // as many descriptors are open at once
+  std::size_t directories = 100'000;  // that are known of
+  std::size_t entries = 4'000'000;    // read in one look
+  std::size_t bytes = 64u << 20;      // of what is reported
+  int depth = 64;                     // what lies deeper is left out; as many descriptors are open
   std::chrono::milliseconds time{5000};  // what was seen by then is known to the next look
 };
 
@@ -44,9 +46,14 @@ struct ScannedName {
 struct ScannedTree {
   std::vector<ScannedName> names;       // by directory, each holder before what is in it
   std::vector<std::string> unreadable;  // directories, relative to the root
+  std::vector<std::string>
+      closed;          // that their owner, who is us, has closed; they were looked into
+  std::string deeper;  // the first directory that lies too deep, or has too long a path; "" = none
   std::string exceeded;         // the limit that ended the look: "100000 directories"; "" = none
   std::size_t directories = 0;  // looked at
   std::size_t read = 0;         // of them, those whose names had to be read
+
+  bool Complete() const { return unreadable.empty() && deeper.empty() && exceeded.empty(); }
 };
 
 class TreeScan {
@@ -69,8 +76,8 @@ class TreeScan {
 
   void Visit(int parent, Directory& directory, const std::string& path, Progress& progress) const;
   static bool Unchanged(int parent, const Directory& directory, UniqueFd& fd);
-  static std::string Exceeded(const Progress& progress, const std::string& path);
   bool Read(int fd, Directory& directory, Progress& progress) const;
+  static void KeepUnread(Directory& directory, std::vector<Directory> known);
 
   Chooser chooser_;
   Directory root_{.name = "."};

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -103,7 +104,6 @@ TEST_F(TreeScanTest, LimitsAreSaid) {
   Make("a/b/c/d/.git");
   Make("e");
   EXPECT_EQ(Look({.directories = 3}).exceeded, "3 directories");
-  EXPECT_EQ(Look({.depth = 3}).exceeded, "3 levels, in a/b/c");
   EXPECT_EQ(Look({.time = std::chrono::milliseconds(0)}).exceeded, "0 ms");
   scan_ = TreeScan(Choose);
   EXPECT_EQ(Look({.entries = 2}).exceeded, "2 entries");
@@ -112,14 +112,62 @@ TEST_F(TreeScanTest, LimitsAreSaid) {
   EXPECT_EQ(all.names, (Names{{"a/b/c/d", ".git", DT_DIR}}));
 }
 
+TEST_F(TreeScanTest, WhatLiesTooDeepClosesOneBranch) {
+  Make("a/b/c/d/.git");
+  Make("e/.git");
+  const ScannedTree tree = Look({.depth = 3});
+  EXPECT_EQ(tree.deeper, "a/b/c");
+  EXPECT_EQ(tree.exceeded, "");
+  EXPECT_FALSE(tree.Complete());
+  EXPECT_EQ(tree.names, (Names{{"e", ".git", DT_DIR}}));
+  EXPECT_TRUE(Look().Complete());
+}
+
+TEST_F(TreeScanTest, LimitsHoldWithinADirectory) {
+  Make("below/there");
+  for (int i = 0; i < 300; ++i) {
+    testing::WriteText(dir_.path() / ("file" + std::to_string(i)), "");
+  }
+  LetTheClockMove();
+  EXPECT_EQ(Look().read, 3u);
+  testing::WriteText(dir_.path() / "another", "");
+  LetTheClockMove();
+  const ScannedTree stopped = Look({.entries = 10});
+  EXPECT_EQ(stopped.exceeded, "10 entries");
+  EXPECT_LE(stopped.directories, 1u);
+  EXPECT_EQ(Look().read, 1u) << "what was known beneath is known still";
+  EXPECT_EQ(Look().read, 0u);
+}
+
+TEST_F(TreeScanTest, TheNamesHaveALimit) {
+  for (int i = 0; i < 100; ++i) Make("a/" + std::to_string(i) + "/.git");
+  const ScannedTree tree = Look({.bytes = 1000});
+  EXPECT_EQ(tree.exceeded, "1000 bytes of names");
+  EXPECT_LT(tree.names.size(), 50u);
+  EXPECT_EQ(Look().names.size(), 100u);
+}
+
+TEST_F(TreeScanTest, WhatItsOwnerHasClosedIsLookedInto) {
+  Make("closed/within/.git");
+  for (const unsigned mode : {0000u, 0300u, 0600u}) {
+    const auto closed = static_cast<fs::perms>(mode);
+    fs::permissions(dir_.path() / "closed", closed);
+    const ScannedTree tree = Look();
+    EXPECT_EQ(tree.names, (Names{{"closed/within", ".git", DT_DIR}})) << mode;
+    EXPECT_EQ(tree.closed, std::vector<std::string>{"closed"}) << mode;
+    EXPECT_TRUE(tree.Complete()) << mode;
+    EXPECT_EQ(fs::status(dir_.path() / "closed").permissions(), closed);
+  }
+  fs::permissions(dir_.path() / "closed", fs::perms::owner_all);
+  EXPECT_TRUE(Look().closed.empty());
+}
+
 TEST_F(TreeScanTest, WhatCannotBeReadIsSaid) {
   if (geteuid() == 0) GTEST_SKIP() << "root reads everything";
-  Make("closed/.git");
-  fs::permissions(dir_.path() / "closed", fs::perms::none);
-  const ScannedTree tree = Look();
-  EXPECT_EQ(tree.unreadable, (std::vector<std::string>{"closed"}));
-  fs::permissions(dir_.path() / "closed", fs::perms::owner_all);
-  EXPECT_EQ(Look().names, (Names{{"closed", ".git", DT_DIR}}));
+  const UniqueFd root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const ScannedTree tree = scan_.Look(root.get(), {.depth = 2});
+  EXPECT_NE(std::ranges::find(tree.unreadable, "root"), tree.unreadable.end());
+  EXPECT_FALSE(tree.Complete());
 }
 
 }  // namespace

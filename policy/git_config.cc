@@ -8,6 +8,8 @@
 namespace pa::policy {
 namespace {
 
+// Of all names together: each holds that of its section, which can be as long as the text.
+constexpr std::size_t kMaxNames = 8u << 20;
 constexpr char kEnd = '\0';  // of the text; git has no use for NUL bytes either
 
 bool IsAlpha(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
@@ -24,8 +26,10 @@ class ConfigReader {
     if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
   }
 
-  std::vector<GitVariable> Read() {
+  // Nothing: too much.
+  std::optional<std::vector<GitVariable>> Read() {
     while (!text_.empty()) {
+      if (names_ > kMaxNames) return std::nullopt;
       const char c = Peek();
       if (c == '#' || c == ';') {
         SkipLine();
@@ -65,7 +69,8 @@ class ConfigReader {
   std::optional<char> ReadEscape();
 
   std::string_view text_;
-  std::string section_;  // with its dot; "" where git would have given up
+  std::string section_;    // with its dot; "" where git would have given up
+  std::size_t names_ = 0;  // bytes
   std::vector<GitVariable> variables_;
 };
 
@@ -107,6 +112,7 @@ void ConfigReader::ReadVariable() {
   } else if (Peek() != '\n' && Peek() != kEnd && Peek() != '#' && Peek() != ';') {
     return SkipLine();
   }
+  names_ += variable.name.size();
   if (!section_.empty()) variables_.push_back(std::move(variable));
 }
 
@@ -163,7 +169,9 @@ std::optional<std::string> ConfigReader::ReadValue() {
 std::expected<std::vector<GitVariable>, std::string> ParseGitConfig(std::string_view text) {
   // In a comment git reads on behind it, in a value it ends there; and nobody writes one.
   if (text.contains(kEnd)) return std::unexpected("there is a NUL byte in it");
-  return ConfigReader(text).Read();
+  auto variables = ConfigReader(text).Read();
+  if (!variables) return std::unexpected("the names of its variables take more than 8 MiB");
+  return *std::move(variables);
 }
 
 }  // namespace pa::policy

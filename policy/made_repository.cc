@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <set>
 
 #include "base/directory_reader.h"
 #include "base/file.h"
@@ -18,8 +19,12 @@ namespace pa::policy {
 namespace {
 
 constexpr std::size_t kMaxConfiguration = 1u << 20;  // bytes of one file
-constexpr std::size_t kMaxForeign = 1024;  // of one repository; the next look finds the rest
-constexpr int kMaxDepth = 8;               // of a submodule's name, a/b/c
+// Of one repository. Beyond any of these nobody judges it, and it goes as a whole.
+constexpr std::size_t kMaxForeign = 1024;
+constexpr std::size_t kMaxEntries = 20'000;  // in directories of hooks, modules and worktrees
+constexpr std::size_t kMaxAllConfiguration = 4u << 20;  // bytes of its files together
+constexpr std::size_t kMaxNamed = 8;                    // variables of one file
+constexpr int kMaxDepth = 8;                            // of a submodule's name, a/b/c
 
 // Sections, a subsection as `*`, and variables. Not there, because git executes them or what they name: core.fsmonitor,
 // hookspath, sshcommand, pager, editor, askpass, gitproxy, alternaterefscommand, attributesfile; filter, diff,
@@ -191,6 +196,21 @@ std::string Written(const GitVariable& variable) {
   return text + "]\n\t" + variable.name.substr(last + 1) + " = " + Quoted(variable.value) + "\n";
 }
 
+// A command has chosen how many there are, and how long each is.
+std::string Named(const std::set<std::string_view>& names) {
+  constexpr std::size_t kLongest = 80;
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string_view name : names) {
+    if (++count > kMaxNamed) break;
+    text += (text.empty() ? "" : ", ") + std::string(name.substr(0, kLongest)) +
+            (name.size() > kLongest ? "..." : "");
+  }
+  return names.size() > kMaxNamed
+             ? text + " and " + std::to_string(names.size() - kMaxNamed) + " more"
+             : text;
+}
+
 // What a module names as its working tree lies in that of the repository which holds the module.
 bool NamesOwnTree(const GitVariable& variable, const std::string& directory,
                   const std::string& top) {
@@ -220,9 +240,14 @@ class Judge {
   void Directory(const std::string& directory, int depth);
   void Configuration(const std::string& directory, const char* name, bool module = false);
   void Add(Foreign foreign) {
-    if (found_.size() < kMaxForeign) found_.push_back(std::move(foreign));
+    too_much_ = too_much_ || found_.size() == kMaxForeign;
+    if (!too_much_) found_.push_back(std::move(foreign));
   }
-  std::vector<Foreign> Take() && { return std::move(found_); }
+  // Of `directory`, which was judged.
+  std::vector<Foreign> Take(const std::string& directory) && {
+    if (too_much_) return {{directory, "more than can be judged"}};
+    return std::move(found_);
+  }
 
  private:
   std::vector<std::string> Names(const std::string& directory);
@@ -231,20 +256,27 @@ class Judge {
   void Worktrees(const std::string& directory);
 
   std::string top_;
+  std::size_t entries_ = 0;
+  std::size_t configuration_ = 0;  // bytes
+  bool too_much_ = false;          // found_ is not all
   std::vector<Foreign> found_;
 };
 
 // Those in a directory of git's; none of what is known not to be there. A symlink in its place leads anywhere.
 std::vector<std::string> Judge::Names(const std::string& directory) {
   std::vector<std::string> names;
-  if (LookAt(directory).IsAbsent()) return names;
+  if (too_much_ || LookAt(directory).IsAbsent()) return names;
   const UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) {
     Add({directory, "it is no directory that can be read"});
     return names;
   }
   DirectoryReader reader(fd.get());
-  while (const auto entry = reader.Next()) names.emplace_back(entry->name);
+  while (const auto entry = reader.Next()) {
+    too_much_ = ++entries_ > kMaxEntries;
+    if (too_much_) return {};
+    names.emplace_back(entry->name);
+  }
   if (reader.failed()) Add({directory, "it cannot be read"});
   std::ranges::sort(names);
   return names;
@@ -253,27 +285,31 @@ std::vector<std::string> Judge::Names(const std::string& directory) {
 void Judge::Configuration(const std::string& directory, const char* name, bool module) {
   const std::string file = directory + "/" + name;
   const PathStamp stamp = LookAt(file);
-  if (stamp.IsAbsent()) return;
+  if (too_much_ || stamp.IsAbsent()) return;
   const UniqueFd fd(open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const Result<std::string> text = fd && stamp.IsRegular()
                                        ? ReadFileFrom(fd.get(), file, kMaxConfiguration)
                                        : std::unexpected(Error("open", file));
   if (!text) return Add({file, "it cannot be read"});
+  configuration_ += text->size();
+  too_much_ = configuration_ > kMaxAllConfiguration;
+  if (too_much_) return;
   const std::expected<std::vector<GitVariable>, std::string> variables = ParseGitConfig(*text);
   if (!variables) return Add({file, variables.error()});
-  std::string foreign;
+  std::set<std::string_view> foreign;
   std::string instead;
   for (const GitVariable& variable : *variables) {
     if (IsAllowedVariable(variable.name, variable.value) ||
         (module && NamesOwnTree(variable, directory, top_))) {
       instead += Written(variable);
-    } else if (!foreign.contains(variable.name)) {
-      foreign += (foreign.empty() ? "" : ", ") + variable.name;
+    } else {
+      foreign.insert(variable.name);
     }
   }
-  if (foreign.empty() && CountVariables(*text) != variables->size())
-    foreign = "an unusual spelling";
-  if (!foreign.empty()) Add({file, foreign, std::move(instead)});
+  const bool unusual = foreign.empty() && CountVariables(*text) != variables->size();
+  if (unusual || !foreign.empty()) {
+    Add({file, unusual ? "an unusual spelling" : Named(foreign), std::move(instead)});
+  }
 }
 
 void Judge::Hooks(const std::string& directory) {
@@ -316,6 +352,21 @@ void Judge::Directory(const std::string& directory, int depth) {
   Worktrees(directory + "/worktrees");
 }
 
+// What is kept but for what somebody lays into it is no place to hide another one.
+bool IsKept(const std::string& directory, std::span<const KeptDirectory> kept) {
+  return std::ranges::any_of(kept, [&](const KeptDirectory& one) {
+    return one.whole ? IsBeneath(directory, one.path) : directory == one.path;
+  });
+}
+
+bool IsOlder(const std::string& directory, const JudgedWithin& within) {
+  if (within.since_ns == 0) return false;
+  const auto holds = [&](const RepositoryBelow& one) { return IsBeneath(directory, one.path); };
+  if (std::ranges::any_of(within.made, holds)) return false;
+  const auto found = Identify(directory, RepositoryBelow::Kind::kBare);
+  return !found || (*found && (*found)->born_ns < within.since_ns);
+}
+
 }  // namespace
 
 bool IsAllowedVariable(std::string_view name, std::string_view value) {
@@ -336,14 +387,11 @@ bool IsAllowedVariable(std::string_view name, std::string_view value) {
 std::vector<Foreign> FindForeign(const std::string& git_directory) {
   Judge judge(git_directory.substr(0, git_directory.rfind('/')));
   judge.Directory(git_directory, 0);
-  return std::move(judge).Take();
+  return std::move(judge).Take(git_directory);
 }
 
-std::vector<Foreign> FindForeign(const RepositoryBelow& made, const std::string& within,
-                                 std::span<const std::string> kept) {
-  const auto is_kept = [&](const std::string& path) {
-    return std::ranges::any_of(kept, [&](const std::string& one) { return IsBeneath(path, one); });
-  };
+std::vector<Foreign> FindForeign(const RepositoryBelow& made, const JudgedWithin& within) {
+  const std::string& area = within.directory;
   if (made.IsDirectory()) return FindForeign(made.path);
   if (made.kind != RepositoryBelow::Kind::kLink) {
     return {{made.path, "it is neither a directory nor a file of git's"}};
@@ -351,27 +399,33 @@ std::vector<Foreign> FindForeign(const RepositoryBelow& made, const std::string&
   const std::string top = made.path.substr(0, made.path.rfind('/'));
   const std::string target = LineIn(made.path, "gitdir: ");
   const std::string directory = target.empty() ? "" : ResolvePath(Joined(top, target));
-  if (directory.empty() || directory == within || !IsBeneath(directory, within)) {
+  if (directory.empty() || directory == area || !IsBeneath(directory, area)) {
     return {{made.path, "it leads out of the working directory"}};
   }
   // A linked worktree has its own configuration, and the rest is its repository's.
   const std::string line = LineIn(directory + "/commondir", "");
   const std::string common = line.empty() ? "" : ResolvePath(Joined(directory, line));
+  const std::string worktrees = directory.substr(0, directory.rfind('/'));
+  if (!common.empty() && (worktrees != common + "/worktrees" || !IsBeneath(common, area))) {
+    return {{made.path, "it leads to a repository that has no such working tree"}};
+  }
+  const std::string& whose = common.empty() ? directory : common;
+  const bool kept = IsKept(whose, within.kept);
+  if (!kept && IsOlder(whose, within)) {
+    return {{made.path, "it leads to a repository that was not looked at before"}};
+  }
+  std::vector<Foreign> found;
   if (!common.empty()) {
-    const std::string worktrees = directory.substr(0, directory.rfind('/'));
-    if (worktrees != common + "/worktrees" || !IsBeneath(common, within)) {
-      return {{made.path, "it leads to a repository that has no such working tree"}};
-    }
     Judge judge("");
     judge.Configuration(directory, "config.worktree");
-    std::vector<Foreign> found = std::move(judge).Take();
-    if (!is_kept(common)) std::ranges::move(FindForeign(common), std::back_inserter(found));
-    return found;
+    found = std::move(judge).Take(directory);
+    if (!kept) std::ranges::move(FindForeign(common), std::back_inserter(found));
+  } else if (!kept) {
+    Judge judge(top);
+    judge.Directory(directory, 1);
+    found = std::move(judge).Take(directory);
   }
-  if (is_kept(directory)) return {};
-  Judge judge(top);
-  judge.Directory(directory, 1);
-  return std::move(judge).Take();
+  return found;
 }
 
 }  // namespace pa::policy

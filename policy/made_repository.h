@@ -7,6 +7,7 @@
 // To allow another variable: its line in kAllowed, where git does with it nothing but data.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,12 +24,25 @@ struct Foreign {
   std::optional<std::string> instead{};  // the content that takes its place; nothing: it goes
 };
 
-// Of a git directory and those within it (modules, worktrees). A repository without any is as git made it.
+// Of a git directory and those within it (modules, worktrees). A repository without any is as git made it. Where there
+// is too much, the git directory itself.
 std::vector<Foreign> FindForeign(const std::string& git_directory);
-// Of `made`, and of what it leads to. `within`: where the command could write, and it must not lead out of there.
-// `kept`: git directories that are looked after in another way; what lies in them is not judged.
-std::vector<Foreign> FindForeign(const RepositoryBelow& made, const std::string& within,
-                                 std::span<const std::string> kept);
+
+// A git directory that is looked after in another way, and not judged.
+struct KeptDirectory {
+  std::string path;
+  bool whole = false;  // with all that is in it; else another one in it is judged
+};
+struct JudgedWithin {
+  std::string directory;  // where the command could write; nothing must lead out of there
+  std::span<const KeptDirectory> kept = {};
+  // Where the command's own doing is not all that is new: what is older than this is the user's, unless it lies in
+  // one of `made`. Nanoseconds, as RepositoryBelow::born_ns; 0 = it is.
+  std::int64_t since_ns = 0;
+  std::span<const RepositoryBelow> made = {};
+};
+// Of `made`, and of what it leads to.
+std::vector<Foreign> FindForeign(const RepositoryBelow& made, const JudgedWithin& within);
 
 // Whether a variable with this value may stand in the configuration of a repository that a command made. `name` as in
 // policy/git_config.h.

@@ -36,8 +36,10 @@ class MadeRepositoryTest : public ::testing::Test {
   }
   std::string At(const std::string& path) { return dir_.path() / path; }
   std::vector<Foreign> Find(const std::string& directory) { return FindForeign(At(directory)); }
-  std::vector<Foreign> FindLink(const std::string& link, std::vector<std::string> kept = {}) {
-    return FindForeign({.path = At(link), .kind = RepositoryBelow::Kind::kLink}, dir_.path(), kept);
+  std::vector<Foreign> FindLink(const std::string& link, std::vector<KeptDirectory> kept = {},
+                                std::int64_t since_ns = 0) {
+    return FindForeign({.path = At(link), .kind = RepositoryBelow::Kind::kLink},
+                       {.directory = dir_.path(), .kept = kept, .since_ns = since_ns});
   }
 
   pa::testing::TempDir dir_;
@@ -117,7 +119,7 @@ TEST_F(MadeRepositoryTest, TheRestOfTheConfigurationStays) {
   const std::vector<Foreign> found = Find("origin/.git");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].path, At("origin/.git/config"));
-  EXPECT_EQ(found[0].what, "core.fsmonitor, alias.st");
+  EXPECT_EQ(found[0].what, "alias.st, core.fsmonitor");
   WriteText(At("origin/.git/config"), *found[0].instead);
   EXPECT_TRUE(Find("origin/.git").empty()) << *found[0].instead;
   Git({"-C", "origin", "status"});
@@ -159,7 +161,7 @@ TEST_F(MadeRepositoryTest, SoIsWhatLeadsElsewhere) {
   Git({"-C", "evil", "config", "core.fsmonitor", "x"});
   WriteText(At("a/.git"), "gitdir: ../evil\n");
   EXPECT_EQ(FindLink("a/.git").at(0).path, At("evil/config"));
-  EXPECT_TRUE(FindLink("a/.git", {At("evil")}).empty());  // it is the user's, and looked after
+  EXPECT_TRUE(FindLink("a/.git", {{At("evil")}}).empty());  // it is the user's, and looked after
   WriteText(At("a/.git"), "gitdir: /tmp\n");
   EXPECT_EQ(FindLink("a/.git").at(0).path, At("a/.git"));
   WriteText(At("a/.git"), "nothing\n");
@@ -182,6 +184,58 @@ TEST_F(MadeRepositoryTest, WhatHasTooLongAPathIsForeign) {
   EXPECT_EQ(FindForeign(deep.path + git).size(), 6u) << "nothing in it can be looked at";
   fs::create_directories(At("short/.git"));
   EXPECT_TRUE(Find("short/.git").empty()) << "it is known that there is nothing";
+}
+
+// A repository that is looked after is no place for another one that nobody looks at.
+TEST_F(MadeRepositoryTest, WhatIsHiddenInAKeptOneIsJudged) {
+  Git({"init", "-q", "--bare", "origin/.git/evil"});
+  Git({"-C", "origin/.git/evil", "config", "core.fsmonitor", "x"});
+  WriteText(At("a/.git"), "gitdir: ../origin/.git/evil\n");
+  EXPECT_EQ(FindLink("a/.git", {{At("origin/.git")}}).at(0).path, At("origin/.git/evil/config"));
+  EXPECT_TRUE(FindLink("a/.git", {{At("origin/.git"), true}}).empty()) << "a mount keeps all";
+  EXPECT_TRUE(FindLink("a/.git", {{At("origin/.git/evil")}}).empty());
+  Git({"-C", "origin", "worktree", "add", "-q", "../tree"});
+  Git({"-C", "origin", "config", "alias.st", "status"});
+  EXPECT_TRUE(FindLink("tree/.git", {{At("origin/.git")}}).empty());
+}
+
+TEST_F(MadeRepositoryTest, AnOlderOneMayBeTheUsers) {
+  Git({"init", "-q", "--bare", "evil"});
+  WriteText(At("a/.git"), "gitdir: ../evil\n");
+  const auto evil = Identify(At("evil"), RepositoryBelow::Kind::kBare);
+  const std::int64_t born = (*evil)->born_ns;
+  if (born == 0) GTEST_SKIP() << "the file system knows no birth";
+  EXPECT_TRUE(FindLink("a/.git", {}, born).empty());
+  EXPECT_EQ(FindLink("a/.git", {}, born + 1).at(0).path, At("a/.git"));
+}
+
+TEST_F(MadeRepositoryTest, WhatIsTooMuchToBeJudgedGoesAsAWhole) {
+  const std::string hooks = At("origin/.git/hooks");
+  for (int i = 0; i < 1024; ++i) WriteText(hooks + "/a" + std::to_string(i), "");
+  EXPECT_EQ(Find("origin/.git").size(), 1024u);
+  WriteText(hooks + "/post-checkout", "");
+  ASSERT_EQ(Find("origin/.git").size(), 1u);
+  EXPECT_EQ(Find("origin/.git")[0].path, At("origin/.git"));
+  EXPECT_FALSE(Find("origin/.git")[0].instead);
+  fs::remove_all(hooks);
+  for (int i = 0; i < 20'001; ++i)
+    fs::create_directories(hooks + "/" + std::to_string(i) + ".sample");
+  EXPECT_EQ(Find("origin/.git").at(0).path, At("origin/.git"));
+}
+
+TEST_F(MadeRepositoryTest, FewOfManyVariablesAreNamed) {
+  std::string config = "[x]\n";
+  for (int i = 100'000; i < 200'000; ++i) config += "v" + std::to_string(i) + "\n";
+  WriteText(At("origin/.git/config"), config);
+  const std::vector<Foreign> found = Find("origin/.git");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].what.starts_with("x.v100000, ")) << found[0].what;
+  EXPECT_TRUE(found[0].what.ends_with(" and 99992 more")) << found[0].what;
+  // Each variable has the name of its section.
+  config = "[x \"" + std::string(500'000, 'a') + "\"]\n";
+  for (int i = 0; i < 200'000; ++i) config += "a\n";
+  WriteText(At("origin/.git/config"), config);
+  EXPECT_EQ(Find("origin/.git").at(0).what, "the names of its variables take more than 8 MiB");
 }
 
 TEST_F(MadeRepositoryTest, ModulesAreJudgedToo) {

@@ -8,10 +8,8 @@
 #include <cctype>
 #include <cerrno>
 #include <climits>
-#include <optional>
 #include <utility>
 
-#include "base/error.h"
 #include "base/path_stamp.h"
 #include "policy/path.h"
 
@@ -41,27 +39,6 @@ struct GitNames {
 Kind KindOf(unsigned char type) {
   if (type == DT_DIR) return Kind::kDirectory;
   return type == DT_REG ? Kind::kLink : Kind::kOther;
-}
-
-// Nothing: it is gone in the meantime.
-Result<std::optional<RepositoryBelow>> Identify(std::string path, Kind kind) {
-  constexpr std::size_t kRoom = 128;  // for paths of git's own in it
-  if (path.size() + kRoom > PATH_MAX) {
-    return std::unexpected(Error("statx", std::move(path), ENAMETOOLONG));
-  }
-  struct statx status{};
-  if (statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &status) != 0) {
-    if (MeansAbsent(errno)) return std::nullopt;
-    return std::unexpected(Error("statx", std::move(path), errno));
-  }
-  constexpr int kMinorBits = 32;
-  RepositoryBelow one{.path = std::move(path), .kind = kind};
-  one.device = (std::uint64_t{status.stx_dev_major} << kMinorBits) | status.stx_dev_minor;
-  one.inode = status.stx_ino;
-  if ((status.stx_mask & STATX_BTIME) != 0) {
-    one.born_ns = status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec;
-  }
-  return one;
 }
 
 }  // namespace
@@ -145,6 +122,26 @@ std::vector<RepositoryBelow> RepositoriesBelow(ScannedTree& tree, const std::str
   }
   std::ranges::sort(found, {}, &RepositoryBelow::path);
   return found;
+}
+
+Result<std::optional<RepositoryBelow>> Identify(std::string path, Kind kind) {
+  constexpr std::size_t kRoom = 128;  // for paths of git's own in it
+  if (path.size() + kRoom > PATH_MAX) {
+    return std::unexpected(Error("statx", std::move(path), ENAMETOOLONG));
+  }
+  struct statx status{};
+  if (statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &status) != 0) {
+    if (MeansAbsent(errno)) return std::nullopt;
+    return std::unexpected(Error("statx", std::move(path), errno));
+  }
+  constexpr int kMinorBits = 32;
+  RepositoryBelow one{.path = std::move(path), .kind = kind};
+  one.device = (std::uint64_t{status.stx_dev_major} << kMinorBits) | status.stx_dev_minor;
+  one.inode = status.stx_ino;
+  if ((status.stx_mask & STATX_BTIME) != 0) {
+    one.born_ns = status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec;
+  }
+  return one;
 }
 
 }  // namespace pa::policy

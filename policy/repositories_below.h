@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,5 +59,8 @@ std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
 // By path. `directory`: what was scanned; absolute. Where it cannot be told which one it is (its path is longer than
 // the kernel takes, ...), its directory joins `tree.unreadable`.
 std::vector<RepositoryBelow> RepositoriesBelow(ScannedTree& tree, const std::string& directory);
+
+// What is there now, whatever its kind. Nothing: it is known not to be there.
+Result<std::optional<RepositoryBelow>> Identify(std::string path, RepositoryBelow::Kind kind);
 
 }  // namespace pa::policy

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -16,10 +17,11 @@
 #include "base/path_stamp.h"
 #include "base/tree_scan.h"
 #include "base/utf8.h"
-#include "policy/made_repository.h"
 #include "policy/path.h"
 #include "supervisor/background.h"
 #include "supervisor/displaced.h"
+#include "supervisor/full_file.h"
+#include "supervisor/passable.h"
 #include "supervisor/state_directory.h"
 #include "supervisor/text_cut.h"
 
@@ -45,6 +47,8 @@ std::string Id(const RepositoryBelow& one) {
   return fmt::format("{:x}-{:x}-{:x}", one.inode, one.born_ns, place);
 }
 
+std::int64_t NowNs() { return std::chrono::nanoseconds(FileClockNow().time_since_epoch()).count(); }
+
 bool Holds(const Repositories& list, const RepositoryBelow& one) {
   return std::ranges::any_of(list, [&](const RepositoryBelow& other) { return one.Same(other); });
 }
@@ -61,7 +65,11 @@ std::string Unseen(const ScannedTree& tree) {
   constexpr char kStart[] = "git repositories below the working directory were looked for only";
   if (!tree.exceeded.empty()) {
     return fmt::format("{} within limits ({}); work in a directory further below", kStart,
-                       Shown(tree.exceeded));
+                       tree.exceeded);
+  }
+  if (!tree.deeper.empty()) {
+    return fmt::format("{} within limits ({} levels, in {}); work in a directory further below",
+                       kStart, ScanLimits().depth, Shown(tree.deeper));
   }
   if (tree.unreadable.empty()) return "";
   return fmt::format("{} where it can be read: not in {}{}", kStart, Shown(tree.unreadable.front()),
@@ -73,16 +81,19 @@ void Append(std::string& text, std::string_view more) {
   text += more;
 }
 
-// The new ones, relative to the directory.
-std::string NewOnes(const std::string& directory, const std::vector<std::string>& made) {
+// `found`, relative to the directory; "" for none.
+std::string Named(const std::string& directory, const Repositories& found, std::string_view what,
+                  std::string_view more) {
   constexpr std::size_t kMaxNamed = 5;
-  if (made.empty()) return "";
-  std::string text = fmt::format("{} new git repositor{} below the working directory:", made.size(),
-                                 made.size() == 1 ? "y" : "ies");
-  for (std::size_t i = 0; i < std::min(kMaxNamed, made.size()); ++i) {
-    text += (i == 0 ? " " : ", ") + Shown(std::string_view(made[i]).substr(directory.size() + 1));
+  if (found.empty()) return "";
+  std::string text =
+      fmt::format("{} {}git repositor{} below the working directory{}:", found.size(), what,
+                  found.size() == 1 ? "y" : "ies", more);
+  for (std::size_t i = 0; i < std::min(kMaxNamed, found.size()); ++i) {
+    text +=
+        (i == 0 ? " " : ", ") + Shown(std::string_view(found[i].path).substr(directory.size() + 1));
   }
-  if (made.size() > kMaxNamed) text += ", ...";
+  if (found.size() > kMaxNamed) text += ", ...";
   return text;
 }
 
@@ -99,11 +110,11 @@ FileImage Regular(const std::string& content) {
   return image;
 }
 
-// Git directories that the guard keeps as they are.
-std::vector<std::string> Kept(const NestedRepositories::Watched& watched) {
-  std::vector<std::string> kept = {watched.directory.path() + "/.git"};
-  for (const RepositoryBelow& one : watched.existing) kept.push_back(one.path);
-  return kept;
+// `directory`, and those on the way to it.
+void OpenUp(const std::string& area, const std::string& directory) {
+  std::string gone;
+  const UniqueFd top = OpenDirectory(area);
+  if (top) (void)OpenParent(top.get(), area, directory + "/.", &gone);
 }
 
 ProtectedChange TakeOut(const Foreign& foreign, const std::string& area, Displaced& displaced) {
@@ -111,9 +122,10 @@ ProtectedChange TakeOut(const Foreign& foreign, const std::string& area, Displac
   const std::string name = foreign.path.substr(slash + 1);
   ProtectedChange change;
   change.path = foreign.path;
-  change.what = "got what git would execute (" + foreign.what + ")";
-  const UniqueFd parent = OpenDirectory(foreign.path.substr(0, slash));
+  change.what = "got what git would execute (" + Shown(foreign.what) + ")";
+  std::string gone;
   const UniqueFd top = OpenDirectory(area);
+  const UniqueFd parent = top ? OpenParent(top.get(), area, foreign.path, &gone) : UniqueFd();
   Result<std::string> kept = std::unexpected(Error("open", foreign.path, errno));
   if (parent && top && foreign.instead) {
     const FileImage image = Regular(*foreign.instead);
@@ -125,6 +137,62 @@ ProtectedChange TakeOut(const Foreign& foreign, const std::string& area, Displac
   if (kept) change.kept = *kept;
   if (!kept) change.failure = kept.error().Message();
   return change;
+}
+
+// Each with what was found in it; if not all of that goes, it goes as a whole.
+Changes Judge(const RepositoryBelow& one, const policy::JudgedWithin& within,
+              Displaced& displaced) {
+  const std::string& area = within.directory;
+  if (one.IsDirectory() && (LookAt(one.path).mode & S_IRWXU) != S_IRWXU) OpenUp(area, one.path);
+  Changes changes;
+  for (const Foreign& foreign : policy::FindForeign(one, within)) {
+    changes.push_back(TakeOut(foreign, area, displaced));
+  }
+  if (std::ranges::all_of(changes, &ProtectedChange::restored)) return changes;
+  ProtectedChange whole = TakeOut({one.path, "not all of it can be taken out"}, area, displaced);
+  if (whole.restored) std::erase_if(changes, std::not_fn(&ProtectedChange::restored));
+  changes.push_back(std::move(whole));
+  return changes;
+}
+
+// Those that are too many: the first are named, and all that stay.
+Changes TakeAway(const Repositories& excess, const std::string& area, Displaced& displaced) {
+  constexpr std::size_t kMaxNamed = 8;
+  const std::string what = fmt::format("commands made more than {}", kMaxMade);
+  Changes changes;
+  for (const RepositoryBelow& one : excess) {
+    ProtectedChange change = TakeOut({one.path, what}, area, displaced);
+    if (!change.restored || changes.size() < kMaxNamed) changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+// What the command has closed on the way to what was found; the user's stays as it was.
+void OpenUp(const ScannedTree& tree, const std::string& area,
+            const std::vector<std::string>& users) {
+  std::set<std::string> closed(tree.closed.begin(), tree.closed.end());
+  for (const std::string& one : users) closed.erase(one);
+  for (auto name = tree.names.begin(); name != tree.names.end() && !closed.empty(); ++name) {
+    for (std::string at = name->directory; !at.empty();) {
+      if (closed.erase(at) != 0) OpenUp(area, area + "/" + at);
+      const std::size_t slash = at.rfind('/');
+      at.resize(slash == at.npos ? 0 : slash);
+    }
+  }
+}
+
+// What an earlier look found, and this one did not come to.
+void AddKnown(Repositories& found, const Repositories& known) {
+  std::set<std::string_view> paths;
+  Repositories more;
+  for (const RepositoryBelow& one : found) paths.insert(one.path);
+  for (const RepositoryBelow& one : known) {
+    if (paths.contains(one.path)) continue;
+    const auto now = policy::Identify(one.path, one.kind);
+    if (!now || (*now && (*now)->Same(one))) more.push_back(one);
+  }
+  std::ranges::move(more, std::back_inserter(found));
+  std::ranges::sort(found, {}, &RepositoryBelow::path);
 }
 
 }  // namespace
@@ -150,25 +218,52 @@ std::shared_ptr<NestedRepositories::Scan> NestedRepositories::ScanOf(const std::
   return scans_.front();
 }
 
-Task<NestedRepositories::Seen> NestedRepositories::Look(policy::WorkingDirectory directory) {
+Task<NestedRepositories::Seen> NestedRepositories::Look(policy::WorkingDirectory directory,
+                                                        Watch ended) {
   const std::shared_ptr<Scan> scan = ScanOf(directory.path());
+  const auto seen = [directory, ended](ScannedTree& tree) {
+    if (ended) OpenUp(tree, directory.path(), ended->closed);
+    Repositories found = policy::RepositoriesBelow(tree, directory.path());
+    return Seen{std::move(found), Unseen(tree), std::move(tree.closed)};
+  };
   if (std::unique_lock lock(scan->looking, std::try_to_lock); lock) {
     ScannedTree tree = scan->tree.Look(directory.fd(), kAtOnce);
-    if (tree.exceeded.empty()) {
+    if (tree.Complete()) {
       scan->known = true;
-      Repositories found = policy::RepositoriesBelow(tree, directory.path());
-      co_return Seen{std::move(found), Unseen(tree)};
+      co_return seen(tree);
     }
   }
-  Task<Seen> task = InBackground<Seen>(loop_, [scan, directory] {
+  const Repositories known = KnownBelow(directory.path());
+  Task<Seen> task = InBackground<Seen>(loop_, [scan, directory, seen, known, limits = limits_] {
     const std::lock_guard lock(scan->looking);
-    ScannedTree tree = scan->tree.Look(directory.fd(), scan->known ? ScanLimits() : kFirst);
+    ScannedTree tree = scan->tree.Look(directory.fd(), scan->known ? limits : kFirst);
     scan->known = true;
-    Repositories found = policy::RepositoriesBelow(tree, directory.path());
-    return Seen{std::move(found), Unseen(tree)};
+    Seen all = seen(tree);
+    if (!all.unseen.empty()) AddKnown(all.repositories, known);
+    return all;
   });
-  Seen seen = co_await task;
-  co_return seen;
+  Seen result = co_await task;
+  co_return result;
+}
+
+// The user's, as far as a look has ever seen them.
+Repositories NestedRepositories::KnownBelow(const std::string& directory) const {
+  const std::string prefix = directory == "/" ? directory : directory + "/";
+  Repositories known;
+  for (auto at = users_.lower_bound(prefix); at != users_.end() && at->first.starts_with(prefix);
+       ++at) {
+    known.push_back(at->second);
+  }
+  return known;
+}
+
+void NestedRepositories::Learn(const Watched& watched) {
+  if (watched.complete) {
+    for (const RepositoryBelow& one : KnownBelow(watched.directory.path())) users_.erase(one.path);
+  }
+  for (const RepositoryBelow& one : watched.existing) {
+    if (users_.size() < kMaxUsers || users_.contains(one.path)) users_[one.path] = one;
+  }
 }
 
 std::string NestedRepositories::FileOf(const RepositoryBelow& one,
@@ -187,12 +282,18 @@ Result<bool> NestedRepositories::IsMade(const RepositoryBelow& one,
   return stamp.exists;
 }
 
+// Where not everything was seen before the command, the birth tells, which nobody can set.
+bool NestedRepositories::CanHaveMade(const Watched& watched, const RepositoryBelow& one) {
+  if (Holds(watched.existing, one)) return false;
+  return watched.complete || one.born_ns >= watched.began_ns;
+}
+
 // A command that began before it was there runs still.
 bool NestedRepositories::IsBeingMade(const RepositoryBelow& one) const {
   return std::ranges::any_of(active_, [&](const std::weak_ptr<const Watched>& weak) {
     const Watch other = weak.lock();
     return other && policy::IsBeneath(one.path, other->directory.path()) &&
-           !Holds(other->existing, one);
+           CanHaveMade(*other, one);
   });
 }
 
@@ -216,14 +317,17 @@ void NestedRepositories::Forget(const RepositoryBelow& one, const policy::Policy
   if (!file.empty()) (void)unlink(file.c_str());
 }
 
-// Those of `made` that are not as the last command of ours has left them.
+// Those of `made` that are not as the last command of ours has left them. What a link of theirs leads to in the
+// directory's own repository is the guard's.
 Task<Repositories> NestedRepositories::Unclean(const Repositories& made, const Watched& watched) {
-  const std::vector<std::string> kept = Kept(watched);
+  std::vector<policy::KeptDirectory> kept = {{watched.directory.path() + "/.git", true}};
+  for (const RepositoryBelow& one : watched.existing) kept.push_back({one.path, true});
   const std::string area = watched.directory.path();
   Task<Repositories> judging = InBackground<Repositories>(loop_, [made, kept, area] {
     Repositories unclean;
     for (const RepositoryBelow& one : made) {
-      if (!policy::FindForeign(one, area, kept).empty()) unclean.push_back(one);
+      const auto found = policy::FindForeign(one, {.directory = area, .kept = kept});
+      if (!found.empty()) unclean.push_back(one);
     }
     return unclean;
   });
@@ -233,9 +337,14 @@ Task<Repositories> NestedRepositories::Unclean(const Repositories& made, const W
 
 Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirectory directory,
                                                           policy::PolicyPtr policy) {
+  const std::int64_t began_ns = NowNs();
   Task<Seen> look = Look(directory);
   const Seen seen = co_await look;
-  auto watched = std::make_shared<Watched>(Watched{directory, policy});
+  auto watched = std::make_shared<Watched>(Watched{.directory = directory,
+                                                   .policy = policy,
+                                                   .complete = seen.unseen.empty(),
+                                                   .began_ns = began_ns,
+                                                   .closed = seen.closed});
   for (const RepositoryBelow& one : seen.repositories) {
     if (IsBeingMade(one)) continue;
     const Result<bool> is_made = IsMade(one, *policy);
@@ -253,64 +362,81 @@ Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirecto
     }
     std::ranges::sort(watched->existing, {}, &RepositoryBelow::path);
   }
+  Learn(*watched);
   std::erase_if(active_, [](const std::weak_ptr<const Watched>& weak) { return weak.expired(); });
   active_.push_back(watched);
   co_return watched;
 }
 
-Repositories NestedRepositories::Remember(const Watched& watched, Seen seen, std::string& warning) {
-  Repositories made;
-  std::vector<std::string> fresh;
+NestedRepositories::Judged NestedRepositories::Remember(const Watched& watched, const Seen& seen) {
+  Judged judged;
+  Repositories fresh;
+  Repositories users;
   std::string unrecorded;
+  std::size_t room = kMaxMade - std::min(kMaxMade, watched.made.size());
   for (const RepositoryBelow& one : seen.repositories) {
     if (Holds(watched.existing, one)) continue;
-    made.push_back(one);
-    // The rest is the user's from the next call on, and stays as it is.
-    const bool too_many = made.size() > kMaxMade;
-    if (too_many) seen.unseen = fmt::format("more than {} git repositories were made", kMaxMade);
-    if (too_many || IsMade(one, *watched.policy).value_or(false)) continue;
-    const Result<void> recorded = Record(one, *watched.policy);
-    if (!recorded) unrecorded = recorded.error().Message();
-    fresh.push_back(one.path);
+    const bool known = IsMade(one, *watched.policy).value_or(false);
+    if (!known && !CanHaveMade(watched, one)) {
+      users.push_back(one);
+    } else if (!known && room == 0) {
+      judged.excess.push_back(one);
+    } else {
+      judged.made.push_back(one);
+      if (known) continue;
+      --room;
+      const Result<void> recorded = Record(one, *watched.policy);
+      if (!recorded) unrecorded = recorded.error().Message();
+      fresh.push_back(one);
+    }
   }
   // What was moved out of the directory is gone, too: where it is found next, it is the user's.
   for (const RepositoryBelow& one : watched.made) {
     if (seen.unseen.empty() && !Holds(seen.repositories, one)) Forget(one, *watched.policy);
   }
-  Append(warning, NewOnes(watched.directory.path(), fresh));
-  Append(warning, seen.unseen);
+  const std::string& directory = watched.directory.path();
+  Append(judged.warning, Named(directory, fresh, "new ", ""));
+  Append(judged.warning,
+         Named(directory, users, "",
+               " could not be looked at before the command; they count as the user's, and nobody "
+               "has judged their hooks and configuration"));
+  constexpr char kTooMany[] = " were taken away, because commands made too many";
+  Append(judged.warning, Named(directory, judged.excess, "", kTooMany));
+  Append(judged.warning, seen.unseen);
   constexpr char kKept[] =
       "git repositories below the working directory were kept as they are, because";
   if (!watched.unread.empty()) {
-    Append(warning, fmt::format("{} it cannot be read which of them commands made: {}", kKept,
-                                watched.unread));
+    Append(judged.warning, fmt::format("{} it cannot be read which of them commands made: {}",
+                                       kKept, watched.unread));
   }
   constexpr char kUnrecorded[] =
       "they are kept as they are as soon as this server has ended, because";
   if (!unrecorded.empty()) {
-    Append(warning, fmt::format("{} it cannot be recorded that a command made them: {}",
-                                kUnrecorded, unrecorded));
+    Append(judged.warning, fmt::format("{} it cannot be recorded that a command made them: {}",
+                                       kUnrecorded, unrecorded));
   }
-  return made;
+  return judged;
 }
 
-Task<NestedRepositories::Ended> NestedRepositories::End(Watch watch) {
-  Task<Seen> look = Look(watch->directory);
-  Seen seen = co_await look;
-  Ended ended;
-  const Repositories made = Remember(*watch, std::move(seen), ended.warning);
-  if (made.empty()) co_return ended;
-  const std::vector<std::string> kept = Kept(*watch);
-  const std::string area = watch->directory.path();
+Task<NestedRepositories::Ended> NestedRepositories::End(Watch watch,
+                                                        std::vector<policy::KeptDirectory> kept) {
+  Task<Seen> look = Look(watch->directory, watch);
+  const Seen seen = co_await look;
+  Judged judged = Remember(*watch, seen);
+  Ended ended{.warning = std::move(judged.warning)};
+  if (judged.made.empty() && judged.excess.empty()) co_return ended;
+  for (const RepositoryBelow& one : watch->existing) kept.push_back({one.path});
   const std::string place =
       FindStateDirectory(*watch->policy, state_home_, kDisplacedDirectory).value_or("");
-  Task<Changes> judging = InBackground<Changes>(loop_, [made, area, kept, place] {
-    Changes changes;
+  Task<Changes> judging = InBackground<Changes>(loop_, [watch, judged, kept, place] {
+    const policy::JudgedWithin within = {.directory = watch->directory.path(),
+                                         .kept = kept,
+                                         .since_ns = watch->complete ? 0 : watch->began_ns,
+                                         .made = judged.made};
     Displaced displaced(place);
-    for (const RepositoryBelow& one : made) {
-      for (const Foreign& foreign : policy::FindForeign(one, area, kept)) {
-        changes.push_back(TakeOut(foreign, area, displaced));
-      }
+    Changes changes = TakeAway(judged.excess, within.directory, displaced);
+    for (const RepositoryBelow& one : judged.made) {
+      std::ranges::move(Judge(one, within, displaced), std::back_inserter(changes));
     }
     return changes;
   });

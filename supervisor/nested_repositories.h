@@ -5,18 +5,22 @@
 //   Watch watch = co_await nested.Begin(plan.directory, policy);     // before the command
 //   guard.Begin(..., watch->existing, ...);
 //   ... the command, and the guard's own work ...
-//   Ended ended = co_await nested.End(watch);
+//   Ended ended = co_await nested.End(watch, the guard's git directories);
 //
 // One that was made is known by its inode and birth, in the state directory, until a command removes it. If it holds what no command of ours
-// can have left there, the user has put it to use, and it is his from then on.
+// can have left there, the user has put it to use, and it is his from then on. Where the look before a command did not see
+// everything, only what was born since can be the command's, and the user's are known from earlier looks.
 #pragma once
 
+#include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "policy/made_repository.h"
 #include "policy/policy.h"
 #include "policy/repositories_below.h"
 #include "policy/working_directory.h"
@@ -31,15 +35,18 @@ class NestedRepositories {
  public:
   using Repositories = std::vector<policy::RepositoryBelow>;
 
-  NestedRepositories(uv_loop_t* loop, std::string state_home)
-      : loop_(loop), state_home_(std::move(state_home)) {}
+  NestedRepositories(uv_loop_t* loop, std::string state_home, ScanLimits limits = {})
+      : loop_(loop), state_home_(std::move(state_home)), limits_(limits) {}
 
   struct Watched {
     policy::WorkingDirectory directory;
     policy::PolicyPtr policy;
     Repositories existing = {};
-    Repositories made = {};   // by commands, which may write them
-    std::string unread = {};  // why that is not known of some, which count as existing
+    Repositories made = {};                // by commands, which may write them
+    std::string unread = {};               // why that is not known of some, which count as existing
+    bool complete = true;                  // nothing else was there
+    std::int64_t began_ns = 0;             // as RepositoryBelow::born_ns
+    std::vector<std::string> closed = {};  // directories that nobody may read, as TreeScan has them
   };
   using Watch = std::shared_ptr<const Watched>;
   struct Ended {
@@ -49,20 +56,32 @@ class NestedRepositories {
   };
 
   Task<Watch> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy);
-  Task<Ended> End(Watch watch);
+  // `kept`: what somebody else looks after.
+  Task<Ended> End(Watch watch, std::vector<policy::KeptDirectory> kept = {});
 
  private:
-  static constexpr std::size_t kMaxScans = 16;  // directories that are remembered
-  struct Scan;                                  // what is known of one directory
+  static constexpr std::size_t kMaxScans = 16;      // directories that are remembered
+  static constexpr std::size_t kMaxUsers = 10'000;  // repositories
+  struct Scan;                                      // what is known of one directory
   struct Seen {
     Repositories repositories;
-    std::string unseen;
+    std::string unseen;  // "" = everything was seen
+    std::vector<std::string> closed;
+  };
+  struct Judged {
+    Repositories made = {};    // all that commands made
+    Repositories excess = {};  // and that are too many to be known
+    std::string warning = {};
   };
 
-  Task<Seen> Look(policy::WorkingDirectory directory);
+  // `ended`: what the command has closed is opened.
+  Task<Seen> Look(policy::WorkingDirectory directory, Watch ended = nullptr);
+  static bool CanHaveMade(const Watched& watched, const policy::RepositoryBelow& one);
+  Repositories KnownBelow(const std::string& directory) const;
+  void Learn(const Watched& watched);
   Task<Repositories> Unclean(const Repositories& made, const Watched& watched);
-  // Records the new ones and forgets those that are gone. All that commands made, and what is to be said.
-  Repositories Remember(const Watched& watched, Seen seen, std::string& warning);
+  // Records the new ones and forgets those that are gone.
+  Judged Remember(const Watched& watched, const Seen& seen);
   std::shared_ptr<Scan> ScanOf(const std::string& directory);
   Result<bool> IsMade(const policy::RepositoryBelow& one, const policy::Policy& policy) const;
   bool IsBeingMade(const policy::RepositoryBelow& one) const;
@@ -73,9 +92,11 @@ class NestedRepositories {
 
   uv_loop_t* loop_;
   std::string state_home_;
+  ScanLimits limits_;                       // of a directory that is known
   std::list<std::shared_ptr<Scan>> scans_;  // the one used last comes first
   std::vector<std::weak_ptr<const Watched>> active_;
-  std::set<std::string> made_;  // by inode and birth
+  std::set<std::string> made_;                            // by inode and birth
+  std::map<std::string, policy::RepositoryBelow> users_;  // by path
 };
 
 }  // namespace pa

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <uv.h>
 
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <thread>
 
 #include "policy/load.h"
 #include "tests/support/await.h"
@@ -35,7 +37,9 @@ class NestedRepositoriesTest : public ::testing::Test {
   }
   ~NestedRepositoriesTest() override { EXPECT_EQ(uv_loop_close(&loop_), 0); }
 
-  void StartServer(const std::string& state) { nested_.emplace(&loop_, state); }
+  void StartServer(const std::string& state) {
+    nested_.emplace(&loop_, state, ScanLimits{.directories = kLimit});
+  }
   template <typename T>
   T Await(Task<T> task) {
     return testing::Await(loop_, std::move(task));
@@ -76,6 +80,20 @@ class NestedRepositoriesTest : public ::testing::Test {
     return fs::exists(records_) ? std::distance(fs::directory_iterator(records_), {}) : 0;
   }
 
+  // So many directories that a look at those that are known does not come to `theirs`.
+  void MakeMany() {
+    for (std::size_t i = 0; i < kLimit; ++i) {
+      fs::create_directories(root_ / "many" / std::to_string(i));
+    }
+  }
+  static void LetTheClockMove() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+  static std::string Deep(int levels) {
+    std::string path = "d";
+    for (int level = 1; level < levels; ++level) path += "/d";
+    return path;
+  }
+
+  static constexpr std::size_t kLimit = 400;  // more than are looked at on the loop
   testing::TempDir dir_;
   const fs::path base_ = fs::canonical(dir_.path());
   const fs::path root_ = base_ / "root";
@@ -128,6 +146,93 @@ TEST_F(NestedRepositoriesTest, WhatTheUserSetsUpIsForgotten) {
   EXPECT_EQ(Records(), 0);
   Git({"-C", "made", "config", "--unset", "core.hooksPath"});
   EXPECT_EQ(Existing(), Paths{"made/.git"}) << "and stays the user's";
+}
+
+TEST_F(NestedRepositoriesTest, WhatOneLookDoesNotComeToIsStillTheUsers) {
+  Git({"init", "-q", "theirs"});
+  const std::string limit = Run([&] { MakeMany(); });
+  EXPECT_TRUE(limit.contains("looked for only within limits (400 directories)")) << limit;
+  const Watch watch = Begin();
+  EXPECT_FALSE(watch->complete);
+  EXPECT_EQ(Relative(watch->existing), Paths{"theirs/.git"});
+  fs::remove_all(root_ / "many");
+  EXPECT_EQ(End(watch), "") << "it is not new";
+  EXPECT_EQ(Records(), 0);
+}
+
+TEST_F(NestedRepositoriesTest, WhatNoLookHasComeToIsNotTakenForACommands) {
+  const std::string deep = Deep(65);
+  fs::create_directories(root_ / deep);
+  Git({"init", "-q", deep + "/theirs"});
+  Git({"-C", deep + "/theirs", "config", "alias.st", "!x"});
+  LetTheClockMove();
+  const std::string warning = Run([&] {
+    fs::rename(root_ / deep / "theirs", root_ / "theirs");
+    Git({"init", "-q", "made"});
+  });
+  EXPECT_TRUE(warning.starts_with("1 new git repository below the working directory: made/.git; "))
+      << warning;
+  EXPECT_TRUE(
+      warning.contains("they count as the user's, and nobody has judged their hooks and "
+                       "configuration: theirs/.git; "))
+      << warning;
+  EXPECT_EQ(Existing(), Paths{"theirs/.git"});
+  EXPECT_EQ(Made(), Paths{"made/.git"}) << "it was born since";
+}
+
+TEST_F(NestedRepositoriesTest, WhatNoLookHasComeToIsNotTakenForThatOfACommandThatRuns) {
+  const std::string deep = Deep(65);
+  fs::create_directories(root_ / deep);
+  Git({"init", "-q", deep + "/theirs"});
+  LetTheClockMove();
+  const Watch running = Begin();
+  fs::rename(root_ / deep / "theirs", root_ / "theirs");
+  Git({"init", "-q", "made"});
+  EXPECT_EQ(Existing(), Paths{"theirs/.git"});
+}
+
+TEST_F(NestedRepositoriesTest, WhatACommandClosesIsOpened) {
+  const std::string warning = Run([&] {
+    Git({"init", "-q", "made/within"});
+    fs::permissions(root_ / "made", fs::perms::none);
+  });
+  EXPECT_EQ(warning, "1 new git repository below the working directory: made/within/.git");
+  EXPECT_EQ(fs::status(root_ / "made").permissions(), fs::perms::owner_all);
+  fs::permissions(root_ / "made", fs::perms::owner_write | fs::perms::owner_exec);
+  EXPECT_EQ(Run([] {}), "");
+  EXPECT_EQ(fs::status(root_ / "made").permissions(),
+            fs::perms::owner_write | fs::perms::owner_exec)
+      << "no command has closed it";
+}
+
+TEST_F(NestedRepositoriesTest, AClosedRepositoryIsJudged) {
+  const Watch watch = Begin();
+  Git({"init", "-q", "made"});
+  Git({"-C", "made", "config", "core.fsmonitor", "x"});
+  fs::permissions(root_ / "made/.git", fs::perms::none);
+  const NestedRepositories::Ended ended = Await(nested_->End(watch));
+  ASSERT_EQ(ended.changes.size(), 1u);
+  EXPECT_TRUE(ended.changes[0].restored);
+  EXPECT_EQ(ended.changes[0].path, root_ / "made/.git/config");
+  EXPECT_FALSE(testing::ReadText(root_ / "made/.git/config").contains("fsmonitor"));
+}
+
+TEST_F(NestedRepositoriesTest, TooManyAreTakenAway) {
+  constexpr int kMost = 4096;
+  const Watch watch = Begin();
+  for (int i = 0; i < kMost + 20; ++i) {
+    testing::WriteText(root_ / std::to_string(i) / ".git", "gitdir: ../other\n");
+  }
+  fs::create_directories(root_ / "other");
+  nested_.emplace(&loop_, base_ / "state");  // without the limit
+  const NestedRepositories::Ended ended = Await(nested_->End(watch));
+  EXPECT_EQ(ended.changes.size(), 8u) << "the others are counted";
+  EXPECT_TRUE(
+      ended.warning.contains("20 git repositories below the working directory were taken "
+                             "away, because commands made too many: "))
+      << ended.warning;
+  EXPECT_EQ(Made().size(), std::size_t{kMost});
+  EXPECT_EQ(Existing(), Paths{});
 }
 
 TEST_F(NestedRepositoriesTest, ARecordThatCannotBeReadIsNoRecordThatIsNotThere) {

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "policy/git_state.h"
 #include "policy/path.h"
+#include "supervisor/passable.h"
 
 namespace pa {
 namespace {
@@ -31,36 +32,6 @@ std::string ParentOf(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-// A command can close a directory behind itself; it is ours, so it opens again.
-void MakePassable(int fd) {
-  struct stat status{};
-  if (fstat(fd, &status) != 0 || (status.st_mode & S_IRWXU) == S_IRWXU) return;
-  const std::string path = "/proc/self/fd/" + std::to_string(fd);
-  (void)chmod(path.c_str(), (status.st_mode & kPermissions) | S_IRWXU);  // what fails next says so
-}
-
-// The directory that holds `path`, from `area` on; `gone` names the first component that is no
-// directory any more.
-UniqueFd OpenParent(int area_fd, const std::string& area, const std::string& path,
-                    std::string* gone) {
-  UniqueFd at(fcntl(area_fd, F_DUPFD_CLOEXEC, 0));
-  if (!at) return at;
-  for (std::size_t begin = area.size() + 1;;) {
-    MakePassable(at.get());
-    const std::size_t end = path.find('/', begin);
-    if (end == std::string::npos) return at;
-    UniqueFd next(openat(at.get(), path.substr(begin, end - begin).c_str(), kDirectory));
-    if (!next) {
-      const int error = errno;
-      *gone = path.substr(0, end);
-      errno = error;
-      return next;
-    }
-    at = std::move(next);
-    begin = end + 1;
-  }
-}
 
 // Those that were not there before; too many to be moved one by one are cut off.
 Result<std::vector<std::string>> NewNames(int parent, const std::string& name,

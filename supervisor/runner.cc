@@ -150,6 +150,18 @@ bool IsSealed(std::span<const SealedPath> sealed, const std::string& path) {
   return std::ranges::find(sealed, path, &SealedPath::path) != sealed.end();
 }
 
+// Those that the guard has found. Where a mount kept one, also all in it.
+std::vector<policy::KeptDirectory> GitDirectories(const ProtectedPathsGuard::Watch& watch,
+                                                  bool mounted) {
+  std::vector<policy::KeptDirectory> found;
+  if (watch == nullptr) return found;
+  for (const GuardedPath& one : watch->found->paths) {
+    const bool whole = mounted && one.path.kind == policy::ProtectedPath::Kind::kFrozen;
+    if (one.path.repository) found.push_back({one.path.path, whole});
+  }
+  return found;
+}
+
 Execution NeverStarted() {
   Execution execution;
   execution.outcome = Outcome::kCancelled;
@@ -559,9 +571,9 @@ Task<bool> Runner::Impl::LookAfter(Guarding found, Execution& execution) {
   if (execution.namespaces) execution.sealed = std::move(found.sealed);
   if (found.watch != nullptr) execution.Warn(WarningOf(found.watch->found->left_out));
   if (!found.below) co_return true;
-  Task<NestedRepositories::Ended> looking = WithinMemory(nested.End(found.below), [&] {
-    return NestedRepositories::Ended{.changes = NotCompared("repositories below")};
-  });
+  Task<NestedRepositories::Ended> looking = WithinMemory(
+      nested.End(found.below, GitDirectories(found.watch, execution.namespaces)),
+      [&] { return NestedRepositories::Ended{.changes = NotCompared("repositories below")}; });
   NestedRepositories::Ended ended = co_await looking;
   std::ranges::move(ended.changes, std::back_inserter(execution.protected_changes));
   execution.Warn(ended.warning);

@@ -94,7 +94,7 @@ Result<bool> HoldsRepository(const TrashEntry& entry) {
   ScannedTree tree = scan.Look(directory.get());
   const bool found = !policy::RepositoriesBelow(tree, entry.directory).empty();
   if (found) return true;
-  if (tree.exceeded.empty() && tree.unreadable.empty()) return false;
+  if (tree.Complete()) return false;
   return std::unexpected(Error("not all of it can be looked at", entry.Content(), 0));
 }
 

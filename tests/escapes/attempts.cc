@@ -302,6 +302,14 @@ void AddProtectedPaths(Attempts& all) {
       "git init -q tree; git -C tree -c user.name=a -c user.email=b commit -q --allow-empty -m x");
   way("GitBelowLinked", "mkdir tree; echo gitdir: ../other/.git >tree/.git",
       "mkdir tree; echo gitdir: ../other/.git >tree/link");
+  way("GitBelowClosed",
+      "git init -q tree; git -C tree config core.fsmonitor $PWD/evil; chmod 300 tree",
+      "git init -q tree; chmod 300 tree");
+  way("GitBelowManyHooks",
+      "git init -q tree; cd tree/.git/hooks; touch $(seq -f a%g 1100); cp ../../../evil pre-commit",
+      "git init -q tree; cd tree/.git; touch $(seq -f a%g 1100)");
+  way("GitBelowInOwn", "mv other/.git .git/evil; mkdir tree; echo gitdir: ../.git/evil >tree/.git",
+      "mv other/.git .git/evil; mkdir tree; echo gitdir: ../.git/evil >tree/link");
   way("GitConfigChangedByHook", "git config core.fsmonitor ./evil", "git config --list", {},
       Vector::kGitHook);
 }

@@ -183,6 +183,56 @@ TEST_P(NestedRepositories, WhereTheLookEndsIsSaid) {
       << unseen;
 }
 
+// A command that reaches a limit neither opens what was kept nor makes it its own.
+TEST_P(NestedRepositories, WhereTheLookEndsTheUsersStayAsTheyAre) {
+  project_.Git({"-C", "theirs", "config", "alias.st", "status"});
+  WriteText(project_.root() / "theirs/.git/hooks/pre-commit", "ours");
+  const std::string config = Text("theirs/.git/config");
+  Start();
+  const Json deep = Bash("for i in $(seq 70); do mkdir 0 && cd 0; done");
+  EXPECT_TRUE(Says(deep, "were looked for only within limits (64 levels")) << deep;
+  Bash("echo evil > theirs/.git/hooks/post-checkout; echo evil >> theirs/.git/config");
+  EXPECT_FALSE(Exists("theirs/.git/hooks/post-checkout"));
+  EXPECT_EQ(Text("theirs/.git/config"), config);
+  const Json made = Bash("git init -q made && git -C made config core.fsmonitor ./evil");
+  EXPECT_TRUE(Says(made, "1 new git repository")) << made;
+  EXPECT_FALSE(Text("made/.git/config").contains("fsmonitor")) << "born in that call";
+  const Json gone = Bash("rm -rf 0");
+  EXPECT_FALSE(Says(gone, "git repositor")) << gone;
+  EXPECT_EQ(Text("theirs/.git/hooks/pre-commit"), "ours");
+  EXPECT_EQ(Text("theirs/.git/config"), config);
+}
+
+TEST_P(NestedRepositories, WhatACommandClosesBehindItselfIsJudged) {
+  Bash("git init -q made && git -C made config core.fsmonitor ./evil && chmod 300 made");
+  EXPECT_FALSE(Text("made/.git/config").contains("fsmonitor"));
+  const Json allowed = Bash("mkdir plain && chmod 300 plain && chmod 700 made");
+  EXPECT_TRUE(allowed["success"]) << allowed;
+  EXPECT_FALSE(Says(allowed, "git repositor")) << allowed;
+}
+
+TEST_P(NestedRepositories, TooManyHooksGoWithTheirRepository) {
+  Bash("git init -q made && cd made/.git/hooks && touch $(seq -f a%g 1100) post-checkout");
+  EXPECT_FALSE(Exists("made/.git"));
+  Bash("git init -q made && cd made/.git/hooks && touch $(seq -f a%g 100)");
+  EXPECT_TRUE(Exists("made/.git/HEAD"));
+  EXPECT_FALSE(Exists("made/.git/hooks/a100"));
+}
+
+TEST_P(NestedRepositories, OneHiddenInTheProjectsOwnIsJudged) {
+  project_.Git({"init", "-q", "-b", "main"});
+  project_.Git({"commit", "-q", "--allow-empty", "-m", "first"});
+  project_.Git({"config", "alias.st", "status"});
+  Bash(
+      "git init -q t && git -C t config core.fsmonitor ./evil && mv t/.git .git/evil && "
+      "mkdir sub && echo 'gitdir: ../.git/evil' > sub/.git");
+  EXPECT_FALSE(Text(".git/evil/config").contains("fsmonitor"));
+  const Json worktree = Bash("git worktree add -q tree && git -C tree status");
+  EXPECT_TRUE(worktree["success"]) << worktree;
+  EXPECT_FALSE(Says(worktree, "protected_paths_modified")) << worktree;
+  EXPECT_TRUE(Text(".git/config").contains("alias"));
+}
+
 // `git submodule update` writes the configuration of each anew, with the same text, for which there is no way where that
 // is mounted read-only.
 TEST_P(NestedRepositories, SubmodulesOfTheUsersFollowWithoutTheirConfiguration) {
