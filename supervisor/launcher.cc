@@ -34,6 +34,9 @@ constexpr int kAttemptsInVain = 2;
 // By the kernel, of which the first may be that of a worker who was asked for ahead.
 constexpr int kRefusals = 3;
 
+// Until a launcher that is not wanted any more has answered.
+constexpr std::chrono::milliseconds kSweepInterval{50};
+
 // A policy has three programs, or a view with two networks; those of the policy before it may still be
 // wanted.
 constexpr std::size_t kMaxKept = 6;
@@ -346,7 +349,14 @@ Result<void> Launcher::Order(LaunchedWorker& worker, std::span<const int> descri
   return {};
 }
 
-void Launcher::Retire() { ahead_ = 0; }
+void Launcher::Retire() {
+  ahead_ = 0;
+  if (!retired_) retired_ = std::chrono::steady_clock::now();
+}
+
+bool Launcher::is_overdue() const {
+  return retired_ && std::chrono::steady_clock::now() - *retired_ >= kLauncherPatience;
+}
 
 // A launcher that cannot be asked is found dead by the next call.
 void Launcher::AskAhead() {
@@ -410,11 +420,24 @@ void Launchers::Renew() {
   RemoveRetired();
 }
 
-// Whoever owes a worker goes another time: to wait for it would be to wait on the loop.
+// Whoever owes a worker goes another time: to wait for it would be to wait on the loop. But not with the next
+// call, which may never come: it holds the mounts of its view.
 void Launchers::RemoveRetired() {
   kept_.remove_if([](const Kept& kept) {
     return kept.launcher->is_retired() && !kept.launcher->is_awaited() && !kept.launcher->owes();
   });
+  std::vector<std::shared_ptr<Launcher>> overdue;
+  for (const Kept& kept : kept_) {
+    if (kept.launcher->is_overdue() && !kept.launcher->is_awaited()) {
+      overdue.push_back(kept.launcher);
+    }
+  }
+  for (const std::shared_ptr<Launcher>& launcher : overdue) GiveUp(launcher);
+  const bool none =
+      std::ranges::none_of(kept_, [](const Kept& kept) { return kept.launcher->is_retired(); });
+  if (none || closed_) return sweep_.reset();
+  if (!sweep_) sweep_.emplace(setting_.loop);
+  sweep_->Start(kSweepInterval, [this] { RemoveRetired(); });
 }
 
 void Launchers::GiveUp(const std::shared_ptr<Launcher>& launcher) {
@@ -447,6 +470,7 @@ Task<Result<LaunchedWorker>> Launchers::Launch(LaunchKind kind, std::vector<int>
     // Whatever it is, the next one starts afresh. Who else awaits a worker of this one has no part in that.
     launcher->Retire();
     if (!launcher->is_awaited() || !launcher->answers()) GiveUp(launcher);
+    RemoveRetired();
     // It had ended before, and nobody has seen the order.
     const bool again =
         (code == EPIPE && attempt < kAttempts) || (code == ETIMEDOUT && attempt < kAttemptsInVain);
@@ -476,6 +500,7 @@ bool Launchers::AllKnown(bool by_force) {
 
 void Launchers::Close() {
   closed_ = true;
+  sweep_.reset();
   std::vector<std::shared_ptr<Launcher>> awaited;
   for (Kept& kept : kept_) {
     if (kept.launcher->is_awaited()) awaited.push_back(kept.launcher);

@@ -102,7 +102,9 @@ class Launcher {
   // Whether it may have a worker that is a child of ours already, and of which we have not heard.
   bool owes();
   bool is_awaited() const { return !claims_.empty(); }
-  bool is_retired() const { return ahead_ == 0; }
+  bool is_retired() const { return retired_.has_value(); }
+  // Whether it was retired so long ago that what it owes is not coming.
+  bool is_overdue() const;
   // Whether who else awaits a worker may still get it.
   bool answers() const { return answers_; }
 
@@ -126,7 +128,8 @@ class Launcher {
   bool in_a_burst_ = true;
   std::deque<LaunchedWorker> owed_;  // we have asked for them and do not know their numbers yet
   std::deque<LaunchedWorker> waiting_;
-  std::size_t ahead_ = 1;  // how many of both there shall be; 0: retired
+  std::size_t ahead_ = 1;  // how many of both there shall be
+  std::optional<std::chrono::steady_clock::time_point> retired_;
   bool answers_ = true;
   std::list<Completion<bool>*>
       claims_;                    // of the calls that await one, a queue; null: that one is at work
@@ -165,7 +168,8 @@ class Launchers {
 
   Launcher::Setting setting_;
   std::function<void()> on_lost_;
-  std::list<Kept> kept_;  // the most recently used first
+  std::list<Kept> kept_;              // the most recently used first
+  std::optional<TimerHandle> sweep_;  // as long as one of them is retired
   bool closed_ = false;
 };
 

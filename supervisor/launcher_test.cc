@@ -143,6 +143,22 @@ TEST_F(LauncherTest, RenewedItServesNobodyWithALauncherThatWasThere) {
   for (const pid_t now : Contained(launchers_, 1)) EXPECT_NE(now, old[0]);
 }
 
+// Its view and the mounts in it are those of before; nobody may call for long.
+TEST_F(LauncherTest, RenewedItEndsOneThatOwesAWorkerWithoutAnotherCall) {
+  for (const bool goes_on : {true, false}) {
+    Reap(Launch(launchers_, Program("one")));
+    const pid_t launcher = Contained(launchers_, 1)[0];
+    kill(launcher, SIGSTOP);
+    Reap(Launch(launchers_, Program("one")));  // the worker that waited; the next one is asked for
+    launchers_.Renew();
+    EXPECT_FALSE(launchers_.AllKnown(false));
+    if (goes_on) kill(launcher, SIGCONT);
+    loop_.Run();  // until there is nothing to wait for
+    EXPECT_TRUE(launchers_.AllKnown(false));
+    EXPECT_FALSE(HasChildren()) << goes_on;
+  }
+}
+
 TEST_F(LauncherTest, TheNextWorkerWaitsAlready) {
   Reap(Launch(launchers_, Program("one")));
   const pid_t waiting = Contained(launchers_, 1)[1];
