@@ -81,8 +81,8 @@ constexpr Key kKeys[] = {
      "to the working directory and to the top of its repository. Each source adds to the others'.",
      &F::filesystem_protect},
     {"filesystem.unprotect", Type::kHostFiles,
-     "Which of the files that agents, editors and shells execute by themselves commands may change "
-     "all the same.",
+     "Which of the files that agents, editors and shells execute by themselves commands and file "
+     "tools may change all the same.",
      &F::filesystem_unprotect},
     {"filesystem.toolchains", Type::kChoice, "Whether toolchains in the home may be used.",
      &F::filesystem_toolchains, kToolchains},

@@ -195,6 +195,7 @@ class Finder {
 
   void NearestRepository();
   void EnclosingGitDirectory(const std::string& at);
+  void ProjectsAbove();
   void RepositoriesBelow();
   void WorkingTree(const std::string& top);
   void Submodules(const std::string& top);
@@ -211,10 +212,11 @@ class Finder {
   void Places();
   void AuditDirectory();
   void HostFileAt(const std::string& directory, const HostFile& file);
-  void HostFilesIn(const std::string& directory, HostFile::Place place);
+  void HostFilesIn(const std::string& directory, HostFile::Place place, bool symlinks = true);
   void AllHostFiles();
   void HooksIn(const std::string& directory, const std::string& reason);
   void AllHooks();
+  bool LeadsToArea(const std::string& path) const;
   bool InTree(const std::string& path) const;
   ProtectedPaths Finish();
 
@@ -230,6 +232,7 @@ class Finder {
   const HostFile* host_ = nullptr;                          // whose way is gone
   std::string git_dir_;                                     // of the nearest repository
   std::string top_level_;
+  std::vector<std::string> above_;  // projects in which the working directory lies
   std::vector<std::string> below_;  // working trees of query_.repositories
   std::vector<ProtectedPaths::Index> indexes_;
   std::set<std::pair<std::string, std::string>> indexed_;  // git directory, top
@@ -299,6 +302,10 @@ const std::string* Finder::AreaOf(const std::string& path) const {
 }
 
 void Finder::Add(const std::string& path, Kind kind, Found found, const std::string& reason) {
+  // Nothing of it could be kept from a command for which all of its directory is open.
+  if (kind == Kind::kTree && IsBeneath(query_.directory, path)) {
+    Fail({std::string(kWithinProtected), path + " (" + reason + ")", 0});
+  }
   const std::string* area = AreaOf(path);
   if (area == nullptr || too_many_) return;
   const bool of_its_own = kind == Kind::kPinned || kind == Kind::kState;
@@ -417,6 +424,21 @@ void Finder::EnclosingGitDirectory(const std::string& at) {
   const Result<bool> is = IsGitDirectory(at == "/" ? "" : at);
   if (!is) return Fail(Unreadable(at, is.error().sys_errno));
   if (*is) GitDirectory(at, "");
+}
+
+// What is protected there counts also where a call chooses a directory in the midst of it (`.vscode`).
+void Finder::ProjectsAbove() {
+  const auto within = [&](const std::string& at) {
+    return std::ranges::any_of(query_.roots,
+                               [&](const std::string& root) { return IsBeneath(at, root); });
+  };
+  for (std::string at = ParentOf(query_.directory); within(at); at = ParentOf(at)) {
+    const bool root = std::ranges::find(query_.roots, at) != query_.roots.end();
+    if (root || Look(Join(at, ".git")).exists) above_.push_back(at);
+    if (at == "/") break;
+  }
+  if (top_level_.empty() || top_level_ == query_.directory) return;
+  if (std::ranges::find(above_, top_level_) == above_.end()) above_.push_back(top_level_);
 }
 
 // One mount keeps all of a repository as it is, whatever the host renames in it meanwhile; beyond so many of
@@ -668,7 +690,9 @@ void Finder::Places() {
       continue;
     }
     Walk(Join(query_.directory, place.path), Kind::kTree, place.reason);
-    if (!top_level_.empty()) Walk(Join(top_level_, place.path), Kind::kTree, place.reason);
+    for (const std::string& project : above_) {
+      Walk(Join(project, place.path), Kind::kTree, place.reason);
+    }
   }
   for (const ProtectedPlace& anchor : query_.anchors) {
     Walk(anchor.path, Kind::kFile, anchor.reason);
@@ -694,10 +718,20 @@ void Finder::HostFileAt(const std::string& directory, const HostFile& file) {
   Walk(Join(directory, file.path), kind, file.Reason());
 }
 
-void Finder::HostFilesIn(const std::string& directory, HostFile::Place place) {
-  if (AreaOf(Join(directory, "x")) == nullptr || !Look(directory).IsDirectory()) return;
+bool Finder::LeadsToArea(const std::string& path) const {
+  return std::ranges::any_of(query_.writable,
+                             [&](const std::string& area) { return IsBeneath(area, path); });
+}
+
+// Above the places where commands can write, what leads there counts: by its name, or by a symlink of the project's.
+void Finder::HostFilesIn(const std::string& directory, HostFile::Place place, bool symlinks) {
+  const bool within = AreaOf(Join(directory, "x")) != nullptr;
+  if ((!within && !LeadsToArea(directory)) || !Look(directory).IsDirectory()) return;
   for (const HostFile& file : HostFiles()) {
     if (file.place != place) continue;
+    const std::string first = Join(directory, file.path.substr(0, file.path.find('/')));
+    const bool leads = within || LeadsToArea(first) || (symlinks && Look(first).IsSymlink());
+    if (!leads) continue;
     if (std::ranges::find(query_.unprotected, file.path) != query_.unprotected.end()) continue;
     host_ = &file;
     HostFileAt(directory, file);
@@ -709,7 +743,7 @@ void Finder::HostFilesIn(const std::string& directory, HostFile::Place place) {
 // of one is, which are opened as projects of their own. Those that matter most come first.
 void Finder::AllHostFiles() {
   std::vector<std::string> projects = {query_.directory};
-  if (!top_level_.empty()) projects.push_back(top_level_);
+  projects.insert(projects.end(), above_.begin(), above_.end());
   projects.insert(projects.end(), below_.begin(), below_.end());
   for (const std::string& tree : trees_) {
     if (Look(Join(tree, ".git")).exists) projects.push_back(tree);
@@ -726,8 +760,8 @@ void Finder::AllHostFiles() {
   }
   if (query_.home.empty()) return;
   const std::string home = ResolvePath(query_.home);
-  if (!done.contains(home)) HostFilesIn(home, HostFile::Place::kProject);
-  HostFilesIn(home, HostFile::Place::kHome);
+  if (!done.contains(home)) HostFilesIn(home, HostFile::Place::kProject, false);
+  HostFilesIn(home, HostFile::Place::kHome, false);
 }
 
 // To put back a tree in which the log lies would be to take lines away from it.
@@ -805,6 +839,7 @@ ProtectedPaths Finder::Finish() {
 
 Result<ProtectedPaths> Finder::Find() {
   NearestRepository();
+  ProjectsAbove();
   for (const std::string& area : query_.writable) {
     const PathStamp stamp = LookAt(area);
     if (stamp.error != 0) Fail(Unreadable(area, stamp.error));
@@ -935,6 +970,7 @@ ProtectionQuery QueryFor(const Policy& policy, std::string directory,
           .writable = std::move(writable),
           .places = policy.protect,
           .unprotected = policy.unprotect,
+          .roots = policy.roots,
           .anchors = policy.anchors,
           .audit_directory = policy.audit.Directory(),
           .home = policy.home,

@@ -148,6 +148,7 @@ struct ProtectionQuery {
   std::vector<std::string> writable;  // trees in which the command may write; canonical
   std::span<const ProtectedPlace> places = {};
   std::span<const std::string> unprotected = {};  // of policy/host_files.h
+  std::span<const std::string> roots = {};        // projects, and those above the directory count
   std::span<const ProtectedPlace> anchors = {};   // absolute
   std::string audit_directory = {};               // in which the audit log lies, or ""
   std::string home = {};                          // of the user, for `~/` in configuration
@@ -168,6 +169,10 @@ std::vector<std::string> WritableTrees(std::span<const sandbox::PathGrant> grant
 // Of a command that works in `directory`. Borrows from `policy`.
 ProtectionQuery QueryFor(const Policy& policy, std::string directory,
                          std::vector<std::string> writable);
+
+// An error that begins with it: the working directory lies in what commands must leave as it is. The subject
+// says in what, and why.
+inline constexpr std::string_view kWithinProtected = "protected directory";
 
 Result<ProtectedPaths> FindProtectedPaths(const ProtectionQuery& query);
 

@@ -50,10 +50,11 @@ class ProtectedPathsTest : public ::testing::Test {
   }
 
   ProtectionQuery Query() {
-    return {.directory = root_,
-            .writable = writable_.empty() ? std::vector<std::string>{root_} : writable_,
+    return {.directory = directory_,
+            .writable = writable_.empty() ? std::vector<std::string>{directory_} : writable_,
             .places = places_,
             .unprotected = unprotected_,
+            .roots = roots_,
             .audit_directory = audit_directory_,
             .home = home_,
             .config_home = home_ / ".config",
@@ -94,6 +95,8 @@ class ProtectedPathsTest : public ::testing::Test {
   const fs::path base_ = fs::canonical(dir_.path());
   const fs::path root_ = base_ / "root";
   const fs::path home_ = base_ / "home";
+  std::string directory_ = root_;
+  std::vector<std::string> roots_ = {root_};
   std::vector<std::string> writable_;
   std::vector<ProtectedPlace> places_;
   std::string audit_directory_;
@@ -104,6 +107,23 @@ class ProtectedPathsTest : public ::testing::Test {
 };
 
 // Each takes two mounts: itself, and the directory in which it lies.
+// filesystem.protect is relative to the project, and holds in each directory of it.
+TEST_F(ProtectedPathsTest, PlacesOfThePolicyHoldInTheirMidst) {
+  places_ = {{"ci", "policy filesystem.protect"}, {"tools/deploy", "policy filesystem.protect"}};
+  fs::create_directories(root_ / "ci/sub");
+  fs::create_directories(root_ / "tools/other");
+  directory_ = root_ / "tools";
+  EXPECT_EQ(Of("root/tools/deploy"), "tree absent");
+  directory_ = root_ / "tools/other";
+  EXPECT_TRUE(FindProtectedPaths(Query()));
+  for (const char* within : {"ci", "ci/sub"}) {
+    directory_ = root_ / within;
+    const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+    ASSERT_FALSE(found) << within;
+    EXPECT_EQ(found.error().op, kWithinProtected);
+  }
+}
+
 TEST_F(ProtectedPathsTest, RepositoriesBelowAreFrozenAsFarAsMountsGo) {
   constexpr int kMany = 100;
   for (int i = 0; i < kMany; ++i) {
@@ -605,6 +625,63 @@ TEST_F(HostFilesTest, WhereNamesHaveNoCaseTheyAreTheSame) {
   const ProtectedPath hooks = Find().at("root/.claude/hooks");
   EXPECT_TRUE(Forbids(hooks, root_ / ".Claude/HOOKS/x"));
   EXPECT_FALSE(Forbids(hooks, root_ / ".claude/skills/x"));
+}
+
+// Whatever directory of the project a call chooses.
+TEST_F(HostFilesTest, InTheMidstOfWhatTheProjectAboveProtects) {
+  fs::create_directories(root_ / ".vscode");
+  fs::create_directories(root_ / ".claude/hooks/deeper");
+  fs::create_directories(root_ / ".claude/skills");
+  directory_ = root_ / ".vscode";
+  EXPECT_EQ(Of("root/.vscode/tasks.json"), "file absent");
+  directory_ = root_ / ".claude";
+  EXPECT_EQ(Of("root/.claude/hooks"), "tree directory");
+  EXPECT_EQ(Of("root/.claude/settings.json"), "file absent");
+  directory_ = root_ / ".claude/skills";
+  EXPECT_EQ(Of("root/.claude/skills/hooks"), "") << "no file of a host";
+  for (const char* within : {".claude/hooks", ".claude/hooks/deeper"}) {
+    directory_ = root_ / within;
+    const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+    ASSERT_FALSE(found) << within;
+    EXPECT_EQ(found.error().op, kWithinProtected);
+    EXPECT_TRUE(found.error().subject.contains("Claude Code")) << found.error().subject;
+  }
+  unprotected_ = {".claude/hooks"};
+  EXPECT_TRUE(FindProtectedPaths(Query()));
+}
+
+TEST_F(HostFilesTest, BeneathARepositoryAndBeneathARootByItself) {
+  fs::create_directories(root_ / "plain/.vscode");
+  fs::create_directories(root_ / "repository/.vscode");
+  fs::create_directories(root_ / "repository/.git");
+  directory_ = root_ / "plain/.vscode";
+  EXPECT_EQ(Of("root/plain/.vscode/tasks.json"), "") << "no project, and free from above, too";
+  directory_ = root_ / "repository/.vscode";
+  EXPECT_EQ(Of("root/repository/.vscode/tasks.json"), "file absent");
+  fs::create_directories(root_ / "repository/.vscode/.git");
+  EXPECT_EQ(Of("root/repository/.vscode/tasks.json"), "file absent")
+      << "though it is one by itself";
+}
+
+TEST_F(HostFilesTest, AndWhereASymlinkOfTheProjectLeads) {
+  fs::create_directories(root_ / "conf");
+  fs::create_symlink("conf", root_ / ".vscode");
+  directory_ = root_ / "conf";
+  EXPECT_EQ(Of("root/conf/tasks.json"), "file absent");
+  EXPECT_EQ(Of("root/conf/other.json"), "");
+  fs::remove(root_ / ".vscode");
+  fs::create_symlink("conf/envrc", root_ / ".envrc");
+  EXPECT_EQ(Of("root/conf/envrc"), "file absent");
+}
+
+TEST_F(HostFilesTest, AndOfTheHome) {
+  fs::create_directories(home_ / ".ssh");
+  roots_ = {home_};
+  directory_ = home_ / ".ssh";
+  EXPECT_EQ(Of("home/.ssh/authorized_keys"), "file absent");
+  directory_ = home_ / "project";
+  fs::create_directories(directory_);
+  EXPECT_EQ(Of("home/project/.ssh/authorized_keys"), "");
 }
 
 // One look at the directory tells of all names that are not in it.

@@ -197,13 +197,17 @@ ToolError ProtectedFile(std::string_view path, std::string_view protection) {
 }
 
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes) {
+  const bool whole = limit_bytes % 1024 == 0;
+  const std::string limit =
+      whole ? fmt::format("{} KB", limit_bytes / 1024) : fmt::format("{} bytes", limit_bytes);
   return {.code = "COMMIT_TOO_LARGE",
-          .message = fmt::format("commit message exceeds {} KB limit (use "
+          .message = fmt::format("commit message exceeds {} limit (use "
                                  "PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)",
-                                 limit_bytes / 1024),
-          .ai_message = fmt::format("The message has {} bytes and {} are allowed. Shorten it and "
-                                    "commit again.",
-                                    message_bytes, limit_bytes)};
+                                 limit),
+          .ai_message = fmt::format(
+              "The message has {} bytes and {} are allowed. Shorten it and commit again. "
+              "The variable takes bytes, or a number with a unit: 32KiB.",
+              message_bytes, limit_bytes)};
 }
 
 ToolError Busy() {

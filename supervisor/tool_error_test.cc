@@ -27,9 +27,9 @@ TEST(ToolErrorTest, TextsOfTheContract) {
       InvalidPath("../x", "why").message.starts_with("path escapes working directory: ../x"));
   EXPECT_EQ(CommitTooLarge(16 << 10, 20000).message,
             "commit message exceeds 16 KB limit (use PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)");
-  // 32,500 bytes do not exceed 32 KB: what does not divide is rounded down.
-  EXPECT_EQ(CommitTooLarge(32000, 32500).message,
-            "commit message exceeds 31 KB limit (use PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)");
+  EXPECT_EQ(
+      CommitTooLarge(500, 501).message,
+      "commit message exceeds 500 bytes limit (use PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)");
   EXPECT_TRUE(
       GitFailed("git add", "exit code 128", "", "fatal: x")
           .message.starts_with(

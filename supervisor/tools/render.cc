@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/json_writer.h"
+#include "policy/protected_paths.h"
 #include "supervisor/tool_output.h"
 
 namespace pa {
@@ -238,6 +239,12 @@ ToolError SetupError(const Execution& run) {
   // that cannot be said: unshare(2) has ENOSPC where no namespaces are granted.
   if (shortage && shortage->code == "BUSY") return *std::move(shortage);
   if (run.failure.starts_with("protected paths")) return NotProtectable(run.failure);
+  if (run.failure.starts_with(policy::kWithinProtected)) {
+    return InvalidDirectory(
+        {.message = "working directory cannot be one that commands must leave as it is: " +
+                    run.failure.substr(policy::kWithinProtected.size() + 2),
+         .ai_message = "Nothing was run. Use the project's own directory as working_directory."});
+  }
   // Without a step it is ours: there was no worker yet.
   if (shortage && run.failed_step == worker::Step::kNone) return *std::move(shortage);
   if (IsProtection(run.failed_step) || run.failure.starts_with("landlock")) {

@@ -331,7 +331,7 @@ void AddHostFiles(Attempts& all) {
   };
   way("HostServersNamed", ".mcp.json", "echo escaped >.mcp.json", "echo free >mcp.json");
   way("HostServersOfGemini", ".gemini/settings.json",
-      "mkdir .gemini; echo escaped >.gemini/settings.json",
+      "mkdir -p .gemini; echo escaped >.gemini/settings.json",
       "mkdir -p .gemini/skills/x; echo free >.gemini/skills/x/SKILL.md");
   way("HostHooksChanged", ".claude/settings.json", "echo escaped >>.claude/settings.json",
       "mkdir -p .claude/worktrees/x .claude/skills; echo free >.claude/worktrees/x/file");
@@ -375,7 +375,7 @@ void AddHostFilesByBash(Attempts& all) {
   way("BashNamesServers", ".mcp.json", "echo escaped >.mcp.json", "node_modules/x/.mcp.json",
       "mkdir -p node_modules/x; echo escaped >node_modules/x/.mcp.json");
   way("BashNamesServersOfGemini", ".gemini/settings.json",
-      "mkdir .gemini; echo escaped >.gemini/settings.json", "node_modules/x/.gemini/settings.json",
+      "mkdir -p .gemini; echo escaped >.gemini/settings.json", "node_modules/x/.gemini/settings.json",
       "mkdir -p node_modules/x/.gemini; echo escaped >node_modules/x/.gemini/settings.json");
   way("BashChangesHooks", ".claude/settings.json", "echo escaped >.claude/settings.json",
       ".claude/settings.json", "echo escaped >.claude/settings.json",
@@ -416,6 +416,15 @@ void AddHostFilesByBash(Attempts& all) {
   way("BashFillsADirectoryOfHooks", ".claude/hooks/start.sh",
       "mkdir .claude/hooks; echo escaped >.claude/hooks/start.sh", ".claude/skills/start.sh",
       "mkdir .claude/skills; echo escaped >.claude/skills/start.sh");
+  // A call chooses its directory, and may do so within what is protected.
+  way("BashInTheMidst", ".claude/settings.json",
+      "[ ! -d .claude ] || cd .claude; echo escaped >settings.json", ".claude/notes.md",
+      "echo escaped >notes.md");
+  all.back().setting.directory = ".claude";
+  way("BashInADirectoryOfHooks", ".gemini/hooks/start.sh",
+      "[ ! -d .gemini ] || cd .gemini/hooks; echo escaped >start.sh", ".gemini/hooks/start.sh",
+      "echo escaped >start.sh", "filesystem: {unprotect: [.gemini/hooks]}\n");
+  all.back().setting.directory = ".gemini/hooks";
 }
 
 // --- other ways to be run: each must end as a recipe would

@@ -141,6 +141,7 @@ void World::MakeFiles() {
   WriteText(project_.root() / "ours", "ours " + secret_ + "\n");
   WriteText(project_.root() / "victim", "ours\n");
   WriteText(project_.root() / ".claude/settings.json", "{}\n");
+  fs::create_directories(project_.root() / ".gemini/hooks");
   fs::create_directories(project_.root() / "empty");
   inherited_.reset(open((outside / "inherited").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   values_["home"] = home;
@@ -251,9 +252,9 @@ ServerOptions World::Options(const Setting& setting, Sandbox sandbox) {
   return options;
 }
 
-Trial World::Call(McpClient& client, Vector vector) {
+Trial World::Call(McpClient& client, const Setting& setting) {
   Json result;
-  switch (vector) {
+  switch (setting.vector) {
     case Vector::kDiscovery:
     case Vector::kInclude:
       result = client.CallTool("make_targets");
@@ -268,7 +269,10 @@ Trial World::Call(McpClient& client, Vector vector) {
       result = client.CallTool("git_add", {{"paths", {"ours"}}});
       break;
     case Vector::kBash:
-      result = client.CallTool("bash", {{"command", "sh ./attempt.sh"}});
+      result = setting.directory.empty()
+                   ? client.CallTool("bash", {{"command", "sh ./attempt.sh"}})
+                   : client.CallTool("bash", {{"command", ReadText(project_.root() / "attempt.sh")},
+                                              {"working_directory", setting.directory}});
       break;
     case Vector::kRecipe:
       result = client.CallTool("make", {{"target", "run"}});
@@ -304,7 +308,7 @@ Trial World::Do(std::string_view command, const Setting& setting, Sandbox sandbo
   client.Initialize();
   values_["server"] = std::to_string(client.pid());
   Prepare(command, setting);
-  Trial run = Call(client, setting.vector);
+  Trial run = Call(client, setting);
   // While the server lives: what outlasts the reply must not owe its end to the server's.
   survivors_ = !Eventually([this] { return !Survived(); }, std::chrono::seconds(3));
   return run;

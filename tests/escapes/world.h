@@ -47,6 +47,8 @@ struct Setting {
   std::vector<std::string> server_environment;
   std::vector<std::vector<std::string>> git =
       {};  // run by the user before, in a repository made for that
+  // kBash: in which the command runs, which is in its argument then; without the sandbox it runs at the top.
+  std::string directory = {};
 };
 
 struct Trial {
@@ -91,7 +93,7 @@ class World {
   void Prepare(std::string_view command, const Setting& setting);
   void PrepareGit(const Setting& setting);
   ServerOptions Options(const Setting& setting, Sandbox sandbox);
-  static Trial Call(McpClient& client, Vector vector);
+  Trial Call(McpClient& client, const Setting& setting);
   Trial Bare(const Setting& setting);
   bool Survived() const;
   std::vector<pid_t> Survivors() const;  // those that can be listed

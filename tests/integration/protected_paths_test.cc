@@ -118,6 +118,30 @@ class ProtectedPaths : public ::testing::Test {
     EXPECT_EQ(project_.Git({"fsck"}).exit_code, 0) << script;
   }
 
+  Json RunIn(const std::string& directory, const std::string& script) {
+    return client_.CallTool("bash", {{"command", script}, {"working_directory", directory}});
+  }
+  // A call may choose any directory; what the project protects does not depend on that.
+  void ExpectKeptInItsMidst() {
+    fs::create_directories(root_ / ".vscode");
+    fs::create_directories(root_ / ".claude/hooks");
+    fs::create_directories(root_ / ".claude/skills");
+    Json result = RunIn(".vscode", "echo {} >tasks.json; echo free >other.json");
+    EXPECT_TRUE(Names(result, "tasks.json")) << result;
+    EXPECT_FALSE(fs::exists(root_ / ".vscode/tasks.json"));
+    EXPECT_EQ(ReadText(root_ / ".vscode/other.json"), "free\n");
+    result = RunIn(".claude", "echo {} >settings.json; echo evil >hooks/x; echo free >skills/x");
+    EXPECT_FALSE(fs::exists(root_ / ".claude/settings.json")) << result;
+    EXPECT_FALSE(fs::exists(root_ / ".claude/hooks/x")) << result;
+    EXPECT_EQ(ReadText(root_ / ".claude/skills/x"), "free\n");
+    result = RunIn(".claude/hooks", "echo evil >x");
+    EXPECT_EQ(result["error"]["code"], "INVALID_DIRECTORY") << result;
+    EXPECT_TRUE(result["error"]["message"].get<std::string>().contains("Claude Code")) << result;
+    EXPECT_FALSE(fs::exists(root_ / ".claude/hooks/x"));
+    EXPECT_TRUE(RunIn(".claude/skills", "echo free >y")["success"]);
+    EXPECT_TRUE(client_.CallTool("glob", {{"pattern", "*"}, {"path", ".claude/hooks"}})["success"]);
+  }
+
   Project project_{".PHONY: run\nrun:\n"};
   const fs::path& root_ = project_.root();
   McpClient client_;
@@ -457,6 +481,8 @@ TEST_F(ProtectedPaths, ProjectsBelowHaveSuchFilesToo) {
   ExpectFree("echo free >sub/project/file; mkdir -p sub/project/.claude/skills");
 }
 
+TEST_F(ProtectedPaths, WhateverDirectoryACallChooses) { ExpectKeptInItsMidst(); }
+
 TEST_F(ProtectedPaths, WhereThereAreMoreProjectsThanAreProtectedItIsSaid) {
   const auto made = [&](int number) { return root_ / ("r" + std::to_string(100 + number)); };
   const auto said = [&] {
@@ -526,6 +552,8 @@ class SealedPaths : public ProtectedPaths {
     EXPECT_EQ(Picture(), before) << script;
   }
 };
+
+TEST_F(SealedPaths, WhateverDirectoryACallChooses) { ExpectKeptInItsMidst(); }
 
 TEST_F(SealedPaths, ARepositoryThatIsEmptiedFailsTheCall) {
   ExpectDamaged("rm -rf .git");
