@@ -72,6 +72,10 @@ Result<bool> IsGitDirectory(const std::string& directory) {
 // A repository lies in the directory that holds its bare one, or a working tree right in the bare one: both are usual.
 Result<bool> LiesInGitDirectory(const std::string& top, const std::string& path) {
   for (std::string at = path; IsBeneath(at, top); at.resize(at.rfind('/'))) {
+    const PathStamp stamp = LookAt(at);
+    if (stamp.error != 0) return std::unexpected(Error("lstat", at, stamp.error));
+    // Nothing lies in it. A symlink does not lie where it leads, perhaps in a circle.
+    if (!stamp.IsDirectory()) continue;
     const Result<bool> is = IsGitDirectory(at);
     if (!is || *is) return is;
     const PathStamp link = LookAt(at + "/.git");

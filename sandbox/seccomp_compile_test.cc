@@ -297,10 +297,11 @@ std::vector<ListOfCalls> ListsOfCalls() {
   const std::set<long> reads = {SYS_openat2, SYS_fstat,      SYS_newfstatat,   SYS_read,
                                 SYS_write,   SYS_writev,     SYS_close,        SYS_sendto,
                                 SYS_exit,    SYS_exit_group, SYS_clock_gettime};
-  std::set<long> changes = {SYS_getdents64, SYS_lseek,          SYS_mkdirat,    SYS_flock,
-                            SYS_renameat2,  SYS_linkat,         SYS_unlinkat,   SYS_fsync,
-                            SYS_fchown,     SYS_fchmod,         SYS_flistxattr, SYS_fgetxattr,
-                            SYS_fsetxattr,  SYS_rt_sigprocmask, SYS_recvfrom};
+  std::set<long> changes = {
+      SYS_getdents64, SYS_lseek,          SYS_mkdirat,    SYS_flock,
+      SYS_renameat2,  SYS_linkat,         SYS_unlinkat,   SYS_fsync,
+      SYS_fchown,     SYS_fchmod,         SYS_flistxattr, SYS_fgetxattr,
+      SYS_fsetxattr,  SYS_rt_sigprocmask, SYS_recvfrom,   SYS_clock_nanosleep};
   changes.insert(reads.begin(), reads.end());
   return {{SeccompProfile::kFiles, reads}, {SeccompProfile::kFileChanges, changes}};
 }

@@ -270,6 +270,7 @@ constexpr AllowedSyscall kFileChangeSyscalls[] = {
     {"getdents64", "what is in a directory that goes"},
     {"lseek", "from its beginning"},
     {"flock", "one writer of a file at a time"},
+    {"clock_nanosleep", "until the other one has ended"},
     {"renameat2", "the new content gets the name"},
     {"linkat", "the same, where renameat2 knows no flags"},
     {"unlinkat", "the temporary file, when it failed"},

@@ -37,6 +37,7 @@
 #include "supervisor/uv_handles.h"
 #include "supervisor/view_cache.h"
 #include "supervisor/within_memory.h"
+#include "supervisor/writers.h"
 #include "worker/probe.h"
 
 namespace pa {
@@ -330,6 +331,7 @@ struct Runner::Impl {
   std::optional<PollHandle> saves;  // of its descriptor; until shutdown
   std::size_t watching = 0;         // commands that it looks after
   NestedRepositories nested;
+  Writers writers;
   SlotPool slots;
   Lanes lanes;
   FileTurns file_turns;
@@ -563,6 +565,10 @@ Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const p
 
 // When the command's tree is dead. What the guard brings back is there before what is new below is judged.
 Task<bool> Runner::Impl::LookAfter(Guarding found, Execution& execution) {
+  if (found.watch != nullptr || found.below) {
+    Task<bool> settling = writers.Settled();
+    [[maybe_unused]] const bool settled = co_await settling;
+  }
   // Without a view of its own it had none of the mounts.
   if (!execution.namespaces) guard.Mounted(found.watch, {});
   Task<std::vector<ProtectedChange>> ending = WithinMemory(
@@ -585,10 +591,13 @@ Task<bool> Runner::Impl::LookAfter(Guarding found, Execution& execution) {
 Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options) {
   const bool executes = plan.action == worker::Action::kExecute;
+  const bool writes =
+      plan.action == worker::Action::kWriteFile || plan.action == worker::Action::kDeleteFile;
   const bool namespaces = UsesNamespaces(allow);
+  std::optional<Writers::Work> work;
+  if (writes) work.emplace(writers);
   Guarding guarding;
-  if (executes || plan.action == worker::Action::kWriteFile ||
-      plan.action == worker::Action::kDeleteFile) {
+  if (executes || writes) {
     Task<Result<Guarding>> looking = LookAround(plan, allow, policy, namespaces);
     Result<Guarding> found = co_await looking;
     if (!found) co_return Failed(found.error());
@@ -599,7 +608,7 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
     guarding = std::move(*found);
   }
   if (!executes && guarding.watch != nullptr) {
-    // It writes that one file, so there is nothing to look after when it has ended.
+    // It writes that one file. If a command moves it meanwhile, what becomes of it counts as that command's (Writers).
     const auto kept = std::exchange(guarding.watch, nullptr);
     if (const GuardedPath* one = Forbidding(kept->found->paths, plan)) co_return Protected(*one);
   }

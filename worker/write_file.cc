@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,6 +29,7 @@ constexpr std::size_t kChunk = 16u << 10;
 constexpr mode_t kNewMode = 0666;  // less the umask
 constexpr mode_t kAnybodyWrites = S_IWUSR | S_IWGRP | S_IWOTH;
 constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE
+constexpr int kPatienceMs = 8'000;  // for another writer of that file
 constexpr const char* kTemp = "the temporary file";
 
 std::unexpected<SysError> Failed(const char* op, std::string_view subject, int code = errno) {
@@ -123,8 +125,20 @@ bool IsNamed(const Target& place, const Opened& temp) {
          named->status.st_dev == temp.status.st_dev;
 }
 
-// Waits for whoever has the temporary file at work, and removes what nobody has. `wait` 0 or LOCK_NB.
-SysResult<void> RemoveLeft(const Target& place, int wait) {
+// Not for ever: any program of the tree can hold the lock of a file with that name.
+SysResult<void> Lock(int fd, int patience_ms) {
+  constexpr int kPauseMs = 10;
+  for (int left = patience_ms;; left -= kPauseMs) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
+    if (errno != EWOULDBLOCK && errno != EINTR) return Failed("flock", kTemp);
+    if (left <= 0) return Failed("lock", kTemp, EWOULDBLOCK);
+    const timespec pause = {.tv_sec = 0, .tv_nsec = kPauseMs * 1'000'000L};
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, nullptr);
+  }
+}
+
+// Removes what nobody has at work.
+SysResult<void> RemoveLeft(const Target& place, int patience_ms) {
   const int at = place.directory.get();
   const SysResult<Opened> seen = OpenBeneath(at, place.temp, O_PATH);
   if (!seen && seen.error().sys_errno == ENOENT) return {};
@@ -133,10 +147,7 @@ SysResult<void> RemoveLeft(const Target& place, int wait) {
   if (!file && (file.error().sys_errno == ESTALE || file.error().sys_errno == ENOENT)) return {};
   if (!file) return std::unexpected(OfTemp(file.error()));
   if (!*file) return Failed("open", kTemp, EEXIST);  // no file of ours
-  if (flock(file->get(), LOCK_EX | wait) != 0) {
-    if (errno == EWOULDBLOCK) return {};
-    return Failed("flock", kTemp);
-  }
+  if (auto locked = Lock(file->get(), patience_ms); !locked) return locked;
   if (!IsNamed(place, *seen)) return {};
   if (unlinkat(at, place.temp, 0) != 0 && errno != ENOENT) return Failed("unlink", kTemp);
   return {};
@@ -149,11 +160,13 @@ SysResult<Opened> MakeTemp(const Target& place, mode_t mode) {
     SysResult<Opened> temp =
         OpenBeneath(place.directory.get(), place.temp, O_RDWR | O_CREAT | O_EXCL, mode);
     if (!temp && temp.error().sys_errno == EEXIST) {
-      if (auto removed = RemoveLeft(place, 0); !removed) return std::unexpected(removed.error());
+      if (auto removed = RemoveLeft(place, kPatienceMs); !removed)
+        return std::unexpected(removed.error());
       continue;
     }
     if (!temp) return std::unexpected(OfTemp(temp.error()));
-    if (flock(temp->fd.get(), LOCK_EX) != 0) return Failed("flock", kTemp);
+    if (auto locked = Lock(temp->fd.get(), kPatienceMs); !locked)
+      return std::unexpected(locked.error());
     if (IsNamed(place, *temp)) return temp;
   }
 }
@@ -238,7 +251,9 @@ SysResult<void> RemoveTemp(const char* path) {
   const SysResult<Target> place = Find(path, false);
   if (!place && place.error().sys_errno == ENOENT) return {};
   if (!place) return std::unexpected(place.error());
-  return RemoveLeft(*place, LOCK_NB);
+  const SysResult<void> removed = RemoveLeft(*place, 0);
+  if (!removed && removed.error().sys_errno == EWOULDBLOCK) return {};  // another one's
+  return removed;
 }
 
 }  // namespace pa::worker

@@ -299,6 +299,19 @@ TEST(WriteFileTest, WhatIsAtWorkIsWaitedForAndNotRemoved) {
   EXPECT_EQ(Names(scratch.work()), std::vector<std::string>{"file"});
 }
 
+TEST(WriteFileTest, WhoNeverEndsIsNotWaitedForForEver) {
+  const Scratch scratch;
+  const std::string temp = scratch.path("work/" + TempOf("file"));
+  Put(temp, "half");
+  UniqueFd holder(open(temp.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
+  ExpectRefused(RunWrite(scratch, "file", "mine"), EWOULDBLOCK);
+  EXPECT_EQ(Content(temp), "half");
+  holder.reset();
+  ExpectDone(RunWrite(scratch, "file", "mine"));
+  EXPECT_EQ(Names(scratch.work()), std::vector<std::string>{"file"});
+}
+
 // Many write one file at once, each what it takes for the next: none is lost.
 TEST(WriteFileTest, NoUpdateIsLost) {
   constexpr int kWriters = 4;

@@ -137,6 +137,13 @@ ToolError NotWritten(const PutOrder& order, const Execution& run, const ReplySin
                                   "was put there just now",
                                   path),
                       "Pass the path of a file.");
+    case EWOULDBLOCK: {
+      ToolError error = Busy();
+      error.message =
+          fmt::format("cannot write {}: another program writes it, and has not ended", path);
+      error.ai_message = "Nothing was changed. Call again later.";
+      return error;
+    }
     case EFBIG:
       return LimitExceeded("write", worker::LimitName(worker::Limit::kFileSize));
     default:

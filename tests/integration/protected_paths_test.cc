@@ -1,15 +1,22 @@
 // What git executes stays what it is while make runs: each way to change it through the real server,
 // judged by the files and by git itself outside; and beside it what a recipe may do.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <thread>
 
+#include "base/digest.h"
+#include "base/unique_fd.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 
@@ -64,6 +71,38 @@ class ProtectedPaths : public ::testing::Test {
   static bool Names(const Json& result, const std::string& path) {
     const Json modified = result["data"].value("protected_paths_modified", Json::array());
     return std::ranges::find(modified, Json(path)) != modified.end();
+  }
+  // `write` waits in the directory `from` for a lock, a recipe renames that to `to` and ends; then the file comes there.
+  // What the recipe's result is.
+  Json RenameBeneathAWrite(const std::string& from, const std::string& to) {
+    const fs::path temporary = root_ / from / (".pa-" + Hex(Sha256Of("tasks.json")).substr(0, 16));
+    WriteText(temporary, "");
+    UniqueFd held(open(temporary.c_str(), O_RDWR | O_CLOEXEC));
+    EXPECT_EQ(flock(held.get(), LOCK_EX), 0);
+    UniqueFd opened(inotify_init1(IN_CLOEXEC));
+    EXPECT_GE(inotify_add_watch(opened.get(), temporary.c_str(), IN_OPEN), 0);
+    const int write = client_.StartTool(
+        "write", {{"path", from + "/tasks.json"}, {"content", "{\"runOn\": \"folderOpen\"}"}});
+    std::array<char, 4096> event;
+    EXPECT_GT(read(opened.get(), event.data(), event.size()), 0);
+    WriteText(root_ / "recipe.sh", "mv " + from + " " + to);
+    WriteText(root_ / "Makefile", ".PHONY: run\nrun:\n\t@sh -e ./recipe.sh\n");
+    const int recipe = client_.StartTool("make", {{"target", "run"}});
+    EXPECT_TRUE(Eventually([&] { return fs::exists(root_ / to); }));
+    // Long enough for a look that does not wait for the write.
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    held.reset();
+    const Json written = client_.Await(write)["result"]["structuredContent"];
+    EXPECT_TRUE(written["success"]) << written;
+    return client_.Await(recipe)["result"]["structuredContent"];
+  }
+  void ExpectRenamesBeneathAWriteAreSeen() {
+    const Json free = RenameBeneathAWrite("drafts", "notes");
+    EXPECT_FALSE(free["data"].contains("protected_paths_modified")) << free;
+    EXPECT_TRUE(fs::exists(root_ / "notes/tasks.json"));
+    const Json undone = RenameBeneathAWrite("drafts", ".vscode");
+    EXPECT_TRUE(Names(undone, ".vscode/tasks.json")) << undone;
+    EXPECT_FALSE(fs::exists(root_ / ".vscode/tasks.json"));
   }
   // The recipe runs, its change is undone, and the result says so, in both of its forms.
   void ExpectUndone(const std::string& script, const std::string& path) {
@@ -483,6 +522,8 @@ TEST_F(ProtectedPaths, ProjectsBelowHaveSuchFilesToo) {
 
 TEST_F(ProtectedPaths, WhateverDirectoryACallChooses) { ExpectKeptInItsMidst(); }
 
+TEST_F(ProtectedPaths, WhatIsRenamedBeneathAWriteIsSeen) { ExpectRenamesBeneathAWriteAreSeen(); }
+
 TEST_F(ProtectedPaths, WhereThereAreMoreProjectsThanAreProtectedItIsSaid) {
   const auto made = [&](int number) { return root_ / ("r" + std::to_string(100 + number)); };
   const auto said = [&] {
@@ -554,6 +595,8 @@ class SealedPaths : public ProtectedPaths {
 };
 
 TEST_F(SealedPaths, WhateverDirectoryACallChooses) { ExpectKeptInItsMidst(); }
+
+TEST_F(SealedPaths, WhatIsRenamedBeneathAWriteIsSeen) { ExpectRenamesBeneathAWriteAreSeen(); }
 
 TEST_F(SealedPaths, ARepositoryThatIsEmptiedFailsTheCall) {
   ExpectDamaged("rm -rf .git");
