@@ -53,6 +53,16 @@ bool Holds(const Repositories& list, const RepositoryBelow& one) {
   return std::ranges::any_of(list, [&](const RepositoryBelow& other) { return one.Same(other); });
 }
 
+// What the guard of a command holds, and with it the modules and working trees that belong there.
+bool Holds(const NestedRepositories::Maker& maker, const std::string& path) {
+  const auto belongs = [&](const std::string& directory) {
+    return path == directory || policy::IsBeneath(path, directory + "/modules") ||
+           policy::IsBeneath(path, directory + "/worktrees");
+  };
+  return belongs(maker.directory + "/.git") ||
+         std::ranges::any_of(*maker.existing, belongs, &RepositoryBelow::path);
+}
+
 // A path below the working directory. The command has chosen it, and it shall not look like lines of ours.
 std::string Shown(std::string_view path) {
   constexpr std::size_t kLongest = 300;
@@ -153,6 +163,27 @@ Changes Judge(const RepositoryBelow& one, const policy::JudgedWithin& within,
   if (whole.restored) std::erase_if(changes, std::not_fn(&ProtectedChange::restored));
   changes.push_back(std::move(whole));
   return changes;
+}
+
+// What stands now where a git directory was open; nothing where there is none any more.
+std::optional<RepositoryBelow> OpenAt(const std::string& path) {
+  using Kind = RepositoryBelow::Kind;
+  const PathStamp stamp = LookAt(path);
+  Kind kind = stamp.IsRegular() ? Kind::kLink : Kind::kOther;
+  if (stamp.IsDirectory()) kind = path.ends_with("/.git") ? Kind::kDirectory : Kind::kBare;
+  if (stamp.IsAbsent()) return std::nullopt;
+  if (kind == Kind::kBare && !policy::IsGitDirectory(path).value_or(true)) return std::nullopt;
+  return RepositoryBelow{.path = path, .kind = kind};
+}
+
+// As whoever can write there judges it.
+Changes JudgeOpen(const std::string& path, const NestedRepositories::Maker& maker,
+                  Displaced& displaced) {
+  const std::optional<RepositoryBelow> one = OpenAt(path);
+  if (!one) return {};
+  std::vector<policy::KeptDirectory> kept = {{maker.directory + "/.git", true}};
+  for (const RepositoryBelow& other : *maker.existing) kept.push_back({other.path, true});
+  return Judge(*one, {.directory = maker.directory, .kept = kept}, displaced);
 }
 
 // Those that are too many: the first are named, and all that stay.
@@ -288,12 +319,56 @@ bool NestedRepositories::CanHaveMade(const Watched& watched, const RepositoryBel
   return watched.complete || one.born_ns >= watched.began_ns;
 }
 
-// A command that began before it was there runs still.
+bool NestedRepositories::CanMake(const Bounds& bounds, const std::string& path,
+                                 const policy::Policy& policy) const {
+  if (path == bounds.directory || !policy::IsBeneath(path, bounds.directory)) return false;
+  if (Holds(bounds, path)) return false;
+  const auto now = policy::Identify(path, RepositoryBelow::Kind::kOther);
+  if (bounds.complete || !now || !*now) return true;
+  return (*now)->born_ns >= bounds.began_ns || IsMade(**now, policy).value_or(true);
+}
+
+std::optional<NestedRepositories::Maker> NestedRepositories::MakerOf(
+    const std::string& path, const Company& company, const Watch& self,
+    const policy::Policy& policy) const {
+  for (const std::shared_ptr<const Bounds>& bounds : company) {
+    if (self && bounds == self->bounds) continue;
+    if (CanMake(*bounds, path, policy)) return *bounds;
+    for (const auto& [open, maker] : bounds->open) {
+      if (policy::IsBeneath(path, open)) return maker;
+    }
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const NestedRepositories::Company> NestedRepositories::Gather() {
+  auto company = std::make_shared<Company>();
+  for (const std::weak_ptr<const Watched>& weak : active_) {
+    if (const Watch other = weak.lock()) company->push_back(other->bounds);
+  }
+  std::erase_if(gathered_, [](const std::weak_ptr<Company>& weak) { return weak.expired(); });
+  gathered_.push_back(company);
+  return company;
+}
+
+void NestedRepositories::LeaveOpen(const Watch& watch, const Company& company,
+                                   const std::vector<std::string>& open) {
+  for (const std::string& path : open) {
+    const std::optional<Maker> maker = MakerOf(path, company, watch, *watch->policy);
+    if (maker) watch->bounds->open.emplace(path, *maker);
+  }
+}
+
+// A command that began before it was there runs still, or one that has it open. Whose working directory's own it is
+// holds it.
 bool NestedRepositories::IsBeingMade(const RepositoryBelow& one) const {
   return std::ranges::any_of(active_, [&](const std::weak_ptr<const Watched>& weak) {
     const Watch other = weak.lock();
-    return other && policy::IsBeneath(one.path, other->directory.path()) &&
-           CanHaveMade(*other, one);
+    if (!other) return false;
+    if (other->bounds->open.contains(one.path)) return true;
+    const std::string& directory = other->directory.path();
+    const bool own = one.path == directory || one.path == directory + "/.git";
+    return !own && policy::IsBeneath(one.path, directory) && CanHaveMade(*other, one);
   });
 }
 
@@ -364,7 +439,15 @@ Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirecto
   }
   Learn(*watched);
   std::erase_if(active_, [](const std::weak_ptr<const Watched>& weak) { return weak.expired(); });
+  Bounds& bounds = *watched->bounds;
+  bounds.directory = directory.path();
+  bounds.existing = std::make_shared<const Repositories>(watched->existing);
+  bounds.complete = watched->complete;
+  bounds.began_ns = began_ns;
   active_.push_back(watched);
+  for (const std::weak_ptr<Company>& weak : gathered_) {
+    if (const std::shared_ptr<Company> company = weak.lock()) company->push_back(watched->bounds);
+  }
   co_return watched;
 }
 
@@ -424,7 +507,8 @@ Task<NestedRepositories::Ended> NestedRepositories::End(Watch watch,
   const Seen seen = co_await look;
   Judged judged = Remember(*watch, seen);
   Ended ended{.warning = std::move(judged.warning)};
-  if (judged.made.empty() && judged.excess.empty()) co_return ended;
+  const std::map<std::string, Maker>& open = watch->bounds->open;
+  if (judged.made.empty() && judged.excess.empty() && open.empty()) co_return ended;
   for (const RepositoryBelow& one : watch->existing) kept.push_back({one.path});
   const std::string place =
       FindStateDirectory(*watch->policy, state_home_, kDisplacedDirectory).value_or("");
@@ -437,6 +521,9 @@ Task<NestedRepositories::Ended> NestedRepositories::End(Watch watch,
     Changes changes = TakeAway(judged.excess, within.directory, displaced);
     for (const RepositoryBelow& one : judged.made) {
       std::ranges::move(Judge(one, within, displaced), std::back_inserter(changes));
+    }
+    for (const auto& [path, maker] : watch->bounds->open) {
+      std::ranges::move(JudgeOpen(path, maker, displaced), std::back_inserter(changes));
     }
     return changes;
   });

@@ -2,8 +2,10 @@
 // command are the user's and stay as they are; those that commands of ours have made stay writable, and what
 // git would execute in them is taken out when a command has ended.
 //
+//   auto company = nested.Gather();
 //   Watch watch = co_await nested.Begin(plan.directory, policy);     // before the command
-//   guard.Begin(..., watch->existing, ...);
+//   guard.Begin(..., watch->existing, ...);                          // but for what is open to `company`
+//   nested.LeaveOpen(watch, *company, what the guard has left open);
 //   ... the command, and the guard's own work ...
 //   Ended ended = co_await nested.End(watch, the guard's git directories);
 //
@@ -16,6 +18,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,6 +41,18 @@ class NestedRepositories {
   NestedRepositories(uv_loop_t* loop, std::string state_home, ScanLimits limits = {})
       : loop_(loop), state_home_(std::move(state_home)), limits_(limits) {}
 
+  // Who can write a git directory without holding it, and judges it: below `directory`, but for `existing`.
+  struct Maker {
+    std::string directory;
+    std::shared_ptr<const Repositories> existing;
+  };
+  // The same of one command, for others that begin while it runs.
+  struct Bounds : Maker {
+    bool complete = true;                    // as Watched has it
+    std::int64_t began_ns = 0;               // as RepositoryBelow::born_ns
+    std::map<std::string, Maker> open = {};  // around it, by path: not held by it either
+  };
+  using Company = std::vector<std::shared_ptr<const Bounds>>;
   struct Watched {
     policy::WorkingDirectory directory;
     policy::PolicyPtr policy;
@@ -47,6 +62,7 @@ class NestedRepositories {
     bool complete = true;                  // nothing else was there
     std::int64_t began_ns = 0;             // as RepositoryBelow::born_ns
     std::vector<std::string> closed = {};  // directories that nobody may read, as TreeScan has them
+    std::shared_ptr<Bounds> bounds = std::make_shared<Bounds>();
   };
   using Watch = std::shared_ptr<const Watched>;
   struct Ended {
@@ -55,7 +71,15 @@ class NestedRepositories {
         {};  // the new ones, what was not looked at or remembered; "" = nothing to say
   };
 
+  // Those that run at any time from now on, as long as it is held.
+  std::shared_ptr<const Company> Gather();
+  // Who of `company`, but for `self`, can write in a git directory (a link, ...) at `path`, which the look around a
+  // command has found. What is there now is no state to be kept: it may be that one's doing.
+  std::optional<Maker> MakerOf(const std::string& path, const Company& company, const Watch& self,
+                               const policy::Policy& policy) const;
   Task<Watch> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy);
+  // `open`: git directories that nobody holds for the command, because others can write them. They are judged at its end.
+  void LeaveOpen(const Watch& watch, const Company& company, const std::vector<std::string>& open);
   // `kept`: what somebody else looks after.
   Task<Ended> End(Watch watch, std::vector<policy::KeptDirectory> kept = {});
 
@@ -76,6 +100,7 @@ class NestedRepositories {
 
   // `ended`: what the command has closed is opened.
   Task<Seen> Look(policy::WorkingDirectory directory, Watch ended = nullptr);
+  bool CanMake(const Bounds& bounds, const std::string& path, const policy::Policy& policy) const;
   static bool CanHaveMade(const Watched& watched, const policy::RepositoryBelow& one);
   Repositories KnownBelow(const std::string& directory) const;
   void Learn(const Watched& watched);
@@ -95,6 +120,7 @@ class NestedRepositories {
   ScanLimits limits_;                       // of a directory that is known
   std::list<std::shared_ptr<Scan>> scans_;  // the one used last comes first
   std::vector<std::weak_ptr<const Watched>> active_;
+  std::list<std::weak_ptr<Company>> gathered_;
   std::set<std::string> made_;                            // by inode and birth
   std::map<std::string, policy::RepositoryBelow> users_;  // by path
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include "base/finally.h"
 #include "policy/path.h"
 #include "supervisor/background.h"
+#include "supervisor/full_file.h"
 #include "supervisor/state_directory.h"
 
 namespace pa {
@@ -28,6 +30,7 @@ using Known = ProtectedPathsGuard::Known;
 using Watched = ProtectedPathsGuard::Watched;
 using Watch = ProtectedPathsGuard::Watch;
 using Condemned = std::map<std::string, std::string>;
+using std::chrono::nanoseconds;
 
 constexpr int kAttempts = 3;
 constexpr std::size_t kMaxPins = 128;
@@ -122,6 +125,24 @@ std::string AreaOf(const std::vector<std::string>& trees, const std::string& pat
     if (path != tree && policy::IsBeneath(path, tree) && tree.size() > best.size()) best = tree;
   }
   return best;
+}
+
+bool IsNewer(const FileImage& image, std::int64_t since_ns) {
+  return (image.stamp.exists && image.stamp.changed_ns >= since_ns) ||
+         std::ranges::any_of(image.children,
+                             [&](const auto& child) { return IsNewer(child.second, since_ns); });
+}
+
+// Who runs since before a file was changed can have it mapped, and write it again without a trace: then its stamp proves
+// nothing for later.
+bool IsWritten(const Found& found, const std::vector<Watch>& others) {
+  if (others.empty()) return false;
+  const std::int64_t since_ns = (*std::ranges::min_element(others, {}, [](const Watch& other) {
+                                  return other->began_ns;
+                                }))->began_ns;
+  return std::ranges::any_of(found.paths, [&](const GuardedPath& one) {
+    return !IsPinned(one.path.kind) && IsNewer(*one.image, since_ns);
+  });
 }
 
 // What is too large to be held can only be taken away; then `found` tells of it.
@@ -286,6 +307,38 @@ void TakeOver(std::vector<GuardedPath>& mine, const std::vector<GuardedPath>& th
   for (const GuardedPath& one : theirs) {
     if (Beneath(writable, one.path.path)) mine.push_back(one);
   }
+}
+
+// What others can write and do not hold is judged at the end, by NestedRepositories. To hold it as it is now would
+// be to put back what they have left there, and cleared away since.
+void LeaveOpen(Watched& watched, const std::function<bool(const std::string&)>& is_open) {
+  if (!is_open) return;
+  constexpr std::string_view kGit = "/.git";
+  std::vector<std::string> open;
+  for (const GuardedPath& one : watched.found->paths) {
+    const std::string& path = one.path.path;
+    const bool named = path.ends_with(kGit);
+    const bool git = named || (one.path.repository && !Beneath(open, path));
+    if (git && one.image->stamp.exists && is_open(path)) open.push_back(path);
+  }
+  if (open.empty()) return;
+  // A working tree that somebody has laid into a bare repository is none of its own files.
+  const auto lies_in = [&](const std::string& path) {
+    return std::ranges::any_of(open, [&](const std::string& one) {
+      const bool whole = one.ends_with(kGit) || !path.substr(one.size()).contains(kGit);
+      return policy::IsBeneath(path, one) && whole;
+    });
+  };
+  Found found = *watched.found;
+  std::erase_if(found.paths, [&](const GuardedPath& one) {
+    return one.path.host == nullptr && lies_in(one.path.path);
+  });
+  std::erase_if(found.indexes, [&](const auto& one) { return lies_in(one.path); });
+  std::erase_if(found.copies, [&](const auto& one) { return lies_in(one->path); });
+  found.settled = false;
+  found.open = std::move(open);
+  watched.holders = nullptr;
+  watched.found = std::make_shared<const Found>(std::move(found));
 }
 
 // Commands that run already may have changed what they must not, so what they found before that is what
@@ -540,25 +593,29 @@ void ProtectedPathsGuard::Remember(FoundPtr found) {
   if (known_.size() > kMaxKnown) known_.pop_back();
 }
 
-Watch ProtectedPathsGuard::Running(const Key& key) const {
+Watch ProtectedPathsGuard::Running(const Key& key, bool runs) const {
   for (const auto& weak : active_) {
-    if (Watch other = weak.lock(); other && other->found->key == key) return other;
+    const Watch other = weak.lock();
+    if (!other || other->found->key != key) continue;
+    // Nobody judges what a call writes that runs nothing.
+    if (runs || other->found->open.empty()) return other;
   }
   return nullptr;
 }
 
 Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& directory,
                                                const policy::Allow& allow, policy::PolicyPtr policy,
-                                               Repositories below, bool mounts) {
+                                               GuardAround around) {
   const Key key{directory.path(), policy::WritableTrees(allow.confinement().paths),
-                std::move(policy), std::move(below), mounts};
+                std::move(policy), std::move(around.below), around.mounts};
   if (key.writable.empty()) co_return nullptr;
   std::erase_if(active_, [](const auto& weak) { return weak.expired(); });
   if (active_.empty() && beginning_.empty()) {
     condemned_.clear();
     mounts_.Forget();
   }
-  if (Watch other = Running(key)) co_return other;
+  if (Watch other = Running(key, around.runs)) co_return other;
+  const std::int64_t began_ns = nanoseconds(FileClockNow().time_since_epoch()).count();
   const auto seen = std::make_shared<Seen>();
   for (const auto& weak : active_) {
     if (Watch other = weak.lock()) seen->push_back(std::move(other));
@@ -568,8 +625,14 @@ Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& d
   Task<Result<Known>> find = Find(key);
   Result<Known> known = co_await find;
   if (!known) co_return std::unexpected(known.error());
+  if (IsWritten(*known->found, *seen)) {
+    std::erase_if(known_, [&](const Known& one) { return one.found == known->found; });
+  }
   const std::shared_ptr<Watched> watched = Pinned(std::move(*known));
+  watched->began_ns = began_ns;
+  LeaveOpen(*watched, around.open);
   Overlay(*watched, *seen);
+  if (!around.runs) co_return watched;
   active_.push_back(watched);
   for (const std::shared_ptr<Seen>& other : beginning_) {
     if (other != seen) other->push_back(watched);

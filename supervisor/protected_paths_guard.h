@@ -12,6 +12,8 @@
 // what stands there now may be their doing. Two servers at work in one place do not know of each other.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -33,6 +35,16 @@ namespace pa {
 // A view has at most this many mounts for protected paths; the rest of a repository with very many
 // submodules is the guard's alone.
 inline constexpr std::size_t kMaxProtectedMounts = 256;
+
+// Of a command, and of those beside it.
+struct GuardAround {
+  std::vector<policy::RepositoryBelow> below = {};
+  bool mounts = false;  // as policy::ProtectionQuery has it
+  // Whether others can write the git directory at this path, which they do not hold: what is there now may be
+  // their doing, so it is not held either. Asked when everything was found.
+  std::function<bool(const std::string&)> open = nullptr;
+  bool runs = true;  // else nothing shall run, and nobody takes over what was found
+};
 
 class ProtectedPathsGuard {
  public:
@@ -61,6 +73,7 @@ class ProtectedPathsGuard {
     std::string audit_directory = {};        // where the command could write it; else ""
     bool settled = true;                     // the stamps of all these prove something
     std::vector<std::string> left_out = {};  // as policy::ProtectedPaths has it
+    std::vector<std::string> open = {};      // git directories that are not held
   };
   struct Known {
     std::shared_ptr<const Found> found;
@@ -72,11 +85,12 @@ class ProtectedPathsGuard {
     std::shared_ptr<const Found> found;
     std::shared_ptr<const policy::HolderStamps> holders = nullptr;  // as Known has them
     std::unordered_map<std::string, std::shared_ptr<const UniqueFd>> pins = {};  // by path
+    std::int64_t began_ns = 0;  // of the clock that stamps files
   };
   using Watch = std::shared_ptr<const Watched>;  // null: the command can write nowhere
 
   Task<Result<Watch>> Begin(const policy::WorkingDirectory& directory, const policy::Allow& allow,
-                            policy::PolicyPtr policy, Repositories below = {}, bool mounts = false);
+                            policy::PolicyPtr policy, GuardAround around = {});
   Task<std::vector<ProtectedChange>> End(Watch watch);
 
   // `sealed` is what mounts of the command's own view keep, of what it may write; right before it starts.
@@ -96,7 +110,7 @@ class ProtectedPathsGuard {
 
   Task<Result<Known>> Find(const Key& key);
   void Remember(FoundPtr found);
-  Watch Running(const Key& key) const;
+  Watch Running(const Key& key, bool runs) const;
   std::string DisplacedFor(const Key& key) const;
 
   uv_loop_t* loop_;

@@ -273,6 +273,29 @@ TEST_F(ProtectedPathsGuardTest, AMappedPageHidesNothingFromWhoBeganBefore) {
   EXPECT_EQ(Config(), "original\n");
 }
 
+// What was read meanwhile is nobody's baseline later, though its stamp is the same.
+TEST_F(ProtectedPathsGuardTest, WhatAMappedPageShowedForAWhileIsNotRemembered) {
+  auto mapper = Begin();
+  const UniqueFd fd(open((root_ / ".git/config").c_str(), O_RDWR | O_CLOEXEC));
+  char* page =
+      static_cast<char*>(mmap(nullptr, 9, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0));
+  ASSERT_NE(page, MAP_FAILED);
+  page[0] = 'X';
+  Settle();
+  extra_ = {{base_ / "home", sandbox::kReadWrite, "another key"}};
+  auto other = Begin();
+  page[0] = 'o';
+  munmap(page, 9);
+  for (auto* watch : {&mapper, &other}) {
+    EXPECT_TRUE(End(*watch).empty());
+    watch->reset();
+  }
+  const auto later = Begin();
+  Write(".git/config", "evil\n");
+  EXPECT_EQ(End(later).size(), 1u);
+  EXPECT_EQ(Config(), "original\n");
+}
+
 TEST_F(ProtectedPathsGuardTest, MoreThanCanBeHeldRunsNothing) {
   fs::resize_file(root_ / ".git/hooks/pre-commit", 33u << 20);
   const auto refused = TryBegin();

@@ -543,22 +543,30 @@ Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const p
   Guarding found;
   const bool executes = plan.action == worker::Action::kExecute;
   const bool mounts = executes && namespaces;
-  NestedRepositories::Repositories existing;
+  const auto company = nested.Gather();
+  GuardAround around{.runs = executes};
   if (executes && CanWriteIn(plan.directory, allow)) {
     Task<NestedRepositories::Watch> below = nested.Begin(plan.directory, policy);
     found.below = co_await below;
-    existing = found.below->existing;
+    around.below = found.below->existing;
+    around.open = [this, company, self = found.below, policy](const std::string& path) {
+      return nested.MakerOf(path, *company, self, *policy).has_value();
+    };
   } else if (!executes) {
-    existing = policy::RepositoriesAround(plan.directory.path(), FileOf(plan));
+    around.below = policy::RepositoriesAround(plan.directory.path(), FileOf(plan));
   }
   for (const bool frozen : {mounts, false}) {
+    around.mounts = frozen;
     Task<Result<ProtectedPathsGuard::Watch>> task =
-        guard.Begin(plan.directory, allow, policy, existing, frozen);
+        guard.Begin(plan.directory, allow, policy, around);
     Result<ProtectedPathsGuard::Watch> watch = co_await task;
     if (!watch) co_return std::unexpected(watch.error());
     found.watch = std::move(*watch);
     if (found.watch != nullptr && mounts) found.sealed = SealedPaths(*found.watch->found);
     if (!frozen || found.watch == nullptr || AllFrozen(*found.watch->found, found.sealed)) break;
+  }
+  if (found.below && found.watch) {
+    nested.LeaveOpen(found.below, *company, found.watch->found->open);
   }
   co_return found;
 }

@@ -31,6 +31,17 @@ class NestedRepositories : public ::testing::TestWithParam<const char*> {
   Json Bash(const std::string& command) {
     return client_->CallTool("bash", {{"command", command}});
   }
+  int StartBash(const std::string& command, const std::string& directory = ".") {
+    return client_->StartTool(
+        "bash", {{"command", command}, {"working_directory", project_.root() / directory}});
+  }
+  // Of a command: says that it has come so far, and goes on when `name`.go is there.
+  static std::string Wait(const std::string& name) {
+    return "touch " + name + ".there; while ! test -e " + name + ".go; do sleep 0.05; done; ";
+  }
+  void Await(const std::string& path) {
+    while (!Exists(path)) usleep(10'000);
+  }
   std::string Text(const std::string& path) { return ReadText(project_.root() / path); }
   bool Exists(const std::string& path) { return fs::exists(project_.root() / path); }
   static bool Says(const Json& result, std::string_view text) {
@@ -270,6 +281,81 @@ TEST_P(NestedRepositories, CommandsAtOnceDoNotTakeEachOthersForTheUsers) {
   const Json ended = client_->Await(slow)["result"]["structuredContent"];
   EXPECT_TRUE(ended["success"]) << ended;
   EXPECT_FALSE(Says(ended, "protected_paths_modified")) << ended;
+}
+
+// What one command has left in a repository that commands made is no state to which another one's end returns.
+TEST_P(NestedRepositories, WhatACommandLeavesInAMadeOneIsNotPutBackByAnother) {
+  Bash("git init -q made && git -C made config user.name x");
+  for (const char* cleared : {"true", "rm made/.git/hooks/post-checkout"}) {
+    const int first = StartBash(std::string("echo evil > made/.git/hooks/post-checkout && "
+                                            "git -C made config core.fsmonitor ./evil && ") +
+                                Wait("a") + cleared);
+    Await("a.there");
+    const int second = StartBash(Wait("b"), "made");
+    Await("made/b.there");
+    WriteText(project_.root() / "a.go", "");
+    client_->Await(first);
+    const int third = StartBash(Wait("c"), "made");  // takes over what the second one has found
+    Await("made/c.there");
+    for (const auto& [name, call] : {std::pair("made/c.go", third), {"made/b.go", second}}) {
+      WriteText(project_.root() / name, "");
+      const Json ended = client_->Await(call)["result"]["structuredContent"];
+      EXPECT_TRUE(ended["success"]) << ended;
+      EXPECT_FALSE(Exists("made/.git/hooks/post-checkout")) << cleared << ended;
+      EXPECT_FALSE(Text("made/.git/config").contains("fsmonitor")) << cleared << ended;
+    }
+    Bash("rm *.there *.go */*.there */*.go");
+  }
+  EXPECT_EQ(project_.Git({"-C", "made", "config", "user.name"}).output, "x\n");
+}
+
+// What is not held beside another command is judged at the end.
+TEST_P(NestedRepositories, AMadeOneIsHeldOnlyWhereNobodyElseWritesIt) {
+  Bash("git init -q made");
+  const std::string hostile = "echo evil > .git/hooks/pre-commit; git config core.fsmonitor ./evil";
+  const int beside = StartBash(Wait("a"));
+  Await("a.there");
+  const int second = StartBash(Wait("b") + hostile + "; " + Wait("d"), "made");
+  Await("made/b.there");
+  WriteText(project_.root() / "a.go", "");
+  client_->Await(beside);
+  WriteText(project_.root() / "made/b.go", "");
+  Await("made/d.there");
+  const int third = StartBash(Wait("c"));
+  Await("c.there");
+  WriteText(project_.root() / "made/d.go", "");
+  client_->Await(second);
+  EXPECT_FALSE(Exists("made/.git/hooks/pre-commit"));
+  EXPECT_FALSE(Text("made/.git/config").contains("fsmonitor"));
+  WriteText(project_.root() / "c.go", "");
+  client_->Await(third);
+  EXPECT_FALSE(Exists("made/.git/hooks/pre-commit"));
+  const Json later = Bash("git -C made config user.name y");
+  EXPECT_FALSE(Says(later, "protected_paths_modified")) << "it is still a command's: " << later;
+  const std::string config = Text("made/.git/config");
+  client_->Await(StartBash(hostile, "made"));
+  EXPECT_EQ(Text("made/.git/config"), config) << "alone, it is held";
+  EXPECT_TRUE(Exists("made/.git/HEAD"));
+}
+
+TEST_P(NestedRepositories, OneInWhichACommandWorksStaysTheUsers) {
+  WriteText(project_.root() / "theirs/.git/hooks/pre-commit", "ours");
+  project_.Git({"-C", "theirs", "config", "core.fsmonitor", "false"});
+  const std::string config = Text("theirs/.git/config");
+  const int within = StartBash(Wait("b"), "theirs");
+  Await("theirs/b.there");
+  const Json beside = Bash("true");
+  EXPECT_TRUE(beside["success"]) << beside;
+  EXPECT_FALSE(Says(beside, "git repositor")) << beside;
+  const int third = StartBash(Wait("c"), "theirs");
+  Await("theirs/c.there");
+  for (const auto& [name, call] : {std::pair("theirs/b.go", within), {"theirs/c.go", third}}) {
+    WriteText(project_.root() / name, "");
+    const Json ended = client_->Await(call)["result"]["structuredContent"];
+    EXPECT_FALSE(Says(ended, "protected_paths_modified")) << ended;
+  }
+  EXPECT_EQ(Text("theirs/.git/hooks/pre-commit"), "ours");
+  EXPECT_EQ(Text("theirs/.git/config"), config);
 }
 
 }  // namespace
