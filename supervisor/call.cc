@@ -104,7 +104,7 @@ ToolResult Await(Task<ToolResult> task, Engine& engine, Loop& loop) {
   std::optional<ToolResult> result;
   Detach(std::move(task), [&](ToolResult done) {
     result = std::move(done);
-    engine.runner().Shutdown([] {});
+    engine.Shutdown([] {});
   });
   loop.Run();
   return std::move(*result);
@@ -124,9 +124,10 @@ ToolResult Execute(AuditedCall audited, Engine& engine, Loop& loop, ToolRequest 
                       .cancel = cancel,
                       .approver = approver};
   engine.UndoEdits();
-  return Await(RunAudited(engine.audit(), std::move(audited),
-                          engine.AfterStart(RunApproved(std::move(request), context)), context),
-               engine, loop);
+  const std::string_view name = request.tool().name;
+  Task<ToolResult> work = engine.AfterStart(RunApproved(std::move(request), context), name, cancel);
+  return Await(RunAudited(engine.audit(), std::move(audited), std::move(work), context), engine,
+               loop);
 }
 
 ToolResult Refuse(AuditedCall audited, Engine& engine, Loop& loop, ToolError error) {

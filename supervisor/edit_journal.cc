@@ -11,7 +11,6 @@
 
 #include "base/file.h"
 #include "base/json_bytes.h"
-#include "supervisor/log.h"
 #include "supervisor/state_directory.h"
 
 namespace pa {
@@ -28,7 +27,7 @@ constexpr char kChanged = 'c';    // or it may be
 constexpr char kUnchanged = '-';  // not to be touched
 
 // Then a line of JSON that says what is in it; the contents follow, one after the other.
-std::string Header(std::span<const JournalEntry> entries) {
+std::string HeaderOf(std::span<const JournalEntry> entries) {
   JsonWriter w;
   w.BeginArray();
   for (const JournalEntry& entry : entries) {
@@ -52,20 +51,20 @@ Result<void> WriteMarks(int fd, const std::string& path, const std::string& mark
 
 std::string Parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// It is gone, and does not come back with a crash of the machine; or else it says that there is nothing to do.
-Result<void> Neutralise(int fd, const std::string& path, std::size_t count, bool sync) {
+// It is gone, and does not come back with a crash of the machine; or else it says that there is nothing to do, and why it
+// stays is returned.
+Result<std::string> Neutralise(int fd, const std::string& path, std::size_t count, bool sync) {
   Result<void> gone;
   if (unlink(path.c_str()) != 0) gone = std::unexpected(Error("unlink", path, errno));
   if (gone && sync) gone = SyncPath(Parent(path));
-  if (gone) return gone;
+  if (gone) return "";
   const Result<void> marked = WriteMarks(fd, path, std::string(count, kUnchanged));
-  if (!marked) return marked;
-  LogWarning("edit: a journal that is of no use any more stays: " + gone.error().Message());
-  return {};
+  if (!marked) return std::unexpected(marked.error());
+  return "a journal that is of no use any more stays: " + gone.error().Message();
 }
 
 Result<void> WriteEntries(int fd, const std::string& path, std::span<const JournalEntry> entries) {
-  Result<void> written = WriteAll(fd, Header(entries));
+  Result<void> written = WriteAll(fd, HeaderOf(entries));
   for (const JournalEntry& entry : entries) {
     if (written) written = WriteAll(fd, entry.content);
   }
@@ -96,52 +95,92 @@ struct Parsed {
   std::size_t count = 0;              // of all
 };
 
+struct Header {
+  std::string_view marks;
+  JsonValue files;
+  std::string_view contents;
+};
+
 // Nothing: something is missing, or it is another version's.
-std::optional<Parsed> Parse(std::string_view text) {
+std::optional<Header> ParseHeader(std::string_view text) {
   if (!text.starts_with(kMagic)) return std::nullopt;
   text.remove_prefix(kMagic.size());
   const std::size_t line = text.find('\n');
   const std::size_t end = text.find('\n', std::min(line, text.size() - 1) + 1);
   if (line == std::string_view::npos || end == std::string_view::npos) return std::nullopt;
   const std::string_view marks = text.substr(0, line);
-  const Result<JsonValue> json = ParseJson(text.substr(line + 1, end - line - 1));
+  Result<JsonValue> json = ParseJson(text.substr(line + 1, end - line - 1));
   if (!json || !json->IsArray() || json->Items().size() != marks.size()) return std::nullopt;
-  std::string_view contents = text.substr(end + 1);
-  Parsed parsed{.entries = {}, .count = marks.size()};
-  for (std::size_t i = 0; i < marks.size(); ++i) {
-    std::optional<JournalEntry> entry = EntryOf(json->Items()[i], contents);
-    if (!entry || (marks[i] != kChanged && marks[i] != kUnchanged)) return std::nullopt;
-    if (marks[i] == kChanged) parsed.entries.push_back(*std::move(entry));
+  return Header{.marks = marks, .files = *std::move(json), .contents = text.substr(end + 1)};
+}
+
+std::optional<Parsed> Parse(std::string_view text) {
+  std::optional<Header> header = ParseHeader(text);
+  if (!header) return std::nullopt;
+  Parsed parsed{.entries = {}, .count = header->marks.size()};
+  for (std::size_t i = 0; i < header->marks.size(); ++i) {
+    std::optional<JournalEntry> entry = EntryOf(header->files.Items()[i], header->contents);
+    const char mark = header->marks[i];
+    if (!entry || (mark != kChanged && mark != kUnchanged)) return std::nullopt;
+    if (mark == kChanged) parsed.entries.push_back(*std::move(entry));
   }
-  if (!contents.empty()) return std::nullopt;
+  if (!header->contents.empty()) return std::nullopt;
   return parsed;
 }
 
-// Nothing: it is not there any more, or somebody is at work with it.
-UniqueFd Lock(const std::string& path) {
+// Up to the second line's end, or what there is.
+std::string ReadHeader(int fd) {
+  constexpr std::size_t kPiece = 64U << 10;
+  std::string text;
+  while (text.size() < kMaxJournalBytes && std::ranges::count(text, '\n') < 2) {
+    const std::size_t had = text.size();
+    text.resize(had + kPiece);
+    const ssize_t got = pread(fd, text.data() + had, kPiece, static_cast<off_t>(had));
+    text.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got <= 0) break;
+  }
+  return text;
+}
+
+// Whether one of its files lies in a root of ours. What does not say is everybody's.
+bool Concerns(int fd, const IsOurRoot& is_ours, bool& legible) {
+  const std::string text = ReadHeader(fd);
+  const std::optional<Header> header = ParseHeader(text);
+  legible = header.has_value();
+  return !header || std::ranges::any_of(header->files.Items(), [&](const JsonValue& file) {
+    const std::optional<std::string> root = ReadBytes(file, "root");
+    return !root || is_ours(*root);
+  });
+}
+
+UniqueFd OpenJournal(const std::string& path) {
   UniqueFd fd(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd) fd.reset(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (fd && flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
-  struct stat held{};
-  struct stat named{};
-  const bool same = fd && fstat(fd.get(), &held) == 0 && lstat(path.c_str(), &named) == 0 &&
-                    held.st_ino == named.st_ino && held.st_dev == named.st_dev;
-  if (!same) fd.reset();
   return fd;
 }
 
-void Take(const std::string& path, FoundEdits& found) {
-  UnfinishedEdit edit{.entries = {}, .count = 0, .path = path, .lock = Lock(path)};
-  if (!edit.lock) {
-    if (access(path.c_str(), R_OK) != 0 && errno != ENOENT) found.unreadable.push_back(path);
-    return;
-  }
-  const Result<std::string> text = ReadFileFrom(edit.lock.get(), path, kMaxJournalBytes);
+bool IsNamed(int fd, const std::string& path) {
+  struct stat held{};
+  struct stat named{};
+  return fstat(fd, &held) == 0 && lstat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
+         held.st_dev == named.st_dev;
+}
+
+bool TryLock(int fd) { return flock(fd, LOCK_EX | LOCK_NB) == 0; }
+
+// Made by somebody who died before it had its name.
+void RemoveNew(const std::string& path) {
+  const UniqueFd fd = OpenJournal(path);
+  if (fd && TryLock(fd.get()) && IsNamed(fd.get(), path)) unlink(path.c_str());
+}
+
+void TakeLocked(UnfinishedEdit edit, FoundEdits& found) {
+  const Result<std::string> text = ReadFileFrom(edit.lock.get(), edit.path, kMaxJournalBytes);
   std::optional<Parsed> parsed = text ? Parse(*text) : std::nullopt;
   if (!parsed) {
-    found.unreadable.push_back(path);
+    found.unreadable.push_back(edit.path);
   } else if (parsed->entries.empty()) {
-    unlink(path.c_str());
+    unlink(edit.path.c_str());
   } else {
     edit.entries = std::move(parsed->entries);
     edit.count = parsed->count;
@@ -149,11 +188,20 @@ void Take(const std::string& path, FoundEdits& found) {
   }
 }
 
-// Between its making and its lock a new journal looks like a dead one's.
-UniqueFd LockDirectory(const std::string& directory, int how) {
-  UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd && flock(fd.get(), how) != 0) fd.reset();
-  return fd;
+// Whose it is, is read before its lock is tried: nobody waits for who only looks.
+void Take(const std::string& path, const IsOurRoot& is_ours, FoundEdits& found) {
+  UnfinishedEdit edit{.entries = {}, .count = 0, .path = path, .lock = OpenJournal(path)};
+  if (!edit.lock) {
+    if (access(path.c_str(), R_OK) != 0 && errno != ENOENT) found.unreadable.push_back(path);
+    return;
+  }
+  bool legible = false;
+  if (!Concerns(edit.lock.get(), is_ours, legible)) return;
+  const bool locked = TryLock(edit.lock.get());
+  const bool busy = !locked && errno == EWOULDBLOCK;
+  if (!IsNamed(edit.lock.get(), path)) return;  // its server has ended it meanwhile
+  if (locked) TakeLocked(std::move(edit), found);
+  if (busy && legible) found.busy.push_back(path);
 }
 
 // No directory, no journal.
@@ -163,22 +211,36 @@ Result<std::vector<std::string>> NamesIn(const std::string& directory) {
   return names;
 }
 
+// Between its making and its lock it looks like a dead server's, and whoever clears those away may take it: then another
+// is made. Once we have the lock and it has its name, nobody takes it.
+Result<UniqueFd> MakeLocked(const std::string& pattern, std::string& path) {
+  constexpr int kAttempts = 100;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    path = pattern;
+    UniqueFd fd(mkostemp(path.data(), O_CLOEXEC));
+    if (!fd) return std::unexpected(Error("mkostemp", path, errno));
+    const bool locked = TryLock(fd.get());
+    if (!locked && errno != EWOULDBLOCK) {
+      const Error error("flock", path, errno);
+      unlink(path.c_str());
+      return std::unexpected(error);
+    }
+    if (locked && IsNamed(fd.get(), path)) return fd;
+  }
+  return std::unexpected(Error("flock", path, EAGAIN));
+}
+
 }  // namespace
 
 Result<EditJournal> EditJournal::Begin(const std::string& directory,
                                        std::span<const JournalEntry> entries, bool sync) {
   const Result<void> made = MakeStateDirectory(directory);
   if (!made) return std::unexpected(made.error());
-  const UniqueFd begins = LockDirectory(directory, LOCK_SH);
-  std::string path = directory + "/" + std::string(kNewPrefix) + "XXXXXX";
-  UniqueFd fd(mkostemp(path.data(), O_CLOEXEC));
-  if (!fd) return std::unexpected(Error("mkostemp", path, errno));
-  Result<void> written;
-  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    written = std::unexpected(Error("flock", path, errno));
-  }
-  if (written) written = WriteEntries(fd.get(), path, entries);
-  if (written && sync && fsync(fd.get()) != 0) {
+  std::string path;
+  Result<UniqueFd> fd = MakeLocked(directory + "/" + std::string(kNewPrefix) + "XXXXXX", path);
+  if (!fd) return std::unexpected(fd.error());
+  Result<void> written = WriteEntries(fd->get(), path, entries);
+  if (written && sync && fsync(fd->get()) != 0) {
     written = std::unexpected(Error("fsync", path, errno));
   }
   const std::string name = directory + "/" + std::string(kPrefix) + path.substr(path.size() - 6);
@@ -189,14 +251,14 @@ Result<EditJournal> EditJournal::Begin(const std::string& directory,
     unlink(path.c_str());
     return std::unexpected(written.error());
   }
-  EditJournal journal(name, std::move(fd), entries.size(), sync);
+  EditJournal journal(name, *std::move(fd), entries.size(), sync);
   if (sync) written = SyncPath(directory);
   if (written) return journal;
   (void)journal.End();
   return std::unexpected(written.error());
 }
 
-Result<void> EditJournal::End() { return Neutralise(fd_.get(), path_, count_, sync_); }
+Result<std::string> EditJournal::End() { return Neutralise(fd_.get(), path_, count_, sync_); }
 
 Result<void> EditJournal::Leave(const std::vector<bool>& changed) {
   std::string marks;
@@ -204,7 +266,9 @@ Result<void> EditJournal::Leave(const std::vector<bool>& changed) {
   return WriteMarks(fd_.get(), path_, marks);
 }
 
-Result<void> UnfinishedEdit::Forget() const { return Neutralise(lock.get(), path, count, true); }
+Result<std::string> UnfinishedEdit::Forget() const {
+  return Neutralise(lock.get(), path, count, true);
+}
 
 Result<std::string> UnfinishedEdit::SetAside() const {
   const std::string name = path.substr(path.rfind('/') + 1).substr(kPrefix.size());
@@ -216,21 +280,25 @@ Result<std::string> UnfinishedEdit::SetAside() const {
   return kept;
 }
 
-Result<FoundEdits> FindUnfinished(const std::string& directory) {
-  const UniqueFd nobody_begins = LockDirectory(directory, LOCK_EX | LOCK_NB);
-  const Result<std::vector<std::string>> names = NamesIn(directory);
-  if (!names) return std::unexpected(names.error());
+FoundEdits FindAmong(std::span<const std::string> paths, const IsOurRoot& is_ours) {
   FoundEdits found;
-  for (const std::string& name : *names) {
-    const std::string path = directory + "/" + name;
-    if (name.starts_with(kPrefix)) Take(path, found);
-    if (name.starts_with(kNewPrefix) && nobody_begins && Lock(path)) unlink(path.c_str());
-  }
+  for (const std::string& path : paths) Take(path, is_ours, found);
   return found;
 }
 
+Result<FoundEdits> FindUnfinished(const std::string& directory, const IsOurRoot& is_ours) {
+  const Result<std::vector<std::string>> names = NamesIn(directory);
+  if (!names) return std::unexpected(names.error());
+  std::vector<std::string> journals;
+  for (const std::string& name : *names) {
+    if (name.starts_with(kPrefix)) journals.push_back(directory + "/" + name);
+    if (name.starts_with(kNewPrefix)) RemoveNew(directory + "/" + name);
+  }
+  return FindAmong(journals, is_ours);
+}
+
 Result<std::vector<std::string>> KeptEdits(const std::string& directory) {
-  Result<FoundEdits> found = FindUnfinished(directory);
+  Result<FoundEdits> found = FindUnfinished(directory, [](const std::string&) { return true; });
   if (!found) return std::unexpected(found.error());
   const Result<std::vector<std::string>> names = NamesIn(directory);
   if (!names) return std::unexpected(names.error());

@@ -5,13 +5,15 @@
 //   ... write each file; if one fails, put back the others ...
 //   if (auto ended = journal->End(); !ended) ...                    // it would be put back later: say so
 //
-//   FoundEdits found = FindUnfinished(directory);                   // whose server has died
+//   Result<FoundEdits> found = FindUnfinished(directory, is_ours);  // whose server has died
 //
 // A file in `directory` (kEditsDirectory of supervisor/state_directory.h) that its server holds a lock of (flock(2)); one that nobody holds
 // is a dead one's. It gets its name when all of it is there, so one that cannot be read was damaged, or is
 // another version's: it is never removed. Why it is so: docs/adr/0035.
+// All of it waits for the disk, and logs nothing: it belongs into the background (supervisor/background.h).
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,8 +40,8 @@ class EditJournal {
   static Result<EditJournal> Begin(const std::string& directory,
                                    std::span<const JournalEntry> entries, bool sync);
   // Nothing is to be put back any more, after a crash of the machine neither. An error: whoever comes next
-  // will put back what is as the edit left it.
-  Result<void> End();
+  // will put back what is as the edit left it. Else "", or why it could be no more than marked: for the log.
+  Result<std::string> End();
   // Those are, for each entry, which could not be put back; the others are not to be touched.
   Result<void> Leave(const std::vector<bool>& changed);
 
@@ -58,17 +60,24 @@ struct UnfinishedEdit {
   std::string path;
   UniqueFd lock;
 
-  Result<void> Forget() const;           // there is nothing to do any more
+  Result<std::string> Forget() const;    // there is nothing to do any more; as End
   Result<std::string> SetAside() const;  // nobody shall do it: under which name it is kept
 };
 
 struct FoundEdits {
   std::vector<UnfinishedEdit> edits;
   std::vector<std::string> unreadable;  // paths; they stay where they are
+  std::vector<std::string> busy;        // paths; another is at work with them, or puts them back
 };
 
-// Removes those of which nothing is to be done. What has no journal's name is passed over.
-Result<FoundEdits> FindUnfinished(const std::string& directory);
+// Whether what lies beneath that directory is ours to put back.
+using IsOurRoot = std::function<bool(const std::string& root)>;
+
+// Those with a file of ours; of the others no more is read than whose they are. Removes those of which nothing is to be
+// done. What has no journal's name is passed over.
+Result<FoundEdits> FindUnfinished(const std::string& directory, const IsOurRoot& is_ours);
+// Once more those that were busy; what is gone meanwhile is passed over.
+FoundEdits FindAmong(std::span<const std::string> paths, const IsOurRoot& is_ours);
 // Those that were set aside, and those that cannot be read: for people.
 Result<std::vector<std::string>> KeptEdits(const std::string& directory);
 

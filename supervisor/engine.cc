@@ -1,14 +1,18 @@
 #include "supervisor/engine.h"
 
 #include <cassert>
+#include <chrono>
 
 #include "base/random.h"
 #include "policy/decide.h"
 #include "policy/working_directory.h"
 #include "supervisor/approved_call.h"
 #include "supervisor/log.h"
+#include "supervisor/pause.h"
+#include "supervisor/tool_output.h"
 #include "supervisor/tools/undo_edits.h"
 #include "supervisor/version.h"
+#include "supervisor/within_memory.h"
 
 namespace pa {
 namespace {
@@ -31,8 +35,14 @@ constexpr char kInstructions[] =
     "and its confinement and changes nothing. Only these tools are confined: your client's own "
     "shell and edit tools bypass all this, so use these instead.";
 
-Task<ToolResult> Undo(CallContext& call) {
-  Task<UndoneEdits> task = UndoUnfinishedEdits(call);
+using std::chrono::steady_clock;
+
+// For a journal that another server holds. Nobody is waited for longer: he may have been stopped.
+constexpr std::chrono::milliseconds kLookAgain{50};
+constexpr std::chrono::seconds kPatience{60};
+
+Task<ToolResult> Undo(Result<FoundEdits> found, CallContext& call) {
+  Task<UndoneEdits> task = UndoFoundEdits(std::move(found), call);
   UndoneEdits undone = co_await task;
   ToolResult result;
   result.text = std::to_string(undone.edits) + " unfinished edits are undone";
@@ -131,18 +141,20 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
           }),
       audit_(loop),
       request_states_(RandomHex(32)),
-      services_{
-          .loop = loop,
-          .policy = [this] { return policy_; },
-          .runner = runner_,
-          .targets = targets_,
-          .results = results_,
-          .request_states = request_states_,
-          .after_start = [this](Task<ToolResult> work) { return AfterStart(std::move(work)); },
-          .ambient = environment_,
-          .tools = AllTools(),
-          .audit = audit_,
-          .identity = {.version = kVersion, .instructions = kInstructions}} {}
+      services_{.loop = loop,
+                .policy = [this] { return policy_; },
+                .runner = runner_,
+                .targets = targets_,
+                .results = results_,
+                .request_states = request_states_,
+                .after_start =
+                    [this](Task<ToolResult> work, std::string_view tool, CancelSource& cancel) {
+                      return AfterStart(std::move(work), tool, cancel);
+                    },
+                .ambient = environment_,
+                .tools = AllTools(),
+                .audit = audit_,
+                .identity = {.version = kVersion, .instructions = kInstructions}} {}
 
 void Engine::WhenTargetsChange(std::function<void()> callback) {
   on_targets_ = std::move(callback);
@@ -171,26 +183,71 @@ std::shared_ptr<Engine::OwnCall> Engine::NewOwnCall() {
   return call;
 }
 
-void Engine::UndoEdits() {
-  const std::shared_ptr<OwnCall> call = NewOwnCall();
-  if (!AnyUnfinishedEdits(*call->context)) return;
-  const JsonValue arguments = JsonValue::Object({{"undo", JsonValue::Bool(true)}});
-  AuditedCall audited =
-      NewCall({.session = "", .endpoint = "start of the server"}, "edit", false, &arguments);
-  Task<ToolResult> task =
-      RunAudited(audit_, std::move(audited), Undo(*call->context), *call->context);
-  start_.Close();
-  Detach(std::move(task), [this, call](const ToolResult&) { start_.Open(); });
+// Until nothing is left of it, ours or another server's: whoever reads or builds meanwhile would see half an edit.
+Task<bool> Engine::PutBackEdits(CallContext& call) {
+  const auto deadline = steady_clock::now() + kPatience;
+  std::vector<std::string> busy;
+  for (;;) {
+    Task<Result<FoundEdits>> finding = FindEdits(std::move(busy), call);
+    Result<FoundEdits> found = co_await finding;
+    if (call.cancel.cancelled()) co_return false;  // the server ends
+    busy = found ? found->busy : std::vector<std::string>();
+    if (!found || !found->edits.empty() || !found->unreadable.empty()) {
+      const JsonValue arguments = JsonValue::Object({{"undo", JsonValue::Bool(true)}});
+      AuditedCall audited =
+          NewCall({.session = "", .endpoint = "start of the server"}, "edit", false, &arguments);
+      Task<ToolResult> task =
+          RunAudited(audit_, std::move(audited), Undo(std::move(found), call), call);
+      [[maybe_unused]] const ToolResult undone = co_await task;
+    }
+    if (busy.empty()) co_return true;
+    if (steady_clock::now() >= deadline) break;
+    Task<bool> pause = Pause(loop_, kLookAgain);
+    [[maybe_unused]] const bool over = co_await pause;
+  }
+  LogWarning(
+      "edit: calls begin although another server holds the journal of an edit for a minute: " +
+      busy.front());
+  co_return false;
 }
 
-Task<ToolResult> Engine::AfterStart(Task<ToolResult> work) {
-  if (start_.closed()) {
-    Completion<bool> open;
-    start_.WhenOpen([&] { open.Set(true); });
-    co_await open;
-  }
+void Engine::UndoEdits() {
+  start_call_ = NewOwnCall();
+  start_.Close();
+  const auto no_memory = [] {
+    LogWarning("edit: there is no memory to look for edits that were left half done");
+    return false;
+  };
+  Detach(WithinMemory(PutBackEdits(*start_call_->context), no_memory),
+         [this](bool) { start_.Open(); });
+}
+
+// False: cancelled before. Whichever comes first; the gate cannot forget who waits.
+Task<bool> Engine::MayBegin(CancelSource& cancel) {
+  if (!start_.closed()) co_return true;
+  const auto waiting = std::make_shared<Completion<bool>>();
+  start_.WhenOpen([weak = std::weak_ptr(waiting)] {
+    if (const auto who = weak.lock()) who->Set(true);
+  });
+  cancel.OnCancel([&] { waiting->Set(false); });
+  Completion<bool>& decided = *waiting;
+  const bool begins = co_await decided;
+  cancel.Forget();
+  co_return begins;
+}
+
+Task<ToolResult> Engine::AfterStart(Task<ToolResult> work, std::string_view tool,
+                                    CancelSource& cancel) {
+  Task<bool> waiting = MayBegin(cancel);
+  const bool begins = co_await waiting;
+  if (!begins) co_return RefusedCall(Cancelled(tool));
   ToolResult result = co_await work;
   co_return result;
+}
+
+void Engine::Shutdown(std::function<void()> done) {
+  if (start_call_) start_call_->cancel.Cancel();
+  runner_.Shutdown(std::move(done));
 }
 
 // As if a client had asked: the same tool, policy and confinement; the cache tells what has changed.

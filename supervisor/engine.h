@@ -3,7 +3,7 @@
 //   Result<EngineParts> parts = LoadEngineParts(options, environment);   // reads files, starts
 //   nothing Loop loop; Engine engine(loop.get(), *parts, environment);
 //   ... engine.services() ...
-//   engine.runner().Shutdown(done);
+//   engine.Shutdown(done);
 #pragma once
 
 #include <uv.h>
@@ -85,10 +85,13 @@ class Engine {
   // From now on nothing is kept that holds, or hides, what is mounted and unmounted meanwhile.
   void FollowMounts();
   const Services& services() const { return services_; }
-  // What a server before us has left half done when it died is put back; calls wait for that.
+  // What a server before us has left half done when it died is put back, by us or by another that is at it; calls wait
+  // for that.
   void UndoEdits();
-  // `work`, which has not begun, when that is done.
-  Task<ToolResult> AfterStart(Task<ToolResult> work);
+  // pa::AfterStart: when that is done.
+  Task<ToolResult> AfterStart(Task<ToolResult> work, std::string_view tool, CancelSource& cancel);
+  // Of the runner; nothing waits for the start any more.
+  void Shutdown(std::function<void()> done);
 
  private:
   // A call that no client has made.
@@ -98,6 +101,8 @@ class Engine {
   };
   std::shared_ptr<OwnCall> NewOwnCall();
   void DiscoverAgain(const std::string& directory);
+  Task<bool> PutBackEdits(CallContext& call);
+  Task<bool> MayBegin(CancelSource& cancel);
 
   uv_loop_t* loop_;
   const Environment& environment_;
@@ -112,6 +117,7 @@ class Engine {
   AuditLog audit_;
   RequestStates request_states_;
   OutputGate start_;
+  std::shared_ptr<OwnCall> start_call_;  // null: there was none
   Services services_;
 };
 

@@ -814,6 +814,8 @@ void Runner::Renew() {
   if (impl_->launchers) impl_->launchers->Renew();
 }
 
+uv_loop_t* Runner::loop() const { return impl_->loop; }
+
 std::size_t Runner::running() const { return impl_->lanes.running(); }
 
 FileTurns& Runner::file_turns() { return impl_->file_turns; }

@@ -77,6 +77,7 @@ class Runner {
   // Nothing that was kept for the next command serves one: the policy is another, or what is mounted. What runs, or
   // waits, goes on.
   void Renew();
+  uv_loop_t* loop() const;
   std::size_t running() const;
   FileTurns& file_turns();
   Lanes& beginnings();                    // of calls: PlacesToBegin

@@ -55,7 +55,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   session.WhenEnded([&] {
     // First every tree, then what is queued for the client: the reply to a cancelled call counts
     // too.
-    engine.runner().Shutdown([&] { transport.Close([] {}); });
+    engine.Shutdown([&] { transport.Close([] {}); });
   });
   if (auto started = transport.Start(session); !started) {
     LogError(started.error().Message());

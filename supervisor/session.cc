@@ -512,9 +512,10 @@ Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request, con
         services_.heartbeat);
     call.context.sink = call.progress.get();
   }
-  return RunAudited(services_.audit, std::move(audited),
-                    services_.after_start(RunApproved(*std::move(made), call.context)),
-                    call.context);
+  return RunAudited(
+      services_.audit, std::move(audited),
+      services_.after_start(RunApproved(*std::move(made), call.context), tool.name, call.cancel),
+      call.context);
 }
 
 AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) const {

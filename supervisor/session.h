@@ -33,6 +33,10 @@ namespace pa {
 class AuditLog;  // supervisor/audit_log.h
 struct AuditCaller;
 
+// Lets `work`, of the call of a tool, begin as soon as calls may; where it is cancelled before, never.
+using AfterStart = std::function<Task<ToolResult>(Task<ToolResult> work, std::string_view tool,
+                                                  CancelSource& cancel)>;
+
 // What sessions work with; all of it outlives them.
 struct Services {
   uv_loop_t* loop;
@@ -41,7 +45,7 @@ struct Services {
   TargetCache& targets;
   ResultStore& results;
   RequestStates& request_states;
-  std::function<Task<ToolResult>(Task<ToolResult>)> after_start;  // waits until calls may begin
+  AfterStart after_start;
   const std::map<std::string, std::string>& ambient;
   std::span<const Tool* const> tools;
   AuditLog& audit;

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/json_writer.h"
+#include "supervisor/background.h"
 #include "supervisor/edit_journal.h"
 #include "supervisor/file_text.h"
 #include "supervisor/line_diff.h"
@@ -284,11 +285,33 @@ Task<Written> PutAll(const FileEdits& files, CallContext& call) {
   co_return written;
 }
 
-Result<EditJournal> BeginJournal(std::span<const JournalEntry> entries, const CallContext& call) {
-  const Result<std::string> directory =
-      FindStateDirectory(*call.policy, call.runner.state_home(), kEditsDirectory);
-  if (!directory) return std::unexpected(directory.error());
-  return EditJournal::Begin(*directory, entries, call.policy->filesystem_sync);
+Task<Result<EditJournal>> BeginJournal(std::vector<JournalEntry> entries, const CallContext& call) {
+  Task<Result<EditJournal>> task = InBackground<Result<EditJournal>>(
+      call.runner.loop(),
+      [entries = std::move(entries), policy = call.policy,
+       state_home = call.runner.state_home()]() -> Result<EditJournal> {
+        const Result<std::string> directory =
+            FindStateDirectory(*policy, state_home, kEditsDirectory);
+        if (!directory) return std::unexpected(directory.error());
+        return EditJournal::Begin(*directory, entries, policy->filesystem_sync);
+      });
+  Result<EditJournal> journal = co_await task;
+  co_return journal;
+}
+
+// If not all is undone, whoever comes next tries again.
+Task<Result<std::string>> EndJournal(EditJournal& journal, const Written& written,
+                                     const CallContext& call) {
+  const auto end = [&]() -> Result<std::string> {
+    if (written.undone) return journal.End();
+    const Result<void> left = journal.Leave(written.changed);
+    return left ? Result<std::string>("") : std::unexpected(left.error());
+  };
+  Task<Result<std::string>> task =
+      WithinMemory(InBackground<Result<std::string>>(call.runner.loop(), end), end);
+  Result<std::string> ended = co_await task;
+  if (ended && !ended->empty()) LogWarning("edit: " + *ended);
+  co_return ended;
 }
 
 ToolError NoJournal(const Error& why) {
@@ -328,12 +351,13 @@ Task<Written> WriteFiles(const FileEdits& files, CallContext& call) {
     entries.push_back(
         {file.work.directory.path(), file.place.relative, Sha256Of(file.after), file.before});
   }
-  Result<EditJournal> journal = BeginJournal(entries, call);
+  Task<Result<EditJournal>> beginning = BeginJournal(std::move(entries), call);
+  Result<EditJournal> journal = co_await beginning;
   if (!journal) co_return Written{.error = NoJournal(journal.error())};
   Task<Written> task = PutAll(files, call);
   Written written = co_await task;
-  // If not all is undone, whoever comes next tries again.
-  const Result<void> ended = written.undone ? journal->End() : journal->Leave(written.changed);
+  Task<Result<std::string>> ending = EndJournal(*journal, written, call);
+  const Result<std::string> ended = co_await ending;
   if (!written.undone) {
     written.error->message += "; files that had been edited before could not be put back";
     written.error->ai_message =
@@ -402,24 +426,11 @@ Task<Written> EditOnce(FileEdits& files, bool dry_run, CallContext& call) {
   co_return written;
 }
 
-Task<ToolResult> EditAll(const ToolRequest& request, CallContext& call) {
-  auto files = Collect(request, call);
-  if (!files) co_return RefusedCall(std::move(files.error()));
-  if (auto refused = PermitAll(*files, call)) co_return RefusedCall(*std::move(refused));
-  const bool dry_run = request.arguments().Boolean("dry_run");
-  std::vector<std::string> paths;
-  for (const FileEdit& file : *files) {
-    paths.push_back(file.work.directory.path() + "/" + file.place.relative);
-  }
-  // From the reading on: what the calls before leave is what this one edits.
-  FileTurn turn(call.runner.file_turns(), std::move(paths));
-  Task<std::optional<ToolError>> waiting = TakeTurn(turn, call);
-  std::optional<ToolError> refused_turn = co_await waiting;
-  if (refused_turn) co_return RefusedCall(*std::move(refused_turn));
+Task<ToolResult> EditInTurn(FileEdits& files, bool dry_run, CallContext& call) {
   for (int attempt = 1;; ++attempt) {
-    Task<Written> task = EditOnce(*files, dry_run, call);
+    Task<Written> task = EditOnce(files, dry_run, call);
     Written written = co_await task;
-    if (!written.error) co_return RenderEdits(*files, dry_run);
+    if (!written.error) co_return RenderEdits(files, dry_run);
     // Somebody was faster. What is to be replaced may be there all the same.
     if (!written.stale || !written.undone || attempt == kAttempts) {
       co_return RefusedCall(*std::move(written.error));
@@ -428,9 +439,22 @@ Task<ToolResult> EditAll(const ToolRequest& request, CallContext& call) {
 }
 
 Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+  auto files = Collect(request, call);
+  if (!files) co_return RefusedCall(std::move(files.error()));
+  if (auto refused = PermitAll(*files, call)) co_return RefusedCall(*std::move(refused));
+  std::vector<std::string> paths;
+  for (const FileEdit& file : *files) {
+    paths.push_back(file.work.directory.path() + "/" + file.place.relative);
+  }
+  // From the reading on: what the calls before leave is what this one edits. Nothing is waited for until here, so they
+  // are those that came before.
+  FileTurn turn(call.runner.file_turns(), std::move(paths));
+  Task<std::optional<ToolError>> waiting = TakeTurn(turn, call);
+  std::optional<ToolError> refused_turn = co_await waiting;
+  if (refused_turn) co_return RefusedCall(*std::move(refused_turn));
   Task<UndoneEdits> first = UndoUnfinishedEdits(call);
   const UndoneEdits undone = co_await first;
-  Task<ToolResult> task = EditAll(request, call);
+  Task<ToolResult> task = EditInTurn(*files, request.arguments().Boolean("dry_run"), call);
   ToolResult result = co_await task;
   for (const std::string& warning : undone.warnings) Warn(result, warning);
   co_return result;

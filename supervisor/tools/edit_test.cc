@@ -216,11 +216,13 @@ TEST_F(EditTest, WhatHasTheNameWhenTheTurnComesIsLookedAtAnew) {
     FileTurns& turns = runner_->file_turns();
     const FileTurns::Ticket first = turns.Enter({(project_ / "a").string()}, [] {});
     TimerHandle timer(&loop_);
-    timer.Start(std::chrono::milliseconds(1), [&] {
+    const std::function<void()> swap = [&] {
+      if (turns.waiting() == 0) return timer.Start(std::chrono::milliseconds(1), swap);
       fs::remove(project_ / "a");
       symlink ? fs::create_symlink("b/other", project_ / "a") : Write("a", "another, old\n");
       turns.Leave(first);
-    });
+    };
+    timer.Start(std::chrono::milliseconds(1), swap);
     const ToolResult result = Edit({{"a", "old", "new"}});
     EXPECT_EQ(Code(result), symlink ? "NOT_FOUND" : "") << result.text;
     EXPECT_EQ(Read("a"), symlink ? "elsewhere\n" : "another, new\n");

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "policy/path.h"
-#include "supervisor/edit_journal.h"
+#include "supervisor/background.h"
 #include "supervisor/log.h"
 #include "supervisor/state_directory.h"
 #include "supervisor/tool_output.h"
@@ -35,15 +35,15 @@ struct Entry {
 };
 
 // Others are for the servers of other projects.
-bool IsOurs(const JournalEntry& entry, const policy::Policy& policy) {
+bool IsOurs(const std::string& directory, const policy::Policy& policy) {
   return std::ranges::any_of(
-      policy.roots, [&](const std::string& root) { return policy::IsBeneath(entry.root, root); });
+      policy.roots, [&](const std::string& root) { return policy::IsBeneath(directory, root); });
 }
 
 // `known`: those before it, whose directory is this one's if their root is.
 Task<Entry> Look(const JournalEntry& journal, const std::vector<Entry>& known, CallContext& call) {
   Entry entry{.journal = &journal, .state = State::kUnknown, .work = {}};
-  if (!IsOurs(journal, *call.policy)) co_return entry;
+  if (!IsOurs(journal.root, *call.policy)) co_return entry;
   auto directory = policy::ValidateWorkingDirectory(*call.policy, journal.root);
   if (!directory || !ReasonOfGit(journal.root, journal.file).empty()) {
     LogWarning("edit: not put back, because nothing is written there: " + entry.Path());
@@ -83,24 +83,31 @@ Task<bool> PutBack(const Entry& entry, CallContext& call) {
   co_return !put.error;
 }
 
-std::string KeptWarning(const UnfinishedEdit& edit, const Entry& changed) {
-  const Result<std::string> kept = edit.SetAside();
+// `edit` lives as long as whoever waits for them.
+Task<std::string> KeptWarning(const UnfinishedEdit& edit, const Entry& changed, CallContext& call) {
+  Task<Result<std::string>> task =
+      InBackground<Result<std::string>>(call.runner.loop(), [&edit] { return edit.SetAside(); });
+  const Result<std::string> kept = co_await task;
   const std::string path = kept ? *kept : edit.path;
   std::string warning = fmt::format(
       "a server died in the middle of an edit of {}, and {} was changed since, so nothing was put "
       "back; what they held before is kept in {}",
       Count(edit.count, "file"), changed.Path(), path);
   if (!kept) warning += ", which could not be renamed: " + kept.error().Message();
-  return warning;
+  co_return warning;
 }
 
-void Forget(const UnfinishedEdit& edit, UndoneEdits& undone) {
-  const Result<void> forgotten = edit.Forget();
-  if (forgotten) return;
+Task<bool> Forget(const UnfinishedEdit& edit, UndoneEdits& undone, CallContext& call) {
+  Task<Result<std::string>> task =
+      InBackground<Result<std::string>>(call.runner.loop(), [&edit] { return edit.Forget(); });
+  const Result<std::string> forgotten = co_await task;
+  if (forgotten && !forgotten->empty()) LogWarning("edit: " + *forgotten);
+  if (forgotten) co_return true;
   undone.warnings.push_back(fmt::format(
       "remove {}: the edit that it is about has ended, and it could neither be removed nor marked "
       "as done: {}",
       edit.path, forgotten.error().Message()));
+  co_return false;
 }
 
 Task<bool> UndoOne(const UnfinishedEdit& edit, UndoneEdits& undone, CallContext& call) {
@@ -113,7 +120,9 @@ Task<bool> UndoOne(const UnfinishedEdit& edit, UndoneEdits& undone, CallContext&
   }
   const auto changed = std::ranges::find(entries, State::kChanged, &Entry::state);
   if (changed != entries.end()) {
-    undone.warnings.push_back(KeptWarning(edit, *changed));
+    Task<std::string> keeping = KeptWarning(edit, *changed, call);
+    std::string warning = co_await keeping;
+    undone.warnings.push_back(std::move(warning));
     co_return false;
   }
   // All of its files have it: it lacked nothing but its end.
@@ -127,12 +136,10 @@ Task<bool> UndoOne(const UnfinishedEdit& edit, UndoneEdits& undone, CallContext&
     const bool back = co_await task;
     all = all && back;
   }
-  if (all) Forget(edit, undone);
-  co_return all;
-}
-
-Result<std::string> JournalDirectory(const CallContext& call) {
-  return FindStateDirectory(*call.policy, call.runner.state_home(), kEditsDirectory);
+  if (!all) co_return false;
+  Task<bool> forgetting = Forget(edit, undone, call);
+  [[maybe_unused]] const bool forgotten = co_await forgetting;
+  co_return true;
 }
 
 }  // namespace
@@ -150,18 +157,23 @@ Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work, std::string 
   co_return hash.Finish();
 }
 
-bool AnyUnfinishedEdits(const CallContext& call) {
-  const Result<std::string> directory = JournalDirectory(call);
-  if (!directory) return false;
-  const Result<FoundEdits> found = FindUnfinished(*directory);
-  return !found || !found->edits.empty() || !found->unreadable.empty();
+Task<Result<FoundEdits>> FindEdits(std::vector<std::string> among, const CallContext& call) {
+  Task<Result<FoundEdits>> task = InBackground<Result<FoundEdits>>(
+      call.runner.loop(),
+      [among = std::move(among), policy = call.policy,
+       state_home = call.runner.state_home()]() -> Result<FoundEdits> {
+        const auto is_ours = [&](const std::string& root) { return IsOurs(root, *policy); };
+        if (!among.empty()) return FindAmong(among, is_ours);
+        const Result<std::string> directory =
+            FindStateDirectory(*policy, state_home, kEditsDirectory);
+        return directory ? FindUnfinished(*directory, is_ours) : FoundEdits();
+      });
+  Result<FoundEdits> found = co_await task;
+  co_return found;
 }
 
-Task<UndoneEdits> UndoUnfinishedEdits(CallContext& call) {
+Task<UndoneEdits> UndoFoundEdits(Result<FoundEdits> listed, CallContext& call) {
   UndoneEdits undone;
-  const Result<std::string> directory = JournalDirectory(call);
-  if (!directory) co_return undone;
-  Result<FoundEdits> listed = FindUnfinished(*directory);
   if (!listed) {
     undone.warnings.push_back("an edit may not have been brought to its end: " +
                               listed.error().Message());
@@ -182,6 +194,15 @@ Task<UndoneEdits> UndoUnfinishedEdits(CallContext& call) {
   }
   call.approvals = std::move(own);
   for (const std::string& warning : undone.warnings) LogWarning("edit: " + warning);
+  co_return undone;
+}
+
+Task<UndoneEdits> UndoUnfinishedEdits(CallContext& call) {
+  std::vector<std::string> all;
+  Task<Result<FoundEdits>> finding = FindEdits(std::move(all), call);
+  Result<FoundEdits> found = co_await finding;
+  Task<UndoneEdits> task = UndoFoundEdits(std::move(found), call);
+  UndoneEdits undone = co_await task;
   co_return undone;
 }
 

@@ -13,18 +13,20 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "supervisor/edit_journal.h"
 #include "supervisor/tools/work.h"
 
 namespace pa {
 
-// Whether there is anything to do, or to tell.
-bool AnyUnfinishedEdits(const CallContext& call);
+// What there is to do, or to tell. `among`: paths of journals that were busy; empty: of all that there are.
+Task<Result<FoundEdits>> FindEdits(std::vector<std::string> among, const CallContext& call);
 
 struct UndoneEdits {
   std::size_t edits = 0;
   std::vector<std::string> warnings;  // for people
 };
-Task<UndoneEdits> UndoUnfinishedEdits(CallContext& call);
+Task<UndoneEdits> UndoFoundEdits(Result<FoundEdits> found, CallContext& call);
+Task<UndoneEdits> UndoUnfinishedEdits(CallContext& call);  // waits for none that is busy
 
 // What `file`, relative to the directory of `work`, holds. An error of its reading, whether or not the call was cancelled.
 Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work, std::string file,

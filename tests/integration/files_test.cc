@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,9 +12,12 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/digest.h"
+#include "base/unique_fd.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 
@@ -101,6 +105,65 @@ TEST(EditCrash, AllFilesOrNone) {
   EXPECT_GT(half_done, 0) << "no server was killed in an edit";
 }
 
+// Two files of which a server had changed the first when it died, and the lock of another that is putting it back.
+class HalfDone {
+ public:
+  HalfDone() {
+    WriteText(project.root() / "first", "new");
+    WriteText(project.root() / "second", "old");
+    const auto entry = [&](const char* name) {
+      return Json{{"root", fs::canonical(project.root()).string()},
+                  {"file", name},
+                  {"after", Hex(Sha256Of("new"))},
+                  {"size", 3}};
+    };
+    const fs::path journal = JournalsOf(project) / "journal-1";
+    WriteText(journal, "project-actions edit 1 cc\n" +
+                           Json::array({entry("first"), entry("second")}).dump() + "\noldold");
+    lock.reset(open(journal.c_str(), O_RDWR | O_CLOEXEC));
+    EXPECT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);
+  }
+  bool IsRecorded(std::string_view text) const {
+    return ReadText(project.home() / ".local/state/project-actions/audit/audit.jsonl")
+        .contains(text);
+  }
+
+  const Project project{kMakefile};
+  UniqueFd lock;
+};
+
+// That one may die, too: then it is this one's to put back.
+TEST(EditCrash, CallsWaitForAnotherServersPutBack) {
+  HalfDone world;
+  McpClient client(world.project.Server());
+  client.Initialize();
+  const int first = client.StartTool("read", {{"path", "first"}});
+  const int given_up = client.StartTool("read", {{"path", "second"}});
+  EXPECT_FALSE(client.ReadLine(std::chrono::milliseconds(300)).has_value());
+  EXPECT_TRUE(client.Request("ping").contains("result"));
+  client.Notify("notifications/cancelled", {{"requestId", given_up}});
+  EXPECT_TRUE(Eventually([&] { return world.IsRecorded("CANCELLED"); })) << "while it waits";
+  EXPECT_EQ(ReadText(world.project.root() / "first"), "new");
+  world.lock.reset();
+  const Json reply = client.Await(first);
+  EXPECT_TRUE(reply.dump().contains("old")) << reply;
+  EXPECT_EQ(ReadText(world.project.root() / "first"), "old");
+  EXPECT_TRUE(fs::is_empty(JournalsOf(world.project)));
+}
+
+TEST(EditCrash, TheEndWaitsForNobodysPutBack) {
+  HalfDone world;
+  McpClient client(world.project.Server());
+  client.Initialize();
+  const int waits = client.StartTool("read", {{"path", "first"}});
+  EXPECT_TRUE(client.Request("ping").contains("result"));
+  client.CloseInput();
+  const Json reply = client.Await(waits);
+  EXPECT_TRUE(reply.dump().contains("CANCELLED")) << reply;
+  EXPECT_EQ(client.WaitForExit(kPatience / 2), 0);
+  EXPECT_FALSE(fs::is_empty(JournalsOf(world.project)));
+}
+
 // Two servers, each with several calls in flight, add lines to one file.
 TEST(FileTools, TwoSessionsLoseNothing) {
   constexpr int kEach = 30;
@@ -133,6 +196,26 @@ TEST(FileTools, TwoSessionsLoseNothing) {
   }
   EXPECT_EQ(std::ranges::count(content, '\n'), 2 * kEach + 2);
   EXPECT_FALSE(HasTemporary(project.root()));
+}
+
+// Each finds only what the one before it leaves.
+TEST(FileTools, EditsOfOneFileKeepTheOrderInWhichTheyCame) {
+  constexpr int kEdits = 30;
+  const Project project(kMakefile);
+  WriteText(project.root() / "file", "<0>");
+  McpClient client(project.Server());
+  client.Initialize();
+  std::vector<int> calls;
+  const auto name = [](int number) { return "<" + std::to_string(number) + ">"; };
+  for (int i = 0; i < kEdits; ++i) {
+    calls.push_back(client.StartTool(
+        "edit", {{"edits", {{{"path", "file"}, {"old", name(i)}, {"new", name(i + 1)}}}}}));
+  }
+  for (const int call : calls) {
+    const Json reply = client.Await(call);
+    EXPECT_EQ(reply["result"]["isError"], false) << reply;
+  }
+  EXPECT_EQ(ReadText(project.root() / "file"), name(kEdits));
 }
 
 // Each reads what the one before it has left.
