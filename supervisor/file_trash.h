@@ -43,7 +43,7 @@ std::string NewTrashId(std::int64_t now);
 std::string TrashInfo(const std::string& path, std::int64_t now);
 
 // Makes the trash, too. Only where no command can write. `sync`: what it says of the path is on the disk before anything
-// can come.
+// can come; it belongs into the background (supervisor/background.h).
 Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, std::int64_t now,
                               bool sync);
 // Nothing has come.

@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "policy/path.h"
+#include "supervisor/background.h"
 #include "supervisor/file_trash.h"
 #include "supervisor/log.h"
 #include "supervisor/state_directory.h"
@@ -265,8 +266,11 @@ Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& vi
 
 Task<Deleted> MoveToState(const std::string& base, const Victim& victim, CallContext& call) {
   DiscardExpired(base, call);
-  const Result<TrashEntry> entry =
-      BeginTrash(base, victim.Absolute(), Now(), call.policy->filesystem_sync);
+  Task<Result<TrashEntry>> beginning = InBackground<Result<TrashEntry>>(
+      call.runner.loop(), [base, path = victim.Absolute(), sync = call.policy->filesystem_sync] {
+        return BeginTrash(base, path, Now(), sync);
+      });
+  const Result<TrashEntry> entry = co_await beginning;
   if (!entry) {
     LogWarning("trash: " + entry.error().Message());
     co_return Deleted{
@@ -276,7 +280,12 @@ Task<Deleted> MoveToState(const std::string& base, const Victim& victim, CallCon
   const Goal goal{.directory = entry->directory, .info = "", .grant = base};
   Task<Deleted> task = MoveTo(goal, *entry, victim, call);
   Deleted deleted = co_await task;
-  if (deleted.error) AbandonTrash(*entry);
+  if (!deleted.error) co_return deleted;
+  Task<bool> abandoning = InBackground<bool>(call.runner.loop(), [entry = *entry] {
+    AbandonTrash(entry);
+    return true;
+  });
+  [[maybe_unused]] const bool abandoned = co_await abandoning;
   co_return deleted;
 }
 

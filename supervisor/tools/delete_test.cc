@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "supervisor/file_trash.h"
 #include "supervisor/uv_handles.h"
+#include "tests/support/syncs.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"
 
@@ -217,6 +218,21 @@ TEST_F(DeleteTest, ATrashThatIsASymlinkIsNone) {
   EXPECT_NE(Code(Delete("a")), "");
   EXPECT_EQ(Read("a"), "x");
   EXPECT_EQ(std::distance(fs::directory_iterator(base_ / "outside"), fs::directory_iterator()), 1);
+}
+
+// The path is on the disk before the file is in the trash; nobody else waits for that.
+TEST_F(DeleteTest, TheLoopDoesNotWaitForTheDisk) {
+  for (const bool syncs : {true, false}) {
+    policy_->filesystem_sync = syncs;
+    Write("a", "x");
+    if (!syncs) Data(Delete("a"));  // a directory that is new is synced all the same
+    Write("a", "x");
+    const testing::Syncs before = testing::SyncsUntilNow();
+    Data(Delete("a"));
+    const testing::Syncs after = testing::SyncsUntilNow();
+    EXPECT_EQ(after.here, before.here);
+    EXPECT_EQ(after.elsewhere > before.elsewhere, syncs);
+  }
 }
 
 TEST_F(DeleteTest, WhatHasExpiredGoesForGood) {

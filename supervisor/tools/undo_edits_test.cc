@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/json_writer.h"
 #include "supervisor/edit_journal.h"
+#include "tests/support/syncs.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"
 
@@ -51,6 +52,27 @@ class UndoEditsTest : public ToolFixture {
   static std::string TempOf(const std::string& file) { return ".pa-" + HashOf(file).substr(0, 16); }
   const std::string edits_ = base_ / "state/project-actions/edits";
 };
+
+// Begin, end, and what is put back or kept of a dead server's: the disk has it, and nobody else waits for that.
+TEST_F(UndoEditsTest, TheLoopDoesNotWaitForTheDisk) {
+  Write("a", "1");
+  Write("b", "1");
+  const auto elsewhere_only = [](const auto& work) {
+    const testing::Syncs before = testing::SyncsUntilNow();
+    work();
+    const testing::Syncs after = testing::SyncsUntilNow();
+    EXPECT_EQ(after.here, before.here);
+    return after.elsewhere - before.elsewhere;
+  };
+  EXPECT_GE(elsewhere_only([&] { Data(Edit("1", "2")); }), 3) << "its content, its name, its end";
+  Write("a", "new a");
+  Write("b", "old b");
+  LeaveJournal({Entry("a"), Entry("b")});
+  EXPECT_GE(elsewhere_only([&] { EXPECT_TRUE(EditX().warnings.empty()); }), 1);
+  Write("b", "mine");
+  LeaveJournal({Entry("a"), Entry("b")});
+  EXPECT_GE(elsewhere_only([&] { EXPECT_EQ(EditX().warnings.size(), 1u); }), 1);
+}
 
 TEST_F(UndoEditsTest, WhatIsHalfDoneIsPutBack) {
   Write("a", "new a");
