@@ -1,6 +1,7 @@
 #include "supervisor/displaced.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,17 +13,27 @@
 #include <ctime>
 #include <utility>
 
+#include "base/random.h"
 #include "supervisor/remove_tree.h"
 #include "supervisor/state_directory.h"
+#include "supervisor/text_cut.h"
 
 namespace pa {
 namespace {
 
-constexpr int kNamesToTry = 1000;
+constexpr int kNamesToTry = 8;
 
-// `displaced-by-project-actions-PID-1-hooks`, at the top of a writable tree.
+// So much of a name as people need to know it again: a command can have chosen one to which nothing can be added.
+std::string_view Short(std::string_view name) {
+  constexpr std::size_t kLongest = 64;
+  return Utf8Head(name, kLongest);
+}
+
+// `displaced-by-project-actions-9f86d081884c7d65-hooks`, at the top of a writable tree, where a command can make every
+// name that it can guess.
 std::string NameInTree(const std::string& name) {
-  return "displaced-by-project-actions-" + std::to_string(getpid()) + "-" + name;
+  constexpr std::size_t kRandom = 8;  // bytes
+  return fmt::format("displaced-by-project-actions-{}-{}", RandomHex(kRandom), Short(name));
 }
 
 std::string Timestamp() {
@@ -64,7 +75,7 @@ bool Displaced::EnsureDirectory() {
 }
 
 std::string Displaced::NextName(const std::string& name) {
-  return std::to_string(++next_) + "-" + name;
+  return fmt::format("{}-{}", ++next_, Short(name));
 }
 
 void Displaced::Discard(const std::string& name) {
@@ -73,10 +84,10 @@ void Displaced::Discard(const std::string& name) {
   (void)RemoveTree(fd_.get(), name, std::chrono::milliseconds(100));
 }
 
-// Up to the top of its own tree. Another run of ours may have left something there.
+// Up to the top of its own tree.
 std::string Displaced::TakeUp(int parent, const std::string& name, int area_fd) {
   for (int attempt = 0; attempt < kNamesToTry; ++attempt) {
-    std::string as = NameInTree(NextName(name));
+    std::string as = NameInTree(name);
     if (Rename(parent, name, area_fd, as, RENAME_NOREPLACE) == 0) return as;
     if (errno != EEXIST) break;
   }

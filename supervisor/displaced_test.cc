@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 
@@ -118,6 +119,45 @@ TEST_F(DisplacedTest, WithoutAStateDirectoryTheSame) {
     ASSERT_TRUE(kept.has_value()) << kept.error().Message();
     EXPECT_EQ(testing::ReadText(tree_ / "file"), "was");
     EXPECT_EQ(testing::ReadText(*kept), "came");
+  }
+}
+
+// Whoever knows the name could stand in its way.
+TEST_F(DisplacedTest, NobodyCanGuessTheNameInTheTree) {
+  Displaced displaced("");
+  const auto name = [&] {
+    testing::WriteText(tree_ / "file", "came");
+    const auto kept = displaced.Take(fd_.get(), "file", fd_.get(), tree_);
+    const std::string path = kept.value_or("");
+    EXPECT_TRUE(path.ends_with("-file")) << path;
+    return path.substr(0, path.rfind('-'));
+  };
+  const std::string one = name();
+  const std::string other = name();
+  constexpr std::size_t kRandom = 16;
+  EXPECT_EQ(one.substr(0, one.size() - kRandom), other.substr(0, other.size() - kRandom));
+  const auto random = [](const std::string& text) { return text.substr(text.size() - kRandom); };
+  EXPECT_EQ(random(one).find_first_not_of("0123456789abcdef"), std::string::npos) << one;
+  int same = 0;
+  for (std::size_t i = 0; i < kRandom; ++i) same += random(one)[i] == random(other)[i] ? 1 : 0;
+  EXPECT_LT(same, 12) << one << " " << other;
+}
+
+TEST_F(DisplacedTest, ANameOfAnyLengthIsMoved) {
+  const std::string longest(NAME_MAX - 3, 'a');
+  for (const std::string& state : {state_.string(), std::string()}) {
+    for (const std::string& name : {longest + "123", longest.substr(3) + "\u00e4\u00f6\u00fc"}) {
+      Displaced displaced(state);
+      testing::WriteText(tree_ / name, "came");
+      const auto kept = displaced.Take(fd_.get(), name, fd_.get(), tree_);
+      ASSERT_TRUE(kept.has_value()) << kept.error().Message();
+      EXPECT_EQ(testing::ReadText(*kept), "came");
+      testing::WriteText(tree_ / name, "came");
+      const auto exchanged = displaced.Exchange(image_, fd_.get(), name, fd_.get(), tree_);
+      ASSERT_TRUE(exchanged.has_value()) << exchanged.error().Message();
+      EXPECT_EQ(testing::ReadText(tree_ / name), "was");
+      EXPECT_EQ(testing::ReadText(*exchanged), "came");
+    }
   }
 }
 
