@@ -33,7 +33,7 @@ std::string_view Short(std::string_view name) {
 // name that it can guess.
 std::string NameInTree(const std::string& name) {
   constexpr std::size_t kRandom = 8;  // bytes
-  return fmt::format("displaced-by-project-actions-{}-{}", RandomHex(kRandom), Short(name));
+  return "displaced-by-project-actions-" + RandomHex(kRandom) + "-" + std::string(Short(name));
 }
 
 std::string Timestamp() {

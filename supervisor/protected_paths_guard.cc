@@ -1,12 +1,14 @@
 #include "supervisor/protected_paths_guard.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -371,6 +373,18 @@ void Overlay(Watched& watched, const std::vector<Watch>& others) {
   watched.found = std::make_shared<const Found>(std::move(found));
 }
 
+struct Restored {
+  std::vector<ProtectedChange> changes = {};
+  std::vector<GuardedPath> owed = {};
+};
+
+Restored Restore(const std::vector<GuardedPath>& baseline, const std::string& displaced) {
+  Restorer restorer(baseline, displaced);
+  Restored restored{.changes = restorer.Run()};
+  restored.owed = restorer.TakeOwed();
+  return restored;
+}
+
 // What was found when a command has ended, and what is done about it: on a thread, so all by value.
 class Ending {
  public:
@@ -381,7 +395,7 @@ class Ending {
         record_(std::move(record)),
         displaced_(std::move(displaced)) {}
 
-  std::vector<ProtectedChange> Run();
+  Restored Run();
 
  private:
   void ReadIndexes();
@@ -407,6 +421,7 @@ class Ending {
   std::string unreadable_;     // why another search would find nothing, or ""
   bool unseen_ = false;        // for want of descriptors, say: another time it may
   std::vector<ProtectedChange> changes_;
+  std::vector<GuardedPath> owed_;
 };
 
 void Ending::ReadIndexes() {
@@ -518,17 +533,19 @@ void Ending::PutDecidersBack() {
   std::vector<GuardedPath> deciders = found_.deciders;
   policy::HolderLook holders;
   std::erase_if(deciders, [&](const GuardedPath& one) { return Untouched(one, holders); });
-  for (ProtectedChange& change : Restorer(deciders, displaced_).Run()) {
+  Restored restored = Restore(deciders, displaced_);
+  for (ProtectedChange& change : restored.changes) {
     change.why = unreadable_;
     changes_.push_back(std::move(change));
   }
+  std::ranges::move(restored.owed, std::back_inserter(owed_));
   SearchAgain();
   if (unreadable_.empty()) return;
   changes_.push_back(
       {.path = found_.key.directory, .what = "made unreadable", .failure = unreadable_});
 }
 
-std::vector<ProtectedChange> Ending::Run() {
+Restored Ending::Run() {
   ReadIndexes();
   policy::HolderLook look;
   const auto same = [&](const policy::ProtectedPaths::Input& input) {
@@ -544,11 +561,13 @@ std::vector<ProtectedChange> Ending::Run() {
                   });
   std::vector<GuardedPath> baseline = Baseline();
   LeaveToTheUser(baseline);
-  changes_ = Restorer(baseline, displaced_).Run();
+  Restored restored = Restore(baseline, displaced_);
+  changes_ = std::move(restored.changes);
+  owed_ = std::move(restored.owed);
   RestoreRepositories();
   if (unreadable_.empty() && decided_anew_) SearchAgain();
   if (!unreadable_.empty()) unseen_ ? ReportUnseen() : PutDecidersBack();
-  return std::move(changes_);
+  return {std::move(changes_), std::move(owed_)};
 }
 
 }  // namespace
@@ -614,6 +633,9 @@ Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& d
     condemned_.clear();
     mounts_.Forget();
   }
+  Task<std::optional<Error>> putting_back = PutBack(key);
+  std::optional<Error> owed = co_await putting_back;
+  if (owed) co_return std::unexpected(*std::move(owed));
   if (Watch other = Running(key, around.runs)) co_return other;
   const std::int64_t began_ns = nanoseconds(FileClockNow().time_since_epoch()).count();
   const auto seen = std::make_shared<Seen>();
@@ -656,10 +678,50 @@ void ProtectedPathsGuard::Mounted(const Watch& watch, const std::vector<SealedPa
   }
 }
 
+Task<std::optional<Error>> ProtectedPathsGuard::PutBack(const Key& key) {
+  if (owed_.empty()) co_return std::nullopt;
+  Completion<bool> turn;
+  const RunQueue::Ticket ticket =
+      restoring_.Enter("", {1, UINT64_MAX}, [&turn](bool granted) { turn.Set(granted); });
+  co_await turn;
+  const Finally leave([&] { restoring_.Leave(ticket); });
+  std::vector<GuardedPath> owed;
+  for (const auto& [path, guarded] : owed_) {
+    if (Beneath(key.writable, path)) owed.push_back(guarded);
+  }
+  Task<Restored> task = InBackground<Restored>(
+      loop_, [owed, displaced = DisplacedFor(key)] { return Restore(owed, displaced); });
+  Restored restored = co_await task;
+  for (const GuardedPath& guarded : owed) owed_.erase(guarded.path.path);
+  for (const GuardedPath& guarded : restored.owed) Owe(guarded);
+  std::optional<Error> error;
+  for (ProtectedChange& change : restored.changes) {
+    if (!change.failure.empty() && !error) {
+      error =
+          Error(std::string(kOwed),
+                fmt::format("an earlier command may have changed {}, and it cannot be put back: {}",
+                            change.path, change.failure));
+    }
+    change.why = "an earlier command did it, and it could not be put back then";
+    if (change.restored) late_.push_back(std::move(change));
+  }
+  co_return error;
+}
+
+void ProtectedPathsGuard::MustGo(const Watch& watch, const std::string& path) {
+  const std::string area = watch ? AreaOf(watch->found->key.writable, path) : "";
+  if (!area.empty()) Owe(Absent(path, area));
+}
+
 Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   std::vector<ProtectedChange> changes;
   if (!watch) co_return changes;
   const Found& found = *watch->found;
+  const auto elsewhere = std::ranges::partition(late_, [&](const ProtectedChange& change) {
+    return !Beneath(found.key.writable, change.path);
+  });
+  std::ranges::move(elsewhere, std::back_inserter(changes));
+  late_.erase(elsewhere.begin(), elsewhere.end());
   policy::HolderLook look(watch->holders.get());
   if (condemned_.empty() && IsSmall(found) && Holds(found, look)) co_return changes;
   Completion<bool> turn;
@@ -669,9 +731,11 @@ Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   const Finally leave([&] { restoring_.Leave(ticket); });
   mounts_.Drain();
   Ending ending(watch, condemned_, mounts_.record(), DisplacedFor(found.key));
-  Task<std::vector<ProtectedChange>> task = InBackground<std::vector<ProtectedChange>>(
+  Task<Restored> task = InBackground<Restored>(
       loop_, [ending = std::move(ending)]() mutable { return ending.Run(); });
-  changes = co_await task;
+  Restored restored = co_await task;
+  for (const GuardedPath& guarded : restored.owed) Owe(guarded);
+  std::ranges::move(restored.changes, std::back_inserter(changes));
   for (const ProtectedChange& change : changes) {
     if (change.what != "added" || !change.restored || !change.why.empty()) continue;
     condemned_.emplace(change.path, AreaOf(found.key.writable, change.path));

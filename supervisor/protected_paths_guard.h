@@ -17,7 +17,9 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -45,6 +47,9 @@ struct GuardAround {
   std::function<bool(const std::string&)> open = nullptr;
   bool runs = true;  // else nothing shall run, and nobody takes over what was found
 };
+
+// An error that begins with it: until that is put back, no command that can write there runs.
+inline constexpr std::string_view kOwed = "protected paths are not as they were";
 
 class ProtectedPathsGuard {
  public:
@@ -92,6 +97,8 @@ class ProtectedPathsGuard {
   Task<Result<Watch>> Begin(const policy::WorkingDirectory& directory, const policy::Allow& allow,
                             policy::PolicyPtr policy, GuardAround around = {});
   Task<std::vector<ProtectedChange>> End(Watch watch);
+  // What could not be taken away from `path`, which the command of `watch` could write.
+  void MustGo(const Watch& watch, const std::string& path);
 
   // `sealed` is what mounts of the command's own view keep, of what it may write; right before it starts.
   void Mounted(const Watch& watch, const std::vector<SealedPath>& sealed);
@@ -109,6 +116,9 @@ class ProtectedPathsGuard {
   using FoundPtr = std::shared_ptr<const Found>;
 
   Task<Result<Known>> Find(const Key& key);
+  // What earlier commands have changed there and was not put back then is, or no command runs.
+  Task<std::optional<Error>> PutBack(const Key& key);
+  void Owe(const GuardedPath& guarded) { owed_.try_emplace(guarded.path.path, guarded); }
   void Remember(FoundPtr found);
   Watch Running(const Key& key, bool runs) const;
   std::string DisplacedFor(const Key& key) const;
@@ -122,7 +132,9 @@ class ProtectedPathsGuard {
   std::list<std::shared_ptr<Seen>> beginning_;
   // What was taken away while others ran: they may have found it there, and it must not come back.
   Condemned condemned_;
-  RunQueue restoring_;  // one at a time: two would displace each other's work
+  std::map<std::string, GuardedPath> owed_;  // by path
+  std::vector<ProtectedChange> late_;        // what has been put back since, to be told
+  RunQueue restoring_;                       // one at a time: two would displace each other's work
 };
 
 }  // namespace pa

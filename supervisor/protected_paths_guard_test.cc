@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <uv.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -334,6 +335,58 @@ TEST_F(ProtectedPathsGuardTest, WithoutDescriptorsItSaysWhichPathAndWhy) {
   }
   EXPECT_GT(failures, 2);
   EXPECT_TRUE(begin());
+}
+
+// Else the next command would take what one has left there for what was before.
+TEST_F(ProtectedPathsGuardTest, WhatCouldNotBePutBackIsPutBackBeforeTheNextCommand) {
+  const auto where = policy::ValidateWorkingDirectory(*policy_, root_);
+  const policy::Decision decision = policy::Decide(
+      *policy_, {.tool = "make", .directory = &*where, .purpose = policy::Purpose::kBuild});
+  const auto& allow = std::get<policy::Allow>(decision);
+  const auto begin = [&] { return Await(guard_.Begin(*where, allow, policy_)); };
+  auto watch = begin().value_or(nullptr);
+  Write(".git/config", "evil\n");
+  Write(".git/hooks/post-checkout", "evil\n");
+  const UniqueFd lowest(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const auto none = static_cast<rlim_t>(lowest.get()) + 1;
+  {
+    const testing::FewDescriptors few(none);
+    EXPECT_FALSE(std::ranges::all_of(End(watch), &ProtectedChange::restored));
+    watch.reset();
+    for (int i = 0; i < 2; ++i) {
+      const auto refused = begin();
+      ASSERT_FALSE(refused.has_value());
+      const std::string message = refused.error().Message();
+      EXPECT_TRUE(message.starts_with(kOwed)) << message;
+      EXPECT_NE(message.find(root_ / "."), std::string::npos) << message;
+      EXPECT_NE(message.find("Too many open files"), std::string::npos) << message;
+    }
+  }
+  EXPECT_EQ(Config(), "evil\n");
+  watch = begin().value_or(nullptr);
+  ASSERT_NE(watch, nullptr);
+  EXPECT_EQ(Config(), "original\n");
+  EXPECT_FALSE(fs::exists(root_ / ".git/hooks/post-checkout"));
+  const auto told = End(watch);
+  ASSERT_EQ(told.size(), 2u);
+  for (const ProtectedChange& change : told) {
+    EXPECT_TRUE(change.restored && !change.why.empty()) << change.path;
+    EXPECT_EQ(testing::ReadText(change.kept), "evil\n");
+  }
+  watch.reset();
+  EXPECT_TRUE(End(Begin()).empty());
+}
+
+TEST_F(ProtectedPathsGuardTest, WhatMustGoIsGoneBeforeTheNextCommand) {
+  auto watch = Begin("sub");
+  Write("sub/made/.git/hooks/x", "evil");
+  guard_.MustGo(watch, root_ / "sub/made/.git");
+  EXPECT_TRUE(End(watch).empty());
+  watch.reset();
+  EXPECT_TRUE(fs::exists(root_ / "sub/made/.git"));
+  watch = Begin("sub");
+  EXPECT_FALSE(fs::exists(root_ / "sub/made/.git"));
+  EXPECT_EQ(End(watch).size(), 1u);
 }
 
 // One allocation of the comparison fails, on whatever thread: either all is compared and put back, or the caller

@@ -78,7 +78,12 @@ FileImage WithParents(const FileImage& image, const std::string& gone, const std
 }  // namespace
 
 std::vector<ProtectedChange> Restorer::Run() {
-  for (const GuardedPath& guarded : baseline_) Check(guarded);
+  for (const GuardedPath& guarded : baseline_) {
+    const auto told = static_cast<std::ptrdiff_t>(changes_.size());
+    Check(guarded);
+    const auto is_owed = [](const ProtectedChange& change) { return !change.failure.empty(); };
+    if (std::any_of(changes_.begin() + told, changes_.end(), is_owed)) owed_.push_back(guarded);
+  }
   return std::move(changes_);
 }
 

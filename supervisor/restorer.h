@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -39,6 +40,8 @@ class Restorer {
       : baseline_(baseline), displaced_(displaced) {}
 
   std::vector<ProtectedChange> Run();
+  // Of the baseline, after Run: what the system has kept from being compared or put back. Another time it may work.
+  std::vector<GuardedPath> TakeOwed() { return std::move(owed_); }
 
  private:
   // Where a path lies: its name in an open directory, within an open tree.
@@ -72,6 +75,7 @@ class Restorer {
   Displaced displaced_;
   std::set<std::string> lost_;  // repositories that are gone: nothing is restored into nothing
   std::vector<ProtectedChange> changes_;
+  std::vector<GuardedPath> owed_;
 };
 
 }  // namespace pa

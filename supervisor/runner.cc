@@ -589,6 +589,9 @@ Task<bool> Runner::Impl::LookAfter(Guarding found, Execution& execution) {
       nested.End(found.below, GitDirectories(found.watch, execution.namespaces)),
       [&] { return NestedRepositories::Ended{.changes = NotCompared("repositories below")}; });
   NestedRepositories::Ended ended = co_await looking;
+  for (const ProtectedChange& change : ended.changes) {
+    if (!change.restored) guard.MustGo(found.watch, change.path);
+  }
   std::ranges::move(ended.changes, std::back_inserter(execution.protected_changes));
   execution.Warn(ended.warning);
   co_return true;

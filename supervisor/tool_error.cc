@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 #include "supervisor/log.h"
+#include "supervisor/protected_paths_guard.h"
 
 namespace pa {
 namespace {
@@ -279,8 +280,12 @@ ToolError NotProtectable(std::string_view failure) {
                              "run: {}",
                              failure),
       .ai_message =
-          "Tell the user: git's hooks, configuration and index and what filesystem.protect names "
-          "must be readable, and together at most 32 MiB in 16384 files.",
+          failure.starts_with(kOwed)
+              ? "Tell the user before they use git or open this project: what stands there may be "
+                "executed. They move it away by hand, or what is in the way of that; every call "
+                "tries again first. Calls that only look go on."
+              : "Tell the user: git's hooks, configuration and index and what filesystem.protect "
+                "names must be readable, and together at most 32 MiB in 16384 files.",
       .recoverable = false};
 }
 
