@@ -59,6 +59,10 @@ Result<void> WriteInfo(const TrashEntry& entry, std::string_view text, bool sync
   return named ? SyncPath(fs::path(entry.directory).parent_path()) : named;
 }
 
+bool HasExpired(std::int64_t deleted_at, std::int64_t now) {
+  return now - deleted_at > kTrashKeptDays * 24 * 3600;
+}
+
 // NewTrashId's; nothing: it is none.
 std::optional<std::int64_t> TimeOfId(const std::string& id) {
   std::tm utc{};
@@ -156,17 +160,15 @@ std::vector<TrashEntry> ListTrash(std::span<const std::string> bases,
   return entries;
 }
 
-std::vector<std::string> ExpiredTrash(const std::string& base, std::int64_t now) {
+Result<std::vector<std::string>> ExpiredTrash(const std::string& base, std::int64_t now) {
+  const Result<std::vector<std::string>> names = ReadNames(base);
+  // No trash, nothing in it.
+  if (!names && !MeansAbsent(names.error().sys_errno)) return std::unexpected(names.error());
   std::vector<std::string> expired;
-  std::error_code ignored;  // no trash, nothing in it
-  for (const auto& directory : fs::directory_iterator(base, ignored)) {
-    if (directory.is_symlink(ignored) || !directory.is_directory(ignored)) continue;
-    std::optional<TrashEntry> entry = EntryIn(directory.path());
-    const auto time = TimeOfId(directory.path().filename());
-    if (!entry && time) {
-      entry = TrashEntry{.directory = directory.path(), .id = {}, .path = {}, .deleted_at = *time};
-    }
-    if (entry && entry->IsExpired(now)) expired.push_back(entry->directory);
+  for (const std::string& name : names.value_or(std::vector<std::string>())) {
+    const std::optional<std::int64_t> time = TimeOfId(name);
+    if (!time || !HasExpired(*time, now)) continue;
+    if (LookAt(base + "/" + name).IsDirectory()) expired.push_back(base + "/" + name);
   }
   return expired;
 }

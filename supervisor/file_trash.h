@@ -29,13 +29,12 @@ inline constexpr std::string_view kTrashDirectory = "trash";  // of the state di
 
 struct TrashEntry {
   std::string directory;        // TRASH/ID
-  std::string id;               // 20261122-181500-Xy12Zw
+  std::string id;               // 20261122-181500-0123abcd
   std::string path;             // where it was, absolute
   std::int64_t deleted_at = 0;  // seconds since 1970
 
   std::string Content() const { return directory + "/content"; }
   std::string DeletedAt() const;  // 2026-11-22 18:15:00Z
-  bool IsExpired(std::int64_t now) const { return now - deleted_at > kTrashKeptDays * 24 * 3600; }
 };
 
 // As the trash shall know of it: its ID, and what is to stand in info.json.
@@ -54,8 +53,8 @@ std::vector<TrashEntry> ListTrash(std::span<const std::string> bases,
                                   std::vector<std::string>& unreadable);
 
 // Directories of a trash whose time is over; also of what nothing is known but its ID, and of what is empty: a crash
-// leaves such.
-std::vector<std::string> ExpiredTrash(const std::string& base, std::int64_t now);
+// leaves such. The ID has the time, so nothing is opened but the trash. It may hold many: it belongs into the background.
+Result<std::vector<std::string>> ExpiredTrash(const std::string& base, std::int64_t now);
 
 // Back to where it was: beneath one of `roots`, in a directory that is there, without a symlink on the
 // way, where nothing has that name (EEXIST).

@@ -129,18 +129,29 @@ TEST_F(FileTrashTest, WhatACrashLeftExpiresToo) {
   Delete(root_ + "/d", 2000);
   fs::create_directory(base_ + "/not-one-of-ours");
   fs::create_directory_symlink(root_, base_ + "/19700101-001640-0123abcd");
-  EXPECT_TRUE(ExpiredTrash(base_, 1000 + kThirtyDays).empty());
-  std::vector<std::string> expired = ExpiredTrash(base_, 1001 + kThirtyDays);
+  EXPECT_TRUE(ExpiredTrash(base_, 1000 + kThirtyDays)->empty());
+  std::vector<std::string> expired = *ExpiredTrash(base_, 1001 + kThirtyDays);
   std::ranges::sort(expired);
   std::vector<std::string> all = {whole.directory, empty.directory, nameless.directory};
   std::ranges::sort(all);
   EXPECT_EQ(expired, all);
 }
 
-TEST_F(FileTrashTest, ExpiresAfterThirtyDays) {
-  const TrashEntry entry = Delete(root_ + "/a", 1000);
-  EXPECT_FALSE(entry.IsExpired(1000 + 30 * 24 * 3600));
-  EXPECT_TRUE(entry.IsExpired(1000 + 30 * 24 * 3600 + 1));
+// There may be tens of thousands: none is opened.
+TEST_F(FileTrashTest, TheIdHasTheTime) {
+  constexpr std::int64_t kThirtyDays = 30 * 24 * 3600;
+  const TrashEntry old = Delete(root_ + "/a", 1000);
+  const TrashEntry fresh = Delete(root_ + "/b", 1000 + kThirtyDays);
+  testing::WriteText(old.directory + "/info.json", TrashInfo(root_ + "/a", 1000 + kThirtyDays));
+  testing::WriteText(fresh.directory + "/info.json", TrashInfo(root_ + "/b", 0));
+  EXPECT_EQ(ExpiredTrash(base_, 1001 + kThirtyDays), std::vector<std::string>{old.directory});
+}
+
+TEST_F(FileTrashTest, ATrashThatCannotBeListedMayHoldWhatHasExpired) {
+  EXPECT_TRUE(ExpiredTrash(base_ + "-none", 0)) << "nobody has made one";
+  Delete(root_ + "/a", 1000);
+  const testing::FewDescriptors none(0);
+  EXPECT_FALSE(ExpiredTrash(base_, 0));
 }
 
 }  // namespace

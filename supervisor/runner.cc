@@ -347,6 +347,7 @@ struct Runner::Impl {
   std::set<RunningCommand*> active;
   std::optional<RunningContext> context;
   TimerHandle ahead{loop};
+  std::optional<std::chrono::steady_clock::time_point> last_hour;  // OnceAnHour
   bool closing = false;
   std::function<void()> shutdown_done;
   std::optional<TimerHandle> force;
@@ -809,6 +810,13 @@ void Runner::Discard(const std::string& path) {
   UniqueFd parent(open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!impl_->trash || !parent) return;
   impl_->trash->Add({std::make_shared<const UniqueFd>(std::move(parent)), path.substr(slash + 1)});
+}
+
+bool Runner::OnceAnHour() {
+  const auto now = std::chrono::steady_clock::now();
+  if (impl_->last_hour && now - *impl_->last_hour < std::chrono::hours(1)) return false;
+  impl_->last_hour = now;
+  return true;
 }
 
 void Runner::Renew() {

@@ -74,6 +74,8 @@ class Runner {
   void Shutdown(std::function<void()> done);
   // A directory of ours that is to be removed, by and by.
   void Discard(const std::string& path);
+  // Whether an hour has passed since it said so, if it did: for looks at what has grown old.
+  bool OnceAnHour();
   // Nothing that was kept for the next command serves one: the policy is another, or what is mounted. What runs, or
   // waits, goes on.
   void Renew();

@@ -244,11 +244,18 @@ struct Deleted {
   bool there_is_none = false;  // no such trash, or none that could take it
 };
 
-void DiscardExpired(const std::string& base, CallContext& call) {
-  for (const std::string& directory : ExpiredTrash(base, Now())) {
+// All projects have one trash, so it may hold many; and an hour is nothing to a month.
+Task<bool> DiscardExpired(const std::string& base, CallContext& call) {
+  if (!call.runner.OnceAnHour()) co_return false;
+  Task<Result<std::vector<std::string>>> task = InBackground<Result<std::vector<std::string>>>(
+      call.runner.loop(), [base] { return ExpiredTrash(base, Now()); });
+  const Result<std::vector<std::string>> expired = co_await task;
+  if (!expired) LogWarning("trash: " + expired.error().Message());
+  for (const std::string& directory : expired.value_or(std::vector<std::string>())) {
     LogInfo("trash: " + directory + " has expired");
     call.runner.Discard(directory);
   }
+  co_return true;
 }
 
 // What has arrived is deleted, however the worker ended.
@@ -265,7 +272,8 @@ Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& vi
 }
 
 Task<Deleted> MoveToState(const std::string& base, const Victim& victim, CallContext& call) {
-  DiscardExpired(base, call);
+  Task<bool> discarding = DiscardExpired(base, call);
+  [[maybe_unused]] const bool looked = co_await discarding;
   Task<Result<TrashEntry>> beginning = InBackground<Result<TrashEntry>>(
       call.runner.loop(), [base, path = victim.Absolute(), sync = call.policy->filesystem_sync] {
         return BeginTrash(base, path, Now(), sync);
