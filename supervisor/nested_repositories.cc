@@ -53,6 +53,13 @@ bool Holds(const Repositories& list, const RepositoryBelow& one) {
   return std::ranges::any_of(list, [&](const RepositoryBelow& other) { return one.Same(other); });
 }
 
+// In its place: where it was moved to, or has another name by a hard link, nobody holds it.
+bool HoldsInPlace(const Repositories& list, const RepositoryBelow& one) {
+  return std::ranges::any_of(list, [&](const RepositoryBelow& other) {
+    return one.Same(other) && one.path == other.path;
+  });
+}
+
 // What the guard of a command holds, and with it the modules and working trees that belong there.
 bool Holds(const NestedRepositories::Maker& maker, const std::string& path) {
   const auto belongs = [&](const std::string& directory) {
@@ -315,7 +322,8 @@ Result<bool> NestedRepositories::IsMade(const RepositoryBelow& one,
 
 // Where not everything was seen before the command, the birth tells, which nobody can set.
 bool NestedRepositories::CanHaveMade(const Watched& watched, const RepositoryBelow& one) {
-  if (Holds(watched.existing, one)) return false;
+  if (HoldsInPlace(watched.existing, one)) return false;
+  if (Holds(watched.existing, one)) return true;  // whoever moved it can have written in it
   return watched.complete || one.born_ns >= watched.began_ns;
 }
 
@@ -458,7 +466,7 @@ NestedRepositories::Judged NestedRepositories::Remember(const Watched& watched, 
   std::string unrecorded;
   std::size_t room = kMaxMade - std::min(kMaxMade, watched.made.size());
   for (const RepositoryBelow& one : seen.repositories) {
-    if (Holds(watched.existing, one)) continue;
+    if (HoldsInPlace(watched.existing, one)) continue;
     const bool known = IsMade(one, *watched.policy).value_or(false);
     if (!known && !CanHaveMade(watched, one)) {
       users.push_back(one);

@@ -217,6 +217,46 @@ TEST_F(NestedRepositoriesTest, AClosedRepositoryIsJudged) {
   EXPECT_FALSE(testing::ReadText(root_ / "made/.git/config").contains("fsmonitor"));
 }
 
+// The guard moves back what it can hold open; there may be more.
+TEST_F(NestedRepositoriesTest, OneOfTheUsersThatWasMovedIsJudgedWhereItLiesNow) {
+  for (const char* name : {"moved", "stays"}) {
+    Git({"init", "-q", name});
+    testing::WriteText(root_ / name / ".git/hooks/pre-commit", "the user's");
+  }
+  const Watch watch = Begin();
+  fs::rename(root_ / "moved", root_ / "lib");
+  testing::WriteText(root_ / "lib/.git/hooks/post-checkout", "evil");
+  const NestedRepositories::Ended ended = Await(nested_->End(watch));
+  EXPECT_EQ(ended.warning, "1 new git repository below the working directory: lib/.git");
+  EXPECT_EQ(ended.changes.size(), 2u);
+  EXPECT_FALSE(fs::exists(root_ / "lib/.git/hooks/post-checkout"));
+  EXPECT_TRUE(fs::exists(root_ / "stays/.git/hooks/pre-commit"));
+}
+
+// A file that leads to a repository can have two names.
+TEST_F(NestedRepositoriesTest, AnotherNameForALinkOfTheUsersIsJudged) {
+  Git({"init", "-q", "--separate-git-dir=data", "theirs"});
+  const Watch watch = Begin();
+  fs::create_directories(root_ / "a/b");
+  fs::create_hard_link(root_ / "theirs/.git", root_ / "a/b/.git");
+  const std::string warning = Await(nested_->End(watch)).warning;
+  EXPECT_EQ(warning, "1 new git repository below the working directory: a/b/.git");
+}
+
+TEST_F(NestedRepositoriesTest, OneThatWasMovedIsJudgedThoughNotAllWasSeen) {
+  Git({"init", "-q", "theirs"});
+  EXPECT_EQ(Run([] {}), "");
+  MakeMany();
+  const Watch watch = Begin();
+  ASSERT_EQ(Relative(watch->existing), Paths{"theirs/.git"});
+  ASSERT_FALSE(watch->complete);
+  fs::remove_all(root_ / "many");
+  fs::rename(root_ / "theirs", root_ / "lib");
+  testing::WriteText(root_ / "lib/.git/hooks/post-checkout", "evil");
+  EXPECT_EQ(Await(nested_->End(watch)).changes.size(), 1u);
+  EXPECT_FALSE(fs::exists(root_ / "lib/.git/hooks/post-checkout"));
+}
+
 TEST_F(NestedRepositoriesTest, TooManyAreTakenAway) {
   constexpr int kMost = 4096;
   const Watch watch = Begin();

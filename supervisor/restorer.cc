@@ -138,6 +138,10 @@ void Restorer::CheckUnreachable(const GuardedPath& guarded, int area_fd, const s
   const Spot spot{parent.get(), NameOf(gone), gone, area_fd, path.area};
   if (!image.stamp.exists || path.kind == Kind::kState) return void(Take(spot, "added"));
   // An empty directory would be all that we could make of a repository, or of what was passed.
+  if (path.repository) {
+    changes_.push_back({.path = path.path, .what = "removed"});
+    lost_.insert(path.path);
+  }
   if (path.kind != Kind::kFile && path.kind != Kind::kTree) return;
   if (LookAt(parent.get(), spot.name).exists && !Take(spot, "replaced")) return;
   const Result<std::string> kept = displaced_.Exchange(WithParents(image, gone, path.path),

@@ -44,9 +44,14 @@ class RestorerTest : public ::testing::Test {
   }
   std::string Read(const std::string& name) const { return testing::ReadText(root_ / name); }
 
-  void Watch() {
+  void Watch(const std::vector<std::string>& below = {}) {
     baseline_.clear();
-    auto found = policy::FindProtectedPaths({.directory = root_, .writable = {root_}});
+    std::vector<policy::RepositoryBelow> repositories;
+    for (const std::string& path : below) {
+      repositories.push_back({.path = path, .kind = policy::RepositoryBelow::Kind::kDirectory});
+    }
+    auto found = policy::FindProtectedPaths(
+        {.directory = root_, .writable = {root_}, .repositories = repositories});
     ASSERT_TRUE(found.has_value()) << found.error().Message();
     for (const policy::ProtectedPath& path : found->paths) {
       using Kind = policy::ProtectedPath::Kind;
@@ -257,6 +262,19 @@ TEST_F(RestorerTest, ARepositoryThatIsGoneLeavesNoStub) {
   EXPECT_EQ(Restore(), "!removed .git\n");
   EXPECT_FALSE(fs::exists(fs::symlink_status(root_ / ".git")));
   EXPECT_EQ(Restore(), "!removed .git\n");
+}
+
+// There are more than can be held open: what was moved away with its directory cannot be found again.
+TEST_F(RestorerTest, NorDoesOneThatWasMovedWithItsDirectoryAndIsNotHeld) {
+  Write("below/.git/HEAD", "ref: refs/heads/main\n");
+  Write("below/.git/config", "[core]\n");
+  fs::create_directories(root_ / "below/.git/hooks");
+  Watch({root_ / "below/.git"});
+  for (GuardedPath& one : baseline_) one.pin = nullptr;
+  fs::rename(root_ / "below", root_ / "lib");
+  EXPECT_EQ(Restore(), "!removed below/.git\n");
+  EXPECT_FALSE(fs::exists(root_ / "below"));
+  EXPECT_TRUE(fs::exists(root_ / "lib/.git/HEAD"));
 }
 
 TEST_F(RestorerTest, OneMadeInItsPlaceExecutesWhatTheOldOneDid) {

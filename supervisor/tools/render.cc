@@ -298,8 +298,8 @@ std::optional<Damage> DamageBy(const CommandReport& report, const Execution& run
                              fmt::join(names, ", ")),
       .ai_message =
           "Run nothing more here and tell the user before they use git in this project: it "
-          "may execute what the command left there. Later calls that can write here try to "
-          "restore it first, and are refused until that works."};
+          "may execute what the command left there. What can still be restored is tried before "
+          "each later call that can write here, which is refused until it works."};
 }
 
 // Nothing: it ended with success.
