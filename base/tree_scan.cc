@@ -19,7 +19,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr int kDirectory = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-constexpr std::size_t kStepsAtOnce = 64;  // between two looks at the clock
+constexpr std::size_t kStepsAtOnce = 64;  // between two looks at the clock within a directory
 
 // As the entry says, or where the file system leaves that open, as the inode does.
 unsigned char TypeOf(int directory, const DirectoryReader::Entry& entry) {
@@ -93,6 +93,8 @@ struct TreeScan::Progress {
       tree.exceeded = std::to_string(limits.entries) + " entries";
     } else if (bytes > limits.bytes) {
       tree.exceeded = std::to_string(limits.bytes) + " bytes of names";
+    } else if (limits.given_up != nullptr && limits.given_up->load(std::memory_order_relaxed)) {
+      tree.exceeded = "it was given up";
     } else if (steps++ % kStepsAtOnce == 0 && steady_clock::now() >= end) {
       tree.exceeded = std::to_string(limits.time.count()) + " ms";
     }
@@ -171,6 +173,7 @@ bool TreeScan::Unchanged(int parent, const Directory& directory, UniqueFd& fd) {
 void TreeScan::Visit(int parent, Directory& directory, const std::string& path,
                      Progress& progress) const {
   ScannedTree& tree = progress.tree;
+  progress.steps = 0;  // each directory is a wait for the disk
   if (progress.Ended()) return;
   // Deeper than can be looked at is one branch, and a command can make it: the look goes on in the others.
   if (progress.depth >= progress.limits.depth || path.size() >= PATH_MAX) {

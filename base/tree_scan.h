@@ -11,6 +11,7 @@
 // process. One look at a time.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -34,6 +35,8 @@ struct ScanLimits {
   std::size_t bytes = 64u << 20;      // of what is reported
   int depth = 64;                     // what lies deeper is left out; as many descriptors are open
   std::chrono::milliseconds time{5000};  // what was seen by then is known to the next look
+  // Set by another thread: nobody waits for the look any more. Null: nobody sets it.
+  const std::atomic<bool>* given_up = nullptr;
 };
 
 struct ScannedName {
@@ -49,7 +52,8 @@ struct ScannedTree {
   std::vector<std::string>
       closed;          // that their owner, who is us, has closed; they were looked into
   std::string deeper;  // the first directory that lies too deep, or has too long a path; "" = none
-  std::string exceeded;         // the limit that ended the look: "100000 directories"; "" = none
+  std::string
+      exceeded;  // what ended the look: "100000 directories", "it was given up"; "" = nothing
   std::size_t directories = 0;  // looked at
   std::size_t read = 0;         // of them, those whose names had to be read
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -75,6 +76,17 @@ TEST_F(TreeScanTest, ASecondLookReadsWhatHasChanged) {
   EXPECT_EQ(tree.names, (Names{{"a/b", ".git", DT_DIR}}));
   fs::remove(dir_.path() / "a/b/.git");
   EXPECT_EQ(Look().names, Names());
+}
+
+TEST_F(TreeScanTest, ALookThatIsGivenUpIsNotComplete) {
+  Make("a/mark");
+  std::atomic<bool> given_up = true;
+  const ScannedTree tree = Look({.given_up = &given_up});
+  EXPECT_EQ(tree.exceeded, "it was given up");
+  EXPECT_FALSE(tree.Complete());
+  EXPECT_EQ(tree.directories, 0u);
+  given_up = false;
+  EXPECT_EQ(Look({.given_up = &given_up}).names, (Names{{"a", "mark", DT_DIR}}));
 }
 
 // Within one tick of the clock a directory can change twice.

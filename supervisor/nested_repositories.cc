@@ -36,10 +36,11 @@ using Changes = std::vector<ProtectedChange>;
 // What the loop can wait for; more is done on a thread.
 constexpr ScanLimits kAtOnce = {
     .directories = 256, .entries = 4096, .depth = 32, .time = std::chrono::milliseconds(5)};
-// Of a directory of which nothing is known yet, be its disk as slow as it may: what this look does not find, and the
-// next one does, is taken for a command's.
-constexpr ScanLimits kFirst = {.entries = 40'000'000, .time = std::chrono::seconds(60)};
 constexpr std::size_t kMaxMade = 4096;  // below one working directory
+// Who waits for another's look sees as soon that it is given up.
+constexpr std::chrono::milliseconds kWaitForALook{20};
+
+bool IsSet(const NestedRepositories::GivenUp& given_up) { return given_up && *given_up; }
 
 // Devices are numbered anew at each start of the system; a birth in nanoseconds is not given twice.
 std::string Id(const RepositoryBelow& one) {
@@ -239,7 +240,7 @@ void AddKnown(Repositories& found, const Repositories& known) {
 struct NestedRepositories::Scan {
   explicit Scan(std::string path) : directory(std::move(path)) {}
   const std::string directory;
-  std::mutex looking;
+  std::timed_mutex looking;
   TreeScan tree{policy::ChooseRepositoryNames};
   bool known = false;  // there was a look that came to its end, or had the time
 };
@@ -257,29 +258,34 @@ std::shared_ptr<NestedRepositories::Scan> NestedRepositories::ScanOf(const std::
 }
 
 Task<NestedRepositories::Seen> NestedRepositories::Look(policy::WorkingDirectory directory,
-                                                        Watch ended) {
+                                                        Watch ended, GivenUp given_up) {
   const std::shared_ptr<Scan> scan = ScanOf(directory.path());
   const auto seen = [directory, ended](ScannedTree& tree) {
     if (ended) OpenUp(tree, directory.path(), ended->closed);
     Repositories found = policy::RepositoriesBelow(tree, directory.path());
     return Seen{std::move(found), Unseen(tree), std::move(tree.closed)};
   };
-  if (std::unique_lock lock(scan->looking, std::try_to_lock); lock) {
+  // The first look reads each directory, which may be a wait for a disk: none for the loop.
+  if (std::unique_lock lock(scan->looking, std::try_to_lock); lock && scan->known) {
     ScannedTree tree = scan->tree.Look(directory.fd(), kAtOnce);
-    if (tree.Complete()) {
-      scan->known = true;
-      co_return seen(tree);
-    }
+    if (tree.Complete()) co_return seen(tree);
   }
   const Repositories known = KnownBelow(directory.path());
-  Task<Seen> task = InBackground<Seen>(loop_, [scan, directory, seen, known, limits = limits_] {
-    const std::lock_guard lock(scan->looking);
-    ScannedTree tree = scan->tree.Look(directory.fd(), scan->known ? limits : kFirst);
+  const auto look = [scan, directory, seen, known, given_up, limits = limits_, first = first_] {
+    std::unique_lock lock(scan->looking, std::defer_lock);
+    while (!lock.try_lock_for(kWaitForALook)) {
+      if (IsSet(given_up)) return Seen{};
+    }
+    ScanLimits within = scan->known ? limits : first;
+    within.given_up = given_up.get();
+    ScannedTree tree = scan->tree.Look(directory.fd(), within);
+    if (IsSet(given_up)) return Seen{};
     scan->known = true;
     Seen all = seen(tree);
     if (!all.unseen.empty()) AddKnown(all.repositories, known);
     return all;
-  });
+  };
+  Task<Seen> task = InBackground<Seen>(loop_, look);
   Seen result = co_await task;
   co_return result;
 }
@@ -402,13 +408,15 @@ void NestedRepositories::Forget(const RepositoryBelow& one, const policy::Policy
 
 // Those of `made` that are not as the last command of ours has left them. What a link of theirs leads to in the
 // directory's own repository is the guard's.
-Task<Repositories> NestedRepositories::Unclean(const Repositories& made, const Watched& watched) {
+Task<Repositories> NestedRepositories::Unclean(const Repositories& made, const Watched& watched,
+                                               GivenUp given_up) {
   std::vector<policy::KeptDirectory> kept = {{watched.directory.path() + "/.git", true}};
   for (const RepositoryBelow& one : watched.existing) kept.push_back({one.path, true});
   const std::string area = watched.directory.path();
-  Task<Repositories> judging = InBackground<Repositories>(loop_, [made, kept, area] {
+  Task<Repositories> judging = InBackground<Repositories>(loop_, [made, kept, area, given_up] {
     Repositories unclean;
     for (const RepositoryBelow& one : made) {
+      if (IsSet(given_up)) break;
       const auto found = policy::FindForeign(one, {.directory = area, .kept = kept});
       if (!found.empty()) unclean.push_back(one);
     }
@@ -419,9 +427,10 @@ Task<Repositories> NestedRepositories::Unclean(const Repositories& made, const W
 }
 
 Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirectory directory,
-                                                          policy::PolicyPtr policy) {
+                                                          policy::PolicyPtr policy,
+                                                          GivenUp given_up) {
   const std::int64_t began_ns = NowNs();
-  Task<Seen> look = Look(directory);
+  Task<Seen> look = Look(directory, nullptr, given_up);
   const Seen seen = co_await look;
   auto watched = std::make_shared<Watched>(Watched{.directory = directory,
                                                    .policy = policy,
@@ -435,7 +444,7 @@ Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirecto
     (is_made.value_or(false) ? watched->made : watched->existing).push_back(one);
   }
   if (!watched->made.empty()) {
-    Task<Repositories> judging = Unclean(watched->made, *watched);
+    Task<Repositories> judging = Unclean(watched->made, *watched, given_up);
     const Repositories unclean = co_await judging;
     for (const RepositoryBelow& one : unclean) {
       if (IsBeingMade(one)) continue;
@@ -445,6 +454,7 @@ Task<NestedRepositories::Watch> NestedRepositories::Begin(policy::WorkingDirecto
     }
     std::ranges::sort(watched->existing, {}, &RepositoryBelow::path);
   }
+  if (IsSet(given_up)) co_return nullptr;
   Learn(*watched);
   std::erase_if(active_, [](const std::weak_ptr<const Watched>& weak) { return weak.expired(); });
   Bounds& bounds = *watched->bounds;
@@ -511,7 +521,7 @@ NestedRepositories::Judged NestedRepositories::Remember(const Watched& watched, 
 
 Task<NestedRepositories::Ended> NestedRepositories::End(Watch watch,
                                                         std::vector<policy::KeptDirectory> kept) {
-  Task<Seen> look = Look(watch->directory, watch);
+  Task<Seen> look = Look(watch->directory, watch, nullptr);
   const Seen seen = co_await look;
   Judged judged = Remember(*watch, seen);
   Ended ended{.warning = std::move(judged.warning)};

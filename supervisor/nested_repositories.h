@@ -14,6 +14,7 @@
 // everything, only what was born since can be the command's, and the user's are known from earlier looks.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -38,8 +39,14 @@ class NestedRepositories {
  public:
   using Repositories = std::vector<policy::RepositoryBelow>;
 
-  NestedRepositories(uv_loop_t* loop, std::string state_home, ScanLimits limits = {})
-      : loop_(loop), state_home_(std::move(state_home)), limits_(limits) {}
+  // Of a directory of which nothing is known yet, be its disk as slow as it may: what this look does not find, and the
+  // next one does, is taken for a command's.
+  static constexpr ScanLimits kFirstLook = {.entries = 40'000'000,
+                                            .time = std::chrono::seconds(60)};
+
+  NestedRepositories(uv_loop_t* loop, std::string state_home, ScanLimits limits = {},
+                     ScanLimits first = kFirstLook)
+      : loop_(loop), state_home_(std::move(state_home)), limits_(limits), first_(first) {}
 
   // Who can write a git directory without holding it, and judges it: below `directory`, but for `existing`.
   struct Maker {
@@ -77,10 +84,15 @@ class NestedRepositories {
   // command has found. What is there now is no state to be kept: it may be that one's doing.
   std::optional<Maker> MakerOf(const std::string& path, const Company& company, const Watch& self,
                                const policy::Policy& policy) const;
-  Task<Watch> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy);
+  // Set when nobody waits for the look any more. null: nobody sets it.
+  using GivenUp = std::shared_ptr<const std::atomic<bool>>;
+
+  // Null: it was given up, so nothing is known, and no command may begin.
+  Task<Watch> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy,
+                    GivenUp given_up = nullptr);
   // `open`: git directories that nobody holds for the command, because others can write them. They are judged at its end.
   void LeaveOpen(const Watch& watch, const Company& company, const std::vector<std::string>& open);
-  // `kept`: what somebody else looks after.
+  // Never given up: what is not judged now counts as the user's from then on. `kept`: what somebody else looks after.
   Task<Ended> End(Watch watch, std::vector<policy::KeptDirectory> kept = {});
 
  private:
@@ -98,13 +110,13 @@ class NestedRepositories {
     std::string warning = {};
   };
 
-  // `ended`: what the command has closed is opened.
-  Task<Seen> Look(policy::WorkingDirectory directory, Watch ended = nullptr);
+  // `ended`: what the command has closed is opened. What a look that was given up has seen is nothing.
+  Task<Seen> Look(policy::WorkingDirectory directory, Watch ended, GivenUp given_up);
   bool CanMake(const Bounds& bounds, const std::string& path, const policy::Policy& policy) const;
   static bool CanHaveMade(const Watched& watched, const policy::RepositoryBelow& one);
   Repositories KnownBelow(const std::string& directory) const;
   void Learn(const Watched& watched);
-  Task<Repositories> Unclean(const Repositories& made, const Watched& watched);
+  Task<Repositories> Unclean(const Repositories& made, const Watched& watched, GivenUp given_up);
   // Records the new ones and forgets those that are gone.
   Judged Remember(const Watched& watched, const Seen& seen);
   std::shared_ptr<Scan> ScanOf(const std::string& directory);
@@ -118,6 +130,7 @@ class NestedRepositories {
   uv_loop_t* loop_;
   std::string state_home_;
   ScanLimits limits_;                       // of a directory that is known
+  ScanLimits first_;                        // of another
   std::list<std::shared_ptr<Scan>> scans_;  // the one used last comes first
   std::vector<std::weak_ptr<const Watched>> active_;
   std::list<std::weak_ptr<Company>> gathered_;

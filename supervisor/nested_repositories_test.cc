@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <uv.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -37,8 +39,9 @@ class NestedRepositoriesTest : public ::testing::Test {
   }
   ~NestedRepositoriesTest() override { EXPECT_EQ(uv_loop_close(&loop_), 0); }
 
-  void StartServer(const std::string& state) {
-    nested_.emplace(&loop_, state, ScanLimits{.directories = kLimit});
+  void StartServer(const std::string& state,
+                   const ScanLimits& first = NestedRepositories::kFirstLook) {
+    nested_.emplace(&loop_, state, ScanLimits{.directories = kLimit}, first);
   }
   template <typename T>
   T Await(Task<T> task) {
@@ -158,6 +161,38 @@ TEST_F(NestedRepositoriesTest, WhatOneLookDoesNotComeToIsStillTheUsers) {
   fs::remove_all(root_ / "many");
   EXPECT_EQ(End(watch), "") << "it is not new";
   EXPECT_EQ(Records(), 0);
+}
+
+TEST_F(NestedRepositoriesTest, TheFirstLookHasLimitsOfItsOwn) {
+  Git({"init", "-q", "theirs"});
+  MakeMany();
+  Watch watch = Begin();
+  EXPECT_TRUE(watch->complete) << "more than a later one may see";
+  EXPECT_EQ(Relative(watch->existing), Paths{"theirs/.git"});
+  StartServer(base_ / "state", {.time = std::chrono::milliseconds(0)});
+  LetTheClockMove();
+  watch = Begin();
+  EXPECT_FALSE(watch->complete);
+  EXPECT_EQ(Relative(watch->existing), Paths{});
+  fs::remove_all(root_ / "many");
+  Git({"init", "-q", "made"});
+  const std::string warning = End(watch);
+  EXPECT_TRUE(warning.starts_with("1 new git repository below the working directory: made/.git; "))
+      << warning;
+  EXPECT_TRUE(warning.contains("configuration: theirs/.git")) << warning;
+  EXPECT_EQ(Existing(), Paths{"theirs/.git"});
+}
+
+TEST_F(NestedRepositoriesTest, ALookThatWasGivenUpHasNotFoundThatThereIsNothing) {
+  Git({"init", "-q", "theirs"});
+  MakeMany();
+  const auto directory = *policy::ValidateWorkingDirectory(*policy_, root_);
+  const auto given_up = std::make_shared<std::atomic<bool>>(true);
+  EXPECT_EQ(Await(nested_->Begin(directory, policy_, given_up)), nullptr);
+  const Watch watch = Begin();
+  EXPECT_TRUE(watch->complete) << "it was no first look";
+  EXPECT_EQ(Relative(watch->existing), Paths{"theirs/.git"});
+  EXPECT_EQ(Await(nested_->Begin(directory, policy_, given_up)), nullptr) << "nor is a later one";
 }
 
 TEST_F(NestedRepositoriesTest, WhatNoLookHasComeToIsNotTakenForACommands) {

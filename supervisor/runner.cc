@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/finally.h"
 #include "policy/caches.h"
 #include "policy/grants.h"
 #include "policy/path.h"
@@ -48,8 +50,6 @@ using std::chrono::milliseconds;
 constexpr std::size_t kReadBytes = 256u << 10;
 // Whoever kills workers that wait may kill the next one, too.
 constexpr int kAttempts = 3;
-// Nothing may be alive a second after the client is gone, whatever grace the policy has.
-constexpr milliseconds kShutdownGrace{500};
 
 Execution Failed(const Error& error) {
   Execution execution;
@@ -306,7 +306,10 @@ struct Runner::Impl {
                               policy::PolicyPtr policy, const RunOptions& options, bool namespaces,
                               const std::vector<sandbox::Mount>& sealed);
   Task<Result<Guarding>> LookAround(const CommandPlan& plan, const policy::Allow& allow,
-                                    policy::PolicyPtr policy, bool namespaces);
+                                    policy::PolicyPtr policy, bool namespaces,
+                                    CancelSource* cancel);
+  Task<NestedRepositories::Watch> LookBelow(policy::WorkingDirectory directory,
+                                            policy::PolicyPtr policy, CancelSource* cancel);
   Task<bool> LookAfter(Guarding found, Execution& execution);
   void WatchMounts();
   bool UsesNamespaces(const policy::Allow& allow) const;
@@ -317,7 +320,12 @@ struct Runner::Impl {
   RunningOptions Capture(const CommandPlan& plan, const policy::Allow& allow,
                          const policy::Limits& limits, const RunOptions& options);
   Task<Execution> Await(RunningCommand& command, CancelSource* cancel);
+  // Nobody waits for the command any more.
+  bool GivenUp(const CancelSource* cancel) const {
+    return closing || (cancel != nullptr && (shutting_down || cancel->cancelled()));
+  }
   void Begin();
+  void Close();
   void Idle();
 
   uv_loop_t* loop;
@@ -348,7 +356,9 @@ struct Runner::Impl {
   std::optional<RunningContext> context;
   TimerHandle ahead{loop};
   std::optional<std::chrono::steady_clock::time_point> last_hour;  // OnceAnHour
-  bool closing = false;
+  std::set<std::shared_ptr<std::atomic<bool>>> looks;  // below working directories, for commands
+  bool shutting_down = false;                          // no call begins
+  bool closing = false;                                // nothing does
   std::function<void()> shutdown_done;
   std::optional<TimerHandle> force;
   std::optional<TimerHandle> idle;
@@ -362,8 +372,7 @@ Runner::~Runner() = default;
 Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::PolicyPtr policy,
                             RunOptions options) {
   Impl& impl = *impl_;
-  const bool cancelled = options.cancel != nullptr && options.cancel->cancelled();
-  if (impl.closing || cancelled) co_return NeverStarted();
+  if (impl.GivenUp(options.cancel)) co_return NeverStarted();
   Execution execution;
   {
     const policy::Purpose purpose = allow.purpose();
@@ -513,7 +522,7 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   if (directory) {
     Task<RepositoryTurn> task = AwaitRepository(loop, *directory, options.serialise_key, [&] {
       late = std::chrono::steady_clock::now() >= deadline;
-      return late || closing || (options.cancel != nullptr && options.cancel->cancelled());
+      return late || GivenUp(options.cancel);
     });
     turn = co_await task;
   }
@@ -521,7 +530,8 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   if (turn.granted) {
     const auto latest = limit + milliseconds(allow.limits().grace_ms);
     const auto give_up = [this] { return closing; };
-    Task<bool> begin = BeginGit(loop, turn, options.repository, latest, give_up);
+    Task<bool> begin = BeginGit(loop, turn, options.repository, latest,
+                                [this, cancel = options.cancel] { return GivenUp(cancel); });
     [[maybe_unused]] const bool recorded = co_await begin;
     Task<Execution> task = Guarded(plan, allow, policy, options);
     execution = co_await task;
@@ -536,19 +546,37 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   co_return execution;
 }
 
+// Nobody waits for it when nobody waits for the command.
+Task<NestedRepositories::Watch> Runner::Impl::LookBelow(policy::WorkingDirectory directory,
+                                                        policy::PolicyPtr policy,
+                                                        CancelSource* cancel) {
+  const auto given_up = std::make_shared<std::atomic<bool>>(GivenUp(cancel));
+  looks.insert(given_up);
+  if (cancel != nullptr) cancel->OnCancel([given_up] { *given_up = true; });
+  const Finally done([&] {
+    if (cancel != nullptr) cancel->Forget();
+    looks.erase(given_up);
+  });
+  Task<NestedRepositories::Watch> look = nested.Begin(directory, policy, given_up);
+  NestedRepositories::Watch watch = co_await look;
+  co_return watch;
+}
+
 // What the command must leave as it is. If not everything that git executes can be mounted, a second search says what
 // is put back instead. A worker that writes a file executes nothing, so it needs no search of the tree: the
 // repositories on the way to that file decide.
 Task<Result<Guarding>> Runner::Impl::LookAround(const CommandPlan& plan, const policy::Allow& allow,
-                                                policy::PolicyPtr policy, bool namespaces) {
+                                                policy::PolicyPtr policy, bool namespaces,
+                                                CancelSource* cancel) {
   Guarding found;
   const bool executes = plan.action == worker::Action::kExecute;
   const bool mounts = executes && namespaces;
   const auto company = nested.Gather();
   GuardAround around{.runs = executes};
   if (executes && CanWriteIn(plan.directory, allow)) {
-    Task<NestedRepositories::Watch> below = nested.Begin(plan.directory, policy);
+    Task<NestedRepositories::Watch> below = LookBelow(plan.directory, policy, cancel);
     found.below = co_await below;
+    if (!found.below) co_return std::unexpected(Error("look", plan.directory.path(), ECANCELED));
     around.below = found.below->existing;
     around.open = [this, company, self = found.below, policy](const std::string& path) {
       return nested.MakerOf(path, *company, self, *policy).has_value();
@@ -610,13 +638,10 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   if (writes) work.emplace(writers);
   Guarding guarding;
   if (executes || writes) {
-    Task<Result<Guarding>> looking = LookAround(plan, allow, policy, namespaces);
+    Task<Result<Guarding>> looking = LookAround(plan, allow, policy, namespaces, options.cancel);
     Result<Guarding> found = co_await looking;
+    if (GivenUp(options.cancel)) co_return NeverStarted();  // it may have taken a while
     if (!found) co_return Failed(found.error());
-    // It may have taken a while.
-    if (closing || (options.cancel != nullptr && options.cancel->cancelled())) {
-      co_return NeverStarted();
-    }
     guarding = std::move(*found);
   }
   if (!executes && guarding.watch != nullptr) {
@@ -771,20 +796,31 @@ Task<Execution> Runner::Impl::Await(RunningCommand& command, CancelSource* cance
   co_return execution;
 }
 
-void Runner::Shutdown(std::function<void()> done) {
-  impl_->closing = true;
-  impl_->shutdown_done = std::move(done);
+void Runner::BeginShutdown() {
+  if (std::exchange(impl_->shutting_down, true)) return;
   impl_->beginnings.RefuseAll();
-  impl_->lanes.RefuseAll();
-  impl_->probing.RefuseAll();
-  if (impl_->launchers) impl_->launchers->Close();
-  const std::set<RunningCommand*> active = impl_->active;
-  for (RunningCommand* command : active) command->Cancel();
+  for (const auto& given_up : impl_->looks) *given_up = true;
   impl_->force.emplace(impl_->loop);
-  impl_->force->Start(kShutdownGrace, [impl = impl_.get()] {
+  impl_->force->Start(impl_->config.shutdown_grace, [impl = impl_.get()] {
+    impl->Close();
     for (RunningCommand* command : impl->active) command->HangUp();
   });
+}
+
+void Runner::Shutdown(std::function<void()> done) {
+  BeginShutdown();
+  impl_->shutdown_done = std::move(done);
+  impl_->Close();
   impl_->Idle();
+}
+
+void Runner::Impl::Close() {
+  if (std::exchange(closing, true)) return;
+  lanes.RefuseAll();
+  probing.RefuseAll();
+  if (launchers) launchers->Close();
+  const std::set<RunningCommand*> running = active;
+  for (RunningCommand* command : running) command->Cancel();
 }
 
 // Not at once but from the loop: `done` may end the Runner, and whoever calls this is still inside

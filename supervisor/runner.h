@@ -13,6 +13,7 @@
 
 #include <uv.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -35,13 +36,16 @@ struct RunnerConfig {
   std::string state_home;   // where protected_paths_guard.h keeps what it takes away; "" = nowhere
   // Sees the order of each command before it runs, as `project-actions-worker --spec` reads it.
   std::function<void(const std::string& spec)> on_spec;
+  // Nothing may be alive a second after the client is gone, whatever grace the policy has.
+  std::chrono::milliseconds shutdown_grace{500};
 };
 
 struct RunOptions {
-  std::string name;                // of stored output: "make test"; "" = the executable's
-  OutputSink* sink = nullptr;      // borrowed until Run returns
-  CancelSource* cancel = nullptr;  // borrowed until Run returns
-  std::string serialise_key;       // "" = none
+  std::string name;            // of stored output: "make test"; "" = the executable's
+  OutputSink* sink = nullptr;  // borrowed until Run returns
+  // Borrowed until Run returns. Null: nobody cancels what finishes a call, and it may begin while the server ends.
+  CancelSource* cancel = nullptr;
+  std::string serialise_key;  // "" = none
   std::optional<policy::Repository> repository =
       {};               // of the key: what a killed git leaves there is cleared
   bool capture = true;  // false: output goes to the sink alone (make's database)
@@ -68,9 +72,12 @@ class Runner {
   Task<Execution> Probe(policy::WorkingDirectory directory, policy::Allow allow,
                         policy::PolicyPtr policy);
 
-  // Refuses what waits and ends what runs: politely, half a second later by force. `done` is called
-  // from the loop when nothing is left, no process and no temporary directory (one that cannot be
-  // removed within half a second is left to the next instance). Later calls run nothing.
+  // Nobody waits for results any more: no call begins, what one looks at before its command is given up, and after half a
+  // second all that runs is ended by force. Until then what is cancelled can end politely, and what finishes a call can run.
+  void BeginShutdown();
+  // Begins it, if it has not, refuses all that waits and ends what runs: politely until that half second is over. `done`
+  // is called from the loop when nothing is left, no process and no temporary directory (one that cannot be
+  // removed within half a second is left to the next instance).
   void Shutdown(std::function<void()> done);
   // A directory of ours that is to be removed, by and by.
   void Discard(const std::string& path);

@@ -9,6 +9,7 @@
 #include "supervisor/launcher.h"
 #include "supervisor/repository_lock.h"
 #include "supervisor/runner_test_support.h"
+#include "tests/support/held_opens.h"
 
 namespace pa {
 namespace {
@@ -302,6 +303,48 @@ TEST_F(RunnerTest, ShutdownLetsNoCallBegin) {
   queue.Leave(begun);
   queue.Leave(waits);
   RunLoopUntil([&] { return stopped; });
+}
+
+TEST_F(RunnerTest, WhileItShutsDownOnlyWhatFinishesACallBegins) {
+  shutdown_grace_ = std::chrono::hours(1);
+  UseWorker(FromEnvironment("PA_WORKER"));
+  CancelSource cancel;
+  runner_->BeginShutdown();
+  EXPECT_EQ(Shell("touch started", {.cancel = &cancel}).outcome, Outcome::kCancelled);
+  EXPECT_FALSE(fs::exists(base_ / "project/started"));
+  EXPECT_EQ(Shell("echo it is put back").out.text, "it is put back\n");
+}
+
+TEST_F(RunnerTest, WhoeverDoesNotEndIsEndedByForceWhileCallsStillEnd) {
+  shutdown_grace_ = milliseconds(1);
+  UseWorker(FromEnvironment("PA_WORKER"));
+  const auto deaf = Start(Plan({"/bin/sh", "-c", "trap '' TERM; touch up; echo up; sleep 60"}));
+  RunLoopUntil([&] { return fs::exists(base_ / "project/up"); });
+  runner_->BeginShutdown();
+  EXPECT_EQ(Finish(deaf).outcome, Outcome::kCancelled);
+  EXPECT_EQ(Shell("touch started").outcome, Outcome::kCancelled) << "nor does anything begin then";
+  EXPECT_FALSE(fs::exists(base_ / "project/started"));
+}
+
+TEST_F(RunnerTest, ALookForWhichNobodyWaitsLooksNoFurther) {
+  for (const char* name : {"a", "b", "c"}) fs::create_directory(base_ / "project" / name);
+  for (const bool shutdown : {false, true}) {
+    UseWorker(FromEnvironment("PA_WORKER"));
+    testing::HeldOpens held({base_ / "project/a", base_ / "project/b", base_ / "project/c"});
+    if (!held) GTEST_SKIP() << "no open can be held up: " << held.why_not();
+    CancelSource cancel;
+    const auto pending = Start(Plan({"/bin/sh", "-c", "touch started"}), {.cancel = &cancel});
+    while (!held.Waits()) uv_run(&loop_, UV_RUN_NOWAIT);
+    shutdown ? runner_->BeginShutdown() : cancel.Cancel();
+    int opened = 0;
+    while (!pending->execution) {
+      if (held.Waits() && held.LetGo()) ++opened;
+      uv_run(&loop_, UV_RUN_NOWAIT);
+    }
+    EXPECT_EQ(opened, 1) << shutdown;
+    EXPECT_EQ(pending->execution->outcome, Outcome::kCancelled);
+    EXPECT_FALSE(fs::exists(base_ / "project/started"));
+  }
 }
 
 TEST_F(RunnerTest, TheSpecForPeopleNamesItsPathsAndNoTmpdir) {

@@ -86,6 +86,7 @@ class RunnerTest : public testing::Test {
   }
 
   std::string last_spec_;  // as the Runner showed it
+  milliseconds shutdown_grace_{500};
 
   void UseWorker(const std::string& path) {
     Stop();
@@ -93,7 +94,8 @@ class RunnerTest : public testing::Test {
         &loop_,
         RunnerConfig{.worker_path = path,
                      .tmp_base = base_ / "tmp",
-                     .on_spec = [this](const std::string& spec) { last_spec_ = spec; }},
+                     .on_spec = [this](const std::string& spec) { last_spec_ = spec; },
+                     .shutdown_grace = shutdown_grace_},
         *store_);
   }
   void UseFakeWorker() { UseWorker(FromEnvironment("PA_FAKE_WORKER")); }

@@ -52,6 +52,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   SignalWatch terminated(loop.get(), SIGTERM, stop);
   SignalWatch hung_up(loop.get(), SIGHUP, [&] { Reload(command, environment, engine, session); });
 
+  session.WhenEnding([&] { engine.runner().BeginShutdown(); });
   session.WhenEnded([&] {
     // First every tree, then what is queued for the client: the reply to a cancelled call counts
     // too.

@@ -357,6 +357,7 @@ void Session::ToolsChanged() {
 
 void Session::Shutdown() {
   if (std::exchange(ending_, true)) return;
+  if (on_ending_) std::exchange(on_ending_, nullptr)();
   for (std::string& line : subscriptions_.End()) transport_.Send(std::move(line));
   std::vector<rpc::Id> ids;
   for (const auto& [id, call] : calls_) ids.push_back(id);

@@ -2,6 +2,7 @@
 //
 //   Session session(services, transport);
 //   transport.Start(session);
+//   session.WhenEnding([&] { runner.BeginShutdown(); });
 //   session.WhenEnded([&] { runner.Shutdown(...); });
 //
 // Every request finds its method in one table: {method, eras, handler}. Requests with the _meta of
@@ -71,6 +72,8 @@ class Session : public TransportHandler {
 
   // Cancels what is in flight; replies still go out. Further requests are refused.
   void Shutdown();
+  // Called once, when the session is shut down, before its calls are cancelled: so that none begins in the place of another.
+  void WhenEnding(std::function<void()> callback) { on_ending_ = std::move(callback); }
   // Called once, when the session was shut down and nothing is in flight any more.
   void WhenEnded(std::function<void()> callback);
 
@@ -135,6 +138,7 @@ class Session : public TransportHandler {
   Subscriptions subscriptions_;
   Elicitations elicitations_;
   bool can_elicit_ = false;  // the legacy client
+  std::function<void()> on_ending_;
   std::function<void()> on_ended_;
 };
 

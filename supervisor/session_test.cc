@@ -70,6 +70,21 @@ TEST(Session, CancelsEveryCallWhenItsClientGoesAway) {
   EXPECT_EQ(in_flight_at_end, 0u);
 }
 
+TEST(Session, SaysThatItEndsBeforeACallCanTakeThePlaceOfAnother) {
+  FakeWorld world;
+  for (int id = 0; id < 2; ++id) world.session().OnLine(Call(std::to_string(id), "wait"));
+  std::size_t running = 99;
+  int times = 0;
+  world.session().WhenEnding([&] {
+    running = world.running();
+    ++times;
+  });
+  world.session().OnClosed();
+  world.session().Shutdown();
+  EXPECT_EQ(running, 2u);
+  EXPECT_EQ(times, 1);
+}
+
 TEST(Session, KeepsThePolicyOfTheBeginningForACall) {
   FakeWorld world;
   world.session().OnLine(Call("1", "wait"));
