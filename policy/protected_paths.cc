@@ -166,6 +166,15 @@ Result<GitIndex> LoadWholeIndex(const std::string& path) {
   return index;
 }
 
+// No submodule's name begins with a slash.
+std::vector<std::string> NamesOf(const GitIndex& index) {
+  std::vector<std::string> names = index.links;
+  for (const std::string& name : index.folded) {
+    names.push_back("/" + name.substr(0, name.find_last_not_of('/') + 1));
+  }
+  return names;
+}
+
 // What one file of configuration says, and those that it includes.
 struct Configuration {
   std::vector<std::string> hooks_paths;
@@ -516,7 +525,7 @@ void Finder::IndexOf(const std::string& top, const std::string& git_directory) {
     index.shared_stamp = Look(index.shared);
   }
   index.settled = index.stamp.Settled() && index.shared_stamp.Settled();
-  index.links = read->links;
+  index.links = NamesOf(*read);
   for (const std::string& link : read->links) WorkingTree(ResolvePath(Join(top, link)));
   FoldedIn(top, *read);
   const std::string* own = AreaOf(index.path);
@@ -912,9 +921,9 @@ bool ProtectedPaths::InputsHold() const {
 }
 
 Result<std::vector<std::string>> SubmodulesOf(const ProtectedPaths::Index& index) {
-  Result<GitIndex> read = LoadWholeIndex(index.path);
+  const Result<GitIndex> read = LoadWholeIndex(index.path);
   if (!read) return std::unexpected(read.error());
-  return std::move(read->links);
+  return NamesOf(*read);
 }
 
 const ProtectedPath* ProtectedPaths::Protecting(const std::string& path) const {

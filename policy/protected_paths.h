@@ -118,7 +118,7 @@ struct ProtectedPaths {
     PathStamp stamp;
     std::string shared;  // the other half of a split one, or ""
     PathStamp shared_stamp;
-    std::vector<std::string> links = {};  // its submodules, relative to the top
+    std::vector<std::string> links = {};  // as SubmodulesOf has them
     bool settled = true;                  // both were, when they were read
   };
   std::vector<Index> indexes;
@@ -161,7 +161,8 @@ struct ProtectionQuery {
 // Whether nobody may make or replace a file at `path` (absolute, resolved), as `kept` has it.
 bool Forbids(const ProtectedPath& kept, const std::string& path);
 
-// Of each submodule that the index names now, be it there or not, its path beneath the top.
+// What the index names now, be it there or not, by its path beneath the top: submodules, and, after a slash, directories
+// of a sparse index, which may hold some.
 Result<std::vector<std::string>> SubmodulesOf(const ProtectedPaths::Index& index);
 
 // The trees among `grants` in which a command may write.

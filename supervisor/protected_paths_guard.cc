@@ -434,7 +434,8 @@ void Ending::ReadIndexes() {
     }
     decided_anew_ = decided_anew_ || *links != index.links;
     for (const std::string& link : *links) {
-      links_.emplace_back(index.top + "/" + link + "/.git", index.area);
+      const char* slash = link.starts_with('/') ? "" : "/";
+      links_.emplace_back(index.top + slash + link + "/.git", index.area);
     }
   }
 }

@@ -464,6 +464,34 @@ TEST_F(ProtectedPathsGuardTest, AnIndexIsReadableOrPutBack) {
   put_back([&] { Write(".git/index", "DIRC"); });
 }
 
+// git would unfold it, and nobody can say what is in it: the next call would not run.
+TEST_F(ProtectedPathsGuardTest, AnIndexThatFoldsADirectoryWhichIsThereIsPutBack) {
+  const std::string folded("\0\0\x40\0", 4);
+  fs::create_directories(root_ / "1000000");
+  for (const std::string& original : {IndexOf(1), IndexOf(1, kFile)}) {
+    Write(".git/index", original);
+    Settle();
+    auto watch = Begin();
+    Write(".git/index", IndexOf(1, folded));
+    const auto changes = End(watch);
+    ASSERT_EQ(changes.size(), 1u);
+    EXPECT_EQ(changes[0].path, root_ / ".git/index");
+    EXPECT_TRUE(changes[0].restored && changes[0].why.contains("sparse")) << changes[0].why;
+    EXPECT_EQ(testing::ReadText(root_ / ".git/index"), original);
+    watch.reset();
+    EXPECT_TRUE(TryBegin().has_value());
+  }
+  fs::remove(root_ / "1000000");
+  auto watch = Begin();
+  Write(".git/index", IndexOf(1, folded));
+  EXPECT_TRUE(End(watch).empty()) << "a command may have git's index sparse";
+  watch.reset();
+  watch = Begin();
+  fs::create_directories(root_ / "1000000");
+  EXPECT_EQ(End(watch).size(), 1u) << "and what it folds does not come";
+  EXPECT_TRUE(TryBegin().has_value());
+}
+
 // Larger than what is held, and smaller than what is read.
 TEST_F(ProtectedPathsGuardTest, AnIndexThatIsTooLargeToBeHeldIsTakenAway) {
   Write(".git/index", IndexOf(600'000, kFile));
