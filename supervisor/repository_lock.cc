@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "supervisor/background.h"
 #include "supervisor/log.h"
 #include "supervisor/pause.h"
 #include "supervisor/state_directory.h"
@@ -55,11 +56,11 @@ std::string RepositoryLockPath(const std::string& directory, const std::string& 
   return directory + "/" + std::to_string(info.st_dev) + "-" + std::to_string(info.st_ino);
 }
 
-Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std::string common_dir,
-                                     std::function<bool()> give_up) {
-  const std::string path = RepositoryLockPath(directory, common_dir);
+namespace {
+
+Task<RepositoryTurn> AwaitLock(uv_loop_t* loop, std::string path,
+                               const std::function<bool()>& give_up) {
   RepositoryTurn turn;
-  if (path.empty() || !MakeStateDirectory(directory)) co_return std::move(turn);
   UniqueFd lock(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   while (lock && flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) co_return std::move(turn);
@@ -69,6 +70,23 @@ Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std
     [[maybe_unused]] const bool woken = co_await pause;
   }
   turn.lock = std::move(lock);
+  co_return std::move(turn);
+}
+
+}  // namespace
+
+Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std::string common_dir,
+                                     std::function<bool()> give_up) {
+  const std::string path = RepositoryLockPath(directory, common_dir);
+  Task<bool> making =
+      InBackground<bool>(loop, [directory] { return MakeStateDirectory(directory).has_value(); });
+  const bool made = co_await making;
+  if (path.empty() || !made) co_return RepositoryTurn();
+  Task<RepositoryTurn> queueing = AwaitLock(loop, path + "-next", give_up);
+  const RepositoryTurn next = co_await queueing;
+  if (!next.granted) co_return RepositoryTurn{.granted = false};
+  Task<RepositoryTurn> task = AwaitLock(loop, path, give_up);
+  RepositoryTurn turn = co_await task;
   co_return std::move(turn);
 }
 

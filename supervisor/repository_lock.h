@@ -9,7 +9,8 @@
 // finds somebody in it knows that he was killed, and may clear what his git left (supervisor/git_locks.h).
 //
 // An flock(2) on a file of the state directory, named by device and inode of the repository; nobody
-// waits for it on the loop. A courtesy, no protection: where it cannot be had, git runs all the same.
+// waits for it on the loop. It is asked for now and then, so whoever always has another git to run would get it each time:
+// a second file is for one who waits, and whoever comes meanwhile waits for that. A courtesy, no protection: where it cannot be had, git runs all the same.
 #pragma once
 
 #include <uv.h>

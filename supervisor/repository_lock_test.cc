@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
@@ -67,6 +68,50 @@ class RepositoryTurnTest : public ::testing::Test {
   bool give_up_ = false;
   uv_loop_t loop_;
 };
+
+// Another server, with one git after the other, does not get it again and again.
+TEST_F(RepositoryTurnTest, WhoWaitsComesNext) {
+  const auto holds_next = [&] {
+    const UniqueFd other(
+        open((RepositoryLockPath(state_, git_dir_) + "-next").c_str(), O_RDONLY | O_CLOEXEC));
+    return other && flock(other.get(), LOCK_EX | LOCK_NB) != 0;
+  };
+  for (int round = 0; round < 5; ++round) {
+    std::optional<RepositoryTurn> held = Begin();
+    std::string order;
+    std::optional<RepositoryTurn> turns[2];
+    const auto start = [&](int who) {
+      Detach(AwaitRepository(&loop_, state_, git_dir_, [this] { return give_up_; }),
+             [&, who](RepositoryTurn turn) {
+               order += static_cast<char>('0' + who);
+               turns[who] = std::move(turn);
+             });
+    };
+    start(0);
+    for (int i = 0; i < 50 && !holds_next(); ++i) uv_run(&loop_, UV_RUN_ONCE);
+    held.reset();
+    start(1);  // before the first looks again
+    while (order.empty()) uv_run(&loop_, UV_RUN_ONCE);
+    turns[order[0] - '0'].reset();
+    while (order.size() < 2) uv_run(&loop_, UV_RUN_ONCE);
+    EXPECT_EQ(order, "01") << round;
+  }
+}
+
+TEST_F(RepositoryTurnTest, WhoIsNotEvenNextCanGiveUp) {
+  fs::create_directories(state_);
+  const std::string next = RepositoryLockPath(state_, git_dir_) + "-next";
+  const UniqueFd other(open(next.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(flock(other.get(), LOCK_EX | LOCK_NB), 0);
+  int asked = 0;
+  const auto give_up = [&] { return ++asked == 3; };
+  EXPECT_FALSE(Await(AwaitRepository(&loop_, state_, git_dir_, give_up)).granted);
+}
+
+TEST_F(RepositoryTurnTest, WithoutAQueueThereIsStillATurn) {
+  fs::create_directories(RepositoryLockPath(state_, git_dir_) + "-next");
+  EXPECT_TRUE(Begin().lock);
+}
 
 TEST_F(RepositoryTurnTest, WhatEndedInOrderLeavesNothing) {
   RepositoryTurn turn = Begin();
