@@ -162,6 +162,10 @@ void Engine::WhenTargetsChange(std::function<void()> callback) {
     // Where nobody has asked yet, nothing is run; that something was touched is told all the same.
     targets_.Knows(directory) ? DiscoverAgain(directory) : on_targets_();
   });
+  WatchRoots();
+}
+
+void Engine::WatchRoots() {
   for (const std::string& root : policy_->roots) watch_->Watch(root, {});
 }
 
@@ -273,6 +277,7 @@ Result<void> Engine::ReplacePolicy(policy::PolicyPtr policy) {
   policy_ = std::move(policy);
   runner_.Renew();
   results_.SetQuota(policy_->limits.output_total);
+  if (watch_) WatchRoots();
   return {};
 }
 

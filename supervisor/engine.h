@@ -103,6 +103,7 @@ class Engine {
   void DiscoverAgain(const std::string& directory);
   Task<bool> PutBackEdits(CallContext& call);
   Task<bool> MayBegin(CancelSource& cancel);
+  void WatchRoots();
 
   uv_loop_t* loop_;
   const Environment& environment_;

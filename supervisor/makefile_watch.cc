@@ -1,5 +1,7 @@
 #include "supervisor/makefile_watch.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +10,22 @@
 #include <utility>
 
 namespace pa {
+namespace {
+
+// Which directory it is that has the path now; 0, 0: none.
+struct Identity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const Identity&) const = default;
+};
+
+Identity IdentityOf(const std::string& path) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino};
+}
+
+}  // namespace
 
 // One directory that is watched for one project: its own, or one that holds what its Makefile includes.
 struct MakefileWatch::Entry {
@@ -15,6 +33,10 @@ struct MakefileWatch::Entry {
   std::string directory;
   std::string project;
   std::vector<std::string> names;
+  Identity identity = {};
+  std::string watched =
+      {};  // `directory`, or while that is gone the closest that there is above it
+  std::string awaited = {};  // a name in there, which leads to `directory`; "" = it is there
   uv_fs_event_t events{};
   uv_timer_t settle{};
   int open_handles = 2;
@@ -23,12 +45,19 @@ struct MakefileWatch::Entry {
 namespace {
 
 constexpr const char* kOwnNames[] = {"GNUmakefile", "makefile", "Makefile"};
+// Somebody may make a directory and remove it all the time.
+constexpr int kAttempts = 8;
 
 uv_handle_t* Handle(auto& handle) { return reinterpret_cast<uv_handle_t*>(&handle); }
 
 // Dependencies that a compiler writes with each object: they declare no .PHONY targets, and would make
 // us look again after each build.
 bool IsDependencyFile(const std::string& file) { return file.ends_with(".d"); }
+
+std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string ParentOf(const std::string& path) {
+  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+}
 
 }  // namespace
 
@@ -53,11 +82,8 @@ void MakefileWatch::Watch(const std::string& directory, std::span<const std::str
 }
 
 void MakefileWatch::Renew() {
-  const std::list<Entry*> old = std::exchange(entries_, {});
-  for (auto entry = old.rbegin(); entry != old.rend(); ++entry) {
-    WatchIn((*entry)->directory, (*entry)->project, (*entry)->names);
-    Close(*entry);
-  }
+  const std::list<Entry*> all = entries_;
+  for (Entry* entry : all) Replace(entry);
 }
 
 void MakefileWatch::WatchIn(const std::string& directory, const std::string& project,
@@ -70,30 +96,99 @@ void MakefileWatch::WatchIn(const std::string& directory, const std::string& pro
     const bool names_files = directory != project || names.size() > std::size(kOwnNames);
     if (names_files) (*known)->names = std::move(names);
     entries_.splice(entries_.begin(), entries_, known);
+    if (IdentityOf(directory) != (*known)->identity) Replace(*known);
     return;
   }
-  auto* entry = new Entry{
-      .owner = this, .directory = directory, .project = project, .names = std::move(names)};
-  uv_fs_event_init(loop_, &entry->events);
-  uv_timer_init(loop_, &entry->settle);
-  for (uv_handle_t* handle : {Handle(entry->events), Handle(entry->settle)}) {
-    handle->data = entry;
-    uv_unref(handle);
-  }
+  if (IdentityOf(directory) == Identity()) return;
+  Entry* entry = New(directory, project, std::move(names));
   // Without inotify (no instances left) clients hear of changes at their next call.
-  if (uv_fs_event_start(&entry->events, OnEvent, directory.c_str(), 0) != 0) return Close(entry);
+  if (!Start(*entry)) return Close(entry);
   entries_.push_front(entry);
   if (entries_.size() <= kMaxDirectories) return;
   Close(entries_.back());
   entries_.pop_back();
 }
 
+MakefileWatch::Entry* MakefileWatch::New(std::string directory, std::string project,
+                                         std::vector<std::string> names) {
+  auto* entry = new Entry{.owner = this,
+                          .directory = std::move(directory),
+                          .project = std::move(project),
+                          .names = std::move(names)};
+  uv_fs_event_init(loop_, &entry->events);
+  uv_timer_init(loop_, &entry->settle);
+  for (uv_handle_t* handle : {Handle(entry->events), Handle(entry->settle)}) {
+    handle->data = entry;
+    uv_unref(handle);
+  }
+  return entry;
+}
+
+// The directory, or where it will appear.
+bool MakefileWatch::Start(Entry& entry) {
+  for (int attempt = 1;; ++attempt) {
+    entry.identity = IdentityOf(entry.directory);
+    entry.watched = entry.directory;
+    entry.awaited.clear();
+    int code = uv_fs_event_start(&entry.events, OnEvent, entry.watched.c_str(), 0);
+    while ((code == UV_ENOENT || code == UV_ENOTDIR) && entry.watched != "/") {
+      entry.awaited = NameOf(entry.watched);
+      entry.watched = ParentOf(entry.watched);
+      code = uv_fs_event_start(&entry.events, OnEvent, entry.watched.c_str(), 0);
+    }
+    if (code != 0) return false;
+    // What appeared before it was watched for is no event.
+    const bool appeared =
+        !entry.awaited.empty() && IdentityOf(entry.watched + "/" + entry.awaited) != Identity();
+    if (!appeared || attempt == kAttempts) return true;
+    uv_fs_event_stop(&entry.events);
+  }
+}
+
+// What has the path now is watched in place of what had it; a change that is not told yet will be. Before the old one is
+// closed: if it is the same directory, so is the watch, and no event is lost. Null: it cannot be watched.
+MakefileWatch::Entry* MakefileWatch::Replace(Entry* old) {
+  const auto place = std::ranges::find(entries_, old);
+  Entry* fresh = New(old->directory, old->project, old->names);
+  const bool started = Start(*fresh);
+  const bool pending = uv_is_active(Handle(old->settle)) != 0;
+  const bool other = fresh->identity != old->identity;
+  if (pending || other) {
+    const auto whole = static_cast<std::uint64_t>(kSettle.count());
+    const std::uint64_t left = pending ? uv_timer_get_due_in(&old->settle) : whole;
+    uv_timer_start(&fresh->settle, OnSettled, left, 0);
+  }
+  Close(old);
+  if (started) {
+    *place = fresh;
+    return fresh;
+  }
+  entries_.erase(place);
+  Close(fresh);
+  return nullptr;
+}
+
 void MakefileWatch::OnEvent(uv_fs_event_t* handle, const char* name, int /*events*/, int status) {
   auto* entry = static_cast<Entry*>(handle->data);
   if (status != 0) return;
+  MakefileWatch& watch = *entry->owner;
   // No name: the queue overflowed, and anything may have happened.
-  const bool ours = name == nullptr || std::ranges::find(entry->names, name) != entry->names.end();
-  if (!ours) return;
+  const auto is = [name](const std::string& one) { return name == nullptr || one == name; };
+  const bool ours = std::ranges::any_of(entry->names, is);
+  // Of what is watched itself, as that it was moved or removed, libuv tells by its own name.
+  const bool moved = is(NameOf(entry->watched)) || is(entry->awaited);
+  if (moved) {
+    const std::string project = entry->directory == entry->project ? entry->project : "";
+    const Identity before = entry->identity;
+    entry = watch.Replace(entry);
+    // With a project all goes that it includes, and nothing tells it of that.
+    const bool all = entry != nullptr && !project.empty() && entry->identity != before;
+    const std::list<Entry*> others = all ? watch.entries_ : std::list<Entry*>();
+    for (Entry* other : others) {
+      if (other != entry && other->project == project) watch.Replace(other);
+    }
+  }
+  if (entry == nullptr || !ours || !entry->awaited.empty()) return;
   uv_timer_start(&entry->settle, OnSettled, static_cast<std::uint64_t>(kSettle.count()), 0);
 }
 

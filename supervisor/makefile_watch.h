@@ -4,7 +4,8 @@
 //   watch.Watch("/srv/project", {"rules/common.mk"});   // as often as one likes
 //
 // A hint and no more: truth is the file as it is at the call. The directory is watched, not the file,
-// because editors write another file and rename it. Never keeps the loop running.
+// because editors write another file and rename it. Whatever directory comes to have the path (`git checkout`, `mv`)
+// is watched from then on; meanwhile the one above it is. Never keeps the loop running.
 #pragma once
 
 #include <uv.h>
@@ -36,12 +37,16 @@ class MakefileWatch {
   // `files`: what its Makefile includes, absolute or relative to `directory`; what lies elsewhere is
   // not watched.
   void Watch(const std::string& directory, std::span<const std::string> files);
-  // What was unmounted is watched no more, and what was mounted in its place not yet: the same directories anew.
+  // What was unmounted is watched no more, and what was mounted in its place not yet: the same paths anew. What is not
+  // told yet will be.
   void Renew();
   std::size_t watched() const { return entries_.size(); }
 
  private:
   struct Entry;  // frees itself when both handles are closed
+  Entry* New(std::string directory, std::string project, std::vector<std::string> names);
+  static bool Start(Entry& entry);
+  Entry* Replace(Entry* old);
   void WatchIn(const std::string& directory, const std::string& project,
                std::vector<std::string> names);
   static void OnEvent(uv_fs_event_t* handle, const char* name, int events, int status);

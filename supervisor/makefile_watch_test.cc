@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -32,16 +33,24 @@ class MakefileWatchTest : public ::testing::Test {
   static void Write(const std::string& path) { std::ofstream(path) << "x"; }
 
   // Lets the loop run until something was touched, for five seconds at most.
-  void Run() {
+  void Run(int most = 5000) {
     bool late = false;
     uv_timer_t timer;
     uv_timer_init(&loop_, &timer);
     timer.data = &late;
     const auto set = [](uv_timer_t* handle) { *static_cast<bool*>(handle->data) = true; };
-    uv_timer_start(&timer, set, 5000, 0);
+    uv_timer_start(&timer, set, static_cast<std::uint64_t>(most), 0);
     while (touched_.empty() && !late) uv_run(&loop_, UV_RUN_ONCE);
     uv_close(reinterpret_cast<uv_handle_t*>(&timer), nullptr);
     uv_run(&loop_, UV_RUN_NOWAIT);
+  }
+
+  // What is still to be told is told.
+  void Drain() {
+    do {
+      touched_.clear();
+      Run(3 * static_cast<int>(MakefileWatch::kSettle.count()));
+    } while (!touched_.empty());
   }
 
   testing::TempDir base_;
@@ -109,6 +118,73 @@ TEST_F(MakefileWatchTest, WhatWasIncludedBeforeTheMakefileBrokeIsStillWatched) {
   watch_->Watch(project, files);
   watch_->Watch(project, {});
   Write(project + "/local.mk");
+  Run();
+  EXPECT_EQ(touched_, std::vector<std::string>{project});
+}
+
+TEST_F(MakefileWatchTest, WhatIsNotToldYetIsToldWhenWatchesAreRenewed) {
+  const std::string project = Directory("a");
+  watch_->Watch(project, {});
+  Write(project + "/Makefile");
+  watch_->Renew();  // the event is not read yet
+  Run();
+  EXPECT_EQ(touched_, std::vector<std::string>{project});
+  touched_.clear();
+  Write(project + "/Makefile");
+  for (int i = 0; i < 3; ++i) {
+    uv_run(&loop_, UV_RUN_NOWAIT);  // it is, and not told
+    watch_->Renew();
+  }
+  EXPECT_TRUE(touched_.empty());
+  Run();
+  EXPECT_EQ(touched_, std::vector<std::string>{project});
+}
+
+TEST_F(MakefileWatchTest, ADirectoryThatTookThePlaceOfAnotherIsWatched) {
+  namespace fs = std::filesystem;
+  const std::string project = Directory("a/b");
+  const std::vector<std::string> files = {"rules/common.mk"};
+  const auto expect_watched = [&](const std::string& how) {
+    for (const std::string file : {"/Makefile", "/rules/common.mk"}) {
+      Drain();
+      Write(project + file);
+      Run();
+      EXPECT_EQ(touched_, std::vector<std::string>{project}) << how << file;
+    }
+    Drain();
+    EXPECT_EQ(watch_->watched(), 2u);
+  };
+  Directory("a/b/rules");
+  watch_->Watch(project, files);
+  expect_watched("at first");
+
+  fs::rename(project, project + ".old");
+  Directory("a/b/rules");
+  Run();
+  EXPECT_FALSE(touched_.empty()) << "it is another Makefile";
+  expect_watched("renamed, and made anew at once");
+
+  fs::remove_all(base_.path() / "a");
+  Drain();  // it is gone
+  Directory("a/b");
+  Run();
+  EXPECT_FALSE(touched_.empty()) << "it is there again";
+  Directory("a/b/rules");
+  expect_watched("removed with what it lies in");
+
+  fs::remove_all(project + "/rules");
+  Drain();
+  Directory("a/b/rules");
+  expect_watched("what it includes");
+}
+
+TEST_F(MakefileWatchTest, WhoNamesADirectoryHasTheOneWatchedThatIsThereNow) {
+  const std::string project = Directory("a/b");
+  watch_->Watch(project, {});
+  std::filesystem::rename(base_.path() / "a", base_.path() / "c");  // of which nothing tells
+  Directory("a/b");
+  watch_->Watch(project, {});
+  Write(project + "/Makefile");
   Run();
   EXPECT_EQ(touched_, std::vector<std::string>{project});
 }

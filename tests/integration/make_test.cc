@@ -281,18 +281,44 @@ TEST_F(Make, DirectoriesOutsideAndOfTheSystemAreRefused) {
   EXPECT_EQ(result["data"]["stdout"], "deep\n") << result;
 }
 
+bool ToldOfTools(McpClient& client) {
+  return Eventually([&] {
+    client.Request("ping");
+    return std::ranges::any_of(client.notifications(), [](const Json& message) {
+      return message["method"] == "notifications/tools/list_changed";
+    });
+  });
+}
+
 // What the set of targets depends on is changed behind the server's back.
 class ListChanged : public Make {
  protected:
-  bool Told() {
-    return Eventually([this] {
-      client_.Request("ping");
-      return std::ranges::any_of(client_.notifications(), [](const Json& message) {
-        return message["method"] == "notifications/tools/list_changed";
-      });
-    });
-  }
+  bool Told() { return ToldOfTools(client_); }
 };
+
+TEST(ListChangedAnew, InARootThatCameWithThePolicy) {
+  const Project project(".PHONY: a\na:\n");
+  const std::string policy = project.home() / "policy.yaml";
+  const auto write = [&](const std::string& roots) {
+    WriteText(policy, "version: 1\nroots: [" + roots + "]\n");
+  };
+  write(project.root());
+  McpClient client({.arguments = {"--policy", policy}, .home = project.home()});
+  client.Initialize();
+  write(project.root().string() + ", " + project.outside().string());
+  client.Signal(SIGHUP);
+  ASSERT_TRUE(ToldOfTools(client)) << client.Errors();
+  client.notifications().clear();
+  WriteText(project.outside() / "Makefile", ".PHONY: b\nb:\n");
+  EXPECT_TRUE(ToldOfTools(client)) << client.Errors();
+}
+
+TEST_F(ListChanged, WhereAnotherDirectoryHasTheName) {
+  ASSERT_TRUE(client_.CallTool("make_targets")["success"]);
+  std::filesystem::rename(project_.root(), project_.root().string() + ".old");
+  WriteText(project_.root() / "Makefile", ".PHONY: other\nother:\n");
+  EXPECT_TRUE(Told());
+}
 
 TEST_F(ListChanged, BeforeAnybodyHasAsked) {
   WriteText(project_.root() / "Makefile", ".PHONY: other\nother:\n");
