@@ -74,6 +74,22 @@ Execution Unobserved(const Execution& probe) {
   return execution;
 }
 
+// Or one after which something was open.
+Execution NotDenied(Execution probe) {
+  if (probe.outcome != Outcome::kExited) return Unobserved(probe);
+  const std::uint32_t open = probe.probe_tried & ~probe.probe_denied;
+  probe.outcome = Outcome::kSetupFailed;
+  probe.failed_step = worker::Step::kProbe;
+  probe.failure = std::string("probe: the sandbox did not stop an attempt to ") +
+                  worker::kProbeNames[std::countr_zero(open)];
+  return probe;
+}
+
+// What was refused before there was a worker (NoLoopback, NoCpuLimit) is about that call alone.
+bool ConcernsOthers(const Execution& failed) {
+  return failed.failed_step == worker::Step::kProbe || failed.failed_errno != 0;
+}
+
 // What a system says that grants none (user_namespaces(7), unshare(2), AppArmor): ENOSPC and EUSERS where it allows none
 // or no more of them. Want of memory or descriptors passes, and nobody shall bring it about to be confined less.
 constexpr std::array kNotGranted = {EPERM,  EACCES, ENOSYS, EINVAL,    ENOSPC,
@@ -288,9 +304,9 @@ struct Runner::Impl {
         }) {}
 
   Task<Execution> Probe(const policy::WorkingDirectory& directory, const policy::Allow& allow,
-                        policy::PolicyPtr policy);
+                        policy::PolicyPtr policy, CancelSource* cancel);
   Task<Execution> ProbeOnce(const CommandPlan& plan, const policy::Allow& allow,
-                            policy::PolicyPtr policy, bool namespaces);
+                            policy::PolicyPtr policy, bool namespaces, CancelSource* cancel);
   Task<std::optional<Execution>> Observe(const CommandPlan& plan, const policy::Allow& allow,
                                          policy::PolicyPtr policy, CancelSource* cancel);
   Task<Execution> InTurnWithOthers(const CommandPlan& plan, const policy::Allow& allow,
@@ -346,6 +362,13 @@ struct Runner::Impl {
   Lanes beginnings;
   policy::PolicyPtr probed;  // the policy whose confinement was seen to hold
   RunQueue probing;          // one at a time
+  std::uint64_t probes = 0;  // that have begun
+  struct FailedProbe {
+    std::uint64_t number;
+    std::weak_ptr<const policy::Policy> policy;
+    Execution execution;
+  };
+  std::optional<FailedProbe> failed_probe;  // the last, if it says something of others
   ViewCache views;
   bool namespaces_seen = false;
   std::optional<sandbox::KernelFeatures> kernel;  // as it was found first: it stays what it is
@@ -402,14 +425,15 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
 
 Task<Execution> Runner::Probe(policy::WorkingDirectory directory, policy::Allow allow,
                               policy::PolicyPtr policy) {
-  Task<Execution> task = impl_->Probe(directory, allow, policy);
+  Task<Execution> task = impl_->Probe(directory, allow, policy, nullptr);
   Execution execution = co_await task;
   impl_->Idle();
   co_return execution;
 }
 
 Task<Execution> Runner::Impl::Probe(const policy::WorkingDirectory& directory,
-                                    const policy::Allow& allow, policy::PolicyPtr policy) {
+                                    const policy::Allow& allow, policy::PolicyPtr policy,
+                                    CancelSource* cancel) {
   const Result<std::string> canary = slots.Canary(allow.confinement());
   if (!canary) co_return Failed(canary.error());
   CommandPlan plan{.action = worker::Action::kProbe,
@@ -424,7 +448,7 @@ Task<Execution> Runner::Impl::Probe(const policy::WorkingDirectory& directory,
   if (canary->empty()) co_return nothing_to_try;
   // What was refused to the policy before may be granted now; until that is seen, it is not.
   const bool namespaces = allow.confinement().namespaces != sandbox::Namespaces::kOff;
-  Task<Execution> task = ProbeOnce(plan, allow, policy, namespaces);
+  Task<Execution> task = ProbeOnce(plan, allow, policy, namespaces, cancel);
   Execution execution = co_await task;
   namespaces_seen = namespaces && execution.outcome == Outcome::kExited;
   if (namespaces_seen) no_namespaces.clear();
@@ -434,15 +458,17 @@ Task<Execution> Runner::Impl::Probe(const policy::WorkingDirectory& directory,
     LogWarning("namespaces are not granted here (" + no_namespaces +
                "): commands run with Landlock, seccomp and limits alone; `project-actions doctor` "
                "says what that means");
-    Task<Execution> again = ProbeOnce(plan, allow, policy, false);
+    Task<Execution> again = ProbeOnce(plan, allow, policy, false, cancel);
     execution = co_await again;
   }
   co_return execution;
 }
 
 Task<Execution> Runner::Impl::ProbeOnce(const CommandPlan& plan, const policy::Allow& allow,
-                                        policy::PolicyPtr policy, bool namespaces) {
+                                        policy::PolicyPtr policy, bool namespaces,
+                                        CancelSource* cancel) {
   RunOptions options;
+  options.cancel = cancel;
   options.capture = false;
   Task<Execution> task = Execute(plan, allow, policy, options, namespaces);
   Execution execution = co_await task;
@@ -451,32 +477,34 @@ Task<Execution> Runner::Impl::ProbeOnce(const CommandPlan& plan, const policy::A
   co_return execution;
 }
 
-// What stands in the way of the first command of this policy; nothing if all was denied. Who comes meanwhile awaits that;
-// what stood in the way of another may not stand in its own (NoLoopback).
+// What stands in the way of the first command of this policy; nothing if all was denied. Who comes meanwhile awaits that,
+// and shares it: each may take as long as a launcher that does not answer. Who comes later tries again.
 Task<std::optional<Execution>> Runner::Impl::Observe(const CommandPlan& plan,
                                                      const policy::Allow& allow,
                                                      policy::PolicyPtr policy,
                                                      CancelSource* cancel) {
+  const std::uint64_t awaited = probing.empty() ? probes + 1 : probes;
   Turn turn(probing, cancel, nullptr);
   if (!turn.Enter("", {.concurrent = 1, .waiting = UINT64_MAX})) co_return Busy();
   Completion<bool>& my_turn = turn.granted();
   const bool granted = co_await my_turn;
   if (!granted) co_return NeverStarted();
   if (probed == policy) co_return std::nullopt;
-  Task<Execution> task = Probe(plan.directory, allow, policy);
+  const bool shares = failed_probe && failed_probe->number >= awaited;
+  if (shares && failed_probe->policy.lock() == policy) co_return failed_probe->execution;
+  const std::uint64_t number = ++probes;
+  Task<Execution> task = Probe(plan.directory, allow, policy, cancel);
   Execution execution = co_await task;
-  if (execution.outcome == Outcome::kSetupFailed) co_return execution;
-  if (closing) co_return NeverStarted();
-  if (execution.outcome != Outcome::kExited) co_return Unobserved(execution);
-  const std::uint32_t open = execution.probe_tried & ~execution.probe_denied;
-  if (open == 0) {
+  const bool ended = execution.outcome == Outcome::kExited;
+  if (!ended && GivenUp(cancel)) co_return NeverStarted();
+  // Where there was nothing to try nothing was learnt: the next one may have something.
+  if (ended && execution.probe_tried == 0) co_return std::nullopt;
+  if (ended && (execution.probe_tried & ~execution.probe_denied) == 0) {
     probed = std::move(policy);
     co_return std::nullopt;
   }
-  execution.outcome = Outcome::kSetupFailed;
-  execution.failed_step = worker::Step::kProbe;
-  execution.failure = std::string("probe: the sandbox did not stop an attempt to ") +
-                      worker::kProbeNames[std::countr_zero(open)];
+  if (execution.outcome != Outcome::kSetupFailed) execution = NotDenied(std::move(execution));
+  if (ConcernsOthers(execution)) failed_probe = {number, policy, execution};
   co_return execution;
 }
 

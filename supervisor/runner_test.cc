@@ -514,6 +514,65 @@ TEST_F(RunnerTest, WhoComesWhileAPolicyIsProbedAwaitsThat) {
   EXPECT_EQ(launched(), 2) << "with namespaces, and without";
 }
 
+// Each would else wait in turn for as long as it takes a launcher not to answer.
+TEST_F(RunnerTest, WhoComesWhileAProbeFailsSharesThatAndWhoComesLaterTriesAgain) {
+  const fs::path wrapper = base_ / "wrapper";
+  std::ofstream(wrapper) << "#!/bin/sh\nwhile [ ! -e " << base_ / "go"
+                         << " ]; do sleep 0.01; done\nPA_FAKE_PROBE=untried exec "
+                         << FromEnvironment("PA_FAKE_WORKER") << " \"$@\"\n";
+  chmod(wrapper.c_str(), 0700);
+  UseWorker(wrapper);
+  std::vector<std::shared_ptr<Pending>> pending;
+  for (int i = 0; i < 3; ++i) pending.push_back(Start(Plan({"/fake", "echo", "ran"})));
+  CancelSource cancel;
+  const auto cancelled = Start(Plan({"/fake", "echo", "ran"}), {.cancel = &cancel});
+  cancel.Cancel();
+  const auto other_policy = std::exchange(policy_, std::make_shared<policy::Policy>(*policy_));
+  const auto other = Start(Plan({"/fake", "echo", "ran"}));
+  std::ofstream(base_ / "go").close();
+  for (const auto& one : pending) {
+    EXPECT_TRUE(Finish(one).failure.starts_with("probe: nothing was tried"))
+        << one->execution->failure;
+  }
+  EXPECT_EQ(Finish(cancelled).outcome, Outcome::kCancelled);
+  EXPECT_EQ(Finish(other).outcome, Outcome::kSetupFailed) << "of another policy it tries by itself";
+  EXPECT_EQ(fs::file_size(base_ / "project/probes"), 2u);
+  policy_ = other_policy;
+  EXPECT_EQ(Run({"/fake", "echo", "ran"}).outcome, Outcome::kSetupFailed);
+  EXPECT_EQ(fs::file_size(base_ / "project/probes"), 3u);
+}
+
+TEST_F(RunnerTest, AProbeThatIsCancelledIsNobodyElses) {
+  const fs::path wrapper = base_ / "wrapper";
+  std::ofstream(wrapper) << "#!/bin/sh\nwhile [ ! -e " << base_ / "go"
+                         << " ]; do sleep 0.01; done\nPA_FAKE_PROBE=cancelled exec "
+                         << FromEnvironment("PA_FAKE_WORKER") << " \"$@\"\n";
+  chmod(wrapper.c_str(), 0700);
+  UseWorker(wrapper);
+  CancelSource cancel;
+  const auto first = Start(Plan({"/fake", "echo", "ran"}), {.cancel = &cancel});
+  const auto second = Start(Plan({"/fake", "echo", "ran"}));
+  cancel.Cancel();
+  std::ofstream(base_ / "go").close();
+  EXPECT_EQ(Finish(first).outcome, Outcome::kCancelled);
+  EXPECT_EQ(Finish(second).outcome, Outcome::kSetupFailed);
+  EXPECT_EQ(fs::file_size(base_ / "project/probes"), 2u);
+}
+
+// A directory that holds the server's own TMPDIR: there is nothing that a command in it must not read.
+TEST_F(RunnerTest, AProbeThatHadNothingToTryIsTriedAgain) {
+  UseWorker(Failing(base_, "namespaces"));
+  policy_->namespaces = sandbox::Namespaces::kAuto;
+  policy_->roots = {base_};
+  Finish(Start(Plan({"/bin/true"})));
+  EXPECT_EQ(runner_->Kernel().no_namespaces, "") << "nothing is known";
+  CommandPlan plan = Plan({"/bin/true"});
+  plan.directory = *policy::ValidateWorkingDirectory(*policy_, "project");
+  const Execution execution = Finish(Start(std::move(plan)));
+  EXPECT_EQ(execution.exit_code, 0) << execution.failure;
+  EXPECT_NE(runner_->Kernel().no_namespaces, "");
+}
+
 // Whoever can bring that about would choose his confinement.
 TEST_F(NamespacesTest, WantOfMemoryOrDescriptorsIsNoReasonToDoWithout) {
   for (const int code : {ENOMEM, EMFILE, ENFILE, EAGAIN}) {
