@@ -310,6 +310,13 @@ void AddProtectedPaths(Attempts& all) {
       "git init -q tree; cd tree/.git; touch $(seq -f a%g 1100)");
   way("GitBelowInOwn", "mv other/.git .git/evil; mkdir tree; echo gitdir: ../.git/evil >tree/.git",
       "mv other/.git .git/evil; mkdir tree; echo gitdir: ../.git/evil >tree/link");
+  // More than the guard can hold open; the last of them by name.
+  std::vector<std::vector<std::string>> many;
+  for (int i = 1; i <= 100; ++i) {
+    many.push_back({"init", "-q", "--template=", "r" + std::to_string(i)});
+  }
+  way("GitBelowOneOfMany", "mv r99 tree; git -C tree config core.fsmonitor $PWD/evil",
+      "cp evil r99/build-hook", std::move(many));
   way("GitConfigChangedByHook", "git config core.fsmonitor ./evil", "git config --list", {},
       Vector::kGitHook);
 }
@@ -375,7 +382,8 @@ void AddHostFilesByBash(Attempts& all) {
   way("BashNamesServers", ".mcp.json", "echo escaped >.mcp.json", "node_modules/x/.mcp.json",
       "mkdir -p node_modules/x; echo escaped >node_modules/x/.mcp.json");
   way("BashNamesServersOfGemini", ".gemini/settings.json",
-      "mkdir -p .gemini; echo escaped >.gemini/settings.json", "node_modules/x/.gemini/settings.json",
+      "mkdir -p .gemini; echo escaped >.gemini/settings.json",
+      "node_modules/x/.gemini/settings.json",
       "mkdir -p node_modules/x/.gemini; echo escaped >node_modules/x/.gemini/settings.json");
   way("BashChangesHooks", ".claude/settings.json", "echo escaped >.claude/settings.json",
       ".claude/settings.json", "echo escaped >.claude/settings.json",

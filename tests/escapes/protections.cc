@@ -70,6 +70,7 @@ const std::vector<Proof>& Proofs() {
         "GitBelowClosed",
         "GitBelowManyHooks",
         "GitBelowInOwn",
+        "GitBelowOneOfMany",
         "HostServersNamed",
         "HostServersOfGemini",
         "HostHooksChanged",
