@@ -1,6 +1,8 @@
 #include "supervisor/makefile_watch.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,17 +14,21 @@
 namespace pa {
 namespace {
 
-// Which directory it is that has the path now; 0, 0: none.
+// Which directory it is that has the path now; all 0: none. With its birth, where there is one: ext4 gives the number of an
+// inode again at once.
 struct Identity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
+  std::int64_t born_s = 0;
+  std::uint32_t born_ns = 0;
   bool operator==(const Identity&) const = default;
 };
 
 Identity IdentityOf(const std::string& path) {
-  struct stat status{};
-  if (stat(path.c_str(), &status) != 0) return {};
-  return {status.st_dev, status.st_ino};
+  struct statx status{};
+  if (statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &status) != 0) return {};
+  return {makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino,
+          status.stx_btime.tv_sec, status.stx_btime.tv_nsec};
 }
 
 }  // namespace
@@ -37,6 +43,8 @@ struct MakefileWatch::Entry {
   std::string watched =
       {};  // `directory`, or while that is gone the closest that there is above it
   std::string awaited = {};  // a name in there, which leads to `directory`; "" = it is there
+  bool touched = false;      // which is to be told
+  bool moved = false;        // perhaps: who has the path now is to be looked at
   uv_fs_event_t events{};
   uv_timer_t settle{};
   int open_handles = 2;
@@ -151,9 +159,10 @@ MakefileWatch::Entry* MakefileWatch::Replace(Entry* old) {
   const auto place = std::ranges::find(entries_, old);
   Entry* fresh = New(old->directory, old->project, old->names);
   const bool started = Start(*fresh);
-  const bool pending = uv_is_active(Handle(old->settle)) != 0;
   const bool other = fresh->identity != old->identity;
-  if (pending || other) {
+  fresh->touched = old->touched || other;
+  if (fresh->touched) {
+    const bool pending = uv_is_active(Handle(old->settle)) != 0;
     const auto whole = static_cast<std::uint64_t>(kSettle.count());
     const std::uint64_t left = pending ? uv_timer_get_due_in(&old->settle) : whole;
     uv_timer_start(&fresh->settle, OnSettled, left, 0);
@@ -168,35 +177,41 @@ MakefileWatch::Entry* MakefileWatch::Replace(Entry* old) {
   return nullptr;
 }
 
+// With a project all goes that it includes, and nothing tells it of that.
+void MakefileWatch::ReplaceMoved(Entry* entry) {
+  const std::string project = entry->directory == entry->project ? entry->project : "";
+  const Identity before = entry->identity;
+  const Entry* fresh = Replace(entry);
+  if (fresh == nullptr || project.empty() || fresh->identity == before) return;
+  const std::list<Entry*> others = entries_;
+  for (Entry* other : others) {
+    if (other != fresh && other->project == project) Replace(other);
+  }
+}
+
+// Notes it and no more: commands can bring about more events than could be seen to one by one.
 void MakefileWatch::OnEvent(uv_fs_event_t* handle, const char* name, int /*events*/, int status) {
   auto* entry = static_cast<Entry*>(handle->data);
   if (status != 0) return;
-  MakefileWatch& watch = *entry->owner;
   // No name: the queue overflowed, and anything may have happened.
   const auto is = [name](const std::string& one) { return name == nullptr || one == name; };
-  const bool ours = std::ranges::any_of(entry->names, is);
+  const bool ours = std::ranges::any_of(entry->names, is) && entry->awaited.empty();
   // Of what is watched itself, as that it was moved or removed, libuv tells by its own name.
   const bool moved = is(NameOf(entry->watched)) || is(entry->awaited);
-  if (moved) {
-    const std::string project = entry->directory == entry->project ? entry->project : "";
-    const Identity before = entry->identity;
-    entry = watch.Replace(entry);
-    // With a project all goes that it includes, and nothing tells it of that.
-    const bool all = entry != nullptr && !project.empty() && entry->identity != before;
-    const std::list<Entry*> others = all ? watch.entries_ : std::list<Entry*>();
-    for (Entry* other : others) {
-      if (other != entry && other->project == project) watch.Replace(other);
-    }
-  }
-  if (entry == nullptr || !ours || !entry->awaited.empty()) return;
+  entry->touched = entry->touched || ours;
+  entry->moved = entry->moved || moved;
+  if (!ours && (!moved || uv_is_active(Handle(entry->settle)) != 0)) return;
   uv_timer_start(&entry->settle, OnSettled, static_cast<std::uint64_t>(kSettle.count()), 0);
 }
 
 void MakefileWatch::OnSettled(uv_timer_t* handle) {
-  const auto* entry = static_cast<Entry*>(handle->data);
+  auto* entry = static_cast<Entry*>(handle->data);
+  MakefileWatch& watch = *entry->owner;
   // A copy: what is called may make us give up this directory.
-  const std::string directory = entry->project;
-  entry->owner->on_touched_(directory);
+  const std::string project = entry->project;
+  const bool touched = std::exchange(entry->touched, false);
+  if (std::exchange(entry->moved, false)) watch.ReplaceMoved(entry);
+  if (touched) watch.on_touched_(project);
 }
 
 void MakefileWatch::Close(Entry* entry) {

@@ -47,6 +47,7 @@ class MakefileWatch {
   Entry* New(std::string directory, std::string project, std::vector<std::string> names);
   static bool Start(Entry& entry);
   Entry* Replace(Entry* old);
+  void ReplaceMoved(Entry* entry);
   void WatchIn(const std::string& directory, const std::string& project,
                std::vector<std::string> names);
   static void OnEvent(uv_fs_event_t* handle, const char* name, int events, int status);

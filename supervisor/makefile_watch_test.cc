@@ -132,7 +132,7 @@ TEST_F(MakefileWatchTest, WhatIsNotToldYetIsToldWhenWatchesAreRenewed) {
   touched_.clear();
   Write(project + "/Makefile");
   for (int i = 0; i < 3; ++i) {
-    uv_run(&loop_, UV_RUN_NOWAIT);  // it is, and not told
+    Run(0);  // it is, and not told
     watch_->Renew();
   }
   EXPECT_TRUE(touched_.empty());
@@ -176,6 +176,33 @@ TEST_F(MakefileWatchTest, ADirectoryThatTookThePlaceOfAnotherIsWatched) {
   Drain();
   Directory("a/b/rules");
   expect_watched("what it includes");
+}
+
+// Were each seen to when it comes, a command could keep the loop with that for as long as it likes.
+TEST_F(MakefileWatchTest, HoweverManyEventsComeTheDirectoryIsLookedAtWhenTheyAreOver) {
+  namespace fs = std::filesystem;
+  const std::string project = Directory("a");
+  watch_->Watch(project, {});
+  const auto watching = [this] {
+    const uv_handle_t* found = nullptr;
+    const auto look = [](uv_handle_t* handle, void* into) {
+      if (handle->type != UV_FS_EVENT || uv_is_closing(handle) != 0) return;
+      *static_cast<const uv_handle_t**>(into) = handle;
+    };
+    uv_walk(&loop_, look, &found);
+    return found;
+  };
+  const uv_handle_t* const before = watching();
+  for (int i = 0; i < 1000; ++i) {
+    fs::permissions(project, i % 2 == 0 ? fs::perms::owner_read : fs::perms::owner_all);
+    Write(project + "/other");
+  }
+  Run(0);  // they are read
+  EXPECT_EQ(watching(), before);
+  Drain();
+  Write(project + "/Makefile");
+  Run();
+  EXPECT_EQ(touched_, std::vector<std::string>{project});
 }
 
 TEST_F(MakefileWatchTest, WhoNamesADirectoryHasTheOneWatchedThatIsThereNow) {
