@@ -17,7 +17,7 @@ constexpr int kUsageError = 2;
 void AddCommon(CLI::App* app, CommonOptions* options) {
   app->add_option("--root", options->roots,
                   "Directory in which calls may work; may be given more than once. Default: the "
-                  "current directory")
+                  "roots of the policy, or the current directory")
       ->type_name("DIR")
       ->allow_extra_args(false);
   app->add_option("--enable", options->enable,

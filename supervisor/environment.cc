@@ -101,7 +101,7 @@ void AddExecutable(Anchors& anchors) {
 }
 
 // Where the clients of the home learn what to start: what init writes, seen from the home, and what else is the
-// user's own. ~/.claude.json is not among them: Claude Code writes it all the time, so it cannot be kept as it is.
+// user's own. ~/.claude.json is not among them: Claude Code writes it all the time. With the home as a root it is a host file.
 void AddClients(const Environment& environment, Anchors& anchors) {
   const std::string home = HomeDirectory(environment);
   const Places places{.project = home,
