@@ -327,7 +327,7 @@ bool LimitOther(const Arguments& a) {
   return Did(prlimit(Process(a[0]), RLIMIT_CORE, &limit, nullptr));
 }
 bool Renice(const Arguments& a) {
-  return Did(setpriority(PRIO_PROCESS, static_cast<id_t>(Number(a[0])), 13));
+  return Did(setpriority(PRIO_PROCESS, static_cast<id_t>(Number(a[0])), 19));
 }
 bool Pin(const Arguments& a) {
   cpu_set_t cpus;
