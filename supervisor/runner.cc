@@ -802,6 +802,7 @@ RunningOptions Runner::Impl::Capture(const CommandPlan& plan, const policy::Allo
   running.wall_time = milliseconds(allow.limits().wall_time_ms);
   running.grace = milliseconds(allow.limits().grace_ms);
   running.cpu_time = std::chrono::seconds(allow.limits().cpu_seconds);
+  running.alone = worker::IsAlone(plan.action);
   running.sink = options.sink;
   running.delivery = options.delivery;
   if (!options.capture) return running;
@@ -831,7 +832,10 @@ void Runner::BeginShutdown() {
   impl_->force.emplace(impl_->loop);
   impl_->force->Start(impl_->config.shutdown_grace, [impl = impl_.get()] {
     impl->Close();
-    for (RunningCommand* command : impl->active) command->HangUp();
+    const std::set<RunningCommand*> running = impl->active;
+    for (RunningCommand* command : running) {
+      if (impl->active.contains(command)) command->HangUp();  // another one's end may be its own
+    }
   });
 }
 

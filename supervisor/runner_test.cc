@@ -6,10 +6,12 @@
 #include <iterator>
 #include <set>
 
+#include "base/digest.h"
 #include "supervisor/launcher.h"
 #include "supervisor/repository_lock.h"
 #include "supervisor/runner_test_support.h"
 #include "tests/support/held_opens.h"
+#include "worker/file_header.h"
 
 namespace pa {
 namespace {
@@ -324,6 +326,30 @@ TEST_F(RunnerTest, WhoeverDoesNotEndIsEndedByForceWhileCallsStillEnd) {
   EXPECT_EQ(Finish(deaf).outcome, Outcome::kCancelled);
   EXPECT_EQ(Shell("touch started").outcome, Outcome::kCancelled) << "nor does anything begin then";
   EXPECT_FALSE(fs::exists(base_ / "project/started"));
+}
+
+// It waits for whoever has its temporary file, and listens to nobody.
+TEST_F(RunnerTest, AWorkerThatWorksAloneIsEndedByForceToo) {
+  const fs::path temp = base_ / "project" / (".pa-" + Hex(Sha256Of("file")).substr(0, 16));
+  const UniqueFd holder(open(temp.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
+  const worker::WriteHeader header{.size = 1};
+  purpose_ = policy::Purpose::kWriteFile;
+  CommandPlan plan = Plan({"write"});
+  plan.action = worker::Action::kWriteFile;
+  plan.executable.clear();
+  plan.argv.clear();
+  plan.env.clear();
+  plan.file = "file";
+  plan.stdin_data = std::string(reinterpret_cast<const char*>(&header), sizeof header) + "x";
+  const auto writes = Start(std::move(plan));
+  runner_->BeginShutdown();
+  bool overdue = false;  // a guardian would be, after grace and slack
+  TimerHandle timer(&loop_);
+  timer.Start(std::chrono::seconds(6), [&] { overdue = true; });
+  RunLoopUntil([&] { return writes->execution || overdue; });
+  EXPECT_FALSE(overdue);
+  EXPECT_EQ(Finish(writes).outcome, Outcome::kCancelled) << writes->execution->failure;
 }
 
 TEST_F(RunnerTest, ALookForWhichNobodyWaitsLooksNoFurther) {

@@ -45,6 +45,7 @@ RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
       wall_time_(options.wall_time),
       grace_(options.grace),
       cpu_time_(options.cpu_time),
+      alone_(options.alone),
       sink_(options.sink),
       delivery_(options.delivery),
       out_{Stream::kStdout, worker_.fds().out.get(), std::move(options.out), false, {}},
@@ -137,6 +138,8 @@ void RunningCommand::Cancel() {
 void RunningCommand::HangUp() {
   Cancel();
   worker_.HangUp();
+  // What it writes is the old or the new at any moment.
+  if (alone_ && !settled_) OnOverdue();
 }
 
 void RunningCommand::OnControl() {

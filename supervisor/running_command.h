@@ -42,6 +42,7 @@ struct RunningOptions {
   std::chrono::milliseconds wall_time{0};  // 0: none
   std::chrono::milliseconds grace{0};
   std::chrono::seconds cpu_time{0};  // of the whole tree, where it has a cgroup; 0: none
+  bool alone = false;                // worker::IsAlone: nobody in it listens while it works
   OutputSink* sink = nullptr;        // may be null
   Delivery delivery = Delivery::kLive;
   std::optional<CapturedOutput> out;  // nothing: output is not kept
@@ -111,6 +112,7 @@ class RunningCommand {
   std::chrono::milliseconds wall_time_;
   std::chrono::milliseconds grace_;
   std::chrono::seconds cpu_time_;
+  bool alone_;
   OutputSink* sink_;
   Delivery delivery_;
   Pipe out_;
