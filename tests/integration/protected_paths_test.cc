@@ -339,6 +339,16 @@ TEST_F(ProtectedPaths, LinkedWorktrees) {
       "cd tree; echo x >free; git -c user.name=a -c user.email=b commit -q --allow-empty -m t");
 }
 
+// As policy.md says.
+TEST_F(ProtectedPaths, OnlyWhoMadeALinkedWorktreeRemovesIt) {
+  ExpectFree("git worktree add -q --detach mine; git worktree remove mine");
+  project_.Git({"worktree", "add", "-q", "--detach", "users"});
+  const Json removed = Run("git worktree remove users");
+  EXPECT_FALSE(removed["success"]) << removed;
+  EXPECT_TRUE(Names(removed, ".git/worktrees/users")) << removed;
+  ExpectFree("true");
+}
+
 TEST_F(ProtectedPaths, WhereNoRepositoryIs) {
   fs::remove_all(root_ / ".git");
   WriteText(root_ / "recipe.sh", "");
@@ -608,6 +618,15 @@ TEST_F(SealedPaths, WhatGitDoesIsFree) {
   const std::string user = "git -c user.name=a -c user.email=b ";
   ExpectFree(user + "commit -q --no-verify --allow-empty -m x; git gc -q --prune=now");
   ExpectFree("git checkout -q -b other; git branch -q -D main; git pack-refs --all");
+}
+
+TEST_F(SealedPaths, OnlyWhoMadeALinkedWorktreeRemovesIt) {
+  ExpectFree("git worktree add -q --detach mine; git worktree remove mine");
+  project_.Git({"worktree", "add", "-q", "--detach", "users"});
+  const Json removed = Run("git worktree remove users");
+  EXPECT_NE(removed["data"]["stderr"].dump().find("Device or resource busy"), std::string::npos)
+      << removed;
+  EXPECT_EQ(project_.Git({"-C", "users", "rev-parse", "HEAD"}).exit_code, 0);
 }
 
 TEST_F(SealedPaths, WhatIsThereStays) {
