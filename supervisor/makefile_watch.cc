@@ -62,11 +62,6 @@ uv_handle_t* Handle(auto& handle) { return reinterpret_cast<uv_handle_t*>(&handl
 // us look again after each build.
 bool IsDependencyFile(const std::string& file) { return file.ends_with(".d"); }
 
-std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-std::string ParentOf(const std::string& path) {
-  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
-}
-
 }  // namespace
 
 MakefileWatch::MakefileWatch(uv_loop_t* loop, std::function<void(const std::string&)> on_touched)
@@ -140,8 +135,9 @@ bool MakefileWatch::Start(Entry& entry) {
     entry.awaited.clear();
     int code = uv_fs_event_start(&entry.events, OnEvent, entry.watched.c_str(), 0);
     while ((code == UV_ENOENT || code == UV_ENOTDIR) && entry.watched != "/") {
-      entry.awaited = NameOf(entry.watched);
-      entry.watched = ParentOf(entry.watched);
+      const std::filesystem::path gone = entry.watched;
+      entry.awaited = gone.filename();
+      entry.watched = gone.parent_path();
       code = uv_fs_event_start(&entry.events, OnEvent, entry.watched.c_str(), 0);
     }
     if (code != 0) return false;
@@ -197,7 +193,7 @@ void MakefileWatch::OnEvent(uv_fs_event_t* handle, const char* name, int /*event
   const auto is = [name](const std::string& one) { return name == nullptr || one == name; };
   const bool ours = std::ranges::any_of(entry->names, is) && entry->awaited.empty();
   // Of what is watched itself, as that it was moved or removed, libuv tells by its own name.
-  const bool moved = is(NameOf(entry->watched)) || is(entry->awaited);
+  const bool moved = is(std::filesystem::path(entry->watched).filename()) || is(entry->awaited);
   entry->touched = entry->touched || ours;
   entry->moved = entry->moved || moved;
   if (!ours && (!moved || uv_is_active(Handle(entry->settle)) != 0)) return;

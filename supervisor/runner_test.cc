@@ -540,14 +540,19 @@ TEST_F(RunnerTest, WhoComesWhileAPolicyIsProbedAwaitsThat) {
   EXPECT_EQ(launched(), 2) << "with namespaces, and without";
 }
 
-// Each would else wait in turn for as long as it takes a launcher not to answer.
-TEST_F(RunnerTest, WhoComesWhileAProbeFailsSharesThatAndWhoComesLaterTriesAgain) {
-  const fs::path wrapper = base_ / "wrapper";
-  std::ofstream(wrapper) << "#!/bin/sh\nwhile [ ! -e " << base_ / "go"
-                         << " ]; do sleep 0.01; done\nPA_FAKE_PROBE=untried exec "
+// A worker that begins when there is the file `go`, and whose probe ends in that way.
+fs::path Waiting(const fs::path& base, const std::string& probe) {
+  const fs::path wrapper = base / "wrapper";
+  std::ofstream(wrapper) << "#!/bin/sh\nwhile [ ! -e " << base / "go"
+                         << " ]; do sleep 0.01; done\nPA_FAKE_PROBE=" << probe << " exec "
                          << FromEnvironment("PA_FAKE_WORKER") << " \"$@\"\n";
   chmod(wrapper.c_str(), 0700);
-  UseWorker(wrapper);
+  return wrapper;
+}
+
+// Each would else wait in turn for as long as it takes a launcher not to answer.
+TEST_F(RunnerTest, WhoComesWhileAProbeFailsSharesThatAndWhoComesLaterTriesAgain) {
+  UseWorker(Waiting(base_, "untried"));
   std::vector<std::shared_ptr<Pending>> pending;
   for (int i = 0; i < 3; ++i) pending.push_back(Start(Plan({"/fake", "echo", "ran"})));
   CancelSource cancel;
@@ -569,12 +574,7 @@ TEST_F(RunnerTest, WhoComesWhileAProbeFailsSharesThatAndWhoComesLaterTriesAgain)
 }
 
 TEST_F(RunnerTest, AProbeThatIsCancelledIsNobodyElses) {
-  const fs::path wrapper = base_ / "wrapper";
-  std::ofstream(wrapper) << "#!/bin/sh\nwhile [ ! -e " << base_ / "go"
-                         << " ]; do sleep 0.01; done\nPA_FAKE_PROBE=cancelled exec "
-                         << FromEnvironment("PA_FAKE_WORKER") << " \"$@\"\n";
-  chmod(wrapper.c_str(), 0700);
-  UseWorker(wrapper);
+  UseWorker(Waiting(base_, "cancelled"));
   CancelSource cancel;
   const auto first = Start(Plan({"/fake", "echo", "ran"}), {.cancel = &cancel});
   const auto second = Start(Plan({"/fake", "echo", "ran"}));

@@ -165,8 +165,10 @@ SysResult<Opened> MakeTemp(const Target& place, mode_t mode) {
       continue;
     }
     if (!temp) return std::unexpected(OfTemp(temp.error()));
-    if (auto locked = Lock(temp->fd.get(), kPatienceMs); !locked)
+    if (auto locked = Lock(temp->fd.get(), kPatienceMs); !locked) {
+      if (IsNamed(place, *temp)) unlinkat(place.directory.get(), place.temp, 0);
       return std::unexpected(locked.error());
+    }
     if (IsNamed(place, *temp)) return temp;
   }
 }

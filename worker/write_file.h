@@ -14,7 +14,8 @@ namespace pa::worker {
 // `path` is relative; no component of it is `.`, `..` or a symlink (ELOOP). A WriteHeader and the content
 // come from stdin. EEXIST: it is there, and should not; ESTALE: it has other content than expected (of both,
 // a WriteReply on stdout); ENOENT: it is not there, or a directory on the way; EACCES also: it has no
-// permission to be written for anybody; EWOULDBLOCK: another one had it at work for more than 8 s. Another name of it (link(2)) keeps the old content.
+// permission to be written for anybody; EWOULDBLOCK: another one had it at work for more than 8 s. Another
+// name of it (link(2)) keeps the old content.
 SysResult<void> WriteFile(const char* path);
 
 // Removes what a WriteFile of `path` left that was killed; nothing that another one has at work.

@@ -278,12 +278,18 @@ TEST(WriteFileTest, ALinkInTheWayIsRemovedAndNotWrittenTo) {
   EXPECT_EQ(Content(scratch.path("work/precious")), "gold");
 }
 
+// Another writer, which has written the half.
+UniqueFd AtWorkWith(const std::string& temp) {
+  Put(temp, "half");
+  UniqueFd holder(open(temp.c_str(), O_RDWR | O_CLOEXEC));
+  EXPECT_EQ(flock(holder.get(), LOCK_EX), 0);
+  return holder;
+}
+
 TEST(WriteFileTest, WhatIsAtWorkIsWaitedForAndNotRemoved) {
   const Scratch scratch;
   const std::string temp = scratch.path("work/" + TempOf("file"));
-  Put(temp, "half");
-  UniqueFd holder(open(temp.c_str(), O_RDWR | O_CLOEXEC));
-  ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
+  UniqueFd holder = AtWorkWith(temp);
   ExpectDone(RunRemove(scratch, "file"));
   EXPECT_EQ(Content(temp), "half");
   WorkerRun run(FileOrder(scratch, Action::kWriteFile, "file"),
@@ -296,19 +302,6 @@ TEST(WriteFileTest, WhatIsAtWorkIsWaitedForAndNotRemoved) {
   const Finished done = run.Wait();
   ExpectRefused(done, EEXIST);
   EXPECT_EQ(Present(done), Sha256Of("half"));
-  EXPECT_EQ(Names(scratch.work()), std::vector<std::string>{"file"});
-}
-
-TEST(WriteFileTest, WhoNeverEndsIsNotWaitedForForEver) {
-  const Scratch scratch;
-  const std::string temp = scratch.path("work/" + TempOf("file"));
-  Put(temp, "half");
-  UniqueFd holder(open(temp.c_str(), O_RDWR | O_CLOEXEC));
-  ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
-  ExpectRefused(RunWrite(scratch, "file", "mine"), EWOULDBLOCK);
-  EXPECT_EQ(Content(temp), "half");
-  holder.reset();
-  ExpectDone(RunWrite(scratch, "file", "mine"));
   EXPECT_EQ(Names(scratch.work()), std::vector<std::string>{"file"});
 }
 
@@ -346,9 +339,7 @@ TEST(WriteFileTest, NoUpdateIsLost) {
 TEST(WriteFileTest, WhoseSupervisorIsDeadDoesNothingMore) {
   const Scratch scratch;
   const std::string temp = scratch.path("work/" + TempOf("file"));
-  Put(temp, "half");
-  UniqueFd holder(open(temp.c_str(), O_RDWR | O_CLOEXEC));
-  ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
+  UniqueFd holder = AtWorkWith(temp);
   WorkerRun run(FileOrder(scratch, Action::kWriteFile, "file"),
                 Alone(Action::kWriteFile, Stdin("x", {})));
   usleep(100'000);  // it waits for the lock

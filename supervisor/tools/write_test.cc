@@ -219,6 +219,21 @@ TEST_F(WriteTest, LargeContentsAndThoseOfNothing) {
   EXPECT_EQ(Read("empty"), "");
 }
 
+// Any program of the project can hold that lock.
+TEST_F(WriteTest, WhoKeepsTheFileIsNotWaitedForForEver) {
+  const std::string temp = project_ / (".pa-" + HashOf("a").substr(0, 16));
+  testing::WriteText(temp, "half");
+  UniqueFd holder(open(temp.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
+  const ToolResult busy = Put("a", "new");
+  EXPECT_EQ(Code(busy), "BUSY");
+  EXPECT_NE(busy.text.find("another program writes it"), std::string::npos) << busy.text;
+  EXPECT_EQ(testing::ReadText(temp), "half");
+  holder.reset();
+  EXPECT_EQ(Code(Put("a", "new")), "");
+  EXPECT_EQ(Everything(), std::vector<std::string>{"a"});
+}
+
 // It waits for another writer, and its time is over before. The other one dies, too; whoever
 // cleans up finds what that one left.
 TEST_F(WriteTest, WhatAWorkerLeftThatWasKilledIsRemoved) {
