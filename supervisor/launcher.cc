@@ -269,7 +269,7 @@ Result<void> Launcher::TakeReplies(bool all) {
 
 Result<void> Launcher::Watch() {
   if (!poll_) {
-    Result<PollHandle> poll = PollHandle::Create(loop_, socket_.get(), [this] { Wake(); });
+    Result<PollHandle> poll = PollHandle::Create(loop_, socket_.get(), [this] { Serve(); });
     if (!poll) return std::unexpected(poll.error());
     poll_ = std::move(*poll);
   }
@@ -277,11 +277,22 @@ Result<void> Launcher::Watch() {
   return {};
 }
 
-// The first in the queue, who takes one worker; the next one is woken by the reply after that.
-void Launcher::Wake() {
+bool Launcher::CanServe() const {
+  if (!socket_ || !answers_ || claims_.empty() || claims_.front() == nullptr) return false;
+  // What was refused to one, and what it could not ask for, the next one asks for by itself.
+  return owed_.size() < claims_.size() || !waiting_.empty() || Readable(socket_.get(), 0);
+}
+
+// All for whom there is a reply, each of whom takes one worker. If each were served in a turn of the loop of its own,
+// processors would be idle while the loop is busy with other calls. Only the outermost of these serves, as in RunQueue.
+void Launcher::Serve() {
+  if (serving_) return;
+  const std::shared_ptr<Launcher> self = shared_from_this();  // who is served may give it up
+  serving_ = true;
+  const Finally done([this] { serving_ = false; });
   if (poll_) poll_.Stop();
-  if (claims_.empty()) return;
-  if (Completion<bool>* first = std::exchange(claims_.front(), nullptr)) first->Set(true);
+  while (CanServe()) std::exchange(claims_.front(), nullptr)->Set(true);
+  if (poll_ && !claims_.empty()) poll_.Start();
 }
 
 // Only the first call in the queue reads replies. Another one would take that call's worker, and the call could not
@@ -289,14 +300,12 @@ void Launcher::Wake() {
 Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
   using std::chrono::milliseconds;
   Launcher& me = *self;
+  if (me.is_awaited()) me.Serve();  // before it is our turn
   me.Reckon();
   const auto claim = me.claims_.insert(me.claims_.end(), nullptr);
   const Finally leave([&me, claim] {
     me.claims_.erase(claim);
-    if (me.claims_.empty() || !me.answers_) return;
-    // What was refused to us, and what we could not ask for, the next one asks for by itself.
-    if (me.owed_.size() < me.claims_.size()) return me.Wake();
-    if (me.poll_) me.poll_.Start();
+    if (me.is_awaited()) me.Serve();
   });
   const auto deadline = std::chrono::steady_clock::now() + kLauncherPatience;
   // What was refused ahead, when nobody needed it, may be granted now.

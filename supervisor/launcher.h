@@ -72,7 +72,7 @@ inline constexpr std::chrono::seconds kLauncherPatience{5};
 // What becomes of a child of ours that was killed and not yet reaped; there is no need to wait for it.
 using Depart = std::function<void(pid_t)>;
 
-class Launcher {
+class Launcher : public std::enable_shared_from_this<Launcher> {
  public:
   struct Setting {
     uv_loop_t* loop;
@@ -114,7 +114,8 @@ class Launcher {
   Result<bool> TakeReply();
   Result<void> TakeReplies(bool all);
   Result<void> Watch();
-  void Wake();
+  bool CanServe() const;
+  void Serve();
   void Reckon();
 
   uv_loop_t* loop_;
@@ -132,7 +133,8 @@ class Launcher {
   std::optional<std::chrono::steady_clock::time_point> retired_;
   bool answers_ = true;
   std::list<Completion<bool>*>
-      claims_;                    // of the calls that await one, a queue; null: that one is at work
+      claims_;  // of the calls that await one, a queue; null: that one is at work
+  bool serving_ = false;
   std::optional<Error> refused_;  // why the last one could not be forked
 };
 
