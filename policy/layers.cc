@@ -36,10 +36,11 @@ std::vector<std::string> SplitCommas(std::string_view text) {
 class LayerReader {
  public:
   LayerReader(const PolicySources& sources, std::vector<std::string>& files,
-              std::vector<Diagnostic>& diagnostics)
+              std::vector<Located<std::string>>& written, std::vector<Diagnostic>& diagnostics)
       : sources_(sources),
         context_{sources.home, sources.variables},
         files_(files),
+        written_(written),
         diagnostics_(diagnostics) {}
 
   std::optional<PolicyFragment> File(const std::string& path, bool must_exist);
@@ -57,6 +58,7 @@ class LayerReader {
   const PolicySources& sources_;
   const PathContext context_;
   std::vector<std::string>& files_;
+  std::vector<Located<std::string>>& written_;
   std::vector<Diagnostic>& diagnostics_;
 };
 
@@ -92,9 +94,10 @@ void LayerReader::ExpandPaths(PolicyFragment& fragment) {
 }
 
 void LayerReader::Expand(Located<std::string>& item) {
-  std::expected<std::string, std::string> path = ExpandPath(item.value, context_);
+  std::expected<std::string, std::string> path = SpellOut(item.value, context_);
   if (path) {
-    item.value = std::move(*path);
+    written_.push_back({*path, item.at});
+    item.value = ResolvePath(*path);
   } else {
     diagnostics_.emplace_back(item.at, Quoted(item.value) + ": " + path.error());
   }
@@ -108,12 +111,13 @@ std::optional<PolicyFragment> LayerReader::Roots() {
   for (const std::string& root : sources_.roots) {
     std::expected<std::string, std::string> path = root;
     if (root.starts_with('~') || root.starts_with("${")) {
-      path = ExpandPath(root, context_);  // clients start servers without a shell
+      path = SpellOut(root, context_);  // clients start servers without a shell
     } else if (!root.empty()) {
-      path = ResolvePath(std::filesystem::path(sources_.current_directory) / root);
+      path = std::filesystem::path(sources_.current_directory) / root;
     }
     if (path) {
-      fragment.roots->value.push_back({*path, at});
+      written_.push_back({*path, at});
+      fragment.roots->value.push_back({ResolvePath(*path), at});
     } else {
       diagnostics_.emplace_back(at, Quoted(root) + ": " + path.error());
     }
@@ -181,8 +185,9 @@ void Add(std::vector<PolicyFragment>& layers, std::optional<PolicyFragment> laye
 }  // namespace
 
 Layers ReadLayers(const PolicySources& sources, std::vector<std::string>& files,
+                  std::vector<Located<std::string>>& written,
                   std::vector<Diagnostic>& diagnostics) {
-  LayerReader reader(sources, files, diagnostics);
+  LayerReader reader(sources, files, written, diagnostics);
   Layers layers;
   // Strongest first.
   Add(layers.others, reader.Roots());

@@ -39,8 +39,8 @@ sandbox::Namespaces NamespacesNamed(std::string_view name) {
 class Compiler {
  public:
   Compiler(const PolicySources& sources, const PolicyFragment& merged,
-           std::vector<Diagnostic>& diagnostics)
-      : sources_(sources), merged_(merged), diagnostics_(diagnostics) {}
+           std::vector<TrustAnchor>& anchors, std::vector<Diagnostic>& diagnostics)
+      : sources_(sources), merged_(merged), anchors_(anchors), diagnostics_(diagnostics) {}
 
   Policy Compile() {
     CompilePlaces();
@@ -94,6 +94,7 @@ class Compiler {
 
   const PolicySources& sources_;
   const PolicyFragment& merged_;
+  std::vector<TrustAnchor>& anchors_;
   std::vector<Diagnostic>& diagnostics_;
   Policy policy_;
 };
@@ -226,7 +227,9 @@ void Compiler::CompileFilesystem() {
   }
   policy_.filesystem_sync = merged_.filesystem_sync->value == "true";
   if (merged_.filesystem_toolchains->value != "auto") return;
-  const Toolchains toolchains = FindToolchains(sources_.home, sources_.variables);
+  const Toolchains toolchains = FindToolchains(
+      sources_.home, sources_.variables,
+      [&](const std::string& path) { return WhereCommandsLead(policy_, path).has_value(); });
   policy_.filesystem.insert(policy_.filesystem.end(), toolchains.grants.begin(),
                             toolchains.grants.end());
   policy_.environment_pass = toolchains.variables;
@@ -260,7 +263,6 @@ void Compiler::CompileAudit() {
   if (to == "none") return;
   if (to == "journal" || to == "syslog") return CompileAuditDaemon(to);
   policy_.audit.path = path.value;
-  std::string written = path.value;
   if (path.value.empty()) {
     const std::string state_home = StateHome();
     if (state_home.empty()) {
@@ -269,14 +271,9 @@ void Compiler::CompileAudit() {
                                 "file with audit: {path: ...}, or write audit: {to: none}");
       return;
     }
-    written = state_home + "/project-actions/audit/audit.jsonl";
+    const std::string written = state_home + "/project-actions/audit/audit.jsonl";
+    anchors_.push_back({TrustAnchor::Kind::kAudit, written, path.at});
     policy_.audit.path = ResolvePath(written);
-  }
-  if (const auto writable = WhereCommandsLead(policy_, written)) {
-    diagnostics_.emplace_back(path.at,
-                              "commands can exchange a symlink on the way to the audit "
-                              "log " +
-                                  written + ", in " + *writable + ": choose another audit.path");
   }
   for (const Located<std::string>& writable : merged_.filesystem_write->value) {
     if (!IsBeneath(policy_.audit.path, writable.value)) continue;
@@ -372,8 +369,8 @@ Result<void> CompilePrograms(Policy& policy) {
 
 // The one check of what commands must not write (policy/trust_anchors.h).
 void TakeAnchors(const PolicySources& sources, const std::vector<std::string>& files,
-                 Policy& policy, LoadedPolicy& loaded) {
-  std::vector<TrustAnchor> anchors = sources.anchors;
+                 std::vector<TrustAnchor> anchors, Policy& policy, LoadedPolicy& loaded) {
+  anchors.insert(anchors.end(), sources.anchors.begin(), sources.anchors.end());
   for (const std::string& file : files) {
     anchors.emplace_back(TrustAnchor::Kind::kPolicyFile, std::filesystem::absolute(file).string());
   }
@@ -393,18 +390,23 @@ void TakeAnchors(const PolicySources& sources, const std::vector<std::string>& f
 LoadedPolicy LoadPolicy(const PolicySources& sources) {
   LoadedPolicy loaded;
   std::vector<std::string> files;
-  const Layers layers = ReadLayers(sources, files, loaded.diagnostics);
+  std::vector<Located<std::string>> written;
+  const Layers layers = ReadLayers(sources, files, written, loaded.diagnostics);
   if (!loaded.diagnostics.empty()) return loaded;
   auto merged = std::make_shared<PolicyFragment>(MergeLayers(layers, loaded.diagnostics));
   if (!loaded.diagnostics.empty()) return loaded;
-  Policy policy = Compiler(sources, *merged, loaded.diagnostics).Compile();
+  std::vector<TrustAnchor> anchors;
+  for (const Located<std::string>& path : written) {
+    anchors.push_back({TrustAnchor::Kind::kPolicyPath, path.value, path.at});
+  }
+  Policy policy = Compiler(sources, *merged, anchors, loaded.diagnostics).Compile();
   if (!loaded.diagnostics.empty()) return loaded;
   if (const Result<void> compiled = CompilePrograms(policy); !compiled) {
     loaded.diagnostics.emplace_back(Place{"seccomp"}, compiled.error().Message());
     return loaded;
   }
   loaded.warnings = FindWarnings(policy);
-  TakeAnchors(sources, files, policy, loaded);
+  TakeAnchors(sources, files, std::move(anchors), policy, loaded);
   if (!loaded.diagnostics.empty()) return loaded;
   ShowPaths(policy, *merged);
   policy.sources = std::move(files);

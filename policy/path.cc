@@ -45,8 +45,8 @@ std::expected<std::string, std::string> TakeHome(std::string_view& written,
 
 }  // namespace
 
-std::expected<std::string, std::string> ExpandPath(std::string_view written,
-                                                   const PathContext& context) {
+std::expected<std::string, std::string> SpellOut(std::string_view written,
+                                                 const PathContext& context) {
   const std::expected<std::string, std::string> home = TakeHome(written, context);
   if (!home) return home;
   std::expected<std::string, std::string> path = ExpandVariables(written, context);
@@ -58,7 +58,14 @@ std::expected<std::string, std::string> ExpandPath(std::string_view written,
     // What `..` means depends on symlinks; nobody should have to think about it in a policy.
     if (component == "..") return std::unexpected("must not contain '..'");
   }
-  return ResolvePath(*path);
+  return path;
+}
+
+std::expected<std::string, std::string> ExpandPath(std::string_view written,
+                                                   const PathContext& context) {
+  std::expected<std::string, std::string> path = SpellOut(written, context);
+  if (path) *path = ResolvePath(*path);
+  return path;
 }
 
 std::string ResolvePath(const std::string& path) {

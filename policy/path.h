@@ -16,9 +16,12 @@ struct PathContext {
   const std::map<std::string, std::string>& variables;
 };
 
-// `~`, `~/x` and `${VAR}` replaced, `.` and doubled slashes removed, symlinks resolved. An error
-// says what is wrong: relative, `..`, a variable that is unset or empty, `$VAR` without braces,
-// `~user`.
+// `~`, `~/x` and `${VAR}` replaced, symlinks as they are. An error says what is wrong: relative, `..`, a
+// variable that is unset or empty, `$VAR` without braces, `~user`.
+std::expected<std::string, std::string> SpellOut(std::string_view written,
+                                                 const PathContext& context);
+
+// The same, with `.` and doubled slashes removed, symlinks resolved.
 std::expected<std::string, std::string> ExpandPath(std::string_view written,
                                                    const PathContext& context);
 

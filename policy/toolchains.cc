@@ -122,7 +122,8 @@ std::vector<std::string_view> Words(std::string_view text) {
 }  // namespace
 
 Toolchains FindToolchains(const std::string& home,
-                          const std::map<std::string, std::string>& environment) {
+                          const std::map<std::string, std::string>& environment,
+                          const std::function<bool(const std::string& path)>& is_led) {
   Toolchains found;
   if (!home.starts_with('/')) return found;
   for (const Toolchain& toolchain : kToolchains) {
@@ -137,7 +138,7 @@ Toolchains FindToolchains(const std::string& home,
     for (std::string_view part : Words(toolchain.parts)) {
       const std::string path = part == "." ? base : base + '/' + std::string(part);
       std::error_code ignored;
-      if (!std::filesystem::exists(path, ignored)) continue;
+      if (!std::filesystem::exists(path, ignored) || is_led(path)) continue;
       found.grants.push_back(
           {ResolvePath(path), sandbox::kReadExecute,
            "toolchain: " + (is_moved ? variable : "~/" + std::string(toolchain.home))});

@@ -4,6 +4,7 @@
 //   Toolchains found = FindToolchains("/home/ann", environment);
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,8 +19,10 @@ struct Toolchains {
   std::map<std::string, std::string> places;  // where each toolchain is, by its variable
 };
 
-Toolchains FindToolchains(const std::string& home,
-                          const std::map<std::string, std::string>& environment);
+// Without the parts of which `is_led` says that whoever can exchange a symlink on the way says where they are.
+Toolchains FindToolchains(
+    const std::string& home, const std::map<std::string, std::string>& environment,
+    const std::function<bool(const std::string& path)>& is_led = [](const auto&) { return false; });
 
 // Files and directories of the home that hold secrets, absolute: what `policy check` warns about
 // when a policy grants them.

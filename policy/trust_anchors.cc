@@ -26,10 +26,15 @@ constexpr AnchorRow kTable[] = {
     {Kind::kClient, "configuration of a client", AnchorFate::kProtected, ""},
     // Whatever else is started from that environment would load it, too.
     {Kind::kLibraries, "libraries of this program", AnchorFate::kWarned,
-     "unset LD_LIBRARY_PATH and LD_PRELOAD where the server is started"},
+     "unset LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT where the server is started, or take empty "
+     "entries out"},
     {Kind::kState, "the state directory", AnchorFate::kPassedOver, ""},
     {Kind::kTemporary, "TMPDIR", AnchorFate::kPassedOver, ""},
     {Kind::kProgram, "a program", AnchorFate::kPassedOver, ""},
+    // The next policy that is loaded would grant what a command's symlink leads to.
+    {Kind::kPolicyPath, "a place that this policy names", AnchorFate::kNotLed,
+     "name what it leads to"},
+    {Kind::kAudit, "the audit log", AnchorFate::kNotLed, "choose another audit.path"},
 };
 
 const AnchorRow& RowOf(Kind kind) { return *std::ranges::find(kTable, kind, &AnchorRow::kind); }
@@ -117,13 +122,18 @@ std::optional<std::string> WhereCommandsLead(const Policy& policy, const std::st
 JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> anchors) {
   JudgedAnchors judged;
   for (const TrustAnchor& anchor : anchors) {
-    const std::optional<std::string> place = WhereCommandsWrite(policy, anchor.path);
-    if (!place) continue;
     const AnchorRow& row = RowOf(anchor.kind);
+    const bool led = row.fate == AnchorFate::kNotLed;
+    const std::optional<std::string> place =
+        led ? WhereCommandsLead(policy, anchor.path) : WhereCommandsWrite(policy, anchor.path);
+    if (!place) continue;
     const std::string title(row.title);
-    const Diagnostic said(Place{anchor.path}, "commands can write " + title + ", which lies in " +
-                                                  *place + ": " + std::string(row.advice));
-    if (row.fate == AnchorFate::kRefused) judged.refused.push_back(said);
+    const std::string what = led ? "commands can exchange a symlink on the way to " + title + ", " +
+                                       anchor.path + ", in "
+                                 : "commands can write " + title + ", which lies in ";
+    const Diagnostic said(anchor.at.source.empty() ? Place{anchor.path} : anchor.at,
+                          what + *place + ": " + std::string(row.advice));
+    if (row.fate == AnchorFate::kRefused || led) judged.refused.push_back(said);
     if (row.fate == AnchorFate::kWarned) judged.warned.push_back(said);
     if (row.fate == AnchorFate::kProtected) judged.kept.push_back({anchor.path, title});
   }

@@ -30,13 +30,17 @@ struct TrustAnchor {
     kState,         // our directories in the state directory
     kTemporary,     // beneath which the instance directory is made
     kProgram,       // that the server looks for on PATH: git, make, bash, rg
+    kPolicyPath,    // roots, and what a policy grants or names otherwise, as it is written there
+    kAudit,         // the audit log that no policy names
   };
   Kind kind;
   std::string path;  // absolute, symlinks and all
+  Place at = {};     // in a policy, where one names it
 };
 
 enum class AnchorFate {
-  kRefused,     // the policy does not load
+  kRefused,  // the policy does not load
+  kNotLed,  // neither, where they can exchange a symlink on the way; what lies at its end is asked elsewhere
   kProtected,   // commands leave it as it is, as what filesystem.protect names
   kWarned,      // somebody outside is to decide
   kPassedOver,  // whoever needs one asks for it and takes another, or does without

@@ -56,13 +56,16 @@ TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
             place / "out/anchor", base_ / "in/out/anchor", safe / "../in/deep/absent/anchor"}) {
         const LoadedPolicy loaded = LoadWith(row.kind, path);
         const std::string said = Format(loaded.diagnostics) + Format(loaded.warnings);
-        const bool named =
-            said.find("commands can write " + std::string(row.title)) != std::string::npos;
+        const bool through_theirs = path == place / "out/anchor" || path == base_ / "in/out/anchor";
+        const bool is_led = row.fate == AnchorFate::kNotLed && through_theirs;
+        const bool refused = row.fate == AnchorFate::kRefused || is_led;
+        const std::string what =
+            is_led ? "commands can exchange a symlink on the way to " : "commands can write ";
+        const bool named = said.find(what + std::string(row.title)) != std::string::npos;
         const bool kept = loaded.policy && loaded.policy->anchors.size() == 1 &&
                           loaded.policy->anchors[0].path == path;
-        EXPECT_EQ(loaded.policy == nullptr, row.fate == AnchorFate::kRefused) << row.title << path;
-        EXPECT_EQ(named, row.fate == AnchorFate::kRefused || row.fate == AnchorFate::kWarned)
-            << row.title << path << said;
+        EXPECT_EQ(loaded.policy == nullptr, refused) << row.title << path;
+        EXPECT_EQ(named, refused || row.fate == AnchorFate::kWarned) << row.title << path << said;
         EXPECT_EQ(kept, row.fate == AnchorFate::kProtected) << row.title << path;
         if (row.fate != AnchorFate::kPassedOver) continue;
         EXPECT_EQ(WhereCommandsWrite(*loaded.policy, path), words) << path;
@@ -77,7 +80,61 @@ TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
   // All of them, each once.
   std::ranges::sort(judged);
   for (std::size_t i = 0; i < judged.size(); ++i) EXPECT_EQ(judged[i], static_cast<Kind>(i));
-  EXPECT_EQ(judged.size(), static_cast<std::size_t>(Kind::kProgram) + 1);
+  EXPECT_EQ(judged.size(), static_cast<std::size_t>(Kind::kAudit) + 1);
+}
+
+// A command replaces what it can write by a symlink, and the next policy that is loaded would grant what that leads
+// to.
+TEST_F(TrustAnchorsTest, NoPlaceOfThePolicyIsLed) {
+  const fs::path lib = project_ / "lib";
+  const fs::path log = project_ / "log";
+  for (const fs::path& made : {lib, log}) fs::create_directories(made);
+  const std::vector<std::string> policies = {
+      "filesystem: {read: [" + lib.string() + "]}", "filesystem: {write: [" + lib.string() + "]}",
+      "roots: [" + project_.string() + ", " + lib.string() + "]",
+      "audit: {path: " + (log / "audit.jsonl").string() + "}"};
+  sources_.roots.clear();
+  const std::string own = "\nroots: [" + project_.string() + "]\n";
+  for (const std::string& policy : policies) {
+    User(policy + (policy.starts_with("roots") ? "\n" : own));
+    EXPECT_TRUE(Load()) << policy;
+  }
+  for (const fs::path& made : {lib, log}) {
+    fs::remove(made);
+    fs::create_directory_symlink(base_ / "safe", made);
+  }
+  for (const std::string& policy : policies) {
+    User(policy + (policy.starts_with("roots") ? "\n" : own));
+    const std::string faults = Faults();
+    EXPECT_NE(faults.find("user.yaml:2:"), std::string::npos) << faults;
+    EXPECT_NE(faults.find("commands can exchange a symlink on the way to a place that this policy "
+                          "names"),
+              std::string::npos)
+        << faults;
+  }
+  User("");
+  sources_.roots = {project_, lib};
+  EXPECT_NE(Faults().find("--root: commands can exchange a symlink"), std::string::npos);
+  // Where no command can exchange it, the user may name it as he likes.
+  fs::create_directory_symlink(project_, base_ / "in");
+  sources_.roots = {base_ / "in"};
+  EXPECT_TRUE(Load());
+}
+
+// The same of a toolchain that a variable has moved to where commands can write: it is not granted.
+TEST_F(TrustAnchorsTest, NoToolchainIsLed) {
+  const fs::path cargo = project_ / "cargo";
+  fs::create_directories(cargo / "bin");
+  sources_.variables["CARGO_HOME"] = cargo;
+  const auto granted = [&] {
+    const PolicyPtr policy = Load();
+    return policy && std::ranges::count(policy->filesystem, "toolchain: CARGO_HOME",
+                                        &sandbox::PathGrant::reason) == 1;
+  };
+  EXPECT_TRUE(granted());
+  fs::remove(cargo / "bin");
+  fs::create_directory_symlink(base_ / "safe", cargo / "bin");
+  EXPECT_FALSE(granted());
 }
 
 TEST_F(TrustAnchorsTest, ThePolicysOwnFiles) {

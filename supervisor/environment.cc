@@ -115,12 +115,25 @@ void AddClients(const Environment& environment, Anchors& anchors) {
 }
 
 void AddLibraries(const Environment& environment, Anchors& anchors) {
-  for (const char* name : {"LD_LIBRARY_PATH", "LD_PRELOAD"}) {
-    const std::string all = Get(environment, name).value_or("");
-    for (std::size_t start = 0; start < all.size();) {
-      const std::size_t end = std::min(all.find_first_of(": ;", start), all.size());
-      const std::string entry = all.substr(start, end - start);
-      if (IsAbsolute(entry)) anchors.emplace_back(Anchor::kLibraries, entry);
+  struct Variable {
+    const char* name;
+    const char* separators;
+    bool directories;
+  };
+  // As ld.so(8) has it. A relative directory, and an empty entry, is sought where the server is started; of the
+  // others, what has no slash is looked for in directories.
+  for (const Variable& variable : {Variable{"LD_LIBRARY_PATH", ":;", true},
+                                   {"LD_PRELOAD", ": ", false},
+                                   {"LD_AUDIT", ":", false}}) {
+    const auto all = Get(environment, variable.name);
+    if (!all) continue;
+    for (std::size_t start = 0; start <= all->size();) {
+      const std::size_t end = std::min(all->find_first_of(variable.separators, start), all->size());
+      const std::string entry = all->substr(start, end - start);
+      if (variable.directories || entry.contains('/')) {
+        anchors.emplace_back(Anchor::kLibraries,
+                             entry.empty() ? StartDirectory() : Absolute(entry));
+      }
       start = end + 1;
     }
   }

@@ -50,8 +50,9 @@ TEST(Environment, AnchorsAreAllNamed) {
   CommonOptions options;
   const Environment environment = {{"HOME", "/home/a"},
                                    {"CODEX_HOME", "/codex"},
-                                   {"LD_LIBRARY_PATH", "/lib1:/lib2"},
-                                   {"LD_PRELOAD", "/preload.so plain.so"}};
+                                   {"LD_LIBRARY_PATH", "/lib1:lib2;"},
+                                   {"LD_PRELOAD", "/preload.so plain.so"},
+                                   {"LD_AUDIT", "./audit.so:plain.so:"}};
   const auto paths = [&](policy::TrustAnchor::Kind kind) {
     std::vector<std::string> found;
     for (const policy::TrustAnchor& anchor : SourcesOf(options, environment).anchors) {
@@ -64,7 +65,9 @@ TEST(Environment, AnchorsAreAllNamed) {
   EXPECT_EQ(paths(kExecutable).at(0), self);
   EXPECT_EQ(std::filesystem::canonical(paths(kExecutable).at(1)), self);
   EXPECT_EQ(paths(kWorker).size(), 2u) << "beside us, and where it is installed";
-  EXPECT_EQ(paths(kLibraries), (std::vector<std::string>{"/lib1", "/lib2", "/preload.so"}));
+  const std::string here = StartDirectory();
+  EXPECT_EQ(paths(kLibraries), (std::vector<std::string>{"/lib1", here + "/lib2", here,
+                                                         "/preload.so", here + "/./audit.so"}));
   const std::vector<std::string> clients = paths(kClient);
   for (const char* path : {"/home/a/.mcp.json", "/home/a/.config/Claude/claude_desktop_config.json",
                            "/home/a/.vscode/mcp.json", "/home/a/.cursor/mcp.json",

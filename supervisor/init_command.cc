@@ -7,14 +7,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ranges>
+#include <string_view>
 
 #include "base/utf8.h"
 #include "policy/load.h"
 #include "policy/path.h"
+#include "policy/trust_anchors.h"
 #include "supervisor/line_diff.h"
 #include "supervisor/protocol.h"
 #include "supervisor/terminal_approver.h"
-#include "supervisor/tools/find_executable.h"
 #include "supervisor/user_file.h"
 
 namespace pa {
@@ -36,12 +38,21 @@ std::string Absolute(const std::string& path) {
   return absolute;
 }
 
-// By its name where the PATH leads to it; else the client would start another one, or none.
-std::string OurProgram(const Environment& environment) {
+// By its name where the PATH leads to it; else the client would start another one, or none. Nor where a command could
+// lay one into a directory before it (an active venv), or into the one in which the client happens to be.
+std::string OurProgram(const Environment& environment, const policy::Policy& policy) {
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
-  const auto found = FindExecutable(self.filename(), environment, nullptr).path;
-  return found && fs::equivalent(*found, self, failed) ? self.filename() : self;
+  const auto set = environment.find("PATH");
+  const std::string path = set == environment.end() ? "" : set->second;
+  for (const auto part : std::views::split(path, ':')) {
+    const fs::path place(std::string_view(part.begin(), part.end()));
+    const fs::path program = place / self.filename();
+    if (!place.is_absolute() || policy::WhereCommandsWrite(policy, program)) return self;
+    if (fs::equivalent(program, self, failed)) return self.filename();
+    if (access(program.c_str(), X_OK) == 0) return self;
+  }
+  return self;
 }
 
 // With what stands for options that are not given: what the client shall serve.
@@ -78,20 +89,20 @@ void PrintProblem(const std::string& problem) {
   fmt::print(stderr, "{}; nothing was written\n", problem);
 }
 
-// Whether the server would start with these options at all.
-bool WouldServe(const CommonOptions& options, const Environment& environment) {
-  const policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
+// What the server would start with; nothing: it would not.
+policy::PolicyPtr WouldServe(const CommonOptions& options, const Environment& environment) {
+  policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
   for (const auto& diagnostic : loaded.diagnostics) {
     fmt::print(stderr, "{}\n", diagnostic.Format());
   }
   if (!loaded.policy) {
     PrintProblem("the server would not start with this policy and these options");
-    return false;
+    return nullptr;
   }
   for (const auto& warning : loaded.warnings)
     fmt::print(stderr, "warning: {}\n", VisibleText(warning.Format()));
   LogSources(*loaded.policy);
-  return true;
+  return loaded.policy;
 }
 
 // The diff is what a person reads before saying yes: what a project's file holds cannot hide a part of it.
@@ -207,12 +218,13 @@ int RunInit(const InitCommand& command, const Environment& environment) {
   const std::string project =
       Absolute(command.common.roots.empty() ? "." : command.common.roots[0]);
   const CommonOptions options = Completed(client, command.common, project);
-  const auto entry = EntryFor(client, options, OurProgram(environment));
+  const policy::PolicyPtr policy = WouldServe(options, environment);
+  if (!policy) return kNotWritten;
+  const auto entry = EntryFor(client, options, OurProgram(environment, *policy));
   if (!entry) {
     PrintProblem(entry.error());
     return kNotWritten;
   }
-  if (!WouldServe(options, environment)) return kNotWritten;
   if (command.print) {
     fmt::print("{}", *MergeInto("", client, *entry));
     return 0;

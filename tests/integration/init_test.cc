@@ -101,6 +101,13 @@ TEST_F(Init, OnThePathItsNameIsEnough) {
   };
   EXPECT_EQ(command(bin.string() + ":/usr/bin:/bin"), name);
   EXPECT_EQ(command("/usr/bin:/bin"), BuiltProgram("PA_SERVER"));
+  // A command could lay one there, which the client would start.
+  const std::string rest = bin.string() + ":/usr/bin:/bin";
+  EXPECT_EQ(command((root_ / ".venv/bin").string() + ":" + rest), BuiltProgram("PA_SERVER"));
+  for (const char* here : {"", ".", "bin"}) {
+    EXPECT_EQ(command(here + (":" + rest)), BuiltProgram("PA_SERVER")) << here;
+  }
+  EXPECT_EQ(command(rest + ":" + (root_ / ".venv/bin").string()), name) << "after it";
   fs::remove(bin / name);
   WriteText(bin / name, "#!/bin/sh\n");
   fs::permissions(bin / name, fs::perms::owner_all);
