@@ -15,14 +15,17 @@
 #include <list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "supervisor/inotify.h"
+#include "supervisor/uv_handles.h"
 
 namespace pa {
 
 class MakefileWatch {
  public:
-  // Many directories of one user share 128 inotify instances and some thousand watches; the ones named
-  // least recently are given up.
+  // All that a user watches shares some thousand watches; the ones named least recently are given up.
   static constexpr std::size_t kMaxDirectories = 32;
   // Of those that one Makefile includes. Beyond are what compilers write for each source.
   static constexpr std::size_t kMaxFiles = 16;
@@ -43,20 +46,26 @@ class MakefileWatch {
   std::size_t watched() const { return entries_.size(); }
 
  private:
-  struct Entry;  // frees itself when both handles are closed
-  Entry* New(std::string directory, std::string project, std::vector<std::string> names);
-  static bool Start(Entry& entry);
-  Entry* Replace(Entry* old);
-  void ReplaceMoved(Entry* entry);
+  struct Entry;
+  using Entries = std::list<Entry>;
+  bool Listen();
+  void OnReadable();
+  void OnEvent(int watch, std::string_view name);
+  void OnSettled(Entry& entry);
+  void Tell(Entry& entry);
+  bool Start(Entry& entry);
+  void Remove(Entries::iterator entry);
+  void Release(int watch);
+  bool Replace(Entries::iterator entry);
+  void ReplaceMoved(Entries::iterator entry);
   void WatchIn(const std::string& directory, const std::string& project,
                std::vector<std::string> names);
-  static void OnEvent(uv_fs_event_t* handle, const char* name, int events, int status);
-  static void OnSettled(uv_timer_t* handle);
-  static void Close(Entry* entry);
 
   uv_loop_t* loop_;
   std::function<void(const std::string&)> on_touched_;
-  std::list<Entry*> entries_;  // the one named last comes first
+  Inotify inotify_;
+  PollHandle poll_;
+  Entries entries_;  // the one named last comes first
 };
 
 }  // namespace pa

@@ -50,10 +50,9 @@ bool WasSealed(const GuardedPath& guarded) {
 }  // namespace
 
 void MountWatch::Add(const GuardedPath& guarded, bool read_only) {
-  if (!fd_) fd_.reset(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   Drain();  // what came before says nothing of it
   const std::string parent = ParentOf(guarded.path.path);
-  const int watch = fd_ ? inotify_add_watch(fd_.get(), parent.c_str(), kMask) : -1;
+  const int watch = inotify_.Add(parent, kMask);
   if (watch < 0) return;  // JudgeOf knows nothing of it then
   MountRecord::Directory& directory = record_.directories_[watch];
   directory.path = parent;
@@ -63,18 +62,9 @@ void MountWatch::Add(const GuardedPath& guarded, bool read_only) {
 }
 
 void MountWatch::Drain() {
-  constexpr std::size_t kBytes = 64u << 10;
-  alignas(inotify_event) std::array<char, kBytes> buffer;
-  ssize_t length = 0;
-  while (fd_ && (length = read(fd_.get(), buffer.data(), buffer.size())) > 0) {
-    for (std::size_t at = 0; at + sizeof(inotify_event) <= static_cast<std::size_t>(length);) {
-      inotify_event event;
-      std::memcpy(&event, buffer.data() + at, sizeof event);
-      const char* name = buffer.data() + at + sizeof event;
-      OnEvent(event.wd, event.mask, {name, strnlen(name, event.len)});
-      at += sizeof event + event.len;
-    }
-  }
+  const bool all = inotify_.ReadQueued(
+      [this](int watch, std::uint32_t mask, std::string_view name) { OnEvent(watch, mask, name); });
+  if (!all) return;  // what is left may have come before something was saved
   for (auto& [watch, directory] : record_.directories_) {
     for (auto& [name, seen] : directory.names) seen.young = false;
   }
@@ -151,13 +141,13 @@ MountRecord::Judgement MountRecord::JudgeOf(const GuardedPath& guarded) const {
   const Seen& seen = named->second;
   if (!seen.replaced) return {seen.read_only && WasSealed(guarded) ? kUser : kUnknown};
   // A link to the new file is a way to write it that raises no event here, so what it holds is compared.
-  if (seen.again || seen.saved) return {kUnknown, seen.saved, seen.certain};
+  if (seen.again || seen.saved) return {kUnknown, seen.saved, seen.certain && !seen.young};
   return {LookAt(path).IsAbsent() ? kUser : kUnknown};
 }
 
 void MountWatch::Forget() {
   Drain();  // so that nothing that was says anything of what comes
-  for (const auto& [watch, directory] : record_.directories_) inotify_rm_watch(fd_.get(), watch);
+  for (const auto& [watch, directory] : record_.directories_) inotify_.Remove(watch);
   record_ = {};
 }
 

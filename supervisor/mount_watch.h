@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unique_fd.h"
 #include "supervisor/file_image.h"
+#include "supervisor/inotify.h"
 #include "supervisor/restorer.h"
 
 namespace pa {
@@ -76,7 +76,7 @@ class MountWatch {
   const MountRecord& record() const { return record_; }
   void Forget();
 
-  int fd() const { return fd_.get(); }  // -1: nothing is watched
+  int fd() const { return inotify_.fd(); }  // -1: nothing is watched
 
  private:
   using Seen = MountRecord::Seen;
@@ -84,7 +84,7 @@ class MountWatch {
   void OnEvent(int watch, std::uint32_t mask, std::string_view name);
   static void Save(const std::string& directory, const std::string& name, Seen& seen);
 
-  UniqueFd fd_;
+  Inotify inotify_;
   MountRecord record_;
 };
 

@@ -65,6 +65,9 @@ class PollHandle {
     });
   }
   void Stop() { uv_poll_stop(&state_->handle); }
+  void Unref() {
+    uv_unref(reinterpret_cast<uv_handle_t*>(&state_->handle));
+  }  // keeps no loop running
   void Close() { state_.reset(); }
   explicit operator bool() const { return state_ != nullptr; }
 
@@ -92,6 +95,12 @@ class TimerHandle {
     uv_timer_start(&state_->handle, fire, static_cast<std::uint64_t>(delay.count()), 0);
   }
   void Stop() { uv_timer_stop(&state_->handle); }
+  void Unref() {
+    uv_unref(reinterpret_cast<uv_handle_t*>(&state_->handle));
+  }  // keeps no loop running
+  bool is_active() const {
+    return uv_is_active(reinterpret_cast<const uv_handle_t*>(&state_->handle)) != 0;
+  }
 
  private:
   UvPtr<uv_timer_t> state_;

@@ -255,9 +255,8 @@ TEST(FileTools, AFileThatIsReplacedIsFound) {
   const Project project(kMakefile);
   const fs::path file = project.root() / "file";
   WriteText(file, "content\n");
-  std::atomic<bool> done = false;
-  std::thread editor([&] {
-    while (!done) {
+  std::jthread editor([&](const std::stop_token& done) {
+    while (!done.stop_requested()) {
       WriteText(project.root() / "file~", "content\n");
       fs::rename(project.root() / "file~", file);
     }
@@ -268,11 +267,9 @@ TEST(FileTools, AFileThatIsReplacedIsFound) {
     const Json result = client.CallTool("read", {{"path", "file"}});
     EXPECT_EQ(result.value("success", false), true) << result;
   }
-  done = true;
-  editor.join();
 }
 
-// Somebody swaps a directory for a symlink to the outside, as fast as he can, until enough calls met the one and the
+// Somebody swaps a directory for a symlink to the outside, as fast as possible, until enough calls met the one and the
 // other.
 TEST(FileTools, SwappedNamesLeadNowhere) {
   constexpr int kEach = 50;
@@ -284,9 +281,9 @@ TEST(FileTools, SwappedNamesLeadNowhere) {
   fs::create_directory_symlink(project.outside(), project.root() / "other");
   const std::string way = project.root() / "way";
   const std::string other = project.root() / "other";
-  std::atomic<bool> done = false;
-  std::thread swapper([&] {
-    while (!done) {
+  // Also while the server is told of each (it watches the Makefile): none of these calls waits for that.
+  std::jthread swapper([&](const std::stop_token& done) {
+    while (!done.stop_requested()) {
       syscall(SYS_renameat2, AT_FDCWD, way.c_str(), AT_FDCWD, other.c_str(), 2);  // EXCHANGE
     }
   });
@@ -315,7 +312,7 @@ TEST(FileTools, SwappedNamesLeadNowhere) {
     }
     EXPECT_TRUE(inside >= kEach && refused >= kEach) << inside << " and " << refused;
   }
-  done = true;
+  swapper.request_stop();
   swapper.join();
   EXPECT_EQ(ReadText(project.outside() / "file"), "outside\n");
   EXPECT_EQ(std::distance(fs::directory_iterator(project.outside()), fs::directory_iterator()), 1);
