@@ -177,9 +177,14 @@ bool Look::IndexNames(int pack_index, std::string_view object) {
   return false;
 }
 
+std::string LooseObject(const std::string& repository, const std::string& hex) {
+  return repository + "/objects/" + hex.substr(0, 2) + "/" + hex.substr(2);
+}
+
 // Where others' objects are borrowed it may be there.
 bool Look::HasObject(const std::string& hex) {
-  if (At(objects_ + "/" + hex.substr(0, 2) + "/" + hex.substr(2)).exists) return true;
+  const PathStamp loose = At(LooseObject(path_, hex));
+  if (loose.IsRegular() && loose.size != 0) return true;
   if (At(objects_ + "/info/alternates").exists) return true;
   bool found = false;
   const std::string object = Bytes(hex);
@@ -283,14 +288,19 @@ Result<std::optional<RepositoryCopy>> CopyRepository(const std::string& path,
   copy.objects = look.CountObjects();
   for (const std::string& tip : TipsOf(copy)) {
     if (copy.tips.size() == kMaxTips) break;
-    if (look.HasObject(tip)) copy.tips.push_back(tip);
+    const PathStamp stamp = LookAt(LooseObject(path, tip));
+    if (look.HasObject(tip)) copy.tips.push_back({tip, stamp});
   }
   if (auto done = look.Done(); !done) return std::unexpected(done.error());
   return copy;
 }
 
 bool IsCurrent(const RepositoryCopy& copy) {
+  const auto looks_the_same = [&](const RepositoryCopy::Tip& tip) {
+    return LookAt(LooseObject(copy.path, tip.object)) == tip.loose;
+  };
   return ObjectStamps(copy.path) == copy.object_stamps &&
+         std::ranges::all_of(copy.tips, looks_the_same) &&
          std::ranges::all_of(copy.pieces, [](const GuardedPath& piece) {
            // Of the directory itself nothing but that it is there counts.
            const PathStamp& was = piece.image->stamp;
@@ -307,7 +317,7 @@ std::size_t CostOf(const RepositoryCopy& copy) {
     for (const auto& [name, child] : image.children) files += self(self, child);
     return files;
   };
-  std::size_t files = copy.object_stamps.size();
+  std::size_t files = copy.object_stamps.size() + copy.tips.size();
   for (const GuardedPath& piece : copy.pieces) files += count(count, *piece.image);
   return files;
 }
@@ -318,6 +328,15 @@ bool LostItsReferences(const RepositoryCopy& copy, const RepositoryCopy& now) {
          !LookAt(copy.path + "/refs/heads").IsDirectory();
 }
 
+// One that was there before and is named still, or "".
+std::string LostTip(const RepositoryCopy& copy, const RepositoryCopy& now, Look& look) {
+  const std::vector<std::string> named = TipsOf(now);
+  for (const auto& [object, loose] : copy.tips) {
+    if (std::ranges::find(named, object) != named.end() && !look.HasObject(object)) return object;
+  }
+  return "";
+}
+
 Result<bool> IsIntact(const RepositoryCopy& copy) {
   const GuardedPath& itself = copy.pieces.front();
   if (!LookAt(copy.path).SameFile(itself.image->stamp)) return false;
@@ -326,11 +345,8 @@ Result<bool> IsIntact(const RepositoryCopy& copy) {
   if (!now) return std::unexpected(now.error());
   if (!*now || (copy.objects != 0 && (*now)->objects == 0)) return false;
   if (LostItsReferences(copy, **now)) return false;
-  const std::vector<std::string> named = TipsOf(**now);
   Look look(copy.path);
-  const bool lost = std::ranges::any_of(copy.tips, [&](const std::string& tip) {
-    return std::ranges::find(named, tip) != named.end() && !look.HasObject(tip);
-  });
+  const bool lost = !LostTip(copy, **now, look).empty();
   if (auto done = look.Done(); !done) return std::unexpected(done.error());
   return !lost;
 }
@@ -351,6 +367,12 @@ ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<
     ImageBudget budget;
     const auto found = CopyRepository(copy.path, copy.pieces.front().path.area, budget);
     return found && *found && LostItsReferences(copy, **found);
+  };
+  const auto emptied_tip = [&]() -> std::string {
+    ImageBudget budget;
+    const auto found = CopyRepository(copy.path, copy.pieces.front().path.area, budget);
+    Look look(copy.path);
+    return found && *found ? LostTip(copy, **found, look) : "";
   };
   // In another one nothing is what it was.
   const bool another =
@@ -388,6 +410,11 @@ ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<
     told.restored = false;
     told.failure = std::to_string(copy.objects - left) + " of " + std::to_string(copy.objects) +
                    " objects are gone; `git fetch` or a clone can bring back what was pushed";
+  } else if (const std::string lost = emptied_tip(); !lost.empty()) {
+    told.restored = false;
+    told.failure = "the commit " + lost +
+                   ", which a reference names, is empty or cannot be read; " +
+                   "`git fetch` or a clone can bring back what was pushed";
   }
   return told;
 }

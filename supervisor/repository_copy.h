@@ -27,7 +27,12 @@ struct RepositoryCopy {
   std::string left_out;                    // what is not held because it is too much, or ""
   std::uint64_t objects = 0;               // packed and loose; one that is both counts twice
   std::array<PathStamp, 2> object_stamps;  // of `objects` and of the packs
-  std::vector<std::string> tips;           // some of what references name and is there, in hex
+  // Some of what references name and is there, HEAD's first.
+  struct Tip {
+    std::string object;  // in hex
+    PathStamp loose;  // of its file: it can be removed or emptied without a trace in the two above
+  };
+  std::vector<Tip> tips;
 };
 
 // Nothing: it is no repository with objects of its own.

@@ -104,7 +104,7 @@ TEST_F(RepositoryCopyTest, NorWithoutWhatItsReferencesName) {
     if (packed) Git("gc -q");
     const RepositoryCopy copy = Copy();
     ASSERT_FALSE(copy.tips.empty());
-    const std::string& tip = copy.tips.front();
+    const std::string& tip = copy.tips.front().object;
     const fs::path loose = root_ / ".git/objects" / tip.substr(0, 2) / tip.substr(2);
     const fs::path there = packed ? root_ / ".git/objects/pack" : loose;
     Git("hash-object -w --stdin </dev/null");  // there are objects left
@@ -113,6 +113,30 @@ TEST_F(RepositoryCopyTest, NorWithoutWhatItsReferencesName) {
     fs::rename(root_ / "aside", there);
     EXPECT_TRUE(IsWhole(copy)) << packed;
   }
+}
+
+// Neither leaves a trace in the directories above.
+TEST_F(RepositoryCopyTest, ALooseCommitThatIsRemovedOrEmptiedIsSeen) {
+  RepositoryCopy copy = Copy();
+  for (int i = 0; i < 1000 && !IsCurrent(copy); ++i) {  // what was written just now is never sure
+    usleep(10'000);
+    copy = Copy();
+  }
+  ASSERT_TRUE(IsCurrent(copy));
+  const std::string& tip = copy.tips.front().object;
+  const fs::path loose = root_ / ".git/objects" / tip.substr(0, 2) / tip.substr(2);
+  fs::rename(loose, root_ / "aside");
+  EXPECT_FALSE(IsCurrent(copy));
+  EXPECT_FALSE(IsWhole(copy));
+  std::ofstream(loose).close();
+  EXPECT_FALSE(IsCurrent(copy));
+  EXPECT_FALSE(IsWhole(copy));
+  const ProtectedChange told = Restore(copy);
+  EXPECT_FALSE(told.restored);
+  EXPECT_NE(told.failure.find("the commit " + tip), std::string::npos) << told.failure;
+  fs::rename(root_ / "aside", loose);
+  EXPECT_TRUE(IsWhole(copy));
+  EXPECT_TRUE(Restore(copy).restored);
 }
 
 // With more references than are looked for.
@@ -127,7 +151,7 @@ TEST_F(RepositoryCopyTest, TheCommitThatHeadStandsForComesFirst) {
     if (how == std::string_view("detached")) Git("checkout -q --detach");
     const RepositoryCopy copy = Copy();
     const std::string packed = testing::ReadText(root_ / ".git/packed-refs");
-    const std::string tip = copy.tips.front();
+    const std::string tip = copy.tips.front().object;
     EXPECT_EQ(Git("merge-base --is-ancestor HEAD " + tip), 0) << how;
     const fs::path object = root_ / ".git/objects" / tip.substr(0, 2) / tip.substr(2);
     fs::rename(object, root_ / "aside");
@@ -170,8 +194,8 @@ TEST_F(RepositoryCopyTest, AllButTheObjectsComesBack) {
   EXPECT_FALSE(change.restored);
   EXPECT_TRUE(change.failure.starts_with("3 of 3 objects are gone")) << change.failure;
   EXPECT_EQ(testing::ReadText(root_ / ".git/HEAD"), "ref: refs/heads/main\n");
-  EXPECT_EQ(testing::ReadText(root_ / ".git/refs/heads/main"), copy.tips.front() + "\n");
-  EXPECT_EQ(testing::ReadText(root_ / ".git/refs/tags/v1"), copy.tips.front() + "\n");
+  EXPECT_EQ(testing::ReadText(root_ / ".git/refs/heads/main"), copy.tips.front().object + "\n");
+  EXPECT_EQ(testing::ReadText(root_ / ".git/refs/tags/v1"), copy.tips.front().object + "\n");
   EXPECT_TRUE(fs::is_directory(root_ / ".git/objects"));
   EXPECT_EQ(Git("symbolic-ref HEAD"), 0) << "git takes it for a repository";
 }

@@ -386,6 +386,7 @@ TEST_F(ProtectedPaths, SoDoesOneOfWhichGitCouldMakeNothing) {
   ExpectDamaged("rm -rf .git/refs .git/HEAD", "");
   ExpectDamaged("echo nothing >.git/HEAD", "");
   ExpectDamaged("rm -rf .git/objects/??; git hash-object -w Makefile");
+  ExpectDamaged("rm -f .git/objects/[0-9a-f]*/*");
 }
 
 TEST_F(ProtectedPaths, HoweverItEnds) {
@@ -612,6 +613,7 @@ TEST_F(SealedPaths, ARepositoryThatIsEmptiedFailsTheCall) {
   ExpectDamaged("rm -rf .git");
   ExpectDamaged("rm -rf .git", "objects are gone", true);
   ExpectDamaged("rm -rf .git/refs .git/HEAD", "");
+  ExpectDamaged("find .git/objects -type f -delete");
 }
 
 TEST_F(SealedPaths, WhatGitDoesIsFree) {
