@@ -23,6 +23,7 @@
 #include "policy/git_state.h"
 #include "policy/host_files.h"
 #include "policy/path.h"
+#include "policy/spelling.h"
 
 namespace pa::policy {
 namespace {
@@ -935,25 +936,17 @@ const ProtectedPath* ProtectedPaths::Protecting(const std::string& path) const {
   return found == paths.end() ? nullptr : &*found;
 }
 
-std::string Folded(std::string path) {
-  std::ranges::transform(path, path.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return path;
-}
-
 bool Forbids(const ProtectedPath& kept, const std::string& path) {
-  if (path == kept.path) return true;
-  // Where names have no case, `.MCP.json` is the same file.
-  if (kept.host != nullptr && Folded(path).starts_with(Folded(kept.path))) {
-    ProtectedPath same = kept;
-    same.host = nullptr;
-    same.path = path.substr(0, kept.path.size());
-    return Forbids(same, path);
-  }
-  const bool parent = path.substr(0, path.rfind('/')) == kept.path;
   const bool whole = kept.kind == Kind::kTree || kept.kind == Kind::kSealed ||
                      kept.kind == Kind::kFrozen || kept.found == ProtectedPath::Found::kAbsent;
+  if (kept.host != nullptr) {
+    std::string_view rest = path;
+    std::string_view name = kept.path;
+    TakeSame(rest, name);
+    return name.empty() && (rest.empty() || whole);
+  }
+  if (path == kept.path) return true;
+  const bool parent = path.substr(0, path.rfind('/')) == kept.path;
   return (whole && IsBeneath(path, kept.path)) || (kept.kind == Kind::kNames && parent);
 }
 

@@ -627,6 +627,25 @@ TEST_F(HostFilesTest, WhereNamesHaveNoCaseTheyAreTheSame) {
   EXPECT_FALSE(Forbids(hooks, root_ / ".claude/skills/x"));
 }
 
+// FAT and NTFS know a file by more names than the one that is protected.
+TEST_F(HostFilesTest, SoAreOtherSpellings) {
+  const auto forbids = [this](const char* kept, const char* path) {
+    return Forbids(Find().at(std::string("root/") + kept), root_ / path);
+  };
+  for (const char* same : {".mcp.json.", ".mcp.json ", ".mcp.json::$DATA", "MCP~1.JSO"}) {
+    EXPECT_TRUE(forbids(".mcp.json", same)) << same;
+  }
+  for (const char* other : {".mcp.json.bak", ".mcp.json~1", "mcp~1.json", "foo~1"}) {
+    EXPECT_FALSE(forbids(".mcp.json", other)) << other;
+  }
+  EXPECT_TRUE(forbids(".vscode/tasks.json", "VSCODE~1/tasks.json"));
+  EXPECT_TRUE(forbids(".vscode/tasks.json", "vscode~2/TASKS~1.JSO"));
+  EXPECT_FALSE(forbids(".vscode/tasks.json", "VSCODE~x/tasks.json"));
+  EXPECT_FALSE(forbids(".vscode/tasks.json", "VSCODE~1/other.json"));
+  EXPECT_TRUE(forbids(".claude/hooks", "CLAUDE~1/hooks/x"));
+  EXPECT_FALSE(forbids(".claude/hooks", "CLAUDE~1/skills/x"));
+}
+
 // Whatever directory of the project a call chooses.
 TEST_F(HostFilesTest, InTheMidstOfWhatTheProjectAboveProtects) {
   fs::create_directories(root_ / ".vscode");

@@ -1,7 +1,6 @@
 #include "supervisor/trash_command.h"
 
 #include <fmt/format.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +16,7 @@
 #include "policy/path.h"
 #include "policy/protected_paths.h"
 #include "policy/repositories_below.h"
+#include "policy/spelling.h"
 #include "supervisor/file_image.h"
 #include "supervisor/file_trash.h"
 #include "supervisor/state_directory.h"
@@ -67,11 +67,12 @@ void PrintJson(const std::vector<TrashEntry>& entries) {
 Result<const policy::ProtectedPath*> Brought(const TrashEntry& entry,
                                              const std::vector<policy::ProtectedPath>& kept) {
   if (!LookAt(entry.Content()).IsDirectory()) return nullptr;
-  const std::string place = entry.path + "/";
   std::vector<const policy::ProtectedPath*> within;
   for (const policy::ProtectedPath& one : kept) {
-    const bool beneath = strncasecmp(one.path.c_str(), place.c_str(), place.size()) == 0;
-    if (beneath) within.push_back(&one);
+    std::string_view place = entry.path;
+    std::string_view name = one.path;
+    policy::TakeSame(place, name);
+    if (place.empty() && !name.empty()) within.push_back(&one);
   }
   if (within.empty()) return nullptr;
   std::error_code failed;

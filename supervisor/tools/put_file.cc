@@ -9,6 +9,7 @@
 
 #include "policy/path.h"
 #include "policy/repositories_below.h"
+#include "policy/spelling.h"
 #include "supervisor/tools/render.h"
 #include "worker/file_header.h"
 
@@ -16,11 +17,6 @@ namespace pa {
 namespace {
 
 constexpr std::size_t kMaxName = 255;  // NAME_MAX of Linux's file systems
-
-bool SameLetters(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 std::string Join(const std::string& directory, const std::string& name) {
   return directory.empty() ? name : directory + "/" + name;
@@ -170,26 +166,12 @@ bool WasKilled(const Execution& run) {
 
 }  // namespace
 
-namespace {
-
-// As git itself has it (is_ntfs_dotgit in path.c): `.GIT` is one where names have no case, and NTFS knows it as
-// `GIT~1`, without the dots and blanks at its end, and with the name of a stream after a colon.
-bool IsDotGit(std::string_view name) {
-  name = name.substr(0, name.find(':'));
-  name = name.substr(0, name.find_last_not_of(" .") + 1);
-  const bool shortened = name.size() == 5 && SameLetters(name.substr(0, 4), "git~") &&
-                         name[4] >= '0' && name[4] <= '9';
-  return shortened || SameLetters(name, ".git");
-}
-
-}  // namespace
-
 // Repositories that nobody looks after are git's own, too.
 std::string ReasonOfGit(const std::string& root, const std::string& relative) {
   constexpr char kGit[] = "git's own data";
   for (std::string_view rest = relative; !rest.empty();) {
     const std::size_t end = std::min(rest.find('/'), rest.size());
-    if (IsDotGit(rest.substr(0, end))) return kGit;
+    if (policy::Spells(rest.substr(0, end), ".git")) return kGit;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   const Result<bool> lies =

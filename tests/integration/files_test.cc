@@ -427,6 +427,8 @@ TEST(FileTools, WhatIsProtectedFurtherDownIsNotRestored) {
   EXPECT_EQ(restore("sub/other/.mcp.json", "content").exit_code, 0) << "no project";
   refused(".vscode", "content/tasks.json", "it holds .vscode/tasks.json, executed by VS Code");
   refused(".VSCODE", "content/tasks.json", "it holds .vscode/tasks.json");
+  refused("VSCODE~1", "content/tasks.json", "it holds .vscode/tasks.json");
+  EXPECT_EQ(restore("VSCODE~x", "content/tasks.json").exit_code, 0);
   refused(".claude", "content/hooks/x", "it holds .claude/hooks");
   EXPECT_EQ(restore(".claude", "content/skills/x").exit_code, 0);
   EXPECT_EQ(ReadText(project.root() / ".claude/skills/x"), "{}");

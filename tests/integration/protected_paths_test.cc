@@ -508,6 +508,14 @@ TEST_F(ProtectedPaths, FileToolsLeaveWhatOtherProgramsExecute) {
   denied("edit", {{"edits", {{{"path", ".vscode/tasks.json"}, {"old", "{}"}, {"new", "[]"}}}}});
   denied("delete", {{"path", ".vscode/tasks.json"}});
   denied("delete", {{"path", ".vscode"}, {"recursive", true}});
+  fs::create_directories(root_ / "VSCODE~1");
+  fs::create_directories(root_ / "VSCODE~x");
+  for (const char* spelled : {"VSCODE~1/tasks.json", ".mcp.json.", ".mcp.json ", "ENVRC~1"}) {
+    denied("write", {{"path", spelled}, {"content", "x"}});
+  }
+  for (const char* other : {"VSCODE~x/tasks.json", ".mcp.json.bak", "foo~1"}) {
+    EXPECT_TRUE(client_.CallTool("write", {{"path", other}, {"content", "x"}})["success"]) << other;
+  }
   EXPECT_EQ(ReadText(root_ / ".vscode/tasks.json"), "{}\n");
   EXPECT_FALSE(fs::exists(root_ / ".envrc"));
   EXPECT_TRUE(client_.CallTool("write", {{"path", "envrc"}, {"content", "x"}})["success"]);
