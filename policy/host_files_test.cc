@@ -22,9 +22,10 @@ TEST(HostFiles, EachIsNamedOnceAndNamesSomethingBeneath) {
 
 // What agents work with, and what no program of this machine executes.
 TEST(HostFiles, NoneHoldsWhatAgentsWorkWith) {
-  for (const char* free : {".claude", ".claude/worktrees", ".claude/skills", ".agents/skills",
-                           ".vscode", ".vscode/extensions.json", ".idea", ".github/workflows",
-                           ".husky", ".cursor/rules", "CLAUDE.md", "AGENTS.md", ".env"}) {
+  for (const char* free :
+       {".claude", ".claude/worktrees", ".claude/skills", ".agents/skills", ".vscode",
+        ".vscode/extensions.json", ".idea", ".github/workflows", ".github/skills", ".husky",
+        ".cursor/rules", ".devcontainer", ".pi/skills", "CLAUDE.md", "AGENTS.md", ".env"}) {
     for (const HostFile& file : HostFiles()) {
       if (file.place == HostFile::Place::kHome) continue;
       EXPECT_FALSE((std::string(free) + "/").starts_with(std::string(file.path) + "/")) << free;

@@ -63,6 +63,18 @@ with tempfile.TemporaryDirectory() as scratch:
         complain_unless(checked.returncode == 0 and "relaxed" not in checked.stdout,
                         f"packaging/policy.yaml relaxes something, or is refused:\n{checked.stdout}{checked.stderr}")
 
+    # What other programs execute: the table names all of it, and no more; those with * nobody gives up.
+    table = policy.split("### What other programs execute", 1)[1].split("\n## ", 1)[0]
+    cells = re.findall(r"^\|[^|\n]*\|([^|\n]*)\|$", table, re.M)
+    named = sorted(name + star for name, star in re.findall(r"`([^`]+)`(\*?)", "".join(cells)))
+    protected = set(found["filesystem.unprotect"]["items"]["enum"])
+    protected |= {name + "*" for name in facts.host_files_for_good(tree)}
+    for name in sorted(protected - set(named)):
+        problems.append(f"docs/policy.md: {name} is not in the table of what other programs execute")
+    for name in sorted(set(named) - protected):
+        problems.append(f"docs/policy.md: {name} is in the table, but not protected, or not so marked")
+    complain_unless(len(named) == len(set(named)), "docs/policy.md: that table names one twice")
+
     # Policies that are shown pass; those that are said to be refused are refused in these words.
     examples = re.findall(r"```yaml\n(.*?)```", readme + policy, re.S)
     complain_unless(len(examples) >= 2, "no example of a policy")

@@ -82,6 +82,14 @@ def relaxations(tree):
     return found
 
 
+def host_files_for_good(tree):
+    """What hosts execute and no policy gives up; the rest stands in the policy's schema."""
+    text = (tree / "policy/host_files.cc").read_text(encoding="utf-8")
+    found = set(re.findall(r'\{"([^"]+)", k\w+, "[^"]+", \w+,\s+(?:\{\}|kHome),\s+true\}', text))
+    assert ".mcp.json" in found, "what no policy gives up is no longer found in the sources"
+    return found
+
+
 def environment_variables(tree):
     """What the server reads of its environment. PA_*: of test builds alone."""
     lookup = r'(?:getenv\(|Variable\(|\bGet\(environment, |(?:environment|ambient)\.(?:find|contains)\()"([A-Z_]+)"'
