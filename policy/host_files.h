@@ -6,9 +6,9 @@
 //   for (const HostFile& file : HostFiles()) ...   // `.mcp.json`, `.claude/hooks`, ...
 //   if (FindHostFile(".vscode/tasks.json")->ours) ...
 //
-// To add one: its line in the table, its row in docs/policy.md; host_files_test.cc and the escape
-// suite go through the table. By name, and no larger than what is executed: what else lies in
-// `.claude` or `.vscode` is the project's.
+// To add one: its line in the table, its row in docs/policy.md; check-docs.py compares the two, and
+// EachHostFile in tests/integration/protected_paths_test.cc tries to make each. By name, and no
+// larger than what is executed: what else lies in `.claude` or `.vscode` is the project's.
 #pragma once
 
 #include <span>

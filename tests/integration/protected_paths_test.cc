@@ -12,8 +12,10 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/digest.h"
 #include "base/unique_fd.h"
@@ -520,6 +522,99 @@ TEST_F(ProtectedPaths, FileToolsLeaveWhatOtherProgramsExecute) {
   EXPECT_FALSE(fs::exists(root_ / ".envrc"));
   EXPECT_TRUE(client_.CallTool("write", {{"path", "envrc"}, {"content", "x"}})["success"]);
   EXPECT_TRUE(client_.CallTool("delete", {{"path", ".vscode/extensions.json"}})["success"]);
+}
+
+// Every line of the table, in a home that is the project, so that those of the home count, too.
+class EachHostFile : public ::testing::TestWithParam<const char*> {
+ protected:
+  using Names = std::vector<std::string>;
+  static constexpr const char* kOurs[] = {".mcp.json", ".gemini/settings.json", ".cursor/mcp.json",
+                                          ".vscode/mcp.json",
+                                          ".config/Claude/claude_desktop_config.json"};
+  // Those that a policy can give up, as the program has them.
+  Names Given() const {
+    const ProgramResult schema =
+        RunProgram({.command = {BuiltProgram("PA_SERVER"), "policy", "schema"},
+                    .environment = {"HOME=" + project_.home().string(), "PATH=/usr/bin:/bin"}});
+    const Json keys = Json::parse(schema.output)["properties"]["filesystem"]["properties"];
+    return keys["unprotect"]["items"]["enum"].get<Names>();
+  }
+  Names All() const {
+    Names all = Given();
+    all.insert(all.end(), std::begin(kOurs), std::end(kOurs));
+    return all;
+  }
+  void Start(const Names& unprotected) {
+    const fs::path policy = project_.outside() / "policy.yaml";
+    WriteText(policy, Json{{"version", 1},
+                           {"namespaces", GetParam()},
+                           {"filesystem", {{"unprotect", unprotected}}}}
+                          .dump());
+    client_.emplace(
+        ServerOptions{.arguments = {"--root", home_, "--enable", "all", "--policy", policy},
+                      .environment = {"XDG_STATE_HOME=" + (project_.outside() / "state").string()},
+                      .directory = home_,
+                      .home = home_});
+    client_->Initialize();
+  }
+  // One command that makes all of them, and neighbours. `name`: what in each; "": files.
+  void MakeAll(const std::string& name) {
+    std::string script;
+    for (const std::string& path : All()) {
+      const std::string file = path + name;
+      script += "mkdir -p ./$(dirname " + file + "); echo made >" + file + "\n";
+    }
+    script += "mkdir -p .claude/skills .github/workflows .devcontainer\n";
+    for (const char* free : kFree) script += std::string("echo made >") + free + "\n";
+    const Json result = client_->CallTool("bash", {{"command", script}});
+    EXPECT_TRUE(result["success"]) << result;
+    for (const char* free : kFree) EXPECT_EQ(ReadText(home_ / free), "made\n") << free;
+  }
+  static constexpr const char* kFree[] = {".claude/skills/x", ".github/workflows/ci.yml",
+                                          ".vscode/extensions.json", ".devcontainer/Dockerfile"};
+
+  Project project_{".PHONY: all\nall:\n"};
+  const fs::path& home_ = project_.home();
+  std::optional<McpClient> client_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Tiers, EachHostFile, ::testing::Values("auto", "off"));
+
+TEST_P(EachHostFile, IsNotMade) {
+  Start({});
+  EXPECT_GT(All().size(), 100u);
+  for (const char* name : {"", "/inside"}) {
+    MakeAll(name);
+    for (const std::string& path : All()) {
+      EXPECT_FALSE(fs::exists(fs::symlink_status(home_ / path))) << path << name;
+    }
+  }
+}
+
+TEST_P(EachHostFile, IsRefusedToFileTools) {
+  Start({});
+  for (const std::string& path : All()) {
+    const Json result =
+        client_->CallTool("write", {{"path", path}, {"content", "x"}, {"create_parents", true}});
+    EXPECT_EQ(result["error"]["code"], "POLICY_DENIED") << path << result;
+    EXPECT_FALSE(fs::exists(home_ / path)) << path;
+  }
+  for (const char* free : kFree) {
+    const Json result =
+        client_->CallTool("write", {{"path", free}, {"content", "x"}, {"create_parents", true}});
+    EXPECT_TRUE(result["success"]) << free << result;
+  }
+}
+
+TEST_P(EachHostFile, IsMadeWhereThePolicyGivesItUp) {
+  Start(Given());
+  MakeAll("");
+  for (const std::string& path : Given()) {
+    // In the home these say how a client of the user's starts this server (policy/trust_anchors.h).
+    if (path == ".claude/settings.json" || path == ".codex/config.toml") continue;
+    EXPECT_EQ(ReadText(home_ / path), "made\n") << path;
+  }
+  for (const char* ours : kOurs) EXPECT_FALSE(fs::exists(home_ / ours)) << ours;
 }
 
 // A repository below is opened as a project of its own.
