@@ -72,6 +72,42 @@ TEST_P(NestedRepositories, ThoseThatAreThereStayAsTheyAre) {
   EXPECT_EQ(Text("theirs/file"), "text\n");
 }
 
+// What hosts execute (policy/host_files.h): the user opens each repository as a project of its own.
+TEST_P(NestedRepositories, SoDoesWhatHostsExecuteInThem) {
+  WriteText(project_.root() / "theirs/.vscode/tasks.json", "{}\n");
+  Bash(
+      "cd theirs; mkdir -p .claude/hooks .claude/skills; "
+      "for file in .mcp.json .vscode/tasks.json .claude/hooks/x .envrc; do echo evil > $file; "
+      "done; "
+      "mv .vscode v; echo free > .claude/skills/x; echo free > file");
+  EXPECT_EQ(Text("theirs/.vscode/tasks.json"), "{}\n");
+  for (const char* file : {".mcp.json", ".claude/hooks/x", ".envrc"}) {
+    EXPECT_FALSE(Exists(std::string("theirs/") + file)) << file;
+  }
+  EXPECT_EQ(Text("theirs/.claude/skills/x"), "free\n");
+  EXPECT_EQ(Text("theirs/file"), "free\n");
+  const auto write = [&](const char* path) {
+    return client_->CallTool("write", {{"path", path}, {"content", "x"}});
+  };
+  EXPECT_EQ(write("theirs/.mcp.json")["error"]["code"], "POLICY_DENIED");
+  EXPECT_TRUE(write("theirs/.claude/skills/y")["success"]);
+}
+
+// As policy.md says: those in what a command made are what it left, to commands.
+TEST_P(NestedRepositories, ButNotInThoseThatCommandsMake) {
+  const Json made = Bash("git clone -q theirs clone && echo free > clone/.mcp.json");
+  EXPECT_TRUE(made["success"]) << made;
+  EXPECT_FALSE(Says(made, "protected_paths_modified")) << made;
+  const Json changed = Bash("echo again > clone/.mcp.json; echo free > clone/.envrc");
+  EXPECT_FALSE(Says(changed, "protected_paths_modified")) << changed;
+  EXPECT_EQ(Text("clone/.mcp.json"), "again\n");
+  EXPECT_EQ(Text("clone/.envrc"), "free\n");
+  const Json refused = client_->CallTool("write", {{"path", "clone/mise.toml"}, {"content", "x"}});
+  EXPECT_EQ(refused["error"]["code"], "POLICY_DENIED") << refused;
+  const Json written = client_->CallTool("write", {{"path", "clone/file"}, {"content", "x"}});
+  EXPECT_TRUE(written["success"]) << written;
+}
+
 // `git clone --bare x p/.bare; git worktree add ../main`, and --separate-git-dir: git knows them by what is in them.
 TEST_P(NestedRepositories, ThoseThatHaveAnotherNameToo) {
   project_.Git({"clone", "-q", "--bare", "theirs", "p/.bare"});
