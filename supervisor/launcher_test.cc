@@ -16,6 +16,7 @@
 #include "base/packet.h"
 #include "supervisor/engine.h"
 #include "supervisor/runner_test_support.h"
+#include "tests/support/processes.h"
 #include "worker/status.h"
 
 namespace pa {
@@ -27,11 +28,11 @@ sandbox::SeccompProgram Program(const std::string& text) {
 }
 
 // Workers here are fake ones that get no spec, and end with 1.
-class LauncherTest : public testing::Test {
+class LauncherTest : public ::testing::Test {
  protected:
   LauncherTest()
       : null_(open("/dev/null", O_RDWR | O_CLOEXEC)), launchers_(loop_.get(), UseFake()) {
-    std::string path = testing::TempDir() + "launcher-XXXXXX";
+    std::string path = ::testing::TempDir() + "launcher-XXXXXX";
     directory_ = mkdtemp(path.data());
   }
   ~LauncherTest() override { fs::remove_all(directory_); }
@@ -99,15 +100,27 @@ class LauncherTest : public testing::Test {
   Launchers launchers_;
 };
 
+// Oldest first.
+std::vector<pid_t> OurChildren() {
+  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  return {std::istream_iterator<pid_t>(list), {}};
+}
+
 // Those of our children that are launchers, or workers that wait, oldest first.
 std::vector<pid_t> Children(Launchers& launchers) {
   while (!launchers.AllKnown(false)) usleep(100);
-  std::vector<pid_t> found;
-  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
-  for (pid_t pid = 0; list >> pid;) {
-    if (launchers.Contains(pid)) found.push_back(pid);
-  }
+  std::vector<pid_t> found = OurChildren();
+  std::erase_if(found, [&](pid_t pid) { return !launchers.Contains(pid); });
   return found;
+}
+
+// Waits, without a turn of the loop, until the only launcher has so many workers that nobody has reaped. It has then
+// told of all: it sleeps only where it waits for orders.
+void AwaitForked(std::size_t workers) {
+  EXPECT_TRUE(testing::Eventually([workers] {
+    const std::vector<pid_t> children = OurChildren();
+    return children.size() > workers && testing::StateOf(children[0]) == 'S';
+  }));
 }
 
 // Waits until there are two for each of `programs`.
@@ -370,14 +383,14 @@ TEST_F(LauncherTest, OneThatIsNotReadyTellsAllThatAwaitItWhyAndEnds) {
 TEST_F(LauncherTest, WhoComesLaterWaitsBehindWhoWaits) {
   for (int round = 0; round < 3; ++round) {
     const LaunchKind kind{.view = std::make_shared<const sandbox::View>()};  // nobody is ahead
-    Reap(Await(Ask(launchers_, kind))->pid);
-    usleep(20'000);
-    const auto first = Ask(launchers_, kind);
+    Launchers launchers(loop_.get(), UseFake());
+    Reap(Await(Ask(launchers, kind))->pid);
+    const auto first = Ask(launchers, kind);
     ASSERT_FALSE(*first);
     std::vector<std::shared_ptr<Answer>> later;
-    for (int i = 0; i < 4; ++i) {
-      usleep(20'000);  // by then what was asked for is there
-      later.push_back(Ask(launchers_, kind));
+    for (std::size_t i = 0; i < 4; ++i) {
+      AwaitForked(1 + i);  // what was asked for is there
+      later.push_back(Ask(launchers, kind));
       EXPECT_TRUE(*first || !*later.back()) << "it is the first one's";
     }
     const Result<LaunchedWorker> worker = Await(first);
@@ -393,16 +406,11 @@ TEST_F(LauncherTest, WhoComesLaterWaitsBehindWhoWaits) {
 
 // Calls come from a client in bursts, and each takes the loop a while. The first of these are at work by then.
 TEST_F(LauncherTest, ACallServesThoseBeforeItWhoseWorkersAreThere) {
-  const LaunchKind kind{.view = std::make_shared<const sandbox::View>()};  // nobody is ahead
-  Reap(Await(Ask(launchers_, kind))->pid);
-  usleep(20'000);
-  std::vector<std::shared_ptr<Answer>> asked;
-  for (int i = 0; i < 4; ++i) {
-    asked.push_back(Ask(launchers_, kind));
-    EXPECT_FALSE(*asked.back());
-  }
-  usleep(20'000);  // without a turn of the loop
-  const auto last = Ask(launchers_, kind);
+  Launchers launchers(loop_.get(), Held("exec " + UseFake()));
+  const std::vector<std::shared_ptr<Answer>> asked = AskFourAtOnce(launchers);
+  for (const auto& one : asked) EXPECT_FALSE(*one);
+  AwaitForked(asked.size());
+  const auto last = Ask(launchers, {.program = Program("one")});
   for (const auto& one : asked) {
     ASSERT_TRUE(*one);
     ASSERT_TRUE(**one) << (*one)->error().Message();
@@ -415,7 +423,7 @@ TEST_F(LauncherTest, ACallServesThoseBeforeItWhoseWorkersAreThere) {
 TEST_F(LauncherTest, AllWhoseWorkersAreThereAreServedInOneTurnOfTheLoop) {
   Launchers launchers(loop_.get(), Held("exec " + UseFake()));
   const std::vector<std::shared_ptr<Answer>> asked = AskFourAtOnce(launchers);
-  usleep(500'000);
+  AwaitForked(asked.size());
   uv_run(loop_.get(), UV_RUN_NOWAIT);
   for (const auto& one : asked) {
     ASSERT_TRUE(*one);
@@ -439,7 +447,7 @@ TEST_F(LauncherTest, WhoComesWhileOthersAreServedWaitsBehindThem) {
   };
   for (const char name : {'a', 'b', 'c', 'd'}) ask(name);
   std::ofstream(directory_ + "/go").close();
-  usleep(500'000);
+  AwaitForked(4);
   while (order.size() < 5) uv_run(loop_.get(), UV_RUN_ONCE);
   EXPECT_EQ(order, "abcdz");
 }
@@ -448,9 +456,8 @@ TEST_F(LauncherTest, WhoComesWhileOthersAreServedWaitsBehindThem) {
 TEST_F(LauncherTest, WhetherOneIsOwedTakesNoWorkerFromWhoWaits) {
   const LaunchKind kind{.view = std::make_shared<const sandbox::View>()};
   Reap(Await(Ask(launchers_, kind))->pid);
-  usleep(20'000);
   const auto asked = Ask(launchers_, kind);
-  usleep(20'000);
+  AwaitForked(1);
   EXPECT_FALSE(launchers_.AllKnown(false));
   const auto begin = std::chrono::steady_clock::now();
   const Result<LaunchedWorker> worker = Await(asked);
@@ -464,8 +471,7 @@ TEST_F(LauncherTest, WhoAwaitsOneThatIsKilledGetsAnotherOnes) {
   const auto first = Ask(launchers, {.program = Program("one")});
   const auto second = Ask(launchers, {.program = Program("one")});
   while (!fs::exists(directory_ + "/once")) usleep(1000);
-  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
-  for (pid_t pid = 0; list >> pid;) kill(pid, SIGKILL);
+  for (const pid_t pid : OurChildren()) kill(pid, SIGKILL);
   Reap(Await(first)->pid);
   Reap(Await(second)->pid);
 }

@@ -87,6 +87,8 @@ std::vector<pid_t> WorkersOf(pid_t server) {
   return workers;
 }
 
+char StateOf(pid_t pid) { return StatOf(pid).state; }
+
 std::size_t OpenDescriptors(pid_t pid) {
   std::error_code error;
   fs::directory_iterator entries("/proc/" + std::to_string(pid) + "/fd", error);

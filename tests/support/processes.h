@@ -18,6 +18,9 @@ std::vector<pid_t> ChildrenOf(pid_t parent, bool zombies_only = false);
 // The workers of a server: its children, but for the launchers that wait to fork them.
 std::vector<pid_t> WorkersOf(pid_t server);
 
+// As proc_pid_stat(5) has it: 'S' sleeps, 'Z' is a zombie; '?': there is none.
+char StateOf(pid_t pid);
+
 std::size_t OpenDescriptors(pid_t pid);
 std::size_t ResidentKib(pid_t pid);
 std::size_t PeakResidentKib(pid_t pid);  // since it started
