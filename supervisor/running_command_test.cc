@@ -1,6 +1,7 @@
 #include "supervisor/running_command.h"
 
 #include "supervisor/runner_test_support.h"
+#include "tests/support/deadline.h"
 
 namespace pa {
 namespace {
@@ -24,9 +25,11 @@ TEST_F(RunningCommandTest, ASignalIsNoExit) {
 }
 
 TEST_F(RunningCommandTest, TheDeadlineEndsTheTreeAndKeepsTheOutput) {
-  const Execution execution =
-      Shell("trap '' TERM; (setsid sleep 60 &) ; echo partial; sleep 60; echo never", {},
-            milliseconds(300));
+  const std::string script =
+      "trap '' TERM; (setsid sleep 60 &) ; echo partial; touch written; sleep 60; echo never";
+  const Execution execution = testing::WithLongerDeadlines(
+      base_ / "project/written",
+      [&](milliseconds deadline) { return Shell(script, {}, deadline); });
   EXPECT_EQ(execution.outcome, Outcome::kTimedOut);
   EXPECT_EQ(execution.out.text, "partial\n");
 }

@@ -26,6 +26,10 @@ SysResult<void> InjectedFault(Step step) {
   return std::unexpected(SysError{"injected", name, code});
 }
 
+std::uint64_t Patience() {
+  return static_cast<std::uint64_t>(NumberOr(std::getenv("PA_PATIENCE"), 1));
+}
+
 }  // namespace pa::worker
 
 #endif

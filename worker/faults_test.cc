@@ -84,6 +84,7 @@ TEST(FaultsTest, TheReleaseWorkerKnowsNothingOfFaults) {
   ASSERT_FALSE(bytes.empty());
   EXPECT_EQ(bytes.find("PA_FAIL_STEP"), std::string::npos);
   EXPECT_EQ(bytes.find("PA_LANDLOCK_ABI"), std::string::npos);
+  EXPECT_EQ(bytes.find("PA_PATIENCE"), std::string::npos);
   const Scratch scratch;
   const Finished done =
       WorkerRun(Shell(scratch, "echo ran"), {.worker_env = {"PA_FAIL_STEP=landlock"}}).Wait();

@@ -15,6 +15,8 @@
 #include <climits>
 #include <limits>
 
+#include "worker/faults.h"
+
 namespace pa::worker {
 namespace {
 
@@ -128,7 +130,7 @@ void Guardian::Reap() {
     if (pid <= 0) break;
   }
   if (tree_alive_ && !command_alive_ && phase_ == Phase::kRunning)
-    Enter(Phase::kDraining, kDrainMs);
+    Enter(Phase::kDraining, kDrainMs * Patience());
 }
 
 void Guardian::NoteExit(int wait_status) {

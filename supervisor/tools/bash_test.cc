@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <thread>
+#include <string>
 
 #include "base/json_writer.h"
+#include "tests/support/deadline.h"
+#include "tests/support/processes.h"
 #include "tests/support/tool_fixture.h"
 
 namespace pa {
@@ -26,6 +28,8 @@ class BashTest : public ToolFixture {
   std::string Out(const std::string& command, const std::string& more = "") {
     return Data(Bash(command, more)).Find("stdout")->AsString();
   }
+  // For sleep: no other process has that in its command line.
+  const std::string long_ = "600." + std::to_string(getpid());
 };
 
 TEST_F(BashTest, RunsWhereItIsTold) {
@@ -99,18 +103,22 @@ TEST_F(BashTest, WhatGitExecutesStaysWhatItIs) {
 }
 
 TEST_F(BashTest, ATimeoutEndsAllThatItStarted) {
+  const std::string command = "echo begun; (trap '' TERM; touch written; sleep " + long_ +
+                              " && touch late) & sleep " + long_;
   const ToolResult result =
-      Bash("echo begun; (trap '' TERM; sleep 4; touch late) & sleep 60", R"(,"timeout_ms":300)");
+      testing::WithLongerDeadlines(project_ / "written", [&](std::chrono::milliseconds deadline) {
+        return Bash(command, R"(,"timeout_ms":)" + std::to_string(deadline.count()));
+      });
   EXPECT_EQ(Code(result), "TIMED_OUT");
   EXPECT_EQ(ParseJson(result.data)->Find("stdout")->AsString(), "begun\n")
       << "what there was is kept";
-  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  EXPECT_TRUE(testing::ProcessesWith(long_).empty());
   EXPECT_FALSE(fs::exists(project_ / "late"));
 }
 
 TEST_F(BashTest, WhatItLeavesInTheBackgroundEndsWithIt) {
-  EXPECT_EQ(Out("(sleep 0.3; touch late) >/dev/null 2>&1 & echo started"), "started\n");
-  std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  EXPECT_EQ(Out("(sleep " + long_ + " && touch late) >/dev/null 2>&1 & echo started"), "started\n");
+  EXPECT_TRUE(testing::ProcessesWith(long_).empty());
   EXPECT_FALSE(fs::exists(project_ / "late"));
   EXPECT_EQ(Out("(sleep 0.3; touch late) & wait; echo done"), "done\n");
   EXPECT_TRUE(fs::exists(project_ / "late"));

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/support/deadline.h"
 #include "tests/support/tool_fixture.h"
 
 namespace pa {
@@ -208,8 +209,12 @@ TEST_F(MakeTest, DryRunChangesNothing) {
 }
 
 TEST_F(MakeTest, TimeoutMayOnlyShorten) {
-  Write("Makefile", ".PHONY: t\nt:\n\t@echo begun; sleep 60\n");
-  const ToolResult result = Call("make", R"({"target":"t","timeout_ms":500})");
+  Write("Makefile", ".PHONY: t\nt:\n\t@echo begun; touch written; sleep 60\n");
+  const ToolResult result =
+      testing::WithLongerDeadlines(project_ / "written", [&](std::chrono::milliseconds deadline) {
+        const std::string milliseconds = std::to_string(deadline.count());
+        return Call("make", R"({"target":"t","timeout_ms":)" + milliseconds + "}");
+      });
   EXPECT_EQ(Code(result), "TIMED_OUT");
   EXPECT_EQ(ParseJson(result.data)->Find("stdout")->AsString(), "begun\n");
   EXPECT_EQ(ParseJson(result.data)->Find("outcome")->AsString(), "timed_out");

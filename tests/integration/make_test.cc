@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/deadline.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 
@@ -19,9 +20,9 @@ hello:
 fail: ## always fails
 	@echo out; echo err >&2; exit 3
 slow:
-	@echo started; sleep 60
+	@echo started; touch written; sleep 60
 stubborn:
-	@trap '' TERM INT; echo started; sleep 60; sleep 60
+	@trap '' TERM INT; echo started; touch written; sleep 60; sleep 60
 live:
 	@for i in 1 2 3 4 5; do echo line $$i; sleep 0.2; done
 killed:
@@ -156,7 +157,10 @@ TEST_F(Make, NoTokenNoProgress) {
 
 TEST_F(Make, TimeoutKeepsTheOutputAndEndsTheTree) {
   for (const char* target : {"slow", "stubborn"}) {
-    Json result = client_.CallTool("make", {{"target", target}, {"timeout_ms", 500}});
+    const Json result =
+        WithLongerDeadlines(project_.root() / "written", [&](std::chrono::milliseconds deadline) {
+          return client_.CallTool("make", {{"target", target}, {"timeout_ms", deadline.count()}});
+        });
     EXPECT_EQ(result["error"]["code"], "TIMED_OUT") << result;
     EXPECT_EQ(result["data"]["outcome"], "timed_out");
     EXPECT_EQ(result["data"]["stdout"], "started\n");

@@ -19,6 +19,7 @@
 
 #include "base/digest.h"
 #include "base/unique_fd.h"
+#include "tests/support/deadline.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 
@@ -394,7 +395,11 @@ TEST_F(ProtectedPaths, SoDoesOneOfWhichGitCouldMakeNothing) {
 TEST_F(ProtectedPaths, HoweverItEnds) {
   const auto before = ReadText(root_ / ".git/config");
   for (const char* end : {"exit 3", "kill -KILL $$", "sleep 60"}) {
-    Json result = Run("echo evil >>.git/config; " + std::string(end), {{"timeout_ms", 1000}});
+    const Json result =
+        WithLongerDeadlines(root_ / "written", [&](std::chrono::milliseconds deadline) {
+          return Run("echo evil >>.git/config; touch written; " + std::string(end),
+                     {{"timeout_ms", deadline.count()}});
+        });
     EXPECT_FALSE(result["success"]) << result;
     EXPECT_TRUE(Names(result, ".git/config")) << result;
     EXPECT_EQ(ReadText(root_ / ".git/config"), before) << end;

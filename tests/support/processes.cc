@@ -68,6 +68,17 @@ std::vector<pid_t> ProcessesIn(const fs::path& directory) {
   return found;
 }
 
+std::vector<pid_t> ProcessesWith(std::string_view text) {
+  std::vector<pid_t> found = AllProcesses();
+  std::erase_if(found, [&](pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
+    std::string line;
+    while (!line.contains(text) && std::getline(file, line, '\0')) continue;
+    return !line.contains(text);
+  });
+  return found;
+}
+
 std::vector<pid_t> ChildrenOf(pid_t parent, bool zombies_only) {
   std::vector<pid_t> found;
   for (pid_t pid : AllProcesses()) {

@@ -7,12 +7,15 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 namespace pa::testing {
 
 // Processes, zombies aside, whose program or working directory lies beneath `directory`.
 std::vector<pid_t> ProcessesIn(const std::filesystem::path& directory);
+// Those with `text` in their command line.
+std::vector<pid_t> ProcessesWith(std::string_view text);
 // Direct children of `parent`; only the zombies if asked.
 std::vector<pid_t> ChildrenOf(pid_t parent, bool zombies_only = false);
 // The workers of a server: its children, but for the launchers that wait to fork them.
