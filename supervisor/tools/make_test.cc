@@ -329,7 +329,7 @@ TEST_F(MakeTest, ProjectActionsDoesTheSame) {
   }
 }
 
-// Behind the back of every stamp: the second write to a mapped page moves no time.
+// Behind the back of every stamp: the second write to a mapped page moves no time, unless it was written back in between.
 TEST_F(MakeTest, AMakefileThatIsWrittenThroughAMappingIsSeenAsItIs) {
   Write("Makefile", ".PHONY: one two\none:\ntwo:\n");
   const UniqueFd file(open((project_ / "Makefile").c_str(), O_RDWR | O_CLOEXEC));
@@ -337,16 +337,21 @@ TEST_F(MakeTest, AMakefileThatIsWrittenThroughAMappingIsSeenAsItIs) {
   auto* text =
       static_cast<char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0));
   ASSERT_NE(text, MAP_FAILED);
-  text[8] = 'O';  // .PHONY: One
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_NE(Call("make_targets", "{}").data.find("\"One\""), std::string::npos);
-  struct stat before{};
-  fstat(file.get(), &before);
-  text[8] = 'o';
-  struct stat after{};
-  fstat(file.get(), &after);
-  EXPECT_EQ(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec) << "then this proves nothing";
-  EXPECT_NE(Call("make_targets", "{}").data.find("\"one\""), std::string::npos);
+  bool unmoved = false;
+  for (int i = 0; i < 20 && !unmoved; ++i) {
+    text[8] = 'O';  // .PHONY: One
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_NE(Call("make_targets", "{}").data.find("\"One\""), std::string::npos);
+    struct stat before{};
+    fstat(file.get(), &before);
+    text[8] = 'o';
+    struct stat after{};
+    fstat(file.get(), &after);
+    unmoved = before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+              before.st_mtim.tv_nsec == after.st_mtim.tv_nsec;
+    EXPECT_NE(Call("make_targets", "{}").data.find("\"one\""), std::string::npos);
+  }
+  EXPECT_TRUE(unmoved) << "then this proves nothing";
   munmap(text, kBytes);
 }
 

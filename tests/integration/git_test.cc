@@ -170,7 +170,7 @@ class GitKilled : public ::testing::TestWithParam<const char*> {
     WriteText(project_.home() / "policy.yaml",
               std::string("version: 1\nnamespaces: ") + GetParam() + "\n");
     project_.InitGit();
-    project_.Git({"config", "filter.slow.clean", "sleep 5"});  // the index is locked meanwhile
+    project_.Git({"config", "filter.slow.clean", "sleep 60"});  // the index is locked meanwhile
     WriteText(project_.root() / ".gitattributes", "slow.txt filter=slow\n");
     for (const char* file : {"slow.txt", "a.txt"}) WriteText(project_.root() / file, "text\n");
   }

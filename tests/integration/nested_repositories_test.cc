@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/support/processes.h"
 #include "tests/support/project.h"
 
 namespace pa::testing {
@@ -40,7 +41,7 @@ class NestedRepositories : public ::testing::TestWithParam<const char*> {
     return "touch " + name + ".there; while ! test -e " + name + ".go; do sleep 0.05; done; ";
   }
   void Await(const std::string& path) {
-    while (!Exists(path)) usleep(10'000);
+    ASSERT_TRUE(Eventually([&] { return Exists(path); })) << path << client_->Errors();
   }
   std::string Text(const std::string& path) { return ReadText(project_.root() / path); }
   bool Exists(const std::string& path) { return fs::exists(project_.root() / path); }
@@ -310,7 +311,7 @@ TEST_P(NestedRepositories, CommandsAtOnceDoNotTakeEachOthersForTheUsers) {
       "bash", {{"command", std::string("git clone -q theirs clone && touch made && "
                                        "while ! test -e go; do sleep 0.05; done && cd clone && ") +
                                kCommit}});
-  while (!Exists("made")) usleep(10'000);
+  Await("made");
   const Json beside = Bash(std::string("cd clone && ") + kCommit);
   EXPECT_TRUE(beside["success"]) << beside;
   WriteText(project_.root() / "go", "");

@@ -759,11 +759,13 @@ class SavedMeanwhile : public SealedPaths {
     SealedPaths::SetUp();
     WriteText(root_ / ".mcp.json", "before\n");
   }
-  // As editors and git do; the command goes on when it is done, and seen.
-  void Replace(const std::string& file, std::string_view text) const {
+  // As editors and git do; the command goes on when it is done, and seen. The server reads one request in a turn of its
+  // loop. The turn of the first may have begun before, that of the second tells of the rename, perhaps after the
+  // request, and that is over when the third is read.
+  void Replace(const std::string& file, std::string_view text) {
     WriteText(root_ / "new", text);
     fs::rename(root_ / "new", root_ / file);
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    for (int i = 0; i < 3; ++i) client_.Request("ping");
   }
   template <typename Outside>
   Json While(Outside outside, const std::string& then) {
