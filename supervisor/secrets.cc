@@ -112,8 +112,9 @@ constexpr SecretMark kMarks[] = {
     {"ntn_", 40},
 };
 
-// Options after which a program takes a secret, or what ends in one. The word that holds the program's name stands
-// before it in the same command.
+// Options after which a program takes a secret, or what ends in one. The word that holds the program's
+// name stands before it in the same command. `flags` take no value themselves, so they may precede the
+// option in its word: `curl -sSu`, but in `curl -ou` the `u` is the value of `-o`.
 enum class Form { kWhole, kAfterColon };
 enum class Apart { kNever, kAlso };  // whether the secret may be the next word
 struct SecretOption {
@@ -121,22 +122,25 @@ struct SecretOption {
   std::string_view option;
   Form form;
   Apart apart;
+  std::string_view flags = "";
 };
+constexpr std::string_view kCurlFlags = "#:012346BGIJLMNORSVZafgijklnpqsv";
+constexpr std::string_view kMysqlFlags = "ABCEHILNUVWXbcfginoqrstvw";
 constexpr SecretOption kOptions[] = {
-    {"curl", "-u", Form::kAfterColon, Apart::kAlso},
+    {"curl", "-u", Form::kAfterColon, Apart::kAlso, kCurlFlags},
     {"curl", "--user", Form::kAfterColon, Apart::kAlso},
-    {"curl", "-U", Form::kAfterColon, Apart::kAlso},
+    {"curl", "-U", Form::kAfterColon, Apart::kAlso, kCurlFlags},
     {"curl", "--proxy-user", Form::kAfterColon, Apart::kAlso},
-    {"http", "-a", Form::kAfterColon, Apart::kAlso},
-    {"mysql", "-p", Form::kWhole, Apart::kNever},
-    {"mariadb", "-p", Form::kWhole, Apart::kNever},
-    {"sshpass", "-p", Form::kWhole, Apart::kAlso},
+    {"http", "-a", Form::kAfterColon, Apart::kAlso, "bcdfhjmvFIS"},
+    {"mysql", "-p", Form::kWhole, Apart::kNever, kMysqlFlags},
+    {"mariadb", "-p", Form::kWhole, Apart::kNever, kMysqlFlags},
+    {"sshpass", "-p", Form::kWhole, Apart::kAlso, "v"},
     {"login", "-p", Form::kWhole, Apart::kAlso},
     {"redis-cli", "-a", Form::kWhole, Apart::kAlso},
     {"mongo", "-p", Form::kWhole, Apart::kAlso},
-    {"ldap", "-w", Form::kWhole, Apart::kAlso},
+    {"ldap", "-w", Form::kWhole, Apart::kAlso, "ACIKLMNQVWZcknrtuvx"},
     {"7z", "-p", Form::kWhole, Apart::kNever},
-    {"zip", "-P", Form::kWhole, Apart::kAlso},
+    {"zip", "-P", Form::kWhole, Apart::kAlso, "0123456789ACDFJLTVXZabcefgjklmnopqrtuvyz"},
 };
 
 char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
@@ -246,12 +250,19 @@ class Masker {
     return text_[start] == '-';
   }
 
+  // How much of the rest is this option, with the flags before it; 0: it is another one.
+  std::size_t LengthOf(const SecretOption& one) const {
+    if (one.option.starts_with("--")) return Rest().starts_with(one.option) ? one.option.size() : 0;
+    const std::size_t letter = Rest().find_first_not_of(one.flags, 1);
+    return letter != std::string_view::npos && Rest()[letter] == one.option[1] ? letter + 1 : 0;
+  }
+
   // `curl -u user:secret`, `mysql -psecret`
   bool Option() {
     if (text_[at_] != '-' || (at_ > 0 && !EndsValue(text_[at_ - 1]))) return false;
     for (const SecretOption& one : kOptions) {
-      if (!Rest().starts_with(one.option) || !Before().contains(one.program)) continue;
-      std::size_t value = one.option.size();
+      std::size_t value = LengthOf(one);
+      if (value == 0 || !Before().contains(one.program)) continue;
       const auto more = [&](auto test) { return value < Rest().size() && test(Rest()[value]); };
       const bool word_ends = more([](char c) { return IsBlank(c) || c == '='; });
       if (word_ends && one.apart == Apart::kNever) continue;

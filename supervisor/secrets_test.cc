@@ -138,11 +138,23 @@ TEST(Secrets, ByTheOptionsOfPrograms) {
       {"mongosh -p hunter2", "mongosh -p ***"},
       {"ldapsearch -w hunter2", "ldapsearch -w ***"},
       {"7z x -phunter2 a.7z", "7z x -p*** a.7z"},
-      {"unzip -P hunter2 a.zip", "unzip -P *** a.zip"}};
+      {"unzip -P hunter2 a.zip", "unzip -P *** a.zip"},
+      // with flags in the same word
+      {"curl -sSu ann:hunter2 https://x", "curl -sSu ann:*** https://x"},
+      {"curl -sSuann:hunter2 https://x", "curl -sSuann:*** https://x"},
+      {"curl -kU 'ann:hunter2' x", "curl -kU 'ann:***' x"},
+      {"http -va ann:hunter2 x", "http -va ann:*** x"},
+      {"mysql -Nphunter2 db", "mysql -Np*** db"},
+      {"mariadb -Nphunter2 db", "mariadb -Np*** db"},
+      {"sshpass -vp hunter2 ssh host", "sshpass -vp *** ssh host"},
+      {"ldapsearch -xw hunter2", "ldapsearch -xw ***"},
+      {"zip -r9P hunter2 a.zip b", "zip -r9P *** a.zip b"}};
   for (const auto& [text, masked] : kCases) EXPECT_EQ(MaskSecrets(text), masked);
   for (const char* text :
        {"mkdir -p a/b", "cp -pr a b", "ssh -p 22 host", "curl -u ann https://x", "mysql -p db",
-        "curl x; mkdir -p a:b", "docker run -u ann image", "curl --user-agent a:b x"}) {
+        "curl x; mkdir -p a:b", "docker run -u ann image", "curl --user-agent a:b x",
+        "tar -xuf a:b", "grep -nu a:b", "curl -s -o u a:b", "curl -ou a:b", "curl -sou a:b",
+        "mysql -Np db", "zip -r9 a.zip b"}) {
     EXPECT_EQ(MaskSecrets(text), text);
   }
 }
