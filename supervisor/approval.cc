@@ -17,13 +17,39 @@ constexpr std::size_t kMaxArguments = 4000;  // bytes of all arguments, about
 constexpr std::size_t kMaxBlanks = 8;        // in a row, that are written out
 constexpr std::size_t kMaxQuestions = 20;    // that are written out
 
-// Marks that show nothing, or change in which direction the rest is written (Unicode 15, 23.2; "Trojan
-// Source", CVE-2021-42574).
+// What shows nothing, or changes in which direction the rest is written ("Trojan Source",
+// CVE-2021-42574). An emoji with U+FE0F becomes longer by that; nothing is lost.
+constexpr struct {
+  std::uint32_t first, last;
+} kInvisible[] = {
+    // Default_Ignorable_Code_Point, all of it (DerivedCoreProperties.txt, Unicode 14: 4174 of them)
+    {0xad, 0xad},
+    {0x34f, 0x34f},
+    {0x61c, 0x61c},
+    {0x115f, 0x1160},
+    {0x17b4, 0x17b5},
+    {0x180b, 0x180f},
+    {0x200b, 0x200f},
+    {0x202a, 0x202e},
+    {0x2060, 0x206f},
+    {0x3164, 0x3164},
+    {0xfe00, 0xfe0f},
+    {0xfeff, 0xfeff},
+    {0xffa0, 0xffa0},
+    {0xfff0, 0xfff8},
+    {0x1bca0, 0x1bca3},
+    {0x1d173, 0x1d17a},
+    {0xe0000, 0xe0fff},
+    // and what the class leaves out: C1, ends of lines, annotations between lines
+    {0x80, 0x9f},
+    {0x2028, 0x2029},
+    {0xfff9, 0xfffb},
+};
+
 bool IsInvisible(std::uint32_t point) {
-  return (point >= 0x200b && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
-         (point >= 0x2060 && point <= 0x206f) || point == 0xfeff || point == 0xad ||
-         point == 0x61c || (point >= 0x80 && point <= 0x9f) ||
-         (point >= 0xe0000 && point <= 0xe0fff);
+  if (point < 0x80) return false;  // which most of a long text is
+  return std::ranges::any_of(
+      kInvisible, [&](const auto& run) { return point >= run.first && point <= run.last; });
 }
 
 std::uint32_t CodePointOf(std::string_view sequence) {
@@ -59,8 +85,7 @@ namespace {
 
 // What leaves a gap on a screen, lines' ends among it.
 bool IsBlank(std::uint32_t point) {
-  constexpr std::uint32_t kBlanks[] = {0x20,   0x85,   0xa0,   0x115f, 0x1160, 0x1680,
-                                       0x202f, 0x205f, 0x2800, 0x3000, 0x3164, 0xffa0};
+  constexpr std::uint32_t kBlanks[] = {0x20, 0xa0, 0x1680, 0x202f, 0x205f, 0x2800, 0x3000};
   return (point >= 0x09 && point <= 0x0d) || (point >= 0x2000 && point <= 0x200a) ||
          std::ranges::find(kBlanks, point) != std::end(kBlanks) || IsInvisible(point);
 }

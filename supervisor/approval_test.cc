@@ -1,6 +1,12 @@
 #include "supervisor/approval.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <set>
+#include <span>
+
+#include "base/utf8.h"
 
 namespace pa {
 namespace {
@@ -50,6 +56,8 @@ TEST(QuestionText, NothingHidesOrEndsALine) {
   EXPECT_EQ(shown("a\r\x1b[2Jb\x7f"), "a\\u{d}\\u{1b}[2Jb\\u{7f}");
   EXPECT_EQ(shown("a\u202eb\u200bc\u2066d\u00ade\u061cf\U000e0041g"),
             "a\\u{202e}b\\u{200b}c\\u{2066}d\\u{ad}e\\u{61c}f\\u{e0041}g");
+  EXPECT_EQ(shown("l\ufe0fs\U000e0100 \u034fx\u180e\ufff9\u3164"),
+            "l\\u{fe0f}s\\u{e0100} \\u{34f}x\\u{180e}\\u{fff9}\\u{3164}");
   EXPECT_EQ(shown("caf\u00e9 \u4e2d \U0001f600"), "caf\u00e9 \u4e2d \U0001f600");
   EXPECT_EQ(shown("a\xff"), "a\ufffd");
   const std::string longer = shown("x" + std::string(3000, 'y') + "; rm -rf .");
@@ -61,6 +69,39 @@ TEST(QuestionText, NothingHidesOrEndsALine) {
   EXPECT_TRUE(marks.starts_with("x\\u{1b}"));
   EXPECT_TRUE(marks.ends_with("\\u{1b}; rm -rf .")) << marks;
   EXPECT_LT(marks.size(), 2100u);
+}
+
+// Default_Ignorable_Code_Point of DerivedCoreProperties.txt and what else shows nothing; all others are shown.
+TEST(VisibleText, WritesOutEachRunOfWhatShowsNothing) {
+  struct Run {
+    std::uint32_t first, last;
+  };
+  constexpr Run kIgnorable[] = {
+      {0xad, 0xad},       {0x34f, 0x34f},    {0x61c, 0x61c},   {0x115f, 0x1160}, {0x17b4, 0x17b5},
+      {0x180b, 0x180f},   {0x200b, 0x200f},  {0x202a, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
+      {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},  {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3},
+      {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+  constexpr Run kOthers[] = {
+      {0x01, 0x09}, {0x0b, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x2029}, {0xfff9, 0xfffb}};
+  std::set<std::uint32_t> hidden;
+  const auto hide = [&](std::span<const Run> runs) {
+    for (const auto& [first, last] : runs) {
+      for (std::uint32_t point = first; point <= last; ++point) hidden.insert(point);
+    }
+  };
+  hide(kIgnorable);
+  EXPECT_EQ(hidden.size(), 4174U) << "as the file counts them";
+  hide(kOthers);
+  // Beyond U+1FFFF is nothing else but ideographs and private use.
+  for (const auto& [first, last] :
+       {Run{0x01, 0x09}, Run{0x0b, 0xd7ff}, Run{0xe000, 0x1ffff}, Run{0xdff00, 0xe10ff}}) {
+    for (std::uint32_t point = first; point <= last; ++point) {
+      std::string text;
+      AppendUtf8(point, text);
+      EXPECT_EQ(VisibleText(text),
+                hidden.contains(point) ? fmt::format("\\u{{{:x}}}", point) : text);
+    }
+  }
 }
 
 // Padding pushes nothing off the screen.
