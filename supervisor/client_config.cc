@@ -23,9 +23,11 @@ constexpr Client kClients[] = {
      .variables = true,
      .next = "start Claude Code (`claude`) in {}, approve the server when it asks, and see it with "
              "/mcp",
-     .bypass = "Claude Code's own Bash, Edit and Write bypass all this; to switch them off, "
-               "`claude --disallowedTools Bash,Edit,Write,NotebookEdit`, or the same names in "
-               "permissions.deny of ~/.claude/settings.json"},
+     .bypass =
+         "Claude Code's own Bash, PowerShell, Monitor, Edit and Write bypass all this; to switch "
+         "them off, `claude --disallowedTools "
+         "Bash,PowerShell,Monitor,Edit,Write,NotebookEdit`, or the same names in "
+         "permissions.deny of ~/.claude/settings.json"},
     {.name = "claude-desktop",
      .title = "Claude Desktop",
      .place = kConfigHome,
@@ -33,8 +35,10 @@ constexpr Client kClients[] = {
      .format = kJson,
      .section = "mcpServers",
      .next = "quit Claude Desktop and start it again; Settings > Developer shows the server",
-     .bypass = "other servers of Claude Desktop that write files or run commands bypass all this; "
-               "Settings > Developer lists them"},
+     .bypass =
+         "the shell and edit tools of the tabs Code and Cowork, where Claude Desktop has them, and "
+         "other servers bypass all this; Code obeys permissions.deny of "
+         "~/.claude/settings.json as Claude Code does, Settings > Developer lists the servers"},
     {.name = "vscode",
      .title = "VS Code",
      .place = kProject,

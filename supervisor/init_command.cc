@@ -227,6 +227,7 @@ int RunInit(const InitCommand& command, const Environment& environment) {
   }
   if (command.print) {
     fmt::print("{}", *MergeInto("", client, *entry));
+    fmt::print(stderr, "{}.\n", client.bypass);  // standard output is the entry alone
     return 0;
   }
   const Places places{.project = project,

@@ -63,7 +63,9 @@ TEST_F(Init, WithYesItIsWrittenOnce) {
     EXPECT_NE(first.output.find("\nnext: "), std::string::npos) << first.output;
     EXPECT_NE(first.output.find(" bypass all this"), std::string::npos) << first.output;
     const std::string text = ReadText(FileOf(client));
-    EXPECT_EQ(text, Run({client, "--print"}).output) << client;
+    const ProgramResult printed = Run({client, "--print"});
+    EXPECT_EQ(text, printed.output) << client;
+    EXPECT_NE(printed.errors.find(" bypass all this"), std::string::npos) << printed.errors;
     const ProgramResult second = Run({client});
     EXPECT_EQ(second.exit_code, 0) << client << second.errors;
     EXPECT_NE(second.output.find("nothing has to change"), std::string::npos) << second.output;

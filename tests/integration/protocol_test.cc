@@ -69,6 +69,20 @@ TEST_F(Protocol, TheModernEraNeedsNoOpening) {
   EXPECT_EQ(called["result"]["structuredContent"]["data"]["stdout"], "hi\n") << called;
 }
 
+// Whoever believes the client's own shell to be confined, too, uses it.
+TEST_F(Protocol, EitherEraIsToldThatOnlyTheseToolsAreConfined) {
+  const Json opened[] = {client_.Request("server/discover", {{"_meta", ModernMeta()}})["result"],
+                         client_.Initialize()};
+  for (const Json& result : opened) {
+    const auto instructions = result.value("instructions", "");
+    EXPECT_TRUE(
+        instructions.contains("Only these tools are confined: your client's own shell and "
+                              "edit tools bypass all this"))
+        << result;
+    EXPECT_LE(instructions.size(), 4096U) << "beyond that Claude Code cuts";
+  }
+}
+
 TEST_F(Protocol, BothErasOnOneConnection) {
   client_.Initialize();
   EXPECT_TRUE(client_.Request("tools/list", {{"_meta", ModernMeta()}}).contains("result"));

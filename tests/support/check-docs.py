@@ -105,6 +105,21 @@ with tempfile.TemporaryDirectory() as scratch:
     for option in options:
         complain_unless(f"`{option}" in readme, f"README.md: no {option}")
 
+    # A client's own tools: README's row and init name the same ones, and the same ways to switch them off.
+    clients = re.findall(r'\.name = "(.+)",\s*\.title = "(.+)"', text_of("supervisor/client_config.cc"))
+    table = readme.partition("| its own tools |")[2].partition("\n\n")[0]
+    rows = {row[0]: row[1:] for row in re.findall(r"^\| ([^|]+) \| ([^|]+) \| (.+) \|$", table, re.M)}
+    complain_unless(len(clients) > 5 and len(rows) == len(clients),
+                    f"README.md: {len(clients)} clients, {len(rows)} rows about their own tools")
+    for client, title in clients:
+        said = run("init", client, "--print").stderr.replace("`", "")
+        own, off = rows.get(title, ("?", ""))
+        for name in re.split("[,;] ", own):
+            complain_unless(name in said, f"README.md: init {client} does not name '{name}'")
+        for word in re.findall(r"\S*[_*/-]\S+|\w+\.\w\S+|\w+,\w\S+", said):
+            complain_unless(word.strip(",.;") in f"{own} {off}".replace("`", ""),
+                            f"README.md: no '{word}' in the row of {title}")
+
     # Protections: all in README; what is open here stands in SECURITY.
     protections = json.loads(run("doctor", "--json").stdout)["protections"]
     for protection in protections:
