@@ -128,6 +128,12 @@ with tempfile.TemporaryDirectory() as scratch:
         if protection["level"] != "enforced":
             complain_unless(f"`{name}`" in security, f"SECURITY.md: {name} is open, and not listed")
 
+# System calls of the workers that work alone.
+counts = [len(re.findall(r'^    \{"', text_of("sandbox/syscall_sets.cc").split(f"{name}[] = {{")[1].split("};")[0], re.M))
+          for name in ("kFileSyscalls", "kFileChangeSyscalls")]
+complain_unless("{} to read and {} more to write".format(*counts) in security and min(counts) > 10,
+                f"SECURITY.md: the workers of read and write may make {counts} system calls")
+
 # Error codes.
 for code in facts.error_codes(tree):
     complain_unless(f"`{code}`" in readme, f"README.md: no error code {code}")
