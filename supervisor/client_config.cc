@@ -37,8 +37,8 @@ constexpr Client kClients[] = {
      .next = "quit Claude Desktop and start it again; Settings > Developer shows the server",
      .bypass =
          "the shell and edit tools of the tabs Code and Cowork, where Claude Desktop has them, and "
-         "other servers bypass all this; Code obeys permissions.deny of "
-         "~/.claude/settings.json as Claude Code does, Settings > Developer lists the servers"},
+         "other servers bypass all this; Code runs Claude Code, whose permissions.deny is in "
+         "~/.claude/settings.json, and Settings > Developer lists the servers"},
     {.name = "vscode",
      .title = "VS Code",
      .place = kProject,
