@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "policy/relaxations.h"
@@ -42,6 +43,22 @@ struct CallRecord {
   // Now, for whoever waits for the call (supervisor/progress.h).
   bool asks_user = false;
   std::function<std::size_t()> calls_before;  // in the queue; null when it does not wait there
+};
+
+// To the end of its scope the call waits, with so many before it; null: nobody hears of that.
+class WaitingRecord {
+ public:
+  WaitingRecord(CallRecord* record, std::function<std::size_t()> before) : record_(record) {
+    if (record_ != nullptr) record_->calls_before = std::move(before);
+  }
+  ~WaitingRecord() {
+    if (record_ != nullptr) record_->calls_before = nullptr;
+  }
+  WaitingRecord(const WaitingRecord&) = delete;
+  WaitingRecord& operator=(const WaitingRecord&) = delete;
+
+ private:
+  CallRecord* record_;
 };
 
 }  // namespace pa

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "policy/decide.h"
+#include "policy/path.h"
 #include "policy/working_directory.h"
 #include "supervisor/approval.h"
 #include "supervisor/edit_journal.h"
@@ -117,7 +119,10 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
     report.audit_log = audit.path.empty() ? audit.socket : audit.path;
     const auto edits = FindStateDirectory(*loaded.policy, StateHome(environment), kEditsDirectory);
     if (edits) {
-      Result<std::vector<std::string>> kept = KeptEdits(*edits);
+      Result<std::vector<std::string>> kept = KeptEdits(*edits, [&](const std::string& root) {
+        return std::ranges::any_of(
+            policy->roots, [&](const std::string& ours) { return policy::IsBeneath(root, ours); });
+      });
       if (kept) report.kept_edits = std::move(*kept);
       if (!kept) report.policy_warnings.push_back("unfinished edits: " + kept.error().Message());
     }

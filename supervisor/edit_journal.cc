@@ -190,11 +190,11 @@ void TakeLocked(UnfinishedEdit edit, FoundEdits& found) {
 
 // Whose it is, is read before its lock is tried: nobody waits for who only looks.
 void Take(const std::string& path, const IsOurRoot& is_ours, FoundEdits& found) {
-  UnfinishedEdit edit{.entries = {}, .count = 0, .path = path, .lock = OpenJournal(path)};
-  if (!edit.lock) {
-    if (access(path.c_str(), R_OK) != 0 && errno != ENOENT) found.unreadable.push_back(path);
-    return;
-  }
+  UniqueFd lock = OpenJournal(path);
+  // Also for want of descriptors: it is there, and nobody has looked what is left half done.
+  if (!lock && errno != ENOENT) found.unreadable.push_back(path);
+  if (!lock) return;
+  UnfinishedEdit edit{.entries = {}, .count = 0, .path = path, .lock = std::move(lock)};
   bool legible = false;
   if (!Concerns(edit.lock.get(), is_ours, legible)) return;
   const bool locked = TryLock(edit.lock.get());
@@ -297,12 +297,17 @@ Result<FoundEdits> FindUnfinished(const std::string& directory, const IsOurRoot&
   return FindAmong(journals, is_ours);
 }
 
-Result<std::vector<std::string>> KeptEdits(const std::string& directory) {
+Result<std::vector<std::string>> KeptEdits(const std::string& directory, const IsOurRoot& is_ours) {
   Result<FoundEdits> found = FindUnfinished(directory, [](const std::string&) { return true; });
   if (!found) return std::unexpected(found.error());
   const Result<std::vector<std::string>> names = NamesIn(directory);
   if (!names) return std::unexpected(names.error());
   std::vector<std::string> kept = std::move(found->unreadable);
+  const auto ours = [&](const JournalEntry& entry) { return is_ours(entry.root); };
+  for (const UnfinishedEdit& edit : found->edits) {
+    const auto count = std::ranges::count_if(edit.entries, ours);
+    if (count != 0 && count != std::ssize(edit.entries)) kept.push_back(edit.path);
+  }
   for (const std::string& name : *names) {
     if (name.starts_with(kKeptPrefix)) kept.push_back(directory + "/" + name);
   }

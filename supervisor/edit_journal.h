@@ -78,7 +78,7 @@ using IsOurRoot = std::function<bool(const std::string& root)>;
 Result<FoundEdits> FindUnfinished(const std::string& directory, const IsOurRoot& is_ours);
 // Once more those that were busy; what is gone meanwhile is passed over.
 FoundEdits FindAmong(std::span<const std::string> paths, const IsOurRoot& is_ours);
-// Those that were set aside, and those that cannot be read: for people.
-Result<std::vector<std::string>> KeptEdits(const std::string& directory);
+// Those that were set aside, those that cannot be read, and those of which only a part is ours to put back: for people.
+Result<std::vector<std::string>> KeptEdits(const std::string& directory, const IsOurRoot& is_ours);
 
 }  // namespace pa

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "tests/support/few_descriptors.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -147,7 +148,7 @@ TEST_F(EditJournalTest, WhatCannotBeReadIsKept) {
     const FoundEdits found = *Find();
     EXPECT_TRUE(found.edits.empty()) << text;
     EXPECT_EQ(found.unreadable, std::vector<std::string>{path}) << text;
-    EXPECT_EQ(*KeptEdits(edits_), std::vector<std::string>{path});
+    EXPECT_EQ(*KeptEdits(edits_, Ours), std::vector<std::string>{path});
     EXPECT_EQ(testing::ReadText(path), text);
   };
   for (std::size_t size = 0; size < whole.size(); ++size) is_kept(whole.substr(0, size));
@@ -160,15 +161,31 @@ TEST_F(EditJournalTest, WhatCannotBeReadIsKept) {
   is_kept(whole + "and more");
   testing::WriteText(path, whole);
   EXPECT_EQ(Find()->edits.size(), 1u);
-  EXPECT_TRUE(KeptEdits(edits_)->empty());
+  EXPECT_EQ(*KeptEdits(edits_, Ours), std::vector<std::string>{path}) << "a root of it is not ours";
+  const auto all = [](const std::string&) { return true; };
+  const auto none = [](const std::string&) { return false; };
+  EXPECT_TRUE(KeptEdits(edits_, all)->empty()) << "it will be put back";
+  EXPECT_TRUE(KeptEdits(edits_, none)->empty()) << "another project's";
 }
 
 // Nobody knows then what was left half done.
 TEST_F(EditJournalTest, APlaceThatCannotBeListedIsAnError) {
   testing::WriteText(edits_, "no directory");
   EXPECT_FALSE(Find());
-  EXPECT_FALSE(KeptEdits(edits_));
+  EXPECT_FALSE(KeptEdits(edits_, Ours));
   EXPECT_TRUE(FindUnfinished(edits_ + "-none", Ours)) << "nobody has made one";
+}
+
+// Also for want of descriptors: else calls would begin beside half an edit.
+TEST_F(EditJournalTest, WhatCannotBeOpenedIsUnreadable) {
+  {
+    ASSERT_TRUE(EditJournal::Begin(edits_, Entries(), false));
+  }
+  const std::vector<std::string> paths = Files();
+  const std::string gone = edits_ + "/journal-gone";
+  EXPECT_TRUE(FindAmong({&gone, 1}, Ours).unreadable.empty());
+  const testing::FewDescriptors none(0);
+  EXPECT_EQ(FindAmong(paths, Ours).unreadable, paths);
 }
 
 // Of a server that died while it made one.
@@ -194,7 +211,7 @@ TEST_F(EditJournalTest, OnlyWhatIsLeftIsToBeDone) {
     const Result<std::string> kept = found[0].SetAside();
     ASSERT_TRUE(kept);
     EXPECT_EQ(Files(), std::vector<std::string>{*kept});
-    EXPECT_EQ(*KeptEdits(edits_), std::vector<std::string>{*kept});
+    EXPECT_EQ(*KeptEdits(edits_, Ours), std::vector<std::string>{*kept});
   }
   EXPECT_TRUE(Find()->edits.empty());
   EXPECT_EQ(Files().size(), 1u);

@@ -31,11 +31,6 @@ constexpr const char* kInfo = "info.json";
 constexpr std::size_t kIdSize = 24;  // 20261122-181500-0123abcd
 constexpr std::size_t kMaxInfoBytes = 64U << 10;
 
-bool Exists(const std::string& path) {
-  struct stat status{};
-  return lstat(path.c_str(), &status) == 0;
-}
-
 std::tm UtcOf(std::int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm utc{};
@@ -74,15 +69,22 @@ std::optional<std::int64_t> TimeOfId(const std::string& id) {
   return timegm(&utc);
 }
 
-std::optional<TrashEntry> EntryIn(const fs::path& directory) {
+// Nothing: it is none, or is empty. An error: it has an entry's ID, and may have content.
+Result<std::optional<TrashEntry>> EntryIn(const fs::path& directory) {
   TrashEntry entry{.directory = directory, .id = directory.filename(), .path = {}};
   const Result<std::string> text = ReadFile(entry.directory + "/info.json", kMaxInfoBytes);
   const Result<JsonValue> info = text ? ParseJson(*text) : std::unexpected(text.error());
   std::optional<std::string> path = info ? ReadBytes(*info, "path") : std::nullopt;
   const JsonValue* when = info ? info->Find("deleted_at") : nullptr;
-  if (!path || when == nullptr) return std::nullopt;
-  const auto seconds = when->AsInteger();
-  if (!seconds || !Exists(entry.Content())) return std::nullopt;
+  const auto seconds = when != nullptr ? when->AsInteger() : std::nullopt;
+  const PathStamp content = LookAt(entry.Content());
+  if (content.IsAbsent()) return std::nullopt;
+  if (!path || !seconds || !content.exists) {
+    if (!TimeOfId(entry.id)) return std::nullopt;
+    const int code = !info ? info.error().sys_errno : content.error;
+    return std::unexpected(
+        Error("learn where it was from the info.json beside", entry.Content(), code));
+  }
   entry.path = *std::move(path);
   entry.deleted_at = *seconds;
   return entry;
@@ -150,8 +152,9 @@ std::vector<TrashEntry> ListTrash(std::span<const std::string> bases,
     }
     for (const std::string& name : names.value_or(std::vector<std::string>())) {
       if (!LookAt(base + "/" + name).IsDirectory()) continue;
-      std::optional<TrashEntry> entry = EntryIn(base + "/" + name);
-      if (entry) entries.push_back(*std::move(entry));
+      Result<std::optional<TrashEntry>> entry = EntryIn(base + "/" + name);
+      if (!entry) unreadable.push_back(entry.error().Message());
+      if (entry && *entry) entries.push_back(**std::move(entry));
     }
   }
   std::ranges::sort(entries, [](const TrashEntry& a, const TrashEntry& b) {
@@ -173,7 +176,7 @@ Result<std::vector<std::string>> ExpiredTrash(const std::string& base, std::int6
   return expired;
 }
 
-Result<void> RestoreTrash(const TrashEntry& entry, std::span<const std::string> roots) {
+Result<std::string> RestoreTrash(const TrashEntry& entry, std::span<const std::string> roots) {
   const bool inside = std::ranges::any_of(roots, [&](const std::string& root) {
     return entry.path != root && policy::IsBeneath(entry.path, root);
   });
@@ -191,11 +194,11 @@ Result<void> RestoreTrash(const TrashEntry& entry, std::span<const std::string> 
     return std::unexpected(Error("rename", entry.path, errno));
   }
   // It must not be gone from there and not be here after a crash of the machine, nor be there without its name.
-  if (auto synced = SyncPath(entry.path.substr(0, slash)); !synced) return synced;
+  if (auto synced = SyncPath(entry.path.substr(0, slash)); !synced) return synced.error().Message();
   // In the directory that was opened, whatever has its name by now.
   for (const char* ours : {"info.json", ".gitignore"}) unlinkat(from->get(), ours, 0);
   rmdir(entry.directory.c_str());
-  return {};
+  return "";
 }
 
 }  // namespace pa

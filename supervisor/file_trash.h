@@ -48,7 +48,8 @@ Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, 
 // Nothing has come.
 void AbandonTrash(const TrashEntry& entry);
 
-// Those that hold something, the newest first. What is no entry is passed over. `unreadable` gets why there may be more.
+// Those that hold something, the newest first. What is no entry is passed over. `unreadable` gets why there may be more,
+// and what has an entry's ID and content, but cannot be told where it was.
 std::vector<TrashEntry> ListTrash(std::span<const std::string> bases,
                                   std::vector<std::string>& unreadable);
 
@@ -57,7 +58,7 @@ std::vector<TrashEntry> ListTrash(std::span<const std::string> bases,
 Result<std::vector<std::string>> ExpiredTrash(const std::string& base, std::int64_t now);
 
 // Back to where it was: beneath one of `roots`, in a directory that is there, without a symlink on the
-// way, where nothing has that name (EEXIST).
-Result<void> RestoreTrash(const TrashEntry& entry, std::span<const std::string> roots);
+// way, where nothing has that name (EEXIST). "", or why it may not be there after a crash of the machine.
+Result<std::string> RestoreTrash(const TrashEntry& entry, std::span<const std::string> roots);
 
 }  // namespace pa

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
+#include "base/unique_fd.h"
 #include "tests/support/few_descriptors.h"
 #include "tests/support/temp_dir.h"
 
@@ -44,6 +46,36 @@ TEST_F(FileTrashTest, ATrashThatCannotBeListedIsNotEmpty) {
   ASSERT_EQ(unreadable_.size(), 1u);
   EXPECT_NE(unreadable_[0].find(base_), std::string::npos) << unreadable_[0];
   EXPECT_EQ(List().size(), 1u);
+}
+
+// As many as are open, and two more; there may be holes.
+rlim_t TwoMore() {
+  const UniqueFd one(dup(0));
+  const UniqueFd two(dup(0));
+  return static_cast<rlim_t>(two.get()) + 1;
+}
+
+TEST_F(FileTrashTest, WhyAnInfoCannotBeReadIsTold) {
+  const TrashEntry entry = Delete(root_ + "/a", 1000);
+  fs::remove(entry.directory + "/info.json");
+  fs::create_symlink("info.json", entry.directory + "/info.json");  // ELOOP
+  EXPECT_TRUE(List().empty());
+  ASSERT_EQ(unreadable_.size(), 1u);
+  EXPECT_NE(unreadable_[0].find("ELOOP"), std::string::npos) << unreadable_[0];
+}
+
+// It is where it was, so nobody shall look for it in the trash; a crash may bring it back there, with its name.
+TEST_F(FileTrashTest, WhatIsRestoredButNotSyncedIsRestored) {
+  const TrashEntry entry = Delete(root_ + "/a", 1000);
+  Result<std::string> restored = "";
+  {
+    const testing::FewDescriptors two(TwoMore());
+    restored = RestoreTrash(entry, {&root_, 1});
+  }
+  ASSERT_TRUE(restored) << restored.error().Message();
+  EXPECT_NE(restored->find("EMFILE"), std::string::npos) << *restored;
+  EXPECT_EQ(testing::ReadText(root_ + "/a"), "content");
+  EXPECT_TRUE(fs::exists(entry.directory + "/info.json"));
 }
 
 TEST_F(FileTrashTest, WhatWentComesBack) {
@@ -98,12 +130,18 @@ TEST_F(FileTrashTest, WhatIsNoEntryIsPassedOver) {
   const TrashEntry entry = Delete(root_ + "/a", 1000);
   for (const char* info : {"", "{}", "[]", R"({"path":1,"deleted_at":1})", R"({"path":"/x"})"}) {
     testing::WriteText(entry.directory + "/info.json", info);
+    unreadable_.clear();
     EXPECT_TRUE(List().empty()) << info;
+    ASSERT_EQ(unreadable_.size(), 1u) << "it has content: " << info;
+    EXPECT_NE(unreadable_[0].find(entry.Content()), std::string::npos) << unreadable_[0];
   }
+  fs::remove(entry.Content());
+  unreadable_.clear();
   testing::WriteText(base_ + "/stray", "");
   fs::create_directory(base_ + "/empty");
   fs::create_directory_symlink(root_, base_ + "/link");
-  EXPECT_TRUE(List().empty());
+  testing::WriteText(base_ + "/somebodys/content", "");
+  EXPECT_TRUE(List().empty() && unreadable_.empty());
 }
 
 // Where commands can write, they can exchange the trash, too.

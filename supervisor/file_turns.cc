@@ -24,6 +24,13 @@ bool FileTurns::IsFirst(Ticket ticket) const {
                       [&](const auto& earlier) { return Meet(earlier.second.paths, place.paths); });
 }
 
+std::size_t FileTurns::Before(Ticket ticket) const {
+  const auto place = places_.find(ticket);
+  return static_cast<std::size_t>(std::count_if(places_.begin(), place, [&](const auto& earlier) {
+    return Meet(earlier.second.paths, place->second.paths);
+  }));
+}
+
 FileTurns::Ticket FileTurns::Enter(std::vector<std::string> paths, std::function<void()> granted) {
   const Ticket ticket = ++last_;
   Place& place = places_[ticket];

@@ -32,6 +32,7 @@ class FileTurns {
   Ticket Enter(std::vector<std::string> paths, std::function<void()> granted);
   void Leave(Ticket ticket);  // whether granted or not
   std::size_t waiting() const;
+  std::size_t Before(Ticket ticket) const;  // with one of its files, waiting or not
 
  private:
   struct Place {
@@ -53,6 +54,7 @@ class FileTurn {
 
   bool Enter(CancelSource& cancel, std::size_t most_waiting);
   Completion<bool>& granted() { return granted_; }
+  std::size_t Before() const { return ticket_ == 0 ? 0 : turns_.Before(ticket_); }
 
  private:
   FileTurns& turns_;

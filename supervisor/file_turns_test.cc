@@ -56,6 +56,19 @@ TEST_F(FileTurnsTest, OneAfterTheOtherInTheirOrder) {
   EXPECT_EQ(turns_.waiting(), 0u);
 }
 
+TEST_F(FileTurnsTest, WhoWaitsKnowsHowManyAreBeforeHim) {
+  const FileTurns::Ticket first = turns_.Enter({"a", "b"}, [] {});
+  const FileTurns::Ticket other = turns_.Enter({"c"}, [] {});
+  const FileTurns::Ticket second = turns_.Enter({"b"}, [] {});
+  const FileTurns::Ticket third = turns_.Enter({"b", "c"}, [] {});
+  EXPECT_EQ(turns_.Before(first) + turns_.Before(other), 0u);
+  EXPECT_EQ(turns_.Before(second), 1u);
+  EXPECT_EQ(turns_.Before(third), 3u);
+  turns_.Leave(first);
+  EXPECT_EQ(turns_.Before(second), 0u);
+  EXPECT_EQ(turns_.Before(third), 2u);
+}
+
 TEST_F(FileTurnsTest, WhoeverIsCancelledStandsInNobodysWay) {
   Call first, second, third, late;
   Start(first, {"a"});

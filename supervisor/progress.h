@@ -54,6 +54,7 @@ class ProgressNotifier : public OutputSink {
   static constexpr std::chrono::milliseconds kInterval{100};
   // 15 s are promised, also where the loop is busy.
   static constexpr std::chrono::milliseconds kHeartbeat{14'500};
+  static_assert(kHeartbeat + std::chrono::milliseconds(500) <= std::chrono::seconds(15));
   static constexpr std::size_t kMaxCharacters = 180;
 
   // `token`: the progressToken as JSON. `waits`: for what, "" when it runs; null: it always runs. `loop` and

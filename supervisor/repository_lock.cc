@@ -12,6 +12,7 @@
 #include "supervisor/log.h"
 #include "supervisor/pause.h"
 #include "supervisor/state_directory.h"
+#include "supervisor/tool_error.h"
 
 namespace pa {
 namespace {
@@ -58,12 +59,20 @@ std::string RepositoryLockPath(const std::string& directory, const std::string& 
 
 namespace {
 
+// What passes is waited for by whoever calls again: git without its turn would run into another one's.
+RepositoryTurn WithoutLock(const Error& why) {
+  if (Shortage("", why.sys_errno)) return {.granted = false, .used_up = why};
+  LogWarning("git runs without taking turns with other servers: " + why.Message());
+  return {};
+}
+
 Task<RepositoryTurn> AwaitLock(uv_loop_t* loop, std::string path,
                                const std::function<bool()>& give_up) {
   RepositoryTurn turn;
   UniqueFd lock(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  while (lock && flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) co_return std::move(turn);
+  if (!lock) co_return WithoutLock(Error("open", path, errno));
+  while (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) co_return WithoutLock(Error("flock", path, errno));
     turn.granted = !give_up();
     if (!turn.granted) co_return std::move(turn);
     Task<bool> pause = Pause(loop, kLookAgain);
@@ -78,13 +87,14 @@ Task<RepositoryTurn> AwaitLock(uv_loop_t* loop, std::string path,
 Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std::string common_dir,
                                      std::function<bool()> give_up) {
   const std::string path = RepositoryLockPath(directory, common_dir);
-  Task<bool> making =
-      InBackground<bool>(loop, [directory] { return MakeStateDirectory(directory).has_value(); });
-  const bool made = co_await making;
-  if (path.empty() || !made) co_return RepositoryTurn();
+  Task<Result<void>> making =
+      InBackground<Result<void>>(loop, [directory] { return MakeStateDirectory(directory); });
+  const Result<void> made = co_await making;
+  if (!made) co_return WithoutLock(made.error());
+  if (path.empty()) co_return RepositoryTurn();
   Task<RepositoryTurn> queueing = AwaitLock(loop, path + "-next", give_up);
-  const RepositoryTurn next = co_await queueing;
-  if (!next.granted) co_return RepositoryTurn{.granted = false};
+  RepositoryTurn next = co_await queueing;
+  if (!next.granted) co_return std::move(next);
   Task<RepositoryTurn> task = AwaitLock(loop, path, give_up);
   RepositoryTurn turn = co_await task;
   co_return std::move(turn);
@@ -107,7 +117,9 @@ Task<bool> BeginGit(uv_loop_t* loop, RepositoryTurn& turn,
   const std::int64_t begun = EarliestFromNow();
   const std::chrono::nanoseconds latest = std::min(limit, kLongest) + kSlack;
   turn.runs.push_back({held.device, held.inode, begun, begun + latest.count()});
-  co_return WriteGitRuns(turn.lock.get(), turn.runs).has_value();
+  const Result<void> written = WriteGitRuns(turn.lock.get(), turn.runs);
+  if (!written) LogWarning("what a killed git leaves will stay: " + written.error().Message());
+  co_return written.has_value();
 }
 
 Task<bool> EndGit(uv_loop_t* loop, RepositoryTurn& turn, Execution& execution,

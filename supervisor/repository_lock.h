@@ -10,7 +10,8 @@
 //
 // An flock(2) on a file of the state directory, named by device and inode of the repository; nobody
 // waits for it on the loop. It is asked for now and then, so whoever always has another git to run would get it each time:
-// a second file is for one who waits, and whoever comes meanwhile waits for that. A courtesy, no protection: where it cannot be had, git runs all the same.
+// a second file is for one who waits, and whoever comes meanwhile waits for that. A courtesy, no protection: where it cannot
+// be had, git runs all the same, and the log says so; but not where that is want of descriptors, memory or room, which passes.
 #pragma once
 
 #include <uv.h>
@@ -21,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/unique_fd.h"
 #include "supervisor/execution.h"
 #include "supervisor/git_locks.h"
@@ -33,6 +35,7 @@ inline constexpr const char* kRepositoriesDirectory = "repositories";
 struct RepositoryTurn {
   bool granted = true;                            // false: given up
   UniqueFd lock;                                  // empty: there is none to be had
+  std::optional<Error> used_up = {};              // not granted, for want of what says errno
   std::optional<HeldRepository> repository = {};  // from BeginGit to EndGit
   std::vector<GitRun> runs = {};                  // in the file; the last is ours
   std::vector<std::string> cleared = {};          // paths of locks

@@ -9,11 +9,13 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "tests/support/await.h"
+#include "tests/support/few_descriptors.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -106,6 +108,21 @@ TEST_F(RepositoryTurnTest, WhoIsNotEvenNextCanGiveUp) {
   int asked = 0;
   const auto give_up = [&] { return ++asked == 3; };
   EXPECT_FALSE(Await(AwaitRepository(&loop_, state_, git_dir_, give_up)).granted);
+}
+
+// It passes: git without its turn would meet another one's lock.
+TEST_F(RepositoryTurnTest, ForWantOfDescriptorsThereIsNoTurn) {
+  Kill(Begin());
+  std::optional<RepositoryTurn> turn;
+  Detach(AwaitRepository(&loop_, state_, git_dir_, [] { return false; }),
+         [&](RepositoryTurn got) { turn = std::move(got); });
+  {
+    const testing::FewDescriptors none(0);
+    while (!turn) uv_run(&loop_, UV_RUN_ONCE);
+  }
+  EXPECT_FALSE(turn->granted || turn->lock);
+  ASSERT_TRUE(turn->used_up);
+  EXPECT_EQ(turn->used_up->sys_errno, EMFILE);
 }
 
 TEST_F(RepositoryTurnTest, WithoutAQueueThereIsStillATurn) {

@@ -548,6 +548,7 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   const Result<std::string> directory =
       FindStateDirectory(*policy, config.state_home, kRepositoriesDirectory);
   if (directory) {
+    const WaitingRecord waiting(options.record, [] { return std::size_t{1}; });
     Task<RepositoryTurn> task = AwaitRepository(loop, *directory, options.serialise_key, [&] {
       late = std::chrono::steady_clock::now() >= deadline;
       return late || GivenUp(options.cancel);
@@ -565,6 +566,10 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
     execution = co_await task;
     Task<bool> end = EndGit(loop, turn, execution, give_up);
     [[maybe_unused]] const bool cleared = co_await end;
+  } else if (turn.used_up) {
+    execution.outcome = Outcome::kSetupFailed;
+    execution.failure = turn.used_up->Message();
+    execution.failed_errno = turn.used_up->sys_errno;
   } else if (late) {
     execution.outcome = Outcome::kTimedOut;
     execution.time_limit = limit;

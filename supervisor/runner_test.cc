@@ -8,8 +8,10 @@
 
 #include "base/digest.h"
 #include "supervisor/launcher.h"
+#include "supervisor/progress.h"
 #include "supervisor/repository_lock.h"
 #include "supervisor/runner_test_support.h"
+#include "tests/support/few_descriptors.h"
 #include "tests/support/held_opens.h"
 #include "worker/file_header.h"
 
@@ -249,18 +251,34 @@ class TwoServersTest : public RunnerTest {
 };
 
 TEST_F(TwoServersTest, TakeTurnsInOneRepositoryAndNobodyElseWaits) {
-  const auto waits = Start(Plan({"/bin/sh", "-c", "echo mine"}), {.serialise_key = key_});
+  CallRecord record;
+  const auto waits =
+      Start(Plan({"/bin/sh", "-c", "echo mine"}), {.serialise_key = key_, .record = &record});
   EXPECT_EQ(Shell("echo free").out.text, "free\n");
   const Execution elsewhere =
       Finish(Start(Plan({"/bin/sh", "-c", "echo free"}), {.serialise_key = base_}));
   EXPECT_EQ(elsewhere.out.text, "free\n") << elsewhere.failure;
   EXPECT_FALSE(waits->execution);
+  EXPECT_EQ(WaitingText(record), "waiting, 1 before it");
   lock_.reset();
   EXPECT_EQ(Finish(waits).out.text, "mine\n");
+  EXPECT_EQ(WaitingText(record), "");
   const UniqueFd again(
       open(RepositoryLockPath(base_ / "state/project-actions/repositories", key_).c_str(),
            O_RDWR | O_CLOEXEC));
   EXPECT_EQ(flock(again.get(), LOCK_EX | LOCK_NB), 0) << "given back";
+}
+
+TEST_F(TwoServersTest, ForWantOfDescriptorsNothingRunsWithoutItsTurn) {
+  lock_.reset();
+  const RunOptions options{.serialise_key = key_};
+  EXPECT_EQ(Finish(Start(Plan({"/bin/true"}), options)).exit_code, 0);
+  const auto pending = Start(Plan({"/bin/true"}), options);
+  const testing::FewDescriptors none(0);
+  const Execution execution = Finish(pending);
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_EQ(execution.failed_errno, EMFILE);
+  EXPECT_NE(execution.failure.find("/repositories/"), std::string::npos) << execution.failure;
 }
 
 TEST_F(TwoServersTest, WhoWaitsForAnotherServerIsCancelledAndTimesOutAllTheSame) {

@@ -143,6 +143,14 @@ ToolError FileIo(std::string message, int code) {
               "the file's owner and mode, or tell the user what the message says."};
 }
 
+ToolError NotOnDisk(std::string message) {
+  return {.code = "FILE_IO",
+          .message = std::move(message),
+          .ai_message =
+              "It is done; whether it outlives a crash of the machine is not known. Do not repeat "
+              "it: tell the user what the message says."};
+}
+
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present) {
   JsonWriter details;
   details.BeginObject().Field("sha256", present).EndObject();

@@ -175,13 +175,18 @@ int RunTrashRestore(const TrashRestoreCommand& command, const Environment& envir
                  entry.Content());
       return 1;
     }
-    const Result<void> restored = RestoreTrash(entry, policy->roots);
+    const Result<std::string> restored = RestoreTrash(entry, policy->roots);
     if (!restored) {
       fmt::print(stderr, "{} is not restored: {}\n", shown,
                  WhyNotRestored(entry, restored.error()));
       return 1;
     }
     fmt::print("restored {}\n", shown);
+    if (!restored->empty()) {
+      fmt::print(stderr,
+                 "{} is back; whether it outlives a crash of the machine is not known: {}\n", shown,
+                 RepairUtf8(*restored, true));
+    }
     return 0;
   }
   fmt::print(

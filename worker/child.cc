@@ -136,9 +136,15 @@ SysResult<void> Execute(const SpecView& spec) {
   return std::unexpected(SysError{"execve", spec.executable, errno});
 }
 
+// Where there is something to sync.
+bool TakeSync(Outcome& outcome, const ToSync& to_sync) {
+  return !to_sync.first || Take(outcome, Step::kSyncFile, [&] { return Sync(to_sync); });
+}
+
 bool Act(const ChildOrder& order) {
   const SpecView& spec = *order.spec;
   Outcome& outcome = *order.outcome;
+  ToSync to_sync;
   switch (spec.action) {
     case Action::kExecute:
       return Take(outcome, Step::kExecute, [&] { return Execute(spec); });
@@ -155,11 +161,13 @@ bool Act(const ChildOrder& order) {
     case Action::kReadFile:
       return Take(outcome, Step::kReadFile, [&] { return ReadFile(spec.file); });
     case Action::kWriteFile:
-      return Take(outcome, Step::kWriteFile, [&] { return WriteFile(spec.file); });
+      return Take(outcome, Step::kWriteFile, [&] { return WriteFile(spec.file, to_sync); }) &&
+             TakeSync(outcome, to_sync);
     case Action::kRemoveTemp:
       return Take(outcome, Step::kRemoveTemp, [&] { return RemoveTemp(spec.file); });
     case Action::kDeleteFile:
-      return Take(outcome, Step::kDeleteFile, [&] { return DeleteFile(spec.file); });
+      return Take(outcome, Step::kDeleteFile, [&] { return DeleteFile(spec.file, to_sync); }) &&
+             TakeSync(outcome, to_sync);
   }
   return false;
 }

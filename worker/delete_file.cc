@@ -186,9 +186,8 @@ SysResult<UniqueFd> MakeElsewhere(const Order& order) {
   return std::move(made->fd);
 }
 
-SysResult<void> Move(const Place& place, const Order& order) {
-  const SysResult<UniqueFd> to =
-      order.path[0] == '/' ? OpenElsewhere(order.path) : MakeElsewhere(order);
+SysResult<void> Move(Place& place, const Order& order, ToSync& to_sync) {
+  SysResult<UniqueFd> to = order.path[0] == '/' ? OpenElsewhere(order.path) : MakeElsewhere(order);
   if (!to) return std::unexpected(to.error());
   const int from = place.directory.get();
   long moved = syscall(SYS_renameat2, from, place.name, to->get(), kContent, kNoReplace);
@@ -199,8 +198,9 @@ SysResult<void> Move(const Place& place, const Order& order) {
   if (moved != 0) return Failed("rename", place.name);
   if (order.header.syncs == 0) return {};
   // First where it is now: it must not be lost between the two.
-  if (auto synced = SyncDirectory(to->get()); !synced) return synced;
-  return SyncDirectory(place);
+  to_sync.first = std::move(*to);
+  to_sync.second = std::move(place.directory);
+  return {};
 }
 
 SysResult<void> ReadOrder(Order& order) {
@@ -214,17 +214,17 @@ SysResult<void> ReadOrder(Order& order) {
 
 }  // namespace
 
-SysResult<void> DeleteFile(const char* path) {
+SysResult<void> DeleteFile(const char* path, ToSync& to_sync) {
   Order order;
   if (auto got = ReadOrder(order); !got) return got;
-  const SysResult<Place> place = FindPlace(path, false);
+  SysResult<Place> place = FindPlace(path, false);
   if (!place) return std::unexpected(place.error());
   const bool looks = order.header.looks != 0;
   const bool recursive = order.header.recursive != 0;
   if (looks || !recursive) {
     if (auto seen = LookAt(*place, recursive); !seen) return seen;
   }
-  return looks ? SysResult<void>() : Move(*place, order);
+  return looks ? SysResult<void>() : Move(*place, order, to_sync);
 }
 
 }  // namespace pa::worker

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/sys_error.h"
+#include "worker/place.h"
 
 namespace pa::worker {
 
@@ -12,6 +13,7 @@ namespace pa::worker {
 // the names of what is in it, relative to it, each with a NUL, and a DeleteReply. ENOENT: it is not there;
 // ENOTEMPTY: it is a directory with something in it, and that was not meant; EXDEV: the other directory
 // is on another file system, or the kernel moves nothing between directories here (Landlock ABI 1).
-SysResult<void> DeleteFile(const char* path);
+// `to_sync` gets both directories, if they are to be synced: an error of that is no error of the moving.
+SysResult<void> DeleteFile(const char* path, ToSync& to_sync);
 
 }  // namespace pa::worker

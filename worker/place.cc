@@ -64,4 +64,12 @@ SysResult<void> SyncDirectory(int path) {
   return {};
 }
 
+SysResult<void> Sync(const ToSync& directories) {
+  for (const UniqueFd* directory : {&directories.first, &directories.second}) {
+    if (!*directory) continue;
+    if (auto synced = SyncDirectory(directory->get()); !synced) return synced;
+  }
+  return {};
+}
+
 }  // namespace pa::worker

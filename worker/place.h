@@ -20,4 +20,11 @@ SysResult<Place> FindPlace(const char* path, bool makes_parents);
 SysResult<void> SyncDirectory(const Place& place);
 SysResult<void> SyncDirectory(int directory);  // O_PATH
 
+// What is to be synced when all is done, the first before the second; empty: nothing.
+struct ToSync {
+  UniqueFd first;  // O_PATH
+  UniqueFd second;
+};
+SysResult<void> Sync(const ToSync& directories);
+
 }  // namespace pa::worker

@@ -50,6 +50,8 @@ const char* StepName(Step step) {
       return "remove temporary file";
     case Step::kDeleteFile:
       return "delete file";
+    case Step::kSyncFile:
+      return "sync file";
   }
   return "unknown";
 }

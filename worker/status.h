@@ -40,6 +40,7 @@ enum class Step : std::uint32_t {
   kWriteFile,
   kRemoveTemp,
   kDeleteFile,
+  kSyncFile,  // of the two before: it is done, and what is left is that it outlives a crash of the machine
 };
 // "close_range", "decode spec", "landlock", ... for messages.
 const char* StepName(Step step);

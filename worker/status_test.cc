@@ -10,12 +10,12 @@ namespace {
 
 TEST(StatusTest, EveryStepHasANameOfItsOwn) {
   std::set<std::string> names;
-  for (std::uint32_t step = 0; step <= static_cast<std::uint32_t>(Step::kDeleteFile); ++step) {
+  for (std::uint32_t step = 0; step <= static_cast<std::uint32_t>(Step::kSyncFile); ++step) {
     const std::string name = StepName(Step{step});
     EXPECT_NE(name, "unknown") << step;
     EXPECT_TRUE(names.insert(name).second) << name;
   }
-  EXPECT_STREQ(StepName(Step{static_cast<std::uint32_t>(Step::kDeleteFile) + 1}), "unknown");
+  EXPECT_STREQ(StepName(Step{static_cast<std::uint32_t>(Step::kSyncFile) + 1}), "unknown");
 }
 
 TEST(StatusTest, LimitsAreNamedAsInThePolicy) {

@@ -231,11 +231,11 @@ SysResult<void> Replace(const Target& place, const WriteHeader& header, const Op
 
 }  // namespace
 
-SysResult<void> WriteFile(const char* path) {
+SysResult<void> WriteFile(const char* path, ToSync& to_sync) {
   WriteHeader header;
   if (auto got = ReadStdin(&header, sizeof header); !got) return got;
   if (header.magic != kWriteMagic) return Failed("read", "stdin", EPROTO);
-  const SysResult<Target> place = Find(path, header.makes_parents != 0);
+  SysResult<Target> place = Find(path, header.makes_parents != 0);
   if (!place) return std::unexpected(place.error());
   BlockFileSizeSignal();
   const SysResult<Opened> temp =
@@ -246,7 +246,8 @@ SysResult<void> WriteFile(const char* path) {
     unlinkat(place->directory.get(), place->temp, 0);
     return replaced;
   }
-  return header.syncs != 0 ? SyncDirectory(*place) : replaced;
+  if (header.syncs != 0) to_sync.first = std::move(place->directory);
+  return {};
 }
 
 SysResult<void> RemoveTemp(const char* path) {

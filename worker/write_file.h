@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/sys_error.h"
+#include "worker/place.h"
 
 namespace pa::worker {
 
@@ -15,8 +16,9 @@ namespace pa::worker {
 // come from stdin. EEXIST: it is there, and should not; ESTALE: it has other content than expected (of both,
 // a WriteReply on stdout); ENOENT: it is not there, or a directory on the way; EACCES also: it has no
 // permission to be written for anybody; EWOULDBLOCK: another one had it at work for more than 8 s. Another
-// name of it (link(2)) keeps the old content.
-SysResult<void> WriteFile(const char* path);
+// name of it (link(2)) keeps the old content. `to_sync` gets where it lies, if that is to be synced: an error of that is
+// no error of the writing.
+SysResult<void> WriteFile(const char* path, ToSync& to_sync);
 
 // Removes what a WriteFile of `path` left that was killed; nothing that another one has at work.
 SysResult<void> RemoveTemp(const char* path);

@@ -242,6 +242,17 @@ TEST(WriteFileTest, AFailingStepChangesNothing) {
   }
 }
 
+TEST(WriteFileTest, ASyncThatFailsIsAStepAfterTheWriting) {
+  const Scratch scratch;
+  StartOptions options =
+      Alone(Action::kWriteFile, Stdin("x", {.syncs = true}), "project-actions-worker-faults");
+  options.worker_env = {"PA_FAIL_STEP=sync file"};
+  const Finished done = WorkerRun(FileOrder(scratch, Action::kWriteFile, "file"), options).Wait();
+  EXPECT_EQ(done.Last().kind, StatusKind::kSetupFailed);
+  EXPECT_EQ(done.Last().step, Step::kSyncFile);
+  EXPECT_EQ(Names(scratch.work()), std::vector<std::string>{"file"});
+}
+
 // The name that WriteFile uses for `name`.
 std::string TempOf(const std::string& name) { return ".pa-" + Hex(Sha256Of(name)).substr(0, 16); }
 

@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/file.h"
 #include "base/json_writer.h"
+#include "base/path_stamp.h"
 #include "base/utf8.h"
 #include "policy/path.h"
 #include "supervisor/background.h"
@@ -148,7 +150,9 @@ ToolError NotDeleted(const Victim& victim, const Execution& run) {
 
 std::optional<ToolError> ErrorOfDelete(const Victim& victim, const Execution& run) {
   if (!run.protection.empty()) return ProtectedFile(victim.shown, run.protection);
-  if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kDeleteFile) {
+  const bool ours =
+      run.failed_step == worker::Step::kDeleteFile || run.failed_step == worker::Step::kSyncFile;
+  if (run.outcome == Outcome::kSetupFailed && ours) {
     return NotDeleted(victim, run);
   }
   return ErrorOf({.what = "delete", .argv = {}, .working_dir = ""}, run);
@@ -233,15 +237,13 @@ std::int64_t Now() {
   return std::chrono::floor<std::chrono::seconds>(system_clock::now()).time_since_epoch().count();
 }
 
-bool Holds(const TrashEntry& entry) {
-  struct stat status{};
-  return lstat(entry.Content().c_str(), &status) == 0;
-}
+bool Holds(const TrashEntry& entry) { return LookAt(entry.Content()).exists; }
 
 struct Deleted {
   std::optional<ToolError> error;
   std::string id;
   bool there_is_none = false;  // no such trash, or none that could take it
+  bool expires = false;        // after kTrashKeptDays
 };
 
 // All projects have one trash, so it may hold many; and an hour is nothing to a month.
@@ -258,6 +260,18 @@ Task<bool> DiscardExpired(const std::string& base, CallContext& call) {
   co_return true;
 }
 
+// A worker that was killed, or could not sync, has moved it all the same. First where it is now, as the worker does.
+Task<Result<void>> SyncMoved(const TrashEntry& entry, CallContext& call) {
+  Task<Result<void>> task = InBackground<Result<void>>(
+      call.runner.loop(),
+      [to = entry.directory, from = entry.path.substr(0, entry.path.rfind('/'))] {
+        const Result<void> arrived = SyncPath(to);
+        return arrived ? SyncPath(from) : arrived;
+      });
+  Result<void> synced = co_await task;
+  co_return synced;
+}
+
 // What has arrived is deleted, however the worker ended.
 Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& victim,
                      CallContext& call) {
@@ -267,7 +281,17 @@ Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& vi
   // EXDEV: another file system; or Linux before 5.19, where Landlock lets nothing leave its directory.
   Deleted deleted{
       .error = std::move(step.error), .id = entry.id, .there_is_none = step.failed_errno == EXDEV};
-  if (Holds(entry)) deleted.error.reset();
+  if (!deleted.error || !Holds(entry)) co_return deleted;
+  deleted.error.reset();
+  deleted.there_is_none = false;
+  if (!call.policy->filesystem_sync) co_return deleted;
+  Task<Result<void>> syncing = SyncMoved(entry, call);
+  const Result<void> synced = co_await syncing;
+  if (!synced) {
+    deleted.error = NotOnDisk(
+        fmt::format("{} is in the trash as {}, but that is not known to be on the disk: {}",
+                    victim.shown, entry.id, synced.error().Message()));
+  }
   co_return deleted;
 }
 
@@ -288,7 +312,8 @@ Task<Deleted> MoveToState(const std::string& base, const Victim& victim, CallCon
   const Goal goal{.directory = entry->directory, .info = "", .grant = base};
   Task<Deleted> task = MoveTo(goal, *entry, victim, call);
   Deleted deleted = co_await task;
-  if (!deleted.error) co_return deleted;
+  deleted.expires = true;
+  if (!deleted.error || Holds(*entry)) co_return deleted;
   Task<bool> abandoning = InBackground<bool>(call.runner.loop(), [entry = *entry] {
     AbandonTrash(entry);
     return true;
@@ -324,7 +349,8 @@ Task<Deleted> Move(const Victim& victim, CallContext& call) {
   co_return deleted;
 }
 
-ToolResult Render(const Victim& victim, const LookSink& look, const std::string& id) {
+ToolResult Render(const Victim& victim, const LookSink& look, const Deleted& deleted) {
+  const std::string& id = deleted.id;
   const bool directory = S_ISDIR(look.reply.mode);
   const bool dry_run = id.empty();
   std::string list;
@@ -354,11 +380,9 @@ ToolResult Render(const Victim& victim, const LookSink& look, const std::string&
                                    : fmt::format("{} directories", look.reply.directories),
                                look.reply.more != 0 ? " or more" : "");
   }
-  result.text += dry_run ? "\n" + list
-                         : fmt::format(
-                               "; it comes back by `project-actions trash restore {}`, for "
-                               "{} days\n",
-                               id, kTrashKeptDays);
+  if (!dry_run) result.text += "; it comes back by `project-actions trash restore " + id + "`";
+  if (deleted.expires) result.text += fmt::format(", for {} days", kTrashKeptDays);
+  result.text += "\n" + list;
   return result;
 }
 
@@ -381,7 +405,7 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
     deleted = co_await moving;
   }
   if (deleted.error) co_return RefusedCall(*std::move(deleted.error));
-  ToolResult result = Render(*victim, look, deleted.id);
+  ToolResult result = Render(*victim, look, deleted);
   result.decision = std::move(looked.rule);
   co_return result;
 }

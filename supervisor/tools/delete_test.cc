@@ -197,7 +197,9 @@ TEST_F(DeleteTest, NothingOutsideAndNothingThatIsNotThere) {
 TEST_F(DeleteTest, AnotherTrash) {
   testing::WriteText(base_ / "state", "a file");
   Write("a", "x");
-  Data(Delete("a"));
+  const ToolResult result = Delete("a");
+  Data(result);
+  EXPECT_EQ(result.text.find("days"), std::string::npos) << "nobody empties it: " << result.text;
   ASSERT_EQ(Trash().size(), 1u);
   EXPECT_TRUE(Trash()[0].directory.starts_with((project_ / kProjectTrash).string()));
   EXPECT_EQ(Code(Delete(kProjectTrash, true)), "POLICY_DENIED");
@@ -239,6 +241,33 @@ TEST_F(DeleteTest, TheLoopDoesNotWaitForTheDisk) {
     EXPECT_EQ(after.here, before.here);
     EXPECT_EQ(after.elsewhere > before.elsewhere, syncs);
   }
+}
+
+// Moved by a worker that could not sync, or was killed before it did: the supervisor does it, or says so.
+TEST_F(DeleteTest, WhatIsNotKnownToBeOnTheDiskIsNotAcknowledged) {
+  UseWorkerThatFails("sync file");
+  Write("a", "1");
+  policy_->filesystem_sync = false;
+  Data(Delete("a"));
+  policy_->filesystem_sync = true;
+  Write("a", "2");
+  const testing::Syncs before = testing::SyncsUntilNow();
+  const std::string text = Delete("a").text;
+  EXPECT_NE(text.find(", for 30 days\n"), std::string::npos) << text;
+  constexpr int kOfTheEntry = 3;  // its info.json, its names
+  EXPECT_EQ(testing::SyncsUntilNow().elsewhere - before.elsewhere, kOfTheEntry + 2);
+  for (const int fails : {0, 1}) {
+    Write("a", "3");
+    testing::FailSyncsAfter(kOfTheEntry + fails);
+    const ToolResult result = Delete("a");
+    testing::FailSyncsAfter(-1);
+    ASSERT_EQ(Code(result), "FILE_IO");
+    EXPECT_NE(result.error->ai_message.find("crash of the machine is not known"),
+              std::string::npos);
+    EXPECT_NE(result.error->message.find("in the trash as "), std::string::npos);
+    EXPECT_FALSE(Exists("a"));
+  }
+  EXPECT_EQ(Trash().size(), 4u) << "each still says where it was";
 }
 
 // Once an hour somebody looks: no delete pays for how many there are.

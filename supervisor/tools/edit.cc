@@ -279,7 +279,12 @@ Task<Written> PutAll(const FileEdits& files, CallContext& call) {
     written.error = std::move(put.error);
     // With this one, unless it was compared: a worker that was killed may have come to its end before.
     Task<bool> back = PutBack(files, written.stale ? i : i + 1, written, call);
-    co_await back;
+    const bool all_back = co_await back;
+    if (put.written && all_back) {
+      written.error->message += "; so it was put back";
+      written.error->ai_message =
+          "The files hold what they held before. Tell the user what the message says.";
+    }
     break;
   }
   co_return written;

@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/json_writer.h"
 #include "supervisor/edit_journal.h"
+#include "supervisor/progress.h"
 #include "supervisor/uv_handles.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"
@@ -230,6 +231,32 @@ TEST_F(EditTest, WhatHasTheNameWhenTheTurnComesIsLookedAtAnew) {
     EXPECT_EQ(Read("b/other"), "elsewhere\n");
     fs::remove(project_ / "a");
   }
+}
+
+TEST_F(EditTest, WhatIsNotSyncedIsPutBackAndSaysSo) {
+  UseWorkerThatFails("sync file");
+  Write("a", "old");
+  const ToolResult result = Edit({{"a", "old", "new"}});
+  ASSERT_EQ(Code(result), "FILE_IO");
+  EXPECT_TRUE(result.error->message.ends_with("; so it was put back")) << result.error->message;
+  EXPECT_EQ(Read("a"), "old");
+}
+
+TEST_F(EditTest, WhoWaitsForAFileSaysHowManyAreBeforeHim) {
+  Write("a", "old");
+  FileTurns& turns = runner_->file_turns();
+  const FileTurns::Ticket first = turns.Enter({(project_ / "a").string()}, [] {});
+  TimerHandle timer(&loop_);
+  std::string told;
+  const std::function<void()> look = [&] {
+    if (turns.waiting() == 0) return timer.Start(std::chrono::milliseconds(1), look);
+    told = WaitingText(*running_);
+    turns.Leave(first);
+  };
+  timer.Start(std::chrono::milliseconds(1), look);
+  Data(Edit({{"a", "old", "new"}}));
+  EXPECT_EQ(told, "waiting, 1 before it");
+  EXPECT_FALSE(record_.calls_before);
 }
 
 // Where commands can write, a symlink of theirs would say where the server makes and removes files.

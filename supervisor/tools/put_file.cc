@@ -109,6 +109,10 @@ class ReplySink final : public OutputSink {
   std::string bytes_;
 };
 
+bool OnlyNotSynced(const Execution& run) {
+  return run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kSyncFile;
+}
+
 ToolError NotWritten(const PutOrder& order, const Execution& run, const ReplySink& reply) {
   const std::string& path = order.shown;
   const std::optional<std::string> present = reply.Present();
@@ -152,6 +156,10 @@ std::optional<ToolError> ErrorOfPut(const PutOrder& order, const Execution& run,
   if (!run.protection.empty()) return ProtectedFile(order.shown, run.protection);
   if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kWriteFile) {
     return NotWritten(order, run, reply);
+  }
+  if (OnlyNotSynced(run)) {
+    return NotOnDisk(fmt::format("{} is written, but not known to be on the disk: {}", order.shown,
+                                 run.failure));
   }
   return ErrorOf({.what = "write", .argv = {}, .working_dir = ""}, run);
 }
@@ -238,6 +246,7 @@ Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, Pu
   put.duration = run.duration;
   put.error = ErrorOfPut(order, run, reply);
   const bool compared = put.error && reply.Present();
+  put.written = OnlyNotSynced(run);
   put.was_there = compared && run.failed_errno == EEXIST;
   put.stale = compared && run.failed_errno == ESTALE;
   co_return put;

@@ -57,6 +57,7 @@ struct Put {
   std::optional<ToolError> error;
   bool was_there = false;  // the error is that nobody expected it (STALE_FILE)
   bool stale = false;      // the error is that it is another one than expected (STALE_FILE)
+  bool written = false;    // the error is that it may not be on the disk
   std::chrono::microseconds duration{0};
 };
 

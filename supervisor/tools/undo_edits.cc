@@ -30,6 +30,7 @@ struct Entry {
   const JournalEntry* journal = nullptr;
   State state = State::kUnknown;
   std::optional<Work> work;  // unless kUnknown
+  std::string why = {};      // of kUnknown
 
   std::string Path() const { return journal->root + "/" + journal->file; }
 };
@@ -43,12 +44,11 @@ bool IsOurs(const std::string& directory, const policy::Policy& policy) {
 // `known`: those before it, whose directory is this one's if their root is.
 Task<Entry> Look(const JournalEntry& journal, const std::vector<Entry>& known, CallContext& call) {
   Entry entry{.journal = &journal, .state = State::kUnknown, .work = {}};
+  entry.why = "it is beneath no root of the policy";
   if (!IsOurs(journal.root, *call.policy)) co_return entry;
+  entry.why = "nothing is written there";
   auto directory = policy::ValidateWorkingDirectory(*call.policy, journal.root);
-  if (!directory || !ReasonOfGit(journal.root, journal.file).empty()) {
-    LogWarning("edit: not put back, because nothing is written there: " + entry.Path());
-    co_return entry;
-  }
+  if (!directory || !ReasonOfGit(journal.root, journal.file).empty()) co_return entry;
   const auto same = std::ranges::find_if(
       known, [&](const Entry& one) { return one.journal->root == journal.root; });
   if (same != known.end()) directory = same->work->directory;
@@ -62,7 +62,7 @@ Task<Entry> Look(const JournalEntry& journal, const std::vector<Entry>& known, C
   } else if (hash.error().code == "NOT_FOUND" || hash.error().code == "BINARY_FILE") {
     entry.state = State::kChanged;
   } else {
-    LogWarning("edit: not put back: " + hash.error().message);
+    entry.why = hash.error().message;
   }
   co_return entry;
 }
@@ -115,7 +115,14 @@ Task<bool> UndoOne(const UnfinishedEdit& edit, UndoneEdits& undone, CallContext&
   for (const JournalEntry& journal : edit.entries) {
     Task<Entry> task = Look(journal, entries, call);
     Entry entry = co_await task;
-    if (entry.state == State::kUnknown) co_return false;
+    if (entry.state == State::kUnknown) {
+      undone.warnings.push_back(fmt::format(
+          "a server died in the middle of an edit of {}, of which nothing was put back, "
+          "because what {} is now cannot be told: {}; what they held before is kept in "
+          "{}",
+          Count(edit.count, "file"), entry.Path(), entry.why, edit.path));
+      co_return false;
+    }
     entries.push_back(std::move(entry));
   }
   const auto changed = std::ranges::find(entries, State::kChanged, &Entry::state);
@@ -183,7 +190,8 @@ Task<UndoneEdits> UndoFoundEdits(Result<FoundEdits> listed, CallContext& call) {
     undone.warnings.push_back(
         path +
         " is a journal of an edit that was not brought to its end, and cannot be read: it "
-        "is damaged, or another version's. If its files are as they should be, remove it");
+        "is damaged, another version's, or could not be opened (ulimit -n). If its files are as "
+        "they should be, remove it");
   }
   Approvals own = std::exchange(call.approvals, {});
   call.approvals.GrantAll();  // whoever approved the edit did not approve half of it

@@ -185,6 +185,22 @@ TEST_F(UndoEditsTest, AJournalThatCannotBeRemovedSaysThatItIsDone) {
   EXPECT_TRUE(Journals().empty());
 }
 
+// Its server had another root, too, which this one has not: half an edit that nobody would ever put back.
+TEST_F(UndoEditsTest, WhatIsOnlyPartlyOursIsKeptAndTold) {
+  Write("a", "new a");
+  const std::string elsewhere = base_ / "outside";
+  LeaveJournal({Entry("a"), {elsewhere, "b", Sha256Of("new b"), "old b"}});
+  for (int time = 0; time < 2; ++time) {
+    const ToolResult result = EditX();
+    ASSERT_EQ(result.warnings.size(), 1u);
+    for (const std::string& said : {edits_ + "/" + Journals().at(0), elsewhere + "/b",
+                                    std::string("no root of the policy")}) {
+      EXPECT_NE(result.warnings[0].find(said), std::string::npos) << result.warnings[0];
+    }
+    EXPECT_EQ(Read("a"), "new a");
+  }
+}
+
 TEST_F(UndoEditsTest, WhatCannotBeReadIsKeptAndTold) {
   Write("a", "new a");
   Write("b", "old b");

@@ -46,6 +46,17 @@ TEST_F(WriteTest, ANewFileAndOneThatIsReplaced) {
   EXPECT_EQ(Everything(), std::vector<std::string>{"a.txt"});
 }
 
+// After the rename there is no error that says that nothing was changed.
+TEST_F(WriteTest, WhatIsWrittenButNotSyncedIsTold) {
+  UseWorkerThatFails("sync file");
+  const ToolResult result = Put("a", "new");
+  ASSERT_EQ(Code(result), "FILE_IO");
+  EXPECT_TRUE(result.error->message.starts_with("a is written, but ")) << result.error->message;
+  EXPECT_EQ(result.error->ai_message.find("Nothing was changed"), std::string::npos);
+  EXPECT_EQ(Read("a"), "new");
+  EXPECT_EQ(Everything(), std::vector<std::string>{"a"});
+}
+
 TEST_F(WriteTest, NothingIsReplacedThatIsNotKnown) {
   Write("a", "old");
   const ToolResult blind = Put("a", "new");

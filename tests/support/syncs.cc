@@ -4,16 +4,20 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 
 namespace pa::testing {
 namespace {
 
 std::atomic<int> all = 0;
 thread_local int here = 0;
+std::atomic<int> last = -1;  // that may succeed; -1: all may
 
 }  // namespace
 
 Syncs SyncsUntilNow() { return {.here = here, .elsewhere = all - here}; }
+
+void FailSyncsAfter(int count) { last = count < 0 ? -1 : all + count; }
 
 }  // namespace pa::testing
 
@@ -21,5 +25,10 @@ Syncs SyncsUntilNow() { return {.here = here, .elsewhere = all - here}; }
 extern "C" int fsync(int fd) {
   ++pa::testing::all;
   ++pa::testing::here;
+  const int last = pa::testing::last;
+  if (last >= 0 && pa::testing::all > last) {
+    errno = EIO;
+    return -1;
+  }
   return static_cast<int>(syscall(SYS_fsync, fd));
 }

@@ -5,6 +5,8 @@
 //   ... on this thread's loop ...
 //   EXPECT_EQ(SyncsUntilNow().here, before.here);
 //   EXPECT_GT(SyncsUntilNow().elsewhere, before.elsewhere);
+//
+//   FailSyncsAfter(3);  // all but the next three fail with EIO; -1: none does
 #pragma once
 
 namespace pa::testing {
@@ -14,5 +16,6 @@ struct Syncs {
   int elsewhere = 0;
 };
 Syncs SyncsUntilNow();
+void FailSyncsAfter(int count);
 
 }  // namespace pa::testing

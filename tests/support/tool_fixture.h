@@ -50,8 +50,18 @@ class ToolFixture : public ::testing::Test {
     EXPECT_NE(worker, nullptr);
     uv_loop_init(&loop_);
     store_ = std::make_unique<ResultStore>(base_ / "tmp", 1u << 30);
+    UseWorker(worker ? worker : "");
+  }
+  ~ToolFixture() override {
+    StopRunner();
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    EXPECT_EQ(uv_loop_close(&loop_), 0);
+  }
+
+  void UseWorker(const std::string& path) {
+    StopRunner();
     runner_ = std::make_unique<Runner>(&loop_,
-                                       RunnerConfig{.worker_path = worker ? worker : "",
+                                       RunnerConfig{.worker_path = path,
                                                     .tmp_base = base_ / "tmp",
                                                     .state_home = base_ / "state",
                                                     .on_spec =
@@ -60,13 +70,15 @@ class ToolFixture : public ::testing::Test {
                                                         }},
                                        *store_);
   }
-  ~ToolFixture() override {
-    bool stopped = false;
-    runner_->Shutdown([&] { stopped = true; });
-    while (!stopped && uv_run(&loop_, UV_RUN_ONCE) != 0) continue;
-    runner_.reset();
-    uv_run(&loop_, UV_RUN_DEFAULT);
-    EXPECT_EQ(uv_loop_close(&loop_), 0);
+  // One that fails at that step (worker/status.cc).
+  void UseWorkerThatFails(const std::string& step) {
+    const char* faults = std::getenv("PA_WORKER_FAULTS");
+    ASSERT_NE(faults, nullptr);
+    const std::filesystem::path wrapper = base_ / "wrapper";
+    testing::WriteText(wrapper, "#!/bin/sh\nPA_FAIL_ERRNO=5 PA_FAIL_STEP='" + step + "' exec " +
+                                    faults + " \"$@\"\n");
+    std::filesystem::permissions(wrapper, std::filesystem::perms::owner_all);
+    UseWorker(wrapper);
   }
 
   ToolResult Call(const std::string& name, const std::string& arguments = "{}") {
@@ -77,11 +89,13 @@ class ToolFixture : public ::testing::Test {
     CallContext call{policy_, *runner_, cache_, ambient_, nullptr, cancel_};
     std::optional<ToolResult> result;
     call.approver = approver_;
+    running_ = &call.record;
     Task<ToolResult> task = RunApproved(*request, call);
     Detach(std::move(task), [&](ToolResult value) { result = std::move(value); });
     while (!result && uv_run(&loop_, UV_RUN_ONCE) != 0) continue;
     EXPECT_TRUE(result.has_value());
     record_ = call.record;
+    running_ = nullptr;
     return result ? std::move(*result) : ToolResult{};
   }
 
@@ -125,8 +139,18 @@ class ToolFixture : public ::testing::Test {
   CancelSource cancel_;
   Approver* approver_ = nullptr;                     // null: nobody can be asked
   CallRecord record_;                                // of the last call
+  const CallRecord* running_ = nullptr;              // of the one that runs
   std::function<void(const std::string&)> on_spec_;  // as RunnerConfig has it
   std::unique_ptr<Runner> runner_;
+
+ private:
+  void StopRunner() {
+    if (!runner_) return;
+    bool stopped = false;
+    runner_->Shutdown([&] { stopped = true; });
+    while (!stopped && uv_run(&loop_, UV_RUN_ONCE) != 0) continue;
+    runner_.reset();
+  }
 };
 
 }  // namespace pa
