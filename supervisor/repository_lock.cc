@@ -34,7 +34,10 @@ bool IsOf(const GitRun& run, const HeldRepository& repository) {
 Task<GitLocksFound> Clear(uv_loop_t* loop, RepositoryTurn& turn, std::function<bool()> give_up) {
   GitLocksFound found;
   for (int look = 0; look < kLooks; ++look) {
-    found = ClearGitLocks(*turn.repository, turn.runs);
+    // Who uses a lock is looked for among all processes.
+    Task<GitLocksFound> clearing = InBackground<GitLocksFound>(
+        loop, [&turn] { return ClearGitLocks(*turn.repository, turn.runs); });
+    found = co_await clearing;
     for (const std::string& path : found.cleared) {
       LogWarning("removed " + path + ", which a git command of ours left when it was killed");
       turn.cleared.push_back(path);
