@@ -322,6 +322,8 @@ std::size_t CostOf(const RepositoryCopy& copy) {
   return files;
 }
 
+namespace {
+
 // git keeps `heads` when it removes the last branch, as on the way to one without history.
 bool LostItsReferences(const RepositoryCopy& copy, const RepositoryCopy& now) {
   return !TipsOf(copy).empty() && TipsOf(now).empty() && now.left_out.empty() &&
@@ -336,6 +338,25 @@ std::string LostTip(const RepositoryCopy& copy, const RepositoryCopy& now, Look&
   }
   return "";
 }
+
+// What no copy brings back, in words, or "".
+std::string LostObjects(const RepositoryCopy& copy) {
+  constexpr std::string_view kCure = "`git fetch` or a clone can bring back what was pushed";
+  const std::uint64_t left = Look(copy.path).CountObjects();
+  if (left < copy.objects) {
+    return std::to_string(copy.objects - left) + " of " + std::to_string(copy.objects) +
+           " objects are gone; " + std::string(kCure);
+  }
+  ImageBudget budget;
+  const auto now = CopyRepository(copy.path, copy.pieces.front().path.area, budget);
+  Look look(copy.path);
+  const std::string lost = now && *now ? LostTip(copy, **now, look) : "";
+  return lost.empty() ? ""
+                      : "the commit " + lost + ", which a reference names, is empty or gone; " +
+                            std::string(kCure);
+}
+
+}  // namespace
 
 Result<bool> IsIntact(const RepositoryCopy& copy) {
   const GuardedPath& itself = copy.pieces.front();
@@ -368,12 +389,6 @@ ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<
     const auto found = CopyRepository(copy.path, copy.pieces.front().path.area, budget);
     return found && *found && LostItsReferences(copy, **found);
   };
-  const auto emptied_tip = [&]() -> std::string {
-    ImageBudget budget;
-    const auto found = CopyRepository(copy.path, copy.pieces.front().path.area, budget);
-    Look look(copy.path);
-    return found && *found ? LostTip(copy, **found, look) : "";
-  };
   // In another one nothing is what it was.
   const bool another =
       LookAt(copy.path).exists && !LookAt(copy.path).SameFile(copy.pieces.front().image->stamp);
@@ -396,7 +411,6 @@ ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<
     return content && one.image->stamp.exists && policy::IsBeneath(one.path.path, copy.path);
   });
   restore(beneath);
-  const std::uint64_t left = Look(copy.path).CountObjects();
   told.why = "HEAD, references, index, configuration and hooks are as they were";
   std::string left_out = copy.left_out;
   for (const GuardedPath& one : kept) {
@@ -406,15 +420,9 @@ ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<
     left_out += (left_out.empty() ? "" : ", ") + one.path.path.substr(copy.path.rfind('/') + 1);
   }
   if (!left_out.empty()) told.why += ", but for what was too much: " + left_out;
-  if (left < copy.objects) {
+  if (std::string lost = LostObjects(copy); !lost.empty()) {
     told.restored = false;
-    told.failure = std::to_string(copy.objects - left) + " of " + std::to_string(copy.objects) +
-                   " objects are gone; `git fetch` or a clone can bring back what was pushed";
-  } else if (const std::string lost = emptied_tip(); !lost.empty()) {
-    told.restored = false;
-    told.failure = "the commit " + lost +
-                   ", which a reference names, is empty or cannot be read; " +
-                   "`git fetch` or a clone can bring back what was pushed";
+    told.failure = std::move(lost);
   }
   return told;
 }
