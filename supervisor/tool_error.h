@@ -37,9 +37,9 @@ ToolError NotFound(std::string message, std::string ai_message);
 // `kind`: `binary data`, `directory`, `FIFO`.
 ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t size);
 ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t limit);
-// `message` in the system's own words, `code` its errno. Of what the system has none left of: as Shortage.
 // `message`: what is done, and why it may not be on the disk.
 ToolError NotOnDisk(std::string message);
+// `message` in the system's own words, `code` its errno. Of what the system has none left of: as Shortage.
 ToolError FileIo(std::string message, int code = 0);
 // `present`: the hash of what is there.
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present);
