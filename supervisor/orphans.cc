@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -64,7 +65,16 @@ Result<void> Orphans::Adopt() {
   return {};
 }
 
+// Called where nobody awaits it, and no exception may leave.
 bool Orphans::Kill(const std::function<bool(pid_t)>& is_worker) {
+  try {
+    return Hunt(is_worker);
+  } catch (const std::bad_alloc&) {
+    return true;  // there may be some, as where there is no descriptor to look
+  }
+}
+
+bool Orphans::Hunt(const std::function<bool(pid_t)>& is_worker) {
   for (int round = 0; round < kRounds; ++round) {
     bool reaped = false;
     bool dying = false;

@@ -24,6 +24,8 @@ class Orphans {
   bool Kill(const std::function<bool(pid_t)>& is_worker);
 
  private:
+  bool Hunt(const std::function<bool(pid_t)>& is_worker);
+
   bool adopted_ = false;
   std::set<pid_t> not_ours_;  // children that we had when we began, from whoever executed us
 };

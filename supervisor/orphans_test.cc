@@ -6,6 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+
+#include "tests/support/failing_new.h"
 #include "tests/support/few_descriptors.h"
 
 namespace pa {
@@ -76,6 +79,24 @@ TEST(Orphans, WithoutDescriptorsNobodyIsForgotten) {
     const testing::FewDescriptors none(0);
     EXPECT_TRUE(orphans.Kill(nobody)) << "call again";
     EXPECT_EQ(waitpid(stray, nullptr, WNOHANG), 0);
+  }
+  while (orphans.Kill(nobody)) {
+  }
+  EXPECT_EQ(waitpid(stray, nullptr, WNOHANG), -1);
+}
+
+// Nor does the server end: the loop calls it, where nobody takes an exception.
+TEST(Orphans, NorWithoutMemory) {
+  Orphans orphans;
+  ASSERT_TRUE(orphans.Adopt());
+  const pid_t stray = Child(true, false);
+  const auto nobody = [](pid_t) { return false; };
+  for (std::size_t nth = 1;; ++nth) {
+    testing::FailingNew failing(nth);
+    const bool again = orphans.Kill(nobody);
+    failing.Stop();
+    if (!failing.failed()) break;
+    EXPECT_TRUE(again) << nth;
   }
   while (orphans.Kill(nobody)) {
   }

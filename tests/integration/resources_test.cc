@@ -204,11 +204,12 @@ TEST_P(Resources, AFullDiskIsNamedWithThePath) {
   EXPECT_EQ(client.CallTool("bash", {{"command", "true"}})["success"], true) << "there is room";
 }
 
+// At its most: a thread that has ended may have given back by now what the next one needs.
 std::size_t AddressSpaceKib(pid_t pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string word; status >> word;) {
     std::size_t kib = 0;
-    if (word == "VmSize:" && status >> kib) return kib;
+    if (word == "VmPeak:" && status >> kib) return kib;
   }
   return 0;
 }
@@ -224,13 +225,15 @@ class Memory : public ::testing::Test {
   }
   // A server that has `more` MiB than it has when it does little.
   ServerOptions Within(std::size_t more) {
+    ServerOptions options = project_.Server();
+    // Else a thread takes 64 MiB of addresses for itself, or does without, as it comes.
+    options.environment.push_back("MALLOC_ARENA_MAX=1");
     if (base_kib_ == 0) {
-      McpClient client(project_.Server());
+      McpClient client(options);
       client.Initialize();
       EXPECT_EQ(client.CallTool("bash", {{"command", "true"}})["success"], true);
       base_kib_ = AddressSpaceKib(client.pid());
     }
-    ServerOptions options = project_.Server();
     options.command = {
         "sh", "-c",
         "ulimit -v " + std::to_string(base_kib_ + more * 1024) + " && exec \"$0\" \"$@\"",
@@ -248,7 +251,8 @@ class Memory : public ::testing::Test {
       const std::string said = result.is_object() ? result["error"].dump() : reply["error"].dump();
       EXPECT_NE(said.find("memory"), std::string::npos) << tool << said;
     }
-    EXPECT_EQ(client.CallTool("bash", {{"command", "echo hi"}})["data"]["stdout"], "hi\n");
+    const Json after = client.CallTool("bash", {{"command", "echo hi"}});
+    EXPECT_EQ(after.value("success", false), true) << tool << after;
     return success;
   }
 
@@ -263,7 +267,7 @@ TEST_F(Memory, WhatNeedsMoreThanThereIsFailsAndTheServerStays) {
   const std::string half = large_.substr(kLarge / 2);
   std::size_t succeeded = 0;
   std::size_t failed = 0;
-  for (std::size_t more = 4; more <= 160; more += 26) {
+  for (std::size_t more = 0; more <= 208; more += 26) {
     McpClient client(Within(more));
     client.Initialize();
     const auto count = [&](bool success) { ++(success ? succeeded : failed); };
