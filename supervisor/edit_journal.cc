@@ -297,6 +297,11 @@ Result<FoundEdits> FindUnfinished(const std::string& directory, const IsOurRoot&
   return FindAmong(journals, is_ours);
 }
 
+bool MayHoldEdits(const std::string& directory) {
+  const Result<std::vector<std::string>> names = ReadNames(directory, 0, 1);
+  return names ? !names->empty() : names.error().sys_errno != ENOENT;
+}
+
 Result<std::vector<std::string>> KeptEdits(const std::string& directory, const IsOurRoot& is_ours) {
   Result<FoundEdits> found = FindUnfinished(directory, [](const std::string&) { return true; });
   if (!found) return std::unexpected(found.error());

@@ -10,7 +10,7 @@
 // A file in `directory` (kEditsDirectory of supervisor/state_directory.h) that its server holds a lock of (flock(2)); one that nobody holds
 // is a dead one's. It gets its name when all of it is there, so one that cannot be read was damaged, or is
 // another version's: it is never removed. Why it is so: docs/adr/0035.
-// All of it waits for the disk, and logs nothing: it belongs into the background (supervisor/background.h).
+// All of it but MayHoldEdits waits for the disk, and logs nothing: it belongs into the background (supervisor/background.h).
 #pragma once
 
 #include <functional>
@@ -76,6 +76,8 @@ using IsOurRoot = std::function<bool(const std::string& root)>;
 // Those with a file of ours; of the others no more is read than whose they are. Removes those of which nothing is to be
 // done. What has no journal's name is passed over.
 Result<FoundEdits> FindUnfinished(const std::string& directory, const IsOurRoot& is_ours);
+// Whether FindUnfinished may find any: one short look, for the loop. What cannot be listed may hold some.
+bool MayHoldEdits(const std::string& directory);
 // Once more those that were busy; what is gone meanwhile is passed over.
 FoundEdits FindAmong(std::span<const std::string> paths, const IsOurRoot& is_ours);
 // Those that were set aside, those that cannot be read, and those of which only a part is ours to put back: for people.

@@ -169,6 +169,15 @@ TEST_F(EditJournalTest, WhatCannotBeReadIsKept) {
 }
 
 // Nobody knows then what was left half done.
+TEST_F(EditJournalTest, OnlyNoPlaceAndAnEmptyOneHoldNoneForCertain) {
+  EXPECT_FALSE(MayHoldEdits(edits_));
+  ASSERT_TRUE(fs::create_directories(edits_));
+  EXPECT_FALSE(MayHoldEdits(edits_));
+  testing::WriteText(edits_ + "/journal-1", "");
+  EXPECT_TRUE(MayHoldEdits(edits_));
+  EXPECT_TRUE(MayHoldEdits(edits_ + "/journal-1")) << "no directory";
+}
+
 TEST_F(EditJournalTest, APlaceThatCannotBeListedIsAnError) {
   testing::WriteText(edits_, "no directory");
   EXPECT_FALSE(Find());

@@ -11,10 +11,14 @@
 
 namespace pa {
 
+std::string PathInState(const std::string& state_home, std::string_view name) {
+  return state_home + "/project-actions/" + std::string(name);
+}
+
 Result<std::string> FindStateDirectory(const policy::Policy& policy, const std::string& state_home,
                                        std::string_view name) {
   if (state_home.empty()) return std::unexpected(Error("find", "the state directory", ENOENT));
-  const std::string path = state_home + "/project-actions/" + std::string(name);
+  const std::string path = PathInState(state_home, name);
   // Once: what is used is what was looked at, should a symlink on the way change.
   std::string resolved = policy::ResolvePath(path);
   if (policy::WhereCommandsWrite(policy, path)) {

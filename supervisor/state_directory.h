@@ -15,7 +15,9 @@
 
 namespace pa {
 
-// STATE_HOME/project-actions/NAME, resolved, there or not. ENOENT without a state directory, EPERM where
+// STATE_HOME/project-actions/NAME.
+std::string PathInState(const std::string& state_home, std::string_view name);
+// The same, resolved, there or not. ENOENT without a state directory, EPERM where
 // commands can write.
 Result<std::string> FindStateDirectory(const policy::Policy& policy, const std::string& state_home,
                                        std::string_view name);

@@ -165,6 +165,10 @@ Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work, std::string 
 }
 
 Task<Result<FoundEdits>> FindEdits(std::vector<std::string> among, const CallContext& call) {
+  // Before nearly every edit there is nothing to find, which is no work for a thread.
+  if (among.empty() && !MayHoldEdits(PathInState(call.runner.state_home(), kEditsDirectory))) {
+    co_return FoundEdits();
+  }
   Task<Result<FoundEdits>> task = InBackground<Result<FoundEdits>>(
       call.runner.loop(),
       [among = std::move(among), policy = call.policy,
