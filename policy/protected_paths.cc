@@ -871,24 +871,26 @@ Result<ProtectedPaths> Finder::Find() {
 
 }  // namespace
 
-const HolderLook::Seen& HolderLook::SeenAt(const std::string& path) {
+HolderLook::Seen& HolderLook::SeenAt(const std::string& path, SeenPaths::value_type*& last) {
+  if (last != nullptr && last->first == path) return last->second;
   const auto [known, is_new] = seen_.try_emplace(path);
   Seen& seen = known->second;
   if (is_new) {
     seen.stamp = LookAt(path);
     seen.settled = seen.stamp.Settled();
+    if (renewed_ != nullptr) {
+      const auto renewed = renewed_->find(path);
+      seen.renewed = renewed != renewed_->end() && seen.stamp == renewed->second;
+    }
   }
+  last = &*known;
   return seen;
 }
 
 bool HolderLook::StillAbsent(const std::string& path, const Holder& holder) {
   if (holder.path.empty()) return At(path).IsAbsent();
-  const Seen& now = SeenAt(holder.path);
-  if (holder.settled && now.stamp == holder.stamp) return true;
-  if (renewed_ != nullptr) {
-    const auto known = renewed_->find(holder.path);
-    if (known != renewed_->end() && now.stamp == known->second) return true;
-  }
+  Seen& now = SeenAt(holder.path, holder_);
+  if (now.renewed || (holder.settled && now.stamp == holder.stamp)) return true;
   // By another directory, or a symlink, the path leads elsewhere.
   if (!now.stamp.SameFile(holder.stamp)) return false;
   // As long as the first name on the way is not there, nothing can come beneath without moving the holder.
@@ -898,13 +900,17 @@ bool HolderLook::StillAbsent(const std::string& path, const Holder& holder) {
     outdated_ = true;
     return first != path && LookAt(path).IsAbsent();
   }
-  if (now.settled) newer_.insert_or_assign(holder.path, now.stamp);
+  if (now.settled) now.renew = true;
   return true;
 }
 
 std::optional<HolderStamps> HolderLook::Renewed() const {
-  if (newer_.empty() || outdated_) return std::nullopt;
-  HolderStamps all = newer_;
+  if (outdated_) return std::nullopt;
+  HolderStamps all;
+  for (const auto& [path, seen] : seen_) {
+    if (seen.renew) all.emplace(path, seen.stamp);
+  }
+  if (all.empty()) return std::nullopt;
   if (renewed_ != nullptr) all.insert(renewed_->begin(), renewed_->end());
   return all;
 }

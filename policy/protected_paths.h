@@ -77,7 +77,9 @@ class HolderLook {
   HolderLook() = default;
   // `renewed`: borrowed; of an earlier look at the same paths.
   explicit HolderLook(const HolderStamps* renewed) : renewed_(renewed) {}
-  const PathStamp& At(const std::string& path) { return SeenAt(path).stamp; }
+  HolderLook(const HolderLook&) = delete;
+  HolderLook& operator=(const HolderLook&) = delete;
+  const PathStamp& At(const std::string& path) { return SeenAt(path, path_).stamp; }
   // Of a path that was absent, with its holder.
   bool StillAbsent(const std::string& path, const Holder& holder);
   // Once all paths were asked for, and still absent: for the next look, which then needs to look at their
@@ -90,12 +92,17 @@ class HolderLook {
   struct Seen {
     PathStamp stamp;
     bool settled = false;
+    bool renewed = false;  // it looks as `renewed_` has it
+    bool renew = false;    // all that was asked for beneath it was looked for, and absent
   };
-  const Seen& SeenAt(const std::string& path);
+  using SeenPaths = std::unordered_map<std::string, Seen>;
+  Seen& SeenAt(const std::string& path, SeenPaths::value_type*& last);
 
   const HolderStamps* renewed_ = nullptr;
-  std::unordered_map<std::string, Seen> seen_;
-  HolderStamps newer_;
+  SeenPaths seen_;
+  // Paths are asked for in their order: mostly, the holder is that of the path before, and so is the first name.
+  SeenPaths::value_type* holder_ = nullptr;
+  SeenPaths::value_type* path_ = nullptr;
   bool outdated_ = false;
 };
 
