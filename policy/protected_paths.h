@@ -93,7 +93,7 @@ class HolderLook {
     PathStamp stamp;
     bool settled = false;
     bool renewed = false;  // it looks as `renewed_` has it
-    bool renew = false;    // all that was asked for beneath it was looked for, and absent
+    bool renew = false;    // a name beneath it was looked for and is absent: Renewed tells of it
   };
   using SeenPaths = std::unordered_map<std::string, Seen>;
   Seen& SeenAt(const std::string& path, SeenPaths::value_type*& last);

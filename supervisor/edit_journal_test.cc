@@ -168,7 +168,6 @@ TEST_F(EditJournalTest, WhatCannotBeReadIsKept) {
   EXPECT_TRUE(KeptEdits(edits_, none)->empty()) << "another project's";
 }
 
-// Nobody knows then what was left half done.
 TEST_F(EditJournalTest, OnlyNoPlaceAndAnEmptyOneHoldNoneForCertain) {
   EXPECT_FALSE(MayHoldEdits(edits_));
   ASSERT_TRUE(fs::create_directories(edits_));
@@ -178,6 +177,7 @@ TEST_F(EditJournalTest, OnlyNoPlaceAndAnEmptyOneHoldNoneForCertain) {
   EXPECT_TRUE(MayHoldEdits(edits_ + "/journal-1")) << "no directory";
 }
 
+// Nobody knows then what was left half done.
 TEST_F(EditJournalTest, APlaceThatCannotBeListedIsAnError) {
   testing::WriteText(edits_, "no directory");
   EXPECT_FALSE(Find());
