@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "sandbox/view_plan.h"
+#include "tests/support/processes.h"
 #include "worker/worker_test_support.h"
 
 namespace pa::worker {
@@ -17,8 +18,10 @@ namespace fs = std::filesystem;
 
 using sandbox::Mount;
 using sandbox::MountKind;
+using testing::Eventually;
+using testing::ProcessesWith;
 
-class NamespacesTest : public testing::TestWithParam<User> {
+class NamespacesTest : public ::testing::TestWithParam<User> {
  protected:
   void SetUp() override {
     if (GetParam() == User::kNobody && geteuid() != 0)
@@ -58,7 +61,7 @@ class NamespacesTest : public testing::TestWithParam<User> {
   StartOptions options_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Users, NamespacesTest, testing::Values(User::kSelf, User::kNobody),
+INSTANTIATE_TEST_SUITE_P(Users, NamespacesTest, ::testing::Values(User::kSelf, User::kNobody),
                          [](const auto& user_info) {
                            return user_info.param == User::kSelf ? "Self" : "Nobody";
                          });
@@ -143,7 +146,7 @@ TEST_P(NamespacesTest, TheWholeTreeEndsWithTheWorker) {
   ASSERT_TRUE(run.WaitForOutput("ready"));
   kill(run.pid(), SIGKILL);
   run.Wait();
-  EXPECT_TRUE(AllGone(seconds));
+  EXPECT_TRUE(Eventually([&] { return ProcessesWith(seconds).empty(); }));
 }
 
 TEST_P(NamespacesTest, StraysEndWhenTheCommandHas) {
@@ -151,7 +154,7 @@ TEST_P(NamespacesTest, StraysEndWhenTheCommandHas) {
   const Finished done = RunShell("trap '' TERM; setsid sleep " + seconds + " & exit 3");
   EXPECT_EQ(done.Last().exit_code, 3);
   EXPECT_GE(done.Last().strays_killed, 1u);
-  EXPECT_TRUE(AllGone(seconds));
+  EXPECT_TRUE(Eventually([&] { return ProcessesWith(seconds).empty(); }));
 }
 
 TEST_P(NamespacesTest, TheTreeCannotCancelItself) {

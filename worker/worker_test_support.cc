@@ -16,10 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
-#include <thread>
 
 #include "base/file.h"
 #include "base/packet.h"
@@ -265,26 +262,6 @@ Finished WorkerRun::Wait() {
   Check(waitpid(std::exchange(pid_, -1), &status, 0) > 0, "waitpid");
   finished_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return finished_;
-}
-
-int CountProcesses(const std::string& text) {
-  int count = 0;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "cmdline");
-    std::stringstream line;
-    line << file.rdbuf();
-    if (line.str().find(text) != std::string::npos) ++count;
-  }
-  return count;
-}
-
-bool AllGone(const std::string& text) {
-  const auto until = steady_clock::now() + std::chrono::seconds(1);
-  while (CountProcesses(text) > 0) {
-    if (steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return true;
 }
 
 std::string UniqueSeconds() {

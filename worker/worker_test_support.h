@@ -106,11 +106,7 @@ class WorkerRun {
   Finished finished_;
 };
 
-// How many processes have `text` in their command line.
-int CountProcesses(const std::string& text);
-// Waits, at most a second, until there is none.
-bool AllGone(const std::string& text);
-// A number that no other process has in its command line: `sleep ` + UniqueSeconds().
+// A number that no other process has in its command line, for testing::ProcessesWith: `sleep ` + UniqueSeconds().
 std::string UniqueSeconds();
 
 std::string WorkerPath(const char* name);
