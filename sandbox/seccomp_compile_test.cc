@@ -361,8 +361,10 @@ TEST(SeccompCompile, Int80KillsTheProcess) {
     return result > 0 ? 0 : 1;
   };
   const std::string program = Compiled(Network::kNone, 7);
+  // A kernel without this way in (ia32_emulation=0, or a host that runs 64-bit code alone) raises a fault.
+  const bool way_in = InChild(getpid32) == 0;
   EXPECT_EQ(InChild([&] { return LoadSeccomp(program) ? getpid32() : kSetupFailed; }),
-            kBySignal + SIGSYS);
+            kBySignal + (way_in ? SIGSYS : SIGSEGV));
 }
 #endif
 
