@@ -18,7 +18,8 @@ status=0
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEFILES GNUMAKEFLAGS ENABLE_ADDITIONAL_TOOLS
 for name in $(env | sed -n 's/^\(GIT_[A-Z_]*\|PROJECT_ACTIONS_[A-Z_]*\)=.*/\1/p'); do unset "$name"; done
 
-run() { meson test -C "$build" --no-rebuild --print-errorlogs "$@" || status=1; }
+# Time limits are there for what hangs: a slow machine with other work takes several times as long as others.
+run() { meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 "$@" || status=1; }
 
 echo "== tests as $(id -un)"
 run --logbase "$root_log" "$@"
