@@ -341,6 +341,7 @@ struct Runner::Impl {
     return closing || (cancel != nullptr && (shutting_down || cancel->cancelled()));
   }
   void Begin();
+  bool IsWorker(pid_t pid);
   void Close();
   void Idle();
 
@@ -718,12 +719,16 @@ void Runner::Impl::Begin() {
       loop, config.worker_path, [this] { orphans.Kill(context->is_worker); },
       groups->there() ? &*groups : nullptr, [this](pid_t pid) { departures->Add(pid); });
   buffer.resize(kReadBytes);
-  const auto is_worker = [this](pid_t pid) {
-    if (launchers->Contains(pid) || departures->Contains(pid)) return true;
-    return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
-  };
-  context.emplace(loop, buffer, orphans, *departures, is_worker,
-                  [this](bool by_force) { return launchers->AllKnown(by_force); });
+  context.emplace(
+      loop, buffer, orphans, *departures, [this](pid_t pid) { return IsWorker(pid); },
+      [this](bool by_force) { return !launchers || launchers->AllKnown(by_force); });
+}
+
+// Whoever shuts down may look once more when the launchers and the departures are gone.
+bool Runner::Impl::IsWorker(pid_t pid) {
+  if (launchers && launchers->Contains(pid)) return true;
+  if (departures && departures->Contains(pid)) return true;
+  return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
 }
 
 Task<Execution> Runner::Impl::Execute(const CommandPlan& plan, const policy::Allow& allow,
@@ -870,7 +875,7 @@ void Runner::Impl::Idle() {
     saves.reset();
     trash.reset();
     launchers.reset();
-    if (context) orphans.Kill([this](pid_t pid) { return departures->Contains(pid); });
+    if (context) orphans.Kill(context->is_worker);
     departures.reset();
     groups.reset();
     slots.RemoveAll();

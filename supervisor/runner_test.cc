@@ -311,6 +311,26 @@ TEST_F(RunnerTest, ShutdownEndsWhatRunsAndRefusesWhatWaits) {
   EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
 }
 
+// With a worker that has not left when the first one ends, and a child that is somebody else's.
+TEST_F(RunnerTest, ItCanBeShutDownTwice) {
+  UseFakeWorker();
+  EXPECT_EQ(Fake("lingers").outcome, Outcome::kExited);
+  const auto shut_down = [&] {
+    bool stopped = false;
+    runner_->Shutdown([&] { stopped = true; });
+    RunLoopUntil([&] { return stopped; });
+  };
+  shut_down();
+  const pid_t child = fork();
+  if (child == 0) {
+    for (;;) pause();
+  }
+  shut_down();
+  EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it lives";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
 TEST_F(RunnerTest, ShutdownLetsNoCallBegin) {
   RunQueue& queue = runner_->beginnings().For(policy::Purpose::kBuild);
   std::vector<bool> began;
