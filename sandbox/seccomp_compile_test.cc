@@ -361,10 +361,14 @@ TEST(SeccompCompile, Int80KillsTheProcess) {
     return result > 0 ? 0 : 1;
   };
   const std::string program = Compiled(Network::kNone, 7);
-  // A kernel without this way in (ia32_emulation=0, or a host that runs 64-bit code alone) raises a fault.
-  const bool way_in = InChild(getpid32) == 0;
+  const int unfiltered = InChild(getpid32);
+  if (unfiltered == kBySignal + SIGSEGV) {
+    GTEST_SKIP()
+        << "this kernel has no int 0x80 (ia32_emulation=0, or a host of 64-bit code alone)";
+  }
+  EXPECT_EQ(unfiltered, 0);
   EXPECT_EQ(InChild([&] { return LoadSeccomp(program) ? getpid32() : kSetupFailed; }),
-            kBySignal + (way_in ? SIGSYS : SIGSEGV));
+            kBySignal + SIGSYS);
 }
 #endif
 
