@@ -721,7 +721,7 @@ void Runner::Impl::Begin() {
   buffer.resize(kReadBytes);
   context.emplace(
       loop, buffer, orphans, *departures, [this](pid_t pid) { return IsWorker(pid); },
-      [this](bool by_force) { return !launchers || launchers->AllKnown(by_force); });
+      [this](bool by_force) { return launchers->AllKnown(by_force); });
 }
 
 // Whoever shuts down may look once more when the launchers and the departures are gone.
