@@ -80,9 +80,9 @@ bench: build ## measure what is promised, beside what it is compared with; write
 	@$(DEPS) bench
 	@tests/bench/run.sh $(BUILD) $(SECTIONS)
 
-lint: ## formatting, clang-tidy, include directions, length of functions
+lint: ## formatting, include directions, clang-tidy; SINCE=HEAD~9: clang-tidy of what changed since then
 	@$(DEPS) build lint
-	@tests/support/lint.sh
+	@tests/support/lint.sh $(SINCE)
 
 format: ## format all sources in place
 	@$(DEPS) lint
