@@ -92,7 +92,7 @@ fuzz: ## each fuzz target for FUZZ_SECONDS (30)
 	@$(DEPS) build lint
 	@tests/support/fuzz.sh $(FUZZ_SECONDS)
 
-sanitize: ## the whole suite with AddressSanitizer and UBSan
+sanitize: ## the tests with AddressSanitizer and UBSan, but for toolchains and clients
 	@$(DEPS) build lint
 	@tests/support/sanitize.sh
 
