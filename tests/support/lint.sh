@@ -5,7 +5,7 @@
 #
 # With a REVISION clang-tidy-19, which takes most of the time, reads only what has changed since then: the
 # sources, and for each header one source that includes it. A shallow clone may not have the revision; then, as
-# without one, clang-tidy reads everything.
+# without one and when the checks themselves changed, clang-tidy reads everything.
 set -u
 
 since=${1:-}
@@ -32,7 +32,8 @@ configure() {
 # The sources, as regular expressions of whole paths, that show clang-tidy what changed since REVISION. Tests
 # are not in build-lint.
 changed() {
-  git diff --name-only --diff-filter=d "$since" -- $folders | while read -r path; do
+  paths=$(git diff --name-only --diff-filter=d "$since" -- $folders) || return 1
+  printf '%s\n' "$paths" | while read -r path; do
     case $path in
       *.cc) echo "$path" ;;
       *.h)
@@ -44,8 +45,9 @@ changed() {
 
 # run-clang-tidy also counts what it suppressed; what someone must act on is kept.
 tidy() {
-  if git rev-parse -q --verify "$since^{commit}" >/dev/null; then
-    set -- $(changed)
+  if git rev-parse -q --verify "$since^{commit}" >/dev/null && git diff --quiet "$since" -- .clang-tidy; then
+    sources=$(changed) || return 1
+    set -- $sources
     echo "$# sources that differ from $since"
     [ $# != 0 ] || return 0
   else
