@@ -1,21 +1,32 @@
 #!/bin/sh
-# check-includes.sh refuses what it must and lets the rest through: check-includes-test.sh CHECKER
+# check-includes.py refuses what it must and lets the rest through:
+# check-includes-test.sh CHECKER ARCHITECTURE.md
 set -eu
 
-checker=$1
+checker=$1 architecture=$2
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir "$tree/base" "$tree/sandbox" "$tree/worker" "$tree/policy" "$tree/supervisor"
-printf '#pragma once\n' >"$tree/base/error.h"
+# The headers that the table names have to exist.
+for header in $(sed -n '/^## Folders/,/^## Types/p' "$architecture" | grep -o '`[a-z_/]*\.h`' | tr -d '`'); do
+  mkdir -p "$tree/$(dirname "$header")"
+  printf '#pragma once\n' >"$tree/$header"
+done
+table=$architecture
 
+fail() {
+  echo "$1"
+  cat "$tree/said"
+  exit 1
+}
+
+# expect allowed|refused FILE LINE: with LINE in FILE.
 expect() {
   wanted=$1 file=$2 line=$3
+  mkdir -p "$tree/$(dirname "$file")"
   printf '%s\n' "$line" >"$tree/$file"
-  if "$checker" "$tree" >/dev/null; then got=allowed; else got=refused; fi
+  if "$checker" "$tree" "$table" >"$tree/said"; then got=allowed; else got=refused; fi
   rm "$tree/$file"
-  [ "$got" = "$wanted" ] && return
-  echo "$file with $line was $got, not $wanted"
-  exit 1
+  [ "$got" = "$wanted" ] || fail "$file with $line was $got, not $wanted"
 }
 
 expect allowed sandbox/a.h '#include "base/error.h"'
@@ -35,3 +46,52 @@ expect refused policy/load.cc '#include <yaml-cpp/yaml.h>'
 expect refused worker/a.cc '#include <fmt/format.h>'
 expect allowed supervisor/a_test.cc '#include "tests/support/temp_dir.h"'
 expect refused supervisor/a.cc '#include "tests/support/temp_dir.h"'
+
+# Tables of other trees, each with a base/ that may include nothing.
+rm -r "${tree:?}"/*
+table="$tree/table.md"
+rows() {
+  {
+    printf '# A title\n\n## Folders\n\n| folder | holds | may include |\n|---|---|---|\n| `base/` | x | |\n'
+    printf '%s\n' "$@"
+    printf '\n## Another section\n\n| `no/row/` | x | |\n'
+  } >"$table"
+}
+mkdir -p "$tree/policy/deep" "$tree/worker"
+printf '#pragma once\n' >"$tree/policy/deep/a.h"
+printf '#pragma once\n' >"$tree/worker/spec.h"
+
+all='| `worker/` | x | base |'
+rows "$all" '| `policy/low/` | x | |' '| `policy/deep/` | x | low, base |' '| `policy/` | x | `worker/spec.h`, deep |'
+expect allowed policy/deep/b.cc '#include "policy/low/a.h"'
+expect allowed policy/deep/b.cc '#include "policy/deep/a.h"'
+expect refused policy/deep/b.cc '#include "policy/a.h"'
+expect refused policy/deep/b.cc '#include "worker/spec.h"'
+expect refused policy/low/b.cc '#include "policy/deep/a.h"'
+expect allowed policy/b.cc '#include "worker/spec.h"'
+expect refused policy/b.cc '#include "worker/wire.h"'
+expect allowed policy/b.cc '#include "policy/deep/a.h"'
+expect refused policy/b.cc '#include "policy/low/a.h"'
+expect refused policy/b.cc '#include "base/error.h"'
+# A file for which there is no row.
+expect refused sandbox/b.cc '#include <string>'
+
+# refuse WORDS ROW...: the table itself is refused, and WORDS say why.
+refuse() {
+  words=$1
+  shift
+  rows "$@"
+  if "$checker" "$tree" "$table" >"$tree/said"; then fail "allowed: $*"; fi
+  grep -qF "$words" "$tree/said" || fail "no word of \"$words\" about: $*"
+}
+refuse '"deep" is no folder of a row above' "$all" '| `policy/` | x | deep |' '| `policy/deep/` | x | |'
+refuse '"above" is no folder of a row above' "$all" '| `policy/` | x | above |'
+refuse '`policy/` has two rows' "$all" '| `policy/` | x | |' '| `policy/` | x | base |'
+refuse 'three cells are expected' "$all" '| `policy/` | x |'
+refuse 'the first cell must be a folder' "$all" '| policy | x | |'
+refuse '`worker/none.h` does not exist' "$all" '| `policy/` | x | `worker/none.h` |'
+printf '# A title\n' >"$table"
+if "$checker" "$tree" "$table" >"$tree/said"; then fail "allowed a document without a table"; fi
+rm -r "${tree:?}"/*
+rows "$all"
+if "$checker" "$tree" "$table" >"$tree/said"; then fail "allowed a tree without sources"; fi

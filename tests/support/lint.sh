@@ -60,7 +60,7 @@ tidy() {
 }
 
 step "clang-format-19" format
-step "include directions" tests/support/check-includes.sh .
+step "include directions" tests/support/check-includes.py .
 step "banned functions" tests/support/check-banned.sh .
 step "configure for clang-tidy-19" configure
 step "clang-tidy-19" tidy
