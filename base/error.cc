@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <cerrno>
 #include <cstring>
 
 #include "base/utf8.h"
@@ -19,6 +20,20 @@ std::string Error::Message() const {
     return message + ": errno " + std::to_string(sys_errno);
   }
   return message + ": " + name + " (" + description + ")";
+}
+
+bool MeansUsedUp(int code) {
+  switch (code) {
+    case EMFILE:  // descriptors: of this process, of the machine
+    case ENFILE:
+    case EAGAIN:  // processes
+    case ENOMEM:
+    case ENOSPC:  // room on the file system, or in the quota
+    case EDQUOT:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace pa

@@ -43,5 +43,12 @@ TEST(Error, OwnsWhatSysErrorBorrowed) {
   EXPECT_EQ(error.sys_errno, EACCES);
 }
 
+TEST(MeansUsedUp, IsSaidOfWhatMayBeThereAgainLater) {
+  for (const int code : {EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT}) {
+    EXPECT_TRUE(MeansUsedUp(code)) << code;
+  }
+  for (const int code : {0, ENOENT, EACCES, EIO, EROFS}) EXPECT_FALSE(MeansUsedUp(code)) << code;
+}
+
 }  // namespace
 }  // namespace pa

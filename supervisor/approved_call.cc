@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "policy/rules.h"
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
 #include "supervisor/turn.h"
 
 namespace pa {
@@ -49,7 +49,7 @@ bool WantsApproval(const ToolResult& result, const CallContext& call) {
 // who may take as long as he likes.
 Task<ToolResult> RunTool(ToolRequest request, CallContext& call) {
   const Tool& tool = request.tool();
-  Turn turn(call.runner.beginnings().For(tool.purpose), &call.cancel, &call.record);
+  Turn turn(call.runner.beginnings().For(tool.purpose), &call.cancel, &call.record.run.queue);
   if (!turn.Enter("", PlacesToBegin(tool.purpose, call.policy->limits))) {
     co_return RefusedCall(Busy());
   }

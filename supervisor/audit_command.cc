@@ -4,6 +4,7 @@
 
 #include "policy/load.h"
 #include "supervisor/audit_file.h"
+#include "supervisor/configuration.h"
 
 namespace pa {
 namespace {

@@ -256,7 +256,7 @@ void WriteDetails(JsonWriter& w, const CallRecord& record, const ToolResult& res
   WriteApprovals(w, record.approvals);
   w.EndObject();
   if (!record.directory.empty()) w.Field("working_dir", Cut(record.directory));
-  WriteCommands(w, record.commands);
+  WriteCommands(w, record.run.commands);
   WriteDenials(w, result);
 }
 
@@ -269,7 +269,7 @@ void WriteEnforcement(JsonWriter& w, const sandbox::KernelFeatures& kernel) {
 
 // What someone should look at is not informational.
 Severity SeverityOf(const CallRecord& record, const ToolResult& result) {
-  for (const CommandRecord& command : record.commands) {
+  for (const CommandRecord& command : record.run.commands) {
     if (command.protected_changes != 0) return Severity::kHigh;
   }
   if (result.error && result.error->code == "POLICY_DENIED") return Severity::kMedium;

@@ -114,10 +114,10 @@ TEST(AuditEvent, SeverityIsWhatSomebodyShouldLookAt) {
 TEST(AuditEvent, WhatRanAndWhatWasRelaxed) {
   CallRecord record{.directory = "/home/ann/p", .allowed = true, .rule = "policy.yaml:3:5"};
   record.relaxations = {{policy::FullNetwork(), "network", "full", {"policy.yaml", 2, 10}, ""}};
-  record.commands = {{.argv = {"make", "--token", "abc", "TOKEN=abc", "hello"},
-                      .outcome = "exited",
-                      .exit_code = 0,
-                      .namespaces = true}};
+  record.run.commands = {{.argv = {"make", "--token", "abc", "TOKEN=abc", "hello"},
+                          .outcome = "exited",
+                          .exit_code = 0,
+                          .namespaces = true}};
   const JsonValue line = End(Call(), record);
   EXPECT_EQ(At(line, "unmapped.working_dir"), "\"/home/ann/p\"");
   EXPECT_EQ(At(line, "unmapped.decision.rule"), "\"policy.yaml:3:5\"");
@@ -198,7 +198,7 @@ TEST(AuditEvent, StaysOneShortLine) {
   call.caller = {worst, worst, worst, worst, "2026-07-28", worst, worst};
   CallRecord record{.directory = "/d", .allowed = true};
   for (int i = 0; i < 1000; ++i) {
-    record.commands.push_back({.argv = std::vector<std::string>(3, std::string(9, 'a'))});
+    record.run.commands.push_back({.argv = std::vector<std::string>(3, std::string(9, 'a'))});
   }
   ToolResult result;
   const JsonValue line = End(call, record, result);
@@ -206,7 +206,8 @@ TEST(AuditEvent, StaysOneShortLine) {
   EXPECT_EQ(At(line, "unmapped.cut"), "");
 
   record.directory = worst;
-  for (CommandRecord& command : record.commands) command.argv.assign(30, std::string(200, '\x01'));
+  for (CommandRecord& command : record.run.commands)
+    command.argv.assign(30, std::string(200, '\x01'));
   for (int i = 0; i < 1000; ++i) {
     record.relaxations.push_back({policy::FullNetwork(), "network", worst, {}, ""});
     result.denials.push_back(worst);

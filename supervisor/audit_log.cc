@@ -9,7 +9,7 @@
 
 #include "supervisor/log.h"
 #include "supervisor/pause.h"
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
 #include "supervisor/within_memory.h"
 
 namespace pa {

@@ -10,11 +10,14 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "supervisor/approved_call.h"
+#include "supervisor/configuration.h"
 #include "supervisor/engine.h"
 #include "supervisor/log.h"
+#include "supervisor/loop.h"
 #include "supervisor/terminal_approver.h"
 #include "supervisor/terminal_view.h"
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
+#include "supervisor/tools/registry.h"
 
 namespace pa {
 namespace {

@@ -11,9 +11,11 @@
 #include "policy/path.h"
 #include "policy/working_directory.h"
 #include "supervisor/approval.h"
+#include "supervisor/configuration.h"
 #include "supervisor/edit_journal.h"
 #include "supervisor/engine.h"
 #include "supervisor/instance_dir.h"
+#include "supervisor/loop.h"
 #include "supervisor/state_directory.h"
 #include "supervisor/tools/find_executable.h"
 #include "worker/probe.h"
@@ -79,7 +81,7 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
     return;
   }
   Loop loop;
-  Engine engine(loop.get(), {.policy = policy, .worker = report->worker}, environment);
+  Engine engine(loop.get(), PartsOf(policy, report->worker, environment), environment);
   Detach(engine.runner().Probe(*directory, *allow, policy), [&](const Execution& execution) {
     TakeProbeResult(execution, report);
     report->enforcement =

@@ -3,7 +3,7 @@
 
 #include "supervisor/command_line.h"
 #include "supervisor/doctor.h"
-#include "supervisor/environment.h"
+#include "supervisor/user_directories.h"
 
 namespace pa {
 

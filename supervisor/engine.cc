@@ -1,39 +1,20 @@
 #include "supervisor/engine.h"
 
-#include <cassert>
 #include <chrono>
 
-#include "base/random.h"
 #include "policy/decide.h"
+#include "policy/trust_anchors.h"
 #include "policy/working_directory.h"
 #include "supervisor/approved_call.h"
 #include "supervisor/log.h"
 #include "supervisor/pause.h"
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
+#include "supervisor/tools/registry.h"
 #include "supervisor/tools/undo_edits.h"
-#include "supervisor/version.h"
 #include "supervisor/within_memory.h"
 
 namespace pa {
 namespace {
-
-// Claude Code puts them into the system prompt and cuts at 4,096 characters.
-constexpr char kInstructions[] =
-    "Runs the project's own make targets, git add and git commit, each call confined to the "
-    "project "
-    "directory by Landlock and seccomp: no network and nothing outside unless the policy allows "
-    "it. "
-    "Call make_targets first; `make` takes exactly one of the .PHONY targets it lists. If there is "
-    "no "
-    "Makefile, makefile_generate writes a starter one. git_add and git_commit stage and commit; no "
-    "other git command exists as a tool. read shows a file, glob and grep find files and text; "
-    "edit, write and delete, where they are listed, change files. bash, where it is "
-    "listed, runs a shell command in the same sandbox; prefer make. A refusal's ai_message says "
-    "what to do next; some calls wait until the user has approved them. working_directory "
-    "is a directory beneath a root; left out, it is the first root. dry_run shows the exact "
-    "command "
-    "and its confinement and changes nothing. Only these tools are confined: your client's own "
-    "shell and edit tools bypass all this, so use these instead.";
 
 using std::chrono::steady_clock;
 
@@ -51,54 +32,6 @@ Task<ToolResult> Undo(Result<FoundEdits> found, CallContext& call) {
 }
 
 }  // namespace
-
-Loop::Loop() { uv_loop_init(&loop_); }
-
-Loop::~Loop() {
-  uv_run(&loop_, UV_RUN_DEFAULT);  // the last close callbacks
-  [[maybe_unused]] const int status = uv_loop_close(&loop_);
-  assert(status == 0);
-}
-
-struct SignalWatch::Handle {
-  uv_signal_t signal;
-  std::function<void()> callback;
-};
-
-SignalWatch::SignalWatch(uv_loop_t* loop, int signal, std::function<void()> callback)
-    : handle_(new Handle{.signal = {}, .callback = std::move(callback)}) {
-  uv_signal_init(loop, &handle_->signal);
-  handle_->signal.data = handle_;
-  uv_signal_start(
-      &handle_->signal,
-      [](uv_signal_t* watch, int) { static_cast<Handle*>(watch->data)->callback(); }, signal);
-  uv_unref(reinterpret_cast<uv_handle_t*>(&handle_->signal));
-}
-
-SignalWatch::~SignalWatch() {
-  uv_close(reinterpret_cast<uv_handle_t*>(&handle_->signal),
-           [](uv_handle_t* watch) { delete static_cast<Handle*>(watch->data); });
-}
-
-std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
-    const CommonOptions& options, const Environment& environment) {
-  policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
-  std::vector<std::string> wrong;
-  for (const policy::Diagnostic& diagnostic : loaded.diagnostics) {
-    wrong.push_back(diagnostic.Format());
-  }
-  for (const policy::Diagnostic& warning : loaded.warnings) LogWarning(warning.Format());
-  const Result<std::string> worker = FindWorker(options.worker);
-  if (!worker) wrong.push_back(worker.error().Message());
-  if (loaded.policy) {
-    const Result<std::string> base = TemporaryBase(*loaded.policy, environment);
-    if (!base) wrong.push_back(base.error().Message());
-  }
-  if (!wrong.empty()) return std::unexpected(std::move(wrong));
-  LogSources(*loaded.policy);
-  LogInfo("worker: " + *worker);
-  return EngineParts{.policy = std::move(loaded.policy), .worker = *worker};
-}
 
 sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& environment) {
   const policy::PolicyPtr policy = parts.policy;
@@ -123,13 +56,12 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
     : loop_(loop),
       environment_(environment),
       policy_(std::move(parts.policy)),
-      // Where there is none LoadEngineParts has said so; whoever did not ask it gets no directory.
-      tmp_base_(TemporaryBase(*policy_, environment).value_or("/proc/no-TMPDIR")),
+      tmp_base_(std::move(parts.tmp_base)),
       results_(tmp_base_, policy_->limits.output_total),
       runner_(loop,
               {.worker_path = std::move(parts.worker),
                .tmp_base = tmp_base_,
-               .state_home = StateHome(environment),
+               .state_home = std::move(parts.state_home),
                .on_spec = std::move(parts.on_spec)},
               results_),
       targets_(
@@ -140,21 +72,18 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
             if (watch_) watch_->Watch(directory, files);
           }),
       audit_(loop),
-      request_states_(RandomHex(32)),
       services_{.loop = loop,
                 .policy = [this] { return policy_; },
                 .runner = runner_,
                 .targets = targets_,
                 .results = results_,
-                .request_states = request_states_,
                 .after_start =
                     [this](Task<ToolResult> work, std::string_view tool, CancelSource& cancel) {
                       return AfterStart(std::move(work), tool, cancel);
                     },
                 .ambient = environment_,
                 .tools = AllTools(),
-                .audit = audit_,
-                .identity = {.version = kVersion, .instructions = kInstructions}} {}
+                .audit = audit_} {}
 
 void Engine::WhenTargetsChange(std::function<void()> callback) {
   on_targets_ = std::move(callback);

@@ -1,68 +1,35 @@
 // Engine: what `serve`, `call` and `doctor` have in common once the policy is loaded.
 //
-//   Result<EngineParts> parts = LoadEngineParts(options, environment);   // reads files, starts
-//   nothing Loop loop; Engine engine(loop.get(), *parts, environment);
+//   Loop loop;
+//   Engine engine(loop.get(), parts, environment);
 //   ... engine.services() ...
 //   engine.Shutdown(done);
 #pragma once
 
-#include <uv.h>
-
-#include <expected>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "policy/load.h"
+#include "policy/policy.h"
 #include "supervisor/audit_log.h"
-#include "supervisor/command_line.h"
-#include "supervisor/environment.h"
+#include "supervisor/loop.h"
 #include "supervisor/makefile_watch.h"
 #include "supervisor/mount_table.h"
-#include "supervisor/request_states.h"
-#include "supervisor/session.h"
+#include "supervisor/services.h"
 #include "supervisor/tools/target_cache.h"
+#include "supervisor/user_directories.h"
 
 namespace pa {
-
-// A loop that asserts at its end that nothing of it was forgotten.
-class Loop {
- public:
-  Loop();
-  ~Loop();
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
-  uv_loop_t* get() { return &loop_; }
-  void Run() { uv_run(&loop_, UV_RUN_DEFAULT); }
-
- private:
-  uv_loop_t loop_;
-};
-
-// A signal as a callback; closes itself with its owner, which must let the loop run once more.
-class SignalWatch {
- public:
-  SignalWatch(uv_loop_t* loop, int signal, std::function<void()> callback);
-  ~SignalWatch();
-  SignalWatch(const SignalWatch&) = delete;
-  SignalWatch& operator=(const SignalWatch&) = delete;
-
- private:
-  struct Handle;
-  Handle* handle_;  // frees itself when closed
-};
 
 struct EngineParts {
   policy::PolicyPtr policy;
   std::string worker;
+  std::string tmp_base;  // as in RunnerConfig, like the next
+  std::string state_home;
   std::function<void(const std::string& spec)> on_spec = {};  // as in RunnerConfig
 };
-
-// Everything that is wrong, a line each: policy errors, a missing worker. Warnings are logged.
-std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
-    const CommonOptions& options, const Environment& environment);
 
 // What the kernel gives to commands under this policy, seen by trying: whether there are namespaces.
 sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& environment);
@@ -116,7 +83,6 @@ class Engine {
   Runner runner_;
   TargetCache targets_;
   AuditLog audit_;
-  RequestStates request_states_;
   OutputGate start_;
   std::shared_ptr<OwnCall> start_call_;  // null: there was none
   Services services_;

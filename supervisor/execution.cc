@@ -20,10 +20,4 @@ const char* OutcomeName(Outcome outcome) {
   return "setup_failed";
 }
 
-void OutputGate::Open() {
-  closed_ = false;
-  // A callback may close the gate and wait again: that is for the next time.
-  for (auto& callback : std::exchange(waiting_, {})) callback();
-}
-
 }  // namespace pa

@@ -5,17 +5,16 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "policy/decide.h"
-#include "policy/host_files.h"
 #include "policy/working_directory.h"
+#include "supervisor/output_gate.h"
+#include "supervisor/protected_change.h"
 #include "worker/spec.h"
 #include "worker/status.h"
 
@@ -49,26 +48,6 @@ struct Captured {
   std::uint64_t omitted_lines = 0;
   std::uint64_t lost_bytes = 0;  // beyond output_total: nowhere
   std::string uri;               // of the full text in the result store; "" when `text` is all
-};
-
-// A protected path that was not after the command what it was before (policy/protected_paths.h).
-struct ProtectedChange {
-  std::string path;
-  std::string what;         // "changed", "added", "removed", "replaced", "moved", "linked", ...
-  bool restored = false;    // it is what it was again
-  std::string kept;         // where lies now what stood there instead; "" = there was nothing
-  std::string failure;      // why it is not restored, if the system said why
-  std::string why = {};     // what was wrong with it, where that is not plain
-  bool repository = false;  // a git repository was damaged: the call failed, whatever came back
-};
-
-// A path that a mount of the command's own view kept as it is (supervisor/protected_mounts.h).
-struct SealedPath {
-  std::string path;
-  bool read_only = false;  // with all that is in it; else it is only neither moved nor removed
-  std::string reason;      // as policy::ProtectedPath has it
-  const policy::HostFile* host = nullptr;
-  bool operator==(const SealedPath&) const = default;
 };
 
 struct Execution {
@@ -106,19 +85,6 @@ struct Execution {
   }
 };
 
-// Stops reading from commands while a client does not read from us.
-class OutputGate {
- public:
-  bool closed() const { return closed_; }
-  void Close() { closed_ = true; }
-  void Open();  // runs and forgets what waits
-  void WhenOpen(std::function<void()> callback) { waiting_.push_back(std::move(callback)); }
-
- private:
-  bool closed_ = false;
-  std::vector<std::function<void()>> waiting_;
-};
-
 // make writes its database line by line, and each line would wake us.
 enum class Delivery {
   kLive,
@@ -132,26 +98,6 @@ class OutputSink {
   virtual ~OutputSink() = default;
   virtual void OnOutput(Stream stream, std::string_view bytes) = 0;
   virtual OutputGate* gate() { return nullptr; }
-};
-
-// The right to end a call early; shared by whoever may cancel and what runs.
-class CancelSource {
- public:
-  bool cancelled() const { return cancelled_; }
-  void Cancel() {
-    if (std::exchange(cancelled_, true)) return;
-    if (on_cancel_) std::exchange(on_cancel_, nullptr)();
-  }
-  // One listener at a time; called at once if already cancelled.
-  void OnCancel(std::function<void()> callback) {
-    if (cancelled_) return callback();
-    on_cancel_ = std::move(callback);
-  }
-  void Forget() { on_cancel_ = nullptr; }
-
- private:
-  bool cancelled_ = false;
-  std::function<void()> on_cancel_;
 };
 
 }  // namespace pa

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/execution.h"
+#include "supervisor/cancel_source.h"
 #include "supervisor/task.h"
 
 namespace pa {

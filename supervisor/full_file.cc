@@ -1,22 +1,13 @@
 #include "supervisor/full_file.h"
 
 #include <sys/stat.h>
-#include <time.h>
 
 #include <deque>
 #include <filesystem>
 
-#include "supervisor/path_probe.h"
+#include "base/file_clock.h"
 
 namespace pa {
-
-std::chrono::system_clock::time_point FileClockNow() {
-  using std::chrono::nanoseconds, std::chrono::seconds, std::chrono::system_clock;
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  const auto since_epoch = seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
-  return system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(since_epoch));
-}
 
 std::string FindFullFile(const FullFileSearch& search) {
   namespace fs = std::filesystem;

@@ -25,8 +25,4 @@ struct FullFileSearch {
 
 std::string FindFullFile(const FullFileSearch& search);  // "" = none
 
-// Now, by the clock that the kernel stamps files with, which stands still from tick to tick: a file that is
-// changed from now on is not older.
-std::chrono::system_clock::time_point FileClockNow();
-
 }  // namespace pa

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/file_clock.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {

@@ -18,10 +18,10 @@
 
 #include "base/directory_reader.h"
 #include "base/file.h"
+#include "base/file_clock.h"
 #include "base/open_beneath.h"
 #include "base/path_stamp.h"
 #include "policy/path.h"
-#include "supervisor/full_file.h"
 
 namespace pa {
 namespace {

@@ -14,6 +14,7 @@
 #include "policy/load.h"
 #include "policy/path.h"
 #include "policy/trust_anchors.h"
+#include "supervisor/configuration.h"
 #include "supervisor/line_diff.h"
 #include "supervisor/protocol.h"
 #include "supervisor/terminal_approver.h"

@@ -6,7 +6,7 @@
 
 #include "supervisor/client_config.h"
 #include "supervisor/command_line.h"
-#include "supervisor/environment.h"
+#include "supervisor/user_directories.h"
 
 namespace pa {
 

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "base/packet.h"
-#include "supervisor/engine.h"
+#include "supervisor/loop.h"
 #include "supervisor/runner_test_support.h"
 #include "tests/support/processes.h"
 #include "worker/status.h"

@@ -11,13 +11,13 @@
 #include "supervisor/call.h"
 #include "supervisor/command_line.h"
 #include "supervisor/doctor_command.h"
-#include "supervisor/environment.h"
 #include "supervisor/init_command.h"
 #include "supervisor/log.h"
 #include "supervisor/memory_reserve.h"
 #include "supervisor/policy_command.h"
 #include "supervisor/serve.h"
 #include "supervisor/trash_command.h"
+#include "supervisor/user_directories.h"
 
 namespace pa {
 namespace {

@@ -4,6 +4,7 @@
 #include "supervisor/client_config.h"
 #include "supervisor/completions.h"
 #include "supervisor/tool.h"
+#include "supervisor/tools/registry.h"
 
 namespace pa {
 namespace {

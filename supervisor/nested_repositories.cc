@@ -14,13 +14,13 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/file_clock.h"
 #include "base/path_stamp.h"
 #include "base/tree_scan.h"
 #include "base/utf8.h"
 #include "policy/path.h"
 #include "supervisor/background.h"
 #include "supervisor/displaced.h"
-#include "supervisor/full_file.h"
 #include "supervisor/passable.h"
 #include "supervisor/state_directory.h"
 #include "supervisor/text_cut.h"

@@ -28,7 +28,7 @@
 #include "policy/policy.h"
 #include "policy/repositories_below.h"
 #include "policy/working_directory.h"
-#include "supervisor/execution.h"
+#include "supervisor/protected_change.h"
 #include "supervisor/task.h"
 
 using uv_loop_t = struct uv_loop_s;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/file_clock.h"
 #include "policy/path.h"
 #include "supervisor/full_file.h"
 
@@ -117,12 +118,6 @@ bool Follow(const std::string& link, Walk& walk) {
 }
 
 }  // namespace
-
-std::chrono::system_clock::time_point ChangedAt(const struct stat& info) {
-  using std::chrono::nanoseconds, std::chrono::seconds, std::chrono::system_clock;
-  const auto since_epoch = seconds(info.st_ctim.tv_sec) + nanoseconds(info.st_ctim.tv_nsec);
-  return system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(since_epoch));
-}
 
 std::vector<Mount> ReadMounts(std::string_view mountinfo) {
   std::vector<Mount> mounts;

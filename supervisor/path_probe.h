@@ -39,9 +39,6 @@ struct Place {
   std::chrono::system_clock::time_point changed = {};
 };
 
-// Nobody can set it.
-std::chrono::system_clock::time_point ChangedAt(const struct stat& info);
-
 class PathProbe {
  public:
   virtual ~PathProbe() = default;

@@ -5,8 +5,10 @@
 
 #include "policy/explain.h"
 #include "policy/load.h"
+#include "supervisor/configuration.h"
 #include "supervisor/engine.h"
 #include "supervisor/tool.h"
+#include "supervisor/tools/registry.h"
 #include "supervisor/view_cache.h"
 
 namespace pa {
@@ -73,7 +75,7 @@ std::shared_ptr<const sandbox::View> ViewOfCommands(const policy::PolicyPtr& pol
   const Result<std::string> worker = FindWorker(options.worker);
   if (!worker) return nullptr;
   const sandbox::KernelFeatures kernel =
-      LookAtKernel({.policy = policy, .worker = *worker}, environment);
+      LookAtKernel(PartsOf(policy, *worker, environment), environment);
   if (kernel.namespaces != sandbox::KernelFeatures::Granted::kYes) return nullptr;
   return ViewCache().For(policy);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "supervisor/command_line.h"
-#include "supervisor/environment.h"
+#include "supervisor/user_directories.h"
 
 namespace pa {
 

@@ -148,8 +148,8 @@ std::string DisplayLine(std::string_view raw) {
 
 std::string WaitingText(const CallRecord& record) {
   if (record.asks_user) return "waiting for the user's approval";
-  if (!record.calls_before) return {};
-  return "waiting, " + std::to_string(record.calls_before()) + " before it";
+  if (!record.run.queue.calls_before) return {};
+  return "waiting, " + std::to_string(record.run.queue.calls_before()) + " before it";
 }
 
 ProgressNotifier::ProgressNotifier(uv_loop_t* loop, Transport& transport, std::string token,

@@ -220,7 +220,7 @@ TEST_F(ProgressNotifierTest, ABeatWaitsForTheClientToRead) {
 TEST(WaitingText, SaysForWhat) {
   CallRecord record;
   EXPECT_EQ(WaitingText(record), "");
-  record.calls_before = [] { return std::size_t{3}; };
+  record.run.queue.calls_before = [] { return std::size_t{3}; };
   EXPECT_EQ(WaitingText(record), "waiting, 3 before it");
   record.asks_user = true;
   EXPECT_EQ(WaitingText(record), "waiting for the user's approval");

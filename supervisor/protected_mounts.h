@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sandbox/confinement.h"
-#include "supervisor/execution.h"
+#include "supervisor/protected_change.h"
 #include "supervisor/protected_paths_guard.h"
 
 namespace pa {

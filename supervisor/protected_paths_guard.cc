@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "base/descriptors.h"
+#include "base/file_clock.h"
 #include "base/finally.h"
 #include "policy/path.h"
 #include "supervisor/background.h"
-#include "supervisor/full_file.h"
 #include "supervisor/state_directory.h"
 
 namespace pa {

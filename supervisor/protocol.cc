@@ -5,7 +5,7 @@
 #include "base/base64.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
 
 namespace pa {
 namespace {

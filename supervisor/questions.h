@@ -13,7 +13,7 @@
 
 #include "base/json.h"
 #include "supervisor/approval.h"
-#include "supervisor/execution.h"
+#include "supervisor/cancel_source.h"
 #include "supervisor/protocol.h"
 #include "supervisor/request_states.h"
 #include "supervisor/rpc.h"

@@ -12,7 +12,6 @@
 #include "supervisor/log.h"
 #include "supervisor/pause.h"
 #include "supervisor/state_directory.h"
-#include "supervisor/tool_error.h"
 
 namespace pa {
 namespace {
@@ -64,7 +63,7 @@ namespace {
 
 // What passes is waited for by whoever calls again: git without its turn would run into another one's.
 RepositoryTurn WithoutLock(const Error& why) {
-  if (Shortage("", why.sys_errno)) return {.granted = false, .used_up = why};
+  if (MeansUsedUp(why.sys_errno)) return {.granted = false, .used_up = why};
   LogWarning("git runs without taking turns with other servers: " + why.Message());
   return {};
 }

@@ -17,8 +17,8 @@
 #include "base/unique_fd.h"
 #include "policy/protected_paths.h"
 #include "supervisor/displaced.h"
-#include "supervisor/execution.h"
 #include "supervisor/file_image.h"
+#include "supervisor/protected_change.h"
 
 namespace pa {
 

@@ -17,13 +17,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_clock.h"
 #include "base/finally.h"
 #include "policy/caches.h"
 #include "policy/grants.h"
 #include "policy/path.h"
 #include "supervisor/call_groups.h"
 #include "supervisor/captured_output.h"
-#include "supervisor/full_file.h"
 #include "supervisor/log.h"
 #include "supervisor/nested_repositories.h"
 #include "supervisor/orphans.h"
@@ -400,7 +400,8 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
   Execution execution;
   {
     const policy::Purpose purpose = allow.purpose();
-    Turn turn(impl.lanes.For(purpose), options.cancel, options.record);
+    QueuePlace* place = options.record == nullptr ? nullptr : &options.record->queue;
+    Turn turn(impl.lanes.For(purpose), options.cancel, place);
     if (!turn.Enter(options.serialise_key, PlacesIn(purpose, policy->limits))) co_return Busy();
     Completion<bool>& my_turn = turn.granted();
     const bool granted = co_await my_turn;
@@ -549,7 +550,8 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   const Result<std::string> directory =
       FindStateDirectory(*policy, config.state_home, kRepositoriesDirectory);
   if (directory) {
-    const WaitingRecord waiting(options.record, [] { return std::size_t{1}; });
+    QueuePlace* place = options.record == nullptr ? nullptr : &options.record->queue;
+    const InQueue waiting(place, [] { return std::size_t{1}; });
     Task<RepositoryTurn> task = AwaitRepository(loop, *directory, options.serialise_key, [&] {
       late = std::chrono::steady_clock::now() >= deadline;
       return late || GivenUp(options.cancel);

@@ -21,11 +21,12 @@
 
 #include "policy/repository.h"
 #include "sandbox/enforcement.h"
-#include "supervisor/call_record.h"
+#include "supervisor/cancel_source.h"
 #include "supervisor/execution.h"
 #include "supervisor/file_turns.h"
 #include "supervisor/lanes.h"
 #include "supervisor/result_store.h"
+#include "supervisor/run_record.h"
 #include "supervisor/task.h"
 
 namespace pa {
@@ -50,7 +51,7 @@ struct RunOptions {
       {};               // of the key: what a killed git leaves there is cleared
   bool capture = true;  // false: output goes to the sink alone (make's database)
   Delivery delivery = Delivery::kLive;
-  CallRecord* record = nullptr;  // borrowed until Run returns: notes what was run
+  RunRecord* record = nullptr;  // borrowed until Run returns: notes what was run
 };
 
 class Runner {

@@ -8,7 +8,6 @@
 
 #include "base/digest.h"
 #include "supervisor/launcher.h"
-#include "supervisor/progress.h"
 #include "supervisor/repository_lock.h"
 #include "supervisor/runner_test_support.h"
 #include "tests/support/few_descriptors.h"
@@ -105,19 +104,19 @@ TEST_F(RunnerTest, CancelledBeforeOrInTheQueueNeverStarts) {
 
 TEST_F(RunnerTest, WhoWaitsSaysHowManyAreBeforeHim) {
   policy_->limits.concurrent = 1;
-  CallRecord running;
-  CallRecord waiting;
+  RunRecord running;
+  RunRecord waiting;
   const auto first = Start(Plan({"/bin/sh", "-c", "sleep 0.2"}), {.record = &running});
   const auto second = Start(Plan({"/bin/true"}), {.record = &waiting});
-  EXPECT_FALSE(running.calls_before);
-  ASSERT_TRUE(waiting.calls_before);
-  EXPECT_EQ(waiting.calls_before(), 1u);
+  EXPECT_FALSE(running.queue.calls_before);
+  ASSERT_TRUE(waiting.queue.calls_before);
+  EXPECT_EQ(waiting.queue.calls_before(), 1u);
   EXPECT_EQ(Finish(second).exit_code, 0);
-  EXPECT_FALSE(waiting.calls_before);
+  EXPECT_FALSE(waiting.queue.calls_before);
   policy_->limits.queue = 0;
   const auto third = Start(Plan({"/bin/sh", "-c", "sleep 0.2"}), {.record = &running});
   EXPECT_TRUE(Finish(Start(Plan({"/bin/true"}), {.record = &waiting})).busy);
-  EXPECT_FALSE(waiting.calls_before);
+  EXPECT_FALSE(waiting.queue.calls_before);
   Finish(third);
 }
 
@@ -251,7 +250,7 @@ class TwoServersTest : public RunnerTest {
 };
 
 TEST_F(TwoServersTest, TakeTurnsInOneRepositoryAndNobodyElseWaits) {
-  CallRecord record;
+  RunRecord record;
   const auto waits =
       Start(Plan({"/bin/sh", "-c", "echo mine"}), {.serialise_key = key_, .record = &record});
   EXPECT_EQ(Shell("echo free").out.text, "free\n");
@@ -259,10 +258,11 @@ TEST_F(TwoServersTest, TakeTurnsInOneRepositoryAndNobodyElseWaits) {
       Finish(Start(Plan({"/bin/sh", "-c", "echo free"}), {.serialise_key = base_}));
   EXPECT_EQ(elsewhere.out.text, "free\n") << elsewhere.failure;
   EXPECT_FALSE(waits->execution);
-  EXPECT_EQ(WaitingText(record), "waiting, 1 before it");
+  ASSERT_TRUE(record.queue.calls_before);
+  EXPECT_EQ(record.queue.calls_before(), 1U);
   lock_.reset();
   EXPECT_EQ(Finish(waits).out.text, "mine\n");
-  EXPECT_EQ(WaitingText(record), "");
+  EXPECT_FALSE(record.queue.calls_before);
   const UniqueFd again(
       open(RepositoryLockPath(base_ / "state/project-actions/repositories", key_).c_str(),
            O_RDWR | O_CLOEXEC));

@@ -3,8 +3,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "supervisor/configuration.h"
 #include "supervisor/engine.h"
 #include "supervisor/log.h"
+#include "supervisor/loop.h"
 #include "supervisor/session.h"
 #include "supervisor/stdio_transport.h"
 
@@ -42,7 +44,8 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   StdioTransport transport(loop.get(), STDIN_FILENO, STDOUT_FILENO);
-  Session session(engine.services(), transport);
+  ServerState state = NewServerState();
+  Session session(engine.services(), state, transport);
   engine.WhenTargetsChange([&] { session.ToolsChanged(); });
   engine.FollowMounts();
   engine.UndoEdits();

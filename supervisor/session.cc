@@ -156,11 +156,12 @@ const Session::Method* Session::FindMethod(std::string_view name) {
   return nullptr;
 }
 
-Session::Session(const Services& services, Transport& transport)
+Session::Session(const Services& services, ServerState& state, Transport& transport)
     : services_(services),
+      state_(state),
       transport_(transport),
       id_(NewAuditId()),
-      elicitations_(services.loop, transport, services.answer_patience) {}
+      elicitations_(services.loop, transport, state.answer_patience) {}
 
 Session::~Session() = default;
 
@@ -391,13 +392,13 @@ Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
   legacy_revision_ = revision && !IsModern(*revision) ? *revision : kLatestLegacy;
   can_elicit_ = CanElicit(request.params.FindSet("capabilities"), legacy_revision_);
   initialized_ = false;
-  return InitializeResult(legacy_revision_, services_.identity);
+  return InitializeResult(legacy_revision_, state_.identity);
 }
 
 Session::Answer Session::Ping(const rpc::Request&, Revision) { return std::string("{}"); }
 
 Session::Answer Session::Discover(const rpc::Request&, Revision) {
-  return DiscoverResult(services_.identity);
+  return DiscoverResult(state_.identity);
 }
 
 Session::Answer Session::ListTools(const rpc::Request& request, Revision revision) {
@@ -410,7 +411,7 @@ Session::Answer Session::ListTools(const rpc::Request& request, Revision revisio
       enabled.push_back(tool);
     }
   }
-  return ListToolsResult(revision, services_.identity, enabled, policy->limits.output_inline);
+  return ListToolsResult(revision, state_.identity, enabled, policy->limits.output_inline);
 }
 
 const Tool* Session::FindTool(std::string_view name) const {
@@ -464,13 +465,13 @@ std::expected<void, rpc::Failure> Session::Equip(Call& call, const rpc::Request&
   const Digest digest = DigestOfCall(call.tool, arguments);
   std::optional<InputReply> reply;
   if (IsModern(call.revision)) {
-    auto brought = InputReplyIn(request.params, digest, services_.request_states);
+    auto brought = InputReplyIn(request.params, digest, state_.request_states);
     if (!brought) return std::unexpected(brought.error());
     reply = *std::move(brought);
   }
   if (!CanAsk(request, call.revision)) return {};
   if (IsModern(call.revision)) {
-    call.retrying = std::make_unique<RetryingApprover>(services_.request_states, digest,
+    call.retrying = std::make_unique<RetryingApprover>(state_.request_states, digest,
                                                        ShownArguments(arguments), std::move(reply));
     call.context.approver = call.retrying.get();
   } else {
@@ -510,7 +511,7 @@ Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request, con
   if (!token.empty()) {
     call.progress = std::make_unique<ProgressNotifier>(
         services_.loop, transport_, token, [&call] { return WaitingText(call.context.record); },
-        services_.heartbeat);
+        state_.heartbeat);
     call.context.sink = call.progress.get();
   }
   return RunAudited(
@@ -537,8 +538,8 @@ AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) co
 void Session::SendResult(const Call& call, const ToolResult& result,
                          std::chrono::microseconds took) {
   const bool asks = call.retrying && call.retrying->request();
-  const std::string json = asks ? InputRequiredResult(*call.retrying->request(), services_.identity)
-                                : CallToolResult(result, took, call.revision, services_.identity);
+  const std::string json = asks ? InputRequiredResult(*call.retrying->request(), state_.identity)
+                                : CallToolResult(result, took, call.revision, state_.identity);
   SendAnswer(rpc::ResultLine(call.id, json), call.batch);
 }
 
@@ -561,13 +562,13 @@ void Session::Finish(Call& call, const ToolResult& result) {
 Session::Answer Session::ListResources(const rpc::Request& request, Revision revision) {
   const auto page = NoCursor(request.params);
   if (!page) return std::unexpected(page.error());
-  return ListResourcesResult(revision, services_.identity, services_.results.List());
+  return ListResourcesResult(revision, state_.identity, services_.results.List());
 }
 
 Session::Answer Session::ListResourceTemplates(const rpc::Request& request, Revision revision) {
   const auto page = NoCursor(request.params);
   if (!page) return std::unexpected(page.error());
-  return ListResourceTemplatesResult(revision, services_.identity);
+  return ListResourceTemplatesResult(revision, state_.identity);
 }
 
 Session::Answer Session::ReadResource(const rpc::Request& request, Revision revision) {
@@ -584,7 +585,7 @@ Session::Answer Session::ReadResource(const rpc::Request& request, Revision revi
     return Failed(code, "Resource not found: " + *uri, std::move(data).Take());
   }
   if (!*chunk) return Failed(rpc::kInternalError, InternalError(chunk->error().Message()).message);
-  return ReadResourceResult(revision, services_.identity, *uri, **chunk);
+  return ReadResourceResult(revision, state_.identity, *uri, **chunk);
 }
 
 Session::Answer Session::Listen(const rpc::Request& request, Revision) {

@@ -1,6 +1,6 @@
 // Session: one client on one connection, both eras of MCP.
 //
-//   Session session(services, transport);
+//   Session session(services, state, transport);
 //   transport.Start(session);
 //   session.WhenEnding([&] { runner.BeginShutdown(); });
 //   session.WhenEnded([&] { runner.Shutdown(...); });
@@ -25,39 +25,19 @@
 #include "supervisor/protocol.h"
 #include "supervisor/questions.h"
 #include "supervisor/rpc.h"
+#include "supervisor/server_state.h"
+#include "supervisor/services.h"
 #include "supervisor/subscriptions.h"
 #include "supervisor/tool.h"
 #include "supervisor/transport.h"
 
 namespace pa {
 
-class AuditLog;  // supervisor/audit_log.h
-struct AuditCaller;
-
-// Lets `work`, of the call of a tool, begin as soon as calls may; where it is cancelled before, never.
-using AfterStart = std::function<Task<ToolResult>(Task<ToolResult> work, std::string_view tool,
-                                                  CancelSource& cancel)>;
-
-// What sessions work with; all of it outlives them.
-struct Services {
-  uv_loop_t* loop;
-  std::function<policy::PolicyPtr()> policy;  // in force now; another one after SIGHUP
-  Runner& runner;
-  TargetCache& targets;
-  ResultStore& results;
-  RequestStates& request_states;
-  AfterStart after_start;
-  const std::map<std::string, std::string>& ambient;
-  std::span<const Tool* const> tools;
-  AuditLog& audit;
-  Identity identity;
-  std::chrono::milliseconds answer_patience = kAnswerPatience;
-  std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat;
-};
+struct AuditCaller;  // supervisor/audit_event.h
 
 class Session : public TransportHandler {
  public:
-  Session(const Services& services, Transport& transport);
+  Session(const Services& services, ServerState& state, Transport& transport);
   ~Session() override;  // no call may be in flight: see WhenEnded
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -126,6 +106,7 @@ class Session : public TransportHandler {
   Answer Listen(const rpc::Request& request, Revision revision);
 
   const Services& services_;
+  ServerState& state_;
   Transport& transport_;
   Era era_ = Era::kOpening;
   Revision legacy_revision_ = kLatestLegacy;  // agreed in initialize

@@ -10,7 +10,7 @@
 #include <memory>
 #include <set>
 
-#include "supervisor/engine.h"
+#include "supervisor/loop.h"
 #include "supervisor/runner_test_support.h"
 #include "worker/spec.h"
 

@@ -18,7 +18,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "supervisor/execution.h"
+#include "supervisor/output_gate.h"
 #include "supervisor/transport.h"
 
 namespace pa {

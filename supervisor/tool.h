@@ -16,11 +16,13 @@
 #include "policy/policy.h"
 #include "supervisor/approval.h"
 #include "supervisor/call_record.h"
+#include "supervisor/cancel_source.h"
 #include "supervisor/execution.h"
 #include "supervisor/param_spec.h"
 #include "supervisor/runner.h"
 #include "supervisor/task.h"
 #include "supervisor/tool_error.h"
+#include "supervisor/tool_result.h"
 
 namespace pa {
 
@@ -56,30 +58,6 @@ struct CallContext {
   Approver* approver = nullptr;  // null: nobody can be asked
 };
 
-struct ResourceLink {
-  std::string uri, name, title, mime_type;
-  std::uint64_t size = 0;
-};
-
-struct Image {
-  std::string mime_type;
-  std::string base64;
-};
-
-struct ToolResult {
-  std::string data;                // a JSON object, or "" when nothing was produced
-  std::optional<ToolError> error;  // absent on success
-  std::string text;                // the text content: complete by itself
-  std::vector<Image> images;
-  std::vector<ResourceLink> links;
-  std::vector<std::string> warnings;
-  std::vector<std::string> denials;  // as they stand in the text
-  std::string decision;              // the rule that allowed it; "" = default
-  bool truncated = false;
-  std::string result_uri;
-  std::string audit_id;  // of the call's lines in the audit log; "" = there are none
-};
-
 struct Annotations {
   bool read_only = false;
   bool destructive = false;
@@ -98,9 +76,9 @@ struct Tool {
   policy::Purpose purpose = policy::Purpose::kBuild;  // says with which calls it waits to begin
 };
 
-// All tools in the order in which clients see them; supervisor/tools/registry.cc.
-std::span<const Tool* const> AllTools();
-const Tool* FindTool(std::string_view name);
+// JSON Schema of the envelope (StructuredContent) with the tool's own data inside.
+std::string OutputSchema(const Tool& tool);
+
 // `make_targets, make, ...`: what an unknown tool is answered with.
 std::string ToolNames(std::span<const Tool* const> tools);
 

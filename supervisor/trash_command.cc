@@ -17,6 +17,7 @@
 #include "policy/protected_paths.h"
 #include "policy/repositories_below.h"
 #include "policy/spelling.h"
+#include "supervisor/configuration.h"
 #include "supervisor/file_image.h"
 #include "supervisor/file_trash.h"
 #include "supervisor/state_directory.h"

@@ -1,6 +1,6 @@
 // Turn: a place in a queue, given back at the end of its scope.
 //
-//   Turn turn(queue, &cancel, &record);
+//   Turn turn(queue, &cancel, &place);
 //   if (!turn.Enter(key, places)) co_return Busy();
 //   Completion<bool>& granted = turn.granted();
 //   const bool ours = co_await granted;                       // false: cancelled, or the server ends
@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "supervisor/call_record.h"
-#include "supervisor/execution.h"
+#include "supervisor/cancel_source.h"
+#include "supervisor/queue_place.h"
 #include "supervisor/run_queue.h"
 #include "supervisor/task.h"
 
@@ -18,9 +18,9 @@ namespace pa {
 
 class Turn {
  public:
-  // `record` hears how many are before it while it waits; null: nobody does.
-  Turn(RunQueue& queue, CancelSource* cancel, CallRecord* record)
-      : queue_(queue), cancel_(cancel), record_(record) {}
+  // `place` hears how many are before it while it waits; null: nobody does.
+  Turn(RunQueue& queue, CancelSource* cancel, QueuePlace* place)
+      : queue_(queue), cancel_(cancel), place_(place) {}
   ~Turn() {
     if (cancel_ != nullptr) cancel_->Forget();
     if (ticket_ != RunQueue::kFull) queue_.Leave(ticket_);
@@ -30,12 +30,12 @@ class Turn {
 
   bool Enter(std::string key, RunQueue::Limits places) {
     // Before it enters: its turn may come at once.
-    if (record_ != nullptr) record_->calls_before = [this] { return queue_.Before(ticket_); };
+    if (place_ != nullptr) place_->calls_before = [this] { return queue_.Before(ticket_); };
     ticket_ = queue_.Enter(std::move(key), places, [this](bool granted) {
-      if (record_ != nullptr) record_->calls_before = nullptr;
+      if (place_ != nullptr) place_->calls_before = nullptr;
       granted_.Set(granted);
     });
-    if (ticket_ == RunQueue::kFull && record_ != nullptr) record_->calls_before = nullptr;
+    if (ticket_ == RunQueue::kFull && place_ != nullptr) place_->calls_before = nullptr;
     if (ticket_ == RunQueue::kFull) return false;
     if (cancel_ != nullptr) cancel_->OnCancel([this] { queue_.Refuse(ticket_); });
     return true;
@@ -45,7 +45,7 @@ class Turn {
  private:
   RunQueue& queue_;
   CancelSource* cancel_;
-  CallRecord* record_;
+  QueuePlace* place_;
   RunQueue::Ticket ticket_ = RunQueue::kFull;
   Completion<bool> granted_;
 };

@@ -10,11 +10,11 @@
 
 #include "base/file.h"
 #include "base/keep_metadata.h"
+#include "base/open_beneath.h"
 #include "base/path_stamp.h"
 #include "base/random.h"
 #include "base/unique_fd.h"
 #include "policy/path.h"
-#include "supervisor/file_image.h"
 
 namespace pa {
 namespace {
@@ -86,7 +86,7 @@ Result<void> ReplaceUserFile(const UserFile& file, std::string_view content) {
   fs::create_directories(path.parent_path(), failed);
   if (failed) return std::unexpected(Error("mkdir", path.parent_path(), failed.value()));
   // The path was resolved: a symlink on it was made since, by whoever would have this write elsewhere.
-  const UniqueFd held = OpenDirectory(path.parent_path());
+  const UniqueFd held = OpenPlain(AT_FDCWD, path.parent_path().c_str(), O_PATH | O_DIRECTORY);
   const UniqueFd directory(held ? openat(held.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
   if (!directory) return std::unexpected(Error("open", path.parent_path(), errno));
   const std::string name = path.filename();

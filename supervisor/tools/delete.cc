@@ -17,7 +17,7 @@
 #include "supervisor/file_trash.h"
 #include "supervisor/log.h"
 #include "supervisor/state_directory.h"
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
 #include "supervisor/tools/hidden_files.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/render.h"
@@ -194,7 +194,7 @@ Task<Step> RunWorker(const Victim& victim, const Goal& goal, LookSink& sink, Cal
                            .cancel = &call.cancel,
                            .capture = false,
                            .delivery = Delivery::kAtEnd,
-                           .record = &call.record};
+                           .record = &call.record.run};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;
   step.error = ErrorOfDelete(victim, run);

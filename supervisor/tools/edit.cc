@@ -13,7 +13,7 @@
 #include "supervisor/log.h"
 #include "supervisor/state_directory.h"
 #include "supervisor/text_edit.h"
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"

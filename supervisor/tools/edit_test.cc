@@ -9,7 +9,6 @@
 #include "base/digest.h"
 #include "base/json_writer.h"
 #include "supervisor/edit_journal.h"
-#include "supervisor/progress.h"
 #include "supervisor/uv_handles.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"
@@ -247,16 +246,16 @@ TEST_F(EditTest, WhoWaitsForAFileSaysHowManyAreBeforeHim) {
   FileTurns& turns = runner_->file_turns();
   const FileTurns::Ticket first = turns.Enter({(project_ / "a").string()}, [] {});
   TimerHandle timer(&loop_);
-  std::string told;
+  std::size_t told = 0;
   const std::function<void()> look = [&] {
     if (turns.waiting() == 0) return timer.Start(std::chrono::milliseconds(1), look);
-    told = WaitingText(*running_);
+    told = running_->run.queue.calls_before();
     turns.Leave(first);
   };
   timer.Start(std::chrono::milliseconds(1), look);
   Data(Edit({{"a", "old", "new"}}));
-  EXPECT_EQ(told, "waiting, 1 before it");
-  EXPECT_FALSE(record_.calls_before);
+  EXPECT_EQ(told, 1U);
+  EXPECT_FALSE(record_.run.queue.calls_before);
 }
 
 // Where commands can write, a symlink of theirs would say where the server makes and removes files.

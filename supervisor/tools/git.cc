@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/render.h"
 
@@ -127,7 +127,7 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
                        .git = true};
   if (work.dry_run) co_return RenderDryRun(report, *allow, call.runner.Kernel(), std::nullopt);
   RunOptions options{
-      .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record};
+      .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
   // git's own locks fail at once when they are held; in turn, both calls succeed.
   if (git.repository) options.serialise_key = git.repository->common_dir;
   options.repository = git.repository;

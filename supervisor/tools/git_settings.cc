@@ -88,7 +88,7 @@ Task<QueryResult> RunQuery(const Work& work, const GitReader& git, ConfigQuery q
   if (!allow) co_return std::unexpected(std::move(allow.error()));
   SettingsSink sink;
   const RunOptions options{
-      .sink = &sink, .cancel = &call.cancel, .capture = false, .record = &call.record};
+      .sink = &sink, .cancel = &call.cancel, .capture = false, .record = &call.record.run};
   CommandPlan plan = ConfigPlan(work, git, query, call);
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;

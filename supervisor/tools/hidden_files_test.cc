@@ -1,5 +1,6 @@
 #include "supervisor/tools/hidden_files.h"
 
+#include "supervisor/tools/registry.h"
 #include "tests/support/tool_fixture.h"
 
 namespace pa {

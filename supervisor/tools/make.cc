@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <variant>
 
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/params.h"
+#include "supervisor/tools/registry.h"
 #include "supervisor/tools/render.h"
 #include "supervisor/tools/run_build.h"
 #include "supervisor/tools/target_discovery.h"
@@ -57,7 +58,7 @@ Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow&
                           .argv = plan.argv,
                           .working_dir = report.working_dir,
                           .decision = report.decision};
-  const RunOptions options{.name = dry.what, .cancel = &call.cancel, .record = &call.record};
+  const RunOptions options{.name = dry.what, .cancel = &call.cancel, .record = &call.record.run};
   Task<Execution> task =
       call.runner.Run(std::move(plan), std::move(*inspect), call.policy, options);
   const Execution run = co_await task;

@@ -232,7 +232,7 @@ Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, Pu
                            .cancel = order.finishes ? nullptr : &call.cancel,
                            .capture = false,
                            .delivery = Delivery::kAtEnd,
-                           .record = &call.record};
+                           .record = &call.record.run};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;
   if (WasKilled(run)) {

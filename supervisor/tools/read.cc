@@ -7,7 +7,7 @@
 #include "base/base64.h"
 #include "base/json_writer.h"
 #include "supervisor/file_text.h"
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
 #include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
 

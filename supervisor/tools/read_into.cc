@@ -84,7 +84,7 @@ Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::PlaceBene
                            .cancel = finishes ? nullptr : &call.cancel,
                            .capture = false,
                            .delivery = little ? Delivery::kAtEnd : Delivery::kLive,
-                           .record = &call.record};
+                           .record = &call.record.run};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;
   reading.error = ErrorOfRead(reading.path, run, sink);

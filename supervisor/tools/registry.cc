@@ -1,9 +1,9 @@
-// All tools, a line each, in the order in which clients see them. To add one: see
-// supervisor/tool.h.
+// A line for each tool. To add one: see supervisor/tool.h.
+#include "supervisor/tools/registry.h"
+
 #include <algorithm>
 #include <array>
 
-#include "supervisor/tool.h"
 #include "supervisor/tools/bash.h"
 #include "supervisor/tools/delete.h"
 #include "supervisor/tools/edit.h"

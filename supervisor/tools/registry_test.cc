@@ -1,10 +1,11 @@
+#include "supervisor/tools/registry.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
 #include "base/json.h"
-#include "supervisor/tool.h"
 #include "tests/support/tool_fixture.h"
 
 namespace pa {

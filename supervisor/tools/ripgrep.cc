@@ -117,7 +117,7 @@ Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepO
                            .cancel = &call.cancel,
                            .capture = false,
                            .delivery = Delivery::kInBulk,
-                           .record = &call.record};
+                           .record = &call.record.run};
   CommandPlan plan{.executable = std::move(*rg),
                    .argv = Argv(place, std::move(order)),
                    .env = WorkEnvironment(call),

@@ -21,7 +21,7 @@ Task<ToolResult> RunBuild(CommandPlan plan, policy::Allow allow, CommandReport r
   const std::string no_cache = OpenCache(work, call, plan);
   const sandbox::Confinement confinement = allow.confinement();
   const RunOptions options{
-      .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record};
+      .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
   ToolResult result =

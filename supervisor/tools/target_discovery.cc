@@ -192,7 +192,7 @@ Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const Makef
                            .cancel = &call.cancel,
                            .capture = false,
                            .delivery = Delivery::kInBulk,
-                           .record = &call.record};
+                           .record = &call.record.run};
   CommandPlan plan = DatabasePlan(work, key);
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
   const Execution run = co_await task;

@@ -9,7 +9,6 @@
 #include "supervisor/background.h"
 #include "supervisor/log.h"
 #include "supervisor/state_directory.h"
-#include "supervisor/tool_output.h"
 #include "supervisor/tools/edit.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/read_into.h"

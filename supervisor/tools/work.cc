@@ -147,7 +147,7 @@ std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
 
 Task<std::optional<ToolError>> TakeTurn(FileTurn& turn, CallContext& call) {
   if (!turn.Enter(call.cancel, call.policy->limits.queue)) co_return Busy();
-  const WaitingRecord waiting(&call.record, [&turn] { return turn.Before(); });
+  const InQueue waiting(&call.record.run.queue, [&turn] { return turn.Before(); });
   Completion<bool>& granted = turn.granted();
   const bool ours = co_await granted;
   if (!ours) co_return Cancelled("the call");

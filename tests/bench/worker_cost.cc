@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "sandbox/enforcement.h"
 #include "sandbox/prepared.h"
-#include "supervisor/engine.h"
+#include "supervisor/loop.h"
 #include "supervisor/spawn_worker.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/sections.h"

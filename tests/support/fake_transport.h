@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/execution.h"
+#include "supervisor/output_gate.h"
 #include "supervisor/transport.h"
 
 namespace pa {

@@ -21,7 +21,7 @@
 #include "base/json_writer.h"
 #include "supervisor/audit_log.h"
 #include "supervisor/session.h"
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
 #include "supervisor/tools/target_cache.h"
 #include "supervisor/uv_handles.h"
 #include "tests/support/fake_transport.h"
@@ -56,16 +56,16 @@ class FakeWorld {
                   .runner = runner_,
                   .targets = targets_,
                   .results = results_,
-                  .request_states = request_states_,
                   .after_start = [](Task<ToolResult> work, std::string_view,
                                     CancelSource&) { return work; },
                   .ambient = ambient_,
                   .tools = Tools(),
-                  .audit = audit_,
-                  .identity = {.version = "1.0.0", .instructions = "Test instructions."},
-                  .answer_patience = answer_patience,
-                  .heartbeat = heartbeat},
-        session_(std::make_unique<Session>(services_, transport)) {
+                  .audit = audit_},
+        state_{.identity = {.version = "1.0.0", .instructions = "Test instructions."},
+               .request_states = RequestStates("a key"),
+               .answer_patience = answer_patience,
+               .heartbeat = heartbeat},
+        session_(std::make_unique<Session>(services_, state_, transport)) {
     Enable({"wait"});
     Current() = this;
   }
@@ -207,8 +207,8 @@ class FakeWorld {
   policy::PolicyPtr policy_;
   std::deque<Running*> running_;
   AuditLog audit_;
-  RequestStates request_states_{"a key"};
   Services services_;
+  ServerState state_;
   std::unique_ptr<Session> session_;
 };
 

@@ -25,7 +25,8 @@
 #include "policy/load.h"
 #include "supervisor/approved_call.h"
 #include "supervisor/tool.h"
-#include "supervisor/tool_output.h"
+#include "supervisor/tool_result.h"
+#include "supervisor/tools/registry.h"
 #include "supervisor/tools/target_cache.h"
 #include "tests/support/temp_dir.h"
 

@@ -1,36 +1,21 @@
-// Where we are: our own environment as values, the policy's sources, the worker program.
+// What the command line, the environment and the files say together: the policy's sources, the worker program, and the
+// parts of an Engine.
+//
+//   std::expected<EngineParts, std::vector<std::string>> parts = LoadEngineParts(options, environment);
 #pragma once
 
-#include <map>
+#include <expected>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "policy/load.h"
 #include "supervisor/command_line.h"
+#include "supervisor/engine.h"
+#include "supervisor/user_directories.h"
 
 namespace pa {
-
-using Environment = std::map<std::string, std::string>;
-
-// `entries` as in environ(7). The first of two entries with one name counts, as for getenv(3).
-Environment ReadEnvironment(const char* const* entries);
-
-// $HOME if it is absolute, else the home of the effective user in the password database.
-std::string HomeDirectory(const Environment& environment);
-
-// $XDG_CONFIG_HOME if it is absolute, else ~/.config.
-std::string ConfigHome(const Environment& environment);
-
-// $CODEX_HOME if it is set, made absolute, else ~/.codex.
-std::string CodexHome(const Environment& environment);
-
-// $XDG_STATE_HOME if it is absolute, else ~/.local/state.
-std::string StateHome(const Environment& environment);
-
-// The current directory as it was when this was called first. What is named relative to it goes on to be, when a server
-// has left it.
-const std::string& StartDirectory();
 
 // Who says what: command line, environment, files (policy/load.h), and which files besides no command may write.
 // Reads no file.
@@ -46,5 +31,13 @@ Result<std::string> TemporaryBase(const policy::Policy& policy, const Environmen
 // `--worker` if given; else the worker of the build folder that our own executable lies in; else
 // the one in libexecdir. The error names every place that was looked at.
 Result<std::string> FindWorker(const std::optional<std::string>& given);
+
+// For an engine under `policy`. Where there is no TMPDIR (TemporaryBase) its commands get no directory.
+EngineParts PartsOf(policy::PolicyPtr policy, std::string worker, const Environment& environment);
+
+// Everything that is wrong, a line each: policy errors, a missing worker, no TMPDIR. Warnings are logged. Reads files,
+// starts nothing.
+std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
+    const CommonOptions& options, const Environment& environment);
 
 }  // namespace pa

@@ -1,6 +1,5 @@
-#include "supervisor/environment.h"
+#include "supervisor/configuration.h"
 
-#include <pwd.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -13,65 +12,9 @@
 #include "supervisor/client_config.h"
 #include "supervisor/log.h"
 #include "supervisor/tool.h"
+#include "supervisor/tools/registry.h"
 
 namespace pa {
-namespace {
-
-std::optional<std::string> Get(const Environment& environment, const std::string& name) {
-  const auto found = environment.find(name);
-  if (found == environment.end() || found->second.empty()) return std::nullopt;
-  return found->second;
-}
-
-bool IsAbsolute(const std::string& path) { return !path.empty() && path[0] == '/'; }
-
-std::string Absolute(const std::string& path) {
-  return (std::filesystem::path(StartDirectory()) / path).string();
-}
-
-}  // namespace
-
-const std::string& StartDirectory() {
-  std::error_code gone;
-  static const std::string directory = std::filesystem::current_path(gone).string();
-  return directory;
-}
-
-Environment ReadEnvironment(const char* const* entries) {
-  Environment environment;
-  for (; *entries != nullptr; ++entries) {
-    const std::string_view entry = *entries;
-    const auto equals = entry.find('=');
-    if (equals == std::string_view::npos || equals == 0) continue;
-    environment.emplace(entry.substr(0, equals), entry.substr(equals + 1));
-  }
-  return environment;
-}
-
-std::string HomeDirectory(const Environment& environment) {
-  const auto home = Get(environment, "HOME");
-  if (home && IsAbsolute(*home)) return *home;
-  const passwd* user = getpwuid(geteuid());
-  return user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/nonexistent";
-}
-
-std::string ConfigHome(const Environment& environment) {
-  const auto configured = Get(environment, "XDG_CONFIG_HOME");
-  return configured && IsAbsolute(*configured) ? *configured
-                                               : HomeDirectory(environment) + "/.config";
-}
-
-std::string StateHome(const Environment& environment) {
-  const auto configured = Get(environment, "XDG_STATE_HOME");
-  return configured && IsAbsolute(*configured) ? *configured
-                                               : HomeDirectory(environment) + "/.local/state";
-}
-
-std::string CodexHome(const Environment& environment) {
-  const auto configured = Get(environment, "CODEX_HOME");
-  return configured ? Absolute(*configured) : HomeDirectory(environment) + "/.codex";
-}
-
 namespace {
 
 using Anchors = std::vector<policy::TrustAnchor>;
@@ -79,7 +22,7 @@ using Anchor = policy::TrustAnchor::Kind;
 
 // Beside our own executable, as in a build folder, and where it is installed.
 std::vector<std::string> WorkerPlaces(const std::optional<std::string>& given) {
-  if (given) return {Absolute(*given)};
+  if (given) return {AbsoluteFromStart(*given)};
   std::vector<std::string> places = {PROJECT_ACTIONS_LIBEXECDIR "/project-actions-worker"};
   std::error_code failed;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
@@ -97,7 +40,7 @@ void AddExecutable(Anchors& anchors) {
   // The name by which we were started, which may be a symlink.
   // NOLINTNEXTLINE(performance-no-int-to-ptr): as the C library hands it out
   const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-  if (name != nullptr) anchors.emplace_back(Anchor::kExecutable, Absolute(name));
+  if (name != nullptr) anchors.emplace_back(Anchor::kExecutable, AbsoluteFromStart(name));
 }
 
 // Where the clients of the home learn what to start: what init writes, seen from the home, and what else is the
@@ -125,14 +68,14 @@ void AddLibraries(const Environment& environment, Anchors& anchors) {
   for (const Variable& variable : {Variable{"LD_LIBRARY_PATH", ":;", true},
                                    {"LD_PRELOAD", ": ", false},
                                    {"LD_AUDIT", ":", false}}) {
-    const auto all = Get(environment, variable.name);
+    const auto all = GetVariable(environment, variable.name);
     if (!all) continue;
     for (std::size_t start = 0; start <= all->size();) {
       const std::size_t end = std::min(all->find_first_of(variable.separators, start), all->size());
       const std::string entry = all->substr(start, end - start);
       if (variable.directories || entry.contains('/')) {
         anchors.emplace_back(Anchor::kLibraries,
-                             entry.empty() ? StartDirectory() : Absolute(entry));
+                             entry.empty() ? StartDirectory() : AbsoluteFromStart(entry));
       }
       start = end + 1;
     }
@@ -155,14 +98,14 @@ Anchors AnchorsOf(const CommonOptions& options, const Environment& environment) 
 policy::PolicySources SourcesOf(const CommonOptions& options, const Environment& environment) {
   policy::PolicySources sources;
   sources.home = HomeDirectory(environment);
-  sources.user_file =
-      options.policy_file ? options.policy_file : Get(environment, "PROJECT_ACTIONS_POLICY");
+  sources.user_file = options.policy_file ? options.policy_file
+                                          : GetVariable(environment, "PROJECT_ACTIONS_POLICY");
   sources.default_user_file = ConfigHome(environment) + "/project-actions/policy.yaml";
   sources.roots = options.roots;
   sources.enable = options.enable;
-  sources.env_enable = Get(environment, "ENABLE_ADDITIONAL_TOOLS");
-  sources.env_commit_size = Get(environment, "PROJECT_ACTIONS_MAX_COMMIT_SIZE");
-  if (sources.user_file) sources.user_file = Absolute(*sources.user_file);
+  sources.env_enable = GetVariable(environment, "ENABLE_ADDITIONAL_TOOLS");
+  sources.env_commit_size = GetVariable(environment, "PROJECT_ACTIONS_MAX_COMMIT_SIZE");
+  if (sources.user_file) sources.user_file = AbsoluteFromStart(*sources.user_file);
   sources.current_directory = StartDirectory();
   sources.variables = environment;
   for (const Tool* tool : AllTools()) sources.known_tools.emplace_back(tool->name);
@@ -182,7 +125,7 @@ Result<std::string> FindWorker(const std::optional<std::string>& given) {
 
 Result<std::string> TemporaryBase(const policy::Policy& policy, const Environment& environment) {
   std::vector<std::string> bases = {"/tmp", "/var/tmp"};
-  if (const auto set = Get(environment, "TMPDIR"); set && IsAbsolute(*set)) {
+  if (const auto set = GetVariable(environment, "TMPDIR"); set && set->starts_with('/')) {
     bases.insert(bases.begin(), *set);
   }
   std::string refused;
@@ -200,6 +143,34 @@ void LogSources(const policy::Policy& policy) {
   for (const std::string& root : policy.roots) LogInfo("root: " + root);
   for (const std::string& source : policy.sources) LogInfo("policy: " + source);
   if (policy.sources.empty()) LogInfo("policy: built-in defaults");
+}
+
+EngineParts PartsOf(policy::PolicyPtr policy, std::string worker, const Environment& environment) {
+  std::string base = TemporaryBase(*policy, environment).value_or("/proc/no-TMPDIR");
+  return {.policy = std::move(policy),
+          .worker = std::move(worker),
+          .tmp_base = std::move(base),
+          .state_home = StateHome(environment)};
+}
+
+std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
+    const CommonOptions& options, const Environment& environment) {
+  policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
+  std::vector<std::string> wrong;
+  for (const policy::Diagnostic& diagnostic : loaded.diagnostics) {
+    wrong.push_back(diagnostic.Format());
+  }
+  for (const policy::Diagnostic& warning : loaded.warnings) LogWarning(warning.Format());
+  const Result<std::string> worker = FindWorker(options.worker);
+  if (!worker) wrong.push_back(worker.error().Message());
+  if (loaded.policy) {
+    const Result<std::string> base = TemporaryBase(*loaded.policy, environment);
+    if (!base) wrong.push_back(base.error().Message());
+  }
+  if (!wrong.empty()) return std::unexpected(std::move(wrong));
+  LogSources(*loaded.policy);
+  LogInfo("worker: " + *worker);
+  return PartsOf(std::move(loaded.policy), *worker, environment);
 }
 
 }  // namespace pa

@@ -1,4 +1,4 @@
-#include "supervisor/environment.h"
+#include "supervisor/configuration.h"
 
 #include <gtest/gtest.h>
 
@@ -9,24 +9,7 @@
 namespace pa {
 namespace {
 
-TEST(Environment, FirstEntryOfANameCountsAndBrokenOnesAreLeftOut) {
-  const char* entries[] = {"A=1", "B=x=y", "A=2", "novalue", "=nameless", "C=", nullptr};
-  EXPECT_EQ(ReadEnvironment(entries), (Environment{{"A", "1"}, {"B", "x=y"}, {"C", ""}}));
-}
-
-TEST(Environment, HomeMustBeAbsolute) {
-  EXPECT_EQ(HomeDirectory({{"HOME", "/home/a"}}), "/home/a");
-  EXPECT_NE(HomeDirectory({{"HOME", "relative"}}), "relative");
-  EXPECT_EQ(HomeDirectory({}), HomeDirectory({{"HOME", ""}}));
-}
-
-TEST(Environment, StateHomeMustBeAbsolute) {
-  EXPECT_EQ(StateHome({{"HOME", "/home/a"}}), "/home/a/.local/state");
-  EXPECT_EQ(StateHome({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "/state"}}), "/state");
-  EXPECT_EQ(StateHome({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "state"}}), "/home/a/.local/state");
-}
-
-TEST(Environment, TemporaryFilesLieWhereNoCommandCanWrite) {
+TEST(Configuration, TemporaryFilesLieWhereNoCommandCanWrite) {
   policy::Policy policy{.roots = {"/src"}};
   const auto base = [&](const Environment& environment) {
     return TemporaryBase(policy, environment).value_or("none");
@@ -46,7 +29,7 @@ TEST(Environment, TemporaryFilesLieWhereNoCommandCanWrite) {
 }
 
 // Whatever is believed or executed is asked about: our program, the worker, the clients, what is preloaded.
-TEST(Environment, AnchorsAreAllNamed) {
+TEST(Configuration, AnchorsAreAllNamed) {
   CommonOptions options;
   const Environment environment = {{"HOME", "/home/a"},
                                    {"CODEX_HOME", "/codex"},
@@ -79,7 +62,7 @@ TEST(Environment, AnchorsAreAllNamed) {
   EXPECT_EQ(paths(kWorker), std::vector<std::string>{"/elsewhere/worker"});
 }
 
-TEST(Environment, SourcesFollowTheContract) {
+TEST(Configuration, SourcesFollowTheContract) {
   CommonOptions options;
   options.roots = {"/r"};
   options.enable = {"make"};
@@ -100,14 +83,14 @@ TEST(Environment, SourcesFollowTheContract) {
   EXPECT_EQ(SourcesOf(options, environment).user_file, "/cli.yaml");
 }
 
-TEST(Environment, RelativeConfigHomeIsIgnored) {
+TEST(Configuration, RelativeConfigHomeIsIgnored) {
   EXPECT_EQ(SourcesOf({}, {{"HOME", "/h"}, {"XDG_CONFIG_HOME", "x"}}).default_user_file,
             "/h/.config/project-actions/policy.yaml");
   EXPECT_EQ(SourcesOf({}, {{"HOME", "/h"}, {"XDG_CONFIG_HOME", "/x"}}).default_user_file,
             "/x/project-actions/policy.yaml");
 }
 
-TEST(Environment, AWorkerThatIsNotThereIsAnError) {
+TEST(Configuration, AWorkerThatIsNotThereIsAnError) {
   EXPECT_EQ(FindWorker("/nonexistent/worker").error().sys_errno, ENOENT);
   EXPECT_EQ(FindWorker("/bin/true"), "/bin/true");
 }

@@ -1,0 +1,28 @@
+// CancelSource: the right to end a call early; shared by whoever may cancel and what runs.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+namespace pa {
+
+class CancelSource {
+ public:
+  bool cancelled() const { return cancelled_; }
+  void Cancel() {
+    if (std::exchange(cancelled_, true)) return;
+    if (on_cancel_) std::exchange(on_cancel_, nullptr)();
+  }
+  // One listener at a time; called at once if already cancelled.
+  void OnCancel(std::function<void()> callback) {
+    if (cancelled_) return callback();
+    on_cancel_ = std::move(callback);
+  }
+  void Forget() { on_cancel_ = nullptr; }
+
+ private:
+  bool cancelled_ = false;
+  std::function<void()> on_cancel_;
+};
+
+}  // namespace pa

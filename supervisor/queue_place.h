@@ -1,0 +1,33 @@
+// QueuePlace: how many are before a call that waits, for whoever tells its client.
+//
+//   const InQueue waiting(&place, [&turn] { return turn.Before(); });   // to the end of its scope
+//   ... if (place.calls_before) tell(place.calls_before()); ...
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+namespace pa {
+
+struct QueuePlace {
+  std::function<std::size_t()> calls_before;  // null when it does not wait
+};
+
+// To the end of its scope the call waits, with so many before it. `place` null: nobody hears of that.
+class InQueue {
+ public:
+  InQueue(QueuePlace* place, std::function<std::size_t()> before) : place_(place) {
+    if (place_ != nullptr) place_->calls_before = std::move(before);
+  }
+  ~InQueue() {
+    if (place_ != nullptr) place_->calls_before = nullptr;
+  }
+  InQueue(const InQueue&) = delete;
+  InQueue& operator=(const InQueue&) = delete;
+
+ private:
+  QueuePlace* place_;
+};
+
+}  // namespace pa

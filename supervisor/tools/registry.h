@@ -1,0 +1,14 @@
+// All tools, in the order in which clients see them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "supervisor/tool.h"
+
+namespace pa {
+
+std::span<const Tool* const> AllTools();
+const Tool* FindTool(std::string_view name);  // null: there is none
+
+}  // namespace pa

@@ -1,0 +1,37 @@
+// The user's directories, as our environment and the password database have them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace pa {
+
+using Environment = std::map<std::string, std::string>;
+
+// `entries` as in environ(7). The first of two entries with one name counts, as for getenv(3).
+Environment ReadEnvironment(const char* const* entries);
+
+// $HOME if it is absolute, else the home of the effective user in the password database.
+std::string HomeDirectory(const Environment& environment);
+
+// $XDG_CONFIG_HOME if it is absolute, else ~/.config.
+std::string ConfigHome(const Environment& environment);
+
+// $CODEX_HOME if it is set, made absolute, else ~/.codex.
+std::string CodexHome(const Environment& environment);
+
+// $XDG_STATE_HOME if it is absolute, else ~/.local/state.
+std::string StateHome(const Environment& environment);
+
+// The value of a variable; "" counts as absent.
+std::optional<std::string> GetVariable(const Environment& environment, const std::string& name);
+
+// The current directory as it was when this was called first. What is named relative to it goes on to be, when a server
+// has left it.
+const std::string& StartDirectory();
+
+// `path`, relative to that.
+std::string AbsoluteFromStart(const std::string& path);
+
+}  // namespace pa
