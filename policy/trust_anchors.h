@@ -5,7 +5,7 @@
 //   if (auto place = WhereCommandsWrite(policy, path)) ...   // "the root /src": pass `path` over
 //
 // The table in trust_anchors.cc says what happens with each kind (docs/adr/0033). To add one: its line there, its
-// path in AnchorsOf (supervisor/configuration.cc), its case in trust_anchors_test.cc.
+// path in AnchorsOf (supervisor/cli/configuration.cc), its case in trust_anchors_test.cc.
 #pragma once
 
 #include <optional>

@@ -7,17 +7,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "supervisor/audit_command.h"
-#include "supervisor/call.h"
-#include "supervisor/command_line.h"
-#include "supervisor/doctor_command.h"
-#include "supervisor/init_command.h"
-#include "supervisor/log.h"
-#include "supervisor/memory_reserve.h"
-#include "supervisor/policy_command.h"
-#include "supervisor/serve.h"
-#include "supervisor/trash_command.h"
-#include "supervisor/user_directories.h"
+#include "supervisor/cli/audit_command.h"
+#include "supervisor/cli/call.h"
+#include "supervisor/cli/command_line.h"
+#include "supervisor/cli/doctor_command.h"
+#include "supervisor/cli/init_command.h"
+#include "supervisor/cli/policy_command.h"
+#include "supervisor/cli/serve.h"
+#include "supervisor/cli/trash_command.h"
+#include "supervisor/loop/log.h"
+#include "supervisor/loop/memory_reserve.h"
+#include "supervisor/state/user_directories.h"
 
 namespace pa {
 namespace {

@@ -1,9 +1,9 @@
 // make-completions bash|zsh|fish: prints the completions for that shell. Run by the build, not installed.
 #include <cstdio>
 
-#include "supervisor/client_config.h"
-#include "supervisor/completions.h"
-#include "supervisor/tool.h"
+#include "supervisor/call/tool.h"
+#include "supervisor/cli/completions.h"
+#include "supervisor/clients/client_config.h"
 #include "supervisor/tools/registry.h"
 
 namespace pa {

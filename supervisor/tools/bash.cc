@@ -1,6 +1,6 @@
 #include "supervisor/tools/bash.h"
 
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/tools/params.h"
 #include "supervisor/tools/run_build.h"
 

@@ -1,7 +1,7 @@
 // delete: a file or a directory goes to the trash.
 #pragma once
 
-#include "supervisor/tool.h"
+#include "supervisor/call/tool.h"
 
 namespace pa {
 

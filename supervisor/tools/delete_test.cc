@@ -9,8 +9,8 @@
 #include <functional>
 
 #include "base/json_writer.h"
-#include "supervisor/file_trash.h"
-#include "supervisor/uv_handles.h"
+#include "supervisor/loop/uv_handles.h"
+#include "supervisor/state/file_trash.h"
 #include "tests/support/syncs.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"

@@ -5,7 +5,7 @@
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "sandbox/enforcement.h"
-#include "supervisor/slot_pool.h"
+#include "supervisor/run/slot_pool.h"
 
 namespace pa {
 namespace {

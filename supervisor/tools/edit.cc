@@ -6,19 +6,19 @@
 #include <new>
 
 #include "base/json_writer.h"
-#include "supervisor/background.h"
-#include "supervisor/edit_journal.h"
-#include "supervisor/file_text.h"
-#include "supervisor/line_diff.h"
-#include "supervisor/log.h"
-#include "supervisor/state_directory.h"
-#include "supervisor/text_edit.h"
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
+#include "supervisor/loop/background.h"
+#include "supervisor/loop/log.h"
+#include "supervisor/loop/within_memory.h"
+#include "supervisor/state/edit_journal.h"
+#include "supervisor/state/state_directory.h"
+#include "supervisor/text/file_text.h"
+#include "supervisor/text/line_diff.h"
+#include "supervisor/text/text_edit.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
 #include "supervisor/tools/undo_edits.h"
-#include "supervisor/within_memory.h"
 
 namespace pa {
 namespace {

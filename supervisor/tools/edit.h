@@ -1,7 +1,7 @@
 // edit: passages of files become others, in all the files or in none.
 #pragma once
 
-#include "supervisor/tool.h"
+#include "supervisor/call/tool.h"
 
 namespace pa {
 

@@ -8,8 +8,8 @@
 
 #include "base/digest.h"
 #include "base/json_writer.h"
-#include "supervisor/edit_journal.h"
-#include "supervisor/uv_handles.h"
+#include "supervisor/loop/uv_handles.h"
+#include "supervisor/state/edit_journal.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"
 

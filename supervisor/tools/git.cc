@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/render.h"
 

@@ -1,6 +1,6 @@
 #include "supervisor/tools/git_commit.h"
 
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/tools/git.h"
 #include "supervisor/tools/params.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/tools/render.h"
 #include "supervisor/tools/ripgrep.h"
 #include "supervisor/tools/ripgrep_event.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/params.h"
 #include "supervisor/tools/registry.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.h"
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/tools/params.h"
 #include "supervisor/tools/target_discovery.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "supervisor/tool.h"
+#include "supervisor/call/tool.h"
 
 namespace pa {
 

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/json_writer.h"
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/params.h"

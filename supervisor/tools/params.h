@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "supervisor/param_spec.h"
+#include "supervisor/call/param_spec.h"
 
 namespace pa {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/tools/git_add.h"
 #include "supervisor/tools/git_commit.h"
 #include "supervisor/tools/make.h"

@@ -6,8 +6,8 @@
 
 #include "base/base64.h"
 #include "base/json_writer.h"
-#include "supervisor/file_text.h"
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
+#include "supervisor/text/file_text.h"
 #include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
 

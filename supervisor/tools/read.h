@@ -1,7 +1,7 @@
 // read: lines of a text file, or an image, with the file's hash.
 #pragma once
 
-#include "supervisor/tool.h"
+#include "supervisor/call/tool.h"
 
 namespace pa {
 

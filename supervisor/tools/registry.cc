@@ -1,4 +1,4 @@
-// A line for each tool. To add one: see supervisor/tool.h.
+// A line for each tool. To add one: see supervisor/call/tool.h.
 #include "supervisor/tools/registry.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "supervisor/tool.h"
+#include "supervisor/call/tool.h"
 
 namespace pa {
 

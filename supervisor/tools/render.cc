@@ -12,7 +12,7 @@
 
 #include "base/json_writer.h"
 #include "policy/protected_paths.h"
-#include "supervisor/tool_result.h"
+#include "supervisor/call/tool_result.h"
 
 namespace pa {
 namespace {

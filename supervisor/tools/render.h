@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/denials.h"
-#include "supervisor/tool.h"
+#include "supervisor/call/tool.h"
+#include "supervisor/denials/denials.h"
 #include "supervisor/tools/work.h"
 
 namespace pa {

@@ -1,6 +1,6 @@
 #include "supervisor/tools/run_build.h"
 
-#include "supervisor/project_cache.h"
+#include "supervisor/state/project_cache.h"
 
 namespace pa {
 namespace {

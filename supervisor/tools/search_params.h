@@ -1,7 +1,7 @@
 // Arguments that the searching tools share, so that they read the same everywhere.
 #pragma once
 
-#include "supervisor/param_spec.h"
+#include "supervisor/call/param_spec.h"
 
 namespace pa {
 

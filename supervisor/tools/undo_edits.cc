@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "policy/path.h"
-#include "supervisor/background.h"
-#include "supervisor/log.h"
-#include "supervisor/state_directory.h"
+#include "supervisor/loop/background.h"
+#include "supervisor/loop/log.h"
+#include "supervisor/state/state_directory.h"
 #include "supervisor/tools/edit.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/read_into.h"

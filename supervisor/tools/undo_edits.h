@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/digest.h"
-#include "supervisor/edit_journal.h"
+#include "supervisor/state/edit_journal.h"
 #include "supervisor/tools/work.h"
 
 namespace pa {

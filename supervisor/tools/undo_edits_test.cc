@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "base/json_writer.h"
-#include "supervisor/edit_journal.h"
+#include "supervisor/state/edit_journal.h"
 #include "tests/support/syncs.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"

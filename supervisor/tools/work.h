@@ -16,9 +16,9 @@
 
 #include "policy/decide.h"
 #include "policy/working_directory.h"
-#include "supervisor/denials.h"
-#include "supervisor/file_turns.h"
-#include "supervisor/tool.h"
+#include "supervisor/call/tool.h"
+#include "supervisor/denials/denials.h"
+#include "supervisor/loop/file_turns.h"
 
 namespace pa {
 

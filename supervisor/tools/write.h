@@ -1,7 +1,7 @@
 // write: a whole file, new or in place of one that is known.
 #pragma once
 
-#include "supervisor/tool.h"
+#include "supervisor/call/tool.h"
 
 namespace pa {
 

@@ -20,7 +20,7 @@
 #include <sstream>
 
 #include "base/json.h"
-#include "supervisor/outline_scanner.h"
+#include "supervisor/transport/outline_scanner.h"
 #include "tests/support/fake_world.h"
 
 namespace pa {

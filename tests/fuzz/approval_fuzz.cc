@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "supervisor/approval.h"
-#include "supervisor/request_states.h"
+#include "supervisor/call/approval.h"
+#include "supervisor/mcp/request_states.h"
 #include "tests/fuzz/check.h"
 
 namespace pa {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/client_config.h"
+#include "supervisor/clients/client_config.h"
 #include "tests/fuzz/check.h"
 
 namespace {

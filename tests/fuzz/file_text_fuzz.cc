@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "supervisor/file_text.h"
+#include "supervisor/text/file_text.h"
 #include "tests/fuzz/check.h"
 
 namespace {

@@ -10,9 +10,9 @@
 #include "base/json_writer.h"
 #include "base/lone_surrogates.h"
 #include "base/utf8.h"
-#include "supervisor/outline_scanner.h"
-#include "supervisor/questions.h"
-#include "supervisor/rpc.h"
+#include "supervisor/mcp/questions.h"
+#include "supervisor/transport/outline_scanner.h"
+#include "supervisor/transport/rpc.h"
 #include "tests/fuzz/check.h"
 
 namespace pa {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "supervisor/refusals.h"
+#include "supervisor/denials/refusals.h"
 #include "tests/fuzz/check.h"
 
 namespace pa {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "supervisor/line_diff.h"
-#include "supervisor/text_edit.h"
+#include "supervisor/text/line_diff.h"
+#include "supervisor/text/text_edit.h"
 #include "tests/fuzz/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "supervisor/task.h"
+#include "supervisor/loop/task.h"
 
 namespace pa::testing {
 

@@ -106,7 +106,7 @@ with tempfile.TemporaryDirectory() as scratch:
         complain_unless(f"`{option}" in readme, f"README.md: no {option}")
 
     # A client's own tools: README's row and init name the same ones, and the same ways to switch them off.
-    clients = re.findall(r'\.name = "(.+)",\s*\.title = "(.+)"', text_of("supervisor/client_config.cc"))
+    clients = re.findall(r'\.name = "(.+)",\s*\.title = "(.+)"', text_of("supervisor/clients/client_config.cc"))
     table = readme.partition("| its own tools |")[2].partition("\n\n")[0]
     rows = {row[0]: row[1:] for row in re.findall(r"^\| ([^|]+) \| ([^|]+) \| (.+) \|$", table, re.M)}
     complain_unless(len(clients) > 5 and len(rows) == len(clients),

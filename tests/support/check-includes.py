@@ -6,9 +6,9 @@ The table "Folders" of docs/architecture.md says which folder may include which;
     | `folder/` | what it holds | what it may include |
 
 The third cell lists, with commas between, folders of rows above (by their names, from those in the folder itself
-to those at the top) and single headers in backticks; "all" lifts the limit. As a folder can only name folders above it, there are
-no circles. A folder may always include itself. A file belongs to the row with the longest matching path, and every
-file belongs to one.
+to those at the top) and single headers in backticks; "all" lifts the limit. As a folder can only name folders above
+it, there are no circles. A folder may always include itself. Each folder has a row, but for the precompiled headers
+in pch/.
 
 Which library is included by which files alone stands in ONLY below.
 """
@@ -99,11 +99,8 @@ def read_table(text):
 
 
 def folder_of(path, rows):
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        if path in rows:
-            return path
-    return None
+    folder = path.rpartition("/")[0].removesuffix("/pch")
+    return folder if folder in rows else None
 
 
 def complaints_about(name, text, rows):

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/output_gate.h"
-#include "supervisor/transport.h"
+#include "supervisor/loop/output_gate.h"
+#include "supervisor/transport/transport.h"
 
 namespace pa {
 

@@ -19,11 +19,11 @@
 #include <vector>
 
 #include "base/json_writer.h"
-#include "supervisor/audit_log.h"
-#include "supervisor/session.h"
-#include "supervisor/tool_result.h"
+#include "supervisor/audit/audit_log.h"
+#include "supervisor/call/tool_result.h"
+#include "supervisor/loop/uv_handles.h"
+#include "supervisor/mcp/session.h"
 #include "supervisor/tools/target_cache.h"
-#include "supervisor/uv_handles.h"
 #include "tests/support/fake_transport.h"
 
 namespace pa {

@@ -1,0 +1,331 @@
+#include "supervisor/call/param_spec.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "base/utf8.h"
+#include "policy/did_you_mean.h"
+
+namespace pa {
+
+struct ArgumentsMaker {
+  static Arguments Make() { return {}; }
+  static void Set(Arguments& arguments, std::string_view name, Arguments::Value value) {
+    arguments.values_.insert_or_assign(std::string(name), std::move(value));
+  }
+};
+
+namespace {
+
+// Where a parameter sets no maximum: integers beyond 2^53 do not survive a JavaScript client.
+constexpr std::int64_t kMaxInteger = 9'007'199'254'740'991;
+
+std::int64_t Maximum(const Param& param) {
+  return param.maximum != 0 ? param.maximum : kMaxInteger;
+}
+
+// "an integer from 1 to 600000": what the schema says, in words.
+std::string Expected(const Param& param) {
+  switch (param.kind) {
+    case ParamKind::kString: {
+      if (param.maximum != 0) return fmt::format("a string of at most {} bytes", param.maximum);
+      if (param.one_of.empty()) return "a string";
+      std::string names;
+      for (std::string_view name : param.one_of) names += fmt::format(", '{}'", name);
+      return "one of " + names.substr(2);
+    }
+    case ParamKind::kInteger:
+      if (param.maximum == 0) return fmt::format("an integer of at least {}", param.minimum);
+      return fmt::format("an integer from {} to {}", param.minimum, param.maximum);
+    case ParamKind::kBoolean:
+      return "true or false";
+    case ParamKind::kStringArray:
+    case ParamKind::kObjectArray: {
+      const char* items = param.kind == ParamKind::kStringArray ? "strings" : "objects";
+      if (param.maximum != 0) {
+        return fmt::format("an array of {} to {} {}", param.minimum, param.maximum, items);
+      }
+      if (param.minimum > 0) return fmt::format("an array of at least {} {}", param.minimum, items);
+      return fmt::format("an array of {}", items);
+    }
+  }
+  return "";
+}
+
+constexpr std::size_t kShown = 60;
+
+// A value as JSON, short enough for a message.
+std::string Short(const JsonValue& value) {
+  const std::string text = value.Dump();
+  const std::string_view shown = Utf8Prefix(text, kShown);
+  return std::string(shown) + (shown.size() < text.size() ? "..." : "");
+}
+
+std::string Came(const JsonValue& value) {
+  if (value.IsNull()) return "null (leave it out instead)";
+  if (value.IsArray()) return fmt::format("an array of {}", value.Items().size());
+  if (value.IsObject()) return "an object";
+  return value.IsBool() ? Short(value) : fmt::format("{} {}", value.KindName(), Short(value));
+}
+
+ToolError Mismatch(std::string_view name, std::string message, std::string_view expected,
+                   std::string_view came) {
+  JsonWriter details;
+  details.BeginObject().Field("argument", name);
+  details.Field("expected", expected).Field("came", came).EndObject();
+  ToolError error = InvalidArgument(std::move(message),
+                                    "Call again with arguments that match the tool's inputSchema.");
+  error.details = std::move(details).Take();
+  return error;
+}
+
+ToolError WrongValue(const Param& param, std::string_view came) {
+  const std::string expected = Expected(param);
+  return Mismatch(param.name,
+                  fmt::format("argument '{}': expected {}, got {}", param.name, expected, came),
+                  expected, came);
+}
+
+ToolError UnknownArgument(std::span<const Param> params, const std::string& written) {
+  std::vector<std::string_view> names;
+  for (const Param& param : params) names.push_back(param.name);
+  std::string known;
+  for (std::string_view name : names) known += fmt::format(", '{}'", name);
+  known = known.empty() ? "no arguments" : "one of " + known.substr(2);
+  const std::string shown = Short(JsonValue::String(written));
+  return Mismatch(Utf8Prefix(written, kShown),
+                  fmt::format("unknown argument {}{}; expected {}", shown,
+                              policy::DidYouMean(written, names), known),
+                  known, shown);
+}
+
+// A NUL would end the string early for the kernel and for git: `ok\0/../../x` must not pass as
+// `ok`.
+bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+ToolError WithAdvice(ToolError error, const Param& param) {
+  if (!param.advice.empty()) error.ai_message = param.advice;
+  return error;
+}
+
+std::expected<std::string, ToolError> ReadString(const Param& param, const JsonValue& value) {
+  if (!value.IsString()) return std::unexpected(WrongValue(param, Came(value)));
+  const std::string& text = value.AsString();
+  if (HasNul(text)) return std::unexpected(WrongValue(param, "a string with a NUL character"));
+  if (param.maximum != 0 && text.size() > static_cast<std::size_t>(param.maximum)) {
+    return std::unexpected(
+        WithAdvice(WrongValue(param, fmt::format("one of {}", text.size())), param));
+  }
+  if (!param.one_of.empty() && std::ranges::find(param.one_of, text) == param.one_of.end()) {
+    const std::string came = Came(value) + policy::DidYouMean(text, param.one_of);
+    return std::unexpected(WithAdvice(WrongValue(param, came), param));
+  }
+  return text;
+}
+
+std::expected<std::int64_t, ToolError> ReadInteger(const Param& param, const JsonValue& value) {
+  const std::optional<std::int64_t> number = value.AsInteger();
+  if (!number || *number < param.minimum || *number > Maximum(param)) {
+    return std::unexpected(WrongValue(param, Came(value)));
+  }
+  return *number;
+}
+
+std::expected<bool, ToolError> ReadBoolean(const Param& param, const JsonValue& value) {
+  if (!value.IsBool()) return std::unexpected(WrongValue(param, Came(value)));
+  return value.AsBool();
+}
+
+std::expected<std::vector<std::string>, ToolError> ReadStrings(const Param& param,
+                                                               const JsonValue& value) {
+  if (!value.IsArray()) return std::unexpected(WrongValue(param, Came(value)));
+  const auto count = static_cast<std::int64_t>(value.Items().size());
+  if (count < param.minimum || count > Maximum(param)) {
+    return std::unexpected(WrongValue(param, Came(value)));
+  }
+  std::vector<std::string> strings;
+  for (const JsonValue& item : value.Items()) {
+    const std::string at = fmt::format(" at index {}", strings.size());
+    if (!item.IsString()) return std::unexpected(WrongValue(param, Came(item) + at));
+    if (HasNul(item.AsString())) {
+      return std::unexpected(WrongValue(param, "a string with a NUL character" + at));
+    }
+    strings.push_back(item.AsString());
+  }
+  return strings;
+}
+
+// Of one in an array, each name says where: `edits[2].path`.
+std::expected<std::vector<Arguments>, ToolError> ReadObjects(const Param& param,
+                                                             const JsonValue& value) {
+  if (!value.IsArray()) return std::unexpected(WrongValue(param, Came(value)));
+  const auto count = static_cast<std::int64_t>(value.Items().size());
+  if (count < param.minimum || count > Maximum(param)) {
+    return std::unexpected(WrongValue(param, Came(value)));
+  }
+  std::vector<Arguments> objects;
+  for (const JsonValue& item : value.Items()) {
+    const std::string at = fmt::format("{}[{}]", param.name, objects.size());
+    if (!item.IsObject()) return std::unexpected(WrongValue(param, Came(item) + " at " + at));
+    auto object = ValidateArguments(param.fields, &item);
+    if (!object) {
+      object.error().message = "in " + at + ": " + object.error().message;
+      return std::unexpected(std::move(object.error()));
+    }
+    objects.push_back(*std::move(object));
+  }
+  return objects;
+}
+
+// Stores what `read` found.
+template <typename T>
+std::optional<ToolError> Store(Arguments& arguments, const Param& param,
+                               std::expected<T, ToolError> read) {
+  if (!read) return std::move(read.error());
+  ArgumentsMaker::Set(arguments, param.name, *std::move(read));
+  return std::nullopt;
+}
+
+std::optional<ToolError> Accept(Arguments& arguments, const Param& param, const JsonValue& value) {
+  switch (param.kind) {
+    case ParamKind::kString:
+      return Store(arguments, param, ReadString(param, value));
+    case ParamKind::kInteger:
+      return Store(arguments, param, ReadInteger(param, value));
+    case ParamKind::kBoolean:
+      return Store(arguments, param, ReadBoolean(param, value));
+    case ParamKind::kStringArray:
+      return Store(arguments, param, ReadStrings(param, value));
+    case ParamKind::kObjectArray:
+      return Store(arguments, param, ReadObjects(param, value));
+  }
+  return std::nullopt;
+}
+
+std::optional<ToolError> AcceptAbsent(Arguments& arguments, const Param& param) {
+  if (param.required) {
+    return Mismatch(param.name,
+                    fmt::format("argument '{}' is required: {}", param.name, Expected(param)),
+                    Expected(param), "nothing");
+  }
+  if (param.default_integer) ArgumentsMaker::Set(arguments, param.name, *param.default_integer);
+  return std::nullopt;
+}
+
+void WriteObject(JsonWriter& writer, std::span<const Param> params);
+
+void WriteItems(JsonWriter& writer, const Param& param) {
+  writer.Key("items");
+  if (param.kind == ParamKind::kObjectArray) {
+    WriteObject(writer, param.fields);
+  } else {
+    writer.BeginObject().Field("type", "string").EndObject();
+  }
+  if (param.minimum > 0) writer.Field("minItems", param.minimum);
+  if (param.maximum > 0) writer.Field("maxItems", param.maximum);
+}
+
+void WriteProperty(JsonWriter& writer, const Param& param) {
+  static constexpr const char* kTypes[] = {"string", "integer", "boolean", "array", "array"};
+  writer.Key(param.name).BeginObject();
+  writer.Field("type", kTypes[static_cast<int>(param.kind)]);
+  if (!param.description.empty()) writer.Field("description", param.description);
+  if (!param.one_of.empty()) {
+    writer.Key("enum").BeginArray();
+    for (std::string_view name : param.one_of) writer.String(name);
+    writer.EndArray();
+  }
+  if (!param.pattern.empty()) writer.Field("pattern", param.pattern);
+  // Of characters, which are no more than the bytes.
+  const bool bounded = param.kind == ParamKind::kString && param.maximum != 0;
+  if (bounded) writer.Field("maxLength", param.maximum);
+  if (param.kind == ParamKind::kInteger) {
+    writer.Field("minimum", param.minimum).Field("maximum", Maximum(param));
+    if (param.default_integer) writer.Field("default", *param.default_integer);
+  }
+  const bool array = param.kind == ParamKind::kStringArray || param.kind == ParamKind::kObjectArray;
+  if (array) WriteItems(writer, param);
+  writer.EndObject();
+}
+
+void WriteObject(JsonWriter& writer, std::span<const Param> params) {
+  writer.BeginObject().Field("type", "object");
+  writer.Key("properties").BeginObject();
+  for (const Param& param : params) WriteProperty(writer, param);
+  writer.EndObject();
+  // draft-04, which some clients still check with, refuses an empty `required`.
+  if (std::ranges::any_of(params, &Param::required)) {
+    writer.Key("required").BeginArray();
+    for (const Param& param : params) {
+      if (param.required) writer.String(param.name);
+    }
+    writer.EndArray();
+  }
+  writer.Field("additionalProperties", false).EndObject();
+}
+
+}  // namespace
+
+const std::string* Arguments::String(std::string_view name) const {
+  const auto value = values_.find(name);
+  return value == values_.end() ? nullptr : std::get_if<std::string>(&value->second);
+}
+
+std::optional<std::int64_t> Arguments::Integer(std::string_view name) const {
+  const auto value = values_.find(name);
+  if (value == values_.end()) return std::nullopt;
+  const auto* integer = std::get_if<std::int64_t>(&value->second);
+  return integer == nullptr ? std::nullopt : std::optional(*integer);
+}
+
+bool Arguments::Boolean(std::string_view name) const {
+  const auto value = values_.find(name);
+  if (value == values_.end()) return false;
+  const bool* boolean = std::get_if<bool>(&value->second);
+  return boolean != nullptr && *boolean;
+}
+
+const std::vector<std::string>* Arguments::Strings(std::string_view name) const {
+  const auto value = values_.find(name);
+  return value == values_.end() ? nullptr : std::get_if<std::vector<std::string>>(&value->second);
+}
+
+const std::vector<Arguments>* Arguments::Objects(std::string_view name) const {
+  const auto value = values_.find(name);
+  return value == values_.end() ? nullptr : std::get_if<std::vector<Arguments>>(&value->second);
+}
+
+std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> params,
+                                                      const JsonValue* arguments) {
+  if (arguments != nullptr && arguments->IsNull()) arguments = nullptr;
+  if (arguments != nullptr && !arguments->IsObject()) {
+    const std::string came = Came(*arguments);
+    return std::unexpected(
+        Mismatch("", "arguments: expected an object, got " + came, "an object", came));
+  }
+  if (arguments != nullptr) {
+    for (const JsonValue::Member& member : arguments->Members()) {
+      if (std::ranges::find(params, member.first, &Param::name) == params.end()) {
+        return std::unexpected(UnknownArgument(params, member.first));
+      }
+    }
+  }
+  Arguments accepted = ArgumentsMaker::Make();
+  for (const Param& param : params) {
+    const JsonValue* value = arguments != nullptr ? arguments->FindSet(param.name) : nullptr;
+    std::optional<ToolError> refused =
+        value != nullptr ? Accept(accepted, param, *value) : AcceptAbsent(accepted, param);
+    if (refused) return std::unexpected(*std::move(refused));
+  }
+  return accepted;
+}
+
+std::string InputSchema(std::span<const Param> params) {
+  JsonWriter writer;
+  WriteObject(writer, params);
+  return std::move(writer).Take();
+}
+
+}  // namespace pa

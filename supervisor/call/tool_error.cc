@@ -1,0 +1,368 @@
+#include "supervisor/call/tool_error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "base/utf8.h"
+#include "supervisor/guard/protected_paths_guard.h"
+#include "supervisor/loop/log.h"
+
+namespace pa {
+namespace {
+
+constexpr std::string_view kGitHint =
+    "git command failed - you may need to run 'git init' or specify another directory";
+
+}  // namespace
+
+ToolError InvalidDirectory(const policy::DirectoryRefusal& refusal) {
+  if (auto shortage = Shortage(refusal.message, refusal.code)) return *std::move(shortage);
+  return {
+      .code = "INVALID_DIRECTORY", .message = refusal.message, .ai_message = refusal.ai_message};
+}
+
+ToolError Denied(const policy::Deny& deny) {
+  return {.code = deny.code,
+          .message = deny.message,
+          .ai_message = deny.ai_message,
+          .recoverable = false};
+}
+
+ToolError InvalidArgument(std::string message, std::string ai_message) {
+  return {.code = "INVALID_ARGUMENT",
+          .message = std::move(message),
+          .ai_message = std::move(ai_message)};
+}
+
+ToolError InvalidPath(std::string_view path, std::string_view why) {
+  return {.code = "INVALID_PATH",
+          .message = fmt::format("path escapes working directory: {} ({})", path, why),
+          .ai_message =
+              "Pass paths relative to working_directory that stay inside it, also through "
+              "symlinks; or pass another working_directory."};
+}
+
+ToolError InvalidTarget(std::string_view target, std::span<const std::string> targets) {
+  constexpr std::size_t kNamedInText = 50;
+  JsonWriter details;
+  details.BeginObject().Key("targets").BeginArray();
+  for (const std::string& name : targets) details.String(name);
+  details.EndArray().EndObject();
+  const auto shown = targets.first(std::min(targets.size(), kNamedInText));
+  ToolError error{
+      .code = "INVALID_TARGET",
+      .message = fmt::format("target '{}' not found in Makefile .PHONY targets", target),
+      .details = std::move(details).Take()};
+  error.ai_message =
+      targets.empty()
+          ? "The Makefile declares no .PHONY target with a name of letters, digits, '_' and '-'. "
+            "Declare the target with `.PHONY: NAME` to make it callable."
+          : fmt::format(
+                "Call one of: {}{}. To call another target, declare it with `.PHONY: NAME`.",
+                fmt::join(shown, ", "), shown.size() < targets.size() ? ", ..." : "");
+  return error;
+}
+
+ToolError NameRefused(std::string_view target, std::string_view reason,
+                      std::span<const std::string> targets) {
+  ToolError error = InvalidTarget(target, targets);
+  error.ai_message = fmt::format(
+      "It is declared .PHONY, but {}. Give it a second name in the Makefile (`.PHONY: NAME` and "
+      "`NAME: {}`) and call that. {}",
+      reason, target, targets.empty() ? "" : fmt::format("Or {}", error.ai_message));
+  return error;
+}
+
+ToolError ToolNotFound(std::string_view program, std::string_view passed_over) {
+  const std::string_view package = program == "rg" ? "ripgrep" : program;
+  if (!passed_over.empty()) {
+    return {
+        .code = "TOOL_NOT_FOUND",
+        .message = fmt::format("{} not found on PATH but for {}, which is passed over: commands "
+                               "can write it, so it could be anything - install {} elsewhere",
+                               program, RepairUtf8(passed_over, true), package),
+        .ai_message = fmt::format(
+            "Tell the user that {} must be installed (for example: apt install {}) where no "
+            "command can write; granting that place does not help. Commands of bash and make "
+            "find it on their PATH all the same.",
+            package, package),
+        .recoverable = false};
+  }
+  return {.code = "TOOL_NOT_FOUND",
+          .message = program == "git"
+                         ? "git not found on PATH - install git to use git operations"
+                         : fmt::format("{} not found on PATH - install {} to use this tool",
+                                       program, package),
+          .ai_message = fmt::format(
+              "Tell the user that {} must be installed (for example: apt install {}) where this "
+              "server runs; no call can do without it.",
+              package, package),
+          .recoverable = false};
+}
+
+ToolError NotFound(std::string message, std::string ai_message) {
+  return {.code = "NOT_FOUND", .message = std::move(message), .ai_message = std::move(ai_message)};
+}
+
+ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t size) {
+  ToolError error{.code = "BINARY_FILE",
+                  .message = fmt::format("{} has no lines to show: {}, {} bytes", path, kind, size),
+                  .ai_message =
+                      "Do not read it as text. If what is in it matters, run a program "
+                      "that knows such files, for example by a make target."};
+  JsonWriter details;
+  details.BeginObject().Field("kind", kind).Field("size", size).EndObject();
+  error.details = std::move(details).Take();
+  return error;
+}
+
+ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t limit) {
+  ToolError error{.code = "FILE_TOO_LARGE",
+                  .message = fmt::format("{} has {} bytes, and {} are the most that can be shown",
+                                         path, size, limit),
+                  .ai_message = "Make a smaller one of it, or do without."};
+  JsonWriter details;
+  details.BeginObject().Field("size", size).Field("limit", limit).EndObject();
+  error.details = std::move(details).Take();
+  return error;
+}
+
+ToolError FileIo(std::string message, int code) {
+  if (std::optional<ToolError> shortage = Shortage(message, code)) return *std::move(shortage);
+  return {.code = "FILE_IO",
+          .message = std::move(message),
+          .ai_message =
+              "The system refused it, not the sandbox. Nothing was changed. Look at "
+              "the file's owner and mode, or tell the user what the message says."};
+}
+
+ToolError NotOnDisk(std::string message) {
+  return {.code = "FILE_IO",
+          .message = std::move(message),
+          .ai_message =
+              "It is done; whether it outlives a crash of the machine is not known. Do not repeat "
+              "it: tell the user what the message says."};
+}
+
+ToolError StaleFile(std::string message, std::string ai_message, std::string_view present) {
+  JsonWriter details;
+  details.BeginObject().Field("sha256", present).EndObject();
+  return {.code = "STALE_FILE",
+          .message = std::move(message),
+          .ai_message = std::move(ai_message),
+          .details = std::move(details).Take()};
+}
+
+ToolError NoMatch(std::size_t edit, std::string_view path, std::string_view nearest) {
+  ToolError error{.code = "NO_MATCH",
+                  .message = fmt::format("edits[{}]: `old` is not in {}", edit, path),
+                  .ai_message =
+                      "Nothing was changed. Read the file again and pass the passage as it "
+                      "stands there, without line numbers."};
+  JsonWriter details;
+  details.BeginObject().Field("edit", edit).Field("path", path);
+  if (!nearest.empty()) {
+    error.ai_message += fmt::format(" What is most like it:\n{}", nearest);
+    details.Field("nearest", nearest);
+  }
+  details.EndObject();
+  error.details = std::move(details).Take();
+  return error;
+}
+
+ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t count,
+                         std::span<const std::uint64_t> lines) {
+  ToolError error{
+      .code = "AMBIGUOUS_MATCH",
+      .message = fmt::format("edits[{}]: `old` is in {} {} times, in lines {}{}", edit, path, count,
+                             fmt::join(lines, ", "), lines.size() < count ? ", ..." : ""),
+      .ai_message =
+          "Nothing was changed. Pass more of what stands around the one that is meant, or "
+          "replace_all: true for all of them."};
+  JsonWriter details;
+  details.BeginObject().Field("edit", edit).Field("path", path).Field("count", count);
+  details.Key("lines").BeginArray();
+  for (const std::uint64_t line : lines) details.Raw(std::to_string(line));
+  details.EndArray().EndObject();
+  error.details = std::move(details).Take();
+  return error;
+}
+
+ToolError ProtectedFile(std::string_view path, std::string_view protection) {
+  return {.code = "POLICY_DENIED",
+          .message = fmt::format("{} is protected: {}", path, protection),
+          .ai_message =
+              "Do not retry this call, nor by another tool: what decides what git or this "
+              "project's tools execute is the user's to change. Tell the user what should "
+              "be written there, and why.",
+          .recoverable = false};
+}
+
+ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes) {
+  const bool whole = limit_bytes % 1024 == 0;
+  const std::string limit =
+      whole ? fmt::format("{} KB", limit_bytes / 1024) : fmt::format("{} bytes", limit_bytes);
+  return {.code = "COMMIT_TOO_LARGE",
+          .message = fmt::format("commit message exceeds {} limit (use "
+                                 "PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)",
+                                 limit),
+          .ai_message = fmt::format(
+              "The message has {} bytes and {} are allowed. Shorten it and commit again. "
+              "The variable takes bytes, or a number with a unit: 32KiB.",
+              message_bytes, limit_bytes)};
+}
+
+ToolError Busy() {
+  return {.code = "BUSY",
+          .message = "too many calls are waiting already; this one was not run",
+          .ai_message = "Wait for a running call to finish, then call again."};
+}
+
+namespace {
+
+constexpr std::string_view kNoRoom =
+    "There is no room left on that file system, or in the user's quota. Nothing was changed. "
+    "Delete what is not needed, or tell the user.";
+
+// What can be used up, by the errno that says so.
+struct ShortageRow {
+  int number;
+  std::string_view code;
+  std::string_view ai_message;
+};
+constexpr ShortageRow kShortages[] = {
+    {EMFILE, "BUSY",
+     "This server has as many files open as it may. Call again, with fewer calls at once; if that "
+     "does not help, tell the user to start it with a higher limit (ulimit -n)."},
+    {ENFILE, "BUSY",
+     "The machine has as many files open as it may (fs.file-max). Call again later, or tell the "
+     "user."},
+    {EAGAIN, "BUSY",
+     "The machine or the user has as many processes as they may (ulimit -u, pids.max of a cgroup), "
+     "or something is in use. Call again later, or tell the user."},
+    {ENOMEM, "BUSY",
+     "There is not enough memory (ulimit -v, or the machine's). Do less in one call, or call again "
+     "later; if that does not help, tell the user."},
+    {ENOSPC, "FILE_IO", kNoRoom},
+    {EDQUOT, "FILE_IO", kNoRoom},
+};
+
+}  // namespace
+
+std::optional<ToolError> Shortage(std::string message, int code) {
+  const auto* row = std::ranges::find(kShortages, code, &ShortageRow::number);
+  if (row == std::end(kShortages)) return std::nullopt;
+  return ToolError{.code = std::string(row->code),
+                   .message = std::move(message),
+                   .ai_message = std::string(row->ai_message)};
+}
+
+ToolError OutOfMemory() {
+  LogWarning("a call has ended for want of memory");
+  ToolError error = *Shortage("the server has not enough memory for this call", ENOMEM);
+  error.ai_message += " What the call had done before, it has done: look before you repeat it.";
+  return error;
+}
+
+ToolError SandboxUnavailable(std::string_view failure) {
+  return {
+      .code = "SANDBOX_UNAVAILABLE",
+      .message = fmt::format("the sandbox could not be set up, so nothing was run: {}", failure),
+      .ai_message =
+          "Tell the user to run `project-actions doctor` where this server runs: it "
+          "says what the kernel lacks and what to do about it.",
+      .recoverable = false};
+}
+
+ToolError NotProtectable(std::string_view failure) {
+  return {
+      .code = "SANDBOX_UNAVAILABLE",
+      .message = fmt::format("what commands must not change cannot be looked after, so nothing was "
+                             "run: {}",
+                             failure),
+      .ai_message =
+          failure.starts_with(kOwed)
+              ? "Tell the user before they use git or open this project: what stands there may be "
+                "executed. They move it away by hand, or what is in the way of that; every call "
+                "tries again first. Calls that only look go on."
+              : "Tell the user: git's hooks, configuration and index and what filesystem.protect "
+                "names must be readable, and together at most 32 MiB in 16384 files.",
+      .recoverable = false};
+}
+
+ToolError MakefileInvalid(std::string message, std::string ai_message) {
+  return {.code = "MAKEFILE_INVALID",
+          .message = std::move(message),
+          .ai_message = std::move(ai_message)};
+}
+
+ToolError CommandFailed(std::string_view what, std::string_view how, std::string ai_message) {
+  return {.code = "COMMAND_FAILED",
+          .message = fmt::format("{} failed: {}", what, how),
+          .ai_message = std::move(ai_message)};
+}
+
+ToolError GitFailed(std::string_view what, std::string_view how, std::string_view out,
+                    std::string_view err) {
+  constexpr std::size_t kShown = 2000;
+  const bool silent = err.empty();  // `nothing to commit` is said on stdout
+  ToolError error{.code = "COMMAND_FAILED",
+                  .message = fmt::format("{} ({}: {})", kGitHint, what, how),
+                  .ai_message = fmt::format("{}. git's own message is in {}.", kGitHint,
+                                            silent ? "stdout" : "stderr")};
+  const std::string_view own = silent ? out : err;
+  if (!own.empty()) error.message.append(": ").append(Utf8Prefix(own, kShown));
+  return error;
+}
+
+ToolError TimedOut(std::string_view what, std::chrono::milliseconds limit, bool is_policys) {
+  ToolError error{.code = "TIMED_OUT",
+                  .message = fmt::format(
+                      "{} timed out after {} ({}) and was ended with everything it started", what,
+                      FormatDuration(limit), is_policys ? "limits.wall_time" : "timeout_ms")};
+  error.ai_message =
+      is_policys
+          ? "The output up to then is included. Do less in one call, or ask the user to raise "
+            "limits.wall_time in the policy; timeout_ms can only shorten it."
+          : "The output up to then is included. Pass a larger timeout_ms (up to the policy's "
+            "limits.wall_time) or do less in one call.";
+  return error;
+}
+
+ToolError Cancelled(std::string_view what) {
+  return {.code = "CANCELLED",
+          .message = fmt::format("{} was cancelled and ended with everything it started", what),
+          .ai_message = "The output up to then is included. Call again if it is still wanted."};
+}
+
+ToolError LimitExceeded(std::string_view what, std::string_view limit) {
+  return {.code = "LIMIT_EXCEEDED",
+          .message = fmt::format("{} exceeded limits.{} and was ended with everything it started",
+                                 what, limit),
+          .ai_message = fmt::format("The output up to then is included. Do less at once (for "
+                                    "example fewer parallel jobs), or ask the user to raise "
+                                    "limits.{} in the policy.",
+                                    limit)};
+}
+
+ToolError InternalError(std::string_view cause, std::string_view message) {
+  std::uint32_t reference = 0;
+  // Without entropy the reference is 0, which still finds the line.
+  [[maybe_unused]] const ssize_t got = getrandom(&reference, sizeof reference, GRND_NONBLOCK);
+  LogError(fmt::format("[{:08x}] {}", reference, cause));
+  return {.code = "INTERNAL",
+          .message = fmt::format("{} (reference {:08x} in the server's log)", message, reference),
+          .ai_message =
+              "This is a fault of the server, not of the call. Tell the user the "
+              "reference.",
+          .recoverable = false};
+}
+
+}  // namespace pa

@@ -1,0 +1,61 @@
+#include "supervisor/call/tool_result.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace pa {
+namespace {
+
+using nlohmann::json;
+using std::chrono::microseconds;
+
+ToolResult Everything() {
+  ToolResult result;
+  result.data = R"({"exit_code":2})";
+  result.error = ToolError{"COMMAND_FAILED", "make failed", "Read the output.", true, R"({"n":1})"};
+  result.warnings = {"no network namespace"};
+  result.decision = "permissions[0]";
+  result.truncated = true;
+  result.result_uri = "project-actions://results/ab";
+  return result;
+}
+
+TEST(StructuredContent, HoldsNoMoreThanThereIs) {
+  ToolResult result;
+  result.text = "fine";
+  EXPECT_EQ(StructuredContent(result, microseconds(1999)),
+            R"({"success":true,"meta":{"duration_ms":1}})");
+}
+
+TEST(StructuredContent, HoldsAllThereIs) {
+  EXPECT_EQ(json::parse(StructuredContent(Everything(), microseconds(5000))), json::parse(R"({
+      "success":false,"data":{"exit_code":2},
+      "error":{"code":"COMMAND_FAILED","message":"make failed","ai_message":"Read the output.",
+               "recoverable":true,"details":{"n":1}},
+      "meta":{"duration_ms":5,"truncated":true,"result_uri":"project-actions://results/ab",
+              "warnings":["no network namespace"],"decision":"permissions[0]"}})"));
+}
+
+// An argument of 16 MiB is not said three times.
+TEST(RefusedCall, SaysTheBeginningAndTheEndOfWhatIsLong) {
+  const std::string long_one(1U << 20, 'x');
+  const ToolResult result =
+      RefusedCall({"INVALID_PATH", "not a path: " + long_one + " (too long)", long_one, false, ""});
+  EXPECT_TRUE(result.error->message.starts_with("not a path: xxx"));
+  EXPECT_TRUE(result.error->message.contains(" ... 1015831 bytes ... "))
+      << result.error->message.substr(16'000, 600);
+  EXPECT_TRUE(result.error->message.ends_with("xxx (too long)"));
+  EXPECT_LT(result.text.size(), 70'000U);
+  const std::string all(32U << 10, 'x');
+  EXPECT_EQ(RefusedCall({"INVALID_PATH", all, "", false, ""}).error->message, all);
+}
+
+TEST(RefusedCall, SaysCodeMessageAndAdviceInText) {
+  const ToolResult result = RefusedCall({"TOOL_DISABLED", "make is off", "Enable it.", false, ""});
+  EXPECT_EQ(result.text, "TOOL_DISABLED: make is off\nEnable it.");
+  EXPECT_EQ(result.error->code, "TOOL_DISABLED");
+}
+
+}  // namespace
+}  // namespace pa

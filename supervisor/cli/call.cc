@@ -1,0 +1,186 @@
+#include "supervisor/cli/call.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "supervisor/call/tool_result.h"
+#include "supervisor/cli/configuration.h"
+#include "supervisor/cli/terminal_approver.h"
+#include "supervisor/cli/terminal_view.h"
+#include "supervisor/engine/approved_call.h"
+#include "supervisor/engine/engine.h"
+#include "supervisor/loop/log.h"
+#include "supervisor/loop/loop.h"
+#include "supervisor/tools/registry.h"
+
+namespace pa {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+int ExitStatus(const ToolResult& result) {
+  const auto data = ParseJson(result.data.empty() ? "{}" : result.data);
+  const JsonValue* outcome = data ? data->Find("outcome") : nullptr;
+  if (outcome == nullptr || !outcome->IsString()) {
+    // Reading the Makefile has a deadline of its own.
+    if (result.error && result.error->code == "TIMED_OUT") return kExitTimedOut;
+    return result.error ? kExitRefused : 0;
+  }
+  const auto number = [&](std::string_view key) {
+    const JsonValue* value = data->Find(key);
+    return value != nullptr ? value->AsInteger().value_or(kExitRefused) : kExitRefused;
+  };
+  if (outcome->AsString() == "exited") {
+    const int status = static_cast<int>(number("exit_code"));
+    return status == 0 && result.error ? kExitRefused : status;
+  }
+  if (outcome->AsString() == "timed_out") return kExitTimedOut;
+  if (outcome->AsString() == "signaled") return static_cast<int>(128 + number("signal"));
+  return kExitRefused;
+}
+
+std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+// What was streamed is on the screen already; then only the summary is missing.
+void Print(const ToolResult& result, TerminalView& view) {
+  const bool failed = result.error.has_value();
+  if (view.saw_output()) {
+    view.Note(FirstLine(result.text), failed);
+    for (const std::string& denial : result.denials) view.Note(denial, true);
+  } else if (failed) {
+    view.Note(FirstLine(result.text), true);
+    view.OnOutput(Stream::kStderr, result.text.substr(FirstLine(result.text).size()) + "\n");
+  } else {
+    view.OnOutput(Stream::kStdout, result.text + (result.text.ends_with('\n') ? "" : "\n"));
+  }
+  for (const std::string& warning : result.warnings) view.Note("warning: " + warning, true);
+}
+
+void PrintStructured(const ToolResult& result, std::chrono::microseconds took) {
+  (void)WriteAll(STDOUT_FILENO, StructuredContent(result, took) + "\n");
+}
+
+// Options, environment or policy files; nothing was run.
+ToolResult Misconfigured(const std::vector<std::string>& errors) {
+  std::string message;
+  for (const std::string& error : errors) message += (message.empty() ? "" : "; ") + error;
+  return RefusedCall({.code = "INVALID_ARGUMENT",
+                      .message = std::move(message),
+                      .ai_message =
+                          "The options or the policy of this command line are wrong, not the "
+                          "tool's arguments. Nothing was run.",
+                      .recoverable = false,
+                      .details = ""});
+}
+
+ToolError UnknownTool(const std::string& name) {
+  return InvalidArgument("there is no tool '" + name + "'",
+                         "The tools are: " + ToolNames(AllTools()) + ".");
+}
+
+std::expected<ToolRequest, ToolError> MakeRequest(const CallCommand& command,
+                                                  const Result<JsonValue>& arguments) {
+  const Tool* tool = FindTool(command.tool);
+  if (tool == nullptr) return std::unexpected(UnknownTool(command.tool));
+  if (!arguments) {
+    return std::unexpected(
+        InvalidArgument("the arguments are no JSON: " + arguments.error().Message(),
+                        R"(Write one JSON object in single quotes: '{"target":"test"}'.)"));
+  }
+  return MakeToolRequest(*tool, &*arguments);
+}
+
+AuditedCall NewCallOf(const CallCommand& command, const Result<JsonValue>& arguments) {
+  const Tool* tool = FindTool(command.tool);
+  return NewCall({.session = "", .endpoint = "command line"}, command.tool,
+                 tool != nullptr && tool->annotations.read_only, arguments ? &*arguments : nullptr);
+}
+
+// Runs the loop until `task` is done.
+ToolResult Await(Task<ToolResult> task, Engine& engine, Loop& loop) {
+  std::optional<ToolResult> result;
+  Detach(std::move(task), [&](ToolResult done) {
+    result = std::move(done);
+    engine.Shutdown([] {});
+  });
+  loop.Run();
+  return std::move(*result);
+}
+
+ToolResult Execute(AuditedCall audited, Engine& engine, Loop& loop, ToolRequest request,
+                   OutputSink* sink, Approver* approver, const Environment& environment) {
+  CancelSource cancel;
+  const auto stop = [&] { cancel.Cancel(); };
+  SignalWatch interrupted(loop.get(), SIGINT, stop);
+  SignalWatch terminated(loop.get(), SIGTERM, stop);
+  CallContext context{.policy = engine.policy(),
+                      .runner = engine.runner(),
+                      .targets = engine.targets(),
+                      .ambient = environment,
+                      .sink = sink,
+                      .cancel = cancel,
+                      .approver = approver};
+  engine.UndoEdits();
+  const std::string_view name = request.tool().name;
+  Task<ToolResult> work = engine.AfterStart(RunApproved(std::move(request), context), name, cancel);
+  return Await(RunAudited(engine.audit(), std::move(audited), std::move(work), context), engine,
+               loop);
+}
+
+ToolResult Refuse(AuditedCall audited, Engine& engine, Loop& loop, ToolError error) {
+  return Await(RefuseAudited(engine.audit(), std::move(audited), std::move(error),
+                             engine.policy()->audit, engine.runner()),
+               engine, loop);
+}
+
+// The last command of a call is the one that people want to look at: make itself, not the
+// discovery.
+std::function<void(const std::string&)> SpecWriter(const std::string& path) {
+  return [path](const std::string& spec) {
+    const Result<UniqueFd> file = OpenRegular(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const Result<void> written = file ? WriteAll(file->get(), spec) : std::unexpected(file.error());
+    if (!written) LogError(written.error().Message());
+  };
+}
+
+}  // namespace
+
+int RunCall(const CallCommand& command, const Environment& environment) {
+  auto parts = LoadEngineParts(command.common, environment);
+  if (!parts) {
+    for (const std::string& line : parts.error()) LogError(line);
+    if (command.json) PrintStructured(Misconfigured(parts.error()), {});
+    return kExitRefused;
+  }
+  const auto begin = Clock::now();
+  TerminalView view(STDOUT_FILENO, STDERR_FILENO);
+  if (command.write_spec) parts->on_spec = SpecWriter(*command.write_spec);
+  Loop loop;
+  Engine engine(loop.get(), std::move(*parts), environment);
+  const Result<JsonValue> arguments = ParseJson(command.arguments);
+  auto request = MakeRequest(command, arguments);
+  AuditedCall audited = NewCallOf(command, arguments);
+  OutputSink* sink = command.json ? nullptr : &view;
+  const bool attended = !command.json && isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0;
+  TerminalApprover approver(loop.get(), STDIN_FILENO, STDERR_FILENO,
+                            ShownArguments(arguments ? &*arguments : nullptr));
+  const ToolResult result =
+      request ? Execute(std::move(audited), engine, loop, *std::move(request), sink,
+                        attended ? &approver : nullptr, environment)
+              : Refuse(std::move(audited), engine, loop, std::move(request.error()));
+  if (command.json) {
+    PrintStructured(result,
+                    std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));
+  } else {
+    Print(result, view);
+  }
+  return ExitStatus(result);
+}
+
+}  // namespace pa

@@ -1,0 +1,223 @@
+#include "supervisor/cli/command_line.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+
+#include "supervisor/clients/client_config.h"
+#include "supervisor/loop/version.h"
+
+namespace pa {
+namespace {
+
+constexpr int kUsageError = 2;
+
+void AddCommon(CLI::App* app, CommonOptions* options) {
+  app->add_option("--root", options->roots,
+                  "Directory in which calls may work; may be given more than once. Default: the "
+                  "roots of the policy, or the current directory")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  app->add_option("--enable", options->enable,
+                  "Tools to enable beside the read-only ones, or 'all'")
+      ->type_name("TOOL,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app->add_option("--policy", options->policy_file,
+                  "Policy file instead of the user's own. Environment: PROJECT_ACTIONS_POLICY")
+      ->type_name("FILE");
+  app->add_option("--worker", options->worker, "The worker program, if it is not where we look")
+      ->type_name("PATH");
+  app->add_flag("-v,--verbose", options->verbose, "Say more on standard error");
+}
+
+// Each subcommand writes its values here; the one that was chosen becomes the Command.
+struct Values {
+  ServeCommand serve;
+  std::vector<std::string> listen;
+  CallCommand call;
+  DoctorCommand doctor;
+  PolicyCheckCommand check;
+  PolicyShowCommand show;
+  PolicyExplainCommand explain;
+  AuditVerifyCommand verify;
+  TrashListCommand trash_list;
+  TrashRestoreCommand trash_restore;
+  InitCommand init;
+};
+
+void AddServe(CLI::App& app, Values* values) {
+  auto* serve = app.add_subcommand("serve", "Speak MCP on standard input and output");
+  AddCommon(serve, &values->serve.common);
+  serve->add_option("--listen", values->listen, "Where to listen: 'stdio'")
+      ->type_name("ADDRESS")
+      ->check(CLI::Validator(
+          [](const std::string& address) {
+            return address == "stdio" ? "" : "only 'stdio' is built yet, not '" + address + "'";
+          },
+          ""))
+      ->allow_extra_args(false);
+}
+
+void AddCall(CLI::App& app, Values* values) {
+  CallCommand& call = values->call;
+  auto* sub = app.add_subcommand("call", "Run one tool as a client would");
+  sub->add_option("TOOL", call.tool, "The tool's name")->type_name("")->required();
+  sub->add_option("ARGUMENTS", call.arguments, "Its arguments, a JSON object")->type_name("");
+  sub->add_flag("--json", call.json, "Print the structured result, one line, and nothing else");
+  sub->add_option("--write-spec", call.write_spec,
+                  "Write the worker's order to FILE too; 'project-actions-worker --spec FILE' runs "
+                  "it by hand")
+      ->type_name("FILE");
+  AddCommon(sub, &call.common);
+}
+
+void AddDoctor(CLI::App& app, Values* values) {
+  auto* sub = app.add_subcommand("doctor", "What this machine enforces and what not");
+  sub->add_flag("--json", values->doctor.json, "Print one line of JSON");
+  AddCommon(sub, &values->doctor.common);
+}
+
+void AddPolicy(CLI::App& app, Values* values) {
+  auto* policy = app.add_subcommand("policy", "Check, show and explain the policy");
+  policy->require_subcommand(1);
+  auto* check = policy->add_subcommand("check", "Is this policy file right?");
+  check->add_option("FILE", values->check.file, "The policy file")->type_name("")->required();
+  auto* show = policy->add_subcommand("show", "The policy in force, every key");
+  show->add_flag("--json", values->show.json, "Print one line of JSON");
+  AddCommon(show, &values->show.common);
+  policy->add_subcommand("schema", "JSON Schema of a policy file");
+  auto* explain = policy->add_subcommand("explain", "What the policy says of a path or a tool");
+  explain->add_option("SUBJECT", values->explain.subject, "A path or a tool")
+      ->type_name("")
+      ->required();
+  explain->add_flag("--json", values->explain.json, "Print one line of JSON");
+  AddCommon(explain, &values->explain.common);
+}
+
+void AddAudit(CLI::App& app, Values* values) {
+  auto* audit = app.add_subcommand("audit", "Verify the audit log");
+  audit->require_subcommand(1);
+  auto* verify = audit->add_subcommand("verify", "Is the audit log what was written?");
+  verify
+      ->add_option("FILE", values->verify.files,
+                   "Files to verify as one, the oldest first. Default: the policy's")
+      ->type_name("");
+  verify
+      ->add_option("--policy", values->verify.policy_file, "Policy file instead of the user's own")
+      ->type_name("FILE");
+}
+
+void AddTrash(CLI::App& app, Values* values) {
+  auto* trash = app.add_subcommand("trash", "What tools have deleted");
+  trash->require_subcommand(1);
+  auto* list = trash->add_subcommand("list", "What is in the trash, the newest first");
+  list->add_flag("--json", values->trash_list.json, "Print one line of JSON");
+  AddCommon(list, &values->trash_list.common);
+  auto* restore = trash->add_subcommand("restore", "Put something back where it was");
+  restore->add_option("ID", values->trash_restore.id, "As `trash list` and the tool name it")
+      ->type_name("")
+      ->required();
+  AddCommon(restore, &values->trash_restore.common);
+}
+
+void AddInit(CLI::App& app, Values* values) {
+  InitCommand& init = values->init;
+  std::vector<std::string> names;
+  for (const Client& client : Clients()) names.emplace_back(client.name);
+  const std::string text =
+      fmt::format("The client that shall start the server: {}", fmt::join(names, ", "));
+  auto* sub = app.add_subcommand("init", "Enter this server into a client's configuration");
+  sub->add_option("CLIENT", init.client, text)
+      ->type_name("")
+      ->required()
+      ->check(CLI::IsMember(names).description(""));
+  sub->add_flag("--print", init.print, "Print the entry; read and write nothing");
+  sub->add_flag("--yes", init.yes, "Write without asking");
+  AddCommon(sub, &init.common);
+}
+
+constexpr char kAbout[] =
+    "Runs make, git and bash and works with files for AI agents, each call confined.";
+constexpr char kName[] = "project-actions";
+
+void AddAll(CLI::App& app, Values* values) {
+  app.set_version_flag("--version", std::string("project-actions ") + kVersion);
+  app.require_subcommand(1);
+  AddServe(app, values);
+  AddCall(app, values);
+  AddDoctor(app, values);
+  AddPolicy(app, values);
+  AddAudit(app, values);
+  AddTrash(app, values);
+  AddInit(app, values);
+}
+
+OptionHelp Describe(const CLI::Option& option) {
+  OptionHelp help{.text = option.get_description(), .repeats = option.get_expected_max() > 1};
+  for (const std::string& name : option.get_snames()) help.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) help.names.push_back("--" + name);
+  if (option.get_positional()) {
+    help.value = option.get_name(true);
+  } else if (option.get_items_expected_max() > 0) {
+    help.value = option.get_type_name();
+  }
+  return help;
+}
+
+CommandHelp Describe(const CLI::App& app) {
+  CommandHelp help{.name = app.get_name(), .text = app.get_description()};
+  for (const CLI::Option* option : app.get_options()) {
+    (option->get_positional() ? help.arguments : help.options).push_back(Describe(*option));
+  }
+  for (const CLI::App* sub : app.get_subcommands(std::function<bool(const CLI::App*)>())) {
+    help.subcommands.push_back(Describe(*sub));
+  }
+  return help;
+}
+
+Command Chosen(const CLI::App& app, Values values) {
+  if (app.got_subcommand("serve")) return std::move(values.serve);
+  if (app.got_subcommand("call")) return std::move(values.call);
+  if (app.got_subcommand("doctor")) return std::move(values.doctor);
+  if (app.got_subcommand("audit")) return std::move(values.verify);
+  if (app.got_subcommand("init")) return std::move(values.init);
+  if (app.got_subcommand("trash")) {
+    const bool restore = app.get_subcommand("trash")->got_subcommand("restore");
+    if (restore) return std::move(values.trash_restore);
+    return std::move(values.trash_list);
+  }
+  const CLI::App* policy = app.get_subcommand("policy");
+  if (policy->got_subcommand("check")) return std::move(values.check);
+  if (policy->got_subcommand("show")) return std::move(values.show);
+  if (policy->got_subcommand("schema")) return PolicySchemaCommand{};
+  return std::move(values.explain);
+}
+
+}  // namespace
+
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
+  CLI::App app(kAbout, kName);
+  Values values;
+  AddAll(app, &values);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    const int status = app.exit(error, out, out);
+    return {
+        .command = std::nullopt, .text = out.str(), .exit_status = status == 0 ? 0 : kUsageError};
+  }
+  return {.command = Chosen(app, std::move(values)), .text = "", .exit_status = 0};
+}
+
+CommandHelp DescribeCommandLine() {
+  CLI::App app(kAbout, kName);
+  Values values;
+  AddAll(app, &values);
+  return Describe(app);
+}
+
+}  // namespace pa

@@ -1,0 +1,97 @@
+#include "supervisor/cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace pa {
+namespace {
+
+ParsedCommandLine Parse(std::vector<const char*> args) {
+  args.insert(args.begin(), "project-actions");
+  return ParseCommandLine(static_cast<int>(args.size()), args.data());
+}
+
+TEST(CommandLine, ServeTakesRootsToolsAndPolicy) {
+  auto parsed = Parse({"serve", "--root", "/a", "--root=/b", "--enable", "make,git_add",
+                       "--enable=git_commit", "--policy", "p.yaml", "--listen", "stdio"});
+  ASSERT_TRUE(parsed.command) << parsed.text;
+  const auto& common = std::get<ServeCommand>(*parsed.command).common;
+  EXPECT_EQ(common.roots, (std::vector<std::string>{"/a", "/b"}));
+  EXPECT_EQ(common.enable, (std::vector<std::string>{"make", "git_add", "git_commit"}));
+  EXPECT_EQ(common.policy_file, "p.yaml");
+}
+
+TEST(CommandLine, CallTakesToolAndArguments) {
+  auto parsed = Parse({"call", "make", R"({"target":"test"})", "--json", "--enable", "make"});
+  ASSERT_TRUE(parsed.command) << parsed.text;
+  const auto& call = std::get<CallCommand>(*parsed.command);
+  EXPECT_EQ(call.tool, "make");
+  EXPECT_EQ(call.arguments, R"({"target":"test"})");
+  EXPECT_TRUE(call.json);
+  EXPECT_EQ(call.common.enable, std::vector<std::string>{"make"});
+}
+
+TEST(CommandLine, CallWithoutArgumentsIsTheEmptyObject) {
+  auto parsed = Parse({"call", "make_targets"});
+  ASSERT_TRUE(parsed.command) << parsed.text;
+  EXPECT_EQ(std::get<CallCommand>(*parsed.command).arguments, "{}");
+}
+
+TEST(CommandLine, EveryPolicySubcommandIsReached) {
+  EXPECT_TRUE(std::holds_alternative<PolicyCheckCommand>(*Parse({"policy", "check", "f"}).command));
+  EXPECT_TRUE(std::holds_alternative<PolicyShowCommand>(*Parse({"policy", "show"}).command));
+  EXPECT_TRUE(std::holds_alternative<PolicySchemaCommand>(*Parse({"policy", "schema"}).command));
+  EXPECT_TRUE(
+      std::holds_alternative<PolicyExplainCommand>(*Parse({"policy", "explain", "make"}).command));
+  EXPECT_TRUE(std::holds_alternative<DoctorCommand>(*Parse({"doctor", "--json"}).command));
+}
+
+TEST(CommandLine, HelpAndVersionSucceed) {
+  for (const char* flag : {"--help", "--version"}) {
+    auto parsed = Parse({flag});
+    EXPECT_FALSE(parsed.command);
+    EXPECT_EQ(parsed.exit_status, 0);
+    EXPECT_NE(parsed.text.find("project-actions"), std::string::npos);
+  }
+}
+
+TEST(CommandLine, DescribesWhatItParses) {
+  const CommandHelp program = DescribeCommandLine();
+  const auto call = std::ranges::find(program.subcommands, "call", &CommandHelp::name);
+  ASSERT_NE(call, program.subcommands.end());
+  ASSERT_EQ(call->arguments.size(), 2u);
+  EXPECT_EQ(call->arguments[0].value, "TOOL");
+  const auto named = [&](const std::string& name) {
+    return *std::ranges::find_if(call->options, [&](const OptionHelp& option) {
+      return std::ranges::find(option.names, name) != option.names.end();
+    });
+  };
+  EXPECT_EQ(named("--root").value, "DIR");
+  EXPECT_TRUE(named("--root").repeats);
+  EXPECT_FALSE(named("--policy").repeats);
+  EXPECT_EQ(named("--verbose").names, (std::vector<std::string>{"-v", "--verbose"}));
+  EXPECT_EQ(named("--verbose").value, "");
+  EXPECT_FALSE(named("--help").text.empty());
+  const auto policy = std::ranges::find(program.subcommands, "policy", &CommandHelp::name);
+  ASSERT_NE(policy, program.subcommands.end());
+  EXPECT_EQ(policy->subcommands.size(), 4u);
+}
+
+TEST(CommandLine, WrongLinesSayWhatIsWrong) {
+  for (std::vector<const char*> args : {std::vector<const char*>{},
+                                        {"srve"},
+                                        {"call"},
+                                        {"serve", "--bogus"},
+                                        {"policy"},
+                                        {"serve", "--listen", "unix:/x"},
+                                        {"serve", "--root"}}) {
+    auto parsed = Parse(args);
+    EXPECT_FALSE(parsed.command);
+    EXPECT_EQ(parsed.exit_status, 2);
+    EXPECT_FALSE(parsed.text.empty());
+  }
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,38 @@
+// Completions of the command line for shells, made at build time of the table that `--help` is made of.
+//
+//   Result<std::string> script = CompletionScript("bash", DescribeCommandLine(), values);
+//
+// To add a shell: a writer and its line in CompletionScript; its installation in
+// packaging/completions/meson.build, its trial in tests/support/check-completions.py.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "supervisor/cli/command_line.h"
+
+namespace pa {
+
+enum class ValueKind {
+  kAnything,    // nothing to offer
+  kFile,        // any path
+  kDirectory,   //
+  kWord,        // one of `words`
+  kWordOrFile,  //
+  kWordList,    // some of `words`, separated by commas
+};
+struct CompletedValue {
+  ValueKind kind = ValueKind::kAnything;
+  std::vector<std::string> words = {};
+};
+// By placeholder: `DIR`, `TOOL`.
+using CompletedValues = std::map<std::string, CompletedValue>;
+
+// For `bash`, `zsh` or `fish`. An error names what `values` lacks, so that nobody forgets it.
+Result<std::string> CompletionScript(std::string_view shell, const CommandHelp& program,
+                                     const CompletedValues& values);
+
+}  // namespace pa

@@ -1,0 +1,44 @@
+// What `doctor` says: what this machine enforces and what not, observed, and what to do about it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/relaxations.h"
+#include "sandbox/enforcement.h"
+
+namespace pa {
+
+struct FoundProgram {
+  std::string name;
+  std::string path;    // "" = missing
+  std::string advice;  // when missing: what needs it and how to get it
+};
+
+// Everything that doctor says, as values, so that text and JSON cannot differ.
+struct DoctorReport {
+  sandbox::Enforcement enforcement;
+  std::vector<FoundProgram> programs;
+  std::vector<std::string> policy_files;  // that were read
+  std::vector<std::string> policy_errors;
+  std::vector<std::string> policy_warnings;
+  std::optional<std::vector<policy::Relaxation>> relaxations;  // nothing: the policy does not load
+  std::optional<std::string> audit_log;                        // likewise; "" = there is none
+  std::vector<std::string> kept_edits;                         // supervisor/state/edit_journal.h
+  std::string worker;                                          // "" = not found
+  std::string worker_error;
+  std::vector<std::string> probe_denied;   // what the probe tried and could not do
+  std::vector<std::string> probe_allowed;  // what it could do and must not
+  std::string probe_error;                 // why there was no probe
+
+  // The default policy can be enforced in full.
+  bool Enforceable() const;
+  // And the policy in use loads: the exit status.
+  bool Complete() const;
+};
+
+std::string FormatDoctorText(const DoctorReport& report, bool colours);
+std::string FormatDoctorJson(const DoctorReport& report);  // one line
+
+}  // namespace pa

@@ -1,0 +1,151 @@
+#include "supervisor/cli/doctor_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "policy/decide.h"
+#include "policy/path.h"
+#include "policy/working_directory.h"
+#include "supervisor/call/approval.h"
+#include "supervisor/cli/configuration.h"
+#include "supervisor/engine/engine.h"
+#include "supervisor/loop/loop.h"
+#include "supervisor/state/edit_journal.h"
+#include "supervisor/state/instance_dir.h"
+#include "supervisor/state/state_directory.h"
+#include "supervisor/tools/find_executable.h"
+#include "worker/probe.h"
+
+namespace pa {
+namespace {
+
+policy::PolicyPtr DefaultPolicy(const Environment& environment, const std::string& root) {
+  policy::PolicySources sources = SourcesOf({}, environment);
+  sources.administrator_file.clear();
+  sources.user_file.reset();
+  sources.default_user_file.clear();
+  sources.env_enable.reset();
+  sources.env_commit_size.reset();
+  sources.roots = {root};
+  sources.enable = {"all"};
+  return policy::LoadPolicy(sources).policy;
+}
+
+void TakeProbeResult(const Execution& execution, DoctorReport* report) {
+  if (execution.outcome != Outcome::kExited) {
+    report->probe_error =
+        execution.failure.empty() ? OutcomeName(execution.outcome) : execution.failure;
+    return;
+  }
+  for (unsigned n = 0; n < worker::kProbeCount; ++n) {
+    if ((execution.probe_tried >> n & 1) == 0) continue;
+    const bool denied = (execution.probe_denied >> n & 1) != 0;
+    (denied ? report->probe_denied : report->probe_allowed).push_back(worker::kProbeNames[n]);
+  }
+}
+
+// The confinement of `make` in an empty project, described and then tried.
+void ExamineSandbox(const Environment& environment, DoctorReport* report) {
+  // A project of our own, so that doctor works wherever it is called.
+  std::error_code failed;
+  const auto project = InstanceDir::Create(std::filesystem::temp_directory_path(failed).string());
+  if (!project) {
+    report->probe_error = project.error().Message();
+    return;
+  }
+  const policy::PolicyPtr policy = DefaultPolicy(environment, project->path());
+  if (!policy) {
+    report->probe_error = "the default policy does not load";
+    return;
+  }
+  auto directory = policy::ValidateWorkingDirectory(*policy, "");
+  if (!directory) {
+    report->probe_error = directory.error().message;
+    return;
+  }
+  const policy::Decision decision = policy::Decide(
+      *policy, {.tool = "make", .directory = &*directory, .purpose = policy::Purpose::kBuild});
+  const auto* allow = std::get_if<policy::Allow>(&decision);
+  if (allow == nullptr) {
+    report->probe_error = std::get<policy::Deny>(decision).message;
+    return;
+  }
+  report->enforcement =
+      sandbox::Assess(allow->confinement(), allow->limits(), sandbox::ProbeKernel());
+  if (report->worker.empty()) {
+    report->probe_error = report->worker_error;
+    return;
+  }
+  Loop loop;
+  Engine engine(loop.get(), PartsOf(policy, report->worker, environment), environment);
+  Detach(engine.runner().Probe(*directory, *allow, policy), [&](const Execution& execution) {
+    TakeProbeResult(execution, report);
+    report->enforcement =
+        sandbox::Assess(allow->confinement(), allow->limits(), engine.runner().Kernel());
+    engine.runner().Shutdown([] {});
+  });
+  loop.Run();
+}
+
+// As a call would find it. Without a policy, of which the report says why, there are no calls.
+FoundProgram Look(const char* name, const Environment& environment, const policy::Policy* policy,
+                  const char* advice) {
+  return {.name = name,
+          .path = FindExecutable(name, environment, policy).path.value_or(""),
+          .advice = advice};
+}
+
+}  // namespace
+
+DoctorReport Examine(const CommonOptions& options, const Environment& environment) {
+  DoctorReport report;
+  const Result<std::string> worker = FindWorker(options.worker);
+  if (worker) report.worker = *worker;
+  if (!worker) report.worker_error = worker.error().Message();
+  const policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
+  const policy::Policy* policy = loaded.policy.get();
+  report.programs = {
+      Look("make", environment, policy, "install make: make_targets and make need it"),
+      Look("git", environment, policy, "install git: git_add and git_commit need it"),
+      Look("rg", environment, policy, "install ripgrep: glob and grep need it"),
+      Look("bash", environment, policy, "install bash: the tool bash needs it"),
+  };
+  if (loaded.policy) {
+    report.policy_files = loaded.policy->sources;
+    report.relaxations = loaded.policy->relaxations;
+    const policy::AuditPolicy& audit = loaded.policy->audit;
+    report.audit_log = audit.path.empty() ? audit.socket : audit.path;
+    const auto edits = FindStateDirectory(*loaded.policy, StateHome(environment), kEditsDirectory);
+    if (edits) {
+      Result<std::vector<std::string>> kept = KeptEdits(*edits, [&](const std::string& root) {
+        return std::ranges::any_of(
+            policy->roots, [&](const std::string& ours) { return policy::IsBeneath(root, ours); });
+      });
+      if (kept) report.kept_edits = std::move(*kept);
+      if (!kept) report.policy_warnings.push_back("unfinished edits: " + kept.error().Message());
+    }
+    LogSources(*loaded.policy);
+  }
+  for (const auto& diagnostic : loaded.diagnostics) {
+    report.policy_errors.push_back(diagnostic.Format());
+  }
+  for (const auto& warning : loaded.warnings)
+    report.policy_warnings.push_back(VisibleText(warning.Format()));
+  ExamineSandbox(environment, &report);
+  return report;
+}
+
+int RunDoctor(const DoctorCommand& command, const Environment& environment) {
+  const DoctorReport report = Examine(command.common, environment);
+  const bool colours = isatty(STDOUT_FILENO) == 1 && !environment.contains("NO_COLOR");
+  const std::string text =
+      command.json ? FormatDoctorJson(report) + "\n" : FormatDoctorText(report, colours);
+  fputs(text.c_str(), stdout);
+  return report.Complete() ? 0 : 1;
+}
+
+}  // namespace pa

@@ -1,0 +1,133 @@
+#include "supervisor/cli/doctor.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace pa {
+namespace {
+
+using sandbox::Level;
+
+// A machine on which nothing is missing.
+DoctorReport Healthy() {
+  DoctorReport report;
+  report.enforcement = sandbox::Assess({}, {}, {.landlock_abi = 7, .seccomp_filter = true});
+  report.programs = {{"make", "/usr/bin/make", ""}};
+  report.worker = "/usr/libexec/project-actions/project-actions-worker";
+  report.probe_denied = {"read a file outside"};
+  report.relaxations.emplace();
+  return report;
+}
+
+TEST(Doctor, AHealthyMachineIsComplete) {
+  EXPECT_TRUE(Healthy().Complete());
+  EXPECT_NE(FormatDoctorText(Healthy(), false).find("can be enforced in full"), std::string::npos);
+}
+
+TEST(Doctor, WhateverIsMissingMakesItIncomplete) {
+  auto broken = [](auto change) {
+    DoctorReport report = Healthy();
+    change(report);
+    const std::string text = FormatDoctorText(report, false);
+    EXPECT_EQ(text.find("NOT be enforced") != std::string::npos, report.policy_errors.empty());
+    EXPECT_EQ(text.find("Nothing starts with this policy") != std::string::npos,
+              !report.policy_errors.empty());
+    return !report.Complete();
+  };
+  EXPECT_TRUE(broken([](auto& r) { r.enforcement = sandbox::Assess({}, {}, {}); }));
+  EXPECT_TRUE(broken([](auto& r) { r.probe_allowed = {"read a file outside"}; }));
+  EXPECT_TRUE(broken([](auto& r) { r.probe_denied.clear(); }));
+  EXPECT_TRUE(broken([](auto& r) { r.probe_error = "worker died"; }));
+  EXPECT_TRUE(broken([](auto& r) { r.worker.clear(); }));
+  EXPECT_TRUE(broken([](auto& r) { r.policy_errors = {"policy.yaml:1:1: ..."}; }));
+}
+
+TEST(Doctor, AMissingProgramIsNamedWithAdviceButBreaksNoProtection) {
+  DoctorReport report = Healthy();
+  report.programs = {{"git", "", "install git to use git_add and git_commit"}};
+  EXPECT_TRUE(report.Complete());
+  EXPECT_NE(FormatDoctorText(report, false).find("install git"), std::string::npos);
+}
+
+TEST(Doctor, TextAndJsonNameEveryProtection) {
+  const DoctorReport report = Healthy();
+  const std::string text = FormatDoctorText(report, false);
+  const auto json = ParseJson(FormatDoctorJson(report));
+  ASSERT_TRUE(json) << json.error().Message();
+  const auto& protections = json->Find("protections")->Items();
+  ASSERT_EQ(protections.size(), report.enforcement.protections.size());
+  ASSERT_FALSE(protections.empty());
+  for (std::size_t i = 0; i < protections.size(); ++i) {
+    const std::string& name = report.enforcement.protections[i].name;
+    EXPECT_EQ(protections[i].Find("name")->AsString(), name);
+    EXPECT_NE(text.find(name), std::string::npos);
+  }
+  EXPECT_EQ(json->Find("complete")->AsBool(), true);
+}
+
+TEST(Doctor, WithoutACgroupItSaysWhyAndWhatToDo) {
+  DoctorReport report = Healthy();
+  EXPECT_EQ(FormatDoctorText(report, false).find("no cgroup"), std::string::npos);
+  report.enforcement.kernel.no_cgroup = "use cgroup \"/x\": EACCES";
+  EXPECT_NE(FormatDoctorText(report, false)
+                .find("no cgroup: use cgroup \"/x\": EACCES; how to get one: README"),
+            std::string::npos);
+  report = Healthy();
+  report.enforcement.kernel.cgroup = sandbox::KernelFeatures::Granted::kYes;
+  EXPECT_NE(FormatDoctorText(report, false).find("yes (without the controller cpu)"),
+            std::string::npos);
+  report.enforcement.kernel.cgroup_cpu = true;
+  EXPECT_EQ(FormatDoctorText(report, false).find("without the controller"), std::string::npos);
+}
+
+TEST(Doctor, WhatThePolicyRelaxesIsSaidInFull) {
+  DoctorReport report = Healthy();
+  const auto text = [&] { return FormatDoctorText(report, false); };
+  const auto json = [&] { return ParseJson(FormatDoctorJson(report)).value(); };
+  EXPECT_NE(text().find("Relaxed by the policy\n  nothing"), std::string::npos) << text();
+  EXPECT_EQ(json().Find("relaxations")->Dump(), "[]");
+  report.relaxations = {{policy::FullNetwork(), "network", "full", {"policy.yaml", 2, 10}, ""}};
+  EXPECT_NE(text().find("Relaxed by the policy\n  full_network (network: full, policy.yaml:2:10): "
+                        "commands can send"),
+            std::string::npos)
+      << text();
+  EXPECT_EQ(json().Find("relaxations")->Items().at(0).Find("from")->AsString(), "policy.yaml:2:10");
+  EXPECT_TRUE(report.Complete()) << "the machine can enforce what the policy leaves";
+  report.relaxations.reset();
+  EXPECT_NE(text().find("not known: the policy has errors"), std::string::npos) << text();
+  EXPECT_EQ(json().Find("relaxations"), nullptr);
+}
+
+TEST(Doctor, WarningsOfThePolicyAreSaidAndBreakNothing) {
+  DoctorReport report = Healthy();
+  EXPECT_EQ(FormatDoctorText(report, false).find("warning"), std::string::npos);
+  report.policy_warnings = {"roots: '/p/.venv/a.py' is a hard link"};
+  EXPECT_NE(FormatDoctorText(report, false).find("  warning: roots: '/p/.venv/a.py' is"),
+            std::string::npos);
+  const auto json = ParseJson(FormatDoctorJson(report)).value();
+  EXPECT_EQ(json.Find("policy")->Find("warnings")->Items().at(0).AsString(),
+            report.policy_warnings[0]);
+  EXPECT_TRUE(report.Complete());
+}
+
+TEST(Doctor, WhereCallsAreRecorded) {
+  DoctorReport report = Healthy();
+  const auto text = [&] { return FormatDoctorText(report, false); };
+  const auto json = [&] { return ParseJson(FormatDoctorJson(report)).value(); };
+  EXPECT_EQ(text().find("recorded"), std::string::npos);
+  report.audit_log = "/var/log/audit.jsonl";
+  EXPECT_NE(text().find("  every call is recorded in /var/log/audit.jsonl\n"), std::string::npos);
+  EXPECT_EQ(json().Find("policy")->Find("audit_log")->AsString(), "/var/log/audit.jsonl");
+  report.audit_log = "";
+  EXPECT_NE(text().find("  calls are not recorded\n"), std::string::npos);
+  EXPECT_EQ(json().Find("policy")->Find("audit_log")->AsString(), "");
+}
+
+TEST(Doctor, ColoursOnlyWhenAsked) {
+  EXPECT_EQ(FormatDoctorText(Healthy(), false).find('\x1b'), std::string::npos);
+  EXPECT_NE(FormatDoctorText(Healthy(), true).find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pa

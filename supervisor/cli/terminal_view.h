@@ -1,0 +1,58 @@
+// TerminalView: what a person sees of `project-actions call`: the command's output as it arrives.
+//
+// A command's output is hostile to a terminal: escape sequences can retitle it, move the cursor
+// over earlier lines or answer queries. On a terminal only colours (SGR) pass; into a pipe or file
+// every byte goes through unchanged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "supervisor/run/execution.h"
+
+namespace pa {
+
+// Drops all control characters but newline, tab and carriage return, and all escape sequences but
+// SGR (ECMA-48 8.3.117). Keeps its state between chunks.
+class TerminalFilter {
+ public:
+  std::string Filter(std::string_view bytes);
+
+ private:
+  enum class State : std::uint8_t { kText, kEscape, kControlSequence, kString, kStringEscape, kC2 };
+  void Step(unsigned char byte, std::string* out);
+  void StepText(unsigned char byte, std::string* out);
+  void StepControlSequence(unsigned char byte, std::string* out);
+
+  State state_ = State::kText;
+  std::string sequence_;
+};
+
+class TerminalView : public OutputSink {
+ public:
+  // `out` and `err` are borrowed; what is a terminal is asked once.
+  TerminalView(int out, int err);
+
+  void OnOutput(Stream stream, std::string_view bytes) override;
+  bool saw_output() const { return saw_output_; }
+
+  // One line about the call, dim, or red when it failed; on `err`, so that `out` holds output
+  // alone.
+  void Note(std::string_view line, bool failed);
+
+ private:
+  struct Side {
+    int fd;
+    bool terminal;
+    bool at_line_start = true;
+    TerminalFilter filter;
+  };
+  void Write(Side& side, std::string_view bytes);
+
+  Side out_;
+  Side err_;
+  bool saw_output_ = false;
+};
+
+}  // namespace pa

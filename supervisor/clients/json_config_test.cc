@@ -1,0 +1,259 @@
+#include "supervisor/clients/json_config.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/json.h"
+
+namespace pa {
+namespace {
+
+using enum JsonDialect;
+
+const ServerEntry kEntry{
+    .section = "mcpServers", .name = "us", .command = "pa", .args = {"serve", "--x"}};
+
+std::string Merged(std::string_view text, const ServerEntry& entry = kEntry) {
+  const auto now = MergeIntoJson(text, entry, kCommentsAndCommas);
+  if (!now) {
+    const TextPlace place = PlaceOf(text, now.error().at);
+    return std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
+           now.error().message;
+  }
+  EXPECT_EQ(MergeIntoJson(*now, entry, kCommentsAndCommas).value_or("refused"), *now);
+  return *now;
+}
+
+TEST(JsonConfig, ANewFileIsADocumentOfItsOwn) {
+  const std::string_view whole = R"({
+  "mcpServers": {
+    "us": {
+      "command": "pa",
+      "args": ["serve", "--x"]
+    }
+  }
+}
+)";
+  EXPECT_EQ(Merged(""), whole);
+  EXPECT_EQ(Merged(" \n\n"), whole);
+  EXPECT_EQ(Merged("{}"), whole.substr(0, whole.size() - 1));
+  EXPECT_EQ(Merged("{\n}\n"), whole);
+  ServerEntry typed = kEntry;
+  typed.with_type = true;
+  EXPECT_NE(Merged("", typed).find(R"(      "type": "stdio",
+      "command": "pa",)"),
+            std::string::npos);
+}
+
+TEST(JsonConfig, AFileWithoutServersGetsThemAtItsEnd) {
+  EXPECT_EQ(Merged(R"({
+    "theme": "dark" // as I like it
+})"),
+            R"({
+    "theme": "dark", // as I like it
+    "mcpServers": {
+        "us": {
+            "command": "pa",
+            "args": ["serve", "--x"]
+        }
+    }
+})");
+}
+
+TEST(JsonConfig, TheEntryComesBehindTheOthersAndTheirComments) {
+  EXPECT_EQ(
+      Merged("{\n\t\"mcpServers\": {\n\t\t\"b\": {\"url\": \"http://b\"}, // b\n"
+             "\t\t\"a\": {\"command\": \"a\"} /* a */ // a\n"
+             "\t\t// \"c\": {}\n"
+             "\t},\n\t\"z\": [1, 2.50, \"\\u00e4\"]\n}"),
+      "{\n\t\"mcpServers\": {\n\t\t\"b\": {\"url\": \"http://b\"}, // b\n"
+      "\t\t\"a\": {\"command\": \"a\"}, /* a */ // a\n"
+      "\t\t// \"c\": {}\n"
+      "\t\t\"us\": {\n\t\t\t\"command\": \"pa\",\n\t\t\t\"args\": [\"serve\", \"--x\"]\n\t\t}\n"
+      "\t},\n\t\"z\": [1, 2.50, \"\\u00e4\"]\n}");
+}
+
+TEST(JsonConfig, WhatHasACommaAtItsEndKeepsOne) {
+  EXPECT_EQ(Merged("{\n  \"mcpServers\": {\n    \"a\": {},\n  },\n}\n"),
+            "{\n  \"mcpServers\": {\n    \"a\": {},\n    \"us\": {\n      \"command\": \"pa\",\n"
+            "      \"args\": [\"serve\", \"--x\"]\n    },\n  },\n}\n");
+}
+
+TEST(JsonConfig, WhatStandsOnOneLineStaysThere) {
+  EXPECT_EQ(Merged(R"({"mcpServers": {"a": {}}})"),
+            R"({"mcpServers": {"a": {}, "us": {"command": "pa", "args": ["serve", "--x"]}}})");
+  EXPECT_EQ(Merged(R"({"mcpServers":{}})"),
+            R"({"mcpServers":{"us":{"command":"pa","args":["serve","--x"]}}})");
+  EXPECT_EQ(Merged(R"({ "a": 1 })"),
+            R"({ "a": 1, "mcpServers": {"us": {"command": "pa", "args": ["serve", "--x"]}} })");
+  EXPECT_EQ(Merged("{\n  \"mcpServers\": {\"a\": {}}\n}"),
+            "{\n  \"mcpServers\": {\"a\": {}, \"us\": {\"command\": \"pa\", \"args\": [\"serve\", "
+            "\"--x\"]}}\n}");
+}
+
+TEST(JsonConfig, EmptyObjectsAreOpened) {
+  constexpr std::string_view kEntryLines =
+      "    \"us\": {\n      \"command\": \"pa\",\n      \"args\": [\"serve\", \"--x\"]\n    }\n  "
+      "}\n}";
+  const auto opened = [&](std::string_view inside) { return std::string(inside) + "\n"; };
+  for (const char* empty : {"{}", "{ }", "{\n  }"}) {
+    EXPECT_EQ(Merged("{\n  \"mcpServers\": " + std::string(empty) + "\n}"),
+              opened("{\n  \"mcpServers\": {") + std::string(kEntryLines))
+        << empty;
+  }
+  EXPECT_EQ(Merged("{\n  \"mcpServers\": { /* none */ }\n}"),
+            opened("{\n  \"mcpServers\": { /* none */") + std::string(kEntryLines));
+  EXPECT_EQ(Merged("{\n  \"mcpServers\": {\n    // none\n  }\n}"),
+            opened("{\n  \"mcpServers\": {\n    // none") + std::string(kEntryLines));
+}
+
+TEST(JsonConfig, LineEndsStay) {
+  EXPECT_EQ(
+      Merged("{\r\n  \"a\": 1\r\n}\r\n"),
+      "{\r\n  \"a\": 1,\r\n  \"mcpServers\": {\r\n    \"us\": {\r\n      \"command\": \"pa\",\r\n"
+      "      \"args\": [\"serve\", \"--x\"]\r\n    }\r\n  }\r\n}\r\n");
+}
+
+TEST(JsonConfig, OfAnEntryThatIsThereOurMembersAloneChange) {
+  EXPECT_EQ(Merged(R"({
+  "mcpServers": {
+    "us": {
+      "args": [
+        "serve"
+      ],
+      "env": {"TOKEN": "t"}, // mine
+      "command": "/old/pa", /* there */
+      "disabled": false
+    }
+  }
+})"),
+            R"({
+  "mcpServers": {
+    "us": {
+      "args": [
+        "serve",
+        "--x"
+      ],
+      "env": {"TOKEN": "t"}, // mine
+      "command": "pa", /* there */
+      "disabled": false
+    }
+  }
+})");
+  EXPECT_EQ(Merged(R"({"mcpServers": {"us": {"env": {}}}})"),
+            R"({"mcpServers": {"us": {"env": {}, "command": "pa", "args": ["serve", "--x"]}}})");
+  EXPECT_EQ(Merged("{\n \"mcpServers\": {\n  \"us\": {\n   \"command\": \"old\"\n  }\n }\n}"),
+            "{\n \"mcpServers\": {\n  \"us\": {\n   \"command\": \"pa\",\n   \"args\": [\"serve\", "
+            "\"--x\"]\n  }\n }\n}");
+  EXPECT_EQ(
+      Merged(R"({"mcpServers": {"us": {"type": "sse", "args": 1, "command": {}}}})"),
+      R"({"mcpServers": {"us": {"type": "stdio", "args": ["serve", "--x"], "command": "pa"}}})");
+}
+
+TEST(JsonConfig, AnEntryThatSaysTheSameStaysAsItIs) {
+  constexpr std::string_view kText =
+      "{\"mcpServers\":\n{\"us\" :{ \"command\":\"p\\u0061\" , \"args\":[ \"serve\" /* ! */,\n"
+      "\"\\u002d-x\" ]}}}";
+  EXPECT_EQ(Merged(kText), kText);
+}
+
+TEST(JsonConfig, WhatCannotBeMergedIsRefusedWithAdvice) {
+  EXPECT_EQ(Merged("[]"), "1:1: expected an object: {");
+  EXPECT_TRUE(Merged("// all of it\n").starts_with("2:1: expected a value"));
+  EXPECT_EQ(Merged("{\"mcpServers\": null}"),
+            "1:16: expected an object as 'mcpServers'; make it {} or remove it");
+  EXPECT_EQ(Merged("{\"mcpServers\": {\"us\": []}}"),
+            "1:23: expected an object as 'us'; make it {} or remove it");
+  EXPECT_TRUE(
+      Merged("{\"mcpServers\": {\"us\": {\"url\": \"http://us\"}}}")
+          .starts_with("1:24: expected an entry that starts a program; this one has 'url'"));
+  EXPECT_TRUE(Merged("{\"mcpServers\": {\"us\": {\"args\": [\"a\" /* why */]}}}")
+                  .starts_with("1:32: expected 'args' without a comment"));
+  EXPECT_TRUE(Merged("{\"mcpServers\": {}, \"mcpServers\": {}}").starts_with("1:20: expected"));
+  EXPECT_TRUE(Merged("{\"mcpServers\": {}").starts_with("1:18: expected , or }"));
+}
+
+// A document of random shape and layout, without our section.
+class RandomDocument {
+ public:
+  explicit RandomDocument(unsigned seed) : random_(seed) {}
+
+  std::string Object(int depth, std::string_view fixed = "") {
+    std::string out = "{" + Blank();
+    const int members = Below(4);
+    const int place = Below(members + 1);
+    bool any = false;
+    for (int i = 0; i <= members; ++i) {
+      const bool put = i == place && !fixed.empty();
+      if (!put && i == members) break;
+      if (any) out += "," + Blank();
+      any = true;
+      out += put ? std::string(fixed)
+                 : "\"k" + std::to_string(i) + "\"" + Blank() + ":" + Blank() + Value(depth + 1);
+      out += Blank();
+    }
+    if (any && Below(3) == 0) out += "," + Blank();
+    return out + "}";
+  }
+  int Below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
+  std::string Blank() {
+    static constexpr const char* kAll[] = {"",          "",
+                                           " ",         "\n",
+                                           "\n  ",      "\n\t\t",
+                                           "\r\n    ",  " // c, } \"\n",
+                                           "/* , { */", " \n// x\n\n "};
+    return kAll[Below(std::size(kAll))];
+  }
+
+ private:
+  std::string Value(int depth) {
+    static constexpr const char* kScalars[] = {
+        "null", "1.50", "\"\"", "\"a, } // \\\" \xC3\xBC\"", "true", "[]", "[1 ,\n2,]", "{}"};
+    const int kind = Below(10);
+    if (kind < 3 && depth < 5) return Object(depth);
+    return kScalars[Below(std::size(kScalars))];
+  }
+  std::mt19937 random_;
+};
+
+// Whether `part` is what is left of `whole` when some of it is taken away.
+bool IsWithin(std::string_view part, std::string_view whole) {
+  for (const char c : whole) {
+    if (!part.empty() && part[0] == c) part.remove_prefix(1);
+  }
+  return part.empty();
+}
+
+// Those alone may go, before a bracket that comes to stand on a line of its own.
+std::string WithoutBlanks(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\t'; });
+  return text;
+}
+
+TEST(JsonConfig, WhateverADocumentLooksLikeItKeepsEveryByte) {
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    RandomDocument random(seed);
+    std::string servers = random.Object(1);
+    // Half of them have the section already.
+    const std::string text =
+        random.Blank() + random.Object(0, seed % 2 == 0 ? "" : "\"mcpServers\":" + servers);
+    const auto now = MergeIntoJson(text, kEntry, kCommentsAndCommas);
+    ASSERT_TRUE(now) << text << "\n" << now.error().message;
+    ASSERT_TRUE(IsWithin(WithoutBlanks(text), WithoutBlanks(*now))) << text << "\n->\n" << *now;
+    // What came in between is the entry, with what separates it.
+    ASSERT_LE(now->size(), text.size() + 200) << text << "\n->\n" << *now;
+    const auto document = ReadJsonc(text, kCommentsAndCommas);
+    const auto after = ReadJsonc(*now, kCommentsAndCommas);
+    ASSERT_TRUE(document && after);
+    ASSERT_EQ(document->comments.size(), after->comments.size()) << text << "\n->\n" << *now;
+    EXPECT_EQ(MergeIntoJson(*now, kEntry, kCommentsAndCommas).value_or("refused"), *now);
+    const Result<JsonValue> value = ParseJson(PlainJson(*now, *after));
+    ASSERT_TRUE(value);
+    EXPECT_EQ(value->Find("mcpServers")->Find("us")->Dump(),
+              R"({"command":"pa","args":["serve","--x"]})");
+  }
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,424 @@
+#include "supervisor/denials/denials.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "base/units.h"
+#include "policy/access.h"
+#include "policy/keys.h"
+#include "policy/path.h"
+#include "supervisor/denials/refusals.h"
+#include "supervisor/denials/sealing.h"
+
+namespace pa {
+namespace {
+
+using policy::Purpose;
+using sandbox::Access;
+
+constexpr std::size_t kMaxNames = 64;  // that are looked at for one command
+
+// One of the things that a command may have tried on a path.
+struct Attempt {
+  Uses use;
+  Access right;
+  int mode;
+  const char* name;
+  bool on_directory;  // what holds the path must be granted
+};
+// The mildest first: where several would explain the line, that is what is offered.
+constexpr Attempt kAttempts[] = {
+    {kTriedRead, Access::kRead, R_OK, "read", false},
+    {kTriedList, Access::kRead, R_OK, "read", false},
+    {kTriedWrite, Access::kWrite, W_OK, "write", false},
+    {kTriedChange, Access::kWrite, W_OK | X_OK, "write", true},
+    {kTriedExecute, Access::kExecute, X_OK, "execute", false},
+};
+constexpr Uses kTriedAnyWrite = kTriedWrite | kTriedChange | kTriedMode;
+constexpr const Attempt& kChange = kAttempts[3];
+constexpr const Attempt& kExecute = kAttempts[4];
+
+enum class Cause {
+  kNone,  // this would have succeeded, or nobody tries it there
+  kSandbox,
+  kItself,  // it would fail outside as well
+};
+
+bool HasMounts(const Confined& confined) { return confined.namespaces; }
+
+class Judge {
+ public:
+  Judge(const CommandOutput& output, const Confined& confined, PathProbe& probe)
+      : output_(output.out),
+        confined_(confined),
+        granted_(confined.confinement.paths),
+        probe_(probe) {}
+
+  std::optional<Denial> Of(const Refusal& refusal);
+
+ private:
+  std::string Absolute(const std::string& name) const;
+  std::optional<Denial> OfNetwork(const Refusal& refusal) const;
+  std::optional<Denial> OfPath(const Refusal& refusal);
+  std::optional<Denial> OfFileSize(const Refusal& refusal);
+  std::string FullFile(const Refusal& refusal);
+  std::optional<Denial> OfSealed(const Refusal& refusal, Uses uses);
+  std::optional<Denial> OfHidden(const Refusal& refusal, const std::string& path) const;
+  std::optional<Denial> OfPlace(Uses uses, const Place& place);
+  std::optional<Denial> OfMissing(Uses uses, const Place& place);
+  Cause CauseOf(const Attempt& attempt, Uses uses, const Place& place);
+  std::optional<Denial> OfProgram(const std::string& name);
+  Uses UsesOf(const Refusal& refusal) const;
+  Uses UsesByOutput(const Refusal& refusal) const;
+  Denial Describe(const Attempt& attempt, const std::string& path,
+                  const std::string& subject) const;
+
+  std::string_view output_;
+  const Confined& confined_;
+  policy::GrantedPaths granted_;
+  PathProbe& probe_;
+  std::size_t names_ = 0;
+  std::optional<std::string> full_;   // in the project; looked for once
+  std::set<const SealedPath*> told_;  // `rm -r` complains of each file
+};
+
+std::string Judge::Absolute(const std::string& name) const {
+  if (name.starts_with('/')) return name;
+  if (name.starts_with("~/")) return confined_.policy.home + name.substr(1);
+  return confined_.directory + '/' + name;
+}
+
+std::optional<Denial> Judge::Of(const Refusal& refusal) {
+  switch (refusal.reason) {
+    case Reason::kNoNetwork:
+    case Reason::kLocalSocket:
+      return OfNetwork(refusal);
+    case Reason::kFileSignal:
+    case Reason::kFileTooLarge:
+      return OfFileSize(refusal);
+    case Reason::kReadOnly:
+    case Reason::kBusy:
+    case Reason::kAbsent:
+      if (!HasMounts(confined_)) return std::nullopt;  // Landlock says neither
+      break;
+    case Reason::kRefused:
+      break;
+  }
+  return OfPath(refusal);
+}
+
+std::optional<Denial> Judge::OfNetwork(const Refusal& refusal) const {
+  if (refusal.reason == Reason::kLocalSocket) {
+    if (confined_.namespaces) return std::nullopt;  // there they may be made
+    return Denial{.syscall = "socket",
+                  .blocked_by = "seccomp: local sockets are closed to commands"};
+  }
+  const sandbox::Network network = confined_.confinement.network;
+  if (network == sandbox::Network::kFull) return std::nullopt;
+  if (network != sandbox::Network::kNone && refusal.loopback) return std::nullopt;
+  if (confined_.purpose != Purpose::kBuild) {
+    return Denial{.syscall = "socket", .blocked_by = "seccomp: only make has a network"};
+  }
+  return Denial{.syscall = "socket",
+                .blocked_by = "seccomp: network not granted by the policy",
+                .allow_with = policy::NetworkLine(refusal.loopback && confined_.namespaces)};
+}
+
+// The file that the line names, else any of the project.
+std::string Judge::FullFile(const Refusal& refusal) {
+  const std::uint64_t limit = confined_.policy.limits.file_size;
+  for (const std::string& name : refusal.names) {
+    if (++names_ > kMaxNames) break;
+    const Place place = probe_.Look(Absolute(name), true);
+    const bool full = place.kind == Place::Kind::kFile && place.size == limit;
+    if (full && place.changed >= confined_.since) return place.path;
+  }
+  if (!full_) full_ = probe_.FindFull(limit, confined_.since);
+  return *full_;
+}
+
+// Twice as much, as far as the key goes; "" where it goes no further.
+std::string LineForFileSize(std::uint64_t limit) {
+  const std::uint64_t most = policy::FindKey("limits.file_size")->maximum;
+  if (limit >= most) return "";
+  return "limits: {file_size: " + FormatByteSize(std::min(2 * limit, most)) + "}";
+}
+
+// SIGXFSZ and EFBIG are also what comes of a lower limit that the command has set for itself, and EFBIG
+// of the file system. A file that was just now written to the last byte of our limit tells which it was.
+std::optional<Denial> Judge::OfFileSize(const Refusal& refusal) {
+  const std::uint64_t limit = confined_.policy.limits.file_size;
+  Denial denial{.path = FullFile(refusal), .limit = "file_size", .access = "write"};
+  if (!denial.path.empty()) {
+    denial.blocked_by = "limits: file_size is " + FormatByteSize(limit) + ", and the file is full";
+    denial.allow_with = LineForFileSize(limit);
+    denial.remark = "twice as much; how much is needed is not known";
+    return denial;
+  }
+  if (refusal.reason != Reason::kFileSignal) return std::nullopt;
+  denial.blocked_by = "limits: perhaps file_size, which is " + FormatByteSize(limit);
+  denial.remark =
+      "a process was ended by SIGXFSZ, and no file of that size is left to show whether this limit "
+      "or one of the command's own did it";
+  return denial;
+}
+
+// The private TMPDIR is granted by no policy, and empty again by now: what was there cannot be judged.
+bool IsPrivateTmp(const std::string& path) {
+  return path.contains("/project-actions-" + std::to_string(geteuid()) + "-");
+}
+
+// A line can mean one of several names: what exists is likelier than what would have been created.
+std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
+  const Uses uses = UsesOf(refusal);
+  if (auto denial = OfSealed(refusal, uses)) return denial;
+  if (refusal.reason == Reason::kBusy || uses == kTriedMode) return std::nullopt;
+  const bool named_alone = !refusal.names[0].contains('/');
+  if (named_alone && (uses & kTriedExecute) != 0) return OfProgram(refusal.names[0]);
+  std::vector<Place> missing;
+  for (const std::string& name : refusal.names) {
+    if (++names_ > kMaxNames) return std::nullopt;
+    const std::string path = Absolute(name);
+    const std::string plain = std::filesystem::path(path).lexically_normal().string();
+    if (IsPrivateTmp(plain)) return std::nullopt;
+    if (HasMounts(confined_) && !granted_.LeadTo(plain)) return OfHidden(refusal, plain);
+    if (refusal.reason == Reason::kAbsent) continue;
+    Place place = probe_.Look(path, uses != kTriedChange);
+    if (place.kind == Place::Kind::kMissing) {
+      missing.push_back(std::move(place));
+    } else if (auto denial = OfPlace(uses, place)) {
+      return denial;
+    }
+  }
+  for (const Place& place : missing) {
+    if (auto denial = OfPlace(uses, place)) return denial;
+  }
+  return std::nullopt;
+}
+
+// Only what another program than git executes can be given up (docs/policy.md).
+std::string WhyNoLine(const SealedPath& sealed) {
+  if (sealed.host != nullptr && !sealed.host->Line().empty()) return std::string(sealed.host->why);
+  const bool by_policy = sealed.reason.starts_with("policy filesystem.protect");
+  return std::string(by_policy ? "no line allows it while filesystem.protect names it"
+                               : "no line of policy allows it") +
+         "; the user changes it outside the sandbox";
+}
+
+std::optional<Denial> Judge::OfSealed(const Refusal& refusal, Uses uses) {
+  if (confined_.sealed.empty()) return std::nullopt;
+  std::vector<std::string> paths;
+  for (const std::string& name : refusal.names) {
+    if (++names_ > kMaxNames) return std::nullopt;
+    paths.push_back(std::filesystem::path(Absolute(name)).lexically_normal().string());
+    // Of two names the other may be what was refused.
+    if (granted_.Find(paths.back(), Access::kWrite) == nullptr) return std::nullopt;
+  }
+  const auto found = Sealing(confined_.sealed, probe_).Of(refusal.reason, uses, paths);
+  if (!found || !told_.insert(found->by).second) return std::nullopt;
+  return Denial{.path = found->path,
+                .access = "write",
+                .blocked_by = "protected path: " + found->by->reason,
+                .allow_with = found->by->host == nullptr ? "" : found->by->host->Line(),
+                .remark = WhyNoLine(*found->by)};
+}
+
+// Places that every system or the user has, so that "hidden" is likelier than "not there"; which of
+// the two it is we must not say.
+bool IsKnownPlace(const std::string& path, const std::string& home) {
+  constexpr std::string_view kPlaces[] = {"/etc",  "/home", "/media", "/mnt", "/opt",
+                                          "/root", "/run",  "/srv",   "/tmp", "/var"};
+  const auto holds = [&](std::string_view place) { return policy::IsBeneath(path, place); };
+  return std::ranges::any_of(kPlaces, holds) || (!home.empty() && holds(home));
+}
+
+std::optional<Denial> Judge::OfHidden(const Refusal& refusal, const std::string& path) const {
+  if (!IsKnownPlace(path, confined_.policy.home)) return std::nullopt;
+  const bool writes = (refusal.uses & (kTriedRead | kTriedList | kTriedExecute)) == 0;
+  const Attempt& attempt = writes ? kChange : kAttempts[0];
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  Denial denial = Describe(attempt, path, writes ? parent : path);
+  denial.blocked_by = "mounts: not granted by the policy, so it looks absent whether or not it is";
+  return denial;
+}
+
+Cause Judge::CauseOf(const Attempt& attempt, Uses uses, const Place& place) {
+  const bool directory = place.kind == Place::Kind::kDirectory;
+  if (directory && attempt.use == kTriedWrite) return Cause::kNone;
+  if (!directory && attempt.use == kTriedList) return Cause::kNone;
+  if (directory && attempt.use == kTriedExecute) {
+    return (uses & kTriedList) != 0 ? Cause::kNone : Cause::kItself;
+  }
+  const std::string& subject = attempt.on_directory ? place.directory : place.path;
+  if (!probe_.May(subject, attempt.mode)) return Cause::kItself;
+  return granted_.Find(subject, attempt.right) == nullptr ? Cause::kSandbox : Cause::kNone;
+}
+
+std::optional<Denial> Judge::OfMissing(Uses uses, const Place& place) {
+  const bool creates = (uses & (kTriedWrite | kTriedChange)) != 0;
+  // Beneath what is not there it would be ENOENT, but for who creates directories one by one.
+  const bool deep = place.beneath_missing && uses != kTriedChange;
+  if (!creates || deep || CauseOf(kChange, uses, place) != Cause::kSandbox) return std::nullopt;
+  return Describe(kChange, place.path, place.directory);
+}
+
+std::optional<Denial> Judge::OfPlace(Uses uses, const Place& place) {
+  if (place.kind == Place::Kind::kUnknown || place.kind == Place::Kind::kOther) return std::nullopt;
+  if (place.kind == Place::Kind::kMissing) return OfMissing(uses, place);
+  const Attempt* blocked = nullptr;
+  bool ambiguous = false;
+  for (const Attempt& attempt : kAttempts) {
+    if ((uses & attempt.use) == 0) continue;
+    const Cause cause = CauseOf(attempt, uses, place);
+    if (cause == Cause::kItself) return std::nullopt;
+    if (cause == Cause::kNone) continue;
+    ambiguous = ambiguous || (blocked != nullptr && attempt.use == kTriedWrite);
+    if (blocked == nullptr) blocked = &attempt;
+  }
+  if (blocked == nullptr) return std::nullopt;
+  Denial denial =
+      Describe(*blocked, place.path, blocked->on_directory ? place.directory : place.path);
+  if (ambiguous) {
+    if (!denial.remark.empty()) denial.remark += "; ";
+    denial.remark += "to write it as well, filesystem.write";
+  }
+  return denial;
+}
+
+// Nobody is told that a file system is read-only who only reads.
+Uses Judge::UsesOf(const Refusal& refusal) const {
+  const Uses uses = UsesByOutput(refusal);
+  return refusal.reason == Reason::kReadOnly ? uses & kTriedAnyWrite : uses;
+}
+
+// make shows the lines that it runs: with `> x` in them a shell that complains of x wanted to write.
+Uses Judge::UsesByOutput(const Refusal& refusal) const {
+  if (refusal.uses != kTriedByShell) return refusal.uses;
+  const std::string& name = refusal.names.front();
+  Uses seen = 0;
+  for (std::size_t at = 0; (at = output_.find(name, at)) != output_.npos; at += name.size()) {
+    const std::size_t before = output_.substr(0, at).find_last_not_of(" \"'");
+    const char mark = before == output_.npos ? '\n' : output_[before];
+    seen |= mark == '>' ? kTriedWrite : mark == '<' ? kTriedRead : kTriedByShell;
+  }
+  return seen == 0 ? refusal.uses : seen;
+}
+
+// A program that is named without a directory was looked for on PATH. Whoever looks goes on where it may
+// not execute, so nothing of that name is open to the command.
+std::optional<Denial> Judge::OfProgram(const std::string& name) {
+  std::optional<Denial> denial;
+  std::string_view rest = confined_.search_path;
+  while (!rest.empty() && !HasMounts(confined_)) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::string path = std::string(rest.substr(0, end)) + '/' + name;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const Place place = probe_.Look(path, true);
+    if (place.kind != Place::Kind::kFile) continue;
+    const Cause cause = CauseOf(kExecute, kTriedExecute, place);
+    if (cause == Cause::kNone) return std::nullopt;
+    if (cause == Cause::kSandbox && !denial) denial = Describe(kExecute, place.path, place.path);
+  }
+  return denial;
+}
+
+Denial Judge::Describe(const Attempt& attempt, const std::string& path,
+                       const std::string& subject) const {
+  Denial denial{.path = path, .access = attempt.name};
+  denial.blocked_by = std::string(HasMounts(confined_) ? "mounts: " : "landlock: ") + attempt.name +
+                      " not granted by the policy";
+  const bool git_alone =
+      confined_.purpose == Purpose::kGit && confined_.policy.git.hooks == policy::Hooks::kSkip;
+  if (attempt.use == kTriedExecute && git_alone) {
+    denial.blocked_by = "landlock: git.hooks is skip, so that git executes nothing else";
+    return denial;
+  }
+  denial.allow_with = policy::LineFor(subject, attempt.right);
+  if (!denial.allow_with.empty()) {
+    const auto price = HasMounts(confined_) ? policy::PriceByName : policy::PriceOf;
+    denial.remark = price(subject, confined_.policy.home);
+  }
+  return denial;
+}
+
+bool SaysTheSame(const Denial& a, const Denial& b) {
+  return a.path == b.path && a.limit == b.limit && a.syscall == b.syscall && a.access == b.access &&
+         a.blocked_by == b.blocked_by;
+}
+
+}  // namespace
+
+std::vector<Denial> FindDenials(const CommandOutput& output, const Confined& confined,
+                                PathProbe& probe) {
+  struct Source {
+    std::string_view text;
+    const char* name;
+  };
+  std::vector<Denial> denials;
+  std::optional<Judge> judge;  // costs something; most failures are none of ours
+  for (const Source& stream : {Source{output.err, "stderr"}, Source{output.out, "stdout"}}) {
+    for (const Refusal& refusal : ReadRefusals(stream.text)) {
+      if (!judge) judge.emplace(output, confined, probe);
+      std::optional<Denial> denial = judge->Of(refusal);
+      if (!denial) continue;
+      denial->source = stream.name;
+      const auto known = [&](const Denial& other) { return SaysTheSame(other, *denial); };
+      if (std::ranges::none_of(denials, known)) denials.push_back(*std::move(denial));
+      if (denials.size() == kMaxDenials) return denials;
+    }
+  }
+  return denials;
+}
+
+std::vector<Denial> DenialsOf(const Execution& run, const Confined& with_any_sight) {
+  if (run.Succeeded() || run.outcome == Outcome::kSetupFailed) return {};
+  Confined confined = with_any_sight;
+  confined.namespaces = run.namespaces;
+  confined.sealed = run.sealed;
+  confined.since = run.started;
+  std::function<bool(const std::string&)> may_see;
+  if (HasMounts(confined)) {
+    may_see = [granted = policy::GrantedPaths(confined.confinement.paths)](
+                  const std::string& path) { return granted.LeadTo(path); };
+  }
+  FilePathProbe probe(confined.directory, std::move(may_see));
+  return FindDenials({.err = run.err.text, .out = run.out.text}, confined, probe);
+}
+
+void WriteDenials(JsonWriter& writer, std::span<const Denial> denials) {
+  writer.BeginArray();
+  for (const Denial& denial : denials) {
+    writer.BeginObject();
+    if (!denial.path.empty()) writer.Field("path", denial.path);
+    if (!denial.syscall.empty()) writer.Field("syscall", denial.syscall);
+    if (!denial.limit.empty()) writer.Field("limit", denial.limit);
+    if (!denial.access.empty()) writer.Field("access", denial.access);
+    writer.Field("blocked_by", denial.blocked_by);
+    if (!denial.allow_with.empty()) writer.Field("allow_with", denial.allow_with);
+    if (!denial.remark.empty()) writer.Field("remark", denial.remark);
+    writer.Field("source", denial.source).EndObject();
+  }
+  writer.EndArray();
+}
+
+std::string DenialText(const Denial& denial) {
+  std::string text = "denied: ";
+  if (!denial.path.empty()) {
+    text += denial.access + " " + denial.path;
+  } else {
+    text += denial.limit.empty() ? denial.syscall : denial.access + " a larger file";
+  }
+  text += " (" + denial.blocked_by + ")";
+  if (!denial.allow_with.empty()) text += "; allow with: " + denial.allow_with;
+  if (!denial.remark.empty()) text += " - " + denial.remark;
+  return text;
+}
+
+}  // namespace pa

@@ -1,0 +1,159 @@
+#include "supervisor/denials/path_probe.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/support/temp_dir.h"
+
+namespace pa {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = Place::Kind;
+
+class PathProbeTest : public ::testing::Test {
+ protected:
+  PathProbeTest() {
+    fs::create_directories(base() + "/project/sub");
+    testing::WriteText(base() + "/file", "x");
+    fs::create_symlink(base() + "/file", base() + "/project/link");
+    fs::create_directory_symlink("../..", base() + "/project/sub/up");
+    fs::create_symlink("loop", base() + "/loop");
+  }
+  std::string base() const { return fs::canonical(dir_.path()).string(); }
+  // What is mounted on what, beside the root.
+  FilePathProbe With(std::vector<Mount> mounts) const {
+    mounts.insert(mounts.begin(), Mount{"/", "ext4"});
+    return FilePathProbe(base() + "/project", {}, std::move(mounts));
+  }
+
+  testing::TempDir dir_;
+};
+
+TEST_F(PathProbeTest, WhatThereIs) {
+  FilePathProbe probe = With({});
+  const Place file = probe.Look(base() + "/file", true);
+  EXPECT_EQ(file.kind, Kind::kFile);
+  EXPECT_EQ(file.path, base() + "/file");
+  EXPECT_EQ(file.directory, base());
+  const Place directory = probe.Look(base() + "/project/", true);
+  EXPECT_EQ(directory.kind, Kind::kDirectory);
+  EXPECT_EQ(directory.path, base() + "/project");
+  EXPECT_EQ(probe.Look("/dev/null", true).kind, Kind::kOther);
+  EXPECT_EQ(probe.Look("/", true).path, "/");
+  EXPECT_EQ(probe.Look("/..//./", true).path, "/");
+  EXPECT_EQ(probe.Look("/tmp", true).directory, "/");
+}
+
+TEST_F(PathProbeTest, WhatMayBeDoneToIt) {
+  FilePathProbe probe = With({{base() + "/project/sub", "ext4"}});
+  EXPECT_TRUE(probe.Owns(base() + "/file"));
+  EXPECT_FALSE(probe.Owns(base() + "/none"));
+  EXPECT_EQ(probe.Owns("/usr"), geteuid() == 0);
+  EXPECT_TRUE(probe.IsMountPoint(base() + "/project/sub"));
+  EXPECT_FALSE(probe.IsMountPoint(base() + "/project"));
+  fs::create_directories(base() + "/project/empty");
+  fs::create_directories(base() + "/empty");
+  EXPECT_TRUE(probe.IsEmpty(base() + "/project/empty"));
+  EXPECT_FALSE(probe.IsEmpty(base() + "/project"));
+  EXPECT_FALSE(probe.IsEmpty(base() + "/project/none"));
+  EXPECT_FALSE(probe.IsEmpty(base() + "/empty")) << "not in the project, so it is not opened";
+}
+
+TEST_F(PathProbeTest, WhatThereIsNot) {
+  FilePathProbe probe = With({});
+  const Place missing = probe.Look(base() + "/none", true);
+  EXPECT_EQ(missing.kind, Kind::kMissing);
+  EXPECT_EQ(missing.path, base() + "/none");
+  EXPECT_EQ(missing.directory, base());
+  EXPECT_FALSE(missing.beneath_missing);
+  const Place deep = probe.Look(base() + "/none/./a/b", true);
+  EXPECT_EQ(deep.path, base() + "/none/a/b");
+  EXPECT_EQ(deep.directory, base());
+  EXPECT_TRUE(deep.beneath_missing);
+  for (const std::string& path :
+       {base() + "/none/../file", base() + "/file/x", base() + "/loop", std::string("relative"),
+        std::string(), "/" + std::string(5000, 'x'), "/" + std::string(300, 'x')}) {
+    EXPECT_EQ(probe.Look(path, true).kind, Kind::kUnknown) << path;
+  }
+}
+
+TEST_F(PathProbeTest, SymlinksAreFollowedAsTheKernelWould) {
+  FilePathProbe probe = With({});
+  EXPECT_EQ(probe.Look(base() + "/project/link", true).path, base() + "/file");
+  const Place link = probe.Look(base() + "/project/link", false);
+  EXPECT_EQ(link.kind, Kind::kOther);
+  EXPECT_EQ(link.directory, base() + "/project");
+  EXPECT_EQ(probe.Look(base() + "/project/sub/up/file", false).path, base() + "/file");
+  EXPECT_EQ(probe.Look(base() + "/project/sub/up/project/../file", true).path, base() + "/file");
+  EXPECT_EQ(probe.Look(base() + "/project/sub/up/new", true).path, base() + "/new");
+}
+
+// A stat there would wait for a server, or mount something.
+TEST_F(PathProbeTest, OnlyWhatTheKernelAnswersForIsLookedAt) {
+  for (const char* type : {"nfs4", "cifs", "fuse.sshfs", "autofs", "proc", "invented"}) {
+    FilePathProbe probe = With({{base() + "/mnt", type}, {base() + "/file", type}});
+    EXPECT_EQ(probe.Look(base() + "/mnt/host/x", true).kind, Kind::kUnknown) << type;
+    EXPECT_EQ(probe.Look(base() + "/mnt", true).kind, Kind::kUnknown) << type;
+    EXPECT_EQ(probe.Look(base() + "/project/link", true).kind, Kind::kUnknown) << "through a link";
+    EXPECT_EQ(probe.Look(base() + "/project/sub", true).kind, Kind::kDirectory);
+  }
+  FilePathProbe nothing(base() + "/project", {}, {});
+  EXPECT_EQ(nothing.Look(base() + "/file", true).kind, Kind::kUnknown) << "no table, no look";
+  FilePathProbe present(base() + "/project");
+  EXPECT_EQ(present.Look(base() + "/file", true).kind, Kind::kFile);
+}
+
+// Homes on a server: every call uses what the project lies on.
+TEST_F(PathProbeTest, TheFileSystemOfTheProjectIsInUseAnyway) {
+  FilePathProbe server = With({{base(), "nfs4"}});
+  EXPECT_EQ(server.Look(base() + "/file", true).kind, Kind::kFile);
+  FilePathProbe automounted = With({{base(), "autofs"}, {base() + "/project", "nfs4"}});
+  EXPECT_EQ(automounted.Look(base() + "/file", true).kind, Kind::kUnknown);
+  EXPECT_EQ(automounted.Look(base() + "/project/sub", true).kind, Kind::kDirectory);
+}
+
+TEST_F(PathProbeTest, WhatMayNotBeSeenIsNotLookedAt) {
+  std::vector<std::string> asked;
+  FilePathProbe probe(base() + "/project",
+                      [&](const std::string& path) {
+                        asked.push_back(path);
+                        return path != base() + "/file";
+                      },
+                      {{"/", "ext4"}});
+  EXPECT_EQ(probe.Look(base() + "/project/link", true).kind, Kind::kUnknown);
+  EXPECT_EQ(asked.back(), base() + "/file");
+}
+
+TEST_F(PathProbeTest, WhatWeMayDo) {
+  FilePathProbe probe = With({});
+  EXPECT_TRUE(probe.May(base() + "/file", R_OK | W_OK));
+  EXPECT_FALSE(probe.May(base() + "/file", X_OK));
+  EXPECT_TRUE(probe.May(base(), W_OK | X_OK));
+  EXPECT_FALSE(probe.May(base() + "/none", R_OK));
+  fs::permissions(base() + "/file", fs::perms::none);
+  EXPECT_EQ(probe.May(base() + "/file", R_OK), geteuid() == 0) << "root reads it all the same";
+}
+
+TEST_F(PathProbeTest, LooksAreCounted) {
+  FilePathProbe probe = With({});
+  std::string around = base();
+  for (int i = 0; i < 100; ++i) around += "/project/..";
+  int found = 0;
+  while (found < 1000 && probe.Look(around, true).kind == Kind::kDirectory) ++found;
+  EXPECT_GT(found, 5);
+  EXPECT_LT(found, 50);
+}
+
+TEST_F(PathProbeTest, TableOfMounts) {
+  EXPECT_EQ(ReadMounts("27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
+                       "42 27 0:39 /a /mnt/a\\040b rw shared:1 master:2 - fuse.sshfs x:/ rw\n"
+                       "broken\n1 2 3:4 / /x\n"),
+            (std::vector<Mount>{{"/", "ext4"}, {"/mnt/a b", "fuse.sshfs"}}));
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,15 @@
+// RunApproved: a tool, and as often as it needs the user's approval, the question in between.
+//
+//   call.approver = &approver;                     // null: nobody can be asked
+//   Task<ToolResult> task = RunApproved(std::move(request), call);
+//
+// What was asked and answered stands in call.record.
+#pragma once
+
+#include "supervisor/call/tool.h"
+
+namespace pa {
+
+Task<ToolResult> RunApproved(ToolRequest request, CallContext& call);
+
+}  // namespace pa

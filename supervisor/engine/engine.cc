@@ -1,0 +1,213 @@
+#include "supervisor/engine/engine.h"
+
+#include <chrono>
+
+#include "policy/decide.h"
+#include "policy/trust_anchors.h"
+#include "policy/working_directory.h"
+#include "supervisor/call/tool_result.h"
+#include "supervisor/engine/approved_call.h"
+#include "supervisor/loop/log.h"
+#include "supervisor/loop/pause.h"
+#include "supervisor/loop/within_memory.h"
+#include "supervisor/tools/registry.h"
+#include "supervisor/tools/undo_edits.h"
+
+namespace pa {
+namespace {
+
+using std::chrono::steady_clock;
+
+// For a journal that another server holds. Nobody is waited for longer: he may have been stopped.
+constexpr std::chrono::milliseconds kLookAgain{50};
+constexpr std::chrono::seconds kPatience{60};
+
+Task<ToolResult> Undo(Result<FoundEdits> found, CallContext& call) {
+  Task<UndoneEdits> task = UndoFoundEdits(std::move(found), call);
+  UndoneEdits undone = co_await task;
+  ToolResult result;
+  result.text = std::to_string(undone.edits) + " unfinished edits are undone";
+  result.warnings = std::move(undone.warnings);
+  co_return result;
+}
+
+}  // namespace
+
+sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& environment) {
+  const policy::PolicyPtr policy = parts.policy;
+  const auto directory = policy::ValidateWorkingDirectory(*policy, "");
+  if (!directory || policy->namespaces == sandbox::Namespaces::kOff) return sandbox::ProbeKernel();
+  // Any read-only tool: what it may see is not asked.
+  const policy::Decision decision = policy::Decide(*policy, {.tool = "make_targets",
+                                                             .directory = &*directory,
+                                                             .purpose = policy::Purpose::kInspect,
+                                                             .read_only = true});
+  const auto* allow = std::get_if<policy::Allow>(&decision);
+  if (allow == nullptr) return sandbox::ProbeKernel();
+  Loop loop;
+  Engine engine(loop.get(), std::move(parts), environment);
+  Detach(engine.runner().Probe(*directory, *allow, policy),
+         [&](const Execution&) { engine.runner().Shutdown([] {}); });
+  loop.Run();
+  return engine.runner().Kernel();
+}
+
+Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environment)
+    : loop_(loop),
+      environment_(environment),
+      policy_(std::move(parts.policy)),
+      tmp_base_(std::move(parts.tmp_base)),
+      results_(tmp_base_, policy_->limits.output_total),
+      runner_(loop,
+              {.worker_path = std::move(parts.worker),
+               .tmp_base = tmp_base_,
+               .state_home = std::move(parts.state_home),
+               .on_spec = std::move(parts.on_spec)},
+              results_),
+      targets_(
+          [this] {
+            if (on_targets_) on_targets_();
+          },
+          [this](const std::string& directory, std::span<const std::string> files) {
+            if (watch_) watch_->Watch(directory, files);
+          }),
+      audit_(loop),
+      services_{.loop = loop,
+                .policy = [this] { return policy_; },
+                .runner = runner_,
+                .targets = targets_,
+                .results = results_,
+                .after_start =
+                    [this](Task<ToolResult> work, std::string_view tool, CancelSource& cancel) {
+                      return AfterStart(std::move(work), tool, cancel);
+                    },
+                .ambient = environment_,
+                .tools = AllTools(),
+                .audit = audit_} {}
+
+void Engine::WhenTargetsChange(std::function<void()> callback) {
+  on_targets_ = std::move(callback);
+  watch_.emplace(loop_, [this](const std::string& directory) {
+    // Where nobody has asked yet, nothing is run; that something was touched is told all the same.
+    targets_.Knows(directory) ? DiscoverAgain(directory) : on_targets_();
+  });
+  WatchRoots();
+}
+
+void Engine::WatchRoots() {
+  for (const std::string& root : policy_->roots) watch_->Watch(root, {});
+}
+
+void Engine::FollowMounts() {
+  mounts_.emplace(loop_, [this] {
+    runner_.Renew();
+    if (watch_) watch_->Renew();
+  });
+}
+
+std::shared_ptr<Engine::OwnCall> Engine::NewOwnCall() {
+  auto call = std::make_shared<OwnCall>();
+  call->context.emplace(CallContext{.policy = policy_,
+                                    .runner = runner_,
+                                    .targets = targets_,
+                                    .ambient = environment_,
+                                    .sink = nullptr,
+                                    .cancel = call->cancel});
+  return call;
+}
+
+// Until nothing is left of it, ours or another server's: whoever reads or builds meanwhile would see half an edit.
+Task<bool> Engine::PutBackEdits(CallContext& call) {
+  const auto deadline = steady_clock::now() + kPatience;
+  std::vector<std::string> busy;
+  for (;;) {
+    Task<Result<FoundEdits>> finding = FindEdits(std::move(busy), call);
+    Result<FoundEdits> found = co_await finding;
+    if (call.cancel.cancelled()) co_return false;  // the server ends
+    busy = found ? found->busy : std::vector<std::string>();
+    if (!found || !found->edits.empty() || !found->unreadable.empty()) {
+      const JsonValue arguments = JsonValue::Object({{"undo", JsonValue::Bool(true)}});
+      AuditedCall audited =
+          NewCall({.session = "", .endpoint = "start of the server"}, "edit", false, &arguments);
+      Task<ToolResult> task =
+          RunAudited(audit_, std::move(audited), Undo(std::move(found), call), call);
+      [[maybe_unused]] const ToolResult undone = co_await task;
+    }
+    if (busy.empty()) co_return true;
+    if (steady_clock::now() >= deadline) break;
+    Task<bool> pause = Pause(loop_, kLookAgain);
+    [[maybe_unused]] const bool over = co_await pause;
+  }
+  LogWarning(
+      "edit: calls begin although another server holds the journal of an edit for a minute: " +
+      busy.front());
+  co_return false;
+}
+
+void Engine::UndoEdits() {
+  start_call_ = NewOwnCall();
+  start_.Close();
+  const auto no_memory = [] {
+    LogWarning("edit: there is no memory to look for edits that were left half done");
+    return false;
+  };
+  Detach(WithinMemory(PutBackEdits(*start_call_->context), no_memory),
+         [this](bool) { start_.Open(); });
+}
+
+// False: cancelled before. Whichever comes first; the gate cannot forget who waits.
+Task<bool> Engine::MayBegin(CancelSource& cancel) {
+  if (!start_.closed()) co_return true;
+  const auto waiting = std::make_shared<Completion<bool>>();
+  start_.WhenOpen([weak = std::weak_ptr(waiting)] {
+    if (const auto who = weak.lock()) who->Set(true);
+  });
+  cancel.OnCancel([&] { waiting->Set(false); });
+  Completion<bool>& decided = *waiting;
+  const bool begins = co_await decided;
+  cancel.Forget();
+  co_return begins;
+}
+
+Task<ToolResult> Engine::AfterStart(Task<ToolResult> work, std::string_view tool,
+                                    CancelSource& cancel) {
+  Task<bool> waiting = MayBegin(cancel);
+  const bool begins = co_await waiting;
+  if (!begins) co_return RefusedCall(Cancelled(tool));
+  ToolResult result = co_await work;
+  co_return result;
+}
+
+void Engine::Shutdown(std::function<void()> done) {
+  if (start_call_) start_call_->cancel.Cancel();
+  runner_.Shutdown(std::move(done));
+}
+
+// As if a client had asked: the same tool, policy and confinement; the cache tells what has changed.
+void Engine::DiscoverAgain(const std::string& directory) {
+  const JsonValue arguments =
+      JsonValue::Object({{"working_directory", JsonValue::String(directory)}});
+  const Tool* tool = FindTool("make_targets");
+  auto request = MakeToolRequest(*tool, &arguments);
+  if (!request) return;
+  const std::shared_ptr<OwnCall> call = NewOwnCall();
+  AuditedCall audited =
+      NewCall({.session = "", .endpoint = "watched Makefile"}, "make_targets", true, &arguments);
+  Task<ToolResult> task = RunAudited(
+      audit_, std::move(audited), RunApproved(std::move(*request), *call->context), *call->context);
+  Detach(std::move(task), [call](const ToolResult&) {});
+}
+
+Result<void> Engine::ReplacePolicy(policy::PolicyPtr policy) {
+  if (const auto place = policy::WhereCommandsWrite(*policy, tmp_base_)) {
+    return std::unexpected(
+        Error("commands could write the server's TMPDIR, in " + *place, tmp_base_, EPERM));
+  }
+  policy_ = std::move(policy);
+  runner_.Renew();
+  results_.SetQuota(policy_->limits.output_total);
+  if (watch_) WatchRoots();
+  return {};
+}
+
+}  // namespace pa

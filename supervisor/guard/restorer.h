@@ -1,0 +1,81 @@
+// Restorer: makes protected paths what they were before a command ran, and tells what it found.
+//
+//   const std::vector<ProtectedChange> changes = Restorer(baseline, displaced).Run();
+//
+// For when stamps differ: it reads and compares content, so that a file that was written again with
+// the same is no change. The tree of the command is dead, but other commands may be at work in the same
+// place: everything is done by descriptor, beneath the writable tree, and through no symlink.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+#include "policy/protected_paths.h"
+#include "supervisor/guard/displaced.h"
+#include "supervisor/guard/file_image.h"
+#include "supervisor/guard/protected_change.h"
+
+namespace pa {
+
+// A protected path with what stood there.
+struct GuardedPath {
+  policy::ProtectedPath path;
+  std::shared_ptr<const FileImage> image;
+  std::shared_ptr<const UniqueFd> pin;  // kPinned: the directory itself, wherever it is moved
+  // What the user has put in its place meanwhile: it takes the place of `image` if it is certain that no
+  // command had a part in it, and is kept if not (supervisor/guard/mount_watch.h).
+  std::shared_ptr<const FileImage> saved = nullptr;
+  bool saved_is_certain = false;
+};
+
+class Restorer {
+ public:
+  // `displaced`: where what must go is kept (supervisor/guard/displaced.h).
+  Restorer(const std::vector<GuardedPath>& baseline, const std::string& displaced)
+      : baseline_(baseline), displaced_(displaced) {}
+
+  std::vector<ProtectedChange> Run();
+  // Of the baseline, after Run: what the system has kept from being compared or put back. Another time it may work.
+  std::vector<GuardedPath> TakeOwed() { return std::move(owed_); }
+
+ private:
+  // Where a path lies: its name in an open directory, within an open tree.
+  struct Spot {
+    int parent;
+    std::string name;
+    std::string path;
+    int area_fd;
+    const std::string& area;
+  };
+
+  void Check(const GuardedPath& guarded);
+  bool Unseen(const std::string& path, int error);
+  void CheckUnreachable(const GuardedPath& guarded, int area_fd, const std::string& gone);
+  void CheckPinned(const Spot& spot, const GuardedPath& guarded);
+  void CheckReplaced(const Spot& spot, const GuardedPath& guarded);
+  void CheckState(const Spot& spot, const FileImage& image);
+  void CheckNames(const Spot& spot, const FileImage& image);
+  void TakeFlood(const Spot& spot, const FileImage& image);
+  void CheckSaved(const Spot& spot, const GuardedPath& guarded);
+  void CheckImage(const Spot& spot, const FileImage& image);
+  void CheckChildren(const Spot& spot, const FileImage& image);
+  bool CheckMetadata(const Spot& spot, const PathStamp& stamp, std::uint32_t which);
+  bool MoveBack(const Spot& spot, const UniqueFd& pin);
+  bool Take(const Spot& spot, const char* what);
+  void Put(const Spot& spot, const FileImage& image, const char* what);
+  void Report(const std::string& path, const char* what, const Result<std::string>& kept);
+  bool IsLost(const std::string& path) const;
+
+  const std::vector<GuardedPath>& baseline_;
+  Displaced displaced_;
+  std::set<std::string> lost_;  // repositories that are gone: nothing is restored into nothing
+  std::vector<ProtectedChange> changes_;
+  std::vector<GuardedPath> owed_;
+};
+
+}  // namespace pa

@@ -1,0 +1,78 @@
+// The shapes of MCP by revision: what a result, a tool or a resource looks like to which client.
+//
+//   std::string result = InitializeResult(Revision::k2025_06_18, identity);
+//   transport.Send(rpc::ResultLine(id, result));
+//
+// Plain functions from values to JSON on one line; who may ask what and when is
+// supervisor/mcp/session.cc. To add a revision: extend Revision, kRevisionNames and the predicates,
+// then a conversation for it in tests/conversations.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/call/tool.h"
+#include "supervisor/results/result_store.h"
+
+namespace pa {
+
+class JsonWriter;
+
+// In order of age, so that "since" is a comparison.
+enum class Revision { k2024_11_05, k2025_03_26, k2025_06_18, k2025_11_25, k2026_07_28 };
+
+inline constexpr Revision kLatestLegacy = Revision::k2025_11_25;
+inline constexpr Revision kModernRevision = Revision::k2026_07_28;  // stateless, no initialize
+
+std::string_view RevisionName(Revision revision);
+std::optional<Revision> FindRevision(std::string_view name);
+
+inline bool IsModern(Revision revision) { return revision >= kModernRevision; }
+// title, outputSchema, structuredContent and resource_link came together.
+inline bool HasStructuredContent(Revision revision) { return revision >= Revision::k2025_06_18; }
+inline bool HasAnnotations(Revision revision) { return revision >= Revision::k2025_03_26; }
+
+inline constexpr std::string_view kServerName = "project-actions";
+
+// What we say about ourselves.
+struct Identity {
+  std::string version;
+  std::string instructions;  // for the model; may be ""
+};
+
+// `{"resultType":"complete","_meta":{...serverInfo...}}` in the modern era, nothing in the legacy
+// one.
+void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& identity);
+// The same and how long the answer may be kept: never, because a new policy or result may come.
+void WriteCacheableFrame(JsonWriter& writer, Revision revision, const Identity& identity);
+
+std::string InitializeResult(Revision revision, const Identity& identity);
+// The one field of the form, a boolean that must be there.
+inline constexpr std::string_view kApproveField = "approve";
+// The params of elicitation/create, with that form.
+std::string ElicitParams(std::string_view message, Revision revision);
+
+// What must be asked before a call goes on; the client calls again with the answer (2026-07-28).
+struct InputRequest {
+  std::string key;     // of the answer
+  std::string params;  // of elicitation/create, JSON
+  std::string state;
+};
+std::string InputRequiredResult(const InputRequest& request, const Identity& identity);
+
+std::string DiscoverResult(const Identity& identity);
+// `output_inline`: limits.output_inline. Claude Code shows the model the first 2 KB of a result of more than
+// 50,000 characters, unless its tool says how many are to be expected (`anthropic/maxResultSizeChars`).
+std::string ListToolsResult(Revision revision, const Identity& identity,
+                            std::span<const Tool* const> tools, std::uint64_t output_inline);
+std::string ListResourcesResult(Revision revision, const Identity& identity,
+                                const std::vector<ResultStore::Entry>& entries);
+std::string ListResourceTemplatesResult(Revision revision, const Identity& identity);
+// Text when `chunk` is UTF-8, else base64. `uri` is the one that was asked for.
+std::string ReadResourceResult(Revision revision, const Identity& identity, std::string_view uri,
+                               const ResultChunk& chunk);
+
+}  // namespace pa

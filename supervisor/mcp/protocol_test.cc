@@ -1,0 +1,139 @@
+#include "supervisor/mcp/protocol.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace pa {
+namespace {
+
+using nlohmann::json;
+
+constexpr Revision kAll[] = {Revision::k2024_11_05, Revision::k2025_03_26, Revision::k2025_06_18,
+                             Revision::k2025_11_25, Revision::k2026_07_28};
+const Identity kIdentity{.version = "1.2.3", .instructions = "Use make."};
+
+constexpr Param kParams[] = {{.name = "target", .required = true, .description = "what to make"}};
+const Tool kTool{.name = "make",
+                 .title = "Make",
+                 .description = "Runs a target",
+                 .annotations = {.destructive = true, .open_world = true},
+                 .params = kParams,
+                 .data_schema = R"({"type":"object"})",
+                 .run = nullptr};
+const Tool* const kTools[] = {&kTool};
+
+TEST(Revision, IsFoundByItsName) {
+  for (const Revision revision : kAll) EXPECT_EQ(FindRevision(RevisionName(revision)), revision);
+  EXPECT_EQ(FindRevision("2024-11-06"), std::nullopt);
+  EXPECT_EQ(FindRevision(""), std::nullopt);
+}
+
+TEST(InitializeResult, SaysWhatWeAre) {
+  const json result = json::parse(InitializeResult(Revision::k2025_06_18, kIdentity));
+  EXPECT_EQ(result, json::parse(R"({"protocolVersion":"2025-06-18",
+      "capabilities":{"tools":{"listChanged":true},"resources":{}},
+      "serverInfo":{"name":"project-actions","version":"1.2.3"},"instructions":"Use make."})"));
+}
+
+TEST(InitializeResult, LeavesEmptyInstructionsOut) {
+  const json result =
+      json::parse(InitializeResult(kLatestLegacy, {.version = "1", .instructions = ""}));
+  EXPECT_FALSE(result.contains("instructions"));
+}
+
+TEST(DiscoverResult, NamesModernRevisionsOnly) {
+  const json result = json::parse(DiscoverResult(kIdentity));
+  EXPECT_EQ(result, json::parse(R"({"supportedVersions":["2026-07-28"],
+      "capabilities":{"tools":{"listChanged":true},"resources":{}},"instructions":"Use make.",
+      "resultType":"complete","ttlMs":0,"cacheScope":"private",
+      "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"project-actions","version":"1.2.3"}}})"));
+}
+
+TEST(ListToolsResult, HasTheFieldsOfItsRevision) {
+  for (const Revision revision : kAll) {
+    const json result = json::parse(ListToolsResult(revision, kIdentity, kTools, 24 << 10));
+    const json& tool = result["tools"][0];
+    EXPECT_EQ(tool["name"], "make");
+    EXPECT_EQ(tool["inputSchema"]["type"], "object");
+    EXPECT_EQ(tool.contains("annotations"), revision >= Revision::k2025_03_26);
+    EXPECT_EQ(tool.contains("title"), revision >= Revision::k2025_06_18);
+    EXPECT_EQ(tool.contains("outputSchema"), revision >= Revision::k2025_06_18);
+    for (const char* key : {"resultType", "ttlMs", "cacheScope", "_meta"}) {
+      EXPECT_EQ(result.contains(key), revision == Revision::k2026_07_28) << key;
+    }
+  }
+}
+
+TEST(ListToolsResult, SaysHowLongAResultMayBe) {
+  for (const Revision revision : kAll) {
+    const auto chars = [&](std::uint64_t output_inline) -> std::uint64_t {
+      const json list = json::parse(ListToolsResult(revision, kIdentity, kTools, output_inline));
+      const json meta = list["tools"][0].value("_meta", json::object());
+      return meta.value("anthropic/maxResultSizeChars", std::uint64_t{0});
+    };
+    const bool has_meta = revision >= Revision::k2025_06_18;
+    EXPECT_EQ(chars(24 << 10), has_meta ? 163'840u : 0u)
+        << "the worst that 24 KiB become, and more";
+    EXPECT_EQ(chars(64 << 20), has_meta ? 500'000u : 0u);
+  }
+}
+
+TEST(ListToolsResult, SpellsAnnotationsOut) {
+  const json result = json::parse(ListToolsResult(kLatestLegacy, kIdentity, kTools, 24 << 10));
+  EXPECT_EQ(result["tools"][0]["annotations"],
+            json::parse(R"({"title":"Make","readOnlyHint":false,"destructiveHint":true,
+                            "idempotentHint":false,"openWorldHint":true})"));
+}
+
+TEST(ListResourcesResult, ListsStoredResults) {
+  const std::vector<ResultStore::Entry> entries = {
+      {.uri = "project-actions://results/ab", .name = "make test: stdout", .size = 7}};
+  const json result = json::parse(ListResourcesResult(kLatestLegacy, kIdentity, entries));
+  EXPECT_EQ(result, json::parse(R"({"resources":[{"uri":"project-actions://results/ab",
+      "name":"make test: stdout","mimeType":"text/plain","size":7}]})"));
+}
+
+TEST(ListResourceTemplatesResult, NamesTheOffset) {
+  const json result = json::parse(ListResourceTemplatesResult(kLatestLegacy, kIdentity));
+  EXPECT_EQ(result["resourceTemplates"][0]["uriTemplate"],
+            "project-actions://results/{id}{?offset}");
+}
+
+json Read(const std::string& bytes, std::uint64_t offset = 0, std::uint64_t total = 0) {
+  ResultChunk chunk{.bytes = bytes, .offset = offset, .total = total, .next_uri = {}};
+  if (offset + bytes.size() < total) chunk.next_uri = "next";
+  const std::string uri = "project-actions://results/ab?offset=" + std::to_string(offset);
+  return json::parse(
+      ReadResourceResult(Revision::k2025_06_18, kIdentity, uri, chunk))["contents"][0];
+}
+
+TEST(ReadResourceResult, GivesTextAsText) {
+  const json contents = Read("caf\u00e9\0", 3);
+  EXPECT_EQ(contents["uri"], "project-actions://results/ab?offset=3");
+  EXPECT_EQ(contents["mimeType"], "text/plain");
+  EXPECT_EQ(contents["text"], "caf\u00e9");
+  EXPECT_FALSE(contents.contains("blob"));
+  EXPECT_FALSE(contents.contains("_meta"));
+}
+
+TEST(ReadResourceResult, GivesOtherBytesAsBase64) {
+  const json contents = Read("\xff\xfe");
+  EXPECT_EQ(contents["blob"], "//4=");
+  EXPECT_FALSE(contents.contains("text"));
+}
+
+TEST(ReadResourceResult, LeavesACharacterThatTheChunkCutsToTheNextOne) {
+  const json contents = Read("abc\xf0\x9f\x98", 10, 100);
+  EXPECT_EQ(contents["text"], "abc");
+  EXPECT_EQ(contents["_meta"]["project-actions/nextUri"], "project-actions://results/ab?offset=13");
+  EXPECT_EQ(contents["_meta"]["project-actions/size"], 100);
+}
+
+TEST(ReadResourceResult, DoesNotWaitForBytesThatWillNotCome) {
+  EXPECT_TRUE(Read("abc\xf0\x9f\x98").contains("blob"));
+  EXPECT_TRUE(Read("abc\xff", 0, 100).contains("blob"));
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,599 @@
+#include "supervisor/mcp/session.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <new>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "policy/decide.h"
+#include "policy/rules.h"
+#include "supervisor/audit/audit_log.h"
+#include "supervisor/engine/approved_call.h"
+#include "supervisor/loop/log.h"
+#include "supervisor/loop/memory_reserve.h"
+#include "supervisor/mcp/envelope.h"
+#include "supervisor/mcp/tool_output.h"
+#include "supervisor/transport/outline_scanner.h"
+
+namespace pa {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Of the legacy era; the modern one has no code of its own for it.
+constexpr int kResourceNotFound = -32002;
+
+std::unexpected<rpc::Failure> Failed(int code, std::string message, std::string data = {}) {
+  return std::unexpected(
+      rpc::Failure{.code = code, .message = std::move(message), .data = std::move(data), .id = {}});
+}
+
+std::unexpected<rpc::Failure> InvalidParams(std::string message) {
+  return Failed(rpc::kInvalidParams, "Invalid params: " + std::move(message));
+}
+
+// A member of params that must be a string.
+std::expected<std::string, rpc::Failure> RequiredString(const JsonValue& params, const char* name) {
+  const JsonValue* value = params.Find(name);
+  if (value == nullptr) return InvalidParams(std::string("params.") + name + " is missing");
+  if (value->IsString()) return value->AsString();
+  return InvalidParams(std::string("params.") + name + " must be a string, not " +
+                       value->KindName());
+}
+
+std::expected<void, rpc::Failure> OptionalObject(const JsonValue& params, const char* name) {
+  const JsonValue* value = params.FindSet(name);
+  if (value == nullptr || value->IsObject()) return {};
+  return InvalidParams(std::string("params.") + name + " must be an object, not " +
+                       value->KindName());
+}
+
+// Every list of ours is one page, so that no cursor is one of ours.
+std::expected<void, rpc::Failure> NoCursor(const JsonValue& params) {
+  if (params.FindSet("cursor") == nullptr) return {};
+  return Failed(rpc::kInvalidParams, "Invalid cursor");
+}
+
+rpc::Failure NoMemory() {
+  return {.code = rpc::kInternalError,
+          .message = "Internal error: the server has not enough memory for this message",
+          .data = {},
+          .id = {}};
+}
+
+// Whoever waits for an answer to it gets one all the same.
+rpc::Line ReadLine(std::string_view line) {
+  try {
+    return rpc::ParseLine(line);
+  } catch (const std::bad_alloc&) {
+    OutlineScanner scanner(line.size());
+    scanner.Feed(line);
+    return rpc::UnreadableLine(scanner.Take(), NoMemory());
+  }
+}
+
+// Why `tool` must not be called at all, whatever its arguments.
+std::optional<ToolError> RefusedByPolicy(const policy::Policy& policy, const Tool& tool) {
+  const std::string name(tool.name);
+  if (policy.ToolEnabled(name, tool.annotations.read_only)) return std::nullopt;
+  return Denied(policy::ToolDisabled(name));
+}
+
+}  // namespace
+
+// The answers to what came in one array, sent together when the last is there: who still has one to give
+// holds it.
+struct Session::Batch {
+  explicit Batch(Transport& the_transport) : transport(the_transport) {}
+  ~Batch() {
+    if (!answers.empty()) transport.Send(std::move(answers += ']'));
+  }
+  // All of it or, without memory, nothing.
+  void Add(std::string_view line) {
+    constexpr std::size_t kAround = 3;  // before it `[` or `,`; at last `]` and the end of the line
+    answers.reserve(answers.size() + line.size() + kAround);
+    answers += answers.empty() ? '[' : ',';
+    answers += line;
+  }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  Transport& transport;
+  std::string answers;  // as an array that is not closed yet
+};
+
+// One request for a tool, from its arrival to its reply.
+struct Session::Call {
+  Call(const Services& services, rpc::Id the_id, Revision the_revision, policy::PolicyPtr policy)
+      : id(std::move(the_id)),
+        revision(the_revision),
+        context{.policy = std::move(policy),
+                .runner = services.runner,
+                .targets = services.targets,
+                .ambient = services.ambient,
+                .cancel = cancel} {}
+
+  rpc::Id id;
+  Revision revision;
+  std::string_view tool;
+  std::shared_ptr<Batch> batch;  // null: it came alone
+  Clock::time_point started = Clock::now();
+  bool silent = false;  // cancelled by the client, who must hear nothing more of it
+  CancelSource cancel;
+  std::unique_ptr<ProgressNotifier> progress;
+  std::unique_ptr<ElicitingApprover> eliciting;
+  std::unique_ptr<RetryingApprover> retrying;
+  CallContext context;
+};
+
+struct Session::Method {
+  std::string_view name;
+  bool legacy;
+  bool modern;
+  Answer (Session::*handler)(const rpc::Request&, Revision);
+};
+
+// Lawful in this era is data. What stands here for neither era does not exist: logging, prompts and
+// completion are not advertised, and 2026-07-28 has removed ping and resources/subscribe.
+const Session::Method Session::kMethods[] = {
+    {"initialize", true, false, &Session::Initialize},
+    {"ping", true, false, &Session::Ping},
+    {"server/discover", false, true, &Session::Discover},
+    {"subscriptions/listen", false, true, &Session::Listen},
+    {"tools/list", true, true, &Session::ListTools},
+    {"tools/call", true, true, &Session::CallTool},
+    {"resources/list", true, true, &Session::ListResources},
+    {"resources/templates/list", true, true, &Session::ListResourceTemplates},
+    {"resources/read", true, true, &Session::ReadResource},
+};
+
+const Session::Method* Session::FindMethod(std::string_view name) {
+  for (const Method& method : kMethods) {
+    if (method.name == name) return &method;
+  }
+  return nullptr;
+}
+
+Session::Session(const Services& services, ServerState& state, Transport& transport)
+    : services_(services),
+      state_(state),
+      transport_(transport),
+      id_(NewAuditId()),
+      elicitations_(services.loop, transport, state.answer_patience) {}
+
+Session::~Session() = default;
+
+void Session::OnLine(std::string_view line) {
+  KeepMemoryReserve();
+  OnMessages(ReadLine(line));
+}
+
+// A cancel does not wait until the client reads: what it ends may be what it does not read. It comes
+// once more in its turn, for a request that was held with it.
+void Session::OnLineHeld(std::string_view line) {
+  if (line.find("notifications/cancelled") == std::string_view::npos) return;
+  try {
+    for (const rpc::Parsed& message : ReadLine(line).messages) {
+      const auto* notification = message ? std::get_if<rpc::Notification>(&*message) : nullptr;
+      if (notification != nullptr && notification->method == "notifications/cancelled") {
+        Cancel(notification->params);
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    LogWarning("there is no memory to look at what waits");
+  }
+}
+
+void Session::OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) {
+  if (limit == kNoMemory) return OnMessages(rpc::UnreadableLine(outlines, NoMemory()));
+  const std::string problem = "a message is longer than " + std::to_string(limit) + " bytes";
+  OnMessages(rpc::UnreadableLine(outlines, {.code = rpc::kInvalidRequest,
+                                            .message = "Invalid request: " + problem,
+                                            .data = {},
+                                            .id = {}}));
+}
+
+void Session::OnMessages(const rpc::Line& line) {
+  if (line.batch) return OnBatch(line.messages);
+  for (const rpc::Parsed& message : line.messages) OnMessage(message);
+}
+
+void Session::OnMessage(const rpc::Parsed& message) {
+  try {
+    Take(message);
+  } catch (const std::bad_alloc&) {
+    AnswerNoMemory(message);
+  }
+}
+
+// Nobody has answered it: an answer is sent whole or not at all.
+void Session::AnswerNoMemory(const rpc::Parsed& message) {
+  rpc::Failure failure = NoMemory();
+  if (!message) {
+    failure.id = message.error().id;
+  } else if (const auto* request = std::get_if<rpc::Request>(&*message)) {
+    failure.id = request->id;
+  } else {
+    return;
+  }
+  Fail(failure);
+}
+
+void Session::Take(const rpc::Parsed& message) {
+  if (!message) {
+    Fail(message.error());
+  } else if (const auto* request = std::get_if<rpc::Request>(&*message)) {
+    OnRequest(*request);
+  } else if (const auto* notification = std::get_if<rpc::Notification>(&*message)) {
+    OnNotification(*notification);
+  } else if (const auto* response = std::get_if<rpc::Response>(&*message)) {
+    elicitations_.OnResponse(*response);
+  }
+}
+
+// 2025-03-26 alone has batches, and has no initialize in them. Elsewhere each request is refused on a line of
+// its own, as whoever sent it waits for its id.
+void Session::OnBatch(const std::vector<rpc::Parsed>& messages) {
+  const bool lawful = era_ == Era::kLegacy && legacy_revision_ == Revision::k2025_03_26;
+  if (lawful) batch_ = std::make_shared<Batch>(transport_);
+  for (const rpc::Parsed& message : messages) {
+    try {
+      TakeFromBatch(message, lawful);
+    } catch (const std::bad_alloc&) {
+      AnswerNoMemory(message);
+    }
+  }
+  batch_.reset();
+}
+
+void Session::TakeFromBatch(const rpc::Parsed& message, bool lawful) {
+  const auto* request = message ? std::get_if<rpc::Request>(&*message) : nullptr;
+  if (request == nullptr || (lawful && request->method != "initialize")) return Take(message);
+  Fail({.code = rpc::kInvalidRequest,
+        .message =
+            lawful ? "Invalid request: initialize must not be part of a batch"
+                   : "Invalid request: this revision has no batches; send one message on a line",
+        .data = {},
+        .id = request->id});
+}
+
+void Session::OnRequest(const rpc::Request& request) {
+  if (calls_.contains(request.id) || subscriptions_.Has(request.id)) {
+    return Fail({.code = rpc::kInvalidRequest,
+                 .message = "Invalid request: a request with the id " + request.id.token() +
+                            " is in flight already; it goes on",
+                 .data = {},
+                 .id = request.id});
+  }
+  const std::expected<Revision, rpc::Failure> revision = RevisionOf(request);
+  if (!revision) return Reply(request.id, std::unexpected(revision.error()));
+  const Method* method = FindMethod(request.method);
+  const bool lawful = method != nullptr && (IsModern(*revision) ? method->modern : method->legacy);
+  if (!lawful) {
+    return Reply(request.id, Failed(rpc::kMethodNotFound, "Method not found: " + request.method));
+  }
+  try {
+    Reply(request.id, (this->*method->handler)(request, *revision));
+  } catch (const std::bad_alloc&) {
+    calls_.erase(request.id);  // it has not begun
+    Reply(request.id, std::unexpected(NoMemory()));
+    EndIfIdle();
+  }
+}
+
+// Which revision a request speaks, and so which era the connection is in: `initialize` opens the
+// legacy one, the first request with an envelope the modern one. server/discover is a question that
+// clients of both eras ask first, so it decides nothing.
+std::expected<Revision, rpc::Failure> Session::RevisionOf(const rpc::Request& request) {
+  const auto claim = ClaimedRevision(request.params);
+  if (request.method == "initialize" && !(claim && *claim)) return LegacyRevisionOf(request);
+  if (!claim) return LegacyRevisionOf(request);
+  const bool opens = *claim && era_ == Era::kOpening && request.method != "server/discover";
+  if (opens) era_ = Era::kModern;
+  return *claim;
+}
+
+std::expected<Revision, rpc::Failure> Session::LegacyRevisionOf(const rpc::Request& request) {
+  if (era_ == Era::kModern) {
+    if (request.method != "initialize") return std::unexpected(MissingEnvelope());
+    const JsonValue* requested = request.params.Find("protocolVersion");
+    const bool named = requested != nullptr && requested->IsString();
+    return std::unexpected(UnsupportedVersion(named ? requested->AsString() : ""));
+  }
+  const Method* method = FindMethod(request.method);
+  const bool modern_only = method != nullptr && !method->legacy;
+  if (era_ == Era::kOpening && modern_only) return std::unexpected(MissingEnvelope());
+  era_ = Era::kLegacy;
+  return legacy_revision_;
+}
+
+void Session::OnNotification(const rpc::Notification& notification) {
+  if (notification.method == "notifications/cancelled") {
+    Cancel(notification.params);
+  } else if (notification.method == "notifications/initialized") {
+    initialized_ = era_ == Era::kLegacy;
+  }
+}
+
+void Session::Reply(const rpc::Id& id, const Answer& answer) {
+  if (!answer) return;
+  if (*answer) return SendAnswer(rpc::ResultLine(id, **answer), batch_);
+  rpc::Failure failure = answer->error();
+  failure.id = id;
+  Fail(failure);
+}
+
+// The schema of 2025-03-26 lets no error without an id into a batch: a client that holds it against that would lose
+// the other answers.
+void Session::Fail(const rpc::Failure& failure) {
+  SendAnswer(rpc::ErrorLine(failure.id, failure), failure.id ? batch_ : nullptr);
+}
+
+void Session::SendAnswer(std::string line, const std::shared_ptr<Batch>& batch) {
+  if (!batch) return transport_.Send(std::move(line));
+  batch->Add(line);
+}
+
+void Session::Cancel(const JsonValue& params) {
+  const JsonValue* value = params.Find("requestId");
+  const std::optional<rpc::Id> id = value != nullptr ? rpc::Id::FromJson(*value) : std::nullopt;
+  if (!id || subscriptions_.Remove(*id)) return;
+  const auto found = calls_.find(*id);
+  if (found == calls_.end()) return;
+  Call& call = *found->second;
+  call.silent = true;
+  if (call.progress) call.progress->Silence();
+  call.cancel.Cancel();  // last: the call may end at once and be gone
+}
+
+void Session::ToolsChanged() {
+  if (ending_) return;
+  if (era_ == Era::kLegacy && initialized_) {
+    transport_.Send(rpc::NotificationLine("notifications/tools/list_changed", ""));
+  }
+  for (std::string& line : subscriptions_.ToolsChanged()) transport_.Send(std::move(line));
+}
+
+void Session::Shutdown() {
+  if (std::exchange(ending_, true)) return;
+  if (on_ending_) std::exchange(on_ending_, nullptr)();
+  for (std::string& line : subscriptions_.End()) transport_.Send(std::move(line));
+  std::vector<rpc::Id> ids;
+  for (const auto& [id, call] : calls_) ids.push_back(id);
+  for (const rpc::Id& id : ids) {
+    const auto found = calls_.find(id);
+    if (found != calls_.end()) found->second->cancel.Cancel();
+  }
+  EndIfIdle();
+}
+
+void Session::WhenEnded(std::function<void()> callback) {
+  on_ended_ = std::move(callback);
+  EndIfIdle();
+}
+
+void Session::EndIfIdle() {
+  if (ending_ && calls_.empty() && on_ended_) std::exchange(on_ended_, nullptr)();
+}
+
+Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
+  const auto requested = RequiredString(request.params, "protocolVersion");
+  if (!requested) return std::unexpected(requested.error());
+  for (const char* name : {"capabilities", "clientInfo"}) {
+    const auto object = OptionalObject(request.params, name);
+    if (!object) return std::unexpected(object.error());
+  }
+  const ClientInfo client = ClientInfoIn(request.params.FindSet("clientInfo"));
+  client_name_ = client.name;
+  client_version_ = client.version;
+  const std::optional<Revision> revision = FindRevision(*requested);
+  legacy_revision_ = revision && !IsModern(*revision) ? *revision : kLatestLegacy;
+  can_elicit_ = CanElicit(request.params.FindSet("capabilities"), legacy_revision_);
+  initialized_ = false;
+  return InitializeResult(legacy_revision_, state_.identity);
+}
+
+Session::Answer Session::Ping(const rpc::Request&, Revision) { return std::string("{}"); }
+
+Session::Answer Session::Discover(const rpc::Request&, Revision) {
+  return DiscoverResult(state_.identity);
+}
+
+Session::Answer Session::ListTools(const rpc::Request& request, Revision revision) {
+  const auto page = NoCursor(request.params);
+  if (!page) return std::unexpected(page.error());
+  const policy::PolicyPtr policy = services_.policy();
+  std::vector<const Tool*> enabled;
+  for (const Tool* tool : services_.tools) {
+    if (policy->ToolEnabled(std::string(tool->name), tool->annotations.read_only)) {
+      enabled.push_back(tool);
+    }
+  }
+  return ListToolsResult(revision, state_.identity, enabled, policy->limits.output_inline);
+}
+
+const Tool* Session::FindTool(std::string_view name) const {
+  for (const Tool* tool : services_.tools) {
+    if (tool->name == name) return tool;
+  }
+  return nullptr;
+}
+
+// What is wrong with the shape of the request is a JSON-RPC error; what is wrong with the
+// arguments, or forbidden, is a result, so that the model can read it and mend it.
+Session::Answer Session::CallTool(const rpc::Request& request, Revision revision) {
+  const auto name = RequiredString(request.params, "name");
+  if (!name) return std::unexpected(name.error());
+  const auto object = OptionalObject(request.params, "arguments");
+  if (!object) return std::unexpected(object.error());
+  const auto token = ProgressToken(request.params);
+  if (!token) return std::unexpected(token.error());
+  const Tool* tool = FindTool(*name);
+  if (tool == nullptr) {
+    RecordMisuse(request, revision, *name, "there is no tool of that name");
+    return Failed(rpc::kInvalidParams, "Unknown tool: " + name->substr(0, kMaxAuditText) +
+                                           "; the tools are: " + ToolNames(services_.tools));
+  }
+  if (ending_) return Failed(rpc::kInternalError, "The server is shutting down");
+
+  auto owned = std::make_unique<Call>(services_, request.id, revision, services_.policy());
+  Call& call = *owned;
+  call.tool = tool->name;
+  call.batch = batch_;
+  if (const auto equipped = Equip(call, request); !equipped) {
+    RecordMisuse(request, revision, *name, equipped.error().message);
+    return std::unexpected(equipped.error());
+  }
+  calls_.emplace(request.id, std::move(owned));
+  Task<ToolResult> task = StartCall(call, request, *tool, *token);
+  Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
+  return std::nullopt;
+}
+
+bool Session::CanAsk(const rpc::Request& request, Revision revision) const {
+  return IsModern(revision) ? CanElicit(ClaimedCapabilities(request.params), revision)
+                            : can_elicit_;
+}
+
+// With what asks the user, where the client can do that for us.
+std::expected<void, rpc::Failure> Session::Equip(Call& call, const rpc::Request& request) {
+  const bool asks = policy::EverAsk(call.context.policy->permissions);
+  if (!asks && request.params.FindSet("requestState") == nullptr) return {};
+  const JsonValue* arguments = request.params.FindSet("arguments");
+  const Digest digest = DigestOfCall(call.tool, arguments);
+  std::optional<InputReply> reply;
+  if (IsModern(call.revision)) {
+    auto brought = InputReplyIn(request.params, digest, state_.request_states);
+    if (!brought) return std::unexpected(brought.error());
+    reply = *std::move(brought);
+  }
+  if (!CanAsk(request, call.revision)) return {};
+  if (IsModern(call.revision)) {
+    call.retrying = std::make_unique<RetryingApprover>(state_.request_states, digest,
+                                                       ShownArguments(arguments), std::move(reply));
+    call.context.approver = call.retrying.get();
+  } else {
+    call.eliciting = std::make_unique<ElicitingApprover>(elicitations_, call.revision,
+                                                         ShownArguments(arguments));
+    call.context.approver = call.eliciting.get();
+  }
+  return {};
+}
+
+// Of the protocol: it ends as an error of JSON-RPC, and is recorded all the same.
+void Session::RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
+                           const std::string& why) {
+  const policy::PolicyPtr policy = services_.policy();
+  AuditedCall audited = NewCall(CallerOf(request, revision), name.substr(0, kMaxAuditText), false,
+                                request.params.FindSet("arguments"));
+  ToolError error = InvalidArgument(why, "");
+  Task<ToolResult> task = RefuseAudited(services_.audit, std::move(audited), std::move(error),
+                                        policy->audit, services_.runner);
+  Detach(std::move(task), [](const ToolResult&) {});
+}
+
+// Whatever becomes of it is recorded.
+Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request, const Tool& tool,
+                                    const std::string& token) {
+  const policy::Policy& policy = *call.context.policy;
+  const JsonValue* arguments = request.params.FindSet("arguments");
+  AuditedCall audited = NewCall(CallerOf(request, call.revision), std::string(tool.name),
+                                tool.annotations.read_only, arguments);
+  std::optional<ToolError> refusal = RefusedByPolicy(policy, tool);
+  std::expected<ToolRequest, ToolError> made = MakeToolRequest(tool, arguments);
+  if (!refusal && !made) refusal = std::move(made.error());
+  if (refusal) {
+    return RefuseAudited(services_.audit, std::move(audited), *std::move(refusal), policy.audit,
+                         services_.runner);
+  }
+  if (!token.empty()) {
+    call.progress = std::make_unique<ProgressNotifier>(
+        services_.loop, transport_, token, [&call] { return WaitingText(call.context.record); },
+        state_.heartbeat);
+    call.context.sink = call.progress.get();
+  }
+  return RunAudited(
+      services_.audit, std::move(audited),
+      services_.after_start(RunApproved(*std::move(made), call.context), tool.name, call.cancel),
+      call.context);
+}
+
+AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) const {
+  AuditCaller caller{.session = id_,
+                     .endpoint = "stdio",
+                     .client_name = client_name_,
+                     .client_version = client_version_,
+                     .revision = std::string(RevisionName(revision)),
+                     .request_id = request.id.token(),
+                     .traceparent = TraceParent(request.params)};
+  if (const std::optional<ClientInfo> client = ClaimedClient(request.params)) {
+    caller.client_name = client->name;
+    caller.client_version = client->version;
+  }
+  return caller;
+}
+
+void Session::SendResult(const Call& call, const ToolResult& result,
+                         std::chrono::microseconds took) {
+  const bool asks = call.retrying && call.retrying->request();
+  const std::string json = asks ? InputRequiredResult(*call.retrying->request(), state_.identity)
+                                : CallToolResult(result, took, call.revision, state_.identity);
+  SendAnswer(rpc::ResultLine(call.id, json), call.batch);
+}
+
+void Session::Finish(Call& call, const ToolResult& result) {
+  const auto took =
+      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - call.started);
+  auto node = calls_.extract(call.id);
+  call.progress.reset();  // before the reply, which is the last that a client hears of a call
+  try {
+    LogInfo(fmt::format("{}: {} in {} ms", call.tool, result.error ? result.error->code : "success",
+                        took.count() / 1000));
+    if (!call.silent) SendResult(call, result, took);
+  } catch (const std::bad_alloc&) {
+    if (!call.silent) SendResult(call, RefusedCall(OutOfMemory()), took);
+  }
+  call.batch.reset();
+  EndIfIdle();
+}
+
+Session::Answer Session::ListResources(const rpc::Request& request, Revision revision) {
+  const auto page = NoCursor(request.params);
+  if (!page) return std::unexpected(page.error());
+  return ListResourcesResult(revision, state_.identity, services_.results.List());
+}
+
+Session::Answer Session::ListResourceTemplates(const rpc::Request& request, Revision revision) {
+  const auto page = NoCursor(request.params);
+  if (!page) return std::unexpected(page.error());
+  return ListResourceTemplatesResult(revision, state_.identity);
+}
+
+Session::Answer Session::ReadResource(const rpc::Request& request, Revision revision) {
+  const auto uri = RequiredString(request.params, "uri");
+  if (!uri) return std::unexpected(uri.error());
+  const std::optional<Result<ResultChunk>> chunk = services_.results.Read(*uri);
+  if (chunk && !*chunk && chunk->error().sys_errno == EINVAL) {
+    return InvalidParams("uri: " + chunk->error().subject);
+  }
+  if (!chunk) {
+    JsonWriter data;
+    data.BeginObject().Field("uri", *uri).EndObject();
+    const int code = IsModern(revision) ? rpc::kInvalidParams : kResourceNotFound;
+    return Failed(code, "Resource not found: " + *uri, std::move(data).Take());
+  }
+  if (!*chunk) return Failed(rpc::kInternalError, InternalError(chunk->error().Message()).message);
+  return ReadResourceResult(revision, state_.identity, *uri, **chunk);
+}
+
+Session::Answer Session::Listen(const rpc::Request& request, Revision) {
+  const std::string problem = CheckListenParams(request.params);
+  if (!problem.empty()) return InvalidParams(problem);
+  if (ending_) return Failed(rpc::kInternalError, "The server is shutting down");
+  transport_.Send(subscriptions_.Add(request.id, request.params));
+  return std::nullopt;
+}
+
+}  // namespace pa

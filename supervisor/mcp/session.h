@@ -1,0 +1,126 @@
+// Session: one client on one connection, both eras of MCP.
+//
+//   Session session(services, state, transport);
+//   transport.Start(session);
+//   session.WhenEnding([&] { runner.BeginShutdown(); });
+//   session.WhenEnded([&] { runner.Shutdown(...); });
+//
+// Every request finds its method in one table: {method, eras, handler}. Requests with the _meta of
+// 2026-07-28 are served statelessly; `initialize` opens the legacy era. Calls run as detached
+// coroutines, any number at a time; what a client sees of one ends with its reply, or with its
+// cancellation.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/call/tool.h"
+#include "supervisor/engine/services.h"
+#include "supervisor/mcp/progress.h"
+#include "supervisor/mcp/protocol.h"
+#include "supervisor/mcp/questions.h"
+#include "supervisor/mcp/server_state.h"
+#include "supervisor/mcp/subscriptions.h"
+#include "supervisor/transport/rpc.h"
+#include "supervisor/transport/transport.h"
+
+namespace pa {
+
+struct AuditCaller;  // supervisor/audit/audit_event.h
+
+class Session : public TransportHandler {
+ public:
+  Session(const Services& services, ServerState& state, Transport& transport);
+  ~Session() override;  // no call may be in flight: see WhenEnded
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void OnLine(std::string_view line) override;
+  void OnLineHeld(std::string_view line) override;
+  void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) override;
+  void OnClosed() override { Shutdown(); }
+
+  // The list of tools, or what they can do, is another: tells the clients that want to know.
+  void ToolsChanged();
+
+  // Cancels what is in flight; replies still go out. Further requests are refused.
+  void Shutdown();
+  // Called once, when the session is shut down, before its calls are cancelled: so that none begins in the place of another.
+  void WhenEnding(std::function<void()> callback) { on_ending_ = std::move(callback); }
+  // Called once, when the session was shut down and nothing is in flight any more.
+  void WhenEnded(std::function<void()> callback);
+
+  std::size_t in_flight() const { return calls_.size(); }
+
+ private:
+  struct Method;
+  struct Call;
+  struct Batch;
+  // A reply, an error, or nothing: it comes later.
+  using Answer = std::optional<std::expected<std::string, rpc::Failure>>;
+  enum class Era { kOpening, kLegacy, kModern };
+  static const Method kMethods[];
+  static const Method* FindMethod(std::string_view name);
+
+  void OnMessages(const rpc::Line& line);
+  void OnMessage(const rpc::Parsed& message);
+  void Take(const rpc::Parsed& message);
+  void TakeFromBatch(const rpc::Parsed& message, bool lawful);
+  void AnswerNoMemory(const rpc::Parsed& message);
+  void OnBatch(const std::vector<rpc::Parsed>& messages);
+  void OnRequest(const rpc::Request& request);
+  void OnNotification(const rpc::Notification& notification);
+  std::expected<Revision, rpc::Failure> RevisionOf(const rpc::Request& request);
+  std::expected<Revision, rpc::Failure> LegacyRevisionOf(const rpc::Request& request);
+  void Reply(const rpc::Id& id, const Answer& answer);
+  void Fail(const rpc::Failure& failure);
+  void SendAnswer(std::string line, const std::shared_ptr<Batch>& batch);
+  void Cancel(const JsonValue& params);
+  const Tool* FindTool(std::string_view name) const;
+  void RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
+                    const std::string& why);
+  AuditCaller CallerOf(const rpc::Request& request, Revision revision) const;
+  bool CanAsk(const rpc::Request& request, Revision revision) const;
+  std::expected<void, rpc::Failure> Equip(Call& call, const rpc::Request& request);
+  Task<ToolResult> StartCall(Call& call, const rpc::Request& request, const Tool& tool,
+                             const std::string& token);
+  void Finish(Call& call, const ToolResult& result);
+  void SendResult(const Call& call, const ToolResult& result, std::chrono::microseconds took);
+  void EndIfIdle();
+
+  Answer Initialize(const rpc::Request& request, Revision revision);
+  Answer Discover(const rpc::Request& request, Revision revision);
+  Answer Ping(const rpc::Request& request, Revision revision);
+  Answer ListTools(const rpc::Request& request, Revision revision);
+  Answer CallTool(const rpc::Request& request, Revision revision);
+  Answer ListResources(const rpc::Request& request, Revision revision);
+  Answer ListResourceTemplates(const rpc::Request& request, Revision revision);
+  Answer ReadResource(const rpc::Request& request, Revision revision);
+  Answer Listen(const rpc::Request& request, Revision revision);
+
+  const Services& services_;
+  ServerState& state_;
+  Transport& transport_;
+  Era era_ = Era::kOpening;
+  Revision legacy_revision_ = kLatestLegacy;  // agreed in initialize
+  bool initialized_ = false;                  // the legacy client has said so
+  bool ending_ = false;
+  std::string id_;                            // of the session, for the audit log
+  std::string client_name_, client_version_;  // as the legacy client gave them
+  std::map<rpc::Id, std::unique_ptr<Call>> calls_;
+  std::shared_ptr<Batch> batch_;  // whose messages are being read
+  Subscriptions subscriptions_;
+  Elicitations elicitations_;
+  bool can_elicit_ = false;  // the legacy client
+  std::function<void()> on_ending_;
+  std::function<void()> on_ended_;
+};
+
+}  // namespace pa

@@ -1,0 +1,249 @@
+// What a conversation cannot show; all that a client sees is in tests/conversations.
+#include "supervisor/mcp/session.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/failing_new.h"
+#include "tests/support/fake_world.h"
+#include "tests/support/few_descriptors.h"
+
+namespace pa {
+namespace {
+
+std::string Call(const std::string& id, const std::string& tool, const std::string& meta = "{}") {
+  return R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"tools/call","params":{"name":")" + tool +
+         R"(","arguments":{},"_meta":)" + meta + "}}";
+}
+
+std::string CancelCall(const std::string& id) {
+  return R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + id +
+         "}}";
+}
+
+TEST(Session, CountsWhatIsInFlight) {
+  FakeWorld world;
+  EXPECT_EQ(world.session().in_flight(), 0u);
+  for (const char* id : {"1", "2", R"("")"}) world.session().OnLine(Call(id, "wait"));
+  EXPECT_EQ(world.session().in_flight(), 3u);
+  world.Finish();
+  EXPECT_EQ(world.session().in_flight(), 2u);
+  world.session().OnLine(CancelCall("2"));
+  EXPECT_EQ(world.session().in_flight(), 1u);
+  EXPECT_EQ(world.running(), 1u);
+}
+
+TEST(Session, LeavesNothingOfACallThatEndsAtOnce) {
+  FakeWorld world;
+  world.session().OnLine(Call("1", "fail", R"({"progressToken":1})"));
+  EXPECT_EQ(world.session().in_flight(), 0u);
+  EXPECT_EQ(world.transport.sent.size(), 1u);
+}
+
+TEST(Session, EndsOnceAndOnlyWhenAskedTo) {
+  FakeWorld world;
+  int ended = 0;
+  world.session().WhenEnded([&] { ++ended; });
+  world.session().OnLine(Call("1", "wait"));
+  world.Finish();
+  EXPECT_EQ(ended, 0) << "an idle session has not ended";
+  world.session().OnClosed();
+  EXPECT_EQ(ended, 1);
+  world.session().Shutdown();
+  EXPECT_EQ(ended, 1);
+}
+
+TEST(Session, SaysSoIfItEndedBeforeAnybodyAsked) {
+  FakeWorld world;
+  world.session().Shutdown();
+  bool ended = false;
+  world.session().WhenEnded([&] { ended = true; });
+  EXPECT_TRUE(ended);
+}
+
+TEST(Session, CancelsEveryCallWhenItsClientGoesAway) {
+  FakeWorld world;
+  for (int id = 0; id < 5; ++id) world.session().OnLine(Call(std::to_string(id), "wait"));
+  std::size_t in_flight_at_end = 99;
+  world.session().WhenEnded([&] { in_flight_at_end = world.session().in_flight(); });
+  world.session().OnClosed();
+  EXPECT_EQ(world.running(), 0u);
+  EXPECT_EQ(in_flight_at_end, 0u);
+}
+
+TEST(Session, SaysThatItEndsBeforeACallCanTakeThePlaceOfAnother) {
+  FakeWorld world;
+  for (int id = 0; id < 2; ++id) world.session().OnLine(Call(std::to_string(id), "wait"));
+  std::size_t running = 99;
+  int times = 0;
+  world.session().WhenEnding([&] {
+    running = world.running();
+    ++times;
+  });
+  world.session().OnClosed();
+  world.session().Shutdown();
+  EXPECT_EQ(running, 2u);
+  EXPECT_EQ(times, 1);
+}
+
+TEST(Session, KeepsThePolicyOfTheBeginningForACall) {
+  FakeWorld world;
+  world.session().OnLine(Call("1", "wait"));
+  world.Enable({});
+  world.session().OnLine(Call("2", "wait"));
+  EXPECT_EQ(world.running(), 1u);
+  ASSERT_EQ(world.transport.sent.size(), 1u);
+  EXPECT_NE(world.transport.sent[0].find("TOOL_DISABLED"), std::string::npos);
+}
+
+TEST(Session, GivesASinkOnlyToThoseWhoAsked) {
+  FakeWorld world;
+  world.session().OnLine(Call("1", "wait"));
+  world.Print("unheard\n");
+  EXPECT_TRUE(world.transport.sent.empty());
+  world.session().OnLine(Call("2", "wait", R"({"progressToken":"t"})"));
+  world.Print("heard\n");
+  EXPECT_EQ(world.transport.sent.size(), 1u);
+}
+
+TEST(Session, ACallThatIsSilentOrAsksTheUserIsHeardOf) {
+  FakeWorld world(kAnswerPatience, std::chrono::milliseconds(1));
+  world.session().OnLine(
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}})");
+  world.session().OnLine(Call("1", "wait", R"({"progressToken":"t"})"));
+  world.WaitFor(3);
+  EXPECT_NE(world.transport.sent[2].find("still running, "), std::string::npos)
+      << world.transport.sent[2];
+  world.Finish();
+  EXPECT_NE(world.transport.sent.back().find(R"("id":1,"result")"), std::string::npos);
+  const std::size_t sent = world.transport.sent.size();
+  world.Wait();
+  EXPECT_EQ(world.transport.sent.size(), sent) << "nothing after the reply";
+
+  world.Enable({"ask"});
+  world.session().OnLine(
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{"text":"x"},"_meta":{"progressToken":"u"}}})");
+  world.WaitFor(sent + 2);
+  EXPECT_NE(world.transport.sent[sent].find("elicitation/create"), std::string::npos);
+  EXPECT_NE(world.transport.sent[sent + 1].find("waiting for the user's approval"),
+            std::string::npos);
+}
+
+constexpr const char* kNote =
+    R"({"jsonrpc":"2.0","id":"n","method":"tools/call","params":{"name":"note","arguments":{"text":"x"}}})";
+
+TEST(Session, WhereThereAreFewDescriptorsCallsWaitBeforeTheyBegin) {
+  const testing::FewDescriptors few(64);
+  FakeWorld world(kAnswerPatience, std::chrono::milliseconds(1));
+  world.session().OnLine(Call("1", "wait"));
+  world.session().OnLine(Call("2", "wait", R"({"progressToken":"t"})"));
+  world.session().OnLine(Call("3", "wait"));
+  EXPECT_EQ(world.session().in_flight(), 3u);
+  EXPECT_EQ(world.running(), 1u);
+  world.WaitFor(1);
+  EXPECT_NE(world.transport.sent[0].find("waiting, 1 before it"), std::string::npos)
+      << world.transport.sent[0];
+  world.session().OnLine(kNote);
+  EXPECT_NE(world.transport.sent.back().find(R"("id":"n","result")"), std::string::npos)
+      << "who only looks waits for none of them";
+  world.session().OnLine(CancelCall("2"));
+  EXPECT_EQ(world.session().in_flight(), 2u);
+  EXPECT_EQ(world.running(), 1u);
+  world.Finish();
+  EXPECT_EQ(world.running(), 1u) << "the third has begun";
+  world.Finish();
+  EXPECT_EQ(world.session().in_flight(), 0u);
+}
+
+TEST(Session, WhereThereAreEnoughDescriptorsCallsBegin) {
+  const testing::FewDescriptors enough(1024);
+  FakeWorld world;
+  for (int id = 0; id < 5; ++id) world.session().OnLine(Call(std::to_string(id), "wait"));
+  EXPECT_EQ(world.running(), 5u);
+}
+
+TEST(Session, WhoeverAsksTheUserKeepsNobodyFromBeginning) {
+  const testing::FewDescriptors few(64);
+  FakeWorld world;
+  world.Enable({"ask", "wait"});
+  world.session().OnLine(
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}})");
+  world.session().OnLine(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"text":"x"}}})");
+  EXPECT_NE(world.transport.sent.back().find("elicitation/create"), std::string::npos);
+  world.session().OnLine(Call("2", "wait"));
+  EXPECT_EQ(world.running(), 1u);
+}
+
+// Each allocation that there is fails once: the call fails or not, the session stays, and it says so once.
+TEST(Session, WithoutMemoryEachRequestIsAnsweredAllTheSame) {
+  const std::string unknown = R"({"jsonrpc":"2.0","id":"n","method":"x"})";
+  const std::string initialize =
+      R"({"jsonrpc":"2.0","id":"n","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}})";
+  for (const std::string& line :
+       {std::string(kNote), unknown, initialize, std::string("nonsense")}) {
+    std::size_t failures = 0;
+    for (bool failed = true; failed;) {
+      FakeWorld world;
+      testing::FailingNew failing(failures + 1);
+      world.session().OnLine(line);
+      failing.Stop();
+      failed = failing.failed();
+      if (failed) ++failures;
+      ASSERT_EQ(world.transport.sent.size(), 1u) << line << failures;
+      const char* answered = line == "nonsense" ? R"("error")" : R"("id":"n")";
+      EXPECT_NE(world.transport.sent[0].find(answered), std::string::npos)
+          << world.transport.sent[0];
+      EXPECT_EQ(world.session().in_flight(), 0u);
+      world.session().OnLine(kNote);
+      EXPECT_EQ(world.transport.sent.size(), 2u) << "it goes on";
+    }
+    EXPECT_GT(failures, 3u) << line;
+  }
+}
+
+TEST(Session, WithoutMemoryACallThatEndsIsAnsweredAllTheSame) {
+  std::size_t failures = 0;
+  for (bool failed = true; failed;) {
+    FakeWorld world;
+    world.session().OnLine(Call("1", "wait", R"({"progressToken":"t"})"));
+    ASSERT_EQ(world.running(), 1u);
+    testing::FailingNew failing(failures + 1);
+    world.Finish();
+    failing.Stop();
+    failed = failing.failed();
+    if (failed) ++failures;
+    ASSERT_EQ(world.transport.sent.size(), 1u) << failures;
+    EXPECT_NE(world.transport.sent[0].find(R"("id":1,"result")"), std::string::npos)
+        << world.transport.sent[0];
+    EXPECT_EQ(world.session().in_flight(), 0u);
+  }
+  EXPECT_GT(failures, 5u);
+}
+
+TEST(Session, WithoutMemoryABatchIsAnsweredAllTheSame) {
+  const std::string initialize =
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}})";
+  std::size_t failures = 0;
+  for (bool failed = true; failed;) {
+    FakeWorld world;
+    world.session().OnLine(initialize);
+    world.session().OnLine("[" + Call("1", "wait") + "," + Call("2", "fail") + "]");
+    ASSERT_EQ(world.running(), 1u);
+    ASSERT_EQ(world.transport.sent.size(), 1u);
+    world.transport.sent.reserve(2);  // the real one needs nothing for a line with room for its end
+    testing::FailingNew failing(failures + 1);
+    world.Finish();
+    failing.Stop();
+    failed = failing.failed();
+    if (failed) ++failures;
+    ASSERT_EQ(world.transport.sent.size(), 2u) << failures;
+    const std::string& both = world.transport.sent[1];
+    EXPECT_TRUE(both.starts_with("[{") && both.ends_with("}]")) << both;
+    EXPECT_NE(both.find(R"("id":1,"result")"), std::string::npos) << both;
+    EXPECT_NE(both.find(R"("id":2,"result")"), std::string::npos) << both;
+  }
+  EXPECT_GT(failures, 5u);
+}
+
+}  // namespace
+}  // namespace pa

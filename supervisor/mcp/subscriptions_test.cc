@@ -1,0 +1,77 @@
+#include "supervisor/mcp/subscriptions.h"
+
+#include <gtest/gtest.h>
+
+namespace pa {
+namespace {
+
+JsonValue Json(const std::string& text) { return ParseJson(text).value_or(JsonValue()); }
+
+rpc::Id IdOf(const std::string& token) { return rpc::Id::FromJson(Json(token)).value(); }
+
+TEST(Subscriptions, AcknowledgesOnlyWhatIsHonoured) {
+  Subscriptions subscriptions;
+  EXPECT_EQ(
+      subscriptions.Add(IdOf("0"), Json(R"({"notifications":{"toolsListChanged":true,)"
+                                        R"("promptsListChanged":true,"resourcesListChanged":true,)"
+                                        R"("resourceSubscriptions":["file:///x"]}})")),
+      R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",)"
+      R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":0},)"
+      R"("notifications":{"toolsListChanged":true}}})");
+  EXPECT_EQ(
+      subscriptions.Add(IdOf(R"("")"), Json(R"({"notifications":{"toolsListChanged":false}})")),
+      R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",)"
+      R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":""},"notifications":{}}})");
+}
+
+TEST(Subscriptions, TellsOnlyThoseThatAskedAndStillListen) {
+  Subscriptions subscriptions;
+  const JsonValue tools = Json(R"({"notifications":{"toolsListChanged":true}})");
+  subscriptions.Add(IdOf("1"), tools);
+  subscriptions.Add(IdOf(R"("a")"), tools);
+  subscriptions.Add(IdOf("2"), Json(R"({"notifications":{}})"));
+  EXPECT_EQ(subscriptions.ToolsChanged().size(), 2u);
+  EXPECT_TRUE(subscriptions.Has(IdOf("1")));
+  EXPECT_TRUE(subscriptions.Remove(IdOf("1")));
+  EXPECT_FALSE(subscriptions.Remove(IdOf("1")));
+  EXPECT_FALSE(subscriptions.Has(IdOf("1")));
+  EXPECT_EQ(subscriptions.ToolsChanged(),
+            std::vector<std::string>{
+                R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed",)"
+                R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"a"}}})"});
+}
+
+TEST(Subscriptions, EndsEachWithItsResult) {
+  Subscriptions subscriptions;
+  subscriptions.Add(IdOf("7"), Json(R"({"notifications":{}})"));
+  EXPECT_EQ(subscriptions.End(),
+            std::vector<std::string>{R"({"jsonrpc":"2.0","id":7,"result":{"resultType":"complete",)"
+                                     R"("_meta":{"io.modelcontextprotocol/subscriptionId":7}}})"});
+  EXPECT_TRUE(subscriptions.End().empty());
+}
+
+TEST(CheckListenParams, AcceptsEveryFilterOfTheSpecification) {
+  EXPECT_EQ(CheckListenParams(Json(R"({"notifications":{}})")), "");
+  EXPECT_EQ(CheckListenParams(Json(R"({"notifications":{"toolsListChanged":true,)"
+                                   R"("resourceSubscriptions":["a"]}})")),
+            "");
+}
+
+TEST(CheckListenParams, NamesWhatIsWrong) {
+  const struct {
+    const char* params;
+    const char* named;
+  } kCases[] = {
+      {"{}", "params.notifications is missing"},
+      {R"({"notifications":[]})", "params.notifications must be an object"},
+      {R"({"notifications":{"toolsListChanged":1}})", "toolsListChanged must be a boolean"},
+      {R"({"notifications":{"resourceSubscriptions":"a"}})",
+       "resourceSubscriptions must be an array"},
+  };
+  for (const auto& c : kCases) {
+    EXPECT_NE(CheckListenParams(Json(c.params)).find(c.named), std::string::npos) << c.params;
+  }
+}
+
+}  // namespace
+}  // namespace pa

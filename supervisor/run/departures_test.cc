@@ -1,0 +1,74 @@
+#include "supervisor/run/departures.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <optional>
+
+namespace pa {
+namespace {
+
+bool IsOurChild(pid_t pid) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+class DeparturesTest : public testing::Test {
+ protected:
+  DeparturesTest() {
+    uv_loop_init(&loop_);
+    departures_.emplace(&loop_);
+  }
+  ~DeparturesTest() override {
+    departures_.reset();
+    for (pid_t pid : children_) EXPECT_FALSE(IsOurChild(pid));
+    while (uv_run(&loop_, UV_RUN_NOWAIT) != 0) {
+    }
+    EXPECT_EQ(uv_loop_close(&loop_), 0);
+  }
+
+  pid_t Child(bool leaves) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      while (!leaves) pause();
+      _exit(0);
+    }
+    children_.push_back(pid);
+    return pid;
+  }
+
+  uv_loop_t loop_;
+  std::optional<Departures> departures_;
+  std::vector<pid_t> children_;
+};
+
+TEST_F(DeparturesTest, OneThatLeavesIsReapedByTheLoop) {
+  const pid_t pid = Child(true);
+  departures_->Add(pid);
+  while (IsOurChild(pid)) uv_run(&loop_, UV_RUN_ONCE);
+  EXPECT_FALSE(departures_->Contains(pid));
+}
+
+TEST_F(DeparturesTest, OneThatStaysIsKilledInTheEnd) {
+  const pid_t stays = Child(false);
+  departures_->Add(stays);
+  EXPECT_TRUE(departures_->Contains(stays));
+  const auto start = std::chrono::steady_clock::now();
+  while (IsOurChild(stays)) uv_run(&loop_, UV_RUN_ONCE);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(900))
+      << "it may still have had something to do";
+}
+
+TEST_F(DeparturesTest, NobodyIsLeftWhenTheOwnerEnds) { departures_->Add(Child(false)); }
+
+TEST_F(DeparturesTest, OneThatIsGoneAlreadyIsNoMatter) {
+  const pid_t pid = Child(true);
+  waitpid(pid, nullptr, 0);
+  departures_->Add(pid);
+  EXPECT_FALSE(departures_->Contains(pid));
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,103 @@
+// CommandPlan and Execution: what shall run, and what came of it. Plain values.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/decide.h"
+#include "policy/working_directory.h"
+#include "supervisor/guard/protected_change.h"
+#include "supervisor/loop/output_gate.h"
+#include "worker/spec.h"
+#include "worker/status.h"
+
+namespace pa {
+
+// What a tool wants to run: never a shell string. Becomes a WorkerSpec together with a
+// policy::Allow.
+struct CommandPlan {
+  worker::Action action = worker::Action::kExecute;
+  std::string executable;  // absolute, found on our own PATH
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> env;  // complete but for TMPDIR
+  policy::WorkingDirectory directory;
+  std::optional<std::string> stdin_data;  // nothing: /dev/null
+  std::optional<mode_t> umask;            // nothing: our own
+  std::string file;                       // actions kReadFile, kWriteFile, kRemoveTemp
+};
+
+enum class Outcome { kExited, kSignaled, kTimedOut, kCancelled, kLimitExceeded, kSetupFailed };
+const char* OutcomeName(
+    Outcome outcome);  // "exited", "signaled", "timed_out", ... as in the contract
+
+enum class Stream { kStdout, kStderr };
+
+// One stream of a finished command.
+struct Captured {
+  std::string
+      text;  // raw bytes: all, or head and tail with a line between that says what is left out
+  std::uint64_t total_bytes = 0;
+  std::uint64_t omitted_bytes = 0;  // not in `text`
+  std::uint64_t omitted_lines = 0;
+  std::uint64_t lost_bytes = 0;  // beyond output_total: nowhere
+  std::string uri;               // of the full text in the result store; "" when `text` is all
+};
+
+struct Execution {
+  bool Succeeded() const { return outcome == Outcome::kExited && exit_code == 0; }
+
+  Outcome outcome = Outcome::kSetupFailed;
+  int exit_code = -1;  // kExited
+  int signal = 0;      // kSignaled
+  worker::Limit limit = worker::Limit::kNone;
+  Captured out;
+  Captured err;
+  std::chrono::system_clock::time_point started = {};
+  std::chrono::microseconds duration{0};
+  std::chrono::milliseconds time_limit{0};  // kTimedOut
+  bool time_limit_is_policys = false;       // limits.wall_time, not the call's timeout_ms
+  std::string warning = {};                 // for whoever reads the result
+  bool namespaces = false;                  // it had its own view
+  std::uint32_t strays_killed = 0;          // processes that outlived the command
+  std::uint32_t probe_denied = 0;           // action kProbe: as in worker/status.h
+  std::uint32_t probe_tried = 0;
+  std::vector<ProtectedChange> protected_changes;
+  std::vector<SealedPath> sealed;  // none without a view of its own
+  // kSetupFailed: nothing ran, or the worker itself ended and took the command with it.
+  std::string failure;       // `landlock_restrict_self: EPERM`
+  bool never_began = false;  // its worker was killed before it could begin: it can be run again
+  worker::Step failed_step = worker::Step::kNone;
+  int failed_errno = 0;
+  std::string protection;  // nothing ran, because what it would have written is protected: by this
+  bool busy =
+      false;  // the queue was full; kSetupFailed otherwise means INTERNAL or SANDBOX_UNAVAILABLE
+
+  void Warn(std::string_view more) {
+    if (!warning.empty() && !more.empty()) warning += "; ";
+    warning += more;
+  }
+};
+
+// make writes its database line by line, and each line would wake us.
+enum class Delivery {
+  kLive,
+  kInBulk,  // whatever has gathered in some milliseconds
+  kAtEnd,   // little, which the pipe holds until the command has ended; more comes late, but comes
+};
+
+// Sees output as it arrives. `gate` may be null: then nothing holds the command back.
+class OutputSink {
+ public:
+  virtual ~OutputSink() = default;
+  virtual void OnOutput(Stream stream, std::string_view bytes) = 0;
+  virtual OutputGate* gate() { return nullptr; }
+};
+
+}  // namespace pa

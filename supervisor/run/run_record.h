@@ -1,0 +1,31 @@
+// RunRecord: what the Runner did for one call: the commands that ran, and its place in the queue now.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "supervisor/loop/queue_place.h"
+
+namespace pa {
+
+struct CommandRecord {
+  std::vector<std::string> argv;  // of an operation within the worker: empty
+  std::string outcome;            // as in the contract
+  int exit_code = -1;
+  int signal = 0;
+  std::chrono::microseconds duration{0};
+  std::uint64_t output_bytes = 0;
+  bool namespaces = false;
+  std::size_t protected_changes = 0;
+  std::uint32_t strays_killed = 0;
+};
+
+struct RunRecord {
+  std::vector<CommandRecord> commands;  // in the order of their ends
+  QueuePlace queue;
+};
+
+}  // namespace pa

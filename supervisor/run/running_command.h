@@ -1,0 +1,139 @@
+// RunningCommand: the loop's side of one WorkerProcess: polls, timers, output, and the order of the
+// end.
+//
+//   RunningCommand command(context, std::move(spawned), limits, output);
+//   Result<void> started = command.Start();
+//   Execution execution = co_await command.done();
+//
+// The end: the guardian says that nothing of the tree is alive, both pipes are at their end. A guardian
+// that ends without a word is waited for, and what it leaves hunted. If an outsider still holds a pipe,
+// nobody waits for it longer than a second.
+#pragma once
+
+#include <uv.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "supervisor/loop/task.h"
+#include "supervisor/loop/uv_handles.h"
+#include "supervisor/run/captured_output.h"
+#include "supervisor/run/departures.h"
+#include "supervisor/run/orphans.h"
+#include "supervisor/run/worker_process.h"
+
+namespace pa {
+
+// What all commands of a runner share; outlives them.
+struct RunningContext {
+  uv_loop_t* loop;
+  std::span<char> buffer;  // one read's worth
+  Orphans& orphans;
+  Departures& departures;
+  std::function<bool(pid_t)> is_worker;  // or may be one
+  // Launchers::AllKnown.
+  std::function<bool(bool by_force)> all_workers_known;
+};
+
+struct RunningOptions {
+  std::chrono::milliseconds wall_time{0};  // 0: none
+  std::chrono::milliseconds grace{0};
+  std::chrono::seconds cpu_time{0};  // of the whole tree, where it has a cgroup; 0: none
+  bool alone = false;                // worker::IsAlone: nobody in it listens while it works
+  OutputSink* sink = nullptr;        // may be null
+  Delivery delivery = Delivery::kLive;
+  std::optional<CapturedOutput> out;  // nothing: output is not kept
+  std::optional<CapturedOutput> err;
+};
+
+class RunningCommand {
+ public:
+  RunningCommand(RunningContext& context, SpawnedWorker worker, RunningOptions options);
+  ~RunningCommand();
+  RunningCommand(const RunningCommand&) = delete;
+  RunningCommand& operator=(const RunningCommand&) = delete;
+
+  // After an error `done` comes too, when nothing of it is left.
+  Result<void> Start();
+  Completion<Execution>& done() { return done_; }
+
+  void Cancel();  // politely, then by force
+  void HangUp();  // at once
+  pid_t pid() const { return worker_.fds().pid; }
+  bool tmp_clean() const { return worker_.tmp_clean(); }
+
+ private:
+  struct Pipe {
+    Stream stream;
+    int fd;
+    std::optional<CapturedOutput> captured;
+    bool open;        // something may still come
+    PollHandle poll;  // empty: nobody waits for it
+    bool held = false;
+    bool wide = false;
+    std::uint64_t total = 0;
+  };
+
+  Result<void> Begin();
+  void OnControl();
+  void OnHangUp();
+  void AwaitExit();
+  Result<void> Watch(Pipe& pipe);
+  void WatchOrGiveUp(Pipe& pipe);
+  void OnBulkTime();
+  void ReadInBulk();
+  void OnExit();
+  void OnPipe(Pipe& pipe);
+  void Read(Pipe& pipe);
+  static void End(Pipe& pipe);
+  void ReadWhatIsThere(Pipe& pipe);
+  static void Widen(Pipe& pipe);
+  void Deliver(Pipe& pipe, std::string_view bytes);
+  void Pass(Pipe& pipe, std::string_view bytes);
+  bool Held() const;
+  void Hold(Pipe& pipe);
+  void Resume(Pipe& pipe);
+  void OnSettled();
+  void StartDrainTime();
+  void OnDrainTime();
+  void OnOverdue();
+  void WatchCpuTime();
+  void LookAgainAfter(std::chrono::microseconds used);
+  void HuntOrphans();
+  bool Over() const;
+  void FinishIfDone();
+  static Captured Finish(Pipe& pipe, const Pipe& other);
+
+  RunningContext& context_;
+  WorkerProcess worker_;
+  std::chrono::milliseconds wall_time_;
+  std::chrono::milliseconds grace_;
+  std::chrono::seconds cpu_time_;
+  bool alone_;
+  OutputSink* sink_;
+  Delivery delivery_;
+  Pipe out_;
+  Pipe err_;
+  PollHandle control_;
+  TimerHandle deadline_;  // first for the guardian, then for the pipes
+  TimerHandle bulk_;
+  TimerHandle reap_;
+  TimerHandle hunt_;
+  TimerHandle cpu_;
+  int hunts_ = 0;
+  int waits_ = 0;
+  bool hunting_ = false;
+  bool settled_ = false;
+  bool cancelled_ = false;
+  bool withheld_ = false;   // output that nobody has, because it was cancelled
+  bool no_memory_ = false;  // for what came
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::shared_ptr<bool> alive_ =
+      std::make_shared<bool>(true);  // for the gate, which cannot forget us
+  Completion<Execution> done_;
+};
+
+}  // namespace pa

@@ -1,0 +1,92 @@
+// SlotPool: private TMPDIRs with the Landlock rulesets that grant them, made once and used by one
+// command after another, because a ruleset costs more than the rest of a spawn (docs/adr/0003).
+//
+//   SlotPool slots("/tmp", remove);                           // touches nothing yet
+//   Result<std::unique_ptr<Slot>> slot = slots.Acquire(allow.confinement());
+//   ... run with slot->prepared and TMPDIR=slot->tmp_dir ...
+//   slots.Release(std::move(*slot), the guardian left tmp_dir empty);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "sandbox/confinement.h"
+#include "sandbox/prepared.h"
+#include "sandbox/view_plan.h"
+#include "supervisor/state/instance_dir.h"
+
+namespace pa {
+
+// What the slot of a command with namespaces has besides.
+struct SlotView {
+  std::shared_ptr<const sandbox::View> base;  // null: no namespaces
+  std::string directory;                      // the command's working directory
+  std::vector<sandbox::Mount> mounts;         // what `base` lacks
+  std::string shm_dir;                        // what stands at /dev/shm; as tmp_dir
+  std::string tmp_name;                       // of tmp_dir inside: /tmp, if nothing else is there
+  int uses = 0;
+};
+
+struct Slot {
+  sandbox::Confinement confinement;          // as asked for
+  std::string tmp_dir;                       // mode 0700, empty
+  std::shared_ptr<const UniqueFd> instance;  // in which tmp_dir lies
+  sandbox::PreparedSandbox prepared;         // of `confinement` and tmp_dir
+  SlotView view;
+  std::uint64_t generation = 0;  // of the pool, when it was made
+};
+
+// What a command may do in its TMPDIR. What it wrote there may be executed only if the same holds for
+// what it builds elsewhere: read-only inspection and git without hooks keep writable and executable
+// apart.
+sandbox::Access TmpDirAccess(const sandbox::Confinement& confinement);
+
+class SlotPool {
+ public:
+  // Gets rid of a tree when it can, and holds the lock until then: Trash::Add.
+  using Remove = std::function<void(HeldTree tree, UniqueFd lock)>;
+  SlotPool(std::string tmp_base, Remove remove)
+      : tmp_base_(std::move(tmp_base)), remove_(std::move(remove)) {}
+
+  // A free slot for the same confinement whose paths are still what they were, else a new one.
+  Result<std::unique_ptr<Slot>> Acquire(const sandbox::Confinement& confinement);
+  // The same for a command with namespaces, which sees `base`.
+  Result<std::unique_ptr<Slot>> Acquire(const sandbox::Confinement& confinement,
+                                        std::shared_ptr<const sandbox::View> base,
+                                        const std::string& directory);
+  // `clean`: tmp_dir is empty. Otherwise it is removed, and the slot with it.
+  void Release(std::unique_ptr<Slot> slot, bool clean);
+  // A file that this confinement must not reach, for the probe to try; "" where the policy opens
+  // the temporary directory itself, so that there is no such place.
+  Result<std::string> Canary(const sandbox::Confinement& confinement);
+  // No slot serves another command: those that are free go now, the others with their release.
+  void Renew();
+  // All free slots and the instance directory. None may be in use.
+  void RemoveAll();
+
+  std::size_t free_slots() const { return free_.size(); }
+
+ private:
+  static constexpr std::size_t kMaxFree = 64;  // at most: each holds a descriptor and a directory
+
+  std::unique_ptr<Slot> TakeFree(const sandbox::Confinement& confinement, const SlotView& view);
+  Result<std::unique_ptr<Slot>> Make(const sandbox::Confinement& confinement, SlotView view);
+  Result<std::string> MakeDirectory(const std::string& name);
+  void Discard(const Slot& slot);
+  Result<void> EnsureInstance();
+
+  std::string tmp_base_;
+  Remove remove_;
+  std::optional<InstanceDir> instance_;
+  std::uint64_t next_number_ = 0;  // names are not used twice
+  std::uint64_t generation_ = 0;
+  std::list<std::unique_ptr<Slot>> free_;  // the one used last comes first
+};
+
+}  // namespace pa

@@ -1,0 +1,67 @@
+#include "supervisor/run/spawn_worker.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "base/file.h"
+
+namespace pa {
+namespace {
+
+struct Pipe {
+  UniqueFd read;
+  UniqueFd write;
+};
+
+Result<Pipe> OutputPipe() {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) return std::unexpected(Error("pipe2", "output", errno));
+  Pipe pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
+  // Ours alone: the command's side stays blocking, as every program expects.
+  fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
+  return pipe;
+}
+
+Result<UniqueFd> Null(int mode) {
+  UniqueFd fd(open("/dev/null", mode | O_CLOEXEC));
+  if (!fd) return std::unexpected(Error("open", "/dev/null", errno));
+  return fd;
+}
+
+Result<UniqueFd> Stdin(const std::optional<std::string_view>& data) {
+  return data ? SealedMemfd("stdin", *data) : Null(O_RDONLY);
+}
+
+// Whoever works alone says what is wrong in its status, and nothing anywhere else.
+Result<Pipe> Stderr(const SpawnOrder& order) {
+  if (!order.launch.alone) return OutputPipe();
+  Result<UniqueFd> null = Null(O_WRONLY);
+  if (!null) return std::unexpected(null.error());
+  return Pipe{UniqueFd(), std::move(*null)};
+}
+
+}  // namespace
+
+Task<Result<SpawnedWorker>> SpawnWorker(Launchers& launchers, const SpawnOrder& order) {
+  Result<UniqueFd> spec = SealedMemfd("spec", order.spec);
+  if (!spec) co_return std::unexpected(spec.error());
+  Result<UniqueFd> in = Stdin(order.stdin_data);
+  if (!in) co_return std::unexpected(in.error());
+  Result<Pipe> out = OutputPipe();
+  if (!out) co_return std::unexpected(out.error());
+  Result<Pipe> err = Stderr(order);
+  if (!err) co_return std::unexpected(err.error());
+  std::vector<int> descriptors = {in->get(), out->write.get(), err->write.get(), spec->get(),
+                                  order.cwd};
+  if (order.ruleset >= 0) descriptors.push_back(order.ruleset);
+  Task<Result<LaunchedWorker>> task =
+      launchers.Launch(order.launch, std::move(descriptors), order.limits);
+  Result<LaunchedWorker> worker = co_await task;
+  if (!worker) co_return std::unexpected(worker.error());
+  co_return SpawnedWorker{worker->pid,          std::move(worker->control), std::move(out->read),
+                          std::move(err->read), std::move(worker->group),   std::move(*spec)};
+}
+
+}  // namespace pa
