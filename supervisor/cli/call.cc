@@ -13,7 +13,7 @@
 #include "supervisor/cli/configuration.h"
 #include "supervisor/cli/terminal_approver.h"
 #include "supervisor/cli/terminal_view.h"
-#include "supervisor/engine/approved_call.h"
+#include "supervisor/engine/dispatch.h"
 #include "supervisor/engine/engine.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/loop.h"
@@ -79,27 +79,9 @@ ToolResult Misconfigured(const std::vector<std::string>& errors) {
                       .details = ""});
 }
 
-ToolError UnknownTool(const std::string& name) {
-  return InvalidArgument("there is no tool '" + name + "'",
-                         "The tools are: " + ToolNames(AllTools()) + ".");
-}
-
-std::expected<ToolRequest, ToolError> MakeRequest(const CallCommand& command,
-                                                  const Result<JsonValue>& arguments) {
-  const Tool* tool = FindTool(command.tool);
-  if (tool == nullptr) return std::unexpected(UnknownTool(command.tool));
-  if (!arguments) {
-    return std::unexpected(
-        InvalidArgument("the arguments are no JSON: " + arguments.error().Message(),
-                        R"(Write one JSON object in single quotes: '{"target":"test"}'.)"));
-  }
-  return MakeToolRequest(*tool, &*arguments);
-}
-
-AuditedCall NewCallOf(const CallCommand& command, const Result<JsonValue>& arguments) {
-  const Tool* tool = FindTool(command.tool);
-  return NewCall({.session = "", .endpoint = "command line"}, command.tool,
-                 tool != nullptr && tool->annotations.read_only, arguments ? &*arguments : nullptr);
+ToolError NoJson(const Error& error) {
+  return InvalidArgument("the arguments are no JSON: " + error.Message(),
+                         R"(Write one JSON object in single quotes: '{"target":"test"}'.)");
 }
 
 // Runs the loop until `task` is done.
@@ -113,30 +95,24 @@ ToolResult Await(Task<ToolResult> task, Engine& engine, Loop& loop) {
   return std::move(*result);
 }
 
-ToolResult Execute(AuditedCall audited, Engine& engine, Loop& loop, ToolRequest request,
-                   OutputSink* sink, Approver* approver, const Environment& environment) {
+ToolResult Execute(const CallCommand& command, const Result<JsonValue>& arguments, Engine& engine,
+                   Loop& loop, OutputSink* sink, Approver* approver) {
   CancelSource cancel;
   const auto stop = [&] { cancel.Cancel(); };
   SignalWatch interrupted(loop.get(), SIGINT, stop);
   SignalWatch terminated(loop.get(), SIGTERM, stop);
-  CallContext context{.policy = engine.policy(),
-                      .runner = engine.runner(),
-                      .targets = engine.targets(),
-                      .ambient = environment,
-                      .sink = sink,
-                      .cancel = cancel,
-                      .approver = approver};
+  const Services& services = engine.services();
+  CallContext context = NewContext(services, cancel);
+  context.sink = sink;
+  context.approver = approver;
+  CallOrder order{.caller = {.session = "", .endpoint = "command line"},
+                  .tool = command.tool,
+                  .arguments = arguments ? &*arguments : nullptr};
+  if (!arguments) {
+    return Await(Refuse(services, std::move(order), NoJson(arguments.error())), engine, loop);
+  }
   engine.UndoEdits();
-  const std::string_view name = request.tool().name;
-  Task<ToolResult> work = engine.AfterStart(RunApproved(std::move(request), context), name, cancel);
-  return Await(RunAudited(engine.audit(), std::move(audited), std::move(work), context), engine,
-               loop);
-}
-
-ToolResult Refuse(AuditedCall audited, Engine& engine, Loop& loop, ToolError error) {
-  return Await(RefuseAudited(engine.audit(), std::move(audited), std::move(error),
-                             engine.policy()->audit, engine.runner()),
-               engine, loop);
+  return Await(Dispatch(services, std::move(order), context), engine, loop);
 }
 
 // The last command of a call is the one that people want to look at: make itself, not the
@@ -164,16 +140,12 @@ int RunCall(const CallCommand& command, const Environment& environment) {
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   const Result<JsonValue> arguments = ParseJson(command.arguments);
-  auto request = MakeRequest(command, arguments);
-  AuditedCall audited = NewCallOf(command, arguments);
   OutputSink* sink = command.json ? nullptr : &view;
   const bool attended = !command.json && isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0;
   TerminalApprover approver(loop.get(), STDIN_FILENO, STDERR_FILENO,
                             ShownArguments(arguments ? &*arguments : nullptr));
   const ToolResult result =
-      request ? Execute(std::move(audited), engine, loop, *std::move(request), sink,
-                        attended ? &approver : nullptr, environment)
-              : Refuse(std::move(audited), engine, loop, std::move(request.error()));
+      Execute(command, arguments, engine, loop, sink, attended ? &approver : nullptr);
   if (command.json) {
     PrintStructured(result,
                     std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));

@@ -6,7 +6,7 @@
 #include "policy/trust_anchors.h"
 #include "policy/working_directory.h"
 #include "supervisor/call/tool_result.h"
-#include "supervisor/engine/approved_call.h"
+#include "supervisor/engine/dispatch.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/pause.h"
 #include "supervisor/loop/within_memory.h"
@@ -107,12 +107,7 @@ void Engine::FollowMounts() {
 
 std::shared_ptr<Engine::OwnCall> Engine::NewOwnCall() {
   auto call = std::make_shared<OwnCall>();
-  call->context.emplace(CallContext{.policy = policy_,
-                                    .runner = runner_,
-                                    .targets = targets_,
-                                    .ambient = environment_,
-                                    .sink = nullptr,
-                                    .cancel = call->cancel});
+  call->context.emplace(NewContext(services_, call->cancel));
   return call;
 }
 
@@ -127,10 +122,11 @@ Task<bool> Engine::PutBackEdits(CallContext& call) {
     busy = found ? found->busy : std::vector<std::string>();
     if (!found || !found->edits.empty() || !found->unreadable.empty()) {
       const JsonValue arguments = JsonValue::Object({{"undo", JsonValue::Bool(true)}});
-      AuditedCall audited =
-          NewCall({.session = "", .endpoint = "start of the server"}, "edit", false, &arguments);
+      CallOrder order{.caller = {.session = "", .endpoint = "start of the server"},
+                      .tool = "edit",
+                      .arguments = &arguments};
       Task<ToolResult> task =
-          RunAudited(audit_, std::move(audited), Undo(std::move(found), call), call);
+          DispatchOwn(services_, std::move(order), Undo(std::move(found), call), call);
       [[maybe_unused]] const ToolResult undone = co_await task;
     }
     if (busy.empty()) co_return true;
@@ -187,15 +183,11 @@ void Engine::Shutdown(std::function<void()> done) {
 void Engine::DiscoverAgain(const std::string& directory) {
   const JsonValue arguments =
       JsonValue::Object({{"working_directory", JsonValue::String(directory)}});
-  const Tool* tool = FindTool("make_targets");
-  auto request = MakeToolRequest(*tool, &arguments);
-  if (!request) return;
   const std::shared_ptr<OwnCall> call = NewOwnCall();
-  AuditedCall audited =
-      NewCall({.session = "", .endpoint = "watched Makefile"}, "make_targets", true, &arguments);
-  Task<ToolResult> task = RunAudited(
-      audit_, std::move(audited), RunApproved(std::move(*request), *call->context), *call->context);
-  Detach(std::move(task), [call](const ToolResult&) {});
+  CallOrder order{.caller = {.session = "", .endpoint = "watched Makefile"},
+                  .tool = "make_targets",
+                  .arguments = &arguments};
+  Detach(Dispatch(services_, std::move(order), *call->context), [call](const ToolResult&) {});
 }
 
 Result<void> Engine::ReplacePolicy(policy::PolicyPtr policy) {

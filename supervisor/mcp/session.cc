@@ -9,8 +9,7 @@
 #include "base/json_writer.h"
 #include "policy/decide.h"
 #include "policy/rules.h"
-#include "supervisor/audit/audit_log.h"
-#include "supervisor/engine/approved_call.h"
+#include "supervisor/audit/audit_event.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/memory_reserve.h"
 #include "supervisor/mcp/envelope.h"
@@ -74,13 +73,6 @@ rpc::Line ReadLine(std::string_view line) {
   }
 }
 
-// Why `tool` must not be called at all, whatever its arguments.
-std::optional<ToolError> RefusedByPolicy(const policy::Policy& policy, const Tool& tool) {
-  const std::string name(tool.name);
-  if (policy.ToolEnabled(name, tool.annotations.read_only)) return std::nullopt;
-  return Denied(policy::ToolDisabled(name));
-}
-
 }  // namespace
 
 // The answers to what came in one array, sent together when the last is there: who still has one to give
@@ -106,14 +98,8 @@ struct Session::Batch {
 
 // One request for a tool, from its arrival to its reply.
 struct Session::Call {
-  Call(const Services& services, rpc::Id the_id, Revision the_revision, policy::PolicyPtr policy)
-      : id(std::move(the_id)),
-        revision(the_revision),
-        context{.policy = std::move(policy),
-                .runner = services.runner,
-                .targets = services.targets,
-                .ambient = services.ambient,
-                .cancel = cancel} {}
+  Call(const Services& services, rpc::Id the_id, Revision the_revision)
+      : id(std::move(the_id)), revision(the_revision), context(NewContext(services, cancel)) {}
 
   rpc::Id id;
   Revision revision;
@@ -414,13 +400,6 @@ Session::Answer Session::ListTools(const rpc::Request& request, Revision revisio
   return ListToolsResult(revision, state_.identity, enabled, policy->limits.output_inline);
 }
 
-const Tool* Session::FindTool(std::string_view name) const {
-  for (const Tool* tool : services_.tools) {
-    if (tool->name == name) return tool;
-  }
-  return nullptr;
-}
-
 // What is wrong with the shape of the request is a JSON-RPC error; what is wrong with the
 // arguments, or forbidden, is a result, so that the model can read it and mend it.
 Session::Answer Session::CallTool(const rpc::Request& request, Revision revision) {
@@ -430,7 +409,7 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
   if (!object) return std::unexpected(object.error());
   const auto token = ProgressToken(request.params);
   if (!token) return std::unexpected(token.error());
-  const Tool* tool = FindTool(*name);
+  const Tool* tool = FindTool(services_, *name);
   if (tool == nullptr) {
     RecordMisuse(request, revision, *name, "there is no tool of that name");
     return Failed(rpc::kInvalidParams, "Unknown tool: " + name->substr(0, kMaxAuditText) +
@@ -438,7 +417,7 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
   }
   if (ending_) return Failed(rpc::kInternalError, "The server is shutting down");
 
-  auto owned = std::make_unique<Call>(services_, request.id, revision, services_.policy());
+  auto owned = std::make_unique<Call>(services_, request.id, revision);
   Call& call = *owned;
   call.tool = tool->name;
   call.batch = batch_;
@@ -447,7 +426,7 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
     return std::unexpected(equipped.error());
   }
   calls_.emplace(request.id, std::move(owned));
-  Task<ToolResult> task = StartCall(call, request, *tool, *token);
+  Task<ToolResult> task = StartCall(call, request, *token);
   Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
   return std::nullopt;
 }
@@ -482,42 +461,28 @@ std::expected<void, rpc::Failure> Session::Equip(Call& call, const rpc::Request&
   return {};
 }
 
+CallOrder Session::OrderOf(const rpc::Request& request, Revision revision, std::string tool) const {
+  return {.caller = CallerOf(request, revision),
+          .tool = std::move(tool),
+          .arguments = request.params.FindSet("arguments")};
+}
+
 // Of the protocol: it ends as an error of JSON-RPC, and is recorded all the same.
 void Session::RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
                            const std::string& why) {
-  const policy::PolicyPtr policy = services_.policy();
-  AuditedCall audited = NewCall(CallerOf(request, revision), name.substr(0, kMaxAuditText), false,
-                                request.params.FindSet("arguments"));
-  ToolError error = InvalidArgument(why, "");
-  Task<ToolResult> task = RefuseAudited(services_.audit, std::move(audited), std::move(error),
-                                        policy->audit, services_.runner);
-  Detach(std::move(task), [](const ToolResult&) {});
+  Detach(Refuse(services_, OrderOf(request, revision, name), InvalidArgument(why, "")),
+         [](const ToolResult&) {});
 }
 
-// Whatever becomes of it is recorded.
-Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request, const Tool& tool,
+Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request,
                                     const std::string& token) {
-  const policy::Policy& policy = *call.context.policy;
-  const JsonValue* arguments = request.params.FindSet("arguments");
-  AuditedCall audited = NewCall(CallerOf(request, call.revision), std::string(tool.name),
-                                tool.annotations.read_only, arguments);
-  std::optional<ToolError> refusal = RefusedByPolicy(policy, tool);
-  std::expected<ToolRequest, ToolError> made = MakeToolRequest(tool, arguments);
-  if (!refusal && !made) refusal = std::move(made.error());
-  if (refusal) {
-    return RefuseAudited(services_.audit, std::move(audited), *std::move(refusal), policy.audit,
-                         services_.runner);
-  }
   if (!token.empty()) {
     call.progress = std::make_unique<ProgressNotifier>(
         services_.loop, transport_, token, [&call] { return WaitingText(call.context.record); },
         state_.heartbeat);
     call.context.sink = call.progress.get();
   }
-  return RunAudited(
-      services_.audit, std::move(audited),
-      services_.after_start(RunApproved(*std::move(made), call.context), tool.name, call.cancel),
-      call.context);
+  return Dispatch(services_, OrderOf(request, call.revision, std::string(call.tool)), call.context);
 }
 
 AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) const {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "supervisor/call/tool.h"
+#include "supervisor/engine/dispatch.h"
 #include "supervisor/engine/services.h"
 #include "supervisor/mcp/progress.h"
 #include "supervisor/mcp/protocol.h"
@@ -32,8 +33,6 @@
 #include "supervisor/transport/transport.h"
 
 namespace pa {
-
-struct AuditCaller;  // supervisor/audit/audit_event.h
 
 class Session : public TransportHandler {
  public:
@@ -83,14 +82,13 @@ class Session : public TransportHandler {
   void Fail(const rpc::Failure& failure);
   void SendAnswer(std::string line, const std::shared_ptr<Batch>& batch);
   void Cancel(const JsonValue& params);
-  const Tool* FindTool(std::string_view name) const;
+  CallOrder OrderOf(const rpc::Request& request, Revision revision, std::string tool) const;
   void RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
                     const std::string& why);
   AuditCaller CallerOf(const rpc::Request& request, Revision revision) const;
   bool CanAsk(const rpc::Request& request, Revision revision) const;
   std::expected<void, rpc::Failure> Equip(Call& call, const rpc::Request& request);
-  Task<ToolResult> StartCall(Call& call, const rpc::Request& request, const Tool& tool,
-                             const std::string& token);
+  Task<ToolResult> StartCall(Call& call, const rpc::Request& request, const std::string& token);
   void Finish(Call& call, const ToolResult& result);
   void SendResult(const Call& call, const ToolResult& result, std::chrono::microseconds took);
   void EndIfIdle();

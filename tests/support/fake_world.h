@@ -82,6 +82,7 @@ class FakeWorld {
   FakeWorld& operator=(const FakeWorld&) = delete;
 
   Session& session() { return *session_; }
+  const Services& services() const { return services_; }
 
   void Enable(std::set<std::string> tools) {
     auto policy = std::make_shared<policy::Policy>();
