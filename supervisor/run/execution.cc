@@ -20,4 +20,24 @@ const char* OutcomeName(Outcome outcome) {
   return "setup_failed";
 }
 
+Execution FailedToStart(const Error& error) {
+  Execution execution;
+  execution.failure = error.Message();
+  execution.failed_errno = error.sys_errno;
+  return execution;
+}
+
+Execution CancelledBeforeStart() {
+  Execution execution;
+  execution.outcome = Outcome::kCancelled;
+  return execution;
+}
+
+Execution QueueIsFull() {
+  Execution execution;
+  execution.busy = true;
+  execution.failure = "the queue is full";
+  return execution;
+}
+
 }  // namespace pa

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "policy/decide.h"
 #include "policy/working_directory.h"
 #include "supervisor/guard/protected_change.h"
@@ -84,6 +85,12 @@ struct Execution {
     warning += more;
   }
 };
+
+// Of commands that did not run: for the reason that `error` gives; because nobody waits for it any more; for want of a place
+// in the queue.
+Execution FailedToStart(const Error& error);
+Execution CancelledBeforeStart();
+Execution QueueIsFull();
 
 // make writes its database line by line, and each line would wake us.
 enum class Delivery {
