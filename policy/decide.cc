@@ -33,8 +33,7 @@ std::string CallOf(const ActionRequest& request) {
 }
 
 Deny Refused(const ActionRequest& request, const Rule& rule) {
-  return {"POLICY_DENIED",
-          "policy refuses '" + CallOf(request) + "': " + rule.reason + " - by " + rule.where,
+  return {"policy refuses '" + CallOf(request) + "': " + rule.reason + " - by " + rule.where,
           "Do not retry this call. The rule " + rule.where +
               " refuses it; the user can change that rule and reload the policy."};
 }
@@ -100,14 +99,14 @@ Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::
 }
 
 Deny ToolDisabled(const std::string& tool) {
-  return {"TOOL_DISABLED",
-          "the tool '" + tool + "' is not enabled: start the server with `--enable " + tool +
+  return {"the tool '" + tool + "' is not enabled: start the server with `--enable " + tool +
               "`, set ENABLE_ADDITIONAL_TOOLS=" + tool + ", or add " + tool +
               " to tools.enable in the policy file",
           "Ask the user to enable '" + tool + "' with `--enable " + tool +
               "`, ENABLE_ADDITIONAL_TOOLS=" + tool +
               " or tools.enable in the policy; calling it "
-              "again before that cannot succeed."};
+              "again before that cannot succeed.",
+          true};
 }
 
 Decision Decide(const Policy& policy, const ActionRequest& request) {

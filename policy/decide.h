@@ -69,9 +69,9 @@ class Allow {
 };
 
 struct Deny {
-  std::string code;        // POLICY_DENIED or TOOL_DISABLED
-  std::string message;     // names the rule
-  std::string ai_message;  // how to change it, or what to do instead
+  std::string message;         // names the rule
+  std::string ai_message;      // how to change it, or what to do instead
+  bool tool_disabled = false;  // the tool is not enabled; else a rule refuses this call of it
 };
 
 // The user decides.

@@ -185,10 +185,10 @@ struct Configuration {
 class Finder {
  public:
   explicit Finder(const ProtectionQuery& query) : query_(query) {}
-  Result<ProtectedPaths> Find();
+  std::expected<ProtectedPaths, ProtectionFailure> Find();
 
  private:
-  void Fail(Error error);
+  void Fail(ProtectionFailure failure);
   PathStamp Look(const std::string& path);
   Holder HolderOf(const std::string& absent) const;
   bool Has(const std::string& directory, const char* name);
@@ -248,13 +248,13 @@ class Finder {
   std::set<std::pair<std::string, std::string>> indexed_;  // git directory, top
   std::vector<ProtectedPaths::Decider> deciders_;
   std::set<std::string> left_out_;
-  std::optional<Error> error_;
+  std::optional<ProtectionFailure> error_;
   bool too_many_ = false;
 };
 
 // The first one is told.
-void Finder::Fail(Error error) {
-  if (!error_) error_ = std::move(error);
+void Finder::Fail(ProtectionFailure failure) {
+  if (!error_) error_ = std::move(failure);
 }
 
 PathStamp Finder::Look(const std::string& path) {
@@ -314,7 +314,8 @@ const std::string* Finder::AreaOf(const std::string& path) const {
 void Finder::Add(const std::string& path, Kind kind, Found found, const std::string& reason) {
   // Nothing of it could be kept from a command for which all of its directory is open.
   if (kind == Kind::kTree && IsBeneath(query_.directory, path)) {
-    Fail({std::string(kWithinProtected), path + " (" + reason + ")", 0});
+    Fail({Error("protected directory", path + " (" + reason + ")"),
+          ProtectionFailure::Kind::kWithin});
   }
   const std::string* area = AreaOf(path);
   if (area == nullptr || too_many_) return;
@@ -847,7 +848,7 @@ ProtectedPaths Finder::Finish() {
   return result;
 }
 
-Result<ProtectedPaths> Finder::Find() {
+std::expected<ProtectedPaths, ProtectionFailure> Finder::Find() {
   NearestRepository();
   ProjectsAbove();
   for (const std::string& area : query_.writable) {
@@ -985,7 +986,7 @@ ProtectionQuery QueryFor(const Policy& policy, std::string directory,
           .config_home = policy.config_home};
 }
 
-Result<ProtectedPaths> FindProtectedPaths(const ProtectionQuery& query) {
+std::expected<ProtectedPaths, ProtectionFailure> FindProtectedPaths(const ProtectionQuery& query) {
   return Finder(query).Find();
 }
 

@@ -178,10 +178,19 @@ std::vector<std::string> WritableTrees(std::span<const sandbox::PathGrant> grant
 ProtectionQuery QueryFor(const Policy& policy, std::string directory,
                          std::vector<std::string> writable);
 
-// An error that begins with it: the working directory lies in what commands must leave as it is. The subject
-// says in what, and why.
-inline constexpr std::string_view kWithinProtected = "protected directory";
+// Why it is not known what a command must leave as it is, or why that cannot be kept; then it must not run.
+struct ProtectionFailure : Error {
+  enum class Kind {
+    kUnreadable,
+    kWithin,  // the working directory lies in what commands must leave as it is: in what, and why, says the subject
+    kOwed,    // an earlier command's change cannot be put back
+  };
+  // NOLINTNEXTLINE(google-explicit-constructor): nearly all of them are about what cannot be read.
+  ProtectionFailure(Error error, Kind what = Kind::kUnreadable)
+      : Error(std::move(error)), kind(what) {}
+  Kind kind;
+};
 
-Result<ProtectedPaths> FindProtectedPaths(const ProtectionQuery& query);
+std::expected<ProtectedPaths, ProtectionFailure> FindProtectedPaths(const ProtectionQuery& query);
 
 }  // namespace pa::policy

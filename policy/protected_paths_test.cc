@@ -118,9 +118,9 @@ TEST_F(ProtectedPathsTest, PlacesOfThePolicyHoldInTheirMidst) {
   EXPECT_TRUE(FindProtectedPaths(Query()));
   for (const char* within : {"ci", "ci/sub"}) {
     directory_ = root_ / within;
-    const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+    const auto found = FindProtectedPaths(Query());
     ASSERT_FALSE(found) << within;
-    EXPECT_EQ(found.error().op, kWithinProtected);
+    EXPECT_EQ(found.error().kind, ProtectionFailure::Kind::kWithin);
   }
 }
 
@@ -660,9 +660,9 @@ TEST_F(HostFilesTest, InTheMidstOfWhatTheProjectAboveProtects) {
   EXPECT_EQ(Of("root/.claude/skills/hooks"), "") << "no file of a host";
   for (const char* within : {".claude/hooks", ".claude/hooks/deeper"}) {
     directory_ = root_ / within;
-    const Result<ProtectedPaths> found = FindProtectedPaths(Query());
+    const auto found = FindProtectedPaths(Query());
     ASSERT_FALSE(found) << within;
-    EXPECT_EQ(found.error().op, kWithinProtected);
+    EXPECT_EQ(found.error().kind, ProtectionFailure::Kind::kWithin);
     EXPECT_TRUE(found.error().subject.contains("Claude Code")) << found.error().subject;
   }
   unprotected_ = {".claude/hooks"};

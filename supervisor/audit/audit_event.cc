@@ -272,15 +272,15 @@ Severity SeverityOf(const CallRecord& record, const ToolResult& result) {
   for (const CommandRecord& command : record.run.commands) {
     if (command.protected_changes != 0) return Severity::kHigh;
   }
-  if (result.error && result.error->code == "POLICY_DENIED") return Severity::kMedium;
-  const bool declined = result.error && result.error->code == "APPROVAL_DECLINED";
+  if (result.error && result.error->code == ErrorCode::kPolicyDenied) return Severity::kMedium;
+  const bool declined = result.error && result.error->code == ErrorCode::kApprovalDeclined;
   return result.denials.empty() && !declined ? Severity::kInformational : Severity::kLow;
 }
 
 void WriteOutcome(JsonWriter& w, const CallRecord& record, const ToolResult& result, bool denied,
                   bool whole) {
   WriteStatus(w, SeverityOf(record, result), result.error ? Status::kFailure : Status::kSuccess);
-  if (result.error) w.Field("status_code", result.error->code);
+  if (result.error) w.Field("status_code", CodeText(result.error->code));
   if (result.error && whole) {
     w.Field("status_detail", Cut(MaskSecrets(result.error->message)));
   }
@@ -335,7 +335,7 @@ std::string EndLine(const AuditedCall& call, const CallRecord& record, const Too
     WriteActor(w, call);
     BeginApi(w, call);
     if (result.error) {
-      w.Key("response").BeginObject().Field("error", result.error->code).EndObject();
+      w.Key("response").BeginObject().Field("error", CodeText(result.error->code)).EndObject();
     }
     w.EndObject().Key("unmapped").BeginObject().Field("phase", "end");
     WriteChain(w, link);

@@ -81,14 +81,15 @@ TEST(AuditEvent, BothLinesOfACallBelongTogether) {
 TEST(AuditEvent, TheEndSaysWhatBecameOfTheCall) {
   EXPECT_EQ(At(End(Call(), {.allowed = true}), "status_id"), "1");
   ToolResult failed;
-  failed.error = ToolError{.code = "COMMAND_FAILED", .message = "make: exit code 2 token=abc"};
+  failed.error =
+      ToolError{.code = ErrorCode::kCommandFailed, .message = "make: exit code 2 token=abc"};
   const JsonValue line = End(Call(), {.allowed = true}, failed);
   EXPECT_EQ(At(line, "status_id"), "2");
   EXPECT_EQ(At(line, "status_code"), "\"COMMAND_FAILED\"");
   EXPECT_EQ(At(line, "status_detail"), "\"make: exit code 2 token=***\"");
   EXPECT_EQ(At(line, "action_id"), "1") << "it was allowed, and failed";
   ToolResult refused;
-  refused.error = ToolError{.code = "POLICY_DENIED"};
+  refused.error = ToolError{.code = ErrorCode::kPolicyDenied};
   const JsonValue denied = End(Call(), {}, refused);
   EXPECT_EQ(At(denied, "action_id"), "2");
   EXPECT_EQ(At(denied, "disposition_id"), "2");
@@ -106,7 +107,7 @@ TEST(AuditEvent, SeverityIsWhatSomebodyShouldLookAt) {
   EXPECT_EQ(line.Find("unmapped")->Find("denials")->Items().at(0).AsString(), "read /etc/shadow");
   EXPECT_EQ(At(line, "unmapped.more_denials"), "1");
   ToolResult denied;
-  denied.error = ToolError{.code = "POLICY_DENIED"};
+  denied.error = ToolError{.code = ErrorCode::kPolicyDenied};
   EXPECT_EQ(severity({}, denied), "3");
   EXPECT_EQ(severity({.allowed = true, .commands = {{.protected_changes = 1}}}, {}), "4");
 }
@@ -212,7 +213,7 @@ TEST(AuditEvent, StaysOneShortLine) {
     record.relaxations.push_back({policy::FullNetwork(), "network", worst, {}, ""});
     result.denials.push_back(worst);
   }
-  result.error = ToolError{.code = "INTERNAL", .message = worst};
+  result.error = ToolError{.code = ErrorCode::kInternal, .message = worst};
   const std::string text = EndLine(call, record, result, milliseconds(1), {}, {});
   EXPECT_EQ(text.find('\n'), std::string::npos);
   EXPECT_LT(text.size(), kMaxAuditLine);

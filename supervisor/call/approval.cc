@@ -218,10 +218,9 @@ ToolError NotApproved(Answer answer, std::span<const Question> questions) {
   std::string message =
       fmt::format("{}: '{}': {}", WhatHappened(answer), RepairUtf8(first.call, true), Why(first));
   if (questions.size() > 1) message += fmt::format(" (and {} more)", questions.size() - 1);
-  return {.code = "APPROVAL_DECLINED",
+  return {.code = ErrorCode::kApprovalDeclined,
           .message = std::move(message),
           .ai_message = WhatNow(answer, first.rule),
-          .recoverable = false,
           .details = {}};
 }
 

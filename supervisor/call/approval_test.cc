@@ -159,7 +159,7 @@ TEST(NotApproved, SaysWhatHappenedAndByWhichRule) {
                                                   {Answer::kUnavailable, "this client cannot ask"}};
   for (const auto& [answer, word] : cases) {
     const ToolError error = NotApproved(answer, questions);
-    EXPECT_EQ(error.code, "APPROVAL_DECLINED");
+    EXPECT_EQ(CodeText(error.code), "APPROVAL_DECLINED");
     EXPECT_NE(error.message.find(word), std::string::npos) << error.message;
     EXPECT_NE(
         error.message.find("'make deploy': why - by permissions[0] (p.yaml:3:5) (and 1 more)"),

@@ -127,7 +127,7 @@ TEST(ValidateArguments, RefusalsNameWhatWasExpectedAndWhatCame) {
   for (const auto& c : cases) {
     const auto arguments = Validate(c.json);
     ASSERT_FALSE(arguments) << c.json;
-    EXPECT_EQ(arguments.error().code, "INVALID_ARGUMENT");
+    EXPECT_EQ(CodeText(arguments.error().code), "INVALID_ARGUMENT");
     EXPECT_EQ(arguments.error().message, c.message);
     EXPECT_FALSE(arguments.error().ai_message.empty());
     EXPECT_TRUE(arguments.error().recoverable);

@@ -11,7 +11,6 @@
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "base/utf8.h"
-#include "supervisor/guard/protected_paths_guard.h"
 #include "supervisor/loop/log.h"
 
 namespace pa {
@@ -24,25 +23,25 @@ constexpr std::string_view kGitHint =
 
 ToolError InvalidDirectory(const policy::DirectoryRefusal& refusal) {
   if (auto shortage = Shortage(refusal.message, refusal.code)) return *std::move(shortage);
-  return {
-      .code = "INVALID_DIRECTORY", .message = refusal.message, .ai_message = refusal.ai_message};
+  return {.code = ErrorCode::kInvalidDirectory,
+          .message = refusal.message,
+          .ai_message = refusal.ai_message};
 }
 
 ToolError Denied(const policy::Deny& deny) {
-  return {.code = deny.code,
+  return {.code = deny.tool_disabled ? ErrorCode::kToolDisabled : ErrorCode::kPolicyDenied,
           .message = deny.message,
-          .ai_message = deny.ai_message,
-          .recoverable = false};
+          .ai_message = deny.ai_message};
 }
 
 ToolError InvalidArgument(std::string message, std::string ai_message) {
-  return {.code = "INVALID_ARGUMENT",
+  return {.code = ErrorCode::kInvalidArgument,
           .message = std::move(message),
           .ai_message = std::move(ai_message)};
 }
 
 ToolError InvalidPath(std::string_view path, std::string_view why) {
-  return {.code = "INVALID_PATH",
+  return {.code = ErrorCode::kInvalidPath,
           .message = fmt::format("path escapes working directory: {} ({})", path, why),
           .ai_message =
               "Pass paths relative to working_directory that stay inside it, also through "
@@ -57,7 +56,7 @@ ToolError InvalidTarget(std::string_view target, std::span<const std::string> ta
   details.EndArray().EndObject();
   const auto shown = targets.first(std::min(targets.size(), kNamedInText));
   ToolError error{
-      .code = "INVALID_TARGET",
+      .code = ErrorCode::kInvalidTarget,
       .message = fmt::format("target '{}' not found in Makefile .PHONY targets", target),
       .details = std::move(details).Take()};
   error.ai_message =
@@ -84,7 +83,7 @@ ToolError ToolNotFound(std::string_view program, std::string_view passed_over) {
   const std::string_view package = program == "rg" ? "ripgrep" : program;
   if (!passed_over.empty()) {
     return {
-        .code = "TOOL_NOT_FOUND",
+        .code = ErrorCode::kToolNotFound,
         .message = fmt::format("{} not found on PATH but for {}, which is passed over: commands "
                                "can write it, so it could be anything - install {} elsewhere",
                                program, RepairUtf8(passed_over, true), package),
@@ -92,10 +91,9 @@ ToolError ToolNotFound(std::string_view program, std::string_view passed_over) {
             "Tell the user that {} must be installed (for example: apt install {}) where no "
             "command can write; granting that place does not help. Commands of bash and make "
             "find it on their PATH all the same.",
-            package, package),
-        .recoverable = false};
+            package, package)};
   }
-  return {.code = "TOOL_NOT_FOUND",
+  return {.code = ErrorCode::kToolNotFound,
           .message = program == "git"
                          ? "git not found on PATH - install git to use git operations"
                          : fmt::format("{} not found on PATH - install {} to use this tool",
@@ -103,16 +101,17 @@ ToolError ToolNotFound(std::string_view program, std::string_view passed_over) {
           .ai_message = fmt::format(
               "Tell the user that {} must be installed (for example: apt install {}) where this "
               "server runs; no call can do without it.",
-              package, package),
-          .recoverable = false};
+              package, package)};
 }
 
 ToolError NotFound(std::string message, std::string ai_message) {
-  return {.code = "NOT_FOUND", .message = std::move(message), .ai_message = std::move(ai_message)};
+  return {.code = ErrorCode::kNotFound,
+          .message = std::move(message),
+          .ai_message = std::move(ai_message)};
 }
 
 ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t size) {
-  ToolError error{.code = "BINARY_FILE",
+  ToolError error{.code = ErrorCode::kBinaryFile,
                   .message = fmt::format("{} has no lines to show: {}, {} bytes", path, kind, size),
                   .ai_message =
                       "Do not read it as text. If what is in it matters, run a program "
@@ -124,7 +123,7 @@ ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t
 }
 
 ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t limit) {
-  ToolError error{.code = "FILE_TOO_LARGE",
+  ToolError error{.code = ErrorCode::kFileTooLarge,
                   .message = fmt::format("{} has {} bytes, and {} are the most that can be shown",
                                          path, size, limit),
                   .ai_message = "Make a smaller one of it, or do without."};
@@ -136,7 +135,7 @@ ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t 
 
 ToolError FileIo(std::string message, int code) {
   if (std::optional<ToolError> shortage = Shortage(message, code)) return *std::move(shortage);
-  return {.code = "FILE_IO",
+  return {.code = ErrorCode::kFileIo,
           .message = std::move(message),
           .ai_message =
               "The system refused it, not the sandbox. Nothing was changed. Look at "
@@ -144,7 +143,7 @@ ToolError FileIo(std::string message, int code) {
 }
 
 ToolError NotOnDisk(std::string message) {
-  return {.code = "FILE_IO",
+  return {.code = ErrorCode::kFileIo,
           .message = std::move(message),
           .ai_message =
               "It is done; whether it outlives a crash of the machine is not known. Do not repeat "
@@ -154,14 +153,14 @@ ToolError NotOnDisk(std::string message) {
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present) {
   JsonWriter details;
   details.BeginObject().Field("sha256", present).EndObject();
-  return {.code = "STALE_FILE",
+  return {.code = ErrorCode::kStaleFile,
           .message = std::move(message),
           .ai_message = std::move(ai_message),
           .details = std::move(details).Take()};
 }
 
 ToolError NoMatch(std::size_t edit, std::string_view path, std::string_view nearest) {
-  ToolError error{.code = "NO_MATCH",
+  ToolError error{.code = ErrorCode::kNoMatch,
                   .message = fmt::format("edits[{}]: `old` is not in {}", edit, path),
                   .ai_message =
                       "Nothing was changed. Read the file again and pass the passage as it "
@@ -180,7 +179,7 @@ ToolError NoMatch(std::size_t edit, std::string_view path, std::string_view near
 ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t count,
                          std::span<const std::uint64_t> lines) {
   ToolError error{
-      .code = "AMBIGUOUS_MATCH",
+      .code = ErrorCode::kAmbiguousMatch,
       .message = fmt::format("edits[{}]: `old` is in {} {} times, in lines {}{}", edit, path, count,
                              fmt::join(lines, ", "), lines.size() < count ? ", ..." : ""),
       .ai_message =
@@ -196,20 +195,19 @@ ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t 
 }
 
 ToolError ProtectedFile(std::string_view path, std::string_view protection) {
-  return {.code = "POLICY_DENIED",
+  return {.code = ErrorCode::kPolicyDenied,
           .message = fmt::format("{} is protected: {}", path, protection),
           .ai_message =
               "Do not retry this call, nor by another tool: what decides what git or this "
               "project's tools execute is the user's to change. Tell the user what should "
-              "be written there, and why.",
-          .recoverable = false};
+              "be written there, and why."};
 }
 
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes) {
   const bool whole = limit_bytes % 1024 == 0;
   const std::string limit =
       whole ? fmt::format("{} KB", limit_bytes / 1024) : fmt::format("{} bytes", limit_bytes);
-  return {.code = "COMMIT_TOO_LARGE",
+  return {.code = ErrorCode::kCommitTooLarge,
           .message = fmt::format("commit message exceeds {} limit (use "
                                  "PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)",
                                  limit),
@@ -220,7 +218,7 @@ ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes)
 }
 
 ToolError Busy() {
-  return {.code = "BUSY",
+  return {.code = ErrorCode::kBusy,
           .message = "too many calls are waiting already; this one was not run",
           .ai_message = "Wait for a running call to finish, then call again."};
 }
@@ -234,24 +232,24 @@ constexpr std::string_view kNoRoom =
 // What can be used up, by the errno that says so.
 struct ShortageRow {
   int number;
-  std::string_view code;
+  ErrorCode code;
   std::string_view ai_message;
 };
 constexpr ShortageRow kShortages[] = {
-    {EMFILE, "BUSY",
+    {EMFILE, ErrorCode::kBusy,
      "This server has as many files open as it may. Call again, with fewer calls at once; if that "
      "does not help, tell the user to start it with a higher limit (ulimit -n)."},
-    {ENFILE, "BUSY",
+    {ENFILE, ErrorCode::kBusy,
      "The machine has as many files open as it may (fs.file-max). Call again later, or tell the "
      "user."},
-    {EAGAIN, "BUSY",
+    {EAGAIN, ErrorCode::kBusy,
      "The machine or the user has as many processes as they may (ulimit -u, pids.max of a cgroup), "
      "or something is in use. Call again later, or tell the user."},
-    {ENOMEM, "BUSY",
+    {ENOMEM, ErrorCode::kBusy,
      "There is not enough memory (ulimit -v, or the machine's). Do less in one call, or call again "
      "later; if that does not help, tell the user."},
-    {ENOSPC, "FILE_IO", kNoRoom},
-    {EDQUOT, "FILE_IO", kNoRoom},
+    {ENOSPC, ErrorCode::kFileIo, kNoRoom},
+    {EDQUOT, ErrorCode::kFileIo, kNoRoom},
 };
 
 }  // namespace
@@ -259,9 +257,8 @@ constexpr ShortageRow kShortages[] = {
 std::optional<ToolError> Shortage(std::string message, int code) {
   const auto* row = std::ranges::find(kShortages, code, &ShortageRow::number);
   if (row == std::end(kShortages)) return std::nullopt;
-  return ToolError{.code = std::string(row->code),
-                   .message = std::move(message),
-                   .ai_message = std::string(row->ai_message)};
+  return ToolError{
+      .code = row->code, .message = std::move(message), .ai_message = std::string(row->ai_message)};
 }
 
 ToolError OutOfMemory() {
@@ -273,38 +270,35 @@ ToolError OutOfMemory() {
 
 ToolError SandboxUnavailable(std::string_view failure) {
   return {
-      .code = "SANDBOX_UNAVAILABLE",
+      .code = ErrorCode::kSandboxUnavailable,
       .message = fmt::format("the sandbox could not be set up, so nothing was run: {}", failure),
       .ai_message =
           "Tell the user to run `project-actions doctor` where this server runs: it "
-          "says what the kernel lacks and what to do about it.",
-      .recoverable = false};
+          "says what the kernel lacks and what to do about it."};
 }
 
-ToolError NotProtectable(std::string_view failure) {
+ToolError NotProtectable(std::string_view failure, bool owed) {
   return {
-      .code = "SANDBOX_UNAVAILABLE",
+      .code = ErrorCode::kSandboxUnavailable,
       .message = fmt::format("what commands must not change cannot be looked after, so nothing was "
                              "run: {}",
                              failure),
       .ai_message =
-          failure.starts_with(kOwed)
-              ? "Tell the user before they use git or open this project: what stands there may be "
-                "executed. They move it away by hand, or what is in the way of that; every call "
-                "tries again first. Calls that only look go on."
-              : "Tell the user: git's hooks, configuration and index and what filesystem.protect "
-                "names must be readable, and together at most 32 MiB in 16384 files.",
-      .recoverable = false};
+          owed ? "Tell the user before they use git or open this project: what stands there may be "
+                 "executed. They move it away by hand, or what is in the way of that; every call "
+                 "tries again first. Calls that only look go on."
+               : "Tell the user: git's hooks, configuration and index and what filesystem.protect "
+                 "names must be readable, and together at most 32 MiB in 16384 files."};
 }
 
 ToolError MakefileInvalid(std::string message, std::string ai_message) {
-  return {.code = "MAKEFILE_INVALID",
+  return {.code = ErrorCode::kMakefileInvalid,
           .message = std::move(message),
           .ai_message = std::move(ai_message)};
 }
 
 ToolError CommandFailed(std::string_view what, std::string_view how, std::string ai_message) {
-  return {.code = "COMMAND_FAILED",
+  return {.code = ErrorCode::kCommandFailed,
           .message = fmt::format("{} failed: {}", what, how),
           .ai_message = std::move(ai_message)};
 }
@@ -313,7 +307,7 @@ ToolError GitFailed(std::string_view what, std::string_view how, std::string_vie
                     std::string_view err) {
   constexpr std::size_t kShown = 2000;
   const bool silent = err.empty();  // `nothing to commit` is said on stdout
-  ToolError error{.code = "COMMAND_FAILED",
+  ToolError error{.code = ErrorCode::kCommandFailed,
                   .message = fmt::format("{} ({}: {})", kGitHint, what, how),
                   .ai_message = fmt::format("{}. git's own message is in {}.", kGitHint,
                                             silent ? "stdout" : "stderr")};
@@ -323,7 +317,7 @@ ToolError GitFailed(std::string_view what, std::string_view how, std::string_vie
 }
 
 ToolError TimedOut(std::string_view what, std::chrono::milliseconds limit, bool is_policys) {
-  ToolError error{.code = "TIMED_OUT",
+  ToolError error{.code = ErrorCode::kTimedOut,
                   .message = fmt::format(
                       "{} timed out after {} ({}) and was ended with everything it started", what,
                       FormatDuration(limit), is_policys ? "limits.wall_time" : "timeout_ms")};
@@ -337,13 +331,13 @@ ToolError TimedOut(std::string_view what, std::chrono::milliseconds limit, bool 
 }
 
 ToolError Cancelled(std::string_view what) {
-  return {.code = "CANCELLED",
+  return {.code = ErrorCode::kCancelled,
           .message = fmt::format("{} was cancelled and ended with everything it started", what),
           .ai_message = "The output up to then is included. Call again if it is still wanted."};
 }
 
 ToolError LimitExceeded(std::string_view what, std::string_view limit) {
-  return {.code = "LIMIT_EXCEEDED",
+  return {.code = ErrorCode::kLimitExceeded,
           .message = fmt::format("{} exceeded limits.{} and was ended with everything it started",
                                  what, limit),
           .ai_message = fmt::format("The output up to then is included. Do less at once (for "
@@ -357,12 +351,11 @@ ToolError InternalError(std::string_view cause, std::string_view message) {
   // Without entropy the reference is 0, which still finds the line.
   [[maybe_unused]] const ssize_t got = getrandom(&reference, sizeof reference, GRND_NONBLOCK);
   LogError(fmt::format("[{:08x}] {}", reference, cause));
-  return {.code = "INTERNAL",
+  return {.code = ErrorCode::kInternal,
           .message = fmt::format("{} (reference {:08x} in the server's log)", message, reference),
           .ai_message =
               "This is a fault of the server, not of the call. Tell the user the "
-              "reference.",
-          .recoverable = false};
+              "reference."};
 }
 
 }  // namespace pa

@@ -11,15 +11,16 @@
 #include <vector>
 
 #include "policy/decide.h"
+#include "supervisor/call/error_code.h"
 
 namespace pa {
 
 struct ToolError {
-  std::string code;         // INVALID_TARGET
-  std::string message;      // begins with the contract's text
-  std::string ai_message;   // what to do next
-  bool recoverable = true;  // false: no other call of the same kind can succeed
-  std::string details;      // a JSON object, or ""
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;     // begins with the contract's text
+  std::string ai_message;  // what to do next
+  bool recoverable = IsRecoverable(code);
+  std::string details;  // a JSON object, or ""
 };
 
 // Refused before anything ran.
@@ -55,7 +56,8 @@ ToolError Busy();
 std::optional<ToolError> Shortage(std::string message, int code);
 ToolError OutOfMemory();  // the server itself, in the middle of the call
 ToolError SandboxUnavailable(std::string_view failure);  // `landlock_restrict_self: EPERM`
-ToolError NotProtectable(std::string_view failure);      // `protected paths: ...`
+// `protected paths: ...`. `owed`: an earlier command's change cannot be put back.
+ToolError NotProtectable(std::string_view failure, bool owed = false);
 
 // `message` is make's own.
 ToolError MakefileInvalid(std::string message, std::string ai_message);

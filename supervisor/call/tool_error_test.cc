@@ -18,7 +18,7 @@ TEST(ToolErrorTest, TextsOfTheContract) {
       planted.message,
       "rg not found on PATH but for /src/bin/rg, which is passed over: commands can write it, "
       "so it could be anything - install ripgrep elsewhere");
-  EXPECT_EQ(planted.code, "TOOL_NOT_FOUND");
+  EXPECT_EQ(CodeText(planted.code), "TOOL_NOT_FOUND");
   EXPECT_EQ(ToolNotFound("make").message, "make not found on PATH - install make to use this tool");
   EXPECT_EQ(ToolNotFound("git").message,
             "git not found on PATH - install git to use git operations");
@@ -54,7 +54,7 @@ TEST(ToolErrorTest, EachShortageHasItsCodeAndAdvice) {
          {Shortage(message, row.number), std::optional(FileIo(message, row.number)),
           std::optional(InvalidDirectory({message, "", row.number}))}) {
       ASSERT_TRUE(error) << message;
-      EXPECT_EQ(error->code, row.code) << message;
+      EXPECT_EQ(CodeText(error->code), row.code) << message;
       EXPECT_EQ(error->message, message);
       EXPECT_NE(error->ai_message.find(row.advice), std::string::npos) << error->ai_message;
       EXPECT_TRUE(error->recoverable) << message;
@@ -64,30 +64,30 @@ TEST(ToolErrorTest, EachShortageHasItsCodeAndAdvice) {
   for (int code = 0; code < 200; ++code) {
     EXPECT_EQ(Shortage("", code).has_value(), MeansUsedUp(code)) << code;
   }
-  EXPECT_EQ(InvalidDirectory({"m", "a", EACCES}).code, "INVALID_DIRECTORY");
+  EXPECT_EQ(CodeText(InvalidDirectory({"m", "a", EACCES}).code), "INVALID_DIRECTORY");
 }
 
 TEST(ToolErrorTest, CodesOfTheContract) {
   using std::chrono::milliseconds;
-  EXPECT_EQ(InvalidDirectory({"m", "a"}).code, "INVALID_DIRECTORY");
-  EXPECT_EQ(Denied({"POLICY_DENIED", "m", "a"}).code, "POLICY_DENIED");
-  EXPECT_EQ(InvalidArgument("m", "a").code, "INVALID_ARGUMENT");
-  EXPECT_EQ(InvalidPath("p", "w").code, "INVALID_PATH");
-  EXPECT_EQ(InvalidTarget("t", {}).code, "INVALID_TARGET");
-  EXPECT_EQ(ToolNotFound("git").code, "TOOL_NOT_FOUND");
-  EXPECT_EQ(NotFound("m", "a").code, "NOT_FOUND");
-  EXPECT_EQ(CommitTooLarge(1, 2).code, "COMMIT_TOO_LARGE");
-  EXPECT_EQ(Busy().code, "BUSY");
-  EXPECT_EQ(SandboxUnavailable("x").code, "SANDBOX_UNAVAILABLE");
-  EXPECT_EQ(NotProtectable("x").code, "SANDBOX_UNAVAILABLE");
-  EXPECT_EQ(MakefileInvalid("m", "a").code, "MAKEFILE_INVALID");
-  EXPECT_EQ(CommandFailed("w", "h", "a").code, "COMMAND_FAILED");
-  EXPECT_EQ(GitFailed("w", "h", "", "").code, "COMMAND_FAILED");
-  EXPECT_EQ(TimedOut("w", milliseconds(1500), false).code, "TIMED_OUT");
-  EXPECT_EQ(NameRefused("a.b", "r", {}).code, "INVALID_TARGET");
-  EXPECT_EQ(Cancelled("w").code, "CANCELLED");
-  EXPECT_EQ(LimitExceeded("w", "memory").code, "LIMIT_EXCEEDED");
-  EXPECT_EQ(InternalError("cause").code, "INTERNAL");
+  EXPECT_EQ(CodeText(InvalidDirectory({"m", "a"}).code), "INVALID_DIRECTORY");
+  EXPECT_EQ(CodeText(Denied({"m", "a"}).code), "POLICY_DENIED");
+  EXPECT_EQ(CodeText(InvalidArgument("m", "a").code), "INVALID_ARGUMENT");
+  EXPECT_EQ(CodeText(InvalidPath("p", "w").code), "INVALID_PATH");
+  EXPECT_EQ(CodeText(InvalidTarget("t", {}).code), "INVALID_TARGET");
+  EXPECT_EQ(CodeText(ToolNotFound("git").code), "TOOL_NOT_FOUND");
+  EXPECT_EQ(CodeText(NotFound("m", "a").code), "NOT_FOUND");
+  EXPECT_EQ(CodeText(CommitTooLarge(1, 2).code), "COMMIT_TOO_LARGE");
+  EXPECT_EQ(CodeText(Busy().code), "BUSY");
+  EXPECT_EQ(CodeText(SandboxUnavailable("x").code), "SANDBOX_UNAVAILABLE");
+  EXPECT_EQ(CodeText(NotProtectable("x").code), "SANDBOX_UNAVAILABLE");
+  EXPECT_EQ(CodeText(MakefileInvalid("m", "a").code), "MAKEFILE_INVALID");
+  EXPECT_EQ(CodeText(CommandFailed("w", "h", "a").code), "COMMAND_FAILED");
+  EXPECT_EQ(CodeText(GitFailed("w", "h", "", "").code), "COMMAND_FAILED");
+  EXPECT_EQ(CodeText(TimedOut("w", milliseconds(1500), false).code), "TIMED_OUT");
+  EXPECT_EQ(CodeText(NameRefused("a.b", "r", {}).code), "INVALID_TARGET");
+  EXPECT_EQ(CodeText(Cancelled("w").code), "CANCELLED");
+  EXPECT_EQ(CodeText(LimitExceeded("w", "memory").code), "LIMIT_EXCEEDED");
+  EXPECT_EQ(CodeText(InternalError("cause").code), "INTERNAL");
 }
 
 TEST(ToolErrorTest, InvalidTargetNamesThoseThatAre) {
@@ -129,7 +129,7 @@ TEST(ToolErrorTest, InternalTellsAReferenceAndNotTheCause) {
 TEST(ToolErrorTest, WhatNoOtherCallCanMendIsNotRecoverable) {
   EXPECT_FALSE(ToolNotFound("make").recoverable);
   EXPECT_FALSE(SandboxUnavailable("x").recoverable);
-  EXPECT_FALSE(Denied({"TOOL_DISABLED", "m", "a"}).recoverable);
+  EXPECT_FALSE(Denied({"m", "a", true}).recoverable);
   EXPECT_TRUE(InvalidTarget("x", {}).recoverable);
   EXPECT_TRUE(Busy().recoverable);
 }

@@ -12,7 +12,7 @@ namespace pa {
 namespace {
 
 void WriteError(JsonWriter& writer, const ToolError& error) {
-  writer.BeginObject().Field("code", error.code).Field("message", error.message);
+  writer.BeginObject().Field("code", CodeText(error.code)).Field("message", error.message);
   writer.Field("ai_message", error.ai_message).Field("recoverable", error.recoverable);
   if (!error.details.empty()) writer.Key("details").Raw(error.details);
   writer.EndObject();
@@ -49,7 +49,7 @@ ToolResult RefusedCall(ToolError error) {
   error.message = Shortened(std::move(error.message));
   error.ai_message = Shortened(std::move(error.ai_message));
   ToolResult result;
-  result.text = error.code + ": " + error.message;
+  result.text = fmt::format("{}: {}", CodeText(error.code), error.message);
   if (!error.ai_message.empty()) result.text += "\n" + error.ai_message;
   result.error = std::move(error);
   return result;

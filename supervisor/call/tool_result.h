@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "supervisor/call/tool_error.h"
+#include "supervisor/run/execution.h"
 
 namespace pa {
 
@@ -24,9 +25,17 @@ struct Image {
   std::string base64;
 };
 
+// How the command of a call ended.
+struct Ending {
+  Outcome outcome = Outcome::kSetupFailed;
+  int exit_code = -1;  // kExited
+  int signal = 0;      // kSignaled
+};
+
 struct ToolResult {
   std::string data;                // a JSON object, or "" when nothing was produced
   std::optional<ToolError> error;  // absent on success
+  std::optional<Ending> ending;    // none: no command ran, or it is not what was asked for
   std::string text;                // the text content: complete by itself
   std::vector<Image> images;
   std::vector<ResourceLink> links;

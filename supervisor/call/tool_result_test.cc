@@ -13,7 +13,8 @@ using std::chrono::microseconds;
 ToolResult Everything() {
   ToolResult result;
   result.data = R"({"exit_code":2})";
-  result.error = ToolError{"COMMAND_FAILED", "make failed", "Read the output.", true, R"({"n":1})"};
+  result.error =
+      ToolError{ErrorCode::kCommandFailed, "make failed", "Read the output.", true, R"({"n":1})"};
   result.warnings = {"no network namespace"};
   result.decision = "permissions[0]";
   result.truncated = true;
@@ -40,21 +41,22 @@ TEST(StructuredContent, HoldsAllThereIs) {
 // An argument of 16 MiB is not said three times.
 TEST(RefusedCall, SaysTheBeginningAndTheEndOfWhatIsLong) {
   const std::string long_one(1U << 20, 'x');
-  const ToolResult result =
-      RefusedCall({"INVALID_PATH", "not a path: " + long_one + " (too long)", long_one, false, ""});
+  const ToolResult result = RefusedCall(
+      {ErrorCode::kInvalidPath, "not a path: " + long_one + " (too long)", long_one, false, ""});
   EXPECT_TRUE(result.error->message.starts_with("not a path: xxx"));
   EXPECT_TRUE(result.error->message.contains(" ... 1015831 bytes ... "))
       << result.error->message.substr(16'000, 600);
   EXPECT_TRUE(result.error->message.ends_with("xxx (too long)"));
   EXPECT_LT(result.text.size(), 70'000U);
   const std::string all(32U << 10, 'x');
-  EXPECT_EQ(RefusedCall({"INVALID_PATH", all, "", false, ""}).error->message, all);
+  EXPECT_EQ(RefusedCall({ErrorCode::kInvalidPath, all, "", false, ""}).error->message, all);
 }
 
 TEST(RefusedCall, SaysCodeMessageAndAdviceInText) {
-  const ToolResult result = RefusedCall({"TOOL_DISABLED", "make is off", "Enable it.", false, ""});
+  const ToolResult result =
+      RefusedCall({ErrorCode::kToolDisabled, "make is off", "Enable it.", false, ""});
   EXPECT_EQ(result.text, "TOOL_DISABLED: make is off\nEnable it.");
-  EXPECT_EQ(result.error->code, "TOOL_DISABLED");
+  EXPECT_EQ(CodeText(result.error->code), "TOOL_DISABLED");
 }
 
 }  // namespace

@@ -25,24 +25,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 int ExitStatus(const ToolResult& result) {
-  const auto data = ParseJson(result.data.empty() ? "{}" : result.data);
-  const JsonValue* outcome = data ? data->Find("outcome") : nullptr;
-  if (outcome == nullptr || !outcome->IsString()) {
-    // Reading the Makefile has a deadline of its own.
-    if (result.error && result.error->code == "TIMED_OUT") return kExitTimedOut;
-    return result.error ? kExitRefused : 0;
+  // Of the command, or of what had to be run before it.
+  if (result.error && result.error->code == ErrorCode::kTimedOut) return kExitTimedOut;
+  if (result.ending && result.ending->outcome == Outcome::kSignaled) {
+    return 128 + result.ending->signal;
   }
-  const auto number = [&](std::string_view key) {
-    const JsonValue* value = data->Find(key);
-    return value != nullptr ? value->AsInteger().value_or(kExitRefused) : kExitRefused;
-  };
-  if (outcome->AsString() == "exited") {
-    const int status = static_cast<int>(number("exit_code"));
-    return status == 0 && result.error ? kExitRefused : status;
-  }
-  if (outcome->AsString() == "timed_out") return kExitTimedOut;
-  if (outcome->AsString() == "signaled") return static_cast<int>(128 + number("signal"));
-  return kExitRefused;
+  const bool exited = result.ending && result.ending->outcome == Outcome::kExited;
+  if (exited && result.ending->exit_code != 0) return result.ending->exit_code;
+  return result.error ? kExitRefused : 0;
 }
 
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
@@ -70,7 +60,7 @@ void PrintStructured(const ToolResult& result, std::chrono::microseconds took) {
 ToolResult Misconfigured(const std::vector<std::string>& errors) {
   std::string message;
   for (const std::string& error : errors) message += (message.empty() ? "" : "; ") + error;
-  return RefusedCall({.code = "INVALID_ARGUMENT",
+  return RefusedCall({.code = ErrorCode::kInvalidArgument,
                       .message = std::move(message),
                       .ai_message =
                           "The options or the policy of this command line are wrong, not the "

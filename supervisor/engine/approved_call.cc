@@ -33,15 +33,14 @@ Task<Answer> AskUser(CallContext& call) {
 
 // Of a call that goes on when the client comes back; nobody but the audit log sees it.
 ToolError Pending() {
-  return {.code = "APPROVAL_PENDING",
+  return {.code = ErrorCode::kApprovalPending,
           .message = "the user is asked",
           .ai_message = "",
-          .recoverable = true,
           .details = {}};
 }
 
 bool WantsApproval(const ToolResult& result, const CallContext& call) {
-  return result.error && result.error->code == "APPROVAL_DECLINED" &&
+  return result.error && result.error->code == ErrorCode::kApprovalDeclined &&
          !call.approvals.wanted().empty();
 }
 

@@ -26,7 +26,9 @@ ToolResult Call(FakeWorld& world, std::string tool, std::string_view json) {
                       {.caller = {}, .tool = std::move(tool), .arguments = &arguments}, context));
 }
 
-std::string CodeOf(const ToolResult& result) { return result.error ? result.error->code : ""; }
+std::string_view CodeOf(const ToolResult& result) {
+  return result.error ? CodeText(result.error->code) : "";
+}
 
 TEST(Dispatch, RunsTheToolWithItsArguments) {
   FakeWorld world;

@@ -172,10 +172,10 @@ policy::ProtectionQuery QueryOf(const ProtectedPathsGuard::Key& key) {
   return query;
 }
 
-Result<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
+ProtectedOr<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
   Found found{.key = key};
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    Result<policy::ProtectedPaths> search = policy::FindProtectedPaths(QueryOf(key));
+    auto search = policy::FindProtectedPaths(QueryOf(key));
     if (!search) return std::unexpected(search.error());
     found.paths.clear();
     found.deciders.clear();
@@ -573,7 +573,7 @@ Restored Ending::Run() {
 
 }  // namespace
 
-Task<Result<Known>> ProtectedPathsGuard::Find(const Key& key) {
+Task<ProtectedOr<Known>> ProtectedPathsGuard::Find(const Key& key) {
   const auto found =
       std::ranges::find_if(known_, [&](const Known& one) { return one.found->key == key; });
   if (found != known_.end()) {
@@ -594,8 +594,9 @@ Task<Result<Known>> ProtectedPathsGuard::Find(const Key& key) {
     }
     if (same != known_.end()) known_.erase(same);
   }
-  Task<Result<FoundPtr>> task = InBackground<Result<FoundPtr>>(loop_, [key] { return Read(key); });
-  Result<FoundPtr> read = co_await task;
+  Task<ProtectedOr<FoundPtr>> task =
+      InBackground<ProtectedOr<FoundPtr>>(loop_, [key] { return Read(key); });
+  ProtectedOr<FoundPtr> read = co_await task;
   if (!read) co_return std::unexpected(read.error());
   Remember(*read);
   co_return Known{std::move(*read)};
@@ -623,9 +624,9 @@ Watch ProtectedPathsGuard::Running(const Key& key, bool runs) const {
   return nullptr;
 }
 
-Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& directory,
-                                               const policy::Allow& allow, policy::PolicyPtr policy,
-                                               GuardAround around) {
+Task<ProtectedOr<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& directory,
+                                                    const policy::Allow& allow,
+                                                    policy::PolicyPtr policy, GuardAround around) {
   const Key key{directory.path(), policy::WritableTrees(allow.confinement().paths),
                 std::move(policy), std::move(around.below), around.mounts};
   if (key.writable.empty()) co_return nullptr;
@@ -634,8 +635,8 @@ Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& d
     condemned_.clear();
     mounts_.Forget();
   }
-  Task<std::optional<Error>> putting_back = PutBack(key);
-  std::optional<Error> owed = co_await putting_back;
+  Task<std::optional<policy::ProtectionFailure>> putting_back = PutBack(key);
+  std::optional<policy::ProtectionFailure> owed = co_await putting_back;
   if (owed) co_return std::unexpected(*std::move(owed));
   if (Watch other = Running(key, around.runs)) co_return other;
   const std::int64_t began_ns = nanoseconds(FileClockNow().time_since_epoch()).count();
@@ -645,8 +646,8 @@ Task<Result<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirectory& d
   }
   beginning_.push_back(seen);
   const Finally done([&] { beginning_.remove(seen); });
-  Task<Result<Known>> find = Find(key);
-  Result<Known> known = co_await find;
+  Task<ProtectedOr<Known>> find = Find(key);
+  ProtectedOr<Known> known = co_await find;
   if (!known) co_return std::unexpected(known.error());
   if (IsWritten(*known->found, *seen)) {
     std::erase_if(known_, [&](const Known& one) { return one.found == known->found; });
@@ -679,7 +680,7 @@ void ProtectedPathsGuard::Mounted(const Watch& watch, const std::vector<SealedPa
   }
 }
 
-Task<std::optional<Error>> ProtectedPathsGuard::PutBack(const Key& key) {
+Task<std::optional<policy::ProtectionFailure>> ProtectedPathsGuard::PutBack(const Key& key) {
   if (owed_.empty()) co_return std::nullopt;
   Completion<bool> turn;
   const RunQueue::Ticket ticket =
@@ -695,13 +696,14 @@ Task<std::optional<Error>> ProtectedPathsGuard::PutBack(const Key& key) {
   Restored restored = co_await task;
   for (const GuardedPath& guarded : owed) owed_.erase(guarded.path.path);
   for (const GuardedPath& guarded : restored.owed) Owe(guarded);
-  std::optional<Error> error;
+  std::optional<policy::ProtectionFailure> error;
   for (ProtectedChange& change : restored.changes) {
     if (!change.failure.empty() && !error) {
-      error =
-          Error(std::string(kOwed),
+      error = {
+          Error("protected paths are not as they were",
                 fmt::format("an earlier command may have changed {}, and it cannot be put back: {}",
-                            change.path, change.failure));
+                            change.path, change.failure)),
+          policy::ProtectionFailure::Kind::kOwed};
     }
     change.why = "an earlier command did it, and it could not be put back then";
     if (change.restored) late_.push_back(std::move(change));

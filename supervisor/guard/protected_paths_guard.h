@@ -2,7 +2,7 @@
 // when it has ended, and made again (docs/adr/0015).
 //
 //   ProtectedPathsGuard guard(loop, "/home/ann/.local/state");
-//   Result<Watch> watch = co_await guard.Begin(plan.directory, allow, policy);   // before it starts
+//   ProtectedOr<Watch> watch = co_await guard.Begin(plan.directory, allow, policy);   // before it starts
 //   if (!watch) ...                                           // nothing may run
 //   ... the command runs, and its whole tree is dead ...
 //   std::vector<ProtectedChange> changes = co_await guard.End(*watch);
@@ -48,8 +48,8 @@ struct GuardAround {
   bool runs = true;  // else nothing shall run, and nobody takes over what was found
 };
 
-// An error that begins with it: until that is put back, no command that can write there runs.
-inline constexpr std::string_view kOwed = "protected paths are not as they were";
+template <typename T>
+using ProtectedOr = std::expected<T, policy::ProtectionFailure>;
 
 class ProtectedPathsGuard {
  public:
@@ -94,8 +94,9 @@ class ProtectedPathsGuard {
   };
   using Watch = std::shared_ptr<const Watched>;  // null: the command can write nowhere
 
-  Task<Result<Watch>> Begin(const policy::WorkingDirectory& directory, const policy::Allow& allow,
-                            policy::PolicyPtr policy, GuardAround around = {});
+  Task<ProtectedOr<Watch>> Begin(const policy::WorkingDirectory& directory,
+                                 const policy::Allow& allow, policy::PolicyPtr policy,
+                                 GuardAround around = {});
   Task<std::vector<ProtectedChange>> End(Watch watch);
   // What could not be taken away from `path`, which the command of `watch` could write.
   void MustGo(const Watch& watch, const std::string& path);
@@ -115,9 +116,9 @@ class ProtectedPathsGuard {
 
   using FoundPtr = std::shared_ptr<const Found>;
 
-  Task<Result<Known>> Find(const Key& key);
+  Task<ProtectedOr<Known>> Find(const Key& key);
   // What earlier commands have changed there and was not put back then is, or no command runs.
-  Task<std::optional<Error>> PutBack(const Key& key);
+  Task<std::optional<policy::ProtectionFailure>> PutBack(const Key& key);
   void Owe(const GuardedPath& guarded) { owed_.try_emplace(guarded.path.path, guarded); }
   void Remember(FoundPtr found);
   Watch Running(const Key& key, bool runs) const;

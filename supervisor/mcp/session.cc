@@ -514,7 +514,8 @@ void Session::Finish(Call& call, const ToolResult& result) {
   auto node = calls_.extract(call.id);
   call.progress.reset();  // before the reply, which is the last that a client hears of a call
   try {
-    LogInfo(fmt::format("{}: {} in {} ms", call.tool, result.error ? result.error->code : "success",
+    LogInfo(fmt::format("{}: {} in {} ms", call.tool,
+                        result.error ? CodeText(result.error->code) : "success",
                         took.count() / 1000));
     if (!call.silent) SendResult(call, result, took);
   } catch (const std::bad_alloc&) {

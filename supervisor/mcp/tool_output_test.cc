@@ -15,7 +15,7 @@ const Identity kIdentity{.version = "1.2.3", .instructions = ""};
 ToolResult Failed() {
   ToolResult result;
   result.data = R"({"exit_code":2})";
-  result.error = ToolError{"COMMAND_FAILED", "make failed", "Read the output.", true, ""};
+  result.error = ToolError{ErrorCode::kCommandFailed, "make failed", "Read the output.", true, ""};
   result.text = "exited 2";
   result.links = {{.uri = "project-actions://results/ab",
                    .name = "make test: stdout",

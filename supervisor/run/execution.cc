@@ -27,6 +27,13 @@ Execution FailedToStart(const Error& error) {
   return execution;
 }
 
+Execution FailedToProtect(const policy::ProtectionFailure& failure) {
+  Execution execution = FailedToStart(failure);
+  execution.not_protected = failure.kind;
+  if (failure.kind == policy::ProtectionFailure::Kind::kWithin) execution.failure = failure.subject;
+  return execution;
+}
+
 Execution CancelledBeforeStart() {
   Execution execution;
   execution.outcome = Outcome::kCancelled;

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "policy/decide.h"
+#include "policy/protected_paths.h"
 #include "policy/working_directory.h"
 #include "supervisor/guard/protected_change.h"
 #include "supervisor/loop/output_gate.h"
@@ -72,7 +73,8 @@ struct Execution {
   std::vector<ProtectedChange> protected_changes;
   std::vector<SealedPath> sealed;  // none without a view of its own
   // kSetupFailed: nothing ran, or the worker itself ended and took the command with it.
-  std::string failure;       // `landlock_restrict_self: EPERM`
+  std::string failure;                                           // `landlock_restrict_self: EPERM`
+  std::optional<policy::ProtectionFailure::Kind> not_protected;  // it is about protected paths
   bool never_began = false;  // its worker was killed before it could begin: it can be run again
   worker::Step failed_step = worker::Step::kNone;
   int failed_errno = 0;
@@ -89,6 +91,7 @@ struct Execution {
 // Of commands that did not run: for the reason that `error` gives; because nobody waits for it any more; for want of a place
 // in the queue.
 Execution FailedToStart(const Error& error);
+Execution FailedToProtect(const policy::ProtectionFailure& failure);
 Execution CancelledBeforeStart();
 Execution QueueIsFull();
 

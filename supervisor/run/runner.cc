@@ -57,6 +57,19 @@ Execution NoCpuLimit(const std::string& why) {
   return execution;
 }
 
+Execution WithoutSlot(const SlotFailure& failure) {
+  Execution execution = FailedToStart(failure);
+  if (failure.sandbox) execution.failed_step = worker::Step::kLandlock;
+  return execution;
+}
+
+// As if the worker had refused it, which reads it by the same rules.
+Execution WithoutOrder(const Error& error) {
+  Execution execution = FailedToStart(error);
+  execution.failed_step = worker::Step::kDecodeSpec;
+  return execution;
+}
+
 std::string DefaultName(const CommandPlan& plan) {
   return plan.executable.substr(plan.executable.rfind('/') + 1);
 }
@@ -109,10 +122,10 @@ struct Runner::Impl {
                               const std::vector<sandbox::Mount>& sealed);
   Task<Execution> Try(const CommandPlan& plan, const policy::Allow& allow, policy::PolicyPtr policy,
                       bool namespaces, CancelSource* cancel);
-  Result<std::unique_ptr<Slot>> AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
-                                            const policy::PolicyPtr& policy, bool namespaces);
+  SlotOr AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
+                     const policy::PolicyPtr& policy, bool namespaces);
   Task<Result<SpawnedWorker>> Spawn(const CommandPlan& plan, const policy::Allow& allow,
-                                    const Slot& slot, const std::vector<sandbox::Mount>& sealed);
+                                    const Slot& slot, const std::string& spec);
   RunningOptions Capture(const CommandPlan& plan, const policy::Allow& allow,
                          const policy::Limits& limits, const RunOptions& options);
   Task<Execution> Await(RunningCommand& command, CancelSource* cancel);
@@ -198,10 +211,8 @@ Task<Execution> Runner::Probe(policy::WorkingDirectory directory, policy::Allow 
   co_return execution;
 }
 
-Result<std::unique_ptr<Slot>> Runner::Impl::AcquireSlot(const CommandPlan& plan,
-                                                        const policy::Allow& allow,
-                                                        const policy::PolicyPtr& policy,
-                                                        bool namespaces) {
+SlotOr Runner::Impl::AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
+                                 const policy::PolicyPtr& policy, bool namespaces) {
   if (!namespaces) return slots.Acquire(allow.confinement());
   return slots.Acquire(allow.confinement(), views.For(policy), plan.directory.path());
 }
@@ -260,11 +271,11 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
                                       policy::PolicyPtr policy, const RunOptions& options) {
   const bool namespaces = trial.UsesNamespaces(allow);
   const std::optional<Writers::Work> work = tree.Enter(plan);
-  Task<Result<TreeGuard::Found>> looking =
+  Task<ProtectedOr<TreeGuard::Found>> looking =
       tree.Look(plan, allow, policy, namespaces, options.cancel, GivenUp(options.cancel));
-  Result<TreeGuard::Found> found = co_await looking;
+  ProtectedOr<TreeGuard::Found> found = co_await looking;
   if (GivenUp(options.cancel)) co_return CancelledBeforeStart();  // it may have taken a while
-  if (!found) co_return FailedToStart(found.error());
+  if (!found) co_return FailedToProtect(found.error());
   if (auto refused = TreeGuard::Refusal(*found, plan)) co_return *std::move(refused);
   std::vector<sandbox::Mount> mounts = TreeGuard::Mounts(*found, plan, allow, *policy, namespaces);
   const TreeGuard::Watching watching = tree.Start(*found);
@@ -337,9 +348,14 @@ Task<Execution> Runner::Impl::ExecuteOnce(const CommandPlan& plan, const policy:
   if (allow.limits().cpus != 0 && !groups->withholds_cpus()) {
     co_return NoCpuLimit(groups->why_not());
   }
-  Result<std::unique_ptr<Slot>> slot = AcquireSlot(plan, allow, policy, namespaces);
-  if (!slot) co_return FailedToStart(slot.error());
-  Task<Result<SpawnedWorker>> spawning = Spawn(plan, allow, **slot, sealed);
+  SlotOr slot = AcquireSlot(plan, allow, policy, namespaces);
+  if (!slot) co_return WithoutSlot(slot.error());
+  const Result<std::string> spec = worker::EncodeSpec(MakeSpec(plan, allow, slot->get(), sealed));
+  if (!spec) {
+    slots.Release(std::move(*slot), true);
+    co_return WithoutOrder(spec.error());
+  }
+  Task<Result<SpawnedWorker>> spawning = Spawn(plan, allow, **slot, *spec);
   Result<SpawnedWorker> worker = co_await spawning;
   if (!worker) {
     slots.Release(std::move(*slot), true);
@@ -361,16 +377,13 @@ Task<Execution> Runner::Impl::ExecuteOnce(const CommandPlan& plan, const policy:
 }
 
 Task<Result<SpawnedWorker>> Runner::Impl::Spawn(const CommandPlan& plan, const policy::Allow& allow,
-                                                const Slot& slot,
-                                                const std::vector<sandbox::Mount>& sealed) {
-  const Result<std::string> spec = worker::EncodeSpec(MakeSpec(plan, allow, &slot, sealed));
-  if (!spec) co_return std::unexpected(spec.error());
+                                                const Slot& slot, const std::string& spec) {
   if (config.on_spec && plan.action != worker::Action::kProbe) {
     const Result<std::string> by_hand = worker::EncodeSpec(MakeSpec(plan, allow, nullptr));
     if (by_hand) config.on_spec(*by_hand);
   }
   SpawnOrder order = MakeOrder(plan, allow, slot);
-  order.spec = *spec;
+  order.spec = spec;
   Task<Result<SpawnedWorker>> task = SpawnWorker(*launchers, order);
   Result<SpawnedWorker> worker = co_await task;
   co_return std::move(worker);

@@ -63,13 +63,12 @@ Access TmpDirAccess(const sandbox::Confinement& confinement) {
   return builds ? sandbox::kReadWriteExecute : sandbox::kReadWrite;
 }
 
-Result<std::unique_ptr<Slot>> SlotPool::Acquire(const sandbox::Confinement& confinement) {
+SlotOr SlotPool::Acquire(const sandbox::Confinement& confinement) {
   return Acquire(confinement, nullptr, "");
 }
 
-Result<std::unique_ptr<Slot>> SlotPool::Acquire(const sandbox::Confinement& confinement,
-                                                std::shared_ptr<const sandbox::View> base,
-                                                const std::string& directory) {
+SlotOr SlotPool::Acquire(const sandbox::Confinement& confinement,
+                         std::shared_ptr<const sandbox::View> base, const std::string& directory) {
   const Result<void> instance = EnsureInstance();
   if (!instance) return std::unexpected(instance.error());
   SlotView view{
@@ -98,8 +97,7 @@ std::unique_ptr<Slot> SlotPool::TakeFree(const sandbox::Confinement& confinement
   return nullptr;
 }
 
-Result<std::unique_ptr<Slot>> SlotPool::Make(const sandbox::Confinement& confinement,
-                                             SlotView view) {
+SlotOr SlotPool::Make(const sandbox::Confinement& confinement, SlotView view) {
   const std::string number = std::to_string(next_number_++);  // names are not used twice
   Result<std::string> tmp_dir = MakeDirectory(number);
   if (!tmp_dir) return std::unexpected(tmp_dir.error());
@@ -119,7 +117,7 @@ Result<std::unique_ptr<Slot>> SlotPool::Make(const sandbox::Confinement& confine
     for (const std::string& made : {number, number + ".shm"}) {
       unlinkat(instance_->directory()->get(), made.c_str(), AT_REMOVEDIR);
     }
-    return std::unexpected(prepared.error());
+    return std::unexpected(SlotFailure(prepared.error(), /*by_sandbox=*/true));
   }
   return std::make_unique<Slot>(confinement, std::move(*tmp_dir), instance_->directory(),
                                 std::move(*prepared), std::move(view), generation_);

@@ -42,6 +42,15 @@ struct Slot {
   std::uint64_t generation = 0;  // of the pool, when it was made
 };
 
+// Why there is no slot: the kernel makes no sandbox of that confinement, or there is no directory.
+struct SlotFailure : Error {
+  // NOLINTNEXTLINE(google-explicit-constructor): an error like others, and one thing more
+  SlotFailure(Error error, bool by_sandbox = false)
+      : Error(std::move(error)), sandbox(by_sandbox) {}
+  bool sandbox;
+};
+using SlotOr = std::expected<std::unique_ptr<Slot>, SlotFailure>;
+
 // What a command may do in its TMPDIR. What it wrote there may be executed only if the same holds for
 // what it builds elsewhere: read-only inspection and git without hooks keep writable and executable
 // apart.
@@ -55,11 +64,10 @@ class SlotPool {
       : tmp_base_(std::move(tmp_base)), remove_(std::move(remove)) {}
 
   // A free slot for the same confinement whose paths are still what they were, else a new one.
-  Result<std::unique_ptr<Slot>> Acquire(const sandbox::Confinement& confinement);
+  SlotOr Acquire(const sandbox::Confinement& confinement);
   // The same for a command with namespaces, which sees `base`.
-  Result<std::unique_ptr<Slot>> Acquire(const sandbox::Confinement& confinement,
-                                        std::shared_ptr<const sandbox::View> base,
-                                        const std::string& directory);
+  SlotOr Acquire(const sandbox::Confinement& confinement, std::shared_ptr<const sandbox::View> base,
+                 const std::string& directory);
   // `clean`: tmp_dir is empty. Otherwise it is removed, and the slot with it.
   void Release(std::unique_ptr<Slot> slot, bool clean);
   // A file that this confinement must not reach, for the probe to try; "" where the policy opens
@@ -76,7 +84,7 @@ class SlotPool {
   static constexpr std::size_t kMaxFree = 64;  // at most: each holds a descriptor and a directory
 
   std::unique_ptr<Slot> TakeFree(const sandbox::Confinement& confinement, const SlotView& view);
-  Result<std::unique_ptr<Slot>> Make(const sandbox::Confinement& confinement, SlotView view);
+  SlotOr Make(const sandbox::Confinement& confinement, SlotView view);
   Result<std::string> MakeDirectory(const std::string& name);
   void Discard(const Slot& slot);
   Result<void> EnsureInstance();

@@ -125,9 +125,10 @@ Task<NestedRepositories::Watch> TreeGuard::LookBelow(policy::WorkingDirectory di
 // What the command must leave as it is. If not everything that git executes can be mounted, a second search says what
 // is put back instead. A worker that writes a file executes nothing, so it needs no search of the tree: the
 // repositories on the way to that file decide.
-Task<Result<TreeGuard::Found>> TreeGuard::Look(const CommandPlan& plan, const policy::Allow& allow,
-                                               policy::PolicyPtr policy, bool namespaces,
-                                               CancelSource* cancel, bool given_up) {
+Task<ProtectedOr<TreeGuard::Found>> TreeGuard::Look(const CommandPlan& plan,
+                                                    const policy::Allow& allow,
+                                                    policy::PolicyPtr policy, bool namespaces,
+                                                    CancelSource* cancel, bool given_up) {
   Found found;
   const bool executes = plan.action == worker::Action::kExecute;
   if (!executes && !Writes(plan)) co_return found;
@@ -147,9 +148,9 @@ Task<Result<TreeGuard::Found>> TreeGuard::Look(const CommandPlan& plan, const po
   }
   for (const bool frozen : {mounts, false}) {
     around.mounts = frozen;
-    Task<Result<ProtectedPathsGuard::Watch>> task =
+    Task<ProtectedOr<ProtectedPathsGuard::Watch>> task =
         guard_.Begin(plan.directory, allow, policy, around);
-    Result<ProtectedPathsGuard::Watch> watch = co_await task;
+    ProtectedOr<ProtectedPathsGuard::Watch> watch = co_await task;
     if (!watch) co_return std::unexpected(watch.error());
     found.watch = std::move(*watch);
     if (found.watch != nullptr && mounts) found.sealed = SealedPaths(*found.watch->found);

@@ -2,8 +2,8 @@
 // below its directory. From right before it starts to the end of its process tree.
 //
 //   const std::optional<Writers::Work> work = tree.Enter(plan);
-//   Task<Result<TreeGuard::Found>> looking = tree.Look(plan, allow, policy, namespaces, cancel, given_up);
-//   Result<TreeGuard::Found> found = co_await looking;
+//   Task<ProtectedOr<TreeGuard::Found>> looking = tree.Look(plan, allow, policy, namespaces, cancel, given_up);
+//   ProtectedOr<TreeGuard::Found> found = co_await looking;
 //   if (auto refused = TreeGuard::Refusal(*found, plan)) co_return *std::move(refused);
 //   const TreeGuard::Watching watching = tree.Start(*found);
 //   ... it runs, with TreeGuard::Mounts(...) ...
@@ -68,9 +68,9 @@ class TreeGuard {
   // A file tool is at work until it ends: what commands move meanwhile counts as theirs (Writers).
   std::optional<Writers::Work> Enter(const CommandPlan& plan);
   // `given_up`: nobody waits for it from the beginning. An error: it cannot be known, so nothing may run.
-  Task<Result<Found>> Look(const CommandPlan& plan, const policy::Allow& allow,
-                           policy::PolicyPtr policy, bool namespaces, CancelSource* cancel,
-                           bool given_up);
+  Task<ProtectedOr<Found>> Look(const CommandPlan& plan, const policy::Allow& allow,
+                                policy::PolicyPtr policy, bool namespaces, CancelSource* cancel,
+                                bool given_up);
   // What was found stands in the way of the command.
   static std::optional<Execution> Refusal(Found& found, const CommandPlan& plan);
   static std::vector<sandbox::Mount> Mounts(const Found& found, const CommandPlan& plan,

@@ -250,7 +250,7 @@ struct Written {
 Task<bool> PutBackOne(const FileEdit& file, CallContext& call) {
   Task<Put> task = PutOne(file, true, call);
   const Put put = co_await task;
-  if (!put.error || put.stale || put.error->code == "NOT_FOUND") co_return true;
+  if (!put.error || put.stale || put.error->code == ErrorCode::kNotFound) co_return true;
   Task<std::expected<Digest, ToolError>> look = HashOfFile(file.work, file.place.relative, call);
   const std::expected<Digest, ToolError> hash = co_await look;
   if (hash && *hash == file.before_hash) co_return true;

@@ -197,7 +197,7 @@ Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, Call
                           sandbox::Symlinks::kRefuse});
   Task<QueryResult> task = RunQuery(work, git, query, call);
   QueryResult output = co_await task;
-  const bool stopped = !output && output.error().code == "COMMAND_FAILED";
+  const bool stopped = !output && output.error().code == ErrorCode::kCommandFailed;
   const bool has_more = output && ParseUserSettings(*output).includes;
   if ((stopped || has_more) && !query.without_user) {
     Task<Files> search = FindIncludedFiles(work, git, call);

@@ -109,7 +109,7 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
   // First of all, so that a call that is refused has run nothing, not even $(shell) of the
   // Makefile.
   auto allow = Permit(work, call, {.purpose = policy::Purpose::kBuild, .timeout = timeout});
-  if (!allow && allow.error().code == "APPROVAL_DECLINED") {
+  if (!allow && allow.error().code == ErrorCode::kApprovalDeclined) {
     Task<ToolError> looking = BeforeAsking(work, std::move(allow.error()), call);
     ToolError error = co_await looking;
     co_return RefusedCall(std::move(error));

@@ -51,7 +51,8 @@ std::expected<std::string, ToolError> FindNew(const Work& work, const CallContex
       return std::unexpected(NoName(path, head + " is no directory"));
     }
     if (place) return Join(place->relative, *rest);
-    if (place.error().code != "NOT_FOUND" || head.empty()) return std::unexpected(place.error());
+    if (place.error().code != ErrorCode::kNotFound || head.empty())
+      return std::unexpected(place.error());
     if (first && !finding.create_parents) {
       return std::unexpected(NotFound(
           fmt::format("cannot {} {}: the directory {} is not there", finding.verb, path, head),
@@ -199,7 +200,7 @@ std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContex
                                               const std::string& path, const Finding& finding) {
   const auto found = FindInRoot(work, call, path, finding.verb, finding.advice);
   if (found && found->name.empty()) return std::unexpected(NoName(path, "it is a directory"));
-  if (!found && found.error().code != "NOT_FOUND") return std::unexpected(found.error());
+  if (!found && found.error().code != ErrorCode::kNotFound) return std::unexpected(found.error());
   std::expected<std::string, ToolError> relative =
       found ? Join(found->relative, found->name) : FindNew(work, call, path, finding);
   if (!relative) return std::unexpected(relative.error());

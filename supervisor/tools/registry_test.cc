@@ -46,8 +46,8 @@ TEST(RegistryTest, RequestsAreValidated) {
   const auto good = ParseJson(R"({"target":"test"})");
   EXPECT_TRUE(MakeToolRequest(*FindTool("make"), &*good).has_value());
   const auto bad = ParseJson(R"({"target":1})");
-  EXPECT_EQ(MakeToolRequest(*FindTool("make"), &*bad).error().code, "INVALID_ARGUMENT");
-  EXPECT_EQ(MakeToolRequest(*FindTool("make"), nullptr).error().code, "INVALID_ARGUMENT");
+  EXPECT_EQ(CodeText(MakeToolRequest(*FindTool("make"), &*bad).error().code), "INVALID_ARGUMENT");
+  EXPECT_EQ(CodeText(MakeToolRequest(*FindTool("make"), nullptr).error().code), "INVALID_ARGUMENT");
   EXPECT_TRUE(MakeToolRequest(*FindTool("make_targets"), nullptr).has_value());
 }
 

@@ -62,7 +62,7 @@ std::string TextOf(const CommandReport& report, const Execution& run,
   }
   if (error) {
     if (!text.ends_with('\n')) text += '\n';
-    text.append(error->code).append(": ").append(error->ai_message);
+    text.append(CodeText(error->code)).append(": ").append(error->ai_message);
   }
   return text;
 }
@@ -237,21 +237,20 @@ ToolError SetupError(const Execution& run) {
       Shortage("the command could not be run: " + run.failure, run.failed_errno);
   // It passes, whatever it was in the way of: the kernel lacks no protection, and nobody has to change anything. Of room
   // that cannot be said: unshare(2) has ENOSPC where no namespaces are granted.
-  if (shortage && shortage->code == "BUSY") return *std::move(shortage);
-  if (run.failure.starts_with("protected paths")) return NotProtectable(run.failure);
-  if (run.failure.starts_with(policy::kWithinProtected)) {
+  if (shortage && shortage->code == ErrorCode::kBusy) return *std::move(shortage);
+  using enum policy::ProtectionFailure::Kind;
+  if (run.not_protected == kWithin) {
     return InvalidDirectory(
-        {.message = "working directory cannot be one that commands must leave as it is: " +
-                    run.failure.substr(policy::kWithinProtected.size() + 2),
+        {.message =
+             "working directory cannot be one that commands must leave as it is: " + run.failure,
          .ai_message = "Nothing was run. Use the project's own directory as working_directory."});
   }
+  if (run.not_protected) return NotProtectable(run.failure, run.not_protected == kOwed);
   // Without a step it is ours: there was no worker yet.
   if (shortage && run.failed_step == worker::Step::kNone) return *std::move(shortage);
-  if (IsProtection(run.failed_step) || run.failure.starts_with("landlock")) {
-    return SandboxUnavailable(run.failure);
-  }
-  const bool to_worker = run.failure.starts_with("encode spec");
-  if ((run.failed_step == worker::Step::kExecute || to_worker) && run.failed_errno == E2BIG) {
+  if (IsProtection(run.failed_step)) return SandboxUnavailable(run.failure);
+  const bool in_order = run.failed_step == worker::Step::kDecodeSpec;
+  if ((run.failed_step == worker::Step::kExecute || in_order) && run.failed_errno == E2BIG) {
     return InvalidArgument(
         "the arguments are too long for one command (128 KiB each and 6 MiB in all at most): " +
             run.failure,
@@ -354,6 +353,7 @@ ToolResult RenderCommand(const CommandReport& report, const Execution& run,
   for (const Denial& denial : denials) result.denials.push_back(DenialText(denial));
   const bool refused = !denials.empty() && !DamageBy(report, run);
   if (error && refused) error->ai_message = std::string(kWhatDenialsMean);
+  result.ending = Ending{.outcome = run.outcome, .exit_code = run.exit_code, .signal = run.signal};
   result.data = DataOf(report, run, denials);
   result.text = TextOf(report, run, result.denials, error);
   result.error = std::move(error);

@@ -31,7 +31,7 @@ Execution Ended(Outcome outcome) {
 
 std::string Code(const Execution& run) {
   const auto error = ErrorOf(Report(), run);
-  return error ? error->code : "";
+  return error ? std::string(CodeText(error->code)) : "";
 }
 
 TEST(RenderTest, CommandsAreQuoted) {
@@ -79,7 +79,7 @@ TEST(RenderTest, WhatCouldNotBeRestoredFailsTheCall) {
   run.protected_changes = {{.path = "/p/.git", .what = "removed"}};
   const ToolResult result = RenderCommand(Report(), run);
   ASSERT_TRUE(result.error.has_value());
-  EXPECT_EQ(result.error->code, "COMMAND_FAILED");
+  EXPECT_EQ(CodeText(result.error->code), "COMMAND_FAILED");
   EXPECT_NE(result.error->message.find(".git"), std::string::npos);
   EXPECT_NE(result.text.find(result.error->ai_message), std::string::npos);
   EXPECT_EQ(ParseJson(result.data)->Find("exit_code")->AsInteger(), 0);
@@ -100,7 +100,7 @@ TEST(RenderTest, DamageIsSaidBesideEachError) {
     denial.path = "/x";
     const ToolResult result = RenderCommand(Report(), run, {&denial, 1});
     ASSERT_TRUE(result.error.has_value());
-    EXPECT_EQ(result.error->code, code);
+    EXPECT_EQ(CodeText(result.error->code), code);
     EXPECT_TRUE(result.error->message.contains(how)) << result.error->message;
     EXPECT_TRUE(result.error->message.contains("6 of 6 objects are gone")) << result.error->message;
     EXPECT_TRUE(result.error->ai_message.starts_with("Tell the user")) << result.error->ai_message;
@@ -124,11 +124,18 @@ TEST(RenderTest, ManyProtectedPathsAreNotAllTold) {
 }
 
 TEST(RenderTest, WhatCannotBeLookedAfterRunsNothing) {
-  Execution run = Ended(Outcome::kSetupFailed);
-  run.failure = "protected paths: /p/.git/hooks: EFBIG";
-  const ToolResult result = RenderCommand(Report(), run);
-  EXPECT_EQ(result.error->code, "SANDBOX_UNAVAILABLE");
-  EXPECT_NE(result.error->message.find("EFBIG"), std::string::npos);
+  using enum policy::ProtectionFailure::Kind;
+  const Error error("protected paths", "/p/.git/hooks: EFBIG");
+  const ToolError unreadable = *RenderCommand(Report(), FailedToProtect(error)).error;
+  EXPECT_EQ(CodeText(unreadable.code), "SANDBOX_UNAVAILABLE");
+  EXPECT_NE(unreadable.message.find("EFBIG"), std::string::npos);
+  const ToolError owed = *RenderCommand(Report(), FailedToProtect({error, kOwed})).error;
+  EXPECT_EQ(CodeText(owed.code), "SANDBOX_UNAVAILABLE");
+  EXPECT_NE(owed.ai_message, unreadable.ai_message);
+  const ToolError within =
+      *RenderCommand(Report(), FailedToProtect({Error("x", "/p/.git (git)"), kWithin})).error;
+  EXPECT_EQ(CodeText(within.code), "INVALID_DIRECTORY");
+  EXPECT_TRUE(within.message.ends_with(": /p/.git (git)")) << within.message;
 }
 
 // Whatever it was in the way of, it passes; what a kernel lacks, or a policy asks for, does not.
@@ -136,25 +143,21 @@ TEST(RenderTest, WhatIsUsedUpIsNoProtectionThatLacks) {
   for (const worker::Step step : {worker::Step::kNone, worker::Step::kNamespaces,
                                   worker::Step::kLandlock, worker::Step::kExecute}) {
     for (const int code : {EMFILE, ENFILE, EAGAIN, ENOMEM}) {
-      Execution run = Ended(Outcome::kSetupFailed);
+      Execution run = FailedToProtect(Error("protected paths: open", "/p/.git/hooks", code));
       run.failed_step = step;
-      run.failed_errno = code;
-      run.failure = Error("protected paths: open", "/p/.git/hooks", code).Message();
       const ToolResult result = RenderCommand(Report(), run);
-      EXPECT_EQ(result.error->code, "BUSY") << run.failure;
+      EXPECT_EQ(CodeText(result.error->code), "BUSY") << run.failure;
       EXPECT_NE(result.error->message.find(run.failure), std::string::npos);
     }
   }
   Execution run = Ended(Outcome::kSetupFailed);
   run.failed_errno = ENOSPC;
   run.failure = Error("mkdir", "/tmp/x", ENOSPC).Message();
-  EXPECT_EQ(RenderCommand(Report(), run).error->code, "FILE_IO");
+  EXPECT_EQ(CodeText(RenderCommand(Report(), run).error->code), "FILE_IO");
   run.failed_step = worker::Step::kNamespaces;
-  EXPECT_EQ(RenderCommand(Report(), run).error->code, "SANDBOX_UNAVAILABLE");
-  run.failed_errno = EACCES;
-  run.failed_step = worker::Step::kNone;
-  run.failure = Error("protected paths: open", "/p/.git/hooks", EACCES).Message();
-  EXPECT_EQ(RenderCommand(Report(), run).error->code, "SANDBOX_UNAVAILABLE");
+  EXPECT_EQ(CodeText(RenderCommand(Report(), run).error->code), "SANDBOX_UNAVAILABLE");
+  run = FailedToProtect(Error("protected paths: open", "/p/.git/hooks", EACCES));
+  EXPECT_EQ(CodeText(RenderCommand(Report(), run).error->code), "SANDBOX_UNAVAILABLE");
 }
 
 TEST(RenderTest, FailureKeepsTheData) {
@@ -162,7 +165,7 @@ TEST(RenderTest, FailureKeepsTheData) {
   run.err.text = "bad\n";
   const ToolResult result = RenderCommand(Report(), run);
   ASSERT_TRUE(result.error.has_value());
-  EXPECT_EQ(result.error->code, "COMMAND_FAILED");
+  EXPECT_EQ(CodeText(result.error->code), "COMMAND_FAILED");
   EXPECT_EQ(ParseJson(result.data)->Find("exit_code")->AsInteger(), 2);
   EXPECT_TRUE(result.text.starts_with("make test: exit code 2 in 1.3 s\n"));
   EXPECT_NE(result.text.find("bad\n"), std::string::npos);
@@ -188,7 +191,7 @@ TEST(RenderTest, KilledIsNeverSuccess) {
   Execution killed = Ended(Outcome::kSignaled);
   killed.signal = SIGKILL;
   const ToolResult result = RenderCommand(Report(), killed);
-  EXPECT_EQ(result.error->code, "COMMAND_FAILED");
+  EXPECT_EQ(CodeText(result.error->code), "COMMAND_FAILED");
   EXPECT_EQ(ParseJson(result.data)->Find("signal")->AsInteger(), SIGKILL);
   EXPECT_TRUE(result.text.starts_with("make test: killed by signal 9 (SIGKILL)"));
   EXPECT_EQ(Code(Ended(Outcome::kTimedOut)), "TIMED_OUT");
@@ -224,9 +227,10 @@ TEST(RenderTest, NothingRan) {
   EXPECT_EQ(Code(run), "COMMAND_FAILED");
   run.failed_errno = E2BIG;
   EXPECT_EQ(Code(run), "INVALID_ARGUMENT");
-  run.failed_step = worker::Step::kNone;
+  run.failed_step = worker::Step::kDecodeSpec;
   run.failure = "encode spec \"size\": E2BIG";
   EXPECT_EQ(Code(run), "INVALID_ARGUMENT");
+  run.failed_step = worker::Step::kNone;
   run.failure = "encode launch order \"size\": E2BIG";
   EXPECT_EQ(Code(run), "INTERNAL") << "of the policy's doing";
   run.busy = true;
@@ -238,7 +242,7 @@ TEST(RenderTest, TheReasonOfAnInternalErrorIsInTheLogAlone) {
   Execution run;
   run.failure = "recvmsg \"worker launcher\": EPIPE";
   const auto error = ErrorOf(Report(), run);
-  EXPECT_EQ(error->code, "INTERNAL");
+  EXPECT_EQ(CodeText(error->code), "INTERNAL");
   EXPECT_EQ(error->message.find("launcher"), std::string::npos) << error->message;
 }
 

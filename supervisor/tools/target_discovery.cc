@@ -199,7 +199,8 @@ Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const Makef
   sink.database().Finish();
   const std::vector<std::string> included = Included(sink.database().Makefiles(), file.name);
   if (auto error = ErrorOfRun(work, file.name, run, sink)) {
-    if (error->code == "MAKEFILE_INVALID") call.targets.Saw(work.directory.path(), {}, included);
+    if (error->code == ErrorCode::kMakefileInvalid)
+      call.targets.Saw(work.directory.path(), {}, included);
     co_return std::unexpected(std::move(*error));
   }
   TargetList list = ListOf(file.name, sink.database(), Descriptions(work, key.text, included));

@@ -58,7 +58,8 @@ Task<Entry> Look(const JournalEntry& journal, const std::vector<Entry>& known, C
     entry.state = *hash == journal.after               ? State::kAfter
                   : *hash == Sha256Of(journal.content) ? State::kBefore
                                                        : State::kChanged;
-  } else if (hash.error().code == "NOT_FOUND" || hash.error().code == "BINARY_FILE") {
+  } else if (hash.error().code == ErrorCode::kNotFound ||
+             hash.error().code == ErrorCode::kBinaryFile) {
     entry.state = State::kChanged;
   } else {
     entry.why = hash.error().message;

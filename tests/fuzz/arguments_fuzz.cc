@@ -42,7 +42,7 @@ void CheckAccepted(const Arguments& arguments) {
 }
 
 void CheckRefused(const ToolError& error) {
-  Check(error.code == "INVALID_ARGUMENT");
+  Check(error.code == ErrorCode::kInvalidArgument);
   Check(IsValidUtf8(error.message) && error.message.size() < 1000);
   Check(ParseJson(error.details).has_value());
 }

@@ -155,8 +155,8 @@ class FakeWorld {
 
   static Task<ToolResult> Fail(ToolRequest, CallContext&) {
     ToolResult result = Succeeded("exited with 2 after 0 ms\nno such file");
-    result.error = ToolError{"COMMAND_FAILED", "make test exited with status 2", "Read the output.",
-                             true, R"({"exit_code":2})"};
+    result.error = ToolError{ErrorCode::kCommandFailed, "make test exited with status 2",
+                             "Read the output.", true, R"({"exit_code":2})"};
     co_return result;
   }
 
@@ -183,7 +183,7 @@ class FakeWorld {
     std::erase(all, &running);
     ToolResult result = Succeeded(how);
     if (how == "cancelled")
-      result.error = ToolError{"CANCELLED", "wait was cancelled", "", true, ""};
+      result.error = ToolError{ErrorCode::kCancelled, "wait was cancelled", "", true, ""};
     co_return result;
   }
 

@@ -106,7 +106,7 @@ class ToolFixture : public ::testing::Test {
     return ParseJson(result.data.empty() ? "{}" : result.data).value();
   }
   static std::string Code(const ToolResult& result) {
-    return result.error ? result.error->code : "";
+    return result.error ? std::string(CodeText(result.error->code)) : "";
   }
 
   void Write(const std::string& name, std::string_view text) {

@@ -1,0 +1,41 @@
+// ErrorCode: what kind of refusal or failure a call ended with. The codes of the contract, in one table.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace pa {
+
+enum class ErrorCode : std::uint8_t {
+  kInvalidArgument,
+  kInvalidDirectory,
+  kInvalidPath,
+  kInvalidTarget,
+  kMakefileInvalid,
+  kToolDisabled,
+  kToolNotFound,
+  kPolicyDenied,
+  kApprovalDeclined,
+  kApprovalPending,
+  kNotFound,
+  kBinaryFile,
+  kFileTooLarge,
+  kFileIo,
+  kStaleFile,
+  kNoMatch,
+  kAmbiguousMatch,
+  kCommitTooLarge,
+  kCommandFailed,
+  kTimedOut,
+  kCancelled,
+  kLimitExceeded,
+  kBusy,
+  kSandboxUnavailable,
+  kInternal,
+};
+
+std::string_view CodeText(ErrorCode code);  // `INVALID_TARGET`
+// False: no other call of the same kind can succeed.
+bool IsRecoverable(ErrorCode code);
+
+}  // namespace pa
