@@ -18,7 +18,7 @@ struct stat Status(const std::string& path) {
 
 TEST(FileClock, AFileThatIsChangedFromNowOnIsNotOlder) {
   const testing::TempDir dir;
-  const std::string path = dir.path() + "/file";
+  const std::string path = dir.path() / "file";
   const auto before = FileClockNow();
   std::ofstream(path) << "a";
   EXPECT_GE(ChangedAt(Status(path)), before);
@@ -27,7 +27,7 @@ TEST(FileClock, AFileThatIsChangedFromNowOnIsNotOlder) {
 
 TEST(FileClock, ATimeThatSomebodySetsIsNotWhenItChanged) {
   const testing::TempDir dir;
-  const std::string path = dir.path() + "/file";
+  const std::string path = dir.path() / "file";
   std::ofstream(path) << "a";
   const auto changed = ChangedAt(Status(path));
   const timespec long_ago[2] = {{.tv_sec = 1, .tv_nsec = 0}, {.tv_sec = 1, .tv_nsec = 0}};

@@ -109,7 +109,7 @@ TEST(AuditEvent, SeverityIsWhatSomebodyShouldLookAt) {
   ToolResult denied;
   denied.error = ToolError{.code = ErrorCode::kPolicyDenied};
   EXPECT_EQ(severity({}, denied), "3");
-  EXPECT_EQ(severity({.allowed = true, .commands = {{.protected_changes = 1}}}, {}), "4");
+  EXPECT_EQ(severity({.allowed = true, .run = {.commands = {{.protected_changes = 1}}}}, {}), "4");
 }
 
 TEST(AuditEvent, WhatRanAndWhatWasRelaxed) {

@@ -102,7 +102,7 @@ TEST_F(ApprovedCallTest, WhereTargetsMayNotBeLookedAtTheUserIsAskedFirst) {
   AskAbout({.tool = "*"});
   EXPECT_EQ(Code(Call("make", R"({"target":"nosuch"})")), "APPROVAL_DECLINED");
   EXPECT_EQ(user_.asked, std::vector<std::string>{"make nosuch;"});
-  EXPECT_TRUE(record_.commands.empty()) << "nothing has run";
+  EXPECT_TRUE(record_.run.commands.empty()) << "nothing has run";
 }
 
 TEST_F(ApprovedCallTest, SeveralFilesAreOneQuestion) {
