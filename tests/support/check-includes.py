@@ -124,9 +124,8 @@ def complaints_about(name, text, rows):
                     yield f"{name}:{number}: <{library}> is included only by {files}"
 
 
-def main():
-    tree = Path(sys.argv[1])
-    table = Path(sys.argv[2]) if len(sys.argv) > 2 else tree / "docs/architecture.md"
+def complaints(tree, table):
+    """What is wrong with the sources of `tree`, or with the table in the file `table`."""
     try:
         rows = read_table(table.read_text())
         for row in rows.values():
@@ -134,15 +133,15 @@ def main():
                 if not (tree / header).is_file():
                     raise Mistake(f"`{row.folder}/`: `{header}` does not exist")
     except Mistake as mistake:
-        print(f"{table}: {mistake}")
-        return 1
+        return [f"{table}: {mistake}"]
     files = sorted(f for folder in CHECKED for f in (tree / folder).rglob("*") if f.suffix in (".cc", ".h"))
     if not files:
-        print(f"{tree}: no sources")
-        return 1
-    complaints = [c for f in files for c in complaints_about(str(f.relative_to(tree)), f.read_text(), rows)]
-    print(*complaints, sep="\n", end="\n" if complaints else "")
-    return 1 if complaints else 0
+        return [f"{tree}: no sources"]
+    return [c for f in files for c in complaints_about(str(f.relative_to(tree)), f.read_text(), rows)]
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    root = Path(sys.argv[1])
+    found = complaints(root, Path(sys.argv[2]) if len(sys.argv) > 2 else root / "docs/architecture.md")
+    print(*found, sep="\n", end="\n" if found else "")
+    sys.exit(1 if found else 0)

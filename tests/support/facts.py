@@ -70,8 +70,8 @@ def sources(tree, *folders):
 
 
 def error_codes(tree):
-    text = sources(tree, "supervisor") + (tree / "policy/decide.cc").read_text(encoding="utf-8")
-    codes = set(re.findall(r'\.code = "([A-Z_]+)"', text)) | set(re.findall(r'return \{"([A-Z]+_[A-Z_]+)"', text))
+    text = (tree / "supervisor/call/error_code.cc").read_text(encoding="utf-8")
+    codes = set(re.findall(r'\{ErrorCode::k\w+, "([A-Z_]+)", ', text))
     assert {"POLICY_DENIED", "INTERNAL"} <= codes, "error codes are no longer found in the sources"
     return codes
 
@@ -92,7 +92,7 @@ def host_files_for_good(tree):
 
 def environment_variables(tree):
     """What the server reads of its environment. PA_*: of test builds alone."""
-    lookup = r'(?:getenv\(|Variable\(|\bGet\(environment, |(?:environment|ambient)\.(?:find|contains)\()"([A-Z_]+)"'
+    lookup = r'(?:getenv\(|Variable\((?:environment, )?|(?:environment|ambient)\.(?:find|contains)\()"([A-Z_]+)"'
     found = {name for name in re.findall(lookup, sources(tree, "base", "policy", "sandbox", "supervisor"))
              if not name.startswith("PA_")}
     assert {"HOME", "NO_COLOR", "PWD", "PROJECT_ACTIONS_POLICY"} <= found, "lookups of variables are no longer found"
