@@ -22,7 +22,8 @@ TEST(FileClock, AFileThatIsChangedFromNowOnIsNotOlder) {
   const auto before = FileClockNow();
   std::ofstream(path) << "a";
   EXPECT_GE(ChangedAt(Status(path)), before);
-  EXPECT_LE(ChangedAt(Status(path)), FileClockNow());
+  // Linux 6.13 and later stamp some changes more finely than the coarse clock counts.
+  EXPECT_LE(ChangedAt(Status(path)), std::chrono::system_clock::now());
 }
 
 TEST(FileClock, ATimeThatSomebodySetsIsNotWhenItChanged) {
