@@ -3,7 +3,7 @@
 //   ParsedCommandLine parsed = ParseCommandLine(argc, argv);
 //   if (!parsed.command) { print parsed.text; return parsed.exit_status; }
 //
-// To add an option: a field here, one line in command_line.cc, its row in README, its place in
+// To add an option: a field here, one line in command_line.cc, its place in
 // docs/man/project-actions.1.scd; what completes a new kind of value, in make_completions.cc.
 #pragma once
 

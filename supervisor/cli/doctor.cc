@@ -53,8 +53,7 @@ std::string KernelLine(const sandbox::KernelFeatures& kernel) {
   const std::string cgroup =
       kernel.no_cgroup.empty()
           ? ""
-          : fmt::format("\n  no cgroup: {}; how to get one: README, What is enforced",
-                        kernel.no_cgroup);
+          : fmt::format("\n  no cgroup: {}; how to get one: project-actions(7)", kernel.no_cgroup);
   const bool no_cpu = kernel.cgroup == sandbox::KernelFeatures::Granted::kYes && !kernel.cgroup_cpu;
   return fmt::format("Linux {}, {}, seccomp {}, namespaces {}, delegated cgroup {}{}{}",
                      kernel.release, landlock, kernel.seccomp_filter ? "yes" : "NO",

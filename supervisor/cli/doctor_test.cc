@@ -71,7 +71,7 @@ TEST(Doctor, WithoutACgroupItSaysWhyAndWhatToDo) {
   EXPECT_EQ(FormatDoctorText(report, false).find("no cgroup"), std::string::npos);
   report.enforcement.kernel.no_cgroup = "use cgroup \"/x\": EACCES";
   EXPECT_NE(FormatDoctorText(report, false)
-                .find("no cgroup: use cgroup \"/x\": EACCES; how to get one: README"),
+                .find("no cgroup: use cgroup \"/x\": EACCES; how to get one: project-actions(7)"),
             std::string::npos);
   report = Healthy();
   report.enforcement.kernel.cgroup = sandbox::KernelFeatures::Granted::kYes;

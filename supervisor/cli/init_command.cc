@@ -29,7 +29,7 @@ constexpr int kNotWritten = 1;
 
 constexpr std::string_view kWorkspaceFolder = "${workspaceFolder}";
 
-// As README's examples have it.
+// As the examples of docs/clients.md have it.
 constexpr const char* kUsualTools[] = {"make", "git_add", "git_commit"};
 
 std::string Absolute(const std::string& path) {

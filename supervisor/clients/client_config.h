@@ -3,7 +3,7 @@
 //   const Client* client = FindClient("codex");
 //   std::string file = ConfigFile(*client, {.project = "/srv/p", .home = "/home/me", ...});
 //
-// To add a client: its line in the table of client_config.cc, its row in README, its case in
+// To add a client: its line in the table of client_config.cc, its rows in README and docs/clients.md, its case in
 // tests/integration/init_test.cc.
 #pragma once
 

@@ -38,6 +38,9 @@ with tempfile.TemporaryDirectory() as scratch:
         return run("policy", "check", str(file))
 
     readme, policy, security = text_of("README.md"), text_of("docs/policy.md"), text_of("SECURITY.md")
+    tools_page, clients_page = text_of("docs/tools.md"), text_of("docs/clients.md")
+    enforcement, troubleshooting = text_of("docs/security/enforcement.md"), text_of("docs/troubleshooting.md")
+    complain_unless(len(readme.encode()) <= 10_000, f"README.md: {len(readme.encode())} bytes, more than 10,000")
 
     # Each key has its row, with its default.
     found = program.policy_keys()
@@ -88,43 +91,42 @@ with tempfile.TemporaryDirectory() as scratch:
         complain_unless(checked.returncode == 1 and answer in checked.stderr,
                         f"docs/policy.md: '{line}' is answered by: {checked.stderr}")
 
-    # Tools, with their arguments.
+    # Tools: all in README, which marks those that are on by default; their arguments in docs/tools.md.
+    on = {tool["name"] for tool in program.tools()}
     tools = program.tools("--enable", "all")
     complain_unless(len(tools) > 1, "the server lists hardly any tool")
     for tool in tools:
-        row = re.search(rf"^\| `{tool['name']}` \|([^|\n]*)\|", readme, re.M)
-        complain_unless(row, f"README.md: no row for the tool {tool['name']}")
+        marked = re.search(rf"^\|[^|\n]*`{tool['name']}`( \*)?[^|\n]*\|", readme, re.M)
+        complain_unless(marked and bool(marked[1]) == (tool["name"] in on),
+                        f"README.md: no row for the tool {tool['name']}, or it is not marked as it is by default")
+        row = re.search(rf"^\| `{tool['name']}` \|([^|\n]*)\|", tools_page, re.M)
+        complain_unless(row, f"docs/tools.md: no row for the tool {tool['name']}")
         named = sorted(re.findall(r"[a-z][a-z_0-9]*", row[1])) if row else []
         complain_unless(named == sorted(tool["inputSchema"]["properties"]),
-                        f"README.md: arguments of {tool['name']} are {sorted(tool['inputSchema']['properties'])}")
+                        f"docs/tools.md: arguments of {tool['name']} are {sorted(tool['inputSchema']['properties'])}")
 
-    # Options of every subcommand.
-    options = {name for text in program.commands().values() for names in text.options for name in names
-               if name.startswith("--")}
-    complain_unless(len(options) > 5, "--help: hardly any options")
-    for option in options:
-        complain_unless(f"`{option}" in readme, f"README.md: no {option}")
-
-    # A client's own tools: README's row and init name the same ones, and the same ways to switch them off.
+    # A client's own tools: the row of docs/clients.md and init name the same ones, and the same ways to switch them off.
     clients = re.findall(r'\.name = "(.+)",\s*\.title = "(.+)"', text_of("supervisor/clients/client_config.cc"))
-    table = readme.partition("| its own tools |")[2].partition("\n\n")[0]
+    for client, title in clients:
+        complain_unless(f"\n| `{client}` | {title} |" in readme, f"README.md: no row for {title}")
+    table = clients_page.partition("| its own tools |")[2].partition("\n\n")[0]
     rows = {row[0]: row[1:] for row in re.findall(r"^\| ([^|]+) \| ([^|]+) \| (.+) \|$", table, re.M)}
     complain_unless(len(clients) > 5 and len(rows) == len(clients),
-                    f"README.md: {len(clients)} clients, {len(rows)} rows about their own tools")
+                    f"docs/clients.md: {len(clients)} clients, {len(rows)} rows about their own tools")
     for client, title in clients:
         said = run("init", client, "--print").stderr.replace("`", "")
         own, off = rows.get(title, ("?", ""))
         for name in re.split("[,;] ", own):
-            complain_unless(name in said, f"README.md: init {client} does not name '{name}'")
+            complain_unless(name in said, f"docs/clients.md: init {client} does not name '{name}'")
         for word in re.findall(r"\S*[_*/-]\S+|\w+\.\w\S+|\w+,\w\S+", said):
             complain_unless(word.strip(",.;") in f"{own} {off}".replace("`", ""),
-                            f"README.md: no '{word}' in the row of {title}")
+                            f"docs/clients.md: no '{word}' in the row of {title}")
 
-    # Protections: all in README; what is open here stands in SECURITY.
+    # Protections: all in docs/security/enforcement.md; what is open here stands in SECURITY.
     protections = json.loads(run("doctor", "--json").stdout)["protections"]
     for protection in protections:
         name = protection["name"]
-        complain_unless(f"`{name}`" in readme, f"README.md: no protection {name}")
+        complain_unless(f"`{name}`" in enforcement, f"docs/security/enforcement.md: no protection {name}")
         if protection["level"] != "enforced":
             complain_unless(f"`{name}`" in security, f"SECURITY.md: {name} is open, and not listed")
 
@@ -136,7 +138,7 @@ complain_unless("{} to read and {} more to write".format(*counts) in security an
 
 # Error codes.
 for code in facts.error_codes(tree):
-    complain_unless(f"`{code}`" in readme, f"README.md: no error code {code}")
+    complain_unless(f"\n## `{code}`\n" in troubleshooting, f"docs/troubleshooting.md: no section `{code}`")
 
 # Relaxations: each has its row.
 for name in facts.relaxations(tree):

@@ -174,8 +174,8 @@ def check_policy(page, program):
 
 
 def check_protections(page, program):
-    """The levels stand in README's table as well, which is held against doctor."""
-    rows = re.findall(r"^\| ((?:`[a-z_]+`(?:, )?)+) \| (\S+) \| (\S+) \|", (tree / "README.md").read_text(encoding="utf-8"), re.M)
+    """The levels stand in the table of docs/security/enforcement.md as well, which is held against doctor."""
+    rows = re.findall(r"^\| ((?:`[a-z_]+`(?:, )?)+) \| (\S+) \| (\S+) \|", (tree / "docs/security/enforcement.md").read_text(encoding="utf-8"), re.M)
     true = {f"*{name}* (tier 0 *{zero.strip('*')}*, tier 1 *{one.strip('*')}*)"
             for names, zero, one in rows for name in re.findall(r"`(\w+)`", names)}
     page.compare("PROTECTIONS", page.entries("PROTECTIONS"), true)

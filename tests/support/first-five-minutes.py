@@ -24,13 +24,14 @@ tools: {enable: [make]}
 filesystem: {read: [~/notes.txt]}
 """
 STEPS = [
+    "cat Makefile",
     "project-actions doctor | tail -n 1",
     "project-actions init claude-code --yes",
     "project-actions call make_targets",
     """project-actions call make '{"target":"test"}'""",
     """project-actions call make '{"target":"test"}' --enable make""",
     """project-actions call make '{"target":"notes"}' --enable make""",
-    "cat ~/.config/project-actions/policy.yaml",
+    f"mkdir -p ~/.config/project-actions; cat > ~/.config/project-actions/policy.yaml <<END\n{POLICY}END",
     "project-actions policy check ~/.config/project-actions/policy.yaml",
     """project-actions call make '{"target":"notes"}'""",
 ]
@@ -40,7 +41,7 @@ BEGIN, END = "<!-- recorded by tests/support/first-five-minutes.py -->\n```\n", 
 def record(server):
     with tempfile.TemporaryDirectory() as scratch:
         home = pathlib.Path(scratch).resolve() / "me"
-        project, settings = home / "hello", home / ".config/project-actions"
+        project = home / "hello"
         project.mkdir(parents=True)
         (project / "Makefile").write_text(MAKEFILE)
         (home / "notes.txt").write_text("buy milk\n")
@@ -55,9 +56,6 @@ def record(server):
             sys.exit(77)
         recording = ""
         for step in STEPS:
-            if step.startswith("cat "):  # the user has written it
-                settings.mkdir(parents=True)
-                (settings / "policy.yaml").write_text(POLICY)
             recording += f"$ {step}\n{run(step)}"
         recording = recording.replace(str(home), "/home/me")
         return re.sub(r"in \d+ ms", "in 9 ms", recording)

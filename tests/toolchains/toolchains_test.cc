@@ -2,7 +2,7 @@
 // such a project does outside, it does inside, with namespaces and without.
 //
 // To add one: a directory with sources and a Makefile with a `test` target, its line in kToolchains, its name in
-// meson.build, its packages in packaging/install-deps.sh (group toolchains), its row in README.
+// meson.build, its packages in packaging/install-deps.sh (group toolchains), its row in docs/tools.md.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
