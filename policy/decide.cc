@@ -9,8 +9,14 @@
 
 namespace pa::policy {
 
-struct AllowMaker {
-  static Allow Make(const Policy& policy, const ActionRequest& request, std::string rule);
+struct PermissionMaker {
+  static Permission Make(const Policy& policy, const ActionRequest& request, std::string rule) {
+    Permission permission;
+    permission.policy_ = &policy;
+    permission.directory_ = request.directory == nullptr ? "" : request.directory->path();
+    permission.rule_ = std::move(rule);
+    return permission;
+  }
 };
 
 namespace {
@@ -38,11 +44,11 @@ Deny Refused(const ActionRequest& request, const Rule& rule) {
               " refuses it; the user can change that rule and reload the policy."};
 }
 
-sandbox::ResourceLimits LimitsFor(const Policy& policy, const ActionRequest& request) {
+sandbox::ResourceLimits LimitsFor(const Policy& policy, const Needs& needs) {
   using std::chrono::milliseconds;
   const Limits& limits = policy.limits;
   milliseconds wall = limits.wall_time;
-  if (request.timeout) wall = std::min(wall, std::max(*request.timeout, milliseconds(1)));
+  if (needs.timeout) wall = std::min(wall, std::max(*needs.timeout, milliseconds(1)));
   sandbox::ResourceLimits out;
   out.cpu_seconds =
       static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(limits.cpu_time).count());
@@ -66,26 +72,28 @@ const sandbox::SeccompProgram& ProgramFor(const Programs& programs,
 
 }  // namespace
 
-Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::string rule) {
+Allow Permission::For(const Needs& needs) const {
+  // Only the user's git configuration is read from no directory in particular.
+  assert(!directory_.empty() || needs.purpose == Purpose::kGitIdentity);
+  const Policy& policy = *policy_;
   Allow allow;
-  allow.purpose_ = request.purpose;
-  const std::string directory = request.directory == nullptr ? "" : request.directory->path();
-  allow.confinement_.paths = GrantsFor(policy, request.purpose, directory);
-  for (sandbox::PathGrant& extra : ForPurpose(policy, request.purpose, request.extra)) {
+  allow.purpose_ = needs.purpose;
+  allow.confinement_.paths = GrantsFor(policy, needs.purpose, directory_);
+  for (sandbox::PathGrant& extra : ForPurpose(policy, needs.purpose, needs.extra)) {
     allow.confinement_.paths.push_back(std::move(extra));
   }
-  allow.confinement_.network = NetworkFor(policy, request.purpose);
-  allow.limits_ = LimitsFor(policy, request);
+  allow.confinement_.network = NetworkFor(policy, needs.purpose);
+  allow.limits_ = LimitsFor(policy, needs);
   allow.confinement_.namespaces = policy.namespaces;
-  if (request.purpose == Purpose::kInspect) {
+  if (needs.purpose == Purpose::kInspect) {
     allow.confinement_.seccomp = sandbox::SeccompProfile::kInspect;
   }
-  if (request.purpose == Purpose::kSearch) {
+  if (needs.purpose == Purpose::kSearch) {
     allow.confinement_.seccomp = sandbox::SeccompProfile::kSearch;
   }
   // No program runs that namespaces could keep anything from, and nobody is started who could be counted.
-  if (request.purpose == Purpose::kReadFile || request.purpose == Purpose::kWriteFile) {
-    allow.confinement_.seccomp = request.purpose == Purpose::kReadFile
+  if (needs.purpose == Purpose::kReadFile || needs.purpose == Purpose::kWriteFile) {
+    allow.confinement_.seccomp = needs.purpose == Purpose::kReadFile
                                      ? sandbox::SeccompProfile::kFiles
                                      : sandbox::SeccompProfile::kFileChanges;
     allow.confinement_.namespaces = sandbox::Namespaces::kOff;
@@ -93,8 +101,8 @@ Allow AllowMaker::Make(const Policy& policy, const ActionRequest& request, std::
   }
   allow.seccomp_ = ProgramFor(policy.programs, allow.confinement_);
   allow.view_seccomp_ = ProgramFor(policy.view_programs, allow.confinement_);
-  allow.rule_ = std::move(rule);
-  allow.relaxations_ = RelaxationsFor(policy, request.purpose, directory);
+  allow.rule_ = rule_;
+  allow.relaxations_ = RelaxationsFor(policy, needs.purpose, directory_);
   return allow;
 }
 
@@ -110,15 +118,13 @@ Deny ToolDisabled(const std::string& tool) {
 }
 
 Decision Decide(const Policy& policy, const ActionRequest& request) {
-  // Only the user's git configuration is read from no directory in particular.
-  assert(request.directory != nullptr || request.purpose == Purpose::kGitIdentity);
   if (!policy.ToolEnabled(request.tool, request.read_only)) return ToolDisabled(request.tool);
   const Ruling ruling = Judge(policy.permissions, QuestionOf(request));
   if (ruling.verdict == Verdict::kDeny) return Refused(request, *ruling.rule);
   if (ruling.verdict == Verdict::kAsk && request.approved != ruling.rule->where) {
     return Ask{ruling.rule->where, ruling.rule->reason, CallOf(request)};
   }
-  return AllowMaker::Make(policy, request, ruling.rule == nullptr ? "" : ruling.rule->where);
+  return PermissionMaker::Make(policy, request, ruling.rule == nullptr ? "" : ruling.rule->where);
 }
 
 bool Policy::ToolEnabled(const std::string& tool, bool read_only) const {

@@ -1,11 +1,13 @@
-// Decide: may this call run, and inside what? The only maker of Allow.
+// Decide: may this call run? A Permission says yes, and makes an Allow for each command of the call: inside
+// what that command runs.
 //
-//   Decision d = Decide(policy, {.tool = "make", .target = "test", .directory = &dir, .purpose =
-//   Purpose::kBuild});
+//   Decision d = Decide(policy, {.tool = "make", .target = "test", .directory = &dir});
 //   if (auto* deny = std::get_if<Deny>(&d)) return Refused(*deny);
 //   if (auto* ask = std::get_if<Ask>(&d)) ...      // the user; then again, with `approved`
+//   const auto& permission = std::get<Permission>(d);
+//   permission.For({.purpose = Purpose::kInspect}); ... permission.For({.purpose = Purpose::kBuild});
 //
-// A worker is started from an Allow and from nothing less.
+// A worker is started from an Allow and from nothing less; only Decide makes a Permission.
 #pragma once
 
 #include <chrono>
@@ -15,33 +17,27 @@
 #include <vector>
 
 #include "policy/policy.h"
+#include "policy/purpose.h"
 #include "policy/working_directory.h"
 #include "sandbox/confinement.h"
 
 namespace pa::policy {
-
-// What the command is for; decides which paths are writable and executable.
-enum class Purpose {
-  kInspect,  // project read-only, no network: make's database, `make -n`
-  kSearch,   // project read-only, nothing of it is executed, no network: ripgrep
-  kBuild,    // project read-write: make TARGET
-  kGit,      // project and repository read-write, no network; EXECUTE only for git when hooks: skip
-  kGitIdentity,  // reads the user's git configuration files, nothing of the project
-  kReadFile,     // project read-only; nothing is executed
-  kWriteFile,    // project read-write; nothing is executed
-};
 
 struct ActionRequest {
   std::string tool;          // as the client named it
   std::string target = {};   // make target or operation; "" otherwise
   std::string path = {};     // absolute, by where symlinks lead: what a file tool works on
   std::string command = {};  // of bash
-  const WorkingDirectory* directory = nullptr;  // borrowed
-  Purpose purpose = Purpose::kBuild;
-  std::vector<sandbox::PathGrant> extra;  // of the repository, the private git configuration
-  std::optional<std::chrono::milliseconds> timeout;  // may only shorten wall_time
+  const WorkingDirectory* directory = nullptr;  // borrowed; null only for Purpose::kGitIdentity
   bool read_only = false;     // the tool's annotation: such tools are always enabled
   std::string approved = {};  // the rule that asked for it (Ask::rule); "" = nobody has been asked
+};
+
+// What one command of a permitted call needs.
+struct Needs {
+  Purpose purpose = Purpose::kBuild;
+  std::vector<sandbox::PathGrant> extra = {};  // of the repository, the private git configuration
+  std::optional<std::chrono::milliseconds> timeout = {};  // may only shorten wall_time
 };
 
 class Allow {
@@ -57,7 +53,7 @@ class Allow {
   const std::vector<Relaxation>& relaxations() const { return relaxations_; }
 
  private:
-  friend struct AllowMaker;
+  friend class Permission;
   Allow() = default;
   Purpose purpose_ = Purpose::kBuild;
   sandbox::Confinement confinement_;
@@ -66,6 +62,21 @@ class Allow {
   sandbox::SeccompProgram view_seccomp_;
   std::string rule_;
   std::vector<Relaxation> relaxations_;
+};
+
+// The policy, and the user where the policy asks, let this call run. Good for the whole call: whoever needs
+// another command for it asks nobody again.
+class Permission {
+ public:
+  const std::string& rule() const { return rule_; }  // as in Allow
+  Allow For(const Needs& needs) const;
+
+ private:
+  friend struct PermissionMaker;
+  Permission() = default;
+  const Policy* policy_ = nullptr;  // borrowed
+  std::string directory_;           // absolute; "" if there is none
+  std::string rule_;
 };
 
 struct Deny {
@@ -85,8 +96,9 @@ struct Ask {
 // a request.
 Deny ToolDisabled(const std::string& tool);
 
-using Decision = std::variant<Allow, Deny, Ask>;
+using Decision = std::variant<Permission, Deny, Ask>;
 
+// `policy` outlives the permission.
 Decision Decide(const Policy& policy, const ActionRequest& request);
 
 // The environment of every command: PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TERM from

@@ -9,33 +9,36 @@ namespace {
 
 using sandbox::Access;
 
+// A call, and what its one command needs.
+struct Asked : ActionRequest, Needs {};
+
 class DecideTest : public PolicyTest {
  protected:
   void SetUp() override { sources_.enable = {"all"}; }
 
   // The decision about a call in the project under the policy as it is now.
-  Decision About(ActionRequest request) {
+  Decision About(Asked request) {
     policy_ = Load();
     auto directory = ValidateWorkingDirectory(*policy_, "");
     EXPECT_TRUE(directory.has_value());
     request.directory = &*directory;
     return Decide(*policy_, request);
   }
-  Allow Allowed(const ActionRequest& request) {
+  Allow Allowed(const Asked& request) {
     Decision decision = About(request);
     if (auto* deny = std::get_if<Deny>(&decision)) ADD_FAILURE() << deny->message;
-    return std::get<Allow>(std::move(decision));
+    return std::get<Permission>(decision).For(request);
   }
-  Deny Denied(const ActionRequest& request) {
+  Deny Denied(const Asked& request) {
     Decision decision = About(request);
     EXPECT_TRUE(std::holds_alternative<Deny>(decision)) << request.tool << ' ' << request.target;
     return std::holds_alternative<Deny>(decision) ? std::get<Deny>(decision) : Deny{};
   }
   // `+` or `-` for each of the calls.
-  std::string Verdicts(const std::vector<ActionRequest>& requests) {
+  std::string Verdicts(const std::vector<Asked>& requests) {
     std::string out;
-    for (const ActionRequest& request : requests) {
-      out += std::holds_alternative<Allow>(About(request)) ? '+' : '-';
+    for (const Asked& request : requests) {
+      out += std::holds_alternative<Permission>(About(request)) ? '+' : '-';
     }
     return out;
   }
@@ -43,8 +46,8 @@ class DecideTest : public PolicyTest {
   PolicyPtr policy_;
 };
 
-ActionRequest Call(const std::string& tool, const std::string& target = "") {
-  ActionRequest request;
+Asked Call(const std::string& tool, const std::string& target = "") {
+  Asked request;
   request.tool = tool;
   request.target = target;
   return request;
@@ -64,7 +67,7 @@ TEST_F(DecideTest, AToolThatIsOffSaysHowToSwitchItOn) {
 
 TEST_F(DecideTest, ReadOnlyToolsAreAlwaysOn) {
   sources_.enable = {};
-  ActionRequest targets = Call("make_targets");
+  Asked targets = Call("make_targets");
   EXPECT_TRUE(Denied(targets).tool_disabled);
   targets.read_only = true;
   EXPECT_EQ(Allowed(targets).rule(), "");
@@ -99,7 +102,7 @@ TEST_F(DecideTest, TheUserIsAskedAndHisWordIsForThatRuleOnly) {
       "permissions:\n"
       "  - {tool: make, target: \"deploy*\", decision: ask, reason: touches production}\n"
       "  - {tool: make, target: x, decision: deny, reason: no}\n");
-  ActionRequest deploy = Call("make", "deploy");
+  Asked deploy = Call("make", "deploy");
   const Decision decision = About(deploy);
   const auto* ask = std::get_if<Ask>(&decision);
   ASSERT_NE(ask, nullptr);
@@ -111,7 +114,7 @@ TEST_F(DecideTest, TheUserIsAskedAndHisWordIsForThatRuleOnly) {
   deploy.approved = "permissions[1] (" + (base_ / "user.yaml").string() + ":4:5)";
   const Decision other = About(deploy);
   EXPECT_TRUE(std::holds_alternative<Ask>(other));
-  ActionRequest refused = Call("make", "x");
+  Asked refused = Call("make", "x");
   refused.approved = deploy.approved;
   EXPECT_FALSE(Denied(refused).tool_disabled) << "no word of the user's undoes that";
 }
@@ -148,7 +151,7 @@ TEST_F(DecideTest, ATimeoutShortensTheWallTimeOnly) {
       "limits: {wall_time: 10s, cpu_time: 1500ms, memory: 1GiB, processes: 7, cpus: 2, open_files: "
       "99, "
       "file_size: 5MiB}");
-  ActionRequest request = Call("make", "test");
+  Asked request = Call("make", "test");
   EXPECT_EQ(Allowed(request).limits().wall_time_ms, 10'000u);
   request.timeout = std::chrono::seconds(3);
   EXPECT_EQ(Allowed(request).limits().wall_time_ms, 3'000u);
@@ -167,7 +170,7 @@ TEST_F(DecideTest, ATimeoutShortensTheWallTimeOnly) {
 
 TEST_F(DecideTest, OnlyBuildsHaveTheNetwork) {
   User("network: full");
-  ActionRequest request = Call("make", "test");
+  Asked request = Call("make", "test");
   Allow allow = Allowed(request);
   EXPECT_EQ(allow.confinement().network, sandbox::Network::kFull);
   EXPECT_EQ(allow.seccomp(), policy_->programs.build);
@@ -189,7 +192,7 @@ TEST_F(DecideTest, RulesByPathAndByCommand) {
       "  - {tool: bash, command: npm test, decision: allow}\n"
       "  - {tool: bash, decision: deny, reason: tests only}\n"
       "tools: {enable: [make]}\n");
-  ActionRequest read = Call("read");
+  Asked read = Call("read");
   read.read_only = true;
   read.purpose = Purpose::kReadFile;
   read.path = (project_ / "src/a").string();
@@ -204,7 +207,7 @@ TEST_F(DecideTest, RulesByPathAndByCommand) {
 // There the worker itself is all that runs.
 TEST_F(DecideTest, WhoReadsAFileMayDoNothingElse) {
   User("namespaces: require\nlimits: {processes: 7}");
-  ActionRequest request = Call("make", "test");
+  Asked request = Call("make", "test");
   EXPECT_EQ(Allowed(request).limits().processes, 7u);
   EXPECT_EQ(Allowed(request).confinement().namespaces, sandbox::Namespaces::kRequire);
   request.purpose = Purpose::kReadFile;
@@ -221,7 +224,7 @@ TEST_F(DecideTest, TheRightToTruncateComesWithARefusalToDoIt) {
   User("namespaces: require\ntools: {enable: [all]}\nfilesystem: {read: [/data], write: [/cache]}");
   for (const Purpose purpose : {Purpose::kInspect, Purpose::kSearch, Purpose::kBuild, Purpose::kGit,
                                 Purpose::kGitIdentity, Purpose::kReadFile, Purpose::kWriteFile}) {
-    ActionRequest request = Call("make", "test");
+    Asked request = Call("make", "test");
     request.purpose = purpose;
     const Allow allow = Allowed(request);
     const bool granted =
@@ -237,7 +240,7 @@ TEST_F(DecideTest, TheRightToTruncateComesWithARefusalToDoIt) {
 
 TEST_F(DecideTest, WhoWritesAFileMayDoLittleMore) {
   User("namespaces: require\ntools: {enable: [write]}");
-  ActionRequest request = Call("write");
+  Asked request = Call("write");
   request.purpose = Purpose::kWriteFile;
   const Allow allow = Allowed(request);
   EXPECT_EQ(allow.seccomp(), policy_->programs.changes);
@@ -247,7 +250,7 @@ TEST_F(DecideTest, WhoWritesAFileMayDoLittleMore) {
 }
 
 TEST_F(DecideTest, WhatTheCallAddsIsGranted) {
-  ActionRequest request = Call("git_add");
+  Asked request = Call("git_add");
   request.purpose = Purpose::kGit;
   request.extra = {{"/elsewhere/.git", sandbox::kReadWrite, "repository"}};
   const std::vector<sandbox::PathGrant> paths = Allowed(request).confinement().paths;
@@ -255,7 +258,7 @@ TEST_F(DecideTest, WhatTheCallAddsIsGranted) {
 }
 
 TEST_F(DecideTest, WithoutHooksWhatTheCallAddsIsNotExecuted) {
-  ActionRequest request = Call("git_add");
+  Asked request = Call("git_add");
   request.purpose = Purpose::kGit;
   request.extra = {{"/elsewhere/.git/hooks", sandbox::kReadWriteExecute, "repository"}};
   EXPECT_EQ(Allowed(request).confinement().paths.back().access, sandbox::kReadWriteExecute);

@@ -14,14 +14,12 @@ constexpr std::uint64_t kWeek = 7ull * 24 * 3'600'000;
 constexpr std::uint64_t kPebibyte = 1ull << 50;
 
 constexpr Choice kToolchains[] = {
-    {"none", "nothing of the home but what filesystem.read names"},
+    {"none", "nothing of the home except the paths of filesystem.read"},
     {"auto", "compilers and package caches in their usual places, without the files of secrets"},
 };
 constexpr Choice kNetwork[] = {
     {"none", "no internet sockets at all"},
-    {"loopback",
-     "a network of the command's own, with 127.0.0.1 and ::1 and nobody else; needs "
-     "namespaces"},
+    {"loopback", "a network of the command's own with only 127.0.0.1 and ::1; needs namespaces"},
     {"full", "TCP and UDP over IPv4 and IPv6"},
 };
 constexpr Choice kNamespaces[] = {
@@ -50,13 +48,12 @@ constexpr Choice kAuditTo[] = {
 };
 constexpr Choice kAuditSync[] = {
     {"true", "each line is on the disk before the call goes on"},
-    {"false", "the system writes it when it likes; what a crash of the machine takes, is lost"},
+    {"false", "faster, but a power failure can lose the last lines"},
 };
 
 constexpr Choice kFileSync[] = {
-    {"true", "what a tool has written is on the disk before it answers"},
-    {"false",
-     "the system writes it when it likes; a crash of the machine can take the new and the old"},
+    {"true", "each write is on the disk before the tool answers"},
+    {"false", "faster, but a power failure can lose the write, and the old file with it"},
 };
 
 constexpr Key kKeys[] = {
@@ -76,19 +73,21 @@ constexpr Key kKeys[] = {
      "Paths that commands may read, write and execute beyond the working directory.",
      &F::filesystem_write},
     {"filesystem.protect", Type::kPlaces,
-     "Files and directories that commands cannot change for good although they lie where commands "
-     "may write, beyond what git executes or reads what to execute from, which always is: relative "
-     "to the working directory and to the top of its repository. Each source adds to the others'.",
+     "Files and directories in writable places that commands cannot change for good, beside those "
+     "that git executes, which are always protected. Relative to the working directory and to the "
+     "top of its repository. Each source adds to the others'.",
      &F::filesystem_protect},
     {"filesystem.unprotect", Type::kHostFiles,
-     "Which of the files that agents, editors and shells execute by themselves commands and file "
-     "tools may change all the same.",
+     "Files that agents, editors and shells execute by themselves and that commands and file tools "
+     "may change nevertheless.",
      &F::filesystem_unprotect},
     {"filesystem.toolchains", Type::kChoice, "Whether toolchains in the home may be used.",
      &F::filesystem_toolchains, kToolchains},
-    {"filesystem.sync", Type::kSwitch, "What of written files outlives a crash of the machine.",
+    {"filesystem.sync", Type::kSwitch,
+     "Whether the writes of tools are on the disk before the "
+     "tools answer.",
      &F::filesystem_sync, kFileSync},
-    {"network", Type::kChoice, "What network commands have.", &F::network, kNetwork},
+    {"network", Type::kChoice, "The network of commands.", &F::network, kNetwork},
     {"environment.pass", Type::kNames,
      "Variables of our own environment that commands receive, beyond PATH, HOME, LANG and the "
      "like.",
@@ -173,21 +172,25 @@ constexpr Key kKeys[] = {
      64ull << 20},
     {"limits.concurrent",
      Type::kCount,
-     "Commands that change something and run at the same time; what looks has places of its own.",
+     "Commands that change something and run at the same time; calls that only look have places of "
+     "their own.",
      &L::concurrent,
      {},
      1,
      1024},
     {"limits.queue", Type::kCount, "Commands that wait for their turn.", &L::queue, {}, 0, 100'000},
     {"git.identity", Type::kChoice, "In whose name commits are made.", &F::git_identity, kIdentity},
-    {"git.hooks", Type::kChoice, "What the repository may make git run.", &F::git_hooks, kHooks},
+    {"git.hooks", Type::kChoice, "Whether the repository may make git run programs.", &F::git_hooks,
+     kHooks},
     {"git.signing", Type::kChoice, "Whether commits are signed.", &F::git_signing, kSigning},
-    {"audit.to", Type::kChoice, "Where every call is recorded; one that cannot be does not run.",
+    {"audit.to", Type::kChoice,
+     "Where every call is recorded; a call that cannot be recorded does "
+     "not run.",
      &F::audit_to, kAuditTo},
     {"audit.path", Type::kPath,
      "The file of the audit log, in a directory of its own; \"\" for the state directory.",
      &F::audit_path},
-    {"audit.sync", Type::kSwitch, "What of the audit log outlives a crash of the machine.",
+    {"audit.sync", Type::kSwitch, "Whether each line is on the disk before the call goes on.",
      &F::audit_sync, kAuditSync},
     {"tenants", Type::kNotBuilt, "", {}, {}, 1, 0, "tenants are not built yet"},
 };

@@ -240,6 +240,7 @@ class Finder {
   std::set<std::string> trees_;    // working trees, in which a relative core.hooksPath begins
   std::vector<std::pair<std::string, std::string>> hooks_;  // directory, reason
   const HostFile* host_ = nullptr;                          // whose way is gone
+  ProtectionSource source_ = ProtectionSource::kBuiltIn;    // the same
   std::string git_dir_;                                     // of the nearest repository
   std::string top_level_;
   std::vector<std::string> above_;  // projects in which the working directory lies
@@ -323,6 +324,7 @@ void Finder::Add(const std::string& path, Kind kind, Found found, const std::str
   if (!of_its_own && found != Found::kDirectory && found != Found::kAbsent) kind = Kind::kFile;
   ProtectedPath added{.path = path, .kind = kind, .found = found, .area = *area, .reason = reason};
   if (kind != Kind::kPinned) added.host = host_;
+  added.source = source_;
   const auto [at, is_new] = paths_.try_emplace(path, added);
   // The tree says more than the name, the names more than the place.
   constexpr std::array kWeight = {0, 2, 3, 1, 1, 5, 4};
@@ -693,6 +695,7 @@ void Finder::UserConfiguration() {
 }
 
 void Finder::Places() {
+  source_ = ProtectionSource::kPolicy;
   for (const ProtectedPlace& place : query_.places) {
     if (std::ranges::find(kOwnPlaces, place.path) != std::end(kOwnPlaces)) continue;
     constexpr std::string_view kGit = ".git/";
@@ -705,6 +708,7 @@ void Finder::Places() {
       Walk(Join(project, place.path), Kind::kTree, place.reason);
     }
   }
+  source_ = ProtectionSource::kBuiltIn;
   for (const ProtectedPlace& anchor : query_.anchors) {
     Walk(anchor.path, Kind::kFile, anchor.reason);
   }

@@ -31,6 +31,7 @@
 #include "base/path_stamp.h"
 #include "policy/host_files.h"
 #include "policy/policy.h"
+#include "policy/protection.h"
 #include "policy/repositories_below.h"
 
 namespace pa::policy {
@@ -66,6 +67,7 @@ struct ProtectedPath {
   Holder holder = {};       // kAbsent
   bool repository = false;  // it holds more than can be made anew: objects and refs
   const HostFile* host = nullptr;  // the line of that table, where that protects it
+  ProtectionSource source = ProtectionSource::kBuiltIn;
 };
 
 // What holders looked like, by path, when all that they hold was looked for once more and still absent.
@@ -177,19 +179,6 @@ std::vector<std::string> WritableTrees(std::span<const sandbox::PathGrant> grant
 // Of a command that works in `directory`. Borrows from `policy`.
 ProtectionQuery QueryFor(const Policy& policy, std::string directory,
                          std::vector<std::string> writable);
-
-// Why it is not known what a command must leave as it is, or why that cannot be kept; then it must not run.
-struct ProtectionFailure : Error {
-  enum class Kind {
-    kUnreadable,
-    kWithin,  // the working directory lies in what commands must leave as it is: in what, and why, says the subject
-    kOwed,    // an earlier command's change cannot be put back
-  };
-  // NOLINTNEXTLINE(google-explicit-constructor): nearly all of them are about what cannot be read.
-  ProtectionFailure(Error error, Kind what = Kind::kUnreadable)
-      : Error(std::move(error)), kind(what) {}
-  Kind kind;
-};
 
 std::expected<ProtectedPaths, ProtectionFailure> FindProtectedPaths(const ProtectionQuery& query);
 

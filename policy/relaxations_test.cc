@@ -218,8 +218,8 @@ TEST_F(RelaxationsTest, TheDecisionCarriesThem) {
     User(user);
     const PolicyPtr policy = Load();
     const auto directory = ValidateWorkingDirectory(*policy, "");
-    return std::get<Allow>(Decide(
-        *policy, {.tool = "make", .directory = &directory.value(), .purpose = Purpose::kBuild}));
+    const Decision decision = Decide(*policy, {.tool = "make", .directory = &directory.value()});
+    return std::get<Permission>(decision).For({.purpose = Purpose::kBuild});
   };
   const Allow full = allowed("network: full\ntools: {enable: [make]}");
   EXPECT_EQ(full.confinement().network, sandbox::Network::kFull);

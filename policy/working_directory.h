@@ -58,6 +58,11 @@ struct PlaceBeneath {
   std::string name;            // in that directory; "" = it is a directory itself
   std::string relative;        // of `directory`, seen from `top`: `src/lib`; "" = `top` itself
   std::uint64_t size = 0;      // of what has the name, when it was looked for
+
+  // Seen from `top`, without symlinks.
+  std::string Path() const {
+    return relative.empty() || name.empty() ? relative + name : relative + "/" + name;
+  }
 };
 Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string& path);
 

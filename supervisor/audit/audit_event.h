@@ -16,8 +16,9 @@
 #include "base/json.h"
 #include "sandbox/enforcement.h"
 #include "supervisor/audit/audit_file.h"
+#include "supervisor/call/call_context.h"
 #include "supervisor/call/call_record.h"
-#include "supervisor/call/tool.h"
+#include "supervisor/call/tool_result.h"
 
 namespace pa {
 

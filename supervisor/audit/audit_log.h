@@ -19,7 +19,8 @@
 #include "policy/policy.h"
 #include "supervisor/audit/audit_event.h"
 #include "supervisor/audit/audit_socket.h"
-#include "supervisor/call/tool.h"
+#include "supervisor/call/call_context.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/loop/task.h"
 
 namespace pa {

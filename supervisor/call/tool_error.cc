@@ -84,13 +84,13 @@ ToolError ToolNotFound(std::string_view program, std::string_view passed_over) {
   if (!passed_over.empty()) {
     return {
         .code = ErrorCode::kToolNotFound,
-        .message = fmt::format("{} not found on PATH but for {}, which is passed over: commands "
-                               "can write it, so it could be anything - install {} elsewhere",
+        .message = fmt::format("{} not found on PATH except {}, which is not used because commands "
+                               "can write it - install {} elsewhere",
                                program, RepairUtf8(passed_over, true), package),
         .ai_message = fmt::format(
             "Tell the user that {} must be installed (for example: apt install {}) where no "
-            "command can write; granting that place does not help. Commands of bash and make "
-            "find it on their PATH all the same.",
+            "command can write; granting that place does not help. Commands of bash and make still "
+            "find it on their PATH.",
             package, package)};
   }
   return {.code = ErrorCode::kToolNotFound,
@@ -112,10 +112,10 @@ ToolError NotFound(std::string message, std::string ai_message) {
 
 ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t size) {
   ToolError error{.code = ErrorCode::kBinaryFile,
-                  .message = fmt::format("{} has no lines to show: {}, {} bytes", path, kind, size),
+                  .message = fmt::format("{} is not a text file: {}, {} bytes", path, kind, size),
                   .ai_message =
-                      "Do not read it as text. If what is in it matters, run a program "
-                      "that knows such files, for example by a make target."};
+                      "Do not read it as text. If you need its content, run a program that reads "
+                      "such files, for example by a make target."};
   JsonWriter details;
   details.BeginObject().Field("kind", kind).Field("size", size).EndObject();
   error.details = std::move(details).Take();
@@ -124,9 +124,8 @@ ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t
 
 ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t limit) {
   ToolError error{.code = ErrorCode::kFileTooLarge,
-                  .message = fmt::format("{} has {} bytes, and {} are the most that can be shown",
-                                         path, size, limit),
-                  .ai_message = "Make a smaller one of it, or do without."};
+                  .message = fmt::format("{} has {} bytes; the limit is {}", path, size, limit),
+                  .ai_message = "Use a smaller file, or do without."};
   JsonWriter details;
   details.BeginObject().Field("size", size).Field("limit", limit).EndObject();
   error.details = std::move(details).Take();
@@ -138,16 +137,16 @@ ToolError FileIo(std::string message, int code) {
   return {.code = ErrorCode::kFileIo,
           .message = std::move(message),
           .ai_message =
-              "The system refused it, not the sandbox. Nothing was changed. Look at "
-              "the file's owner and mode, or tell the user what the message says."};
+              "The system refused this, not the sandbox. Nothing was changed. Check the file's "
+              "owner and mode, or tell the user what the message says."};
 }
 
 ToolError NotOnDisk(std::string message) {
   return {.code = ErrorCode::kFileIo,
           .message = std::move(message),
           .ai_message =
-              "It is done; whether it outlives a crash of the machine is not known. Do not repeat "
-              "it: tell the user what the message says."};
+              "The change is made, but a power failure could still lose it. Do not repeat it; tell "
+              "the user what the message says."};
 }
 
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present) {
@@ -161,14 +160,14 @@ ToolError StaleFile(std::string message, std::string ai_message, std::string_vie
 
 ToolError NoMatch(std::size_t edit, std::string_view path, std::string_view nearest) {
   ToolError error{.code = ErrorCode::kNoMatch,
-                  .message = fmt::format("edits[{}]: `old` is not in {}", edit, path),
+                  .message = fmt::format("edits[{}]: `old` does not occur in {}", edit, path),
                   .ai_message =
-                      "Nothing was changed. Read the file again and pass the passage as it "
+                      "Nothing was changed. Read the file again and pass the passage exactly as it "
                       "stands there, without line numbers."};
   JsonWriter details;
   details.BeginObject().Field("edit", edit).Field("path", path);
   if (!nearest.empty()) {
-    error.ai_message += fmt::format(" What is most like it:\n{}", nearest);
+    error.ai_message += fmt::format(" The nearest passage:\n{}", nearest);
     details.Field("nearest", nearest);
   }
   details.EndObject();
@@ -180,11 +179,11 @@ ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t 
                          std::span<const std::uint64_t> lines) {
   ToolError error{
       .code = ErrorCode::kAmbiguousMatch,
-      .message = fmt::format("edits[{}]: `old` is in {} {} times, in lines {}{}", edit, path, count,
-                             fmt::join(lines, ", "), lines.size() < count ? ", ..." : ""),
+      .message = fmt::format("edits[{}]: `old` occurs in {} {} times, on lines {}{}", edit, path,
+                             count, fmt::join(lines, ", "), lines.size() < count ? ", ..." : ""),
       .ai_message =
-          "Nothing was changed. Pass more of what stands around the one that is meant, or "
-          "replace_all: true for all of them."};
+          "Nothing was changed. Pass more context around the intended passage, or replace_all: "
+          "true for all of them."};
   JsonWriter details;
   details.BeginObject().Field("edit", edit).Field("path", path).Field("count", count);
   details.Key("lines").BeginArray();
@@ -195,12 +194,12 @@ ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t 
 }
 
 ToolError ProtectedFile(std::string_view path, std::string_view protection) {
-  return {.code = ErrorCode::kPolicyDenied,
-          .message = fmt::format("{} is protected: {}", path, protection),
-          .ai_message =
-              "Do not retry this call, nor by another tool: what decides what git or this "
-              "project's tools execute is the user's to change. Tell the user what should "
-              "be written there, and why."};
+  return {
+      .code = ErrorCode::kPolicyDenied,
+      .message = fmt::format("{} is protected: {}", path, protection),
+      .ai_message =
+          "Do not retry this call or use another tool: only the user may change files that git "
+          "or the user's programs execute. Tell the user what should be written there, and why."};
 }
 
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes) {
@@ -227,7 +226,7 @@ namespace {
 
 constexpr std::string_view kNoRoom =
     "There is no room left on that file system, or in the user's quota. Nothing was changed. "
-    "Delete what is not needed, or tell the user.";
+    "Delete files that are not needed, or tell the user.";
 
 // What can be used up, by the errno that says so.
 struct ShortageRow {
@@ -264,7 +263,7 @@ std::optional<ToolError> Shortage(std::string message, int code) {
 ToolError OutOfMemory() {
   LogWarning("a call has ended for want of memory");
   ToolError error = *Shortage("the server has not enough memory for this call", ENOMEM);
-  error.ai_message += " What the call had done before, it has done: look before you repeat it.";
+  error.ai_message += " The call may have done a part: look before you repeat it.";
   return error;
 }
 
@@ -280,15 +279,16 @@ ToolError SandboxUnavailable(std::string_view failure) {
 ToolError NotProtectable(std::string_view failure, bool owed) {
   return {
       .code = ErrorCode::kSandboxUnavailable,
-      .message = fmt::format("what commands must not change cannot be looked after, so nothing was "
+      .message = fmt::format("the protected paths could not be recorded, so the command was not "
                              "run: {}",
                              failure),
       .ai_message =
-          owed ? "Tell the user before they use git or open this project: what stands there may be "
-                 "executed. They move it away by hand, or what is in the way of that; every call "
-                 "tries again first. Calls that only look go on."
-               : "Tell the user: git's hooks, configuration and index and what filesystem.protect "
-                 "names must be readable, and together at most 32 MiB in 16384 files."};
+          owed
+              ? "Tell the user before they use git or open this project: files that an earlier "
+                "command left there may be executed. The user must remove them. Every call tries "
+                "again first; calls that only look still run."
+              : "Tell the user: git's hooks, configuration and index and the paths of "
+                "filesystem.protect must be readable, and at most 32 MiB in 16384 files together."};
 }
 
 ToolError MakefileInvalid(std::string message, std::string ai_message) {
@@ -354,8 +354,7 @@ ToolError InternalError(std::string_view cause, std::string_view message) {
   return {.code = ErrorCode::kInternal,
           .message = fmt::format("{} (reference {:08x} in the server's log)", message, reference),
           .ai_message =
-              "This is a fault of the server, not of the call. Tell the user the "
-              "reference."};
+              "This is an error of the server, not of the call. Tell the user the reference."};
 }
 
 }  // namespace pa

@@ -16,8 +16,8 @@ TEST(ToolErrorTest, TextsOfTheContract) {
   const ToolError planted = ToolNotFound("rg", "/src/bin/rg");
   EXPECT_EQ(
       planted.message,
-      "rg not found on PATH but for /src/bin/rg, which is passed over: commands can write it, "
-      "so it could be anything - install ripgrep elsewhere");
+      "rg not found on PATH except /src/bin/rg, which is not used because commands can write it - "
+      "install ripgrep elsewhere");
   EXPECT_EQ(CodeText(planted.code), "TOOL_NOT_FOUND");
   EXPECT_EQ(ToolNotFound("make").message, "make not found on PATH - install make to use this tool");
   EXPECT_EQ(ToolNotFound("git").message,

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "supervisor/call/tool_error.h"
-#include "supervisor/run/execution.h"
+#include "supervisor/run/outcome.h"
 
 namespace pa {
 

@@ -28,7 +28,8 @@ void AddCommon(CLI::App* app, CommonOptions* options) {
   app->add_option("--policy", options->policy_file,
                   "Policy file instead of the user's own. Environment: PROJECT_ACTIONS_POLICY")
       ->type_name("FILE");
-  app->add_option("--worker", options->worker, "The worker program, if it is not where we look")
+  app->add_option("--worker", options->worker,
+                  "The worker program, if it is not in its usual place")
       ->type_name("PATH");
   app->add_flag("-v,--verbose", options->verbose, "Say more on standard error");
 }
@@ -75,7 +76,7 @@ void AddCall(CLI::App& app, Values* values) {
 }
 
 void AddDoctor(CLI::App& app, Values* values) {
-  auto* sub = app.add_subcommand("doctor", "What this machine enforces and what not");
+  auto* sub = app.add_subcommand("doctor", "Report which protections this machine enforces");
   sub->add_flag("--json", values->doctor.json, "Print one line of JSON");
   AddCommon(sub, &values->doctor.common);
 }
@@ -83,13 +84,13 @@ void AddDoctor(CLI::App& app, Values* values) {
 void AddPolicy(CLI::App& app, Values* values) {
   auto* policy = app.add_subcommand("policy", "Check, show and explain the policy");
   policy->require_subcommand(1);
-  auto* check = policy->add_subcommand("check", "Is this policy file right?");
+  auto* check = policy->add_subcommand("check", "Check a policy file");
   check->add_option("FILE", values->check.file, "The policy file")->type_name("")->required();
-  auto* show = policy->add_subcommand("show", "The policy in force, every key");
+  auto* show = policy->add_subcommand("show", "Show the policy in force, every key");
   show->add_flag("--json", values->show.json, "Print one line of JSON");
   AddCommon(show, &values->show.common);
-  policy->add_subcommand("schema", "JSON Schema of a policy file");
-  auto* explain = policy->add_subcommand("explain", "What the policy says of a path or a tool");
+  policy->add_subcommand("schema", "Print the JSON Schema of a policy file");
+  auto* explain = policy->add_subcommand("explain", "Explain the policy for a path or a tool");
   explain->add_option("SUBJECT", values->explain.subject, "A path or a tool")
       ->type_name("")
       ->required();
@@ -100,7 +101,7 @@ void AddPolicy(CLI::App& app, Values* values) {
 void AddAudit(CLI::App& app, Values* values) {
   auto* audit = app.add_subcommand("audit", "Verify the audit log");
   audit->require_subcommand(1);
-  auto* verify = audit->add_subcommand("verify", "Is the audit log what was written?");
+  auto* verify = audit->add_subcommand("verify", "Check the audit log for gaps and changes");
   verify
       ->add_option("FILE", values->verify.files,
                    "Files to verify as one, the oldest first. Default: the policy's")
@@ -111,13 +112,16 @@ void AddAudit(CLI::App& app, Values* values) {
 }
 
 void AddTrash(CLI::App& app, Values* values) {
-  auto* trash = app.add_subcommand("trash", "What tools have deleted");
+  auto* trash = app.add_subcommand("trash", "List and restore files that tools have deleted");
   trash->require_subcommand(1);
-  auto* list = trash->add_subcommand("list", "What is in the trash, the newest first");
+  auto* list = trash->add_subcommand("list", "List the trash, the newest first");
   list->add_flag("--json", values->trash_list.json, "Print one line of JSON");
   AddCommon(list, &values->trash_list.common);
-  auto* restore = trash->add_subcommand("restore", "Put something back where it was");
-  restore->add_option("ID", values->trash_restore.id, "As `trash list` and the tool name it")
+  auto* restore = trash->add_subcommand("restore", "Move an entry back to its place");
+  restore
+      ->add_option("ID", values->trash_restore.id,
+                   "The id, from `trash list` or the tool's "
+                   "result")
       ->type_name("")
       ->required();
   AddCommon(restore, &values->trash_restore.common);
@@ -128,7 +132,7 @@ void AddInit(CLI::App& app, Values* values) {
   std::vector<std::string> names;
   for (const Client& client : Clients()) names.emplace_back(client.name);
   const std::string text =
-      fmt::format("The client that shall start the server: {}", fmt::join(names, ", "));
+      fmt::format("The client that starts the server: {}", fmt::join(names, ", "));
   auto* sub = app.add_subcommand("init", "Enter this server into a client's configuration");
   sub->add_option("CLIENT", init.client, text)
       ->type_name("")

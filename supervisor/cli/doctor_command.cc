@@ -67,25 +67,25 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
     report->probe_error = directory.error().message;
     return;
   }
-  const policy::Decision decision = policy::Decide(
-      *policy, {.tool = "make", .directory = &*directory, .purpose = policy::Purpose::kBuild});
-  const auto* allow = std::get_if<policy::Allow>(&decision);
-  if (allow == nullptr) {
+  const auto decision = policy::Decide(*policy, {.tool = "make", .directory = &*directory});
+  const auto* permission = std::get_if<policy::Permission>(&decision);
+  if (permission == nullptr) {
     report->probe_error = std::get<policy::Deny>(decision).message;
     return;
   }
+  const policy::Allow allow = permission->For({.purpose = policy::Purpose::kBuild});
   report->enforcement =
-      sandbox::Assess(allow->confinement(), allow->limits(), sandbox::ProbeKernel());
+      sandbox::Assess(allow.confinement(), allow.limits(), sandbox::ProbeKernel());
   if (report->worker.empty()) {
     report->probe_error = report->worker_error;
     return;
   }
   Loop loop;
   Engine engine(loop.get(), PartsOf(policy, report->worker, environment), environment);
-  Detach(engine.runner().Probe(*directory, *allow, policy), [&](const Execution& execution) {
+  Detach(engine.runner().Probe(*directory, allow, policy), [&](const Execution& execution) {
     TakeProbeResult(execution, report);
     report->enforcement =
-        sandbox::Assess(allow->confinement(), allow->limits(), engine.runner().Kernel());
+        sandbox::Assess(allow.confinement(), allow.limits(), engine.runner().Kernel());
     engine.runner().Shutdown([] {});
   });
   loop.Run();

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/file.h"
-#include "supervisor/call/tool.h"
+#include "supervisor/call/call_context.h"
 #include "supervisor/loop/uv_handles.h"
 
 namespace pa {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/run/execution.h"
+#include "supervisor/run/output_sink.h"
 
 namespace pa {
 

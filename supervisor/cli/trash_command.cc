@@ -19,8 +19,8 @@
 #include "policy/spelling.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/guard/file_image.h"
-#include "supervisor/state/file_trash.h"
 #include "supervisor/state/state_directory.h"
+#include "supervisor/state/trash.h"
 #include "supervisor/tools/put_file.h"
 
 namespace pa {
@@ -184,8 +184,7 @@ int RunTrashRestore(const TrashRestoreCommand& command, const Environment& envir
     }
     fmt::print("restored {}\n", shown);
     if (!restored->empty()) {
-      fmt::print(stderr,
-                 "{} is back; whether it outlives a crash of the machine is not known: {}\n", shown,
+      fmt::print(stderr, "{} is back, but a power failure could still lose it: {}\n", shown,
                  RepairUtf8(*restored, true));
     }
     return 0;

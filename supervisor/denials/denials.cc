@@ -206,7 +206,7 @@ std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
 // Only what another program than git executes can be given up (docs/policy.md).
 std::string WhyNoLine(const SealedPath& sealed) {
   if (sealed.host != nullptr && !sealed.host->Line().empty()) return std::string(sealed.host->why);
-  const bool by_policy = sealed.reason.starts_with("policy filesystem.protect");
+  const bool by_policy = sealed.source == policy::ProtectionSource::kPolicy;
   return std::string(by_policy ? "no line allows it while filesystem.protect names it"
                                : "no line of policy allows it") +
          "; the user changes it outside the sandbox";
@@ -245,7 +245,7 @@ std::optional<Denial> Judge::OfHidden(const Refusal& refusal, const std::string&
   const Attempt& attempt = writes ? kChange : kAttempts[0];
   const std::string parent = std::filesystem::path(path).parent_path().string();
   Denial denial = Describe(attempt, path, writes ? parent : path);
-  denial.blocked_by = "mounts: not granted by the policy, so it looks absent whether or not it is";
+  denial.blocked_by = "mounts: hidden by the sandbox: it looks missing even if it exists";
   return denial;
 }
 

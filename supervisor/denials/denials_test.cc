@@ -181,7 +181,10 @@ TEST_F(DenialsTest, WhatIsSealedHasNoLine) {
   probe_.File("/p/hooks/a");
   probe_.File("/p/hooks/b");
   sealed_ = {{"/p/hooks", true, "git hooks"},
-             {"/p/file", true, "policy filesystem.protect (policy.yaml:2:3)"}};
+             {.path = "/p/file",
+              .read_only = true,
+              .reason = "policy filesystem.protect (policy.yaml:2:3)",
+              .source = policy::ProtectionSource::kPolicy}};
   namespaces_ = true;
   const Denial expected{
       .path = "/p/hooks/a",

@@ -6,7 +6,9 @@
 // What was asked and answered stands in call.record.
 #pragma once
 
-#include "supervisor/call/tool.h"
+#include "supervisor/call/call_context.h"
+#include "supervisor/call/tool_request.h"
+#include "supervisor/call/tool_result.h"
 
 namespace pa {
 

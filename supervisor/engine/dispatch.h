@@ -14,7 +14,9 @@
 
 #include "base/json.h"
 #include "supervisor/audit/audit_event.h"
+#include "supervisor/call/call_context.h"
 #include "supervisor/call/tool.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/engine/services.h"
 
 namespace pa {

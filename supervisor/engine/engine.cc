@@ -38,15 +38,14 @@ sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& envir
   const auto directory = policy::ValidateWorkingDirectory(*policy, "");
   if (!directory || policy->namespaces == sandbox::Namespaces::kOff) return sandbox::ProbeKernel();
   // Any read-only tool: what it may see is not asked.
-  const policy::Decision decision = policy::Decide(*policy, {.tool = "make_targets",
-                                                             .directory = &*directory,
-                                                             .purpose = policy::Purpose::kInspect,
-                                                             .read_only = true});
-  const auto* allow = std::get_if<policy::Allow>(&decision);
-  if (allow == nullptr) return sandbox::ProbeKernel();
+  const policy::Decision decision = policy::Decide(
+      *policy, {.tool = "make_targets", .directory = &*directory, .read_only = true});
+  const auto* permission = std::get_if<policy::Permission>(&decision);
+  if (permission == nullptr) return sandbox::ProbeKernel();
+  const policy::Allow allow = permission->For({.purpose = policy::Purpose::kInspect});
   Loop loop;
   Engine engine(loop.get(), std::move(parts), environment);
-  Detach(engine.runner().Probe(*directory, *allow, policy),
+  Detach(engine.runner().Probe(*directory, allow, policy),
          [&](const Execution&) { engine.runner().Shutdown([] {}); });
   loop.Run();
   return engine.runner().Kernel();

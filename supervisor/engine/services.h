@@ -10,7 +10,9 @@
 #include <string_view>
 
 #include "policy/policy.h"
+#include "supervisor/call/call_context.h"
 #include "supervisor/call/tool.h"
+#include "supervisor/call/tool_result.h"
 
 namespace pa {
 

@@ -19,7 +19,7 @@
 #include "base/tree_scan.h"
 #include "base/utf8.h"
 #include "policy/path.h"
-#include "supervisor/guard/displaced.h"
+#include "supervisor/guard/quarantine.h"
 #include "supervisor/loop/background.h"
 #include "supervisor/state/passable.h"
 #include "supervisor/state/state_directory.h"
@@ -135,21 +135,20 @@ void OpenUp(const std::string& area, const std::string& directory) {
   if (top) (void)OpenParent(top.get(), area, directory + "/.", &gone);
 }
 
-ProtectedChange TakeOut(const Foreign& foreign, const std::string& area, Displaced& displaced) {
+ProtectedChange TakeOut(const Foreign& foreign, const std::string& area, Quarantine& quarantine) {
   const std::size_t slash = foreign.path.rfind('/');
   const std::string name = foreign.path.substr(slash + 1);
-  ProtectedChange change;
-  change.path = foreign.path;
-  change.what = "got what git would execute (" + Shown(foreign.what) + ")";
+  ProtectedChange change{.path = foreign.path, .kind = ChangeKind::kNewRepository};
+  change.why = Shown(foreign.what);
   std::string gone;
   const UniqueFd top = OpenDirectory(area);
   const UniqueFd parent = top ? OpenParent(top.get(), area, foreign.path, &gone) : UniqueFd();
   Result<std::string> kept = std::unexpected(Error("open", foreign.path, errno));
   if (parent && top && foreign.instead) {
     const FileImage image = Regular(*foreign.instead);
-    kept = displaced.Exchange(image, parent.get(), name, top.get(), area);
+    kept = quarantine.Exchange(image, parent.get(), name, top.get(), area);
   } else if (parent && top) {
-    kept = displaced.Take(parent.get(), name, top.get(), area);
+    kept = quarantine.Take(parent.get(), name, top.get(), area);
   }
   change.restored = kept.has_value();
   if (kept) change.kept = *kept;
@@ -159,15 +158,15 @@ ProtectedChange TakeOut(const Foreign& foreign, const std::string& area, Displac
 
 // Each with what was found in it; if not all of that goes, it goes as a whole.
 Changes Judge(const RepositoryBelow& one, const policy::JudgedWithin& within,
-              Displaced& displaced) {
+              Quarantine& quarantine) {
   const std::string& area = within.directory;
   if (one.IsDirectory() && (LookAt(one.path).mode & S_IRWXU) != S_IRWXU) OpenUp(area, one.path);
   Changes changes;
   for (const Foreign& foreign : policy::FindForeign(one, within)) {
-    changes.push_back(TakeOut(foreign, area, displaced));
+    changes.push_back(TakeOut(foreign, area, quarantine));
   }
   if (std::ranges::all_of(changes, &ProtectedChange::restored)) return changes;
-  ProtectedChange whole = TakeOut({one.path, "not all of it can be taken out"}, area, displaced);
+  ProtectedChange whole = TakeOut({one.path, "not all of it can be taken out"}, area, quarantine);
   if (whole.restored) std::erase_if(changes, std::not_fn(&ProtectedChange::restored));
   changes.push_back(std::move(whole));
   return changes;
@@ -186,21 +185,21 @@ std::optional<RepositoryBelow> OpenAt(const std::string& path) {
 
 // As whoever can write there judges it.
 Changes JudgeOpen(const std::string& path, const NestedRepositories::Maker& maker,
-                  Displaced& displaced) {
+                  Quarantine& quarantine) {
   const std::optional<RepositoryBelow> one = OpenAt(path);
   if (!one) return {};
   std::vector<policy::KeptDirectory> kept = {{maker.directory + "/.git", true}};
   for (const RepositoryBelow& other : *maker.existing) kept.push_back({other.path, true});
-  return Judge(*one, {.directory = maker.directory, .kept = kept}, displaced);
+  return Judge(*one, {.directory = maker.directory, .kept = kept}, quarantine);
 }
 
 // Those that are too many: the first are named, and all that stay.
-Changes TakeAway(const Repositories& excess, const std::string& area, Displaced& displaced) {
+Changes TakeAway(const Repositories& excess, const std::string& area, Quarantine& quarantine) {
   constexpr std::size_t kMaxNamed = 8;
   const std::string what = fmt::format("commands made more than {}", kMaxMade);
   Changes changes;
   for (const RepositoryBelow& one : excess) {
-    ProtectedChange change = TakeOut({one.path, what}, area, displaced);
+    ProtectedChange change = TakeOut({one.path, what}, area, quarantine);
     if (!change.restored || changes.size() < kMaxNamed) changes.push_back(std::move(change));
   }
   return changes;
@@ -529,19 +528,19 @@ Task<NestedRepositories::Ended> NestedRepositories::End(Watch watch,
   if (judged.made.empty() && judged.excess.empty() && open.empty()) co_return ended;
   for (const RepositoryBelow& one : watch->existing) kept.push_back({one.path});
   const std::string place =
-      FindStateDirectory(*watch->policy, state_home_, kDisplacedDirectory).value_or("");
+      FindStateDirectory(*watch->policy, state_home_, kQuarantineDirectory).value_or("");
   Task<Changes> judging = InBackground<Changes>(loop_, [watch, judged, kept, place] {
     const policy::JudgedWithin within = {.directory = watch->directory.path(),
                                          .kept = kept,
                                          .since_ns = watch->complete ? 0 : watch->began_ns,
                                          .made = judged.made};
-    Displaced displaced(place);
-    Changes changes = TakeAway(judged.excess, within.directory, displaced);
+    Quarantine quarantine(place);
+    Changes changes = TakeAway(judged.excess, within.directory, quarantine);
     for (const RepositoryBelow& one : judged.made) {
-      std::ranges::move(Judge(one, within, displaced), std::back_inserter(changes));
+      std::ranges::move(Judge(one, within, quarantine), std::back_inserter(changes));
     }
     for (const auto& [path, maker] : watch->bounds->open) {
-      std::ranges::move(JudgeOpen(path, maker, displaced), std::back_inserter(changes));
+      std::ranges::move(JudgeOpen(path, maker, quarantine), std::back_inserter(changes));
     }
     return changes;
   });

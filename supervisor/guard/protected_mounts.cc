@@ -41,7 +41,7 @@ std::vector<SealedPath> SealedPaths(const ProtectedPathsGuard::Found& found) {
     const bool covered = !read_only.empty() && path.path.starts_with(read_only);
     if (!is_read_only || covered) continue;
     if (sealed.size() == kMaxProtectedMounts) break;
-    sealed.push_back({path.path, *is_read_only, path.reason, path.host});
+    sealed.push_back({path.path, *is_read_only, path.reason, path.host, path.source});
     if (*is_read_only && path.found == ProtectedPath::Found::kDirectory)
       read_only = path.path + "/";
   }

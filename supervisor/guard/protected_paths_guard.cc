@@ -378,8 +378,8 @@ struct Restored {
   std::vector<GuardedPath> owed = {};
 };
 
-Restored Restore(const std::vector<GuardedPath>& baseline, const std::string& displaced) {
-  Restorer restorer(baseline, displaced);
+Restored Restore(const std::vector<GuardedPath>& baseline, const std::string& quarantine) {
+  Restorer restorer(baseline, quarantine);
   Restored restored{.changes = restorer.Run()};
   restored.owed = restorer.TakeOwed();
   return restored;
@@ -388,12 +388,12 @@ Restored Restore(const std::vector<GuardedPath>& baseline, const std::string& di
 // What was found when a command has ended, and what is done about it: on a thread, so all by value.
 class Ending {
  public:
-  Ending(Watch watch, Condemned condemned, MountRecord record, std::string displaced)
+  Ending(Watch watch, Condemned condemned, MountRecord record, std::string quarantine)
       : watch_(std::move(watch)),
         found_(*watch_->found),
         condemned_(std::move(condemned)),
         record_(std::move(record)),
-        displaced_(std::move(displaced)) {}
+        quarantine_(std::move(quarantine)) {}
 
   Restored Run();
 
@@ -413,7 +413,7 @@ class Ending {
   const Found& found_;  // of watch_
   Condemned condemned_;
   MountRecord record_;
-  std::string displaced_;
+  std::string quarantine_;
   std::unordered_set<std::string> left_to_the_user_;
   std::vector<std::pair<std::string, std::string>>
       links_;                  // `.git` of each new submodule, its area
@@ -500,15 +500,16 @@ void Ending::RestoreRepositories() {
     if (users || IsCondemned(copy.path) || IsCurrent(copy)) continue;
     const Result<bool> intact = IsIntact(copy);
     if (!intact) {
-      changes_.push_back(
-          {.path = copy.path, .what = "not compared", .failure = intact.error().Message()});
+      changes_.push_back({.path = copy.path,
+                          .kind = ChangeKind::kNotCompared,
+                          .failure = intact.error().Message()});
     }
     if (!intact || *intact) continue;
     // One line says it.
     std::erase_if(changes_, [&](const ProtectedChange& change) {
       return !change.restored && policy::IsBeneath(change.path, copy.path);
     });
-    changes_.push_back(RestoreRepository(copy, kept, displaced_));
+    changes_.push_back(RestoreRepository(copy, kept, quarantine_));
   }
 }
 
@@ -527,14 +528,14 @@ void Ending::NoteUnreadable(const Error& error) {
 // The command did not bring it about, and what it changed may be lawful.
 void Ending::ReportUnseen() {
   changes_.push_back(
-      {.path = found_.key.directory, .what = "not compared", .failure = unreadable_});
+      {.path = found_.key.directory, .kind = ChangeKind::kNotCompared, .failure = unreadable_});
 }
 
 void Ending::PutDecidersBack() {
   std::vector<GuardedPath> deciders = found_.deciders;
   policy::HolderLook holders;
   std::erase_if(deciders, [&](const GuardedPath& one) { return Untouched(one, holders); });
-  Restored restored = Restore(deciders, displaced_);
+  Restored restored = Restore(deciders, quarantine_);
   for (ProtectedChange& change : restored.changes) {
     change.why = unreadable_;
     changes_.push_back(std::move(change));
@@ -543,7 +544,7 @@ void Ending::PutDecidersBack() {
   SearchAgain();
   if (unreadable_.empty()) return;
   changes_.push_back(
-      {.path = found_.key.directory, .what = "made unreadable", .failure = unreadable_});
+      {.path = found_.key.directory, .kind = ChangeKind::kMadeUnreadable, .failure = unreadable_});
 }
 
 Restored Ending::Run() {
@@ -562,7 +563,7 @@ Restored Ending::Run() {
                   });
   std::vector<GuardedPath> baseline = Baseline();
   LeaveToTheUser(baseline);
-  Restored restored = Restore(baseline, displaced_);
+  Restored restored = Restore(baseline, quarantine_);
   changes_ = std::move(restored.changes);
   owed_ = std::move(restored.owed);
   RestoreRepositories();
@@ -664,8 +665,8 @@ Task<ProtectedOr<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirecto
   co_return watched;
 }
 
-std::string ProtectedPathsGuard::DisplacedFor(const Key& key) const {
-  return FindStateDirectory(*key.policy, state_home_, kDisplacedDirectory).value_or("");
+std::string ProtectedPathsGuard::QuarantineFor(const Key& key) const {
+  return FindStateDirectory(*key.policy, state_home_, kQuarantineDirectory).value_or("");
 }
 
 void ProtectedPathsGuard::Mounted(const Watch& watch, const std::vector<SealedPath>& sealed) {
@@ -692,7 +693,7 @@ Task<std::optional<policy::ProtectionFailure>> ProtectedPathsGuard::PutBack(cons
     if (Beneath(key.writable, path)) owed.push_back(guarded);
   }
   Task<Restored> task = InBackground<Restored>(
-      loop_, [owed, displaced = DisplacedFor(key)] { return Restore(owed, displaced); });
+      loop_, [owed, quarantine = QuarantineFor(key)] { return Restore(owed, quarantine); });
   Restored restored = co_await task;
   for (const GuardedPath& guarded : owed) owed_.erase(guarded.path.path);
   for (const GuardedPath& guarded : restored.owed) Owe(guarded);
@@ -733,14 +734,14 @@ Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   co_await turn;
   const Finally leave([&] { restoring_.Leave(ticket); });
   mounts_.Drain();
-  Ending ending(watch, condemned_, mounts_.record(), DisplacedFor(found.key));
+  Ending ending(watch, condemned_, mounts_.record(), QuarantineFor(found.key));
   Task<Restored> task = InBackground<Restored>(
       loop_, [ending = std::move(ending)]() mutable { return ending.Run(); });
   Restored restored = co_await task;
   for (const GuardedPath& guarded : restored.owed) Owe(guarded);
   std::ranges::move(restored.changes, std::back_inserter(changes));
   for (const ProtectedChange& change : changes) {
-    if (change.what != "added" || !change.restored || !change.why.empty()) continue;
+    if (change.kind != ChangeKind::kAdded || !change.restored || !change.why.empty()) continue;
     condemned_.emplace(change.path, AreaOf(found.key.writable, change.path));
   }
   co_return changes;

@@ -122,7 +122,7 @@ class ProtectedPathsGuard {
   void Owe(const GuardedPath& guarded) { owed_.try_emplace(guarded.path.path, guarded); }
   void Remember(FoundPtr found);
   Watch Running(const Key& key, bool runs) const;
-  std::string DisplacedFor(const Key& key) const;
+  std::string QuarantineFor(const Key& key) const;
 
   uv_loop_t* loop_;
   std::string state_home_;

@@ -51,9 +51,12 @@ class ProtectedPathsGuardTest : public ::testing::Test {
   Result<ProtectedPathsGuard::Watch> TryBegin(const std::string& directory = "",
                                               policy::Purpose purpose = policy::Purpose::kBuild) {
     auto where = policy::ValidateWorkingDirectory(*policy_, root_ / directory);
-    policy::Decision decision = policy::Decide(
-        *policy_, {.tool = "make", .directory = &*where, .purpose = purpose, .extra = extra_});
-    return Await(guard_.Begin(*where, std::get<policy::Allow>(decision), policy_));
+    return Await(guard_.Begin(*where, AllowedIn(*where, purpose), policy_));
+  }
+  policy::Allow AllowedIn(const policy::WorkingDirectory& where,
+                          policy::Purpose purpose = policy::Purpose::kBuild) {
+    const auto decision = policy::Decide(*policy_, {.tool = "make", .directory = &where});
+    return std::get<policy::Permission>(decision).For({.purpose = purpose, .extra = extra_});
   }
   template <typename T>
   T Await(Task<T> task) {
@@ -96,7 +99,7 @@ TEST_F(ProtectedPathsGuardTest, AChangeIsUndoneAndToldOnce) {
   const auto changes = End(watch);
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].path, root_ / ".git/config");
-  EXPECT_EQ(changes[0].what, "changed");
+  EXPECT_EQ(changes[0].kind, ChangeKind::kChanged);
   EXPECT_TRUE(changes[0].restored);
   EXPECT_EQ(testing::ReadText(changes[0].kept), "evil\n");
   EXPECT_EQ(Config(), "original\n");
@@ -312,9 +315,7 @@ TEST_F(ProtectedPathsGuardTest, MoreThanCanBeHeldRunsNothing) {
 TEST_F(ProtectedPathsGuardTest, WithoutDescriptorsItSaysWhichPathAndWhy) {
   auto where = policy::ValidateWorkingDirectory(*policy_, root_);
   ASSERT_TRUE(where);
-  const policy::Decision decision = policy::Decide(
-      *policy_, {.tool = "make", .directory = &*where, .purpose = policy::Purpose::kBuild});
-  const auto& allow = std::get<policy::Allow>(decision);
+  const policy::Allow allow = AllowedIn(*where);
   const auto begin = [&] { return Await(guard_.Begin(*where, allow, policy_)); };
   fs::create_directories(root_ / ".git/hooks/a/b/c");
   const UniqueFd lowest(open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -340,9 +341,7 @@ TEST_F(ProtectedPathsGuardTest, WithoutDescriptorsItSaysWhichPathAndWhy) {
 // Else the next command would take what one has left there for what was before.
 TEST_F(ProtectedPathsGuardTest, WhatCouldNotBePutBackIsPutBackBeforeTheNextCommand) {
   const auto where = policy::ValidateWorkingDirectory(*policy_, root_);
-  const policy::Decision decision = policy::Decide(
-      *policy_, {.tool = "make", .directory = &*where, .purpose = policy::Purpose::kBuild});
-  const auto& allow = std::get<policy::Allow>(decision);
+  const policy::Allow allow = AllowedIn(*where);
   const auto begin = [&] { return Await(guard_.Begin(*where, allow, policy_)); };
   auto watch = begin().value_or(nullptr);
   Write(".git/config", "evil\n");
@@ -400,7 +399,7 @@ TEST_F(ProtectedPathsGuardTest, WithoutMemoryItIsComparedOrSaidThatItWasNot) {
     Write(".git/hooks/post-commit", "new\n");
     std::optional<std::vector<ProtectedChange>> changes;
     Task<std::vector<ProtectedChange>> task = WithinMemory(guard_.End(std::move(watch)), [] {
-      return std::vector<ProtectedChange>{{.path = "", .what = "not compared"}};
+      return std::vector<ProtectedChange>{{.path = "", .kind = ChangeKind::kNotCompared}};
     });
     testing::FailingNew failing(nth);
     Detach(std::move(task),
@@ -409,7 +408,7 @@ TEST_F(ProtectedPathsGuardTest, WithoutMemoryItIsComparedOrSaidThatItWasNot) {
     failing.Stop();
     failed = failing.failed();
     ASSERT_TRUE(changes) << nth;
-    if (!changes->empty() && changes->front().what == "not compared") {
+    if (!changes->empty() && changes->front().kind == ChangeKind::kNotCompared) {
       ++uncompared;
       Write(".git/config", "original\n");
       fs::remove(root_ / ".git/hooks/post-commit");
@@ -526,7 +525,8 @@ TEST_F(ProtectedPathsGuardTest, AnIndexThatNobodyCanOpenNowIsNotPutBack) {
     }
     for (const ProtectedChange& change : changes) {
       EXPECT_FALSE(change.restored) << change.path;
-      EXPECT_TRUE(change.what == "not compared" || change.what == "out of reach") << change.what;
+      EXPECT_TRUE(change.kind == ChangeKind::kNotCompared || change.kind == ChangeKind::kOutOfReach)
+          << ChangeText(change.kind);
     }
     failures += changes.empty() ? 0 : 1;
     EXPECT_EQ(testing::ReadText(root_ / ".git/index"), IndexOf(3)) << room;
@@ -580,11 +580,8 @@ TEST_F(ProtectedPathsGuardTest, ARebaseGoesOnButExecutesNothingNew) {
 // Another call is answered meanwhile.
 TEST_F(ProtectedPathsGuardTest, TheLoopDoesNotWaitForTheSearch) {
   const auto where = policy::ValidateWorkingDirectory(*policy_, root_);
-  const policy::Decision decision = policy::Decide(
-      *policy_,
-      {.tool = "make", .directory = &*where, .purpose = policy::Purpose::kBuild, .extra = extra_});
   ProtectedPathsGuard::Watch watch;
-  Detach(guard_.Begin(*where, std::get<policy::Allow>(decision), policy_),
+  Detach(guard_.Begin(*where, AllowedIn(*where), policy_),
          [&](Result<ProtectedPathsGuard::Watch> begun) { watch = *begun; });
   EXPECT_EQ(watch, nullptr);
   uv_run(&loop_, UV_RUN_DEFAULT);
@@ -604,11 +601,8 @@ TEST_F(ProtectedPathsGuardTest, WhoeverEndsWhileAnotherBeginsIsSeenAllTheSame) {
   Write(".git/config", "evil\n");
   const auto where = policy::ValidateWorkingDirectory(*policy_, root_);
   extra_ = {{base_ / "home", sandbox::kReadWrite, "another key"}};
-  const policy::Decision decision = policy::Decide(
-      *policy_,
-      {.tool = "make", .directory = &*where, .purpose = policy::Purpose::kBuild, .extra = extra_});
   ProtectedPathsGuard::Watch second;
-  Detach(guard_.Begin(*where, std::get<policy::Allow>(decision), policy_),
+  Detach(guard_.Begin(*where, AllowedIn(*where), policy_),
          [&](Result<ProtectedPathsGuard::Watch> begun) { second = *begun; });
   EXPECT_EQ(second, nullptr);
   EXPECT_EQ(End(first).size(), 1u);

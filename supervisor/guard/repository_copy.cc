@@ -373,10 +373,11 @@ Result<bool> IsIntact(const RepositoryCopy& copy) {
 }
 
 ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<GuardedPath>& kept,
-                                  const std::string& displaced) {
-  ProtectedChange told{.path = copy.path, .what = "damaged", .restored = true, .repository = true};
+                                  const std::string& quarantine) {
+  ProtectedChange told{
+      .path = copy.path, .kind = ChangeKind::kDamaged, .restored = true, .repository = true};
   const auto restore = [&](const std::vector<GuardedPath>& paths) {
-    for (ProtectedChange& change : Restorer(paths, displaced).Run()) {
+    for (ProtectedChange& change : Restorer(paths, quarantine).Run()) {
       if (!change.kept.empty()) told.kept = change.kept;
       if (change.restored) continue;
       told.restored = false;

@@ -4,7 +4,7 @@
 //   auto copy = CopyRepository("/srv/project/.git", "/srv/project", budget);   // of **copy, if there is one
 //   ... the command runs ...
 //   const Result<bool> intact = IsIntact(**copy);
-//   if (intact && !*intact) change = RestoreRepository(**copy, hooks_configuration_and_index, displaced);
+//   if (intact && !*intact) change = RestoreRepository(**copy, hooks_configuration_and_index, quarantine);
 //
 // HEAD and references; never objects, of which only the number is known. Whatever leaves a repository is
 // the command's own affair: commits, gc, branches that it deletes. An error: it could not be seen, and nobody knows.
@@ -48,6 +48,6 @@ Result<bool> IsIntact(const RepositoryCopy& copy);
 // Makes again what is not there; `kept` is what else is held of it: hooks, configuration, indexes. The one
 // change says what is gone.
 ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<GuardedPath>& kept,
-                                  const std::string& displaced);
+                                  const std::string& quarantine);
 
 }  // namespace pa

@@ -99,7 +99,8 @@ void Restorer::Check(const GuardedPath& guarded) {
   if (!area) {
     // With the whole tree goes what was to be protected in it.
     if (MeansAbsent(errno)) return;
-    return Report(path.path, "out of reach", std::unexpected(Error("open", path.area, errno)));
+    return Report(path.path, ChangeKind::kOutOfReach,
+                  std::unexpected(Error("open", path.area, errno)));
   }
   std::string gone;
   const UniqueFd parent = OpenParent(area.get(), path.area, path.path, &gone);
@@ -118,7 +119,7 @@ void Restorer::Check(const GuardedPath& guarded) {
 // Where nobody can tell what is there, nothing is put back or taken away, and the call fails.
 bool Restorer::Unseen(const std::string& path, int error) {
   if (error == 0 || MeansGone(error)) return false;
-  Report(path, "not compared", std::unexpected(Error("open", path, error)));
+  Report(path, ChangeKind::kNotCompared, std::unexpected(Error("open", path, error)));
   return true;
 }
 
@@ -134,26 +135,26 @@ void Restorer::CheckUnreachable(const GuardedPath& guarded, int area_fd, const s
   std::string none;
   const UniqueFd parent = OpenParent(area_fd, path.area, gone, &none);
   if (!parent)
-    return Report(path.path, "out of reach", std::unexpected(Error("open", gone, errno)));
+    return Report(path.path, ChangeKind::kOutOfReach, std::unexpected(Error("open", gone, errno)));
   const Spot spot{parent.get(), NameOf(gone), gone, area_fd, path.area};
-  if (!image.stamp.exists || path.kind == Kind::kState) return void(Take(spot, "added"));
+  if (!image.stamp.exists || path.kind == Kind::kState) return void(Take(spot, ChangeKind::kAdded));
   // An empty directory would be all that we could make of a repository, or of what was passed.
   if (path.repository) {
-    changes_.push_back({.path = path.path, .what = "removed"});
+    changes_.push_back({.path = path.path, .kind = ChangeKind::kRemoved});
     lost_.insert(path.path);
   }
   if (path.kind != Kind::kFile && path.kind != Kind::kTree) return;
-  if (LookAt(parent.get(), spot.name).exists && !Take(spot, "replaced")) return;
-  const Result<std::string> kept = displaced_.Exchange(WithParents(image, gone, path.path),
-                                                       spot.parent, spot.name, area_fd, path.area);
-  Report(path.path, "removed", kept);
+  if (LookAt(parent.get(), spot.name).exists && !Take(spot, ChangeKind::kReplaced)) return;
+  const Result<std::string> kept = quarantine_.Exchange(WithParents(image, gone, path.path),
+                                                        spot.parent, spot.name, area_fd, path.area);
+  Report(path.path, ChangeKind::kRemoved, kept);
 }
 
 void Restorer::CheckPinned(const Spot& spot, const GuardedPath& guarded) {
   const PathStamp now = LookAt(spot.parent, spot.name);
   const PathStamp& before = guarded.image->stamp;
   if (!before.exists) {
-    if (!now.IsAbsent()) Take(spot, "added");
+    if (!now.IsAbsent()) Take(spot, ChangeKind::kAdded);
   } else if (now.SameFile(before)) {
     // Whoever may not enter it could restore nothing beneath.
     CheckMetadata(spot, before, S_IRWXU);
@@ -168,11 +169,12 @@ void Restorer::CheckReplaced(const Spot& spot, const GuardedPath& guarded) {
   // Elsewhere it was put by us, at the end of another command.
   const bool lives = lies && policy::IsBeneath(*lies, spot.area);
   const bool takes_its_place = now.exists && (lives || !now.IsDirectory());
-  if (takes_its_place && !Take(spot, "replaced")) return;
+  if (takes_its_place && !Take(spot, ChangeKind::kReplaced)) return;
   if (lives && MoveBack(spot, *guarded.pin)) return;
   if (!guarded.path.repository) return;  // what it held is looked for by itself
   // The objects are gone. What the new one executes is what the old one did, as far as it goes on.
-  changes_.push_back({.path = spot.path, .what = now.IsDirectory() ? "replaced" : "removed"});
+  changes_.push_back({.path = spot.path,
+                      .kind = now.IsDirectory() ? ChangeKind::kReplaced : ChangeKind::kRemoved});
   if (!LookAt(spot.parent, spot.name).IsDirectory()) lost_.insert(spot.path);
 }
 
@@ -188,7 +190,7 @@ bool Restorer::MoveBack(const Spot& spot, const UniqueFd& pin) {
                          RENAME_NOREPLACE) != 0) {
     return false;
   }
-  changes_.push_back({.path = spot.path, .what = "moved", .restored = true});
+  changes_.push_back({.path = spot.path, .kind = ChangeKind::kMoved, .restored = true});
   return true;
 }
 
@@ -196,11 +198,11 @@ void Restorer::CheckNames(const Spot& spot, const FileImage& image) {
   if (!image.stamp.exists || !LookAt(spot.parent, spot.name).IsDirectory()) return;
   const Result<std::vector<std::string>> names = NewNames(spot.parent, spot.name, image);
   if (!names && Unseen(spot.path, names.error().sys_errno)) return;
-  if (!names) return Report(spot.path, "changed", std::unexpected(names.error()));
+  if (!names) return Report(spot.path, ChangeKind::kChanged, std::unexpected(names.error()));
   if (names->size() > kFlood) return TakeFlood(spot, image);
   const UniqueFd fd(openat(spot.parent, spot.name.c_str(), kDirectory));
   for (const std::string& name : *names) {
-    Take({fd.get(), name, spot.path + "/" + name, spot.area_fd, spot.area}, "added");
+    Take({fd.get(), name, spot.path + "/" + name, spot.area_fd, spot.area}, ChangeKind::kAdded);
   }
 }
 
@@ -217,8 +219,8 @@ void Restorer::CheckState(const Spot& spot, const FileImage& image) {
     if (!text && Unseen(spot.path, text.error().sys_errno)) return;
   }
   if (text && policy::IsHarmlessState(spot.path, image.content, *text)) return;
-  if (!image.stamp.exists) return void(Take(spot, "added"));
-  Put(spot, image, "changed");
+  if (!image.stamp.exists) return void(Take(spot, ChangeKind::kAdded));
+  Put(spot, image, ChangeKind::kChanged);
 }
 
 // Moves the whole directory away, and what was in it before into a new one.
@@ -226,8 +228,8 @@ void Restorer::TakeFlood(const Spot& spot, const FileImage& image) {
   FileImage empty;
   empty.stamp = image.stamp;
   const Result<std::string> kept =
-      displaced_.Exchange(empty, spot.parent, spot.name, spot.area_fd, spot.area);
-  Report(spot.path, "filled", kept);
+      quarantine_.Exchange(empty, spot.parent, spot.name, spot.area_fd, spot.area);
+  Report(spot.path, ChangeKind::kFilled, kept);
   if (!kept) return;
   const UniqueFd from = OpenDirectory(*kept);
   const UniqueFd to(openat(spot.parent, spot.name.c_str(), kDirectory));
@@ -237,13 +239,13 @@ void Restorer::TakeFlood(const Spot& spot, const FileImage& image) {
   }
 }
 
-// Nothing of what the user may have saved is lost: what is not put in its place is displaced.
+// Nothing of what the user may have saved is lost: what is not put in its place is quarantined.
 void Restorer::CheckSaved(const Spot& spot, const GuardedPath& guarded) {
   if (guarded.saved == nullptr) return CheckImage(spot, *guarded.image);
   if (guarded.saved_is_certain) return CheckImage(spot, *guarded.saved);
   const Result<bool> is_saved = HoldsContent(*guarded.saved, spot.parent, spot.name);
   if (!is_saved && Unseen(spot.path, is_saved.error().sys_errno)) return;
-  if (!is_saved || !*is_saved) Put(spot, *guarded.saved, "changed");
+  if (!is_saved || !*is_saved) Put(spot, *guarded.saved, ChangeKind::kChanged);
   CheckImage(spot, *guarded.image);
 }
 
@@ -252,11 +254,11 @@ void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
   if (Unseen(spot.path, now.error)) return;
   if (now == image.stamp && image.settled && !now.IsDirectory()) return;
   if (!image.stamp.exists) {
-    if (!now.IsAbsent()) Take(spot, "added");
+    if (!now.IsAbsent()) Take(spot, ChangeKind::kAdded);
     return;
   }
   if (!now.exists || (now.mode & S_IFMT) != (image.stamp.mode & S_IFMT)) {
-    return Put(spot, image, now.exists ? "replaced" : "removed");
+    return Put(spot, image, now.exists ? ChangeKind::kReplaced : ChangeKind::kRemoved);
   }
   // What is not the user's content must not become set-id, wherever it is kept then.
   const bool set_id = !now.IsDirectory() && (image.stamp.mode & (S_ISUID | S_ISGID)) != 0;
@@ -268,7 +270,7 @@ void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
   if (!holds && Unseen(spot.path, holds.error().sys_errno)) return;
   if (linked || !holds || !*holds) {
     if (!same_metadata) changes_.pop_back();  // told once
-    return Put(spot, image, linked ? "linked" : "changed");
+    return Put(spot, image, linked ? ChangeKind::kLinked : ChangeKind::kChanged);
   }
   if (set_id) CheckMetadata(spot, image.stamp, kPermissions);
 }
@@ -276,15 +278,17 @@ void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
 void Restorer::CheckChildren(const Spot& spot, const FileImage& image) {
   const UniqueFd fd(openat(spot.parent, spot.name.c_str(), kDirectory));
   if (!fd && Unseen(spot.path, errno)) return;
-  if (!fd) return Report(spot.path, "changed", std::unexpected(Error("openat", spot.path, errno)));
+  if (!fd)
+    return Report(spot.path, ChangeKind::kChanged,
+                  std::unexpected(Error("openat", spot.path, errno)));
   const auto child = [&](const std::string& name) {
     return Spot{fd.get(), name, spot.path + "/" + name, spot.area_fd, spot.area};
   };
   const Result<std::vector<std::string>> names = NewNames(spot.parent, spot.name, image);
   if (!names && Unseen(spot.path, names.error().sys_errno)) return;
-  if (!names) return Report(spot.path, "changed", std::unexpected(names.error()));
-  if (names->size() > kFlood) return Put(spot, image, "filled");
-  for (const std::string& name : *names) Take(child(name), "added");
+  if (!names) return Report(spot.path, ChangeKind::kChanged, std::unexpected(names.error()));
+  if (names->size() > kFlood) return Put(spot, image, ChangeKind::kFilled);
+  for (const std::string& name : *names) Take(child(name), ChangeKind::kAdded);
   for (const auto& [name, of_child] : image.children) CheckImage(child(name), of_child);
 }
 
@@ -294,24 +298,25 @@ bool Restorer::CheckMetadata(const Spot& spot, const PathStamp& stamp, std::uint
   const bool owner = now.owner == stamp.owner && now.group == stamp.group;
   if (owner && (now.mode & which) == (stamp.mode & which)) return true;
   const Result<void> restored = RestoreMetadata(stamp, spot.parent, spot.name);
-  Report(spot.path, "changed its permissions",
+  Report(spot.path, ChangeKind::kPermissions,
          restored ? Result<std::string>("") : std::unexpected(restored.error()));
   return false;
 }
 
-bool Restorer::Take(const Spot& spot, const char* what) {
-  const Result<std::string> kept = displaced_.Take(spot.parent, spot.name, spot.area_fd, spot.area);
-  Report(spot.path, what, kept);
+bool Restorer::Take(const Spot& spot, ChangeKind kind) {
+  const Result<std::string> kept =
+      quarantine_.Take(spot.parent, spot.name, spot.area_fd, spot.area);
+  Report(spot.path, kind, kept);
   return kept.has_value();
 }
 
-void Restorer::Put(const Spot& spot, const FileImage& image, const char* what) {
-  Report(spot.path, what,
-         displaced_.Exchange(image, spot.parent, spot.name, spot.area_fd, spot.area));
+void Restorer::Put(const Spot& spot, const FileImage& image, ChangeKind kind) {
+  Report(spot.path, kind,
+         quarantine_.Exchange(image, spot.parent, spot.name, spot.area_fd, spot.area));
 }
 
-void Restorer::Report(const std::string& path, const char* what, const Result<std::string>& kept) {
-  ProtectedChange change{.path = path, .what = what, .restored = kept.has_value()};
+void Restorer::Report(const std::string& path, ChangeKind kind, const Result<std::string>& kept) {
+  ProtectedChange change{.path = path, .kind = kind, .restored = kept.has_value()};
   if (kept) change.kept = *kept;
   if (!kept) change.failure = kept.error().Message();
   changes_.push_back(std::move(change));

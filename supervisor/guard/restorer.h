@@ -1,6 +1,6 @@
 // Restorer: makes protected paths what they were before a command ran, and tells what it found.
 //
-//   const std::vector<ProtectedChange> changes = Restorer(baseline, displaced).Run();
+//   const std::vector<ProtectedChange> changes = Restorer(baseline, quarantine).Run();
 //
 // For when stamps differ: it reads and compares content, so that a file that was written again with
 // the same is no change. The tree of the command is dead, but other commands may be at work in the same
@@ -16,9 +16,9 @@
 #include "base/error.h"
 #include "base/unique_fd.h"
 #include "policy/protected_paths.h"
-#include "supervisor/guard/displaced.h"
 #include "supervisor/guard/file_image.h"
 #include "supervisor/guard/protected_change.h"
+#include "supervisor/guard/quarantine.h"
 
 namespace pa {
 
@@ -35,9 +35,9 @@ struct GuardedPath {
 
 class Restorer {
  public:
-  // `displaced`: where what must go is kept (supervisor/guard/displaced.h).
-  Restorer(const std::vector<GuardedPath>& baseline, const std::string& displaced)
-      : baseline_(baseline), displaced_(displaced) {}
+  // `quarantine`: the directory where what must go is kept (supervisor/guard/quarantine.h).
+  Restorer(const std::vector<GuardedPath>& baseline, const std::string& quarantine)
+      : baseline_(baseline), quarantine_(quarantine) {}
 
   std::vector<ProtectedChange> Run();
   // Of the baseline, after Run: what the system has kept from being compared or put back. Another time it may work.
@@ -66,13 +66,13 @@ class Restorer {
   void CheckChildren(const Spot& spot, const FileImage& image);
   bool CheckMetadata(const Spot& spot, const PathStamp& stamp, std::uint32_t which);
   bool MoveBack(const Spot& spot, const UniqueFd& pin);
-  bool Take(const Spot& spot, const char* what);
-  void Put(const Spot& spot, const FileImage& image, const char* what);
-  void Report(const std::string& path, const char* what, const Result<std::string>& kept);
+  bool Take(const Spot& spot, ChangeKind kind);
+  void Put(const Spot& spot, const FileImage& image, ChangeKind kind);
+  void Report(const std::string& path, ChangeKind kind, const Result<std::string>& kept);
   bool IsLost(const std::string& path) const;
 
   const std::vector<GuardedPath>& baseline_;
-  Displaced displaced_;
+  Quarantine quarantine_;
   std::set<std::string> lost_;  // repositories that are gone: nothing is restored into nothing
   std::vector<ProtectedChange> changes_;
   std::vector<GuardedPath> owed_;

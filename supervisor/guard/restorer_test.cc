@@ -75,7 +75,8 @@ class RestorerTest : public ::testing::Test {
     kept_.clear();
     for (const ProtectedChange& change : Restorer(baseline_, base_ / "state").Run()) {
       const std::string name = fs::path(change.path).lexically_relative(root_);
-      told += (change.restored ? "" : "!") + change.what + " " + name + "\n";
+      told +=
+          (change.restored ? "" : "!") + std::string(ChangeText(change.kind)) + " " + name + "\n";
       kept_[name] = change.kept;
     }
     return told;

@@ -20,7 +20,7 @@
 #include <string_view>
 
 #include "supervisor/call/call_record.h"
-#include "supervisor/run/execution.h"
+#include "supervisor/run/output_sink.h"
 #include "supervisor/transport/transport.h"
 
 namespace pa {

@@ -5,6 +5,7 @@
 #include "base/base64.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
+#include "supervisor/call/arguments.h"
 #include "supervisor/call/tool_result.h"
 
 namespace pa {
@@ -64,7 +65,7 @@ void WriteTool(JsonWriter& writer, Revision revision, const Tool& tool,
   if (HasStructuredContent(revision)) writer.Field("title", tool.title);
   writer.Field("description", tool.description);
   writer.Key("inputSchema").Raw(InputSchema(tool.params));
-  if (HasStructuredContent(revision)) writer.Key("outputSchema").Raw(OutputSchema(tool));
+  if (HasStructuredContent(revision)) writer.Key("outputSchema").Raw(OutputSchema(tool.data));
   if (HasAnnotations(revision)) WriteAnnotations(writer, tool);
   if (HasStructuredContent(revision)) {
     writer.Key("_meta").BeginObject();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "supervisor/call/tool.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/results/result_store.h"
 
 namespace pa {

@@ -19,7 +19,7 @@ const Tool kTool{.name = "make",
                  .description = "Runs a target",
                  .annotations = {.destructive = true, .open_world = true},
                  .params = kParams,
-                 .data_schema = R"({"type":"object"})",
+                 .data = {},
                  .run = nullptr};
 const Tool* const kTools[] = {&kTool};
 

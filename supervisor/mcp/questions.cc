@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/json_writer.h"
-#include "supervisor/call/tool.h"
+#include "supervisor/call/call_context.h"
 
 namespace pa {
 namespace {

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/call/tool.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/engine/dispatch.h"
 #include "supervisor/engine/services.h"
 #include "supervisor/mcp/progress.h"

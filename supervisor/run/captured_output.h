@@ -16,6 +16,7 @@
 
 #include "supervisor/results/result_store.h"
 #include "supervisor/run/execution.h"
+#include "supervisor/run/output_sink.h"
 
 namespace pa {
 

@@ -1,45 +1,21 @@
-// CommandPlan and Execution: what shall run, and what came of it. Plain values.
+// Execution: what came of a command (command_plan.h). A plain value.
 #pragma once
-
-#include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
-#include "policy/decide.h"
-#include "policy/protected_paths.h"
-#include "policy/working_directory.h"
+#include "policy/protection.h"
 #include "supervisor/guard/protected_change.h"
-#include "supervisor/loop/output_gate.h"
+#include "supervisor/run/outcome.h"
 #include "worker/spec.h"
 #include "worker/status.h"
 
 namespace pa {
-
-// What a tool wants to run: never a shell string. Becomes a WorkerSpec together with a
-// policy::Allow.
-struct CommandPlan {
-  worker::Action action = worker::Action::kExecute;
-  std::string executable;  // absolute, found on our own PATH
-  std::vector<std::string> argv;
-  std::map<std::string, std::string> env;  // complete but for TMPDIR
-  policy::WorkingDirectory directory;
-  std::optional<std::string> stdin_data;  // nothing: /dev/null
-  std::optional<mode_t> umask;            // nothing: our own
-  std::string file;                       // actions kReadFile, kWriteFile, kRemoveTemp
-};
-
-enum class Outcome { kExited, kSignaled, kTimedOut, kCancelled, kLimitExceeded, kSetupFailed };
-const char* OutcomeName(
-    Outcome outcome);  // "exited", "signaled", "timed_out", ... as in the contract
-
-enum class Stream { kStdout, kStderr };
 
 // One stream of a finished command.
 struct Captured {
@@ -94,20 +70,5 @@ Execution FailedToStart(const Error& error);
 Execution FailedToProtect(const policy::ProtectionFailure& failure);
 Execution CancelledBeforeStart();
 Execution QueueIsFull();
-
-// make writes its database line by line, and each line would wake us.
-enum class Delivery {
-  kLive,
-  kInBulk,  // whatever has gathered in some milliseconds
-  kAtEnd,   // little, which the pipe holds until the command has ended; more comes late, but comes
-};
-
-// Sees output as it arrives. `gate` may be null: then nothing holds the command back.
-class OutputSink {
- public:
-  virtual ~OutputSink() = default;
-  virtual void OnOutput(Stream stream, std::string_view bytes) = 0;
-  virtual OutputGate* gate() { return nullptr; }
-};
 
 }  // namespace pa

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "policy/decide.h"
+#include "supervisor/run/command_plan.h"
 #include "supervisor/run/execution.h"
 #include "supervisor/run/slot_pool.h"
 #include "supervisor/run/spawn_worker.h"

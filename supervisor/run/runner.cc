@@ -29,7 +29,7 @@
 #include "supervisor/run/trial.h"
 #include "supervisor/run/view_cache.h"
 #include "supervisor/state/state_directory.h"
-#include "supervisor/state/trash.h"
+#include "supervisor/state/tree_remover.h"
 
 namespace pa {
 namespace {
@@ -94,12 +94,13 @@ struct Runner::Impl {
         config(std::move(runner_config)),
         store(result_store),
         groups(std::in_place, uv_loop),
-        departures(std::in_place, uv_loop),
-        trash(std::in_place, uv_loop),
+        exiting_workers(std::in_place, uv_loop),
+        remover(std::in_place, uv_loop),
         tree(uv_loop, config.state_home),
-        slots(
-            config.tmp_base,
-            [this](HeldTree held, UniqueFd lock) { trash->Add(std::move(held), std::move(lock)); }),
+        slots(config.tmp_base,
+              [this](HeldTree held, UniqueFd lock) {
+                remover->Add(std::move(held), std::move(lock));
+              }),
         trial({.run =
                    [this](const CommandPlan& plan, const policy::Allow& allow,
                           policy::PolicyPtr policy, bool namespaces, CancelSource* cancel) {
@@ -143,8 +144,8 @@ struct Runner::Impl {
   ResultStore& store;
   std::optional<CallGroups> groups;  // this and the next three: until shutdown
   std::optional<Launchers> launchers;
-  std::optional<Departures> departures;
-  std::optional<Trash> trash;
+  std::optional<ExitingWorkers> exiting_workers;
+  std::optional<TreeRemover> remover;
   TreeGuard tree;
   SlotPool slots;
   Trial trial;
@@ -310,17 +311,17 @@ void Runner::Impl::Begin() {
   groups->Open();
   launchers.emplace(
       loop, config.worker_path, [this] { orphans.Kill(context->is_worker); },
-      groups->there() ? &*groups : nullptr, [this](pid_t pid) { departures->Add(pid); });
+      groups->there() ? &*groups : nullptr, [this](pid_t pid) { exiting_workers->Add(pid); });
   buffer.resize(kReadBytes);
   context.emplace(
-      loop, buffer, orphans, *departures, [this](pid_t pid) { return IsWorker(pid); },
+      loop, buffer, orphans, *exiting_workers, [this](pid_t pid) { return IsWorker(pid); },
       [this](bool by_force) { return launchers->AllKnown(by_force); });
 }
 
-// Whoever shuts down may look once more when the launchers and the departures are gone.
+// Whoever shuts down may look once more when the launchers and the exiting workers are gone.
 bool Runner::Impl::IsWorker(pid_t pid) {
   if (launchers && launchers->Contains(pid)) return true;
-  if (departures && departures->Contains(pid)) return true;
+  if (exiting_workers && exiting_workers->Contains(pid)) return true;
   return std::ranges::any_of(active, [&](RunningCommand* one) { return one->pid() == pid; });
 }
 
@@ -456,10 +457,10 @@ void Runner::Impl::Idle() {
   idle.emplace(loop);
   idle->Start(milliseconds(0), [this] {
     tree.Close();
-    trash.reset();
+    remover.reset();
     launchers.reset();
     if (context) orphans.Kill(context->is_worker);
-    departures.reset();
+    exiting_workers.reset();
     groups.reset();
     slots.RemoveAll();
     std::exchange(shutdown_done, nullptr)();
@@ -469,8 +470,9 @@ void Runner::Impl::Idle() {
 void Runner::Discard(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   UniqueFd parent(open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!impl_->trash || !parent) return;
-  impl_->trash->Add({std::make_shared<const UniqueFd>(std::move(parent)), path.substr(slash + 1)});
+  if (!impl_->remover || !parent) return;
+  impl_->remover->Add(
+      {std::make_shared<const UniqueFd>(std::move(parent)), path.substr(slash + 1)});
 }
 
 bool Runner::OnceAnHour() {

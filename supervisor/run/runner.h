@@ -19,14 +19,17 @@
 #include <optional>
 #include <string>
 
+#include "policy/decide.h"
 #include "policy/repository.h"
 #include "sandbox/enforcement.h"
 #include "supervisor/loop/cancel_source.h"
 #include "supervisor/loop/file_turns.h"
 #include "supervisor/loop/task.h"
 #include "supervisor/results/result_store.h"
+#include "supervisor/run/command_plan.h"
 #include "supervisor/run/execution.h"
 #include "supervisor/run/lanes.h"
+#include "supervisor/run/output_sink.h"
 #include "supervisor/run/run_record.h"
 
 namespace pa {

@@ -120,11 +120,10 @@ class RunnerTest : public testing::Test {
   }
 
   policy::Allow Allowed(const CommandPlan& plan, milliseconds timeout) {
-    policy::Decision decision = policy::Decide(
-        *policy_,
-        {.tool = "make", .directory = &plan.directory, .purpose = purpose_, .timeout = timeout});
-    EXPECT_TRUE(std::holds_alternative<policy::Allow>(decision));
-    return std::get<policy::Allow>(decision);
+    const policy::Decision decision =
+        policy::Decide(*policy_, {.tool = "make", .directory = &plan.directory});
+    EXPECT_TRUE(std::holds_alternative<policy::Permission>(decision));
+    return std::get<policy::Permission>(decision).For({.purpose = purpose_, .timeout = timeout});
   }
 
   struct Pending {

@@ -319,7 +319,7 @@ bool RunningCommand::Over() const { return worker_.reaped() || worker_.tree_reap
 void RunningCommand::FinishIfDone() {
   if (!Over() || hunting_ || out_.open || err_.open) return;
   deadline_.Stop();
-  if (!worker_.reaped()) context_.departures.Add(worker_.Release());
+  if (!worker_.reaped()) context_.exiting_workers.Add(worker_.Release());
   Execution execution = worker_.Describe();
   // However it ended: whoever reads the output by itself has half of it, and would take that for all.
   if (withheld_) {

@@ -21,7 +21,7 @@
 #include "supervisor/loop/task.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/run/captured_output.h"
-#include "supervisor/run/departures.h"
+#include "supervisor/run/exiting_workers.h"
 #include "supervisor/run/orphans.h"
 #include "supervisor/run/worker_process.h"
 
@@ -32,7 +32,7 @@ struct RunningContext {
   uv_loop_t* loop;
   std::span<char> buffer;  // one read's worth
   Orphans& orphans;
-  Departures& departures;
+  ExitingWorkers& exiting_workers;
   std::function<bool(pid_t)> is_worker;  // or may be one
   // Launchers::AllKnown.
   std::function<bool(bool by_force)> all_workers_known;

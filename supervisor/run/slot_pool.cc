@@ -117,7 +117,9 @@ SlotOr SlotPool::Make(const sandbox::Confinement& confinement, SlotView view) {
     for (const std::string& made : {number, number + ".shm"}) {
       unlinkat(instance_->directory()->get(), made.c_str(), AT_REMOVEDIR);
     }
-    return std::unexpected(SlotFailure(prepared.error(), /*by_sandbox=*/true));
+    // ELOOP: what a grant names is another file now (sandbox::Symlinks), of which the kernel lacks nothing.
+    const bool by_sandbox = prepared.error().sys_errno != ELOOP;
+    return std::unexpected(SlotFailure(prepared.error(), by_sandbox));
   }
   return std::make_unique<Slot>(confinement, std::move(*tmp_dir), instance_->directory(),
                                 std::move(*prepared), std::move(view), generation_);

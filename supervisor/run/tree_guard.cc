@@ -95,7 +95,8 @@ Execution Protected(const GuardedPath& guarded) {
 }  // namespace
 
 std::vector<ProtectedChange> NotCompared(const std::string& path) {
-  return {{.path = path, .what = "not compared", .failure = "there was not enough memory"}};
+  return {
+      {.path = path, .kind = ChangeKind::kNotCompared, .failure = "there was not enough memory"}};
 }
 
 TreeGuard::TreeGuard(uv_loop_t* loop, const std::string& state_home)

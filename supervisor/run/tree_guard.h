@@ -31,6 +31,7 @@
 #include "supervisor/loop/cancel_source.h"
 #include "supervisor/loop/task.h"
 #include "supervisor/loop/uv_handles.h"
+#include "supervisor/run/command_plan.h"
 #include "supervisor/run/execution.h"
 
 namespace pa {

@@ -19,6 +19,7 @@
 #include "supervisor/loop/cancel_source.h"
 #include "supervisor/loop/run_queue.h"
 #include "supervisor/loop/task.h"
+#include "supervisor/run/command_plan.h"
 #include "supervisor/run/execution.h"
 
 namespace pa {

@@ -11,7 +11,7 @@ constexpr Param kParams[] = {
     {.name = "command",
      .kind = ParamKind::kString,
      .required = true,
-     .description = "What bash shall run; several lines are fine.",
+     .description = "The program for bash; it may have several lines.",
      .maximum = kMaxArgument,
      .advice = "Nothing was run. Write the script to a file and run that, or pass the data that it "
                "works on "
@@ -20,7 +20,7 @@ constexpr Param kParams[] = {
     kTimeoutParam,
     {.name = "stdin",
      .kind = ParamKind::kString,
-     .description = "Text for its standard input, which is empty otherwise."},
+     .description = "Text for standard input. Default: empty."},
 };
 
 // -- because a command may begin with a dash.
@@ -32,15 +32,14 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   if (command.find_first_not_of(" \t\r\n") == std::string::npos) {
     co_return RefusedCall(
         InvalidArgument("the argument 'command' is empty: expected a shell command",
-                        "Pass the command line that bash shall run."));
+                        "Pass a command line for bash."));
   }
   auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(std::move(work.error()));
   std::optional<std::chrono::milliseconds> timeout;
   if (const auto asked = arguments.Integer("timeout_ms")) timeout.emplace(*asked);
-  auto allow = Permit(*work, call,
-                      {.purpose = policy::Purpose::kBuild, .command = command, .timeout = timeout});
-  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  auto permission = Permit(*work, call, policy::Purpose::kBuild, {.command = command});
+  if (!permission) co_return RefusedCall(std::move(permission.error()));
   auto bash = Require("bash", *work, call);
   if (!bash) co_return RefusedCall(std::move(bash.error()));
   CommandPlan plan{.executable = std::move(*bash),
@@ -51,9 +50,10 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   CommandReport report{.what = "bash",
                        .argv = plan.argv,
                        .working_dir = work->directory.path(),
-                       .decision = allow->rule()};
+                       .decision = permission->rule()};
+  policy::Allow allow = permission->For({.purpose = policy::Purpose::kBuild, .timeout = timeout});
   Task<ToolResult> task =
-      RunBuild(std::move(plan), std::move(*allow), std::move(report), *work, call);
+      RunBuild(std::move(plan), std::move(allow), std::move(report), *work, call);
   ToolResult result = co_await task;
   co_return result;
 }
@@ -65,11 +65,11 @@ const Tool kBash = {
     .title = "Run command",
     .description =
         "Run a shell command in the sandbox: no network and nothing outside the project unless the "
-        "policy allows it; no terminal. Where a make target does it, prefer make. On a timeout all "
-        "that it started is ended, and what it printed so far is returned.",
+        "policy allows it; no terminal. If a make target does the same, prefer make. On a timeout "
+        "the command is killed with everything it started, and its output so far is returned.",
     .annotations = {.destructive = true, .open_world = true},
     .params = kParams,
-    .data_schema = kCommandSchema,
+    .data = kCommandData,
     .run = Run};
 
 }  // namespace pa

@@ -16,8 +16,8 @@
 #include "supervisor/call/tool_result.h"
 #include "supervisor/loop/background.h"
 #include "supervisor/loop/log.h"
-#include "supervisor/state/file_trash.h"
 #include "supervisor/state/state_directory.h"
+#include "supervisor/state/trash.h"
 #include "supervisor/tools/hidden_files.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/render.h"
@@ -33,22 +33,27 @@ constexpr Param kParams[] = {
      .kind = ParamKind::kString,
      .required = true,
      .description =
-         "The file or directory, relative to the project root. Of a symlink, the symlink."},
+         "The file or directory, relative to the project root. Deleting a symlink deletes the "
+         "link, not its target."},
     {.name = "recursive",
      .kind = ParamKind::kBoolean,
-     .description = "A directory with all that is in it."},
+     .description = "Delete a directory with its contents."},
     {.name = "dry_run",
      .kind = ParamKind::kBoolean,
-     .description = "Change nothing: return what would go."},
+     .description = "Change nothing: return what would be deleted."},
 };
 
-constexpr std::string_view kDataSchema =
-    R"({"type":"object","properties":{"path":{"type":"string"},"kind":{"type":"string"},)"
-    R"("files":{"type":"integer","description":"in it, directories not among them"},)"
-    R"("directories":{"type":"integer"},)"
-    R"("names":{"type":"array","items":{"type":"string"},"description":"of what is in it, the first"},)"
-    R"("trash_id":{"type":"string","description":"of project-actions trash restore"},)"
-    R"("dry_run":{"type":"boolean"}},"required":["path","kind"]})";
+constexpr ResultField kData[] = {
+    {.name = "path", .required = true},
+    {.name = "kind", .required = true},
+    {.name = "files", .kind = FieldKind::kInteger, .description = "files in the directory"},
+    {.name = "directories", .kind = FieldKind::kInteger},
+    {.name = "names",
+     .kind = FieldKind::kStringArray,
+     .description = "first names in the directory"},
+    {.name = "trash_id", .description = "the id for `project-actions trash restore`"},
+    {.name = "dry_run", .kind = FieldKind::kBoolean},
+};
 
 // What a worker says of what it shall delete.
 class LookSink final : public OutputSink {
@@ -80,11 +85,12 @@ class LookSink final : public OutputSink {
 
 struct Victim {
   Work work;
+  policy::Permission permission;
   std::string relative;
   std::string shown;
   bool recursive = false;
 
-  std::string Absolute() const { return work.directory.path() + "/" + relative; }
+  std::string Absolute() const { return work.Absolute(relative); }
 };
 
 const char* KindOfMode(std::uint32_t mode) {
@@ -94,41 +100,45 @@ const char* KindOfMode(std::uint32_t mode) {
 }
 
 // What must not go, whoever asks.
-std::optional<ToolError> CheckVictim(const Victim& victim, const CallContext& call) {
-  const std::string absolute = victim.Absolute();
+std::optional<ToolError> CheckPlace(const Work& work, const FilePlace& place,
+                                    const CallContext& call) {
+  const std::string absolute = work.Absolute(place.relative);
   const auto holds = [&](const std::string& path) {
     return !path.empty() && policy::IsBeneath(path, absolute);
   };
-  if (auto why = ReasonOfGit(victim.work.directory.path(), victim.relative); !why.empty()) {
-    return ProtectedFile(victim.shown, why);
+  if (auto why = ReasonOfGit(work.directory.path(), place.relative); !why.empty()) {
+    return ProtectedFile(place.shown, why);
   }
   if (std::ranges::any_of(call.policy->roots, holds)) {
-    return ProtectedFile(victim.shown, "it is, or holds, a root of the policy");
+    return ProtectedFile(place.shown, "it is, or holds, a root of the policy");
   }
   const std::string log = call.policy->audit.Directory();
   if (holds(log) || (!log.empty() && policy::IsBeneath(absolute, log))) {
-    return ProtectedFile(victim.shown, "the audit log lies there");
+    return ProtectedFile(place.shown, "the audit log lies there");
   }
-  const std::string project_trash = victim.work.directory.path() + "/" + kProjectTrash;
+  const std::string project_trash = work.Absolute(kProjectTrash);
   if (holds(project_trash) || policy::IsBeneath(absolute, project_trash)) {
-    return ProtectedFile(victim.shown, "the trash lies there");
+    return ProtectedFile(place.shown, "the trash lies there");
   }
   return std::nullopt;
 }
 
-std::expected<Victim, ToolError> FindVictim(const ToolRequest& request, const CallContext& call) {
+std::expected<Victim, ToolError> FindVictim(const ToolRequest& request, CallContext& call) {
   std::string path = *request.arguments().String("path");
   while (path.ends_with('/')) path.pop_back();  // as directories are often written
   auto work = StartWorkAt(request, call);
   if (!work) return std::unexpected(work.error());
   auto place = FindName(*work, call, path, {"delete", "glob finds names."});
   if (!place) return std::unexpected(place.error());
-  Victim victim{.work = *std::move(work),
+  if (auto refused = CheckPlace(*work, *place, call)) return std::unexpected(*std::move(refused));
+  auto permission =
+      Permit(*work, call, policy::Purpose::kWriteFile, {.path = work->Absolute(place->relative)});
+  if (!permission) return std::unexpected(std::move(permission.error()));
+  return Victim{.work = *std::move(work),
+                .permission = *std::move(permission),
                 .relative = std::move(place->relative),
                 .shown = std::move(place->shown),
                 .recursive = request.arguments().Boolean("recursive")};
-  if (auto refused = CheckVictim(victim, call)) return std::unexpected(*std::move(refused));
-  return victim;
 }
 
 ToolError NotDeleted(const Victim& victim, const Execution& run) {
@@ -136,12 +146,12 @@ ToolError NotDeleted(const Victim& victim, const Execution& run) {
     case ENOENT:
     case ENOTDIR:
     case ELOOP:
-      return NotFound(fmt::format("cannot delete {}: it is not there", victim.shown),
+      return NotFound(fmt::format("cannot delete {}: no such file", victim.shown),
                       "glob finds names.");
     case ENOTEMPTY:
       return InvalidArgument(fmt::format("{} is a directory that is not empty", victim.shown),
-                             "Pass recursive: true to delete all that is in it; dry_run shows what "
-                             "that is.");
+                             "Pass recursive: true to delete it with its contents; dry_run lists "
+                             "them.");
     default:
       return FileIo(fmt::format("cannot delete {}: {}", victim.shown, run.failure),
                     run.failed_errno);
@@ -159,7 +169,6 @@ std::optional<ToolError> ErrorOfDelete(const Victim& victim, const Execution& ru
 }
 
 struct Step {
-  std::string rule;
   std::optional<ToolError> error;
   int failed_errno = 0;
 };
@@ -173,11 +182,9 @@ struct Goal {
 
 // Looks, if there is no goal, or moves; then only of a directory that must be empty is anything said.
 Task<Step> RunWorker(const Victim& victim, const Goal& goal, LookSink& sink, CallContext& call) {
-  Permission permission{.purpose = policy::Purpose::kWriteFile, .path = victim.Absolute()};
-  if (!goal.grant.empty()) permission.extra = {{goal.grant, sandbox::kReadWrite, "trash"}};
-  auto allow = Permit(victim.work, call, std::move(permission));
-  if (!allow) co_return Step{.error = std::move(allow.error())};
-  Step step{.rule = allow->rule()};
+  policy::Needs needs{.purpose = policy::Purpose::kWriteFile};
+  if (!goal.grant.empty()) needs.extra = {{goal.grant, sandbox::kReadWrite, "trash"}};
+  Step step;
   const worker::DeleteHeader header{.recursive = victim.recursive,
                                     .looks = goal.directory.empty(),
                                     .syncs = call.policy->filesystem_sync,
@@ -195,7 +202,8 @@ Task<Step> RunWorker(const Victim& victim, const Goal& goal, LookSink& sink, Cal
                            .capture = false,
                            .delivery = Delivery::kAtEnd,
                            .record = &call.record.run};
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  Task<Execution> task =
+      call.runner.Run(std::move(plan), victim.permission.For(needs), call.policy, options);
   const Execution run = co_await task;
   step.error = ErrorOfDelete(victim, run);
   step.failed_errno = run.failed_errno;
@@ -220,15 +228,15 @@ std::optional<ToolError> CheckRules(const Victim& victim, const LookSink& look, 
     return NotApproved(Answer::kUnavailable, {&question, 1});
   }
   if (!refused.empty()) {
-    auto allow =
-        Permit(victim.work, call,
-               {.purpose = policy::Purpose::kWriteFile, .path = victim.Absolute() + "/" + refused});
-    return allow ? InternalError("delete: a rule hides what it allows") : std::move(allow.error());
+    auto permission = Permit(victim.work, call, policy::Purpose::kWriteFile,
+                             {.path = victim.Absolute() + "/" + refused});
+    return permission ? InternalError("delete: a rule hides what it allows")
+                      : std::move(permission.error());
   }
   if (!rules.any() || look.reply.more == 0) return std::nullopt;
   return FileIo(
-      fmt::format("cannot delete {}: not all that is in it can be held against the "
-                  "policy's rules by path",
+      fmt::format("cannot delete {}: it holds too much to check all of it against the policy's "
+                  "rules by path",
                   victim.shown));
 }
 
@@ -380,7 +388,7 @@ ToolResult Render(const Victim& victim, const LookSink& look, const Deleted& del
                                    : fmt::format("{} directories", look.reply.directories),
                                look.reply.more != 0 ? " or more" : "");
   }
-  if (!dry_run) result.text += "; it comes back by `project-actions trash restore " + id + "`";
+  if (!dry_run) result.text += "; to restore it: `project-actions trash restore " + id + "`";
   if (deleted.expires) result.text += fmt::format(", for {} days", kTrashKeptDays);
   result.text += "\n" + list;
   return result;
@@ -406,7 +414,7 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   }
   if (deleted.error) co_return RefusedCall(*std::move(deleted.error));
   ToolResult result = Render(*victim, look, deleted);
-  result.decision = std::move(looked.rule);
+  result.decision = victim->permission.rule();
   co_return result;
 }
 
@@ -416,11 +424,11 @@ const Tool kDelete = {
     .name = "delete",
     .title = "Delete file",
     .description =
-        "Delete a file, or with recursive a directory: it goes to a trash from which the user can "
-        "restore it. dry_run shows what would go.",
+        "Move a file, or with recursive a directory, to a trash from which the user can restore "
+        "it. dry_run lists what would be deleted.",
     .annotations = {.destructive = true},
     .params = kParams,
-    .data_schema = kDataSchema,
+    .data = kData,
     .run = Run};
 
 }  // namespace pa

@@ -10,7 +10,7 @@
 
 #include "base/json_writer.h"
 #include "supervisor/loop/uv_handles.h"
-#include "supervisor/state/file_trash.h"
+#include "supervisor/state/trash.h"
 #include "tests/support/syncs.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"
@@ -185,7 +185,7 @@ TEST_F(DeleteTest, NothingOutsideAndNothingThatIsNotThere) {
   EXPECT_EQ(Code(Delete("none")), "NOT_FOUND");
   const ToolResult nowhere = Delete("none/file");
   EXPECT_EQ(Code(nowhere), "NOT_FOUND");
-  EXPECT_EQ(nowhere.error->message, "cannot delete none/file: the directory none is not there");
+  EXPECT_EQ(nowhere.error->message, "cannot delete none/file: the directory none does not exist");
   EXPECT_EQ(nowhere.error->ai_message, "glob finds names.");
   EXPECT_TRUE(Trash().empty());
   std::error_code ignored;
@@ -262,7 +262,7 @@ TEST_F(DeleteTest, WhatIsNotKnownToBeOnTheDiskIsNotAcknowledged) {
     const ToolResult result = Delete("a");
     testing::FailSyncsAfter(-1);
     ASSERT_EQ(Code(result), "FILE_IO");
-    EXPECT_NE(result.error->ai_message.find("crash of the machine is not known"),
+    EXPECT_NE(result.error->ai_message.find("a power failure could still lose it"),
               std::string::npos);
     EXPECT_NE(result.error->message.find("in the trash as "), std::string::npos);
     EXPECT_FALSE(Exists("a"));

@@ -21,15 +21,14 @@ class DryRunTest : public ::testing::Test {
     policy.roots = {std::filesystem::canonical(dir_.path())};
     policy.enable_all = true;
     const auto directory = policy::ValidateWorkingDirectory(policy, "");
-    const policy::Decision decision = policy::Decide(
-        policy,
-        {.tool = "make", .target = "t", .directory = &directory.value(), .purpose = purpose});
+    const policy::Decision decision =
+        policy::Decide(policy, {.tool = "make", .target = "t", .directory = &directory.value()});
     const CommandReport report{.what = "make t",
                                .argv = {"make", "--", "a b"},
                                .working_dir = directory->path(),
                                .decision = "rule"};
-    return RenderDryRun(report, std::get<policy::Allow>(decision), sandbox::ProbeKernel(),
-                        std::move(would_print));
+    const auto allow = std::get<policy::Permission>(decision).For({.purpose = purpose});
+    return RenderDryRun(report, allow, sandbox::ProbeKernel(), std::move(would_print));
   }
 
   static JsonValue TmpDir(const ToolResult& result) {

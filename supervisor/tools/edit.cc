@@ -7,14 +7,10 @@
 
 #include "base/json_writer.h"
 #include "supervisor/call/tool_result.h"
-#include "supervisor/loop/background.h"
-#include "supervisor/loop/log.h"
-#include "supervisor/loop/within_memory.h"
-#include "supervisor/state/edit_journal.h"
-#include "supervisor/state/state_directory.h"
 #include "supervisor/text/file_text.h"
 #include "supervisor/text/line_diff.h"
 #include "supervisor/text/text_edit.h"
+#include "supervisor/tools/file_transaction.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
@@ -36,14 +32,18 @@ constexpr Param kEditParams[] = {
     {.name = "old",
      .kind = ParamKind::kString,
      .required = true,
-     .description = "What is replaced, exactly, without line numbers; it must be there once."},
-    {.name = "new", .kind = ParamKind::kString, .required = true, .description = "By what."},
+     .description = "The text to replace, exactly, without line numbers; it must occur once."},
+    {.name = "new",
+     .kind = ParamKind::kString,
+     .required = true,
+     .description = "The replacement "
+                    "text."},
     {.name = "replace_all",
      .kind = ParamKind::kBoolean,
-     .description = "Replace it wherever it is."},
+     .description = "Replace every occurrence."},
     {.name = "expected_sha256",
      .kind = ParamKind::kString,
-     .description = "Of the file before the first edit, from read or write.",
+     .description = "sha256 of the file before the first edit, from read or write.",
      .pattern = "^[0-9a-fA-F]{64}$"},
 };
 
@@ -51,7 +51,7 @@ constexpr Param kParams[] = {
     {.name = "edits",
      .kind = ParamKind::kObjectArray,
      .required = true,
-     .description = "In their order, each on what the ones before have left; all of them or none.",
+     .description = "Applied in order, each to the result of the previous one; all or none.",
      .minimum = 1,
      .maximum = 200,
      .fields = kEditParams},
@@ -60,21 +60,25 @@ constexpr Param kParams[] = {
      .description = "Change nothing: return the diff."},
 };
 
-constexpr std::string_view kDataSchema =
-    R"({"type":"object","properties":{"files":{"type":"array","items":{"type":"object",)"
-    R"("properties":{"path":{"type":"string"},"replaced":{"type":"integer"},)"
-    R"("sha256":{"type":"string","description":"of the file with the edits"}},)"
-    R"("required":["path","replaced","sha256"]}},)"
-    R"("diff":{"type":"string","description":"unified"},)"
-    R"("sha256":{"type":"string","description":"where there is one file"},)"
-    R"("dry_run":{"type":"boolean"}},"required":["files","diff"]})";
+constexpr ResultField kFiles[] = {
+    {.name = "path", .required = true},
+    {.name = "replaced", .kind = FieldKind::kInteger, .required = true},
+    {.name = "sha256", .required = true, .description = "of the edited file"},
+};
+
+constexpr ResultField kData[] = {
+    {.name = "files", .kind = FieldKind::kObjectArray, .required = true, .fields = kFiles},
+    {.name = "diff", .required = true, .description = "unified diff"},
+    {.name = "sha256", .description = "of the edited file, if there is one only"},
+    {.name = "dry_run", .kind = FieldKind::kBoolean},
+};
 
 // One file and all that is to be done to it. There may be more of them than descriptors, so nothing of its own is open.
 struct FileEdit {
-  Work work;        // of its root: one for all of its files
-  FilePlace place;  // without `found`
+  Work work;                                          // of its root: one for all of its files
+  FilePlace place;                                    // without `found`
+  std::optional<policy::Permission> permission = {};  // from PermitAll
   std::vector<std::pair<std::size_t, const Arguments*>> edits;  // with their places in the call
-  std::string rule;
   FileText::Encoding encoding = FileText::Encoding::kUtf8;
   std::string before;
   Digest before_hash = {};
@@ -90,9 +94,8 @@ ToolError InEdit(std::size_t index, ToolError error) {
 
 std::optional<ToolError> CheckEdit(const Arguments& edit) {
   if (edit.String("old")->empty()) {
-    return InvalidArgument(
-        "the argument 'old' is empty",
-        "Pass the passage that is replaced; to write a whole file there is write.");
+    return InvalidArgument("the argument 'old' is empty",
+                           "Pass the passage to replace; the tool write writes a whole file.");
   }
   if (*edit.String("old") == *edit.String("new")) {
     return InvalidArgument("the arguments 'old' and 'new' are the same", "Leave this edit out.");
@@ -104,8 +107,8 @@ std::optional<ToolError> CheckEdit(const Arguments& edit) {
 }
 
 ToolError IsNotThere(const std::string& path) {
-  return NotFound(fmt::format("cannot edit {}: it is not there", path),
-                  "Pass a file that there is; glob finds names, write makes new files.");
+  return NotFound(fmt::format("cannot edit {}: no such file", path),
+                  "Pass an existing file; glob finds names, write makes new files.");
 }
 
 std::optional<ToolError> AddEdit(FileEdits& files, std::size_t index, const Arguments& edit,
@@ -135,16 +138,14 @@ std::optional<ToolError> AddEdit(FileEdits& files, std::size_t index, const Argu
   return std::nullopt;
 }
 
-Permission PermissionFor(const Work& work, const std::string& relative) {
-  return {.purpose = policy::Purpose::kWriteFile, .path = work.directory.path() + "/" + relative};
-}
-
 // Of all files before the first is read, so that the user is asked once.
-std::optional<ToolError> PermitAll(const FileEdits& files, CallContext& call) {
+std::optional<ToolError> PermitAll(FileEdits& files, CallContext& call) {
   std::optional<ToolError> first;
-  for (const FileEdit& file : files) {
-    auto allow = Permit(file.work, call, PermissionFor(file.work, file.place.relative));
-    if (!allow && !first) first = std::move(allow.error());
+  for (FileEdit& file : files) {
+    auto permission = Permit(file.work, call, policy::Purpose::kWriteFile,
+                             {.path = file.work.Absolute(file.place.relative)});
+    if (permission) file.permission = *std::move(permission);
+    if (!permission && !first) first = std::move(permission.error());
   }
   return first;
 }
@@ -173,10 +174,8 @@ Task<std::optional<ToolError>> ReadBytes(FileEdit& file, std::size_t& room, Call
   const auto found = FindInRoot(file.work, call, file.place.relative, "edit", "Call again.");
   if (!found) co_return found.error();
   // A symlink may stand there by now, or on the way to it: it was asked about another file.
-  const std::string name =
-      found->relative.empty() ? found->name : found->relative + "/" + found->name;
-  if (name != file.place.relative) co_return IsNotThere(file.place.shown);
-  Task<Reading> task = ReadInto(sink, file.work, *found, call);
+  if (found->Path() != file.place.relative) co_return IsNotThere(file.place.shown);
+  Task<Reading> task = ReadInto(sink, file.work, *file.permission, *found, call);
   Reading reading = co_await task;
   if (reading.error) co_return std::move(reading.error);
   text.End();
@@ -186,7 +185,6 @@ Task<std::optional<ToolError>> ReadBytes(FileEdit& file, std::size_t& room, Call
   }
   if (text.size() > most) co_return FileTooLarge(file.place.shown, text.size(), most);
   room -= file.before.size();
-  file.rule = std::move(reading.rule);
   file.encoding = text.encoding();
   file.before_hash = FromHex(text.sha256()).value_or(Digest{});
   co_return std::nullopt;
@@ -198,10 +196,11 @@ std::optional<ToolError> Apply(FileEdit& file) {
   for (const auto& [index, edit] : file.edits) {
     const std::string* expected = edit->String("expected_sha256");
     if (expected != nullptr && FromHex(*expected) != file.before_hash) {
-      return InEdit(index, StaleFile(fmt::format("{} is not what was expected", file.place.shown),
-                                     "It was changed since it was read; nothing was changed now. "
-                                     "Read it again, and decide anew what to replace.",
-                                     Hex(file.before_hash)));
+      return InEdit(index,
+                    StaleFile(fmt::format("{} does not have expected_sha256", file.place.shown),
+                              "Somebody changed it since it was read. This call changed "
+                              "nothing. Read the file again and decide anew what to replace.",
+                              Hex(file.before_hash)));
     }
     const std::string& from = *edit->String("old");
     auto edited = ReplaceText(file.after, file.encoding,
@@ -219,157 +218,19 @@ std::optional<ToolError> Apply(FileEdit& file) {
   return std::nullopt;
 }
 
-// What the file holds, or held before if `back`.
-Task<Put> TryToPut(const FileEdit& file, bool back, CallContext& call) {
-  PutOrder order{.file = file.place.relative,
-                 .shown = file.place.shown,
-                 .content = back ? file.before : file.after,
-                 .old = back ? Sha256Of(file.after) : file.before_hash,
-                 .finishes = back};
-  Task<Put> task =
-      PutFile(file.work, call, PermissionFor(file.work, file.place.relative), std::move(order));
-  Put put = co_await task;
-  co_return put;
-}
-
-// Where there is no memory for one, those before it are put back.
-Task<Put> PutOne(const FileEdit& file, bool back, CallContext& call) {
-  return WithinMemory(TryToPut(file, back, call), [] { return Put{.error = OutOfMemory()}; });
-}
-
-// What became of writing them all.
-struct Written {
-  std::optional<ToolError> error;
-  bool stale = false;              // the error is that somebody else has written one of them
-  bool undone = true;              // of those that were written, none is any more
-  std::vector<bool> changed = {};  // else: which of them
-};
-
-// Whether it is not what the edit has made of it: never, any more, or somebody has changed it since. Where
-// nothing can be written, nothing was: so what it holds decides, not whether it can be written once more.
-Task<bool> PutBackOne(const FileEdit& file, CallContext& call) {
-  Task<Put> task = PutOne(file, true, call);
-  const Put put = co_await task;
-  if (!put.error || put.stale || put.error->code == ErrorCode::kNotFound) co_return true;
-  Task<std::expected<Digest, ToolError>> look = HashOfFile(file.work, file.place.relative, call);
-  const std::expected<Digest, ToolError> hash = co_await look;
-  if (hash && *hash == file.before_hash) co_return true;
-  LogWarning("edit: not put back: " + put.error->message);
-  co_return false;
-}
-
-// The first `count` files, back to what they were.
-Task<bool> PutBack(const FileEdits& files, std::size_t count, Written& written, CallContext& call) {
-  for (std::size_t i = count; i > 0; --i) {
-    Task<bool> task = PutBackOne(files[i - 1], call);
-    const bool back = co_await task;
-    written.changed[i - 1] = !back;
-    written.undone = written.undone && back;
-  }
-  co_return written.undone;
-}
-
-Task<Written> PutAll(const FileEdits& files, CallContext& call) {
-  Written written{.changed = std::vector<bool>(files.size(), false)};
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    Task<Put> task = PutOne(files[i], false, call);
-    Put put = co_await task;
-    if (!put.error) continue;
-    written.stale = put.stale;
-    written.error = std::move(put.error);
-    // With this one, unless it was compared: a worker that was killed may have come to its end before.
-    Task<bool> back = PutBack(files, written.stale ? i : i + 1, written, call);
-    const bool all_back = co_await back;
-    if (put.written && all_back) {
-      written.error->message += "; so it was put back";
-      written.error->ai_message =
-          "The files hold what they held before. Tell the user what the message says.";
-    }
-    break;
-  }
-  co_return written;
-}
-
-Task<Result<EditJournal>> BeginJournal(std::vector<JournalEntry> entries, const CallContext& call) {
-  Task<Result<EditJournal>> task = InBackground<Result<EditJournal>>(
-      call.runner.loop(),
-      [entries = std::move(entries), policy = call.policy,
-       state_home = call.runner.state_home()]() -> Result<EditJournal> {
-        const Result<std::string> directory =
-            FindStateDirectory(*policy, state_home, kEditsDirectory);
-        if (!directory) return std::unexpected(directory.error());
-        return EditJournal::Begin(*directory, entries, policy->filesystem_sync);
-      });
-  Result<EditJournal> journal = co_await task;
-  co_return journal;
-}
-
-// If not all is undone, whoever comes next tries again.
-Task<Result<std::string>> EndJournal(EditJournal& journal, const Written& written,
-                                     const CallContext& call) {
-  const auto end = [&]() -> Result<std::string> {
-    if (written.undone) return journal.End();
-    const Result<void> left = journal.Leave(written.changed);
-    return left ? Result<std::string>("") : std::unexpected(left.error());
-  };
-  Task<Result<std::string>> task =
-      WithinMemory(InBackground<Result<std::string>>(call.runner.loop(), end), end);
-  Result<std::string> ended = co_await task;
-  if (ended && !ended->empty()) LogWarning("edit: " + *ended);
-  co_return ended;
-}
-
-ToolError NoJournal(const Error& why) {
-  const std::string message =
-      "no journal of the edit can be kept, so nothing was changed: " + why.Message();
-  if (auto shortage = Shortage(message, why.sys_errno)) return *std::move(shortage);
-  ToolError error = FileIo(message);
-  error.ai_message =
-      "Edit one file in each call, which takes no journal. For several at once the user can set "
-      "XDG_STATE_HOME to a directory outside of the project.";
-  return error;
-}
-
-// What the journal says is not so, and cannot be made so: sooner or later it would be believed.
-void AddNoEnd(const Error& why, Written& written) {
-  const std::string problem =
-      "the journal of the edit cannot be removed, nor marked as done: " + why.Message() +
-      "; a later start may put back what it is about";
-  if (written.error) {
-    written.error->message += "; " + problem;
-    return;
-  }
-  written.error = FileIo("the files have the edits, but " + problem, why.sys_errno);
-  written.error->ai_message =
-      "All of the edits are made: do not repeat them. Tell the user to remove that journal.";
-}
-
-// One file needs no journal: it is the old or the new one by itself.
-Task<Written> WriteFiles(const FileEdits& files, CallContext& call) {
-  if (files.size() == 1) {
-    Task<Written> task = PutAll(files, call);
-    Written written = co_await task;
-    co_return written;
-  }
-  std::vector<JournalEntry> entries;
+// Borrows from `files`.
+std::vector<FileChange> ChangesOf(const FileEdits& files) {
+  std::vector<FileChange> changes;
   for (const FileEdit& file : files) {
-    entries.push_back(
-        {file.work.directory.path(), file.place.relative, Sha256Of(file.after), file.before});
+    changes.push_back({.work = file.work,
+                       .permission = *file.permission,
+                       .relative = file.place.relative,
+                       .shown = file.place.shown,
+                       .before = file.before,
+                       .before_hash = file.before_hash,
+                       .after = file.after});
   }
-  Task<Result<EditJournal>> beginning = BeginJournal(std::move(entries), call);
-  Result<EditJournal> journal = co_await beginning;
-  if (!journal) co_return Written{.error = NoJournal(journal.error())};
-  Task<Written> task = PutAll(files, call);
-  Written written = co_await task;
-  Task<Result<std::string>> ending = EndJournal(*journal, written, call);
-  const Result<std::string> ended = co_await ending;
-  if (!written.undone) {
-    written.error->message += "; files that had been edited before could not be put back";
-    written.error->ai_message =
-        "Read the files again: some have the edits. The server's log says which, and why.";
-  }
-  if (!ended) AddNoEnd(ended.error(), written);
-  co_return written;
+  return changes;
 }
 
 std::string DiffOf(const FileEdits& files) {
@@ -401,7 +262,7 @@ ToolResult RenderEdits(const FileEdits& files, bool dry_run, const std::string& 
   result.data = std::move(w.EndObject()).Take();
   result.text = fmt::format("{} {} in {}\n{}{}", dry_run ? "would replace" : "replaced",
                             Count(replaced, "passage"), Count(files.size(), "file"), list, diff);
-  result.decision = files[0].rule;
+  result.decision = files[0].permission->rule();
   return result;
 }
 
@@ -411,7 +272,7 @@ ToolResult RenderEdits(const FileEdits& files, bool dry_run) {
     return RenderEdits(files, dry_run, DiffOf(files));
   } catch (const std::bad_alloc&) {
     ToolResult result = RenderEdits(files, dry_run, "");
-    Warn(result, "there was not enough memory to show what has changed");
+    Warn(result, "there was not enough memory to show the diff");
     return result;
   }
 }
@@ -426,7 +287,8 @@ Task<Written> EditOnce(FileEdits& files, bool dry_run, CallContext& call) {
     if (error) co_return Written{.error = std::move(error)};
   }
   if (dry_run) co_return Written{};
-  Task<Written> task = WriteFiles(files, call);
+  const std::vector<FileChange> changes = ChangesOf(files);
+  Task<Written> task = WriteAll(changes, call);
   Written written = co_await task;
   co_return written;
 }
@@ -449,7 +311,7 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   if (auto refused = PermitAll(*files, call)) co_return RefusedCall(*std::move(refused));
   std::vector<std::string> paths;
   for (const FileEdit& file : *files) {
-    paths.push_back(file.work.directory.path() + "/" + file.place.relative);
+    paths.push_back(file.work.Absolute(file.place.relative));
   }
   // From the reading on: what the calls before leave is what this one edits. Nothing is waited for until here, so they
   // are those that came before.
@@ -471,13 +333,12 @@ const Tool kEdit = {
     .name = "edit",
     .title = "Edit files",
     .description =
-        "Replace passages in one or several files: all of the edits are made, or none. Each `old` "
-        "must "
-        "be there exactly once, unless replace_all. Encoding, line ends and all else stay as "
-        "they are. Returns a unified diff.",
+        "Replace passages in one or several files: all edits are made, or none. Each `old` must "
+        "occur exactly once, unless replace_all. Encoding and line ends stay as they are. Returns "
+        "a unified diff.",
     .annotations = {.destructive = true},
     .params = kParams,
-    .data_schema = kDataSchema,
+    .data = kData,
     .run = Run};
 
 }  // namespace pa

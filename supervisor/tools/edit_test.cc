@@ -89,7 +89,8 @@ TEST_F(EditTest, AMissShowsWhatIsNearest) {
   Write("a.c", "int main() {\n\treturn 0;\n}\n");
   const ToolResult result = Edit({{"a.c", "int main() {\n  return 0;\n}\n", "x"}});
   EXPECT_EQ(Code(result), "NO_MATCH");
-  EXPECT_NE(result.text.find("edits[0]: `old` is not in a.c"), std::string::npos) << result.text;
+  EXPECT_NE(result.text.find("edits[0]: `old` does not occur in a.c"), std::string::npos)
+      << result.text;
   const std::string nearest =
       "--- lines 1 to 3 of the file\n+++ the argument 'old'\n@@ -1,3 +1,3 @@\n int main() {\n"
       "-\treturn 0;\n+  return 0;\n }\n";
@@ -101,7 +102,7 @@ TEST_F(EditTest, SeveralAreNamed) {
   Write("a", "x\ny\nx\n");
   const ToolResult result = Edit({{"a", "x", "z"}});
   EXPECT_EQ(Code(result), "AMBIGUOUS_MATCH");
-  EXPECT_NE(result.text.find("2 times, in lines 1, 3"), std::string::npos) << result.text;
+  EXPECT_NE(result.text.find("2 times, on lines 1, 3"), std::string::npos) << result.text;
   EXPECT_EQ(ParseJson(result.error->details)->Find("lines")->Items().size(), 2u);
   EXPECT_EQ(Read("a"), "x\ny\nx\n");
 }
@@ -237,7 +238,8 @@ TEST_F(EditTest, WhatIsNotSyncedIsPutBackAndSaysSo) {
   Write("a", "old");
   const ToolResult result = Edit({{"a", "old", "new"}});
   ASSERT_EQ(Code(result), "FILE_IO");
-  EXPECT_TRUE(result.error->message.ends_with("; so it was put back")) << result.error->message;
+  EXPECT_TRUE(result.error->message.ends_with("; so the old contents were restored"))
+      << result.error->message;
   EXPECT_EQ(Read("a"), "old");
 }
 

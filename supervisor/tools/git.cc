@@ -62,21 +62,22 @@ std::vector<sandbox::PathGrant> WithoutExecute(std::vector<sandbox::PathGrant> g
 }
 
 GitReader ReaderOf(const Work& work, const Git& git, const CallContext& call) {
-  GitReader reader{.executable = git.executable, .environment = BaseEnvironment(work, git, call)};
+  GitReader reader{.permission = git.permission,
+                   .executable = git.executable,
+                   .environment = BaseEnvironment(work, git, call)};
   if (git.repository) reader.repository = ReadOnly(git.repository->grants);
   return reader;
 }
 
-std::expected<Git, ToolError> StartGit(const Work& work, CallContext& call) {
-  // Before anything is looked at: a call that is refused is refused whatever lies in the directory.
-  if (auto allow = Permit(work, call, {.purpose = policy::Purpose::kGit}); !allow) {
-    return std::unexpected(std::move(allow.error()));
-  }
+std::expected<Git, ToolError> StartGit(const Work& work, policy::Permission permission,
+                                       const CallContext& call) {
   auto executable = Require("git", work, call);
   if (!executable) return std::unexpected(std::move(executable.error()));
   auto repository = policy::FindRepository(*call.policy, work.directory);
   if (!repository) return std::unexpected(InvalidDirectory(repository.error()));
-  Git git{.executable = std::move(*executable), .repository = std::move(*repository)};
+  Git git{.permission = std::move(permission),
+          .executable = std::move(*executable),
+          .repository = std::move(*repository)};
   const bool skip = call.policy->git.hooks == policy::Hooks::kSkip;
   if (git.repository) {
     git.grants = skip ? WithoutExecute(git.repository->grants) : git.repository->grants;
@@ -103,8 +104,8 @@ mode_t PresentUmask() {
 
 }  // namespace
 
-Task<PreparedGit> PrepareGit(const Work& work, CallContext& call) {
-  auto git = StartGit(work, call);
+Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, CallContext& call) {
+  auto git = StartGit(work, std::move(permission), call);
   if (!git) co_return std::unexpected(std::move(git.error()));
   const GitReader reader = ReaderOf(work, *git, call);
   Task<ReadSettings> task = ReadUserSettings(work, reader, call);
@@ -118,14 +119,14 @@ Task<PreparedGit> PrepareGit(const Work& work, CallContext& call) {
 }
 
 Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallContext& call) {
-  auto allow = Permit(work, call, {.purpose = policy::Purpose::kGit, .extra = git.grants});
-  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  policy::Allow allow =
+      git.permission.For({.purpose = policy::Purpose::kGit, .extra = std::move(git.grants)});
   CommandReport report{.what = command.what,
                        .argv = command.argv,
                        .working_dir = work.directory.path(),
-                       .decision = allow->rule(),
+                       .decision = allow.rule(),
                        .git = true};
-  if (work.dry_run) co_return RenderDryRun(report, *allow, call.runner.Kernel(), std::nullopt);
+  if (work.dry_run) co_return RenderDryRun(report, allow, call.runner.Kernel(), std::nullopt);
   RunOptions options{
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
   // git's own locks fail at once when they are held; in turn, both calls succeed.
@@ -137,8 +138,8 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
                    .directory = work.directory,
                    .stdin_data = std::move(command.stdin_data),
                    .umask = git.umask};
-  const sandbox::Confinement confinement = allow->confinement();
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  const sandbox::Confinement confinement = allow.confinement();
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
   co_return RenderCommand(report, run,
                           DenialsOf(run, policy::Purpose::kGit, confinement, work, call));

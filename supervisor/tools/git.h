@@ -1,7 +1,7 @@
 // What git_add and git_commit share: a git that asks nobody, pages nothing, reads none of the
 // user's files, and still knows who the user is.
 //
-//   Task<PreparedGit> task = PrepareGit(work, call);
+//   Task<PreparedGit> task = PrepareGit(work, *permission, call);
 //   PreparedGit git = co_await task;
 //   Task<ToolResult> run = RunGit(work, std::move(*git), command, call);
 #pragma once
@@ -18,6 +18,7 @@
 namespace pa {
 
 struct Git {
+  policy::Permission permission;
   std::string executable;
   std::optional<policy::Repository> repository;
   std::vector<sandbox::PathGrant> grants;
@@ -26,9 +27,9 @@ struct Git {
 };
 using PreparedGit = std::expected<Git, ToolError>;
 
-// Decides first, then reads the identity, for a dry run as well: what the user's settings name is
-// part of the confinement. `work` must outlive the task.
-Task<PreparedGit> PrepareGit(const Work& work, CallContext& call);
+// Reads the identity, for a dry run as well: the files that the user's settings name are part of the confinement.
+// `work` must outlive the task.
+Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, CallContext& call);
 
 struct GitCommand {
   std::string what;               // `git add`

@@ -31,14 +31,15 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
 }  // namespace
 
 Task<ToolResult> StageFiles(Work work, std::vector<std::string> paths, CallContext& call) {
-  auto allow = Permit(work, call, {.purpose = policy::Purpose::kGit});
-  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  // Before anything is looked at: a call that is refused is refused whatever lies in the directory.
+  auto permission = Permit(work, call, policy::Purpose::kGit);
+  if (!permission) co_return RefusedCall(std::move(permission.error()));
   for (const std::string& path : paths) {
     if (const auto why = WhyOutside(work.directory, path)) {
       co_return RefusedCall(InvalidPath(path, *why));
     }
   }
-  Task<PreparedGit> preparation = PrepareGit(work, call);
+  Task<PreparedGit> preparation = PrepareGit(work, *std::move(permission), call);
   PreparedGit git = co_await preparation;
   if (!git) co_return RefusedCall(std::move(git.error()));
   GitCommand command{.what = "git add", .argv = {"git", "--literal-pathspecs", "add", "--"}};
@@ -56,7 +57,7 @@ const Tool kGitAdd = {
         "wildcards, no pathspec magic.",
     .annotations = {.idempotent = true},
     .params = kParams,
-    .data_schema = kCommandSchema,
+    .data = kCommandData,
     .run = Run};
 
 }  // namespace pa

@@ -30,11 +30,12 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
 // The message goes in on stdin: as an argument it could be read by everybody, and git would add a
 // newline. Without --cleanup=verbatim git strips trailing blanks and lines that begin with '#'.
 Task<ToolResult> Commit(Work work, std::string message, CallContext& call) {
-  auto allow = Permit(work, call, {.purpose = policy::Purpose::kGit});
-  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  // Before anything is looked at: a call that is refused is refused whatever lies in the directory.
+  auto permission = Permit(work, call, policy::Purpose::kGit);
+  if (!permission) co_return RefusedCall(std::move(permission.error()));
   const std::uint64_t limit = call.policy->limits.commit_message;
   if (message.size() > limit) co_return RefusedCall(CommitTooLarge(limit, message.size()));
-  Task<PreparedGit> preparation = PrepareGit(work, call);
+  Task<PreparedGit> preparation = PrepareGit(work, *std::move(permission), call);
   PreparedGit git = co_await preparation;
   if (!git) co_return RefusedCall(std::move(git.error()));
   GitCommand command{.what = "git commit",
@@ -49,10 +50,10 @@ const Tool kGitCommit = {
     .name = "git_commit",
     .title = "Commit",
     .description =
-        "Commit what is staged. The message is stored byte for byte (at most 16 KiB unless "
-        "the policy says otherwise). Hooks run in the sandbox.",
+        "Commit the staged changes. The message is stored byte for byte (at most 16 KiB unless the "
+        "policy says otherwise). Hooks run in the sandbox.",
     .params = kParams,
-    .data_schema = kCommandSchema,
+    .data = kCommandData,
     .run = Run};
 
 }  // namespace pa

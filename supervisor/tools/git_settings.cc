@@ -83,14 +83,13 @@ using QueryResult = std::expected<std::string, ToolError>;
 
 Task<QueryResult> RunQuery(const Work& work, const GitReader& git, ConfigQuery query,
                            CallContext& call) {
-  Permission permission{.purpose = policy::Purpose::kGitIdentity, .extra = query.grants};
-  auto allow = Permit(work, call, std::move(permission));
-  if (!allow) co_return std::unexpected(std::move(allow.error()));
+  policy::Allow allow =
+      git.permission.For({.purpose = policy::Purpose::kGitIdentity, .extra = query.grants});
   SettingsSink sink;
   const RunOptions options{
       .sink = &sink, .cancel = &call.cancel, .capture = false, .record = &call.record.run};
   CommandPlan plan = ConfigPlan(work, git, query, call);
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
   if (auto error = ErrorOfQuery(run, sink)) co_return std::unexpected(std::move(*error));
   co_return sink.output();

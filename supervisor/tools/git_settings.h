@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/decide.h"
 #include "supervisor/tools/work.h"
 
 namespace pa {
@@ -37,6 +38,7 @@ UserSettings ParseUserSettings(std::string_view output);
 
 // How to run the git that reads.
 struct GitReader {
+  policy::Permission permission;
   std::string executable;
   std::map<std::string, std::string> environment;
   std::vector<sandbox::PathGrant> repository;  // beyond the working directory; read-only

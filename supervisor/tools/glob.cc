@@ -28,11 +28,14 @@ constexpr Param kParams[] = {
     kOffsetParam,
 };
 
-constexpr std::string_view kDataSchema =
-    R"({"type":"object","properties":{"files":{"type":"array","items":{"type":"string"}},)"
-    R"("total":{"type":"integer"},"offset":{"type":"integer"},)"
-    R"("next_offset":{"type":"integer","description":"absent when nothing follows"}},)"
-    R"("required":["files","total","offset"]})";
+constexpr ResultField kData[] = {
+    {.name = "files", .kind = FieldKind::kStringArray, .required = true},
+    {.name = "total", .kind = FieldKind::kInteger, .required = true},
+    {.name = "offset", .kind = FieldKind::kInteger, .required = true},
+    {.name = "next_offset",
+     .kind = FieldKind::kInteger,
+     .description = "absent if nothing follows"},
+};
 
 class FileSink final : public RecordSink {
  public:
@@ -129,11 +132,11 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
 const Tool kGlob = {.name = "glob",
                     .title = "Find files",
                     .description =
-                        "Find files by a glob, newest first. What .gitignore excludes and hidden "
-                        "files are left out unless asked for.",
+                        "Find files by a glob, newest first. Files that .gitignore excludes and "
+                        "hidden files are left out unless asked for.",
                     .annotations = {.read_only = true, .idempotent = true},
                     .params = kParams,
-                    .data_schema = kDataSchema,
+                    .data = kData,
                     .run = Run,
                     .purpose = policy::Purpose::kSearch};
 

@@ -33,39 +33,55 @@ constexpr Param kParams[] = {
      .kind = ParamKind::kString,
      .description = "Only files that match, as in .gitignore: `*.py`, `!test_*`.",
      .maximum = kMaxPattern},
-    {.name = "literal", .kind = ParamKind::kBoolean, .description = "The pattern is plain text."},
+    {.name = "literal",
+     .kind = ParamKind::kBoolean,
+     .description = "Take the pattern as plain "
+                    "text."},
     {.name = "ignore_case", .kind = ParamKind::kBoolean},
     {.name = "multiline", .kind = ParamKind::kBoolean, .description = "A match may span lines."},
     {.name = "mode",
      .kind = ParamKind::kString,
-     .description = "What to return: files (the default), content: the lines, count: how many.",
+     .description = "files (default): names of files; content: matching lines; count: matches in "
+                    "each file.",
      .one_of = kModes},
     {.name = "context",
      .kind = ParamKind::kInteger,
-     .description = "Lines around each match, for mode content.",
+     .description = "Lines of context around each match, with mode content.",
      .maximum = 20},
     {.name = "limit",
      .kind = ParamKind::kInteger,
-     .description = "Files, or with mode content matches.",
+     .description = "How many files, or with mode content how many matches.",
      .minimum = 1,
      .maximum = 2000,
      .default_integer = 250},
     kOffsetParam,
 };
 
-constexpr std::string_view kDataSchema =
-    R"({"type":"object","properties":{"mode":{"type":"string","enum":["files","content","count"]},)"
-    R"("files":{"type":"array","items":{"type":"string"}},)"
-    R"("counts":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},)"
-    R"("count":{"type":"integer"}},"required":["path","count"]}},)"
-    R"("matches":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},)"
-    R"("line":{"type":"integer"},"text":{"type":"string"},)"
-    R"("before":{"type":"array","items":{"type":"string"}},)"
-    R"("after":{"type":"array","items":{"type":"string"}}},"required":["path","line","text"]}},)"
-    R"("total_files":{"type":"integer"},"total_matches":{"type":"integer"},)"
-    R"("offset":{"type":"integer"},)"
-    R"("next_offset":{"type":"integer","description":"absent when nothing follows"}},)"
-    R"("required":["mode","total_files","offset"]})";
+constexpr ResultField kCounts[] = {
+    {.name = "path", .required = true},
+    {.name = "count", .kind = FieldKind::kInteger, .required = true},
+};
+
+constexpr ResultField kMatches[] = {
+    {.name = "path", .required = true},
+    {.name = "line", .kind = FieldKind::kInteger, .required = true},
+    {.name = "text", .required = true},
+    {.name = "before", .kind = FieldKind::kStringArray},
+    {.name = "after", .kind = FieldKind::kStringArray},
+};
+
+constexpr ResultField kData[] = {
+    {.name = "mode", .required = true, .one_of = kModes},
+    {.name = "files", .kind = FieldKind::kStringArray},
+    {.name = "counts", .kind = FieldKind::kObjectArray, .fields = kCounts},
+    {.name = "matches", .kind = FieldKind::kObjectArray, .fields = kMatches},
+    {.name = "total_files", .kind = FieldKind::kInteger, .required = true},
+    {.name = "total_matches", .kind = FieldKind::kInteger},
+    {.name = "offset", .kind = FieldKind::kInteger, .required = true},
+    {.name = "next_offset",
+     .kind = FieldKind::kInteger,
+     .description = "absent if nothing follows"},
+};
 
 // A line of a minified file is of no use to anybody.
 constexpr std::size_t kMaxLine = 2000;
@@ -322,11 +338,11 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
 const Tool kGrep = {.name = "grep",
                     .title = "Search text",
                     .description =
-                        "Search the contents of files by a regular expression. What .gitignore "
+                        "Search file contents by a regular expression. Files that .gitignore "
                         "excludes, hidden and binary files are left out; path may name one file.",
                     .annotations = {.read_only = true, .idempotent = true},
                     .params = kParams,
-                    .data_schema = kDataSchema,
+                    .data = kData,
                     .run = Run,
                     .purpose = policy::Purpose::kSearch};
 

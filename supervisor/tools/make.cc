@@ -25,12 +25,11 @@ constexpr Param kParams[] = {
     kTimeoutParam,
 };
 
-CommandReport ReportOf(const Work& work, std::vector<std::string> argv,
-                       const policy::Allow& allow) {
+CommandReport ReportOf(const Work& work, std::vector<std::string> argv, std::string rule) {
   return {.what = "make " + work.operation,
           .argv = std::move(argv),
           .working_dir = work.directory.path(),
-          .decision = allow.rule()};
+          .decision = std::move(rule)};
 }
 
 bool IsTarget(const TargetList& list, const std::string& name) {
@@ -47,20 +46,21 @@ ToolError NoSuchTarget(const std::string& name, const TargetList& list) {
 
 // What `make -n` prints comes from where make cannot change anything: -n still runs $(shell) and
 // lines that name $(MAKE).
-Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow& allow,
+Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Permission& permission,
                         std::optional<std::chrono::milliseconds> timeout, CallContext& call) {
-  auto inspect = Permit(work, call, {.purpose = policy::Purpose::kInspect, .timeout = timeout});
-  if (!inspect) co_return RefusedCall(std::move(inspect.error()));
+  const policy::Allow allow =
+      permission.For({.purpose = policy::Purpose::kBuild, .timeout = timeout});
+  policy::Allow inspect =
+      permission.For({.purpose = policy::Purpose::kInspect, .timeout = timeout});
   AddCaches(work, call, plan.env);
-  const CommandReport report = ReportOf(work, plan.argv, allow);
+  const CommandReport report = ReportOf(work, plan.argv, permission.rule());
   plan.argv.insert(plan.argv.begin() + 1, "-n");
   const CommandReport dry{.what = "make -n " + work.operation,
                           .argv = plan.argv,
                           .working_dir = report.working_dir,
                           .decision = report.decision};
   const RunOptions options{.name = dry.what, .cancel = &call.cancel, .record = &call.record.run};
-  Task<Execution> task =
-      call.runner.Run(std::move(plan), std::move(*inspect), call.policy, options);
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(inspect), call.policy, options);
   const Execution run = co_await task;
   const bool ended = run.outcome == Outcome::kExited || run.outcome == Outcome::kSignaled;
   if (!ended) co_return RenderCommand(dry, run);
@@ -75,19 +75,13 @@ Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Allow&
 // may not, the user is asked all the same.
 Task<ToolError> BeforeAsking(const Work& work, ToolError not_approved, CallContext& call) {
   const Work look{.tool = FindTool("make_targets"), .operation = "", .directory = work.directory};
-  const policy::Decision decision =
-      policy::Decide(*call.policy, {.tool = "make_targets",
-                                    .directory = &look.directory,
-                                    .purpose = policy::Purpose::kInspect,
-                                    .read_only = true});
+  const policy::Decision decision = policy::Decide(
+      *call.policy, {.tool = "make_targets", .directory = &look.directory, .read_only = true});
+  const auto* permission = std::get_if<policy::Permission>(&decision);
   auto make = Require("make", work, call);
-  if (!std::holds_alternative<policy::Allow>(decision) || !make) co_return not_approved;
-  Task<DiscoveredTargets> discovery = DiscoverTargets(look, *make, call);
+  if (permission == nullptr || !make) co_return not_approved;
+  Task<DiscoveredTargets> discovery = DiscoverTargets(look, *permission, *make, call);
   const DiscoveredTargets targets = co_await discovery;
-  // That it could be looked for does not mean that the call is allowed.
-  call.record.allowed = false;
-  call.record.rule.clear();
-  call.record.relaxations.clear();
   if (!targets || IsTarget(*targets, work.operation)) co_return not_approved;
   co_return NoSuchTarget(work.operation, *targets);
 }
@@ -108,16 +102,16 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
                             CallContext& call) {
   // First of all, so that a call that is refused has run nothing, not even $(shell) of the
   // Makefile.
-  auto allow = Permit(work, call, {.purpose = policy::Purpose::kBuild, .timeout = timeout});
-  if (!allow && allow.error().code == ErrorCode::kApprovalDeclined) {
-    Task<ToolError> looking = BeforeAsking(work, std::move(allow.error()), call);
+  auto permission = Permit(work, call, policy::Purpose::kBuild);
+  if (!permission && permission.error().code == ErrorCode::kApprovalDeclined) {
+    Task<ToolError> looking = BeforeAsking(work, std::move(permission.error()), call);
     ToolError error = co_await looking;
     co_return RefusedCall(std::move(error));
   }
-  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  if (!permission) co_return RefusedCall(std::move(permission.error()));
   auto make = Require("make", work, call);
   if (!make) co_return RefusedCall(std::move(make.error()));
-  Task<DiscoveredTargets> discovery = DiscoverTargets(work, *make, call);
+  Task<DiscoveredTargets> discovery = DiscoverTargets(work, *permission, *make, call);
   const DiscoveredTargets targets = co_await discovery;
   if (!targets) co_return RefusedCall(targets.error());
   if (!IsTarget(*targets, work.operation)) {
@@ -128,13 +122,14 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
                    .env = MakeEnvironment(call),
                    .directory = work.directory};
   if (work.dry_run) {
-    Task<ToolResult> dry = DryRun(work, std::move(plan), *allow, timeout, call);
+    Task<ToolResult> dry = DryRun(work, std::move(plan), *permission, timeout, call);
     ToolResult result = co_await dry;
     co_return result;
   }
-  CommandReport report = ReportOf(work, plan.argv, *allow);
+  CommandReport report = ReportOf(work, plan.argv, permission->rule());
+  policy::Allow allow = permission->For({.purpose = policy::Purpose::kBuild, .timeout = timeout});
   Task<ToolResult> task =
-      RunBuild(std::move(plan), std::move(*allow), std::move(report), work, call);
+      RunBuild(std::move(plan), std::move(allow), std::move(report), work, call);
   ToolResult result = co_await task;
   co_return result;
 }
@@ -143,11 +138,11 @@ const Tool kMake = {
     .name = "make",
     .title = "Run make target",
     .description =
-        "Run one .PHONY target of the project's Makefile: `make -- TARGET`, nothing else, "
-        "in a sandbox. dry_run shows the command, the sandbox and what `make -n` prints.",
+        "Run one .PHONY target of the project's Makefile, and nothing else, in a sandbox. dry_run "
+        "shows the command, the sandbox and the output of `make -n`.",
     .annotations = {.destructive = true, .open_world = true},
     .params = kParams,
-    .data_schema = kCommandSchema,
+    .data = kCommandData,
     .run = Run};
 
 }  // namespace pa

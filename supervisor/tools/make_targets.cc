@@ -12,13 +12,21 @@ namespace {
 
 constexpr Param kParams[] = {kWorkingDirectoryParam};
 
-constexpr std::string_view kDataSchema =
-    R"({"type":"object","properties":{"makefile":{"type":"string"},)"
-    R"("targets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},)"
-    R"("description":{"type":"string"}},"required":["name"]}},)"
-    R"("refused":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},)"
-    R"("reason":{"type":"string"}},"required":["name","reason"]}}},)"
-    R"("required":["makefile","targets","refused"]})";
+constexpr ResultField kTargets[] = {
+    {.name = "name", .required = true},
+    {.name = "description"},
+};
+
+constexpr ResultField kRefused[] = {
+    {.name = "name", .required = true},
+    {.name = "reason", .required = true},
+};
+
+constexpr ResultField kData[] = {
+    {.name = "makefile", .required = true},
+    {.name = "targets", .kind = FieldKind::kObjectArray, .required = true, .fields = kTargets},
+    {.name = "refused", .kind = FieldKind::kObjectArray, .required = true, .fields = kRefused},
+};
 
 std::string DataOf(const TargetList& list) {
   JsonWriter writer;
@@ -53,17 +61,17 @@ std::string TextOf(const Work& work, const TargetList& list) {
 Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   const auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(work.error());
-  auto allow = Permit(*work, call, {.purpose = policy::Purpose::kInspect});
-  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  auto permission = Permit(*work, call, policy::Purpose::kInspect);
+  if (!permission) co_return RefusedCall(std::move(permission.error()));
   auto make = Require("make", *work, call);
   if (!make) co_return RefusedCall(std::move(make.error()));
-  Task<DiscoveredTargets> discovery = DiscoverTargets(*work, std::move(*make), call);
+  Task<DiscoveredTargets> discovery = DiscoverTargets(*work, *permission, std::move(*make), call);
   const DiscoveredTargets targets = co_await discovery;
   if (!targets) co_return RefusedCall(targets.error());
   ToolResult result;
   result.data = DataOf(*targets);
   result.text = TextOf(*work, *targets);
-  result.decision = allow->rule();
+  result.decision = permission->rule();
   co_return result;
 }
 
@@ -78,7 +86,7 @@ const Tool kMakeTargets = {
         "change the project.",
     .annotations = {.read_only = true, .idempotent = true},
     .params = kParams,
-    .data_schema = kDataSchema,
+    .data = kData,
     .run = Run,
     .purpose = policy::Purpose::kInspect};
 

@@ -16,15 +16,22 @@ namespace {
 
 constexpr Param kParams[] = {kLanguageParam, kWorkingDirectoryParam, kDryRunParam};
 
-constexpr std::string_view kDataSchema =
-    R"({"type":"object","properties":{"makefile":{"type":"string"},)"
-    R"("language":{"type":"string"},"content":{"type":"string"},)"
-    R"("targets":{"type":"array","items":{"type":"string"}},)"
-    R"("stdout":{"type":"string"},"stderr":{"type":"string"},"exit_code":{"type":"integer"},)"
-    R"("outcome":{"type":"string"},"duration_ms":{"type":"integer"},)"
-    R"("command":{"type":"string"},"working_dir":{"type":"string"},)"
-    R"("argv":{"type":"array","items":{"type":"string"}},"would_print":{"type":"string"},)"
-    R"("confinement":{"type":"object"}},"required":["command","working_dir"]})";
+constexpr ResultField kData[] = {
+    {.name = "makefile"},
+    {.name = "language"},
+    {.name = "content"},
+    {.name = "targets", .kind = FieldKind::kStringArray},
+    {.name = "stdout"},
+    {.name = "stderr"},
+    {.name = "exit_code", .kind = FieldKind::kInteger},
+    {.name = "outcome"},
+    {.name = "duration_ms", .kind = FieldKind::kInteger},
+    {.name = "command", .required = true},
+    {.name = "working_dir", .required = true},
+    {.name = "argv", .kind = FieldKind::kStringArray},
+    {.name = "would_print"},
+    {.name = "confinement", .kind = FieldKind::kObject},
+};
 
 struct Recipe {
   std::string_view target;
@@ -158,9 +165,8 @@ std::string MakefileFor(std::string_view language) {
 }
 
 Task<ToolResult> GenerateMakefile(Work work, std::string language, CallContext& call) {
-  const Permission permission{.purpose = policy::Purpose::kWriteFile};
-  auto allow = Permit(work, call, permission);
-  if (!allow) co_return RefusedCall(std::move(allow.error()));
+  auto permission = Permit(work, call, policy::Purpose::kWriteFile);
+  if (!permission) co_return RefusedCall(std::move(permission.error()));
   if (const auto existing = FindMakefile(work.directory.fd())) {
     co_return RefusedCall(ExistsAlready(existing->name));
   }
@@ -173,10 +179,13 @@ Task<ToolResult> GenerateMakefile(Work work, std::string language, CallContext& 
   const CommandReport report{.what = "makefile_generate",
                              .argv = {"create", "Makefile"},
                              .working_dir = work.directory.path(),
-                             .decision = allow->rule()};
-  if (work.dry_run) co_return RenderDryRun(report, *allow, call.runner.Kernel(), content);
+                             .decision = permission->rule()};
+  if (work.dry_run) {
+    const policy::Allow allow = permission->For({.purpose = policy::Purpose::kWriteFile});
+    co_return RenderDryRun(report, allow, call.runner.Kernel(), content);
+  }
   PutOrder order{.file = "Makefile", .shown = "Makefile", .content = content};
-  Task<Put> task = PutFile(work, call, permission, std::move(order));
+  Task<Put> task = PutFile(work, *permission, std::move(order), call);
   Put put = co_await task;
   co_return RenderCreated(report, language, content, std::move(put));
 }
@@ -188,7 +197,7 @@ const Tool kMakefileGenerate = {
         "Write a starter Makefile (default, fix, format, lint, test; build for rust and "
         "go). Never replaces one that exists.",
     .params = kParams,
-    .data_schema = kDataSchema,
+    .data = kData,
     .run = Run};
 
 }  // namespace pa

@@ -4,7 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "supervisor/call/param_spec.h"
+#include "supervisor/call/param.h"
+#include "supervisor/call/result_schema.h"
 
 namespace pa {
 
@@ -19,13 +20,15 @@ inline constexpr Param kDryRunParam = {
     .name = "dry_run",
     .kind = ParamKind::kBoolean,
     .description =
-        "Change nothing: return the exact command, the working directory and what the "
-        "sandbox grants, enforces and does not enforce."};
+        "Change nothing: return the exact command, the working directory, the grants of the "
+        "sandbox and which protections are enforced."};
 
 inline constexpr Param kTimeoutParam = {
     .name = "timeout_ms",
     .kind = ParamKind::kInteger,
-    .description = "End the run after this time; may only shorten the policy's limits.wall_time.",
+    .description =
+        "Kill the command after this time; it can only shorten limits.wall_time of the "
+        "policy.",
     .minimum = 1};
 
 inline constexpr std::array<std::string_view, 4> kLanguages = {"python", "rust", "go", "nodejs"};
@@ -41,30 +44,53 @@ inline constexpr Param kLanguageParam = {
     .name = "language",
     .kind = ParamKind::kString,
     .description =
-        "Default: what pyproject.toml, setup.py or requirements.txt, Cargo.toml, go.mod or "
-        "package.json tells.",
+        "Default: detected from pyproject.toml, setup.py, requirements.txt, Cargo.toml, go.mod or "
+        "package.json.",
     .one_of = kLanguages,
     .advice = kWriteItYourself};
 
 // Data of a tool that runs one command; argv, would_print and confinement are a dry run's.
-inline constexpr std::string_view kCommandSchema =
-    R"({"type":"object","properties":{"command":{"type":"string"},)"
-    R"("stdout":{"type":"string"},"stderr":{"type":"string"},)"
-    R"("exit_code":{"type":"integer","description":"-1 when it did not exit by itself"},)"
-    R"("signal":{"type":"integer"},"outcome":{"type":"string","enum":["exited","signaled",)"
-    R"("timed_out","cancelled","limit_exceeded","setup_failed"]},)"
-    R"("duration_ms":{"type":"integer"},"working_dir":{"type":"string"},)"
-    R"("stdout_omitted_bytes":{"type":"integer"},"stdout_omitted_lines":{"type":"integer"},)"
-    R"("stderr_omitted_bytes":{"type":"integer"},"stderr_omitted_lines":{"type":"integer"},)"
-    R"("denials":{"type":"array","description":"what the sandbox refused, as far as the output tells",)"
-    R"("items":{"type":"object","properties":{"path":{"type":"string"},)"
-    R"("syscall":{"type":"string"},"access":{"type":"string","enum":["read","write","execute"]},)"
-    R"("blocked_by":{"type":"string"},)"
-    R"("allow_with":{"type":"string","description":"the line of policy; absent when none can"},)"
-    R"("remark":{"type":"string"},"source":{"type":"string","enum":["stderr","stdout"]}},)"
-    R"("required":["blocked_by","source"]}},)"
-    R"("argv":{"type":"array","items":{"type":"string"}},"would_print":{"type":"string"},)"
-    R"("protected_paths_modified":{"type":"array","items":{"type":"string"}},)"
-    R"("confinement":{"type":"object"}},"required":["command","working_dir"]})";
+inline constexpr std::string_view kOutcomeNames[] = {"exited",    "signaled",       "timed_out",
+                                                     "cancelled", "limit_exceeded", "setup_failed"};
+
+inline constexpr std::string_view kAccessNames[] = {"read", "write", "execute"};
+
+inline constexpr std::string_view kStreamNames[] = {"stderr", "stdout"};
+
+inline constexpr ResultField kDenialFields[] = {
+    {.name = "path"},
+    {.name = "syscall"},
+    {.name = "access", .one_of = kAccessNames},
+    {.name = "blocked_by", .required = true},
+    {.name = "allow_with",
+     .description = "the line of policy that allows it; absent if no line can"},
+    {.name = "remark"},
+    {.name = "source", .required = true, .one_of = kStreamNames},
+};
+
+inline constexpr ResultField kCommandData[] = {
+    {.name = "command", .required = true},
+    {.name = "stdout"},
+    {.name = "stderr"},
+    {.name = "exit_code",
+     .kind = FieldKind::kInteger,
+     .description = "-1 if it did not exit by itself"},
+    {.name = "signal", .kind = FieldKind::kInteger},
+    {.name = "outcome", .one_of = kOutcomeNames},
+    {.name = "duration_ms", .kind = FieldKind::kInteger},
+    {.name = "working_dir", .required = true},
+    {.name = "stdout_omitted_bytes", .kind = FieldKind::kInteger},
+    {.name = "stdout_omitted_lines", .kind = FieldKind::kInteger},
+    {.name = "stderr_omitted_bytes", .kind = FieldKind::kInteger},
+    {.name = "stderr_omitted_lines", .kind = FieldKind::kInteger},
+    {.name = "denials",
+     .kind = FieldKind::kObjectArray,
+     .description = "accesses that the sandbox refused, as far as the output tells",
+     .fields = kDenialFields},
+    {.name = "argv", .kind = FieldKind::kStringArray},
+    {.name = "would_print"},
+    {.name = "protected_paths_modified", .kind = FieldKind::kStringArray},
+    {.name = "confinement", .kind = FieldKind::kObject},
+};
 
 }  // namespace pa

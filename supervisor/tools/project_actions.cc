@@ -16,8 +16,9 @@ constexpr Param kParams[] = {
     {.name = "operation",
      .kind = ParamKind::kString,
      .required = true,
-     .description = "`add` stages paths, `commit` commits what is staged with message, `generate` "
-                    "writes a Makefile for language; any other word is the .PHONY target to make."},
+     .description = "`add` stages paths, `commit` commits the staged changes with message, "
+                    "`generate` writes a Makefile for language; any other word is the .PHONY "
+                    "target to make."},
     kWorkingDirectoryParam,
     {.name = "paths",
      .kind = ParamKind::kStringArray,
@@ -28,6 +29,13 @@ constexpr Param kParams[] = {
      .description = "With `commit`: the message, stored byte for byte."},
     kLanguageParam,
     kDryRunParam,
+};
+
+// All that it returns stands in the tables of the tools that it stands for.
+constexpr ResultField kData[] = {
+    {.name = "command", .required = true},
+    {.name = "working_dir", .required = true},
+    {.name = "denials", .kind = FieldKind::kObjectArray},
 };
 
 // What each operation takes beside working_directory and dry_run; every other word is a make
@@ -103,9 +111,7 @@ const Tool kProjectActions = {
         "for all, chosen by operation.",
     .annotations = {.destructive = true, .open_world = true},
     .params = kParams,
-    .data_schema =
-        R"({"type":"object","properties":{"denials":{"type":"array","items":{"type":"object"}}},)"
-        R"("required":["command","working_dir"]})",
+    .data = kData,
     .run = Run};
 
 }  // namespace pa

@@ -34,7 +34,7 @@ std::expected<std::string, ToolError> TakeName(std::string& head, const std::str
   std::string name = head.substr(begin);
   head.resize(slash == std::string::npos ? 0 : slash);
   if (name.empty() || name == "." || name == "..") {
-    return std::unexpected(NoName(path, "it is a directory, or none that there is"));
+    return std::unexpected(NoName(path, "it is a directory, or does not exist"));
   }
   if (name.size() > kMaxName) return std::unexpected(NoName(path, "a name in it is too long"));
   return name;
@@ -48,14 +48,14 @@ std::expected<std::string, ToolError> FindNew(const Work& work, const CallContex
   for (bool first = true; rest; first = false) {
     const auto place = FindInRoot(work, call, head, finding.verb, finding.advice);
     if (place && !place->name.empty()) {
-      return std::unexpected(NoName(path, head + " is no directory"));
+      return std::unexpected(NoName(path, head + " is not a directory"));
     }
     if (place) return Join(place->relative, *rest);
     if (place.error().code != ErrorCode::kNotFound || head.empty())
       return std::unexpected(place.error());
     if (first && !finding.create_parents) {
       return std::unexpected(NotFound(
-          fmt::format("cannot {} {}: the directory {} is not there", finding.verb, path, head),
+          fmt::format("cannot {} {}: the directory {} does not exist", finding.verb, path, head),
           std::string(finding.advice)));
     }
     std::expected<std::string, ToolError> name = TakeName(head, path);
@@ -65,14 +65,10 @@ std::expected<std::string, ToolError> FindNew(const Work& work, const CallContex
   return rest;
 }
 
-std::string AbsoluteOf(const Work& work, const std::string& relative) {
-  return work.directory.path() + "/" + relative;
-}
-
 // `path`: as it was asked for.
 std::expected<FilePlace, ToolError> PlaceOf(const Work& work, const CallContext& call,
                                             std::string relative, const std::string& path) {
-  const std::string absolute = AbsoluteOf(work, relative);
+  const std::string absolute = work.Absolute(relative);
   if (absolute.size() >= PATH_MAX) return std::unexpected(NoName(path, "it is too long"));
   const bool first = work.directory.path() == call.policy->roots.front();
   std::string shown = first ? relative : absolute;
@@ -118,30 +114,30 @@ ToolError NotWritten(const PutOrder& order, const Execution& run, const ReplySin
   const std::string& path = order.shown;
   const std::optional<std::string> present = reply.Present();
   if (run.failed_errno == EEXIST && present) {
-    return StaleFile(fmt::format("{} exists; to replace it takes expected_sha256", path),
-                     "Read it first. If what it holds may go, call again with the sha256 that read "
-                     "gave as expected_sha256; to change a part of it is safer.",
+    return StaleFile(fmt::format("{} exists; to replace it, pass expected_sha256", path),
+                     "Read it first. If its content may go, call again with the sha256 from read "
+                     "as expected_sha256; the tool edit changes a part of it more safely.",
                      *present);
   }
   if (run.failed_errno == ESTALE && present) {
-    return StaleFile(fmt::format("{} is not what was expected: it has sha256 {}", path, *present),
-                     "It was changed since it was read. Read it again, and decide anew what to "
-                     "write; nothing was changed.",
-                     *present);
+    return StaleFile(
+        fmt::format("{} does not have expected_sha256: it has sha256 {}", path, *present),
+        "Somebody changed it since it was read. This call changed nothing. Read the "
+        "file again and decide anew what to write.",
+        *present);
   }
   switch (run.failed_errno) {
     case ENOENT:
-      return NotFound(fmt::format("cannot write {}: it, or its directory, is not there", path),
-                      "To make it anew, leave expected_sha256 out.");
+      return NotFound(fmt::format("cannot write {}: it, or its directory, does not exist", path),
+                      "To create it, leave expected_sha256 out.");
     case ELOOP:
-      return NotFound(fmt::format("cannot write {}: a symlink stands there that leads nowhere, or "
-                                  "was put there just now",
+      return NotFound(fmt::format("cannot write {}: it is a symlink that leads nowhere, or that "
+                                  "somebody made just now",
                                   path),
                       "Pass the path of a file.");
     case EWOULDBLOCK: {
       ToolError error = Busy();
-      error.message =
-          fmt::format("cannot write {}: another program writes it, and has not ended", path);
+      error.message = fmt::format("cannot write {}: another program is writing it", path);
       error.ai_message = "Nothing was changed. Call again later.";
       return error;
     }
@@ -159,8 +155,8 @@ std::optional<ToolError> ErrorOfPut(const PutOrder& order, const Execution& run,
     return NotWritten(order, run, reply);
   }
   if (OnlyNotSynced(run)) {
-    return NotOnDisk(fmt::format("{} is written, but not known to be on the disk: {}", order.shown,
-                                 run.failure));
+    return NotOnDisk(fmt::format("{} is written, but a power failure could still lose it: {}",
+                                 order.shown, run.failure));
   }
   return ErrorOf({.what = "write", .argv = {}, .working_dir = ""}, run);
 }
@@ -185,7 +181,7 @@ std::string ReasonOfGit(const std::string& root, const std::string& relative) {
   }
   const Result<bool> lies =
       policy::LiesInGitDirectory(root, relative.empty() ? root : root + "/" + relative);
-  if (!lies) return "whether git owns it cannot be told: " + lies.error().Message();
+  if (!lies) return "it cannot be told whether git owns it: " + lies.error().Message();
   return *lies ? kGit : "";
 }
 
@@ -211,18 +207,16 @@ std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContex
     return std::unexpected(ProtectedFile(place->shown, why));
   }
   const std::string log = call.policy->audit.Directory();
-  if (!log.empty() && policy::IsBeneath(AbsoluteOf(work, place->relative), log)) {
+  if (!log.empty() && policy::IsBeneath(work.Absolute(place->relative), log)) {
     return std::unexpected(ProtectedFile(place->shown, "the audit log lies there"));
   }
   return place;
 }
 
-Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, PutOrder order) {
-  auto allow = Permit(work, call, permission);
-  auto to_clean = Permit(work, call, std::move(permission));
-  if (!allow) co_return Put{.error = std::move(allow.error())};
-  if (!to_clean) co_return Put{.error = std::move(to_clean.error())};
-  Put put{.rule = allow->rule()};
+Task<Put> PutFile(const Work& work, const policy::Permission& permission, PutOrder order,
+                  CallContext& call) {
+  const policy::Allow allow = permission.For({.purpose = policy::Purpose::kWriteFile});
+  Put put;
   CommandPlan plan{.action = worker::Action::kWriteFile,
                    .directory = work.directory,
                    .stdin_data = StdinOf(order, call.policy->filesystem_sync),
@@ -234,14 +228,14 @@ Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, Pu
                            .capture = false,
                            .delivery = Delivery::kAtEnd,
                            .record = &call.record.run};
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  Task<Execution> task = call.runner.Run(std::move(plan), allow, call.policy, options);
   const Execution run = co_await task;
   if (WasKilled(run)) {
     // Also for a call that was cancelled: so no `cancel`.
     CommandPlan rest{
         .action = worker::Action::kRemoveTemp, .directory = work.directory, .file = order.file};
-    Task<Execution> cleaning = call.runner.Run(std::move(rest), std::move(*to_clean), call.policy,
-                                               {.name = "write", .capture = false});
+    Task<Execution> cleaning =
+        call.runner.Run(std::move(rest), allow, call.policy, {.name = "write", .capture = false});
     co_await cleaning;
   }
   put.duration = run.duration;

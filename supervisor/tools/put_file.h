@@ -2,7 +2,8 @@
 // of it, the file is the old or the new one, and nothing else is left beside it.
 //
 //   auto place = FindPlace(work, call, path, {"write", "Pass another path."});
-//   Task<Put> task = PutFile(work, call, permission, {.file = place->relative, .content = text});
+//   auto permission = Permit(work, call, policy::Purpose::kWriteFile, {.path = work.Absolute(place->relative)});
+//   Task<Put> task = PutFile(work, *permission, {.file = place->relative, .content = text}, call);
 //   const Put put = co_await task;
 //   if (put.error) ...
 #pragma once
@@ -53,7 +54,6 @@ struct PutOrder {
 };
 
 struct Put {
-  std::string rule;  // that allowed it
   std::optional<ToolError> error;
   bool was_there = false;  // the error is that nobody expected it (STALE_FILE)
   bool stale = false;      // the error is that it is another one than expected (STALE_FILE)
@@ -61,7 +61,7 @@ struct Put {
   std::chrono::microseconds duration{0};
 };
 
-// `permission` is asked for here; its purpose is kWriteFile.
-Task<Put> PutFile(const Work& work, CallContext& call, Permission permission, PutOrder order);
+Task<Put> PutFile(const Work& work, const policy::Permission& permission, PutOrder order,
+                  CallContext& call);
 
 }  // namespace pa

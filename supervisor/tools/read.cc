@@ -23,7 +23,7 @@ constexpr Param kParams[] = {
      .description = "The file, relative to the project root."},
     {.name = "offset",
      .kind = ParamKind::kInteger,
-     .description = "First line, from 1; negative: from the end, -1 is the last.",
+     .description = "First line, counted from 1; negative: from the end, -1 is the last line.",
      .minimum = -kMaxLines,
      .maximum = 1'000'000'000,
      .default_integer = 1},
@@ -35,16 +35,22 @@ constexpr Param kParams[] = {
      .default_integer = kMaxLines},
 };
 
-constexpr std::string_view kDataSchema =
-    R"({"type":"object","properties":{"path":{"type":"string"},)"
-    R"("content":{"type":"string","description":"each line with its number and a tab before it"},)"
-    R"("total_lines":{"type":"integer"},"offset":{"type":"integer","description":"of the first line"},)"
-    R"("next_offset":{"type":"integer","description":"absent when nothing follows"},)"
-    R"("size":{"type":"integer"},"sha256":{"type":"string"},)"
-    R"("encoding":{"type":"string","enum":["utf-8","utf-8-bom","utf-16le","utf-16be",)"
-    R"("unknown-8bit","binary"]},)"
-    R"("mime_type":{"type":"string","description":"of an image, which is beside this"}},)"
-    R"("required":["path","size","sha256","encoding"]})";
+constexpr std::string_view kEncodings[] = {"utf-8",    "utf-8-bom",    "utf-16le",
+                                           "utf-16be", "unknown-8bit", "binary"};
+
+constexpr ResultField kData[] = {
+    {.name = "path", .required = true},
+    {.name = "content", .description = "each line preceded by its number and a tab"},
+    {.name = "total_lines", .kind = FieldKind::kInteger},
+    {.name = "offset", .kind = FieldKind::kInteger, .description = "number of the first line"},
+    {.name = "next_offset",
+     .kind = FieldKind::kInteger,
+     .description = "absent if nothing follows"},
+    {.name = "size", .kind = FieldKind::kInteger, .required = true},
+    {.name = "sha256", .required = true},
+    {.name = "encoding", .required = true, .one_of = kEncodings},
+    {.name = "mime_type", .description = "of an image, which is returned beside this"},
+};
 
 // What cannot be shown, nor as an image.
 std::optional<ToolError> ErrorOfKind(const std::string& path, const FileText& text) {
@@ -102,16 +108,16 @@ ToolResult RenderText(const std::string& path, const FileText& text) {
   result.text += fmt::format("; {}, sha256 {}\n", text.EncodingName(), text.sha256());
   result.text += content;
   if (text.repaired()) {
-    Warn(result, "U+FFFD stands for bytes that are no character of UTF-8 or of the encoding");
+    Warn(result, "U+FFFD replaces bytes that are invalid in the file's encoding");
   }
   return result;
 }
 
 // The file through `text`.
-Task<Reading> ReadText(FileText& text, const Work& work, const policy::PlaceBeneath& place,
-                       CallContext& call) {
+Task<Reading> ReadText(FileText& text, const Work& work, const policy::Permission& permission,
+                       const policy::PlaceBeneath& place, CallContext& call) {
   FileSink sink([&text](std::string_view bytes) { text.Feed(bytes); });
-  Task<Reading> task = ReadInto(sink, work, place, call);
+  Task<Reading> task = ReadInto(sink, work, permission, place, call);
   Reading reading = co_await task;
   if (reading.error) co_return reading;
   text.End();
@@ -151,18 +157,21 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   if (!work) co_return RefusedCall(work.error());
   const auto place = FindFile(*work, call, *arguments.String("path"));
   if (!place) co_return RefusedCall(place.error());
+  auto permission = Permit(*work, call, policy::Purpose::kReadFile,
+                           {.path = place->directory.path() + "/" + place->name});
+  if (!permission) co_return RefusedCall(std::move(permission.error()));
   FileText text(WindowOf(arguments));
-  Task<Reading> task = ReadText(text, *work, *place, call);
+  Task<Reading> task = ReadText(text, *work, *permission, *place, call);
   Reading reading = co_await task;
   if (!reading.error && text.lost_the_end()) {
     text = FileText(WindowFromEnd(arguments, text.total_lines()));
-    Task<Reading> again = ReadText(text, *work, *place, call);
+    Task<Reading> again = ReadText(text, *work, *permission, *place, call);
     reading = co_await again;
   }
   if (reading.error) co_return RefusedCall(*reading.error);
   const bool image = text.encoding() == FileText::Encoding::kBinary;
   ToolResult result = image ? RenderImage(reading.path, text) : RenderText(reading.path, text);
-  result.decision = reading.rule;
+  result.decision = permission->rule();
   co_return result;
 }
 
@@ -171,12 +180,12 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
 const Tool kRead = {.name = "read",
                     .title = "Read file",
                     .description =
-                        "Read a text file: lines with their numbers, at most 2000 of 2000 "
-                        "characters, and the file's sha256. Images are shown; other binary files "
-                        "are refused with what they are.",
+                        "Read a text file: numbered lines, at most 2000 of 2000 characters, and "
+                        "the file's sha256. Images are shown; other binary files are refused with "
+                        "their type.",
                     .annotations = {.read_only = true, .idempotent = true},
                     .params = kParams,
-                    .data_schema = kDataSchema,
+                    .data = kData,
                     .run = Run,
                     .purpose = policy::Purpose::kReadFile};
 

@@ -34,7 +34,7 @@ ToolError NotRead(const std::string& path, const Execution& run) {
     case ESTALE:
     case ELOOP:
     case ENOTDIR:
-      return NotFound("cannot read " + path + ": it was replaced while it was looked for",
+      return NotFound("cannot read " + path + ": it was replaced while it was opened",
                       "Call again.");
     default:
       return FileIo("cannot read " + path + ": " + run.failure, run.failed_errno);
@@ -47,7 +47,7 @@ std::optional<ToolError> ErrorOfRead(const std::string& path, const Execution& r
     return NotRead(path, run);
   }
   if (auto error = ErrorOf({.what = "read", .argv = {}, .working_dir = ""}, run)) return error;
-  if (!sink.has_header()) return InternalError("read: the worker said nothing of " + path);
+  if (!sink.has_header()) return InternalError("read: the worker did not report on " + path);
   if (S_ISREG(sink.header().mode)) return std::nullopt;
   return BinaryFile(path, KindOfMode(sink.header().mode), sink.header().size);
 }
@@ -65,17 +65,9 @@ void FileSink::OnOutput(Stream stream, std::string_view bytes) {
   if (!bytes.empty()) take_(bytes);
 }
 
-Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::PlaceBeneath& place,
-                       CallContext& call, bool finishes) {
+Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::Permission& permission,
+                       const policy::PlaceBeneath& place, CallContext& call, bool finishes) {
   Reading reading{.path = PrefixOf(work, call, place) + place.name};
-  auto allow = Permit(
-      work, call,
-      {.purpose = policy::Purpose::kReadFile, .path = place.directory.path() + "/" + place.name});
-  if (!allow) {
-    reading.error = std::move(allow.error());
-    co_return reading;
-  }
-  reading.rule = allow->rule();
   CommandPlan plan{
       .action = worker::Action::kReadFile, .directory = place.directory, .file = place.name};
   const bool little = place.size <= kLittle;
@@ -85,10 +77,29 @@ Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::PlaceBene
                            .capture = false,
                            .delivery = little ? Delivery::kAtEnd : Delivery::kLive,
                            .record = &call.record.run};
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  policy::Allow allow = permission.For({.purpose = policy::Purpose::kReadFile});
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
   reading.error = ErrorOfRead(reading.path, run, sink);
   co_return reading;
+}
+
+Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work,
+                                                  const policy::Permission& permission,
+                                                  std::string file, CallContext& call) {
+  const auto place = FindInRoot(work, call, file, "read", "");
+  if (!place) co_return std::unexpected(place.error());
+  if (place->name.empty()) co_return std::unexpected(NotFound(file + " is a directory", ""));
+  // The permission is for the file that was asked about.
+  if (place->Path() != file) {
+    co_return std::unexpected(NotFound(file + " is reached through a symlink now", ""));
+  }
+  Sha256 hash;
+  FileSink sink([&](std::string_view bytes) { hash.Update(bytes); });
+  Task<Reading> task = ReadInto(sink, work, permission, *place, call, true);
+  Reading reading = co_await task;
+  if (reading.error) co_return std::unexpected(*std::move(reading.error));
+  co_return hash.Finish();
 }
 
 }  // namespace pa

@@ -36,7 +36,8 @@ TEST(RegistryTest, OnlyReadOnlyToolsAreOnByDefault) {
 TEST(RegistryTest, SchemasAreJson) {
   for (const Tool* tool : AllTools()) {
     EXPECT_TRUE(ParseJson(InputSchema(tool->params)).has_value()) << tool->name;
-    EXPECT_TRUE(ParseJson(tool->data_schema).has_value()) << tool->name;
+    EXPECT_TRUE(ParseJson(OutputSchema(tool->data)).has_value()) << tool->name;
+    EXPECT_FALSE(tool->data.empty()) << tool->name;
     EXPECT_FALSE(tool->title.empty());
     EXPECT_FALSE(tool->description.empty());
   }

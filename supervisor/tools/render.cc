@@ -99,16 +99,16 @@ std::string WhatIsLeft(const ProtectedChange& change) {
 }
 
 std::string Sentence(const CommandReport& report, const ProtectedChange& change) {
-  std::string text = fmt::format("protected path {} while {} ran: {}", change.what, report.what,
-                                 NameOf(report, change.path));
+  std::string text = fmt::format("protected path {} while {} ran: {}", ChangeText(change.kind),
+                                 report.what, NameOf(report, change.path));
   if (!change.why.empty()) text += fmt::format(" ({})", change.why);
   if (!change.restored) {
     text += change.failure.empty() ? "; it could not be restored"
                                    : fmt::format("; it could not be restored: {}", change.failure);
   } else {
-    text += "; it is as it was";
+    text += "; it was restored";
   }
-  if (!change.kept.empty()) text += fmt::format(", and what came is kept in {}", change.kept);
+  if (!change.kept.empty()) text += fmt::format("; the new file is kept in {}", change.kept);
   return text;
 }
 
@@ -120,13 +120,13 @@ void WarnOfProtectedChanges(ToolResult& result, const CommandReport& report, con
   }
   if (run.protected_changes.size() > kMaxTold) {
     Warn(result,
-         fmt::format("{} protected paths were not as before in all", run.protected_changes.size()));
+         fmt::format("{} protected paths were changed in all", run.protected_changes.size()));
   }
   if (run.protected_changes.empty()) return;
   Warn(result,
-       "what git, editors, agents and shells execute by themselves, and what filesystem.protect "
-       "names, stays as it is when commands end; if the project needs that change, the user makes "
-       "it outside");
+       "protected paths (files that git, editors, agents and shells execute by themselves, and "
+       "filesystem.protect) are restored after each command; if the project needs this change, the "
+       "user makes it outside the sandbox");
 }
 
 std::vector<std::string> NotRestored(const CommandReport& report, const Execution& run) {
@@ -157,9 +157,9 @@ std::string DataOf(const CommandReport& report, const Execution& run,
 }
 
 constexpr std::string_view kWhatDenialsMean =
-    "The sandbox refused what is listed as denied. Do without it, or tell the user which line of "
-    "policy allows it; it holds once the user has written it there and the server has read it "
-    "again.";
+    "The sandbox refused the accesses listed as denied. Do without them, or tell the user which "
+    "line of policy allows them; it takes effect once the user has added it and the server has "
+    "reloaded the policy.";
 
 void AddStream(ToolResult& result, const std::string& name, const Captured& stream) {
   if (stream.omitted_bytes > 0) result.truncated = true;
@@ -267,8 +267,8 @@ ToolError SetupError(const Execution& run) {
     return InvalidDirectory(
         {.message =
              "a directory was replaced by a symlink before the call could begin: " + run.failure,
-         .ai_message = "Nothing was run. What the sandbox would have been opened for is no longer "
-                       "what was checked. Call again with a directory that nothing replaces."});
+         .ai_message = "Nothing was run: the directory is no longer the one that was checked. Call "
+                       "again with a directory that nothing replaces."});
   }
   if (shortage) return *std::move(shortage);
   return InternalError(run.failure, "the command could not be run");
@@ -293,7 +293,7 @@ std::optional<Damage> DamageBy(const CommandReport& report, const Execution& run
   const std::vector<std::string> names = NotRestored(report, run);
   if (names.empty()) return std::nullopt;
   return Damage{
-      .message = fmt::format("protected paths are not what they were and could not be restored: {}",
+      .message = fmt::format("protected paths were changed and could not be restored: {}",
                              fmt::join(names, ", ")),
       .ai_message =
           "Run nothing more here and tell the user before they use git in this project: it "

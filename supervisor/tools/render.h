@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/call/tool.h"
+#include "supervisor/call/tool_result.h"
 #include "supervisor/denials/denials.h"
 #include "supervisor/tools/work.h"
 

@@ -58,16 +58,19 @@ TEST(RenderTest, Success) {
 TEST(RenderTest, ProtectedPathsAreToldInDataAndText) {
   Execution run = Exited(0);
   run.protected_changes = {
-      {.path = "/p/.git", .what = "replaced", .restored = true, .kept = "/state/1-.git"},
-      {.path = "/p/.git", .what = "moved", .restored = true},
-      {.path = "/elsewhere/x\nwarning: y", .what = "added", .restored = true, .kept = "/k"}};
+      {.path = "/p/.git", .kind = ChangeKind::kReplaced, .restored = true, .kept = "/state/1-.git"},
+      {.path = "/p/.git", .kind = ChangeKind::kMoved, .restored = true},
+      {.path = "/elsewhere/x\nwarning: y",
+       .kind = ChangeKind::kAdded,
+       .restored = true,
+       .kept = "/k"}};
   const ToolResult result = RenderCommand(Report(), run);
   EXPECT_FALSE(result.error.has_value());
   const JsonValue data = ParseJson(result.data).value();
   EXPECT_EQ(data.Find("protected_paths_modified")->Dump(), R"([".git","/elsewhere/x?warning: y"])");
   ASSERT_EQ(result.warnings.size(), 4u);
   EXPECT_EQ(result.warnings[0],
-            "protected path replaced while make test ran: .git; it is as it was, and what came is "
+            "protected path replaced while make test ran: .git; it was restored; the new file is "
             "kept in /state/1-.git");
   for (const std::string& warning : result.warnings) {
     EXPECT_NE(result.text.find("warning: " + warning + "\n"), std::string::npos) << result.text;
@@ -76,7 +79,7 @@ TEST(RenderTest, ProtectedPathsAreToldInDataAndText) {
 
 TEST(RenderTest, WhatCouldNotBeRestoredFailsTheCall) {
   Execution run = Exited(0);
-  run.protected_changes = {{.path = "/p/.git", .what = "removed"}};
+  run.protected_changes = {{.path = "/p/.git", .kind = ChangeKind::kRemoved}};
   const ToolResult result = RenderCommand(Report(), run);
   ASSERT_TRUE(result.error.has_value());
   EXPECT_EQ(CodeText(result.error->code), "COMMAND_FAILED");
@@ -92,7 +95,7 @@ TEST(RenderTest, WhatCouldNotBeRestoredFailsTheCall) {
 TEST(RenderTest, DamageIsSaidBesideEachError) {
   const auto expect = [](Execution run, const std::string& code, const std::string& how) {
     run.protected_changes = {{.path = "/p/.git",
-                              .what = "damaged",
+                              .kind = ChangeKind::kDamaged,
                               .restored = false,
                               .failure = "6 of 6 objects are gone",
                               .repository = true}};
@@ -115,7 +118,7 @@ TEST(RenderTest, ManyProtectedPathsAreNotAllTold) {
   Execution run = Exited(0);
   for (int i = 0; i < 1000; ++i) {
     run.protected_changes.push_back(
-        {.path = "/p/" + std::to_string(i), .what = "added", .restored = true});
+        {.path = "/p/" + std::to_string(i), .kind = ChangeKind::kAdded, .restored = true});
   }
   const ToolResult result = RenderCommand(Report(), run);
   EXPECT_EQ(result.warnings.size(), 22u);

@@ -101,9 +101,9 @@ Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepO
                             RecordSink& sink, CallContext& call) {
   RipgrepRun result;
   const std::string where = place.directory.path() + (place.file.empty() ? "" : "/" + place.file);
-  auto allow = Permit(work, call, {.purpose = policy::Purpose::kSearch, .path = where});
-  if (!allow) {
-    result.error = std::move(allow.error());
+  auto permission = Permit(work, call, policy::Purpose::kSearch, {.path = where});
+  if (!permission) {
+    result.error = std::move(permission.error());
     co_return result;
   }
   auto rg = Require("rg", work, call);
@@ -111,7 +111,7 @@ Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepO
     result.error = std::move(rg.error());
     co_return result;
   }
-  result.decision = allow->rule();
+  result.decision = permission->rule();
   const RunOptions options{.name = "rg",
                            .sink = &sink,
                            .cancel = &call.cancel,
@@ -122,7 +122,8 @@ Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepO
                    .argv = Argv(place, std::move(order)),
                    .env = WorkEnvironment(call),
                    .directory = place.directory};
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  policy::Allow allow = permission->For({.purpose = policy::Purpose::kSearch});
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
   result.error = ErrorOfRun(run, sink);
   result.incomplete = !result.error && run.exit_code == kSomethingWrong;
@@ -169,9 +170,8 @@ Task<RipgrepRun> RunGlobbed(const Work& work, GlobbedSearch search, RecordSink& 
     co_return run;
   }
   // Who may not search is not told either that there would be nothing to find.
-  auto allow =
-      Permit(work, call, {.purpose = policy::Purpose::kSearch, .path = work.directory.path()});
-  if (!allow) run.error = std::move(allow.error());
+  auto permission = Permit(work, call, policy::Purpose::kSearch, {.path = work.directory.path()});
+  if (!permission) run.error = std::move(permission.error());
   co_return run;
 }
 

@@ -1,7 +1,7 @@
 // Arguments that the searching tools share, so that they read the same everywhere.
 #pragma once
 
-#include "supervisor/call/param_spec.h"
+#include "supervisor/call/param.h"
 
 namespace pa {
 
@@ -12,16 +12,20 @@ inline constexpr Param kSearchPathParam = {
 
 inline constexpr Param kIncludeIgnoredParam = {.name = "include_ignored",
                                                .kind = ParamKind::kBoolean,
-                                               .description = "Also what .gitignore excludes."};
+                                               .description =
+                                                   "Include files that .gitignore "
+                                                   "excludes."};
 
 inline constexpr Param kIncludeHiddenParam = {
     .name = "include_hidden",
     .kind = ParamKind::kBoolean,
-    .description = "Also names that begin with a dot, but for .git."};
+    .description = "Include names that begin with a dot, except .git."};
 
 inline constexpr Param kOffsetParam = {.name = "offset",
                                        .kind = ParamKind::kInteger,
-                                       .description = "How many to skip; next_offset of a result.",
+                                       .description =
+                                           "How many results to skip: next_offset of "
+                                           "the previous result.",
                                        .maximum = 1'000'000,
                                        .default_integer = 0};
 

@@ -182,10 +182,8 @@ bool MayBeKept(const Work& work, const TargetKey& key, bool racy, const MakeData
 }
 
 // `readable`: the key holds the Makefile's text.
-Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const MakefileOnDisk& file,
-                                TargetKey key, bool readable) {
-  auto allow = Permit(work, call, {.purpose = policy::Purpose::kInspect, .timeout = kDeadline});
-  if (!allow) co_return std::unexpected(std::move(allow.error()));
+Task<DiscoveredTargets> AskMake(const Work& work, policy::Allow allow, CallContext& call,
+                                const MakefileOnDisk& file, TargetKey key, bool readable) {
   const bool racy = IsRacy(file.stamp);
   DatabaseSink sink;
   const RunOptions options{.sink = &sink,
@@ -194,7 +192,7 @@ Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const Makef
                            .delivery = Delivery::kInBulk,
                            .record = &call.record.run};
   CommandPlan plan = DatabasePlan(work, key);
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(*allow), call.policy, options);
+  Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
   sink.database().Finish();
   const std::vector<std::string> included = Included(sink.database().Makefiles(), file.name);
@@ -213,7 +211,8 @@ Task<DiscoveredTargets> AskMake(const Work& work, CallContext& call, const Makef
 
 }  // namespace
 
-Task<DiscoveredTargets> DiscoverTargets(const Work& work, std::string make, CallContext& call) {
+Task<DiscoveredTargets> DiscoverTargets(const Work& work, const policy::Permission& permission,
+                                        std::string make, CallContext& call) {
   const std::optional<MakefileOnDisk> file = FindMakefile(work.directory.fd());
   if (!file) {
     call.targets.Saw(work.directory.path(), {});
@@ -228,7 +227,10 @@ Task<DiscoveredTargets> DiscoverTargets(const Work& work, std::string make, Call
     call.targets.Saw(work.directory.path(), list);
     co_return list;
   }
-  Task<DiscoveredTargets> task = AskMake(work, call, *file, std::move(key), readable);
+  policy::Allow allow =
+      permission.For({.purpose = policy::Purpose::kInspect, .timeout = kDeadline});
+  Task<DiscoveredTargets> task =
+      AskMake(work, std::move(allow), call, *file, std::move(key), readable);
   DiscoveredTargets targets = co_await task;
   co_return targets;
 }

@@ -17,7 +17,8 @@ namespace pa {
 
 using DiscoveredTargets = std::expected<TargetList, ToolError>;
 
-// `make` is the program, by its absolute path. `work` must outlive the task.
-Task<DiscoveredTargets> DiscoverTargets(const Work& work, std::string make, CallContext& call);
+// `make` is the program, by its absolute path. `work` and `permission` outlive the task.
+Task<DiscoveredTargets> DiscoverTargets(const Work& work, const policy::Permission& permission,
+                                        std::string make, CallContext& call);
 
 }  // namespace pa

@@ -28,8 +28,9 @@ enum class State {
 struct Entry {
   const JournalEntry* journal = nullptr;
   State state = State::kUnknown;
-  std::optional<Work> work;  // unless kUnknown
-  std::string why = {};      // of kUnknown
+  std::optional<Work> work;  // unless kUnknown, as is the permission
+  std::optional<policy::Permission> permission;
+  std::string why = {};  // of kUnknown
 
   std::string Path() const { return journal->root + "/" + journal->file; }
 };
@@ -42,17 +43,24 @@ bool IsOurs(const std::string& directory, const policy::Policy& policy) {
 
 // `known`: those before it, whose directory is this one's if their root is.
 Task<Entry> Look(const JournalEntry& journal, const std::vector<Entry>& known, CallContext& call) {
-  Entry entry{.journal = &journal, .state = State::kUnknown, .work = {}};
-  entry.why = "it is beneath no root of the policy";
+  Entry entry{.journal = &journal, .state = State::kUnknown, .work = {}, .permission = {}};
+  entry.why = "it is outside the policy's roots";
   if (!IsOurs(journal.root, *call.policy)) co_return entry;
-  entry.why = "nothing is written there";
+  entry.why = "tools may not write there";
   auto directory = policy::ValidateWorkingDirectory(*call.policy, journal.root);
   if (!directory || !ReasonOfGit(journal.root, journal.file).empty()) co_return entry;
   const auto same = std::ranges::find_if(
       known, [&](const Entry& one) { return one.journal->root == journal.root; });
   if (same != known.end()) directory = same->work->directory;
   entry.work = Work{.tool = &kEdit, .operation = "", .directory = *std::move(directory)};
-  Task<std::expected<Digest, ToolError>> task = HashOfFile(*entry.work, journal.file, call);
+  auto permission = Permit(*entry.work, call, policy::Purpose::kWriteFile, {.path = entry.Path()});
+  if (!permission) {
+    entry.why = permission.error().message;
+    co_return entry;
+  }
+  entry.permission = *std::move(permission);
+  Task<std::expected<Digest, ToolError>> task =
+      HashOfFile(*entry.work, *entry.permission, journal.file, call);
   const std::expected<Digest, ToolError> hash = co_await task;
   if (hash) {
     entry.state = *hash == journal.after               ? State::kAfter
@@ -70,16 +78,15 @@ Task<Entry> Look(const JournalEntry& journal, const std::vector<Entry>& known, C
 // Whether it is what it was.
 Task<bool> PutBack(const Entry& entry, CallContext& call) {
   const JournalEntry& journal = *entry.journal;
-  Permission permission{.purpose = policy::Purpose::kWriteFile, .path = entry.Path()};
   PutOrder order{.file = journal.file,
                  .shown = entry.Path(),
                  .content = journal.content,
                  .old = journal.after,
                  .finishes = true};
-  Task<Put> task = PutFile(*entry.work, call, std::move(permission), std::move(order));
+  Task<Put> task = PutFile(*entry.work, *entry.permission, std::move(order), call);
   const Put put = co_await task;
-  if (put.error) LogWarning("edit: not put back: " + put.error->message);
-  if (!put.error) LogWarning("edit: put back what a crash had left half done: " + entry.Path());
+  if (put.error) LogWarning("edit: not restored: " + put.error->message);
+  if (!put.error) LogWarning("edit: restored after a crash: " + entry.Path());
   co_return !put.error;
 }
 
@@ -90,8 +97,8 @@ Task<std::string> KeptWarning(const UnfinishedEdit& edit, const Entry& changed, 
   const Result<std::string> kept = co_await task;
   const std::string path = kept ? *kept : edit.path;
   std::string warning = fmt::format(
-      "a server died in the middle of an edit of {}, and {} was changed since, so nothing was put "
-      "back; what they held before is kept in {}",
+      "a server died during an edit of {}, and {} was changed since, so nothing was restored; the "
+      "old contents are kept in {}",
       Count(edit.count, "file"), changed.Path(), path);
   if (!kept) warning += ", which could not be renamed: " + kept.error().Message();
   co_return warning;
@@ -104,8 +111,8 @@ Task<bool> Forget(const UnfinishedEdit& edit, UndoneEdits& undone, CallContext& 
   if (forgotten && !forgotten->empty()) LogWarning("edit: " + *forgotten);
   if (forgotten) co_return true;
   undone.warnings.push_back(fmt::format(
-      "remove {}: the edit that it is about has ended, and it could neither be removed nor marked "
-      "as done: {}",
+      "remove {}: it is the journal of an edit that has ended, and could be neither removed nor "
+      "marked as done: {}",
       edit.path, forgotten.error().Message()));
   co_return false;
 }
@@ -117,9 +124,8 @@ Task<bool> UndoOne(const UnfinishedEdit& edit, UndoneEdits& undone, CallContext&
     Entry entry = co_await task;
     if (entry.state == State::kUnknown) {
       undone.warnings.push_back(fmt::format(
-          "a server died in the middle of an edit of {}, of which nothing was put back, "
-          "because what {} is now cannot be told: {}; what they held before is kept in "
-          "{}",
+          "a server died during an edit of {}; nothing was restored, because {} could not be "
+          "compared: {}; the old contents are kept in {}",
           Count(edit.count, "file"), entry.Path(), entry.why, edit.path));
       co_return false;
     }
@@ -151,19 +157,6 @@ Task<bool> UndoOne(const UnfinishedEdit& edit, UndoneEdits& undone, CallContext&
 
 }  // namespace
 
-Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work, std::string file,
-                                                  CallContext& call) {
-  const auto place = FindInRoot(work, call, file, "read", "");
-  if (!place) co_return std::unexpected(place.error());
-  if (place->name.empty()) co_return std::unexpected(NotFound(file + " is a directory", ""));
-  Sha256 hash;
-  FileSink sink([&](std::string_view bytes) { hash.Update(bytes); });
-  Task<Reading> task = ReadInto(sink, work, *place, call, true);
-  Reading reading = co_await task;
-  if (reading.error) co_return std::unexpected(*std::move(reading.error));
-  co_return hash.Finish();
-}
-
 Task<Result<FoundEdits>> FindEdits(std::vector<std::string> among, const CallContext& call) {
   // Before nearly every edit there is nothing to find, which is no work for a thread.
   if (among.empty() && !MayHoldEdits(PathInState(call.runner.state_home(), kEditsDirectory))) {
@@ -186,16 +179,15 @@ Task<Result<FoundEdits>> FindEdits(std::vector<std::string> among, const CallCon
 Task<UndoneEdits> UndoFoundEdits(Result<FoundEdits> listed, CallContext& call) {
   UndoneEdits undone;
   if (!listed) {
-    undone.warnings.push_back("an edit may not have been brought to its end: " +
-                              listed.error().Message());
+    undone.warnings.push_back("an edit may be unfinished: " + listed.error().Message());
   }
   const FoundEdits found = std::move(listed).value_or(FoundEdits());
   for (const std::string& path : found.unreadable) {
     undone.warnings.push_back(
         path +
-        " is a journal of an edit that was not brought to its end, and cannot be read: it "
-        "is damaged, another version's, or could not be opened (ulimit -n). If its files are as "
-        "they should be, remove it");
+        " is the journal of an unfinished edit and cannot be read: it is damaged, another "
+        "version's, or could not be opened (ulimit -n). If its files are as they should be, remove "
+        "it");
   }
   Approvals own = std::exchange(call.approvals, {});
   call.approvals.GrantAll();  // whoever approved the edit did not approve half of it

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "base/digest.h"
 #include "supervisor/state/edit_journal.h"
 #include "supervisor/tools/work.h"
 
@@ -27,9 +26,5 @@ struct UndoneEdits {
 };
 Task<UndoneEdits> UndoFoundEdits(Result<FoundEdits> found, CallContext& call);
 Task<UndoneEdits> UndoUnfinishedEdits(CallContext& call);  // waits for none that is busy
-
-// What `file`, relative to the directory of `work`, holds. An error of its reading, whether or not the call was cancelled.
-Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work, std::string file,
-                                                  CallContext& call);
 
 }  // namespace pa

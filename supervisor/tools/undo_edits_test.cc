@@ -117,6 +117,21 @@ TEST_F(UndoEditsTest, NothingIsPutBackWhereSomebodyHasWorkedSince) {
   }
 }
 
+// The journal's file is the one of that name, not one that a symlink leads to since.
+TEST_F(UndoEditsTest, NothingIsPutBackThroughASymlink) {
+  fs::create_directories(project_ / "elsewhere");
+  Write("elsewhere/a", "new d/a");
+  fs::create_directory_symlink("elsewhere", project_ / "d");
+  Write("b", "old b");
+  LeaveJournal({Entry("d/a"), Entry("b")});
+  const ToolResult result = EditX();
+  EXPECT_EQ(Read("elsewhere/a"), "new d/a");
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find((project_ / "d/a").string() + " was changed"),
+            std::string::npos)
+      << result.warnings[0];
+}
+
 // The directory lets nothing be made in it, so neither edit nor putting back can write.
 TEST_F(UndoEditsTest, AnEditThatChangedNothingLeavesNoJournal) {
   Write("a", "1");
@@ -194,7 +209,7 @@ TEST_F(UndoEditsTest, WhatIsOnlyPartlyOursIsKeptAndTold) {
     const ToolResult result = EditX();
     ASSERT_EQ(result.warnings.size(), 1u);
     for (const std::string& said : {edits_ + "/" + Journals().at(0), elsewhere + "/b",
-                                    std::string("no root of the policy")}) {
+                                    std::string("outside the policy's roots")}) {
       EXPECT_NE(result.warnings[0].find(said), std::string::npos) << result.warnings[0];
     }
     EXPECT_EQ(Read("a"), "new a");

@@ -93,16 +93,13 @@ std::string PrefixOf(const Work& work, const CallContext& call, const policy::Pl
   return prefix;
 }
 
-std::expected<policy::Allow, ToolError> Permit(const Work& work, CallContext& call,
-                                               Permission permission) {
+std::expected<policy::Permission, ToolError> Permit(const Work& work, CallContext& call,
+                                                    policy::Purpose purpose, Object object) {
   policy::ActionRequest request{.tool = std::string(work.tool->name),
                                 .target = work.operation,
-                                .path = std::move(permission.path),
-                                .command = std::move(permission.command),
+                                .path = std::move(object.path),
+                                .command = std::move(object.command),
                                 .directory = &work.directory,
-                                .purpose = permission.purpose,
-                                .extra = std::move(permission.extra),
-                                .timeout = permission.timeout,
                                 .read_only = work.tool->annotations.read_only};
   policy::Decision decision = policy::Decide(*call.policy, request);
   if (const auto* ask = std::get_if<policy::Ask>(&decision)) {
@@ -117,14 +114,14 @@ std::expected<policy::Allow, ToolError> Permit(const Work& work, CallContext& ca
   if (const auto* deny = std::get_if<policy::Deny>(&decision)) {
     return std::unexpected(Denied(*deny));
   }
-  auto allow = std::get<policy::Allow>(std::move(decision));
+  auto permission = std::get<policy::Permission>(std::move(decision));
   if (!call.record.allowed) {  // the first one is the call's, what it needs on its way comes after
     call.record.directory = work.directory.path();
     call.record.allowed = true;
-    call.record.rule = allow.rule();
-    call.record.relaxations = allow.relaxations();
+    call.record.rule = permission.rule();
+    call.record.relaxations = policy::RelaxationsFor(*call.policy, purpose, work.directory.path());
   }
-  return allow;
+  return permission;
 }
 
 std::expected<std::string, ToolError> Require(const std::string& program, const Work& /*work*/,

@@ -1,7 +1,7 @@
 // Work: who asked for what, and where; and the steps by which every tool comes to a plan.
 //
 //   auto work = StartWork(request, target, call);               // working_directory
-//   auto allow = Permit(*work, call, Purpose::kBuild);          // before anything runs
+//   auto permission = Permit(*work, call, Purpose::kBuild);     // once, before anything runs
 //   auto make = Require("make", *work, call);                   // on PATH
 //
 // Each step ends the call with its own error.
@@ -16,7 +16,9 @@
 
 #include "policy/decide.h"
 #include "policy/working_directory.h"
+#include "supervisor/call/call_context.h"
 #include "supervisor/call/tool.h"
+#include "supervisor/call/tool_request.h"
 #include "supervisor/denials/denials.h"
 #include "supervisor/loop/file_turns.h"
 
@@ -27,6 +29,11 @@ struct Work {
   std::string operation;  // make target or project_actions operation; "" otherwise
   policy::WorkingDirectory directory;
   bool dry_run = false;
+
+  // Of what lies beneath its directory.
+  std::string Absolute(const std::string& relative) const {
+    return directory.path() + "/" + relative;
+  }
 };
 
 std::expected<Work, ToolError> StartWork(const ToolRequest& request, std::string operation,
@@ -46,17 +53,15 @@ std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, cons
 // How a result names what lies in `place`: `src/`, "" at the top of the first root; absolute in others.
 std::string PrefixOf(const Work& work, const CallContext& call, const policy::PlaceBeneath& place);
 
-// The purpose, and what goes with it.
-struct Permission {
-  policy::Purpose purpose;
-  std::string path = {};     // absolute: what a rule by path is held against
-  std::string command = {};  // the same for a rule by command
-  std::vector<sandbox::PathGrant> extra = {};
-  std::optional<std::chrono::milliseconds> timeout = std::nullopt;
+// What rules are held against, beside the tool and its target.
+struct Object {
+  std::string path = {};     // absolute
+  std::string command = {};  // of bash
 };
-// APPROVAL_DECLINED: the user has to be asked; the call begins anew when he has said yes.
-std::expected<policy::Allow, ToolError> Permit(const Work& work, CallContext& call,
-                                               Permission permission);
+// Good for the whole call; `purpose` is for the record: of the command that the call is about. APPROVAL_DECLINED:
+// the user must be asked first; after a yes the call begins anew.
+std::expected<policy::Permission, ToolError> Permit(const Work& work, CallContext& call,
+                                                    policy::Purpose purpose, Object object = {});
 
 // The absolute path of the program that is run.
 std::expected<std::string, ToolError> Require(const std::string& program, const Work& work,

@@ -18,21 +18,26 @@ constexpr Param kParams[] = {
     {.name = "content",
      .kind = ParamKind::kString,
      .required = true,
-     .description = "All of it, as UTF-8."},
+     .description = "The whole content, as UTF-8."},
     {.name = "create_parents",
      .kind = ParamKind::kBoolean,
-     .description = "Make directories on the way that are missing."},
+     .description = "Create missing parent directories."},
     {.name = "expected_sha256",
      .kind = ParamKind::kString,
-     .description = "Of the file that is replaced, from read or write; without it nothing is "
-                    "replaced.",
+     .description = "sha256 of the file to replace, from read or write. Without it no existing "
+                    "file is replaced.",
      .pattern = "^[0-9a-fA-F]{64}$"},
 };
 
-constexpr std::string_view kDataSchema =
-    R"({"type":"object","properties":{"path":{"type":"string"},"created":{"type":"boolean",)"
-    R"("description":"false: it was replaced"},"size":{"type":"integer"},)"
-    R"("sha256":{"type":"string"}},"required":["path","created","size","sha256"]})";
+constexpr ResultField kData[] = {
+    {.name = "path", .required = true},
+    {.name = "created",
+     .kind = FieldKind::kBoolean,
+     .required = true,
+     .description = "false if the file was replaced"},
+    {.name = "size", .kind = FieldKind::kInteger, .required = true},
+    {.name = "sha256", .required = true},
+};
 
 std::expected<std::optional<Digest>, ToolError> Expected(const Arguments& arguments) {
   const std::string* text = arguments.String("expected_sha256");
@@ -54,8 +59,8 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   const auto place =
       FindPlace(*work, call, *arguments.String("path"),
                 {"write",
-                 "Pass create_parents: true to make it, or another path; glob lists what "
-                 "there is.",
+                 "Pass create_parents: true to create it, or another path; glob lists existing "
+                 "files.",
                  create_parents});
   if (!place) co_return RefusedCall(place.error());
   const std::string& content = *arguments.String("content");
@@ -64,13 +69,14 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
                  .content = content,
                  .old = *expected,
                  .makes_parents = create_parents};
-  Permission permission{.purpose = policy::Purpose::kWriteFile,
-                        .path = work->directory.path() + "/" + place->relative};
-  FileTurn turn(call.runner.file_turns(), std::vector(1, permission.path));
+  std::string path = work->Absolute(place->relative);
+  auto permission = Permit(*work, call, policy::Purpose::kWriteFile, {.path = path});
+  if (!permission) co_return RefusedCall(std::move(permission.error()));
+  FileTurn turn(call.runner.file_turns(), std::vector(1, std::move(path)));
   Task<std::optional<ToolError>> waiting = TakeTurn(turn, call);
   std::optional<ToolError> refused = co_await waiting;
   if (refused) co_return RefusedCall(*std::move(refused));
-  Task<Put> task = PutFile(*work, call, std::move(permission), std::move(order));
+  Task<Put> task = PutFile(*work, *permission, std::move(order), call);
   Put put = co_await task;
   if (put.error) co_return RefusedCall(std::move(*put.error));
   const std::string sha256 = Hex(Sha256Of(content));
@@ -82,7 +88,7 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   result.text =
       fmt::format("{} {}: {}, sha256 {}\n", expected->has_value() ? "replaced" : "created",
                   place->shown, Count(content.size(), "byte"), sha256);
-  result.decision = std::move(put.rule);
+  result.decision = permission->rule();
   co_return result;
 }
 
@@ -92,11 +98,11 @@ const Tool kWrite = {
     .name = "write",
     .title = "Write file",
     .description =
-        "Write a whole text file: a new one, or in place of one whose sha256 is passed as "
+        "Write a whole text file: a new one, or in place of the file whose sha256 is passed as "
         "expected_sha256, so that nobody's change is lost. Mode, owner and attributes are kept.",
     .annotations = {.destructive = true},
     .params = kParams,
-    .data_schema = kDataSchema,
+    .data = kData,
     .run = Run};
 
 }  // namespace pa

@@ -238,7 +238,7 @@ TEST_F(WriteTest, WhoKeepsTheFileIsNotWaitedForForEver) {
   ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
   const ToolResult busy = Put("a", "new");
   EXPECT_EQ(Code(busy), "BUSY");
-  EXPECT_NE(busy.text.find("another program writes it"), std::string::npos) << busy.text;
+  EXPECT_NE(busy.text.find("another program is writing it"), std::string::npos) << busy.text;
   EXPECT_EQ(testing::ReadText(temp), "half");
   holder.reset();
   EXPECT_EQ(Code(Put("a", "new")), "");

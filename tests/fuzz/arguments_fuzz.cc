@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
-#include "supervisor/call/param_spec.h"
+#include "supervisor/call/arguments.h"
 #include "tests/fuzz/check.h"
 
 namespace pa {

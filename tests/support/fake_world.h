@@ -20,6 +20,7 @@
 
 #include "base/json_writer.h"
 #include "supervisor/audit/audit_log.h"
+#include "supervisor/call/tool_request.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/mcp/session.h"
@@ -214,8 +215,7 @@ class FakeWorld {
 };
 
 inline std::span<const Tool* const> FakeWorld::Tools() {
-  static constexpr std::string_view kData =
-      R"({"type":"object","properties":{"text":{"type":"string"}},"required":["text"]})";
+  static constexpr ResultField kData[] = {{.name = "text", .required = true}};
   static constexpr Param kNoteParams[] = {
       {.name = "text", .required = true, .description = "what to give back"}};
   static constexpr Annotations kReads{.read_only = true};

@@ -23,11 +23,13 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "policy/load.h"
-#include "supervisor/call/tool.h"
+#include "supervisor/call/call_context.h"
+#include "supervisor/call/tool_request.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/engine/approved_call.h"
 #include "supervisor/tools/registry.h"
 #include "supervisor/tools/target_cache.h"
+#include "tests/support/result_fits.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -95,6 +97,9 @@ class ToolFixture : public ::testing::Test {
     Detach(std::move(task), [&](ToolResult value) { result = std::move(value); });
     while (!result && uv_run(&loop_, UV_RUN_ONCE) != 0) continue;
     EXPECT_TRUE(result.has_value());
+    if (result && !result->data.empty() && name != "project_actions") {
+      EXPECT_EQ(testing::WhyUnfit(FindTool(name)->data, ParseJson(result->data).value()), "");
+    }
     record_ = call.record;
     running_ = nullptr;
     return result ? std::move(*result) : ToolResult{};

@@ -1,4 +1,4 @@
-#include "supervisor/run/departures.h"
+#include "supervisor/run/exiting_workers.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -19,23 +19,23 @@ bool Reaped(pid_t pid, int options) {
 
 }  // namespace
 
-Departures::~Departures() {
+ExitingWorkers::~ExitingWorkers() {
   for (const Worker& worker : workers_) {
     kill(worker.pid, SIGKILL);  // not reaped, so the number is still its own
     Reaped(worker.pid, 0);
   }
 }
 
-void Departures::Add(pid_t pid) {
+void ExitingWorkers::Add(pid_t pid) {
   workers_.push_back({pid, Clock::now()});
   Look();
 }
 
-bool Departures::Contains(pid_t pid) const {
+bool ExitingWorkers::Contains(pid_t pid) const {
   return std::ranges::find(workers_, pid, &Worker::pid) != workers_.end();
 }
 
-void Departures::Look() {
+void ExitingWorkers::Look() {
   workers_.remove_if([](const Worker& worker) { return Reaped(worker.pid, WNOHANG); });
   if (workers_.empty()) return;
   for (const Worker& worker : workers_) {

@@ -1,7 +1,7 @@
-// Departures: workers that have said how their command ended, with nothing of the tree alive, and only
+// ExitingWorkers: workers that have said how their command ended, with nothing of the tree alive, and only
 // have to exit. No reply waits for that.
 //
-//   departures.Add(pid);   // ours to reap no more
+//   exiting_workers.Add(pid);   // ours to reap no more
 #pragma once
 
 #include <sys/types.h>
@@ -14,13 +14,13 @@
 
 namespace pa {
 
-class Departures {
+class ExitingWorkers {
  public:
-  explicit Departures(uv_loop_t* loop) : timer_(loop) {}
+  explicit ExitingWorkers(uv_loop_t* loop) : timer_(loop) {}
   // Those that are still there are killed.
-  ~Departures();
-  Departures(const Departures&) = delete;
-  Departures& operator=(const Departures&) = delete;
+  ~ExitingWorkers();
+  ExitingWorkers(const ExitingWorkers&) = delete;
+  ExitingWorkers& operator=(const ExitingWorkers&) = delete;
 
   // A child of ours that nobody has reaped. It is, soon; killed first if it is still there after a
   // second.

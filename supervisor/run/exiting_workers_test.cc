@@ -1,4 +1,4 @@
-#include "supervisor/run/departures.h"
+#include "supervisor/run/exiting_workers.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,14 +15,14 @@ bool IsOurChild(pid_t pid) {
   return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-class DeparturesTest : public testing::Test {
+class ExitingWorkersTest : public testing::Test {
  protected:
-  DeparturesTest() {
+  ExitingWorkersTest() {
     uv_loop_init(&loop_);
-    departures_.emplace(&loop_);
+    exiting_.emplace(&loop_);
   }
-  ~DeparturesTest() override {
-    departures_.reset();
+  ~ExitingWorkersTest() override {
+    exiting_.reset();
     for (pid_t pid : children_) EXPECT_FALSE(IsOurChild(pid));
     while (uv_run(&loop_, UV_RUN_NOWAIT) != 0) {
     }
@@ -40,34 +40,34 @@ class DeparturesTest : public testing::Test {
   }
 
   uv_loop_t loop_;
-  std::optional<Departures> departures_;
+  std::optional<ExitingWorkers> exiting_;
   std::vector<pid_t> children_;
 };
 
-TEST_F(DeparturesTest, OneThatLeavesIsReapedByTheLoop) {
+TEST_F(ExitingWorkersTest, OneThatLeavesIsReapedByTheLoop) {
   const pid_t pid = Child(true);
-  departures_->Add(pid);
+  exiting_->Add(pid);
   while (IsOurChild(pid)) uv_run(&loop_, UV_RUN_ONCE);
-  EXPECT_FALSE(departures_->Contains(pid));
+  EXPECT_FALSE(exiting_->Contains(pid));
 }
 
-TEST_F(DeparturesTest, OneThatStaysIsKilledInTheEnd) {
+TEST_F(ExitingWorkersTest, OneThatStaysIsKilledInTheEnd) {
   const pid_t stays = Child(false);
-  departures_->Add(stays);
-  EXPECT_TRUE(departures_->Contains(stays));
+  exiting_->Add(stays);
+  EXPECT_TRUE(exiting_->Contains(stays));
   const auto start = std::chrono::steady_clock::now();
   while (IsOurChild(stays)) uv_run(&loop_, UV_RUN_ONCE);
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(900))
       << "it may still have had something to do";
 }
 
-TEST_F(DeparturesTest, NobodyIsLeftWhenTheOwnerEnds) { departures_->Add(Child(false)); }
+TEST_F(ExitingWorkersTest, NobodyIsLeftWhenTheOwnerEnds) { exiting_->Add(Child(false)); }
 
-TEST_F(DeparturesTest, OneThatIsGoneAlreadyIsNoMatter) {
+TEST_F(ExitingWorkersTest, OneThatIsGoneAlreadyIsNoMatter) {
   const pid_t pid = Child(true);
   waitpid(pid, nullptr, 0);
-  departures_->Add(pid);
-  EXPECT_FALSE(departures_->Contains(pid));
+  exiting_->Add(pid);
+  EXPECT_FALSE(exiting_->Contains(pid));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Displaced: where things go that must not stay where they are. Nothing is deleted: it may be the
+// Quarantine: where things go that must not stay where they are. Nothing is deleted: it may be the
 // user's.
 //
-//   Displaced displaced(*FindStateDirectory(policy, state_home, kDisplacedDirectory));    // touches nothing yet
-//   Result<std::string> kept = displaced.Take(parent_fd, "pre-commit", area_fd, area);
-//   Result<std::string> kept = displaced.Exchange(image, parent_fd, "config", area_fd, area);
+//   Quarantine quarantine(*FindStateDirectory(policy, state_home, kQuarantineDirectory));    // touches nothing yet
+//   Result<std::string> kept = quarantine.Take(parent_fd, "pre-commit", area_fd, area);
+//   Result<std::string> kept = quarantine.Exchange(image, parent_fd, "config", area_fd, area);
 //
 // Each step is one rename(2): killed at any moment, we leave either the old or the new, and nothing
 // half done in the user's tree. A rename needs one file system; where the state directory is on another
@@ -19,12 +19,12 @@
 
 namespace pa {
 
-inline constexpr std::string_view kDisplacedDirectory = "displaced";
+inline constexpr std::string_view kQuarantineDirectory = "displaced";
 
-class Displaced {
+class Quarantine {
  public:
   // `base` is made when it is needed; "" = there is no place for it.
-  explicit Displaced(std::string base) : base_(std::move(base)) {}
+  explicit Quarantine(std::string base) : base_(std::move(base)) {}
 
   // Moves `name` away; where to. `area`: the tree in which it lies, for when there is no better place.
   Result<std::string> Take(int parent, const std::string& name, int area_fd,

@@ -1,4 +1,4 @@
-#include "supervisor/guard/displaced.h"
+#include "supervisor/guard/quarantine.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ bool MakeMovable(int parent, const std::string& name) {
 
 }  // namespace
 
-bool Displaced::EnsureDirectory() {
+bool Quarantine::EnsureDirectory() {
   if (fd_ || failed_) return !failed_;
   failed_ = true;
   if (base_.empty() || !MakeStateDirectory(base_)) return false;
@@ -74,18 +74,18 @@ bool Displaced::EnsureDirectory() {
   return !failed_;
 }
 
-std::string Displaced::NextName(const std::string& name) {
+std::string Quarantine::NextName(const std::string& name) {
   return fmt::format("{}-{}", ++next_, Short(name));
 }
 
-void Displaced::Discard(const std::string& name) {
+void Quarantine::Discard(const std::string& name) {
   if (unlinkat(fd_.get(), name.c_str(), 0) == 0) return;
   // What is left of a copy of ours does no harm here.
   (void)RemoveTree(fd_.get(), name, std::chrono::milliseconds(100));
 }
 
 // Up to the top of its own tree.
-std::string Displaced::TakeUp(int parent, const std::string& name, int area_fd) {
+std::string Quarantine::TakeUp(int parent, const std::string& name, int area_fd) {
   for (int attempt = 0; attempt < kNamesToTry; ++attempt) {
     std::string as = NameInTree(name);
     if (Rename(parent, name, area_fd, as, RENAME_NOREPLACE) == 0) return as;
@@ -94,8 +94,8 @@ std::string Displaced::TakeUp(int parent, const std::string& name, int area_fd) 
   return "";
 }
 
-Result<std::string> Displaced::Take(int parent, const std::string& name, int area_fd,
-                                    const std::string& area) {
+Result<std::string> Quarantine::Take(int parent, const std::string& name, int area_fd,
+                                     const std::string& area) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     const std::string as = NextName(name);
     if (EnsureDirectory() && Rename(parent, name, fd_.get(), as, RENAME_NOREPLACE) == 0) {
@@ -113,8 +113,9 @@ Result<std::string> Displaced::Take(int parent, const std::string& name, int are
   return std::unexpected(Error("rename", name, EACCES));
 }
 
-Result<std::string> Displaced::Exchange(const FileImage& image, int parent, const std::string& name,
-                                        int area_fd, const std::string& area) {
+Result<std::string> Quarantine::Exchange(const FileImage& image, int parent,
+                                         const std::string& name, int area_fd,
+                                         const std::string& area) {
   std::string staged;  // whole, before anything is moved: whatever happens, it is not lost
   if (EnsureDirectory()) {
     staged = NextName(name);

@@ -1,4 +1,4 @@
-#include "supervisor/call/param_spec.h"
+#include "supervisor/call/arguments.h"
 
 #include <fmt/core.h>
 

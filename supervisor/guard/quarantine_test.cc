@@ -1,4 +1,4 @@
-#include "supervisor/guard/displaced.h"
+#include "supervisor/guard/quarantine.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class DisplacedTest : public ::testing::Test {
+class QuarantineTest : public ::testing::Test {
  protected:
-  DisplacedTest() {
+  QuarantineTest() {
     testing::WriteText(tree_ / "file", "came");
     testing::WriteText(tree_ / "original", "was");
     fd_.reset(open(tree_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -52,14 +52,14 @@ class DisplacedTest : public ::testing::Test {
   FileImage image_;
 };
 
-TEST_F(DisplacedTest, UntilItIsNeededNothingIsMade) {
-  Displaced displaced(state_);
+TEST_F(QuarantineTest, UntilItIsNeededNothingIsMade) {
+  Quarantine quarantine(state_);
   EXPECT_FALSE(fs::exists(state_));
 }
 
-TEST_F(DisplacedTest, WhatIsTakenIsKept) {
-  Displaced displaced(state_);
-  const auto kept = displaced.Take(fd_.get(), "file", fd_.get(), tree_);
+TEST_F(QuarantineTest, WhatIsTakenIsKept) {
+  Quarantine quarantine(state_);
+  const auto kept = quarantine.Take(fd_.get(), "file", fd_.get(), tree_);
   ASSERT_TRUE(kept.has_value()) << kept.error().Message();
   EXPECT_TRUE(kept->starts_with(state_.string())) << *kept;
   EXPECT_EQ(testing::ReadText(*kept), "came");
@@ -67,38 +67,38 @@ TEST_F(DisplacedTest, WhatIsTakenIsKept) {
   EXPECT_EQ(LookAt(fs::path(*kept).parent_path()).mode & 07777u, 0700u);
 }
 
-TEST_F(DisplacedTest, AnExchangeKeepsWhatCame) {
-  Displaced displaced(state_);
-  const auto kept = displaced.Exchange(image_, fd_.get(), "file", fd_.get(), tree_);
+TEST_F(QuarantineTest, AnExchangeKeepsWhatCame) {
+  Quarantine quarantine(state_);
+  const auto kept = quarantine.Exchange(image_, fd_.get(), "file", fd_.get(), tree_);
   ASSERT_TRUE(kept.has_value()) << kept.error().Message();
   EXPECT_EQ(testing::ReadText(tree_ / "file"), "was");
   EXPECT_EQ(testing::ReadText(*kept), "came");
-  const auto none = displaced.Exchange(image_, fd_.get(), "gone", fd_.get(), tree_);
+  const auto none = quarantine.Exchange(image_, fd_.get(), "gone", fd_.get(), tree_);
   EXPECT_EQ(none.value(), "");
   EXPECT_EQ(testing::ReadText(tree_ / "gone"), "was");
   EXPECT_EQ(InTree().size(), 2u);
 }
 
-TEST_F(DisplacedTest, AnyTypeIsExchangedForAnyOther) {
-  Displaced displaced(state_);
+TEST_F(QuarantineTest, AnyTypeIsExchangedForAnyOther) {
+  Quarantine quarantine(state_);
   fs::remove(tree_ / "file");
   fs::create_directories(tree_ / "file/full");
   chmod((tree_ / "file").c_str(), 0500);
-  auto kept = displaced.Exchange(image_, fd_.get(), "file", fd_.get(), tree_);
+  auto kept = quarantine.Exchange(image_, fd_.get(), "file", fd_.get(), tree_);
   ASSERT_TRUE(kept.has_value()) << kept.error().Message();
   EXPECT_TRUE(fs::is_directory(fs::path(*kept) / "full"));
   fs::remove(tree_ / "file");
   fs::create_symlink("/etc", tree_ / "file");
-  kept = displaced.Exchange(image_, fd_.get(), "file", fd_.get(), tree_);
+  kept = quarantine.Exchange(image_, fd_.get(), "file", fd_.get(), tree_);
   EXPECT_EQ(fs::read_symlink(kept.value()), "/etc");
   EXPECT_EQ(testing::ReadText(tree_ / "file"), "was");
 }
 
-TEST_F(DisplacedTest, WhereNoRenameLeadsToItStaysInTheTreeUnderAnotherName) {
+TEST_F(QuarantineTest, WhereNoRenameLeadsToItStaysInTheTreeUnderAnotherName) {
   const std::string elsewhere = Elsewhere();
   if (elsewhere.empty()) GTEST_SKIP() << "no second file system to write on";
-  Displaced displaced(elsewhere);
-  const auto kept = displaced.Exchange(image_, fd_.get(), "file", fd_.get(), tree_);
+  Quarantine quarantine(elsewhere);
+  const auto kept = quarantine.Exchange(image_, fd_.get(), "file", fd_.get(), tree_);
   ASSERT_TRUE(kept.has_value()) << kept.error().Message();
   EXPECT_EQ(testing::ReadText(tree_ / "file"), "was");
   EXPECT_EQ(fs::path(*kept).parent_path(), tree_);
@@ -106,16 +106,16 @@ TEST_F(DisplacedTest, WhereNoRenameLeadsToItStaysInTheTreeUnderAnotherName) {
   EXPECT_EQ(testing::ReadText(*kept), "came");
   EXPECT_EQ(InTree().size(), 2u);
   fs::create_directories(tree_ / "directory/full");
-  const auto taken = displaced.Take(fd_.get(), "directory", fd_.get(), tree_);
+  const auto taken = quarantine.Take(fd_.get(), "directory", fd_.get(), tree_);
   EXPECT_TRUE(fs::is_directory(fs::path(taken.value()) / "full"));
 }
 
-TEST_F(DisplacedTest, WithoutAStateDirectoryTheSame) {
+TEST_F(QuarantineTest, WithoutAStateDirectoryTheSame) {
   testing::WriteText(base_ / "state-is-a-file", "");
   for (const std::string& state : {std::string(), (base_ / "state-is-a-file").string()}) {
     testing::WriteText(tree_ / "file", "came");
-    Displaced displaced(state);
-    const auto kept = displaced.Exchange(image_, fd_.get(), "file", fd_.get(), tree_);
+    Quarantine quarantine(state);
+    const auto kept = quarantine.Exchange(image_, fd_.get(), "file", fd_.get(), tree_);
     ASSERT_TRUE(kept.has_value()) << kept.error().Message();
     EXPECT_EQ(testing::ReadText(tree_ / "file"), "was");
     EXPECT_EQ(testing::ReadText(*kept), "came");
@@ -123,11 +123,11 @@ TEST_F(DisplacedTest, WithoutAStateDirectoryTheSame) {
 }
 
 // Whoever knows the name could stand in its way.
-TEST_F(DisplacedTest, NobodyCanGuessTheNameInTheTree) {
-  Displaced displaced("");
+TEST_F(QuarantineTest, NobodyCanGuessTheNameInTheTree) {
+  Quarantine quarantine("");
   const auto name = [&] {
     testing::WriteText(tree_ / "file", "came");
-    const auto kept = displaced.Take(fd_.get(), "file", fd_.get(), tree_);
+    const auto kept = quarantine.Take(fd_.get(), "file", fd_.get(), tree_);
     const std::string path = kept.value_or("");
     EXPECT_TRUE(path.ends_with("-file")) << path;
     return path.substr(0, path.rfind('-'));
@@ -143,17 +143,17 @@ TEST_F(DisplacedTest, NobodyCanGuessTheNameInTheTree) {
   EXPECT_LT(same, 12) << one << " " << other;
 }
 
-TEST_F(DisplacedTest, ANameOfAnyLengthIsMoved) {
+TEST_F(QuarantineTest, ANameOfAnyLengthIsMoved) {
   const std::string longest(NAME_MAX - 3, 'a');
   for (const std::string& state : {state_.string(), std::string()}) {
     for (const std::string& name : {longest + "123", longest.substr(3) + "\u00e4\u00f6\u00fc"}) {
-      Displaced displaced(state);
+      Quarantine quarantine(state);
       testing::WriteText(tree_ / name, "came");
-      const auto kept = displaced.Take(fd_.get(), name, fd_.get(), tree_);
+      const auto kept = quarantine.Take(fd_.get(), name, fd_.get(), tree_);
       ASSERT_TRUE(kept.has_value()) << kept.error().Message();
       EXPECT_EQ(testing::ReadText(*kept), "came");
       testing::WriteText(tree_ / name, "came");
-      const auto exchanged = displaced.Exchange(image_, fd_.get(), name, fd_.get(), tree_);
+      const auto exchanged = quarantine.Exchange(image_, fd_.get(), name, fd_.get(), tree_);
       ASSERT_TRUE(exchanged.has_value()) << exchanged.error().Message();
       EXPECT_EQ(testing::ReadText(tree_ / name), "was");
       EXPECT_EQ(testing::ReadText(*exchanged), "came");
@@ -161,9 +161,9 @@ TEST_F(DisplacedTest, ANameOfAnyLengthIsMoved) {
   }
 }
 
-TEST_F(DisplacedTest, WhatCannotBeMovedIsAnError) {
-  Displaced displaced(state_);
-  EXPECT_FALSE(displaced.Take(fd_.get(), "no-such-file", fd_.get(), tree_).has_value());
+TEST_F(QuarantineTest, WhatCannotBeMovedIsAnError) {
+  Quarantine quarantine(state_);
+  EXPECT_FALSE(quarantine.Take(fd_.get(), "no-such-file", fd_.get(), tree_).has_value());
 }
 
 }  // namespace

@@ -1,0 +1,31 @@
+// CallContext: what a running call may use.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "policy/policy.h"
+#include "supervisor/call/approval.h"
+#include "supervisor/call/call_record.h"
+#include "supervisor/loop/cancel_source.h"
+#include "supervisor/loop/task.h"
+#include "supervisor/run/runner.h"
+
+namespace pa {
+
+class TargetCache;  // supervisor/tools/target_cache.h
+
+// Owned by the session; outlives the call.
+struct CallContext {
+  policy::PolicyPtr policy;  // in force when the call began
+  Runner& runner;
+  TargetCache& targets;
+  const std::map<std::string, std::string>& ambient;  // our own environment
+  OutputSink* sink = nullptr;                         // live output; may be null
+  CancelSource& cancel;
+  CallRecord record = {};  // what the steps of the call decide and run
+  Approvals approvals = {};
+  Approver* approver = nullptr;  // null: nobody can be asked
+};
+
+}  // namespace pa

@@ -1,0 +1,30 @@
+// ResultField: one field of what a tool returns as `data`. The table prints outputSchema, and tests hold every result
+// against it.
+//
+//   constexpr ResultField kData[] = {
+//       {.name = "path", .required = true},
+//       {.name = "size", .kind = FieldKind::kInteger, .description = "in bytes"},
+//   };
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pa {
+
+enum class FieldKind { kString, kInteger, kBoolean, kStringArray, kObject, kObjectArray };
+
+struct ResultField {
+  std::string_view name;
+  FieldKind kind = FieldKind::kString;
+  bool required = false;
+  std::string_view description = {};
+  std::span<const std::string_view> one_of = {};  // kString
+  std::span<const ResultField> fields = {};       // kObject, kObjectArray; none: any
+};
+
+// JSON Schema of the envelope (StructuredContent) with `data` inside, on one line.
+std::string OutputSchema(std::span<const ResultField> data);
+
+}  // namespace pa

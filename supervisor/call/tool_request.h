@@ -1,0 +1,29 @@
+// ToolRequest: a validated call.
+#pragma once
+
+#include <expected>
+#include <utility>
+
+#include "base/json.h"
+#include "supervisor/call/arguments.h"
+#include "supervisor/call/tool.h"
+#include "supervisor/call/tool_error.h"
+
+namespace pa {
+
+// Only MakeToolRequest can make one.
+class ToolRequest {
+ public:
+  const Tool& tool() const { return *tool_; }
+  const Arguments& arguments() const { return arguments_; }
+
+ private:
+  friend struct ToolRequestMaker;
+  ToolRequest(const Tool& tool, Arguments arguments)
+      : tool_(&tool), arguments_(std::move(arguments)) {}
+  const Tool* tool_;
+  Arguments arguments_;
+};
+std::expected<ToolRequest, ToolError> MakeToolRequest(const Tool& tool, const JsonValue* arguments);
+
+}  // namespace pa
