@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/directory_reader.h"
+#include "base/try.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U  // Linux 6.3
@@ -40,9 +41,8 @@ Result<UniqueFd> OpenRegular(const std::string& path, int flags, mode_t mode) {
 }
 
 Result<std::string> ReadFile(const std::string& path, std::size_t max_bytes) {
-  const Result<UniqueFd> fd = OpenRegular(path, O_RDONLY);
-  if (!fd) return std::unexpected(fd.error());
-  return ReadFileFrom(fd->get(), path, max_bytes);
+  PA_TRY(const UniqueFd fd, OpenRegular(path, O_RDONLY));
+  return ReadFileFrom(fd.get(), path, max_bytes);
 }
 
 Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t max_bytes) {

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/try.h"
+
 namespace pa {
 namespace {
 
@@ -14,10 +16,6 @@ constexpr std::size_t kMaxXattrNames = 64U << 10;  // XATTR_LIST_MAX
 constexpr std::size_t kMaxXattrValue = 64U << 10;  // XATTR_SIZE_MAX
 constexpr mode_t kPermissions = 07777;
 constexpr mode_t kOfGroup = S_ISGID | S_IRWXG;
-
-std::unexpected<SysError> Failed(const char* op, const char* name) {
-  return std::unexpected(SysError{op, name, errno});
-}
 
 // What the kernel takes from a file that is written to, and others of the system's own.
 bool IsOfTheContent(const char* attribute) {
@@ -56,7 +54,7 @@ SysResult<void> KeepMetadata(int from, const struct stat& was, int to, const str
     if (!owner) mode &= ~static_cast<mode_t>(S_ISUID);
     if (!group) mode = (mode & ~kOfGroup) | (mode & (mode & S_IRWXO) << 3);
   }
-  if (auto copied = CopyXattrs(from, to, name); !copied) return copied;
+  PA_TRY_VOID(CopyXattrs(from, to, name));
   if (fchmod(to, mode) != 0) return Failed("fchmod", name);
   return {};
 }

@@ -28,7 +28,7 @@ UniqueFd Open(int at, const char* path, int flags, std::uint64_t resolve) {
   }
 }
 
-UniqueFd Failed(int error) {
+UniqueFd WithErrno(int error) {
   errno = error;
   return {};
 }
@@ -41,19 +41,19 @@ bool IsSymlink(int fd) {
 // The same without openat2(2), a component at a time.
 UniqueFd OpenStepByStep(int at, std::string_view path, int flags) {
   const bool beneath = at != AT_FDCWD;
-  if (beneath && path.starts_with('/')) return Failed(EXDEV);
+  if (beneath && path.starts_with('/')) return WithErrno(EXDEV);
   UniqueFd held;
   if (path.starts_with('/')) held = UniqueFd(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   for (;;) {
     const std::size_t slash = path.find('/');
     const bool last = slash == path.npos;
     const std::string name(held && path.substr(0, slash).empty() ? "." : path.substr(0, slash));
-    if (beneath && name == "..") return Failed(EXDEV);
+    if (beneath && name == "..") return WithErrno(EXDEV);
     const int from = held ? held.get() : at;
     UniqueFd next(openat(from, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (!next) return next;
     const bool itself = last && (flags & O_NOFOLLOW) != 0;
-    if (!itself && IsSymlink(next.get())) return Failed(ELOOP);
+    if (!itself && IsSymlink(next.get())) return WithErrno(ELOOP);
     if (last) return UniqueFd(openat(from, name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
     held = std::move(next);
     path.remove_prefix(slash + 1);

@@ -8,6 +8,7 @@
 // error. Code that only the supervisor runs uses base/error.h, which owns its strings.
 #pragma once
 
+#include <cerrno>
 #include <expected>
 #include <string_view>
 
@@ -23,5 +24,16 @@ struct SysError {
 
 template <typename T>
 using SysResult = std::expected<T, SysError>;
+
+inline std::unexpected<SysError> Failed(const char* op, std::string_view subject = {},
+                                        int code = errno) {
+  return std::unexpected(SysError{op, subject, code});
+}
+
+// `result`: of a system call or a function of the C library that says by a negative one that it failed.
+inline SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
+  if (result < 0) return Failed(op, subject);
+  return {};
+}
 
 }  // namespace pa

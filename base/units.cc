@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "base/words.h"
+
 namespace pa {
 namespace {
 
@@ -17,8 +19,6 @@ struct Unit {
 constexpr Unit kDurations[] = {{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
 constexpr Unit kByteSizes[] = {
     {"B", 1}, {"KiB", 1u << 10}, {"MiB", 1u << 20}, {"GiB", 1u << 30}, {"TiB", 1ull << 40}};
-
-std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // "24KiB" apart: digits and the rest.
 struct Quantity {

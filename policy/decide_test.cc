@@ -149,8 +149,7 @@ TEST_F(DecideTest, RulesAboutAToolHoldForProjectActionsToo) {
 TEST_F(DecideTest, ATimeoutShortensTheWallTimeOnly) {
   User(
       "limits: {wall_time: 10s, cpu_time: 1500ms, memory: 1GiB, processes: 7, cpus: 2, open_files: "
-      "99, "
-      "file_size: 5MiB}");
+      "99, file_size: 5MiB}");
   Asked request = Call("make", "test");
   EXPECT_EQ(Allowed(request).limits().wall_time_ms, 10'000u);
   request.timeout = std::chrono::seconds(3);

@@ -4,7 +4,9 @@
 #include <array>
 #include <charconv>
 
+#include "base/try.h"
 #include "base/units.h"
+#include "base/words.h"
 #include "policy/did_you_mean.h"
 #include "policy/host_files.h"
 #include "policy/keys.h"
@@ -16,8 +18,6 @@ namespace pa::policy {
 namespace {
 
 constexpr std::size_t kMaxDiagnostics = 20;  // of one file; more help nobody
-
-std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // What came, for messages: 'the value' or a kind.
 std::string Found(const YamlNode& node) {
@@ -254,9 +254,8 @@ void FragmentParser::ParseVariables(const Key& key, const YamlNode& node) {
 Result<std::uint64_t> FragmentParser::LimitValue(const Key& key, const YamlNode& node) const {
   if (key.type == Type::kByteSize) return ParseByteSize(node.scalar);
   if (key.type == Type::kDuration) {
-    const Result<std::chrono::milliseconds> value = ParseDuration(node.scalar);
-    if (!value) return std::unexpected(value.error());
-    return static_cast<std::uint64_t>(value->count());
+    PA_TRY(const std::chrono::milliseconds value, ParseDuration(node.scalar));
+    return static_cast<std::uint64_t>(value.count());
   }
   std::uint64_t value = 0;
   const char* end = node.scalar.data() + node.scalar.size();

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/try.h"
+
 namespace pa::policy {
 namespace {
 
@@ -192,9 +194,8 @@ Status IndexReader::ReadLink(std::size_t size) {
   const std::size_t limit = at_ + size;
   std::size_t at = at_ + hash_;
   if (at == limit) return nameless_.empty() ? Status() : Bad("an entry has no name");
-  const auto deleted = SkipBitmap(at, limit);
-  if (!deleted) return std::unexpected(deleted.error());
-  return ReadReplaced(*deleted, limit);
+  PA_TRY(const auto deleted, SkipBitmap(at, limit));
+  return ReadReplaced(deleted, limit);
 }
 
 // A compressed bitmap: its bits, its words, these words of 64 bits, and the place of the last head.
@@ -208,8 +209,7 @@ std::expected<std::size_t, std::string> IndexReader::SkipBitmap(std::size_t at,
 
 // Which entries of the shared part the nameless ones take the place of, in their order.
 Status IndexReader::ReadReplaced(std::size_t at, std::size_t limit) {
-  const auto next = SkipBitmap(at, limit);
-  if (!next) return std::unexpected(next.error());
+  PA_TRY(const auto next, SkipBitmap(at, limit));
   std::size_t found = 0;
   std::uint64_t position = 0;
   const auto note = [&](std::uint64_t where) {
@@ -222,7 +222,7 @@ Status IndexReader::ReadReplaced(std::size_t at, std::size_t limit) {
     return std::uint64_t{Word(where)} << 32 | Word(where + 4);
   };
   constexpr std::string_view kTooMany = "it replaces more entries than it has";
-  const std::size_t last = *next - 4;
+  const std::size_t last = next - 4;
   for (std::size_t head = at + 8; head < last; head += 8) {
     const std::uint64_t run = word(head) >> 1 & UINT32_MAX;
     const std::uint64_t literals = word(head) >> 33;

@@ -96,8 +96,7 @@ constexpr Key kKeys[] = {
      &F::environment_set},
     {"namespaces", Type::kChoice,
      "Whether commands get user, mount, pid, ipc, uts and network namespaces of their own, on top "
-     "of "
-     "Landlock, seccomp and limits.",
+     "of Landlock, seccomp and limits.",
      &F::namespaces, kNamespaces},
     {"limits.wall_time",
      Type::kDuration,
@@ -206,8 +205,7 @@ constexpr RuleKey kRuleKeys[] = {
     {"command", "For bash: the first words of the command."},
     {"examples",
      "Targets, paths or commands that this rule must decide, with ! before it one that it must "
-     "not; "
-     "tried when the policy is loaded."},
+     "not; tried when the policy is loaded."},
 };
 
 }  // namespace

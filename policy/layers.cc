@@ -6,19 +6,13 @@
 
 #include "base/file.h"
 #include "base/units.h"
+#include "base/words.h"
 #include "policy/keys.h"
 #include "policy/path.h"
 #include "policy/yaml.h"
 
 namespace pa::policy {
 namespace {
-
-std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-bool IsDirectory(const std::string& path) {
-  std::error_code ignored;  // no such directory
-  return std::filesystem::is_directory(path, ignored);
-}
 
 std::vector<std::string> SplitCommas(std::string_view text) {
   std::vector<std::string> items;

@@ -20,11 +20,6 @@
 namespace pa::policy {
 namespace {
 
-bool IsDirectory(const std::string& path) {
-  std::error_code ignored;  // no such directory
-  return std::filesystem::is_directory(path, ignored);
-}
-
 sandbox::Network NetworkNamed(std::string_view name) {
   if (name == "full") return sandbox::Network::kFull;
   return name == "loopback" ? sandbox::Network::kLoopback : sandbox::Network::kNone;

@@ -175,7 +175,7 @@ std::optional<std::size_t> CountVariables(std::string_view text) {
   return count;
 }
 
-std::string Quoted(std::string_view value) {
+std::string GitQuoted(std::string_view value) {
   std::string text = "\"";
   for (const char c : value) {
     if (c == '"' || c == '\\') text += '\\';
@@ -192,8 +192,8 @@ std::string Written(const GitVariable& variable) {
   const std::size_t first = variable.name.find('.');
   const std::size_t last = variable.name.rfind('.');
   std::string text = "[" + variable.name.substr(0, first);
-  if (first != last) text += " " + Quoted(variable.name.substr(first + 1, last - first - 1));
-  return text + "]\n\t" + variable.name.substr(last + 1) + " = " + Quoted(variable.value) + "\n";
+  if (first != last) text += " " + GitQuoted(variable.name.substr(first + 1, last - first - 1));
+  return text + "]\n\t" + variable.name.substr(last + 1) + " = " + GitQuoted(variable.value) + "\n";
 }
 
 // A command has chosen how many there are, and how long each is.

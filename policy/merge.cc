@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "base/words.h"
 #include "policy/keys.h"
 #include "policy/path.h"
 
 namespace pa::policy {
 namespace {
-
-std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 template <typename T>
 using Optional = std::optional<Located<T>>;

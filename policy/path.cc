@@ -87,6 +87,11 @@ std::string ResolvePath(const std::string& path) {
   }
 }
 
+bool IsDirectory(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
 bool IsBeneath(std::string_view path, std::string_view directory) {
   if (directory == "/") return path.starts_with('/');
   return path.starts_with(directory) &&

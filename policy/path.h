@@ -28,6 +28,9 @@ std::expected<std::string, std::string> ExpandPath(std::string_view written,
 // realpath(3) of the longest part that exists, and the rest as it is. `path` is absolute.
 std::string ResolvePath(const std::string& path);
 
+// Symlinks are followed; false for what cannot be looked at.
+bool IsDirectory(const std::string& path);
+
 // `path` is `directory` or lies in it. Both absolute and resolved.
 bool IsBeneath(std::string_view path, std::string_view directory);
 

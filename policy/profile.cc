@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/try.h"
 #include "policy/yaml.h"
 
 namespace pa::policy {
@@ -53,19 +54,18 @@ Parsed ReadMember(const YamlNode& member, Profile& profile) {
 }  // namespace
 
 std::expected<Profile, Diagnostic> ParseProfile(const ProfileText& text) {
-  auto root = ParseYaml(text.yaml, std::string(text.name) + ".yaml");
-  if (!root) return std::unexpected(std::move(root.error()));
-  if (root->kind != YamlNode::Kind::kMapping) return Wrong(root->at, "expected a mapping");
+  PA_TRY(auto root, ParseYaml(text.yaml, std::string(text.name) + ".yaml"));
+  if (root.kind != YamlNode::Kind::kMapping) return Wrong(root.at, "expected a mapping");
   Profile profile;
   profile.name = text.name;
-  for (const YamlNode& member : root->children) {
+  for (const YamlNode& member : root.children) {
     if (Parsed read = ReadMember(member, profile); !read) {
       return std::unexpected(std::move(read.error()));
     }
   }
   for (const Variables* places : {&profile.unless_granted, &profile.unless_writable}) {
     for (const auto& [name, place] : *places) {
-      if (!profile.set.contains(name)) return Wrong(root->at, name + " is not set here");
+      if (!profile.set.contains(name)) return Wrong(root.at, name + " is not set here");
     }
   }
   return profile;

@@ -18,6 +18,8 @@
 
 #include "base/directory_reader.h"
 #include "base/file.h"
+#include "base/path_parts.h"
+#include "base/try.h"
 #include "policy/git_config.h"
 #include "policy/git_index.h"
 #include "policy/git_state.h"
@@ -94,16 +96,6 @@ constexpr std::string_view kOwnPlaces[] = {".git",           ".git/hooks",   ".g
                                            ".git/commondir", ".git/modules", ".git/config.worktree",
                                            ".git/worktrees"};
 
-std::string ParentOf(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
-
-std::string Join(const std::string& directory, std::string_view path) {
-  if (path.starts_with('/')) return std::string(path);
-  return (directory == "/" ? "" : directory) + "/" + std::string(path);
-}
-
 Found FoundOf(const PathStamp& stamp) {
   if (!stamp.exists) return Found::kAbsent;
   if (stamp.IsDirectory()) return Found::kDirectory;
@@ -147,10 +139,9 @@ Result<std::optional<std::string>> ReadOwnText(const std::string& path, std::siz
 }
 
 Result<GitIndex> LoadIndex(const std::string& path, std::span<const std::uint32_t> replaced = {}) {
-  const Result<std::optional<std::string>> bytes = ReadOwnText(path, kMaxIndex);
-  if (!bytes) return std::unexpected(bytes.error());
-  if (!*bytes) return GitIndex{};
-  std::expected<GitIndex, std::string> index = ReadGitIndex(**bytes, replaced);
+  PA_TRY(const std::optional<std::string> bytes, ReadOwnText(path, kMaxIndex));
+  if (!bytes) return GitIndex{};
+  std::expected<GitIndex, std::string> index = ReadGitIndex(*bytes, replaced);
   if (index) return std::move(*index);
   return std::unexpected(Unreadable(path, "git's index cannot be read: " + index.error() +
                                               "; `git read-tree HEAD` makes a new one"));
@@ -933,9 +924,8 @@ bool ProtectedPaths::InputsHold() const {
 }
 
 Result<std::vector<std::string>> SubmodulesOf(const ProtectedPaths::Index& index) {
-  const Result<GitIndex> read = LoadWholeIndex(index.path);
-  if (!read) return std::unexpected(read.error());
-  return NamesOf(*read);
+  PA_TRY(const GitIndex read, LoadWholeIndex(index.path));
+  return NamesOf(read);
 }
 
 const ProtectedPath* ProtectedPaths::Protecting(const std::string& path) const {

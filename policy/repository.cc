@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/path_parts.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "policy/git_config.h"
 #include "policy/path.h"
@@ -40,15 +42,6 @@ std::optional<std::string> Real(const std::string& path) {
                                                          &std::free);
   if (!real) return std::nullopt;
   return std::string(real.get());
-}
-
-std::string ParentOf(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string Join(const std::string& directory, std::string_view path) {
-  return path.starts_with('/') ? std::string(path) : directory + "/" + std::string(path);
 }
 
 bool Exists(const std::string& path) {
@@ -119,9 +112,8 @@ Result<std::string> ConfiguredWorkTree(const std::string& git_dir) {
   for (const char* name : {"/config", "/config.worktree"}) {
     const std::string file = git_dir + name;
     if (!Exists(file)) continue;
-    const Result<std::string> text = ReadFile(file, kMaxConfiguration);
-    if (!text) return std::unexpected(text.error());
-    const auto variables = ParseGitConfig(*text);
+    PA_TRY(const std::string text, ReadFile(file, kMaxConfiguration));
+    const auto variables = ParseGitConfig(text);
     if (!variables) return std::unexpected(Error("read", file + ": " + variables.error()));
     for (const GitVariable& variable : *variables) {
       if (variable.name == "core.worktree") work_tree = variable.value;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/words.h"
 #include "policy/path.h"
 
 namespace pa::policy {
@@ -109,16 +110,6 @@ bool MayMoveTo(const std::string& directory, const std::string& home) {
   return directory.starts_with('/') && !IsBeneath(ResolvePath(home), ResolvePath(directory));
 }
 
-std::vector<std::string_view> Words(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
-
 }  // namespace
 
 Toolchains FindToolchains(const std::string& home,
@@ -135,7 +126,7 @@ Toolchains FindToolchains(const std::string& home,
     if (is_moved) base = moved->second;
     if (!variable.empty()) found.places[variable] = base;
     const std::size_t before = found.grants.size();
-    for (std::string_view part : Words(toolchain.parts)) {
+    for (std::string_view part : SplitWords(toolchain.parts)) {
       const std::string path = part == "." ? base : base + '/' + std::string(part);
       std::error_code ignored;
       if (!std::filesystem::exists(path, ignored) || is_led(path)) continue;

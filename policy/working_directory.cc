@@ -117,7 +117,7 @@ constexpr char kNotWritableText[] = "working directory not writable by current u
 // Magic links (/proc/PID/root and the like) lead past every path check, so openat2 refuses them;
 // where a container's old seccomp filter denies openat2, the checks on the opened descriptor still
 // hold alone.
-UniqueFd OpenDirectory(int at, const char* path) {
+UniqueFd OpenWithoutMagicLinks(int at, const char* path) {
   constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
   open_how how{};
   how.flags = static_cast<std::uint64_t>(kFlags);
@@ -248,9 +248,10 @@ std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(
     return std::unexpected(
         Refuse(policy, "working directory cannot hold a NUL byte", requested.c_str()));
   }
-  const UniqueFd first_root = OpenDirectory(AT_FDCWD, policy.roots.front().c_str());
+  const UniqueFd first_root = OpenWithoutMagicLinks(AT_FDCWD, policy.roots.front().c_str());
   if (!first_root) return std::unexpected(RefuseUnopened(policy, policy.roots.front(), errno));
-  UniqueFd fd = OpenDirectory(first_root.get(), requested.empty() ? "." : requested.c_str());
+  UniqueFd fd =
+      OpenWithoutMagicLinks(first_root.get(), requested.empty() ? "." : requested.c_str());
   if (!fd) return std::unexpected(RefuseUnopened(policy, requested, errno));
 
   struct stat status{};

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/try.h"
 
 namespace pa::sandbox {
 namespace {
@@ -40,7 +41,7 @@ Result<std::string> Read(int directory, const char* name) {
   return ReadFileFrom(fd.get(), name, kMaxFileBytes);
 }
 
-Result<UniqueFd> OpenDirectory(const std::string& path) {
+Result<UniqueFd> OpenCgroup(const std::string& path) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return std::unexpected(Error("open cgroup", path, errno));
   return fd;
@@ -95,12 +96,10 @@ std::optional<std::string> OwnGroup(const std::string& proc_cgroup) {
 }
 
 Result<std::string> OwnDirectory() {
-  const Result<std::string> mountinfo = ReadFile("/proc/self/mountinfo", kMaxFileBytes);
-  if (!mountinfo) return std::unexpected(mountinfo.error());
-  const Result<std::string> own = ReadFile("/proc/self/cgroup", kMaxFileBytes);
-  if (!own) return std::unexpected(own.error());
-  const std::optional<Mount> mount = CgroupMount(*mountinfo);
-  std::optional<std::string> group = OwnGroup(*own);
+  PA_TRY(const std::string mountinfo, ReadFile("/proc/self/mountinfo", kMaxFileBytes));
+  PA_TRY(const std::string own, ReadFile("/proc/self/cgroup", kMaxFileBytes));
+  const std::optional<Mount> mount = CgroupMount(mountinfo);
+  std::optional<std::string> group = OwnGroup(own);
   if (!mount || !group) return std::unexpected(Error("find cgroup", "v2", ENOENT));
   // A container may have mounted only its own part.
   if (mount->root != "/" && group->starts_with(mount->root))
@@ -125,10 +124,9 @@ Result<void> CheckDelegation(const std::string& path, int directory) {
       return std::unexpected(Error("use cgroup", path + "/" + name, errno));
     }
   }
-  const Result<std::string> there = Read(directory, "cgroup.controllers");
-  if (!there) return std::unexpected(there.error());
+  PA_TRY(const std::string there, Read(directory, "cgroup.controllers"));
   for (const char* controller : kControllers) {
-    if (!HasWord(*there, controller)) {
+    if (!HasWord(there, controller)) {
       return std::unexpected(Error("use cgroup", path + " without " + controller, ENOTSUP));
     }
   }
@@ -138,9 +136,8 @@ Result<void> CheckDelegation(const std::string& path, int directory) {
 // No processes beside groups, or the kernel gives those no controllers. It is looked at before anything
 // is changed: somebody else's part of the tree is not ours to rearrange.
 Result<void> CheckAlone(const std::string& path, int directory) {
-  const Result<std::string> there = Read(directory, "cgroup.procs");
-  if (!there) return std::unexpected(there.error());
-  std::istringstream pids(*there);
+  PA_TRY(const std::string there, Read(directory, "cgroup.procs"));
+  std::istringstream pids(there);
   for (std::string pid; pids >> pid;) {
     if (pid != std::to_string(getpid())) {
       return std::unexpected(Error("use cgroup", path + " with process " + pid, EBUSY));
@@ -150,9 +147,8 @@ Result<void> CheckAlone(const std::string& path, int directory) {
 }
 
 Result<void> MoveInto(const std::string& path) {
-  const Result<UniqueFd> directory = OpenDirectory(path);
-  if (!directory) return std::unexpected(directory.error());
-  return Write(directory->get(), "cgroup.procs", "0");
+  PA_TRY(const UniqueFd directory, OpenCgroup(path));
+  return Write(directory.get(), "cgroup.procs", "0");
 }
 
 Result<void> MoveIntoLeaf(const std::string& path) {
@@ -165,14 +161,11 @@ Result<void> MoveIntoLeaf(const std::string& path) {
 
 // Whether the optional one is among them.
 Result<bool> EnableControllers(int directory) {
-  const Result<std::string> there = Read(directory, "cgroup.controllers");
-  if (!there) return std::unexpected(there.error());
-  const bool cpu = HasWord(*there, kOptional);
+  PA_TRY(const std::string there, Read(directory, "cgroup.controllers"));
+  const bool cpu = HasWord(there, kOptional);
   std::string wanted = cpu ? std::string("+") + kOptional : "";
   for (const char* controller : kControllers) wanted += std::string(" +") + controller;
-  if (auto enabled = Write(directory, "cgroup.subtree_control", wanted); !enabled) {
-    return std::unexpected(enabled.error());
-  }
+  PA_TRY_VOID(Write(directory, "cgroup.subtree_control", wanted));
   return cpu;
 }
 
@@ -222,22 +215,18 @@ Result<void> Cgroup::Add(pid_t pid) const {
 Result<void> Cgroup::Kill() const { return Write(directory_.get(), "cgroup.kill", "1"); }
 
 Result<bool> Cgroup::Populated() const {
-  const Result<std::string> events = Read(directory_.get(), "cgroup.events");
-  if (!events) return std::unexpected(events.error());
-  return Number(*events, "populated") != 0;
+  PA_TRY(const std::string events, Read(directory_.get(), "cgroup.events"));
+  return Number(events, "populated") != 0;
 }
 
 Result<CgroupUsage> Cgroup::Usage() const {
-  const Result<std::string> cpu = Read(directory_.get(), "cpu.stat");
-  if (!cpu) return std::unexpected(cpu.error());
-  const Result<std::string> memory = Read(directory_.get(), "memory.events");
-  if (!memory) return std::unexpected(memory.error());
-  const Result<std::string> pids = Read(directory_.get(), "pids.events");
-  if (!pids) return std::unexpected(pids.error());
-  return CgroupUsage{.cpu_us = Number(*cpu, "usage_usec"),
-                     .killed_for_memory = Number(*memory, "oom_kill"),
-                     .refused_processes = Number(*pids, "max"),
-                     .throttled = Number(*cpu, "nr_throttled")};
+  PA_TRY(const std::string cpu, Read(directory_.get(), "cpu.stat"));
+  PA_TRY(const std::string memory, Read(directory_.get(), "memory.events"));
+  PA_TRY(const std::string pids, Read(directory_.get(), "pids.events"));
+  return CgroupUsage{.cpu_us = Number(cpu, "usage_usec"),
+                     .killed_for_memory = Number(memory, "oom_kill"),
+                     .refused_processes = Number(pids, "max"),
+                     .throttled = Number(cpu, "nr_throttled")};
 }
 
 Result<void> Cgroup::Remove() {
@@ -247,32 +236,26 @@ Result<void> Cgroup::Remove() {
 }
 
 Result<CgroupHome> CgroupHome::Open() {
-  if (auto clone = CheckClone(); !clone) return std::unexpected(clone.error());
-  Result<std::string> path = OwnDirectory();
-  if (!path) return std::unexpected(path.error());
-  const Result<UniqueFd> directory = OpenDirectory(*path);
-  if (!directory) return std::unexpected(directory.error());
-  if (auto checked = CheckDelegation(*path, directory->get()); !checked) {
-    return std::unexpected(checked.error());
-  }
-  if (auto alone = CheckAlone(*path, directory->get()); !alone) {
-    return std::unexpected(alone.error());
-  }
-  if (auto moved = MoveIntoLeaf(*path); !moved) return std::unexpected(moved.error());
-  const Result<bool> enabled = EnableControllers(directory->get());
+  PA_TRY_VOID(CheckClone());
+  PA_TRY(std::string path, OwnDirectory());
+  PA_TRY(const UniqueFd directory, OpenCgroup(path));
+  PA_TRY_VOID(CheckDelegation(path, directory.get()));
+  PA_TRY_VOID(CheckAlone(path, directory.get()));
+  PA_TRY_VOID(MoveIntoLeaf(path));
+  const Result<bool> enabled = EnableControllers(directory.get());
   if (!enabled) {
-    (void)MoveInto(*path);
-    rmdir((*path + std::string(kLeaf)).c_str());
+    (void)MoveInto(path);
+    rmdir((path + std::string(kLeaf)).c_str());
     return std::unexpected(enabled.error());
   }
-  RemoveEmpty(*path);
-  return CgroupHome(std::move(*path), *enabled);
+  RemoveEmpty(path);
+  return CgroupHome(std::move(path), *enabled);
 }
 
 Result<Cgroup> CgroupHome::Make(const std::string& name) const {
   const std::string path = path_ + "/" + name;
   if (mkdir(path.c_str(), 0755) != 0) return std::unexpected(Error("mkdir", path, errno));
-  Result<UniqueFd> directory = OpenDirectory(path);
+  Result<UniqueFd> directory = OpenCgroup(path);
   if (!directory) {
     rmdir(path.c_str());
     return std::unexpected(directory.error());

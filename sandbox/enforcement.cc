@@ -35,8 +35,7 @@ std::string WhyNoLandlock(const KernelFeatures& kernel) {
   switch (kernel.landlock_errno) {
     case EOPNOTSUPP:
       return "Landlock is built into this kernel but switched off: add landlock to the lsm= list "
-             "of the "
-             "kernel command line";
+             "of the kernel command line";
     case EPERM:
       return "something around us (a container's seccomp profile) forbids Landlock";
     default:

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/try.h"
 #include "sandbox/landlock.h"
 
 namespace pa::sandbox {
@@ -70,9 +71,8 @@ Result<PreparedSandbox> PrepareLandlock(const Confinement& confinement, int land
     prepared.landlock_ruleset = *std::move(ruleset);
   }
   for (const PathGrant& grant : confinement.paths) {
-    Result<PathIdentity> identity = Grant(prepared.landlock_ruleset.get(), grant, landlock_abi);
-    if (!identity) return std::unexpected(identity.error());
-    prepared.identities.push_back(*identity);
+    PA_TRY(PathIdentity identity, Grant(prepared.landlock_ruleset.get(), grant, landlock_abi));
+    prepared.identities.push_back(identity);
   }
   return prepared;
 }

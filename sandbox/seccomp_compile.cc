@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "base/try.h"
 #include "sandbox/bpf_program.h"
 #include "sandbox/prepared.h"
 #include "sandbox/syscall_sets.h"
@@ -96,9 +97,8 @@ Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, i
       files
           ? OnlyFileSyscalls(profile)
           : AllButTheRefused(GroupByNumber(RefusedSyscalls(profile, network, landlock_abi, sight)));
-  Result<std::string> program = AssembleBpf(seccomp_arch_native(), ranges);
-  if (!program) return std::unexpected(program.error());
-  return std::make_shared<const std::string>(*std::move(program));
+  PA_TRY(std::string program, AssembleBpf(seccomp_arch_native(), ranges));
+  return std::make_shared<const std::string>(std::move(program));
 }
 
 }  // namespace pa::sandbox

@@ -15,6 +15,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/try.h"
 #include "base/unique_fd.h"
 
 namespace pa::sandbox {
@@ -43,11 +44,6 @@ class Map {
   std::array<char, 4096> text_;
   std::size_t size_ = 0;
 };
-
-SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
-  if (result < 0) return std::unexpected(SysError{op, subject, errno});
-  return {};
-}
 
 SysResult<void> Write(int directory, const char* path, std::string_view text) {
   const UniqueFd file(openat(directory, path, O_WRONLY | O_CLOEXEC));
@@ -98,13 +94,13 @@ class Dumpable {
 // An ordinary user may map the own ids, from inside.
 SysResult<void> MapOwnIds(int root, bool deny_setgroups, uid_t uid, gid_t gid) {
   if (deny_setgroups) {
-    if (auto denied = Write(root, "proc/self/setgroups", "deny"); !denied) return denied;
+    PA_TRY_VOID(Write(root, "proc/self/setgroups", "deny"));
   }
   Map uids;
   Map gids;
   uids.Add(uid, 1);
   gids.Add(gid, 1);
-  if (auto written = Write(root, "proc/self/uid_map", uids.text()); !written) return written;
+  PA_TRY_VOID(Write(root, "proc/self/uid_map", uids.text()));
   return Write(root, "proc/self/gid_map", gids.text());
 }
 
@@ -146,10 +142,8 @@ SysResult<void> AwaitMaps(pid_t writer) {
 
 // The writer is forked before, because afterwards nobody here has a capability outside.
 SysResult<void> EnterAsRoot() {
-  const SysResult<Map> uids = Identity("/proc/self/uid_map");
-  if (!uids) return std::unexpected(uids.error());
-  const SysResult<Map> gids = Identity("/proc/self/gid_map");
-  if (!gids) return std::unexpected(gids.error());
+  PA_TRY(const Map uids, Identity("/proc/self/uid_map"));
+  PA_TRY(const Map gids, Identity("/proc/self/gid_map"));
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(SysError{"pipe2", {}, errno});
   UniqueFd go(ends[0]);
@@ -158,7 +152,7 @@ SysResult<void> EnterAsRoot() {
   if (writer < 0) return std::unexpected(SysError{"clone", "writer of the id map", errno});
   if (writer == 0) {
     ready.reset();
-    WriteMaps(go.get(), *uids, *gids);
+    WriteMaps(go.get(), uids, gids);
   }
   const SysResult<void> entered =
       Attempt(unshare(CLONE_NEWUSER | CLONE_NEWNS), "unshare", "user namespace");
@@ -182,7 +176,7 @@ SysResult<void> EnterOwnUserNamespace(int outer_root) {
   const uid_t uid = geteuid();
   const gid_t gid = getegid();
   const Dumpable dumpable;
-  if (auto done = Attempt(unshare(CLONE_NEWUSER), "unshare", "user namespace"); !done) return done;
+  PA_TRY_VOID(Attempt(unshare(CLONE_NEWUSER), "unshare", "user namespace"));
   return MapOwnIds(outer_root, false, uid, gid);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/directory_reader.h"
+#include "base/try.h"
 #include "sandbox/mount_abi.h"
 
 namespace pa::sandbox {
@@ -21,11 +22,6 @@ using namespace mount_abi;  // NOLINT(google-build-using-namespace): the kernel'
 // Nothing but mount points and symlinks lies in one; what a command stores goes elsewhere.
 constexpr char kTmpfsBytes[] = "4m";
 
-SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
-  if (result < 0) return std::unexpected(SysError{op, subject, errno});
-  return {};
-}
-
 SysResult<UniqueFd> Opened(long fd, const char* op, std::string_view subject) {
   if (fd < 0) return std::unexpected(SysError{op, subject, errno});
   return UniqueFd(static_cast<int>(fd));
@@ -33,14 +29,13 @@ SysResult<UniqueFd> Opened(long fd, const char* op, std::string_view subject) {
 
 // A new file system that is mounted nowhere. `size`: null for none.
 SysResult<UniqueFd> NewFileSystem(const char* type, const char* size, std::uint64_t attributes) {
-  const SysResult<UniqueFd> fs = Opened(FsOpen(type), "fsopen", type);
-  if (!fs) return std::unexpected(fs.error());
+  PA_TRY(const UniqueFd fs, Opened(FsOpen(type), "fsopen", type));
   if (size != nullptr &&
-      (FsSetString(fs->get(), "size", size) < 0 || FsSetString(fs->get(), "mode", "0755") < 0)) {
+      (FsSetString(fs.get(), "size", size) < 0 || FsSetString(fs.get(), "mode", "0755") < 0)) {
     return std::unexpected(SysError{"fsconfig", type, errno});
   }
-  if (FsCreate(fs->get()) < 0) return std::unexpected(SysError{"fsconfig", type, errno});
-  return Opened(FsMount(fs->get(), attributes), "fsmount", type);
+  if (FsCreate(fs.get()) < 0) return std::unexpected(SysError{"fsconfig", type, errno});
+  return Opened(FsMount(fs.get(), attributes), "fsmount", type);
 }
 
 SysResult<UniqueFd> NewTmpfs() { return NewFileSystem("tmpfs", kTmpfsBytes, kNoSuid | kNoDev); }
@@ -68,22 +63,21 @@ SysResult<void> MakeParents(std::string_view path) {
 }
 
 SysResult<void> MakeFile(const char* path) {
-  if (auto parents = MakeParents(path); !parents) return parents;
+  PA_TRY_VOID(MakeParents(path));
   const UniqueFd file(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
   return file || IsThere(-1) ? SysResult<void>() : std::unexpected(SysError{"create", path, errno});
 }
 
 SysResult<void> MakeSymlink(const MountView& mount) {
-  if (auto parents = MakeParents(mount.target); !parents) return parents;
+  PA_TRY_VOID(MakeParents(mount.target));
   if (IsThere(symlink(mount.source, mount.target))) return {};
   return std::unexpected(SysError{"symlink", mount.target, errno});
 }
 
 SysResult<void> MountTmpfs(const char* target) {
-  if (auto made = MakeDirectories(target); !made) return made;
-  const SysResult<UniqueFd> tmpfs = NewTmpfs();
-  if (!tmpfs) return std::unexpected(tmpfs.error());
-  return Attempt(MoveMount(tmpfs->get(), AT_FDCWD, target), "move_mount", target);
+  PA_TRY_VOID(MakeDirectories(target));
+  PA_TRY(const UniqueFd tmpfs, NewTmpfs());
+  return Attempt(MoveMount(tmpfs.get(), AT_FDCWD, target), "move_mount", target);
 }
 
 bool IsAbsent(const SysError& error) {
@@ -116,21 +110,19 @@ SysResult<void> Bind(int old_root, const MountView& mount) {
   if (!source) {
     return IsAbsent(source.error()) ? SysResult<void>() : std::unexpected(source.error());
   }
-  if (auto made = MakeMountPoint(source->get(), mount.target); !made) return made;
-  const SysResult<UniqueFd> tree = Opened(CloneTree(source->get()), "open_tree", mount.source);
-  if (!tree) return std::unexpected(tree.error());
+  PA_TRY_VOID(MakeMountPoint(source->get(), mount.target));
+  PA_TRY(const UniqueFd tree, Opened(CloneTree(source->get()), "open_tree", mount.source));
   const MountAttr attr{.attr_set = AttributesOf(mount)};
-  if (SetAttributes(tree->get(), "", kAtEmptyPath | kAtRecursive, attr) < 0) {
+  if (SetAttributes(tree.get(), "", kAtEmptyPath | kAtRecursive, attr) < 0) {
     return std::unexpected(SysError{"mount_setattr", mount.target, errno});
   }
-  return Attempt(MoveMount(tree->get(), AT_FDCWD, mount.target), "move_mount", mount.target);
+  return Attempt(MoveMount(tree.get(), AT_FDCWD, mount.target), "move_mount", mount.target);
 }
 
 // Where devices cannot be opened: EACCES, as the file's mode says to anybody but root.
 SysResult<UniqueFd> MakeCover(int old_root) {
-  const SysResult<UniqueFd> source = OpenOutside(old_root, "/dev/null", O_PATH);
-  if (!source) return std::unexpected(source.error());
-  SysResult<UniqueFd> cover = Opened(CloneTree(source->get()), "open_tree", "/dev/null");
+  PA_TRY(const UniqueFd source, OpenOutside(old_root, "/dev/null", O_PATH));
+  SysResult<UniqueFd> cover = Opened(CloneTree(source.get()), "open_tree", "/dev/null");
   const MountAttr attr{.attr_set = kReadOnly | kNoSuid | kNoDev | kNoExec};
   if (cover && SetAttributes(cover->get(), "", kAtEmptyPath, attr) < 0) {
     return std::unexpected(SysError{"mount_setattr", "a cover", errno});
@@ -158,9 +150,8 @@ SysResult<void> CoverForRoot(UniqueFd cover) {
     if (MoveMount(cover.get(), proc.get(), entry->name) < 0) {
       return std::unexpected(SysError{"move_mount", "in /proc", errno});
     }
-    SysResult<UniqueFd> next = Opened(CloneTree(cover.get()), "open_tree", "a cover");
-    if (!next) return std::unexpected(next.error());
-    cover = std::move(*next);
+    PA_TRY(UniqueFd next, Opened(CloneTree(cover.get()), "open_tree", "a cover"));
+    cover = std::move(next);
   }
   return {};
 }
@@ -179,10 +170,9 @@ SysResult<UniqueFd> EnterEmptyView() {
       !slave) {
     return std::unexpected(slave.error());
   }
-  const SysResult<UniqueFd> root = NewTmpfs();
-  if (!root) return std::unexpected(root.error());
+  PA_TRY(const UniqueFd root, NewTmpfs());
   // Anywhere will do; this directory exists.
-  if (MoveMount(root->get(), AT_FDCWD, "/proc") < 0) {
+  if (MoveMount(root.get(), AT_FDCWD, "/proc") < 0) {
     return std::unexpected(SysError{"move_mount", "/proc", errno});
   }
   if (chdir("/proc") != 0 || mkdir("proc", 0555) != 0) {
@@ -229,19 +219,16 @@ SysResult<UniqueFd> PrepareProc() {
 
 SysResult<void> SealView(int old_root, int proc, std::span<const MountView> own) {
   const bool root = geteuid() == 0;
-  SysResult<UniqueFd> cover = root ? MakeCover(old_root) : UniqueFd();
-  if (!cover) return std::unexpected(cover.error());
-  if (auto gone = Attempt(Detach("/proc"), "umount2", "the old root"); !gone) return gone;
-  if (auto moved = Attempt(MoveMount(proc, AT_FDCWD, "/proc"), "move_mount", "/proc"); !moved) {
-    return moved;
-  }
+  PA_TRY(UniqueFd cover, root ? MakeCover(old_root) : UniqueFd());
+  PA_TRY_VOID(Attempt(Detach("/proc"), "umount2", "the old root"));
+  PA_TRY_VOID(Attempt(MoveMount(proc, AT_FDCWD, "/proc"), "move_mount", "/proc"));
   if (root) {
-    if (auto covered = CoverForRoot(std::move(*cover)); !covered) return covered;
+    PA_TRY_VOID(CoverForRoot(std::move(cover)));
   }
-  if (auto sealed = MakeReadOnly("/"); !sealed) return sealed;
+  PA_TRY_VOID(MakeReadOnly("/"));
   for (const MountView& mount : own) {
     if (mount.kind != MountKind::kTmpfs) continue;
-    if (auto sealed = MakeReadOnly(mount.target); !sealed) return sealed;
+    PA_TRY_VOID(MakeReadOnly(mount.target));
   }
   return {};
 }

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "sandbox/landlock.h"
 #include "sandbox/rlimits.h"
@@ -23,17 +24,11 @@
 namespace pa::worker {
 namespace {
 
-SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
-  if (result < 0) return std::unexpected(SysError{op, subject, errno});
-  return {};
-}
-
 // A session of its own, so that no terminal controls the command and `kill 0` stays among its own;
 // and it dies with the guardian, should somebody kill that.
 SysResult<void> StartAlone(const ChildOrder& order) {
-  if (auto done = Attempt(setsid(), "setsid"); !done) return done;
-  if (auto done = Attempt(prctl(PR_SET_PDEATHSIG, SIGKILL), "prctl", "PDEATHSIG"); !done)
-    return done;
+  PA_TRY_VOID(Attempt(setsid(), "setsid"));
+  PA_TRY_VOID(Attempt(prctl(PR_SET_PDEATHSIG, SIGKILL), "prctl", "PDEATHSIG"));
   // The guardian may have died before it could count.
   if (getppid() != order.guardian) return std::unexpected(SysError{"guardian is gone", {}, ESRCH});
   const std::uint64_t mask = order.spec->umask;
@@ -86,13 +81,12 @@ SysResult<void> ApplyLimits(const ChildOrder& order) {
 // Landlock from the paths in the spec. A path that is not there is skipped: nothing is lost by
 // that.
 SysResult<void> EnforcePaths(const SpecView& spec, int abi) {
-  const SysResult<UniqueFd> ruleset = sandbox::CreateRuleset(abi, spec.network);
-  if (!ruleset) return std::unexpected(ruleset.error());
+  PA_TRY(const UniqueFd ruleset, sandbox::CreateRuleset(abi, spec.network));
   for (const GrantView& grant : spec.paths) {
-    const auto added = sandbox::AddPath(ruleset->get(), grant.path, grant.access, abi);
+    const auto added = sandbox::AddPath(ruleset.get(), grant.path, grant.access, abi);
     if (!added && !sandbox::IsUnreachable(added.error())) return added;
   }
-  return sandbox::Enforce(ruleset->get());
+  return sandbox::Enforce(ruleset.get());
 }
 
 // A ruleset names files, and the proc of our pid namespace was none yet when it was made.
@@ -109,7 +103,7 @@ SysResult<void> EnterLandlock(const ChildOrder& order) {
     return std::unexpected(SysError{"landlock_create_ruleset", {}, why});
   }
   if (order.spec->has_ruleset_fd) {
-    if (auto granted = GrantOwnProc(order); !granted) return granted;
+    PA_TRY_VOID(GrantOwnProc(order));
     return sandbox::Enforce(kRulesetFd);
   }
   return EnforcePaths(*order.spec, order.landlock_abi);

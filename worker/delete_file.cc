@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/directory_reader.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "worker/file_header.h"
 #include "worker/open_file.h"
@@ -27,10 +28,6 @@ constexpr int kMaxDepth = 64;  // each level keeps a descriptor
 constexpr const char* kContent = "content";
 constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE
 constexpr const char* kElsewhere = "the directory where it goes";
-
-std::unexpected<SysError> Failed(const char* op, std::string_view subject, int code = errno) {
-  return std::unexpected(SysError{op, subject, code});
-}
 
 struct Order {
   DeleteHeader header;
@@ -53,8 +50,8 @@ class Tally {
       }
       const std::size_t length = length_;
       if (!Append(entry->name)) continue;
-      if (auto told = Name(); !told) return told;
-      if (auto within = Enter(fd, *entry, depth); !within) return within;
+      PA_TRY_VOID(Name());
+      PA_TRY_VOID(Enter(fd, *entry, depth));
       length_ = length;
     }
     return {};
@@ -82,7 +79,7 @@ class Tally {
 
   SysResult<void> Name() {
     if (used_ + length_ + 1 > sizeof names_) {
-      if (auto flushed = Flush(); !flushed) return flushed;
+      PA_TRY_VOID(Flush());
     }
     std::memcpy(names_ + used_, path_, length_);
     names_[used_ + length_] = '\0';
@@ -116,19 +113,16 @@ class Tally {
 
 // What it is, and what is in it.
 SysResult<void> LookAt(const Place& place, bool recursive) {
-  const SysResult<Opened> seen =
-      OpenBeneath(place.directory.get(), place.name, O_PATH | O_NOFOLLOW);
-  if (!seen) return std::unexpected(seen.error());
-  DeleteReply reply{.mode = seen->status.st_mode};
+  PA_TRY(const Opened seen, OpenBeneath(place.directory.get(), place.name, O_PATH | O_NOFOLLOW));
+  DeleteReply reply{.mode = seen.status.st_mode};
   if (S_ISDIR(reply.mode)) {
-    const SysResult<Opened> opened =
-        OpenBeneath(place.directory.get(), place.name, O_RDONLY | O_DIRECTORY);
-    if (!opened) return std::unexpected(opened.error());
+    PA_TRY(const Opened opened,
+           OpenBeneath(place.directory.get(), place.name, O_RDONLY | O_DIRECTORY));
     Tally tally(reply);
-    if (auto walked = tally.Walk(opened->fd.get(), 0); !walked) return walked;
-    if (auto flushed = tally.Flush(); !flushed) return flushed;
+    PA_TRY_VOID(tally.Walk(opened.fd.get(), 0));
+    PA_TRY_VOID(tally.Flush());
   }
-  if (auto told = WriteStdout(&reply, sizeof reply); !told) return told;
+  PA_TRY_VOID(WriteStdout(&reply, sizeof reply));
   const bool empty = reply.files + reply.directories == 0 && reply.more == 0;
   if (!empty && !recursive) return Failed("remove", place.name, ENOTEMPTY);
   return {};
@@ -145,18 +139,16 @@ SysResult<UniqueFd> OpenElsewhere(const char* path) {
 }
 
 SysResult<void> MakeFile(int at, const char* name, const char* text, std::size_t size, bool syncs) {
-  const SysResult<Opened> file =
-      OpenBeneath(at, name, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-  if (!file) return std::unexpected(file.error());
-  if (auto put = WriteAll(file->fd.get(), text, size, kElsewhere); !put) return put;
-  if (syncs && fsync(file->fd.get()) != 0) return Failed("fsync", kElsewhere);
+  PA_TRY(const Opened file, OpenBeneath(at, name, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR));
+  PA_TRY_VOID(WriteAll(file.fd.get(), text, size, kElsewhere));
+  if (syncs && fsync(file.fd.get()) != 0) return Failed("fsync", kElsewhere);
   return {};
 }
 
 // The entry, its name in the trash, and the trash's in the working directory.
 SysResult<void> SyncTrash(int entry, const Place& trash) {
-  if (auto synced = SyncDirectory(entry); !synced) return synced;
-  if (auto synced = SyncDirectory(trash); !synced) return synced;
+  PA_TRY_VOID(SyncDirectory(entry));
+  PA_TRY_VOID(SyncDirectory(trash));
   const SysResult<Opened> top = OpenBeneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
   return top ? SyncDirectory(top->fd.get()) : std::unexpected(top.error());
 }
@@ -170,9 +162,7 @@ SysResult<UniqueFd> MakeElsewhere(const Order& order) {
   SysResult<Opened> made = OpenBeneath(place->directory.get(), place->name, O_PATH | O_DIRECTORY);
   if (!made) return Failed("open", kElsewhere, made.error().sys_errno);
   constexpr char kAll[] = "*\n";
-  if (auto told = MakeFile(made->fd.get(), ".gitignore", kAll, sizeof kAll - 1, false); !told) {
-    return std::unexpected(told.error());
-  }
+  PA_TRY_VOID(MakeFile(made->fd.get(), ".gitignore", kAll, sizeof kAll - 1, false));
   const bool syncs = order.header.syncs != 0;
   if (auto told = MakeFile(made->fd.get(), "info.json", order.info, order.header.info_size, syncs);
       !told) {
@@ -187,28 +177,27 @@ SysResult<UniqueFd> MakeElsewhere(const Order& order) {
 }
 
 SysResult<void> Move(Place& place, const Order& order, ToSync& to_sync) {
-  SysResult<UniqueFd> to = order.path[0] == '/' ? OpenElsewhere(order.path) : MakeElsewhere(order);
-  if (!to) return std::unexpected(to.error());
+  PA_TRY(UniqueFd to, order.path[0] == '/' ? OpenElsewhere(order.path) : MakeElsewhere(order));
   const int from = place.directory.get();
-  long moved = syscall(SYS_renameat2, from, place.name, to->get(), kContent, kNoReplace);
+  long moved = syscall(SYS_renameat2, from, place.name, to.get(), kContent, kNoReplace);
   // Some file systems have no flags; the directory is new, so there is nothing to replace.
   if (moved != 0 && (errno == EINVAL || errno == ENOSYS)) {
-    moved = syscall(SYS_renameat2, from, place.name, to->get(), kContent, 0u);
+    moved = syscall(SYS_renameat2, from, place.name, to.get(), kContent, 0u);
   }
   if (moved != 0) return Failed("rename", place.name);
   if (order.header.syncs == 0) return {};
   // First where it is now: it must not be lost between the two.
-  to_sync.first = std::move(*to);
+  to_sync.first = std::move(to);
   to_sync.second = std::move(place.directory);
   return {};
 }
 
 SysResult<void> ReadOrder(Order& order) {
   DeleteHeader& header = order.header;
-  if (auto got = ReadStdin(&header, sizeof header); !got) return got;
+  PA_TRY_VOID(ReadStdin(&header, sizeof header));
   const bool fits = header.path_size < sizeof order.path && header.info_size <= sizeof order.info;
   if (header.magic != kDeleteMagic || !fits) return Failed("read", "stdin", EPROTO);
-  if (auto got = ReadStdin(order.path, header.path_size); !got) return got;
+  PA_TRY_VOID(ReadStdin(order.path, header.path_size));
   return ReadStdin(order.info, header.info_size);
 }
 
@@ -216,15 +205,14 @@ SysResult<void> ReadOrder(Order& order) {
 
 SysResult<void> DeleteFile(const char* path, ToSync& to_sync) {
   Order order;
-  if (auto got = ReadOrder(order); !got) return got;
-  SysResult<Place> place = FindPlace(path, false);
-  if (!place) return std::unexpected(place.error());
+  PA_TRY_VOID(ReadOrder(order));
+  PA_TRY(Place place, FindPlace(path, false));
   const bool looks = order.header.looks != 0;
   const bool recursive = order.header.recursive != 0;
   if (looks || !recursive) {
-    if (auto seen = LookAt(*place, recursive); !seen) return seen;
+    PA_TRY_VOID(LookAt(place, recursive));
   }
-  return looks ? SysResult<void>() : Move(*place, order, to_sync);
+  return looks ? SysResult<void>() : Move(place, order, to_sync);
 }
 
 }  // namespace pa::worker

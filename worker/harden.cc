@@ -7,16 +7,12 @@
 
 #include <cerrno>
 
+#include "base/try.h"
 #include "sandbox/capabilities.h"
 #include "worker/build_kind.h"
 
 namespace pa::worker {
 namespace {
-
-SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
-  if (result < 0) return std::unexpected(SysError{op, subject, errno});
-  return {};
-}
 
 // By the system call itself, because libc keeps 32 to 34 to itself and glibc's posix_spawn leaves 32
 // ignored. SIGKILL and SIGSTOP have none to set.
@@ -57,9 +53,7 @@ SysResult<void> DropCapabilities() {
 SysResult<void> TakeCancelSignals() {
   sigset_t set;
   sigfillset(&set);
-  if (auto blocked = Attempt(sigprocmask(SIG_SETMASK, &set, nullptr), "sigprocmask"); !blocked) {
-    return blocked;
-  }
+  PA_TRY_VOID(Attempt(sigprocmask(SIG_SETMASK, &set, nullptr), "sigprocmask"));
   for (const int number : kCancelSignals) SetDisposition(number, SIG_DFL);
   return {};
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <span>
 
+#include "base/try.h"
 #include "sandbox/seccomp_load.h"
 #include "sandbox/user_namespace.h"
 #include "sandbox/view.h"
@@ -30,11 +31,6 @@ struct Launcher {
   LaunchView spec;
 };
 
-SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
-  if (result < 0) return std::unexpected(SysError{op, subject, errno});
-  return {};
-}
-
 // Who lists processes sees who is who. A failure would be of no consequence.
 void SetName(const char* name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
@@ -47,9 +43,8 @@ SysResult<std::span<char>> MapMemory() {
 
 SysResult<void> ReadSpec(Launcher& launcher) {
   if (!launcher.memory) return std::unexpected(launcher.memory.error());
-  const auto bytes = launcher.socket.ReceiveSpec(launcher.memory->first(kMaxLaunchBytes));
-  if (!bytes) return std::unexpected(bytes.error());
-  const SysResult<LaunchView> spec = ParseLaunch(*bytes, launcher.memory->subspan(kMaxLaunchBytes));
+  PA_TRY(const auto bytes, launcher.socket.ReceiveSpec(launcher.memory->first(kMaxLaunchBytes)));
+  const SysResult<LaunchView> spec = ParseLaunch(bytes, launcher.memory->subspan(kMaxLaunchBytes));
   if (!spec) return std::unexpected(spec.error());
   launcher.spec = *spec;
   return {};
@@ -71,11 +66,10 @@ bool HasNamespaces(const LaunchView& spec) { return kConfined && spec.namespaces
 
 // What all workers of a policy see; each has its own copy, and adds what is its order's alone.
 SysResult<void> EnterNamespaces(const LaunchView& spec) {
-  if (auto entered = sandbox::EnterUserAndMountNamespaces(); !entered) return entered;
-  const SysResult<UniqueFd> old_root = sandbox::EnterEmptyView();
-  if (!old_root) return std::unexpected(old_root.error());
+  PA_TRY_VOID(sandbox::EnterUserAndMountNamespaces());
+  PA_TRY(const UniqueFd old_root, sandbox::EnterEmptyView());
   for (const sandbox::MountView& mount : spec.view) {
-    if (auto placed = sandbox::Place(old_root->get(), mount); !placed) return placed;
+    PA_TRY_VOID(sandbox::Place(old_root.get(), mount));
   }
   return {};
 }
@@ -120,10 +114,9 @@ std::uint64_t NamespacesOf(const LaunchView& spec) {
 SysResult<void> PrepareAhead() {
   const UniqueFd old_root(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!old_root) return std::unexpected(SysError{"open", "the old root", errno});
-  if (auto kept = KeepAs(kOldRootFd, old_root); !kept) return kept;
-  const SysResult<UniqueFd> proc = sandbox::PrepareProc();
-  if (!proc) return std::unexpected(proc.error());
-  return KeepAs(kProcFd, *proc);
+  PA_TRY_VOID(KeepAs(kOldRootFd, old_root));
+  PA_TRY(const UniqueFd proc, sandbox::PrepareProc());
+  return KeepAs(kProcFd, proc);
 }
 
 int BecomeWorker(const LaunchView& spec) {

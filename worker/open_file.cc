@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/try.h"
+
 namespace pa::worker {
 
 SysResult<Opened> OpenBeneath(int at, const char* name, int flags, mode_t mode) {
@@ -24,10 +26,9 @@ SysResult<Opened> OpenBeneath(int at, const char* name, int flags, mode_t mode) 
 
 SysResult<UniqueFd> OpenToRead(int at, const char* name, const struct stat& seen) {
   if (!S_ISREG(seen.st_mode)) return UniqueFd();
-  SysResult<Opened> opened = OpenBeneath(at, name, O_RDONLY | O_NOCTTY | O_NONBLOCK);
-  if (!opened) return std::unexpected(opened.error());
-  if (opened->status.st_ino == seen.st_ino && opened->status.st_dev == seen.st_dev) {
-    return std::move(opened->fd);
+  PA_TRY(Opened opened, OpenBeneath(at, name, O_RDONLY | O_NOCTTY | O_NONBLOCK));
+  if (opened.status.st_ino == seen.st_ino && opened.status.st_dev == seen.st_dev) {
+    return std::move(opened.fd);
   }
   return std::unexpected(SysError{"open", name, ESTALE});
 }

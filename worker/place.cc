@@ -8,14 +8,11 @@
 #include <climits>
 #include <cstring>
 
+#include "base/try.h"
 #include "worker/open_file.h"
 
 namespace pa::worker {
 namespace {
-
-std::unexpected<SysError> Failed(const char* op, std::string_view subject, int code = errno) {
-  return std::unexpected(SysError{op, subject, code});
-}
 
 SysResult<UniqueFd> OpenStep(int at, const char* name, bool make) {
   SysResult<Opened> step = OpenBeneath(at, name, O_PATH | O_DIRECTORY);
@@ -47,9 +44,8 @@ SysResult<Place> FindPlace(const char* path, bool makes_parents) {
     path = slash + 1;
   }
   if (!place.directory) {
-    SysResult<Opened> here = OpenBeneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY);
-    if (!here) return std::unexpected(here.error());
-    place.directory = std::move(here->fd);
+    PA_TRY(Opened here, OpenBeneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
+    place.directory = std::move(here.fd);
   }
   place.name = path;
   return place;
@@ -67,7 +63,7 @@ SysResult<void> SyncDirectory(int path) {
 SysResult<void> Sync(const ToSync& directories) {
   for (const UniqueFd* directory : {&directories.first, &directories.second}) {
     if (!*directory) continue;
-    if (auto synced = SyncDirectory(directory->get()); !synced) return synced;
+    PA_TRY_VOID(SyncDirectory(directory->get()));
   }
   return {};
 }

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "base/directory_reader.h"
+#include "base/try.h"
 #include "sandbox/landlock.h"
 #include "worker/build_kind.h"
 
@@ -97,11 +98,8 @@ std::uint64_t CpuMs(std::string_view from_state) {
 
 SysResult<Reach> EnterSignalScope(int abi) {
   if (!kConfined || abi < 6) return Reach::kAnybody;
-  const SysResult<UniqueFd> ruleset = sandbox::CreateScopeRuleset(abi);
-  if (!ruleset) return std::unexpected(ruleset.error());
-  if (const auto entered = sandbox::Enforce(ruleset->get()); !entered) {
-    return std::unexpected(entered.error());
-  }
+  PA_TRY(const UniqueFd ruleset, sandbox::CreateScopeRuleset(abi));
+  PA_TRY_VOID(sandbox::Enforce(ruleset.get()));
   // kill(-1) by a guardian that only believes to be in a domain would end the machine as root. So
   // try: our parent is outside and must be out of reach.
   const pid_t outside = getppid();

@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "base/try.h"
+
 namespace pa::worker {
 
 SysResult<std::size_t> ReadSome(int fd, void* into, std::size_t size, const char* name) {
@@ -17,12 +19,11 @@ SysResult<std::size_t> ReadSome(int fd, void* into, std::size_t size, const char
 SysResult<void> ReadAll(int fd, void* into, std::size_t size, const char* name) {
   auto* bytes = static_cast<char*>(into);
   while (size > 0) {
-    const SysResult<std::size_t> got = ReadSome(fd, bytes, size, name);
-    if (!got) return std::unexpected(got.error());
+    PA_TRY(const std::size_t got, ReadSome(fd, bytes, size, name));
     // Half of it is no file.
-    if (*got == 0) return std::unexpected(SysError{"read", name, ENODATA});
-    bytes += *got;
-    size -= *got;
+    if (got == 0) return std::unexpected(SysError{"read", name, ENODATA});
+    bytes += got;
+    size -= got;
   }
   return {};
 }

@@ -18,6 +18,7 @@
 #include <span>
 
 #include "base/empty_directory.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "sandbox/landlock.h"
 #include "sandbox/loopback.h"
@@ -74,15 +75,6 @@ struct Work {
   std::uint64_t started_us = 0;
   pid_t child = 0;
 };
-
-SysResult<void> Failed(const char* op, std::string_view subject = {}, int code = errno) {
-  return std::unexpected(SysError{op, subject, code});
-}
-
-SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
-  if (result < 0) return Failed(op, subject);
-  return {};
-}
 
 // The last component, and what of an absolute path stands before it; "" with the slash where that is all.
 std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -175,7 +167,7 @@ SysResult<void> DecodeSpec(Work& work) {
 // stays: what the command creates is the user's.
 SysResult<void> StartSession(Work& work) {
   if (work.by_hand == nullptr && setpgid(0, 0) != 0 && errno != EPERM) return Failed("setpgid");
-  if (auto taken = TakeCancelSignals(); !taken) return taken;
+  PA_TRY_VOID(TakeCancelSignals());
   sigset_t set;  // of those that are blocked, what the guardian reads
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);
@@ -229,8 +221,8 @@ SysResult<void> KeepTmpDirs(Work& work) {
   if (!opened) return std::unexpected(SysError{"open", path, opened.error().sys_errno});
   TmpDirs& held = work.tmp;
   held.base = std::move(*opened);
-  if (auto kept = OpenIn(held.base, instance, O_PATH, held.instance); !kept) return kept;
-  if (auto kept = OpenIn(held.instance, path, O_RDONLY, held.tmp); !kept) return kept;
+  PA_TRY_VOID(OpenIn(held.base, instance, O_PATH, held.instance));
+  PA_TRY_VOID(OpenIn(held.instance, path, O_RDONLY, held.tmp));
   if (work.spec.shm_dir[0] == '\0') return {};
   return OpenIn(held.instance, work.spec.shm_dir, O_RDONLY, held.shm);
 }
@@ -238,16 +230,16 @@ SysResult<void> KeepTmpDirs(Work& work) {
 // From here on nothing but the view can be named, and nobody here can change it any more.
 SysResult<void> EnterView(Work& work) {
   const SpecView& spec = work.spec;
-  if (auto checked = CheckCanary(work); !checked) return checked;
-  if (auto kept = KeepTmpDirs(work); !kept) return kept;
+  PA_TRY_VOID(CheckCanary(work));
+  PA_TRY_VOID(KeepTmpDirs(work));
   for (const sandbox::MountView& mount : spec.mounts) {
-    if (auto placed = sandbox::Place(kOldRootFd, mount); !placed) return placed;
+    PA_TRY_VOID(sandbox::Place(kOldRootFd, mount));
   }
   if (spec.network == sandbox::Network::kLoopback) {
-    if (auto raised = sandbox::RaiseLoopback(); !raised) return raised;
+    PA_TRY_VOID(sandbox::RaiseLoopback());
   }
-  if (auto sealed = sandbox::SealView(kOldRootFd, kProcFd, spec.mounts); !sealed) return sealed;
-  if (auto entered = sandbox::EnterOwnUserNamespace(kOldRootFd); !entered) return entered;
+  PA_TRY_VOID(sandbox::SealView(kOldRootFd, kProcFd, spec.mounts));
+  PA_TRY_VOID(sandbox::EnterOwnUserNamespace(kOldRootFd));
   close(kOldRootFd);
   close(kProcFd);
   return {};

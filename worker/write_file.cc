@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/keep_metadata.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "worker/file_header.h"
 #include "worker/open_file.h"
@@ -31,10 +32,6 @@ constexpr mode_t kAnybodyWrites = S_IWUSR | S_IWGRP | S_IWOTH;
 constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE
 constexpr int kPatienceMs = 8'000;  // for another writer of that file
 constexpr const char* kTemp = "the temporary file";
-
-std::unexpected<SysError> Failed(const char* op, std::string_view subject, int code = errno) {
-  return std::unexpected(SysError{op, subject, code});
-}
 
 // The name that it has ends with the Target.
 SysError OfTemp(const SysError& error) { return {error.op, kTemp, error.sys_errno}; }
@@ -59,10 +56,9 @@ void NameTemp(Target& place) {
 }
 
 SysResult<Target> Find(const char* path, bool makes_parents) {
-  SysResult<Place> place = FindPlace(path, makes_parents);
-  if (!place) return std::unexpected(place.error());
+  PA_TRY(Place place, FindPlace(path, makes_parents));
   Target target;
-  static_cast<Place&>(target) = std::move(*place);
+  static_cast<Place&>(target) = std::move(place);
   NameTemp(target);
   return target;
 }
@@ -95,10 +91,9 @@ SysResult<void> HashOf(int fd, const char* name, std::uint8_t (&digest)[kDigestB
   Sha256 hash;
   char buffer[kChunk];
   for (;;) {
-    const SysResult<std::size_t> got = ReadSome(fd, buffer, sizeof buffer, name);
-    if (!got) return std::unexpected(got.error());
-    if (*got == 0) break;
-    hash.Update(buffer, *got);
+    PA_TRY(const std::size_t got, ReadSome(fd, buffer, sizeof buffer, name));
+    if (got == 0) break;
+    hash.Update(buffer, got);
   }
   hash.Finish(digest);
   return {};
@@ -111,10 +106,10 @@ SysResult<void> Check(const Target& place, const WriteHeader& header, const Open
     return Failed("open", place.name, ENOENT);
   }
   WriteReply reply;
-  if (auto hashed = HashOf(old.fd.get(), place.name, reply.present); !hashed) return hashed;
+  PA_TRY_VOID(HashOf(old.fd.get(), place.name, reply.present));
   const bool same = std::memcmp(reply.present, header.expected, kDigestBytes) == 0;
   if (header.replaces != 0 && same) return {};
-  if (auto told = WriteStdout(&reply, sizeof reply); !told) return told;
+  PA_TRY_VOID(WriteStdout(&reply, sizeof reply));
   return Failed("compare", place.name, header.replaces != 0 ? ESTALE : EEXIST);
 }
 
@@ -147,7 +142,7 @@ SysResult<void> RemoveLeft(const Target& place, int patience_ms) {
   if (!file && (file.error().sys_errno == ESTALE || file.error().sys_errno == ENOENT)) return {};
   if (!file) return std::unexpected(OfTemp(file.error()));
   if (!*file) return Failed("open", kTemp, EEXIST);  // no file of ours
-  if (auto locked = Lock(file->get(), patience_ms); !locked) return locked;
+  PA_TRY_VOID(Lock(file->get(), patience_ms));
   if (!IsNamed(place, *seen)) return {};
   if (unlinkat(at, place.temp, 0) != 0 && errno != ENOENT) return Failed("unlink", kTemp);
   return {};
@@ -160,8 +155,7 @@ SysResult<Opened> MakeTemp(const Target& place, mode_t mode) {
     SysResult<Opened> temp =
         OpenBeneath(place.directory.get(), place.temp, O_RDWR | O_CREAT | O_EXCL, mode);
     if (!temp && temp.error().sys_errno == EEXIST) {
-      if (auto removed = RemoveLeft(place, kPatienceMs); !removed)
-        return std::unexpected(removed.error());
+      PA_TRY_VOID(RemoveLeft(place, kPatienceMs));
       continue;
     }
     if (!temp) return std::unexpected(OfTemp(temp.error()));
@@ -177,8 +171,8 @@ SysResult<void> Copy(int fd, std::uint64_t size, const char* name) {
   char buffer[kChunk];
   while (size > 0) {
     const std::size_t part = size < sizeof buffer ? static_cast<std::size_t>(size) : sizeof buffer;
-    if (auto got = ReadStdin(buffer, part); !got) return got;
-    if (auto put = WriteAll(fd, buffer, part, name); !put) return put;
+    PA_TRY_VOID(ReadStdin(buffer, part));
+    PA_TRY_VOID(WriteAll(fd, buffer, part, name));
     size -= part;
   }
   return {};
@@ -206,26 +200,23 @@ SysResult<void> CheckSupervisor() {
 
 // All that happens while the lock is held.
 SysResult<void> Replace(const Target& place, const WriteHeader& header, const Opened& temp) {
-  const SysResult<Opened> old = OpenOld(place);
-  if (!old) return std::unexpected(old.error());
+  PA_TRY(const Opened old, OpenOld(place));
   // Before anything is written: to be told that it is another file takes no room.
-  if (auto checked = Check(place, header, *old); !checked) return checked;
-  if (old->fd && (old->status.st_mode & kAnybodyWrites) == 0) {
+  PA_TRY_VOID(Check(place, header, old));
+  if (old.fd && (old.status.st_mode & kAnybodyWrites) == 0) {
     return Failed("write to what is read-only", place.name, EACCES);
   }
-  if (auto copied = Copy(temp.fd.get(), header.size, place.name); !copied) return copied;
-  if (old->fd) {
-    if (auto kept =
-            KeepMetadata(old->fd.get(), old->status, temp.fd.get(), temp.status, place.name);
+  PA_TRY_VOID(Copy(temp.fd.get(), header.size, place.name));
+  if (old.fd) {
+    if (auto kept = KeepMetadata(old.fd.get(), old.status, temp.fd.get(), temp.status, place.name);
         !kept)
       return kept;
   }
   if (header.syncs != 0 && fsync(temp.fd.get()) != 0) return Failed("fsync", place.name);
   // Once more, so that as little as possible can happen between this and the new name.
-  const SysResult<Opened> now = OpenOld(place);
-  if (!now) return std::unexpected(now.error());
-  if (auto checked = Check(place, header, *now); !checked) return checked;
-  if (auto there = CheckSupervisor(); !there) return there;
+  PA_TRY(const Opened now, OpenOld(place));
+  PA_TRY_VOID(Check(place, header, now));
+  PA_TRY_VOID(CheckSupervisor());
   return TakeName(place, header.replaces != 0);
 }
 
@@ -233,20 +224,19 @@ SysResult<void> Replace(const Target& place, const WriteHeader& header, const Op
 
 SysResult<void> WriteFile(const char* path, ToSync& to_sync) {
   WriteHeader header;
-  if (auto got = ReadStdin(&header, sizeof header); !got) return got;
+  PA_TRY_VOID(ReadStdin(&header, sizeof header));
   if (header.magic != kWriteMagic) return Failed("read", "stdin", EPROTO);
-  SysResult<Target> place = Find(path, header.makes_parents != 0);
-  if (!place) return std::unexpected(place.error());
+  PA_TRY(Target place, Find(path, header.makes_parents != 0));
   BlockFileSizeSignal();
   const SysResult<Opened> temp =
-      MakeTemp(*place, header.replaces != 0 ? S_IRUSR | S_IWUSR : kNewMode);
+      MakeTemp(place, header.replaces != 0 ? S_IRUSR | S_IWUSR : kNewMode);
   if (!temp) return std::unexpected(temp.error());
-  const SysResult<void> replaced = Replace(*place, header, *temp);
+  const SysResult<void> replaced = Replace(place, header, *temp);
   if (!replaced) {
-    unlinkat(place->directory.get(), place->temp, 0);
+    unlinkat(place.directory.get(), place.temp, 0);
     return replaced;
   }
-  if (header.syncs != 0) to_sync.first = std::move(place->directory);
+  if (header.syncs != 0) to_sync.first = std::move(place.directory);
   return {};
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/try.h"
 
 namespace pa {
 namespace {
@@ -82,10 +83,9 @@ ChainLink After(std::string_view line) {
 Result<void> AuditFile::OpenCurrent() {
   std::error_code ignored;  // open says what is missing
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
-  Result<UniqueFd> fd =
-      OpenRegular(path_, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-  if (!fd) return std::unexpected(fd.error());
-  fd_ = std::make_shared<const UniqueFd>(std::move(*fd));
+  PA_TRY(UniqueFd fd,
+         OpenRegular(path_, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+  fd_ = std::make_shared<const UniqueFd>(std::move(fd));
   size_ = 0;
   return {};
 }
@@ -110,12 +110,11 @@ Result<void> AuditFile::FindLink(std::uint64_t size) {
     size_ = size;
     return {};
   }
-  const Result<std::string> tail = ReadTail(fd_->get(), size, path_);
-  if (!tail) return std::unexpected(tail.error());
+  PA_TRY(const std::string tail, ReadTail(fd_->get(), size, path_));
   size_ = size;
-  link_ = After(LastLine(*tail));
+  link_ = After(LastLine(tail));
   // Who wrote this was stopped in the middle: it stays, as a line that is none.
-  if (tail->ends_with('\n')) return {};
+  if (tail.ends_with('\n')) return {};
   if (write(fd_->get(), "\n", 1) != 1) return std::unexpected(Error("write", path_, errno));
   ++size_;
   return {};
@@ -140,18 +139,15 @@ Result<void> AuditFile::Write(const std::string& line) {
 
 // False: the name means another file by now.
 Result<bool> AuditFile::AppendIfCurrent(const LineMaker& make_line) {
-  if (auto locked = Lock(); !locked) return std::unexpected(locked.error());
+  PA_TRY_VOID(Lock());
   const Unlocking unlocking(fd_->get());
-  const auto status = StatOf(fd_->get(), path_);
-  if (!status) return std::unexpected(status.error());
-  const Result<bool> current = IsCurrent(*status);
+  PA_TRY(const auto status, StatOf(fd_->get(), path_));
+  const Result<bool> current = IsCurrent(status);
   if (!current || !*current) return current;
-  if (auto found = FindLink(static_cast<std::uint64_t>(status->st_size)); !found) {
-    return std::unexpected(found.error());
-  }
+  PA_TRY_VOID(FindLink(static_cast<std::uint64_t>(status.st_size)));
   const std::string line = make_line(link_);
   assert(line.find('\n') == line.npos && line.size() < kMaxAuditLine);
-  if (auto written = Write(line + "\n"); !written) return std::unexpected(written.error());
+  PA_TRY_VOID(Write(line + "\n"));
   link_ = {link_.sequence + 1, Sha256Of(line)};
   return true;
 }
@@ -159,11 +155,10 @@ Result<bool> AuditFile::AppendIfCurrent(const LineMaker& make_line) {
 Result<void> AuditFile::Append(const LineMaker& make_line) {
   for (int rotation = 0; rotation < kRotations; ++rotation) {
     if (!fd_) {
-      if (auto opened = OpenCurrent(); !opened) return opened;
+      PA_TRY_VOID(OpenCurrent());
     }
-    const Result<bool> done = AppendIfCurrent(make_line);
-    if (!done) return std::unexpected(done.error());
-    if (*done) return {};
+    PA_TRY(const bool done, AppendIfCurrent(make_line));
+    if (done) return {};
     fd_.reset();
   }
   return std::unexpected(Error("open", path_, EBUSY));

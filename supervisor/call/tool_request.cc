@@ -1,5 +1,7 @@
 #include "supervisor/call/tool_request.h"
 
+#include "base/try.h"
+
 namespace pa {
 
 struct ToolRequestMaker {
@@ -10,9 +12,8 @@ struct ToolRequestMaker {
 
 std::expected<ToolRequest, ToolError> MakeToolRequest(const Tool& tool,
                                                       const JsonValue* arguments) {
-  auto valid = ValidateArguments(tool.params, arguments);
-  if (!valid) return std::unexpected(std::move(valid.error()));
-  return ToolRequestMaker::Make(tool, std::move(*valid));
+  PA_TRY(auto valid, ValidateArguments(tool.params, arguments));
+  return ToolRequestMaker::Make(tool, std::move(valid));
 }
 
 }  // namespace pa

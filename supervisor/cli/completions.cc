@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "base/try.h"
+
 namespace pa {
 namespace {
 
@@ -43,14 +45,14 @@ Result<void> Complete(const Table& table) {
   return {};
 }
 
-std::string Words(const std::vector<std::string>& words) {
+std::string WordList(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
 std::string SubcommandNames(const CommandHelp& command) {
   std::vector<std::string> names;
   for (const CommandHelp& sub : command.subcommands) names.push_back(sub.name);
-  return Words(names);
+  return WordList(names);
 }
 
 std::string Replaced(std::string_view text, char wanted, std::string_view by) {
@@ -60,7 +62,9 @@ std::string Replaced(std::string_view text, char wanted, std::string_view by) {
 }
 
 // For bash and zsh, in which nothing within single quotes has a meaning.
-std::string Quoted(std::string_view text) { return "'" + Replaced(text, '\'', R"('\'')") + "'"; }
+std::string ShellQuoted(std::string_view text) {
+  return "'" + Replaced(text, '\'', R"('\'')") + "'";
+}
 
 // ---- bash ----
 
@@ -156,7 +160,7 @@ std::string_view BashKind(ValueKind kind) {
 
 std::string BashValue(const std::string& pattern, const CompletedValue& value) {
   std::string line = fmt::format("        {}) kind={}", pattern, BashKind(value.kind));
-  if (!value.words.empty()) line += " words=" + Quoted(Words(value.words));
+  if (!value.words.empty()) line += " words=" + ShellQuoted(WordList(value.words));
   return line + " ;;\n";
 }
 
@@ -169,15 +173,15 @@ std::string Bash(const Table& table) {
       for (const std::string& name : option.names) {
         options.push_back(name);
         if (option.value.empty()) continue;
-        values += BashValue(Quoted(path + " " + name), table.Of(option));
+        values += BashValue(ShellQuoted(path + " " + name), table.Of(option));
       }
     }
-    names += fmt::format("        {}) subcommands={} options={} ;;\n", Quoted(path),
-                         Quoted(SubcommandNames(*command)), Quoted(Words(options)));
+    names += fmt::format("        {}) subcommands={} options={} ;;\n", ShellQuoted(path),
+                         ShellQuoted(SubcommandNames(*command)), ShellQuoted(WordList(options)));
     int number = 0;
     for (const OptionHelp& argument : command->arguments) {
-      std::string pattern = Quoted(fmt::format("{} {}", path, ++number));
-      if (argument.repeats) pattern = Quoted(path + " ") + "[1-9]*";
+      std::string pattern = ShellQuoted(fmt::format("{} {}", path, ++number));
+      if (argument.repeats) pattern = ShellQuoted(path + " ") + "[1-9]*";
       values += BashValue(pattern, table.Of(argument));
     }
   }
@@ -192,7 +196,7 @@ std::string ZshText(std::string_view text) {
 }
 
 std::string ZshAction(const CompletedValue& value) {
-  const std::string words = Words(value.words);
+  const std::string words = WordList(value.words);
   switch (value.kind) {
     case ValueKind::kFile:
       return "_files";
@@ -217,12 +221,12 @@ std::string ZshOption(const Table& table, const OptionHelp& option) {
   if (option.repeats) {
     before = "'*'";
   } else if (option.names.size() > 1) {
-    before = "'(" + Words(option.names) + ")'";
+    before = "'(" + WordList(option.names) + ")'";
   }
   if (option.names.size() > 1) names = fmt::format("{{{}}}", fmt::join(option.names, ","));
-  if (option.value.empty()) return before + names + Quoted(text);
+  if (option.value.empty()) return before + names + ShellQuoted(text);
   return before + names + "=" +
-         Quoted(text + ":" + option.value + ":" + ZshAction(table.Of(option)));
+         ShellQuoted(text + ":" + option.value + ":" + ZshAction(table.Of(option)));
 }
 
 std::string ZshName(std::string_view path) {
@@ -235,7 +239,7 @@ std::string ZshBranch(const Place& place) {
   std::string cases;
   for (const CommandHelp& sub : place.command->subcommands) {
     const std::string path = place.path.empty() ? sub.name : place.path + " " + sub.name;
-    subcommands += " " + Quoted(sub.name + ":" + sub.text);
+    subcommands += " " + ShellQuoted(sub.name + ":" + sub.text);
     cases += fmt::format("                {}) {} && ret=0 ;;\n", sub.name, ZshName(path));
   }
   return fmt::format(R"sh( \
@@ -275,7 +279,7 @@ std::string Zsh(const Table& table) {
     for (const OptionHelp& argument : place.command->arguments) {
       const std::string which = argument.repeats ? "*" : std::to_string(++number);
       out += " \\\n        " +
-             Quoted(which + ":" + argument.value + ":" + ZshAction(table.Of(argument)));
+             ShellQuoted(which + ":" + argument.value + ":" + ZshAction(table.Of(argument)));
     }
     out += branch ? ZshBranch(place) : "\n}\n";
   }
@@ -324,7 +328,7 @@ std::string FishQuoted(std::string_view text) {
 }
 
 std::string FishValue(const CompletedValue& value) {
-  const std::string words = Words(value.words);
+  const std::string words = WordList(value.words);
   switch (value.kind) {
     case ValueKind::kFile:
       return " -F";
@@ -383,7 +387,7 @@ std::string Fish(const Table& table) {
     lines += FishLines(table, place);
   }
   return fmt::format("{}{}{}{}{}{}", kFishBegin, fmt::join(with_values, " "), kFishMiddle,
-                     Words(paths), kFishEnd, lines);
+                     WordList(paths), kFishEnd, lines);
 }
 
 }  // namespace
@@ -392,7 +396,7 @@ Result<std::string> CompletionScript(std::string_view shell, const CommandHelp& 
                                      const CompletedValues& values) {
   Table table{.values = values};
   Flatten(program, "", &table.places);
-  if (auto complete = Complete(table); !complete) return std::unexpected(complete.error());
+  PA_TRY_VOID(Complete(table));
   if (shell == "bash") return Bash(table);
   if (shell == "zsh") return Zsh(table);
   if (shell == "fish") return Fish(table);

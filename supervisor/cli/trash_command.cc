@@ -124,8 +124,7 @@ std::string ProtectionOf(const policy::Policy& policy, const TrashEntry& entry) 
     if (!repository) return repository.error().Message();
     if (*repository) {
       return "it holds a git repository, and commands can write in this trash: look at its hooks "
-             "and "
-             "configuration before you move it";
+             "and configuration before you move it";
     }
   }
   return "";

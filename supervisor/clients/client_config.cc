@@ -73,8 +73,7 @@ constexpr Client kClients[] = {
      .tool_timeout_sec = 600,
      .next = "`codex mcp list` shows the server; start `codex` in {}",
      .bypass = "Codex's own shell and apply_patch bypass all this; to switch the shell off, `codex "
-               "--disable "
-               "shell_tool`, and so that patches are refused, `--sandbox read-only`"},
+               "--disable shell_tool`, and so that patches are refused, `--sandbox read-only`"},
     {.name = "gemini",
      .title = "Gemini CLI",
      .place = kProject,
@@ -85,8 +84,7 @@ constexpr Client kClients[] = {
      .next = "start `gemini` in {} and trust the folder, because it starts no servers in others; "
              "`gemini mcp list` shows the server",
      .bypass = "Gemini CLI's own run_shell_command, write_file and replace bypass all this; to "
-               "switch them "
-               "off, name them in tools.exclude of ~/.gemini/settings.json"},
+               "switch them off, name them in tools.exclude of ~/.gemini/settings.json"},
 };
 
 std::expected<std::string, TextProblem> MergeBody(std::string_view text, Client::Format format,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/try.h"
 
 namespace pa {
 namespace {
@@ -248,9 +249,8 @@ JsonValue Expected(const JsonValue& before, const ServerEntry& entry) {
 }
 
 std::expected<JsonValue, TextProblem> ValueOf(std::string_view text, JsonDialect dialect) {
-  auto document = ReadJsonc(text, dialect);
-  if (!document) return std::unexpected(document.error());
-  Result<JsonValue> value = ParseJson(PlainJson(text, *document));
+  PA_TRY(auto document, ReadJsonc(text, dialect));
+  Result<JsonValue> value = ParseJson(PlainJson(text, document));
   if (!value) return std::unexpected(TextProblem{0, value.error().Message()});
   return *std::move(value);
 }
@@ -270,13 +270,11 @@ std::expected<std::string, TextProblem> MergeIntoJson(std::string_view text,
   if (document->root.kind != JsoncValue::Kind::kObject) {
     return std::unexpected(TextProblem{document->root.begin, "expected an object: {"});
   }
-  const auto before = ValueOf(text, dialect);
-  if (!before) return std::unexpected(before.error());
-  const auto edits = Merger(text, entry, *document).Edits(*before);
-  if (!edits) return std::unexpected(edits.error());
-  std::string now = Apply(text, *edits);
+  PA_TRY(const auto before, ValueOf(text, dialect));
+  PA_TRY(const auto edits, Merger(text, entry, *document).Edits(before));
+  std::string now = Apply(text, edits);
   const auto after = ValueOf(now, dialect);
-  if (!after || after->Dump() != Expected(*before, entry).Dump()) {
+  if (!after || after->Dump() != Expected(before, entry).Dump()) {
     return std::unexpected(
         TextProblem{document->root.begin,
                     "expected a document that stays the same around the entry; write it "

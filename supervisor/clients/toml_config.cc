@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/json.h"
+#include "base/try.h"
 #include "supervisor/text/text_cut.h"
 
 // All of it is compiled here: a shared library more would be one to install.
@@ -67,11 +68,11 @@ std::expected<toml::table, TextProblem> Parse(std::string_view text) try {
 }
 
 // The escapes of JSON are escapes of TOML.
-std::string Quoted(const std::string& text) { return JsonValue::String(text).Dump(); }
+std::string TomlText(const std::string& text) { return JsonValue::String(text).Dump(); }
 
-std::string Quoted(const std::vector<std::string>& strings) {
+std::string TomlText(const std::vector<std::string>& strings) {
   std::string out;
-  for (const std::string& text : strings) out += (out.empty() ? "" : ", ") + Quoted(text);
+  for (const std::string& text : strings) out += (out.empty() ? "" : ", ") + TomlText(text);
   return "[" + out + "]";
 }
 
@@ -83,8 +84,8 @@ toml::array ArrayOf(const std::vector<std::string>& strings) {
 
 std::string NewTable(const ServerEntry& entry, const std::string& end) {
   std::string out = "[" + entry.section + "." + entry.name + "]" + end;
-  out += "command = " + Quoted(entry.command) + end;
-  out += "args = " + Quoted(entry.args) + end;
+  out += "command = " + TomlText(entry.command) + end;
+  out += "args = " + TomlText(entry.args) + end;
   if (entry.tool_timeout_sec == 0) return out;
   return out + "tool_timeout_sec = " + std::to_string(entry.tool_timeout_sec) + end;
 }
@@ -135,8 +136,8 @@ class Merger {
     return std::unexpected(
         ProblemAt(text_, node,
                   "expected " + expected + "; write by hand: " + entry_.section + "." +
-                      entry_.name + " = {command = " + Quoted(entry_.command) +
-                      ", args = " + Quoted(entry_.args) + "}, or what that is in its place"));
+                      entry_.name + " = {command = " + TomlText(entry_.command) +
+                      ", args = " + TomlText(entry_.args) + "}, or what that is in its place"));
   }
 
   std::expected<std::string, TextProblem> Update(const toml::table& ours) {
@@ -151,7 +152,7 @@ class Merger {
         {"command", ours["command"].value_exact<std::string>() == entry_.command},
         {"args", args != nullptr && *args == ArrayOf(entry_.args)}};
     for (const auto& [key, is_right] : right) {
-      const std::string value = key == "args" ? Quoted(entry_.args) : Quoted(entry_.command);
+      const std::string value = key == "args" ? TomlText(entry_.args) : TomlText(entry_.command);
       const toml::node* now = ours.get(key);
       if (is_right) continue;
       if (now == nullptr) {
@@ -211,12 +212,11 @@ toml::table Expected(const toml::table& before, const ServerEntry& entry) {
 
 std::expected<std::string, TextProblem> MergeIntoToml(std::string_view text,
                                                       const ServerEntry& entry) {
-  const auto before = Parse(text);
-  if (!before) return std::unexpected(before.error());
-  auto now = Merger(text, entry, *before).Merge();
+  PA_TRY(const auto before, Parse(text));
+  auto now = Merger(text, entry, before).Merge();
   if (!now) return now;
   const auto after = Parse(*now);
-  if (after && *after == Expected(*before, entry)) return now;
+  if (after && *after == Expected(before, entry)) return now;
   return std::unexpected(
       TextProblem{0, "expected a document that stays the same around the entry; write by hand:\n" +
                          NewTable(entry, "\n")});

@@ -13,6 +13,7 @@
 #include "base/open_beneath.h"
 #include "base/path_stamp.h"
 #include "base/random.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "policy/path.h"
 
@@ -53,7 +54,7 @@ Result<void> Fill(int directory, const std::string& name, int fd, const UserFile
   } else if (LookAt(directory, name).exists) {
     return std::unexpected(Error("make", file.path, ESTALE));
   }
-  if (auto written = WriteAll(fd, content); !written) return written;
+  PA_TRY_VOID(WriteAll(fd, content));
   if (fsync(fd) != 0) return std::unexpected(Error("fsync", file.path, errno));
   return {};
 }
@@ -71,7 +72,7 @@ Result<UserFile> ReadUserFile(const std::string& path, const std::string& base) 
   file.path = policy::ResolvePath(path);
   const std::string directory = fs::path(file.path).parent_path();
   for (const std::string& own : {base, directory, file.path}) {
-    if (auto checked = CheckOwner(own); !checked) return std::unexpected(checked.error());
+    PA_TRY_VOID(CheckOwner(own));
   }
   if (!file.exists) return file;
   Result<std::string> content = ReadFile(file.path, kMaxUserFile);

@@ -411,8 +411,7 @@ TEST(RefusalsTest, Network) {
            {"Error: listen EAFNOSUPPORT: address family not supported 0.0.0.0:3000", false},
            {"bash: socket: Address family not supported by protocol", false},
            {"dial tcp: lookup x on [::1]:53: dial udp [::1]:53: socket: address family not "
-            "supported "
-            "by protocol",
+            "supported by protocol",
             false},
            {"connection to server at \"127.0.0.1\", port 5432 failed: could not create socket: "
             "Address family not supported by protocol",

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/path_parts.h"
+
 namespace pa {
 namespace {
 
@@ -22,11 +24,6 @@ constexpr std::uint32_t kTouches = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB;
 constexpr std::uint32_t kLoses = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
 constexpr std::uint32_t kMask =
     kPuts | kTakes | kTouches | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW;
-
-std::string ParentOf(const std::string& path) {
-  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
-}
-std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // By another name, outside of the mount, a file could be written all the same.
 bool HasOneName(const FileImage& image) {

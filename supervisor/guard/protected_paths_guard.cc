@@ -17,6 +17,8 @@
 #include "base/descriptors.h"
 #include "base/file_clock.h"
 #include "base/finally.h"
+#include "base/path_parts.h"
+#include "base/try.h"
 #include "policy/path.h"
 #include "supervisor/loop/background.h"
 #include "supervisor/state/state_directory.h"
@@ -47,10 +49,6 @@ bool IsPinned(Kind kind) {
 ImageDepth DepthOf(Kind kind) {
   if (kind == Kind::kTree) return ImageDepth::kTree;
   return kind == Kind::kNames ? ImageDepth::kNames : ImageDepth::kSelf;
-}
-
-std::string ParentOf(const std::string& path) {
-  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
 // Nobody touched it, as far as lstat(2) tells.
@@ -175,30 +173,27 @@ policy::ProtectionQuery QueryOf(const ProtectedPathsGuard::Key& key) {
 ProtectedOr<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
   Found found{.key = key};
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    auto search = policy::FindProtectedPaths(QueryOf(key));
-    if (!search) return std::unexpected(search.error());
+    PA_TRY(auto search, policy::FindProtectedPaths(QueryOf(key)));
     found.paths.clear();
     found.deciders.clear();
-    const ProtectedPath* sealed = search->Sealed();
+    const ProtectedPath* sealed = search.Sealed();
     found.audit_directory = sealed == nullptr ? "" : sealed->path;
     found.settled = true;
     bool same = true;
     ImageBudget budget;
     policy::HolderLook holders;
-    for (ProtectedPath& path : search->paths) {
+    for (ProtectedPath& path : search.paths) {
       const bool absent = !path.holder.path.empty() && holders.StillAbsent(path.path, path.holder);
-      Result<FileImage> image = absent ? FileImage() : ImageOf(path, budget);
-      if (!image) return std::unexpected(image.error());
+      PA_TRY(FileImage image, absent ? FileImage() : ImageOf(path, budget));
       // The search read configuration that somebody has changed since.
-      same = same && (IsPinned(path.kind) || image->stamp == path.stamp);
+      same = same && (IsPinned(path.kind) || image.stamp == path.stamp);
       found.paths.push_back(
-          {std::move(path), std::make_shared<const FileImage>(std::move(*image)), nullptr});
+          {std::move(path), std::make_shared<const FileImage>(std::move(image)), nullptr});
     }
     ImageBudget of_deciders;
-    for (const policy::ProtectedPaths::Decider& decider : search->deciders) {
-      Result<GuardedPath> one = ImageOfDecider(decider, of_deciders);
-      if (!one) return std::unexpected(one.error());
-      found.deciders.push_back(std::move(*one));
+    for (const policy::ProtectedPaths::Decider& decider : search.deciders) {
+      PA_TRY(GuardedPath one, ImageOfDecider(decider, of_deciders));
+      found.deciders.push_back(std::move(one));
     }
     found.copies.clear();
     ImageBudget of_copies;
@@ -209,12 +204,12 @@ ProtectedOr<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
       if (auto& copy = *found_copy)
         found.copies.push_back(std::make_shared<const RepositoryCopy>(std::move(*copy)));
     }
-    for (const auto& input : search->inputs) {
+    for (const auto& input : search.inputs) {
       found.settled = found.settled && input.stamp.Settled();
     }
-    found.inputs = std::move(search->inputs);
-    found.indexes = std::move(search->indexes);
-    found.left_out = std::move(search->left_out);
+    found.inputs = std::move(search.inputs);
+    found.indexes = std::move(search.indexes);
+    found.left_out = std::move(search.left_out);
     SortByPath(found.paths);
     if (same) return std::make_shared<const Found>(std::move(found));
   }

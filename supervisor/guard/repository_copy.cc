@@ -15,6 +15,7 @@
 
 #include "base/directory_reader.h"
 #include "base/file.h"
+#include "base/try.h"
 #include "policy/path.h"
 
 namespace pa {
@@ -269,7 +270,7 @@ Result<std::optional<RepositoryCopy>> CopyRepository(const std::string& path,
                                                      const std::string& area, ImageBudget& budget) {
   Look look(path);
   const bool is_one = look.IsRepository();
-  if (auto done = look.Done(); !done) return std::unexpected(done.error());
+  PA_TRY_VOID(look.Done());
   if (!is_one) return std::nullopt;
   RepositoryCopy copy{.path = path};
   for (const Piece& piece : kPieces) {
@@ -291,7 +292,7 @@ Result<std::optional<RepositoryCopy>> CopyRepository(const std::string& path,
     const PathStamp stamp = LookAt(LooseObject(path, tip));
     if (look.HasObject(tip)) copy.tips.push_back({tip, stamp});
   }
-  if (auto done = look.Done(); !done) return std::unexpected(done.error());
+  PA_TRY_VOID(look.Done());
   return copy;
 }
 
@@ -362,13 +363,12 @@ Result<bool> IsIntact(const RepositoryCopy& copy) {
   const GuardedPath& itself = copy.pieces.front();
   if (!LookAt(copy.path).SameFile(itself.image->stamp)) return false;
   ImageBudget budget;
-  const auto now = CopyRepository(copy.path, itself.path.area, budget);
-  if (!now) return std::unexpected(now.error());
-  if (!*now || (copy.objects != 0 && (*now)->objects == 0)) return false;
-  if (LostItsReferences(copy, **now)) return false;
+  PA_TRY(const auto now, CopyRepository(copy.path, itself.path.area, budget));
+  if (!now || (copy.objects != 0 && (now)->objects == 0)) return false;
+  if (LostItsReferences(copy, *now)) return false;
   Look look(copy.path);
-  const bool lost = !LostTip(copy, **now, look).empty();
-  if (auto done = look.Done(); !done) return std::unexpected(done.error());
+  const bool lost = !LostTip(copy, *now, look).empty();
+  PA_TRY_VOID(look.Done());
   return !lost;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/directory_reader.h"
 #include "base/file.h"
+#include "base/path_parts.h"
 #include "policy/git_state.h"
 #include "policy/path.h"
 #include "supervisor/state/passable.h"
@@ -27,11 +28,6 @@ constexpr std::uint32_t kPermissions = 07777;
 constexpr std::size_t kFlood = 256;
 constexpr std::size_t kMaxState = 4u << 20;  // of what git writes down of an operation
 constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
-std::string ParentOf(const std::string& path) {
-  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
-}
-std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // Those that were not there before; too many to be moved one by one are cut off.
 Result<std::vector<std::string>> NewNames(int parent, const std::string& name,
@@ -106,7 +102,7 @@ void Restorer::Check(const GuardedPath& guarded) {
   const UniqueFd parent = OpenParent(area.get(), path.area, path.path, &gone);
   if (!parent && Unseen(path.path, errno)) return;
   if (!parent) return CheckUnreachable(guarded, area.get(), gone);
-  const Spot spot{parent.get(), NameOf(path.path), path.path, area.get(), path.area};
+  const Spot spot{parent.get(), std::string(NameOf(path.path)), path.path, area.get(), path.area};
   if (Unseen(path.path, LookAt(spot.parent, spot.name).error)) return;
   if (path.kind == Kind::kFile || path.kind == Kind::kTree) {
     return CheckSaved(spot, guarded);
@@ -136,7 +132,7 @@ void Restorer::CheckUnreachable(const GuardedPath& guarded, int area_fd, const s
   const UniqueFd parent = OpenParent(area_fd, path.area, gone, &none);
   if (!parent)
     return Report(path.path, ChangeKind::kOutOfReach, std::unexpected(Error("open", gone, errno)));
-  const Spot spot{parent.get(), NameOf(gone), gone, area_fd, path.area};
+  const Spot spot{parent.get(), std::string(NameOf(gone)), gone, area_fd, path.area};
   if (!image.stamp.exists || path.kind == Kind::kState) return void(Take(spot, ChangeKind::kAdded));
   // An empty directory would be all that we could make of a repository, or of what was passed.
   if (path.repository) {
@@ -182,7 +178,7 @@ bool Restorer::MoveBack(const Spot& spot, const UniqueFd& pin) {
   const std::optional<std::string> from = PathOf(pin);
   const UniqueFd parent = from ? OpenDirectory(ParentOf(*from)) : UniqueFd();
   if (!parent) return false;
-  const std::string name = NameOf(*from);
+  const std::string name (NameOf(*from));
   struct stat status{};
   const bool same =
       fstat(pin.get(), &status) == 0 && LookAt(parent.get(), name).SameFile(StampOf(status));

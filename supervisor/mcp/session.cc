@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "base/try.h"
 #include "policy/decide.h"
 #include "policy/rules.h"
 #include "supervisor/audit/audit_event.h"
@@ -24,13 +25,13 @@ using Clock = std::chrono::steady_clock;
 // Of the legacy era; the modern one has no code of its own for it.
 constexpr int kResourceNotFound = -32002;
 
-std::unexpected<rpc::Failure> Failed(int code, std::string message, std::string data = {}) {
+std::unexpected<rpc::Failure> FailedWith(int code, std::string message, std::string data = {}) {
   return std::unexpected(
       rpc::Failure{.code = code, .message = std::move(message), .data = std::move(data), .id = {}});
 }
 
 std::unexpected<rpc::Failure> InvalidParams(std::string message) {
-  return Failed(rpc::kInvalidParams, "Invalid params: " + std::move(message));
+  return FailedWith(rpc::kInvalidParams, "Invalid params: " + std::move(message));
 }
 
 // A member of params that must be a string.
@@ -52,7 +53,7 @@ std::expected<void, rpc::Failure> OptionalObject(const JsonValue& params, const 
 // Every list of ours is one page, so that no cursor is one of ours.
 std::expected<void, rpc::Failure> NoCursor(const JsonValue& params) {
   if (params.FindSet("cursor") == nullptr) return {};
-  return Failed(rpc::kInvalidParams, "Invalid cursor");
+  return FailedWith(rpc::kInvalidParams, "Invalid cursor");
 }
 
 rpc::Failure NoMemory() {
@@ -258,7 +259,8 @@ void Session::OnRequest(const rpc::Request& request) {
   const Method* method = FindMethod(request.method);
   const bool lawful = method != nullptr && (IsModern(*revision) ? method->modern : method->legacy);
   if (!lawful) {
-    return Reply(request.id, Failed(rpc::kMethodNotFound, "Method not found: " + request.method));
+    return Reply(request.id,
+                 FailedWith(rpc::kMethodNotFound, "Method not found: " + request.method));
   }
   try {
     Reply(request.id, (this->*method->handler)(request, *revision));
@@ -365,8 +367,7 @@ void Session::EndIfIdle() {
 }
 
 Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
-  const auto requested = RequiredString(request.params, "protocolVersion");
-  if (!requested) return std::unexpected(requested.error());
+  PA_TRY(const auto requested, RequiredString(request.params, "protocolVersion"));
   for (const char* name : {"capabilities", "clientInfo"}) {
     const auto object = OptionalObject(request.params, name);
     if (!object) return std::unexpected(object.error());
@@ -374,7 +375,7 @@ Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
   const ClientInfo client = ClientInfoIn(request.params.FindSet("clientInfo"));
   client_name_ = client.name;
   client_version_ = client.version;
-  const std::optional<Revision> revision = FindRevision(*requested);
+  const std::optional<Revision> revision = FindRevision(requested);
   legacy_revision_ = revision && !IsModern(*revision) ? *revision : kLatestLegacy;
   can_elicit_ = CanElicit(request.params.FindSet("capabilities"), legacy_revision_);
   initialized_ = false;
@@ -407,15 +408,14 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
   if (!name) return std::unexpected(name.error());
   const auto object = OptionalObject(request.params, "arguments");
   if (!object) return std::unexpected(object.error());
-  const auto token = ProgressToken(request.params);
-  if (!token) return std::unexpected(token.error());
+  PA_TRY(const auto token, ProgressToken(request.params));
   const Tool* tool = FindTool(services_, *name);
   if (tool == nullptr) {
     RecordMisuse(request, revision, *name, "there is no tool of that name");
-    return Failed(rpc::kInvalidParams, "Unknown tool: " + name->substr(0, kMaxAuditText) +
-                                           "; the tools are: " + ToolNames(services_.tools));
+    return FailedWith(rpc::kInvalidParams, "Unknown tool: " + name->substr(0, kMaxAuditText) +
+                                               "; the tools are: " + ToolNames(services_.tools));
   }
-  if (ending_) return Failed(rpc::kInternalError, "The server is shutting down");
+  if (ending_) return FailedWith(rpc::kInternalError, "The server is shutting down");
 
   auto owned = std::make_unique<Call>(services_, request.id, revision);
   Call& call = *owned;
@@ -426,7 +426,7 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
     return std::unexpected(equipped.error());
   }
   calls_.emplace(request.id, std::move(owned));
-  Task<ToolResult> task = StartCall(call, request, *token);
+  Task<ToolResult> task = StartCall(call, request, token);
   Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
   return std::nullopt;
 }
@@ -444,9 +444,8 @@ std::expected<void, rpc::Failure> Session::Equip(Call& call, const rpc::Request&
   const Digest digest = DigestOfCall(call.tool, arguments);
   std::optional<InputReply> reply;
   if (IsModern(call.revision)) {
-    auto brought = InputReplyIn(request.params, digest, state_.request_states);
-    if (!brought) return std::unexpected(brought.error());
-    reply = *std::move(brought);
+    PA_TRY(auto brought, InputReplyIn(request.params, digest, state_.request_states));
+    reply = std::move(brought);
   }
   if (!CanAsk(request, call.revision)) return {};
   if (IsModern(call.revision)) {
@@ -548,16 +547,17 @@ Session::Answer Session::ReadResource(const rpc::Request& request, Revision revi
     JsonWriter data;
     data.BeginObject().Field("uri", *uri).EndObject();
     const int code = IsModern(revision) ? rpc::kInvalidParams : kResourceNotFound;
-    return Failed(code, "Resource not found: " + *uri, std::move(data).Take());
+    return FailedWith(code, "Resource not found: " + *uri, std::move(data).Take());
   }
-  if (!*chunk) return Failed(rpc::kInternalError, InternalError(chunk->error().Message()).message);
+  if (!*chunk)
+    return FailedWith(rpc::kInternalError, InternalError(chunk->error().Message()).message);
   return ReadResourceResult(revision, state_.identity, *uri, **chunk);
 }
 
 Session::Answer Session::Listen(const rpc::Request& request, Revision) {
   const std::string problem = CheckListenParams(request.params);
   if (!problem.empty()) return InvalidParams(problem);
-  if (ending_) return Failed(rpc::kInternalError, "The server is shutting down");
+  if (ending_) return FailedWith(rpc::kInternalError, "The server is shutting down");
   transport_.Send(subscriptions_.Add(request.id, request.params));
   return std::nullopt;
 }

@@ -10,6 +10,7 @@
 
 #include "base/descriptors.h"
 #include "base/random.h"
+#include "base/try.h"
 #include "supervisor/text/text_cut.h"
 
 namespace pa {
@@ -86,9 +87,8 @@ ResultStore::ResultStore(std::string directory, std::uint64_t quota_bytes)
     : directory_(std::move(directory)), quota_(quota_bytes) {}
 
 Result<std::shared_ptr<StoredOutput>> ResultStore::Begin(std::uint64_t limit) {
-  Result<UniqueFd> fd = UnlinkedFile(directory_);
-  if (!fd) return std::unexpected(fd.error());
-  return std::shared_ptr<StoredOutput>(new StoredOutput(std::move(*fd), limit, used_));
+  PA_TRY(UniqueFd fd, UnlinkedFile(directory_));
+  return std::shared_ptr<StoredOutput>(new StoredOutput(std::move(fd), limit, used_));
 }
 
 Result<void> ResultStore::Append(StoredOutput& output, std::string_view bytes) {

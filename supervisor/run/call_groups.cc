@@ -5,6 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/try.h"
+
 namespace pa {
 namespace {
 
@@ -43,9 +45,8 @@ void CallGroups::Open() {
 Result<CallGroup> CallGroups::Make() {
   const std::string name =
       "call-" + std::to_string(getpid()) + "-" + std::to_string(next_number_++);
-  Result<sandbox::Cgroup> group = home_->Make(name);
-  if (!group) return std::unexpected(group.error());
-  return CallGroup(*this, std::move(*group));
+  PA_TRY(sandbox::Cgroup group, home_->Make(name));
+  return CallGroup(*this, std::move(group));
 }
 
 void CallGroups::Discard(sandbox::Cgroup group) {

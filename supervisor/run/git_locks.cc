@@ -21,6 +21,7 @@
 #include "base/file_clock.h"
 #include "base/open_beneath.h"
 #include "base/path_stamp.h"
+#include "base/try.h"
 #include "policy/path.h"
 
 namespace pa {
@@ -244,10 +245,9 @@ std::int64_t LatestUntilNow() {
 }
 
 Result<std::vector<GitRun>> ReadGitRuns(int fd) {
-  const Result<std::string> text = ReadFileFrom(fd, "git runs", kMaxRuns * kLine);
-  if (!text) return std::unexpected(text.error());
+  PA_TRY(const std::string text, ReadFileFrom(fd, "git runs", kMaxRuns * kLine));
   std::vector<GitRun> runs;
-  for (std::string_view rest = *text; !rest.empty(); rest.remove_prefix(kLine)) {
+  for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(kLine)) {
     const std::optional<GitRun> run =
         rest.size() < kLine ? std::nullopt : ParseRun(rest.substr(0, kLine));
     if (!run) return std::unexpected(Error("read", "git runs", EINVAL));

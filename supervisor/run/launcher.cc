@@ -16,6 +16,7 @@
 #include "base/descriptors.h"
 #include "base/finally.h"
 #include "base/packet.h"
+#include "base/try.h"
 #include "worker/spec.h"
 
 namespace pa {
@@ -171,10 +172,9 @@ Result<std::shared_ptr<Launcher>> Launcher::Start(const Setting& setting, const 
   if (send(ours.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     return std::unexpected(Error("send", "launch spec", errno));
   }
-  const Result<pid_t> pid = Spawn(setting.worker_path, theirs.get());
-  if (!pid) return std::unexpected(pid.error());
+  PA_TRY(const pid_t pid, Spawn(setting.worker_path, theirs.get()));
   std::shared_ptr<Launcher> launcher(
-      new Launcher(setting, *pid, std::move(ours), kind.view != nullptr));
+      new Launcher(setting, pid, std::move(ours), kind.view != nullptr));
   const Result<void> asked = launcher->Ask();
   if (!asked) return std::unexpected(asked.error());
   return launcher;
@@ -216,9 +216,8 @@ void Launcher::End() {
 Result<void> Launcher::Ask() {
   LaunchedWorker worker;
   if (groups_ != nullptr) {
-    Result<CallGroup> made = groups_->Make();
-    if (!made) return std::unexpected(made.error());
-    worker.group.emplace(std::move(*made));
+    PA_TRY(CallGroup made, groups_->Make());
+    worker.group.emplace(std::move(made));
   }
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -260,9 +259,8 @@ Result<bool> Launcher::TakeReply() {
 // Those that are there; unless `all`, no more once a worker waits.
 Result<void> Launcher::TakeReplies(bool all) {
   while (!owed_.empty() && (all || waiting_.empty())) {
-    const Result<bool> taken = TakeReply();
-    if (!taken) return std::unexpected(taken.error());
-    if (!*taken) return {};
+    PA_TRY(const bool taken, TakeReply());
+    if (!taken) return {};
   }
   return {};
 }

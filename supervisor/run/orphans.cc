@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/try.h"
 
 namespace pa {
 namespace {
@@ -24,10 +25,9 @@ bool IsGone(const Error& error) { return error.sys_errno == ENOENT || error.sys_
 // A subreaper's thread, usually but not always the first, gets the orphans (exit.c,
 // find_new_reaper). An error is none that says that there are no children: there may be no descriptor left.
 Result<std::vector<pid_t>> Children() {
-  const Result<std::vector<std::string>> threads = ReadNames("/proc/self/task");
-  if (!threads) return std::unexpected(threads.error());
+  PA_TRY(const std::vector<std::string> threads, ReadNames("/proc/self/task"));
   std::vector<pid_t> children;
-  for (const std::string& thread : *threads) {
+  for (const std::string& thread : threads) {
     const Result<std::string> text = ReadFile("/proc/self/task/" + thread + "/children", kMaxText);
     if (!text && IsGone(text.error())) continue;  // that thread has ended
     if (!text) return std::unexpected(text.error());
@@ -50,9 +50,8 @@ Result<bool> HasNoNewPrivs(pid_t pid) {
 
 Result<void> Orphans::Adopt() {
   if (adopted_) return {};
-  const Result<std::vector<pid_t>> children = Children();
-  if (!children) return std::unexpected(children.error());
-  not_ours_.insert(children->begin(), children->end());
+  PA_TRY(const std::vector<pid_t> children, Children());
+  not_ours_.insert(children.begin(), children.end());
   adopted_ = true;
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   // Whoever executed us may ignore SIGCHLD, which execve keeps and which makes children vanish

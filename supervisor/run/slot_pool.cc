@@ -11,6 +11,7 @@
 
 #include "base/descriptors.h"
 #include "base/file.h"
+#include "base/try.h"
 
 namespace pa {
 namespace {
@@ -99,18 +100,17 @@ std::unique_ptr<Slot> SlotPool::TakeFree(const sandbox::Confinement& confinement
 
 SlotOr SlotPool::Make(const sandbox::Confinement& confinement, SlotView view) {
   const std::string number = std::to_string(next_number_++);  // names are not used twice
-  Result<std::string> tmp_dir = MakeDirectory(number);
-  if (!tmp_dir) return std::unexpected(tmp_dir.error());
+  PA_TRY(std::string tmp_dir, MakeDirectory(number));
   sandbox::Confinement with_tmp = confinement;
   with_tmp.paths.push_back(
-      {*tmp_dir, TmpDirAccess(confinement), "private TMPDIR", sandbox::Symlinks::kRefuse});
+      {tmp_dir, TmpDirAccess(confinement), "private TMPDIR", sandbox::Symlinks::kRefuse});
   if (view.base != nullptr) {
     Result<std::string> shm_dir = MakeDirectory(number + ".shm");
     if (!shm_dir) return std::unexpected(shm_dir.error());
     view.shm_dir = *shm_dir;
     with_tmp.paths.push_back(
         {*shm_dir, TmpDirAccess(confinement), "private /dev/shm", sandbox::Symlinks::kRefuse});
-    PlanMounts(*tmp_dir, confinement, view);
+    PlanMounts(tmp_dir, confinement, view);
   }
   Result<sandbox::PreparedSandbox> prepared = sandbox::PrepareLandlock(with_tmp);
   if (!prepared) {
@@ -121,7 +121,7 @@ SlotOr SlotPool::Make(const sandbox::Confinement& confinement, SlotView view) {
     const bool by_sandbox = prepared.error().sys_errno != ELOOP;
     return std::unexpected(SlotFailure(prepared.error(), by_sandbox));
   }
-  return std::make_unique<Slot>(confinement, std::move(*tmp_dir), instance_->directory(),
+  return std::make_unique<Slot>(confinement, std::move(tmp_dir), instance_->directory(),
                                 std::move(*prepared), std::move(view), generation_);
 }
 
@@ -183,9 +183,8 @@ Result<void> SlotPool::EnsureInstance() {
   for (InstanceDir::Stale& stale : InstanceDir::FindStale(tmp_base_)) {
     remove_(std::move(stale.tree), std::move(stale.lock));
   }
-  Result<InstanceDir> instance = InstanceDir::Create(tmp_base_);
-  if (!instance) return std::unexpected(instance.error());
-  instance_.emplace(std::move(*instance));
+  PA_TRY(InstanceDir instance, InstanceDir::Create(tmp_base_));
+  instance_.emplace(std::move(instance));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/try.h"
 
 namespace pa {
 namespace {
@@ -37,9 +38,8 @@ Result<UniqueFd> Stdin(const std::optional<std::string_view>& data) {
 // Whoever works alone says what is wrong in its status, and nothing anywhere else.
 Result<Pipe> Stderr(const SpawnOrder& order) {
   if (!order.launch.alone) return OutputPipe();
-  Result<UniqueFd> null = Null(O_WRONLY);
-  if (!null) return std::unexpected(null.error());
-  return Pipe{UniqueFd(), std::move(*null)};
+  PA_TRY(UniqueFd null, Null(O_WRONLY));
+  return Pipe{UniqueFd(), std::move(null)};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json_bytes.h"
+#include "base/try.h"
 #include "supervisor/state/state_directory.h"
 
 namespace pa {
@@ -237,10 +238,9 @@ Result<EditJournal> EditJournal::Begin(const std::string& directory,
   const Result<void> made = MakeStateDirectory(directory);
   if (!made) return std::unexpected(made.error());
   std::string path;
-  Result<UniqueFd> fd = MakeLocked(directory + "/" + std::string(kNewPrefix) + "XXXXXX", path);
-  if (!fd) return std::unexpected(fd.error());
-  Result<void> written = WriteEntries(fd->get(), path, entries);
-  if (written && sync && fsync(fd->get()) != 0) {
+  PA_TRY(UniqueFd fd, MakeLocked(directory + "/" + std::string(kNewPrefix) + "XXXXXX", path));
+  Result<void> written = WriteEntries(fd.get(), path, entries);
+  if (written && sync && fsync(fd.get()) != 0) {
     written = std::unexpected(Error("fsync", path, errno));
   }
   const std::string name = directory + "/" + std::string(kPrefix) + path.substr(path.size() - 6);
@@ -251,7 +251,7 @@ Result<EditJournal> EditJournal::Begin(const std::string& directory,
     unlink(path.c_str());
     return std::unexpected(written.error());
   }
-  EditJournal journal(name, *std::move(fd), entries.size(), sync);
+  EditJournal journal(name, std::move(fd), entries.size(), sync);
   if (sync) written = SyncPath(directory);
   if (written) return journal;
   (void)journal.End();
@@ -276,7 +276,7 @@ Result<std::string> UnfinishedEdit::SetAside() const {
   if (rename(path.c_str(), kept.c_str()) != 0) {
     return std::unexpected(Error("rename", path, errno));
   }
-  if (auto synced = SyncPath(Parent(path)); !synced) return std::unexpected(synced.error());
+  PA_TRY_VOID(SyncPath(Parent(path)));
   return kept;
 }
 
@@ -287,10 +287,9 @@ FoundEdits FindAmong(std::span<const std::string> paths, const IsOurRoot& is_our
 }
 
 Result<FoundEdits> FindUnfinished(const std::string& directory, const IsOurRoot& is_ours) {
-  const Result<std::vector<std::string>> names = NamesIn(directory);
-  if (!names) return std::unexpected(names.error());
+  PA_TRY(const std::vector<std::string> names, NamesIn(directory));
   std::vector<std::string> journals;
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     if (name.starts_with(kPrefix)) journals.push_back(directory + "/" + name);
     if (name.starts_with(kNewPrefix)) RemoveNew(directory + "/" + name);
   }
@@ -305,15 +304,14 @@ bool MayHoldEdits(const std::string& directory) {
 Result<std::vector<std::string>> KeptEdits(const std::string& directory, const IsOurRoot& is_ours) {
   Result<FoundEdits> found = FindUnfinished(directory, [](const std::string&) { return true; });
   if (!found) return std::unexpected(found.error());
-  const Result<std::vector<std::string>> names = NamesIn(directory);
-  if (!names) return std::unexpected(names.error());
+  PA_TRY(const std::vector<std::string> names, NamesIn(directory));
   std::vector<std::string> kept = std::move(found->unreadable);
   const auto ours = [&](const JournalEntry& entry) { return is_ours(entry.root); };
   for (const UnfinishedEdit& edit : found->edits) {
     const auto count = std::ranges::count_if(edit.entries, ours);
     if (count != 0 && count != std::ssize(edit.entries)) kept.push_back(edit.path);
   }
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     if (name.starts_with(kKeptPrefix)) kept.push_back(directory + "/" + name);
   }
   return kept;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/open_beneath.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "policy/caches.h"
 
@@ -74,12 +75,11 @@ Result<void> MakeProjectCache(const policy::Caches& caches, const std::string& d
     const std::size_t end = std::min(path.find('/', start + 1), path.size());
     const std::string name = path.substr(start + 1, end - start - 1);
     const std::string here = path.substr(0, end);
-    Result<UniqueFd> next = Enter(at, name, here);
-    if (!next) return std::unexpected(next.error());
+    PA_TRY(UniqueFd next, Enter(at, name, here));
     if (start >= ours) {
-      if (Result<void> made = MakeOurs(*next, here); !made) return made;
+      if (Result<void> made = MakeOurs(next, here); !made) return made;
     }
-    at = std::move(*next);
+    at = std::move(next);
     start = end;
   }
   return {};

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/try.h"
 #include "policy/path.h"
 #include "policy/trust_anchors.h"
 
@@ -36,7 +37,7 @@ Result<void> MakeDirectories(const std::string& path) {
   struct stat status{};
   if (errno == EEXIST && stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return {};
   if (errno != ENOENT || parent == path) return std::unexpected(Error("mkdir", path, errno));
-  if (auto made = MakeDirectories(parent); !made) return made;
+  PA_TRY_VOID(MakeDirectories(parent));
   if (mkdir(path.c_str(), S_IRWXU) == 0) return SyncPath(parent);
   return std::unexpected(Error("mkdir", path, errno));
 }
@@ -44,7 +45,7 @@ Result<void> MakeDirectories(const std::string& path) {
 }  // namespace
 
 Result<void> MakeStateDirectory(const std::string& path) {
-  if (auto made = MakeDirectories(path); !made) return made;
+  PA_TRY_VOID(MakeDirectories(path));
   if (chmod(path.c_str(), S_IRWXU) != 0) return std::unexpected(Error("chmod", path, errno));
   return {};
 }

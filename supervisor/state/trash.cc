@@ -18,6 +18,7 @@
 #include "base/open_beneath.h"
 #include "base/path_stamp.h"
 #include "base/random.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "policy/path.h"
 #include "supervisor/state/state_directory.h"
@@ -91,7 +92,7 @@ Result<std::optional<TrashEntry>> EntryIn(const fs::path& directory) {
 }
 
 // No symlink on the way, which an agent could have put there since.
-Result<UniqueFd> OpenDirectory(const std::string& path) {
+Result<UniqueFd> OpenPlainDirectory(const std::string& path) {
   UniqueFd fd = OpenPlain(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
   if (!fd) return std::unexpected(Error("open", path, errno));
   return fd;
@@ -184,19 +185,17 @@ Result<std::string> RestoreTrash(const TrashEntry& entry, std::span<const std::s
     return std::unexpected(Error("not beneath a root of the policy", entry.path, 0));
   }
   const std::size_t slash = entry.path.rfind('/');
-  const Result<UniqueFd> from = OpenDirectory(entry.directory);
-  if (!from) return std::unexpected(from.error());
-  const Result<UniqueFd> to = OpenDirectory(entry.path.substr(0, slash));
-  if (!to) return std::unexpected(to.error());
+  PA_TRY(const UniqueFd from, OpenPlainDirectory(entry.directory));
+  PA_TRY(const UniqueFd to, OpenPlainDirectory(entry.path.substr(0, slash)));
   const std::string name = entry.path.substr(slash + 1);
   constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE
-  if (syscall(SYS_renameat2, from->get(), "content", to->get(), name.c_str(), kNoReplace) != 0) {
+  if (syscall(SYS_renameat2, from.get(), "content", to.get(), name.c_str(), kNoReplace) != 0) {
     return std::unexpected(Error("rename", entry.path, errno));
   }
   // It must not be gone from there and not be here after a crash of the machine, nor be there without its name.
   if (auto synced = SyncPath(entry.path.substr(0, slash)); !synced) return synced.error().Message();
   // In the directory that was opened, whatever has its name by now.
-  for (const char* ours : {"info.json", ".gitignore"}) unlinkat(from->get(), ours, 0);
+  for (const char* ours : {"info.json", ".gitignore"}) unlinkat(from.get(), ours, 0);
   rmdir(entry.directory.c_str());
   return "";
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/try.h"
 #include "base/utf8.h"
 #include "supervisor/text/line_diff.h"
 
@@ -253,16 +254,14 @@ std::expected<EditedText, NoSingleMatch> ReplaceText(std::string_view bytes, Enc
                                                      const Replacement& replacement) {
   const auto& [from, to, all] = replacement;
   if (!IsUtf16(encoding)) {
-    auto edited = Replace<char>(bytes, from, to, all);
-    if (!edited) return std::unexpected(std::move(edited.error()));
-    return EditedText{std::move(edited->units), edited->count};
+    PA_TRY(auto edited, Replace<char>(bytes, from, to, all));
+    return EditedText{std::move(edited.units), edited.count};
   }
   const bool big = encoding == Encoding::kUtf16Be;
   const std::u16string units = ToUnits(bytes, big);
-  auto edited = Replace<char16_t>(units, Utf8ToUnits(from), Utf8ToUnits(to), all);
-  if (!edited) return std::unexpected(std::move(edited.error()));
-  return EditedText{ToBytes(edited->units, big) + std::string(bytes.substr(2 * units.size())),
-                    edited->count};
+  PA_TRY(auto edited, Replace<char16_t>(units, Utf8ToUnits(from), Utf8ToUnits(to), all));
+  return EditedText{ToBytes(edited.units, big) + std::string(bytes.substr(2 * units.size())),
+                    edited.count};
 }
 
 std::string ShownText(std::string_view bytes, Encoding encoding) {

@@ -14,8 +14,7 @@ constexpr Param kParams[] = {
      .description = "The program for bash; it may have several lines.",
      .maximum = kMaxArgument,
      .advice = "Nothing was run. Write the script to a file and run that, or pass the data that it "
-               "works on "
-               "as stdin."},
+               "works on as stdin."},
     kWorkingDirectoryParam,
     kTimeoutParam,
     {.name = "stdin",

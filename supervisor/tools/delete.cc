@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/path_stamp.h"
+#include "base/try.h"
 #include "base/utf8.h"
 #include "policy/path.h"
 #include "supervisor/call/tool_result.h"
@@ -128,16 +129,15 @@ std::expected<Victim, ToolError> FindVictim(const ToolRequest& request, CallCont
   while (path.ends_with('/')) path.pop_back();  // as directories are often written
   auto work = StartWorkAt(request, call);
   if (!work) return std::unexpected(work.error());
-  auto place = FindName(*work, call, path, {"delete", "glob finds names."});
-  if (!place) return std::unexpected(place.error());
-  if (auto refused = CheckPlace(*work, *place, call)) return std::unexpected(*std::move(refused));
+  PA_TRY(auto place, FindName(*work, call, path, {"delete", "glob finds names."}));
+  if (auto refused = CheckPlace(*work, place, call)) return std::unexpected(*std::move(refused));
   auto permission =
-      Permit(*work, call, policy::Purpose::kWriteFile, {.path = work->Absolute(place->relative)});
+      Permit(*work, call, policy::Purpose::kWriteFile, {.path = work->Absolute(place.relative)});
   if (!permission) return std::unexpected(std::move(permission.error()));
   return Victim{.work = *std::move(work),
                 .permission = *std::move(permission),
-                .relative = std::move(place->relative),
-                .shown = std::move(place->shown),
+                .relative = std::move(place.relative),
+                .shown = std::move(place.shown),
                 .recursive = request.arguments().Boolean("recursive")};
 }
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/try.h"
 #include "supervisor/loop/background.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/within_memory.h"
@@ -88,10 +89,9 @@ Task<Result<EditJournal>> BeginJournal(std::vector<JournalEntry> entries, const 
       call.runner.loop(),
       [entries = std::move(entries), policy = call.policy,
        state_home = call.runner.state_home()]() -> Result<EditJournal> {
-        const Result<std::string> directory =
-            FindStateDirectory(*policy, state_home, kEditsDirectory);
-        if (!directory) return std::unexpected(directory.error());
-        return EditJournal::Begin(*directory, entries, policy->filesystem_sync);
+        PA_TRY(const std::string directory,
+               FindStateDirectory(*policy, state_home, kEditsDirectory));
+        return EditJournal::Begin(directory, entries, policy->filesystem_sync);
       });
   Result<EditJournal> journal = co_await task;
   co_return journal;

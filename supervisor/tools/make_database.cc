@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/words.h"
+
 namespace pa {
 namespace {
 
@@ -10,17 +12,6 @@ constexpr std::string_view kPhonyLine = ".PHONY:";
 constexpr std::string_view kPhonyMark = "#  Phony target (prerequisite of .PHONY).";
 constexpr std::string_view kMakefileList = "MAKEFILE_LIST := ";
 constexpr std::size_t kMaxName = 4096;
-
-std::vector<std::string> Words(std::string_view text) {
-  std::vector<std::string> words;
-  while (true) {
-    const std::size_t begin = text.find_first_not_of(' ');
-    if (begin == std::string_view::npos) return words;
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    words.emplace_back(text.substr(begin, end - begin));
-    text.remove_prefix(end);
-  }
-}
 
 // `a b: prerequisites`, `a:: prerequisites` -> the name. A colon within it is followed by something
 // else.
@@ -90,7 +81,8 @@ void MakeDatabase::OnLine(std::string_view line) {
 MakeDatabase::Targets MakeDatabase::Phony() const {
   Targets targets;
   std::set<std::string, std::less<>> listed;
-  for (std::string& name : Words(phony_)) {
+  for (const std::string_view word : SplitWords(phony_, " ")) {
+    std::string name(word);
     if (!marked_.contains(name) || !listed.insert(name).second) continue;
     (IsOfferedTargetName(name) ? targets.offered : targets.refused).push_back(std::move(name));
   }
@@ -100,6 +92,9 @@ MakeDatabase::Targets MakeDatabase::Phony() const {
   return targets;
 }
 
-std::vector<std::string> MakeDatabase::Makefiles() const { return Words(makefile_list_); }
+std::vector<std::string> MakeDatabase::Makefiles() const {
+  const auto words = SplitWords(makefile_list_, " ");
+  return {words.begin(), words.end()};
+}
 
 }  // namespace pa

@@ -13,6 +13,7 @@
 #include "base/open_beneath.h"
 #include "base/unique_fd.h"
 #include "base/utf8.h"
+#include "base/words.h"
 #include "supervisor/tools/make_database.h"
 
 namespace pa {
@@ -80,16 +81,6 @@ std::string WithoutExpansions(std::string_view text) {
   return out;
 }
 
-std::vector<std::string_view> Words(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!(text = Trim(text)).empty()) {
-    const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-    words.push_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return words;
-}
-
 template <std::size_t N>
 bool IsOneOf(std::string_view word, const std::array<std::string_view, N>& words) {
   return std::ranges::find(words, word) != words.end();
@@ -110,7 +101,7 @@ std::vector<std::string_view> LiteralTargets(std::string_view line) {
   if (line.starts_with('\t') || colon == std::string_view::npos || line[colon] != ':') return {};
   const std::string rest = WithoutExpansions(line.substr(colon + 1));
   if (rest.substr(0, rest.find_first_of(";#")).find('=') != std::string::npos) return {};
-  std::vector<std::string_view> targets = Words(line.substr(0, names));
+  std::vector<std::string_view> targets = SplitWords(line.substr(0, names));
   if (!targets.empty() && IsOneOf(targets.front(), kDirectives)) return {};
   return targets;
 }
@@ -178,7 +169,7 @@ bool HoldsPattern(std::string_view line) {
 }
 
 bool IsFixed(std::string_view line) {
-  const std::vector<std::string_view> words = Words(line);
+  const std::vector<std::string_view> words = SplitWords(line);
   if (!words.empty() && IsOneOf(words.front(), kImpureDirectives)) return false;
   if (std::ranges::find(words, "define") != words.end()) return false;
   if (line.find("!=") != std::string_view::npos) return false;
@@ -244,7 +235,7 @@ std::map<std::string, std::string> TargetDescriptions(std::string_view text) {
   const std::vector<std::string> lines = LogicalLines(text);
   bool in_define = false;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::vector<std::string_view> words = Words(lines[i]);
+    const std::vector<std::string_view> words = SplitWords(lines[i]);
     if (!words.empty() && words.front() == "endef") in_define = false;
     if (!words.empty() && words.front() == "define") in_define = true;
     if (in_define) continue;

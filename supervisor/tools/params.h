@@ -36,8 +36,7 @@ inline constexpr std::array<std::string_view, 4> kLanguages = {"python", "rust",
 // What to do when there is no starter Makefile for the project.
 inline constexpr std::string_view kWriteItYourself =
     "Write a Makefile yourself that fits the project: recipe lines begin with a tab, each target "
-    "has "
-    "a line `.PHONY: NAME`, and `NAME: ## text` describes it; usual targets are default, fix, "
+    "has a line `.PHONY: NAME`, and `NAME: ## text` describes it; usual targets are default, fix, "
     "format, lint, test and build.";
 
 inline constexpr Param kLanguageParam = {

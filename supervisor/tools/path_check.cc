@@ -32,7 +32,7 @@ std::optional<std::string> WhyOutsideOpened(const policy::WorkingDirectory& dire
   return "it leads outside through a symlink";
 }
 
-std::string ParentOf(const std::string& path) {
+std::string ParentOrDot(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   return parent.empty() ? "." : parent;
 }
@@ -61,11 +61,11 @@ std::optional<std::string> WhyOutside(const policy::WorkingDirectory& directory,
     while (at.size() > 1 && at.ends_with('/')) at.pop_back();
     // A link to nothing counts by what it names; other missing things by where they would be.
     if (const auto target = ReadLinkAt(directory.fd(), at)) {
-      at = target->starts_with('/') ? *target : ParentOf(at) + "/" + *target;
+      at = target->starts_with('/') ? *target : ParentOrDot(at) + "/" + *target;
     } else if (HoldsParentStep(std::filesystem::path(at).filename())) {
       return "a directory in it does not exist";
     } else {
-      at = ParentOf(at);
+      at = ParentOrDot(at);
     }
   }
   return "too many symlinks or directories that do not exist";

@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstring>
 
+#include "base/try.h"
 #include "policy/path.h"
 #include "policy/repositories_below.h"
 #include "policy/spelling.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxName = 255;  // NAME_MAX of Linux's file systems
 
-std::string Join(const std::string& directory, const std::string& name) {
+std::string JoinRelative(const std::string& directory, const std::string& name) {
   return directory.empty() ? name : directory + "/" + name;
 }
 
@@ -50,7 +51,7 @@ std::expected<std::string, ToolError> FindNew(const Work& work, const CallContex
     if (place && !place->name.empty()) {
       return std::unexpected(NoName(path, head + " is not a directory"));
     }
-    if (place) return Join(place->relative, *rest);
+    if (place) return JoinRelative(place->relative, *rest);
     if (place.error().code != ErrorCode::kNotFound || head.empty())
       return std::unexpected(place.error());
     if (first && !finding.create_parents) {
@@ -60,7 +61,7 @@ std::expected<std::string, ToolError> FindNew(const Work& work, const CallContex
     }
     std::expected<std::string, ToolError> name = TakeName(head, path);
     if (!name) return name;
-    rest = Join(*name, *rest);
+    rest = JoinRelative(*name, *rest);
   }
   return rest;
 }
@@ -187,9 +188,8 @@ std::string ReasonOfGit(const std::string& root, const std::string& relative) {
 
 std::expected<FilePlace, ToolError> FindName(const Work& work, const CallContext& call,
                                              const std::string& path, const Finding& finding) {
-  auto relative = FindNew(work, call, path, finding);
-  if (!relative) return std::unexpected(relative.error());
-  return PlaceOf(work, call, *std::move(relative), path);
+  PA_TRY(auto relative, FindNew(work, call, path, finding));
+  return PlaceOf(work, call, std::move(relative), path);
 }
 
 std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
@@ -198,7 +198,7 @@ std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContex
   if (found && found->name.empty()) return std::unexpected(NoName(path, "it is a directory"));
   if (!found && found.error().code != ErrorCode::kNotFound) return std::unexpected(found.error());
   std::expected<std::string, ToolError> relative =
-      found ? Join(found->relative, found->name) : FindNew(work, call, path, finding);
+      found ? JoinRelative(found->relative, found->name) : FindNew(work, call, path, finding);
   if (!relative) return std::unexpected(relative.error());
   auto place = PlaceOf(work, call, *std::move(relative), path);
   if (!place) return place;

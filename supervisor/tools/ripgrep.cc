@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/try.h"
 #include "supervisor/tools/render.h"
 
 namespace pa {
@@ -62,12 +63,12 @@ std::optional<ToolError> ErrorOfRun(const Execution& run, const RecordSink& sink
 
 std::expected<SearchPlace, ToolError> FindPlace(const Work& work, const CallContext& call,
                                                 const std::string* path) {
-  auto found = FindInRoot(work, call, path == nullptr ? "" : *path, "search",
-                          "Pass a directory or file of the project, relative to its root, or leave "
-                          "path out to search all of it.");
-  if (!found) return std::unexpected(std::move(found.error()));
-  std::string prefix = PrefixOf(work, call, *found);
-  return SearchPlace{std::move(found->directory), std::move(found->name), std::move(prefix)};
+  PA_TRY(auto found,
+         FindInRoot(work, call, path == nullptr ? "" : *path, "search",
+                    "Pass a directory or file of the project, relative to its root, or leave "
+                    "path out to search all of it."));
+  std::string prefix = PrefixOf(work, call, found);
+  return SearchPlace{std::move(found.directory), std::move(found.name), std::move(prefix)};
 }
 
 void NameSink::OnRecord(std::string_view record, std::size_t /*which*/) {

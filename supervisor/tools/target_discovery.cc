@@ -68,8 +68,7 @@ ToolError TookTooLong(const std::string& makefile) {
   ToolError error = TimedOut("reading " + makefile, kDeadline, true);
   error.ai_message = fmt::format(
       "What {} runs while it is being read, in $(shell) or to make the files that it includes, "
-      "takes "
-      "longer than reading may take. Make it quicker, or move it into a recipe.",
+      "takes longer than reading may take. Make it quicker, or move it into a recipe.",
       makefile);
   return error;
 }

@@ -2,6 +2,7 @@
 
 #include "base/json_writer.h"
 #include "base/lone_surrogates.h"
+#include "base/try.h"
 #include "supervisor/transport/outline_scanner.h"
 
 namespace pa::rpc {
@@ -91,9 +92,8 @@ Parsed ReadMessage(JsonValue message, std::string_view line = {}) {
 
   std::string name = method->AsString();
   if (!id) return MakeNotification(std::move(name), std::move(message));
-  std::expected<JsonValue, Failure> params = RequestParams(std::move(message), *id);
-  if (!params) return std::unexpected(params.error());
-  return Request{*id, std::move(name), *std::move(params)};
+  PA_TRY(auto params, RequestParams(std::move(message), *id));
+  return Request{*id, std::move(name), std::move(params)};
 }
 
 }  // namespace

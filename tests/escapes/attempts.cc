@@ -257,8 +257,7 @@ void AddProtectedPaths(Attempts& all) {
       "echo x >idx; ln -s idx link");
   way("GitLinkedIndexWritten",
       "git init -q tree/s; git -C tree/s -c user.name=a -c user.email=b commit -q --allow-empty -m "
-      "x; "
-      "git -C tree/s config core.fsmonitor $PWD/evil; git -C tree add s",
+      "x; git -C tree/s config core.fsmonitor $PWD/evil; git -C tree add s",
       "echo x >tree/file; git -C tree add file", {{"worktree", "add", "-q", "tree"}});
   way("GitRebaseStepAdded",
       "git -c user.name=a -c user.email=b -c sequence.editor='echo break >' rebase -q -i --root; "

@@ -77,10 +77,9 @@ TEST_P(NestedRepositories, ThoseThatAreThereStayAsTheyAre) {
 TEST_P(NestedRepositories, SoDoesWhatHostsExecuteInThem) {
   WriteText(project_.root() / "theirs/.vscode/tasks.json", "{}\n");
   Bash(
-      "cd theirs; mkdir -p .claude/hooks .claude/skills; "
-      "for file in .mcp.json .vscode/tasks.json .claude/hooks/x .envrc; do echo evil > $file; "
-      "done; "
-      "mv .vscode v; echo free > .claude/skills/x; echo free > file");
+      "cd theirs; mkdir -p .claude/hooks .claude/skills; for file in .mcp.json .vscode/tasks.json "
+      ".claude/hooks/x .envrc; do echo evil > $file; done; mv .vscode v; echo free > "
+      ".claude/skills/x; echo free > file");
   EXPECT_EQ(Text("theirs/.vscode/tasks.json"), "{}\n");
   for (const char* file : {".mcp.json", ".claude/hooks/x", ".envrc"}) {
     EXPECT_FALSE(Exists(std::string("theirs/") + file)) << file;

@@ -39,8 +39,7 @@ constexpr Toolchain kToolchains[] = {
      "", "100% tests passed", ""},
     {"python",
      "python3 -c 'import ensurepip, pytest' 2>/dev/null || { echo python3 with venv and pytest is "
-     "not "
-     "installed; exit 1; }",
+     "not installed; exit 1; }",
      "python3 -m venv --system-site-packages .venv", "4 passed", ""},
     {"node",
      "node --test --version >/dev/null 2>&1 || { echo node 18 or newer is not installed; exit 1; "
@@ -49,8 +48,7 @@ constexpr Toolchain kToolchains[] = {
      "", "# pass 5", "npm"},
     {"rust",
      "cargo --version >/dev/null 2>&1 && rustc --version >/dev/null 2>&1 || { echo cargo and rustc "
-     "are not "
-     "installed; exit 1; }",
+     "are not installed; exit 1; }",
      "", "test src/lib.rs - count_words", ""},
     {"go", "command -v go >/dev/null || { echo go is not installed; exit 1; }", "",
      "packages: example.org/words/words", "go-build"},

@@ -1,0 +1,23 @@
+// PA_TRY: the value of a std::expected, or the function ends with its error.
+//
+//   PA_TRY(const UniqueFd fd, OpenRegular(path, O_RDONLY));   // Result<UniqueFd>
+//   PA_TRY_VOID(Attempt(fsync(fd.get()), "fsync", path));     // Result<void>
+//
+// The function returns a std::expected into which the error goes. Not for coroutines, which co_return.
+#pragma once
+
+#include <expected>
+#include <utility>
+
+// NOLINTBEGIN(cppcoreguidelines-macro-usage, bugprone-macro-parentheses): it declares and it returns.
+#define PA_TRY_JOIN_(a, b) a##b
+#define PA_TRY_NAME_(line) PA_TRY_JOIN_(pa_try_, line)
+#define PA_TRY_(name, declaration, ...)                       \
+  auto name = (__VA_ARGS__);                                  \
+  if (!name) return std::unexpected(std::move(name).error()); \
+  declaration = *std::move(name)
+
+#define PA_TRY(declaration, ...) PA_TRY_(PA_TRY_NAME_(__LINE__), declaration, __VA_ARGS__)
+#define PA_TRY_VOID(...) \
+  if (auto pa_done = (__VA_ARGS__); !pa_done) return std::unexpected(std::move(pa_done).error())
+// NOLINTEND(cppcoreguidelines-macro-usage, bugprone-macro-parentheses)
