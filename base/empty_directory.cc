@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-// The directory, made ours to change whatever mode the command left it. Never through a symlink, also
-// where a policy lets others write here meanwhile.
+// The directory, made ours to change whatever mode the command left it. Never through a symlink,
+// also where a policy lets others write here meanwhile.
 UniqueFd OpenOwned(int parent, const char* name) {
   UniqueFd fd(openat(parent, name, kOpenDirectory));
   if (!fd && errno == EACCES && fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -128,8 +128,8 @@ class Emptier {
 
 SysResult<bool> EmptyHeldDirectory(int directory, const char* name, std::uint64_t budget_ms,
                                    std::uint64_t at_least) {
-  // The command may have taken the permissions from it. Who can change no mode is not asked to: after a
-  // command that only reads, the guardian has its filter, too.
+  // The command may have taken the permissions from it. Who can change no mode is not asked to:
+  // after a command that only reads, the guardian has its filter, too.
   struct stat status{};
   if (fstat(directory, &status) != 0) return std::unexpected(SysError{"fstat", name, errno});
   const bool intact = (status.st_mode & 07777) == S_IRWXU;

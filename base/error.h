@@ -30,8 +30,8 @@ struct Error {
   std::string Message() const;
 };
 
-// Whether an errno says that something is used up (descriptors, processes, memory, room) and not that something is
-// wrong: it may be there again later.
+// Whether an errno says that something is used up (descriptors, processes, memory, room) and not
+// that something is wrong: it may be there again later.
 bool MeansUsedUp(int code);
 
 template <typename T>

@@ -1,4 +1,5 @@
-// Small files, anonymous files and names in a directory: read whole within a limit, made as a sealed memfd.
+// Small files, anonymous files and names in a directory: read whole within a limit, made as a
+// sealed memfd.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +15,8 @@
 
 namespace pa {
 
-// Opens a regular file, `flags` and `mode` as of open(2), close-on-exec. Anything else is EINVAL, at once: a FIFO would be
-// waited for, and to open a device can be an order to it.
+// Opens a regular file, `flags` and `mode` as of open(2), close-on-exec. Anything else is EINVAL,
+// at once: a FIFO would be waited for, and to open a device can be an order to it.
 Result<UniqueFd> OpenRegular(const std::string& path, int flags, mode_t mode = 0);
 
 // The whole file, at most `max_bytes` (EFBIG beyond). Refuses anything but a regular file (EINVAL),
@@ -34,7 +35,8 @@ Result<std::vector<std::string>> ReadNames(const std::string& directory, int fla
 // All of `data`, whatever write(2) takes at a time.
 Result<void> WriteAll(int fd, std::string_view data);
 
-// Waits until the file, or the names in the directory, will be found after a crash of the machine, too (fsync(2)).
+// Waits until the file, or the names in the directory, will be found after a crash of the machine,
+// too (fsync(2)).
 Result<void> SyncPath(const std::string& path);
 
 }  // namespace pa

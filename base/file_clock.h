@@ -10,8 +10,8 @@
 
 namespace pa {
 
-// The clock stands still from tick to tick: a file that is changed from now on is not older (CLOCK_REALTIME_COARSE,
-// clock_gettime(2)).
+// The clock stands still from tick to tick: a file that is changed from now on is not older
+// (CLOCK_REALTIME_COARSE, clock_gettime(2)).
 std::chrono::system_clock::time_point FileClockNow();
 
 // By ctime, which nobody can set.

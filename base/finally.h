@@ -1,4 +1,5 @@
-// Finally: work at the end of its scope, however that ends: where there is no memory, by an exception.
+// Finally: work at the end of its scope, however that ends: where there is no memory, by an
+// exception.
 //
 //   const Finally done([&] { queue.Leave(ticket); });
 #pragma once

@@ -1,8 +1,10 @@
 // JsonValue: a parsed JSON document, owned, immutable, with the limits of hostile input.
 //
-//   Result<JsonValue> doc = ParseJson(line);          // base/json_reader.cc, the only user of
-//   simdjson const JsonValue* name = doc->Find("name"); if (name && name->IsString())
-//   use(name->AsString());
+//   Result<JsonValue> doc = ParseJson(line);
+//   const JsonValue* name = doc->Find("name");
+//   if (name != nullptr && name->IsString()) Use(name->AsString());
+//
+// base/json_reader.cc parses, and is the only user of simdjson.
 //
 // Numbers keep their token as written, because a JSON-RPC id must be echoed verbatim.
 #pragma once
@@ -53,7 +55,8 @@ class JsonValue {
 
   // Member of an object by name; null if this is no object or has no such member.
   const JsonValue* Find(std::string_view key) const;
-  // The same, but a member that is null counts as absent: how MCP's clients leave out what is optional.
+  // The same, but a member that is null counts as absent: how MCP's clients leave out what is
+  // optional.
   const JsonValue* FindSet(std::string_view key) const;
   // Member by name, moved out of a document that is done with.
   std::optional<JsonValue> Take(std::string_view key) &&;

@@ -1,5 +1,5 @@
-// Bytes that are text as a rule, in JSON: paths, above all. What is no UTF-8 stands as base64 in a member of
-// its own, so that nothing is lost.
+// Bytes that are text as a rule, in JSON: paths, above all. What is no UTF-8 stands as base64 in a
+// member of its own, so that nothing is lost.
 //
 //   WriteBytes(writer, "path", path);      // "path":"src/a" or "path_base64":"L3NyYy/k"
 //   std::optional<std::string> path = ReadBytes(json, "path");

@@ -59,7 +59,8 @@ const std::string* DuplicateKey(const std::vector<JsonValue::Member>& members) {
   return twice == keys.end() ? nullptr : *twice;
 }
 
-// simdjson does not look whether it got the memory for what strings are unescaped into, and writes there.
+// simdjson does not look whether it got the memory for what strings are unescaped into, and writes
+// there.
 struct Document : ondemand::document {
   bool HasRoomForStrings() { return iter.string_buf_loc() != nullptr; }
 };

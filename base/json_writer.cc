@@ -24,8 +24,8 @@ bool IsPlain(char c) {
   return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
 }
 
-// Eight at once. A byte of `word - low` or of an exclusive or that is zero has borrowed: its high bit is
-// set, and was not before (Bit Twiddling Hacks, "Determine if a word has a zero byte").
+// Eight at once. A byte of `word - low` or of an exclusive or that is zero has borrowed: its high
+// bit is set, and was not before (Bit Twiddling Hacks, "Determine if a word has a zero byte").
 bool AreEightPlain(const char* bytes) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kHighs = 0x80 * kOnes;

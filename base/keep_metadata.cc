@@ -41,8 +41,8 @@ SysResult<void> CopyXattrs(int from, int to, const char* name) {
 
 }  // namespace
 
-// The owner first: a change of it takes set-user-ID away, and that is only given back to the owner. The mode last:
-// an access list brings one of its own.
+// The owner first: a change of it takes set-user-ID away, and that is only given back to the owner.
+// The mode last: an access list brings one of its own.
 SysResult<void> KeepMetadata(int from, const struct stat& was, int to, const struct stat& is,
                              const char* name) {
   mode_t mode = was.st_mode & kPermissions;

@@ -9,12 +9,13 @@
 
 namespace pa {
 
-// Close-on-exec. Never through magic links. While anything at all is renamed or mounted, the kernel cannot be sure
-// of a `..` and gives up (EAGAIN); then it is tried again, for some milliseconds.
+// Close-on-exec. Never through magic links. While anything at all is renamed or mounted, the kernel
+// cannot be sure of a `..` and gives up (EAGAIN); then it is tried again, for some milliseconds.
 UniqueFd OpenBeneath(int at, const char* path, int flags);
 
-// Through no symlink at all (ELOOP), and with a directory to begin at no further than it (EXDEV); with O_PATH and
-// O_NOFOLLOW the last component may be one, and is what is opened. Works where a container's old filter refuses openat2(2).
+// Through no symlink at all (ELOOP), and with a directory to begin at no further than it (EXDEV);
+// with O_PATH and O_NOFOLLOW the last component may be one, and is what is opened. Works where a
+// container's old filter refuses openat2(2).
 UniqueFd OpenPlain(int at, const char* path, int flags);
 
 }  // namespace pa

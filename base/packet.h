@@ -37,8 +37,9 @@ struct ReceivedPacket {
 
 ReceivedPacket ReceivePacket(int socket, std::span<char> bytes, int flags);
 
-// As recv(2), of a packet that waits; EAGAIN: none. Never ECONNRESET: the other end closed and left something of ours
-// unread, which the kernel says once, before the packets that still wait. What follows them is 0, the hang-up.
+// As recv(2), of a packet that waits; EAGAIN: none. Never ECONNRESET: the other end closed and left
+// something of ours unread, which the kernel says once, before the packets that still wait. What
+// follows them is 0, the hang-up.
 ssize_t ReceiveWaiting(int socket, std::span<char> bytes, int flags = 0);
 
 }  // namespace pa

@@ -4,9 +4,10 @@
 //   ...
 //   if (LookAt(path) != before) ...       // somebody wrote, replaced, linked, removed or made it
 //
-// What changes a file moves ctime, which nobody can set, with two exceptions. Within one tick of the
-// clock a file can be written twice: a stamp that is not Settled proves nothing. And a page that a
-// living process has mapped can be written again unseen: only compare once that process is dead.
+// What changes a file moves ctime, which nobody can set, with two exceptions. Within one tick of
+// the clock a file can be written twice: a stamp that is not Settled proves nothing. And a page
+// that a living process has mapped can be written again unseen: only compare once that process is
+// dead.
 #pragma once
 
 #include <sys/stat.h>
@@ -45,10 +46,12 @@ struct PathStamp {
 };
 
 PathStamp StampOf(const struct stat& status);
-// Whether `error` of open(2) or lstat(2) says that there is nothing, and not that it cannot be seen.
+// Whether `error` of open(2) or lstat(2) says that there is nothing, and not that it cannot be
+// seen.
 bool MeansAbsent(int error);
-// Also that something else stands there, or that it is closed or named too long: all that who writes there can bring
-// about. Any other is want of descriptors or memory, or of the disk, and says nothing about what is there.
+// Also that something else stands there, or that it is closed or named too long: all that who
+// writes there can bring about. Any other is want of descriptors or memory, or of the disk, and
+// says nothing about what is there.
 bool MeansGone(int error);
 // Follows no symlink in the last component.
 PathStamp LookAt(const std::string& path);

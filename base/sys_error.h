@@ -30,7 +30,8 @@ inline std::unexpected<SysError> Failed(const char* op, std::string_view subject
   return std::unexpected(SysError{op, subject, code});
 }
 
-// `result`: of a system call or a function of the C library that says by a negative one that it failed.
+// `result`: of a system call or a function of the C library that says by a negative one that it
+// failed.
 inline SysResult<void> Attempt(long result, const char* op, std::string_view subject = {}) {
   if (result < 0) return Failed(op, subject);
   return {};

@@ -29,8 +29,8 @@ unsigned char TypeOf(int directory, const DirectoryReader::Entry& entry) {
   return static_cast<unsigned char>(IFTODT(status.st_mode));
 }
 
-// A directory, open to be read and passed. Commands can close one behind themselves, and git goes there once it is
-// open again.
+// A directory, open to be read and passed. Commands can close one behind themselves, and git goes
+// there once it is open again.
 class Opened {
  public:
   Opened() = default;
@@ -108,7 +108,8 @@ ScannedTree TreeScan::Look(int root_fd, const ScanLimits& limits) {
   return std::move(progress.tree);
 }
 
-// The names in the open directory. Its stamp is taken before they are read: what comes in between moves it.
+// The names in the open directory. Its stamp is taken before they are read: what comes in between
+// moves it.
 bool TreeScan::Read(int fd, Directory& directory, Progress& progress) const {
   struct stat status{};
   if (fstat(fd, &status) != 0) return false;
@@ -157,7 +158,8 @@ void TreeScan::KeepUnread(Directory& directory, std::vector<Directory> known) {
   std::ranges::sort(directory.below, {}, &Directory::name);
 }
 
-// Whether it is as it was when it was read. Opens it where there is something beneath it to be looked at.
+// Whether it is as it was when it was read. Opens it where there is something beneath it to be
+// looked at.
 bool TreeScan::Unchanged(int parent, const Directory& directory, UniqueFd& fd) {
   struct stat status{};
   const char* name = directory.name.c_str();
@@ -175,7 +177,8 @@ void TreeScan::Visit(int parent, Directory& directory, const std::string& path,
   ScannedTree& tree = progress.tree;
   progress.steps = 0;  // each directory is a wait for the disk
   if (progress.Ended()) return;
-  // Deeper than can be looked at is one branch, and a command can make it: the look goes on in the others.
+  // Deeper than can be looked at is one branch, and a command can make it: the look goes on in the
+  // others.
   if (progress.depth >= progress.limits.depth || path.size() >= PATH_MAX) {
     if (tree.deeper.empty()) tree.deeper = path;
     return;

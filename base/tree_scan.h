@@ -1,14 +1,17 @@
-// TreeScan: where in a tree entries of certain names lie. The first look walks the tree, a later one asks each
-// directory that it knows whether it has changed: one fstatat(2) for each, and reading for those that have.
+// TreeScan: where in a tree entries of certain names lie. The first look walks the tree, a later
+// one asks each directory that it knows whether it has changed: one fstatat(2) for each, and
+// reading for those that have.
 //
-//   TreeScan scan([](std::string_view name) { return name == ".git" ? Interest::kReport : Interest::kNone; });
+//   TreeScan scan([](std::string_view name) {
+//     return name == ".git" ? Interest::kReport : Interest::kNone;
+//   });
 //   ScannedTree tree = scan.Look(root_fd);
 //   for (const ScannedName& found : tree.names) Use(found.directory, found.name);
 //
-// Follows no symlink, by descriptor throughout; goes into whatever is mounted beneath, because commands do. A directory
-// that its owner, who is us, has closed is open for as long as the look is in it.
-// What is left out is said, never silent. Knows nothing of who asks: it may run in a thread or in another
-// process. One look at a time.
+// Follows no symlink, by descriptor throughout; goes into whatever is mounted beneath, because
+// commands do. A directory that its owner, who is us, has closed is open for as long as the look is
+// in it. What is left out is said, never silent. Knows nothing of who asks: it may run in a thread
+// or in another process. One look at a time.
 #pragma once
 
 #include <atomic>
@@ -65,7 +68,8 @@ class TreeScan {
   using Chooser = Interest (*)(std::string_view name);
   explicit TreeScan(Chooser chooser) : chooser_(chooser) {}
 
-  // `root_fd`: a directory, perhaps O_PATH. What one look has read the next one knows, though a limit ended it.
+  // `root_fd`: a directory, perhaps O_PATH. What one look has read the next one knows, though a
+  // limit ended it.
   ScannedTree Look(int root_fd, const ScanLimits& limits = {});
 
  private:

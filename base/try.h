@@ -3,13 +3,15 @@
 //   PA_TRY(const UniqueFd fd, OpenRegular(path, O_RDONLY));   // Result<UniqueFd>
 //   PA_TRY_VOID(Attempt(fsync(fd.get()), "fsync", path));     // Result<void>
 //
-// The function returns a std::expected into which the error goes. Not for coroutines, which co_return.
+// The function returns a std::expected into which the error goes. Not for coroutines, which
+// co_return.
 #pragma once
 
 #include <expected>
 #include <utility>
 
-// NOLINTBEGIN(cppcoreguidelines-macro-usage, bugprone-macro-parentheses): it declares and it returns.
+// NOLINTBEGIN(cppcoreguidelines-macro-usage, bugprone-macro-parentheses): it declares and it
+// returns.
 #define PA_TRY_JOIN_(a, b) a##b
 #define PA_TRY_NAME_(line) PA_TRY_JOIN_(pa_try_, line)
 #define PA_TRY_(name, declaration, ...)                       \

@@ -2,7 +2,8 @@
 //
 //   const GrantedPaths granted(allow.confinement().paths);
 //   if (granted.Find("/home/ann/.ssh/id", Access::kRead) == nullptr) {
-//     line = LineFor("/home/ann/.ssh/id", Access::kRead);  // filesystem: {read: ["/home/ann/.ssh/id"]}
+//     // filesystem: {read: ["/home/ann/.ssh/id"]}
+//     line = LineFor("/home/ann/.ssh/id", Access::kRead);
 //   }
 //
 // One answer for `policy explain` and for the denials in a result, so that they agree.
@@ -31,7 +32,8 @@ class GrantedPaths {
   std::vector<std::string> resolved_;  // the path of each
 };
 
-// The line of policy that gives `right` on `path`, ready to be pasted; "" where no line can name it.
+// The line of policy that gives `right` on `path`, ready to be pasted; "" where no line can name
+// it.
 std::string LineFor(const std::string& path, sandbox::Access right);
 
 // The line of policy that gives builds a network: `loopback` where this machine suffices and the
@@ -44,10 +46,10 @@ std::string PriceOf(const std::string& path, const std::string& home);
 // The same of whatever secrets there might be: it does not tell which of them exist.
 std::string PriceByName(const std::string& path, const std::string& home);
 
-// What keeps every command from `path` in /proc, whatever is granted; "" when nothing does. Parts of
-// /proc/PID take leave to trace that process, which Landlock gives for nothing outside the command's own
-// sandbox; /proc/kmsg and its like take capabilities (proc(5)), and commands have none of those. `path`
-// as it was written: resolved, /proc/1/root is "/".
+// What keeps every command from `path` in /proc, whatever is granted; "" when nothing does. Parts
+// of /proc/PID take leave to trace that process, which Landlock gives for nothing outside the
+// command's own sandbox; /proc/kmsg and its like take capabilities (proc(5)), and commands have
+// none of those. `path` as it was written: resolved, /proc/1/root is "/".
 std::string_view WhatNeverShows(std::string_view path);
 
 }  // namespace pa::policy

@@ -16,7 +16,8 @@ constexpr std::string_view kPlaceholder = "${PROJECT_CACHE}";
 // What is not known when the policy loads.
 constexpr std::string_view kLater[] = {kPlaceholder, kPrivateTmp};
 
-// No letter of it means anything to a shell, to make or in a URL: it becomes part of paths everywhere.
+// No letter of it means anything to a shell, to make or in a URL: it becomes part of paths
+// everywhere.
 bool IsPlain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
          c == '_' || c == '-';
@@ -41,8 +42,8 @@ std::string NameOf(std::string_view directory) {
   return name;
 }
 
-// A path for what is no name any more (NAME_MAX): parts of it, each but the last with an end that no name has,
-// each but the first with a begin that makes no `..` of it.
+// A path for what is no name any more (NAME_MAX): parts of it, each but the last with an end that
+// no name has, each but the first with a begin that makes no `..` of it.
 std::string InParts(std::string name) {
   constexpr std::size_t kPart = 240;
   constexpr std::string_view kGoesOn = "~+/+";

@@ -91,7 +91,8 @@ Allow Permission::For(const Needs& needs) const {
   if (needs.purpose == Purpose::kSearch) {
     allow.confinement_.seccomp = sandbox::SeccompProfile::kSearch;
   }
-  // No program runs that namespaces could keep anything from, and nobody is started who could be counted.
+  // No program runs that namespaces could keep anything from, and nobody is started who could be
+  // counted.
   if (needs.purpose == Purpose::kReadFile || needs.purpose == Purpose::kWriteFile) {
     allow.confinement_.seccomp = needs.purpose == Purpose::kReadFile
                                      ? sandbox::SeccompProfile::kFiles

@@ -1,11 +1,12 @@
-// Decide: may this call run? A Permission says yes, and makes an Allow for each command of the call: inside
-// what that command runs.
+// Decide: may this call run? A Permission says yes, and makes an Allow for each command of the
+// call: inside what that command runs.
 //
 //   Decision d = Decide(policy, {.tool = "make", .target = "test", .directory = &dir});
 //   if (auto* deny = std::get_if<Deny>(&d)) return Refused(*deny);
 //   if (auto* ask = std::get_if<Ask>(&d)) ...      // the user; then again, with `approved`
 //   const auto& permission = std::get<Permission>(d);
-//   permission.For({.purpose = Purpose::kInspect}); ... permission.For({.purpose = Purpose::kBuild});
+//   permission.For({.purpose = Purpose::kInspect});   // for the first command
+//   permission.For({.purpose = Purpose::kBuild});     // for the second
 //
 // A worker is started from an Allow and from nothing less; only Decide makes a Permission.
 #pragma once
@@ -64,8 +65,8 @@ class Allow {
   std::vector<Relaxation> relaxations_;
 };
 
-// The policy, and the user where the policy asks, let this call run. Good for the whole call: whoever needs
-// another command for it asks nobody again.
+// The policy, and the user where the policy asks, let this call run. Good for the whole call:
+// whoever needs another command for it asks nobody again.
 class Permission {
  public:
   const std::string& rule() const { return rule_; }  // as in Allow

@@ -218,7 +218,8 @@ TEST_F(DecideTest, WhoReadsAFileMayDoNothingElse) {
   EXPECT_EQ(allow.limits().processes, 0u) << "nobody is started who could be counted";
 }
 
-// The right to truncate without that to write is good for nothing, as long as seccomp keeps to that.
+// The right to truncate without that to write is good for nothing, as long as seccomp keeps to
+// that.
 TEST_F(DecideTest, TheRightToTruncateComesWithARefusalToDoIt) {
   User("namespaces: require\ntools: {enable: [all]}\nfilesystem: {read: [/data], write: [/cache]}");
   for (const Purpose purpose : {Purpose::kInspect, Purpose::kSearch, Purpose::kBuild, Purpose::kGit,

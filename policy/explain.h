@@ -19,8 +19,8 @@ struct Explanation {
   std::string json;
 };
 
-// A relative `path` is one in the first root. `view`: what commands see when they have namespaces, null
-// when they have none.
+// A relative `path` is one in the first root. `view`: what commands see when they have namespaces,
+// null when they have none.
 Explanation ExplainPath(const Policy& policy, const std::string& path,
                         const sandbox::View* view = nullptr);
 // `read_only`: the tool's annotation.

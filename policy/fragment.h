@@ -5,20 +5,17 @@
 //
 // To add a new policy key, you must:
 //   1. add its field to PolicyFragment below (a limit needs none: add it to Limits in
-//   policy/policy.h);
-//   2. add its line to the table in policy/keys.cc: the parser, the JSON Schema, `policy show` and
-//   the
-//      layering all follow from it;
+//      policy/policy.h);
+//   2. add its line to the table in policy/keys.cc: the parser, the JSON Schema, `policy show`
+//      and the layering all follow from it;
 //   3. if it compares unlike its type's other keys, say in policy/merge.cc which value is the
-//   tighter one;
+//      tighter one;
 //   4. compile it into Policy in policy/load.cc, and use it in policy/grants.cc or
-//   policy/decide.cc;
+//      policy/decide.cc;
 //   5. say in policy/relaxations_test.cc how it can weaken a command, with a type in
-//   policy/relaxations.h,
-//      or why it cannot;
+//      policy/relaxations.h, or why it cannot;
 //   6. test it in policy/load_test.cc, with the value that is refused beside the one that is
-//   accepted,
-//      and describe it in docs/policy.md.
+//      accepted, and describe it in docs/policy.md.
 #pragma once
 
 #include <cstdint>

@@ -4,9 +4,9 @@
 //   for (const GitVariable& variable : *variables)
 //     if (variable.name == "core.hookspath") ...
 //
-// Lenient where git would give up: a line that it could not read is passed over. An error says what git
-// may read otherwise than we do. Names come as git
-// compares them: section and variable in lower case, a subsection as it is written.
+// Lenient where git would give up: a line that it could not read is passed over. An error says what
+// git may read otherwise than we do. Names come as git compares them: section and variable in lower
+// case, a subsection as it is written.
 #pragma once
 
 #include <expected>

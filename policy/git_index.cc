@@ -98,8 +98,8 @@ Status IndexReader::ReadEntry(std::uint32_t number) {
   return Note(number, mode);
 }
 
-// To the next entry: padded to a multiple of eight, or, since version 4, as a difference from the name
-// before: how much of its end is not in this one, and what comes instead.
+// To the next entry: padded to a multiple of eight, or, since version 4, as a difference from the
+// name before: how much of its end is not in this one, and what comes instead.
 Status IndexReader::ReadName(std::size_t from, unsigned length) {
   if (version_ == 4) {
     std::size_t cut = 0;

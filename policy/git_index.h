@@ -1,8 +1,8 @@
-// The gitlinks of git's index (gitformat-index(5)): directories that git takes for submodules, whoever
-// put them there, and whose own configuration `git status` above them therefore executes.
+// The gitlinks of git's index (gitformat-index(5)): directories that git takes for submodules,
+// whoever put them there, and whose own configuration `git status` above them therefore executes.
 //
 //   std::expected<GitIndex, std::string> index = ReadGitIndex(bytes);
-//   for (const std::string& path : index->links) ...      // relative to the top of the working tree
+//   for (const std::string& path : index->links) ...  // relative to the top of the working tree
 //
 // Hostile like everything in a repository. What git could read otherwise than we do is an error.
 #pragma once
@@ -25,7 +25,8 @@ struct GitIndex {
   std::vector<std::string>
       folded;          // directories of a sparse index: only their trees say what is in them
   std::string shared;  // the file beside it that holds the rest: `sharedindex.<hash>`, or ""
-  // Entries of that file, by their number, that are gitlinks now whatever they are there; ascending.
+  // Entries of that file, by their number, that are gitlinks now whatever they are there;
+  // ascending.
   std::vector<std::uint32_t> replaced;
   bool operator==(const GitIndex&) const = default;
 };

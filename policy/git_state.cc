@@ -18,12 +18,14 @@ constexpr GitStateFile kFiles[] = {
     {"rebase-merge/git-rebase-todo", GitJudgement::kSteps, "git rebase"},
     // git refuses `exec` here; its list is read by the same function.
     {"sequencer/todo", GitJudgement::kSteps, "git sequencer"},
-    // Shell scripts, `git rebase` until 2.19, with -p until 2.33, and `git am` until 2.5, source it.
+    // Shell scripts, `git rebase` until 2.19, with -p until 2.33, and `git am` until 2.5, source
+    // it.
     {"rebase-merge/author-script", GitJudgement::kAuthor, "git rebase"},
     {"rebase-apply/author-script", GitJudgement::kAuthor, "git rebase"},
     // `git bisect visualize` was a shell script that evaluates it.
     {"BISECT_NAMES", GitJudgement::kWords, "git bisect"},
-    // `git rebase --continue` executes `git merge-STRATEGY --OPTION`. An option could be one of `git read-tree` that
+    // `git rebase --continue` executes `git merge-STRATEGY --OPTION`. An option could be one of
+    // `git read-tree` that
     // writes a file anywhere (git-merge-resolve is a script).
     {"rebase-merge/strategy", GitJudgement::kStrategy, "git rebase"},
     {"rebase-merge/strategy_opts", GitJudgement::kMergeOptions, "git rebase"},
@@ -82,8 +84,8 @@ constexpr std::string_view kPlainOptions[] = {"no-commit",
                                               "allow-rerere-auto",
                                               "default-msg-cleanup"};
 
-// Of git-rebase(1) and sequencer.c, and their short forms. `exec` is not among them, nor is what a later
-// git may come to execute.
+// Of git-rebase(1) and sequencer.c, and their short forms. `exec` is not among them, nor is what a
+// later git may come to execute.
 constexpr std::string_view kHarmless[] = {
     "b",     "break",  "d",      "drop",  "e",      "edit", "f",    "fixup",
     "l",     "label",  "m",      "merge", "noop",   "p",    "pick", "r",
@@ -117,7 +119,8 @@ bool AreSteps(std::string_view before, std::string_view after) {
   });
 }
 
-// Takes what git has quoted for a shell, `'it'\''s'`, from the front; false if it is something else.
+// Takes what git has quoted for a shell, `'it'\''s'`, from the front; false if it is something
+// else.
 bool TakeQuoted(std::string_view& text) {
   bool some = false;
   while (text.starts_with('\'') || text.starts_with("\\'") || text.starts_with("\\!")) {
@@ -163,7 +166,8 @@ bool IsAllowed(std::string_view word, Allowed allowed) {
   });
 }
 
-// Each word of it, without the quotes of a shell or of git's around it, and without two dashes before it.
+// Each word of it, without the quotes of a shell or of git's around it, and without two dashes
+// before it.
 bool AreAllowed(std::string_view text, Allowed allowed) {
   std::string plain;
   for (const char c : text) {

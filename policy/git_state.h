@@ -1,7 +1,8 @@
-// What git writes down of an operation that goes on (a rebase, a bisection), and executes or evaluates
-// when it goes on: commands may write that, as long as it executes nothing that did not stand there.
+// What git writes down of an operation that goes on (a rebase, a bisection), and executes or
+// evaluates when it goes on: commands may write that, as long as it executes nothing that did not
+// stand there.
 //
-//   for (const GitStateFile& file : GitStateFiles()) ...              // relative to a git directory
+//   for (const GitStateFile& file : GitStateFiles()) ...  // relative to a git directory
 //   if (!IsHarmlessState(path, before, after)) ...                    // it must not stay
 #pragma once
 
@@ -15,7 +16,8 @@ enum class GitJudgement {
   kWords,   // words in single quotes: what a shell would only take apart
   kAuthor,  // such words assigned to GIT_AUTHOR_NAME, _EMAIL and _DATE
   // What git hands on to other programs of its own, each an allow-list:
-  kStrategy,  // of merging, by its name: git executes `git-merge-NAME`, from the working tree if there is a slash in it
+  kStrategy,  // of merging, by its name: git executes `git-merge-NAME`, from the working tree if
+              // there is a slash in it
   kMergeOptions,  // of such a strategy
   kApplyOptions,  // of git apply
   kSigning,       // -S with a key

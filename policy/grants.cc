@@ -63,9 +63,10 @@ Grants InspectGrants(const Policy& policy, const std::string& directory) {
   return grants;
 }
 
-// Landlock asks with every file that is opened whether it may be truncated later, and looks for that right up to
-// the root of the file system. Granted beside the right to read it is found at once, and gives nothing: nothing of
-// a search may truncate (sandbox::SeccompProfile::kSearch, docs/adr/0026).
+// Landlock asks with every file that is opened whether it may be truncated later, and looks for
+// that right up to the root of the file system. Granted beside the right to read it is found at
+// once, and gives nothing: nothing of a search may truncate (sandbox::SeccompProfile::kSearch,
+// docs/adr/0026).
 Grants SearchGrants(const Policy& policy, const std::string& directory) {
   Grants grants = policy.system;
   grants.push_back(WorkingTree(directory, Access::kRead | Access::kTruncate));

@@ -24,13 +24,15 @@ constexpr std::string_view kAgents = "they bring hooks, servers and permissions 
 constexpr std::string_view kOnEntering = "executed when a shell enters the directory";
 constexpr std::string_view kShellStart = "executed when a shell starts";
 
-// Left out, and why: `.claude/skills`, `.agents/skills` and `.claude/worktrees` are what agents work
-// with. `.github/workflows` no program of this machine executes. `.husky`, `.pre-commit-config.yaml`
-// and the like run when git runs a hook, and which hooks git runs is protected (core.hooksPath); what a
-// hook calls is the project's code, as what a Makefile calls. `*.code-workspace` is opened by name.
-// `.exrc`, `.nvim.lua` and `.dir-locals.el` are off by default, or asked about whenever they change.
-// `.env`, which Gemini CLI, Qwen Code and Aider read into their environment, builds write; what only
-// a pattern would name (`mise.ENV.toml`, `.devcontainer/FOLDER/devcontainer.json`), and
+// Left out, and why: `.claude/skills`, `.agents/skills` and `.claude/worktrees` are what agents
+// work with. `.github/workflows` no program of this machine executes. `.husky`,
+// `.pre-commit-config.yaml` and the like run when git runs a hook, and which hooks git runs is
+// protected (core.hooksPath); what a hook calls is the project's code, as what a Makefile calls.
+// `*.code-workspace` is opened by name.
+// `.exrc`, `.nvim.lua` and `.dir-locals.el` are off by default, or asked about whenever they
+// change.
+// `.env`, which Gemini CLI, Qwen Code and Aider read into their environment, builds write; what
+// only a pattern would name (`mise.ENV.toml`, `.devcontainer/FOLDER/devcontainer.json`), and
 // `.tool-versions`, which people have agents edit: SECURITY.md lists these.
 constexpr HostFile kHostFiles[] = {
     {".mcp.json", kFile, "Claude Code", kStartsServers, {}, true},

@@ -1,6 +1,6 @@
-// HostFiles: what in a project the user's own programs execute when they open it, start in it or poll
-// it, without the user naming it: servers, hooks and tasks of coding agents and editors, and what a
-// shell does on entering. Commands leave these as they are, as they do what git executes
+// HostFiles: what in a project the user's own programs execute when they open it, start in it or
+// poll it, without the user naming it: servers, hooks and tasks of coding agents and editors, and
+// what a shell does on entering. Commands leave these as they are, as they do what git executes
 // (policy/protected_paths.h); filesystem.unprotect gives single ones up (docs/adr/0027).
 //
 //   for (const HostFile& file : HostFiles()) ...   // `.mcp.json`, `.claude/hooks`, ...
@@ -44,8 +44,8 @@ const HostFile* FindHostFile(std::string_view path);  // null: there is none of 
 // What is wrong with `path` as a value of filesystem.unprotect, or "".
 std::string CheckUnprotected(std::string_view path);
 
-// A directory beneath `top` into which somebody else's packages are laid: they bring such files along,
-// and nobody opens them as projects. `top` itself is none.
+// A directory beneath `top` into which somebody else's packages are laid: they bring such files
+// along, and nobody opens them as projects. `top` itself is none.
 bool HoldsPackages(const std::string& path, const std::string& top);
 
 }  // namespace pa::policy

@@ -26,10 +26,11 @@ constexpr std::size_t kMaxAllConfiguration = 4u << 20;  // bytes of its files to
 constexpr std::size_t kMaxNamed = 8;                    // variables of one file
 constexpr int kMaxDepth = 8;                            // of a submodule's name, a/b/c
 
-// Sections, a subsection as `*`, and variables. Not there, because git executes them or what they name: core.fsmonitor,
-// hookspath, sshcommand, pager, editor, askpass, gitproxy, alternaterefscommand, attributesfile; filter, diff,
-// merge and mergetool drivers; alias; credential; include; gpg.program; remote.*.uploadpack, receivepack and vcs;
-// submodule.*.update with a command; uploadpack; url.*.insteadof and protocol, which decide what a URL means.
+// Sections, a subsection as `*`, and variables. Not there, because git executes them or what they
+// name: core.fsmonitor, hookspath, sshcommand, pager, editor, askpass, gitproxy,
+// alternaterefscommand, attributesfile; filter, diff, merge and mergetool drivers; alias;
+// credential; include; gpg.program; remote.*.uploadpack, receivepack and vcs; submodule.*.update
+// with a command; uploadpack; url.*.insteadof and protocol, which decide what a URL means.
 constexpr std::string_view kAllowed[] = {"advice.detachedhead",
                                          "branch.*.merge",
                                          "branch.*.pushremote",
@@ -155,8 +156,8 @@ bool IsVariable(std::string_view line) {
   return named && quotes && !rest.ends_with('\\') && (rest.empty() || rest.front() == '=');
 }
 
-// Written as git writes it, a line for each thing, so that no reader can take it for anything else. The number of
-// variables; nothing where it is not.
+// Written as git writes it, a line for each thing, so that no reader can take it for anything else.
+// The number of variables; nothing where it is not.
 std::optional<std::size_t> CountVariables(std::string_view text) {
   std::size_t count = 0;
   while (!text.empty()) {
@@ -262,7 +263,8 @@ class Judge {
   std::vector<Foreign> found_;
 };
 
-// Those in a directory of git's; none of what is known not to be there. A symlink in its place leads anywhere.
+// Those in a directory of git's; none of what is known not to be there. A symlink in its place
+// leads anywhere.
 std::vector<std::string> Judge::Names(const std::string& directory) {
   std::vector<std::string> names;
   if (too_much_ || LookAt(directory).IsAbsent()) return names;

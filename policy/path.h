@@ -16,8 +16,8 @@ struct PathContext {
   const std::map<std::string, std::string>& variables;
 };
 
-// `~`, `~/x` and `${VAR}` replaced, symlinks as they are. An error says what is wrong: relative, `..`, a
-// variable that is unset or empty, `$VAR` without braces, `~user`.
+// `~`, `~/x` and `${VAR}` replaced, symlinks as they are. An error says what is wrong: relative,
+// `..`, a variable that is unset or empty, `$VAR` without braces, `~user`.
 std::expected<std::string, std::string> SpellOut(std::string_view written,
                                                  const PathContext& context);
 
@@ -34,7 +34,8 @@ bool IsDirectory(const std::string& path);
 // `path` is `directory` or lies in it. Both absolute and resolved.
 bool IsBeneath(std::string_view path, std::string_view directory);
 
-// The rest of `path`, which lies in `directory`; "." for the directory itself, "" for what does not.
+// The rest of `path`, which lies in `directory`; "." for the directory itself, "" for what does
+// not.
 std::string RelativeTo(std::string_view directory, std::string_view path);
 
 }  // namespace pa::policy

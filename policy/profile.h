@@ -2,8 +2,8 @@
 //
 //   for (const ProfileText& text : ShippedProfiles()) ParseProfile(text) ...
 //
-// To add one: a file in policy/profiles and its name in policy/meson.build. Say on its first lines what it
-// keeps and why there. Values may hold ${PROJECT_CACHE}, ${HOME}, ${PRIVATE_TMPDIR} (then
+// To add one: a file in policy/profiles and its name in policy/meson.build. Say on its first lines
+// what it keeps and why there. Values may hold ${PROJECT_CACHE}, ${HOME}, ${PRIVATE_TMPDIR} (then
 // the variable is set only where /tmp is not the command's own), and each variable of
 // policy/toolchains.cc for the place where that toolchain is.
 #pragma once

@@ -1,5 +1,5 @@
-// To protect another place of git's: a line in kGitPlaces or in git_state.cc, a case in protected_paths_test.cc, an
-// attempt in tests/escapes/attempts.cc.
+// To protect another place of git's: a line in kGitPlaces or in git_state.cc, a case in
+// protected_paths_test.cc, an attempt in tests/escapes/attempts.cc.
 #include "policy/protected_paths.h"
 
 #include <fcntl.h>
@@ -74,19 +74,21 @@ constexpr std::string_view kHookNames[] = {"applypatch-msg",
                                            "sendemail-validate",
                                            "update"};
 
-// What else leads git to what it executes. Free, because git only reads it as data: info/attributes and
-// info/exclude (as .gitattributes), objects/info/alternates, shallow, grafts, FETCH_HEAD and the like,
-// rr-cache (docs/adr/0015).
+// What else leads git to what it executes. Free, because git only reads it as data: info/attributes
+// and info/exclude (as .gitattributes), objects/info/alternates, shallow, grafts, FETCH_HEAD and
+// the like, rr-cache (docs/adr/0015).
 struct GitPlace {
   std::string_view name;
   Kind kind;
   const char* reason;
 };
 constexpr GitPlace kGitPlaces[] = {
-    // Remotes of before there was configuration: git takes their URLs for what configuration does not name.
+    // Remotes of before there was configuration: git takes their URLs for what configuration does
+    // not name.
     {"remotes", Kind::kTree, "git remotes"},
     {"branches", Kind::kTree, "git remotes"},
-    // Makes the state around it one of `git rebase -p`, a shell script until 2.33, which evaluates it.
+    // Makes the state around it one of `git rebase -p`, a shell script until 2.33, which evaluates
+    // it.
     {"rebase-merge/rewritten", Kind::kPinned, "git rebase"},
 };
 
@@ -103,8 +105,8 @@ Found FoundOf(const PathStamp& stamp) {
   return stamp.IsSymlink() ? Found::kSymlink : Found::kOther;
 }
 
-// Everything is absent, read, or an error: what cannot be read now git may well read later, and one place
-// after another has been taken for empty that was not.
+// Everything is absent, read, or an error: what cannot be read now git may well read later, and one
+// place after another has been taken for empty that was not.
 Error Unreadable(const std::string& path, const std::string& why) {
   return {"protected paths", path + ": " + why};
 }
@@ -420,8 +422,8 @@ void Finder::NearestRepository() {
   }
 }
 
-// By its content, whatever its name, and past the nearest `.git`: a command could make one in there. Its working tree
-// may lie in it, so nothing but what git executes is held.
+// By its content, whatever its name, and past the nearest `.git`: a command could make one in
+// there. Its working tree may lie in it, so nothing but what git executes is held.
 void Finder::EnclosingGitDirectory(const std::string& at) {
   if (!Look(Join(at, "HEAD")).exists) return;
   for (const char* name : {"commondir", "objects", "refs"}) Look(Join(at, name));
@@ -430,7 +432,8 @@ void Finder::EnclosingGitDirectory(const std::string& at) {
   if (*is) GitDirectory(at, "");
 }
 
-// What is protected there counts also where a call chooses a directory in the midst of it (`.vscode`).
+// What is protected there counts also where a call chooses a directory in the midst of it
+// (`.vscode`).
 void Finder::ProjectsAbove() {
   const auto within = [&](const std::string& at) {
     return std::ranges::any_of(query_.roots,
@@ -445,8 +448,8 @@ void Finder::ProjectsAbove() {
   if (std::ranges::find(above_, top_level_) == above_.end()) above_.push_back(top_level_);
 }
 
-// One mount keeps all of a repository as it is, whatever the host renames in it meanwhile; beyond so many of
-// them, and without any, what git executes there is put back as elsewhere.
+// One mount keeps all of a repository as it is, whatever the host renames in it meanwhile; beyond
+// so many of them, and without any, what git executes there is put back as elsewhere.
 void Finder::RepositoriesBelow() {
   const std::size_t others = paths_.size();
   for (const RepositoryBelow& one : query_.repositories) {
@@ -533,7 +536,8 @@ void Finder::IndexOf(const std::string& top, const std::string& git_directory) {
   if (!index.area.empty()) indexes_.push_back(std::move(index));
 }
 
-// git unfolds a directory of a sparse index as soon as it is there, and finds submodules in its tree.
+// git unfolds a directory of a sparse index as soon as it is there, and finds submodules in its
+// tree.
 void Finder::FoldedIn(const std::string& top, const GitIndex& index) {
   for (std::string name : index.folded) {
     while (name.ends_with('/')) name.pop_back();
@@ -584,7 +588,8 @@ void Finder::GitDirectory(const std::string& directory, const std::string& top) 
   git_directories_[directory] = std::move(found.hooks_paths);
 }
 
-// What git itself writes while an operation goes on: its directories come and go, so they are not held.
+// What git itself writes while an operation goes on: its directories come and go, so they are not
+// held.
 void Finder::StateOf(const std::string& directory) {
   for (const GitPlace& place : kGitPlaces) {
     Walk(Join(directory, place.name), place.kind, place.reason);
@@ -668,8 +673,8 @@ void Finder::ReadConfiguration(const std::string& file, Configuration& into, int
   }
 }
 
-// The user's own files lie elsewhere, but what they name may lie here. git passes over those for which it
-// lacks permission, and it is the same user.
+// The user's own files lie elsewhere, but what they name may lie here. git passes over those for
+// which it lacks permission, and it is the same user.
 void Finder::UserConfiguration() {
   Configuration found;
   std::vector<std::string> files = {query_.system_configuration};
@@ -705,8 +710,8 @@ void Finder::Places() {
   }
 }
 
-// What of it is there is protected with all that leads to it; what is not must not come to exist, wherever
-// the directories that are there go.
+// What of it is there is protected with all that leads to it; what is not must not come to exist,
+// wherever the directories that are there go.
 void Finder::HostFileAt(const std::string& directory, const HostFile& file) {
   const Kind kind = file.kind == HostFile::Kind::kTree ? Kind::kTree : Kind::kFile;
   std::string at = directory;
@@ -729,7 +734,8 @@ bool Finder::LeadsToArea(const std::string& path) const {
                              [&](const std::string& area) { return IsBeneath(area, path); });
 }
 
-// Above the places where commands can write, what leads there counts: by its name, or by a symlink of the project's.
+// Above the places where commands can write, what leads there counts: by its name, or by a symlink
+// of the project's.
 void Finder::HostFilesIn(const std::string& directory, HostFile::Place place, bool symlinks) {
   const bool within = AreaOf(Join(directory, "x")) != nullptr;
   if ((!within && !LeadsToArea(directory)) || !Look(directory).IsDirectory()) return;
@@ -745,8 +751,9 @@ void Finder::HostFilesIn(const std::string& directory, HostFile::Place place, bo
   }
 }
 
-// Where hosts look for them: here, at the top of the repository, and where a repository or a working tree
-// of one is, which are opened as projects of their own. Those that matter most come first.
+// Where hosts look for them: here, at the top of the repository, and where a repository or a
+// working tree of one is, which are opened as projects of their own. Those that matter most come
+// first.
 void Finder::AllHostFiles() {
   std::vector<std::string> projects = {query_.directory};
   projects.insert(projects.end(), above_.begin(), above_.end());
@@ -889,7 +896,8 @@ bool HolderLook::StillAbsent(const std::string& path, const Holder& holder) {
   if (now.renewed || (holder.settled && now.stamp == holder.stamp)) return true;
   // By another directory, or a symlink, the path leads elsewhere.
   if (!now.stamp.SameFile(holder.stamp)) return false;
-  // As long as the first name on the way is not there, nothing can come beneath without moving the holder.
+  // As long as the first name on the way is not there, nothing can come beneath without moving the
+  // holder.
   const std::size_t name = holder.path == "/" ? 1 : holder.path.size() + 1;
   const std::string first = path.substr(0, path.find('/', name));
   if (!At(first).IsAbsent()) {

@@ -1,7 +1,7 @@
 // ProtectedPaths: what a command must leave as it is although it lies where the command may write:
 // all that makes git execute something, what other programs of the user's execute by themselves
-// (policy/host_files.h), and what filesystem.protect adds. Otherwise the next of them that runs outside
-// the sandbox executes what the command has left there.
+// (policy/host_files.h), and what filesystem.protect adds. Otherwise the next of them that runs
+// outside the sandbox executes what the command has left there.
 //
 //   Result<ProtectedPaths> found = FindProtectedPaths({.directory = "/home/ann/src/project",
 //                                                      .writable = {"/home/ann/src/project"},
@@ -9,16 +9,16 @@
 //   for (const ProtectedPath& path : found->paths) ...
 //
 // Covered, each as far as it lies in a writable tree: `.git` itself; of each repository that counts
-// here (the working directory's, also that of an ancestor; of linked worktrees; of submodules, nested
-// ones too) hooks, config, config.worktree, commondir, gitdir, and that no module appears; directories
-// that core.hooksPath names in these, the user's or the system's configuration; files that
-// configuration includes, conditions taken for true; the targets of symlinks among all these, and the
-// symlinks. Submodules are those that .gitmodules or the index names. Other repositories that lie beneath
-// are looked for by the caller (policy/repositories_below.h).
+// here (the working directory's, also that of an ancestor; of linked worktrees; of submodules,
+// nested ones too) hooks, config, config.worktree, commondir, gitdir, and that no module appears;
+// directories that core.hooksPath names in these, the user's or the system's configuration; files
+// that configuration includes, conditions taken for true; the targets of symlinks among all these,
+// and the symlinks. Submodules are those that .gitmodules or the index names. Other repositories
+// that lie beneath are looked for by the caller (policy/repositories_below.h).
 //
-// Everything read here is hostile. What is there and cannot be read, or is too much, is an error: nothing
-// may run then. Costs a few hundred system calls; keep the result while `inputs` are
-// what they were.
+// Everything read here is hostile. What is there and cannot be read, or is too much, is an error:
+// nothing may run then. Costs a few hundred system calls; keep the result while `inputs` are what
+// they were.
 #pragma once
 
 #include <optional>
@@ -45,13 +45,13 @@ struct Holder {
 
 struct ProtectedPath {
   enum class Kind {
-    kPinned,  // a directory, or nothing, at this very place: not moved, replaced or made; what is in
-              // it is free. Each directory on the way to another protected path is pinned, too.
+    kPinned,  // a directory, or nothing, at this very place: not moved, replaced or made; what is
+              // in it is free. Each directory on the way to another protected path is pinned, too.
     kFile,    // content, permissions and type
     kTree,    // a directory and everything beneath it
     kNames,   // a directory in which no name may appear; what is in it is free
-    kState,  // a file that git writes while an operation goes on: it may come, go and change, as long as
-             // it executes nothing new (policy/git_state.h)
+    kState,   // a file that git writes while an operation goes on: it may come, go and change, as
+              // long as it executes nothing new (policy/git_state.h)
     kSealed,  // a directory that the server itself writes: pinned, and no command may write in it.
               // Nothing that is changed there can be put back, so only a mount protects it.
     kFrozen,  // a git directory in which nothing changes: a mount keeps all of it as it is
@@ -70,7 +70,8 @@ struct ProtectedPath {
   ProtectionSource source = ProtectionSource::kBuiltIn;
 };
 
-// What holders looked like, by path, when all that they hold was looked for once more and still absent.
+// What holders looked like, by path, when all that they hold was looked for once more and still
+// absent.
 using HolderStamps = std::unordered_map<std::string, PathStamp>;
 
 // Whether what was not there still is not; looks at each path once. For one look at all of them.
@@ -84,10 +85,11 @@ class HolderLook {
   const PathStamp& At(const std::string& path) { return SeenAt(path, path_).stamp; }
   // Of a path that was absent, with its holder.
   bool StillAbsent(const std::string& path, const Holder& holder);
-  // Once all paths were asked for, and still absent: for the next look, which then needs to look at their
-  // holders alone. Nothing: the same as for this one.
+  // Once all paths were asked for, and still absent: for the next look, which then needs to look at
+  // their holders alone. Nothing: the same as for this one.
   std::optional<HolderStamps> Renewed() const;
-  // The first name on the way to something absent has appeared: another search finds another holder.
+  // The first name on the way to something absent has appeared: another search finds another
+  // holder.
   bool outdated() const { return outdated_; }
 
  private:
@@ -102,7 +104,8 @@ class HolderLook {
 
   const HolderStamps* renewed_ = nullptr;
   SeenPaths seen_;
-  // Paths are asked for in their order: mostly, the holder is that of the path before, and so is the first name.
+  // Paths are asked for in their order: mostly, the holder is that of the path before, and so is
+  // the first name.
   SeenPaths::value_type* holder_ = nullptr;
   SeenPaths::value_type* path_ = nullptr;
   bool outdated_ = false;
@@ -110,8 +113,8 @@ class HolderLook {
 
 struct ProtectedPaths {
   std::vector<ProtectedPath> paths;  // by path: what holds another comes first; each once
-  // What else decided: while these look the same, and what is protected too, another search finds the
-  // same. True of stamps that are Settled.
+  // What else decided: while these look the same, and what is protected too, another search finds
+  // the same. True of stamps that are Settled.
   struct Input {
     std::string path;
     PathStamp stamp;
@@ -132,8 +135,9 @@ struct ProtectedPaths {
   };
   std::vector<Index> indexes;
 
-  // What commands may write although it decides what is protected: indexes, .gitmodules, which linked
-  // worktrees there are. Whatever a command leaves there, the next search must be able to read it.
+  // What commands may write although it decides what is protected: indexes, .gitmodules, which
+  // linked worktrees there are. Whatever a command leaves there, the next search must be able to
+  // read it.
   struct Decider {
     std::string path;
     std::string area;
@@ -170,8 +174,8 @@ struct ProtectionQuery {
 // Whether nobody may make or replace a file at `path` (absolute, resolved), as `kept` has it.
 bool Forbids(const ProtectedPath& kept, const std::string& path);
 
-// What the index names now, be it there or not, by its path beneath the top: submodules, and, after a slash, directories
-// of a sparse index, which may hold some.
+// What the index names now, be it there or not, by its path beneath the top: submodules, and, after
+// a slash, directories of a sparse index, which may hold some.
 Result<std::vector<std::string>> SubmodulesOf(const ProtectedPaths::Index& index);
 
 // The trees among `grants` in which a command may write.

@@ -725,7 +725,8 @@ TEST_F(HostFilesTest, ADirectoryThatNobodyTouchedHoldsNoNewNames) {
   EXPECT_FALSE(look()) << "another directory";
 }
 
-// Names that nobody protects come and go there with each build; then one look at all of the others is enough.
+// Names that nobody protects come and go there with each build; then one look at all of the others
+// is enough.
 TEST_F(HostFilesTest, WhatWasAbsentOnceMoreIsNotLookedForTheNextTime) {
   const auto settle = [] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); };
   pa::testing::WriteText(root_ / "young", "");

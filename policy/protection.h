@@ -9,11 +9,13 @@ namespace pa::policy {
 
 enum class ProtectionSource { kBuiltIn, kPolicy };  // kPolicy: filesystem.protect
 
-// Why it is not known what a command must leave as it is, or why that cannot be kept; then it must not run.
+// Why it is not known what a command must leave as it is, or why that cannot be kept; then it must
+// not run.
 struct ProtectionFailure : Error {
   enum class Kind {
     kUnreadable,
-    kWithin,  // the working directory lies in what commands must leave as it is: in what, and why, says the subject
+    kWithin,  // the working directory lies in what commands must leave as it is: in what, and why,
+              // says the subject
     kOwed,    // an earlier command's change cannot be put back
   };
   // NOLINTNEXTLINE(google-explicit-constructor): nearly all of them are about what cannot be read.

@@ -1,8 +1,9 @@
-// Relaxations: what a policy gives commands beyond the built-in default, each a type of its own with
-// the reason why that is weaker. What is reported are these; no other line of a policy weakens the
-// confinement of a command (docs/adr/0018).
+// Relaxations: what a policy gives commands beyond the built-in default, each a type of its own
+// with the reason why that is weaker. What is reported are these; no other line of a policy weakens
+// the confinement of a command (docs/adr/0018).
 //
-//   for (const Relaxation& relaxation : policy.relaxations) ...   // all of them: doctor, policy show
+//   // all of them: doctor, policy show
+//   for (const Relaxation& relaxation : policy.relaxations) ...
 //   for (const Relaxation& relaxation : allow.relaxations()) ...  // those of one call: dry_run
 //
 // To add a relaxation, you must:
@@ -132,7 +133,8 @@ struct Relaxation {
   std::string Format() const;
 };
 
-// In the order of the keys. Looks which secrets there are, so it is asked once, when the policy loads.
+// In the order of the keys. Looks which secrets there are, so it is asked once, when the policy
+// loads.
 std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std::string& home);
 
 // Those of a command of this purpose that works in `directory`.

@@ -12,8 +12,8 @@
 namespace pa::policy {
 namespace {
 
-// Of every key: a policy that goes as far as the key can, and what that relaxes. A key that relaxes nothing
-// says why it cannot. A new key belongs here.
+// Of every key: a policy that goes as far as the key can, and what that relaxes. A key that relaxes
+// nothing says why it cannot. A new key belongs here.
 struct KeyCase {
   std::string policy;
   std::vector<std::string> relaxes;

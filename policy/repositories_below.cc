@@ -69,7 +69,8 @@ Result<bool> IsGitDirectory(const std::string& directory) {
   return names.Complete();
 }
 
-// A repository lies in the directory that holds its bare one, or a working tree right in the bare one: both are usual.
+// A repository lies in the directory that holds its bare one, or a working tree right in the bare
+// one: both are usual.
 Result<bool> LiesInGitDirectory(const std::string& top, const std::string& path) {
   for (std::string at = path; IsBeneath(at, top); at.resize(at.rfind('/'))) {
     const PathStamp stamp = LookAt(at);

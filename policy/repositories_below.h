@@ -1,12 +1,12 @@
-// RepositoriesBelow: git repositories that lie beneath a directory without being its own. Whoever works in the
-// directory can write in them, and the user runs git in them.
+// RepositoriesBelow: git repositories that lie beneath a directory without being its own. Whoever
+// works in the directory can write in them, and the user runs git in them.
 //
 //   TreeScan scan(ChooseRepositoryNames);                                  // base/tree_scan.h
 //   ScannedTree tree = scan.Look(fd);
 //   for (const RepositoryBelow& one : RepositoriesBelow(tree, "/home/ann/src")) ...
 //
-// Whatever is called `.git` counts as one, complete or not, and so does a directory that git takes for a bare
-// repository (HEAD beside objects and refs, or beside commondir).
+// Whatever is called `.git` counts as one, complete or not, and so does a directory that git takes
+// for a bare repository (HEAD beside objects and refs, or beside commondir).
 #pragma once
 
 #include <cstdint>
@@ -43,21 +43,21 @@ struct RepositoryBelow {
 
 Interest ChooseRepositoryNames(std::string_view name);
 
-// Whether git takes `directory` (absolute) for a git directory, whatever its name: HEAD beside objects and refs, or
-// beside commondir. What cannot be looked at is an error.
+// Whether git takes `directory` (absolute) for a git directory, whatever its name: HEAD beside
+// objects and refs, or beside commondir. What cannot be looked at is an error.
 Result<bool> IsGitDirectory(const std::string& directory);
-// Whether `path`, be it there or not, is a git directory or lies in one, seen from it up to `top`, which counts, too;
-// both absolute. What lies in a working tree that somebody has put into a git directory does not. Names (`.git`) are
-// not asked.
+// Whether `path`, be it there or not, is a git directory or lies in one, seen from it up to `top`,
+// which counts, too; both absolute. What lies in a working tree that somebody has put into a git
+// directory does not. Names (`.git`) are not asked.
 Result<bool> LiesInGitDirectory(const std::string& top, const std::string& path);
 
-// Those between `directory` and `file`, in which or in whose working trees it lies; both absolute. Path and kind only;
-// what cannot be looked at counts as one that git cannot use.
+// Those between `directory` and `file`, in which or in whose working trees it lies; both absolute.
+// Path and kind only; what cannot be looked at counts as one that git cannot use.
 std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
                                                 const std::string& file);
 
-// By path. `directory`: what was scanned; absolute. Where it cannot be told which one it is (its path is longer than
-// the kernel takes, ...), its directory joins `tree.unreadable`.
+// By path. `directory`: what was scanned; absolute. Where it cannot be told which one it is (its
+// path is longer than the kernel takes, ...), its directory joins `tree.unreadable`.
 std::vector<RepositoryBelow> RepositoriesBelow(ScannedTree& tree, const std::string& directory);
 
 // What is there now, whatever its kind. Nothing: it is known not to be there.

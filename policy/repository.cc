@@ -105,8 +105,8 @@ Found WorktreePlace(const std::string& top_level, const std::string& git_dir,
   return Place{top_level, git_dir, *common};
 }
 
-// core.worktree as the repository's own configuration has it, "" if it has none. git includes no other file
-// to find it (setup.c, read_repository_format).
+// core.worktree as the repository's own configuration has it, "" if it has none. git includes no
+// other file to find it (setup.c, read_repository_format).
 Result<std::string> ConfiguredWorkTree(const std::string& git_dir) {
   std::string work_tree;
   for (const char* name : {"/config", "/config.worktree"}) {

@@ -6,11 +6,12 @@
 // <commondir>/worktrees/ID/gitdir (gitrepository-layout(5)), a submodule by lying in .git/modules
 // of an enclosing working tree with a core.worktree that leads here (gitsubmodules(7)).
 //
-// An ancestor's repository is used, as git would. It must belong to the effective user. Git sees the whole
-// working tree then, or is not run at all: to a hook that stages what has changed (`git add -u`), a file
-// that it cannot see is a file that was deleted. So a working tree that reaches beyond what the policy lets
-// commands read is refused, and so is one that the configuration puts elsewhere (core.worktree). Alternates
-// (objects/info/alternates) are never granted: any path may stand there.
+// An ancestor's repository is used, as git would. It must belong to the effective user. Git sees
+// the whole working tree then, or is not run at all: to a hook that stages what has changed (`git
+// add -u`), a file that it cannot see is a file that was deleted. So a working tree that reaches
+// beyond what the policy lets commands read is refused, and so is one that the configuration puts
+// elsewhere (core.worktree). Alternates (objects/info/alternates) are never granted: any path may
+// stand there.
 #pragma once
 
 #include <expected>

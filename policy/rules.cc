@@ -20,7 +20,8 @@ Parts Split(std::string_view text, std::string_view at) {
   return parts;
 }
 
-// Whether `pattern` matches the first components. As in GlobMatch, only the last `**` is gone back to.
+// Whether `pattern` matches the first components. As in GlobMatch, only the last `**` is gone back
+// to.
 bool MatchFromStart(const Parts& pattern, const Parts& path) {
   std::size_t p = 0;
   std::size_t t = 0;

@@ -2,8 +2,8 @@
 //
 //   const Rule* rule = FirstRule(policy.permissions, {.tool = "make", .target = "deploy"}, true);
 //
-// A rule matches when all that it names does. A path or a command that the call does not have does not
-// match; a target that it does not have is the empty text, which `*` matches.
+// A rule matches when all that it names does. A path or a command that the call does not have does
+// not match; a target that it does not have is the empty text, which `*` matches.
 #pragma once
 
 #include <string>
@@ -30,7 +30,8 @@ bool Has(std::string_view tool, Subject subject);
 const Rule* FirstRule(const std::vector<Rule>& rules, const RuleQuestion& question,
                       bool administrator);
 
-// What the rules say of a call together: of the administrator's word and the others' the stricter one.
+// What the rules say of a call together: of the administrator's word and the others' the stricter
+// one.
 struct Ruling {
   Verdict verdict = Verdict::kAllow;
   const Rule* rule = nullptr;  // null: none matches, so it is the default's
@@ -39,16 +40,16 @@ Ruling Judge(const std::vector<Rule>& rules, const RuleQuestion& question);
 // Whether there is a call about which they ask.
 bool EverAsk(const std::vector<Rule>& rules);
 
-// As .gitignore has it: without a slash (but at its end) any component, else from the root on; `*` and `?`
-// within a component, `**` for any number of them; what matches a directory matches all that is beneath it.
-// Nothing else is special (WhyNoPathRule refuses what would be, elsewhere).
+// As .gitignore has it: without a slash (but at its end) any component, else from the root on; `*`
+// and `?` within a component, `**` for any number of them; what matches a directory matches all
+// that is beneath it. Nothing else is special (WhyNoPathRule refuses what would be, elsewhere).
 bool PathRuleMatches(std::string_view pattern, std::string_view path);
 // Why a pattern could never mean what it seems to; "" when it can.
 std::string WhyNoPathRule(std::string_view pattern);
 
-// By words at the beginning. A rule that allows does not match what could run a second command or write a
-// file; one that refuses or asks looks at each command that a shell could see there. It is no wall: a shell can spell
-// everything differently. The sandbox is the wall.
+// By words at the beginning. A rule that allows does not match what could run a second command or
+// write a file; one that refuses or asks looks at each command that a shell could see there. It is
+// no wall: a shell can spell everything differently. The sandbox is the wall.
 bool CommandRuleMatches(std::string_view prefix, std::string_view command, bool allows);
 
 }  // namespace pa::policy

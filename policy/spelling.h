@@ -1,7 +1,7 @@
 // Spelling: other names by which a file system finds the same file, although Linux takes them for
-// others: where names have no case `.GIT`, on FAT and NTFS the short name (`GIT~1`, `VSCODE~1`), dots
-// and blanks at the end, and on NTFS a stream after a colon. What must not be written is refused by
-// all of them, on every file system.
+// others: where names have no case `.GIT`, on FAT and NTFS the short name (`GIT~1`, `VSCODE~1`),
+// dots and blanks at the end, and on NTFS a stream after a colon. What must not be written is
+// refused by all of them, on every file system.
 //
 //   if (Spells("GIT~1", ".git")) ...
 //   std::string_view rest = "/p/VSCODE~1/tasks.json", name = "/p/.vscode";

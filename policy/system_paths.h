@@ -14,8 +14,8 @@ std::vector<sandbox::PathGrant> SystemPaths();
 // What a command with a network needs besides: where name servers are written down.
 std::vector<sandbox::PathGrant> NetworkPaths();
 
-// All of them as programs know them, and what stands in the root directory: where symlinks lead to them
-// by. Names that are not here are left out.
+// All of them as programs know them, and what stands in the root directory: where symlinks lead to
+// them by. Names that are not here are left out.
 std::vector<std::string> SystemNames();
 
 }  // namespace pa::policy

@@ -19,7 +19,8 @@ struct Toolchains {
   std::map<std::string, std::string> places;  // where each toolchain is, by its variable
 };
 
-// Without the parts of which `is_led` says that whoever can exchange a symlink on the way says where they are.
+// Without the parts of which `is_led` says that whoever can exchange a symlink on the way says
+// where they are.
 Toolchains FindToolchains(
     const std::string& home, const std::map<std::string, std::string>& environment,
     const std::function<bool(const std::string& path)>& is_led = [](const auto&) { return false; });

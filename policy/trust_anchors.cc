@@ -41,8 +41,8 @@ const AnchorRow& RowOf(Kind kind) { return *std::ranges::find(kTable, kind, &Anc
 
 constexpr int kMaxSymlinks = 40;  // as the kernel
 
-// Every name that has a say in what `path` is: the symlinks on the way, each in its real directory, and the end,
-// there or not.
+// Every name that has a say in what `path` is: the symlinks on the way, each in its real directory,
+// and the end, there or not.
 std::vector<std::string> NamesOnTheWay(const std::string& path) {
   std::vector<std::string> names;
   std::vector<fs::path> rest;  // the next component last

@@ -1,11 +1,12 @@
-// Trust anchors: files that the server, or whoever starts it, believes or executes outside every sandbox.
-// A command that could write one would decide in the server's place.
+// Trust anchors: files that the server, or whoever starts it, believes or executes outside every
+// sandbox. A command that could write one would decide in the server's place.
 //
 //   JudgeAnchors(anchors, policy, diagnostics);              // once, when a policy loads
 //   if (auto place = WhereCommandsWrite(policy, path)) ...   // "the root /src": pass `path` over
 //
-// The table in trust_anchors.cc says what happens with each kind (docs/adr/0033). To add one: its line there, its
-// path in AnchorsOf (supervisor/cli/configuration.cc), its case in trust_anchors_test.cc.
+// The table in trust_anchors.cc says what happens with each kind (docs/adr/0033). To add one: its
+// line there, its path in AnchorsOf (supervisor/cli/configuration.cc), its case in
+// trust_anchors_test.cc.
 #pragma once
 
 #include <optional>
@@ -40,7 +41,8 @@ struct TrustAnchor {
 
 enum class AnchorFate {
   kRefused,  // the policy does not load
-  kNotLed,  // neither, where they can exchange a symlink on the way; what lies at its end is asked elsewhere
+  kNotLed,   // neither, where they can exchange a symlink on the way; what lies at its end is asked
+             // elsewhere
   kProtected,   // commands leave it as it is, as what filesystem.protect names
   kWarned,      // somebody outside is to decide
   kPassedOver,  // whoever needs one asks for it and takes another, or does without
@@ -54,9 +56,9 @@ struct AnchorRow {
 };
 std::span<const AnchorRow> AnchorTable();
 
-// The place in which a command of this policy could write `path`, or exchange a symlink that leads to it, in
-// words: `the root /src`. Nothing: no command can. A root stands for the directories in it that calls can work
-// in, so / does not stand for /usr.
+// The place in which a command of this policy could write `path`, or exchange a symlink that leads
+// to it, in words: `the root /src`. Nothing: no command can. A root stands for the directories in
+// it that calls can work in, so / does not stand for /usr.
 std::optional<std::string> WhereCommandsWrite(const Policy& policy, const std::string& path);
 
 // The same of the symlinks on the way alone: who can exchange one says where `path` is.

@@ -40,7 +40,8 @@ class TrustAnchorsTest : public PolicyTest {
   }
 };
 
-// Every kind, in every place, by every way that leads there; and its twin where no command can write.
+// Every kind, in every place, by every way that leads there; and its twin where no command can
+// write.
 TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
   std::vector<Kind> judged;
   for (const AnchorRow& row : AnchorTable()) {
@@ -83,8 +84,8 @@ TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
   EXPECT_EQ(judged.size(), static_cast<std::size_t>(Kind::kAudit) + 1);
 }
 
-// A command replaces what it can write by a symlink, and the next policy that is loaded would grant what that leads
-// to.
+// A command replaces what it can write by a symlink, and the next policy that is loaded would grant
+// what that leads to.
 TEST_F(TrustAnchorsTest, NoPlaceOfThePolicyIsLed) {
   const fs::path lib = project_ / "lib";
   const fs::path log = project_ / "log";

@@ -10,8 +10,8 @@
 namespace pa::policy {
 namespace {
 
-// A path of the policy that has its price is granted all the same: whoever wrote it may have reasons,
-// and a sandbox that knows better is switched off.
+// A path of the policy that has its price is granted all the same: whoever wrote it may have
+// reasons, and a sandbox that knows better is switched off.
 std::string PriceAsWarning(const Relaxation& relaxation) {
   const bool root = std::holds_alternative<RootWithSecrets>(relaxation.type);
   const bool path = std::holds_alternative<ReadablePath>(relaxation.type) ||

@@ -167,8 +167,8 @@ DirectoryRefusal RefuseUnopened(const Policy& policy, const std::string& request
   return refusal;
 }
 
-// A command there could write hooks. Whoever wants to work on a bare repository as a whole makes it a root: then what git
-// executes in it is protected, as in a `.git`.
+// A command there could write hooks. Whoever wants to work on a bare repository as a whole makes it
+// a root: then what git executes in it is protected, as in a `.git`.
 std::optional<DirectoryRefusal> CheckGit(const Policy& policy, const std::string& path,
                                          const std::string& root) {
   constexpr char kGitText[] = "working directory cannot be git's own data";
@@ -218,7 +218,8 @@ Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string&
   UniqueFd fd;
   struct stat status{};
   std::optional<std::string> found;
-  // Who saves a file renames another one onto it: what was opened is gone by now, but the name is not.
+  // Who saves a file renames another one onto it: what was opened is gone by now, but the name is
+  // not.
   for (int attempt = 0; attempt < kLooks && !found; ++attempt) {
     fd = open(path, 0);
     if (!fd || fstat(fd.get(), &status) != 0) return failed(errno);

@@ -1,5 +1,5 @@
-// WorkingDirectory: a directory in which calls may work; only Validate can make one, and FindBeneath
-// from one of those.
+// WorkingDirectory: a directory in which calls may work; only Validate can make one, and
+// FindBeneath from one of those.
 //
 //   Result... dir = ValidateWorkingDirectory(policy, "sub/dir");   // relative to the first root,
 //   or absolute spawn with fd 5 = dir->fd();
@@ -41,18 +41,19 @@ struct DirectoryRefusal {
 };
 
 // Refused: system directories (/, /etc, /usr, /bin, /proc, ... and what is beneath them), the home
-// itself when it is no root, what is a git directory or lies in one (a command there could write hooks; a bare repository that is
-// a root is none), the very directory of the audit log, outside every root, not a directory, not owned by the effective user, no
-// owner write permission. "" means the first root.
+// itself when it is no root, what is a git directory or lies in one (a command there could write
+// hooks; a bare repository that is a root is none), the very directory of the audit log, outside
+// every root, not a directory, not owned by the effective user, no owner write permission. "" means
+// the first root.
 std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(
     const Policy& policy, const std::string& requested);
 
 // By its name: /usr and what is beneath, /etc, / itself, but not /srv/x. No call works there.
 bool IsSystemDirectory(std::string_view path, std::string_view home);
 
-// What lies at `path` beneath `top`: symlinks are followed as long as they stay inside, `..` too; all of
-// it by descriptor (openat2(2), RESOLVE_BENEATH). Errors: EXDEV leads outside or is absolute, ENOENT,
-// EACCES, ENOTDIR, ELOOP.
+// What lies at `path` beneath `top`: symlinks are followed as long as they stay inside, `..` too;
+// all of it by descriptor (openat2(2), RESOLVE_BENEATH). Errors: EXDEV leads outside or is
+// absolute, ENOENT, EACCES, ENOTDIR, ELOOP.
 struct PlaceBeneath {
   WorkingDirectory directory;  // it, or the one that holds it
   std::string name;            // in that directory; "" = it is a directory itself

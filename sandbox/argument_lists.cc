@@ -97,8 +97,8 @@ constexpr auto kIoctl = Ascending(std::to_array<ListedArgument>({
     // clang-format on
 }));
 
-// Never here: F_SETLEASE and F_SETDELEG hold up everybody who opens a file that the command may only read
-// (45 seconds each time), F_NOTIFY watches directories.
+// Never here: F_SETLEASE and F_SETDELEG hold up everybody who opens a file that the command may
+// only read (45 seconds each time), F_NOTIFY watches directories.
 constexpr auto kFcntl = Ascending(std::to_array<ListedArgument>({
     // clang-format off
     PA_LISTED(F_DUPFD, "dup(2)"),

@@ -1,7 +1,7 @@
 // What ioctl, fcntl and prctl may be asked for: each of them is hundreds of system calls behind one
 // number. A file system or a driver adds requests of its own, with whatever right it deems enough
-// (docs/adr/0031), so they are allowed one by one, like paths, and everything else is refused with the
-// error of a kernel that has never heard of it.
+// (docs/adr/0031), so they are allowed one by one, like paths, and everything else is refused with
+// the error of a kernel that has never heard of it.
 //
 // To add a request: its line with the program that needs it and why it reaches nothing but what the
 // caller holds; its twin in seccomp_compile_test.cc. The kernel looks at 32 bits of it.

@@ -24,8 +24,8 @@ constexpr std::size_t kMaxJump = 255;  // a conditional jump has 8 bits
 // About as many as kernels have. Those beyond count for nothing.
 constexpr std::uint32_t kNumbers = 512;
 
-// A program, written from its end to its beginning: jumps lead forward only, so whatever one leads to
-// is there already, and the same return can serve many.
+// A program, written from its end to its beginning: jumps lead forward only, so whatever one leads
+// to is there already, and the same return can serve many.
 class Assembler {
  public:
   // Where execution goes on: an instruction, counted from the end.
@@ -181,9 +181,10 @@ class TreeBuilder {
  public:
   explicit TreeBuilder(Assembler& code) : code_(code) {}
 
-  // A tree of comparisons, balanced by how many numbers are on either side: the kernel runs a program once
-  // for each number when it is loaded, to remember which are always allowed (Linux 5.11,
-  // kernel/seccomp.c, seccomp_cache_prepare), and that is most of what loading costs. `end`: of the last range.
+  // A tree of comparisons, balanced by how many numbers are on either side: the kernel runs a
+  // program once for each number when it is loaded, to remember which are always allowed
+  // (Linux 5.11, kernel/seccomp.c, seccomp_cache_prepare), and that is most of what loading costs.
+  // `end`: of the last range.
   Place Build(std::span<const NumberRange> ranges, std::uint32_t end) {
     if (ranges.size() == 1) return Leaf(ranges[0]);
     const std::size_t half = Middle(ranges, end);

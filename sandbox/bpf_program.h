@@ -5,8 +5,8 @@
 //
 // Why not libseccomp's own generator: docs/adr/0004. On every request the kernel translates the
 // program and runs it once for every syscall number, so it must be short, and so must the path to a
-// decision: a balanced tree over ranges of numbers, the architecture tested once, one return for all
-// that end the same.
+// decision: a balanced tree over ranges of numbers, the architecture tested once, one return for
+// all that end the same.
 #pragma once
 
 #include <cstdint>

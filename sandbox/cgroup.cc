@@ -110,8 +110,8 @@ Result<std::string> OwnDirectory() {
   return path;
 }
 
-// With nothing to read the kernel says EINVAL; it refuses otherwise only where somebody has filtered it,
-// as containers do.
+// With nothing to read the kernel says EINVAL; it refuses otherwise only where somebody has
+// filtered it, as containers do.
 Result<void> CheckClone() {
   if (syscall(SYS_clone3, nullptr, 0) >= 0 || errno == EINVAL) return {};
   return std::unexpected(Error("use cgroup", "clone3", errno));
@@ -133,8 +133,8 @@ Result<void> CheckDelegation(const std::string& path, int directory) {
   return {};
 }
 
-// No processes beside groups, or the kernel gives those no controllers. It is looked at before anything
-// is changed: somebody else's part of the tree is not ours to rearrange.
+// No processes beside groups, or the kernel gives those no controllers. It is looked at before
+// anything is changed: somebody else's part of the tree is not ours to rearrange.
 Result<void> CheckAlone(const std::string& path, int directory) {
   PA_TRY(const std::string there, Read(directory, "cgroup.procs"));
   std::istringstream pids(there);

@@ -1,15 +1,15 @@
 // Cgroup: limits on a whole tree of processes, kept by the kernel and not by counting now and then,
 // where somebody has delegated a part of the cgroup v2 tree to us.
 //
-//   Result<CgroupHome> home = CgroupHome::Open();           // once; moves us into a leaf beneath it
+//   Result<CgroupHome> home = CgroupHome::Open();  // once; moves us into a leaf beneath it
 //   Result<Cgroup> group = home->Make("call-7");
 //   clone3(CLONE_INTO_CGROUP, group->directory())           // or group->Add(pid)
 //   group->Limit({.memory_bytes = 1 << 30, .processes = 512});
 //   group->Kill(); ... group->Remove();
 //   group->Usage()                                          // what was refused or killed, and why
 //
-// Delegated means (kernel, admin-guide/cgroup-v2, "Delegation"): the directory, its cgroup.procs and its
-// cgroup.subtree_control are ours to write. systemd does that for services and scopes with
+// Delegated means (kernel, admin-guide/cgroup-v2, "Delegation"): the directory, its cgroup.procs
+// and its cgroup.subtree_control are ours to write. systemd does that for services and scopes with
 // `Delegate=`; what a terminal or a client starts lives in a scope that is root's (EACCES) or that
 // others live in too (EBUSY).
 #pragma once

@@ -1,5 +1,5 @@
-// In a delegated cgroup v2; elsewhere all but the last are skipped. `make test-kernels` runs them in one,
-// as root and as an ordinary user.
+// In a delegated cgroup v2; elsewhere all but the last are skipped. `make test-kernels` runs them
+// in one, as root and as an ordinary user.
 #include "sandbox/cgroup.h"
 
 #include <gtest/gtest.h>

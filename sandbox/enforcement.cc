@@ -153,7 +153,8 @@ void AddNetwork(const Facts& facts, Report& report) {
     report.push_back(AlsoByNetwork(facts, ByEither(facts, "network_udp", 10)));
   }
   report.push_back(BySeccomp(facts, "network_other"));  // raw, MPTCP, SCTP, vsock, Bluetooth, ...
-  // Without Landlock for them, seccomp refuses all; in a view of its own a command may make its own.
+  // Without Landlock for them, seccomp refuses all; in a view of its own a command may make its
+  // own.
   report.push_back(facts.namespaces && facts.abi < 9
                        ? Enforced("unix_sockets", "mount namespace")
                        : AlsoByMounts(facts, ByEither(facts, "unix_sockets", 9)));

@@ -49,8 +49,8 @@ struct Enforcement {
   std::vector<Protection> protections;  // in a fixed order; every name always present
 
   // No promised protection is missing: commands may run. One that older kernels give in part counts
-  // as there (`signals` and `process_tree` before Linux 6.12); what only namespaces can give does not
-  // count, unless the policy requires them.
+  // as there (`signals` and `process_tree` before Linux 6.12); what only namespaces can give does
+  // not count, unless the policy requires them.
   bool Complete() const;
   // Complete, and every promised protection is enforced in full: doctor's exit status 0.
   bool Full() const;

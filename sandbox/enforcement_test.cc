@@ -140,7 +140,8 @@ TEST(Enforcement, WhatNamespacesAdd) {
   EXPECT_EQ(full.Find("namespaces")->by, "user, mount, pid, ipc, uts");
 }
 
-// What holds while the command runs is less than what holds afterwards, and nobody shall take one for the other.
+// What holds while the command runs is less than what holds afterwards, and nobody shall take one
+// for the other.
 TEST(Enforcement, ProtectedPathsSayWhen) {
   for (const Enforcement& report : {Report(7), WithNamespaces(7, Network::kNone)}) {
     const std::string& why = report.Find("protected_paths")->why;

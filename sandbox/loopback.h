@@ -1,5 +1,5 @@
-// RaiseLoopback: in a network namespace of its own a process has 127.0.0.1 and ::1, and nobody else is
-// there. A new namespace has the interface, but down. Freestanding.
+// RaiseLoopback: in a network namespace of its own a process has 127.0.0.1 and ::1, and nobody else
+// is there. A new namespace has the interface, but down. Freestanding.
 #pragma once
 
 #include "base/sys_error.h"

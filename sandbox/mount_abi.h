@@ -1,8 +1,8 @@
-// The kernel's mount interface by descriptor, for libcs without it: glibc 2.36 and musl have some of
-// the constants and none of the calls, and <linux/mount.h> cannot stand beside <sys/mount.h>. Values
-// from include/uapi/linux/{mount,fcntl,openat2}.h of Linux 6.1. All of it is older than Landlock, so a
-// kernel that can confine anything has it: open_tree, move_mount, fsopen, fsconfig, fsmount 5.2,
-// openat2 5.6, mount_setattr 5.12. Freestanding.
+// The kernel's mount interface by descriptor, for libcs without it: glibc 2.36 and musl have some
+// of the constants and none of the calls, and <linux/mount.h> cannot stand beside <sys/mount.h>.
+// Values from include/uapi/linux/{mount,fcntl,openat2}.h of Linux 6.1. All of it is older than
+// Landlock, so a kernel that can confine anything has it: open_tree, move_mount, fsopen, fsconfig,
+// fsmount 5.2, openat2 5.6, mount_setattr 5.12. Freestanding.
 #pragma once
 
 #include <sys/syscall.h>

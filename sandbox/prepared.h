@@ -39,8 +39,9 @@ struct PreparedSandbox {
   std::vector<PathIdentity> identities;  // of confinement.paths, in order
   int landlock_abi = 0;
 
-  // Every granted path is still the file that was granted. Those that are rarely replaced are looked
-  // at once a second: until then a command does not get at the new file, which is the safe side.
+  // Every granted path is still the file that was granted. Those that are rarely replaced are
+  // looked at once a second: until then a command does not get at the new file, which is the safe
+  // side.
   bool StillValid(std::chrono::steady_clock::time_point now);
   std::chrono::steady_clock::time_point looked_at;  // at all of them
 };

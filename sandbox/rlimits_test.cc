@@ -121,7 +121,8 @@ TEST(Rlimits, ProcessesOfAnOrdinaryUserStop) {
     return started;
   };
   const int started = InChild([&] {
-    // Nobody else's, nor that of this test in another run: the kernel counts by user. A container may have 65536.
+    // Nobody else's, nor that of this test in another run: the kernel counts by user. A container
+    // may have 65536.
     if (setuid(static_cast<uid_t>(20'000 + getpid() % 40'000)) != 0) return kSetupFailed;
     return ApplyLimits({.processes = 5}, 1) ? start_some() : kSetupFailed;
   });

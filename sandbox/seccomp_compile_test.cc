@@ -184,7 +184,8 @@ std::uint32_t Expected(const std::vector<SyscallRule>& own, const seccomp_data& 
   return SECCOMP_RET_ALLOW;
 }
 
-// Values that make and break the rules, those of lists if they are wanted, with and without garbage in the upper half.
+// Values that make and break the rules, those of lists if they are wanted, with and without garbage
+// in the upper half.
 std::vector<std::uint64_t> Interesting(const std::vector<SyscallRule>& own, bool lists = true) {
   std::set<std::uint64_t> values = {0, 1, 2, 3, 5, 6, 10, 16, 17, 31, 32, 0xffffffff, 0x80002};
   for (const SyscallRule& rule : own) {

@@ -196,9 +196,9 @@ void AddLists(std::vector<SyscallRule>& rules) {
   rules.push_back({"prctl", EINVAL, "option not listed", NotListed(0, PrctlNumbers())});
 }
 
-// Where numbers of processes outside mean something. What is lowered there cannot be raised again without a
-// capability, so the launcher that a command had slowed down would be slow for every later call. 0 is the
-// caller, which is how snapd confines desktop programs, too.
+// Where numbers of processes outside mean something. What is lowered there cannot be raised again
+// without a capability, so the launcher that a command had slowed down would be slow for every
+// later call. 0 is the caller, which is how snapd confines desktop programs, too.
 constexpr SyscallRule kRefusedAmongOthers[] = {
     // clang-format off
     {"setpriority", EPERM, "priority of another process", AnyBit(1)},
@@ -216,7 +216,8 @@ constexpr unsigned kStream = 1, kDatagram = 2, kSequenced = 5;  // SOCK_*, an en
 constexpr unsigned kTcp = 6, kUdp = 17;
 
 // Where docker, dbus and ssh-agent cannot be reached: Landlock guards path sockets, or a view shows
-// none. Abstract ones belong to the network namespace, which is the host's when the network is full.
+// none. Abstract ones belong to the network namespace, which is the host's when the network is
+// full.
 bool AllowsUnixSockets(Network network, int landlock_abi, Sight sight) {
   if (landlock_abi >= 9) return true;
   return sight == Sight::kOwnView && (network != Network::kFull || landlock_abi >= 6);

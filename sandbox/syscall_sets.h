@@ -4,8 +4,9 @@
 // last one that was reviewed for this file, minus the rules below; any other number is ENOSYS, so
 // that a newer kernel or a newer libseccomp never opens anything.
 //
-// The profiles of workers that work with files themselves (kFiles, kFileChanges) are lists of what they need,
-// and any other call is the end of them: nobody's program runs there that could want anything else.
+// The profiles of workers that work with files themselves (kFiles, kFileChanges) are lists of what
+// they need, and any other call is the end of them: nobody's program runs there that could want
+// anything else.
 //
 // To add a syscall to the deny set: one line with its reason in syscall_sets.cc, one attempt and
 // its allowed twin in seccomp_compile_test.cc. To allow a newer syscall: read what it can do with

@@ -81,8 +81,8 @@ SysResult<Map> Identity(const char* path) {
   return map;
 }
 
-// What nobody who shares our ids may look into, but who must write to its own /proc entries in between:
-// those of an undumpable process belong to root.
+// What nobody who shares our ids may look into, but who must write to its own /proc entries in
+// between: those of an undumpable process belong to root.
 class Dumpable {
  public:
   Dumpable() { prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); }

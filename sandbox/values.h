@@ -42,8 +42,8 @@ enum class SeccompProfile : std::uint8_t {
   kSearch = 4,       // of ripgrep: kInspect minus truncation, which its grants leave to seccomp
 };
 
-// Whose file system a command sees. In a view of its own there is no socket that nobody granted, so Unix
-// sockets may be made where Landlock cannot tell one from another.
+// Whose file system a command sees. In a view of its own there is no socket that nobody granted, so
+// Unix sockets may be made where Landlock cannot tell one from another.
 enum class Sight : std::uint8_t { kHost = 0, kOwnView = 1 };
 
 // User, mount, pid, ipc, uts and network namespaces (but for Network::kFull), on top of all else.

@@ -40,8 +40,8 @@ SysResult<UniqueFd> NewFileSystem(const char* type, const char* size, std::uint6
 
 SysResult<UniqueFd> NewTmpfs() { return NewFileSystem("tmpfs", kTmpfsBytes, kNoSuid | kNoDev); }
 
-// What exists already, in a tree that was placed before or by another worker of the same launcher, is
-// as good. A tree that is read-only has the name or has it not.
+// What exists already, in a tree that was placed before or by another worker of the same launcher,
+// is as good. A tree that is read-only has the name or has it not.
 bool IsThere(int result) { return result == 0 || errno == EEXIST || errno == EROFS; }
 
 SysResult<void> MakeDirectories(std::string_view path) {
@@ -137,8 +137,8 @@ bool IsForRootAlone(int directory, const DirectoryReader::Entry& entry) {
          (status.st_mode & S_IROTH) == 0;
 }
 
-// Page and slab counts, timers, addresses: of the whole machine. By their mode, so that what a newer
-// kernel adds is covered, too.
+// Page and slab counts, timers, addresses: of the whole machine. By their mode, so that what a
+// newer kernel adds is covered, too.
 SysResult<void> CoverForRoot(UniqueFd cover) {
   const UniqueFd proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!proc) return std::unexpected(SysError{"open", "/proc", errno});

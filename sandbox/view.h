@@ -35,17 +35,17 @@ SysResult<UniqueFd> EnterEmptyView();
 // `path` as it was before, without following any symlink. O_CLOEXEC is added to `flags`.
 SysResult<UniqueFd> OpenOutside(int old_root, const char* path, int flags);
 
-// Makes the target, with the directories above it, and what belongs there. A source that is not there
-// is skipped: the command could not have reached it either. Sources are canonical: one that now leads
-// through a symlink is refused (ELOOP).
+// Makes the target, with the directories above it, and what belongs there. A source that is not
+// there is skipped: the command could not have reached it either. Sources are canonical: one that
+// now leads through a symlink is refused (ELOOP).
 SysResult<void> Place(int old_root, const MountView& mount);
 
 // The proc of this pid namespace, read-only, mounted nowhere yet.
 SysResult<UniqueFd> PrepareProc();
 
 // Takes the old root away, puts `proc` in its place, and lets nobody make names in the view's own
-// directories. `own`: what the worker has placed. Files of `proc` that others may not read are covered for
-// root, whom their mode would let pass.
+// directories. `own`: what the worker has placed. Files of `proc` that others may not read are
+// covered for root, whom their mode would let pass.
 SysResult<void> SealView(int old_root, int proc, std::span<const MountView> own);
 
 }  // namespace pa::sandbox

@@ -73,8 +73,8 @@ std::optional<std::string> Walk(const std::string& path, Look look) {
   return at.string();
 }
 
-// Where `path` leads, and the symlinks that are met: their text by their place. What is not there may be
-// there later.
+// Where `path` leads, and the symlinks that are met: their text by their place. What is not there
+// may be there later.
 std::string Follow(const std::string& path, std::map<std::string, std::string>& symlinks) {
   const auto look = [&](const fs::path& place) -> Standing {
     std::error_code no_link;
@@ -160,8 +160,8 @@ bool IsShown(const std::vector<Mount>& mounts, const std::string& path, MountKin
   return mount != nullptr && (kind == MountKind::kReadOnly || mount->kind == kind);
 }
 
-// The outermost place above `path` under which the view has nothing: there the names on the way to it
-// can be made for this command alone.
+// The outermost place above `path` under which the view has nothing: there the names on the way to
+// it can be made for this command alone.
 const std::string* PrivatePlace(const View& view, const std::string& path) {
   const std::string* found = nullptr;
   for (const Mount& place : view.mounts) {
@@ -224,7 +224,8 @@ std::vector<Mount> PlanOwnMounts(const View& view, const std::vector<PathGrant>&
   std::map<std::string, std::string> symlinks;
   std::map<std::string, MountKind> binds;
   for (const PathGrant& grant : grants) {
-    // What must not be followed is canonical, and no link may stand there any more when it is mounted.
+    // What must not be followed is canonical, and no link may stand there any more when it is
+    // mounted.
     const std::string path =
         grant.symlinks == Symlinks::kRefuse ? grant.path : Follow(grant.path, symlinks);
     const MountKind kind = KindOf(grant.access);

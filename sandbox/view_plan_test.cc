@@ -120,7 +120,8 @@ TEST_F(ViewPlanTest, ATmpfsKeepsTheSymlinksOfItsPlace) {
   EXPECT_TRUE(Holds(own, {MountKind::kSymlink, At("sys/lib"), At("home/bin")}));
 }
 
-// Whatever is granted, in whatever order: the mount that is made last above a path decides what is seen there.
+// Whatever is granted, in whatever order: the mount that is made last above a path decides what is
+// seen there.
 TEST_F(ViewPlanTest, NoMountHidesWhatAnotherShows) {
   const std::vector<std::string> paths = {"home",         "home/src", "home/src/one",
                                           "home/src/two", "sys",      "sys/lib"};

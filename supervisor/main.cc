@@ -64,8 +64,8 @@ struct Dispatch {
   }
 };
 
-// A descriptor that is closed would be given to the next file that we open, and be written to as if it
-// were a stream.
+// A descriptor that is closed would be given to the next file that we open, and be written to as if
+// it were a stream.
 void OpenStandardStreams() {
   int fd = 0;
   do {
@@ -74,8 +74,8 @@ void OpenStandardStreams() {
   if (fd >= 0) close(fd);
 }
 
-// As many descriptors as we may have: a call takes some, and what a command may have on its way through
-// sockets must stay below what we may (sandbox/rlimits.cc).
+// As many descriptors as we may have: a call takes some, and what a command may have on its way
+// through sockets must stay below what we may (sandbox/rlimits.cc).
 void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -83,7 +83,8 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// A static glibc would load the machine's libraries for users that are not in /etc/passwd, which are of another glibc.
+// A static glibc would load the machine's libraries for users that are not in /etc/passwd, which
+// are of another glibc.
 void LookUpUsersInFilesAlone() {
 #ifdef PA_STATIC_SERVER
   __nss_configure_lookup("passwd", "files");

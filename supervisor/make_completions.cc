@@ -1,4 +1,5 @@
-// make-completions bash|zsh|fish: prints the completions for that shell. Run by the build, not installed.
+// make-completions bash|zsh|fish: prints the completions for that shell. Run by the build, not
+// installed.
 #include <cstdio>
 
 #include "supervisor/call/tool.h"

@@ -38,8 +38,8 @@ SysResult<void> StartAlone(const ChildOrder& order) {
   return Attempt(sigprocmask(SIG_SETMASK, &none, nullptr), "sigprocmask");
 }
 
-// The descriptor is of a mount outside, from which `..` would lead on outside. So by name, in the view;
-// what stands there must be what the descriptor holds.
+// The descriptor is of a mount outside, from which `..` would lead on outside. So by name, in the
+// view; what stands there must be what the descriptor holds.
 SysResult<void> EnterDirectoryOfView(const char* path) {
   struct stat wanted;
   struct stat found;
@@ -59,9 +59,9 @@ SysResult<void> EnterWorkingDirectory(const ChildOrder& order) {
   return Attempt(fchdir(kCwdFd), "fchdir", path);
 }
 
-// Where the user namespace is our own, the guardian and we are all that the user has in it. A little more,
-// so that the guardian can see a command that exceeds its limit, end it and say so, instead of one that
-// tries to fork for ever.
+// Where the user namespace is our own, the guardian and we are all that the user has in it. A
+// little more, so that the guardian can see a command that exceeds its limit, end it and say so,
+// instead of one that tries to fork for ever.
 std::uint64_t PresentThreads(const ChildOrder& order) {
   constexpr std::uint64_t kToBeSeen = 16;
   const bool alone = order.namespaces && geteuid() != 0;
@@ -193,7 +193,8 @@ int RunChild(void* argument) {
       // The ruleset and the working directory have been used; an inherited descriptor would pass by
       // Landlock.
       Take(outcome, Step::kCloseDescriptors, [] { return CloseAllButStandard(); }) &&
-      // Last, because it may refuse what the steps before it needed; unless the launcher has it already.
+      // Last, because it may refuse what the steps before it needed; unless the launcher has it
+      // already.
       Take(outcome, Step::kSeccomp, [&] { return LoadSeccomp(order); }) &&  //
       Act(order);
   return done ? 0 : kExitSetupFailed;

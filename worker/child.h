@@ -20,8 +20,8 @@ struct ChildOrder {
   pid_t supervisor = 0;
 };
 
-// What IsAlone: in this process, which lives for nothing else. True: done; else the failure is in the
-// order's outcome. The descriptor of the control socket stays.
+// What IsAlone: in this process, which lives for nothing else. True: done; else the failure is in
+// the order's outcome. The descriptor of the control socket stays.
 bool RunAlone(const ChildOrder& order);
 
 // For clone(2): `argument` is a ChildOrder. Returns the exit status of a child that did not exec; a

@@ -14,7 +14,8 @@
 namespace pa::worker {
 namespace {
 
-// Of a child that is told that `guardian` started it. Its working directory is not there, so that it ends.
+// Of a child that is told that `guardian` started it. Its working directory is not there, so that
+// it ends.
 Outcome OutcomeWith(pid_t guardian) {
   void* memory =
       mmap(nullptr, sizeof(Outcome), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

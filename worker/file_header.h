@@ -1,5 +1,5 @@
-// What goes through the pipes of a worker that works with a file itself, before the bytes of it: of what is
-// read on its stdout, of what is written on its stdin. Plain values; freestanding.
+// What goes through the pipes of a worker that works with a file itself, before the bytes of it: of
+// what is read on its stdout, of what is written on its stdin. Plain values; freestanding.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,9 @@ struct DeleteHeader {
   std::uint8_t looks = 0;      // 1: nothing is moved
   std::uint8_t syncs = 0;      // 1: on the disk when it is done (fsync(2))
   std::uint8_t reserved = 0;
-  // What follows: the directory where it goes, which is there if it is absolute (without symlinks), else made
-  // beneath the working directory, for the user alone; and what is written there as `info.json`, if anything.
+  // What follows: the directory where it goes, which is there if it is absolute (without symlinks),
+  // else made beneath the working directory, for the user alone; and what is written there as
+  // `info.json`, if anything.
   std::uint32_t path_size = 0;
   std::uint32_t info_size = 0;
   std::uint32_t unused = 0;

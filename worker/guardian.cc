@@ -112,8 +112,8 @@ void Guardian::ReadSignals() {
   signalfd_siginfo signals[8];
   const ssize_t got = read(watch_.signal_fd, signals, sizeof(signals));
   for (std::size_t i = 0; got > 0 && i < static_cast<std::size_t>(got) / sizeof(*signals); ++i) {
-    // Within the namespace nobody but the command's own tree can have sent it: who is outside has no
-    // number here.
+    // Within the namespace nobody but the command's own tree can have sent it: who is outside has
+    // no number here.
     const bool from_tree = watch_.namespaces && signals[i].ssi_pid != 0;
     if (signals[i].ssi_signo != SIGCHLD && !from_tree) Cancel();
   }

@@ -14,8 +14,8 @@
 namespace pa::worker {
 namespace {
 
-// By the system call itself, because libc keeps 32 to 34 to itself and glibc's posix_spawn leaves 32
-// ignored. SIGKILL and SIGSTOP have none to set.
+// By the system call itself, because libc keeps 32 to 34 to itself and glibc's posix_spawn leaves
+// 32 ignored. SIGKILL and SIGSTOP have none to set.
 void SetDisposition(int number, void (*disposition)(int)) {
   const struct {
     void (*handler)(int);
@@ -26,8 +26,8 @@ void SetDisposition(int number, void (*disposition)(int)) {
 }
 
 // Ignored signals would stay ignored in the command; make and shells do not expect that. Everything
-// else that can be blocked is, for the whole life of launcher and guardian; what a guardian wants to
-// know of it reads from a descriptor.
+// else that can be blocked is, for the whole life of launcher and guardian; what a guardian wants
+// to know of it reads from a descriptor.
 SysResult<void> ResetSignals() {
   for (int number = 1; number < NSIG; ++number) SetDisposition(number, SIG_DFL);
   for (const int number : kCancelSignals) SetDisposition(number, SIG_IGN);

@@ -30,10 +30,10 @@ struct CloneArgs {
 };
 constexpr std::uint64_t kCloneIntoCgroup = 1ull << 33;
 
-// The supervisor stays the parent, so that it alone waits for its workers. (clone(2): with CLONE_PARENT
-// the signal at the end is the one that we would send, SIGCHLD.) It is made in its cgroup, not moved
-// there: to move it takes a lock that all forks of this machine share, and an RCU grace period
-// (cgroup_threadgroup_rwsem; kernel/cgroup/cgroup.c).
+// The supervisor stays the parent, so that it alone waits for its workers. (clone(2): with
+// CLONE_PARENT the signal at the end is the one that we would send, SIGCHLD.) It is made in its
+// cgroup, not moved there: to move it takes a lock that all forks of this machine share, and an RCU
+// grace period (cgroup_threadgroup_rwsem; kernel/cgroup/cgroup.c).
 pid_t ForkSibling(std::uint64_t flags, int cgroup) {
   long pid = -1;
   if (cgroup >= 0) {

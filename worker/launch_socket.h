@@ -7,8 +7,8 @@
 //   supervisor -> worker     LaunchOrder on the control socket, with the other descriptors of
 //                            worker/protocol.h, in the order of their numbers; the ruleset may lack
 //
-// No socket waits in a packet: as long as one does, the kernel looks for cycles of them whenever anybody
-// closes one (net/unix/garbage.c), 35 us here.
+// No socket waits in a packet: as long as one does, the kernel looks for cycles of them whenever
+// anybody closes one (net/unix/garbage.c), 35 us here.
 //
 // So the supervisor can have a worker that waits, forked while nobody was waiting for it.
 //
@@ -41,12 +41,12 @@ class LaunchSocket {
   // The encoded LaunchSpec, within `buffer`.
   SysResult<std::span<const char>> ReceiveSpec(std::span<char> buffer);
 
-  // Answers one LaunchOrder; not open any more when there will be none. True in the worker, which has
-  // its control socket and nothing else. `flags`: namespaces of its own, CLONE_NEW*.
+  // Answers one LaunchOrder; not open any more when there will be none. True in the worker, which
+  // has its control socket and nothing else. `flags`: namespaces of its own, CLONE_NEW*.
   bool ForkOne(std::uint64_t flags);
 
-  // Waits until there is an order. Whoever orders later sees at once that it is in vain (EPIPE); what was ordered by
-  // then is to be answered.
+  // Waits until there is an order. Whoever orders later sees at once that it is in vain (EPIPE);
+  // what was ordered by then is to be answered.
   void TakeNoMore();
 
  private:

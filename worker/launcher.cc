@@ -50,8 +50,8 @@ SysResult<void> ReadSpec(Launcher& launcher) {
   return {};
 }
 
-// Out of the supervisor's process group, and every worker that waits with us: what is meant for that
-// group is the supervisor's to judge.
+// Out of the supervisor's process group, and every worker that waits with us: what is meant for
+// that group is the supervisor's to judge.
 SysResult<void> LeaveProcessGroup() {
   if (setpgid(0, 0) == 0 || errno == EPERM) return {};
   return std::unexpected(SysError{"setpgid", {}, errno});
@@ -109,8 +109,8 @@ std::uint64_t NamespacesOf(const LaunchView& spec) {
   return spec.network == sandbox::Network::kFull ? kAlways : kAlways | CLONE_NEWNET;
 }
 
-// What takes no order, and therefore no time that anybody waits for. The old root anew: a descriptor of
-// the launcher's is of its mount namespace, not of our copy.
+// What takes no order, and therefore no time that anybody waits for. The old root anew: a
+// descriptor of the launcher's is of its mount namespace, not of our copy.
 SysResult<void> PrepareAhead() {
   const UniqueFd old_root(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!old_root) return std::unexpected(SysError{"open", "the old root", errno});
@@ -145,8 +145,8 @@ int RunLauncher() {
     return kExitSetupFailed;
   }
   SetName("pa-launcher");
-  // What failed is the failure of all workers that are asked for by now, and told by them without waiting
-  // for an order: for the next there will be a new launcher.
+  // What failed is the failure of all workers that are asked for by now, and told by them without
+  // waiting for an order: for the next there will be a new launcher.
   if (!ready) {
     launcher.socket.TakeNoMore();
     while (launcher.socket.is_open()) {

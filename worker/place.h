@@ -1,5 +1,5 @@
-// Place: a name in a directory that was found step by step, each beneath the one before and none of them a
-// symlink. Freestanding.
+// Place: a name in a directory that was found step by step, each beneath the one before and none of
+// them a symlink. Freestanding.
 #pragma once
 
 #include "base/sys_error.h"
@@ -12,8 +12,9 @@ struct Place {
   const char* name = nullptr;  // the last component, within what was looked for
 };
 
-// What `path` names beneath the working directory; whether it is there is not looked at. `makes_parents`: makes
-// directories on the way. Errors name what is left of the path where it went wrong.
+// What `path` names beneath the working directory; whether it is there is not looked at.
+// `makes_parents`: makes directories on the way. Errors name what is left of the path where it went
+// wrong.
 SysResult<Place> FindPlace(const char* path, bool makes_parents);
 
 // Waits until `place` will be found after a crash of the machine, too (fsync(2)).

@@ -36,8 +36,8 @@ enum class Answer { kNotTried, kDenied, kAllowed };
 
 Answer DeniedIf(bool denied) { return denied ? Answer::kDenied : Answer::kAllowed; }
 
-// By the error that the sandbox gives: any other says nothing about it. The worker has seen that there is
-// such a file outside; in a view of our own there is none.
+// By the error that the sandbox gives: any other says nothing about it. The worker has seen that
+// there is such a file outside; in a view of our own there is none.
 bool IsDenial(const ProbeOrder& order, int error) {
   return error == EACCES || (order.namespaces && (error == ENOENT || error == EROFS));
 }

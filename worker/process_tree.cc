@@ -86,7 +86,8 @@ std::uint64_t FieldAfter(std::string_view fields, int number) {
   return ParseInteger<std::uint64_t>(fields).value_or(0);
 }
 
-// proc_pid_stat(5): utime is the 14th field, stime the 15th, in USER_HZ, which is 100 for all programs.
+// proc_pid_stat(5): utime is the 14th field, stime the 15th, in USER_HZ, which is 100 for all
+// programs.
 std::uint64_t CpuMs(std::string_view from_state) {
   constexpr int kStateToUtime = 11;
   constexpr std::uint64_t kMsPerTick = 10;

@@ -26,7 +26,8 @@ enum class Reach { kAnybody, kOurTree };
 // and cannot signal us; we can signal nothing but the tree, not even as root.
 SysResult<Reach> EnterSignalScope(int abi);
 
-// For the first process of a pid namespace, in which nobody else is but its tree (pid_namespaces(7)).
+// For the first process of a pid namespace, in which nobody else is but its tree
+// (pid_namespaces(7)).
 SysResult<Reach> ReachAsInit();
 
 class ProcessTree {
@@ -40,8 +41,8 @@ class ProcessTree {
   void Signal(int signal, pid_t command);
 
   // Live processes of the tree, and the memory that only they use: anonymous memory summed up, plus
-  // the largest shared memory of any one process (a sum would count it several times). The processor
-  // time is that of the process that has the most.
+  // the largest shared memory of any one process (a sum would count it several times). The
+  // processor time is that of the process that has the most.
   struct Use {
     std::uint64_t processes = 0;
     std::uint64_t memory_bytes = 0;

@@ -23,8 +23,8 @@ struct LaunchReply {
 // Descriptors of a worker that begins. 0, 1 and 2 are the command's; everything from kFirstStray on
 // is closed before anything else happens.
 inline constexpr int kSpecFd = 3;  // sealed memfd with the spec
-// The offset of the spec's open file, which both sides share, once anything of the order is done. It wakes
-// nobody, and outlives a worker that is killed.
+// The offset of the spec's open file, which both sides share, once anything of the order is done.
+// It wakes nobody, and outlives a worker that is killed.
 inline constexpr int kBegunOffset = 1;
 inline constexpr int kControlFd =
     4;  // SOCK_SEQPACKET: status out, cancel in; hang-up = supervisor died
@@ -44,8 +44,9 @@ enum class Action : std::uint8_t {
   kDeleteFile = 6,  // move `file` beneath the working directory elsewhere (worker/delete_file.h)
 };
 
-// What the worker does in its own process: it executes nothing and starts nobody, so there is no tree to
-// guard, and its seccomp program (SeccompProfile::kFiles, kFileChanges) could not be a command's.
+// What the worker does in its own process: it executes nothing and starts nobody, so there is no
+// tree to guard, and its seccomp program (SeccompProfile::kFiles, kFileChanges) could not be a
+// command's.
 constexpr bool IsAlone(Action action) { return action >= Action::kReadFile; }
 
 // WorkerSpec::umask: the command's is ours, which is the user's.

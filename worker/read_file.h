@@ -5,8 +5,8 @@
 
 namespace pa::worker {
 
-// `name` is one component, no symlink (ELOOP). Nothing but a regular file is opened: a device may do
-// things when it is, and a FIFO waits.
+// `name` is one component, no symlink (ELOOP). Nothing but a regular file is opened: a device may
+// do things when it is, and a FIFO waits.
 SysResult<void> ReadFile(const char* name);
 
 }  // namespace pa::worker

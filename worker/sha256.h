@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4) where there is no nettle: in the worker. Freestanding; base/digest.h elsewhere.
+// SHA-256 (FIPS 180-4) where there is no nettle: in the worker. Freestanding; base/digest.h
+// elsewhere.
 //
 //   Sha256 hash; hash.Update(bytes, size); std::uint8_t digest[kDigestBytes]; hash.Finish(digest);
 #pragma once

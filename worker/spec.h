@@ -25,8 +25,8 @@ struct WorkerSpec {
   std::string working_directory;  // for messages, and for --spec by hand
   std::string tmp_dir;            // private; emptied when the tree has ended; "" = none
   std::string shm_dir;            // the same for what stands at /dev/shm; beside tmp_dir
-  std::string
-      file;  // of the working directory: one component; to be written: beneath it; kProbe: worker/probe.h
+  std::string file;  // of the working directory: one component; to be written: beneath it; kProbe:
+                     // worker/probe.h
   std::vector<sandbox::PathGrant> paths;  // used when has_ruleset_fd is false
   sandbox::Network network = sandbox::Network::kNone;
   sandbox::ResourceLimits limits;

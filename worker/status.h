@@ -1,9 +1,8 @@
 // WorkerStatus: what a worker tells the supervisor over its control socket, one packet a message.
 //
-// A worker sends one packet: kSetupFailed if the command did not run, else kEnded, when nothing of the
-// tree is alive any more.
-// The supervisor sends kCancel (one byte) to end the tree politely; closing the socket kills it at
-// once. Plain values; freestanding.
+// A worker sends one packet: kSetupFailed if the command did not run, else kEnded, when nothing of
+// the tree is alive any more. The supervisor sends kCancel (one byte) to end the tree politely;
+// closing the socket kills it at once. Plain values; freestanding.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +39,8 @@ enum class Step : std::uint32_t {
   kWriteFile,
   kRemoveTemp,
   kDeleteFile,
-  kSyncFile,  // of the two before: it is done, and what is left is that it outlives a crash of the machine
+  kSyncFile,  // of the two before: it is done, and what is left is that it outlives a crash of the
+              // machine
 };
 // "close_range", "decode spec", "landlock", ... for messages.
 const char* StepName(Step step);

@@ -1,4 +1,5 @@
-// Bytes to and from a descriptor, all of them, whatever part the kernel takes at once. Freestanding.
+// Bytes to and from a descriptor, all of them, whatever part the kernel takes at once.
+// Freestanding.
 #pragma once
 
 #include <cstddef>

@@ -43,8 +43,8 @@ constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 constexpr std::uint64_t kCleaningMs = 500;
 constexpr std::size_t kStackBytes = 128u << 10;
 
-// TMPDIR and what stands at /dev/shm, held since before the command: afterwards their names mean nothing here any
-// more, or what the command has put in their place.
+// TMPDIR and what stands at /dev/shm, held since before the command: afterwards their names mean
+// nothing here any more, or what the command has put in their place.
 struct TmpDirs {
   UniqueFd base;      // in which the instance's directory lies; O_PATH
   UniqueFd instance;  // in which both lie; O_PATH
@@ -76,7 +76,8 @@ struct Work {
   pid_t child = 0;
 };
 
-// The last component, and what of an absolute path stands before it; "" with the slash where that is all.
+// The last component, and what of an absolute path stands before it; "" with the slash where that
+// is all.
 std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 std::string_view ParentOf(std::string_view path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
@@ -163,8 +164,8 @@ SysResult<void> DecodeSpec(Work& work) {
 }
 
 // Out of the supervisor's process group: a Ctrl-C there is the supervisor's to judge. By hand it is
-// ours, and means cancel. (A session of its own, which costs more, only the command needs.) The umask
-// stays: what the command creates is the user's.
+// ours, and means cancel. (A session of its own, which costs more, only the command needs.) The
+// umask stays: what the command creates is the user's.
 SysResult<void> StartSession(Work& work) {
   if (work.by_hand == nullptr && setpgid(0, 0) != 0 && errno != EPERM) return Failed("setpgid");
   PA_TRY_VOID(TakeCancelSignals());
@@ -262,8 +263,8 @@ SysResult<void> EnterScope(Work& work) {
 
 // A command shares our memory until it has executed, as with vfork: nothing is copied, however the
 // child ends we see how far it came, and clone returns when that is decided. The others never
-// execute, so we would wait for their end: they get a copy of all but their outcome, and we watch over
-// them as over any command.
+// execute, so we would wait for their end: they get a copy of all but their outcome, and we watch
+// over them as over any command.
 SysResult<void> Spawn(Work& work) {
   if (!work.namespaces) {
     if (SysResult<void> checked = CheckCanary(work); !checked) return checked;
@@ -320,8 +321,8 @@ bool Prepare(Work& work) {
       Take(outcome, Step::kSpawn, [&] { return Spawn(work); });
 }
 
-// The supervisor waits for the end of stdout and stderr: we must not hold them open. Both go at once, so
-// that it is woken once.
+// The supervisor waits for the end of stdout and stderr: we must not hold them open. Both go at
+// once, so that it is woken once.
 void CloseWhatWasForTheChild(const Work& work) {
   const bool by_hand = work.by_hand != nullptr;
   const unsigned last = by_hand ? STDOUT_FILENO : STDERR_FILENO;
@@ -378,7 +379,8 @@ void CleanTmpDirs(const Work& work, Guardian::End& end) {
   const bool shm_clean = IsClean(work.tmp.shm, spec.shm_dir);
   end.status.tmp_clean = IsClean(work.tmp.tmp, spec.tmp_dir) && shm_clean ? 1 : 0;
   if (!end.orphaned) return;
-  // The instance's directory goes with the last of its TMPDIRs: nobody else will, the supervisor is dead.
+  // The instance's directory goes with the last of its TMPDIRs: nobody else will, the supervisor is
+  // dead.
   for (const char* path : {spec.shm_dir, spec.tmp_dir}) RemoveIn(work.tmp.instance, path);
   RemoveIn(work.tmp.base, ParentOf(spec.tmp_dir));
 }
@@ -426,7 +428,8 @@ int WorkAlone(Work& work, const Reporter& reporter) {
                                        .namespaces = work.namespaces,
                                        .landlock_abi = work.landlock_abi});
   if (!done) return Fail(reporter, work.own_outcome);
-  // The end of the output, before the status: the supervisor waits for both, and need not for our end.
+  // The end of the output, before the status: the supervisor waits for both, and need not for our
+  // end.
   close(STDOUT_FILENO);
   WorkerStatus status;
   status.exit_code = 0;

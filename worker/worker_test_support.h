@@ -55,7 +55,8 @@ struct StartOptions {
   int ruleset_fd = -1;
   int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   std::string raw_spec;  // instead of the encoded one
-  // The launcher gets the spec's program, and the spec that is sent has none, unless it has namespaces.
+  // The launcher gets the spec's program, and the spec that is sent has none, unless it has
+  // namespaces.
   std::optional<std::string> program;  // the launcher's instead
   bool namespaces = false;             // the launcher makes `view`
   std::vector<sandbox::Mount> view;
@@ -106,7 +107,8 @@ class WorkerRun {
   Finished finished_;
 };
 
-// A number that no other process has in its command line, for testing::ProcessesWith: `sleep ` + UniqueSeconds().
+// A number that no other process has in its command line, for testing::ProcessesWith: `sleep ` +
+// UniqueSeconds().
 std::string UniqueSeconds();
 
 std::string WorkerPath(const char* name);

@@ -148,8 +148,8 @@ SysResult<void> RemoveLeft(const Target& place, int patience_ms) {
   return {};
 }
 
-// New, empty, and locked. Between its making and the lock another one may take it for a dead one's, and
-// remove it; then it is made once more.
+// New, empty, and locked. Between its making and the lock another one may take it for a dead one's,
+// and remove it; then it is made once more.
 SysResult<Opened> MakeTemp(const Target& place, mode_t mode) {
   for (;;) {
     SysResult<Opened> temp =

@@ -416,7 +416,8 @@ INSTANTIATE_TEST_SUITE_P(Files, CrashOfAWrite,
                          testing::Values(Crash{}, Crash{.old = "old content"},
                                          Crash{.path = "a/b/file"}));
 
-// Somebody saves the file while the new content is being written: the next call of the worker would lose it.
+// Somebody saves the file while the new content is being written: the next call of the worker would
+// lose it.
 TEST(WriteFileTest, WhatIsSavedMeanwhileIsNotLost) {
   const Scratch scratch;
   const std::string file = scratch.path("work/file");
@@ -437,8 +438,8 @@ TEST(WriteFileTest, WhatIsSavedMeanwhileIsNotLost) {
   EXPECT_EQ(Names(scratch.work()), std::vector<std::string>{"file"});
 }
 
-// Killed before and after each system call: the old file or the new one, and when the next worker has
-// cleaned up, nothing else.
+// Killed before and after each system call: the old file or the new one, and when the next worker
+// has cleaned up, nothing else.
 TEST_P(CrashOfAWrite, LeavesTheOldOrTheNew) {
   const auto [old, path] = GetParam();
   bool ran_to_the_end = false;

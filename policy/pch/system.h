@@ -1,5 +1,5 @@
-// What most of the policy includes of the standard library, parsed once. Sources still include what they use:
-// the lint and the packages compile without this (-Db_pch=false).
+// What most of the policy includes of the standard library, parsed once. Sources still include what
+// they use: the lint and the packages compile without this (-Db_pch=false).
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -43,8 +43,8 @@ std::string Cut(std::string_view text, std::size_t limit = kMaxWords) {
   return RepairUtf8(text.substr(0, limit), true) + (whole ? "" : "...");
 }
 
-// Of a long text its two ends. A secret may begin or end in what is left out, so more than they is looked at; of
-// all of it only where that takes no time.
+// Of a long text its two ends. A secret may begin or end in what is left out, so more than they is
+// looked at; of all of it only where that takes no time.
 struct Ends {
   std::string head, tail;
 };

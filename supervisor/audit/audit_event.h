@@ -1,11 +1,12 @@
-// The lines of the audit log: OCSF 1.3.0, class API Activity (6003), one object a line (docs/audit.md has
-// an example of each, docs/adr/0019 says why OCSF).
+// The lines of the audit log: OCSF 1.3.0, class API Activity (6003), one object a line
+// (docs/audit.md has an example of each, docs/adr/0019 says why OCSF).
 //
 //   std::string line = BeginLine(call, link);          // before anything runs
 //   std::string line = EndLine(call, record, result, took, kernel, link);
 //
-// What OCSF has no attribute for stands in `unmapped`: the place in the chain (supervisor/audit/audit_file.h),
-// what was run, what the sandbox enforced. https://schema.ocsf.io/1.3.0/classes/api_activity
+// What OCSF has no attribute for stands in `unmapped`: the place in the chain
+// (supervisor/audit/audit_file.h), what was run, what the sandbox enforced.
+// https://schema.ocsf.io/1.3.0/classes/api_activity
 #pragma once
 
 #include <chrono>
@@ -42,10 +43,11 @@ struct AuditedCall {
   std::chrono::system_clock::time_point began;
 };
 
-// What is kept of arguments: text without what looks like a secret (supervisor/audit/secrets.h), and of text
-// longer than kMaxAuditText its size and SHA-256. Of `command`, which is executed, kMaxAuditCommand bytes: whole, or
-// the beginning and the end with size, SHA-256 and how much is left out. Within kMaxAuditArguments, which is more
-// than a command can take up, else their size and hash.
+// What is kept of arguments: text without what looks like a secret (supervisor/audit/secrets.h),
+// and of text longer than kMaxAuditText its size and SHA-256. Of `command`, which is executed,
+// kMaxAuditCommand bytes: whole, or the beginning and the end with size, SHA-256 and how much is
+// left out. Within kMaxAuditArguments, which is more than a command can take up, else their size
+// and hash.
 inline constexpr std::size_t kMaxAuditText = 256;
 inline constexpr std::size_t kMaxAuditCommand = 4U << 10;
 inline constexpr std::size_t kMaxAuditArguments = 32U << 10;
@@ -53,8 +55,8 @@ std::string AuditArguments(const JsonValue* arguments);
 
 std::string NewAuditId();
 
-// Each shorter than kMaxAuditLine, whatever the call did: where its details do not fit, `unmapped.cut`
-// stands for them.
+// Each shorter than kMaxAuditLine, whatever the call did: where its details do not fit,
+// `unmapped.cut` stands for them.
 std::string BeginLine(const AuditedCall& call, const ChainLink& link);
 std::string EndLine(const AuditedCall& call, const CallRecord& record, const ToolResult& result,
                     std::chrono::microseconds took, const sandbox::KernelFeatures& kernel,

@@ -154,7 +154,8 @@ TEST(AuditEvent, LongTextIsASizeAndAHash) {
   EXPECT_TRUE(Arguments(many + "]").starts_with("{\"bytes\":")) << Arguments(many + "]").size();
 }
 
-// M12: of what is executed so much is kept that padding does not hide it, and what is left out is counted.
+// M12: of what is executed so much is kept that padding does not hide it, and what is left out is
+// counted.
 TEST(AuditEvent, ACommandIsKept) {
   const auto command = [](const std::string& text) {
     return Arguments("{\"command\":" + JsonValue::String(text).Dump() + "}");

@@ -1,15 +1,17 @@
-// AuditFile: a file of lines that grows at its end, written by any number of processes, in which a line
-// that was removed, changed or put in between shows: each holds the SHA-256 of the one before it.
+// AuditFile: a file of lines that grows at its end, written by any number of processes, in which a
+// line that was removed, changed or put in between shows: each holds the SHA-256 of the one before
+// it.
 //
 //   AuditFile file("/var/log/project-actions/audit.jsonl");
 //   Result<void> kept = file.Append([&](const ChainLink& link) { return EventLine(event, link); });
 //   Result<ChainReport> report = CheckChain({"audit.jsonl.1", "audit.jsonl"});
 //
-// What the chain does not show: that the last lines are missing, and what someone who may write the file
-// put in the place of all lines up to the end. Against him a copy elsewhere helps, or chattr +a.
+// What the chain does not show: that the last lines are missing, and what someone who may write the
+// file put in the place of all lines up to the end. Against him a copy elsewhere helps, or chattr
+// +a.
 //
-// logrotate may rename the file at any time (not copytruncate, which loses lines): the next line goes to
-// the new one and continues the chain.
+// logrotate may rename the file at any time (not copytruncate, which loses lines): the next line
+// goes to the new one and continues the chain.
 #pragma once
 
 #include <sys/stat.h>

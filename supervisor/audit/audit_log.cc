@@ -15,7 +15,8 @@
 namespace pa {
 namespace {
 
-// Whoever may read the file may hold its lock, and a daemon may read nothing: no call waits for that for long.
+// Whoever may read the file may hold its lock, and a daemon may read nothing: no call waits for
+// that for long.
 constexpr int kAttempts = 200;
 constexpr std::chrono::milliseconds kPause{1};
 

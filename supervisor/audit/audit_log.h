@@ -5,8 +5,8 @@
 //   Task<ToolResult> task =
 //       RunAudited(audit, std::move(call), RunApproved(std::move(request), context), context);
 //
-// Where and how follows the policy under which the call began. A line is on its way to the disk when it is
-// appended, and on it with audit.sync, for which the loop does not wait.
+// Where and how follows the policy under which the call began. A line is on its way to the disk
+// when it is appended, and on it with audit.sync, for which the loop does not wait.
 #pragma once
 
 #include <uv.h>
@@ -33,8 +33,8 @@ class AuditLog {
 
   // Asked once: the answer may come from a directory service.
   const std::string& user() const { return user_; }
-  // Waits, while others go on, for who appends to the file or for a daemon that is busy, for a short while
-  // (EWOULDBLOCK).
+  // Waits, while others go on, for who appends to the file or for a daemon that is busy, for a
+  // short while (EWOULDBLOCK).
   Task<Result<void>> Keep(policy::AuditPolicy policy, LineMaker make_line);
 
  private:
@@ -51,8 +51,9 @@ class AuditLog {
 AuditedCall NewCall(AuditCaller caller, std::string tool, bool read_only,
                     const JsonValue* arguments);
 
-// `work`, which has not begun, between its two lines; without memory for it the call ends there, with an error. If the
-// second line cannot be written, the result says so in a warning: the call has run.
+// `work`, which has not begun, between its two lines; without memory for it the call ends there,
+// with an error. If the second line cannot be written, the result says so in a warning: the call
+// has run.
 Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, Task<ToolResult> work,
                             CallContext& context);
 

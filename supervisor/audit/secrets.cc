@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 12> kNames = {
     "password", "passwd",      "passphrase", "pwd",        "secret",      "token",
     "api-key",  "private-key", "access-key", "credential", "credentials", "authorization"};
 
-// What issuers put in front of theirs, and how many characters follow at least (the formats that GitHub's secret
-// scanning and gitleaks know, November 2026).
+// What issuers put in front of theirs, and how many characters follow at least (the formats that
+// GitHub's secret scanning and gitleaks know, November 2026).
 constexpr SecretMark kMarks[] = {
     // GitHub
     {"ghp_", 20},
@@ -112,9 +112,9 @@ constexpr SecretMark kMarks[] = {
     {"ntn_", 40},
 };
 
-// Options after which a program takes a secret, or what ends in one. The word that holds the program's
-// name stands before it in the same command. `flags` take no value themselves, so they may precede the
-// option in its word: `curl -sSu`, but in `curl -ou` the `u` is the value of `-o`.
+// Options after which a program takes a secret, or what ends in one. The word that holds the
+// program's name stands before it in the same command. `flags` take no value themselves, so they
+// may precede the option in its word: `curl -sSu`, but in `curl -ou` the `u` is the value of `-o`.
 enum class Form { kWhole, kAfterColon };
 enum class Apart { kNever, kAlso };  // whether the secret may be the next word
 struct SecretOption {

@@ -3,8 +3,9 @@
 //   MaskSecrets("curl -H 'Authorization: Bearer abc123'")   // curl -H 'Authorization: Bearer ***'
 //
 // It knows secrets by what stands before them (`password=`, `--token `, `Authorization: Bearer `,
-// `https://user:`, `curl -u user:`, `mysql -p`) and by the marks that those who issue tokens give them (`ghp_`,
-// `AKIA`, `-----BEGIN ... PRIVATE KEY`). What has neither passes: it is a net, not a wall.
+// `https://user:`, `curl -u user:`, `mysql -p`) and by the marks that those who issue tokens give
+// them (`ghp_`, `AKIA`, `-----BEGIN ... PRIVATE KEY`). What has neither passes: it is a net, not a
+// wall.
 #pragma once
 
 #include <span>
@@ -22,8 +23,8 @@ struct SecretMark {
 };
 std::span<const SecretMark> SecretMarks();
 
-// Whether what `name` is the name of is a secret: `password`, `DB_PASSWORD`, `--api-key`, `apiKey`. For
-// values that stand apart from their names: members of objects, arguments after an option.
+// Whether what `name` is the name of is a secret: `password`, `DB_PASSWORD`, `--api-key`, `apiKey`.
+// For values that stand apart from their names: members of objects, arguments after an option.
 bool NamesSecret(std::string_view name);
 
 }  // namespace pa

@@ -27,7 +27,8 @@ TEST(Secrets, ByTheirMarks) {
   EXPECT_EQ(MaskSecrets("-----BEGIN RSA PRIVATE KEY-----\ncut off"), "***");
 }
 
-// Each mark by itself, so that one that is lost or misspelt is noticed; the list is not the program's.
+// Each mark by itself, so that one that is lost or misspelt is noticed; the list is not the
+// program's.
 TEST(Secrets, EveryMark) {
   constexpr SecretMark kKnown[] = {{"ghp_", 20},
                                    {"gho_", 20},

@@ -5,8 +5,8 @@
 //     return NotApproved(Answer::kUnavailable, {&question, 1});    // unless somebody asks him
 //   }
 //
-// A step that needs an approval ends its tool, which has changed nothing by then; whoever runs the tool
-// asks, grants and runs it again (supervisor/engine/approved_call.h).
+// A step that needs an approval ends its tool, which has changed nothing by then; whoever runs the
+// tool asks, grants and runs it again (supervisor/engine/approved_call.h).
 #pragma once
 
 #include <chrono>
@@ -70,11 +70,13 @@ class Approver {
   virtual Task<Answer> Ask(std::vector<Question> questions, CallContext& call) = 0;
 };
 
-// What the user reads: each call on a line of its own, why, and the arguments. Nothing in it is more than
-// text: what an agent writes cannot end a line, hide a part or turn the direction of writing.
+// What the user reads: each call on a line of its own, why, and the arguments. Nothing in it is
+// more than text: what an agent writes cannot end a line, hide a part or turn the direction of
+// writing.
 std::string QuestionText(std::span<const Question> questions, const std::string& arguments);
 
-// Text of others on one line: what shows nothing, moves the cursor or turns the direction is written out.
+// Text of others on one line: what shows nothing, moves the cursor or turns the direction is
+// written out.
 std::string VisibleText(std::string_view text);
 
 // What of a call's arguments he sees. Long text is cut, and says so.

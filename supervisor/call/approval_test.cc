@@ -71,7 +71,8 @@ TEST(QuestionText, NothingHidesOrEndsALine) {
   EXPECT_LT(marks.size(), 2100u);
 }
 
-// Default_Ignorable_Code_Point of DerivedCoreProperties.txt and what else shows nothing; all others are shown.
+// Default_Ignorable_Code_Point of DerivedCoreProperties.txt and what else shows nothing; all others
+// are shown.
 TEST(VisibleText, WritesOutEachRunOfWhatShowsNothing) {
   struct Run {
     std::uint32_t first, last;

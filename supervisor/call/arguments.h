@@ -1,4 +1,5 @@
-// Arguments: of a call, as the tool's parameters (param.h) have them. What validates them also prints inputSchema.
+// Arguments: of a call, as the tool's parameters (param.h) have them. What validates them also
+// prints inputSchema.
 //
 //   std::expected<Arguments, ToolError> args = ValidateArguments(kParams, json);
 //
@@ -38,8 +39,8 @@ class Arguments {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-// `arguments` null (absent) is an empty object; absent integers take their default. JSON's null is absent,
-// too, of the whole and of each argument, which the schema does not say: models write it.
+// `arguments` null (absent) is an empty object; absent integers take their default. JSON's null is
+// absent, too, of the whole and of each argument, which the schema does not say: models write it.
 // INVALID_ARGUMENT names the argument, what was expected and what came; unknown arguments are
 // refused with a did-you-mean. Stricter than the schema in one thing: no string may hold a NUL
 // character.

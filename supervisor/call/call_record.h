@@ -1,5 +1,5 @@
-// CallRecord: what became of one call, for whoever keeps a record of it. The steps of a tool write into it
-// what they decide and run (CallContext::record); nobody else has to know.
+// CallRecord: what became of one call, for whoever keeps a record of it. The steps of a tool write
+// into it what they decide and run (CallContext::record); nobody else has to know.
 #pragma once
 
 #include <chrono>

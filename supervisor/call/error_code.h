@@ -1,4 +1,5 @@
-// ErrorCode: what kind of refusal or failure a call ended with. The codes of the contract, in one table.
+// ErrorCode: what kind of refusal or failure a call ended with. The codes of the contract, in one
+// table.
 #pragma once
 
 #include <cstdint>

@@ -29,8 +29,9 @@ struct Param {
   std::span<const Param> fields = {};  // kObjectArray: of each object
 };
 
-// Of a string that becomes an argument of a program: Linux takes 128 KiB of each, with its NUL (execve(2)).
-// What is added to it, `--glob=` or a backslash for each character, has room in the other half.
+// Of a string that becomes an argument of a program: Linux takes 128 KiB of each, with its NUL
+// (execve(2)). What is added to it, `--glob=` or a backslash for each character, has room in the
+// other half.
 inline constexpr std::int64_t kMaxArgument = (128 << 10) - 1;
 inline constexpr std::int64_t kMaxPattern = 64 << 10;
 

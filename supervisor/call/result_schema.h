@@ -1,5 +1,5 @@
-// ResultField: one field of what a tool returns as `data`. The table prints outputSchema, and tests hold every result
-// against it.
+// ResultField: one field of what a tool returns as `data`. The table prints outputSchema, and tests
+// hold every result against it.
 //
 //   constexpr ResultField kData[] = {
 //       {.name = "path", .required = true},

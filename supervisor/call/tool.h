@@ -2,7 +2,8 @@
 // supervisor/tools/registry.cc, nothing else.
 //
 // To add a tool: write supervisor/tools/NAME.{h,cc} with a `const Tool kName`, add its line to
-// registry.cc, its tests to tests/..., its rows to README and docs/tools.md. Nothing registers itself.
+// registry.cc, its tests to tests/..., its rows to README and docs/tools.md. Nothing registers
+// itself.
 #pragma once
 
 #include <span>

@@ -40,7 +40,8 @@ ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t
 ToolError FileTooLarge(std::string_view path, std::uint64_t size, std::uint64_t limit);
 // `message`: what is done, and why it may not be on the disk.
 ToolError NotOnDisk(std::string message);
-// `message` in the system's own words, `code` its errno. Of what the system has none left of: as Shortage.
+// `message` in the system's own words, `code` its errno. Of what the system has none left of: as
+// Shortage.
 ToolError FileIo(std::string message, int code = 0);
 // `present`: the hash of what is there.
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present);
@@ -51,8 +52,8 @@ ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t 
 ToolError ProtectedFile(std::string_view path, std::string_view protection);  // POLICY_DENIED
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes);
 ToolError Busy();
-// `code`, an errno, says that something is used up: descriptors, processes, memory (BUSY), room on a disk (FILE_IO).
-// Nothing: it is another one.
+// `code`, an errno, says that something is used up: descriptors, processes, memory (BUSY), room on
+// a disk (FILE_IO). Nothing: it is another one.
 std::optional<ToolError> Shortage(std::string message, int code);
 ToolError OutOfMemory();  // the server itself, in the middle of the call
 ToolError SandboxUnavailable(std::string_view failure);  // `landlock_restrict_self: EPERM`

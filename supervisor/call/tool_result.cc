@@ -33,8 +33,8 @@ void WriteMeta(JsonWriter& writer, const ToolResult& result, std::chrono::micros
   writer.EndObject();
 }
 
-// Errors repeat the argument that they are about, which may have 16 MiB. Its beginning says which it is, and the end of the
-// sentence what is wrong with it.
+// Errors repeat the argument that they are about, which may have 16 MiB. Its beginning says which
+// it is, and the end of the sentence what is wrong with it.
 std::string Shortened(std::string text) {
   constexpr std::size_t kHalf = 16U << 10;
   if (text.size() <= 2 * kHalf) return text;

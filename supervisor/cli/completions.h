@@ -1,4 +1,5 @@
-// Completions of the command line for shells, made at build time of the table that `--help` is made of.
+// Completions of the command line for shells, made at build time of the table that `--help` is made
+// of.
 //
 //   Result<std::string> script = CompletionScript("bash", DescribeCommandLine(), values);
 //

@@ -43,8 +43,9 @@ void AddExecutable(Anchors& anchors) {
   if (name != nullptr) anchors.emplace_back(Anchor::kExecutable, AbsoluteFromStart(name));
 }
 
-// Where the clients of the home learn what to start: what init writes, seen from the home, and what else is the
-// user's own. ~/.claude.json is not among them: Claude Code writes it all the time. With the home as a root it is a host file.
+// Where the clients of the home learn what to start: what init writes, seen from the home, and what
+// else is the user's own. ~/.claude.json is not among them: Claude Code writes it all the time.
+// With the home as a root it is a host file.
 void AddClients(const Environment& environment, Anchors& anchors) {
   const std::string home = HomeDirectory(environment);
   const Places places{.project = home,
@@ -63,8 +64,8 @@ void AddLibraries(const Environment& environment, Anchors& anchors) {
     const char* separators;
     bool directories;
   };
-  // As ld.so(8) has it. A relative directory, and an empty entry, is sought where the server is started; of the
-  // others, what has no slash is looked for in directories.
+  // As ld.so(8) has it. A relative directory, and an empty entry, is sought where the server is
+  // started; of the others, what has no slash is looked for in directories.
   for (const Variable& variable : {Variable{"LD_LIBRARY_PATH", ":;", true},
                                    {"LD_PRELOAD", ": ", false},
                                    {"LD_AUDIT", ":", false}}) {

@@ -28,7 +28,8 @@ TEST(Configuration, TemporaryFilesLieWhereNoCommandCanWrite) {
       << nowhere.error().Message();
 }
 
-// Whatever is believed or executed is asked about: our program, the worker, the clients, what is preloaded.
+// Whatever is believed or executed is asked about: our program, the worker, the clients, what is
+// preloaded.
 TEST(Configuration, AnchorsAreAllNamed) {
   CommonOptions options;
   const Environment environment = {{"HOME", "/home/a"},

@@ -39,8 +39,9 @@ std::string Absolute(const std::string& path) {
   return absolute;
 }
 
-// By its name where the PATH leads to it; else the client would start another one, or none. Nor where a command could
-// lay one into a directory before it (an active venv), or into the one in which the client happens to be.
+// By its name where the PATH leads to it; else the client would start another one, or none. Nor
+// where a command could lay one into a directory before it (an active venv), or into the one in
+// which the client happens to be.
 std::string OurProgram(const Environment& environment, const policy::Policy& policy) {
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
@@ -106,7 +107,8 @@ policy::PolicyPtr WouldServe(const CommonOptions& options, const Environment& en
   return loaded.policy;
 }
 
-// The diff is what a person reads before saying yes: what a project's file holds cannot hide a part of it.
+// The diff is what a person reads before saying yes: what a project's file holds cannot hide a part
+// of it.
 std::string Shown(const std::string& diff) {
   std::string out;
   for (std::string_view line : SplitLines(diff)) {
@@ -157,7 +159,8 @@ int Write(const InitCommand& command, const Client& client, const std::string& p
 
 int Enter(const InitCommand& command, const Client& client, const ServerEntry& entry,
           const std::string& path, const std::string& base) {
-  // In the home a symlink is the user's own; in a project an agent may have made it, to have this write elsewhere.
+  // In the home a symlink is the user's own; in a project an agent may have made it, to have this
+  // write elsewhere.
   if (client.place == Client::Place::kProject &&
       policy::ResolvePath(path) != policy::ResolvePath(base) + "/" + std::string(client.file)) {
     PrintProblem(VisibleText(path) +

@@ -10,8 +10,8 @@
 
 namespace pa {
 
-// What the client shall start: `program` with the options, whose paths are absolute; the first root is the project.
-// The error says which word cannot be written.
+// What the client shall start: `program` with the options, whose paths are absolute; the first root
+// is the project. The error says which word cannot be written.
 std::expected<ServerEntry, std::string> EntryFor(const Client& client, const CommonOptions& options,
                                                  const std::string& program);
 

@@ -39,7 +39,8 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
     for (const std::string& line : parts.error()) LogError(line);
     return 1;
   }
-  // All that is named relative to it was (StartDirectory); to stay would keep somebody from unmounting it.
+  // All that is named relative to it was (StartDirectory); to stay would keep somebody from
+  // unmounting it.
   if (chdir("/") != 0) LogWarning("the directory of the start cannot be left");
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);

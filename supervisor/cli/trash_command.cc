@@ -88,7 +88,8 @@ Result<const policy::ProtectedPath*> Brought(const TrashEntry& entry,
   return nullptr;
 }
 
-// Nobody has judged the hooks and the configuration of what commands can have laid there themselves.
+// Nobody has judged the hooks and the configuration of what commands can have laid there
+// themselves.
 Result<bool> HoldsRepository(const TrashEntry& entry) {
   const UniqueFd directory = OpenDirectory(entry.directory);
   if (!directory) return std::unexpected(Error("open", entry.directory, errno));

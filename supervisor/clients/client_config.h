@@ -3,8 +3,8 @@
 //   const Client* client = FindClient("codex");
 //   std::string file = ConfigFile(*client, {.project = "/srv/p", .home = "/home/me", ...});
 //
-// To add a client: its line in the table of client_config.cc, its rows in README and docs/clients.md, its case in
-// tests/integration/init_test.cc.
+// To add a client: its line in the table of client_config.cc, its rows in README and
+// docs/clients.md, its case in tests/integration/init_test.cc.
 #pragma once
 
 #include <expected>

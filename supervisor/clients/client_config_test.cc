@@ -27,7 +27,8 @@ TEST(ClientConfig, EachClientHasItsNameAndItsFile) {
   EXPECT_EQ(FindClient("emacs"), nullptr);
 }
 
-// As its own reader takes it: Claude no comments, Gemini no trailing commas (tests/clients/readers).
+// As its own reader takes it: Claude no comments, Gemini no trailing commas
+// (tests/clients/readers).
 TEST(ClientConfig, EachClientsDialectIsRead) {
   const auto accepted = [](const char* name, const char* text) {
     const Client& client = *FindClient(name);

@@ -160,7 +160,8 @@ class Merger {
                   {.lines = lines, .indent = indent + unit_, .closing = indent});
   }
 
-  // Behind all that stands in the object, comments too, so that these stay with what they are about.
+  // Behind all that stands in the object, comments too, so that these stay with what they are
+  // about.
   void Insert(const JsoncValue& object, const Layout& layout, const std::string& members) {
     const std::size_t tail = TailOf(object);
     std::string text = layout.lines ? end_ + layout.indent : "";
@@ -236,7 +237,8 @@ class Merger {
   std::vector<TextEdit> edits_;
 };
 
-// The old document with the entry in it: found out from values alone, as its text is from text alone.
+// The old document with the entry in it: found out from values alone, as its text is from text
+// alone.
 JsonValue Expected(const JsonValue& before, const ServerEntry& entry) {
   const JsonValue* section = before.Find(entry.section);
   const JsonValue* ours = section != nullptr ? section->Find(entry.name) : nullptr;

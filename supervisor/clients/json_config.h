@@ -1,10 +1,12 @@
-// Our entry in a client's JSON: `{"mcpServers": {"project-actions": {"command": ..., "args": [...]}}}`.
+// Our entry in a client's JSON: `{"mcpServers": {"project-actions": {"command": ..., "args":
+// [...]}}}`.
 //
 //   auto now = MergeIntoJson(text, entry, JsonDialect::kComments);
 //   if (!now) ... now.error()                  // where, and what was expected
 //
-// What is not ours keeps every byte: other members, also of our entry, comments, order, indentation, line ends.
-// Before it is returned the new text is read again, and is the old one with the entry in it, or nothing is.
+// What is not ours keeps every byte: other members, also of our entry, comments, order,
+// indentation, line ends. Before it is returned the new text is read again, and is the old one with
+// the entry in it, or nothing is.
 #pragma once
 
 #include <expected>

@@ -1,13 +1,13 @@
-// Jsonc: a JSON document as people keep it, perhaps with comments and trailing commas, and where in the text
-// each of its values stands.
+// Jsonc: a JSON document as people keep it, perhaps with comments and trailing commas, and where in
+// the text each of its values stands.
 //
 //   auto document = ReadJsonc(text, JsonDialect::kCommentsAndCommas);
 //   if (!document) ... document.error().at          // what was expected, and where
 //   const JsoncMember* servers = document->root.Find("servers");
 //   Result<JsonValue> value = ParseJson(PlainJson(text, *document));
 //
-// Whatever else is no JSON in UTF-8 is refused, and so are duplicate keys, of which readers take now the first and
-// now the last.
+// Whatever else is no JSON in UTF-8 is refused, and so are duplicate keys, of which readers take
+// now the first and now the last.
 #pragma once
 
 #include <cstddef>

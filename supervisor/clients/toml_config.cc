@@ -11,14 +11,14 @@
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
-// What its parser takes for granted some malformed files do not hold to (3.3.0: `a = {b = [}}`). That ends the parse,
-// not us; in a release it would be undefined.
+// What its parser takes for granted some malformed files do not hold to (3.3.0: `a = {b = [}}`).
+// That ends the parse, not us; in a release it would be undefined.
 struct TomlParserLost {};
 [[noreturn]] static void LoseTomlParser() { throw TomlParserLost(); }
 #undef NDEBUG
 #define TOML_ASSERT(holds) ((holds) ? static_cast<void>(0) : LoseTomlParser())
-// Its tables of blanks, up to 3.4.0, take places for unreachable to which characters such as U+FC lead. What ends there
-// is no blank.
+// Its tables of blanks, up to 3.4.0, take places for unreachable to which characters such as U+FC
+// lead. What ends there is no blank.
 #if __has_include(<toml++/impl/preprocessor.hpp>)
 #include <toml++/impl/preprocessor.hpp>
 #else

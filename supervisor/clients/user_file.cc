@@ -86,7 +86,8 @@ Result<void> ReplaceUserFile(const UserFile& file, std::string_view content) {
   std::error_code failed;
   fs::create_directories(path.parent_path(), failed);
   if (failed) return std::unexpected(Error("mkdir", path.parent_path(), failed.value()));
-  // The path was resolved: a symlink on it was made since, by whoever would have this write elsewhere.
+  // The path was resolved: a symlink on it was made since, by whoever would have this write
+  // elsewhere.
   const UniqueFd held = OpenPlain(AT_FDCWD, path.parent_path().c_str(), O_PATH | O_DIRECTORY);
   const UniqueFd directory(held ? openat(held.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
   if (!directory) return std::unexpected(Error("open", path.parent_path(), errno));

@@ -3,9 +3,9 @@
 //   Result<UserFile> file = ReadUserFile("/home/me/.codex/config.toml", "/home/me");
 //   Result<void> written = ReplaceUserFile(*file, now);
 //
-// However that ends, the old file or the new one is there. A symlink stays, and what it leads to is replaced. What
-// belongs to another user is left alone: root in somebody's home would follow his links and leave him files that he
-// cannot change.
+// However that ends, the old file or the new one is there. A symlink stays, and what it leads to is
+// replaced. What belongs to another user is left alone: root in somebody's home would follow his
+// links and leave him files that he cannot change.
 #pragma once
 
 #include <sys/types.h>
@@ -26,11 +26,13 @@ struct UserFile {
   std::string content;
 };
 
-// `path` is absolute and lies in `base`. A file that is not there is no error, a symlink that leads nowhere is one.
+// `path` is absolute and lies in `base`. A file that is not there is no error, a symlink that leads
+// nowhere is one.
 Result<UserFile> ReadUserFile(const std::string& path, const std::string& base);
 
-// Mode, group and extended attributes stay (base/keep_metadata.h); a new file has those that the umask gives, as have directories that
-// lack. Refused when the file is no longer what was read (ESTALE).
+// Mode, group and extended attributes stay (base/keep_metadata.h); a new file has those that the
+// umask gives, as have directories that lack. Refused when the file is no longer what was read
+// (ESTALE).
 Result<void> ReplaceUserFile(const UserFile& file, std::string_view content);
 
 }  // namespace pa

@@ -151,8 +151,9 @@ std::string LineForFileSize(std::uint64_t limit) {
   return "limits: {file_size: " + FormatByteSize(std::min(2 * limit, most)) + "}";
 }
 
-// SIGXFSZ and EFBIG are also what comes of a lower limit that the command has set for itself, and EFBIG
-// of the file system. A file that was just now written to the last byte of our limit tells which it was.
+// SIGXFSZ and EFBIG are also what comes of a lower limit that the command has set for itself, and
+// EFBIG of the file system. A file that was just now written to the last byte of our limit tells
+// which it was.
 std::optional<Denial> Judge::OfFileSize(const Refusal& refusal) {
   const std::uint64_t limit = confined_.policy.limits.file_size;
   Denial denial{.path = FullFile(refusal), .limit = "file_size", .access = "write"};
@@ -170,7 +171,8 @@ std::optional<Denial> Judge::OfFileSize(const Refusal& refusal) {
   return denial;
 }
 
-// The private TMPDIR is granted by no policy, and empty again by now: what was there cannot be judged.
+// The private TMPDIR is granted by no policy, and empty again by now: what was there cannot be
+// judged.
 bool IsPrivateTmp(const std::string& path) {
   return path.contains("/project-actions-" + std::to_string(geteuid()) + "-");
 }
@@ -298,7 +300,8 @@ Uses Judge::UsesOf(const Refusal& refusal) const {
   return refusal.reason == Reason::kReadOnly ? uses & kTriedAnyWrite : uses;
 }
 
-// make shows the lines that it runs: with `> x` in them a shell that complains of x wanted to write.
+// make shows the lines that it runs: with `> x` in them a shell that complains of x wanted to
+// write.
 Uses Judge::UsesByOutput(const Refusal& refusal) const {
   if (refusal.uses != kTriedByShell) return refusal.uses;
   const std::string& name = refusal.names.front();
@@ -311,8 +314,8 @@ Uses Judge::UsesByOutput(const Refusal& refusal) const {
   return seen == 0 ? refusal.uses : seen;
 }
 
-// A program that is named without a directory was looked for on PATH. Whoever looks goes on where it may
-// not execute, so nothing of that name is open to the command.
+// A program that is named without a directory was looked for on PATH. Whoever looks goes on where
+// it may not execute, so nothing of that name is open to the command.
 std::optional<Denial> Judge::OfProgram(const std::string& name) {
   std::optional<Denial> denial;
   std::string_view rest = confined_.search_path;

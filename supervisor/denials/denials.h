@@ -1,15 +1,16 @@
 // Denials: which of a failed command's complaints the sandbox caused, and the line of policy that
 // would lift each (docs/adr/0014).
 //
-//   const sandbox::Confinement confinement = allow.confinement();   // the Allow is used up by running
+//   // the Allow is used up by running
+//   const sandbox::Confinement confinement = allow.confinement();
 //   ...
 //   DenialsOf(run, {*call.policy, Purpose::kBuild, confinement, directory})
 //
 // The source is the output, checked twice: what a line complains of is a denial only if the
-// confinement of this very call does not grant it, and we ourselves, outside, may do it. Whatever the
-// command may have tried must come to the same; where anything else could explain the line, nothing is
-// said. Where mounts hide what is not granted, we do not look either: what is said then follows from
-// the policy alone, or a command could ask us what lies there.
+// confinement of this very call does not grant it, and we ourselves, outside, may do it. Whatever
+// the command may have tried must come to the same; where anything else could explain the line,
+// nothing is said. Where mounts hide what is not granted, we do not look either: what is said then
+// follows from the policy alone, or a command could ask us what lies there.
 #pragma once
 
 #include <span>

@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t kMaxMountinfo = 4u << 20;
 constexpr int kMaxLinks = 16;
 
-// Answered by the kernel and a disk; 9p and virtiofs by the host of this machine, which answers for all
-// of its disks.
+// Answered by the kernel and a disk; 9p and virtiofs by the host of this machine, which answers for
+// all of its disks.
 constexpr std::string_view kLocal[] = {
     "9p",     "bcachefs", "btrfs",   "cgroup2", "devtmpfs", "ecryptfs", "erofs",
     "exfat",  "ext2",     "ext3",    "ext4",    "f2fs",     "fuseblk",  "jfs",

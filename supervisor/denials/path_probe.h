@@ -4,11 +4,11 @@
 //   const Place place = probe.Look("/home/ann/.ssh/id");
 //   if (place.kind == Place::Kind::kFile && probe.May(place.path, R_OK)) ...
 //
-// The names are hostile, and we stand outside the sandbox: a look must never reach the network, wake
-// an automounter (/net/HOST would mount what HOST exports, by our network), start a user's FUSE server
-// or wait for one. So each component is looked at by itself, lstat(2) only, and not where the table of
-// mounts says that something other than this machine's own kernel would have to answer. Nothing is
-// opened but directories of the project, to see what is in them.
+// The names are hostile, and we stand outside the sandbox: a look must never reach the network,
+// wake an automounter (/net/HOST would mount what HOST exports, by our network), start a user's
+// FUSE server or wait for one. So each component is looked at by itself, lstat(2) only, and not
+// where the table of mounts says that something other than this machine's own kernel would have to
+// answer. Nothing is opened but directories of the project, to see what is in them.
 #pragma once
 
 #include <sys/stat.h>
@@ -65,8 +65,8 @@ std::vector<Mount> ReadMounts(std::string_view mountinfo);
 
 class FilePathProbe : public PathProbe {
  public:
-  // `working_directory`: the file systems on the way there are used by every call, whatever they are.
-  // `may_see`: whether a resolved path may be looked at; empty: all.
+  // `working_directory`: the file systems on the way there are used by every call, whatever they
+  // are. `may_see`: whether a resolved path may be looked at; empty: all.
   explicit FilePathProbe(std::string working_directory,
                          std::function<bool(const std::string&)> may_see = {});
   FilePathProbe(std::string working_directory, std::function<bool(const std::string&)> may_see,

@@ -65,7 +65,8 @@ std::string Said(std::string_view line, const Names& names) {
   return Lowered(said);
 }
 
-// python says what was tried in the lines above: the call, and for a program its own function's name.
+// python says what was tried in the lines above: the call, and for a program its own function's
+// name.
 std::optional<Uses> UsesByTraceback(Lines before) {
   int looked_at = 0;
   for (std::size_t i = before.size(); i-- > 0 && looked_at < 2;) {
@@ -129,7 +130,8 @@ void NameTheLock(const std::string& line, Refusal& refusal) {
   refusal.uses = kTriedChange;
 }
 
-// sed -i writes a file beside the one that it edits, and names that one when it cannot take its place.
+// sed -i writes a file beside the one that it edits, and names that one when it cannot take its
+// place.
 bool NameWhatSedReplaces(std::string_view front, Refusal& refusal) {
   constexpr std::string_view kSays = "sed: cannot rename ";
   constexpr std::string_view kBeside = "/sedXXXXXX";
@@ -217,8 +219,8 @@ bool IsBashsJob(std::string_view before) {
   return line.starts_with("line ") && IsNumber(line.substr(5));
 }
 
-// What make and shells say of a process that a signal has ended (strsignal(3)); cargo, python and others
-// name the signal itself. The words alone may be anybody's.
+// What make and shells say of a process that a signal has ended (strsignal(3)); cargo, python and
+// others name the signal itself. The words alone may be anybody's.
 std::optional<Refusal> ReadFileSignal(std::string_view line) {
   constexpr std::string_view kWords = "File size limit exceeded";
   Refusal refusal{.reason = Reason::kFileSignal};

@@ -1,5 +1,6 @@
 // Refusals: what a command's output says was refused to it, by which errno, and what it may have
-// tried. Reads text and knows nothing of policies or files; what it finds is a question, not a fact.
+// tried. Reads text and knows nothing of policies or files; what it finds is a question, not a
+// fact.
 //
 //   for (const Refusal& refusal : ReadRefusals(run.err.text)) ...
 //

@@ -91,8 +91,8 @@ Names BareNames(std::string_view text) {
   return names;
 }
 
-// Of programs that put no quotes around a name, and nothing behind it: a relative one is known by what
-// stands before it.
+// Of programs that put no quotes around a name, and nothing behind it: a relative one is known by
+// what stands before it.
 Names NamesAfterWords(std::string_view text) {
   constexpr std::string_view kBefore[] = {"cannot create ",
                                           "cannot open ",

@@ -11,7 +11,8 @@
 
 namespace pa {
 
-// Without control characters, valid UTF-8, at most kMaxRefusalNames (supervisor/denials/refusals.h).
+// Without control characters, valid UTF-8, at most kMaxRefusalNames
+// (supervisor/denials/refusals.h).
 using Names = std::vector<std::string>;
 
 // `text` cut at `: `; none where no program says so many.

@@ -72,8 +72,8 @@ std::optional<Sealing::Found> Sealing::OfBusy(std::span<const std::string> paths
   return std::nullopt;
 }
 
-// What holds something can be moved, but neither removed nor replaced, and outside it would have been
-// ENOTEMPTY. A file is not replaced by a directory.
+// What holds something can be moved, but neither removed nor replaced, and outside it would have
+// been ENOTEMPTY. A file is not replaced by a directory.
 bool Sealing::WouldMoveOutside(std::span<const std::string> paths, std::size_t which,
                                const Place& place) {
   if (probe_.IsMountPoint(place.path) || !probe_.May(place.directory, W_OK | X_OK)) return false;
@@ -87,8 +87,8 @@ bool Sealing::WouldMoveOutside(std::span<const std::string> paths, std::size_t w
   return (probe_.Look(paths[0], false).kind == Place::Kind::kDirectory) == directory;
 }
 
-// By a new file beside it, whose name says nothing. Where that could have been one of several, none is
-// named.
+// By a new file beside it, whose name says nothing. Where that could have been one of several, none
+// is named.
 std::optional<Sealing::Found> Sealing::OfReplaced(const std::string& directory) {
   const Place holder = probe_.Look(directory, true);
   if (holder.kind != Place::Kind::kDirectory || !probe_.May(holder.path, W_OK | X_OK)) {

@@ -1,12 +1,13 @@
-// Sealing: which refusal in a command's output is that of a mount that kept a protected path as it is
-// (supervisor/guard/protected_mounts.h, docs/adr/0014).
+// Sealing: which refusal in a command's output is that of a mount that kept a protected path as it
+// is (supervisor/guard/protected_mounts.h, docs/adr/0014).
 //
 //   Sealing sealing(run.sealed, probe);
 //   if (const auto sealed = sealing.Of(refusal.reason, refusal.uses, paths)) ...   // sealed->path
 //
-// Such a mount answers EROFS to whoever writes in it, and EBUSY to whoever moves, removes or replaces
-// it. Others answer so, too: a file system that is read-only, a mount that is none of ours. So it is
-// said only where outside, to us, nothing stands in the way, of all that the command may have tried.
+// Such a mount answers EROFS to whoever writes in it, and EBUSY to whoever moves, removes or
+// replaces it. Others answer so, too: a file system that is read-only, a mount that is none of
+// ours. So it is said only where outside, to us, nothing stands in the way, of all that the command
+// may have tried.
 #pragma once
 
 #include <optional>

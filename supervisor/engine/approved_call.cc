@@ -44,8 +44,8 @@ bool WantsApproval(const ToolResult& result, const CallContext& call) {
          !call.approvals.wanted().empty();
 }
 
-// Before it begins nothing of it is open, so where there are few descriptors it waits here; not while the user is asked,
-// who may take as long as he likes.
+// Before it begins nothing of it is open, so where there are few descriptors it waits here; not
+// while the user is asked, who may take as long as he likes.
 Task<ToolResult> RunTool(ToolRequest request, CallContext& call) {
   const Tool& tool = request.tool();
   Turn turn(call.runner.beginnings().For(tool.purpose), &call.cancel, &call.record.run.queue);

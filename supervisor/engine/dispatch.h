@@ -1,6 +1,7 @@
-// Dispatch: a call, from a tool's name and arguments to its result, the same way for every door: a client's session, the
-// command line, a watched Makefile. The only place where these follow each other: the policy has the tool on, the
-// arguments are valid, the user approves, the tool runs; between the two lines of the audit log.
+// Dispatch: a call, from a tool's name and arguments to its result, the same way for every door: a
+// client's session, the command line, a watched Makefile. The only place where these follow each
+// other: the policy has the tool on, the arguments are valid, the user approves, the tool runs;
+// between the two lines of the audit log.
 //
 //   CallContext context = NewContext(services, cancel);         // outlives the task
 //   CallOrder order{.caller = caller, .tool = "make", .arguments = &json};

@@ -110,7 +110,8 @@ std::shared_ptr<Engine::OwnCall> Engine::NewOwnCall() {
   return call;
 }
 
-// Until nothing is left of it, ours or another server's: whoever reads or builds meanwhile would see half an edit.
+// Until nothing is left of it, ours or another server's: whoever reads or builds meanwhile would
+// see half an edit.
 Task<bool> Engine::PutBackEdits(CallContext& call) {
   const auto deadline = steady_clock::now() + kPatience;
   std::vector<std::string> busy;
@@ -178,7 +179,8 @@ void Engine::Shutdown(std::function<void()> done) {
   runner_.Shutdown(std::move(done));
 }
 
-// As if a client had asked: the same tool, policy and confinement; the cache tells what has changed.
+// As if a client had asked: the same tool, policy and confinement; the cache tells what has
+// changed.
 void Engine::DiscoverAgain(const std::string& directory) {
   const JsonValue arguments =
       JsonValue::Object({{"working_directory", JsonValue::String(directory)}});

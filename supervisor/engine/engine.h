@@ -31,7 +31,8 @@ struct EngineParts {
   std::function<void(const std::string& spec)> on_spec = {};  // as in RunnerConfig
 };
 
-// What the kernel gives to commands under this policy, seen by trying: whether there are namespaces.
+// What the kernel gives to commands under this policy, seen by trying: whether there are
+// namespaces.
 sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& environment);
 
 class Engine {
@@ -47,13 +48,14 @@ class Engine {
   TargetCache& targets() { return targets_; }
   AuditLog& audit() { return audit_; }
   // Called when the targets of a directory are not those that were last seen there. From now on the
-  // Makefiles of those directories are watched, and their targets discovered again when one was touched.
+  // Makefiles of those directories are watched, and their targets discovered again when one was
+  // touched.
   void WhenTargetsChange(std::function<void()> callback);
   // From now on nothing is kept that holds, or hides, what is mounted and unmounted meanwhile.
   void FollowMounts();
   const Services& services() const { return services_; }
-  // What a server before us has left half done when it died is put back, by us or by another that is at it; calls wait
-  // for that.
+  // What a server before us has left half done when it died is put back, by us or by another that
+  // is at it; calls wait for that.
   void UndoEdits();
   // pa::AfterStart: when that is done.
   Task<ToolResult> AfterStart(Task<ToolResult> work, std::string_view tool, CancelSource& cancel);

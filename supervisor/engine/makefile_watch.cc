@@ -17,8 +17,8 @@
 namespace pa {
 namespace {
 
-// Which directory it is that has the path now; all 0: none. With its birth, where there is one: ext4 gives the number of an
-// inode again at once.
+// Which directory it is that has the path now; all 0: none. With its birth, where there is one:
+// ext4 gives the number of an inode again at once.
 struct Identity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -36,7 +36,8 @@ Identity IdentityOf(const std::string& path) {
 
 }  // namespace
 
-// One directory that is watched for one project: its own, or one that holds what its Makefile includes.
+// One directory that is watched for one project: its own, or one that holds what its Makefile
+// includes.
 struct MakefileWatch::Entry {
   MakefileWatch* owner;
   std::string directory;
@@ -61,8 +62,8 @@ constexpr int kAttempts = 8;
 constexpr std::uint32_t kMask = IN_ATTRIB | IN_CREATE | IN_MODIFY | IN_DELETE | IN_DELETE_SELF |
                                 IN_MOVE_SELF | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR;
 
-// Dependencies that a compiler writes with each object: they declare no .PHONY targets, and would make
-// us look again after each build.
+// Dependencies that a compiler writes with each object: they declare no .PHONY targets, and would
+// make us look again after each build.
 bool IsDependencyFile(const std::string& file) { return file.ends_with(".d"); }
 
 }  // namespace
@@ -137,8 +138,8 @@ void MakefileWatch::Release(int watch) {
   }
 }
 
-// The directory, or where it will appear. What was watched for it goes last: if that is the same, so is the watch, and
-// no event is lost.
+// The directory, or where it will appear. What was watched for it goes last: if that is the same,
+// so is the watch, and no event is lost.
 bool MakefileWatch::Start(Entry& entry) {
   for (int attempt = 1;; ++attempt) {
     const int before = entry.watch;
@@ -161,8 +162,8 @@ bool MakefileWatch::Start(Entry& entry) {
   }
 }
 
-// What has the path now is watched in place of what had it; a change that is not told yet will be. False: it cannot be
-// watched, and is given up.
+// What has the path now is watched in place of what had it; a change that is not told yet will be.
+// False: it cannot be watched, and is given up.
 bool MakefileWatch::Replace(Entries::iterator entry) {
   const Identity before = entry->identity;
   if (!Start(*entry)) {

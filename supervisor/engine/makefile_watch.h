@@ -3,9 +3,10 @@
 //   MakefileWatch watch(loop, [&](const std::string& directory) { ... discover again ... });
 //   watch.Watch("/srv/project", {"rules/common.mk"});   // as often as one likes
 //
-// A hint and no more: truth is the file as it is at the call. The directory is watched, not the file,
-// because editors write another file and rename it. Whatever directory comes to have the path (`git checkout`, `mv`)
-// is watched from then on; meanwhile the one above it is. Never keeps the loop running.
+// A hint and no more: truth is the file as it is at the call. The directory is watched, not the
+// file, because editors write another file and rename it. Whatever directory comes to have the path
+// (`git checkout`, `mv`) is watched from then on; meanwhile the one above it is. Never keeps the
+// loop running.
 #pragma once
 
 #include <uv.h>
@@ -25,7 +26,8 @@ namespace pa {
 
 class MakefileWatch {
  public:
-  // All that a user watches shares some thousand watches; the ones named least recently are given up.
+  // All that a user watches shares some thousand watches; the ones named least recently are given
+  // up.
   static constexpr std::size_t kMaxDirectories = 32;
   // Of those that one Makefile includes. Beyond are what compilers write for each source.
   static constexpr std::size_t kMaxFiles = 16;
@@ -37,11 +39,11 @@ class MakefileWatch {
   MakefileWatch(const MakefileWatch&) = delete;
   MakefileWatch& operator=(const MakefileWatch&) = delete;
 
-  // `files`: what its Makefile includes, absolute or relative to `directory`; what lies elsewhere is
-  // not watched.
+  // `files`: what its Makefile includes, absolute or relative to `directory`; what lies elsewhere
+  // is not watched.
   void Watch(const std::string& directory, std::span<const std::string> files);
-  // What was unmounted is watched no more, and what was mounted in its place not yet: the same paths anew. What is not
-  // told yet will be.
+  // What was unmounted is watched no more, and what was mounted in its place not yet: the same
+  // paths anew. What is not told yet will be.
   void Renew();
   std::size_t watched() const { return entries_.size(); }
 

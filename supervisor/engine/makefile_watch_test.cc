@@ -49,7 +49,8 @@ class MakefileWatchTest : public ::testing::Test {
     uv_run(&loop_, UV_RUN_NOWAIT);
   }
 
-  // A turn of the loop, which has none while nothing but the watch waits for something; another one closes the handle.
+  // A turn of the loop, which has none while nothing but the watch waits for something; another one
+  // closes the handle.
   void Turn() {
     uv_idle_t idle;
     uv_idle_init(&loop_, &idle);

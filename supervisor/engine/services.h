@@ -18,7 +18,8 @@ namespace pa {
 
 class AuditLog;  // supervisor/audit/audit_log.h
 
-// Lets `work`, of the call of a tool, begin as soon as calls may; where it is cancelled before, never.
+// Lets `work`, of the call of a tool, begin as soon as calls may; where it is cancelled before,
+// never.
 using AfterStart = std::function<Task<ToolResult>(Task<ToolResult> work, std::string_view tool,
                                                   CancelSource& cancel)>;
 

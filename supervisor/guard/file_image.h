@@ -47,12 +47,13 @@ bool StampsHold(const FileImage& image, const std::string& path);
 // Whether the regular file or symlink there still holds the same.
 Result<bool> HoldsContent(const FileImage& image, int parent, const std::string& name);
 
-// Makes it where nothing stands: complete at once where the file system can do that. Content is on the
-// disk before the name is. What is neither file, directory nor symlink cannot be made (ENOTSUP).
+// Makes it where nothing stands: complete at once where the file system can do that. Content is on
+// the disk before the name is. What is neither file, directory nor symlink cannot be made
+// (ENOTSUP).
 Result<void> MakeFrom(const FileImage& image, int parent, const std::string& name);
 
-// The directory, if no component of `path` is a symlink: what leads to a writable tree may itself be
-// writable to another command.
+// The directory, if no component of `path` is a symlink: what leads to a writable tree may itself
+// be writable to another command.
 UniqueFd OpenDirectory(const std::string& path);
 
 // Permissions and owner, of whatever stands there.

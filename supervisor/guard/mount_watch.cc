@@ -81,7 +81,8 @@ void MountWatch::OnEvent(int watch, std::uint32_t mask, std::string_view name) {
     seen.certain = seen.certain && !seen.young;
     return;
   }
-  // While the mount was there, no command could do this; and what was written before is the user's, too.
+  // While the mount was there, no command could do this; and what was written before is the user's,
+  // too.
   if ((mask & (kPuts | kTakes)) == 0) return;
   seen.replaced = true;
   // Made under its own name it is empty, and whoever fills it may be anybody.
@@ -89,7 +90,8 @@ void MountWatch::OnEvent(int watch, std::uint32_t mask, std::string_view name) {
   if ((mask & IN_MOVED_TO) != 0) Save(directory.path, named->first, seen);
 }
 
-// While the lease is held nobody has it open to write, so whoever did before that has left his event.
+// While the lease is held nobody has it open to write, so whoever did before that has left his
+// event.
 void MountWatch::Save(const std::string& directory, const std::string& name, Seen& seen) {
   const UniqueFd parent = OpenDirectory(directory);
   if (!parent || !LookAt(parent.get(), name).IsRegular()) return;
@@ -137,7 +139,8 @@ MountRecord::Judgement MountRecord::JudgeOf(const GuardedPath& guarded) const {
   if (directory.lost || named == directory.names.end()) return {};
   const Seen& seen = named->second;
   if (!seen.replaced) return {seen.read_only && WasSealed(guarded) ? kUser : kUnknown};
-  // A link to the new file is a way to write it that raises no event here, so what it holds is compared.
+  // A link to the new file is a way to write it that raises no event here, so what it holds is
+  // compared.
   if (seen.again || seen.saved) return {kUnknown, seen.saved, seen.certain && !seen.young};
   return {LookAt(path).IsAbsent() ? kUser : kUnknown};
 }

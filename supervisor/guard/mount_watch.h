@@ -1,7 +1,7 @@
 // MountWatch: what became, while commands ran, of the protected paths that their views have mounted
-// read-only or on themselves. Such a mount keeps the command from changing them, but not the user, and it
-// is gone as soon as a program outside puts another file in that place by rename(2), as editors and
-// git do. From the order of events (inotify(7)) follows whose work stands there:
+// read-only or on themselves. Such a mount keeps the command from changing them, but not the user,
+// and it is gone as soon as a program outside puts another file in that place by rename(2), as
+// editors and git do. From the order of events (inotify(7)) follows whose work stands there:
 //
 //   MountWatch watch;
 //   watch.Add(guarded, sealed.read_only);     // right before the command starts
@@ -9,8 +9,8 @@
 //   MountRecord record = watch.record();      // when its tree is dead; may be read on a thread
 //   switch (record.JudgeOf(guarded).by) ...
 //
-// Costs a watch for each directory that holds one. Every change in there is an event, so only names that
-// are mounted are looked up.
+// Costs a watch for each directory that holds one. Every change in there is an event, so only names
+// that are mounted are looked up.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,9 @@ class MountRecord {
  public:
   struct Judgement {
     enum class By {
-      kUser,  // nobody else can have changed it: it stays
-      kUnknown,  // a command may have: it is held against `saved` if that is certain, else what was there
+      kUser,     // nobody else can have changed it: it stays
+      kUnknown,  // a command may have: it is held against `saved` if that is certain, else what was
+                 // there
     };
     By by = By::kUnknown;
     // What the user put there, if it was seen in time; `certain`: no command had a part in it.
@@ -67,8 +68,8 @@ class MountRecord {
 
 class MountWatch {
  public:
-  // `path` is mounted in the view of each command that could write it, until Forget(). Not `read_only`: on itself, so
-  // that a command can neither move nor remove it, but fill it.
+  // `path` is mounted in the view of each command that could write it, until Forget(). Not
+  // `read_only`: on itself, so that a command can neither move nor remove it, but fill it.
   void Add(const GuardedPath& guarded, bool read_only);
   // Some command writes without such mounts: of nothing is known any more whose it is.
   void Expose() { record_.exposed_ = true; }

@@ -1,5 +1,5 @@
-// Whose work a protected file is, by the order of what happened to it. A command's part is played by writing
-// as one can whose mount is gone.
+// Whose work a protected file is, by the order of what happened to it. A command's part is played
+// by writing as one can whose mount is gone.
 #include "supervisor/guard/mount_watch.h"
 
 #include <gtest/gtest.h>

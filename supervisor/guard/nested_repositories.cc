@@ -71,7 +71,8 @@ bool Holds(const NestedRepositories::Maker& maker, const std::string& path) {
          std::ranges::any_of(*maker.existing, belongs, &RepositoryBelow::path);
 }
 
-// A path below the working directory. The command has chosen it, and it shall not look like lines of ours.
+// A path below the working directory. The command has chosen it, and it shall not look like lines
+// of ours.
 std::string Shown(std::string_view path) {
   constexpr std::size_t kLongest = 300;
   if (path.empty()) return ".";
@@ -372,8 +373,8 @@ void NestedRepositories::LeaveOpen(const Watch& watch, const Company& company,
   }
 }
 
-// A command that began before it was there runs still, or one that has it open. Whose working directory's own it is
-// holds it.
+// A command that began before it was there runs still, or one that has it open. Whose working
+// directory's own it is holds it.
 bool NestedRepositories::IsBeingMade(const RepositoryBelow& one) const {
   return std::ranges::any_of(active_, [&](const std::weak_ptr<const Watched>& weak) {
     const Watch other = weak.lock();
@@ -405,8 +406,8 @@ void NestedRepositories::Forget(const RepositoryBelow& one, const policy::Policy
   if (!file.empty()) (void)unlink(file.c_str());
 }
 
-// Those of `made` that are not as the last command of ours has left them. What a link of theirs leads to in the
-// directory's own repository is the guard's.
+// Those of `made` that are not as the last command of ours has left them. What a link of theirs
+// leads to in the directory's own repository is the guard's.
 Task<Repositories> NestedRepositories::Unclean(const Repositories& made, const Watched& watched,
                                                GivenUp given_up) {
   std::vector<policy::KeptDirectory> kept = {{watched.directory.path() + "/.git", true}};

@@ -1,17 +1,18 @@
-// NestedRepositories: git repositories below the working directory (docs/adr/0036). Those that are there before a
-// command are the user's and stay as they are; those that commands of ours have made stay writable, and what
-// git would execute in them is taken out when a command has ended.
+// NestedRepositories: git repositories below the working directory (docs/adr/0036). Those that are
+// there before a command are the user's and stay as they are; those that commands of ours have made
+// stay writable, and what git would execute in them is taken out when a command has ended.
 //
 //   auto company = nested.Gather();
 //   Watch watch = co_await nested.Begin(plan.directory, policy);     // before the command
-//   guard.Begin(..., watch->existing, ...);                          // but for what is open to `company`
+//   guard.Begin(..., watch->existing, ...);  // but for what is open to `company`
 //   nested.LeaveOpen(watch, *company, what the guard has left open);
 //   ... the command, and the guard's own work ...
 //   Ended ended = co_await nested.End(watch, the guard's git directories);
 //
-// One that was made is known by its inode and birth, in the state directory, until a command removes it. If it holds what no command of ours
-// can have left there, the user has put it to use, and it is his from then on. Where the look before a command did not see
-// everything, only what was born since can be the command's, and the user's are known from earlier looks.
+// One that was made is known by its inode and birth, in the state directory, until a command
+// removes it. If it holds what no command of ours can have left there, the user has put it to use,
+// and it is his from then on. Where the look before a command did not see everything, only what was
+// born since can be the command's, and the user's are known from earlier looks.
 #pragma once
 
 #include <atomic>
@@ -39,8 +40,8 @@ class NestedRepositories {
  public:
   using Repositories = std::vector<policy::RepositoryBelow>;
 
-  // Of a directory of which nothing is known yet, be its disk as slow as it may: what this look does not find, and the
-  // next one does, is taken for a command's.
+  // Of a directory of which nothing is known yet, be its disk as slow as it may: what this look
+  // does not find, and the next one does, is taken for a command's.
   static constexpr ScanLimits kFirstLook = {.entries = 40'000'000,
                                             .time = std::chrono::seconds(60)};
 
@@ -48,7 +49,8 @@ class NestedRepositories {
                      ScanLimits first = kFirstLook)
       : loop_(loop), state_home_(std::move(state_home)), limits_(limits), first_(first) {}
 
-  // Who can write a git directory without holding it, and judges it: below `directory`, but for `existing`.
+  // Who can write a git directory without holding it, and judges it: below `directory`, but for
+  // `existing`.
   struct Maker {
     std::string directory;
     std::shared_ptr<const Repositories> existing;
@@ -80,8 +82,9 @@ class NestedRepositories {
 
   // Those that run at any time from now on, as long as it is held.
   std::shared_ptr<const Company> Gather();
-  // Who of `company`, but for `self`, can write in a git directory (a link, ...) at `path`, which the look around a
-  // command has found. What is there now is no state to be kept: it may be that one's doing.
+  // Who of `company`, but for `self`, can write in a git directory (a link, ...) at `path`, which
+  // the look around a command has found. What is there now is no state to be kept: it may be that
+  // one's doing.
   std::optional<Maker> MakerOf(const std::string& path, const Company& company, const Watch& self,
                                const policy::Policy& policy) const;
   // Set when nobody waits for the look any more. null: nobody sets it.
@@ -90,9 +93,11 @@ class NestedRepositories {
   // Null: it was given up, so nothing is known, and no command may begin.
   Task<Watch> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy,
                     GivenUp given_up = nullptr);
-  // `open`: git directories that nobody holds for the command, because others can write them. They are judged at its end.
+  // `open`: git directories that nobody holds for the command, because others can write them. They
+  // are judged at its end.
   void LeaveOpen(const Watch& watch, const Company& company, const std::vector<std::string>& open);
-  // Never given up: what is not judged now counts as the user's from then on. `kept`: what somebody else looks after.
+  // Never given up: what is not judged now counts as the user's from then on. `kept`: what somebody
+  // else looks after.
   Task<Ended> End(Watch watch, std::vector<policy::KeptDirectory> kept = {});
 
  private:
@@ -110,7 +115,8 @@ class NestedRepositories {
     std::string warning = {};
   };
 
-  // `ended`: what the command has closed is opened. What a look that was given up has seen is nothing.
+  // `ended`: what the command has closed is opened. What a look that was given up has seen is
+  // nothing.
   Task<Seen> Look(policy::WorkingDirectory directory, Watch ended, GivenUp given_up);
   bool CanMake(const Bounds& bounds, const std::string& path, const policy::Policy& policy) const;
   static bool CanHaveMade(const Watched& watched, const policy::RepositoryBelow& one);

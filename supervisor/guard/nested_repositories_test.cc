@@ -1,5 +1,5 @@
-// Whose a repository below is, and how that is remembered. Through the server, with what is taken out of those that
-// commands made: tests/integration/nested_repositories_test.cc.
+// Whose a repository below is, and how that is remembered. Through the server, with what is taken
+// out of those that commands made: tests/integration/nested_repositories_test.cc.
 #include "supervisor/guard/nested_repositories.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// ProtectedChange and SealedPath: what happened to protected paths while a command ran. Plain values.
+// ProtectedChange and SealedPath: what happened to protected paths while a command ran. Plain
+// values.
 #pragma once
 
 #include <string>
@@ -37,7 +38,8 @@ struct ProtectedChange {
   bool repository = false;  // a git repository was damaged: the call failed, whatever came back
 };
 
-// A path that a mount of the command's own view kept as it is (supervisor/guard/protected_mounts.h).
+// A path that a mount of the command's own view kept as it is
+// (supervisor/guard/protected_mounts.h).
 struct SealedPath {
   std::string path;
   bool read_only = false;  // with all that is in it; else it is only neither moved nor removed

@@ -133,8 +133,8 @@ bool IsNewer(const FileImage& image, std::int64_t since_ns) {
                              [&](const auto& child) { return IsNewer(child.second, since_ns); });
 }
 
-// Who runs since before a file was changed can have it mapped, and write it again without a trace: then its stamp proves
-// nothing for later.
+// Who runs since before a file was changed can have it mapped, and write it again without a trace:
+// then its stamp proves nothing for later.
 bool IsWritten(const Found& found, const std::vector<Watch>& others) {
   if (others.empty()) return false;
   const std::int64_t since_ns = (*std::ranges::min_element(others, {}, [](const Watch& other) {
@@ -224,8 +224,8 @@ bool Holds(const Found& found, policy::HolderLook& holders) {
          AllUntouched(found.paths, holders);
 }
 
-// Nothing: it does not hold, or what is absent has another holder by now. Else the same with what the look
-// has told of holders.
+// Nothing: it does not hold, or what is absent has another holder by now. Else the same with what
+// the look has told of holders.
 std::optional<Known> Confirmed(Known known) {
   policy::HolderLook look(known.holders.get());
   if (!Holds(*known.found, look) || look.outdated()) return std::nullopt;
@@ -268,8 +268,8 @@ std::size_t BytesOf(const Found& found) {
   return bytes;
 }
 
-// The others that are moved away are made anew; as many descriptors as an index can name directories would
-// leave none for other calls.
+// The others that are moved away are made anew; as many descriptors as an index can name
+// directories would leave none for other calls.
 std::shared_ptr<Watched> Pinned(Known known) {
   const auto watched = std::make_shared<Watched>(
       Watched{.found = std::move(known.found), .holders = std::move(known.holders)});
@@ -284,8 +284,8 @@ std::shared_ptr<Watched> Pinned(Known known) {
   return watched;
 }
 
-// Takes over what `theirs` found: for the paths that they found, and for all within what they keep as it
-// is.
+// Takes over what `theirs` found: for the paths that they found, and for all within what they keep
+// as it is.
 void TakeOver(std::vector<GuardedPath>& mine, const std::vector<GuardedPath>& theirs,
               const std::vector<std::string>& writable) {
   std::unordered_map<std::string, bool> found;  // by path: whether what is beneath counts, too
@@ -306,8 +306,8 @@ void TakeOver(std::vector<GuardedPath>& mine, const std::vector<GuardedPath>& th
   }
 }
 
-// What others can write and do not hold is judged at the end, by NestedRepositories. To hold it as it is now would
-// be to put back what they have left there, and cleared away since.
+// What others can write and do not hold is judged at the end, by NestedRepositories. To hold it as
+// it is now would be to put back what they have left there, and cleared away since.
 void LeaveOpen(Watched& watched, const std::function<bool(const std::string&)>& is_open) {
   if (!is_open) return;
   constexpr std::string_view kGit = "/.git";
@@ -338,9 +338,9 @@ void LeaveOpen(Watched& watched, const std::function<bool(const std::string&)>& 
   watched.found = std::make_shared<const Found>(std::move(found));
 }
 
-// Commands that run already may have changed what they must not, so what they found before that is what
-// counts there. To believe what is found there now would be to put it back when they have ended and it was
-// cleared away.
+// Commands that run already may have changed what they must not, so what they found before that is
+// what counts there. To believe what is found there now would be to put it back when they have
+// ended and it was cleared away.
 void Overlay(Watched& watched, const std::vector<Watch>& others) {
   if (others.empty()) return;
   Found found = *watched.found;
@@ -449,8 +449,8 @@ std::vector<GuardedPath> Ending::Pinned() const {
   return paths;
 }
 
-// What must be there now: what was found, but for what has turned out to be another command's doing,
-// and no repository in what the index has come to call a submodule.
+// What must be there now: what was found, but for what has turned out to be another command's
+// doing, and no repository in what the index has come to call a submodule.
 std::vector<GuardedPath> Ending::Baseline() const {
   std::vector<GuardedPath> paths = Pinned();
   if (!condemned_.empty()) {

@@ -2,14 +2,16 @@
 // when it has ended, and made again (docs/adr/0015).
 //
 //   ProtectedPathsGuard guard(loop, "/home/ann/.local/state");
-//   ProtectedOr<Watch> watch = co_await guard.Begin(plan.directory, allow, policy);   // before it starts
+//   // before it starts
+//   ProtectedOr<Watch> watch = co_await guard.Begin(plan.directory, allow, policy);
 //   if (!watch) ...                                           // nothing may run
 //   ... the command runs, and its whole tree is dead ...
 //   std::vector<ProtectedChange> changes = co_await guard.End(*watch);
 //
-// An untouched repository costs a lstat(2) for each protected file, twice; whatever takes longer is done
-// on a thread. Commands overlap: whoever begins while others run takes over what those have seen, because
-// what stands there now may be their doing. Two servers at work in one place do not know of each other.
+// An untouched repository costs a lstat(2) for each protected file, twice; whatever takes longer is
+// done on a thread. Commands overlap: whoever begins while others run takes over what those have
+// seen, because what stands there now may be their doing. Two servers at work in one place do not
+// know of each other.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +44,8 @@ inline constexpr std::size_t kMaxProtectedMounts = 256;
 struct GuardAround {
   std::vector<policy::RepositoryBelow> below = {};
   bool mounts = false;  // as policy::ProtectionQuery has it
-  // Whether others can write the git directory at this path, which they do not hold: what is there now may be
-  // their doing, so it is not held either. Asked when everything was found.
+  // Whether others can write the git directory at this path, which they do not hold: what is there
+  // now may be their doing, so it is not held either. Asked when everything was found.
   std::function<bool(const std::string&)> open = nullptr;
   bool runs = true;  // else nothing shall run, and nobody takes over what was found
 };
@@ -101,7 +103,8 @@ class ProtectedPathsGuard {
   // What could not be taken away from `path`, which the command of `watch` could write.
   void MustGo(const Watch& watch, const std::string& path);
 
-  // `sealed` is what mounts of the command's own view keep, of what it may write; right before it starts.
+  // `sealed` is what mounts of the command's own view keep, of what it may write; right before it
+  // starts.
   void Mounted(const Watch& watch, const std::vector<SealedPath>& sealed);
   // Readable when something is to be looked at; -1 as long as nothing was ever mounted.
   int fd() const { return mounts_.fd(); }

@@ -106,7 +106,8 @@ TEST_F(ProtectedPathsGuardTest, AChangeIsUndoneAndToldOnce) {
   EXPECT_TRUE(End(Begin()).empty());
 }
 
-// A home that is the project: a symlink of the agent's would say where the server makes directories.
+// A home that is the project: a symlink of the agent's would say where the server makes
+// directories.
 TEST_F(ProtectedPathsGuardTest, NothingIsKeptWhereCommandsCanWrite) {
   const fs::path state = base_ / "state/project-actions";
   fs::create_directories(state);
@@ -139,7 +140,8 @@ TEST_F(ProtectedPathsGuardTest, WhatWasChangedBetweenCommandsIsTheUsers) {
   EXPECT_EQ(Config(), "the user's\n");
 }
 
-// A directory that was made between commands: what comes in it moves no directory that was there at first.
+// A directory that was made between commands: what comes in it moves no directory that was there at
+// first.
 TEST_F(ProtectedPathsGuardTest, WhatComesInADirectoryThatCameLaterIsSeen) {
   EXPECT_TRUE(End(Begin()).empty());
   fs::create_directory(root_ / ".claude");
@@ -311,7 +313,8 @@ TEST_F(ProtectedPathsGuardTest, MoreThanCanBeHeldRunsNothing) {
   EXPECT_TRUE(TryBegin().has_value());
 }
 
-// What it was that could not be opened, and that there are no descriptors: with some more it begins.
+// What it was that could not be opened, and that there are no descriptors: with some more it
+// begins.
 TEST_F(ProtectedPathsGuardTest, WithoutDescriptorsItSaysWhichPathAndWhy) {
   auto where = policy::ValidateWorkingDirectory(*policy_, root_);
   ASSERT_TRUE(where);
@@ -388,8 +391,8 @@ TEST_F(ProtectedPathsGuardTest, WhatMustGoIsGoneBeforeTheNextCommand) {
   EXPECT_EQ(End(watch).size(), 1u);
 }
 
-// One allocation of the comparison fails, on whatever thread: either all is compared and put back, or the caller
-// hears that it was not; and the next command's comparison has its turn.
+// One allocation of the comparison fails, on whatever thread: either all is compared and put back,
+// or the caller hears that it was not; and the next command's comparison has its turn.
 TEST_F(ProtectedPathsGuardTest, WithoutMemoryItIsComparedOrSaidThatItWasNot) {
   std::size_t uncompared = 0;
   std::size_t nth = 2;  // the first is Detach's own

@@ -23,14 +23,15 @@ namespace {
 
 constexpr int kNamesToTry = 8;
 
-// So much of a name as people need to know it again: a command can have chosen one to which nothing can be added.
+// So much of a name as people need to know it again: a command can have chosen one to which nothing
+// can be added.
 std::string_view Short(std::string_view name) {
   constexpr std::size_t kLongest = 64;
   return Utf8Head(name, kLongest);
 }
 
-// `displaced-by-project-actions-9f86d081884c7d65-hooks`, at the top of a writable tree, where a command can make every
-// name that it can guess.
+// `displaced-by-project-actions-9f86d081884c7d65-hooks`, at the top of a writable tree, where a
+// command can make every name that it can guess.
 std::string NameInTree(const std::string& name) {
   constexpr std::size_t kRandom = 8;  // bytes
   return "displaced-by-project-actions-" + RandomHex(kRandom) + "-" + std::string(Short(name));

@@ -1,13 +1,15 @@
 // Quarantine: where things go that must not stay where they are. Nothing is deleted: it may be the
 // user's.
 //
-//   Quarantine quarantine(*FindStateDirectory(policy, state_home, kQuarantineDirectory));    // touches nothing yet
+//   // touches nothing yet
+//   Quarantine quarantine(*FindStateDirectory(policy, state_home, kQuarantineDirectory));
 //   Result<std::string> kept = quarantine.Take(parent_fd, "pre-commit", area_fd, area);
 //   Result<std::string> kept = quarantine.Exchange(image, parent_fd, "config", area_fd, area);
 //
 // Each step is one rename(2): killed at any moment, we leave either the old or the new, and nothing
-// half done in the user's tree. A rename needs one file system; where the state directory is on another
-// one, things go up to the top of the writable tree instead, under a name that says by whom.
+// half done in the user's tree. A rename needs one file system; where the state directory is on
+// another one, things go up to the top of the writable tree instead, under a name that says by
+// whom.
 #pragma once
 
 #include <string>
@@ -26,7 +28,8 @@ class Quarantine {
   // `base` is made when it is needed; "" = there is no place for it.
   explicit Quarantine(std::string base) : base_(std::move(base)) {}
 
-  // Moves `name` away; where to. `area`: the tree in which it lies, for when there is no better place.
+  // Moves `name` away; where to. `area`: the tree in which it lies, for when there is no better
+  // place.
   Result<std::string> Take(int parent, const std::string& name, int area_fd,
                            const std::string& area);
   // Puts what `image` holds in the place of `name`, which may be there or not. Where that lies now,

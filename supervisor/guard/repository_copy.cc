@@ -55,8 +55,9 @@ std::string Bytes(std::string_view hex) {
   return bytes;
 }
 
-// Looks at a repository, and knows whether it could: what cannot be seen for want of a descriptor or of memory is not
-// gone. What a command can bring about, a mode or a symlink, is as good as gone.
+// Looks at a repository, and knows whether it could: what cannot be seen for want of a descriptor
+// or of memory is not gone. What a command can bring about, a mode or a symlink, is as good as
+// gone.
 class Look {
  public:
   explicit Look(std::string path) : path_(std::move(path)), objects_(path_ + "/objects") {}

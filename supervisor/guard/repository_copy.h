@@ -1,13 +1,16 @@
-// RepositoryCopy: what is small of a git repository, held while a command runs, for when the command has
-// left none: `rm -rf .git` (docs/adr/0037).
+// RepositoryCopy: what is small of a git repository, held while a command runs, for when the
+// command has left none: `rm -rf .git` (docs/adr/0037).
 //
-//   auto copy = CopyRepository("/srv/project/.git", "/srv/project", budget);   // of **copy, if there is one
+//   // of **copy, if there is one
+//   auto copy = CopyRepository("/srv/project/.git", "/srv/project", budget);
 //   ... the command runs ...
 //   const Result<bool> intact = IsIntact(**copy);
-//   if (intact && !*intact) change = RestoreRepository(**copy, hooks_configuration_and_index, quarantine);
+//   if (intact && !*intact) change = RestoreRepository(**copy, hooks_configuration_and_index,
+//       quarantine);
 //
-// HEAD and references; never objects, of which only the number is known. Whatever leaves a repository is
-// the command's own affair: commits, gc, branches that it deletes. An error: it could not be seen, and nobody knows.
+// HEAD and references; never objects, of which only the number is known. Whatever leaves a
+// repository is the command's own affair: commits, gc, branches that it deletes. An error: it could
+// not be seen, and nobody knows.
 #pragma once
 
 #include <array>
@@ -42,11 +45,11 @@ Result<std::optional<RepositoryCopy>> CopyRepository(const std::string& path,
 bool IsCurrent(const RepositoryCopy& copy);
 // How many files IsCurrent looks at.
 std::size_t CostOf(const RepositoryCopy& copy);
-// Whether git would still call it a repository, with references if there were any, and with the commits that
-// these name.
+// Whether git would still call it a repository, with references if there were any, and with the
+// commits that these name.
 Result<bool> IsIntact(const RepositoryCopy& copy);
-// Makes again what is not there; `kept` is what else is held of it: hooks, configuration, indexes. The one
-// change says what is gone.
+// Makes again what is not there; `kept` is what else is held of it: hooks, configuration, indexes.
+// The one change says what is gone.
 ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<GuardedPath>& kept,
                                   const std::string& quarantine);
 

@@ -119,7 +119,8 @@ bool Restorer::Unseen(const std::string& path, int error) {
   return true;
 }
 
-// What was pinned on the way has been seen to already, so whatever stands there now was never to be.
+// What was pinned on the way has been seen to already, so whatever stands there now was never to
+// be.
 void Restorer::CheckUnreachable(const GuardedPath& guarded, int area_fd, const std::string& gone) {
   const ProtectedPath& path = guarded.path;
   const FileImage& image = *guarded.image;
@@ -178,7 +179,7 @@ bool Restorer::MoveBack(const Spot& spot, const UniqueFd& pin) {
   const std::optional<std::string> from = PathOf(pin);
   const UniqueFd parent = from ? OpenDirectory(ParentOf(*from)) : UniqueFd();
   if (!parent) return false;
-  const std::string name (NameOf(*from));
+  const std::string name(NameOf(*from));
   struct stat status{};
   const bool same =
       fstat(pin.get(), &status) == 0 && LookAt(parent.get(), name).SameFile(StampOf(status));

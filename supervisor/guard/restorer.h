@@ -3,8 +3,8 @@
 //   const std::vector<ProtectedChange> changes = Restorer(baseline, quarantine).Run();
 //
 // For when stamps differ: it reads and compares content, so that a file that was written again with
-// the same is no change. The tree of the command is dead, but other commands may be at work in the same
-// place: everything is done by descriptor, beneath the writable tree, and through no symlink.
+// the same is no change. The tree of the command is dead, but other commands may be at work in the
+// same place: everything is done by descriptor, beneath the writable tree, and through no symlink.
 #pragma once
 
 #include <memory>
@@ -27,8 +27,8 @@ struct GuardedPath {
   policy::ProtectedPath path;
   std::shared_ptr<const FileImage> image;
   std::shared_ptr<const UniqueFd> pin;  // kPinned: the directory itself, wherever it is moved
-  // What the user has put in its place meanwhile: it takes the place of `image` if it is certain that no
-  // command had a part in it, and is kept if not (supervisor/guard/mount_watch.h).
+  // What the user has put in its place meanwhile: it takes the place of `image` if it is certain
+  // that no command had a part in it, and is kept if not (supervisor/guard/mount_watch.h).
   std::shared_ptr<const FileImage> saved = nullptr;
   bool saved_is_certain = false;
 };
@@ -40,7 +40,8 @@ class Restorer {
       : baseline_(baseline), quarantine_(quarantine) {}
 
   std::vector<ProtectedChange> Run();
-  // Of the baseline, after Run: what the system has kept from being compared or put back. Another time it may work.
+  // Of the baseline, after Run: what the system has kept from being compared or put back. Another
+  // time it may work.
   std::vector<GuardedPath> TakeOwed() { return std::move(owed_); }
 
  private:

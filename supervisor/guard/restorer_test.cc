@@ -183,8 +183,8 @@ TEST_F(RestorerTest, PermissionsAndOtherNames) {
   ExpectAsBefore();
 }
 
-// A set-id program of the user's that a command has written to, which takes the bits away: what the command left there
-// must not get them again, not even on its way to where it is kept.
+// A set-id program of the user's that a command has written to, which takes the bits away: what the
+// command left there must not get them again, not even on its way to where it is kept.
 TEST_F(RestorerTest, WhatACommandWroteNeverBecomesSetId) {
   const fs::path hook = root_ / ".git/hooks/pre-commit";
   for (const mode_t mode : {04755U, 02755U, 06711U}) {
@@ -265,7 +265,8 @@ TEST_F(RestorerTest, ARepositoryThatIsGoneLeavesNoStub) {
   EXPECT_EQ(Restore(), "!removed .git\n");
 }
 
-// There are more than can be held open: what was moved away with its directory cannot be found again.
+// There are more than can be held open: what was moved away with its directory cannot be found
+// again.
 TEST_F(RestorerTest, NorDoesOneThatWasMovedWithItsDirectoryAndIsNotHeld) {
   Write("below/.git/HEAD", "ref: refs/heads/main\n");
   Write("below/.git/config", "[core]\n");

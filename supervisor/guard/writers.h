@@ -1,14 +1,15 @@
-// Writers: the file tools' workers that are at work now, for the looks at what commands left behind.
+// Writers: the file tools' workers that are at work now, for the looks at what commands left
+// behind.
 //
 //   Writers::Work work(writers);                              // until the worker has ended
 //   ...
-//   Task<bool> settled = writers.Settled();                   // a command's tree is dead, and is looked at next
+//   Task<bool> settled = writers.Settled();  // a command's tree is dead, and is looked at next
 //   [[maybe_unused]] const bool all = co_await settled;
 //
-// A worker checks a path, then holds that directory and writes in it. A command that runs meanwhile can rename the
-// directory, to `.vscode` for example. So a command is looked at when whoever was at work at its end has ended: what comes
-// into that directory counts as the command's. Who begins later finds nobody alive who could rename, or one who waits in
-// turn.
+// A worker checks a path, then holds that directory and writes in it. A command that runs meanwhile
+// can rename the directory, to `.vscode` for example. So a command is looked at when whoever was at
+// work at its end has ended: what comes into that directory counts as the command's. Who begins
+// later finds nobody alive who could rename, or one who waits in turn.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 //   Task<Result<Known>> task = InBackground<Result<Known>>(loop, [key] { return Read(key); });
 //   Result<Known> known = co_await task;
 //
-// `work` touches nothing but what was given to it by value, or is immutable: no member, no loop, no log.
-// Where no thread can be had (RLIMIT_NPROC), it runs at once where it is.
+// `work` touches nothing but what was given to it by value, or is immutable: no member, no loop, no
+// log. Where no thread can be had (RLIMIT_NPROC), it runs at once where it is.
 #pragma once
 
 #include <uv.h>

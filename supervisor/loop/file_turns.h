@@ -1,5 +1,5 @@
-// FileTurns: calls that change the same file take turns, in the order in which they came; calls with other files do not
-// wait for them.
+// FileTurns: calls that change the same file take turns, in the order in which they came; calls
+// with other files do not wait for them.
 //
 //   FileTurn turn(call.runner.file_turns(), {"/project/a", "/project/b"});
 //   if (!turn.Enter(call.cancel, limits.queue)) ...                           // too many wait
@@ -7,9 +7,10 @@
 //   const bool ours = co_await granted;                                       // false: cancelled
 //   ... until the end of its scope ...
 //
-// Whoever has a turn keeps it from the reading to the writing, so what he has read is what he replaces. All files of a
-// call at once: nobody holds one and waits for another, so nobody waits for ever. Within this server;
-// between servers the worker's lock and its comparison hold (worker/write_file.h).
+// Whoever has a turn keeps it from the reading to the writing, so what he has read is what he
+// replaces. All files of a call at once: nobody holds one and waits for another, so nobody waits
+// for ever. Within this server; between servers the worker's lock and its comparison hold
+// (worker/write_file.h).
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,9 @@
 //
 //   MountTable mounts(loop, [&] { runner.Renew(); });
 //
-// A launcher's mount namespace was copied once. Where mounts do not propagate (containers), it goes on to hold what was
-// unmounted outside, and does not see what was mounted. Never keeps the loop running.
+// A launcher's mount namespace was copied once. Where mounts do not propagate (containers), it goes
+// on to hold what was unmounted outside, and does not see what was mounted. Never keeps the loop
+// running.
 #pragma once
 
 #include <uv.h>

@@ -11,7 +11,8 @@ class OutputGate {
  public:
   bool closed() const { return closed_; }
   void Close() { closed_ = true; }
-  // Runs and forgets what waits. A callback may close the gate and wait again: that is for the next time.
+  // Runs and forgets what waits. A callback may close the gate and wait again: that is for the next
+  // time.
   void Open() {
     closed_ = false;
     for (auto& callback : std::exchange(waiting_, {})) callback();

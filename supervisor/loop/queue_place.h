@@ -14,7 +14,8 @@ struct QueuePlace {
   std::function<std::size_t()> calls_before;  // null when it does not wait
 };
 
-// To the end of its scope the call waits, with so many before it. `place` null: nobody hears of that.
+// To the end of its scope the call waits, with so many before it. `place` null: nobody hears of
+// that.
 class InQueue {
  public:
   InQueue(QueuePlace* place, std::function<std::size_t()> before) : place_(place) {

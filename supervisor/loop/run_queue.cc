@@ -66,8 +66,9 @@ RunQueue::Entry* RunQueue::NextToRun() {
   return nullptr;
 }
 
-// A callback may enter, refuse and leave: the list is looked at anew after each. By the outermost of these alone: were
-// each to start the next from within, those who leave at once would be as deep in the stack as there are of them.
+// A callback may enter, refuse and leave: the list is looked at anew after each. By the outermost
+// of these alone: were each to start the next from within, those who leave at once would be as deep
+// in the stack as there are of them.
 void RunQueue::StartAllThatMay() {
   if (starting_) return;
   starting_ = true;

@@ -1,5 +1,6 @@
 // RunQueue: who may run now. First come, first served; one at a time for each key. Knows no loop.
-// Limits may differ from one to the next: who waits for a place is passed over by nobody, even by who would have one.
+// Limits may differ from one to the next: who waits for a place is passed over by nobody, even by
+// who would have one.
 //
 //   RunQueue::Ticket ticket = queue.Enter(key, limits, [&](bool granted) { ... });
 //   if (ticket == RunQueue::kFull) return Busy();

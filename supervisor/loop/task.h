@@ -6,8 +6,8 @@
 //   }
 //   Detach(RunMake(...));                    // starts it; it frees itself at the end
 //
-// Lazy: nothing runs until awaited or detached. An exception, which is std::bad_alloc, goes to who awaits; none may leave
-// what is detached. One thread, so no locks. A Completion<T> turns a
+// Lazy: nothing runs until awaited or detached. An exception, which is std::bad_alloc, goes to who
+// awaits; none may leave what is detached. One thread, so no locks. A Completion<T> turns a
 // callback into something to await. Because of GCC 12 (PR 104031, PR 105287): bind every co_await
 // to a named variable in a statement of its own, and pass no braced temporaries to a coroutine.
 #pragma once

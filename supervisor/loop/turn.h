@@ -3,7 +3,7 @@
 //   Turn turn(queue, &cancel, &place);
 //   if (!turn.Enter(key, places)) co_return Busy();
 //   Completion<bool>& granted = turn.granted();
-//   const bool ours = co_await granted;                       // false: cancelled, or the server ends
+//   const bool ours = co_await granted;  // false: cancelled, or the server ends
 #pragma once
 
 #include <string>

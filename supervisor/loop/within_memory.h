@@ -1,9 +1,13 @@
-// WithinMemory: what asks for more memory than there is ends there; the server and the other calls go on.
+// WithinMemory: what asks for more memory than there is ends there; the server and the other calls
+// go on.
 //
-//   Task<ToolResult> task = WithinMemory(std::move(work), [] { return RefusedCall(OutOfMemory()); });
+//   Task<ToolResult> task = WithinMemory(std::move(work), [] {
+//     return RefusedCall(OutOfMemory());
+//   });
 //   ToolResult result = co_await task;
 //
-// Stands where something has to be done afterwards, whatever came of it: put back, compared, recorded, answered.
+// Stands where something has to be done afterwards, whatever came of it: put back, compared,
+// recorded, answered.
 #pragma once
 
 #include <new>

@@ -14,7 +14,8 @@ constexpr std::string_view kClientKey = "io.modelcontextprotocol/clientInfo";
 
 constexpr std::string_view kLogLevelKey = "io.modelcontextprotocol/logLevel";
 
-// We send no log messages, so that a level changes nothing; one that is none is a mistake all the same.
+// We send no log messages, so that a level changes nothing; one that is none is a mistake all the
+// same.
 bool IsLogLevel(const JsonValue& value) {
   constexpr std::array<std::string_view, 8> kLevels = {"debug", "info",     "notice", "warning",
                                                        "error", "critical", "alert",  "emergency"};

@@ -1,14 +1,15 @@
-// ProgressNotifier: a call's progress notifications: its output, one line at a time, and that it goes on.
+// ProgressNotifier: a call's progress notifications: its output, one line at a time, and that it
+// goes on.
 //
 //   ProgressNotifier progress(loop, transport, token_json, [&] { return WaitingText(record); });
 //   context.sink = &progress;                                 // lives as long as the call
 //
 // The first line goes out at once, then at most every kInterval the latest one, so that a build
-// that prints a million lines costs the client ten messages a second. Where nothing has gone out for
-// kHeartbeat, one says what the call waits for, or how long it has run: clients give up on calls of which
-// they hear nothing. `progress` counts bytes and heartbeats and therefore only grows. The text is for people: one line, at most kMaxCharacters, no control
-// characters or escape sequences, valid UTF-8. Destroyed before the reply is sent, so nothing
-// follows a reply.
+// that prints a million lines costs the client ten messages a second. Where nothing has gone out
+// for kHeartbeat, one says what the call waits for, or how long it has run: clients give up on
+// calls of which they hear nothing. `progress` counts bytes and heartbeats and therefore only
+// grows. The text is for people: one line, at most kMaxCharacters, no control characters or escape
+// sequences, valid UTF-8. Destroyed before the reply is sent, so nothing follows a reply.
 #pragma once
 
 #include <uv.h>
@@ -57,8 +58,8 @@ class ProgressNotifier : public OutputSink {
   static_assert(kHeartbeat + std::chrono::milliseconds(500) <= std::chrono::seconds(15));
   static constexpr std::size_t kMaxCharacters = 180;
 
-  // `token`: the progressToken as JSON. `waits`: for what, "" when it runs; null: it always runs. `loop` and
-  // `transport` outlive this.
+  // `token`: the progressToken as JSON. `waits`: for what, "" when it runs; null: it always runs.
+  // `loop` and `transport` outlive this.
   ProgressNotifier(uv_loop_t* loop, Transport& transport, std::string token,
                    std::function<std::string()> waits = nullptr,
                    std::chrono::milliseconds heartbeat = kHeartbeat);

@@ -50,8 +50,8 @@ void WriteAnnotations(JsonWriter& writer, const Tool& tool) {
   writer.EndObject();
 }
 
-// As JSON a byte of output takes six characters at most (\u001b); the rest of the result, links, denials and
-// warnings have room for themselves. More than the last the client does not take.
+// As JSON a byte of output takes six characters at most (\u001b); the rest of the result, links,
+// denials and warnings have room for themselves. More than the last the client does not take.
 std::uint64_t MaxResultChars(std::uint64_t output_inline) {
   constexpr std::uint64_t kEscaped = 6;
   constexpr std::uint64_t kRest = 16U << 10;

@@ -65,8 +65,9 @@ struct InputRequest {
 std::string InputRequiredResult(const InputRequest& request, const Identity& identity);
 
 std::string DiscoverResult(const Identity& identity);
-// `output_inline`: limits.output_inline. Claude Code shows the model the first 2 KB of a result of more than
-// 50,000 characters, unless its tool says how many are to be expected (`anthropic/maxResultSizeChars`).
+// `output_inline`: limits.output_inline. Claude Code shows the model the first 2 KB of a result of
+// more than 50,000 characters, unless its tool says how many are to be expected
+// (`anthropic/maxResultSizeChars`).
 std::string ListToolsResult(Revision revision, const Identity& identity,
                             std::span<const Tool* const> tools, std::uint64_t output_inline);
 std::string ListResourcesResult(Revision revision, const Identity& identity,

@@ -1,7 +1,7 @@
 // Questions to the user by MCP elicitation, in both eras: a request of ours while the call waits
-// (`elicitation/create`, since 2025-06-18), or a result that the client answers with its next request
-// (2026-07-28). The form has one field that must be filled in and has no default: there are clients that accept an
-// empty form by themselves.
+// (`elicitation/create`, since 2025-06-18), or a result that the client answers with its next
+// request (2026-07-28). The form has one field that must be filled in and has no default: there are
+// clients that accept an empty form by themselves.
 #pragma once
 
 #include <uv.h>
@@ -36,7 +36,8 @@ class Elicitations {
   Elicitations(const Elicitations&) = delete;
   Elicitations& operator=(const Elicitations&) = delete;
 
-  // Ends when there is an answer, when it has taken too long, or with `cancel`; the client is told then.
+  // Ends when there is an answer, when it has taken too long, or with `cancel`; the client is told
+  // then.
   Task<Answer> Ask(std::string params, CancelSource& cancel);
   void OnResponse(const rpc::Response& response);  // one that nobody waits for is passed over
 
@@ -73,7 +74,8 @@ struct InputReply {
   std::vector<Digest> questions;  // that the user was asked
   Answer answer = Answer::kCancel;
 };
-// -32602 for a requestState that is not good for this call; nothing where none came, or no answer with it.
+// -32602 for a requestState that is not good for this call; nothing where none came, or no answer
+// with it.
 std::expected<std::optional<InputReply>, rpc::Failure> InputReplyIn(const JsonValue& params,
                                                                     const Digest& call,
                                                                     RequestStates& states);

@@ -31,8 +31,8 @@ std::uint64_t FromHexDigits(std::string_view digits) {
   return value;
 }
 
-// A client that reads and writes its request again orders members as it likes, leaves out what is null and
-// writes `7.0` as `7`: it is the same call.
+// A client that reads and writes its request again orders members as it likes, leaves out what is
+// null and writes `7.0` as `7`: it is the same call.
 JsonValue Canonical(const JsonValue& value) {
   if (value.IsArray()) {
     std::vector<JsonValue> items;

@@ -1,6 +1,7 @@
 // RequestStates: what a client carries from the result that asks for input to its next request (MCP
-// 2026-07-28, multi-round results): which call it was, and what the user is asked about. The client may be
-// hostile, so it is under a MAC, for this call alone, for kAnswerPatience, and good for one use.
+// 2026-07-28, multi-round results): which call it was, and what the user is asked about. The client
+// may be hostile, so it is under a MAC, for this call alone, for kAnswerPatience, and good for one
+// use.
 //
 //   std::string state = states.Issue(DigestOfCall(tool, arguments), questions, now);
 //   ...

@@ -76,8 +76,8 @@ rpc::Line ReadLine(std::string_view line) {
 
 }  // namespace
 
-// The answers to what came in one array, sent together when the last is there: who still has one to give
-// holds it.
+// The answers to what came in one array, sent together when the last is there: who still has one to
+// give holds it.
 struct Session::Batch {
   explicit Batch(Transport& the_transport) : transport(the_transport) {}
   ~Batch() {
@@ -157,8 +157,8 @@ void Session::OnLine(std::string_view line) {
   OnMessages(ReadLine(line));
 }
 
-// A cancel does not wait until the client reads: what it ends may be what it does not read. It comes
-// once more in its turn, for a request that was held with it.
+// A cancel does not wait until the client reads: what it ends may be what it does not read. It
+// comes once more in its turn, for a request that was held with it.
 void Session::OnLineHeld(std::string_view line) {
   if (line.find("notifications/cancelled") == std::string_view::npos) return;
   try {
@@ -220,8 +220,8 @@ void Session::Take(const rpc::Parsed& message) {
   }
 }
 
-// 2025-03-26 alone has batches, and has no initialize in them. Elsewhere each request is refused on a line of
-// its own, as whoever sent it waits for its id.
+// 2025-03-26 alone has batches, and has no initialize in them. Elsewhere each request is refused on
+// a line of its own, as whoever sent it waits for its id.
 void Session::OnBatch(const std::vector<rpc::Parsed>& messages) {
   const bool lawful = era_ == Era::kLegacy && legacy_revision_ == Revision::k2025_03_26;
   if (lawful) batch_ = std::make_shared<Batch>(transport_);
@@ -313,8 +313,8 @@ void Session::Reply(const rpc::Id& id, const Answer& answer) {
   Fail(failure);
 }
 
-// The schema of 2025-03-26 lets no error without an id into a batch: a client that holds it against that would lose
-// the other answers.
+// The schema of 2025-03-26 lets no error without an id into a batch: a client that holds it against
+// that would lose the other answers.
 void Session::Fail(const rpc::Failure& failure) {
   SendAnswer(rpc::ErrorLine(failure.id, failure), failure.id ? batch_ : nullptr);
 }

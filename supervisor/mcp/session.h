@@ -51,7 +51,8 @@ class Session : public TransportHandler {
 
   // Cancels what is in flight; replies still go out. Further requests are refused.
   void Shutdown();
-  // Called once, when the session is shut down, before its calls are cancelled: so that none begins in the place of another.
+  // Called once, when the session is shut down, before its calls are cancelled: so that none begins
+  // in the place of another.
   void WhenEnding(std::function<void()> callback) { on_ending_ = std::move(callback); }
   // Called once, when the session was shut down and nothing is in flight any more.
   void WhenEnded(std::function<void()> callback);

@@ -174,7 +174,8 @@ TEST(Session, WhoeverAsksTheUserKeepsNobodyFromBeginning) {
   EXPECT_EQ(world.running(), 1u);
 }
 
-// Each allocation that there is fails once: the call fails or not, the session stays, and it says so once.
+// Each allocation that there is fails once: the call fails or not, the session stays, and it says
+// so once.
 TEST(Session, WithoutMemoryEachRequestIsAnsweredAllTheSame) {
   const std::string unknown = R"({"jsonrpc":"2.0","id":"n","method":"x"})";
   const std::string initialize =

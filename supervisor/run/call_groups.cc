@@ -15,8 +15,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLookAgain{10};
 constexpr int kLastLooks = 50;
 
-// The guardian; and some more than the limit, so that it sees them and ends the command with a name for
-// what it did, before the kernel refuses them in silence.
+// The guardian; and some more than the limit, so that it sees them and ends the command with a name
+// for what it did, before the kernel refuses them in silence.
 constexpr std::uint64_t kRoomForProcesses = 17;
 
 }  // namespace

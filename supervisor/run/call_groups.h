@@ -1,6 +1,6 @@
 // CallGroups: a cgroup for each worker, where a part of the cgroup v2 tree was delegated to us
-// (sandbox/cgroup.h). It is made ahead with the worker that waits, gets its call's limits with the order,
-// and goes when nothing lives in it any more.
+// (sandbox/cgroup.h). It is made ahead with the worker that waits, gets its call's limits with the
+// order, and goes when nothing lives in it any more.
 //
 //   CallGroups groups(loop);
 //   groups.Open();                                   // before we have children; once

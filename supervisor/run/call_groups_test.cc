@@ -1,4 +1,5 @@
-// In a delegated cgroup the second half; integration/limits_test.cc has the rest, with real commands.
+// In a delegated cgroup the second half; integration/limits_test.cc has the rest, with real
+// commands.
 #include "supervisor/run/call_groups.h"
 
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 //   Captured captured = out.Finish(share);
 //
 // Memory is flat: the first `inline_bytes` and a window of as many at the end. Only a text that
-// does not fit inline touches the disk. Both streams of a command share `inline_bytes`; how, is known
-// when both have ended (ShareOf).
+// does not fit inline touches the disk. Both streams of a command share `inline_bytes`; how, is
+// known when both have ended (ShareOf).
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct CaptureLimits {
   std::uint64_t total_bytes = 0;   // of each
 };
 
-// What a stream of `mine` bytes gets of `budget` beside one of `other`: half of it, and what the other
-// leaves of its own half.
+// What a stream of `mine` bytes gets of `budget` beside one of `other`: half of it, and what the
+// other leaves of its own half.
 std::uint64_t ShareOf(std::uint64_t budget, std::uint64_t mine, std::uint64_t other);
 
 class CapturedOutput {

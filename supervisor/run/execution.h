@@ -64,8 +64,8 @@ struct Execution {
   }
 };
 
-// Of commands that did not run: for the reason that `error` gives; because nobody waits for it any more; for want of a place
-// in the queue.
+// Of commands that did not run: for the reason that `error` gives; because nobody waits for it any
+// more; for want of a place in the queue.
 Execution FailedToStart(const Error& error);
 Execution FailedToProtect(const policy::ProtectionFailure& failure);
 Execution CancelledBeforeStart();

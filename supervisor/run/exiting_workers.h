@@ -1,5 +1,5 @@
-// ExitingWorkers: workers that have said how their command ended, with nothing of the tree alive, and only
-// have to exit. No reply waits for that.
+// ExitingWorkers: workers that have said how their command ended, with nothing of the tree alive,
+// and only have to exit. No reply waits for that.
 //
 //   exiting_workers.Add(pid);   // ours to reap no more
 #pragma once

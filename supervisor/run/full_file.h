@@ -1,10 +1,11 @@
-// FullFile: a file of the project that a command has written up to limits.file_size, byte for byte. The
-// kernel lets a write go so far and no further (setrlimit(2)), so such a file shows which limit it was.
+// FullFile: a file of the project that a command has written up to limits.file_size, byte for byte.
+// The kernel lets a write go so far and no further (setrlimit(2)), so such a file shows which limit
+// it was.
 //
 //   std::string path = FindFullFile({.directory = "/p", .size = limit, .since = run.started});
 //
-// Walks the directory from the top, a level at a time, and gives up after kMaxLookedAt names. Symlinks are
-// not followed; nothing but directories is opened.
+// Walks the directory from the top, a level at a time, and gives up after kMaxLookedAt names.
+// Symlinks are not followed; nothing but directories is opened.
 #pragma once
 
 #include <chrono>

@@ -27,8 +27,8 @@
 namespace pa {
 namespace {
 
-// What `git add` and `git commit` make (strace of 2.39, with a merge, a cherry-pick and rerere; AUTO_MERGE since
-// 2.44), beside the lock of the branch. Neither writes `config`.
+// What `git add` and `git commit` make (strace of 2.39, with a merge, a cherry-pick and rerere;
+// AUTO_MERGE since 2.44), beside the lock of the branch. Neither writes `config`.
 struct Lock {
   const char* name;
   UniqueFd HeldRepository::* in;
@@ -62,7 +62,8 @@ std::optional<GitRun> ParseRun(std::string_view line) {
 
 std::string Through(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-// The lock of the branch that HEAD names, from the common directory on; "" if it names none. An agent writes HEAD.
+// The lock of the branch that HEAD names, from the common directory on; "" if it names none. An
+// agent writes HEAD.
 Result<std::string> BranchLock(const HeldRepository& repository) {
   const UniqueFd head = OpenPlain(repository.git_dir.get(), "HEAD", O_PATH | O_NOFOLLOW);
   if (!head && MeansAbsent(errno)) return "";
@@ -99,7 +100,8 @@ bool IsAt(const HeldRepository& repository, const std::string& path) {
          policy::IsBeneath(path, names.common_dir);
 }
 
-// What a process of this user's is called; "" if it is somebody else's, whose name may be hidden, or has ended.
+// What a process of this user's is called; "" if it is somebody else's, whose name may be hidden,
+// or has ended.
 Result<std::string> NameOfOurs(const std::string& process) {
   struct stat status{};
   if (stat(process.c_str(), &status) != 0) {
@@ -112,8 +114,9 @@ Result<std::string> NameOfOurs(const std::string& process) {
   return name;
 }
 
-// Whether a process stands in the repository. While a message is written, git waits for the editor and has nothing
-// open; it stands in the working tree all that time (setup.c). What cannot be read may be that.
+// Whether a process stands in the repository. While a message is written, git waits for the editor
+// and has nothing open; it stands in the working tree all that time (setup.c). What cannot be read
+// may be that.
 bool StandsIn(const HeldRepository& repository, const std::string& process) {
   std::array<char, PATH_MAX> directory{};
   const ssize_t length = readlink((process + "/cwd").c_str(), directory.data(), directory.size());
@@ -121,8 +124,8 @@ bool StandsIn(const HeldRepository& repository, const std::string& process) {
   return IsAt(repository, std::string(directory.data(), static_cast<std::size_t>(length)));
 }
 
-// A git of this user's that works in the repository, as `git (process 7)`; "" if there is none. An error where that
-// is not known: then there may be one.
+// A git of this user's that works in the repository, as `git (process 7)`; "" if there is none. An
+// error where that is not known: then there may be one.
 Result<std::string> GitAtWork(const HeldRepository& repository) {
   const UniqueFd processes(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!processes) return std::unexpected(Error("open", "/proc", errno));
@@ -211,8 +214,8 @@ void Clearing::Look(int directory, const std::string& at, const std::string& nam
   }
   const std::string path = at + "/" + name;
   std::string why = WhyKept(lock.get());
-  // Only now that it is known to be a plain file: to open another one could do something, or wait. So could one of
-  // which a program has a lease, but for O_NONBLOCK.
+  // Only now that it is known to be a plain file: to open another one could do something, or wait.
+  // So could one of which a program has a lease, but for O_NONBLOCK.
   const UniqueFd held(
       why.empty() ? open(Through(lock.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1);
   if (why.empty() && (!held || !HaveAlone(held.get()))) {

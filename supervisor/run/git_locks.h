@@ -1,15 +1,17 @@
-// GitLocks: what git leaves in a repository when it is killed (`.git/index.lock`, ...), at which every later git
-// fails until somebody removes it.
+// GitLocks: what git leaves in a repository when it is killed (`.git/index.lock`, ...), at which
+// every later git fails until somebody removes it.
 //
-//   const std::optional<HeldRepository> held = HoldRepository(repository);      // before git starts
+//   const std::optional<HeldRepository> held = HoldRepository(repository);  // before git starts
 //   const std::int64_t begun = EarliestFromNow();
 //   ...
-//   const GitLocksFound found = ClearGitLocks(*held, {{held->device, held->inode, begun, LatestUntilNow()}});
+//   const GitLocksFound found = ClearGitLocks(*held, {{held->device, held->inode, begun,
+//       LatestUntilNow()}});
 //
-// Removed is a regular file of ours with one of git's names that was made while a git of ours ran there, that no
-// program has open, and in whose repository no git is at work. All else stays and is told: an editor that
-// writes a commit message keeps such a lock for hours. The directories are held since before git ran, and no symlink
-// is followed: whatever an agent arranges, nothing but such a name in its own repository is removed.
+// Removed is a regular file of ours with one of git's names that was made while a git of ours ran
+// there, that no program has open, and in whose repository no git is at work. All else stays and is
+// told: an editor that writes a commit message keeps such a lock for hours. The directories are
+// held since before git ran, and no symlink is followed: whatever an agent arranges, nothing but
+// such a name in its own repository is removed.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +35,14 @@ struct GitRun {
   bool operator==(const GitRun&) const = default;
 };
 
-// The times of files come from a clock that ticks, since Linux 6.13 also from one that does not, which is ahead of it.
+// The times of files come from a clock that ticks, since Linux 6.13 also from one that does not,
+// which is ahead of it.
 std::int64_t EarliestFromNow();  // no file that is made from now on is older
 std::int64_t LatestUntilNow();   // no file that is there is newer
 
-// The record of who is, or was when it was killed, at work: all that `fd` holds. What cannot be read as a whole is
-// an error. The file is as long as it was or as it becomes, and whole lines, whenever the writer is killed.
+// The record of who is, or was when it was killed, at work: all that `fd` holds. What cannot be
+// read as a whole is an error. The file is as long as it was or as it becomes, and whole lines,
+// whenever the writer is killed.
 Result<std::vector<GitRun>> ReadGitRuns(int fd);
 Result<void> WriteGitRuns(int fd, std::span<const GitRun> runs);
 

@@ -38,8 +38,8 @@ constexpr int kRefusals = 3;
 // Until a launcher that is not wanted any more has answered.
 constexpr std::chrono::milliseconds kSweepInterval{50};
 
-// A policy has three programs, or a view with two networks; those of the policy before it may still be
-// wanted.
+// A policy has three programs, or a view with two networks; those of the policy before it may still
+// be wanted.
 constexpr std::size_t kMaxKept = 6;
 constexpr std::size_t kDescriptorsOfALauncher =
     3;  // its socket, a worker that waits, and its group
@@ -69,7 +69,8 @@ struct Attributes {
   posix_spawnattr_t value;
 };
 
-// The socket and nothing of ours beside it but stderr, where a wrapper script can say what is wrong.
+// The socket and nothing of ours beside it but stderr, where a wrapper script can say what is
+// wrong.
 Result<pid_t> Spawn(const std::string& path, int socket) {
   Actions actions;
   const std::array codes = {
@@ -281,8 +282,9 @@ bool Launcher::CanServe() const {
   return owed_.size() < claims_.size() || !waiting_.empty() || Readable(socket_.get(), 0);
 }
 
-// All for whom there is a reply, each of whom takes one worker. If each were served in a turn of the loop of its own,
-// processors would be idle while the loop is busy with other calls. Only the outermost of these serves, as in RunQueue.
+// All for whom there is a reply, each of whom takes one worker. If each were served in a turn of
+// the loop of its own, processors would be idle while the loop is busy with other calls. Only the
+// outermost of these serves, as in RunQueue.
 void Launcher::Serve() {
   if (serving_) return;
   const std::shared_ptr<Launcher> self = shared_from_this();  // who is served may give it up
@@ -293,8 +295,8 @@ void Launcher::Serve() {
   if (poll_ && !claims_.empty()) poll_.Start();
 }
 
-// Only the first call in the queue reads replies. Another one would take that call's worker, and the call could not
-// tell this from a refusal.
+// Only the first call in the queue reads replies. Another one would take that call's worker, and
+// the call could not tell this from a refusal.
 Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
   using std::chrono::milliseconds;
   Launcher& me = *self;
@@ -371,8 +373,8 @@ void Launcher::AskAhead() {
   }
 }
 
-// One more than were not enough, if a call of many has to wait for its worker; one for a call that comes
-// alone.
+// One more than were not enough, if a call of many has to wait for its worker; one for a call that
+// comes alone.
 void Launcher::Reckon() {
   const auto now = std::chrono::steady_clock::now();
   const bool none = owed_.empty() && waiting_.empty();
@@ -427,8 +429,8 @@ void Launchers::Renew() {
   RemoveRetired();
 }
 
-// Whoever owes a worker goes another time: to wait for it would be to wait on the loop. But not with the next
-// call, which may never come: it holds the mounts of its view.
+// Whoever owes a worker goes another time: to wait for it would be to wait on the loop. But not
+// with the next call, which may never come: it holds the mounts of its view.
 void Launchers::RemoveRetired() {
   kept_.remove_if([](const Kept& kept) {
     return kept.launcher->is_retired() && !kept.launcher->is_awaited() && !kept.launcher->owes();
@@ -474,7 +476,8 @@ Task<Result<LaunchedWorker>> Launchers::Launch(LaunchKind kind, std::vector<int>
       --attempt;
       continue;
     }
-    // Whatever it is, the next one starts afresh. Who else awaits a worker of this one has no part in that.
+    // Whatever it is, the next one starts afresh. Who else awaits a worker of this one has no part
+    // in that.
     launcher->Retire();
     if (!launcher->is_awaited() || !launcher->answers()) GiveUp(launcher);
     RemoveRetired();

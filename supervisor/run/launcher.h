@@ -1,19 +1,21 @@
 // Launcher: our end of one worker executable that forks workers (worker/launch_socket.h). It is one
-// ahead: while a worker works, the next one is forked and waits. Where calls come so fast that one had to
-// be waited for, it is more of them.
-// Launchers: one for each kind of worker, started when the first of its workers is wanted.
+// ahead: while a worker works, the next one is forked and waits. Where calls come so fast that one
+// had to be waited for, it is more of them. Launchers: one for each kind of worker, started when
+// the first of its workers is wanted.
 //
 //   Launchers launchers(loop, worker_path);
-//   Task<Result<LaunchedWorker>> task = launchers.Launch(kind, {in, out, err, spec, cwd, ruleset}, limits);
+//   Task<Result<LaunchedWorker>> task = launchers.Launch(kind, {in, out, err, spec, cwd,
+//       ruleset}, limits);
 //   Result<LaunchedWorker> worker = co_await task;
 //   launchers.AskAhead();  // kAskAheadAfter later
 //
-// Nobody waits on the loop for a launcher: one that was stopped, or does not answer, holds up the call that
-// needs it, and only until it is killed and replaced.
+// Nobody waits on the loop for a launcher: one that was stopped, or does not answer, holds up the
+// call that needs it, and only until it is killed and replaced.
 //
-// Without a view the next worker is asked for at once. With one later, because a worker that enters its
-// view waits for an RCU grace period (umount2), hence for every processor that is within a system call, and to
-// fork one with namespaces is a long one. Where calls come one upon the other, it is at once all the same.
+// Without a view the next worker is asked for at once. With one later, because a worker that enters
+// its view waits for an RCU grace period (umount2), hence for every processor that is within a
+// system call, and to fork one with namespaces is a long one. Where calls come one upon the other,
+// it is at once all the same.
 //
 // Whatever a launcher says or does not say, an error means that no worker is left that can run
 // anything: its descriptors hang up.
@@ -49,8 +51,8 @@ struct LaunchedWorker {
   std::optional<CallGroup> group;  // in which it lives, where there are any
 };
 
-// What workers of one launcher have in common: the program, which it has loaded; or namespaces with a
-// view, which are made before the program is loaded, and then each has one of its own.
+// What workers of one launcher have in common: the program, which it has loaded; or namespaces with
+// a view, which are made before the program is loaded, and then each has one of its own.
 struct LaunchKind {
   sandbox::SeccompProgram program;
   std::shared_ptr<const sandbox::View> view;
@@ -66,10 +68,12 @@ inline constexpr std::chrono::milliseconds kAskAheadAfter{3};
 // As many as the default of limits.concurrent lets begin at once.
 inline constexpr std::size_t kMaxAhead = 4;
 
-// A worker whose launcher says nothing for so long is not coming. The first order waits for its start too.
+// A worker whose launcher says nothing for so long is not coming. The first order waits for its
+// start too.
 inline constexpr std::chrono::seconds kLauncherPatience{5};
 
-// What becomes of a child of ours that was killed and not yet reaped; there is no need to wait for it.
+// What becomes of a child of ours that was killed and not yet reaped; there is no need to wait for
+// it.
 using Depart = std::function<void(pid_t)>;
 
 class Launcher : public std::enable_shared_from_this<Launcher> {
@@ -81,14 +85,15 @@ class Launcher : public std::enable_shared_from_this<Launcher> {
     Depart depart;
   };
   static Result<std::shared_ptr<Launcher>> Start(const Setting& setting, const LaunchKind& kind);
-  // Ends the launcher and the workers that wait; those that work live on. Waits for what it owes, a second
-  // at most: not for the loop, but for its end (End).
+  // Ends the launcher and the workers that wait; those that work live on. Waits for what it owes, a
+  // second at most: not for the loop, but for its end (End).
   ~Launcher();
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  // One that waits for its order. EPIPE: there is no launcher any more. ETIMEDOUT: it does not answer.
-  // ECANCELED: it was ended meanwhile, for the sake of others (End). Any error: it serves nobody who asks from now on.
+  // One that waits for its order. EPIPE: there is no launcher any more. ETIMEDOUT: it does not
+  // answer. ECANCELED: it was ended meanwhile, for the sake of others (End). Any error: it serves
+  // nobody who asks from now on.
   static Task<Result<LaunchedWorker>> Next(std::shared_ptr<Launcher> self);
   // `descriptors`: borrowed; those of a worker but for its control socket, in the order of their
   // numbers. `limits`: of its group, if it has one. EPIPE: the worker had ended before.
@@ -141,19 +146,20 @@ class Launcher : public std::enable_shared_from_this<Launcher> {
 class Launchers {
  public:
   // `worker_path`: executable or script; absolute, or as execve takes it. `on_lost` hears of each
-  // launcher that was given up: it may have forked somebody of whom we have not heard. `depart`: without it
-  // whoever was killed is waited for.
+  // launcher that was given up: it may have forked somebody of whom we have not heard. `depart`:
+  // without it whoever was killed is waited for.
   explicit Launchers(
       uv_loop_t* loop, std::string worker_path, std::function<void()> on_lost = [] {},
       CallGroups* groups = nullptr, Depart depart = nullptr);
 
-  // A launcher that is found dead, or does not answer, is replaced, and so is a worker that ended before it
-  // could begin. `descriptors`: borrowed until it returns.
+  // A launcher that is found dead, or does not answer, is replaced, and so is a worker that ended
+  // before it could begin. `descriptors`: borrowed until it returns.
   Task<Result<LaunchedWorker>> Launch(LaunchKind kind, std::vector<int> descriptors,
                                       sandbox::ResourceLimits limits = {});
   void AskAhead();           // each launcher for whom nobody waits
   bool Contains(pid_t pid);  // of a child that nobody knows yet: true
-  // Whether all workers are known. `by_force`: they are, because launchers that owe one are given up.
+  // Whether all workers are known. `by_force`: they are, because launchers that owe one are given
+  // up.
   bool AllKnown(bool by_force);
   // The launchers that are kept serve nobody who asks from now on; who awaits a worker gets it.
   void Renew();

@@ -114,8 +114,8 @@ std::vector<pid_t> Children(Launchers& launchers) {
   return found;
 }
 
-// Waits, without a turn of the loop, until the only launcher has so many workers that nobody has reaped. It has then
-// told of all: it sleeps only where it waits for orders.
+// Waits, without a turn of the loop, until the only launcher has so many workers that nobody has
+// reaped. It has then told of all: it sleeps only where it waits for orders.
 void AwaitForked(std::size_t workers) {
   EXPECT_TRUE(testing::Eventually([workers] {
     const std::vector<pid_t> children = OurChildren();
@@ -352,8 +352,8 @@ worker::Step Reported(const LaunchedWorker& worker) {
   return got == ssize_t{sizeof said} ? said.step : worker::Step::kNone;
 }
 
-// The kernel tells of the orders that were not read before it gives the reply that waits; and nobody is to
-// blame for the launcher that another call gave up.
+// The kernel tells of the orders that were not read before it gives the reply that waits; and
+// nobody is to blame for the launcher that another call gave up.
 TEST_F(LauncherTest, WhoAwaitsOneThatAnswersOneOrderAndDiesGetsAWorkersWord) {
   Launchers launchers(loop_.get(), Held("PA_FAKE_ANSWERS_ONE=1 exec " + UseFake()));
   for (const auto& one : AskFourAtOnce(launchers)) {
@@ -378,8 +378,8 @@ TEST_F(LauncherTest, OneThatIsNotReadyTellsAllThatAwaitItWhyAndEnds) {
   EXPECT_EQ(Dump(), "launched\nlaunched\n") << "what failed once is tried anew";
 }
 
-// Whoever came later would take his worker from the one who waits; he takes it for a refusal when it has
-// happened to him twice.
+// Whoever came later would take his worker from the one who waits; he takes it for a refusal when
+// it has happened to him twice.
 TEST_F(LauncherTest, WhoComesLaterWaitsBehindWhoWaits) {
   for (int round = 0; round < 3; ++round) {
     const LaunchKind kind{.view = std::make_shared<const sandbox::View>()};  // nobody is ahead
@@ -404,7 +404,8 @@ TEST_F(LauncherTest, WhoComesLaterWaitsBehindWhoWaits) {
   }
 }
 
-// Calls come from a client in bursts, and each takes the loop a while. The first of these are at work by then.
+// Calls come from a client in bursts, and each takes the loop a while. The first of these are at
+// work by then.
 TEST_F(LauncherTest, ACallServesThoseBeforeItWhoseWorkersAreThere) {
   Launchers launchers(loop_.get(), Held("exec " + UseFake()));
   const std::vector<std::shared_ptr<Answer>> asked = AskFourAtOnce(launchers);

@@ -11,8 +11,8 @@
 namespace pa {
 namespace {
 
-// `NAME=value` of each. Values that name the private /tmp, for programs that know only /tmp: where that is
-// their own, they need not be told.
+// `NAME=value` of each. Values that name the private /tmp, for programs that know only /tmp: where
+// that is their own, they need not be told.
 std::vector<std::string> Environment(const std::map<std::string, std::string>& env,
                                      const std::string& tmp) {
   constexpr std::array<std::string_view, 3> kNames = {"TEMP", "TMP", "TMPDIR"};
@@ -45,8 +45,8 @@ worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow,
   spec.argv = plan.argv;
   spec.tmp_dir = slot != nullptr ? slot->tmp_dir : "";
   spec.env = Environment(plan.env, namespaces ? slot->view.tmp_name : spec.tmp_dir);
-  // Every mount of a view is a file system of its own to git, which would look for a repository no further
-  // (git(1)).
+  // Every mount of a view is a file system of its own to git, which would look for a repository no
+  // further (git(1)).
   constexpr const char* kCross = "GIT_DISCOVERY_ACROSS_FILESYSTEM";
   if (namespaces && !plan.env.contains(kCross)) spec.env.push_back(std::string(kCross) + "=1");
   spec.working_directory = plan.directory.path();
@@ -54,8 +54,8 @@ worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow,
   spec.network = allow.confinement().network;
   spec.limits = allow.limits();
   if (plan.umask) spec.umask = *plan.umask;
-  // The launcher has it, unless it could not live with it; who reads the order, or runs it by hand, has
-  // no launcher.
+  // The launcher has it, unless it could not live with it; who reads the order, or runs it by hand,
+  // has no launcher.
   const bool in_launcher = slot != nullptr && !worker::IsAlone(plan.action);
   if (!in_launcher && allow.seccomp()) spec.seccomp_program = *allow.seccomp();
   if (namespaces) {

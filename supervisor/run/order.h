@@ -1,7 +1,8 @@
-// The order of a worker: from a plan and its permission, and nothing less (docs/architecture.md, "Types that carry trust").
+// The order of a worker: from a plan and its permission, and nothing less (docs/architecture.md,
+// "Types that carry trust").
 //
 //   worker::WorkerSpec spec = MakeSpec(plan, allow, &slot, sealed);
-//   SpawnOrder order = MakeOrder(plan, allow, slot);               // what it is started with, beside that
+//   SpawnOrder order = MakeOrder(plan, allow, slot);  // what it is started with, beside that
 #pragma once
 
 #include <vector>
@@ -15,7 +16,8 @@
 
 namespace pa {
 
-// The one place where one is made. `slot` null: for people to read, and to run by hand. `sealed`: mounts of this command.
+// The one place where one is made. `slot` null: for people to read, and to run by hand. `sealed`:
+// mounts of this command.
 worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow, const Slot* slot,
                             const std::vector<sandbox::Mount>& sealed = {});
 

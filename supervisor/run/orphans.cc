@@ -23,7 +23,8 @@ constexpr std::size_t kMaxText = 4u << 20;
 bool IsGone(const Error& error) { return error.sys_errno == ENOENT || error.sys_errno == ESRCH; }
 
 // A subreaper's thread, usually but not always the first, gets the orphans (exit.c,
-// find_new_reaper). An error is none that says that there are no children: there may be no descriptor left.
+// find_new_reaper). An error is none that says that there are no children: there may be no
+// descriptor left.
 Result<std::vector<pid_t>> Children() {
   PA_TRY(const std::vector<std::string> threads, ReadNames("/proc/self/task"));
   std::vector<pid_t> children;

@@ -29,7 +29,8 @@ bool IsOf(const GitRun& run, const HeldRepository& repository) {
   return run.device == repository.device && run.inode == repository.inode;
 }
 
-// What the runs of `turn` left, which were killed. One whose locks are still in use stays in the file for the next.
+// What the runs of `turn` left, which were killed. One whose locks are still in use stays in the
+// file for the next.
 Task<GitLocksFound> Clear(uv_loop_t* loop, RepositoryTurn& turn, std::function<bool()> give_up) {
   GitLocksFound found;
   for (int look = 0; look < kLooks; ++look) {
@@ -61,7 +62,8 @@ std::string RepositoryLockPath(const std::string& directory, const std::string& 
 
 namespace {
 
-// What passes is waited for by whoever calls again: git without its turn would run into another one's.
+// What passes is waited for by whoever calls again: git without its turn would run into another
+// one's.
 RepositoryTurn WithoutLock(const Error& why) {
   if (MeansUsedUp(why.sys_errno)) return {.granted = false, .used_up = why};
   LogWarning("git runs without taking turns with other servers: " + why.Message());

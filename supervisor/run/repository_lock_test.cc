@@ -1,4 +1,5 @@
-// Turns of two servers: supervisor/run/runner_test.cc. Here: what whoever was killed left in the file.
+// Turns of two servers: supervisor/run/runner_test.cc. Here: what whoever was killed left in the
+// file.
 #include "supervisor/run/repository_lock.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-// RunRecord: what the Runner did for one call: the commands that ran, and its place in the queue now.
+// RunRecord: what the Runner did for one call: the commands that ran, and its place in the queue
+// now.
 #pragma once
 
 #include <chrono>

@@ -113,8 +113,9 @@ struct Runner::Impl {
                                    policy::PolicyPtr policy, const RunOptions& options);
   Task<Execution> Guarded(const CommandPlan& plan, const policy::Allow& allow,
                           policy::PolicyPtr policy, const RunOptions& options);
-  // `sealed`: what a command with namespaces cannot change although it lies in what it may write. `namespaces`: decided
-  // once for a command, since a probe of another policy may change the answer meanwhile.
+  // `sealed`: what a command with namespaces cannot change although it lies in what it may write.
+  // `namespaces`: decided once for a command, since a probe of another policy may change the answer
+  // meanwhile.
   Task<Execution> Execute(const CommandPlan& plan, const policy::Allow& allow,
                           policy::PolicyPtr policy, const RunOptions& options, bool namespaces,
                           std::vector<sandbox::Mount> sealed = {});
@@ -266,8 +267,8 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   co_return execution;
 }
 
-// From the command's turn, not from the call's: what is changed while it waits was not its doing. To
-// the end of its tree, however it ended.
+// From the command's turn, not from the call's: what is changed while it waits was not its doing.
+// To the end of its tree, however it ended.
 Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options) {
   const bool namespaces = trial.UsesNamespaces(allow);

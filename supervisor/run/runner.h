@@ -3,12 +3,13 @@
 //   Runner runner(loop, config);
 //   Execution e = co_await runner.Run(plan, allow, options);
 //
-// At most policy.limits.concurrent commands at a time, policy.limits.queue waiting, then `busy`; what only
-// looks has places of its own (supervisor/run/lanes.h).
-// Commands with the same serialise_key (git in one repository) run one after the other, those of the user's other servers
-// included: for these a command waits in its place, at most as long as its wall_time (supervisor/run/repository_lock.h).
-// Each running command has a slot: a private TMPDIR and the Landlock ruleset that grants it; slots are kept and reused,
-// because the guardian leaves the directory empty, and thrown away when it could not.
+// At most policy.limits.concurrent commands at a time, policy.limits.queue waiting, then `busy`;
+// what only looks has places of its own (supervisor/run/lanes.h). Commands with the same
+// serialise_key (git in one repository) run one after the other, those of the user's other servers
+// included: for these a command waits in its place, at most as long as its wall_time
+// (supervisor/run/repository_lock.h). Each running command has a slot: a private TMPDIR and the
+// Landlock ruleset that grants it; slots are kept and reused, because the guardian leaves the
+// directory empty, and thrown away when it could not.
 #pragma once
 
 #include <uv.h>
@@ -47,7 +48,8 @@ struct RunnerConfig {
 struct RunOptions {
   std::string name;            // of stored output: "make test"; "" = the executable's
   OutputSink* sink = nullptr;  // borrowed until Run returns
-  // Borrowed until Run returns. Null: nobody cancels what finishes a call, and it may begin while the server ends.
+  // Borrowed until Run returns. Null: nobody cancels what finishes a call, and it may begin while
+  // the server ends.
   CancelSource* cancel = nullptr;
   std::string serialise_key;  // "" = none
   std::optional<policy::Repository> repository =
@@ -71,24 +73,26 @@ class Runner {
   // Tries from inside the confinement of `allow` what it must deny; probe_tried and probe_denied of
   // the result say what came of it (worker/probe.h), 0 where there was nothing to try. Run does
   // this by itself before the first command of a policy, and runs nothing if anything was not
-  // denied: "enforced" is observed, not assumed. With `namespaces: auto` this is where it shows whether
-  // there are any; if not, it is tried again without.
+  // denied: "enforced" is observed, not assumed. With `namespaces: auto` this is where it shows
+  // whether there are any; if not, it is tried again without.
   Task<Execution> Probe(policy::WorkingDirectory directory, policy::Allow allow,
                         policy::PolicyPtr policy);
 
-  // Nobody waits for results any more: no call begins, what one looks at before its command is given up, and after half a
-  // second all that runs is ended by force. Until then what is cancelled can end politely, and what finishes a call can run.
+  // Nobody waits for results any more: no call begins, what one looks at before its command is
+  // given up, and after half a second all that runs is ended by force. Until then what is cancelled
+  // can end politely, and what finishes a call can run.
   void BeginShutdown();
-  // Begins it, if it has not, refuses all that waits and ends what runs: politely until that half second is over. `done`
-  // is called from the loop when nothing is left, no process and no temporary directory (one that cannot be
-  // removed within half a second is left to the next instance).
+  // Begins it, if it has not, refuses all that waits and ends what runs: politely until that half
+  // second is over. `done` is called from the loop when nothing is left, no process and no
+  // temporary directory (one that cannot be removed within half a second is left to the next
+  // instance).
   void Shutdown(std::function<void()> done);
   // A directory of ours that is to be removed, by and by.
   void Discard(const std::string& path);
   // Whether an hour has passed since it said so, if it did: for looks at what has grown old.
   bool OnceAnHour();
-  // Nothing that was kept for the next command serves one: the policy is another, or what is mounted. What runs, or
-  // waits, goes on.
+  // Nothing that was kept for the next command serves one: the policy is another, or what is
+  // mounted. What runs, or waits, goes on.
   void Renew();
   uv_loop_t* loop() const;
   std::size_t running() const;

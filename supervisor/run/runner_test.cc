@@ -42,8 +42,8 @@ TEST_F(RunnerTest, TmpdirIsPrivateWritableAndEmptyForTheNext) {
   EXPECT_EQ(first.out.text, second.out.text);
 }
 
-// In tier 0 the guardian that clears up has the command's filter, which for what only reads refuses fchmod(2) and
-// truncation.
+// In tier 0 the guardian that clears up has the command's filter, which for what only reads refuses
+// fchmod(2) and truncation.
 TEST_F(RunnerTest, TmpdirServesTheNextCommandWhateverThePurpose) {
   using enum policy::Purpose;
   for (const policy::Purpose purpose : {kInspect, kSearch, kBuild, kGit}) {
@@ -624,7 +624,8 @@ TEST_F(RunnerTest, AProbeThatIsCancelledIsNobodyElses) {
   EXPECT_EQ(fs::file_size(base_ / "project/probes"), 2u);
 }
 
-// A directory that holds the server's own TMPDIR: there is nothing that a command in it must not read.
+// A directory that holds the server's own TMPDIR: there is nothing that a command in it must not
+// read.
 TEST_F(RunnerTest, AProbeThatHadNothingToTryIsTriedAgain) {
   UseWorker(Failing(base_, "namespaces"));
   policy_->namespaces = sandbox::Namespaces::kAuto;

@@ -27,8 +27,8 @@ constexpr milliseconds kBulkInterval{5};
 constexpr int kLooks = 100;
 constexpr milliseconds kReapInterval{1};
 
-// What a pipe holds as it is made (pipe(7)), and with room to write ahead while we do something else.
-// Most commands never fill the former, and the latter costs ten kilobytes of bookkeeping.
+// What a pipe holds as it is made (pipe(7)), and with room to write ahead while we do something
+// else. Most commands never fill the former, and the latter costs ten kilobytes of bookkeeping.
 constexpr ssize_t kPipeBytes = 64 << 10;
 constexpr int kWidePipeBytes = 1 << 20;
 
@@ -157,8 +157,8 @@ void RunningCommand::OnControl() {
   }
 }
 
-// The kernel closes what a process holds some microseconds before its death can be seen. That is less
-// than a timer can wait, and to be told of the death (pidfd, SIGCHLD) would cost more.
+// The kernel closes what a process holds some microseconds before its death can be seen. That is
+// less than a timer can wait, and to be told of the death (pidfd, SIGCHLD) would cost more.
 void RunningCommand::OnHangUp() {
   control_.Close();
   for (int look = 0; look < kLooks && !worker_.Reap(); ++look) sched_yield();
@@ -184,8 +184,8 @@ void RunningCommand::OnBulkTime() {
   for (Pipe* pipe : {&out_, &err_}) WatchOrGiveUp(*pipe);
 }
 
-// The pipe holds a megabyte, or 64 KiB where we have no budget for more: enough for some milliseconds, if
-// we had not fallen behind.
+// The pipe holds a megabyte, or 64 KiB where we have no budget for more: enough for some
+// milliseconds, if we had not fallen behind.
 void RunningCommand::ReadInBulk() {
   bool behind = false;
   for (Pipe* pipe : {&out_, &err_}) {
@@ -321,7 +321,8 @@ void RunningCommand::FinishIfDone() {
   deadline_.Stop();
   if (!worker_.reaped()) context_.exiting_workers.Add(worker_.Release());
   Execution execution = worker_.Describe();
-  // However it ended: whoever reads the output by itself has half of it, and would take that for all.
+  // However it ended: whoever reads the output by itself has half of it, and would take that for
+  // all.
   if (withheld_) {
     execution.outcome = Outcome::kCancelled;
     execution.exit_code = -1;

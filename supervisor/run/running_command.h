@@ -5,9 +5,9 @@
 //   Result<void> started = command.Start();
 //   Execution execution = co_await command.done();
 //
-// The end: the guardian says that nothing of the tree is alive, both pipes are at their end. A guardian
-// that ends without a word is waited for, and what it leaves hunted. If an outsider still holds a pipe,
-// nobody waits for it longer than a second.
+// The end: the guardian says that nothing of the tree is alive, both pipes are at their end. A
+// guardian that ends without a word is waited for, and what it leaves hunted. If an outsider still
+// holds a pipe, nobody waits for it longer than a second.
 #pragma once
 
 #include <uv.h>

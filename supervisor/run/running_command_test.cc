@@ -214,7 +214,8 @@ TEST_F(RunningCommandTest, AnOutsiderThatHoldsStdoutIsNotWaitedFor) {
   for (const char* way : {"loses-stdout", "lingers-and-loses-stdout"}) {
     const Execution execution = Fake(way);
     EXPECT_EQ(execution.outcome, Outcome::kExited);
-    // It comes to us as an orphan, but it is no part of the tree: left alone until the test ends it.
+    // It comes to us as an orphan, but it is no part of the tree: left alone until the test ends
+    // it.
     std::istringstream all_there_is(execution.out.text);
     pid_t outsider = 0;
     ASSERT_TRUE(all_there_is >> outsider);

@@ -31,8 +31,8 @@ bool IsBelow(const std::string& path, std::string_view directory) {
   return path.starts_with(directory) && path[directory.size()] == '/';
 }
 
-// A private /tmp is the slot's directory. Where /tmp holds what the command works on, or what it may
-// read, there are only the names of that, and TMPDIR under its own.
+// A private /tmp is the slot's directory. Where /tmp holds what the command works on, or what it
+// may read, there are only the names of that, and TMPDIR under its own.
 void PlanMounts(const std::string& tmp_dir, const sandbox::Confinement& confinement,
                 SlotView& view) {
   std::vector<sandbox::PathGrant> grants = confinement.paths;
@@ -117,7 +117,8 @@ SlotOr SlotPool::Make(const sandbox::Confinement& confinement, SlotView view) {
     for (const std::string& made : {number, number + ".shm"}) {
       unlinkat(instance_->directory()->get(), made.c_str(), AT_REMOVEDIR);
     }
-    // ELOOP: what a grant names is another file now (sandbox::Symlinks), of which the kernel lacks nothing.
+    // ELOOP: what a grant names is another file now (sandbox::Symlinks), of which the kernel lacks
+    // nothing.
     const bool by_sandbox = prepared.error().sys_errno != ELOOP;
     return std::unexpected(SlotFailure(prepared.error(), by_sandbox));
   }

@@ -51,9 +51,9 @@ struct SlotFailure : Error {
 };
 using SlotOr = std::expected<std::unique_ptr<Slot>, SlotFailure>;
 
-// What a command may do in its TMPDIR. What it wrote there may be executed only if the same holds for
-// what it builds elsewhere: read-only inspection and git without hooks keep writable and executable
-// apart.
+// What a command may do in its TMPDIR. What it wrote there may be executed only if the same holds
+// for what it builds elsewhere: read-only inspection and git without hooks keep writable and
+// executable apart.
 sandbox::Access TmpDirAccess(const sandbox::Confinement& confinement);
 
 class SlotPool {

@@ -123,9 +123,9 @@ Task<NestedRepositories::Watch> TreeGuard::LookBelow(policy::WorkingDirectory di
   co_return watch;
 }
 
-// What the command must leave as it is. If not everything that git executes can be mounted, a second search says what
-// is put back instead. A worker that writes a file executes nothing, so it needs no search of the tree: the
-// repositories on the way to that file decide.
+// What the command must leave as it is. If not everything that git executes can be mounted, a
+// second search says what is put back instead. A worker that writes a file executes nothing, so it
+// needs no search of the tree: the repositories on the way to that file decide.
 Task<ProtectedOr<TreeGuard::Found>> TreeGuard::Look(const CommandPlan& plan,
                                                     const policy::Allow& allow,
                                                     policy::PolicyPtr policy, bool namespaces,
@@ -165,7 +165,8 @@ Task<ProtectedOr<TreeGuard::Found>> TreeGuard::Look(const CommandPlan& plan,
 
 std::optional<Execution> TreeGuard::Refusal(Found& found, const CommandPlan& plan) {
   if (plan.action != worker::Action::kExecute && found.watch != nullptr) {
-    // It writes that one file. If a command moves it meanwhile, what becomes of it counts as that command's (Writers).
+    // It writes that one file. If a command moves it meanwhile, what becomes of it counts as that
+    // command's (Writers).
     const auto kept = std::exchange(found.watch, nullptr);
     if (const GuardedPath* one = Forbidding(kept->found->paths, plan)) return Protected(*one);
   }

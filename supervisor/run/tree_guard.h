@@ -1,13 +1,16 @@
-// TreeGuard: what a command must leave as it is in the trees that it can write: protected paths, and the repositories
-// below its directory. From right before it starts to the end of its process tree.
+// TreeGuard: what a command must leave as it is in the trees that it can write: protected paths,
+// and the repositories below its directory. From right before it starts to the end of its process
+// tree.
 //
 //   const std::optional<Writers::Work> work = tree.Enter(plan);
-//   Task<ProtectedOr<TreeGuard::Found>> looking = tree.Look(plan, allow, policy, namespaces, cancel, given_up);
+//   Task<ProtectedOr<TreeGuard::Found>> looking = tree.Look(plan, allow, policy, namespaces,
+//       cancel, given_up);
 //   ProtectedOr<TreeGuard::Found> found = co_await looking;
 //   if (auto refused = TreeGuard::Refusal(*found, plan)) co_return *std::move(refused);
 //   const TreeGuard::Watching watching = tree.Start(*found);
 //   ... it runs, with TreeGuard::Mounts(...) ...
-//   Task<bool> comparing = tree.Compare(std::move(*found), execution);     // puts back, and notes in `execution`
+//   // puts back, and notes in `execution`
+//   Task<bool> comparing = tree.Compare(std::move(*found), execution);
 #pragma once
 
 #include <uv.h>
@@ -47,7 +50,8 @@ class TreeGuard {
     ProtectedPathsGuard::Watch watch = nullptr;
     std::vector<SealedPath> sealed = {};  // by mounts of the command's own
   };
-  // As long as it lives, what the user saves is looked at right away, before a command can change it.
+  // As long as it lives, what the user saves is looked at right away, before a command can change
+  // it.
   class Watching {
    public:
     explicit Watching(TreeGuard* tree) : tree_(tree) {}
@@ -68,7 +72,8 @@ class TreeGuard {
 
   // A file tool is at work until it ends: what commands move meanwhile counts as theirs (Writers).
   std::optional<Writers::Work> Enter(const CommandPlan& plan);
-  // `given_up`: nobody waits for it from the beginning. An error: it cannot be known, so nothing may run.
+  // `given_up`: nobody waits for it from the beginning. An error: it cannot be known, so nothing
+  // may run.
   Task<ProtectedOr<Found>> Look(const CommandPlan& plan, const policy::Allow& allow,
                                 policy::PolicyPtr policy, bool namespaces, CancelSource* cancel,
                                 bool given_up);
@@ -78,7 +83,8 @@ class TreeGuard {
                                             const policy::Allow& allow,
                                             const policy::Policy& policy, bool namespaces);
   Watching Start(const Found& found);
-  // When the command's tree is dead. What the guard brings back is there before what is new below is judged.
+  // When the command's tree is dead. What the guard brings back is there before what is new below
+  // is judged.
   Task<bool> Compare(Found found, Execution& execution);
 
   void GiveUpLooks();  // those that are under way

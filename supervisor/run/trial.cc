@@ -38,13 +38,14 @@ bool ConcernsOthers(const Execution& failed) {
   return failed.failed_step == worker::Step::kProbe || failed.failed_errno != 0;
 }
 
-// What a system says that grants none (user_namespaces(7), unshare(2), AppArmor): ENOSPC and EUSERS where it allows none
-// or no more of them. Want of memory or descriptors passes, and nobody shall bring it about to be confined less.
+// What a system says that grants none (user_namespaces(7), unshare(2), AppArmor): ENOSPC and EUSERS
+// where it allows none or no more of them. Want of memory or descriptors passes, and nobody shall
+// bring it about to be confined less.
 constexpr std::array kNotGranted = {EPERM,  EACCES, ENOSYS, EINVAL,    ENOSPC,
                                     EUSERS, ENOENT, ENODEV, EOPNOTSUPP};
 
-// Only what was refused before there was an order says that namespaces are not to be had; a view that
-// cannot be made for this order is its failure.
+// Only what was refused before there was an order says that namespaces are not to be had; a view
+// that cannot be made for this order is its failure.
 bool LacksNamespaces(const Execution& execution) {
   return execution.outcome == Outcome::kSetupFailed &&
          execution.failed_step == worker::Step::kNamespaces &&

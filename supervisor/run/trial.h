@@ -1,9 +1,11 @@
-// Trial: what was seen of this machine by trying: before the first command of a policy, whether its sandbox denies what it
-// must; and whether there are namespaces. "Enforced" is observed, not assumed.
+// Trial: what was seen of this machine by trying: before the first command of a policy, whether its
+// sandbox denies what it must; and whether there are namespaces. "Enforced" is observed, not
+// assumed.
 //
 //   Trial trial({.run = ..., .canary = ..., .given_up = ...});
 //   Task<std::optional<Execution>> task = trial.Observe(plan, allow, policy, cancel);
-//   std::optional<Execution> refused = co_await task;             // nothing: all was denied, the command may run
+//   // nothing: all was denied, the command may run
+//   std::optional<Execution> refused = co_await task;
 #pragma once
 
 #include <cstdint>
@@ -41,8 +43,9 @@ class Trial {
   Trial& operator=(const Trial&) = delete;
 
   bool HasSeen(const policy::PolicyPtr& policy) const { return probed_ == policy; }
-  // What stands in the way of the first command of this policy; nothing if all was denied. Who comes meanwhile awaits
-  // that, and shares it: each may take as long as a launcher that does not answer. Who comes later tries again.
+  // What stands in the way of the first command of this policy; nothing if all was denied. Who
+  // comes meanwhile awaits that, and shares it: each may take as long as a launcher that does not
+  // answer. Who comes later tries again.
   Task<std::optional<Execution>> Observe(const CommandPlan& plan, const policy::Allow& allow,
                                          policy::PolicyPtr policy, CancelSource* cancel);
   // Tries now; as Runner::Probe.

@@ -7,8 +7,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A look at all sources is some dozens of system calls. Until then a command does not get at the new
-// file, which is the safe side.
+// A look at all sources is some dozens of system calls. Until then a command does not get at the
+// new file, which is the safe side.
 constexpr std::chrono::seconds kBetweenLooks{1};
 
 sandbox::ViewOrder OrderOf(const policy::Policy& policy) {

@@ -1,5 +1,5 @@
-// ViewCache: what the commands of a policy have in sight when they have namespaces. Planned at the first
-// of them, and anew when something that it shows was replaced (a package was installed).
+// ViewCache: what the commands of a policy have in sight when they have namespaces. Planned at the
+// first of them, and anew when something that it shows was replaced (a package was installed).
 //
 //   std::shared_ptr<const sandbox::View> view = views.For(policy);
 #pragma once

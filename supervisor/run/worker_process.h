@@ -36,8 +36,8 @@ class WorkerProcess {
   void Cancel();         // ends the tree politely; once
   void HangUp();         // the guardian kills the tree at once, and still reports
   void Kill(bool late);  // SIGKILL to the guardian itself. `late`: because its time is over
-  // As Kill, of a guardian that hung up and is not dead yet. It may be dying of what another did, and the end of its
-  // namespace takes its time: the wait status says which, not that we killed it.
+  // As Kill, of a guardian that hung up and is not dead yet. It may be dying of what another did,
+  // and the end of its namespace takes its time: the wait status says which, not that we killed it.
   void KillHungUp();
   // Ends a tree that has used up what its cgroup counts.
   void Exceed(worker::Limit limit);

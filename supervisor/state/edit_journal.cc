@@ -22,7 +22,8 @@ constexpr std::size_t kMaxJournalBytes = 96U << 20;  // edit takes no more
 constexpr std::string_view kPrefix = "journal-";
 constexpr std::string_view kNewPrefix = "new-";    // not all there, so nothing was changed yet
 constexpr std::string_view kKeptPrefix = "kept-";  // set aside
-// The first line: then a mark for each file, so that they can be changed in place, by one small write.
+// The first line: then a mark for each file, so that they can be changed in place, by one small
+// write.
 constexpr std::string_view kMagic = "project-actions edit 1 ";
 constexpr char kChanged = 'c';    // or it may be
 constexpr char kUnchanged = '-';  // not to be touched
@@ -52,8 +53,8 @@ Result<void> WriteMarks(int fd, const std::string& path, const std::string& mark
 
 std::string Parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// It is gone, and does not come back with a crash of the machine; or else it says that there is nothing to do, and why it
-// stays is returned.
+// It is gone, and does not come back with a crash of the machine; or else it says that there is
+// nothing to do, and why it stays is returned.
 Result<std::string> Neutralise(int fd, const std::string& path, std::size_t count, bool sync) {
   Result<void> gone;
   if (unlink(path.c_str()) != 0) gone = std::unexpected(Error("unlink", path, errno));
@@ -212,8 +213,8 @@ Result<std::vector<std::string>> NamesIn(const std::string& directory) {
   return names;
 }
 
-// Between its making and its lock it looks like a dead server's, and whoever clears those away may take it: then another
-// is made. Once we have the lock and it has its name, nobody takes it.
+// Between its making and its lock it looks like a dead server's, and whoever clears those away may
+// take it: then another is made. Once we have the lock and it has its name, nobody takes it.
 Result<UniqueFd> MakeLocked(const std::string& pattern, std::string& path) {
   constexpr int kAttempts = 100;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

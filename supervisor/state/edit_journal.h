@@ -1,16 +1,17 @@
-// EditJournal: what several files held before they are changed together, on the disk until all of them are
-// changed; so that whoever comes after a crash can put back the ones that were.
+// EditJournal: what several files held before they are changed together, on the disk until all of
+// them are changed; so that whoever comes after a crash can put back the ones that were.
 //
 //   Result<EditJournal> journal = EditJournal::Begin(directory, entries, sync);
 //   ... write each file; if one fails, put back the others ...
-//   if (auto ended = journal->End(); !ended) ...                    // it would be put back later: say so
+//   if (auto ended = journal->End(); !ended) ...  // it would be put back later: say so
 //
 //   Result<FoundEdits> found = FindUnfinished(directory, is_ours);  // whose server has died
 //
-// A file in `directory` (kEditsDirectory of supervisor/state/state_directory.h) that its server holds a lock of (flock(2)); one that nobody holds
-// is a dead one's. It gets its name when all of it is there, so one that cannot be read was damaged, or is
-// another version's: it is never removed. Why it is so: docs/adr/0035.
-// All of it but MayHoldEdits waits for the disk, and logs nothing: it belongs into the background (supervisor/loop/background.h).
+// A file in `directory` (kEditsDirectory of supervisor/state/state_directory.h) that its server
+// holds a lock of (flock(2)); one that nobody holds is a dead one's. It gets its name when all of
+// it is there, so one that cannot be read was damaged, or is another version's: it is never
+// removed. Why it is so: docs/adr/0035. All of it but MayHoldEdits waits for the disk, and logs
+// nothing: it belongs into the background (supervisor/loop/background.h).
 #pragma once
 
 #include <functional>
@@ -39,8 +40,9 @@ class EditJournal {
   // Makes the directory.
   static Result<EditJournal> Begin(const std::string& directory,
                                    std::span<const JournalEntry> entries, bool sync);
-  // Nothing is to be put back any more, after a crash of the machine neither. An error: whoever comes next
-  // will put back what is as the edit left it. Else "", or why it could be no more than marked: for the log.
+  // Nothing is to be put back any more, after a crash of the machine neither. An error: whoever
+  // comes next will put back what is as the edit left it. Else "", or why it could be no more than
+  // marked: for the log.
   Result<std::string> End();
   // Those are, for each entry, which could not be put back; the others are not to be touched.
   Result<void> Leave(const std::vector<bool>& changed);
@@ -73,14 +75,16 @@ struct FoundEdits {
 // Whether what lies beneath that directory is ours to put back.
 using IsOurRoot = std::function<bool(const std::string& root)>;
 
-// Those with a file of ours; of the others no more is read than whose they are. Removes those of which nothing is to be
-// done. What has no journal's name is passed over.
+// Those with a file of ours; of the others no more is read than whose they are. Removes those of
+// which nothing is to be done. What has no journal's name is passed over.
 Result<FoundEdits> FindUnfinished(const std::string& directory, const IsOurRoot& is_ours);
-// Whether FindUnfinished may find any: one short look, for the loop. What cannot be listed may hold some.
+// Whether FindUnfinished may find any: one short look, for the loop. What cannot be listed may hold
+// some.
 bool MayHoldEdits(const std::string& directory);
 // Once more those that were busy; what is gone meanwhile is passed over.
 FoundEdits FindAmong(std::span<const std::string> paths, const IsOurRoot& is_ours);
-// Those that were set aside, those that cannot be read, and those of which only a part is ours to put back: for people.
+// Those that were set aside, those that cannot be read, and those of which only a part is ours to
+// put back: for people.
 Result<std::vector<std::string>> KeptEdits(const std::string& directory, const IsOurRoot& is_ours);
 
 }  // namespace pa

@@ -54,7 +54,8 @@ TEST_F(EditJournalTest, WhatADeadServerLeftIsFound) {
   EXPECT_TRUE(Files().empty());
 }
 
-// Of one whose files are elsewhere nothing is read but that, and its lock is left alone: its own server may want it.
+// Of one whose files are elsewhere nothing is read but that, and its lock is left alone: its own
+// server may want it.
 TEST_F(EditJournalTest, OfOthersNothingIsReadButWhoseTheyAre) {
   {
     ASSERT_TRUE(EditJournal::Begin(edits_, Entries(), false));

@@ -54,8 +54,9 @@ std::vector<std::string> Siblings(const std::string& base) {
   return names;
 }
 
-// Whoever ends us does not wait for long. But what is there of ourselves goes, however long we wait for a
-// processor: the canary, and the directories of all slots that are kept (SlotPool::kMaxFree, two each).
+// Whoever ends us does not wait for long. But what is there of ourselves goes, however long we wait
+// for a processor: the canary, and the directories of all slots that are kept (SlotPool::kMaxFree,
+// two each).
 constexpr std::chrono::milliseconds kLastCleaning{500};
 constexpr std::uint64_t kOurOwn = 256;
 

@@ -1,5 +1,5 @@
-// InstanceDir: a directory of this process alone, beneath $TMPDIR or /tmp, gone when we are, as far as half
-// a second suffices.
+// InstanceDir: a directory of this process alone, beneath $TMPDIR or /tmp, gone when we are, as far
+// as half a second suffices.
 //
 //   Result<InstanceDir> dir = InstanceDir::Create("/tmp");     // /tmp/project-actions-1000-Xy12Zw
 //

@@ -16,8 +16,8 @@
 namespace pa {
 namespace {
 
-// One step down, and no other way than by a directory of that name. With a path in hand that is resolved,
-// a symlink on the way was put there afterwards.
+// One step down, and no other way than by a directory of that name. With a path in hand that is
+// resolved, a symlink on the way was put there afterwards.
 Result<UniqueFd> Enter(const UniqueFd& parent, const std::string& name, const std::string& path) {
   constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   UniqueFd fd(openat(parent.get(), name.c_str(), kFlags));
@@ -44,8 +44,8 @@ Result<void> MakeOurs(const UniqueFd& fd, const std::string& path) {
   return std::unexpected(Error("chmod", path, errno));
 }
 
-// The usual case, in a few looks: all of them are there, with no symlink on the way, and ours from the
-// character `ours` on.
+// The usual case, in a few looks: all of them are there, with no symlink on the way, and ours from
+// the character `ours` on.
 bool IsThere(const std::string& path, std::size_t ours) {
   const UniqueFd fd = OpenPlain(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
   if (!fd) return false;

@@ -17,7 +17,8 @@ struct HeldTree {
   std::string name;
 };
 
-// The directory `name` in `parent` must be ours. True: it is gone. False: the time is over; another call goes on.
+// The directory `name` in `parent` must be ours. True: it is gone. False: the time is over; another
+// call goes on.
 Result<bool> RemoveTree(int parent, const std::string& name, std::chrono::milliseconds budget);
 
 }  // namespace pa

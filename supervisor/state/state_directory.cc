@@ -30,7 +30,8 @@ Result<std::string> FindStateDirectory(const policy::Policy& policy, const std::
 
 namespace {
 
-// A new name is synced once, in the life of the directory: what is promised to lie in it must not go with it.
+// A new name is synced once, in the life of the directory: what is promised to lie in it must not
+// go with it.
 Result<void> MakeDirectories(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path();
   if (mkdir(path.c_str(), S_IRWXU) == 0) return SyncPath(parent);

@@ -3,8 +3,8 @@
 //   const Result<std::string> directory = FindStateDirectory(policy, state_home, "trash");
 //   if (directory && MakeStateDirectory(*directory)) ...
 //
-// Only where no command can write: else a name that an agent exchanges would have the server, which no
-// sandbox holds, make or remove somebody's files.
+// Only where no command can write: else a name that an agent exchanges would have the server, which
+// no sandbox holds, make or remove somebody's files.
 #pragma once
 
 #include <string>

@@ -192,7 +192,8 @@ Result<std::string> RestoreTrash(const TrashEntry& entry, std::span<const std::s
   if (syscall(SYS_renameat2, from.get(), "content", to.get(), name.c_str(), kNoReplace) != 0) {
     return std::unexpected(Error("rename", entry.path, errno));
   }
-  // It must not be gone from there and not be here after a crash of the machine, nor be there without its name.
+  // It must not be gone from there and not be here after a crash of the machine, nor be there
+  // without its name.
   if (auto synced = SyncPath(entry.path.substr(0, slash)); !synced) return synced.error().Message();
   // In the directory that was opened, whatever has its name by now.
   for (const char* ours : {"info.json", ".gitignore"}) unlinkat(from.get(), ours, 0);

@@ -64,7 +64,8 @@ TEST_F(FileTrashTest, WhyAnInfoCannotBeReadIsTold) {
   EXPECT_NE(unreadable_[0].find("ELOOP"), std::string::npos) << unreadable_[0];
 }
 
-// It is where it was, so nobody shall look for it in the trash; a crash may bring it back there, with its name.
+// It is where it was, so nobody shall look for it in the trash; a crash may bring it back there,
+// with its name.
 TEST_F(FileTrashTest, WhatIsRestoredButNotSyncedIsRestored) {
   const TrashEntry entry = Delete(root_ + "/a", 1000);
   Result<std::string> restored = "";
@@ -156,7 +157,8 @@ TEST_F(FileTrashTest, NothingComesBackFromElsewhere) {
   EXPECT_TRUE(fs::exists(top_ + "/outside/1/content"));
 }
 
-// A crash leaves entries without content, and did leave some without a path: they are not there for ever.
+// A crash leaves entries without content, and did leave some without a path: they are not there for
+// ever.
 TEST_F(FileTrashTest, WhatACrashLeftExpiresToo) {
   constexpr std::int64_t kThirtyDays = 30 * 24 * 3600;
   const TrashEntry whole = Delete(root_ + "/a", 1000);

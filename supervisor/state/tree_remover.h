@@ -1,5 +1,5 @@
-// TreeRemover: trees to be removed a little at a time, between all else that the loop does. A command can
-// leave millions of files, and nobody shall wait for those.
+// TreeRemover: trees to be removed a little at a time, between all else that the loop does. A
+// command can leave millions of files, and nobody shall wait for those.
 //
 //   TreeRemover remover(loop);
 //   remover.Add({instance_directory, "3"});

@@ -27,8 +27,8 @@ std::string StateHome(const Environment& environment);
 // The value of a variable; "" counts as absent.
 std::optional<std::string> GetVariable(const Environment& environment, const std::string& name);
 
-// The current directory as it was when this was called first. What is named relative to it goes on to be, when a server
-// has left it.
+// The current directory as it was when this was called first. What is named relative to it goes on
+// to be, when a server has left it.
 const std::string& StartDirectory();
 
 // `path`, relative to that.

@@ -1,12 +1,13 @@
-// FileText: from the bytes of a file, as they come, to the lines that somebody wants to see, and what there
-// is to say of the whole. However long the file is, kept are those lines alone.
+// FileText: from the bytes of a file, as they come, to the lines that somebody wants to see, and
+// what there is to say of the whole. However long the file is, kept are those lines alone.
 //
 //   FileText text({.offset = 1, .limit = 20});
 //   text.Feed(bytes); text.Feed(more); text.End();
 //   for (const std::string& line : text.lines()) ...     // from text.first_line() on
 //
-// The encoding is told from a byte order mark, else from the bytes: what has a NUL near its beginning is
-// binary, as git and ripgrep have it, and what is no UTF-8 is shown with U+FFFD for what is not.
+// The encoding is told from a byte order mark, else from the bytes: what has a NUL near its
+// beginning is binary, as git and ripgrep have it, and what is no UTF-8 is shown with U+FFFD for
+// what is not.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +65,8 @@ class FileText {
   // Without their ends; a line that is too long is cut, and says so.
   const std::vector<std::string>& lines() const { return lines_; }
   std::uint64_t first_line() const { return window_.offset; }  // of `lines`
-  // There were too many bytes in so many lines before the end: nothing is shown, and total_lines tells where
-  // they begin.
+  // There were too many bytes in so many lines before the end: nothing is shown, and total_lines
+  // tells where they begin.
   bool lost_the_end() const { return lost_; }
   const std::string& image() const { return image_; }  // all of it, if it is not too large
 

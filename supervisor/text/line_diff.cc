@@ -40,8 +40,8 @@ std::size_t LineEnd(std::string_view text, std::size_t at, std::size_t further) 
   return at;
 }
 
-// Of both, what lies between the first line that differs and the last, and what is shown around it. However
-// long the rest is, nothing is kept of it.
+// Of both, what lies between the first line that differs and the last, and what is shown around it.
+// However long the rest is, nothing is kept of it.
 struct Part {
   std::string_view before, after;
   std::size_t lines = 0;  // that stand before it
@@ -184,7 +184,8 @@ std::string Range(std::size_t begin, std::size_t end) {
   return fmt::format("{},{}", count == 0 ? begin : begin + 1, count);
 }
 
-// Changes [first, last) in one hunk, with what stands around them. `above`: lines before all of these.
+// Changes [first, last) in one hunk, with what stands around them. `above`: lines before all of
+// these.
 std::string Hunk(const Lines& before, const Lines& after, std::size_t above, const Change* first,
                  const Change* last) {
   const std::size_t lead = std::min(first->old_begin, kContext);

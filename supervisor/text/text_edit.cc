@@ -14,7 +14,8 @@ namespace {
 
 using Encoding = FileText::Encoding;
 
-// A text in units of its encoding, lines ending in \n. `ends` are those that were \r\n: where in `units` the
+// A text in units of its encoding, lines ending in \n. `ends` are those that were \r\n: where in
+// `units` the
 // \n is, in order.
 template <typename Unit>
 struct Flat {
@@ -43,8 +44,9 @@ Flat<Unit> Flatten(std::basic_string_view<Unit> raw) {
   return flat;
 }
 
-// All places where `part` begins, those that overlap, too: Knuth, Morris, Pratt ("Fast Pattern Matching in
-// Strings", 1977). What is looked for, and in what, is chosen by the agent; this is linear for all of it.
+// All places where `part` begins, those that overlap, too: Knuth, Morris, Pratt ("Fast Pattern
+// Matching in Strings", 1977). What is looked for, and in what, is chosen by the agent; this is
+// linear for all of it.
 template <typename Unit>
 std::vector<std::size_t> FindAll(std::basic_string_view<Unit> text,
                                  std::basic_string_view<Unit> part) {

@@ -3,9 +3,9 @@
 //   auto edited = ReplaceText(bytes, FileText::Encoding::kUtf8, {.from = "a\n", .to = "b\n"});
 //   if (!edited) edited.error().lines ...         // it is there more than once, or not at all
 //
-// A passage is given in UTF-8 with lines that end in \n, as files are shown; it matches lines that end in \r\n,
-// too, and in UTF-16. Of what is replaced, what both begin and end with stays as it is. A \n that comes new
-// is written as the line ends in which it comes; \r\n stays \r\n.
+// A passage is given in UTF-8 with lines that end in \n, as files are shown; it matches lines that
+// end in \r\n, too, and in UTF-16. Of what is replaced, what both begin and end with stays as it
+// is. A \n that comes new is written as the line ends in which it comes; \r\n stays \r\n.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ std::expected<EditedText, NoSingleMatch> ReplaceText(std::string_view bytes,
 // For people and models: UTF-8 without a byte order mark, U+FFFD for what is none.
 std::string ShownText(std::string_view bytes, FileText::Encoding encoding);
 
-// What of `text` is most like `passage`, both as ShownText has them, as a diff from it to the passage; "" if
-// nothing is like it at all. The text's line numbers are those of the file.
+// What of `text` is most like `passage`, both as ShownText has them, as a diff from it to the
+// passage; "" if nothing is like it at all. The text's line numbers are those of the file.
 std::string NearestPassage(std::string_view text, std::string_view passage);
 
 }  // namespace pa

@@ -92,7 +92,8 @@ TEST(TextEditTest, OtherEncodings) {
   EXPECT_EQ(ReplaceText("\xE4 a \xFF", kUnknown8Bit, {"a", "b"})->bytes, "\xE4 b \xFF");
 }
 
-// Whatever the file and the passage are: all that stands outside the match is there afterwards, byte for byte.
+// Whatever the file and the passage are: all that stands outside the match is there afterwards,
+// byte for byte.
 TEST(TextEditTest, NoByteOutsideTheMatchChanges) {
   std::mt19937 random(4);
   const auto below = [&](unsigned bound) { return static_cast<unsigned>(random() % bound); };

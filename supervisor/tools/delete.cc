@@ -180,7 +180,8 @@ struct Goal {
   std::string grant;      // what must be open for that; "" = the root is enough
 };
 
-// Looks, if there is no goal, or moves; then only of a directory that must be empty is anything said.
+// Looks, if there is no goal, or moves; then only of a directory that must be empty is anything
+// said.
 Task<Step> RunWorker(const Victim& victim, const Goal& goal, LookSink& sink, CallContext& call) {
   policy::Needs needs{.purpose = policy::Purpose::kWriteFile};
   if (!goal.grant.empty()) needs.extra = {{goal.grant, sandbox::kReadWrite, "trash"}};
@@ -268,7 +269,8 @@ Task<bool> DiscardExpired(const std::string& base, CallContext& call) {
   co_return true;
 }
 
-// A worker that was killed, or could not sync, has moved it all the same. First where it is now, as the worker does.
+// A worker that was killed, or could not sync, has moved it all the same. First where it is now, as
+// the worker does.
 Task<Result<void>> SyncMoved(const TrashEntry& entry, CallContext& call) {
   Task<Result<void>> task = InBackground<Result<void>>(
       call.runner.loop(),
@@ -286,7 +288,8 @@ Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& vi
   LookSink sink;
   Task<Step> task = RunWorker(victim, goal, sink, call);
   Step step = co_await task;
-  // EXDEV: another file system; or Linux before 5.19, where Landlock lets nothing leave its directory.
+  // EXDEV: another file system; or Linux before 5.19, where Landlock lets nothing leave its
+  // directory.
   Deleted deleted{
       .error = std::move(step.error), .id = entry.id, .there_is_none = step.failed_errno == EXDEV};
   if (!deleted.error || !Holds(entry)) co_return deleted;

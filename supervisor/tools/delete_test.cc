@@ -243,7 +243,8 @@ TEST_F(DeleteTest, TheLoopDoesNotWaitForTheDisk) {
   }
 }
 
-// Moved by a worker that could not sync, or was killed before it did: the supervisor does it, or says so.
+// Moved by a worker that could not sync, or was killed before it did: the supervisor does it, or
+// says so.
 TEST_F(DeleteTest, WhatIsNotKnownToBeOnTheDiskIsNotAcknowledged) {
   UseWorkerThatFails("sync file");
   Write("a", "1");

@@ -9,8 +9,8 @@
 
 namespace pa {
 
-// `would_print` nothing: not known without running. `kernel`: of the runner, which may know whether there
-// are namespaces.
+// `would_print` nothing: not known without running. `kernel`: of the runner, which may know whether
+// there are namespaces.
 ToolResult RenderDryRun(const CommandReport& report, const policy::Allow& allow,
                         const sandbox::KernelFeatures& kernel,
                         std::optional<std::string> would_print);

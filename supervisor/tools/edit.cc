@@ -73,7 +73,8 @@ constexpr ResultField kData[] = {
     {.name = "dry_run", .kind = FieldKind::kBoolean},
 };
 
-// One file and all that is to be done to it. There may be more of them than descriptors, so nothing of its own is open.
+// One file and all that is to be done to it. There may be more of them than descriptors, so nothing
+// of its own is open.
 struct FileEdit {
   Work work;                                          // of its root: one for all of its files
   FilePlace place;                                    // without `found`
@@ -313,8 +314,8 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   for (const FileEdit& file : *files) {
     paths.push_back(file.work.Absolute(file.place.relative));
   }
-  // From the reading on: what the calls before leave is what this one edits. Nothing is waited for until here, so they
-  // are those that came before.
+  // From the reading on: what the calls before leave is what this one edits. Nothing is waited for
+  // until here, so they are those that came before.
   FileTurn turn(call.runner.file_turns(), std::move(paths));
   Task<std::optional<ToolError>> waiting = TakeTurn(turn, call);
   std::optional<ToolError> refused_turn = co_await waiting;

@@ -193,7 +193,8 @@ TEST_F(EditTest, NothingOutsideAndNothingProtected) {
             "1\n1\n1\n");
 }
 
-// Another one writes between our reading and our writing: the passage is still there, so nothing is lost.
+// Another one writes between our reading and our writing: the passage is still there, so nothing is
+// lost.
 TEST_F(EditTest, WhoIsFasterLosesNothing) {
   Write("a", "1 2\n");
   int writes = 0;
@@ -208,8 +209,8 @@ TEST_F(EditTest, WhoIsFasterLosesNothing) {
   EXPECT_EQ(Code(Edit({{"a", "one", "1"}})), "STALE_FILE") << "always";
 }
 
-// While it waits nothing of the file is open: what has its name when its turn comes is looked at anew, and a symlink is
-// another file's name, of which nobody was asked.
+// While it waits nothing of the file is open: what has its name when its turn comes is looked at
+// anew, and a symlink is another file's name, of which nobody was asked.
 TEST_F(EditTest, WhatHasTheNameWhenTheTurnComesIsLookedAtAnew) {
   for (const bool symlink : {false, true}) {
     Write("a", "old\n");

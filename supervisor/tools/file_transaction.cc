@@ -32,8 +32,9 @@ Task<Put> PutOne(const FileChange& file, bool back, CallContext& call) {
   return WithinMemory(TryToPut(file, back, call), [] { return Put{.error = OutOfMemory()}; });
 }
 
-// Whether the file does not have its new content: never, any more, or somebody has changed it since. If nothing
-// can be written, nothing was: so its content decides, not whether it can be written once more.
+// Whether the file does not have its new content: never, any more, or somebody has changed it
+// since. If nothing can be written, nothing was: so its content decides, not whether it can be
+// written once more.
 Task<bool> PutBackOne(const FileChange& file, CallContext& call) {
   Task<Put> task = PutOne(file, true, call);
   const Put put = co_await task;
@@ -71,7 +72,8 @@ Task<Written> PutAll(Files files, Changed& changed, CallContext& call) {
     if (!put.error) continue;
     written.stale = put.stale;
     written.error = std::move(put.error);
-    // With this one, unless it was compared: a worker that was killed may have come to its end before.
+    // With this one, unless it was compared: a worker that was killed may have come to its end
+    // before.
     Task<bool> back = PutBack(files.first(written.stale ? i : i + 1), changed, call);
     written.undone = co_await back;
     if (put.written && written.undone) {

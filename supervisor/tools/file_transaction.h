@@ -3,10 +3,12 @@
 //   const std::vector<FileChange> changes = ...;   // each permitted; the caller has their turn
 //   Task<Written> task = WriteAll(changes, call);
 //   const Written written = co_await task;
-//   if (written.error && written.stale && written.undone) ...   // somebody else was faster: begin anew
+//   // somebody else was faster: begin anew
+//   if (written.error && written.stale && written.undone) ...
 //
 // A single file is the old or the new one by itself (put_file.h). Several take a journal
-// (supervisor/state/edit_journal.h): if the server dies between them, the next one restores what they held.
+// (supervisor/state/edit_journal.h): if the server dies between them, the next one restores what
+// they held.
 #pragma once
 
 #include <optional>
@@ -33,7 +35,8 @@ struct FileChange {
 struct Written {
   std::optional<ToolError> error;
   bool stale = false;  // the error is that somebody else has written one of them
-  // None of the files has its new content any more. Otherwise some have it: the message says so, the log which.
+  // None of the files has its new content any more. Otherwise some have it: the message says so,
+  // the log which.
   bool undone = true;
 };
 

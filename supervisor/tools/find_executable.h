@@ -14,9 +14,9 @@ struct FoundExecutable {
   std::string passed_over;  // the first one that commands can write; "" = there is none
 };
 
-// The first executable regular file called `name` in the absolute entries of PATH (of `ambient`), but for those
-// that commands of `policy`, if one is given, can write. Relative and empty entries mean the current directory and
-// are skipped for the same reason. Commands have PATH as it is.
+// The first executable regular file called `name` in the absolute entries of PATH (of `ambient`),
+// but for those that commands of `policy`, if one is given, can write. Relative and empty entries
+// mean the current directory and are skipped for the same reason. Commands have PATH as it is.
 FoundExecutable FindExecutable(const std::string& name,
                                const std::map<std::string, std::string>& ambient,
                                const policy::Policy* policy);

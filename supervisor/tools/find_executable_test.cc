@@ -60,7 +60,8 @@ TEST_F(FindExecutableTest, NeverFromTheProjectOrARelativeEntry) {
   EXPECT_EQ(passed_over_, "");
 }
 
-// Commands can write in every root, not only where this call works, and in what filesystem.write names.
+// Commands can write in every root, not only where this call works, and in what filesystem.write
+// names.
 TEST_F(FindExecutableTest, NeverFromWhereAnyCommandCanWrite) {
   policy_.filesystem = {{base_ / "out", sandbox::kReadWriteExecute, "filesystem.write"}};
   for (const char* place : {"roots/other/bin", "out/bin"}) {

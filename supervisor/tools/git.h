@@ -27,8 +27,8 @@ struct Git {
 };
 using PreparedGit = std::expected<Git, ToolError>;
 
-// Reads the identity, for a dry run as well: the files that the user's settings name are part of the confinement.
-// `work` must outlive the task.
+// Reads the identity, for a dry run as well: the files that the user's settings name are part of
+// the confinement. `work` must outlive the task.
 Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, CallContext& call);
 
 struct GitCommand {

@@ -184,9 +184,9 @@ UserSettings ParseUserSettings(std::string_view output) {
   return user;
 }
 
-// git gives up when it may not open an included file, and goes on without one that is not in sight. In
-// both cases the includes are looked for and granted. Nearly nobody needs it, and nobody else pays for
-// it.
+// git gives up when it may not open an included file, and goes on without one that is not in sight.
+// In both cases the includes are looked for and granted. Nearly nobody needs it, and nobody else
+// pays for it.
 Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, CallContext& call) {
   ConfigQuery query{.options = {"--show-scope", "--includes"},
                     .pattern = kUserSettings,
@@ -210,8 +210,8 @@ Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, Call
   co_return ParseUserSettings(*output);
 }
 
-// git-init(1), --shared; git_config_perm in its setup.c. An octal number is the mode of files, and who
-// may read may enter directories.
+// git-init(1), --shared; git_config_perm in its setup.c. An octal number is the mode of files, and
+// who may read may enter directories.
 std::optional<mode_t> UmaskForSharing(std::string_view shared_repository, mode_t present) {
   std::string value;
   for (const char c : shared_repository) {

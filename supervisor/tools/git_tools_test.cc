@@ -321,8 +321,8 @@ TEST_F(GitToolsTest, WithoutTheUsersIdentityTheRepositorysOwnCounts) {
   EXPECT_EQ(Git({"log", "-1", "--format=%an"}), "Repo\n");
 }
 
-// git would set the set-group-ID bit of new directories, which the sandbox refuses, had they not what
-// they need when they are made.
+// git would set the set-group-ID bit of new directories, which the sandbox refuses, had they not
+// what they need when they are made.
 TEST_F(GitToolsTest, SharedRepositories) {
   const mode_t before = umask(0022);
   for (const char* shared : {"group", "all", "0660"}) {

@@ -11,7 +11,8 @@ bool IsPlain(std::string_view component) {
          component != ".";
 }
 
-// Whether the last slash separates components: not one within braces or a class, none that is escaped.
+// Whether the last slash separates components: not one within braces or a class, none that is
+// escaped.
 bool SplitsAtSlashes(std::string_view pattern) {
   const std::size_t last = pattern.rfind('/');
   if (last == std::string_view::npos) return true;

@@ -2,9 +2,10 @@
 //
 //   const GlobPlan plan = PlanGlob("src/**/*.{cc,h}");   // within src, files *.{cc,h}
 //
-// ripgrep's --glob is no filter: what it names is searched although an ignore file excludes it or its name
-// is hidden. A type (--type-add) is one, but of the last component alone. So what comes before is entered
-// where it is plain; where it is not, --glob has to say which of the files that are found match.
+// ripgrep's --glob is no filter: what it names is searched although an ignore file excludes it or
+// its name is hidden. A type (--type-add) is one, but of the last component alone. So what comes
+// before is entered where it is plain; where it is not, --glob has to say which of the files that
+// are found match.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// HiddenFiles: those that a rule by path keeps from a tool that comes upon many files at once. Nobody is asked
-// about each of them: what a rule asks about is hidden, unless the user has approved the directory that was
-// named.
+// HiddenFiles: those that a rule by path keeps from a tool that comes upon many files at once.
+// Nobody is asked about each of them: what a rule asks about is hidden, unless the user has
+// approved the directory that was named.
 //
 //   HiddenFiles hidden(*work, call);
 //   if (hidden.Hides("src/secret")) return;  // nobody is told what

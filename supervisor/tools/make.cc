@@ -71,8 +71,8 @@ Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Permis
   co_return result;
 }
 
-// Nobody is asked about a target that there is not. What tells is what make_targets tells everybody; where it
-// may not, the user is asked all the same.
+// Nobody is asked about a target that there is not. What tells is what make_targets tells
+// everybody; where it may not, the user is asked all the same.
 Task<ToolError> BeforeAsking(const Work& work, ToolError not_approved, CallContext& call) {
   const Work look{.tool = FindTool("make_targets"), .operation = "", .directory = work.directory};
   const policy::Decision decision = policy::Decide(

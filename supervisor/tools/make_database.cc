@@ -57,8 +57,8 @@ void MakeDatabase::Append(std::string_view part) {
 
 void MakeDatabase::OnLine(std::string_view line) {
   if (line.starts_with(kHeader)) {
-    // Before it stands what the Makefile itself printed, which may look like anything; behind it the
-    // Makefile prints nothing.
+    // Before it stands what the Makefile itself printed, which may look like anything; behind it
+    // the Makefile prints nothing.
     entry_.clear();
     phony_.clear();
     makefile_list_.clear();

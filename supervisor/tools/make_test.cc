@@ -329,7 +329,8 @@ TEST_F(MakeTest, ProjectActionsDoesTheSame) {
   }
 }
 
-// Behind the back of every stamp: the second write to a mapped page moves no time, unless it was written back in between.
+// Behind the back of every stamp: the second write to a mapped page moves no time, unless it was
+// written back in between.
 TEST_F(MakeTest, AMakefileThatIsWrittenThroughAMappingIsSeenAsItIs) {
   Write("Makefile", ".PHONY: one two\none:\ntwo:\n");
   const UniqueFd file(open((project_ / "Makefile").c_str(), O_RDWR | O_CLOEXEC));

@@ -1,8 +1,9 @@
-// PutFile: a file of the project gets content, by a worker of its own (worker/write_file.h); whatever becomes
-// of it, the file is the old or the new one, and nothing else is left beside it.
+// PutFile: a file of the project gets content, by a worker of its own (worker/write_file.h);
+// whatever becomes of it, the file is the old or the new one, and nothing else is left beside it.
 //
 //   auto place = FindPlace(work, call, path, {"write", "Pass another path."});
-//   auto permission = Permit(work, call, policy::Purpose::kWriteFile, {.path = work.Absolute(place->relative)});
+//   auto permission = Permit(work, call, policy::Purpose::kWriteFile,
+//                            {.path = work.Absolute(place->relative)});
 //   Task<Put> task = PutFile(work, *permission, {.file = place->relative, .content = text}, call);
 //   const Put put = co_await task;
 //   if (put.error) ...
@@ -31,17 +32,19 @@ struct Finding {
   bool create_parents = false;  // it may
 };
 
-// What `path` names, beneath the root of `work`. INVALID_PATH, INVALID_ARGUMENT (a directory, no name), NOT_FOUND, POLICY_DENIED (in a git directory).
+// What `path` names, beneath the root of `work`. INVALID_PATH, INVALID_ARGUMENT (a directory, no
+// name), NOT_FOUND, POLICY_DENIED (in a git directory).
 std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
                                               const std::string& path, const Finding& finding);
 
-// The same for a name of which nothing is asked but that its directory is there: what it stands for, a symlink
-// among it, is not looked at.
+// The same for a name of which nothing is asked but that its directory is there: what it stands
+// for, a symlink among it, is not looked at.
 std::expected<FilePlace, ToolError> FindName(const Work& work, const CallContext& call,
                                              const std::string& path, const Finding& finding);
 
-// Why nobody may write at `relative` to `root` (absolute): by a component's name in any case of letters, or because one
-// of the directories is what git takes for a repository, it is git's own. "" if it is not.
+// Why nobody may write at `relative` to `root` (absolute): by a component's name in any case of
+// letters, or because one of the directories is what git takes for a repository, it is git's own.
+// "" if it is not.
 std::string ReasonOfGit(const std::string& root, const std::string& relative);
 
 struct PutOrder {

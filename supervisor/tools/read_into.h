@@ -1,4 +1,5 @@
-// ReadInto, HashOfFile: one file of the project, by a worker of its own (worker/read_file.h), to whoever wants its bytes.
+// ReadInto, HashOfFile: one file of the project, by a worker of its own (worker/read_file.h), to
+// whoever wants its bytes.
 //
 //   FileSink sink([&](std::string_view bytes) { text.Feed(bytes); });
 //   Task<Reading> task = ReadInto(sink, work, permission, place, call);
@@ -40,12 +41,13 @@ struct Reading {
   std::optional<ToolError> error;
 };
 
-// `place` is no directory; `finishes`: even if the call was cancelled. BINARY_FILE: nothing with content. NOT_FOUND, FILE_IO, and what refuses a call.
+// `place` is no directory; `finishes`: even if the call was cancelled. BINARY_FILE: nothing with
+// content. NOT_FOUND, FILE_IO, and what refuses a call.
 Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::Permission& permission,
                        const policy::PlaceBeneath& place, CallContext& call, bool finishes = false);
 
-// Of what `file`, relative to the directory of `work`, holds, whether or not the call was cancelled. NOT_FOUND: there
-// is none, or a symlink leads to another one. Errors as of ReadInto.
+// Of what `file`, relative to the directory of `work`, holds, whether or not the call was
+// cancelled. NOT_FOUND: there is none, or a symlink leads to another one. Errors as of ReadInto.
 Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work,
                                                   const policy::Permission& permission,
                                                   std::string file, CallContext& call);

@@ -235,8 +235,9 @@ ToolError SetupError(const Execution& run) {
   if (run.busy) return Busy();
   std::optional<ToolError> shortage =
       Shortage("the command could not be run: " + run.failure, run.failed_errno);
-  // It passes, whatever it was in the way of: the kernel lacks no protection, and nobody has to change anything. Of room
-  // that cannot be said: unshare(2) has ENOSPC where no namespaces are granted.
+  // It passes, whatever it was in the way of: the kernel lacks no protection, and nobody has to
+  // change anything. Of room that cannot be said: unshare(2) has ENOSPC where no namespaces are
+  // granted.
   if (shortage && shortage->code == ErrorCode::kBusy) return *std::move(shortage);
   using enum policy::ProtectionFailure::Kind;
   if (run.not_protected == kWithin) {

@@ -12,16 +12,17 @@
 namespace pa {
 namespace {
 
-// More than ripgrep starts by itself (one for each processor, twelve at most), where that is few: on two
-// processors a search of 78,000 files took two to four percent less time so (docs/adr/0026), on one it took more.
+// More than ripgrep starts by itself (one for each processor, twelve at most), where that is few:
+// on two processors a search of 78,000 files took two to four percent less time so (docs/adr/0026),
+// on one it took more.
 void AppendThreads(std::vector<std::string>& argv) {
   const unsigned processors = std::thread::hardware_concurrency();
   if (processors > 1) argv.push_back("--threads=" + std::to_string(std::min(2 * processors, 12U)));
 }
 
 std::vector<std::string> Argv(const SearchPlace& place, RipgrepOrder order) {
-  // Nobody's configuration, no complaints about single files, the ignore files of the project alone and
-  // also where there is no repository.
+  // Nobody's configuration, no complaints about single files, the ignore files of the project alone
+  // and also where there is no repository.
   std::vector<std::string> argv = {"rg",
                                    "--no-config",
                                    "--no-messages",
@@ -37,7 +38,8 @@ std::vector<std::string> Argv(const SearchPlace& place, RipgrepOrder order) {
     // By a glob and not as an argument: ripgrep follows a symlink that it is told of.
     argv.insert(argv.end(), {"--max-depth=1", "--glob=/" + EscapeGlob(place.file)});
   } else if (!order.sink_drops_hidden) {
-    // The last glob that matches counts. A file of a type (ApplyGlob) is shown although it is hidden.
+    // The last glob that matches counts. A file of a type (ApplyGlob) is shown although it is
+    // hidden.
     argv.emplace_back(order.include_hidden ? "--glob=!.git" : "--glob=!.*");
   }
   return argv;

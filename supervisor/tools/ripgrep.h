@@ -3,8 +3,8 @@
 //   auto place = FindPlace(*work, call, arguments.String("path"));
 //   Task<RipgrepRun> task = RunRipgrep(*work, *place, {.options = {"--files"}}, sink, call);
 //
-// It runs like any command that only looks: in the sandbox, the project read-only, without a network. What it
-// prints is the project's doing, hence hostile.
+// It runs like any command that only looks: in the sandbox, the project read-only, without a
+// network. What it prints is the project's doing, hence hostile.
 #pragma once
 
 #include <expected>
@@ -82,8 +82,9 @@ struct RipgrepOrder {
   std::vector<std::string> options;  // without those that every run has
   bool include_hidden = false;
   bool include_ignored = false;
-  // The sink leaves hidden files out, where only an ignore file can have brought them in (`!.github`). A glob for
-  // it, which ripgrep tries on every file, takes a tenth of a search's time.
+  // The sink leaves hidden files out, where only an ignore file can have brought them in
+  // (`!.github`). A glob for it, which ripgrep tries on every file, takes a tenth of a search's
+  // time.
   bool sink_drops_hidden = false;
 };
 

@@ -1,4 +1,5 @@
-// A line of `rg --json`, as far as it tells of lines of files (grep_printer's documentation, "JSON").
+// A line of `rg --json`, as far as it tells of lines of files (grep_printer's documentation,
+// "JSON").
 //
 //   if (const auto event = ParseRipgrepEvent(line)) ...
 //

@@ -61,8 +61,8 @@ void SearchHits::AddAfter(const std::string& path, std::string line) {
   file->second.matches.back().after.push_back(std::move(line));
 }
 
-// From the end, whole files, as long as enough is left; and of the one that is left no more than there is
-// room for.
+// From the end, whole files, as long as enough is left; and of the one that is left no more than
+// there is room for.
 void SearchHits::Trim() {
   while (files_.size() > 1) {
     const auto last = std::prev(files_.end());

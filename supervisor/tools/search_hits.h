@@ -4,9 +4,9 @@
 //   hits.AddMatch("src/a.c", {.line = 3, .text = "int main() {"});
 //   for (const auto& [path, file] : hits.files()) ...
 //
-// ripgrep works in parallel and prints files as it is done with them. To show the same part of the same
-// result twice, all would have to be kept and sorted; kept is what sorts first, as far as anybody asks
-// for it and kMaxKept allows, and the rest is counted.
+// ripgrep works in parallel and prints files as it is done with them. To show the same part of the
+// same result twice, all would have to be kept and sorted; kept is what sorts first, as far as
+// anybody asks for it and kMaxKept allows, and the rest is counted.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ class SearchHits {
   };
   using Files = std::map<std::string, File>;
 
-  // `wanted`: how many are asked for from the first on: matches, or files where there are no matches.
+  // `wanted`: how many are asked for from the first on: matches, or files where there are no
+  // matches.
   explicit SearchHits(std::uint64_t wanted) : wanted_(wanted) {}
 
   void AddFile(const std::string& path, std::uint64_t count);

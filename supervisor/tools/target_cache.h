@@ -65,7 +65,8 @@ struct TargetKey {
 
 class TargetCache {
  public:
-  // `on_seen` hears of each directory whose targets were discovered, and of the files that decide them.
+  // `on_seen` hears of each directory whose targets were discovered, and of the files that decide
+  // them.
   explicit TargetCache(
       std::function<void()> on_change = {},
       std::function<void(const std::string& directory, std::span<const std::string> files)>
@@ -75,8 +76,8 @@ class TargetCache {
   const TargetList* Find(const TargetKey& key);
   void Store(TargetKey key, TargetList list);
 
-  // Calls on_change when the targets of `directory` are not those that were last seen there. `files`
-  // are what make read besides the Makefile, as it named them.
+  // Calls on_change when the targets of `directory` are not those that were last seen there.
+  // `files` are what make read besides the Makefile, as it named them.
   void Saw(const std::string& directory, const TargetList& list,
            std::span<const std::string> files = {});
   // Whether targets of `directory` were ever seen.

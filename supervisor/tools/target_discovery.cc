@@ -145,8 +145,8 @@ std::vector<std::string> Included(const std::vector<std::string>& makefiles,
   return included;
 }
 
-// The Makefile's own descriptions, then those of what it includes. A file that cannot be read or is no
-// file of the project describes nothing.
+// The Makefile's own descriptions, then those of what it includes. A file that cannot be read or is
+// no file of the project describes nothing.
 std::map<std::string, std::string> Descriptions(const Work& work, const std::string& text,
                                                 std::span<const std::string> included) {
   constexpr std::size_t kMaxRead = 16;

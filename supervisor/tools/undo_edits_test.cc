@@ -53,7 +53,8 @@ class UndoEditsTest : public ToolFixture {
   const std::string edits_ = base_ / "state/project-actions/edits";
 };
 
-// Begin, end, and what is put back or kept of a dead server's: the disk has it, and nobody else waits for that.
+// Begin, end, and what is put back or kept of a dead server's: the disk has it, and nobody else
+// waits for that.
 TEST_F(UndoEditsTest, TheLoopDoesNotWaitForTheDisk) {
   Write("a", "1");
   Write("b", "1");
@@ -83,7 +84,8 @@ TEST_F(UndoEditsTest, WhatIsHalfDoneIsPutBack) {
   EXPECT_TRUE(Journals().empty());
 }
 
-// Its server lacked only the time to say so; and whoever went on working with the files did so knowingly.
+// Its server lacked only the time to say so; and whoever went on working with the files did so
+// knowingly.
 TEST_F(UndoEditsTest, WhatIsDoneStays) {
   Write("a", "new a");
   Write("b", "new b");
@@ -178,7 +180,8 @@ TEST_F(UndoEditsTest, OnlyWhatCouldNotBePutBackIsLeft) {
   EXPECT_TRUE(Journals().empty());
 }
 
-// Not removable, as in a directory on a file system that became read-only; for root, too: a mark in the file.
+// Not removable, as in a directory on a file system that became read-only; for root, too: a mark in
+// the file.
 TEST_F(UndoEditsTest, AJournalThatCannotBeRemovedSaysThatItIsDone) {
   Write("a", "1");
   Write("b", "1");
@@ -200,7 +203,8 @@ TEST_F(UndoEditsTest, AJournalThatCannotBeRemovedSaysThatItIsDone) {
   EXPECT_TRUE(Journals().empty());
 }
 
-// Its server had another root, too, which this one has not: half an edit that nobody would ever put back.
+// Its server had another root, too, which this one has not: half an edit that nobody would ever put
+// back.
 TEST_F(UndoEditsTest, WhatIsOnlyPartlyOursIsKeptAndTold) {
   Write("a", "new a");
   const std::string elsewhere = base_ / "outside";

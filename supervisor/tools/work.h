@@ -38,19 +38,21 @@ struct Work {
 
 std::expected<Work, ToolError> StartWork(const ToolRequest& request, std::string operation,
                                          const CallContext& call);
-// Of a tool whose argument `path` says where, or whose `path` is this one: in the root that holds it, the first
-// if it is relative.
+// Of a tool whose argument `path` says where, or whose `path` is this one: in the root that holds
+// it, the first if it is relative.
 std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const CallContext& call);
 std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const CallContext& call,
                                            const std::string& path);
 
-// What `path` names beneath the root of `work`: relative to it, or absolute and beneath it. INVALID_PATH,
-// NOT_FOUND, with `advice`, FILE_IO: `cannot VERB PATH: ...`. Never in the directory of the audit log.
+// What `path` names beneath the root of `work`: relative to it, or absolute and beneath it.
+// INVALID_PATH, NOT_FOUND, with `advice`, FILE_IO: `cannot VERB PATH: ...`. Never in the directory
+// of the audit log.
 std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, const CallContext& call,
                                                           const std::string& path,
                                                           std::string_view verb,
                                                           std::string_view advice);
-// How a result names what lies in `place`: `src/`, "" at the top of the first root; absolute in others.
+// How a result names what lies in `place`: `src/`, "" at the top of the first root; absolute in
+// others.
 std::string PrefixOf(const Work& work, const CallContext& call, const policy::PlaceBeneath& place);
 
 // What rules are held against, beside the tool and its target.
@@ -58,8 +60,8 @@ struct Object {
   std::string path = {};     // absolute
   std::string command = {};  // of bash
 };
-// Good for the whole call; `purpose` is for the record: of the command that the call is about. APPROVAL_DECLINED:
-// the user must be asked first; after a yes the call begins anew.
+// Good for the whole call; `purpose` is for the record: of the command that the call is about.
+// APPROVAL_DECLINED: the user must be asked first; after a yes the call begins anew.
 std::expected<policy::Permission, ToolError> Permit(const Work& work, CallContext& call,
                                                     policy::Purpose purpose, Object object = {});
 
@@ -67,7 +69,8 @@ std::expected<policy::Permission, ToolError> Permit(const Work& work, CallContex
 std::expected<std::string, ToolError> Require(const std::string& program, const Work& work,
                                               const CallContext& call);
 
-// What of a failure was the sandbox's doing: `confinement` is that of the call, whose Allow is used up.
+// What of a failure was the sandbox's doing: `confinement` is that of the call, whose Allow is used
+// up.
 std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
                               const sandbox::Confinement& confinement, const Work& work,
                               const CallContext& call);
@@ -78,10 +81,11 @@ Task<std::optional<ToolError>> TakeTurn(FileTurn& turn, CallContext& call);
 // The environment of every command, without what changes the meaning of make or git behind our
 // back.
 std::map<std::string, std::string> WorkEnvironment(const CallContext& call);
-// The same for make. Recipes and $(shell) that run git (git describe) must not fail because the user's
-// own configuration is closed to them: git takes EACCES for a broken configuration and dies.
+// The same for make. Recipes and $(shell) that run git (git describe) must not fail because the
+// user's own configuration is closed to them: git takes EACCES for a broken configuration and dies.
 std::map<std::string, std::string> MakeEnvironment(const CallContext& call);
-// Adds the variables that lead to the project's caches; to be called with what MakeEnvironment gave.
+// Adds the variables that lead to the project's caches; to be called with what MakeEnvironment
+// gave.
 void AddCaches(const Work& work, const CallContext& call,
                std::map<std::string, std::string>& environment);
 

@@ -5,9 +5,10 @@
 //   while (auto line = reader.Next()) handler.OnLine(line->text);
 //
 // Lines are pulled, so that whoever must wait (a client that does not read replies) leaves them
-// here. Lines end with LF or CRLF; lines of nothing but blanks are skipped. A line over the limit is
-// looked at as it passes, for who waits for an answer to it, and dropped; its outlines are reported at
-// its end. So is one for which there is no memory. Memory stays within twice the limit and one chunk.
+// here. Lines end with LF or CRLF; lines of nothing but blanks are skipped. A line over the limit
+// is looked at as it passes, for who waits for an answer to it, and dropped; its outlines are
+// reported at its end. So is one for which there is no memory. Memory stays within twice the limit
+// and one chunk.
 #pragma once
 
 #include <cstddef>

@@ -1,13 +1,14 @@
-// OutlineScanner: who wants an answer to a line that cannot be read: broken JSON, or longer than is kept.
+// OutlineScanner: who wants an answer to a line that cannot be read: broken JSON, or longer than is
+// kept.
 //
 //   OutlineScanner scanner(limit);
 //   scanner.Feed(bytes); scanner.Feed(more);
 //   for (const rpc::Outline& outline : scanner.Take()) ...
 //
-// One pass, a byte at a time, without recursion: the members of the object at the top, or of each object
-// in the array at the top (a batch), are told apart by their depth alone. It reads what is no JSON, too,
-// as long as brackets and quotes are where they should be. Of equal names the last counts, as
-// JSON.parse has it. Memory: one id of at most `max_id` bytes, kMaxOutlines outlines.
+// One pass, a byte at a time, without recursion: the members of the object at the top, or of each
+// object in the array at the top (a batch), are told apart by their depth alone. It reads what is
+// no JSON, too, as long as brackets and quotes are where they should be. Of equal names the last
+// counts, as JSON.parse has it. Memory: one id of at most `max_id` bytes, kMaxOutlines outlines.
 #pragma once
 
 #include <cstddef>

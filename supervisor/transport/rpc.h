@@ -13,8 +13,8 @@
 
 namespace pa::rpc {
 
-// A request's id or a progress token: a string or a number. It is echoed as it was written, a number to
-// the digit, and compared by its value: `7.0` is `7`, `"\u0061"` is `"a"`.
+// A request's id or a progress token: a string or a number. It is echoed as it was written, a
+// number to the digit, and compared by its value: `7.0` is `7`, `"\u0061"` is `"a"`.
 class Id {
  public:
   // Nothing for anything but a string or a number.
@@ -73,7 +73,8 @@ struct Line {
   std::vector<Parsed> messages;  // never empty
   bool batch = false;
 };
-// Every request has its id in a Failure, too, wherever the id can be found (supervisor/transport/outline_scanner.h).
+// Every request has its id in a Failure, too, wherever the id can be found
+// (supervisor/transport/outline_scanner.h).
 Line ParseLine(std::string_view line);
 
 // What can be seen of a message in a line that cannot be read.

@@ -203,8 +203,9 @@ void StdioTransport::Impl::EndOfInput() {
   Pump();
 }
 
-// Hands lines on while the client takes our replies. While it does not, a cancel and the end of input
-// are still heard, as far as kMaxHeld reaches; a flood of requests waits in the pipe, not here.
+// Hands lines on while the client takes our replies. While it does not, a cancel and the end of
+// input are still heard, as far as kMaxHeld reaches; a flood of requests waits in the pipe, not
+// here.
 void StdioTransport::Impl::Pump() {
   while (!gate.closed() && !broken && !closing) {
     if (!held.empty()) {

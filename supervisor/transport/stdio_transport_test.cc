@@ -228,7 +228,8 @@ TEST_F(StdioTransportTest, AHeldLineForWhichThereIsNoMemoryIsTold) {
       R"({"id":"n","method":"x","params":")" + std::string(kLarge, 'x') + "\"}";
   Write(in_.write_end, request + "\nsecond\n");
   {
-    // The reader's own buffer has grown with what it was given at once; the next of that size is the line's copy.
+    // The reader's own buffer has grown with what it was given at once; the next of that size is
+    // the line's copy.
     testing::FailingNew failing(2, kLarge);
     for (int turn = 0; turn < 10; ++turn) uv_run(&loop_, UV_RUN_NOWAIT);
     EXPECT_TRUE(failing.failed());

@@ -1,4 +1,5 @@
-// Reading, writing and editing files, beside @modelcontextprotocol/server-filesystem, which has no sandbox.
+// Reading, writing and editing files, beside @modelcontextprotocol/server-filesystem, which has no
+// sandbox.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

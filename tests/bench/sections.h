@@ -1,6 +1,7 @@
 // The sections of the bench, each in the file of its name.
 //
-// To add a figure: report.Add in its section. To add a section: a file, a line here, one in bench.cc.
+// To add a figure: report.Add in its section. To add a section: a file, a line here, one in
+// bench.cc.
 #pragma once
 
 #include "tests/bench/report.h"

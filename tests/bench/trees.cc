@@ -54,7 +54,8 @@ void ManyDirectories(Report& report) {
               .goal = OursAtMost(25)});
 }
 
-// A recipe leaves an index with very many submodules; what is asked meanwhile must not wait for the server to read it.
+// A recipe leaves an index with very many submodules; what is asked meanwhile must not wait for the
+// server to read it.
 void ManySubmodules(Report& report) {
   constexpr int kLinks = 200'000;
   const Project project(kMakefile);

@@ -150,7 +150,8 @@ void SpawnAndWait(const std::vector<std::string>& command, int seccomp = -1) {
 
 void Bare() { SpawnAndWait({"/bin/true"}); }
 
-// Agents pause between calls, and then the next worker is forked. So whatever is compared has pauses.
+// Agents pause between calls, and then the next worker is forked. So whatever is compared has
+// pauses.
 Action AfterPause(std::function<void()> work) {
   return [work = std::move(work)] {
     std::this_thread::sleep_for(kAskAheadAfter);

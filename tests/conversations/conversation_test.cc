@@ -6,9 +6,10 @@
 //   = ended      the session has nothing more to do
 //   # ...        a comment; as empty lines, kept
 //
-// Durations read 0, stored results RESULT, and the state of a request that asks for input STATE. PROJECT_ACTIONS_RECORD=1 writes the files again from
-// what the server said: read the difference before committing it. tests/conversations/validate.mjs
-// checks the same files against the official schemas.
+// Durations read 0, stored results RESULT, and the state of a request that asks for input STATE.
+// PROJECT_ACTIONS_RECORD=1 writes the files again from what the server said: read the difference
+// before committing it. tests/conversations/validate.mjs checks the same files against the official
+// schemas.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

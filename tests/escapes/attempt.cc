@@ -376,8 +376,8 @@ bool InNewSession() {
   if (pipe2(ends, O_CLOEXEC) != 0) _exit(1);
   if (fork() == 0) {
     setsid();
-    // Goes from parent to child and stays until the last is gone: World::Survived looks at it, as soon as the parent
-    // has ended.
+    // Goes from parent to child and stays until the last is gone: World::Survived looks at it, as
+    // soon as the parent has ended.
     flock(open("attempt", O_RDONLY), LOCK_EX);
     close(ends[0]);
     close(ends[1]);
@@ -552,8 +552,8 @@ bool WriteTerminal(const Arguments&) {
 
 // --- limits: bounded by their argument, whatever the sandbox does
 
-// Who looks does so after a time that grows with the load. What is within the limit, and what nobody limits, has the
-// shorter one.
+// Who looks does so after a time that grows with the load. What is within the limit, and what
+// nobody limits, has the shorter one.
 void GiveTimeToNotice(bool exceeds) {
   const bool somebody_looks = std::getenv("PA_NOBODY_LOOKS") == nullptr;
   usleep(exceeds && somebody_looks ? 15'000'000 : 1'500'000);

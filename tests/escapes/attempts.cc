@@ -359,8 +359,8 @@ void AddHostFiles(Attempts& all) {
       Vector::kGitHook);
 }
 
-// Each of these files by each way that a shell has to it; the twin does the same to one that no program executes, or
-// that the policy gives up, and it stays.
+// Each of these files by each way that a shell has to it; the twin does the same to one that no
+// program executes, or that the policy gives up, and it stays.
 void AddHostFilesByBash(Attempts& all) {
   const auto holds = [](const char* file, const char* text) {
     return [file, text](const World& world, const Trial&) {
@@ -635,7 +635,8 @@ void AddProcesses(Attempts& all) {
   signalled("SignalAsOwner", "./attempt owner-signal {bystander} 23",
             "sleep 9 & ./attempt owner-signal $! 23 && kill $!");
   answered("SignalServer", "./attempt kill {server} 23", kOwnChild);
-  // The first process of a pid namespace hears nothing from within, not even SIGKILL (pid_namespaces(7)).
+  // The first process of a pid namespace hears nothing from within, not even SIGKILL
+  // (pid_namespaces(7)).
   answered("SignalGuardian",
            "guardian=$(sed 's/.*) . //; s/ .*//' /proc/$PPID/stat); "
            "./attempt kill $guardian 23 >said && [ $guardian != 1 ] && cat said",

@@ -28,7 +28,8 @@ struct Attempt {
   // Tier 0 does not stop it, and `doctor` says so. Then the escape must succeed.
   bool open_in_tier0 = false;
   bool open_in_tier1 = false;  // nor do namespaces
-  // In tier 0 Landlock stops it from this ABI on, and until then nothing does. Then the escape must succeed.
+  // In tier 0 Landlock stops it from this ABI on, and until then nothing does. Then the escape must
+  // succeed.
   int open_below_abi = 0;
   int open_below_abi_in_tier1 = 0;  // the same in tier 1
   // Before it, what is in Landlock's place refuses the twin as well.

@@ -1,9 +1,10 @@
 // Attempts to get out of the sandbox: real programs, run by the real server, judged by the world
 // outside.
 //
-// Five tests an attempt: in both tiers it is contained and its twin inside works, and without the sandbox
-// it succeeds, so that the first proves something. What a tier cannot stop on this kernel must succeed and
-// must be said by `doctor`. Where the kernel has no Landlock, nothing may run at all.
+// Five tests an attempt: in both tiers it is contained and its twin inside works, and without the
+// sandbox it succeeds, so that the first proves something. What a tier cannot stop on this kernel
+// must succeed and must be said by `doctor`. Where the kernel has no Landlock, nothing may run at
+// all.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -28,7 +29,8 @@ std::string_view PolicyOf(Tier tier) {
   return tier == Tier::k0 ? "namespaces: off\n" : "namespaces: require\n";
 }
 
-// What `doctor` says where this tier is what there is: without namespaces they must be refused to it.
+// What `doctor` says where this tier is what there is: without namespaces they must be refused to
+// it.
 Json AskDoctor(Tier tier) {
   std::vector<std::string> command = {BuiltProgram("PA_SERVER"), "doctor", "--json"};
   if (tier == Tier::k0) {

@@ -1,5 +1,5 @@
-// Which of doctor's protections each attempt puts to the test, so that the report can be compared with
-// what was seen.
+// Which of doctor's protections each attempt puts to the test, so that the report can be compared
+// with what was seen.
 //
 // To add an attempt: its name under the protection that stops it, or that does not.
 #pragma once

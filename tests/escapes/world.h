@@ -47,7 +47,8 @@ struct Setting {
   std::vector<std::string> server_environment;
   std::vector<std::vector<std::string>> git =
       {};  // run by the user before, in a repository made for that
-  // kBash: in which the command runs, which is in its argument then; without the sandbox it runs at the top.
+  // kBash: in which the command runs, which is in its argument then; without the sandbox it runs at
+  // the top.
   std::string directory = {};
 };
 

@@ -1,5 +1,5 @@
-// A client's configuration of any kind: what is merged into it can be read, a second time changes nothing, and what
-// was there is still there. The first byte says whose it is.
+// A client's configuration of any kind: what is merged into it can be read, a second time changes
+// nothing, and what was there is still there. The first byte says whose it is.
 #include <cstdint>
 #include <string>
 #include <string_view>

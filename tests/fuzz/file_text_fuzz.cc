@@ -1,5 +1,5 @@
-// The bytes of a file: however they come in, the same lines, all of them UTF-8, and not too much of them.
-// The first byte says in which portions.
+// The bytes of a file: however they come in, the same lines, all of them UTF-8, and not too much of
+// them. The first byte says in which portions.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>

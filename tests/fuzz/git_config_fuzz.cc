@@ -1,5 +1,5 @@
-// A configuration that a command may have written: what is read from it is read again from what git would have
-// written for it.
+// A configuration that a command may have written: what is read from it is read again from what git
+// would have written for it.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,5 +1,6 @@
 // An index that a command may have written. As it is: names stay beneath. As entries:
-// the index that git would write of them holds their gitlinks, no more and no fewer, in every version.
+// the index that git would write of them holds their gitlinks, no more and no fewer, in every
+// version.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -17,8 +18,8 @@ struct Entry {
   bool link = false;
 };
 
-// Lines of the input, an odd first byte for a gitlink. Names as git takes them: not empty, no `.` or `..` in them. No more than
-// any reader takes.
+// Lines of the input, an odd first byte for a gitlink. Names as git takes them: not empty, no `.`
+// or `..` in them. No more than any reader takes.
 std::vector<Entry> EntriesIn(std::string_view input) {
   std::vector<Entry> entries;
   while (!input.empty() && entries.size() < 1000) {

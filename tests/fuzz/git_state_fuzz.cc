@@ -1,5 +1,5 @@
-// What a command left of an operation of git's. Input: a byte that picks the judgement, what stood there, NUL, what stands
-// there now.
+// What a command left of an operation of git's. Input: a byte that picks the judgement, what stood
+// there, NUL, what stands there now.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A line from a client: whatever it is, it is read or refused, what we send back can be read, and who waits
-// for an answer gets it.
+// A line from a client: whatever it is, it is read or refused, what we send back can be read, and
+// who waits for an answer gets it.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -59,8 +59,8 @@ std::optional<rpc::Id> IdOf(const rpc::Parsed& message) {
   return response != nullptr ? response->id : std::nullopt;
 }
 
-// An id that a reader without our limits finds in a line is in what we make of it, once; and the scanner finds
-// it, too, however the bytes come.
+// An id that a reader without our limits finds in a line is in what we make of it, once; and the
+// scanner finds it, too, however the bytes come.
 void CheckId(std::string_view line, const rpc::Line& parsed) {
   const std::optional<std::string> mended = ReplaceLoneSurrogates(line);
   const Result<JsonValue> value = ParseJson(

@@ -1,5 +1,5 @@
-// Random bytes as what a launcher is told of all its workers: never a crash; what is accepted is written back as
-// the same bytes.
+// Random bytes as what a launcher is told of all its workers: never a crash; what is accepted is
+// written back as the same bytes.
 #include <cstdint>
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// A Makefile that anybody may have written: what is told of its targets can be shown, and what looks beyond its
-// text is seen wherever it stands.
+// A Makefile that anybody may have written: what is told of its targets can be shown, and what
+// looks beyond its text is seen wherever it stands.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// A table of mounts, with whatever names somebody has mounted at: what is read from it is read again from what
-// the kernel would write of it.
+// A table of mounts, with whatever names somebody has mounted at: what is read from it is read
+// again from what the kernel would write of it.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// What a command prints, read for refusals: whatever it is, few names come of it, each can be shown and
-// stands in the text, and reading the same lines twice says nothing new.
+// What a command prints, read for refusals: whatever it is, few names come of it, each can be shown
+// and stands in the text, and reading the same lines twice says nothing new.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -14,8 +14,8 @@ namespace {
 
 bool IsControl(char c) { return (c >= 0 && c < ' ') || c == 0x7f; }
 
-// What of the text can stand in a name: colours are taken out before, a lock lies beside what it locks, and
-// shared memory in /dev/shm.
+// What of the text can stand in a name: colours are taken out before, a lock lies beside what it
+// locks, and shared memory in /dev/shm.
 bool StandsIn(std::string_view text, std::string_view name) {
   constexpr std::string_view kShm = "/dev/shm";
   const bool memory = text.contains("_posixshmem.shm_") || text.contains("shared memory segment");

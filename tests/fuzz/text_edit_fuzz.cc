@@ -1,5 +1,6 @@
-// A file, what is looked for in it, and by what it is replaced: what stands outside the match stays, and whatever is
-// shown of it is UTF-8. The first byte says in which encoding, and how the rest is divided.
+// A file, what is looked for in it, and by what it is replaced: what stands outside the match
+// stays, and whatever is shown of it is UTF-8. The first byte says in which encoding, and how the
+// rest is divided.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -40,7 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::size_t tail = 0;
   const std::size_t least = std::min(file.size(), now.size()) - head;
   while (tail < least && file[file.size() - 1 - tail] == now[now.size() - 1 - tail]) ++tail;
-  // One match has at most two bytes for each of `from`, in UTF-16, and as many for a line end that is \r\n.
+  // One match has at most two bytes for each of `from`, in UTF-16, and as many for a line end that
+  // is \r\n.
   if (!all) pa::Check(file.size() - head - tail <= 4 * from.size());
   const bool same = shown == pa::ShownText(now, encoding);
   pa::Check(pa::UnifiedDiff("a", "b", shown, pa::ShownText(now, encoding)).empty() == same);

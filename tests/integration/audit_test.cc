@@ -1,4 +1,5 @@
-// What a security team reads: real servers, the lines that they leave, and what happens when they cannot.
+// What a security team reads: real servers, the lines that they leave, and what happens when they
+// cannot.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

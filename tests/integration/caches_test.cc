@@ -1,5 +1,5 @@
-// The cache of a project through the real server: its own is there, another project's is shut, and a
-// state directory that cannot be used is no failure.
+// The cache of a project through the real server: its own is there, another project's is shut, and
+// a state directory that cannot be used is no failure.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -120,7 +120,8 @@ TEST_P(Caches, JavaIsToldOfTheTmpdirWhereTmpIsNotItsOwn) {
   EXPECT_TRUE(result["success"]) << result;
 }
 
-// The user has moved it to another disk: caches, the audit log, the trash and the journal of edits lie there.
+// The user has moved it to another disk: caches, the audit log, the trash and the journal of edits
+// lie there.
 TEST_P(Caches, TheStateDirectoryMayBeASymlink) {
   const TempDir disk;
   fs::create_directories(State());

@@ -199,8 +199,8 @@ TEST_F(HiddenDenials, ALoopbackOfItsOwnIsWhatALocalTestNeeds) {
   EXPECT_TRUE(Of(allowed).empty()) << allowed;
 }
 
-// What a mount protects (docs/adr/0015): each way to change it, beside the same in tier 0, where it is
-// undone, and beside what is free.
+// What a mount protects (docs/adr/0015): each way to change it, beside the same in tier 0, where it
+// is undone, and beside what is free.
 class SealedDenials : public HiddenDenials {
  protected:
   void SetUp() override {

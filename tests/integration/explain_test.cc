@@ -1,4 +1,5 @@
-// `policy explain PATH` says what the sandbox does: random paths and operations, explained and then tried.
+// `policy explain PATH` says what the sandbox does: random paths and operations, explained and then
+// tried.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,8 +125,8 @@ class Explain : public ::testing::TestWithParam<const char*> {
       const std::string operation = std::array{"read", "write", "execute"}[Below(3)];
       // Whoever has a program open for writing keeps others from executing it.
       const bool in_use = operation == "write" && !IsOurs(path) && access(path.c_str(), X_OK) == 0;
-      // With a network of their own commands find its names there, as is explained; which ones it has
-      // is the kernel's matter.
+      // With a network of their own commands find its names there, as is explained; which ones it
+      // has is the kernel's matter.
       const bool own_network =
           GetParam() != std::string_view("off") && path.string().starts_with("/proc/sys/net");
       // And with a pid namespace of their own, other processes under the lowest numbers.

@@ -158,7 +158,8 @@ constexpr Refusal kRefusals[] = {
 INSTANTIATE_TEST_SUITE_P(Calls, RefusedByTheKernel, ::testing::ValuesIn(kRefusals),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-// What the machine or the user has none left of: the code says that it passes, the message what it is.
+// What the machine or the user has none left of: the code says that it passes, the message what it
+// is.
 constexpr Refusal kShortages[] = {
     {"SpecEnfile", Refusal::kServer, SYS_memfd_create, 1, MFD_CLOEXEC | MFD_ALLOW_SEALING | 8,
      ENFILE, "ENFILE (Too many open files in system)"},
@@ -201,8 +202,8 @@ TEST(Faults, ARefusalOfAnotherCallIsNone) {
   }
 }
 
-// What is refused before there is an order says that namespaces are not to be had; then the other walls
-// hold, if the policy can do without.
+// What is refused before there is an order says that namespaces are not to be had; then the other
+// walls hold, if the policy can do without.
 TEST(Faults, WithoutNamespacesTheOtherWallsHoldAndTheLogSaysSo) {
   const Refusal refusal{"", Refusal::kWorker,    SYS_unshare, 0, CLONE_NEWUSER | CLONE_NEWNS, EPERM,
                         "", "namespaces: auto\n"};

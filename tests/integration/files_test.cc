@@ -1,5 +1,5 @@
-// File tools of real servers: several of them at once, ended at any moment, beside somebody who swaps what
-// they are about to open, and on a disk that is full.
+// File tools of real servers: several of them at once, ended at any moment, beside somebody who
+// swaps what they are about to open, and on a disk that is full.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -59,8 +59,8 @@ int CountFilesWith(const Project& project, const std::string& content) {
   return count;
 }
 
-// Killed at moments that are spread over twice the time that an edit has taken, since the next may take longer.
-// The next server puts things right before it has anything to do.
+// Killed at moments that are spread over twice the time that an edit has taken, since the next may
+// take longer. The next server puts things right before it has anything to do.
 TEST(EditCrash, AllFilesOrNone) {
   using Clock = std::chrono::steady_clock;
   constexpr int kTries = 40;
@@ -104,7 +104,8 @@ TEST(EditCrash, AllFilesOrNone) {
   EXPECT_GT(half_done, 0) << "no server was killed in an edit";
 }
 
-// Two files of which a server had changed the first when it died, and the lock of another that is putting it back.
+// Two files of which a server had changed the first when it died, and the lock of another that is
+// putting it back.
 class HalfDone {
  public:
   HalfDone() {
@@ -270,8 +271,8 @@ TEST(FileTools, AFileThatIsReplacedIsFound) {
   }
 }
 
-// Somebody swaps a directory for a symlink to the outside, as fast as possible, until enough calls met the one and the
-// other.
+// Somebody swaps a directory for a symlink to the outside, as fast as possible, until enough calls
+// met the one and the other.
 TEST(FileTools, SwappedNamesLeadNowhere) {
   constexpr int kEach = 50;
   constexpr int kMaxCalls = 20'000;
@@ -282,7 +283,8 @@ TEST(FileTools, SwappedNamesLeadNowhere) {
   fs::create_directory_symlink(project.outside(), project.root() / "other");
   const std::string way = project.root() / "way";
   const std::string other = project.root() / "other";
-  // Also while the server is told of each (it watches the Makefile): none of these calls waits for that.
+  // Also while the server is told of each (it watches the Makefile): none of these calls waits for
+  // that.
   std::jthread swapper([&](const std::stop_token& done) {
     while (!done.stop_requested()) {
       syscall(SYS_renameat2, AT_FDCWD, way.c_str(), AT_FDCWD, other.c_str(), 2);  // EXCHANGE
@@ -371,8 +373,8 @@ TEST(FileTools, WhatIsProtectedIsNotRestored) {
   EXPECT_TRUE(fs::exists(entry / "content"));
 }
 
-// Two checks, and each alone keeps something out: git's own data, of which most is no protected path, and what
-// the policy protects.
+// Two checks, and each alone keeps something out: git's own data, of which most is no protected
+// path, and what the policy protects.
 TEST(FileTools, NeitherGitsDataNorWhatThePolicyProtectsIsRestored) {
   const Project project(kMakefile);
   project.InitGit();
@@ -400,7 +402,8 @@ TEST(FileTools, NeitherGitsDataNorWhatThePolicyProtectsIsRestored) {
   EXPECT_TRUE(fs::exists(project.root() / "tools/other"));
 }
 
-// Repositories below are projects of their own; and what is protected comes with its directory, too.
+// Repositories below are projects of their own; and what is protected comes with its directory,
+// too.
 TEST(FileTools, WhatIsProtectedFurtherDownIsNotRestored) {
   const Project project(kMakefile);
   project.InitGit();
@@ -438,7 +441,8 @@ TEST(FileTools, WhatIsProtectedFurtherDownIsNotRestored) {
   EXPECT_EQ(restore("plain", "content/a/b/c").exit_code, 0);
 }
 
-// How a small file system comes to `disk`, and how much of it has to be full for 100 kB to be too much.
+// How a small file system comes to `disk`, and how much of it has to be full for 100 kB to be too
+// much.
 struct SmallDisk {
   const char* name;
   const char* unshare;  // its options: a mount namespace of the test's own
@@ -461,7 +465,8 @@ class DiskThatIsFull : public ::testing::TestWithParam<SmallDisk> {
          .directory = project_.root()});
   }
 
-  // Its output: that it has begun, two answers, what the file holds then, what else there is, and what it holds at last.
+  // Its output: that it has begun, two answers, what the file holds then, what else there is, and
+  // what it holds at last.
   static constexpr const char* kScript = R"sh(
 many() { head -c "$1" /dev/zero | tr '\0' x; }
 fill() { many "$1" >> disk/filler 2> /dev/null; }

@@ -1,6 +1,7 @@
-// What the tests of the official filesystem server (@modelcontextprotocol/server-filesystem) ask of a file server
-// and what makes sense for ours, asked of ours: paths, names, symlinks, the beginnings and ends of files, edits in
-// their order, and what a client sees of it all. What is refused has a twin that is allowed.
+// What the tests of the official filesystem server (@modelcontextprotocol/server-filesystem) ask of
+// a file server and what makes sense for ours, asked of ours: paths, names, symlinks, the
+// beginnings and ends of files, edits in their order, and what a client sees of it all. What is
+// refused has a twin that is allowed.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -550,8 +551,8 @@ TEST_F(FilesystemCases, EditsComeOneUponTheOther) {
             "--- a/file\n+++ b/file\n@@ -1 +1 @@\n-one two three\n+1 and 2 three\n");
 }
 
-// The other server looks for lines that differ in their blanks alone; ours shows them, and changes nothing that
-// nobody has named.
+// The other server looks for lines that differ in their blanks alone; ours shows them, and changes
+// nothing that nobody has named.
 TEST_F(FilesystemCases, BlanksAreCharacters) {
   const std::string text = "if (x) {\n\treturn  1;\n    }\n";
   Put("file", text);

@@ -160,7 +160,8 @@ TEST_F(Git, OneToolDoesAllFive) {
   EXPECT_EQ(unknown["error"]["code"], "INVALID_TARGET") << unknown;
 }
 
-// Who is killed while git is at work leaves git's lock, at which every later git would fail; in both tiers.
+// Who is killed while git is at work leaves git's lock, at which every later git would fail; in
+// both tiers.
 class GitKilled : public ::testing::TestWithParam<const char*> {
  protected:
   Project project_{".PHONY: all\nall:\n"};
@@ -271,8 +272,9 @@ TEST_P(GitKilled, ACommitIsNotInTheWayOfTheNext) {
   for (const auto& lock : locks) EXPECT_FALSE(exists(lock)) << lock;
 }
 
-// A hook stages what is gone, so what its view does not show it deletes. In a place that no other of the view's
-// lies above (not /tmp, not the home), with a server on `root`, which lies in the repository or is it.
+// A hook stages what is gone, so what its view does not show it deletes. In a place that no other
+// of the view's lies above (not /tmp, not the home), with a server on `root`, which lies in the
+// repository or is it.
 class GitInASubdirectory : public ::testing::Test {
  protected:
   TempDir place_{"/var/tmp"};
@@ -333,7 +335,8 @@ TEST_F(GitInASubdirectory, AWorkingTreeBeyondTheRootsIsRefused) {
   }
 }
 
-// make and bash are granted the subdirectory alone; a git of theirs finds no repository, or may not read it.
+// make and bash are granted the subdirectory alone; a git of theirs finds no repository, or may not
+// read it.
 TEST_F(GitInASubdirectory, OtherCommandsFindNoRepository) {
   for (const char* namespaces : {"auto", "off"}) {
     WriteText(home_.path() / "policy.yaml",

@@ -1,5 +1,5 @@
-// Bombs, each no larger than the machine bears: the limit that was exceeded is named, other calls are answered
-// meanwhile, and nothing is left.
+// Bombs, each no larger than the machine bears: the limit that was exceeded is named, other calls
+// are answered meanwhile, and nothing is left.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What was acknowledged is there after a crash of the machine: of the image of a disk, copied right after the reply, as
-// the disk would have it if the power went then.
+// What was acknowledged is there after a crash of the machine: of the image of a disk, copied right
+// after the reply, as the disk would have it if the power went then.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

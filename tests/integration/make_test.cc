@@ -227,8 +227,8 @@ TEST_F(Make, GeneratesAMakefileThatItCanRun) {
   EXPECT_EQ(again["error"]["code"], "MAKEFILE_INVALID") << again;
 }
 
-// A call was checked when it came and waits its turn; meanwhile another one puts a symlink in the place
-// of its directory.
+// A call was checked when it came and waits its turn; meanwhile another one puts a symlink in the
+// place of its directory.
 class MakeSwapped : public ::testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Swap, MakeSwapped, ::testing::Bool());
 

@@ -1,4 +1,5 @@
-// A project on a file system that is unmounted and mounted again while a server runs: it is in nobody's way, and works on.
+// A project on a file system that is unmounted and mounted again while a server runs: it is in
+// nobody's way, and works on.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>

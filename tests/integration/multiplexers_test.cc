@@ -1,5 +1,5 @@
-// What one system call number hides: requests of file systems that take no more than the right to read, and
-// the programs that need the ordinary ones.
+// What one system call number hides: requests of file systems that take no more than the right to
+// read, and the programs that need the ordinary ones.
 #include <gtest/gtest.h>
 
 #include "tests/support/project.h"
@@ -12,8 +12,8 @@ constexpr std::string_view kSnapshot =
     "escape:\n\tbtrfs subvolume snapshot . ../elsewhere/snapshot\n"
     "twin:\n\tcp --reflink=always ours copy\n";
 
-// On btrfs, with a directory beside the project that commands may read and no more. `namespaces` of the policy
-// is the argument. Its output: what stands there after each step.
+// On btrfs, with a directory beside the project that commands may read and no more. `namespaces` of
+// the policy is the argument. Its output: what stands there after each step.
 constexpr char kScript[] = R"sh(
 mkdir disk
 (truncate -s 128M image && mkfs.btrfs -q image && mount -o loop image disk) >&2 || exit 77

@@ -1,4 +1,5 @@
-// Git repositories below the working directory, through the real server, with namespaces and without.
+// Git repositories below the working directory, through the real server, with namespaces and
+// without.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -108,7 +109,8 @@ TEST_P(NestedRepositories, ButNotInThoseThatCommandsMake) {
   EXPECT_TRUE(written["success"]) << written;
 }
 
-// `git clone --bare x p/.bare; git worktree add ../main`, and --separate-git-dir: git knows them by what is in them.
+// `git clone --bare x p/.bare; git worktree add ../main`, and --separate-git-dir: git knows them by
+// what is in them.
 TEST_P(NestedRepositories, ThoseThatHaveAnotherNameToo) {
   project_.Git({"clone", "-q", "--bare", "theirs", "p/.bare"});
   project_.Git({"--git-dir=p/.bare", "worktree", "add", "-q", "p/main"});
@@ -280,8 +282,8 @@ TEST_P(NestedRepositories, OneHiddenInTheProjectsOwnIsJudged) {
   EXPECT_TRUE(Text(".git/config").contains("alias"));
 }
 
-// `git submodule update` writes the configuration of each anew, with the same text, for which there is no way where that
-// is mounted read-only.
+// `git submodule update` writes the configuration of each anew, with the same text, for which there
+// is no way where that is mounted read-only.
 TEST_P(NestedRepositories, SubmodulesOfTheUsersFollowWithoutTheirConfiguration) {
   const auto git = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"-c", "protocol.file.allow=always"});
@@ -319,7 +321,8 @@ TEST_P(NestedRepositories, CommandsAtOnceDoNotTakeEachOthersForTheUsers) {
   EXPECT_FALSE(Says(ended, "protected_paths_modified")) << ended;
 }
 
-// What one command has left in a repository that commands made is no state to which another one's end returns.
+// What one command has left in a repository that commands made is no state to which another one's
+// end returns.
 TEST_P(NestedRepositories, WhatACommandLeavesInAMadeOneIsNotPutBackByAnother) {
   Bash("git init -q made && git -C made config user.name x");
   for (const char* cleared : {"true", "rm made/.git/hooks/post-checkout"}) {

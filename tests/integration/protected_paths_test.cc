@@ -1,5 +1,5 @@
-// What git executes stays what it is while make runs: each way to change it through the real server,
-// judged by the files and by git itself outside; and beside it what a recipe may do.
+// What git executes stays what it is while make runs: each way to change it through the real
+// server, judged by the files and by git itself outside; and beside it what a recipe may do.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -75,8 +75,8 @@ class ProtectedPaths : public ::testing::Test {
     const Json modified = result["data"].value("protected_paths_modified", Json::array());
     return std::ranges::find(modified, Json(path)) != modified.end();
   }
-  // `write` waits in the directory `from` for a lock, a recipe renames that to `to` and ends; then the file comes there.
-  // What the recipe's result is.
+  // `write` waits in the directory `from` for a lock, a recipe renames that to `to` and ends; then
+  // the file comes there. What the recipe's result is.
   Json RenameBeneathAWrite(const std::string& from, const std::string& to) {
     const fs::path temporary = root_ / from / (".pa-" + Hex(Sha256Of("tasks.json")).substr(0, 16));
     WriteText(temporary, "");
@@ -132,7 +132,8 @@ class ProtectedPaths : public ::testing::Test {
     EXPECT_FALSE(result["meta"].contains("warnings")) << script << result;
   }
 
-  // What is small of the repository comes back, and how much of the rest is gone is said ("": nothing is).
+  // What is small of the repository comes back, and how much of the rest is gone is said ("":
+  // nothing is).
   void ExpectDamaged(const std::string& script, const std::string& gone = "objects are gone",
                      bool fails = false) {
     const std::string last = project_.Git({"rev-parse", "main"}).output;
@@ -298,8 +299,8 @@ TEST_F(ProtectedPaths, Submodules) {
   ExpectFree("git -C lib -c user.name=a -c user.email=b commit -q --allow-empty -m in");
 }
 
-// `git status` above executes what the configuration of a submodule says, and an entry of the index, which
-// recipes may write, makes a submodule of anything.
+// `git status` above executes what the configuration of a submodule says, and an entry of the
+// index, which recipes may write, makes a submodule of anything.
 TEST_F(ProtectedPaths, NoSubmoduleIsMadeOfARepositoryOfTheCommands) {
   const std::string make =
       "mkdir -p sub; git init -q sub; git -C sub -c user.name=a -c user.email=b commit -q "
@@ -759,9 +760,9 @@ class SavedMeanwhile : public SealedPaths {
     SealedPaths::SetUp();
     WriteText(root_ / ".mcp.json", "before\n");
   }
-  // As editors and git do; the command goes on when it is done, and seen. The server reads one request in a turn of its
-  // loop. The turn of the first may have begun before, that of the second tells of the rename, perhaps after the
-  // request, and that is over when the third is read.
+  // As editors and git do; the command goes on when it is done, and seen. The server reads one
+  // request in a turn of its loop. The turn of the first may have begun before, that of the second
+  // tells of the rename, perhaps after the request, and that is over when the third is read.
   void Replace(const std::string& file, std::string_view text) {
     WriteText(root_ / "new", text);
     fs::rename(root_ / "new", root_ / file);
@@ -831,8 +832,9 @@ TEST_F(SavedMeanwhile, AndAHookThatTheUserInstalls) {
   EXPECT_EQ(ReadText(root_ / ".git/hooks/pre-push"), "the user's\n");
 }
 
-// Its directory is mounted, but not read-only, since git writes in the modules that are there. By file://, because hard
-// links between clones would hide it: with those nothing is known to be the user's.
+// Its directory is mounted, but not read-only, since git writes in the modules that are there. By
+// file://, because hard links between clones would hide it: with those nothing is known to be the
+// user's.
 TEST_F(SavedMeanwhile, ButNoModuleThatACommandMakes) {
   const std::string library = project_.outside() / "library";
   project_.Git({"init", "-q", library});

@@ -191,7 +191,8 @@ TEST_F(Protocol, BadArgumentsAreAToolResultThatNamesThem) {
   EXPECT_NE(result["error"]["message"].get<std::string>().find("taget"), std::string::npos);
 }
 
-// The smallest arguments that the tool's schema takes, with `name` as long as no order to a worker can be.
+// The smallest arguments that the tool's schema takes, with `name` as long as no order to a worker
+// can be.
 Json WithLong(const Json& schema, const std::string& name) {
   const std::string text(9 << 20, 'x');
   Json arguments = Json::object();

@@ -1,4 +1,5 @@
-// A server that has few descriptors, or little memory: what it cannot do it says, by call, and goes on.
+// A server that has few descriptors, or little memory: what it cannot do it says, by call, and goes
+// on.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -97,8 +98,8 @@ TEST_P(Resources, CallsWaitWhereThereAreFewDescriptors) {
   }
 }
 
-// A call that waits has nothing open, whatever it will need when its turn comes: a repository with more submodules than
-// there are descriptors, or as many files.
+// A call that waits has nothing open, whatever it will need when its turn comes: a repository with
+// more submodules than there are descriptors, or as many files.
 TEST_P(Resources, FiftyCallsAtOnceNeedNoMoreThanThereAre) {
   Policy();
   Json edits = Json::array();
@@ -262,7 +263,8 @@ class Memory : public ::testing::Test {
   std::size_t base_kib_ = 0;
 };
 
-// As much as lets it come a little further each time: reading the line, the arguments, the file, writing it, the reply.
+// As much as lets it come a little further each time: reading the line, the arguments, the file,
+// writing it, the reply.
 TEST_F(Memory, WhatNeedsMoreThanThereIsFailsAndTheServerStays) {
   const std::string half = large_.substr(kLarge / 2);
   std::size_t succeeded = 0;

@@ -29,8 +29,8 @@ tmp:
 	@mkdir -p $$TMPDIR/a/b && echo x >$$TMPDIR/a/b/c
 )";
 
-// AddressSanitizer keeps freed memory in quarantine and every stack that allocated; the plain build holds
-// the server to its own growth.
+// AddressSanitizer keeps freed memory in quarantine and every stack that allocated; the plain build
+// holds the server to its own growth.
 constexpr std::size_t kResidentSlackKib = kAddressSanitizer ? 64U << 10 : 4U << 10;
 
 struct Footprint {
@@ -99,7 +99,8 @@ class Soak : public ::testing::Test {
     for (int id : in_flight) ASSERT_FALSE(client_.Await(id).is_null()) << client_.Errors();
   }
   // What the server keeps for calls to come follows those that were: workers that wait, prepared
-  // rulesets, and the last 128 long outputs, a descriptor each. After these calls it is the same always.
+  // rulesets, and the last 128 long outputs, a descriptor each. After these calls it is the same
+  // always.
   void Settle() {
     for (int i = 0; i < 130; ++i) client_.CallTool("make", {{"target", "noisy"}});
   }

@@ -1,5 +1,6 @@
-// What the server believes or executes outside the sandbox, beneath what commands can write: each with the real server,
-// as whoever starts it sees it, and each with its twin where no command can write.
+// What the server believes or executes outside the sandbox, beneath what commands can write: each
+// with the real server, as whoever starts it sees it, and each with its twin where no command can
+// write.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -100,8 +101,8 @@ class TemporaryAnchor : public TrustAnchors, public ::testing::WithParamInterfac
 INSTANTIATE_TEST_SUITE_P(Tiers, TemporaryAnchor, ::testing::Values("off", "auto"),
                          [](const auto& tested) { return std::string(tested.param); });
 
-// H6: TMPDIR beneath a root. The command exchanges the instance's directory for a symlink; were it there, the server
-// and its worker would empty what it leads to.
+// H6: TMPDIR beneath a root. The command exchanges the instance's directory for a symlink; were it
+// there, the server and its worker would empty what it leads to.
 TEST_P(TemporaryAnchor, LiesElsewhereThanCommandsCanWrite) {
   const fs::path tmp = project_.root() / "tmp";
   const fs::path victim = project_.outside();

@@ -1,7 +1,9 @@
-// WithLongerDeadlines: a command that is ended by its deadline, once it has come so far that the test can judge that. How
-// long this takes is the machine's affair, so a deadline that was too short for it is followed by a longer one.
+// WithLongerDeadlines: a command that is ended by its deadline, once it has come so far that the
+// test can judge that. How long this takes is the machine's affair, so a deadline that was too
+// short for it is followed by a longer one.
 //
-//   const Finished done = WithLongerDeadlines(scratch.work() + "/written", [&](milliseconds deadline) {
+//   const Finished done = WithLongerDeadlines(scratch.work() + "/written",
+//       [&](milliseconds deadline) {
 //     return Run("echo partial; touch written; sleep 60", deadline);
 //   });
 #pragma once

@@ -1,7 +1,8 @@
-// DeepDirectory: directories in each other, for paths that are as long as the kernel takes, or longer.
+// DeepDirectory: directories in each other, for paths that are as long as the kernel takes, or
+// longer.
 //
 //   DeepDirectory deep(dir.path(), PATH_MAX);
-//   mkdirat(deep.fd.get(), ".git", 0700);      // at deep.path + "/.git", which open(2) finds too long
+//   mkdirat(deep.fd.get(), ".git", 0700);  // at deep.path + "/.git", which open(2) finds too long
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// `make demo`: an MCP client and the real server on a sample project, told to a person on the terminal.
-// Exits non-zero when anything did not happen as it is told.
+// `make demo`: an MCP client and the real server on a sample project, told to a person on the
+// terminal. Exits non-zero when anything did not happen as it is told.
 
 #include <unistd.h>
 

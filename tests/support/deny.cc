@@ -1,6 +1,6 @@
-// deny NR ARG VALUE ERRNO PROGRAM [ARGUMENT]...: executes the program where the kernel answers system call
-// NR with ERRNO if its argument ARG (0 to 5) is VALUE, and otherwise does as always. NR is a number, as
-// SYS_* has it. For tests of what happens when the kernel refuses.
+// deny NR ARG VALUE ERRNO PROGRAM [ARGUMENT]...: executes the program where the kernel answers
+// system call NR with ERRNO if its argument ARG (0 to 5) is VALUE, and otherwise does as always. NR
+// is a number, as SYS_* has it. For tests of what happens when the kernel refuses.
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

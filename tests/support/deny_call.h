@@ -1,5 +1,5 @@
-// DenyCall: from now on the kernel refuses this process a system call, as a container's filter does. For good: in a
-// child of the test's own.
+// DenyCall: from now on the kernel refuses this process a system call, as a container's filter
+// does. For good: in a child of the test's own.
 //
 //   if (fork() == 0) _exit(DenyCall(SYS_openat2, EPERM) && Works() ? 0 : 1);
 #pragma once

@@ -42,7 +42,8 @@ void* Allocate(std::size_t size) {
 
 }  // namespace pa::testing
 
-// All but those with an alignment: a sanitizer that had made some of them would miss its own delete.
+// All but those with an alignment: a sanitizer that had made some of them would miss its own
+// delete.
 void* operator new(std::size_t size) { return pa::testing::Allocate(size); }
 void* operator new[](std::size_t size) { return pa::testing::Allocate(size); }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {

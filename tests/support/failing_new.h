@@ -1,5 +1,5 @@
-// FailingNew: to the end of its scope one allocation fails, as where there is no more memory. Whatever asks for
-// less than `least` bytes gets it.
+// FailingNew: to the end of its scope one allocation fails, as where there is no more memory.
+// Whatever asks for less than `least` bytes gets it.
 //
 //   for (std::size_t nth = 1;; ++nth) {
 //     FailingNew failing(nth);
@@ -7,7 +7,8 @@
 //     if (!failing.failed()) break;      // there are not as many: each has failed once
 //   }
 //
-// On whatever thread it is. A program that uses this has its own operator new (tests/support/failing_new.cc).
+// On whatever thread it is. A program that uses this has its own operator new
+// (tests/support/failing_new.cc).
 #pragma once
 
 #include <cstddef>

@@ -135,8 +135,8 @@ void IsKilled(const Words&) {
   raise(SIGKILL);
 }
 
-// The first WORDS[2] times it is killed before it has done anything, which is counted in the working directory. With
-// WORDS[3] it is long in dying, as the first process of a namespace is.
+// The first WORDS[2] times it is killed before it has done anything, which is counted in the
+// working directory. With WORDS[3] it is long in dying, as the first process of a namespace is.
 void IsKilledEarly(const Words& words) {
   const int count = openat(pa::worker::kCwdFd, "killed", O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (lseek(count, 0, SEEK_END) < std::atoi(words[2].c_str())) {
@@ -216,7 +216,7 @@ int main() {
   if (getenv("PA_FAKE_ANSWERS_ONE") != nullptr) AnswerOne(socket);
   bool is_worker = false;
   while (socket.is_open() && !is_worker) is_worker = socket.ForkOne(0);
-  // Without a leak check, which stops threads: the SIGCONT that every order is followed by undoes that,
-  // and the check would wait for ever.
+  // Without a leak check, which stops threads: the SIGCONT that every order is followed by undoes
+  // that, and the check would wait for ever.
   _exit(is_worker && pa::worker::AwaitOrder() ? Run() : 0);
 }

@@ -7,7 +7,8 @@
 //   world.transport.sent     // what the client got
 //
 // Tools: `note` gives back its text; `fail` fails with data; `long` has a stored output; `wait`
-// runs until told; `off` is not enabled, nor is `ask`, which wants an approval for each word of its text.
+// runs until told; `off` is not enabled, nor is `ask`, which wants an approval for each word of its
+// text.
 #pragma once
 
 #include <gtest/gtest.h>

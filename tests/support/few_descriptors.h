@@ -1,4 +1,5 @@
-// FewDescriptors: to the end of its scope this process may have no more of them, as after `ulimit -n`.
+// FewDescriptors: to the end of its scope this process may have no more of them, as after `ulimit
+// -n`.
 //
 //   const FewDescriptors few(64);
 #pragma once

@@ -1,5 +1,5 @@
-// HeldOpens: whoever opens one of these directories to read it waits until he is let go (fanotify(7)): work in a thread is
-// found at a certain place, however fast the machine is.
+// HeldOpens: whoever opens one of these directories to read it waits until he is let go
+// (fanotify(7)): work in a thread is found at a certain place, however fast the machine is.
 //
 //   testing::HeldOpens held({root / "a", root / "b"});
 //   if (!held) GTEST_SKIP() << held.why_not();                  // root's alone

@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The youngest first: whoever looks at them one by one comes too late for those that do not live long.
+// The youngest first: whoever looks at them one by one comes too late for those that do not live
+// long.
 std::vector<pid_t> AllProcesses() {
   std::vector<pid_t> pids;
   std::error_code error;

@@ -1,5 +1,6 @@
-// Syncs: how often a thread has waited for the disk; for what has to be there after a crash, and yet must not hold up
-// the loop. The program that has syncs.cc among its sources has an fsync(2) that counts.
+// Syncs: how often a thread has waited for the disk; for what has to be there after a crash, and
+// yet must not hold up the loop. The program that has syncs.cc among its sources has an fsync(2)
+// that counts.
 //
 //   const Syncs before = SyncsUntilNow();
 //   ... on this thread's loop ...

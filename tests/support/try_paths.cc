@@ -1,6 +1,6 @@
-// try_paths LIST: tries what each line of LIST says, `read PATH`, `write PATH` or `execute PATH`, and prints
-// the errno of each, 0 if it may be done. Opens, and changes and executes nothing: what may be executed says
-// the kernel, from Linux 6.14 on (EINVAL before).
+// try_paths LIST: tries what each line of LIST says, `read PATH`, `write PATH` or `execute PATH`,
+// and prints the errno of each, 0 if it may be done. Opens, and changes and executes nothing: what
+// may be executed says the kernel, from Linux 6.14 on (EINVAL before).
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

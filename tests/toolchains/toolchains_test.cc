@@ -1,8 +1,9 @@
-// Real toolchains on small projects, through the real server with the default policy: what `make test` of
-// such a project does outside, it does inside, with namespaces and without.
+// Real toolchains on small projects, through the real server with the default policy: what `make
+// test` of such a project does outside, it does inside, with namespaces and without.
 //
-// To add one: a directory with sources and a Makefile with a `test` target, its line in kToolchains, its name in
-// meson.build, its packages in packaging/install-deps.sh (group toolchains), its row in docs/tools.md.
+// To add one: a directory with sources and a Makefile with a `test` target, its line in
+// kToolchains, its name in meson.build, its packages in packaging/install-deps.sh (group
+// toolchains), its row in docs/tools.md.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -61,7 +62,8 @@ constexpr Toolchain kToolchains[] = {
      "", "Tests run: 4, Failures: 0, Errors: 0, Skipped: 0", ""},
 };
 
-// The distribution's programs: those in the home of whoever runs the tests are not in the test's home.
+// The distribution's programs: those in the home of whoever runs the tests are not in the test's
+// home.
 constexpr const char* kPath = "PATH=/usr/local/bin:/usr/bin:/bin";
 
 enum class Tier { kAsGranted, kWithoutNamespaces };
@@ -101,7 +103,8 @@ class Toolchains : public ::testing::TestWithParam<Case> {
                        .directory = directory});
   }
 
-  // The command line, because a build has no patience that is the same everywhere: meson's timeout counts.
+  // The command line, because a build has no patience that is the same everywhere: meson's timeout
+  // counts.
   Json Make(const char* target, const char* policy = nullptr) {
     std::vector<std::string> command = {BuiltProgram("PA_SERVER"), "call", "make"};
     command.push_back(Json{{"target", target}}.dump());
@@ -182,7 +185,8 @@ TEST_P(Toolchains, BuildAndTestWithoutAPolicy) {
   EXPECT_EQ(Names(home_ / ".local/state"), std::set<std::string>{"project-actions"});
 }
 
-// What Python's semaphores and shared memory need can only be private in a view of the command's own.
+// What Python's semaphores and shared memory need can only be private in a view of the command's
+// own.
 using PythonPool = Toolchains;
 constexpr Case kPython[] = {{kToolchains[2], Tier::kAsGranted}};
 INSTANTIATE_TEST_SUITE_P(Each, PythonPool, ::testing::ValuesIn(kPython), NameOf);
