@@ -61,7 +61,7 @@ struct Rule {
   Verdict verdict = Verdict::kDeny;
   std::string reason = {};
   std::string where = {};      // `permissions[2] (/etc/project-actions/policy.yaml:14:5)`
-  bool administrator = false;  // of his rules' word and the others' the stricter one counts
+  bool administrator = false;  // of these rules and the others the stricter one counts
 };
 
 // System call filters, by what a command is for.

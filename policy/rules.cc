@@ -147,12 +147,13 @@ bool EverAsk(const std::vector<Rule>& rules) {
 }
 
 Ruling Judge(const std::vector<Rule>& rules, const RuleQuestion& question) {
-  const Rule* his = FirstRule(rules, question, true);
+  const Rule* administrators = FirstRule(rules, question, true);
   const Rule* theirs = FirstRule(rules, question, false);
-  const bool his_counts =
-      his != nullptr && (theirs == nullptr || his->verdict < theirs->verdict ||
-                         (his->verdict == theirs->verdict && his->verdict != Verdict::kAllow));
-  const Rule* rule = his_counts ? his : theirs;
+  const bool administrators_counts =
+      administrators != nullptr &&
+      (theirs == nullptr || administrators->verdict < theirs->verdict ||
+       (administrators->verdict == theirs->verdict && administrators->verdict != Verdict::kAllow));
+  const Rule* rule = administrators_counts ? administrators : theirs;
   return rule == nullptr ? Ruling{} : Ruling{rule->verdict, rule};
 }
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "supervisor/cli/audit_command.h"
-#include "supervisor/cli/call.h"
+#include "supervisor/cli/call_command.h"
 #include "supervisor/cli/command_line.h"
 #include "supervisor/cli/doctor_command.h"
 #include "supervisor/cli/init_command.h"

@@ -7,8 +7,8 @@
 //   }
 //
 // spec.file is the canary: a file outside every grant that the user may read and write, best
-// one that the supervisor made for it. (A file that he may not read anyway would prove nothing; the
-// worker refuses it.) Nothing is changed where an attempt succeeds.
+// one that the supervisor made for it. (A file that the user may not read anyway would prove
+// nothing; the worker refuses it.) Nothing is changed where an attempt succeeds.
 //
 // To add an attempt: its name at the end here, its line in probe.cc in the same place.
 #pragma once

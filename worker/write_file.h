@@ -4,8 +4,8 @@
 // The content goes to a temporary file beside, which gets mode, owner and extended attributes of
 // what it replaces; then its name is changed (rename(2)). The temporary file's name is made of the
 // other, and whoever has it open holds its lock (flock(2)): so two who write one file take turns,
-// each finds out whether it is still what he expected, and what a dead one left behind is known as
-// such.
+// each finds out whether the file is still what it expected, and what a dead one left behind is
+// known as such.
 #pragma once
 
 #include "base/sys_error.h"

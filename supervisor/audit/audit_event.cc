@@ -145,7 +145,7 @@ void WriteMetadata(JsonWriter& w, const AuditedCall& call, const ChainLink& link
   w.Field("vendor_name", "project-actions").Field("version", kVersion).EndObject();
   w.Key("profiles").BeginArray().String("security_control").EndArray();
   w.Field("log_name", "audit").Field("uid", NewAuditId()).Field("correlation_uid", call.id);
-  // Each user's server has one tenant, him.
+  // Each user's server has one tenant, the user.
   w.Field("tenant_uid", call.user.empty() ? std::to_string(geteuid()) : call.user);
   w.Field("sequence", link.sequence).EndObject();
 }

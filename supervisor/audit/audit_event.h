@@ -23,7 +23,7 @@
 
 namespace pa {
 
-// Who calls, as far as he says so: names and versions of clients are their own words.
+// Who calls, as far as it says so: names and versions of clients are their own words.
 struct AuditCaller {
   std::string session;   // of one connection: 32 hexadecimal digits
   std::string endpoint;  // `stdio`, or `command line`

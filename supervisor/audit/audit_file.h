@@ -7,7 +7,7 @@
 //   Result<ChainReport> report = CheckChain({"audit.jsonl.1", "audit.jsonl"});
 //
 // What the chain does not show: that the last lines are missing, and what someone who may write the
-// file put in the place of all lines up to the end. Against him a copy elsewhere helps, or chattr
+// file put in the place of all lines up to the end. Against that a copy elsewhere helps, or chattr
 // +a.
 //
 // logrotate may rename the file at any time (not copytruncate, which loses lines): the next line

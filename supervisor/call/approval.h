@@ -1,8 +1,8 @@
-// Approvals: what the user is asked about a call before it runs, and what he has said.
+// Approvals: what the user is asked about a call before it runs, and the answers.
 //
 //   if (!call.approvals.Has(question)) {
 //     call.approvals.Want(question);
-//     return NotApproved(Answer::kUnavailable, {&question, 1});    // unless somebody asks him
+//     return NotApproved(Answer::kUnavailable, {&question, 1});    // unless somebody asks
 //   }
 //
 // A step that needs an approval ends its tool, which has changed nothing by then; whoever runs the
@@ -79,7 +79,7 @@ std::string QuestionText(std::span<const Question> questions, const std::string&
 // written out.
 std::string VisibleText(std::string_view text);
 
-// What of a call's arguments he sees. Long text is cut, and says so.
+// The part of a call's arguments that the user sees. Long text is cut, and says so.
 std::string ShownArguments(const JsonValue* arguments);
 
 // APPROVAL_DECLINED.

@@ -153,8 +153,10 @@ std::string FormatDoctorText(const DoctorReport& report, bool colours) {
   AppendPolicy(report, paint, &out);
   AppendRelaxations(report, paint, &out);
   out += report.Enforceable()
-             ? "\n" + paint(kGreen, "The default policy can be enforced in full.") + "\n"
-             : "\n" + paint(kRed, "The default policy can NOT be enforced in full") +
+             ? "\n" +
+                   paint(kGreen, "Every protection that the default policy requires is enforced.") +
+                   "\n"
+             : "\n" + paint(kRed, "A protection that the default policy requires is NOT enforced") +
                    ": see the protections and the probe above. Commands whose protections are "
                    "missing do not run.\n";
   if (!report.policy_errors.empty()) {

@@ -32,7 +32,7 @@ struct DoctorReport {
   std::vector<std::string> probe_allowed;  // what it could do and must not
   std::string probe_error;                 // why there was no probe
 
-  // The default policy can be enforced in full.
+  // Every protection that the default policy requires is enforced.
   bool Enforceable() const;
   // And the policy in use loads: the exit status.
   bool Complete() const;

@@ -11,7 +11,7 @@ namespace pa {
 // machine's own policy files is reported too.
 DoctorReport Examine(const CommonOptions& options, const Environment& environment);
 
-// 0 only if the default policy can be enforced in full.
+// 0 only if every protection that the default policy requires is enforced.
 int RunDoctor(const DoctorCommand& command, const Environment& environment);
 
 }  // namespace pa

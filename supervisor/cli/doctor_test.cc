@@ -22,7 +22,9 @@ DoctorReport Healthy() {
 
 TEST(Doctor, AHealthyMachineIsComplete) {
   EXPECT_TRUE(Healthy().Complete());
-  EXPECT_NE(FormatDoctorText(Healthy(), false).find("can be enforced in full"), std::string::npos);
+  EXPECT_NE(FormatDoctorText(Healthy(), false)
+                .find("Every protection that the default policy requires is enforced."),
+            std::string::npos);
 }
 
 TEST(Doctor, WhateverIsMissingMakesItIncomplete) {

@@ -4,8 +4,8 @@
 //   Result<void> written = ReplaceUserFile(*file, now);
 //
 // However that ends, the old file or the new one is there. A symlink stays, and what it leads to is
-// replaced. What belongs to another user is left alone: root in somebody's home would follow his
-// links and leave him files that he cannot change.
+// replaced. What belongs to another user is left alone: root in somebody's home would follow
+// that user's links and leave files that the user cannot change.
 #pragma once
 
 #include <sys/types.h>

@@ -45,7 +45,7 @@ bool WantsApproval(const ToolResult& result, const CallContext& call) {
 }
 
 // Before it begins nothing of it is open, so where there are few descriptors it waits here; not
-// while the user is asked, who may take as long as he likes.
+// while the user is asked, who may take any time.
 Task<ToolResult> RunTool(ToolRequest request, CallContext& call) {
   const Tool& tool = request.tool();
   Turn turn(call.runner.beginnings().For(tool.purpose), &call.cancel, &call.record.run.queue);

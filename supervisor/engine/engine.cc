@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// For a journal that another server holds. Nobody is waited for longer: he may have been stopped.
+// For a journal that another server holds, which may have been stopped.
 constexpr std::chrono::milliseconds kLookAgain{50};
 constexpr std::chrono::seconds kPatience{60};
 

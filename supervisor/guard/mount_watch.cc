@@ -90,7 +90,7 @@ void MountWatch::OnEvent(int watch, std::uint32_t mask, std::string_view name) {
   if ((mask & IN_MOVED_TO) != 0) Save(directory.path, named->first, seen);
 }
 
-// While the lease is held nobody has it open to write, so whoever did before that has left his
+// While the lease is held nobody has it open to write, so whoever did before that has left theirs
 // event.
 void MountWatch::Save(const std::string& directory, const std::string& name, Seen& seen) {
   const UniqueFd parent = OpenDirectory(directory);

@@ -47,7 +47,7 @@ class MountRecord {
   friend class MountWatch;
   struct Seen {
     bool read_only = true;  // in each view; else what is in it may be anybody's
-    bool replaced = false;  // by the user, since only he could
+    bool replaced = false;  // by the user, since nobody else could
     bool again = false;     // whoever could then
     bool certain = false;   // of `saved`, as Judgement has it
     bool young = false;     // `saved` was read just now: what comes may have come before

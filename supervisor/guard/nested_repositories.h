@@ -11,8 +11,8 @@
 //
 // One that was made is known by its inode and birth, in the state directory, until a command
 // removes it. If it holds what no command of ours can have left there, the user has put it to use,
-// and it is his from then on. Where the look before a command did not see everything, only what was
-// born since can be the command's, and the user's are known from earlier looks.
+// and it is the user's from then on. Where the look before a command did not see everything, only
+// what was born since can be the command's, and the user's are known from earlier looks.
 #pragma once
 
 #include <atomic>

@@ -7,7 +7,7 @@
 //   const bool ours = co_await granted;                                       // false: cancelled
 //   ... until the end of its scope ...
 //
-// Whoever has a turn keeps it from the reading to the writing, so what he has read is what he
+// Whoever has a turn keeps it from the reading to the writing, so what it has read is what it
 // replaces. All files of a call at once: nobody holds one and waits for another, so nobody waits
 // for ever. Within this server; between servers the worker's lock and its comparison hold
 // (worker/write_file.h).

@@ -10,7 +10,7 @@
 //   ... EndGit(loop, turn, execution, give_up) ...
 //
 // The file says whose git is at work, from before it starts until it has ended in order. So whoever
-// gets the flock and finds somebody in it knows that he was killed, and may clear what his git left
+// gets the flock and finds somebody in it knows that it was killed, and may clear what its git left
 // (supervisor/run/git_locks.h).
 //
 // An flock(2) on a file of the state directory, named by device and inode of the repository; nobody

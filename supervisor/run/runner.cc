@@ -307,7 +307,7 @@ Task<Execution> Runner::Impl::Try(const CommandPlan& plan, const policy::Allow& 
   co_return execution;
 }
 
-// With the first command: whoever runs none stays small, and where he is.
+// With the first command: a server that runs none stays small, and where it is.
 void Runner::Impl::Begin() {
   groups->Open();
   launchers.emplace(

@@ -36,7 +36,7 @@ bool IsBelow(const std::string& path, std::string_view directory) {
 void PlanMounts(const std::string& tmp_dir, const sandbox::Confinement& confinement,
                 SlotView& view) {
   std::vector<sandbox::PathGrant> grants = confinement.paths;
-  // Not everybody may read where he works: who asks git for the user's name.
+  // Not everybody may read their working directory: who asks git for the user's name.
   grants.push_back({view.directory, Access::kNone, "", sandbox::Symlinks::kRefuse});
   view.tmp_name = "/tmp";
   // A mount point that nothing was mounted on is no loss.

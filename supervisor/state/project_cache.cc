@@ -32,7 +32,7 @@ Result<UniqueFd> Enter(const UniqueFd& parent, const std::string& name, const st
   return fd;
 }
 
-// What is somebody else's can be exchanged by him at any time.
+// Another user can exchange what is theirs at any time.
 Result<void> MakeOurs(const UniqueFd& fd, const std::string& path) {
   struct stat info{};
   if (fstat(fd.get(), &info) != 0) return std::unexpected(Error("stat", path, errno));

@@ -37,7 +37,7 @@ def escapes(abi, escaped=None):
 
 
 def log(abi, level=None, escaped=None, refusals="[  PASSED  ] 9 tests.", text=None, done=True, namespaces=None):
-    said = text or "NO Landlock. The default policy can NOT be enforced in full. Commands do not run."
+    said = text or "NO Landlock. A protection that the default policy requires is NOT enforced. Commands do not run."
     steps = {"doctor_text": (said, 0)}
     for step, tier in [("doctor0", 0), ("doctor", 1)]:
         report = doctor(abi, tier, level, namespaces)

@@ -1,4 +1,4 @@
-#include "supervisor/cli/call.h"
+#include "supervisor/cli/call_command.h"
 
 #include <fcntl.h>
 #include <signal.h>
