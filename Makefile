@@ -80,9 +80,9 @@ bench: build ## measure what is promised, beside what it is compared with; write
 	@$(DEPS) bench
 	@tests/bench/run.sh $(BUILD) $(SECTIONS)
 
-lint: ## formatting, include directions, clang-tidy; SINCE=HEAD~9: clang-tidy of what changed since then
+lint: ## formatting, include directions, clang-tidy; SINCE=HEAD~9: clang-tidy of what changed since, AT_MOST=9 sources
 	@$(DEPS) build lint
-	@tests/support/lint.sh $(SINCE)
+	@tests/support/lint.sh $(SINCE) $(AT_MOST)
 
 format: ## format all sources in place
 	@$(DEPS) lint
@@ -92,9 +92,9 @@ fuzz: ## each fuzz target for FUZZ_SECONDS (30)
 	@$(DEPS) build lint
 	@tests/support/fuzz.sh $(FUZZ_SECONDS)
 
-sanitize: ## the tests with AddressSanitizer and UBSan, but for toolchains and clients
+sanitize: ## the tests with AddressSanitizer and UBSan, but for toolchains and clients; TESTS="base policy" picks
 	@$(DEPS) build lint
-	@tests/support/sanitize.sh
+	@tests/support/sanitize.sh $(TESTS)
 
 mcpb: ## an MCP bundle for clients' one-click installation, and the registry's server.json
 	@$(DEPS) build clients

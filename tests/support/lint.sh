@@ -1,14 +1,16 @@
 #!/bin/sh
 # Everything about the sources that a tool can judge; run from the tree's top. Prints what is wrong.
 #
-#   tests/support/lint.sh [REVISION]
+#   tests/support/lint.sh [REVISION [AT_MOST]]
 #
-# With a REVISION clang-tidy-19, which takes most of the time, reads only what has changed since then: the
-# sources, and for each header one source that includes it. A shallow clone may not have the revision; then, as
-# without one and when the checks themselves changed, clang-tidy reads everything.
+# With a REVISION clang-tidy-19, which takes most of the time, reads only what has changed since then, comments
+# aside: the sources, and for each header one source that includes it; if AT_MOST is less than they are, the
+# sources in which most lines changed. A shallow clone may not have the revision; then, as without one and when
+# the checks themselves changed, clang-tidy reads everything.
 set -u
 
 since=${1:-}
+at_most=${2:-100000}
 folders="base sandbox worker policy supervisor"
 status=0
 step() {
@@ -32,15 +34,17 @@ configure() {
 # The sources, as regular expressions of whole paths, that show clang-tidy what changed since REVISION. Tests
 # are not in build-lint.
 changed() {
-  paths=$(git diff --name-only --diff-filter=d "$since" -- $folders) || return 1
-  printf '%s\n' "$paths" | while read -r path; do
+  paths=$(git diff --numstat -M -I'^ *//' --diff-filter=d "$since" -- $folders) || return 1
+  # A renamed file is `{old => new}` in the middle of its path; what it was is of no interest.
+  printf '%s\n' "$paths" | sed 's/{[^}]* => \([^}]*\)}/\1/; s|//|/|' | sort -rn | while read -r added removed path; do
+    [ "$added $removed" != "0 0" ] || continue
     case $path in
       *.cc) echo "$path" ;;
       *.h)
         if [ -f "${path%.h}.cc" ]; then echo "${path%.h}.cc"
         else git grep -lF "#include \"$path\"" -- $folders | grep '\.cc$' | grep -v '_test\.cc$' | head -n 1; fi ;;
     esac
-  done | grep -v '_test\(_support\)\?\.cc$' | sort -u | sed "s|.*|^$(pwd)/&\$|"
+  done | grep -v '_test\(_support\)\?\.cc$' | awk '!seen[$0]++' | sed "s|.*|^$(pwd)/&\$|"
 }
 
 # run-clang-tidy also counts what it suppressed; what someone must act on is kept.
@@ -48,8 +52,9 @@ tidy() {
   if git rev-parse -q --verify "$since^{commit}" >/dev/null && git diff --quiet "$since" -- .clang-tidy; then
     sources=$(changed) || return 1
     set -- $sources
-    echo "$# sources that differ from $since"
+    echo "$# sources that differ from $since; clang-tidy reads at most $at_most"
     [ $# != 0 ] || return 0
+    set -- $(printf '%s\n' "$@" | head -n "$at_most")
   else
     set -- "^$(pwd)/($(echo $folders | tr ' ' '|'))/"
   fi

@@ -2,6 +2,9 @@
 # Runs all tests of a build directory: as whoever calls and, if that is root, once more as an ordinary
 # user. Every skip is listed with its reason; the last line is `N passed, N failed, N skipped`.
 #
+# Without options, root runs all but the toolchains, and the ordinary user, who is the one that builds, all but the
+# suite `once`: tests to which the caller makes no difference (the documents, protocols, formats).
+#
 #   tests/support/run-tests.sh [--once] BUILD_DIRECTORY [options of meson test]
 #
 # BUILD_DIRECTORY lies in the tree; run from the tree's top. With --once the tests run as whoever calls alone.
@@ -26,8 +29,11 @@ for name in $(env | sed -n 's/^\(GIT_[A-Z_]*\|PROJECT_ACTIONS_[A-Z_]*\)=.*/\1/p'
 # Time limits are there for what hangs: a slow machine with other work takes several times as long as others.
 run() { meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 "$@" || status=1; }
 
+both=
+if [ -z "$once" ] && [ "$(id -u)" = 0 ] && [ $# = 0 ]; then both=yes; fi
+
 echo "== tests as $(id -un)"
-run --logbase "$root_log" "$@"
+run --logbase "$root_log" ${both:+--no-suite toolchains} "$@"
 set_of_logs="$logs/$root_log.json"
 
 if [ "$once" ]; then
@@ -45,7 +51,7 @@ elif [ "$(id -u)" = 0 ]; then
   chown -R daemon:daemon "$copy"
   chmod -R u+rwX,go+rX "$copy"
   export PA_TREE="$tree" PA_COPY="$copy"
-  run --wrapper "$tree/tests/support/as-user.sh" --logbase as-daemon "$@"
+  run --wrapper "$tree/tests/support/as-user.sh" --logbase as-daemon ${both:+--no-suite once} "$@"
   set_of_logs="$set_of_logs $(ls -t "$logs"/as-daemon*.json | head -n 1)"
 else
   echo "== not root, so tests run as $(id -un) only"
