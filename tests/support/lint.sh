@@ -36,7 +36,7 @@ configure() {
 changed() {
   paths=$(git diff --numstat -M -I'^ *//' --diff-filter=d "$since" -- $folders) || return 1
   # A renamed file is `{old => new}` in the middle of its path; what it was is of no interest.
-  printf '%s\n' "$paths" | sed 's/{[^}]* => \([^}]*\)}/\1/; s|//|/|' | sort -rn | while read -r added removed path; do
+  printf '%s\n' "$paths" | sed 's/{[^}]* => \([^}]*\)}/\1/; s|//|/|; s/\t[^\t]* => /\t/' | sort -rn | while read -r added removed path; do
     [ "$added $removed" != "0 0" ] || continue
     case $path in
       *.cc) echo "$path" ;;
