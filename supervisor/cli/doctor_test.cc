@@ -32,7 +32,7 @@ TEST(Doctor, WhateverIsMissingMakesItIncomplete) {
     DoctorReport report = Healthy();
     change(report);
     const std::string text = FormatDoctorText(report, false);
-    EXPECT_EQ(text.find("NOT be enforced") != std::string::npos, report.policy_errors.empty());
+    EXPECT_EQ(text.find("is NOT enforced") != std::string::npos, report.policy_errors.empty());
     EXPECT_EQ(text.find("Nothing starts with this policy") != std::string::npos,
               !report.policy_errors.empty());
     return !report.Complete();
