@@ -108,7 +108,7 @@ class Guest:
             return
         text = self.blocks.get(("doctor_text", user), ("", 0, 0))[0]
         levels = self.levels(tier, user)
-        for said in ["NO Landlock", "can NOT be enforced", "do not run"]:
+        for said in ["NO Landlock", "is NOT enforced", "do not run"]:
             self.check(said in text, f"doctor as {user} does not say: {said}")
         for name in ["file_read", "file_write", "process_memory"]:
             self.check(levels.get(name) == "not", f"doctor as {user} calls {name} {levels.get(name)} without Landlock")
