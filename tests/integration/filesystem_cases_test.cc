@@ -623,7 +623,9 @@ TEST_F(FilesystemCases, EveryResultIsAnObjectAndATextForReaders) {
       {"edit", {{"edits", {{{"path", "file"}, {"old", "needle"}, {"new", "n"}}}}}, "-needle\n+n\n"},
       {"delete", {{"path", "other"}}, "trash restore"},
       {"read", {{"path", "none"}}, "cannot read none"},
-      {"edit", {{"edits", {{{"path", "file"}, {"old", "none"}, {"new", "n"}}}}}, "does not occur in file"},
+      {"edit",
+       {{"edits", {{{"path", "file"}, {"old", "none"}, {"new", "n"}}}}},
+       "does not occur in file"},
       {"write", {{"path", 1}, {"content", "x"}}, "argument 'path'"}};
   calls.insert(calls.begin(), {{"glob", {{"pattern", "fi*"}}, "file\n"},
                                {"grep", {{"pattern", "needle"}}, "file\n"},
