@@ -145,8 +145,11 @@ std::optional<ToolError> PermitAll(FileEdits& files, CallContext& call) {
   for (FileEdit& file : files) {
     auto permission = Permit(file.work, call, policy::Purpose::kWriteFile,
                              {.path = file.work.Absolute(file.place.relative)});
-    if (permission) file.permission = *std::move(permission);
-    if (!permission && !first) first = std::move(permission.error());
+    if (permission) {
+      file.permission = *std::move(permission);
+    } else if (!first) {
+      first = std::move(permission.error());
+    }
   }
   return first;
 }

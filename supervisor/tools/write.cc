@@ -69,10 +69,10 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
                  .content = content,
                  .old = *expected,
                  .makes_parents = create_parents};
-  std::string path = work->Absolute(place->relative);
+  const std::string path = work->Absolute(place->relative);
   auto permission = Permit(*work, call, policy::Purpose::kWriteFile, {.path = path});
   if (!permission) co_return RefusedCall(std::move(permission.error()));
-  FileTurn turn(call.runner.file_turns(), std::vector(1, std::move(path)));
+  FileTurn turn(call.runner.file_turns(), std::vector(1, path));
   Task<std::optional<ToolError>> waiting = TakeTurn(turn, call);
   std::optional<ToolError> refused = co_await waiting;
   if (refused) co_return RefusedCall(*std::move(refused));
