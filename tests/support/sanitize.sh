@@ -10,7 +10,8 @@ if [ $# = 0 ]; then
 else
   # What a test runs is built with it.
   tests/support/sanitized-build.sh build.ninja
-  tests/support/sanitized-build.sh $(python3 tests/support/programs-of.py build-sanitize "$@")
+  programs=$(python3 tests/support/programs-of.py build-sanitize "$@")
+  tests/support/sanitized-build.sh $programs
 fi
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:quarantine_size_mb=16
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
