@@ -84,9 +84,8 @@ constexpr Key kKeys[] = {
     {"filesystem.toolchains", Type::kChoice, "Whether toolchains in the home may be used.",
      &F::filesystem_toolchains, kToolchains},
     {"filesystem.sync", Type::kSwitch,
-     "Whether the writes of tools are on the disk before the "
-     "tools answer.",
-     &F::filesystem_sync, kFileSync},
+     "Whether the writes of tools are on the disk before the tools answer.", &F::filesystem_sync,
+     kFileSync},
     {"network", Type::kChoice, "The network of commands.", &F::network, kNetwork},
     {"environment.pass", Type::kNames,
      "Variables of our own environment that commands receive, beyond PATH, HOME, LANG and the "
@@ -183,9 +182,8 @@ constexpr Key kKeys[] = {
      kHooks},
     {"git.signing", Type::kChoice, "Whether commits are signed.", &F::git_signing, kSigning},
     {"audit.to", Type::kChoice,
-     "Where every call is recorded; a call that cannot be recorded does "
-     "not run.",
-     &F::audit_to, kAuditTo},
+     "Where every call is recorded; a call that cannot be recorded does not run.", &F::audit_to,
+     kAuditTo},
     {"audit.path", Type::kPath,
      "The file of the audit log, in a directory of its own; \"\" for the state directory.",
      &F::audit_path},

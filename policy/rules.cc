@@ -149,11 +149,11 @@ bool EverAsk(const std::vector<Rule>& rules) {
 Ruling Judge(const std::vector<Rule>& rules, const RuleQuestion& question) {
   const Rule* administrators = FirstRule(rules, question, true);
   const Rule* theirs = FirstRule(rules, question, false);
-  const bool administrators_counts =
+  const bool binds =
       administrators != nullptr &&
       (theirs == nullptr || administrators->verdict < theirs->verdict ||
        (administrators->verdict == theirs->verdict && administrators->verdict != Verdict::kAllow));
-  const Rule* rule = administrators_counts ? administrators : theirs;
+  const Rule* rule = binds ? administrators : theirs;
   return rule == nullptr ? Ruling{} : Ruling{rule->verdict, rule};
 }
 

@@ -36,8 +36,7 @@ constexpr Param kEditParams[] = {
     {.name = "new",
      .kind = ParamKind::kString,
      .required = true,
-     .description = "The replacement "
-                    "text."},
+     .description = "The replacement text."},
     {.name = "replace_all",
      .kind = ParamKind::kBoolean,
      .description = "Replace every occurrence."},
