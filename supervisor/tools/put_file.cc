@@ -198,7 +198,7 @@ std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContex
   if (found && found->name.empty()) return std::unexpected(NoName(path, "it is a directory"));
   if (!found && found.error().code != ErrorCode::kNotFound) return std::unexpected(found.error());
   std::expected<std::string, ToolError> relative =
-      found ? JoinRelative(found->relative, found->name) : FindNew(work, call, path, finding);
+      found ? found->Path() : FindNew(work, call, path, finding);
   if (!relative) return std::unexpected(relative.error());
   auto place = PlaceOf(work, call, *std::move(relative), path);
   if (!place) return place;
