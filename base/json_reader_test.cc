@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/json.h"
+#include "tests/support/json.h"
 
 namespace pa {
 namespace {
@@ -139,7 +139,7 @@ TEST(ParseJson, Refused) {
                                     "1"};
   for (std::string_view text : texts) {
     EXPECT_FALSE(ParseJson(text)) << text;
-    EXPECT_FALSE(nlohmann::json::accept(text)) << "valid after all: " << text;
+    EXPECT_FALSE(testing::Json::accept(text)) << "valid after all: " << text;
   }
 }
 
@@ -231,7 +231,7 @@ TEST(ParseJson, AgreesWithAnotherParserOnMutations) {
     const bool ours = ParseJson(text).has_value();
     valid += ours;
     if (Problem(text).starts_with("duplicate key")) continue;
-    ASSERT_EQ(ours, nlohmann::json::accept(text)) << text << "\n" << Problem(text);
+    ASSERT_EQ(ours, testing::Json::accept(text)) << text << "\n" << Problem(text);
   }
   EXPECT_GT(valid, 1000);
 }

@@ -11,7 +11,7 @@
 namespace pa {
 namespace {
 
-class PacketTest : public testing::Test {
+class PacketTest : public ::testing::Test {
  protected:
   PacketTest() {
     int ends[2] = {-1, -1};

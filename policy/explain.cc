@@ -115,7 +115,7 @@ bool Concerns(const Rule& rule, const std::string& tool) {
          (rule.command.empty() || Has(tool, Subject::kCommand));
 }
 
-std::string RuleText(const Rule& rule) {
+std::string FormatRule(const Rule& rule) {
   std::string text = std::string(VerdictName(rule.verdict)) + " " + rule.tool;
   for (const std::string& what : {rule.target, rule.path, rule.command}) {
     if (!what.empty()) text += " " + what;
@@ -154,7 +154,7 @@ std::string ToolText(const Policy& policy, const std::string& tool, bool enabled
   text +=
       "  network  " + std::string(sandbox::NetworkName(NetworkFor(policy, PurposeOf(tool)))) + '\n';
   for (const Rule& rule : policy.permissions) {
-    if (Concerns(rule, tool)) text += "  rule     " + RuleText(rule) + '\n';
+    if (Concerns(rule, tool)) text += "  rule     " + FormatRule(rule) + '\n';
   }
   for (const Key& key : PolicyKeys()) {
     if (!key.IsLimit()) continue;

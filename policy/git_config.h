@@ -9,12 +9,16 @@
 // case, a subsection as it is written.
 #pragma once
 
+#include <cstddef>
 #include <expected>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pa::policy {
+
+inline constexpr std::size_t kMaxGitConfig = 1u << 20;  // bytes of one file that we read
+inline constexpr int kMaxSubmoduleDepth = 8;            // components of a submodule's name, a/b/c
 
 struct GitVariable {
   std::string name;   // `core.hookspath`, `submodule.lib/A.path`, `includeif.gitdir:~/x/.path`

@@ -68,7 +68,7 @@ constexpr std::string_view kMergeOptions[] = {"ours",
 constexpr std::string_view kApplyOptions[] = {
     "whitespace=*", "ignore-space-change", "ignore-whitespace", "-C*",   "-p*",
     "directory=*",  "exclude=*",           "include=*",         "reject"};
-constexpr std::string_view kSigning[] = {"-S*"};
+constexpr std::string_view kSigningOptions[] = {"-S*"};
 constexpr std::string_view kRerere[] = {"rerere-autoupdate", "no-rerere-autoupdate"};
 // Of sequencer.c, populate_opts_cb: a number, a truth value or a word that git compares.
 constexpr std::string_view kPlainOptions[] = {"no-commit",
@@ -199,7 +199,7 @@ bool IsSheet(std::string_view text) {
            const std::string_view name = std::string_view(variable.name).substr(kSection.size());
            if (name == "strategy") return IsStrategy(variable.value);
            if (name == "strategy-option") return AreAllowed(variable.value, kMergeOptions);
-           if (name == "gpg-sign") return AreAllowed("-S" + variable.value, kSigning);
+           if (name == "gpg-sign") return AreAllowed("-S" + variable.value, kSigningOptions);
            return std::ranges::find(kPlainOptions, name) != std::end(kPlainOptions);
          });
 }
@@ -224,7 +224,7 @@ bool ExecutesNothingNew(GitJudgement judgement, std::string_view before, std::st
     case GitJudgement::kApplyOptions:
       return AreAllowed(after, kApplyOptions);
     case GitJudgement::kSigning:
-      return AreAllowed(after, kSigning);
+      return AreAllowed(after, kSigningOptions);
     case GitJudgement::kRerere:
       return AreAllowed(after, kRerere);
     case GitJudgement::kObject:

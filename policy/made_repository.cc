@@ -18,13 +18,11 @@
 namespace pa::policy {
 namespace {
 
-constexpr std::size_t kMaxConfiguration = 1u << 20;  // bytes of one file
 // Of one repository. Beyond any of these nobody judges it, and it goes as a whole.
 constexpr std::size_t kMaxForeign = 1024;
 constexpr std::size_t kMaxEntries = 20'000;  // in directories of hooks, modules and worktrees
 constexpr std::size_t kMaxAllConfiguration = 4u << 20;  // bytes of its files together
 constexpr std::size_t kMaxNamed = 8;                    // variables of one file
-constexpr int kMaxDepth = 8;                            // of a submodule's name, a/b/c
 
 // Sections, a subsection as `*`, and variables. Not there, because git executes them or what they
 // name: core.fsmonitor, hookspath, sshcommand, pager, editor, askpass, gitproxy,
@@ -234,10 +232,10 @@ std::string LineIn(const std::string& file, std::string_view word) {
   return line.substr(0, line.find_last_not_of("\r\n") + 1);
 }
 
-class Judge {
+class RepositoryJudge {
  public:
   // `top`: in which modules have their working trees, "" for none.
-  explicit Judge(std::string top) : top_(std::move(top)) {}
+  explicit RepositoryJudge(std::string top) : top_(std::move(top)) {}
   void Directory(const std::string& directory, int depth);
   void Configuration(const std::string& directory, const char* name, bool module = false);
   void Add(Foreign foreign) {
@@ -265,7 +263,7 @@ class Judge {
 
 // Those in a directory of git's; none of what is known not to be there. A symlink in its place
 // leads anywhere.
-std::vector<std::string> Judge::Names(const std::string& directory) {
+std::vector<std::string> RepositoryJudge::Names(const std::string& directory) {
   std::vector<std::string> names;
   if (too_much_ || LookAt(directory).IsAbsent()) return names;
   const UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -284,13 +282,13 @@ std::vector<std::string> Judge::Names(const std::string& directory) {
   return names;
 }
 
-void Judge::Configuration(const std::string& directory, const char* name, bool module) {
+void RepositoryJudge::Configuration(const std::string& directory, const char* name, bool module) {
   const std::string file = directory + "/" + name;
   const PathStamp stamp = LookAt(file);
   if (too_much_ || stamp.IsAbsent()) return;
   const UniqueFd fd(open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const Result<std::string> text = fd && stamp.IsRegular()
-                                       ? ReadFileFrom(fd.get(), file, kMaxConfiguration)
+                                       ? ReadFileFrom(fd.get(), file, kMaxGitConfig)
                                        : std::unexpected(Error("open", file));
   if (!text) return Add({file, "it cannot be read"});
   configuration_ += text->size();
@@ -314,19 +312,19 @@ void Judge::Configuration(const std::string& directory, const char* name, bool m
   }
 }
 
-void Judge::Hooks(const std::string& directory) {
+void RepositoryJudge::Hooks(const std::string& directory) {
   for (const std::string& name : Names(directory)) {
     if (!name.ends_with(".sample")) Add({directory + "/" + name, "a hook"});
   }
 }
 
 // A submodule's name may hold slashes, so between `modules` and a git directory lie more.
-void Judge::Modules(const std::string& directory, int depth) {
+void RepositoryJudge::Modules(const std::string& directory, int depth) {
   for (const std::string& name : Names(directory)) {
     const std::string module = directory + "/" + name;
     if (!LookAt(module).IsDirectory()) {
       Add({module, "it is no directory"});
-    } else if (depth > kMaxDepth) {
+    } else if (depth > kMaxSubmoduleDepth) {
       Add({module, "it lies too deep"});
     } else if (!LookAt(module + "/HEAD").IsAbsent()) {
       Directory(module, depth);
@@ -336,13 +334,13 @@ void Judge::Modules(const std::string& directory, int depth) {
   }
 }
 
-void Judge::Worktrees(const std::string& directory) {
+void RepositoryJudge::Worktrees(const std::string& directory) {
   for (const std::string& name : Names(directory)) {
     Configuration(directory + "/" + name, "config.worktree");
   }
 }
 
-void Judge::Directory(const std::string& directory, int depth) {
+void RepositoryJudge::Directory(const std::string& directory, int depth) {
   Configuration(directory, "config", depth > 0);
   Configuration(directory, "config.worktree");
   // Of a linked worktree git makes it, and there is no such thing here.
@@ -387,7 +385,7 @@ bool IsAllowedVariable(std::string_view name, std::string_view value) {
 }
 
 std::vector<Foreign> FindForeign(const std::string& git_directory) {
-  Judge judge(git_directory.substr(0, git_directory.rfind('/')));
+  RepositoryJudge judge(git_directory.substr(0, git_directory.rfind('/')));
   judge.Directory(git_directory, 0);
   return std::move(judge).Take(git_directory);
 }
@@ -418,12 +416,12 @@ std::vector<Foreign> FindForeign(const RepositoryBelow& made, const JudgedWithin
   }
   std::vector<Foreign> found;
   if (!common.empty()) {
-    Judge judge("");
+    RepositoryJudge judge("");
     judge.Configuration(directory, "config.worktree");
     found = std::move(judge).Take(directory);
     if (!kept) std::ranges::move(FindForeign(common), std::back_inserter(found));
   } else if (!kept) {
-    Judge judge(top);
+    RepositoryJudge judge(top);
     judge.Directory(directory, 1);
     found = std::move(judge).Take(directory);
   }

@@ -35,14 +35,12 @@ using Found = ProtectedPath::Found;
 
 constexpr std::size_t kMaxPaths = 32768;
 constexpr std::size_t kMaxGitDirectories = 1024;
-constexpr std::size_t kMaxProjects = 64;             // whose host files are looked after
-constexpr std::size_t kMaxConfiguration = 1u << 20;  // bytes of one file
-constexpr std::size_t kMaxIndex = 64u << 20;         // half a million files
-constexpr std::size_t kMaxLinkFile = 8192;           // a path and a word
-constexpr int kMaxSymlinks = 40;                     // as the kernel's own
-constexpr int kMaxIncludes = 10;                     // as git's own
-constexpr std::size_t kMaxFrozen = 192;              // mounts, with the directories on the way
-constexpr int kMaxDepth = 8;                         // of a submodule's name, a/b/c
+constexpr std::size_t kMaxProjects = 64;      // whose host files are looked after
+constexpr std::size_t kMaxIndex = 64u << 20;  // half a million files
+constexpr std::size_t kMaxLinkFile = 8192;    // a path and a word
+constexpr int kMaxSymlinks = 40;              // as the kernel's own
+constexpr int kMaxIncludes = 10;              // as git's own
+constexpr std::size_t kMaxFrozen = 192;       // mounts, with the directories on the way
 
 // What git looks for in a directory of hooks (githooks(5)).
 constexpr std::string_view kHookNames[] = {"applypatch-msg",
@@ -175,9 +173,9 @@ struct Configuration {
   std::string work_tree;
 };
 
-class Finder {
+class ProtectedFinder {
  public:
-  explicit Finder(const ProtectionQuery& query) : query_(query) {}
+  explicit ProtectedFinder(const ProtectionQuery& query) : query_(query) {}
   std::expected<ProtectedPaths, ProtectionFailure> Find();
 
  private:
@@ -247,11 +245,11 @@ class Finder {
 };
 
 // The first one is told.
-void Finder::Fail(ProtectionFailure failure) {
+void ProtectedFinder::Fail(ProtectionFailure failure) {
   if (!error_) error_ = std::move(failure);
 }
 
-PathStamp Finder::Look(const std::string& path) {
+PathStamp ProtectedFinder::Look(const std::string& path) {
   const auto known = looked_at_.find(path);
   if (known != looked_at_.end()) return known->second;
   const PathStamp stamp = looked_at_[path] = LookAt(path);
@@ -261,7 +259,7 @@ PathStamp Finder::Look(const std::string& path) {
 }
 
 // Each component up to it must have been looked at, in this order: what was made meanwhile is seen.
-Holder Finder::HolderOf(const std::string& absent) const {
+Holder ProtectedFinder::HolderOf(const std::string& absent) const {
   for (std::string at = ParentOf(absent);; at = ParentOf(at)) {
     const auto known = looked_at_.find(at);
     if (known == looked_at_.end()) return {};
@@ -271,21 +269,21 @@ Holder Finder::HolderOf(const std::string& absent) const {
   }
 }
 
-bool Finder::Has(const std::string& directory, const char* name) {
+bool ProtectedFinder::Has(const std::string& directory, const char* name) {
   const PathStamp stamp = LookAt(directory + "/" + name);
   if (stamp.error != 0) Fail(Unreadable(directory + "/" + name, stamp.error));
   return stamp.exists;
 }
 
 // Nothing: it is absent, or the search has failed.
-std::optional<std::string> Finder::Read(const std::string& path, std::size_t limit) {
+std::optional<std::string> ProtectedFinder::Read(const std::string& path, std::size_t limit) {
   Result<std::optional<std::string>> text = ReadText(path, limit);
   if (text) return std::move(*text);
   Fail(text.error());
   return std::nullopt;
 }
 
-std::vector<std::string> Finder::NamesIn(const std::string& directory) {
+std::vector<std::string> ProtectedFinder::NamesIn(const std::string& directory) {
   Look(directory);
   listed_.insert(directory);
   // Of more Add() says that it is too much.
@@ -296,7 +294,7 @@ std::vector<std::string> Finder::NamesIn(const std::string& directory) {
 }
 
 // Strictly beneath: the tree's own name stands where the command cannot write.
-const std::string* Finder::AreaOf(const std::string& path) const {
+const std::string* ProtectedFinder::AreaOf(const std::string& path) const {
   const std::string* best = nullptr;
   for (const std::string& area : query_.writable) {
     if (path == area || !IsBeneath(path, area)) continue;
@@ -305,7 +303,8 @@ const std::string* Finder::AreaOf(const std::string& path) const {
   return best;
 }
 
-void Finder::Add(const std::string& path, Kind kind, Found found, const std::string& reason) {
+void ProtectedFinder::Add(const std::string& path, Kind kind, Found found,
+                          const std::string& reason) {
   // Nothing of it could be kept from a command for which all of its directory is open.
   if (kind == Kind::kTree && IsBeneath(query_.directory, path)) {
     Fail({Error("protected directory", path + " (" + reason + ")"),
@@ -331,7 +330,7 @@ void Finder::Add(const std::string& path, Kind kind, Found found, const std::str
 
 // Goes to `path` as the kernel would, and protects it and what leads to it: directories stay where
 // they are, symlinks lead where they led. What `path` came to be.
-std::string Finder::Walk(const std::string& path, Kind kind, const std::string& reason) {
+std::string ProtectedFinder::Walk(const std::string& path, Kind kind, const std::string& reason) {
   std::vector<std::string> rest;  // the next component last
   const auto push = [&](std::string_view more) {
     std::vector<std::string> components;
@@ -375,8 +374,8 @@ std::string Finder::Walk(const std::string& path, Kind kind, const std::string& 
 }
 
 // `at` is not there, or no directory: what would lie beneath must not come to exist.
-std::string Finder::Missing(std::string at, std::vector<std::string> rest, Kind kind,
-                            const std::string& reason) {
+std::string ProtectedFinder::Missing(std::string at, std::vector<std::string> rest, Kind kind,
+                                     const std::string& reason) {
   for (; !rest.empty(); rest.pop_back()) {
     if (rest.back() == "..") return at;  // git would not find its way either
     if (rest.back().empty() || rest.back() == ".") continue;
@@ -388,7 +387,7 @@ std::string Finder::Missing(std::string at, std::vector<std::string> rest, Kind 
 }
 
 // The only line of a small file; nothing if there is none. A NUL byte would end it for git alone.
-std::optional<std::string> Finder::ReadLine(const std::string& path) {
+std::optional<std::string> ProtectedFinder::ReadLine(const std::string& path) {
   if (!Look(path).exists) return std::nullopt;
   std::optional<std::string> text = Read(path, kMaxLinkFile);
   if (!text) return std::nullopt;
@@ -397,14 +396,14 @@ std::optional<std::string> Finder::ReadLine(const std::string& path) {
   return text->empty() ? std::nullopt : text;
 }
 
-std::string Finder::Expand(const std::string& path) const {
+std::string ProtectedFinder::Expand(const std::string& path) const {
   constexpr std::string_view kOptional = ":(optional)";
   if (path.starts_with(kOptional)) return Expand(path.substr(kOptional.size()));
   return path.starts_with("~/") ? query_.home + path.substr(1) : path;
 }
 
 // Upwards, as git does. One that is not complete git passes over, but a command could complete it.
-void Finder::NearestRepository() {
+void ProtectedFinder::NearestRepository() {
   const std::string& here = query_.directory;
   WorkingTree(here);
   if (!Look(Join(here, ".git")).exists) {
@@ -424,7 +423,7 @@ void Finder::NearestRepository() {
 
 // By its content, whatever its name, and past the nearest `.git`: a command could make one in
 // there. Its working tree may lie in it, so nothing but what git executes is held.
-void Finder::EnclosingGitDirectory(const std::string& at) {
+void ProtectedFinder::EnclosingGitDirectory(const std::string& at) {
   if (!Look(Join(at, "HEAD")).exists) return;
   for (const char* name : {"commondir", "objects", "refs"}) Look(Join(at, name));
   const Result<bool> is = IsGitDirectory(at == "/" ? "" : at);
@@ -434,7 +433,7 @@ void Finder::EnclosingGitDirectory(const std::string& at) {
 
 // What is protected there counts also where a call chooses a directory in the midst of it
 // (`.vscode`).
-void Finder::ProjectsAbove() {
+void ProtectedFinder::ProjectsAbove() {
   const auto within = [&](const std::string& at) {
     return std::ranges::any_of(query_.roots,
                                [&](const std::string& root) { return IsBeneath(at, root); });
@@ -450,7 +449,7 @@ void Finder::ProjectsAbove() {
 
 // One mount keeps all of a repository as it is, whatever the host renames in it meanwhile; beyond
 // so many of them, and without any, what git executes there is put back as elsewhere.
-void Finder::RepositoriesBelow() {
+void ProtectedFinder::RepositoriesBelow() {
   const std::size_t others = paths_.size();
   for (const RepositoryBelow& one : query_.repositories) {
     const bool bare = one.kind == RepositoryBelow::Kind::kBare;
@@ -468,7 +467,7 @@ void Finder::RepositoriesBelow() {
 }
 
 // `.git` of a working tree, be it there or not, and where it leads.
-void Finder::WorkingTree(const std::string& top) {
+void ProtectedFinder::WorkingTree(const std::string& top) {
   if (too_many_ || !visited_.insert(top).second) return;
   const std::string place = Walk(Join(top, ".git"), Kind::kPinned, "git repository");
   const PathStamp stamp = Look(place);
@@ -488,7 +487,8 @@ void Finder::WorkingTree(const std::string& top) {
   IndexOf(top, directory);
 }
 
-std::vector<GitVariable> Finder::Variables(const std::string& path, std::string_view text) {
+std::vector<GitVariable> ProtectedFinder::Variables(const std::string& path,
+                                                    std::string_view text) {
   std::expected<std::vector<GitVariable>, std::string> variables = ParseGitConfig(text);
   if (variables) return std::move(*variables);
   Fail(Unreadable(path, variables.error()));
@@ -496,11 +496,11 @@ std::vector<GitVariable> Finder::Variables(const std::string& path, std::string_
 }
 
 // Those that .gitmodules names, checked out or not: git looks into whatever has a `.git` there.
-void Finder::Submodules(const std::string& top) {
+void ProtectedFinder::Submodules(const std::string& top) {
   const std::string file = Join(top, ".gitmodules");
   Look(file);
   if (const std::string* area = AreaOf(file)) deciders_.push_back({file, *area, Kind::kFile});
-  const Result<std::optional<std::string>> text = ReadOwnText(file, kMaxConfiguration);
+  const Result<std::optional<std::string>> text = ReadOwnText(file, kMaxGitConfig);
   if (!text) return Fail(text.error());
   if (!*text) return;
   for (const GitVariable& variable : Variables(file, **text)) {
@@ -512,7 +512,7 @@ void Finder::Submodules(const std::string& top) {
 }
 
 // Those that the index says are submodules: for git that is enough.
-void Finder::IndexOf(const std::string& top, const std::string& git_directory) {
+void ProtectedFinder::IndexOf(const std::string& top, const std::string& git_directory) {
   if (too_many_ || error_ || !indexed_.emplace(git_directory, top).second) return;
   ProtectedPaths::Index index{.path = git_directory + "/index", .top = top};
   index.stamp = Look(index.path);
@@ -538,7 +538,7 @@ void Finder::IndexOf(const std::string& top, const std::string& git_directory) {
 
 // git unfolds a directory of a sparse index as soon as it is there, and finds submodules in its
 // tree.
-void Finder::FoldedIn(const std::string& top, const GitIndex& index) {
+void ProtectedFinder::FoldedIn(const std::string& top, const GitIndex& index) {
   for (std::string name : index.folded) {
     while (name.ends_with('/')) name.pop_back();
     const std::string directory = Join(top, name);
@@ -554,7 +554,7 @@ void Finder::FoldedIn(const std::string& top, const GitIndex& index) {
 }
 
 // All in a git directory that git executes, or that says what to execute, or where to look for it.
-void Finder::GitDirectory(const std::string& directory, const std::string& top) {
+void ProtectedFinder::GitDirectory(const std::string& directory, const std::string& top) {
   if (too_many_ || error_ || !Look(directory).IsDirectory()) return;
   if (!top.empty()) trees_.insert(top);
   const auto [entry, is_new] = git_directories_.try_emplace(directory);
@@ -590,7 +590,7 @@ void Finder::GitDirectory(const std::string& directory, const std::string& top) 
 
 // What git itself writes while an operation goes on: its directories come and go, so they are not
 // held.
-void Finder::StateOf(const std::string& directory) {
+void ProtectedFinder::StateOf(const std::string& directory) {
   for (const GitPlace& place : kGitPlaces) {
     Walk(Join(directory, place.name), place.kind, place.reason);
   }
@@ -604,8 +604,8 @@ void Finder::StateOf(const std::string& directory) {
   }
 }
 
-void Finder::HooksFrom(const std::string& tree, const std::vector<std::string>& hooks_paths,
-                       const char* reason) {
+void ProtectedFinder::HooksFrom(const std::string& tree,
+                                const std::vector<std::string>& hooks_paths, const char* reason) {
   if (!tree.empty()) trees_.insert(tree);
   for (const std::string& path : hooks_paths) {
     const std::string hooks = Expand(path);
@@ -614,7 +614,7 @@ void Finder::HooksFrom(const std::string& tree, const std::vector<std::string>& 
 }
 
 // The git directories of linked worktrees. New ones may be made: nothing leads to them.
-void Finder::LinkedTrees(const std::string& worktrees, std::vector<std::string>& tops) {
+void ProtectedFinder::LinkedTrees(const std::string& worktrees, std::vector<std::string>& tops) {
   if (const std::string* area = AreaOf(worktrees)) {
     deciders_.push_back({worktrees, *area, Kind::kNames});
   }
@@ -640,8 +640,8 @@ void Finder::LinkedTrees(const std::string& worktrees, std::vector<std::string>&
 }
 
 // A submodule's name may hold slashes, so between `modules` and a git directory lie more.
-void Finder::Modules(const std::string& directory, int depth) {
-  if (depth > kMaxDepth || too_many_) return;
+void ProtectedFinder::Modules(const std::string& directory, int depth) {
+  if (depth > kMaxSubmoduleDepth || too_many_) return;
   const std::string place = Walk(directory, Kind::kNames, "git submodules");
   if (!Look(place).IsDirectory()) return;
   if (const auto names = paths_.find(place); names != paths_.end()) {
@@ -654,10 +654,10 @@ void Finder::Modules(const std::string& directory, int depth) {
   }
 }
 
-void Finder::ReadConfiguration(const std::string& file, Configuration& into, int depth) {
+void ProtectedFinder::ReadConfiguration(const std::string& file, Configuration& into, int depth) {
   const std::string place = Walk(file, Kind::kFile, "git configuration");
   if (!Look(place).exists || depth > kMaxIncludes) return;
-  const std::optional<std::string> text = Read(place, kMaxConfiguration);
+  const std::optional<std::string> text = Read(place, kMaxGitConfig);
   if (!text) return;
   for (const GitVariable& variable : Variables(place, *text)) {
     const std::string& name = variable.name;
@@ -675,7 +675,7 @@ void Finder::ReadConfiguration(const std::string& file, Configuration& into, int
 
 // The user's own files lie elsewhere, but what they name may lie here. git passes over those for
 // which it lacks permission, and it is the same user.
-void Finder::UserConfiguration() {
+void ProtectedFinder::UserConfiguration() {
   Configuration found;
   std::vector<std::string> files = {query_.system_configuration};
   if (!query_.config_home.empty()) files.push_back(query_.config_home + "/git/config");
@@ -690,7 +690,7 @@ void Finder::UserConfiguration() {
   }
 }
 
-void Finder::Places() {
+void ProtectedFinder::Places() {
   source_ = ProtectionSource::kPolicy;
   for (const ProtectedPlace& place : query_.places) {
     if (std::ranges::find(kOwnPlaces, place.path) != std::end(kOwnPlaces)) continue;
@@ -712,7 +712,7 @@ void Finder::Places() {
 
 // What of it is there is protected with all that leads to it; what is not must not come to exist,
 // wherever the directories that are there go.
-void Finder::HostFileAt(const std::string& directory, const HostFile& file) {
+void ProtectedFinder::HostFileAt(const std::string& directory, const HostFile& file) {
   const Kind kind = file.kind == HostFile::Kind::kTree ? Kind::kTree : Kind::kFile;
   std::string at = directory;
   std::vector<std::string> rest;  // the next component last
@@ -729,14 +729,15 @@ void Finder::HostFileAt(const std::string& directory, const HostFile& file) {
   Walk(Join(directory, file.path), kind, file.Reason());
 }
 
-bool Finder::LeadsToArea(const std::string& path) const {
+bool ProtectedFinder::LeadsToArea(const std::string& path) const {
   return std::ranges::any_of(query_.writable,
                              [&](const std::string& area) { return IsBeneath(area, path); });
 }
 
 // Above the places where commands can write, what leads there counts: by its name, or by a symlink
 // of the project's.
-void Finder::HostFilesIn(const std::string& directory, HostFile::Place place, bool symlinks) {
+void ProtectedFinder::HostFilesIn(const std::string& directory, HostFile::Place place,
+                                  bool symlinks) {
   const bool within = AreaOf(Join(directory, "x")) != nullptr;
   if ((!within && !LeadsToArea(directory)) || !Look(directory).IsDirectory()) return;
   for (const HostFile& file : HostFiles()) {
@@ -754,7 +755,7 @@ void Finder::HostFilesIn(const std::string& directory, HostFile::Place place, bo
 // Where hosts look for them: here, at the top of the repository, and where a repository or a
 // working tree of one is, which are opened as projects of their own. Those that matter most come
 // first.
-void Finder::AllHostFiles() {
+void ProtectedFinder::AllHostFiles() {
   std::vector<std::string> projects = {query_.directory};
   projects.insert(projects.end(), above_.begin(), above_.end());
   projects.insert(projects.end(), below_.begin(), below_.end());
@@ -778,7 +779,7 @@ void Finder::AllHostFiles() {
 }
 
 // To put back a tree in which the log lies would be to take lines away from it.
-void Finder::AuditDirectory() {
+void ProtectedFinder::AuditDirectory() {
   if (query_.audit_directory.empty()) return;
   const std::string place = Walk(query_.audit_directory, Kind::kSealed, "audit log");
   for (const auto& [path, one] : paths_) {
@@ -791,7 +792,7 @@ void Finder::AuditDirectory() {
 
 // A directory of hooks may be one in which a build writes: then only what git would execute is
 // protected.
-void Finder::HooksIn(const std::string& directory, const std::string& reason) {
+void ProtectedFinder::HooksIn(const std::string& directory, const std::string& reason) {
   const std::string resolved = ResolvePath(directory);
   const auto beneath = [&](const std::string& path) { return IsBeneath(path, resolved); };
   if (std::ranges::any_of(query_.writable, beneath) ||
@@ -811,13 +812,13 @@ void Finder::HooksIn(const std::string& directory, const std::string& reason) {
   }
 }
 
-void Finder::AllHooks() {
+void ProtectedFinder::AllHooks() {
   for (const auto& [directory, reason] : hooks_) {
     if (!too_many_) HooksIn(directory, reason);
   }
 }
 
-bool Finder::InTree(const std::string& path) const {
+bool ProtectedFinder::InTree(const std::string& path) const {
   for (std::string at = ParentOf(path); at != "/"; at = ParentOf(at)) {
     const auto known = paths_.find(at);
     if (known == paths_.end()) continue;
@@ -826,7 +827,7 @@ bool Finder::InTree(const std::string& path) const {
   return false;
 }
 
-ProtectedPaths Finder::Finish() {
+ProtectedPaths ProtectedFinder::Finish() {
   ProtectedPaths result{.indexes = std::move(indexes_),
                         .deciders = std::move(deciders_),
                         .left_out = {left_out_.begin(), left_out_.end()}};
@@ -850,7 +851,7 @@ ProtectedPaths Finder::Finish() {
   return result;
 }
 
-std::expected<ProtectedPaths, ProtectionFailure> Finder::Find() {
+std::expected<ProtectedPaths, ProtectionFailure> ProtectedFinder::Find() {
   NearestRepository();
   ProjectsAbove();
   for (const std::string& area : query_.writable) {
@@ -989,7 +990,7 @@ ProtectionQuery QueryFor(const Policy& policy, std::string directory,
 }
 
 std::expected<ProtectedPaths, ProtectionFailure> FindProtectedPaths(const ProtectionQuery& query) {
-  return Finder(query).Find();
+  return ProtectedFinder(query).Find();
 }
 
 }  // namespace pa::policy

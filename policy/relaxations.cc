@@ -20,9 +20,9 @@ constexpr std::string_view kServerLimits[] = {"limits.output_inline", "limits.ou
                                               "limits.queue"};
 
 // Appends what is weaker than the built-in default, and leaves out what is not.
-class Finder {
+class RelaxationFinder {
  public:
-  explicit Finder(const std::string& home) : home_(home) {}
+  explicit RelaxationFinder(const std::string& home) : home_(home) {}
 
   void Roots(const Located<Strings>& roots) {
     for (const Located<std::string>& root : roots.value) {
@@ -122,7 +122,7 @@ std::string Relaxation::Format() const {
 }
 
 std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std::string& home) {
-  Finder find(home);
+  RelaxationFinder find(home);
   find.Roots(*merged.roots);
   find.Tools(*merged.tools_enable);
   find.Paths(ReadablePath(), "filesystem.read", *merged.filesystem_read);

@@ -16,8 +16,6 @@
 namespace pa::policy {
 namespace {
 
-using Kind = RepositoryBelow::Kind;
-
 // Where names have no case, `.GIT` is `.git`. `lower`: in small letters.
 bool IsCalled(std::string_view name, std::string_view lower) {
   return std::ranges::equal(name, lower, [](char one, char other) {
@@ -36,9 +34,9 @@ struct GitNames {
   bool Complete() const { return head && (common || (objects && refs)); }
 };
 
-Kind KindOf(unsigned char type) {
-  if (type == DT_DIR) return Kind::kDirectory;
-  return type == DT_REG ? Kind::kLink : Kind::kOther;
+RepositoryBelow::Kind KindOf(unsigned char type) {
+  if (type == DT_DIR) return RepositoryBelow::Kind::kDirectory;
+  return type == DT_REG ? RepositoryBelow::Kind::kLink : RepositoryBelow::Kind::kOther;
 }
 
 }  // namespace
@@ -94,10 +92,10 @@ std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
     const std::string holder = file.substr(0, slash);
     const std::string path = holder + "/.git";
     const PathStamp stamp = LookAt(path);
-    const Kind kind = KindOf(static_cast<unsigned char>(IFTODT(stamp.mode)));
+    const RepositoryBelow::Kind kind = KindOf(static_cast<unsigned char>(IFTODT(stamp.mode)));
     if (!stamp.IsAbsent()) found.push_back({.path = path, .kind = kind});
     if (stamp.error == 0 && IsGitDirectory(holder).value_or(true)) {
-      found.push_back({.path = holder, .kind = Kind::kBare});
+      found.push_back({.path = holder, .kind = RepositoryBelow::Kind::kBare});
     }
   }
   std::ranges::reverse(found);
@@ -106,7 +104,8 @@ std::vector<RepositoryBelow> RepositoriesAround(const std::string& directory,
 
 std::vector<RepositoryBelow> RepositoriesBelow(ScannedTree& tree, const std::string& directory) {
   std::vector<RepositoryBelow> found;
-  const auto add = [&](const std::string& here, const std::string& path, Kind kind) {
+  const auto add = [&](const std::string& here, const std::string& path,
+                       RepositoryBelow::Kind kind) {
     auto one = Identify(path, kind);
     if (!one) tree.unreadable.push_back(here);
     if (one && *one) found.push_back(**std::move(one));
@@ -123,13 +122,13 @@ std::vector<RepositoryBelow> RepositoriesBelow(ScannedTree& tree, const std::str
       const bool own = here.empty();  // the directory's own is looked after by itself
       if (!own && IsGit(at->name)) add(here, absolute + "/" + at->name, KindOf(at->type));
     }
-    if (!here.empty() && names.Complete()) add(here, absolute, Kind::kBare);
+    if (!here.empty() && names.Complete()) add(here, absolute, RepositoryBelow::Kind::kBare);
   }
   std::ranges::sort(found, {}, &RepositoryBelow::path);
   return found;
 }
 
-Result<std::optional<RepositoryBelow>> Identify(std::string path, Kind kind) {
+Result<std::optional<RepositoryBelow>> Identify(std::string path, RepositoryBelow::Kind kind) {
   constexpr std::size_t kRoom = 128;  // for paths of git's own in it
   if (path.size() + kRoom > PATH_MAX) {
     return std::unexpected(Error("statx", std::move(path), ENAMETOOLONG));

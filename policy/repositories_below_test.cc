@@ -16,7 +16,7 @@ namespace pa::policy {
 namespace {
 
 namespace fs = std::filesystem;
-using Kind = RepositoryBelow::Kind;
+using RepositoryKind = RepositoryBelow::Kind;
 
 class RepositoriesBelowTest : public ::testing::Test {
  protected:
@@ -43,10 +43,10 @@ TEST_F(RepositoriesBelowTest, WhateverIsCalledGitAndNotItsOwn) {
   const std::vector<RepositoryBelow> found = Find();
   ASSERT_EQ(found.size(), 4u);
   EXPECT_EQ(found[0].path, At("a/.git"));
-  EXPECT_EQ(found[0].kind, Kind::kDirectory);
-  EXPECT_EQ(found[1].kind, Kind::kDirectory);
-  EXPECT_EQ(found[2].kind, Kind::kLink);
-  EXPECT_EQ(found[3].kind, Kind::kOther);
+  EXPECT_EQ(found[0].kind, RepositoryKind::kDirectory);
+  EXPECT_EQ(found[1].kind, RepositoryKind::kDirectory);
+  EXPECT_EQ(found[2].kind, RepositoryKind::kLink);
+  EXPECT_EQ(found[3].kind, RepositoryKind::kOther);
 }
 
 TEST_F(RepositoriesBelowTest, BareOnesAreThoseThatGitTakesForOne) {
@@ -61,7 +61,7 @@ TEST_F(RepositoriesBelowTest, BareOnesAreThoseThatGitTakesForOne) {
   const std::vector<RepositoryBelow> found = Find();
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].path, At("bare.git"));
-  EXPECT_EQ(found[0].kind, Kind::kBare);
+  EXPECT_EQ(found[0].kind, RepositoryKind::kBare);
   EXPECT_EQ(found[1].path, At("linked"));
 }
 
@@ -84,9 +84,9 @@ TEST_F(RepositoriesBelowTest, AFileLiesInThoseAroundIt) {
   const std::vector<RepositoryBelow> found = RepositoriesAround(dir_.path(), At("a/x/y/z/file"));
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].path, At("a/.git"));
-  EXPECT_EQ(found[0].kind, Kind::kDirectory);
+  EXPECT_EQ(found[0].kind, RepositoryKind::kDirectory);
   EXPECT_EQ(found[1].path, At("a/x/y/.git"));
-  EXPECT_EQ(found[1].kind, Kind::kLink);
+  EXPECT_EQ(found[1].kind, RepositoryKind::kLink);
   EXPECT_TRUE(RepositoriesAround(dir_.path(), At("file")).empty()) << "its own is none";
 }
 
@@ -105,7 +105,7 @@ TEST_F(RepositoriesBelowTest, AFileLiesInAGitDirectoryOfAnyName) {
   const std::vector<RepositoryBelow> found = RepositoriesAround(dir_.path(), At("p/.bare/config"));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].path, At("p/.bare"));
-  EXPECT_EQ(found[0].kind, Kind::kBare);
+  EXPECT_EQ(found[0].kind, RepositoryKind::kBare);
   // `git worktree add` within it.
   pa::testing::WriteText(At("p/.bare/tree/.git"), "gitdir: ../worktrees/tree\n");
   EXPECT_FALSE(lies("p/.bare/tree/src/file"));
@@ -123,7 +123,7 @@ TEST_F(RepositoriesBelowTest, AFileLiesInAGitDirectoryOfAnyName) {
 TEST_F(RepositoriesBelowTest, NamesMayHaveNoCase) {
   for (const char* part : {"a/head", "a/Objects", "a/REFS"}) Make(part);
   ASSERT_EQ(Find().size(), 1u);
-  EXPECT_EQ(Find()[0].kind, Kind::kBare);
+  EXPECT_EQ(Find()[0].kind, RepositoryKind::kBare);
 }
 
 // The scan goes by descriptors, so it sees what has too long a path for anything else.
@@ -160,7 +160,7 @@ TEST_F(RepositoriesBelowTest, AroundAFileWhatCannotBeLookedAtIsOne) {
   const std::vector<RepositoryBelow> found = RepositoriesAround(dir_.path(), deep + "/file");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].path, deep + "/.git");
-  EXPECT_EQ(found[0].kind, Kind::kOther);
+  EXPECT_EQ(found[0].kind, RepositoryKind::kOther);
 }
 
 }  // namespace

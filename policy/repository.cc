@@ -22,15 +22,14 @@
 namespace pa::policy {
 namespace {
 
-constexpr std::size_t kMaxLinkFile = 8192;           // a path and a word
-constexpr std::size_t kMaxConfiguration = 1u << 20;  // bytes of one file
+constexpr std::size_t kMaxLinkFile = 8192;  // a path and a word
 
-struct Place {
+struct RepositoryPlace {
   std::string top_level;
   std::string git_dir;
   std::string common_dir;
 };
-using Found = Result<std::optional<Place>>;
+using FoundRepository = Result<std::optional<RepositoryPlace>>;
 
 // git says "dubious ownership" of the same; what another user made may name anything.
 std::unexpected<Error> Refused(const std::string& path, std::string_view why) {
@@ -79,22 +78,22 @@ bool NamesBack(const std::string& git_dir, const std::string& top_level) {
   return link.ends_with("/.git") && Real(ParentOf(link)) == top_level;
 }
 
-Found Search(const std::string& from, const std::string& inside);
+FoundRepository Search(const std::string& from, const std::string& inside);
 
-Found DirectoryPlace(const std::string& top_level, const std::string& git_dir) {
+FoundRepository DirectoryPlace(const std::string& top_level, const std::string& git_dir) {
   const std::optional<std::string> common = ReadLine(git_dir + "/commondir");
   if (common && Real(Join(git_dir, *common)) != git_dir) {
     return Refused(git_dir, "its commondir names another repository");
   }
   if (!LooksLikeGitDirectory(git_dir, git_dir)) return std::nullopt;
   if (!IsOwnDirectory(git_dir)) return Refused(git_dir, "it belongs to another user");
-  return Place{top_level, git_dir, git_dir};
+  return RepositoryPlace{top_level, git_dir, git_dir};
 }
 
 // Where git_dir lies decides: <common>/worktrees/ID is a place that only the owner of <common> can
 // write, so a line that stands there was not made up by whoever wrote `.git`.
-Found WorktreePlace(const std::string& top_level, const std::string& git_dir,
-                    const std::string& common_line) {
+FoundRepository WorktreePlace(const std::string& top_level, const std::string& git_dir,
+                              const std::string& common_line) {
   const std::optional<std::string> common = Real(Join(git_dir, common_line));
   if (!common || ParentOf(git_dir) != *common + "/worktrees" || !NamesBack(git_dir, top_level)) {
     return Refused(git_dir, "it does not name " + top_level + " as its working tree");
@@ -102,7 +101,7 @@ Found WorktreePlace(const std::string& top_level, const std::string& git_dir,
   if (!IsOwnDirectory(git_dir) || !IsOwnDirectory(*common)) {
     return Refused(git_dir, "it belongs to another user");
   }
-  return Place{top_level, git_dir, *common};
+  return RepositoryPlace{top_level, git_dir, *common};
 }
 
 // core.worktree as the repository's own configuration has it, "" if it has none. git includes no
@@ -112,7 +111,7 @@ Result<std::string> ConfiguredWorkTree(const std::string& git_dir) {
   for (const char* name : {"/config", "/config.worktree"}) {
     const std::string file = git_dir + name;
     if (!Exists(file)) continue;
-    PA_TRY(const std::string text, ReadFile(file, kMaxConfiguration));
+    PA_TRY(const std::string text, ReadFile(file, kMaxGitConfig));
     const auto variables = ParseGitConfig(text);
     if (!variables) return std::unexpected(Error("read", file + ": " + variables.error()));
     for (const GitVariable& variable : *variables) {
@@ -128,11 +127,11 @@ bool NamesWorkTree(const std::string& git_dir, const std::string& top_level) {
   return work_tree && !work_tree->empty() && Real(Join(git_dir, *work_tree)) == top_level;
 }
 
-Found SubmodulePlace(const std::string& top_level, const std::string& git_dir,
-                     const std::string& inside) {
+FoundRepository SubmodulePlace(const std::string& top_level, const std::string& git_dir,
+                               const std::string& inside) {
   bool believed = IsBeneath(git_dir, inside);
   if (!believed && top_level != "/") {
-    Found enclosing = Search(ParentOf(top_level), inside);
+    FoundRepository enclosing = Search(ParentOf(top_level), inside);
     if (!enclosing) return enclosing;
     believed = *enclosing && (IsBeneath(git_dir, (*enclosing)->git_dir + "/modules") ||
                               IsBeneath(git_dir, (*enclosing)->common_dir + "/modules"));
@@ -140,10 +139,10 @@ Found SubmodulePlace(const std::string& top_level, const std::string& git_dir,
   }
   if (!believed) return Refused(git_dir, "it does not name " + top_level + " as its working tree");
   if (!IsOwnDirectory(git_dir)) return Refused(git_dir, "it belongs to another user");
-  return Place{top_level, git_dir, git_dir};
+  return RepositoryPlace{top_level, git_dir, git_dir};
 }
 
-Found LinkedPlace(const std::string& top_level, const std::string& inside) {
+FoundRepository LinkedPlace(const std::string& top_level, const std::string& inside) {
   constexpr std::string_view kWord = "gitdir: ";
   const std::string link = top_level + "/.git";
   const std::optional<std::string> line = ReadLine(link);
@@ -155,7 +154,7 @@ Found LinkedPlace(const std::string& top_level, const std::string& inside) {
   return SubmodulePlace(top_level, *git_dir, inside);
 }
 
-Found PlaceAt(const std::string& top_level, const std::string& inside) {
+FoundRepository PlaceAt(const std::string& top_level, const std::string& inside) {
   const std::string name = top_level == "/" ? "/.git" : top_level + "/.git";
   struct stat status{};
   if (lstat(name.c_str(), &status) != 0) return std::nullopt;
@@ -169,13 +168,13 @@ Found PlaceAt(const std::string& top_level, const std::string& inside) {
 }
 
 // Upwards from `from`, within one file system, as git does.
-Found Search(const std::string& from, const std::string& inside) {
+FoundRepository Search(const std::string& from, const std::string& inside) {
   struct stat start{};
   if (stat(from.c_str(), &start) != 0) return std::unexpected(Error{"stat", from, errno});
   for (std::string at = from;; at = ParentOf(at)) {
     struct stat status{};
     if (stat(at.c_str(), &status) != 0 || status.st_dev != start.st_dev) return std::nullopt;
-    Found place = PlaceAt(at, inside);
+    FoundRepository place = PlaceAt(at, inside);
     if (!place || *place || at == "/") return place;
   }
 }
@@ -248,7 +247,7 @@ std::optional<DirectoryRefusal> GrantTop(Repository& repository, const Policy& p
 
 std::expected<std::optional<Repository>, DirectoryRefusal> FindRepository(
     const Policy& policy, const WorkingDirectory& directory) {
-  Found place = Search(directory.path(), directory.path());
+  FoundRepository place = Search(directory.path(), directory.path());
   if (!place) return std::unexpected(Unusable(directory, place.error().subject));
   if (!*place) return std::nullopt;
   Repository repository{.top_level = std::move((*place)->top_level),

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class RepositoryTest : public testing::Test {
+class RepositoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = fs::temp_directory_path() / "repository.XXXXXX";

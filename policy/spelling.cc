@@ -22,18 +22,18 @@ bool SameLetters(std::string_view a, std::string_view b) {
 bool IsHex(char c) { return (c >= '0' && c <= '9') || (Lower(c) >= 'a' && Lower(c) <= 'f'); }
 
 // What a short name is made of: the last dot that is not the first character parts it.
-struct Parts {
+struct NameParts {
   std::string base;
   std::string extension;
   bool shortened;  // else the name is its own short name
 };
 
-Parts PartsOf(std::string_view name) {
+NameParts PartsOf(std::string_view name) {
   const std::string_view bare = name.substr(std::min(name.find_first_not_of(". "), name.size()));
   const std::size_t dot = bare.rfind('.');
-  Parts parts{.base = std::string(bare.substr(0, dot)),
-              .extension = std::string(dot == bare.npos ? "" : bare.substr(dot + 1)),
-              .shortened = bare.size() != name.size()};
+  NameParts parts{.base = std::string(bare.substr(0, dot)),
+                  .extension = std::string(dot == bare.npos ? "" : bare.substr(dot + 1)),
+                  .shortened = bare.size() != name.size()};
   for (std::string* part : {&parts.base, &parts.extension}) {
     parts.shortened =
         std::erase_if(*part, [](char c) { return c == ' ' || c == '.'; }) > 0 || parts.shortened;
@@ -52,7 +52,7 @@ bool IsShortNameOf(std::string_view spelling, std::string_view name) {
   const std::string_view rest = spelling.substr(tilde + 2);
   const std::string_view base = spelling.substr(0, tilde);
   if (number < '0' || number > '9' || (!rest.empty() && rest[0] != '.')) return false;
-  const Parts parts = PartsOf(name);
+  const NameParts parts = PartsOf(name);
   if (!parts.shortened) return false;
   if (!SameLetters(rest.substr(rest.empty() ? 0 : 1), parts.extension)) return false;
   if (SameLetters(base, std::string_view(parts.base).substr(0, kKept))) return true;

@@ -12,32 +12,34 @@ namespace pa::policy {
 namespace {
 
 namespace fs = std::filesystem;
-using Kind = TrustAnchor::Kind;
+using AnchorKind = TrustAnchor::Kind;
 
 constexpr AnchorRow kTable[] = {
-    {Kind::kPolicyFile, "this policy", AnchorFate::kRefused,
+    {AnchorKind::kPolicyFile, "this policy", AnchorFate::kRefused,
      "keep it where no command can write, or name roots that do not hold it"},
     // A file that a command makes there would be the policy of the next server.
-    {Kind::kFuturePolicy, "the user's policy", AnchorFate::kProtected, ""},
-    {Kind::kExecutable, "this program", AnchorFate::kRefused,
+    {AnchorKind::kFuturePolicy, "the user's policy", AnchorFate::kProtected, ""},
+    {AnchorKind::kExecutable, "this program", AnchorFate::kRefused,
      "install or copy it to where no command can write, or name roots that do not hold it"},
-    {Kind::kWorker, "the worker", AnchorFate::kRefused,
+    {AnchorKind::kWorker, "the worker", AnchorFate::kRefused,
      "install or copy it to where no command can write, or name roots that do not hold it"},
-    {Kind::kClient, "configuration of a client", AnchorFate::kProtected, ""},
+    {AnchorKind::kClient, "configuration of a client", AnchorFate::kProtected, ""},
     // Whatever else is started from that environment would load it, too.
-    {Kind::kLibraries, "libraries of this program", AnchorFate::kWarned,
+    {AnchorKind::kLibraries, "libraries of this program", AnchorFate::kWarned,
      "unset LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT where the server is started, or take empty "
      "entries out"},
-    {Kind::kState, "the state directory", AnchorFate::kPassedOver, ""},
-    {Kind::kTemporary, "TMPDIR", AnchorFate::kPassedOver, ""},
-    {Kind::kProgram, "a program", AnchorFate::kPassedOver, ""},
+    {AnchorKind::kState, "the state directory", AnchorFate::kPassedOver, ""},
+    {AnchorKind::kTemporary, "TMPDIR", AnchorFate::kPassedOver, ""},
+    {AnchorKind::kProgram, "a program", AnchorFate::kPassedOver, ""},
     // The next policy that is loaded would grant what a command's symlink leads to.
-    {Kind::kPolicyPath, "a place that this policy names", AnchorFate::kNotLed,
+    {AnchorKind::kPolicyPath, "a place that this policy names", AnchorFate::kNotLed,
      "name what it leads to"},
-    {Kind::kAudit, "the audit log", AnchorFate::kNotLed, "choose another audit.path"},
+    {AnchorKind::kAudit, "the audit log", AnchorFate::kNotLed, "choose another audit.path"},
 };
 
-const AnchorRow& RowOf(Kind kind) { return *std::ranges::find(kTable, kind, &AnchorRow::kind); }
+const AnchorRow& RowOf(AnchorKind kind) {
+  return *std::ranges::find(kTable, kind, &AnchorRow::kind);
+}
 
 constexpr int kMaxSymlinks = 40;  // as the kernel
 

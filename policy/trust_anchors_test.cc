@@ -10,7 +10,7 @@ namespace pa::policy {
 namespace {
 
 namespace fs = std::filesystem;
-using Kind = TrustAnchor::Kind;
+using AnchorKind = TrustAnchor::Kind;
 
 class TrustAnchorsTest : public PolicyTest {
  protected:
@@ -22,7 +22,7 @@ class TrustAnchorsTest : public PolicyTest {
   }
 
   // What comes of an anchor there.
-  LoadedPolicy LoadWith(Kind kind, const fs::path& path) {
+  LoadedPolicy LoadWith(AnchorKind kind, const fs::path& path) {
     sources_.anchors = {{kind, path}};
     return LoadPolicy(sources_);
   }
@@ -43,7 +43,7 @@ class TrustAnchorsTest : public PolicyTest {
 // Every kind, in every place, by every way that leads there; and its twin where no command can
 // write.
 TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
-  std::vector<Kind> judged;
+  std::vector<AnchorKind> judged;
   for (const AnchorRow& row : AnchorTable()) {
     judged.push_back(row.kind);
     for (const auto& [place, words] : WritablePlaces()) {
@@ -80,8 +80,8 @@ TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
   }
   // All of them, each once.
   std::ranges::sort(judged);
-  for (std::size_t i = 0; i < judged.size(); ++i) EXPECT_EQ(judged[i], static_cast<Kind>(i));
-  EXPECT_EQ(judged.size(), static_cast<std::size_t>(Kind::kAudit) + 1);
+  for (std::size_t i = 0; i < judged.size(); ++i) EXPECT_EQ(judged[i], static_cast<AnchorKind>(i));
+  EXPECT_EQ(judged.size(), static_cast<std::size_t>(AnchorKind::kAudit) + 1);
 }
 
 // A command replaces what it can write by a symlink, and the next policy that is loaded would grant

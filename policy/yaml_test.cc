@@ -5,7 +5,7 @@
 namespace pa::policy {
 namespace {
 
-using Kind = YamlNode::Kind;
+using NodeKind = YamlNode::Kind;
 
 YamlNode Accepted(std::string_view text) {
   std::expected<YamlNode, Diagnostic> root = ParseYaml(text, "p.yaml");
@@ -22,13 +22,13 @@ std::string Refused(std::string_view text) {
 
 TEST(Yaml, KnowsWhereEverythingStands) {
   const YamlNode root = Accepted("a: 1\nb:\n  - x\n  - {c: \"2\"}\n");
-  ASSERT_EQ(root.kind, Kind::kMapping);
+  ASSERT_EQ(root.kind, NodeKind::kMapping);
   ASSERT_EQ(root.children.size(), 2u);
   EXPECT_EQ(root.children[0].key, "a");
   EXPECT_EQ(root.children[0].at, (Place{"p.yaml", 1, 4}));
   const YamlNode& list = root.children[1];
   EXPECT_EQ(list.key_at, (Place{"p.yaml", 2, 1}));
-  ASSERT_EQ(list.kind, Kind::kSequence);
+  ASSERT_EQ(list.kind, NodeKind::kSequence);
   EXPECT_EQ(list.children[0].at, (Place{"p.yaml", 3, 5}));
   const YamlNode& inner = list.children[1].children.at(0);
   EXPECT_EQ(inner.key, "c");
@@ -41,16 +41,16 @@ TEST(Yaml, TellsQuotedScalarsFromPlainOnes) {
   EXPECT_FALSE(root.children[0].quoted);
   EXPECT_TRUE(root.children[1].quoted);
   EXPECT_TRUE(root.children[2].quoted);
-  EXPECT_EQ(root.children[3].kind, Kind::kNull);
-  EXPECT_EQ(root.children[4].kind, Kind::kNull);
+  EXPECT_EQ(root.children[3].kind, NodeKind::kNull);
+  EXPECT_EQ(root.children[4].kind, NodeKind::kNull);
   EXPECT_EQ(root.children[5].scalar, "~");
-  EXPECT_EQ(root.children[6].kind, Kind::kScalar);
+  EXPECT_EQ(root.children[6].kind, NodeKind::kScalar);
 }
 
 TEST(Yaml, NothingIsNull) {
-  EXPECT_EQ(Accepted("").kind, Kind::kNull);
-  EXPECT_EQ(Accepted("# only a comment\n").kind, Kind::kNull);
-  EXPECT_EQ(Accepted("---\n").kind, Kind::kNull);
+  EXPECT_EQ(Accepted("").kind, NodeKind::kNull);
+  EXPECT_EQ(Accepted("# only a comment\n").kind, NodeKind::kNull);
+  EXPECT_EQ(Accepted("---\n").kind, NodeKind::kNull);
 }
 
 TEST(Yaml, RefusesDuplicateKeysAtAnyDepth) {
@@ -103,13 +103,13 @@ TEST(Yaml, RefusesWhatIsNoText) {
 
 TEST(Yaml, HasLimits) {
   EXPECT_NE(Refused(std::string(kMaxYamlBytes + 1, '#')).find("1 MiB"), std::string::npos);
-  EXPECT_EQ(Accepted(std::string(kMaxYamlBytes, '#')).kind, Kind::kNull);
+  EXPECT_EQ(Accepted(std::string(kMaxYamlBytes, '#')).kind, NodeKind::kNull);
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
   EXPECT_NE(Refused(nested(kMaxYamlDepth + 1)).find("nested too deeply"), std::string::npos);
   EXPECT_NE(Refused(nested(100'000)).find("nested too deeply"), std::string::npos);
-  EXPECT_EQ(Accepted(nested(kMaxYamlDepth)).kind, Kind::kSequence);
+  EXPECT_EQ(Accepted(nested(kMaxYamlDepth)).kind, NodeKind::kSequence);
   std::string keys;
   for (std::size_t i = 0; i <= kMaxYamlMembers; ++i) keys += "k" + std::to_string(i) + ": 1\n";
   EXPECT_NE(Refused(keys).find("too many keys"), std::string::npos);

@@ -29,28 +29,28 @@ constexpr std::uint32_t kNumbers = 512;
 class Assembler {
  public:
   // Where execution goes on: an instruction, counted from the end.
-  using Place = std::size_t;
+  using Position = std::size_t;
 
-  Place Statement(unsigned code, std::uint32_t value) {
+  Position Statement(unsigned code, std::uint32_t value) {
     reversed_.push_back({static_cast<std::uint16_t>(code), 0, 0, value});
     return reversed_.size() - 1;
   }
-  Place Load(std::size_t offset) {
+  Position Load(std::size_t offset) {
     return Statement(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
   }
-  Place LowerHalf(unsigned arg) {
+  Position LowerHalf(unsigned arg) {
     return Load(offsetof(seccomp_data, args) + std::size_t{8} * arg);
   }
-  Place UpperHalf(unsigned arg) {
+  Position UpperHalf(unsigned arg) {
     return Load(offsetof(seccomp_data, args) + std::size_t{8} * arg + 4);
   }
   // One that is in reach of the next branch, or a new one.
-  Place Return(std::uint32_t action) {
+  Position Return(std::uint32_t action) {
     const auto known = returns_.find(action);
     if (known != returns_.end() && InReach(known->second)) return known->second;
     return returns_[action] = Statement(BPF_RET | BPF_K, action);
   }
-  Place Branch(unsigned test, std::uint32_t value, Place if_true, Place if_false) {
+  Position Branch(unsigned test, std::uint32_t value, Position if_true, Position if_false) {
     // Bringing one of them nearer moves the other away by one, which InReach allows for.
     if (!InReach(if_true)) if_true = Nearer(if_true);
     if (!InReach(if_false)) if_false = Nearer(if_false);
@@ -60,7 +60,7 @@ class Assembler {
   }
 
   // What is written next goes on there.
-  void FallThroughTo(Place place) {
+  void FallThroughTo(Position place) {
     if (place + 1 != reversed_.size()) Nearer(place);
   }
 
@@ -72,23 +72,23 @@ class Assembler {
 
  private:
   // Of a branch that comes next, or next but two.
-  bool InReach(Place place) const { return reversed_.size() - place + 1 < kMaxJump; }
-  std::uint8_t Distance(Place place) const {
+  bool InReach(Position place) const { return reversed_.size() - place + 1 < kMaxJump; }
+  std::uint8_t Distance(Position place) const {
     assert(reversed_.size() - place - 1 <= kMaxJump);
     return static_cast<std::uint8_t>(reversed_.size() - place - 1);
   }
   // An unconditional jump has 32 bits.
-  Place Nearer(Place place) {
+  Position Nearer(Position place) {
     return Statement(BPF_JMP | BPF_JA, static_cast<std::uint32_t>(reversed_.size() - place - 1));
   }
 
   std::vector<sock_filter> reversed_;
-  std::map<std::uint32_t, Place> returns_;  // the nearest of each action
+  std::map<std::uint32_t, Position> returns_;  // the nearest of each action
 };
 
-using Place = Assembler::Place;
+using Position = Assembler::Position;
 
-Place LoadMasked(Assembler& code, const ArgTest& test) {
+Position LoadMasked(Assembler& code, const ArgTest& test) {
   if (test.mask != 0xffffffff) code.Statement(BPF_ALU | BPF_AND | BPF_K, test.mask);
   return code.LowerHalf(test.arg);
 }
@@ -112,21 +112,21 @@ std::vector<Run> RunsOf(std::span<const std::uint32_t> list) {
 }
 
 // A balanced tree of comparisons: whether A is in one of the runs.
-Place AmongRuns(Assembler& code, std::span<const Run> runs, Place listed, Place unlisted) {
+Position AmongRuns(Assembler& code, std::span<const Run> runs, Position listed, Position unlisted) {
   if (runs.size() > 1) {
     const std::size_t half = runs.size() / 2;
-    const Place upper = AmongRuns(code, runs.subspan(half), listed, unlisted);
-    const Place lower = AmongRuns(code, runs.first(half), listed, unlisted);
+    const Position upper = AmongRuns(code, runs.subspan(half), listed, unlisted);
+    const Position lower = AmongRuns(code, runs.first(half), listed, unlisted);
     return code.Branch(BPF_JGE, runs[half].first, upper, lower);
   }
   const auto [first, last] = runs[0];
   if (first == last) return code.Branch(BPF_JEQ, first, listed, unlisted);
-  const Place within = code.Branch(BPF_JGE, last + 1, unlisted, listed);
+  const Position within = code.Branch(BPF_JGE, last + 1, unlisted, listed);
   return code.Branch(BPF_JGE, first, within, unlisted);
 }
 
 // Where the test begins that leads to `holds` or to `fails`.
-Place TestCode(Assembler& code, const ArgTest& test, Place holds, Place fails) {
+Position TestCode(Assembler& code, const ArgTest& test, Position holds, Position fails) {
   switch (test.op) {
     case ArgTest::Op::kNone:
       return holds;
@@ -140,13 +140,13 @@ Place TestCode(Assembler& code, const ArgTest& test, Place holds, Place fails) {
       code.Branch(BPF_JSET, test.value, fails, holds);
       code.Statement(BPF_ALU | BPF_LSH | BPF_X, 0);
       code.Statement(BPF_LD | BPF_IMM, 1);
-      const Place within = code.Statement(BPF_MISC | BPF_TAX, 0);
+      const Position within = code.Statement(BPF_MISC | BPF_TAX, 0);
       code.Branch(BPF_JGE, 32, holds, within);
       return LoadMasked(code, test);
     }
     case ArgTest::Op::kNotNull: {
       code.Branch(BPF_JEQ, 0, fails, holds);
-      const Place lower = code.LowerHalf(test.arg);
+      const Position lower = code.LowerHalf(test.arg);
       code.Branch(BPF_JEQ, 0, lower, holds);
       return code.UpperHalf(test.arg);
     }
@@ -167,11 +167,12 @@ bool SameAnswer(const NumberRange& one, const NumberRange& other) {
 }
 
 // The rules of one range, one after the other, then its action.
-Place RulesCode(Assembler& code, const NumberRange& range) {
-  Place next = code.Return(range.action);
+Position RulesCode(Assembler& code, const NumberRange& range) {
+  Position next = code.Return(range.action);
   for (const SyscallRule& rule : std::views::reverse(range.rules)) {
-    const Place refused = code.Return(SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(rule.error));
-    const Place second = TestCode(code, rule.second, refused, next);
+    const Position refused =
+        code.Return(SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(rule.error));
+    const Position second = TestCode(code, rule.second, refused, next);
     next = TestCode(code, rule.first, second, next);
   }
   return next;
@@ -185,11 +186,11 @@ class TreeBuilder {
   // program once for each number when it is loaded, to remember which are always allowed
   // (Linux 5.11, kernel/seccomp.c, seccomp_cache_prepare), and that is most of what loading costs.
   // `end`: of the last range.
-  Place Build(std::span<const NumberRange> ranges, std::uint32_t end) {
+  Position Build(std::span<const NumberRange> ranges, std::uint32_t end) {
     if (ranges.size() == 1) return Leaf(ranges[0]);
     const std::size_t half = Middle(ranges, end);
-    const Place upper = Build(ranges.subspan(half), end);
-    const Place lower = Build(ranges.first(half), ranges[half].first);
+    const Position upper = Build(ranges.subspan(half), end);
+    const Position lower = Build(ranges.first(half), ranges[half].first);
     return code_.Branch(BPF_JGE, ranges[half].first, upper, lower);
   }
 
@@ -205,18 +206,18 @@ class TreeBuilder {
     return static_cast<std::size_t>(found - ranges.subspan(1).begin()) + 1;
   }
 
-  Place Leaf(const NumberRange& range) {
+  Position Leaf(const NumberRange& range) {
     if (range.rules.empty()) return code_.Return(range.action);
     for (const auto& [written, place] : written_) {
       if (SameAnswer(*written, range)) return place;
     }
-    const Place place = RulesCode(code_, range);
+    const Position place = RulesCode(code_, range);
     written_.emplace_back(&range, place);
     return place;
   }
 
   Assembler& code_;
-  std::vector<std::pair<const NumberRange*, Place>> written_;
+  std::vector<std::pair<const NumberRange*, Position>> written_;
 };
 
 }  // namespace
@@ -226,8 +227,8 @@ Result<std::string> AssembleBpf(std::uint32_t architecture,
   assert(!ranges.empty() && ranges[0].first == 0);
   Assembler code;
   code.FallThroughTo(TreeBuilder(code).Build(ranges, kNumbers));
-  const Place by_number = code.Load(offsetof(seccomp_data, nr));
-  const Place foreign = code.Return(SECCOMP_RET_KILL_PROCESS);
+  const Position by_number = code.Load(offsetof(seccomp_data, nr));
+  const Position foreign = code.Return(SECCOMP_RET_KILL_PROCESS);
   code.Branch(BPF_JEQ, architecture, by_number, foreign);
   code.Load(offsetof(seccomp_data, arch));
   if (code.size() > BPF_MAXINSNS) return std::unexpected(Error("assemble BPF", "too long", E2BIG));

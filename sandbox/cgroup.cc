@@ -67,16 +67,16 @@ bool HasWord(const std::string& text, std::string_view word) {
 
 // Of /proc/self/mountinfo: `36 35 0:30 /root /mount/point rw,... - cgroup2 ...`. Blanks in a path
 // are escaped there; such a mount point is nobody's.
-struct Mount {
+struct HierarchyMount {
   std::string root;
   std::string point;
 };
-std::optional<Mount> CgroupMount(const std::string& mountinfo) {
+std::optional<HierarchyMount> CgroupMount(const std::string& mountinfo) {
   std::istringstream lines(mountinfo);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
     std::string skipped;
-    Mount mount;
+    HierarchyMount mount;
     fields >> skipped >> skipped >> skipped >> mount.root >> mount.point;
     while (fields >> skipped && skipped != "-") {
     }
@@ -98,7 +98,7 @@ std::optional<std::string> OwnGroup(const std::string& proc_cgroup) {
 Result<std::string> OwnDirectory() {
   PA_TRY(const std::string mountinfo, ReadFile("/proc/self/mountinfo", kMaxFileBytes));
   PA_TRY(const std::string own, ReadFile("/proc/self/cgroup", kMaxFileBytes));
-  const std::optional<Mount> mount = CgroupMount(mountinfo);
+  const std::optional<HierarchyMount> mount = CgroupMount(mountinfo);
   std::optional<std::string> group = OwnGroup(own);
   if (!mount || !group) return std::unexpected(Error("find cgroup", "v2", ENOENT));
   // A container may have mounted only its own part.

@@ -25,7 +25,7 @@
 namespace pa::sandbox {
 namespace {
 
-class CgroupTest : public testing::Test {
+class CgroupTest : public ::testing::Test {
  protected:
   void SetUp() override {
     Result<CgroupHome> home = CgroupHome::Open();

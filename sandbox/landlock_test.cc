@@ -124,7 +124,7 @@ const Attempt kAttempts[] = {
      [](const Trees& t, const char* s) { return Open(t.Path(s, "file"), 3 | O_TRUNC); }},
 };
 
-class Right : public testing::TestWithParam<std::tuple<Attempt, int>> {
+class Right : public ::testing::TestWithParam<std::tuple<Attempt, int>> {
  protected:
   void SetUp() override {
     if (KernelAbi() == 0) GTEST_SKIP() << "this kernel has no Landlock";
@@ -153,16 +153,16 @@ TEST_P(Right, RefusedWithEveryOtherRight) {
   EXPECT_EQ(result, abi() >= attempt().since ? EACCES : 0);
 }
 
-std::string RightName(const testing::TestParamInfo<std::tuple<Attempt, int>>& parameters) {
+std::string RightName(const ::testing::TestParamInfo<std::tuple<Attempt, int>>& parameters) {
   return std::string(std::get<0>(parameters.param).name) + "_abi" +
          std::to_string(std::get<1>(parameters.param));
 }
 INSTANTIATE_TEST_SUITE_P(Each, Right,
-                         testing::Combine(testing::ValuesIn(kAttempts),
-                                          testing::Range(1, std::max(KernelAbi(), 1) + 1)),
+                         ::testing::Combine(::testing::ValuesIn(kAttempts),
+                                            ::testing::Range(1, std::max(KernelAbi(), 1) + 1)),
                          RightName);
 
-class Landlock : public testing::Test {
+class Landlock : public ::testing::Test {
  protected:
   void SetUp() override {
     if (KernelAbi() == 0) GTEST_SKIP() << "this kernel has no Landlock";

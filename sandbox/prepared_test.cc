@@ -32,7 +32,7 @@ struct Project {
   }
 };
 
-class Prepared : public testing::Test {
+class Prepared : public ::testing::Test {
  protected:
   void SetUp() override {
     if (ProbeLandlock().abi == 0) GTEST_SKIP() << "this kernel has no Landlock";

@@ -202,7 +202,7 @@ std::vector<std::uint64_t> Interesting(const std::vector<SyscallRule>& own, bool
   return all;
 }
 
-class EveryConfiguration : public testing::TestWithParam<std::tuple<Network, int, Sight>> {};
+class EveryConfiguration : public ::testing::TestWithParam<std::tuple<Network, int, Sight>> {};
 
 void ExpectSameAnswers(const std::string& program, int number,
                        const std::vector<SyscallRule>& own) {
@@ -238,9 +238,9 @@ TEST_P(EveryConfiguration, ProgramAnswersAsTheTableSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seccomp, EveryConfiguration,
-                         testing::Combine(testing::Values(Network::kNone, Network::kFull),
-                                          testing::Values(0, 1, 2, 3, 5, 6, 7, 9, 10),
-                                          testing::Values(Sight::kHost, Sight::kOwnView)));
+                         ::testing::Combine(::testing::Values(Network::kNone, Network::kFull),
+                                            ::testing::Values(0, 1, 2, 3, 5, 6, 7, 9, 10),
+                                            ::testing::Values(Sight::kHost, Sight::kOwnView)));
 
 TEST(SeccompCompile, EveryNameOfTheTableHasItsNumber) {
   for (const SyscallRule& rule : RefusedSyscalls(SeccompProfile::kBuild, Network::kFull, 0)) {
@@ -308,8 +308,8 @@ std::vector<ListOfCalls> ListsOfCalls() {
   return {{SeccompProfile::kFiles, reads}, {SeccompProfile::kFileChanges, changes}};
 }
 
-class SeccompOfFiles : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Profiles, SeccompOfFiles, testing::Values(0, 1));
+class SeccompOfFiles : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Profiles, SeccompOfFiles, ::testing::Values(0, 1));
 
 TEST_P(SeccompOfFiles, IsAShortListAndDeath) {
   const auto [profile, allowed] = ListsOfCalls()[static_cast<std::size_t>(GetParam())];
@@ -573,7 +573,7 @@ const Attempt kAttempts[] = {
      Network::kNone, 0},
 };
 
-class RealCall : public testing::TestWithParam<Attempt> {};
+class RealCall : public ::testing::TestWithParam<Attempt> {};
 
 int Try(const Attempt& attempt, const std::function<long()>& call) {
   const std::string program = Compiled(attempt.network, attempt.abi);
@@ -585,7 +585,7 @@ int Try(const Attempt& attempt, const std::function<long()>& call) {
 
 TEST_P(RealCall, IsRefused) { EXPECT_EQ(Try(GetParam(), GetParam().refused), GetParam().error); }
 
-class AllowedTwin : public testing::TestWithParam<Attempt> {};
+class AllowedTwin : public ::testing::TestWithParam<Attempt> {};
 
 TEST_P(AllowedTwin, GoesThrough) { EXPECT_EQ(Try(GetParam(), GetParam().twin), 0); }
 
@@ -595,7 +595,7 @@ std::vector<Attempt> WithTwin() {
   return attempts;
 }
 
-std::string AttemptName(const testing::TestParamInfo<Attempt>& attempt) {
+std::string AttemptName(const ::testing::TestParamInfo<Attempt>& attempt) {
   std::string name = attempt.param.name;
   for (char& c : name) {
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
@@ -603,8 +603,8 @@ std::string AttemptName(const testing::TestParamInfo<Attempt>& attempt) {
   return name + "_" + std::to_string(attempt.index);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seccomp, RealCall, testing::ValuesIn(kAttempts), AttemptName);
-INSTANTIATE_TEST_SUITE_P(Seccomp, AllowedTwin, testing::ValuesIn(WithTwin()), AttemptName);
+INSTANTIATE_TEST_SUITE_P(Seccomp, RealCall, ::testing::ValuesIn(kAttempts), AttemptName);
+INSTANTIATE_TEST_SUITE_P(Seccomp, AllowedTwin, ::testing::ValuesIn(WithTwin()), AttemptName);
 
 }  // namespace
 }  // namespace pa::sandbox

@@ -197,7 +197,7 @@ SysResult<UniqueFd> OpenOutside(int old_root, const char* path, int flags) {
   return Opened(fd, "openat2", path);
 }
 
-SysResult<void> Place(int old_root, const MountView& mount) {
+SysResult<void> PlaceMount(int old_root, const MountView& mount) {
   switch (mount.kind) {
     case MountKind::kDirectory:
       return MakeDirectories(mount.target);

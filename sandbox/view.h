@@ -5,10 +5,10 @@
 //
 //   // the launcher, once, in a user and a mount namespace of its own (sandbox/user_namespace.h):
 //   SysResult<UniqueFd> old_root = EnterEmptyView();
-//   for (const MountView& mount : view) Place(old_root->get(), mount);
+//   for (const MountView& mount : view) PlaceMount(old_root->get(), mount);
 //   // each worker, in a copy of that mount namespace and a pid namespace of its own:
 //   SysResult<UniqueFd> proc = PrepareProc();          // ahead, before there is an order
-//   for (const MountView& mount : own) Place(old_root, mount);
+//   for (const MountView& mount : own) PlaceMount(old_root, mount);
 //   SealView(old_root, proc->get(), own);              // nothing but the view is left
 //
 // Until it is sealed the old root stands at /proc: a new proc may only be mounted while another one
@@ -38,7 +38,7 @@ SysResult<UniqueFd> OpenOutside(int old_root, const char* path, int flags);
 // Makes the target, with the directories above it, and what belongs there. A source that is not
 // there is skipped: the command could not have reached it either. Sources are canonical: one that
 // now leads through a symlink is refused (ELOOP).
-SysResult<void> Place(int old_root, const MountView& mount);
+SysResult<void> PlaceMount(int old_root, const MountView& mount);
 
 // The proc of this pid namespace, read-only, mounted nowhere yet.
 SysResult<UniqueFd> PrepareProc();

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ViewPlanTest : public testing::Test {
+class ViewPlanTest : public ::testing::Test {
  protected:
   ViewPlanTest() {
     std::string name = fs::temp_directory_path() / "pa-view-plan-XXXXXX";

@@ -42,7 +42,7 @@ Finished Delete(const Scratch& scratch, const std::string& path, const How& how 
   return WorkerRun(spec, Alone(Action::kDeleteFile, given + trash + info, worker)).Wait();
 }
 
-class DeleteFileTest : public testing::Test {
+class DeleteFileTest : public ::testing::Test {
  protected:
   DeleteFileTest() {
     fs::create_directories(scratch_.path("trash"));

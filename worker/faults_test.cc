@@ -13,15 +13,15 @@
 namespace pa::worker {
 namespace {
 
-class FaultTest : public testing::TestWithParam<Step> {};
+class FaultTest : public ::testing::TestWithParam<Step> {};
 
 INSTANTIATE_TEST_SUITE_P(Steps, FaultTest,
-                         testing::Values(Step::kCloseDescriptors, Step::kReadSpec,
-                                         Step::kDecodeSpec, Step::kSession, Step::kUndumpable,
-                                         Step::kSubreaper, Step::kCapabilities, Step::kNoNewPrivs,
-                                         Step::kGuardianScope, Step::kSpawn,
-                                         Step::kWorkingDirectory, Step::kLimits, Step::kLandlock,
-                                         Step::kSeccomp, Step::kExecute),
+                         ::testing::Values(Step::kCloseDescriptors, Step::kReadSpec,
+                                           Step::kDecodeSpec, Step::kSession, Step::kUndumpable,
+                                           Step::kSubreaper, Step::kCapabilities, Step::kNoNewPrivs,
+                                           Step::kGuardianScope, Step::kSpawn,
+                                           Step::kWorkingDirectory, Step::kLimits, Step::kLandlock,
+                                           Step::kSeccomp, Step::kExecute),
                          [](const auto& step) {
                            std::string name = StepName(step.param);
                            std::erase_if(name, [](char c) { return c == ' ' || c == '_'; });

@@ -69,7 +69,7 @@ SysResult<void> EnterNamespaces(const LaunchView& spec) {
   PA_TRY_VOID(sandbox::EnterUserAndMountNamespaces());
   PA_TRY(const UniqueFd old_root, sandbox::EnterEmptyView());
   for (const sandbox::MountView& mount : spec.view) {
-    PA_TRY_VOID(sandbox::Place(old_root.get(), mount));
+    PA_TRY_VOID(sandbox::PlaceMount(old_root.get(), mount));
   }
   return {};
 }

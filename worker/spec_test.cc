@@ -164,7 +164,7 @@ struct Refusal {
   void (*spoil)(WorkerSpec& spec);
 };
 
-class SpecRefusalTest : public testing::TestWithParam<Refusal> {};
+class SpecRefusalTest : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(SpecRefusalTest, NamesTheField) {
   WorkerSpec spec = Small();
@@ -177,7 +177,7 @@ using namespace std::string_literals;
 
 INSTANTIATE_TEST_SUITE_P(
     EachField, SpecRefusalTest,
-    testing::Values(
+    ::testing::Values(
         Refusal{"action", [](WorkerSpec& s) { s.action = Action{9}; }},
         Refusal{"executable", [](WorkerSpec& s) { s.executable = "bin/true"; }},
         Refusal{"executable", [](WorkerSpec& s) { s.executable = "/bin/tr\0ue"s; }},
@@ -262,11 +262,11 @@ TEST(SpecTest, WhatIsReadIsOneComponent) {
   }
 }
 
-class SpecOfAChange : public testing::TestWithParam<Action> {};
+class SpecOfAChange : public ::testing::TestWithParam<Action> {};
 
 INSTANTIATE_TEST_SUITE_P(Actions, SpecOfAChange,
-                         testing::Values(Action::kWriteFile, Action::kRemoveTemp,
-                                         Action::kDeleteFile));
+                         ::testing::Values(Action::kWriteFile, Action::kRemoveTemp,
+                                           Action::kDeleteFile));
 
 TEST_P(SpecOfAChange, NamesWhatIsBeneath) {
   WorkerSpec spec = Small();

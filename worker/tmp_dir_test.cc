@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class TmpDirTest : public testing::TestWithParam<User> {
+class TmpDirTest : public ::testing::TestWithParam<User> {
  protected:
   void SetUp() override {
     if (GetParam() == User::kNobody && geteuid() != 0)
@@ -36,7 +36,7 @@ class TmpDirTest : public testing::TestWithParam<User> {
   std::optional<Scratch> scratch_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Users, TmpDirTest, testing::Values(User::kSelf, User::kNobody),
+INSTANTIATE_TEST_SUITE_P(Users, TmpDirTest, ::testing::Values(User::kSelf, User::kNobody),
                          [](const auto& user_info) {
                            return user_info.param == User::kSelf ? "Self" : "Nobody";
                          });

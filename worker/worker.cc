@@ -234,7 +234,7 @@ SysResult<void> EnterView(Work& work) {
   PA_TRY_VOID(CheckCanary(work));
   PA_TRY_VOID(KeepTmpDirs(work));
   for (const sandbox::MountView& mount : spec.mounts) {
-    PA_TRY_VOID(sandbox::Place(kOldRootFd, mount));
+    PA_TRY_VOID(sandbox::PlaceMount(kOldRootFd, mount));
   }
   if (spec.network == sandbox::Network::kLoopback) {
     PA_TRY_VOID(sandbox::RaiseLoopback());

@@ -25,7 +25,7 @@ void SetDisposition(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
-class WorkerTest : public testing::TestWithParam<User> {
+class WorkerTest : public ::testing::TestWithParam<User> {
  protected:
   void SetUp() override {
     if (GetParam() == User::kNobody && geteuid() != 0)
@@ -42,7 +42,7 @@ class WorkerTest : public testing::TestWithParam<User> {
   std::optional<Scratch> scratch_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Users, WorkerTest, testing::Values(User::kSelf, User::kNobody),
+INSTANTIATE_TEST_SUITE_P(Users, WorkerTest, ::testing::Values(User::kSelf, User::kNobody),
                          [](const auto& user_info) {
                            return user_info.param == User::kSelf ? "Self" : "Nobody";
                          });

@@ -53,7 +53,7 @@ Pair Control() {
 
 UniqueFd Memfd(const std::string& content, int seals) {
   UniqueFd fd(memfd_create("spec", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  Check(fd && WriteAll(fd.get(), content) && lseek(fd.get(), 0, SEEK_SET) == 0, "memfd");
+  Check(fd && pa::WriteAll(fd.get(), content) && lseek(fd.get(), 0, SEEK_SET) == 0, "memfd");
   Check(fcntl(fd.get(), F_ADD_SEALS, seals) == 0, "F_ADD_SEALS");
   return fd;
 }

@@ -42,7 +42,7 @@ struct Target : Place {
 };
 
 void NameTemp(Target& place) {
-  constexpr char kDigits[] = "0123456789abcdef";
+  constexpr char kHexDigits[] = "0123456789abcdef";
   Sha256 hash;
   hash.Update(place.name, std::strlen(place.name));
   std::uint8_t digest[kDigestBytes];
@@ -50,8 +50,8 @@ void NameTemp(Target& place) {
   char* out = place.temp;
   for (const char* prefix = ".pa-"; *prefix != '\0'; ++prefix) *out++ = *prefix;
   for (int i = 0; i < 8; ++i) {
-    *out++ = kDigits[digest[i] >> 4];
-    *out++ = kDigits[digest[i] & 15];
+    *out++ = kHexDigits[digest[i] >> 4];
+    *out++ = kHexDigits[digest[i] & 15];
   }
 }
 

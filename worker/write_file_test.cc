@@ -411,10 +411,10 @@ struct Crash {
   const char* path = "file";
 };
 
-class CrashOfAWrite : public testing::TestWithParam<Crash> {};
+class CrashOfAWrite : public ::testing::TestWithParam<Crash> {};
 INSTANTIATE_TEST_SUITE_P(Files, CrashOfAWrite,
-                         testing::Values(Crash{}, Crash{.old = "old content"},
-                                         Crash{.path = "a/b/file"}));
+                         ::testing::Values(Crash{}, Crash{.old = "old content"},
+                                           Crash{.path = "a/b/file"}));
 
 // Somebody saves the file while the new content is being written: the next call of the worker would
 // lose it.

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "tests/support/json.h"
 
 namespace pa {
 namespace {
 
-using nlohmann::json;
+using testing::Json;
 
 TEST(OutputSchema, HoldsTheToolsData) {
   static constexpr ResultField kPart[] = {{.name = "n", .kind = FieldKind::kInteger}};
@@ -18,16 +18,16 @@ TEST(OutputSchema, HoldsTheToolsData) {
       {.name = "any", .kind = FieldKind::kObject},
       {.name = "names", .kind = FieldKind::kStringArray},
   };
-  const json schema = json::parse(OutputSchema(kData));
-  EXPECT_EQ(schema["required"], (json{"success", "meta"}));
+  const Json schema = Json::parse(OutputSchema(kData));
+  EXPECT_EQ(schema["required"], (Json{"success", "meta"}));
   EXPECT_EQ(schema["properties"]["error"]["required"],
-            (json{"code", "message", "ai_message", "recoverable"}));
-  EXPECT_EQ(schema["properties"]["data"], json::parse(R"({"type":"object","properties":{
+            (Json{"code", "message", "ai_message", "recoverable"}));
+  EXPECT_EQ(schema["properties"]["data"], Json::parse(R"({"type":"object","properties":{
       "parts":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}}}},
       "which":{"type":"string","description":"of both","enum":["a","b"]},
       "any":{"type":"object"},
       "names":{"type":"array","items":{"type":"string"}}},"required":["parts"]})"));
-  EXPECT_EQ(json::parse(OutputSchema({}))["properties"]["data"], (json{{"type", "object"}}));
+  EXPECT_EQ(Json::parse(OutputSchema({}))["properties"]["data"], (Json{{"type", "object"}}));
 }
 
 }  // namespace

@@ -48,6 +48,11 @@ std::string Shortened(std::string text) {
 ToolResult RefusedCall(ToolError error) {
   error.message = Shortened(std::move(error.message));
   error.ai_message = Shortened(std::move(error.ai_message));
+  // Somebody has to change something, and finds there what.
+  if (!error.recoverable) {
+    error.ai_message += fmt::format("{}The user finds more under {} in docs/troubleshooting.md.",
+                                    error.ai_message.empty() ? "" : " ", CodeText(error.code));
+  }
   ToolResult result;
   result.text = fmt::format("{}: {}", CodeText(error.code), error.message);
   if (!error.ai_message.empty()) result.text += "\n" + error.ai_message;

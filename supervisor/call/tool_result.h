@@ -47,8 +47,9 @@ struct ToolResult {
   std::string audit_id;  // of the call's lines in the audit log; "" = there are none
 };
 
-// A refusal with its text: `CODE: message`, then what to do next; of more than 32 KiB the beginning
-// and the end.
+// A refusal with its text: `CODE: message`, then what to do next. Texts of more than 32 KiB are cut
+// to their beginning and end. If no other call can succeed, the advice ends with the place in
+// docs/troubleshooting.md.
 ToolResult RefusedCall(ToolError error);
 
 // {"success","data"?,"error"?,"meta":{"duration_ms",...}}, one line.

@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "tests/support/json.h"
 
 namespace pa {
 namespace {
 
-using nlohmann::json;
 using std::chrono::microseconds;
+using testing::Json;
 
 ToolResult Everything() {
   ToolResult result;
@@ -30,7 +30,7 @@ TEST(StructuredContent, HoldsNoMoreThanThereIs) {
 }
 
 TEST(StructuredContent, HoldsAllThereIs) {
-  EXPECT_EQ(json::parse(StructuredContent(Everything(), microseconds(5000))), json::parse(R"({
+  EXPECT_EQ(Json::parse(StructuredContent(Everything(), microseconds(5000))), Json::parse(R"({
       "success":false,"data":{"exit_code":2},
       "error":{"code":"COMMAND_FAILED","message":"make failed","ai_message":"Read the output.",
                "recoverable":true,"details":{"n":1}},
@@ -49,14 +49,22 @@ TEST(RefusedCall, SaysTheBeginningAndTheEndOfWhatIsLong) {
   EXPECT_TRUE(result.error->message.ends_with("xxx (too long)"));
   EXPECT_LT(result.text.size(), 70'000U);
   const std::string all(32U << 10, 'x');
-  EXPECT_EQ(RefusedCall({ErrorCode::kInvalidPath, all, "", false, ""}).error->message, all);
+  EXPECT_EQ(RefusedCall({ErrorCode::kInvalidPath, all, "", true, ""}).error->message, all);
 }
 
 TEST(RefusedCall, SaysCodeMessageAndAdviceInText) {
+  const ToolResult result = RefusedCall({ErrorCode::kBusy, "no slot is free", "Wait.", true, ""});
+  EXPECT_EQ(result.text, "BUSY: no slot is free\nWait.");
+  EXPECT_EQ(CodeText(result.error->code), "BUSY");
+}
+
+TEST(RefusedCall, LeadsToTheDocumentWhereAnotherCallCannotHelp) {
+  const std::string more = "The user finds more under TOOL_DISABLED in docs/troubleshooting.md.";
   const ToolResult result =
       RefusedCall({ErrorCode::kToolDisabled, "make is off", "Enable it.", false, ""});
-  EXPECT_EQ(result.text, "TOOL_DISABLED: make is off\nEnable it.");
-  EXPECT_EQ(CodeText(result.error->code), "TOOL_DISABLED");
+  EXPECT_EQ(result.error->ai_message, "Enable it. " + more);
+  EXPECT_EQ(result.text, "TOOL_DISABLED: make is off\nEnable it. " + more);
+  EXPECT_EQ(RefusedCall({ErrorCode::kToolDisabled, "m", "", false, ""}).error->ai_message, more);
 }
 
 }  // namespace

@@ -51,9 +51,9 @@ struct Layout {
   std::string closing;  // of the bracket
 };
 
-class Merger {
+class JsonMerger {
  public:
-  Merger(std::string_view text, const ServerEntry& entry, const JsoncDocument& document)
+  JsonMerger(std::string_view text, const ServerEntry& entry, const JsoncDocument& document)
       : text_(text), entry_(entry), document_(document), end_(LineEnd(text)) {
     LookAtStyle();
   }
@@ -273,7 +273,7 @@ std::expected<std::string, TextProblem> MergeIntoJson(std::string_view text,
     return std::unexpected(TextProblem{document->root.begin, "expected an object: {"});
   }
   PA_TRY(const auto before, ValueOf(text, dialect));
-  PA_TRY(const auto edits, Merger(text, entry, *document).Edits(before));
+  PA_TRY(const auto edits, JsonMerger(text, entry, *document).Edits(before));
   std::string now = Apply(text, edits);
   const auto after = ValueOf(now, dialect);
   if (!after || after->Dump() != Expected(before, entry).Dump()) {

@@ -11,10 +11,10 @@ namespace {
 
 using enum JsonDialect;
 
-const ServerEntry kEntry{
+const ServerEntry kJsonEntry{
     .section = "mcpServers", .name = "us", .command = "pa", .args = {"serve", "--x"}};
 
-std::string Merged(std::string_view text, const ServerEntry& entry = kEntry) {
+std::string MergedJson(std::string_view text, const ServerEntry& entry = kJsonEntry) {
   const auto now = MergeIntoJson(text, entry, kCommentsAndCommas);
   if (!now) {
     const TextPlace place = PlaceOf(text, now.error().at);
@@ -35,19 +35,19 @@ TEST(JsonConfig, ANewFileIsADocumentOfItsOwn) {
   }
 }
 )";
-  EXPECT_EQ(Merged(""), whole);
-  EXPECT_EQ(Merged(" \n\n"), whole);
-  EXPECT_EQ(Merged("{}"), whole.substr(0, whole.size() - 1));
-  EXPECT_EQ(Merged("{\n}\n"), whole);
-  ServerEntry typed = kEntry;
+  EXPECT_EQ(MergedJson(""), whole);
+  EXPECT_EQ(MergedJson(" \n\n"), whole);
+  EXPECT_EQ(MergedJson("{}"), whole.substr(0, whole.size() - 1));
+  EXPECT_EQ(MergedJson("{\n}\n"), whole);
+  ServerEntry typed = kJsonEntry;
   typed.with_type = true;
-  EXPECT_NE(Merged("", typed).find(R"(      "type": "stdio",
+  EXPECT_NE(MergedJson("", typed).find(R"(      "type": "stdio",
       "command": "pa",)"),
             std::string::npos);
 }
 
 TEST(JsonConfig, AFileWithoutServersGetsThemAtItsEnd) {
-  EXPECT_EQ(Merged(R"({
+  EXPECT_EQ(MergedJson(R"({
     "theme": "dark" // as I like it
 })"),
             R"({
@@ -63,10 +63,10 @@ TEST(JsonConfig, AFileWithoutServersGetsThemAtItsEnd) {
 
 TEST(JsonConfig, TheEntryComesBehindTheOthersAndTheirComments) {
   EXPECT_EQ(
-      Merged("{\n\t\"mcpServers\": {\n\t\t\"b\": {\"url\": \"http://b\"}, // b\n"
-             "\t\t\"a\": {\"command\": \"a\"} /* a */ // a\n"
-             "\t\t// \"c\": {}\n"
-             "\t},\n\t\"z\": [1, 2.50, \"\\u00e4\"]\n}"),
+      MergedJson("{\n\t\"mcpServers\": {\n\t\t\"b\": {\"url\": \"http://b\"}, // b\n"
+                 "\t\t\"a\": {\"command\": \"a\"} /* a */ // a\n"
+                 "\t\t// \"c\": {}\n"
+                 "\t},\n\t\"z\": [1, 2.50, \"\\u00e4\"]\n}"),
       "{\n\t\"mcpServers\": {\n\t\t\"b\": {\"url\": \"http://b\"}, // b\n"
       "\t\t\"a\": {\"command\": \"a\"}, /* a */ // a\n"
       "\t\t// \"c\": {}\n"
@@ -75,19 +75,19 @@ TEST(JsonConfig, TheEntryComesBehindTheOthersAndTheirComments) {
 }
 
 TEST(JsonConfig, WhatHasACommaAtItsEndKeepsOne) {
-  EXPECT_EQ(Merged("{\n  \"mcpServers\": {\n    \"a\": {},\n  },\n}\n"),
+  EXPECT_EQ(MergedJson("{\n  \"mcpServers\": {\n    \"a\": {},\n  },\n}\n"),
             "{\n  \"mcpServers\": {\n    \"a\": {},\n    \"us\": {\n      \"command\": \"pa\",\n"
             "      \"args\": [\"serve\", \"--x\"]\n    },\n  },\n}\n");
 }
 
 TEST(JsonConfig, WhatStandsOnOneLineStaysThere) {
-  EXPECT_EQ(Merged(R"({"mcpServers": {"a": {}}})"),
+  EXPECT_EQ(MergedJson(R"({"mcpServers": {"a": {}}})"),
             R"({"mcpServers": {"a": {}, "us": {"command": "pa", "args": ["serve", "--x"]}}})");
-  EXPECT_EQ(Merged(R"({"mcpServers":{}})"),
+  EXPECT_EQ(MergedJson(R"({"mcpServers":{}})"),
             R"({"mcpServers":{"us":{"command":"pa","args":["serve","--x"]}}})");
-  EXPECT_EQ(Merged(R"({ "a": 1 })"),
+  EXPECT_EQ(MergedJson(R"({ "a": 1 })"),
             R"({ "a": 1, "mcpServers": {"us": {"command": "pa", "args": ["serve", "--x"]}} })");
-  EXPECT_EQ(Merged("{\n  \"mcpServers\": {\"a\": {}}\n}"),
+  EXPECT_EQ(MergedJson("{\n  \"mcpServers\": {\"a\": {}}\n}"),
             "{\n  \"mcpServers\": {\"a\": {}, \"us\": {\"command\": \"pa\", \"args\": [\"serve\", "
             "\"--x\"]}}\n}");
 }
@@ -98,25 +98,25 @@ TEST(JsonConfig, EmptyObjectsAreOpened) {
       "}\n}";
   const auto opened = [&](std::string_view inside) { return std::string(inside) + "\n"; };
   for (const char* empty : {"{}", "{ }", "{\n  }"}) {
-    EXPECT_EQ(Merged("{\n  \"mcpServers\": " + std::string(empty) + "\n}"),
+    EXPECT_EQ(MergedJson("{\n  \"mcpServers\": " + std::string(empty) + "\n}"),
               opened("{\n  \"mcpServers\": {") + std::string(kEntryLines))
         << empty;
   }
-  EXPECT_EQ(Merged("{\n  \"mcpServers\": { /* none */ }\n}"),
+  EXPECT_EQ(MergedJson("{\n  \"mcpServers\": { /* none */ }\n}"),
             opened("{\n  \"mcpServers\": { /* none */") + std::string(kEntryLines));
-  EXPECT_EQ(Merged("{\n  \"mcpServers\": {\n    // none\n  }\n}"),
+  EXPECT_EQ(MergedJson("{\n  \"mcpServers\": {\n    // none\n  }\n}"),
             opened("{\n  \"mcpServers\": {\n    // none") + std::string(kEntryLines));
 }
 
 TEST(JsonConfig, LineEndsStay) {
   EXPECT_EQ(
-      Merged("{\r\n  \"a\": 1\r\n}\r\n"),
+      MergedJson("{\r\n  \"a\": 1\r\n}\r\n"),
       "{\r\n  \"a\": 1,\r\n  \"mcpServers\": {\r\n    \"us\": {\r\n      \"command\": \"pa\",\r\n"
       "      \"args\": [\"serve\", \"--x\"]\r\n    }\r\n  }\r\n}\r\n");
 }
 
 TEST(JsonConfig, OfAnEntryThatIsThereOurMembersAloneChange) {
-  EXPECT_EQ(Merged(R"({
+  EXPECT_EQ(MergedJson(R"({
   "mcpServers": {
     "us": {
       "args": [
@@ -141,13 +141,13 @@ TEST(JsonConfig, OfAnEntryThatIsThereOurMembersAloneChange) {
     }
   }
 })");
-  EXPECT_EQ(Merged(R"({"mcpServers": {"us": {"env": {}}}})"),
+  EXPECT_EQ(MergedJson(R"({"mcpServers": {"us": {"env": {}}}})"),
             R"({"mcpServers": {"us": {"env": {}, "command": "pa", "args": ["serve", "--x"]}}})");
-  EXPECT_EQ(Merged("{\n \"mcpServers\": {\n  \"us\": {\n   \"command\": \"old\"\n  }\n }\n}"),
+  EXPECT_EQ(MergedJson("{\n \"mcpServers\": {\n  \"us\": {\n   \"command\": \"old\"\n  }\n }\n}"),
             "{\n \"mcpServers\": {\n  \"us\": {\n   \"command\": \"pa\",\n   \"args\": [\"serve\", "
             "\"--x\"]\n  }\n }\n}");
   EXPECT_EQ(
-      Merged(R"({"mcpServers": {"us": {"type": "sse", "args": 1, "command": {}}}})"),
+      MergedJson(R"({"mcpServers": {"us": {"type": "sse", "args": 1, "command": {}}}})"),
       R"({"mcpServers": {"us": {"type": "stdio", "args": ["serve", "--x"], "command": "pa"}}})");
 }
 
@@ -155,23 +155,23 @@ TEST(JsonConfig, AnEntryThatSaysTheSameStaysAsItIs) {
   constexpr std::string_view kText =
       "{\"mcpServers\":\n{\"us\" :{ \"command\":\"p\\u0061\" , \"args\":[ \"serve\" /* ! */,\n"
       "\"\\u002d-x\" ]}}}";
-  EXPECT_EQ(Merged(kText), kText);
+  EXPECT_EQ(MergedJson(kText), kText);
 }
 
 TEST(JsonConfig, WhatCannotBeMergedIsRefusedWithAdvice) {
-  EXPECT_EQ(Merged("[]"), "1:1: expected an object: {");
-  EXPECT_TRUE(Merged("// all of it\n").starts_with("2:1: expected a value"));
-  EXPECT_EQ(Merged("{\"mcpServers\": null}"),
+  EXPECT_EQ(MergedJson("[]"), "1:1: expected an object: {");
+  EXPECT_TRUE(MergedJson("// all of it\n").starts_with("2:1: expected a value"));
+  EXPECT_EQ(MergedJson("{\"mcpServers\": null}"),
             "1:16: expected an object as 'mcpServers'; make it {} or remove it");
-  EXPECT_EQ(Merged("{\"mcpServers\": {\"us\": []}}"),
+  EXPECT_EQ(MergedJson("{\"mcpServers\": {\"us\": []}}"),
             "1:23: expected an object as 'us'; make it {} or remove it");
   EXPECT_TRUE(
-      Merged("{\"mcpServers\": {\"us\": {\"url\": \"http://us\"}}}")
+      MergedJson("{\"mcpServers\": {\"us\": {\"url\": \"http://us\"}}}")
           .starts_with("1:24: expected an entry that starts a program; this one has 'url'"));
-  EXPECT_TRUE(Merged("{\"mcpServers\": {\"us\": {\"args\": [\"a\" /* why */]}}}")
+  EXPECT_TRUE(MergedJson("{\"mcpServers\": {\"us\": {\"args\": [\"a\" /* why */]}}}")
                   .starts_with("1:32: expected 'args' without a comment"));
-  EXPECT_TRUE(Merged("{\"mcpServers\": {}, \"mcpServers\": {}}").starts_with("1:20: expected"));
-  EXPECT_TRUE(Merged("{\"mcpServers\": {}").starts_with("1:18: expected , or }"));
+  EXPECT_TRUE(MergedJson("{\"mcpServers\": {}, \"mcpServers\": {}}").starts_with("1:20: expected"));
+  EXPECT_TRUE(MergedJson("{\"mcpServers\": {}").starts_with("1:18: expected , or }"));
 }
 
 // A document of random shape and layout, without our section.
@@ -238,7 +238,7 @@ TEST(JsonConfig, WhateverADocumentLooksLikeItKeepsEveryByte) {
     // Half of them have the section already.
     const std::string text =
         random.Blank() + random.Object(0, seed % 2 == 0 ? "" : "\"mcpServers\":" + servers);
-    const auto now = MergeIntoJson(text, kEntry, kCommentsAndCommas);
+    const auto now = MergeIntoJson(text, kJsonEntry, kCommentsAndCommas);
     ASSERT_TRUE(now) << text << "\n" << now.error().message;
     ASSERT_TRUE(IsWithin(WithoutBlanks(text), WithoutBlanks(*now))) << text << "\n->\n" << *now;
     // What came in between is the entry, with what separates it.
@@ -247,7 +247,7 @@ TEST(JsonConfig, WhateverADocumentLooksLikeItKeepsEveryByte) {
     const auto after = ReadJsonc(*now, kCommentsAndCommas);
     ASSERT_TRUE(document && after);
     ASSERT_EQ(document->comments.size(), after->comments.size()) << text << "\n->\n" << *now;
-    EXPECT_EQ(MergeIntoJson(*now, kEntry, kCommentsAndCommas).value_or("refused"), *now);
+    EXPECT_EQ(MergeIntoJson(*now, kJsonEntry, kCommentsAndCommas).value_or("refused"), *now);
     const Result<JsonValue> value = ParseJson(PlainJson(*now, *after));
     ASSERT_TRUE(value);
     EXPECT_EQ(value->Find("mcpServers")->Find("us")->Dump(),

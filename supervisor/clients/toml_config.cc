@@ -113,9 +113,9 @@ bool HasComment(std::string_view text, const toml::node& value) {
   return text.substr(at, end - at).contains('#');
 }
 
-class Merger {
+class TomlMerger {
  public:
-  Merger(std::string_view text, const ServerEntry& entry, const toml::table& document)
+  TomlMerger(std::string_view text, const ServerEntry& entry, const toml::table& document)
       : text_(text), entry_(entry), document_(document) {}
 
   std::expected<std::string, TextProblem> Merge() {
@@ -213,7 +213,7 @@ toml::table Expected(const toml::table& before, const ServerEntry& entry) {
 std::expected<std::string, TextProblem> MergeIntoToml(std::string_view text,
                                                       const ServerEntry& entry) {
   PA_TRY(const auto before, Parse(text));
-  auto now = Merger(text, entry, before).Merge();
+  auto now = TomlMerger(text, entry, before).Merge();
   if (!now) return now;
   const auto after = Parse(*now);
   if (after && *after == Expected(before, entry)) return now;

@@ -7,11 +7,11 @@
 namespace pa {
 namespace {
 
-const ServerEntry kEntry{.section = "mcp_servers",
-                         .name = "us",
-                         .command = "/opt/\"p\"\\a",
-                         .args = {"serve", "--\xC3\xBC"},
-                         .tool_timeout_sec = 600};
+const ServerEntry kTomlEntry{.section = "mcp_servers",
+                             .name = "us",
+                             .command = "/opt/\"p\"\\a",
+                             .args = {"serve", "--\xC3\xBC"},
+                             .tool_timeout_sec = 600};
 
 constexpr std::string_view kTable = R"([mcp_servers.us]
 command = "/opt/\"p\"\\a"
@@ -19,20 +19,20 @@ args = ["serve", "--ü"]
 tool_timeout_sec = 600
 )";
 
-std::string Merged(std::string_view text) {
-  const auto now = MergeIntoToml(text, kEntry);
+std::string MergedToml(std::string_view text) {
+  const auto now = MergeIntoToml(text, kTomlEntry);
   if (!now) {
     const TextPlace place = PlaceOf(text, now.error().at);
     return std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
            now.error().message;
   }
-  EXPECT_EQ(MergeIntoToml(*now, kEntry).value_or("refused"), *now);
+  EXPECT_EQ(MergeIntoToml(*now, kTomlEntry).value_or("refused"), *now);
   return *now;
 }
 
 TEST(TomlConfig, ANewEntryIsATableAtTheEnd) {
   const std::string table(kTable);
-  EXPECT_EQ(Merged(""), table);
+  EXPECT_EQ(MergedToml(""), table);
   for (const char* text : {
            "model = \"o\" # mine\n\n[mcp_servers.other]\ncommand = \"x\"\n# the end\n",
            "mcp_servers.other.command = \"x\"\n",
@@ -40,47 +40,48 @@ TEST(TomlConfig, ANewEntryIsATableAtTheEnd) {
            "[mcp_servers]\nother.command = \"x\"\n[a.b]\n[[c]]\nd = 1979-05-27T07:32:00Z\n",
            "[projects.\"/home/\xC3\xBC\"]\ntrust_level = \"trusted\"\n",
        }) {
-    EXPECT_EQ(Merged(text), text + ("\n" + table)) << text;
+    EXPECT_EQ(MergedToml(text), text + ("\n" + table)) << text;
   }
 }
 
 TEST(TomlConfig, LineEndsAndAMissingLastOneStay) {
-  EXPECT_EQ(Merged("a = 1"), "a = 1\n\n" + std::string(kTable.substr(0, kTable.size() - 1)));
-  const std::string now = Merged("a = 1\r\nb = 2\r\n");
+  EXPECT_EQ(MergedToml("a = 1"), "a = 1\n\n" + std::string(kTable.substr(0, kTable.size() - 1)));
+  const std::string now = MergedToml("a = 1\r\nb = 2\r\n");
   EXPECT_TRUE(now.starts_with("a = 1\r\nb = 2\r\n\r\n[mcp_servers.us]\r\ncommand"));
   EXPECT_EQ(std::ranges::count(now, '\r'), std::ranges::count(now, '\n'));
 }
 
 TEST(TomlConfig, OfAnEntryThatIsThereOurKeysAloneChange) {
-  EXPECT_EQ(Merged("[mcp_servers.us] # us\n"
-                   "env = {T = \"\xC3\xBC\"}\n"
-                   "  command='old' # was \xC3\xBC\n"
-                   "args = [\n  \"serve\",\n  'a#b',\n]\n"
-                   "enabled = false\n\n[z]\n"),
+  EXPECT_EQ(MergedToml("[mcp_servers.us] # us\n"
+                       "env = {T = \"\xC3\xBC\"}\n"
+                       "  command='old' # was \xC3\xBC\n"
+                       "args = [\n  \"serve\",\n  'a#b',\n]\n"
+                       "enabled = false\n\n[z]\n"),
             "[mcp_servers.us] # us\n"
             "env = {T = \"\xC3\xBC\"}\n"
             "  command=\"/opt/\\\"p\\\"\\\\a\" # was \xC3\xBC\n"
             "args = [\"serve\", \"--\xC3\xBC\"]\n"
             "enabled = false\n\n[z]\n");
-  EXPECT_EQ(Merged("[mcp_servers]\nus = { args = [], env = {}, command = \"\xC3\xBC\" } # x\n"),
+  EXPECT_EQ(MergedToml("[mcp_servers]\nus = { args = [], env = {}, command = \"\xC3\xBC\" } # x\n"),
             "[mcp_servers]\nus = { args = [\"serve\", \"--\xC3\xBC\"], env = {}, command = "
             "\"/opt/\\\"p\\\"\\\\a\" } # x\n");
-  EXPECT_EQ(Merged("mcp_servers.us.args = 1\nmcp_servers.us.command = \"\"\"\nold\"\"\"\na = 1"),
-            "mcp_servers.us.args = [\"serve\", \"--\xC3\xBC\"]\n"
-            "mcp_servers.us.command = \"/opt/\\\"p\\\"\\\\a\"\na = 1");
-  EXPECT_EQ(Merged("mcp_servers = {us = {command = \"\", args = []}, b = {}}"),
+  EXPECT_EQ(
+      MergedToml("mcp_servers.us.args = 1\nmcp_servers.us.command = \"\"\"\nold\"\"\"\na = 1"),
+      "mcp_servers.us.args = [\"serve\", \"--\xC3\xBC\"]\n"
+      "mcp_servers.us.command = \"/opt/\\\"p\\\"\\\\a\"\na = 1");
+  EXPECT_EQ(MergedToml("mcp_servers = {us = {command = \"\", args = []}, b = {}}"),
             "mcp_servers = {us = {command = \"/opt/\\\"p\\\"\\\\a\", args = [\"serve\", "
             "\"--\xC3\xBC\"]}, b = {}}");
 }
 
 TEST(TomlConfig, WhatLacksComesBelowTheHeader) {
-  EXPECT_EQ(Merged("[mcp_servers.us] # us\n\n[mcp_servers.us.env]\nA = \"b\"\n"),
+  EXPECT_EQ(MergedToml("[mcp_servers.us] # us\n\n[mcp_servers.us.env]\nA = \"b\"\n"),
             "[mcp_servers.us] # us\ncommand = \"/opt/\\\"p\\\"\\\\a\"\nargs = [\"serve\", "
             "\"--\xC3\xBC\"]\n\n[mcp_servers.us.env]\nA = \"b\"\n");
   EXPECT_EQ(
-      Merged("[mcp_servers.us]"),
+      MergedToml("[mcp_servers.us]"),
       "[mcp_servers.us]\ncommand = \"/opt/\\\"p\\\"\\\\a\"\nargs = [\"serve\", \"--\xC3\xBC\"]");
-  EXPECT_EQ(Merged("[mcp_servers.us]\r\nargs = ['serve']\r\n"),
+  EXPECT_EQ(MergedToml("[mcp_servers.us]\r\nargs = ['serve']\r\n"),
             "[mcp_servers.us]\r\ncommand = \"/opt/\\\"p\\\"\\\\a\"\r\nargs = [\"serve\", "
             "\"--\xC3\xBC\"]\r\n");
 }
@@ -89,12 +90,12 @@ TEST(TomlConfig, AnEntryThatSaysTheSameStaysAsItIs) {
   constexpr std::string_view kText =
       "[mcp_servers.'us']\ncommand = '/opt/\"p\"\\a'\nargs = ['serve', # !\n \"--\\u00fc\"]\n"
       "tool_timeout_sec = 30\n";
-  EXPECT_EQ(Merged(kText), kText);
+  EXPECT_EQ(MergedToml(kText), kText);
 }
 
 TEST(TomlConfig, WhatCannotBeMergedIsRefusedWithAdvice) {
   const auto begins = [](const char* text, const char* problem) {
-    EXPECT_TRUE(Merged(text).starts_with(problem)) << text << "\n" << Merged(text);
+    EXPECT_TRUE(MergedToml(text).starts_with(problem)) << text << "\n" << MergedToml(text);
   };
   begins("a = 1\nb = \n", "2:5: expected TOML: ");
   begins("\xC3\xBC = 1\n", "1:1: expected TOML: ");

@@ -12,7 +12,7 @@ namespace {
 using Kind = Place::Kind;
 
 // A repository in /p, all of which the user may change but for what a test takes away.
-class FakeProbe : public PathProbe {
+class FakeRepository : public PathProbe {
  public:
   Place Look(const std::string& path, bool) override {
     const std::string directory = path.substr(0, path.rfind('/'));
@@ -61,7 +61,7 @@ class SealingTest : public ::testing::Test {
   std::vector<SealedPath> sealed_ = {{"/p/.git", false, "repository"},
                                      {"/p/.git/config", true, "configuration"},
                                      {"/p/.git/hooks", true, "hooks"}};
-  FakeProbe probe_;
+  FakeRepository probe_;
 };
 
 TEST_F(SealingTest, WritingWhatIsReadOnly) {

@@ -34,7 +34,7 @@ using Repositories = NestedRepositories::Repositories;
 using Changes = std::vector<ProtectedChange>;
 
 // What the loop can wait for; more is done on a thread.
-constexpr ScanLimits kAtOnce = {
+constexpr ScanLimits kLookAtOnce = {
     .directories = 256, .entries = 4096, .depth = 32, .time = std::chrono::milliseconds(5)};
 constexpr std::size_t kMaxMade = 4096;  // below one working directory
 // Who waits for another's look sees as soon that it is given up.
@@ -267,7 +267,7 @@ Task<NestedRepositories::Seen> NestedRepositories::Look(policy::WorkingDirectory
   };
   // The first look reads each directory, which may be a wait for a disk: none for the loop.
   if (std::unique_lock lock(scan->looking, std::try_to_lock); lock && scan->known) {
-    ScannedTree tree = scan->tree.Look(directory.fd(), kAtOnce);
+    ScannedTree tree = scan->tree.Look(directory.fd(), kLookAtOnce);
     if (tree.Complete()) co_return seen(tree);
   }
   const Repositories known = KnownBelow(directory.path());

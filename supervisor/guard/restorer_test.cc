@@ -54,13 +54,13 @@ class RestorerTest : public ::testing::Test {
         {.directory = root_, .writable = {root_}, .repositories = repositories});
     ASSERT_TRUE(found.has_value()) << found.error().Message();
     for (const policy::ProtectedPath& path : found->paths) {
-      using Kind = policy::ProtectedPath::Kind;
       const fs::path at = path.path;
       const UniqueFd parent = OpenDirectory(at.parent_path());
       ImageBudget budget;
-      const ImageDepth depth = path.kind == Kind::kTree    ? ImageDepth::kTree
-                               : path.kind == Kind::kNames ? ImageDepth::kNames
-                                                           : ImageDepth::kSelf;
+      const ImageDepth depth = path.kind == policy::ProtectedPath::Kind::kTree ? ImageDepth::kTree
+                               : path.kind == policy::ProtectedPath::Kind::kNames
+                                   ? ImageDepth::kNames
+                                   : ImageDepth::kSelf;
       FileImage image;
       if (parent) image = ReadImage(parent.get(), at.filename(), depth, budget).value();
       baseline_.push_back(

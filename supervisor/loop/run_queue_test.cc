@@ -9,7 +9,7 @@
 namespace pa {
 namespace {
 
-class RunQueueTest : public testing::Test {
+class RunQueueTest : public ::testing::Test {
  protected:
   RunQueue::Ticket Enter(const std::string& name, const std::string& key = "") {
     return queue_.Enter(key, limits_, [this, name](bool granted) {

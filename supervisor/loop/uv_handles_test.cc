@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class UvHandlesTest : public testing::Test {
+class UvHandlesTest : public ::testing::Test {
  protected:
   UvHandlesTest() {
     uv_loop_init(&loop_);

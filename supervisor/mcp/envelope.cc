@@ -22,7 +22,7 @@ bool IsLogLevel(const JsonValue& value) {
   return value.IsString() && std::ranges::find(kLevels, value.AsString()) != kLevels.end();
 }
 
-rpc::Failure InvalidParams(std::string message) {
+rpc::Failure BadParams(std::string message) {
   return {.code = rpc::kInvalidParams,
           .message = "Invalid params: " + std::move(message),
           .data = {},
@@ -30,7 +30,7 @@ rpc::Failure InvalidParams(std::string message) {
 }
 
 rpc::Failure BadKey(std::string_view key, std::string_view problem) {
-  return InvalidParams("params._meta[\"" + std::string(key) + "\"] " + std::string(problem));
+  return BadParams("params._meta[\"" + std::string(key) + "\"] " + std::string(problem));
 }
 
 }  // namespace
@@ -80,8 +80,7 @@ std::expected<std::string, rpc::Failure> ProgressToken(const JsonValue& params) 
   // The same values as an id.
   const std::optional<rpc::Id> value = rpc::Id::FromJson(*token);
   if (!value) {
-    return std::unexpected(
-        InvalidParams("params._meta.progressToken must be a string or a number"));
+    return std::unexpected(BadParams("params._meta.progressToken must be a string or a number"));
   }
   return value->token();
 }

@@ -2,14 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/parsed_json.h"
+
 namespace pa {
 namespace {
 
-JsonValue Json(const std::string& text) {
-  Result<JsonValue> value = ParseJson(text);
-  EXPECT_TRUE(value) << text;
-  return value ? *std::move(value) : JsonValue();
-}
+using testing::ParsedJson;
 
 constexpr char kPrefix[] = "io.modelcontextprotocol/";
 
@@ -18,12 +16,12 @@ JsonValue Meta(std::string members) {
   for (std::size_t at; (at = members.find("P/")) != std::string::npos;) {
     members.replace(at, 2, kPrefix);
   }
-  return Json(R"({"_meta":{)" + members + "}}");
+  return ParsedJson(R"({"_meta":{)" + members + "}}");
 }
 
 TEST(Envelope, IsAbsentWithoutItsKeys) {
-  EXPECT_FALSE(ClaimedRevision(Json("{}")));
-  EXPECT_FALSE(ClaimedRevision(Json(R"({"_meta":7})")));
+  EXPECT_FALSE(ClaimedRevision(ParsedJson("{}")));
+  EXPECT_FALSE(ClaimedRevision(ParsedJson(R"({"_meta":7})")));
   EXPECT_FALSE(ClaimedRevision(Meta(R"("progressToken":1,"traceparent":"x")")));
 }
 
@@ -72,7 +70,7 @@ TEST(Envelope, AnswersOtherVersionsWithTheOnesWeSpeak) {
 }
 
 TEST(ProgressToken, IsAStringOrAnIntegerZeroAndEmptyIncluded) {
-  EXPECT_EQ(ProgressToken(Json("{}")), "");
+  EXPECT_EQ(ProgressToken(ParsedJson("{}")), "");
   EXPECT_EQ(ProgressToken(Meta(R"("progressToken":0)")), "0");
   EXPECT_EQ(ProgressToken(Meta(R"("progressToken":"")")), R"("")");
   EXPECT_EQ(ProgressToken(Meta(R"("progressToken":"a\"b")")), R"("a\"b")");

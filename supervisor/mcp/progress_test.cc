@@ -3,16 +3,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/utf8.h"
 #include "supervisor/loop/uv_handles.h"
 #include "tests/support/fake_transport.h"
+#include "tests/support/json.h"
 
 namespace pa {
 namespace {
 
-using nlohmann::json;
+using testing::Json;
 
 // The text after `chunks`, as a person would see it.
 std::string Latest(const std::vector<std::string>& chunks) {
@@ -111,7 +110,7 @@ class Keeper {
   TimerHandle timer_;
 };
 
-class ProgressNotifierTest : public testing::Test {
+class ProgressNotifierTest : public ::testing::Test {
  protected:
   ProgressNotifierTest() { uv_loop_init(&loop_); }
   ~ProgressNotifierTest() override {
@@ -122,7 +121,7 @@ class ProgressNotifierTest : public testing::Test {
   std::vector<std::string> Messages() const {
     std::vector<std::string> messages;
     for (const std::string& line : transport_.sent) {
-      messages.push_back(json::parse(line)["params"]["message"]);
+      messages.push_back(Json::parse(line)["params"]["message"]);
     }
     return messages;
   }
@@ -153,7 +152,7 @@ TEST_F(ProgressNotifierTest, CarriesTheTokenAndOnlyGrows) {
   ASSERT_EQ(transport_.sent.size(), 3u);
   std::int64_t last = 0;
   for (const std::string& line : transport_.sent) {
-    const json message = json::parse(line);
+    const Json message = Json::parse(line);
     EXPECT_EQ(message["method"], "notifications/progress");
     EXPECT_EQ(message["params"]["progressToken"], "");
     EXPECT_GT(message["params"]["progress"], last);
@@ -191,7 +190,7 @@ TEST_F(ProgressNotifierTest, SaysThatACallGoesOn) {
   EXPECT_TRUE(Messages()[waited].ends_with(" s"));
   std::int64_t last = 0;
   for (const std::string& line : transport_.sent) {
-    const json message = json::parse(line);
+    const Json message = Json::parse(line);
     EXPECT_GT(message["params"]["progress"], last);
     last = message["params"]["progress"];
   }

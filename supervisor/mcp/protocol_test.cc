@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "tests/support/json.h"
 
 namespace pa {
 namespace {
 
-using nlohmann::json;
+using testing::Json;
 
 constexpr Revision kAll[] = {Revision::k2024_11_05, Revision::k2025_03_26, Revision::k2025_06_18,
                              Revision::k2025_11_25, Revision::k2026_07_28};
@@ -30,21 +30,21 @@ TEST(Revision, IsFoundByItsName) {
 }
 
 TEST(InitializeResult, SaysWhatWeAre) {
-  const json result = json::parse(InitializeResult(Revision::k2025_06_18, kIdentity));
-  EXPECT_EQ(result, json::parse(R"({"protocolVersion":"2025-06-18",
+  const Json result = Json::parse(InitializeResult(Revision::k2025_06_18, kIdentity));
+  EXPECT_EQ(result, Json::parse(R"({"protocolVersion":"2025-06-18",
       "capabilities":{"tools":{"listChanged":true},"resources":{}},
       "serverInfo":{"name":"project-actions","version":"1.2.3"},"instructions":"Use make."})"));
 }
 
 TEST(InitializeResult, LeavesEmptyInstructionsOut) {
-  const json result =
-      json::parse(InitializeResult(kLatestLegacy, {.version = "1", .instructions = ""}));
+  const Json result =
+      Json::parse(InitializeResult(kLatestLegacy, {.version = "1", .instructions = ""}));
   EXPECT_FALSE(result.contains("instructions"));
 }
 
 TEST(DiscoverResult, NamesModernRevisionsOnly) {
-  const json result = json::parse(DiscoverResult(kIdentity));
-  EXPECT_EQ(result, json::parse(R"({"supportedVersions":["2026-07-28"],
+  const Json result = Json::parse(DiscoverResult(kIdentity));
+  EXPECT_EQ(result, Json::parse(R"({"supportedVersions":["2026-07-28"],
       "capabilities":{"tools":{"listChanged":true},"resources":{}},"instructions":"Use make.",
       "resultType":"complete","ttlMs":0,"cacheScope":"private",
       "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"project-actions","version":"1.2.3"}}})"));
@@ -52,8 +52,8 @@ TEST(DiscoverResult, NamesModernRevisionsOnly) {
 
 TEST(ListToolsResult, HasTheFieldsOfItsRevision) {
   for (const Revision revision : kAll) {
-    const json result = json::parse(ListToolsResult(revision, kIdentity, kTools, 24 << 10));
-    const json& tool = result["tools"][0];
+    const Json result = Json::parse(ListToolsResult(revision, kIdentity, kTools, 24 << 10));
+    const Json& tool = result["tools"][0];
     EXPECT_EQ(tool["name"], "make");
     EXPECT_EQ(tool["inputSchema"]["type"], "object");
     EXPECT_EQ(tool.contains("annotations"), revision >= Revision::k2025_03_26);
@@ -68,8 +68,8 @@ TEST(ListToolsResult, HasTheFieldsOfItsRevision) {
 TEST(ListToolsResult, SaysHowLongAResultMayBe) {
   for (const Revision revision : kAll) {
     const auto chars = [&](std::uint64_t output_inline) -> std::uint64_t {
-      const json list = json::parse(ListToolsResult(revision, kIdentity, kTools, output_inline));
-      const json meta = list["tools"][0].value("_meta", json::object());
+      const Json list = Json::parse(ListToolsResult(revision, kIdentity, kTools, output_inline));
+      const Json meta = list["tools"][0].value("_meta", Json::object());
       return meta.value("anthropic/maxResultSizeChars", std::uint64_t{0});
     };
     const bool has_meta = revision >= Revision::k2025_06_18;
@@ -80,36 +80,36 @@ TEST(ListToolsResult, SaysHowLongAResultMayBe) {
 }
 
 TEST(ListToolsResult, SpellsAnnotationsOut) {
-  const json result = json::parse(ListToolsResult(kLatestLegacy, kIdentity, kTools, 24 << 10));
+  const Json result = Json::parse(ListToolsResult(kLatestLegacy, kIdentity, kTools, 24 << 10));
   EXPECT_EQ(result["tools"][0]["annotations"],
-            json::parse(R"({"title":"Make","readOnlyHint":false,"destructiveHint":true,
+            Json::parse(R"({"title":"Make","readOnlyHint":false,"destructiveHint":true,
                             "idempotentHint":false,"openWorldHint":true})"));
 }
 
 TEST(ListResourcesResult, ListsStoredResults) {
   const std::vector<ResultStore::Entry> entries = {
       {.uri = "project-actions://results/ab", .name = "make test: stdout", .size = 7}};
-  const json result = json::parse(ListResourcesResult(kLatestLegacy, kIdentity, entries));
-  EXPECT_EQ(result, json::parse(R"({"resources":[{"uri":"project-actions://results/ab",
+  const Json result = Json::parse(ListResourcesResult(kLatestLegacy, kIdentity, entries));
+  EXPECT_EQ(result, Json::parse(R"({"resources":[{"uri":"project-actions://results/ab",
       "name":"make test: stdout","mimeType":"text/plain","size":7}]})"));
 }
 
 TEST(ListResourceTemplatesResult, NamesTheOffset) {
-  const json result = json::parse(ListResourceTemplatesResult(kLatestLegacy, kIdentity));
+  const Json result = Json::parse(ListResourceTemplatesResult(kLatestLegacy, kIdentity));
   EXPECT_EQ(result["resourceTemplates"][0]["uriTemplate"],
             "project-actions://results/{id}{?offset}");
 }
 
-json Read(const std::string& bytes, std::uint64_t offset = 0, std::uint64_t total = 0) {
+Json Read(const std::string& bytes, std::uint64_t offset = 0, std::uint64_t total = 0) {
   ResultChunk chunk{.bytes = bytes, .offset = offset, .total = total, .next_uri = {}};
   if (offset + bytes.size() < total) chunk.next_uri = "next";
   const std::string uri = "project-actions://results/ab?offset=" + std::to_string(offset);
-  return json::parse(
+  return Json::parse(
       ReadResourceResult(Revision::k2025_06_18, kIdentity, uri, chunk))["contents"][0];
 }
 
 TEST(ReadResourceResult, GivesTextAsText) {
-  const json contents = Read("caf\u00e9\0", 3);
+  const Json contents = Read("caf\u00e9\0", 3);
   EXPECT_EQ(contents["uri"], "project-actions://results/ab?offset=3");
   EXPECT_EQ(contents["mimeType"], "text/plain");
   EXPECT_EQ(contents["text"], "caf\u00e9");
@@ -118,13 +118,13 @@ TEST(ReadResourceResult, GivesTextAsText) {
 }
 
 TEST(ReadResourceResult, GivesOtherBytesAsBase64) {
-  const json contents = Read("\xff\xfe");
+  const Json contents = Read("\xff\xfe");
   EXPECT_EQ(contents["blob"], "//4=");
   EXPECT_FALSE(contents.contains("text"));
 }
 
 TEST(ReadResourceResult, LeavesACharacterThatTheChunkCutsToTheNextOne) {
-  const json contents = Read("abc\xf0\x9f\x98", 10, 100);
+  const Json contents = Read("abc\xf0\x9f\x98", 10, 100);
   EXPECT_EQ(contents["text"], "abc");
   EXPECT_EQ(contents["_meta"]["project-actions/nextUri"], "project-actions://results/ab?offset=13");
   EXPECT_EQ(contents["_meta"]["project-actions/size"], 100);

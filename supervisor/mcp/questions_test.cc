@@ -3,15 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/fake_world.h"
+#include "tests/support/parsed_json.h"
 
 namespace pa {
 namespace {
 
-JsonValue Json(std::string_view text) { return ParseJson(text).value(); }
+using testing::ParsedJson;
 
 TEST(CanElicit, ByCapabilityAndRevision) {
   const auto can = [](std::string_view text, Revision revision = Revision::k2025_11_25) {
-    const JsonValue capabilities = Json(text);
+    const JsonValue capabilities = ParsedJson(text);
     return CanElicit(&capabilities, revision);
   };
   EXPECT_TRUE(can(R"({"elicitation":{}})"));
@@ -26,10 +27,13 @@ TEST(CanElicit, ByCapabilityAndRevision) {
 }
 
 TEST(AnswerIn, OnlyAcceptIsYes) {
-  EXPECT_EQ(AnswerIn(Json(R"({"action":"accept","content":{"approve":true}})")), Answer::kAccept);
-  EXPECT_EQ(AnswerIn(Json(R"({"action":"decline"})")), Answer::kDecline);
-  EXPECT_EQ(AnswerIn(Json(R"({"action":"accept","content":{"approve":false}})")), Answer::kDecline);
-  EXPECT_EQ(AnswerIn(Json(R"({"action":"decline","content":{"approve":true}})")), Answer::kDecline);
+  EXPECT_EQ(AnswerIn(ParsedJson(R"({"action":"accept","content":{"approve":true}})")),
+            Answer::kAccept);
+  EXPECT_EQ(AnswerIn(ParsedJson(R"({"action":"decline"})")), Answer::kDecline);
+  EXPECT_EQ(AnswerIn(ParsedJson(R"({"action":"accept","content":{"approve":false}})")),
+            Answer::kDecline);
+  EXPECT_EQ(AnswerIn(ParsedJson(R"({"action":"decline","content":{"approve":true}})")),
+            Answer::kDecline);
   // What Codex with full access says by itself, and what else is no word of a person's.
   for (const char* other :
        {R"({"action":"accept"})", R"({"action":"accept","content":{}})",
@@ -38,11 +42,11 @@ TEST(AnswerIn, OnlyAcceptIsYes) {
         R"({"action":"accept","content":{"approve":1}})",
         R"({"action":"accept","content":{"Approve":true}})",
         R"({"action":"cancel","content":{"approve":true}})"}) {
-    EXPECT_EQ(AnswerIn(Json(other)), Answer::kCancel) << other;
+    EXPECT_EQ(AnswerIn(ParsedJson(other)), Answer::kCancel) << other;
   }
   for (const char* other : {R"({"action":"cancel"})", R"({"action":"ACCEPT"})",
                             R"({"action":true})", "{}", "[]", "1"}) {
-    EXPECT_EQ(AnswerIn(Json(other)), Answer::kCancel) << other;
+    EXPECT_EQ(AnswerIn(ParsedJson(other)), Answer::kCancel) << other;
   }
 }
 
@@ -89,7 +93,7 @@ TEST_F(ElicitationsTest, ASessionThatEndsTakesItsQuestionsWithIt) {
 class InputReplyTest : public ::testing::Test {
  protected:
   auto Reply(const std::string& params, const Digest& call) {
-    return InputReplyIn(Json(params), call, states_);
+    return InputReplyIn(ParsedJson(params), call, states_);
   }
 
   RequestStates states_{"a key"};

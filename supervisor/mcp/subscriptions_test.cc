@@ -2,34 +2,37 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/parsed_json.h"
+
 namespace pa {
 namespace {
 
-JsonValue Json(const std::string& text) { return ParseJson(text).value_or(JsonValue()); }
+using testing::ParsedJson;
 
-rpc::Id IdOf(const std::string& token) { return rpc::Id::FromJson(Json(token)).value(); }
+rpc::Id IdOf(const std::string& token) { return rpc::Id::FromJson(ParsedJson(token)).value(); }
 
 TEST(Subscriptions, AcknowledgesOnlyWhatIsHonoured) {
   Subscriptions subscriptions;
+  EXPECT_EQ(subscriptions.Add(IdOf("0"),
+                              ParsedJson(R"({"notifications":{"toolsListChanged":true,)"
+                                         R"("promptsListChanged":true,"resourcesListChanged":true,)"
+                                         R"("resourceSubscriptions":["file:///x"]}})")),
+            R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",)"
+            R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":0},)"
+            R"("notifications":{"toolsListChanged":true}}})");
   EXPECT_EQ(
-      subscriptions.Add(IdOf("0"), Json(R"({"notifications":{"toolsListChanged":true,)"
-                                        R"("promptsListChanged":true,"resourcesListChanged":true,)"
-                                        R"("resourceSubscriptions":["file:///x"]}})")),
-      R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",)"
-      R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":0},)"
-      R"("notifications":{"toolsListChanged":true}}})");
-  EXPECT_EQ(
-      subscriptions.Add(IdOf(R"("")"), Json(R"({"notifications":{"toolsListChanged":false}})")),
+      subscriptions.Add(IdOf(R"("")"),
+                        ParsedJson(R"({"notifications":{"toolsListChanged":false}})")),
       R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",)"
       R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":""},"notifications":{}}})");
 }
 
 TEST(Subscriptions, TellsOnlyThoseThatAskedAndStillListen) {
   Subscriptions subscriptions;
-  const JsonValue tools = Json(R"({"notifications":{"toolsListChanged":true}})");
+  const JsonValue tools = ParsedJson(R"({"notifications":{"toolsListChanged":true}})");
   subscriptions.Add(IdOf("1"), tools);
   subscriptions.Add(IdOf(R"("a")"), tools);
-  subscriptions.Add(IdOf("2"), Json(R"({"notifications":{}})"));
+  subscriptions.Add(IdOf("2"), ParsedJson(R"({"notifications":{}})"));
   EXPECT_EQ(subscriptions.ToolsChanged().size(), 2u);
   EXPECT_TRUE(subscriptions.Has(IdOf("1")));
   EXPECT_TRUE(subscriptions.Remove(IdOf("1")));
@@ -43,7 +46,7 @@ TEST(Subscriptions, TellsOnlyThoseThatAskedAndStillListen) {
 
 TEST(Subscriptions, EndsEachWithItsResult) {
   Subscriptions subscriptions;
-  subscriptions.Add(IdOf("7"), Json(R"({"notifications":{}})"));
+  subscriptions.Add(IdOf("7"), ParsedJson(R"({"notifications":{}})"));
   EXPECT_EQ(subscriptions.End(),
             std::vector<std::string>{R"({"jsonrpc":"2.0","id":7,"result":{"resultType":"complete",)"
                                      R"("_meta":{"io.modelcontextprotocol/subscriptionId":7}}})"});
@@ -51,9 +54,9 @@ TEST(Subscriptions, EndsEachWithItsResult) {
 }
 
 TEST(CheckListenParams, AcceptsEveryFilterOfTheSpecification) {
-  EXPECT_EQ(CheckListenParams(Json(R"({"notifications":{}})")), "");
-  EXPECT_EQ(CheckListenParams(Json(R"({"notifications":{"toolsListChanged":true,)"
-                                   R"("resourceSubscriptions":["a"]}})")),
+  EXPECT_EQ(CheckListenParams(ParsedJson(R"({"notifications":{}})")), "");
+  EXPECT_EQ(CheckListenParams(ParsedJson(R"({"notifications":{"toolsListChanged":true,)"
+                                         R"("resourceSubscriptions":["a"]}})")),
             "");
 }
 
@@ -69,7 +72,7 @@ TEST(CheckListenParams, NamesWhatIsWrong) {
        "resourceSubscriptions must be an array"},
   };
   for (const auto& c : kCases) {
-    EXPECT_NE(CheckListenParams(Json(c.params)).find(c.named), std::string::npos) << c.params;
+    EXPECT_NE(CheckListenParams(ParsedJson(c.params)).find(c.named), std::string::npos) << c.params;
   }
 }
 

@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "tests/support/json.h"
 
 namespace pa {
 namespace {
 
-using nlohmann::json;
 using std::chrono::microseconds;
+using testing::Json;
 
-const Identity kIdentity{.version = "1.2.3", .instructions = ""};
+const Identity kSilentIdentity{.version = "1.2.3", .instructions = ""};
 
 ToolResult Failed() {
   ToolResult result;
@@ -26,20 +26,20 @@ ToolResult Failed() {
 }
 
 TEST(CallToolResult, GivesLinksAndStructureWhereTheRevisionKnowsThem) {
-  const json result =
-      json::parse(CallToolResult(Failed(), microseconds(5000), Revision::k2025_06_18, kIdentity));
+  const Json result = Json::parse(
+      CallToolResult(Failed(), microseconds(5000), Revision::k2025_06_18, kSilentIdentity));
   EXPECT_EQ(result["isError"], true);
   EXPECT_EQ(result["structuredContent"]["success"], false);
-  EXPECT_EQ(result["content"][0], json::parse(R"({"type":"text","text":"exited 2"})"));
-  EXPECT_EQ(result["content"][1], json::parse(R"({"type":"resource_link","name":"make test: stdout",
+  EXPECT_EQ(result["content"][0], Json::parse(R"({"type":"text","text":"exited 2"})"));
+  EXPECT_EQ(result["content"][1], Json::parse(R"({"type":"resource_link","name":"make test: stdout",
       "uri":"project-actions://results/ab","title":"Standard output","mimeType":"text/plain","size":99})"));
   EXPECT_FALSE(result.contains("resultType"));
 }
 
 TEST(CallToolResult, SaysInTextWhatOlderRevisionsHaveNoFieldFor) {
   for (const Revision revision : {Revision::k2024_11_05, Revision::k2025_03_26}) {
-    const json result =
-        json::parse(CallToolResult(Failed(), microseconds(5000), revision, kIdentity));
+    const Json result =
+        Json::parse(CallToolResult(Failed(), microseconds(5000), revision, kSilentIdentity));
     EXPECT_FALSE(result.contains("structuredContent"));
     ASSERT_EQ(result["content"].size(), 1u);
     EXPECT_EQ(result["content"][0]["text"],
@@ -48,8 +48,8 @@ TEST(CallToolResult, SaysInTextWhatOlderRevisionsHaveNoFieldFor) {
 }
 
 TEST(CallToolResult, IsFramedInTheModernEra) {
-  const json result =
-      json::parse(CallToolResult(ToolResult(), microseconds(0), Revision::k2026_07_28, kIdentity));
+  const Json result = Json::parse(
+      CallToolResult(ToolResult(), microseconds(0), Revision::k2026_07_28, kSilentIdentity));
   EXPECT_EQ(result["resultType"], "complete");
   EXPECT_EQ(result["_meta"]["io.modelcontextprotocol/serverInfo"]["version"], "1.2.3");
   EXPECT_EQ(result["isError"], false);
@@ -59,9 +59,9 @@ TEST(CallToolResult, IsFramedInTheModernEra) {
 TEST(CallToolResult, StaysOneLineOfUtf8WhateverTheOutputHolds) {
   ToolResult result;
   result.text = std::string("a\nb\r\0\xff {\"jsonrpc\":\"2.0\"}", 24);
-  const std::string line = CallToolResult(result, {}, Revision::k2025_11_25, kIdentity);
+  const std::string line = CallToolResult(result, {}, Revision::k2025_11_25, kSilentIdentity);
   EXPECT_EQ(line.find_first_of(std::string("\n\r\0", 3)), std::string::npos);
-  EXPECT_EQ(json::parse(line)["content"][0]["text"],
+  EXPECT_EQ(Json::parse(line)["content"][0]["text"],
             std::string("a\nb\r\0\xef\xbf\xbd {\"jsonrpc\":\"2.0\"}", 26));
 }
 

@@ -10,10 +10,10 @@
 namespace pa {
 namespace {
 
-class ResultStoreTest : public testing::Test {
+class ResultStoreTest : public ::testing::Test {
  protected:
   ResultStoreTest() {
-    std::string path = testing::TempDir() + "store-XXXXXX";
+    std::string path = ::testing::TempDir() + "store-XXXXXX";
     directory_ = mkdtemp(path.data());
   }
   ~ResultStoreTest() override { std::filesystem::remove_all(directory_); }

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLookAgain{10};
+constexpr milliseconds kSweepAgain{10};
 constexpr int kLastLooks = 50;
 
 // The guardian; and some more than the limit, so that it sees them and ends the command with a name
@@ -28,7 +28,7 @@ CallGroup::~CallGroup() {
 CallGroups::~CallGroups() {
   for (int look = 0; look < kLastLooks && !leaving_.empty(); ++look) {
     Sweep();
-    if (!leaving_.empty()) std::this_thread::sleep_for(kLookAgain);
+    if (!leaving_.empty()) std::this_thread::sleep_for(kSweepAgain);
   }
 }
 
@@ -58,7 +58,7 @@ void CallGroups::Discard(sandbox::Cgroup group) {
 // As long as somebody lives in it, rmdir fails.
 void CallGroups::Sweep() {
   leaving_.remove_if([](sandbox::Cgroup& group) { return group.Remove().has_value(); });
-  if (!leaving_.empty()) timer_.Start(kLookAgain, [this] { Sweep(); });
+  if (!leaving_.empty()) timer_.Start(kSweepAgain, [this] { Sweep(); });
 }
 
 sandbox::CgroupLimits GroupLimits(const sandbox::ResourceLimits& limits) {

@@ -10,7 +10,7 @@
 namespace pa {
 namespace {
 
-class CallGroupsTest : public testing::Test {
+class CallGroupsTest : public ::testing::Test {
  protected:
   CallGroupsTest() {
     uv_loop_init(&loop_);

@@ -10,7 +10,7 @@
 namespace pa {
 namespace {
 
-class CapturedOutputTest : public testing::Test {
+class CapturedOutputTest : public ::testing::Test {
  protected:
   std::string Stored(const Captured& captured) {
     const auto chunk = store_.Read(captured.uri);
@@ -18,7 +18,7 @@ class CapturedOutputTest : public testing::Test {
   }
   // Beside a stream on which nothing came.
   static Captured Finish(CapturedOutput& out) { return out.Finish(out.limits().inline_bytes); }
-  ResultStore store_{testing::TempDir(), 64 << 20};
+  ResultStore store_{::testing::TempDir(), 64 << 20};
 };
 
 std::string NumberedLines(int count) {

@@ -15,7 +15,7 @@ bool IsOurChild(pid_t pid) {
   return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-class ExitingWorkersTest : public testing::Test {
+class ExitingWorkersTest : public ::testing::Test {
  protected:
   ExitingWorkersTest() {
     uv_loop_init(&loop_);

@@ -17,7 +17,7 @@ namespace pa {
 namespace {
 
 // A lock has nobody whom it wakes; git takes longer than this.
-constexpr std::chrono::milliseconds kLookAgain{20};
+constexpr std::chrono::milliseconds kTryAgain{20};
 // For a tree that somebody is ending; two seconds.
 constexpr int kLooks = 100;
 // Beyond a command's time: its guardian's patience, and the time that it takes to start.
@@ -43,7 +43,7 @@ Task<GitLocksFound> Clear(uv_loop_t* loop, RepositoryTurn& turn, std::function<b
       turn.cleared.push_back(path);
     }
     if (!found.in_use || give_up()) break;
-    Task<bool> pause = Pause(loop, kLookAgain);
+    Task<bool> pause = Pause(loop, kTryAgain);
     [[maybe_unused]] const bool woken = co_await pause;
   }
   if (!found.in_use) {
@@ -79,7 +79,7 @@ Task<RepositoryTurn> AwaitLock(uv_loop_t* loop, std::string path,
     if (errno != EWOULDBLOCK && errno != EINTR) co_return WithoutLock(Error("flock", path, errno));
     turn.granted = !give_up();
     if (!turn.granted) co_return std::move(turn);
-    Task<bool> pause = Pause(loop, kLookAgain);
+    Task<bool> pause = Pause(loop, kTryAgain);
     [[maybe_unused]] const bool woken = co_await pause;
   }
   turn.lock = std::move(lock);

@@ -51,10 +51,10 @@ struct Gate : OutputSink {
   OutputGate output_gate;
 };
 
-class RunnerTest : public testing::Test {
+class RunnerTest : public ::testing::Test {
  protected:
   RunnerTest() {
-    std::string path = testing::TempDir() + "runner-XXXXXX";
+    std::string path = ::testing::TempDir() + "runner-XXXXXX";
     base_ = fs::canonical(mkdtemp(path.data()));
     fs::create_directory(base_ / "project");
     fs::create_directory(base_ / "tmp");

@@ -20,10 +20,10 @@ void RemoveNow(const HeldTree& tree, UniqueFd) {
   (void)RemoveTree(tree.parent->get(), tree.name, std::chrono::seconds(10));
 }
 
-class SlotPoolTest : public testing::Test {
+class SlotPoolTest : public ::testing::Test {
  protected:
   SlotPoolTest() {
-    std::string path = testing::TempDir() + "slots-XXXXXX";
+    std::string path = ::testing::TempDir() + "slots-XXXXXX";
     base_ = mkdtemp(path.data());
     fs::create_directory(base_ / "tmp");
     fs::create_directory(base_ / "project");

@@ -18,10 +18,10 @@ namespace pa {
 namespace {
 
 // With a fake worker, which tells what it has got.
-class SpawnTest : public testing::Test {
+class SpawnTest : public ::testing::Test {
  protected:
   SpawnTest() {
-    std::string path = testing::TempDir() + "spawn-XXXXXX";
+    std::string path = ::testing::TempDir() + "spawn-XXXXXX";
     directory_ = fs::canonical(mkdtemp(path.data()));
     cwd_.reset(open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   }

@@ -11,10 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class InstanceDirTest : public testing::Test {
+class InstanceDirTest : public ::testing::Test {
  protected:
   InstanceDirTest() {
-    std::string path = testing::TempDir() + "instance-XXXXXX";
+    std::string path = ::testing::TempDir() + "instance-XXXXXX";
     base_ = mkdtemp(path.data());
   }
   ~InstanceDirTest() override { fs::remove_all(base_); }

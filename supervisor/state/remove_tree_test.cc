@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kPatience{60'000};
 
-class RemoveTreeTest : public testing::Test {
+class RemoveTreeTest : public ::testing::Test {
  protected:
   RemoveTreeTest() {
-    std::string path = testing::TempDir() + "remove-XXXXXX";
+    std::string path = ::testing::TempDir() + "remove-XXXXXX";
     base_ = mkdtemp(path.data());
     fs::create_directory(base_ / "tree");
   }

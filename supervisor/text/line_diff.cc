@@ -9,8 +9,8 @@ namespace pa {
 namespace {
 
 constexpr std::size_t kMaxChanges = 1000;
-constexpr std::size_t kMaxSteps = 2'000'000;  // lines that are compared: some milliseconds
-constexpr std::size_t kMaxLines = 500'000;    // that are kept, of each: some megabytes
+constexpr std::size_t kMaxSteps = 2'000'000;      // lines that are compared: some milliseconds
+constexpr std::size_t kMaxLinesOfEach = 500'000;  // that are kept, of each: some megabytes
 constexpr std::size_t kContext = 3;
 
 using Lines = std::vector<std::string_view>;
@@ -229,9 +229,9 @@ std::string UnifiedDiff(std::string_view old_name, std::string_view new_name,
   if (old_text == new_text) return "";
   std::string out = fmt::format("--- {}\n+++ {}\n", old_name, new_name);
   const Part part = Cut(old_text, new_text);
-  const Lines before = SplitLines(part.before, kMaxLines + 1);
-  const Lines after = SplitLines(part.after, kMaxLines + 1);
-  if (std::max(before.size(), after.size()) > kMaxLines)
+  const Lines before = SplitLines(part.before, kMaxLinesOfEach + 1);
+  const Lines after = SplitLines(part.after, kMaxLinesOfEach + 1);
+  if (std::max(before.size(), after.size()) > kMaxLinesOfEach)
     return out + "... too many lines to compare\n";
   const std::vector<Change> changes = Changes(before, after);
   const Change* const end = changes.data() + changes.size();

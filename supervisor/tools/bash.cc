@@ -7,7 +7,7 @@
 namespace pa {
 namespace {
 
-constexpr Param kParams[] = {
+constexpr Param kBashParams[] = {
     {.name = "command",
      .kind = ParamKind::kString,
      .required = true,
@@ -25,7 +25,7 @@ constexpr Param kParams[] = {
 // -- because a command may begin with a dash.
 std::vector<std::string> Argv(const std::string& command) { return {"bash", "-c", "--", command}; }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunBash(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
   const std::string& command = *arguments.String("command");
   if (command.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -67,8 +67,8 @@ const Tool kBash = {
         "policy allows it; no terminal. If a make target does the same, prefer make. On a timeout "
         "the command is killed with everything it started, and its output so far is returned.",
     .annotations = {.destructive = true, .open_world = true},
-    .params = kParams,
+    .params = kBashParams,
     .data = kCommandData,
-    .run = Run};
+    .run = RunBash};
 
 }  // namespace pa

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 200;  // in a result
 
-constexpr Param kParams[] = {
+constexpr Param kDeleteParams[] = {
     {.name = "path",
      .kind = ParamKind::kString,
      .required = true,
@@ -44,7 +44,7 @@ constexpr Param kParams[] = {
      .description = "Change nothing: return what would be deleted."},
 };
 
-constexpr ResultField kData[] = {
+constexpr ResultField kDeleteData[] = {
     {.name = "path", .required = true},
     {.name = "kind", .required = true},
     {.name = "files", .kind = FieldKind::kInteger, .description = "files in the directory"},
@@ -397,7 +397,7 @@ ToolResult Render(const Victim& victim, const LookSink& look, const Deleted& del
   return result;
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunDelete(ToolRequest request, CallContext& call) {
   const auto victim = FindVictim(request, call);
   if (!victim) co_return RefusedCall(victim.error());
   LookSink look;
@@ -430,8 +430,8 @@ const Tool kDelete = {
         "Move a file, or with recursive a directory, to a trash from which the user can restore "
         "it. dry_run lists what would be deleted.",
     .annotations = {.destructive = true},
-    .params = kParams,
-    .data = kData,
-    .run = Run};
+    .params = kDeleteParams,
+    .data = kDeleteData,
+    .run = RunDelete};
 
 }  // namespace pa

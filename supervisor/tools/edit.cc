@@ -24,7 +24,7 @@ constexpr std::size_t kMaxTotalBytes = 64U << 20;  // of all files of a call
 constexpr std::size_t kMaxDiffBytes = 128U << 10;
 constexpr int kAttempts = 3;  // when others write the same files
 
-constexpr Param kEditParams[] = {
+constexpr Param kEditsItemParams[] = {
     {.name = "path",
      .kind = ParamKind::kString,
      .required = true,
@@ -46,14 +46,14 @@ constexpr Param kEditParams[] = {
      .pattern = "^[0-9a-fA-F]{64}$"},
 };
 
-constexpr Param kParams[] = {
+constexpr Param kEditParams[] = {
     {.name = "edits",
      .kind = ParamKind::kObjectArray,
      .required = true,
      .description = "Applied in order, each to the result of the previous one; all or none.",
      .minimum = 1,
      .maximum = 200,
-     .fields = kEditParams},
+     .fields = kEditsItemParams},
     {.name = "dry_run",
      .kind = ParamKind::kBoolean,
      .description = "Change nothing: return the diff."},
@@ -65,7 +65,7 @@ constexpr ResultField kFiles[] = {
     {.name = "sha256", .required = true, .description = "of the edited file"},
 };
 
-constexpr ResultField kData[] = {
+constexpr ResultField kEditData[] = {
     {.name = "files", .kind = FieldKind::kObjectArray, .required = true, .fields = kFiles},
     {.name = "diff", .required = true, .description = "unified diff"},
     {.name = "sha256", .description = "of the edited file, if there is one only"},
@@ -308,7 +308,7 @@ Task<ToolResult> EditInTurn(FileEdits& files, bool dry_run, CallContext& call) {
   }
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunEdit(ToolRequest request, CallContext& call) {
   auto files = Collect(request, call);
   if (!files) co_return RefusedCall(std::move(files.error()));
   if (auto refused = PermitAll(*files, call)) co_return RefusedCall(*std::move(refused));
@@ -340,8 +340,8 @@ const Tool kEdit = {
         "occur exactly once, unless replace_all. Encoding and line ends stay as they are. Returns "
         "a unified diff.",
     .annotations = {.destructive = true},
-    .params = kParams,
-    .data = kData,
-    .run = Run};
+    .params = kEditParams,
+    .data = kEditData,
+    .run = RunEdit};
 
 }  // namespace pa

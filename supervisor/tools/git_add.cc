@@ -8,7 +8,7 @@
 namespace pa {
 namespace {
 
-constexpr Param kParams[] = {
+constexpr Param kGitAddParams[] = {
     {.name = "paths",
      .kind = ParamKind::kStringArray,
      .required = true,
@@ -19,7 +19,7 @@ constexpr Param kParams[] = {
     kDryRunParam,
 };
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunGitAdd(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(std::move(work.error()));
   std::vector<std::string> paths = *request.arguments().Strings("paths");
@@ -56,8 +56,8 @@ const Tool kGitAdd = {
         "Stage files by relative path in one `git add`. Paths are literal: no options, no "
         "wildcards, no pathspec magic.",
     .annotations = {.idempotent = true},
-    .params = kParams,
+    .params = kGitAddParams,
     .data = kCommandData,
-    .run = Run};
+    .run = RunGitAdd};
 
 }  // namespace pa

@@ -7,7 +7,7 @@
 namespace pa {
 namespace {
 
-constexpr Param kParams[] = {
+constexpr Param kGitCommitParams[] = {
     {.name = "message",
      .kind = ParamKind::kString,
      .required = true,
@@ -16,7 +16,7 @@ constexpr Param kParams[] = {
     kDryRunParam,
 };
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunGitCommit(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(std::move(work.error()));
   std::string message = *request.arguments().String("message");
@@ -52,8 +52,8 @@ const Tool kGitCommit = {
     .description =
         "Commit the staged changes. The message is stored byte for byte (at most 16 KiB unless the "
         "policy says otherwise). Hooks run in the sandbox.",
-    .params = kParams,
+    .params = kGitCommitParams,
     .data = kCommandData,
-    .run = Run};
+    .run = RunGitCommit};
 
 }  // namespace pa

@@ -11,7 +11,7 @@
 namespace pa {
 namespace {
 
-constexpr Param kParams[] = {
+constexpr Param kGlobParams[] = {
     {.name = "pattern",
      .kind = ParamKind::kString,
      .required = true,
@@ -28,7 +28,7 @@ constexpr Param kParams[] = {
     kOffsetParam,
 };
 
-constexpr ResultField kData[] = {
+constexpr ResultField kGlobData[] = {
     {.name = "files", .kind = FieldKind::kStringArray, .required = true},
     {.name = "total", .kind = FieldKind::kInteger, .required = true},
     {.name = "offset", .kind = FieldKind::kInteger, .required = true},
@@ -91,7 +91,7 @@ ToolResult Render(const FileSink& sink, std::uint64_t offset) {
   return result;
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunGlob(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
   const std::string& pattern = *arguments.String("pattern");
   if (pattern.empty()) {
@@ -135,9 +135,9 @@ const Tool kGlob = {.name = "glob",
                         "Find files by a glob, newest first. Files that .gitignore excludes and "
                         "hidden files are left out unless asked for.",
                     .annotations = {.read_only = true, .idempotent = true},
-                    .params = kParams,
-                    .data = kData,
-                    .run = Run,
+                    .params = kGlobParams,
+                    .data = kGlobData,
+                    .run = RunGlob,
                     .purpose = policy::Purpose::kSearch};
 
 }  // namespace pa

@@ -22,7 +22,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kModes = {"files", "content", "count"};
 enum class Mode { kFiles, kContent, kCount };
 
-constexpr Param kParams[] = {
+constexpr Param kGrepParams[] = {
     {.name = "pattern",
      .kind = ParamKind::kString,
      .required = true,
@@ -70,7 +70,7 @@ constexpr ResultField kMatches[] = {
     {.name = "after", .kind = FieldKind::kStringArray},
 };
 
-constexpr ResultField kData[] = {
+constexpr ResultField kGrepData[] = {
     {.name = "mode", .required = true, .one_of = kModes},
     {.name = "files", .kind = FieldKind::kStringArray},
     {.name = "counts", .kind = FieldKind::kObjectArray, .fields = kCounts},
@@ -301,7 +301,7 @@ Task<GlobbedSearch> Narrow(const Work& work, const SearchPlace& place, const Arg
   co_return search;
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunGrep(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
   if (arguments.String("pattern")->empty()) {
     co_return RefusedCall(InvalidArgument("the argument 'pattern' is empty: expected what to find",
@@ -341,9 +341,9 @@ const Tool kGrep = {.name = "grep",
                         "Search file contents by a regular expression. Files that .gitignore "
                         "excludes, hidden and binary files are left out; path may name one file.",
                     .annotations = {.read_only = true, .idempotent = true},
-                    .params = kParams,
-                    .data = kData,
-                    .run = Run,
+                    .params = kGrepParams,
+                    .data = kGrepData,
+                    .run = RunGrep,
                     .purpose = policy::Purpose::kSearch};
 
 }  // namespace pa

@@ -14,7 +14,7 @@
 namespace pa {
 namespace {
 
-constexpr Param kParams[] = {
+constexpr Param kMakeParams[] = {
     {.name = "target",
      .kind = ParamKind::kString,
      .required = true,
@@ -86,7 +86,7 @@ Task<ToolError> BeforeAsking(const Work& work, ToolError not_approved, CallConte
   co_return NoSuchTarget(work.operation, *targets);
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunMake(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, *request.arguments().String("target"), call);
   if (!work) co_return RefusedCall(std::move(work.error()));
   std::optional<std::chrono::milliseconds> timeout;
@@ -141,8 +141,8 @@ const Tool kMake = {
         "Run one .PHONY target of the project's Makefile, and nothing else, in a sandbox. dry_run "
         "shows the command, the sandbox and the output of `make -n`.",
     .annotations = {.destructive = true, .open_world = true},
-    .params = kParams,
+    .params = kMakeParams,
     .data = kCommandData,
-    .run = Run};
+    .run = RunMake};
 
 }  // namespace pa

@@ -10,7 +10,7 @@
 namespace pa {
 namespace {
 
-constexpr Param kParams[] = {kWorkingDirectoryParam};
+constexpr Param kMakeTargetsParams[] = {kWorkingDirectoryParam};
 
 constexpr ResultField kTargets[] = {
     {.name = "name", .required = true},
@@ -22,7 +22,7 @@ constexpr ResultField kRefused[] = {
     {.name = "reason", .required = true},
 };
 
-constexpr ResultField kData[] = {
+constexpr ResultField kMakeTargetsData[] = {
     {.name = "makefile", .required = true},
     {.name = "targets", .kind = FieldKind::kObjectArray, .required = true, .fields = kTargets},
     {.name = "refused", .kind = FieldKind::kObjectArray, .required = true, .fields = kRefused},
@@ -58,7 +58,7 @@ std::string TextOf(const Work& work, const TargetList& list) {
   return text;
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunMakeTargets(ToolRequest request, CallContext& call) {
   const auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(work.error());
   auto permission = Permit(*work, call, policy::Purpose::kInspect);
@@ -85,9 +85,9 @@ const Tool kMakeTargets = {
         "targets refused by name. The Makefile is evaluated in a sandbox that cannot "
         "change the project.",
     .annotations = {.read_only = true, .idempotent = true},
-    .params = kParams,
-    .data = kData,
-    .run = Run,
+    .params = kMakeTargetsParams,
+    .data = kMakeTargetsData,
+    .run = RunMakeTargets,
     .purpose = policy::Purpose::kInspect};
 
 }  // namespace pa

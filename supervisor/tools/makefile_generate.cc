@@ -14,9 +14,9 @@
 namespace pa {
 namespace {
 
-constexpr Param kParams[] = {kLanguageParam, kWorkingDirectoryParam, kDryRunParam};
+constexpr Param kMakefileGenerateParams[] = {kLanguageParam, kWorkingDirectoryParam, kDryRunParam};
 
-constexpr ResultField kData[] = {
+constexpr ResultField kMakefileGenerateData[] = {
     {.name = "makefile"},
     {.name = "language"},
     {.name = "content"},
@@ -142,7 +142,7 @@ ToolResult RenderCreated(const CommandReport& report, const std::string& languag
   return result;
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunMakefileGenerate(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(std::move(work.error()));
   const std::string* asked = request.arguments().String("language");
@@ -196,8 +196,8 @@ const Tool kMakefileGenerate = {
     .description =
         "Write a starter Makefile (default, fix, format, lint, test; build for rust and "
         "go). Never replaces one that exists.",
-    .params = kParams,
-    .data = kData,
-    .run = Run};
+    .params = kMakefileGenerateParams,
+    .data = kMakefileGenerateData,
+    .run = RunMakefileGenerate};
 
 }  // namespace pa

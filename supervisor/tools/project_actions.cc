@@ -12,7 +12,7 @@
 namespace pa {
 namespace {
 
-constexpr Param kParams[] = {
+constexpr Param kProjectActionsParams[] = {
     {.name = "operation",
      .kind = ParamKind::kString,
      .required = true,
@@ -32,7 +32,7 @@ constexpr Param kParams[] = {
 };
 
 // All that it returns stands in the tables of the tools that it stands for.
-constexpr ResultField kData[] = {
+constexpr ResultField kProjectActionsData[] = {
     {.name = "command", .required = true},
     {.name = "working_dir", .required = true},
     {.name = "denials", .kind = FieldKind::kObjectArray},
@@ -89,7 +89,7 @@ Task<ToolResult> RunOperation(const ToolRequest& request, Work work, CallContext
   return MakeTarget(std::move(work), std::nullopt, call);
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunProjectActions(ToolRequest request, CallContext& call) {
   const std::string operation = *request.arguments().String("operation");
   if (auto error = CheckArguments(request.arguments(), operation)) {
     co_return RefusedCall(std::move(*error));
@@ -110,8 +110,8 @@ const Tool kProjectActions = {
         "Run a .PHONY make target, stage files, commit or generate a Makefile: one tool "
         "for all, chosen by operation.",
     .annotations = {.destructive = true, .open_world = true},
-    .params = kParams,
-    .data = kData,
-    .run = Run};
+    .params = kProjectActionsParams,
+    .data = kProjectActionsData,
+    .run = RunProjectActions};
 
 }  // namespace pa

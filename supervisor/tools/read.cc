@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMaxLines = FileText::kMaxLines;
 
-constexpr Param kParams[] = {
+constexpr Param kReadParams[] = {
     {.name = "path",
      .kind = ParamKind::kString,
      .required = true,
@@ -38,7 +38,7 @@ constexpr Param kParams[] = {
 constexpr std::string_view kEncodings[] = {"utf-8",    "utf-8-bom",    "utf-16le",
                                            "utf-16be", "unknown-8bit", "binary"};
 
-constexpr ResultField kData[] = {
+constexpr ResultField kReadData[] = {
     {.name = "path", .required = true},
     {.name = "content", .description = "each line preceded by its number and a tab"},
     {.name = "total_lines", .kind = FieldKind::kInteger},
@@ -151,7 +151,7 @@ std::expected<policy::PlaceBeneath, ToolError> FindFile(const Work& work, const 
                                          "Pass a file; glob lists what is in a directory."));
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunRead(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
   const auto work = StartWorkAt(request, call);
   if (!work) co_return RefusedCall(work.error());
@@ -184,9 +184,9 @@ const Tool kRead = {.name = "read",
                         "the file's sha256. Images are shown; other binary files are refused with "
                         "their type.",
                     .annotations = {.read_only = true, .idempotent = true},
-                    .params = kParams,
-                    .data = kData,
-                    .run = Run,
+                    .params = kReadParams,
+                    .data = kReadData,
+                    .run = RunRead,
                     .purpose = policy::Purpose::kReadFile};
 
 }  // namespace pa

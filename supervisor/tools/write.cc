@@ -10,7 +10,7 @@
 namespace pa {
 namespace {
 
-constexpr Param kParams[] = {
+constexpr Param kWriteParams[] = {
     {.name = "path",
      .kind = ParamKind::kString,
      .required = true,
@@ -29,7 +29,7 @@ constexpr Param kParams[] = {
      .pattern = "^[0-9a-fA-F]{64}$"},
 };
 
-constexpr ResultField kData[] = {
+constexpr ResultField kWriteData[] = {
     {.name = "path", .required = true},
     {.name = "created",
      .kind = FieldKind::kBoolean,
@@ -49,7 +49,7 @@ std::expected<std::optional<Digest>, ToolError> Expected(const Arguments& argume
       "Pass the sha256 that read or write gave for this file; leave it out for a new file."));
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunWrite(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
   const auto work = StartWorkAt(request, call);
   if (!work) co_return RefusedCall(work.error());
@@ -101,8 +101,8 @@ const Tool kWrite = {
         "Write a whole text file: a new one, or in place of the file whose sha256 is passed as "
         "expected_sha256, so that nobody's change is lost. Mode, owner and attributes are kept.",
     .annotations = {.destructive = true},
-    .params = kParams,
-    .data = kData,
-    .run = Run};
+    .params = kWriteParams,
+    .data = kWriteData,
+    .run = RunWrite};
 
 }  // namespace pa

@@ -17,15 +17,14 @@ using testing::McpClient;
 using testing::Project;
 
 constexpr int kFlight = 32;
-constexpr double kKibPerMb = 1000.0 * 1000 / 1024;  // figures in MB, as in MemTotal of a data sheet
 
 // make starts no shell for this recipe: the least there is to compare with.
-constexpr std::string_view kMakefile =
+constexpr std::string_view kCallsMakefile =
     ".PHONY: noop hold\nnoop: ## nothing\n\t@:\nhold:\n\t@sleep 2\n";
 
 // What namespaces add to a call, as a client sees it.
 void RoundTripsWithNamespaces(Report& report) {
-  const Project project(kMakefile);
+  const Project project(kCallsMakefile);
   McpClient client(project.Server(With(project, kTier1)));
   client.Initialize();
   const std::vector<Samples> times =
@@ -40,7 +39,7 @@ void RoundTripsWithNamespaces(Report& report) {
 }
 
 void RoundTrips(Report& report) {
-  const Project project(kMakefile);
+  const Project project(kCallsMakefile);
   McpClient client(project.Server(With(project, kTier0)));
   client.Initialize();
   const auto call = [&] { CallMake(client, "noop"); };
@@ -85,7 +84,7 @@ double StartToList(const Project& project, bool modern) {
 }
 
 void Start(Report& report) {
-  const Project project(kMakefile);
+  const Project project(kCallsMakefile);
   const std::vector<Samples> times = Interleave(40, {[&] { return StartToList(project, false); },
                                                      [&] { return StartToList(project, true); }});
   report.Add({.name = "start to tools/list, with initialize",
@@ -134,7 +133,7 @@ double MegabytesACall(McpClient& client) {
 }
 
 void ManyAtOnce(Report& report) {
-  const Project project(kMakefile);
+  const Project project(kCallsMakefile);
   McpClient client(project.Server(With(project, kTier0, "concurrent: 32, queue: 64")));
   client.Initialize();
   constexpr int kCalls = 320;

@@ -27,7 +27,7 @@ void MakeFile(const Project& project, const char* name, std::size_t size) {
   }
 }
 
-testing::ServerOptions PeerOf(const Project& project, const std::string& program) {
+testing::ServerOptions FilePeerOf(const Project& project, const std::string& program) {
   return {.arguments = {},
           .directory = project.root(),
           .home = project.home(),
@@ -42,13 +42,13 @@ struct Question {
   int rounds;
 };
 
-class Comparison {
+class FileComparison {
  public:
-  Comparison(Report& report, const Project& project, const std::string& program)
+  FileComparison(Report& report, const Project& project, const std::string& program)
       : report_(report),
         project_(project),
         ours_(project.Server(With(project, kTier0, "concurrent: 32, queue: 64"))),
-        theirs_(PeerOf(project, program)) {
+        theirs_(FilePeerOf(project, program)) {
     ours_.Initialize();
     theirs_.Initialize();
   }
@@ -195,7 +195,7 @@ void Files(Report& report) {
   MakeFile(project, "1k", 1024);
   MakeFile(project, "4k", 4096);
   MakeFile(project, "large", kLarge);
-  Comparison comparison(report, project, program);
+  FileComparison comparison(report, project, program);
   const Question questions[] = {
       {"read 1 KiB", {{"path", "1k"}}, {{"path", "1k"}}, 0.75, 300},
       {"read 4 KiB", {{"path", "4k"}}, {{"path", "4k"}}, 0.75, 300},

@@ -16,6 +16,9 @@
 
 namespace pa::bench {
 
+// Figures are in MB, as MemTotal of a data sheet is; /proc has KiB.
+inline constexpr double kKibPerMb = 1000.0 * 1000 / 1024;
+
 using Clock = std::chrono::steady_clock;
 double MillisecondsSince(Clock::time_point start);
 

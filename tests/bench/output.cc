@@ -18,10 +18,9 @@ using testing::McpClient;
 using testing::Project;
 
 constexpr std::size_t kBytes = 100'000'000;
-constexpr double kKibPerMb = 1000.0 * 1000 / 1024;
 
 // The fastest producer there is: what is measured is who reads.
-constexpr std::string_view kMakefile =
+constexpr std::string_view kOutputMakefile =
     ".PHONY: flood stamp\nflood:\n\t@cat text\nstamp:\n\t@./stamp; sleep 0.02\n";
 
 void WriteOutput(const Project& project) {
@@ -125,7 +124,7 @@ void FirstByte(Report& report, const Project& project) {
 
 void Output(Report& report) {
   report.Section("output of 100 MB");
-  const Project project(kMakefile);
+  const Project project(kOutputMakefile);
   WriteOutput(project);
   Flood(report, project, {"output_total 1 MiB", "output_total: 1MiB", false, AtMost(1.2)});
   Flood(report, project, {"output_total 1 MiB, streamed", "output_total: 1MiB", true, {}});

@@ -2,10 +2,10 @@
 
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "tests/bench/measure.h"
+#include "tests/support/json.h"
 
 namespace pa::bench {
 namespace {
@@ -73,9 +73,9 @@ void Report::PrintSummary() const {
 }
 
 void Report::WriteJson(const std::string& file) const {
-  nlohmann::json all = nlohmann::json::array();
+  testing::Json all = testing::Json::array();
   for (const auto& [section, figure, skipped] : entries_) {
-    nlohmann::json line = {{"section", section}, {"name", figure.name}};
+    testing::Json line = {{"section", section}, {"name", figure.name}};
     if (!skipped.empty()) {
       line["skipped"] = skipped;
     } else {
@@ -92,7 +92,7 @@ void Report::WriteJson(const std::string& file) const {
     all.push_back(std::move(line));
   }
   std::ofstream out(file);
-  out << nlohmann::json{{"figures", std::move(all)}}.dump(2) << "\n";
+  out << testing::Json{{"figures", std::move(all)}}.dump(2) << "\n";
   if (!out.flush()) GiveUp("cannot write " + file);
 }
 

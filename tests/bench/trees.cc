@@ -16,7 +16,7 @@ using testing::Json;
 using testing::McpClient;
 using testing::Project;
 
-constexpr std::string_view kMakefile =
+constexpr std::string_view kTreesMakefile =
     ".PHONY: noop plant\nnoop:\n\t@:\nplant:\n\t@cp planted .git/index\n";
 
 // As a large checkout: 78,000 files in 8,100 directories.
@@ -37,8 +37,8 @@ void Fill(const fs::path& root) {
 
 // Both before and after a command.
 void ManyDirectories(Report& report) {
-  const Project large(kMakefile);
-  const Project small(kMakefile);
+  const Project large(kTreesMakefile);
+  const Project small(kTreesMakefile);
   Fill(large.root());
   McpClient in_large(large.Server(With(large, kTier0)));
   McpClient in_small(small.Server(With(small, kTier0)));
@@ -58,7 +58,7 @@ void ManyDirectories(Report& report) {
 // server to read it.
 void ManySubmodules(Report& report) {
   constexpr int kLinks = 200'000;
-  const Project project(kMakefile);
+  const Project project(kTreesMakefile);
   project.InitGit();
   {
     std::ofstream lines(project.root() / "lines");

@@ -144,7 +144,7 @@ class Play {
   std::string result_;  // the id of the result that was stored or seen last
 };
 
-class Conversation : public testing::TestWithParam<std::string> {};
+class Conversation : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Conversation, IsAsRecorded) {
   const std::filesystem::path path = std::filesystem::path(CONVERSATIONS) / (GetParam() + ".jsonl");
@@ -167,7 +167,7 @@ std::vector<std::string> Names() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Conversation, testing::ValuesIn(Names()), [](const auto& test) {
+INSTANTIATE_TEST_SUITE_P(All, Conversation, ::testing::ValuesIn(Names()), [](const auto& test) {
   std::string name = test.param;
   std::ranges::replace_if(
       name, [](char c) { return isalnum(static_cast<unsigned char>(c)) == 0; }, '_');

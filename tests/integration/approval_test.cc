@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMakefile = R"(.PHONY: deploy test
+constexpr std::string_view kApprovalMakefile = R"(.PHONY: deploy test
 deploy:
 	@touch deployed; echo done
 test:
@@ -35,7 +35,7 @@ class Approval : public ::testing::Test {
     return lines;
   }
 
-  Project project_{kMakefile};
+  Project project_{kApprovalMakefile};
 };
 
 const Json kYes = {{"approve", true}};

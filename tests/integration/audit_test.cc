@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMakefile = R"(.PHONY: hello fail slow theft
+constexpr std::string_view kAuditMakefile = R"(.PHONY: hello fail slow theft
 hello:
 	@echo hello
 fail:
@@ -49,7 +49,7 @@ class Audit : public ::testing::Test {
                        .directory = project_.root()});
   }
 
-  Project project_{kMakefile};
+  Project project_{kAuditMakefile};
 };
 
 // Where there is a daemon it has the line; where there is none, nothing runs.

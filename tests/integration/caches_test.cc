@@ -13,7 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // OTHER is what another project's build left behind.
-constexpr std::string_view kMakefile = R"(SEEN := $(shell cat $$XDG_CACHE_HOME/kept 2>/dev/null)
+constexpr std::string_view kCachesMakefile =
+    R"(SEEN := $(shell cat $$XDG_CACHE_HOME/kept 2>/dev/null)
 
 .PHONY: keep steal read where seen tmp
 keep:
@@ -45,7 +46,7 @@ class Caches : public ::testing::TestWithParam<const char*> {
   }
   fs::path State() { return fs::canonical(project_.home()) / ".local/state"; }
 
-  Project project_{kMakefile};
+  Project project_{kCachesMakefile};
 };
 INSTANTIATE_TEST_SUITE_P(Tiers, Caches, ::testing::Values("auto", "off"),
                          [](const auto& which) { return std::string(which.param); });
@@ -80,7 +81,7 @@ TEST_P(Caches, AreShutToOtherProjects) {
   }
   ASSERT_FALSE(kept.empty());
   WriteText(project_.outside() / "Makefile",
-            "OTHER = " + kept.string() + "\n" + std::string(kMakefile));
+            "OTHER = " + kept.string() + "\n" + std::string(kCachesMakefile));
   for (const char* target : {"steal", "read"}) {
     EXPECT_FALSE(Call(client, target, project_.outside())["success"]) << target;
   }
@@ -100,7 +101,7 @@ TEST_P(Caches, LongPathsHaveTheirsInPartsAndTheLongestNone) {
     fs::path directory = fs::canonical(project_.root());
     while (directory.native().size() + 102 < size) directory /= std::string(100, 'd');
     directory /= std::string(size - directory.native().size() - 1, 'e');
-    WriteText(directory / "Makefile", kMakefile);
+    WriteText(directory / "Makefile", kCachesMakefile);
     return directory;
   };
   for (const std::size_t size : {269u, 1500u}) {

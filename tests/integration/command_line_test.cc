@@ -14,12 +14,12 @@
 namespace pa::testing {
 namespace {
 
-constexpr std::string_view kMakefile =
+constexpr std::string_view kCommandLineMakefile =
     ".PHONY: hello fail slow\nhello:\n\t@echo hi\nfail:\n\t@exit 3\nslow:\n\t@sleep 60\n";
 
 class CommandLine : public ::testing::Test {
  protected:
-  Project project_{kMakefile};
+  Project project_{kCommandLineMakefile};
 
   ProgramResult Run(std::vector<std::string> arguments, std::vector<std::string> environment = {}) {
     arguments.insert(arguments.begin(), BuiltProgram("PA_SERVER"));

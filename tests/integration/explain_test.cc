@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPairs = 500;
 constexpr std::size_t kPairsThatStay = 450;
 constexpr unsigned kSeed = 20261121;
-constexpr std::string_view kMakefile = ".PHONY: try\ntry:\n\t@./try_paths list\n";
+constexpr std::string_view kExplainMakefile = ".PHONY: try\ntry:\n\t@./try_paths list\n";
 
 struct Pair {
   std::string operation;  // read, write, execute
@@ -181,7 +181,7 @@ class Explain : public ::testing::TestWithParam<const char*> {
     return known->second["uses"][0][pair.operation]["allowed"];
   }
 
-  Project project_{kMakefile};
+  Project project_{kExplainMakefile};
   std::mt19937 random_{kSeed};
   std::map<std::string, Json> explained_;
 };

@@ -30,12 +30,12 @@ std::string FailingWorker(const Project& project, std::string_view step) {
   return script;
 }
 
-constexpr std::string_view kMakefile = ".PHONY: touch\ntouch:\n\t@touch ran\n";
+constexpr std::string_view kFaultsMakefile = ".PHONY: touch\ntouch:\n\t@touch ran\n";
 
 class Fault : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Fault, StopsTheCommandAndIsNamed) {
-  Project project(kMakefile);
+  Project project(kFaultsMakefile);
   McpClient client(project.Server({"--worker", FailingWorker(project, GetParam())}));
   client.Initialize();
   Json result = client.CallTool("make", {{"target", "touch"}});
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Steps, Fault,
                          });
 
 TEST(Faults, NoStepFails) {
-  Project project(kMakefile);
+  Project project(kFaultsMakefile);
   McpClient client(project.Server({"--worker", FailingWorker(project, "")}));
   client.Initialize();
   Json result = client.CallTool("make", {{"target", "touch"}});
@@ -107,7 +107,7 @@ ServerOptions ServerWith(const Project& project, const Refusal& refusal) {
 class RefusedByTheKernel : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(RefusedByTheKernel, NothingRunsAndTheCallIsNamed) {
-  const Project project(kMakefile);
+  const Project project(kFaultsMakefile);
   McpClient client(ServerWith(project, GetParam()));
   client.Initialize();
   const Json result = client.CallTool("make", {{"target", "touch"}});
@@ -178,7 +178,7 @@ constexpr Refusal kShortages[] = {
 class UsedUp : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(UsedUp, NothingRunsAndTheCauseIsNamed) {
-  const Project project(kMakefile);
+  const Project project(kFaultsMakefile);
   McpClient client(ServerWith(project, GetParam()));
   client.Initialize();
   const Json error = client.CallTool("make", {{"target", "touch"}})["error"];
@@ -193,7 +193,7 @@ INSTANTIATE_TEST_SUITE_P(Calls, UsedUp, ::testing::ValuesIn(kShortages),
 
 TEST(Faults, ARefusalOfAnotherCallIsNone) {
   for (const auto to : {Refusal::kWorker, Refusal::kServer}) {
-    const Project project(kMakefile);
+    const Project project(kFaultsMakefile);
     McpClient client(ServerWith(project, {"", to, SYS_acct, 0, 0, EPERM, ""}));
     client.Initialize();
     const Json result = client.CallTool("make", {{"target", "touch"}});
@@ -207,7 +207,7 @@ TEST(Faults, ARefusalOfAnotherCallIsNone) {
 TEST(Faults, WithoutNamespacesTheOtherWallsHoldAndTheLogSaysSo) {
   const Refusal refusal{"", Refusal::kWorker,    SYS_unshare, 0, CLONE_NEWUSER | CLONE_NEWNS, EPERM,
                         "", "namespaces: auto\n"};
-  const Project project(kMakefile);
+  const Project project(kFaultsMakefile);
   McpClient client(ServerWith(project, refusal));
   client.Initialize();
   const Json result = client.CallTool("make", {{"target", "touch"}});
@@ -221,7 +221,7 @@ TEST(Faults, WithoutNamespacesTheOtherWallsHoldAndTheLogSaysSo) {
 TEST(Faults, WithoutNamespacesCallsThatComeTogetherSucceedToo) {
   const Refusal refusal{"", Refusal::kWorker,    SYS_unshare, 0, CLONE_NEWUSER | CLONE_NEWNS, EPERM,
                         "", "namespaces: auto\n"};
-  const Project project(kMakefile);
+  const Project project(kFaultsMakefile);
   for (int server = 0; server < 3; ++server) {
     McpClient client(ServerWith(project, refusal));
     client.Initialize();
@@ -238,7 +238,7 @@ TEST(Faults, WithoutNamespacesCallsThatComeTogetherSucceedToo) {
 }
 
 TEST(Faults, AWorkerThatIsNotThereIsNamed) {
-  Project project(kMakefile);
+  Project project(kFaultsMakefile);
   McpClient client(project.Server({"--worker", "/nonexistent/worker"}));
   EXPECT_NE(client.WaitForExit(), 0);
   EXPECT_NE(client.Errors().find("/nonexistent/worker"), std::string::npos) << client.Errors();

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMakefile = ".PHONY: x\nx:\n";
+constexpr std::string_view kFilesMakefile = ".PHONY: x\nx:\n";
 
 bool HasTemporary(const fs::path& directory) {
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -64,7 +64,7 @@ int CountFilesWith(const Project& project, const std::string& content) {
 TEST(EditCrash, AllFilesOrNone) {
   using Clock = std::chrono::steady_clock;
   constexpr int kTries = 40;
-  const Project project(kMakefile);
+  const Project project(kFilesMakefile);
   for (int file = 0; file < kFiles; ++file) WriteText(project.root() / NameOf(file), "0");
   std::string now = "0";
   Clock::duration whole{};
@@ -128,7 +128,7 @@ class HalfDone {
         .contains(text);
   }
 
-  const Project project{kMakefile};
+  const Project project{kFilesMakefile};
   UniqueFd lock;
 };
 
@@ -167,7 +167,7 @@ TEST(EditCrash, TheEndWaitsForNobodysPutBack) {
 // Two servers, each with several calls in flight, add lines to one file.
 TEST(FileTools, TwoSessionsLoseNothing) {
   constexpr int kEach = 30;
-  const Project project(kMakefile);
+  const Project project(kFilesMakefile);
   WriteText(project.root() / "file", "begin\nend\n");
   const auto add = [&](const std::string& who) {
     McpClient client(project.Server());
@@ -201,7 +201,7 @@ TEST(FileTools, TwoSessionsLoseNothing) {
 // Each finds only what the one before it leaves.
 TEST(FileTools, EditsOfOneFileKeepTheOrderInWhichTheyCame) {
   constexpr int kEdits = 30;
-  const Project project(kMakefile);
+  const Project project(kFilesMakefile);
   WriteText(project.root() / "file", "<0>");
   McpClient client(project.Server());
   client.Initialize();
@@ -221,7 +221,7 @@ TEST(FileTools, EditsOfOneFileKeepTheOrderInWhichTheyCame) {
 // Each reads what the one before it has left.
 TEST(FileTools, TenEditsOfOneFileAtOnceTakeTurns) {
   constexpr int kEdits = 10;
-  const Project project(kMakefile);
+  const Project project(kFilesMakefile);
   std::string before;
   std::string after;
   for (int i = 0; i < kEdits; ++i) {
@@ -253,7 +253,7 @@ TEST(FileTools, TenEditsOfOneFileAtOnceTakeTurns) {
 
 // As an editor saves: another file gets the name, at any moment.
 TEST(FileTools, AFileThatIsReplacedIsFound) {
-  const Project project(kMakefile);
+  const Project project(kFilesMakefile);
   const fs::path file = project.root() / "file";
   WriteText(file, "content\n");
   std::jthread editor([&](const std::stop_token& done) {
@@ -276,7 +276,7 @@ TEST(FileTools, AFileThatIsReplacedIsFound) {
 TEST(FileTools, SwappedNamesLeadNowhere) {
   constexpr int kEach = 50;
   constexpr int kMaxCalls = 20'000;
-  const Project project(kMakefile);
+  const Project project(kFilesMakefile);
   fs::create_directory(project.root() / "way");
   WriteText(project.root() / "way/file", "inside\n");
   WriteText(project.outside() / "file", "outside\n");
@@ -323,7 +323,7 @@ TEST(FileTools, SwappedNamesLeadNowhere) {
 
 // By the programs alone, as a person would.
 TEST(FileTools, WhatIsDeletedComesBack) {
-  const Project project(kMakefile);
+  const Project project(kFilesMakefile);
   WriteText(project.root() / "dir/file", "content\n");
   const std::string server = BuiltProgram("PA_SERVER");
   const auto run = [&](std::vector<std::string> arguments) {
@@ -357,7 +357,7 @@ TEST(FileTools, WhatIsDeletedComesBack) {
 
 // A trash that somebody has written himself does not change what git executes.
 TEST(FileTools, WhatIsProtectedIsNotRestored) {
-  const Project project(kMakefile);
+  const Project project(kFilesMakefile);
   project.InitGit();
   const fs::path entry = project.root() / ".project-actions-trash/1";
   WriteText(entry / "content", "#!/bin/sh\n");
@@ -376,7 +376,7 @@ TEST(FileTools, WhatIsProtectedIsNotRestored) {
 // Two checks, and each alone keeps something out: git's own data, of which most is no protected
 // path, and what the policy protects.
 TEST(FileTools, NeitherGitsDataNorWhatThePolicyProtectsIsRestored) {
-  const Project project(kMakefile);
+  const Project project(kFilesMakefile);
   project.InitGit();
   WriteText(project.home() / "policy.yaml", "version: 1\nfilesystem: {protect: [tools/deploy]}\n");
   fs::create_directory(project.root() / "tools");
@@ -405,7 +405,7 @@ TEST(FileTools, NeitherGitsDataNorWhatThePolicyProtectsIsRestored) {
 // Repositories below are projects of their own; and what is protected comes with its directory,
 // too.
 TEST(FileTools, WhatIsProtectedFurtherDownIsNotRestored) {
-  const Project project(kMakefile);
+  const Project project(kFilesMakefile);
   project.InitGit();
   fs::create_directories(project.root() / "sub/project/.git");
   fs::create_directories(project.root() / "sub/other");
@@ -487,7 +487,7 @@ edit new > /dev/null
 cat disk/file
 )sh";
 
-  const Project project_{kMakefile};
+  const Project project_{kFilesMakefile};
 };
 
 INSTANTIATE_TEST_SUITE_P(

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-constexpr std::string_view kMakefile = ".PHONY: x\nx:\n";
+constexpr std::string_view kFilesystemCasesMakefile = ".PHONY: x\nx:\n";
 constexpr std::string_view kSecret = "what lies outside\n";
 
 class FilesystemCases : public ::testing::Test {
@@ -104,7 +104,7 @@ class FilesystemCases : public ::testing::Test {
     EXPECT_EQ(Code(Write(path, "x")), "INVALID_PATH") << path;
   }
 
-  const Project project_{kMakefile};
+  const Project project_{kFilesystemCasesMakefile};
   std::unique_ptr<McpClient> client_;
 };
 
@@ -206,7 +206,7 @@ TEST_F(FilesystemCases, TheRootItselfAndNothing) {
     ExpectDirectoryOutside(path);
   }
   for (const char* path : {"/etc/passwd", "/proc/self/environ"}) ExpectOutside(path);
-  EXPECT_EQ(Get("Makefile"), kMakefile);
+  EXPECT_EQ(Get("Makefile"), kFilesystemCasesMakefile);
 }
 
 TEST_F(FilesystemCases, ANulEndsNoPath) {

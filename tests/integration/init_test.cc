@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/unique_fd.h"
+#include "tests/support/json.h"
 #include "tests/support/project.h"
 
 namespace pa::testing {

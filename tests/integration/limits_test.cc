@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMakefile =
+constexpr std::string_view kLimitsMakefile =
     ".PHONY: hello fork memory memfd fill shell within named own gone lie files deep many burn nap "
     "burners\n"
     "hello:\n\t@echo hi\n"
@@ -95,7 +95,7 @@ class Limits : public ::testing::Test {
     return true;
   }
 
-  Project project_{kMakefile};
+  Project project_{kLimitsMakefile};
   TempDir tmp_;
   std::optional<McpClient> client_;
 };

@@ -13,7 +13,7 @@
 namespace pa::testing {
 namespace {
 
-constexpr std::string_view kMakefile = R"(.PHONY: hello fail slow stubborn live killed both env
+constexpr std::string_view kMakeMakefile = R"(.PHONY: hello fail slow stubborn live killed both env
 # Comment above.
 hello:
 	@echo hi
@@ -37,7 +37,7 @@ not_phony:
 
 class Make : public ::testing::Test {
  protected:
-  Project project_{kMakefile};
+  Project project_{kMakeMakefile};
   McpClient client_{project_.Server()};
 
   void SetUp() override { client_.Initialize(); }
@@ -261,7 +261,7 @@ TEST_P(MakeSwapped, ADirectorySwappedWhileItsCallWaitsIsNotOpened) {
 }
 
 TEST(MakeDisabled, IsRefusedWithTheSentenceThatEnablesIt) {
-  Project project(kMakefile);
+  Project project(kMakeMakefile);
   McpClient client({.arguments = {"--root", project.root()}, .home = project.home()});
   client.Initialize();
   Json result = client.CallTool("make", {{"target", "hello"}});

@@ -14,7 +14,7 @@
 namespace pa::testing {
 namespace {
 
-constexpr std::string_view kMakefile =
+constexpr std::string_view kOutputMakefile =
     R"(.PHONY: invalid nul fake line flood escapes gigabyte stderr_flood trickle
 invalid:
 	@printf 'before \377\376\200 after\n'
@@ -38,7 +38,7 @@ trickle:
 
 class Output : public ::testing::Test {
  protected:
-  Project project_{kMakefile};
+  Project project_{kOutputMakefile};
   McpClient client_{project_.Server()};
 
   void SetUp() override { client_.Initialize(); }

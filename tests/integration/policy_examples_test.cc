@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Every target does what recipe.sh says; a test writes it.
-constexpr std::string_view kMakefile =
+constexpr std::string_view kPolicyExamplesMakefile =
     ".PHONY: build test test-unit test-publish deploy undeploy release publish\n"
     "build test test-unit test-publish deploy undeploy release publish:\n\t@sh ./recipe.sh\n";
 
@@ -39,7 +39,7 @@ class Home : public ::testing::Test {
     WriteText(home_ / ".ssh/id_ed25519", "private key\n");
     WriteText(home_ / ".cargo/registry/crate", "crate\n");
     WriteText(home_ / ".gitconfig", "[user]\n\tname = Ada Lovelace\n\temail = ada@example.org\n");
-    WriteText(root_ / "Makefile", kMakefile);
+    WriteText(root_ / "Makefile", kPolicyExamplesMakefile);
     WriteText(root_ / "recipe.sh", "echo done\n");
     WriteText(root_ / "main.c", "int hunter2;\n");
     WriteText(root_ / ".env", "PASSWORD=hunter2\n");
@@ -315,7 +315,7 @@ TEST_F(Paranoid, TestsCannotChangeWhatIsRunOutside) {
   ASSERT_NO_FATAL_FAILURE(StartIfItCanRun());
   if (IsSkipped()) return;
   Make("test", "echo evil >>Makefile; echo evil >.envrc; echo good >main.o");
-  EXPECT_EQ(ReadText(root_ / "Makefile"), kMakefile);
+  EXPECT_EQ(ReadText(root_ / "Makefile"), kPolicyExamplesMakefile);
   EXPECT_FALSE(fs::exists(root_ / ".envrc"));
   EXPECT_EQ(ReadText(root_ / "main.o"), "good\n");
   ExpectNoNetwork("test");

@@ -13,7 +13,7 @@
 namespace pa::testing {
 namespace {
 
-constexpr std::string_view kMakefile =
+constexpr std::string_view kProtocolMakefile =
     ".PHONY: hello slow\nhello: ## greet\n\t@echo hi\nslow:\n\t@sleep 60\n";
 constexpr std::string_view kModern = "2026-07-28";
 
@@ -24,7 +24,7 @@ Json ModernMeta() {
 
 class Protocol : public ::testing::Test {
  protected:
-  Project project_{kMakefile};
+  Project project_{kProtocolMakefile};
   McpClient client_{project_.Server()};
 
   void ExpectAlive() {

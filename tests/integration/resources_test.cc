@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMakefile = ".PHONY: hello\nhello:\n\t@echo hi\n";
+constexpr std::string_view kResourcesMakefile = ".PHONY: hello\nhello:\n\t@echo hi\n";
 
 class Resources : public ::testing::TestWithParam<const char*> {
  protected:
@@ -36,7 +36,7 @@ class Resources : public ::testing::TestWithParam<const char*> {
     return options;
   }
 
-  Project project_{kMakefile};
+  Project project_{kResourcesMakefile};
 };
 INSTANTIATE_TEST_SUITE_P(Tiers, Resources, ::testing::Values("auto", "off"),
                          [](const auto& which) { return std::string(which.param); });
@@ -259,7 +259,7 @@ class Memory : public ::testing::Test {
 
   const std::string large_ = std::string(kLarge, 'x');
   const std::string before_ = large_ + "needle\n";
-  Project project_{kMakefile};
+  Project project_{kResourcesMakefile};
   std::size_t base_kib_ = 0;
 };
 

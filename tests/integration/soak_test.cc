@@ -16,7 +16,7 @@
 namespace pa::testing {
 namespace {
 
-constexpr std::string_view kMakefile = R"(.PHONY: quick noisy daemon slow tmp
+constexpr std::string_view kSoakMakefile = R"(.PHONY: quick noisy daemon slow tmp
 quick:
 	@echo hi
 noisy:
@@ -42,7 +42,7 @@ struct Footprint {
 
 class Soak : public ::testing::Test {
  protected:
-  Project project_{kMakefile};
+  Project project_{kSoakMakefile};
   TempDir temporary_;
   McpClient client_{Options()};
   std::mt19937 random_{20261121};

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMakefile = R"(.PHONY: hello swap tool
+constexpr std::string_view kTrustAnchorsMakefile = R"(.PHONY: hello swap tool
 hello:
 	@echo hello in $$TMPDIR
 swap:
@@ -49,7 +49,7 @@ class TrustAnchors : public ::testing::Test {
     EXPECT_NE(result.output.find("hello in"), std::string::npos) << result.output;
   }
   const std::string server_ = BuiltProgram("PA_SERVER");
-  Project project_{kMakefile};
+  Project project_{kTrustAnchorsMakefile};
 };
 
 TEST_F(TrustAnchors, APolicyThatCommandsCanWriteIsRefused) {

@@ -107,7 +107,7 @@ class Copy:
         self.build = self.tree / "build"
         copy(tree, self.tree)
         # What a change leaves unused is no error of its own. Not optimised, because that compiles three times faster.
-        self.call(["meson", "setup", "-Dwerror=false", "-Doptimization=0", str(self.build)])
+        self.call(["meson", "setup", "-Dwerror=false", "-Doptimization=0", "-Dunity=off", str(self.build)])
         described = json.loads(self.call(["meson", "introspect", "--tests", str(self.build)]))
         self.described = {test["name"]: test for test in described}
         targets = json.loads(self.call(["meson", "introspect", "--targets", str(self.build)]))

@@ -11,11 +11,11 @@ namespace {
 
 std::string TestsOf(const std::string& file) {
   std::string filter;
-  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
   for (int i = 0; i < all.total_test_suite_count(); ++i) {
     const testing::TestSuite& suite = *all.GetTestSuite(i);
     for (int j = 0; j < suite.total_test_count(); ++j) {
-      const testing::TestInfo& test = *suite.GetTestInfo(j);
+      const ::testing::TestInfo& test = *suite.GetTestInfo(j);
       if (std::filesystem::path(test.file()).filename() != file) continue;
       filter.append(filter.empty() ? "" : ":").append(suite.name()).append(".").append(test.name());
     }
@@ -26,7 +26,7 @@ std::string TestsOf(const std::string& file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
   const char* file = std::getenv("PA_TEST_FILE");
   if (file != nullptr && GTEST_FLAG_GET(filter) == "*") {
     const std::string filter = TestsOf(file);

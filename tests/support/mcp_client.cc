@@ -14,8 +14,6 @@
 
 #include "tests/support/launch.h"
 
-template class nlohmann::basic_json<>;
-
 namespace pa::testing {
 namespace {
 

@@ -13,21 +13,17 @@
 
 #include <chrono>
 #include <deque>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "tests/support/json.h"
 #include "tests/support/temp_dir.h"
-
-// Its members are compiled once, in mcp_client.cc: that saves each test a second.
-extern template class nlohmann::basic_json<>;
 
 namespace pa::testing {
 
-using Json = nlohmann::json;
 inline constexpr std::chrono::seconds kPatience{60};  // generous: sanitizers, loaded machines
 
 struct ServerOptions {

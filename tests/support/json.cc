@@ -1,0 +1,3 @@
+#include "tests/support/json.h"
+
+template class nlohmann::basic_json<>;
