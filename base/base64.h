@@ -1,4 +1,4 @@
-// Base64 (RFC 4648), by nettle.
+// Base64 (RFC 4648), implemented by nettle.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 namespace pa {
 
 std::string ToBase64(std::string_view bytes);
-// Nothing where `text` is none.
+// Nothing if `text` is not Base64.
 std::optional<std::string> FromBase64(std::string_view text);
 
 }  // namespace pa

@@ -1,15 +1,15 @@
-// How much may be held open, as the limit of this process allows (RLIMIT_NOFILE): what is kept for
-// later, and what runs at once, must leave room for what comes.
+// DescriptorsAllow: how many objects that hold descriptors may be kept for later, or run at once,
+// so that the limit of this process (RLIMIT_NOFILE) leaves room for others.
 //
-//   const std::size_t most = DescriptorsAllow(64);        // of what takes one each
+//    const std::size_t most = DescriptorsAllow(64);        // objects that hold one descriptor each
 #pragma once
 
 #include <cstddef>
 
 namespace pa {
 
-// `wanted` of what takes `each` descriptors, but no more than an eighth of the limit holds; at
-// least 1.
+// `wanted`, or fewer if `wanted` objects of `each` descriptors would take more than an eighth of
+// the limit; at least 1.
 std::size_t DescriptorsAllow(std::size_t wanted, std::size_t each = 1);
 
 }  // namespace pa

@@ -1,8 +1,9 @@
-// SHA-256 (FIPS 180-4) and HMAC with it, by nettle.
+// SHA-256 (FIPS 180-4) and HMAC with it, implemented by nettle. The worker, which has no nettle,
+// uses worker/sha256.h.
 //
-//   Digest digest = Sha256Of(line);
-//   Sha256 hash; hash.Update(part); hash.Update(another); Digest whole = hash.Finish();
-//   std::string hex = Hex(whole);
+//    Digest digest = Sha256Of(line);
+//    Sha256 hash; hash.Update(part); hash.Update(another); Digest whole = hash.Finish();
+//    std::string hex = Hex(whole);
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ class Sha256 {
   Sha256(Sha256&&) noexcept;
   Sha256& operator=(Sha256&&) noexcept;
   void Update(std::string_view bytes);
-  Digest Finish();  // once
+  Digest Finish();  // call it once
 
  private:
   struct State;
@@ -33,11 +34,11 @@ class Sha256 {
 Digest Sha256Of(std::string_view bytes);
 // HMAC (RFC 2104) with SHA-256.
 Digest HmacSha256(std::string_view key, std::string_view bytes);
-// In a time that does not tell where they differ.
+// Compares in constant time.
 bool SameDigest(const Digest& a, const Digest& b);
 
 std::string Hex(const Digest& digest);  // 64 lower-case digits
-std::optional<Digest> FromHex(
-    std::string_view hex);  // nothing unless it is 64 of them, in any case
+// Nothing unless `hex` is 64 hexadecimal digits, in upper or lower case.
+std::optional<Digest> FromHex(std::string_view hex);
 
 }  // namespace pa

@@ -1,7 +1,8 @@
-// DirectoryReader: the names in a directory, without allocating (opendir does). Freestanding.
+// DirectoryReader: reads the names in a directory without allocating (opendir allocates).
+// Freestanding.
 //
-//   DirectoryReader reader(fd);
-//   while (std::optional<DirectoryReader::Entry> entry = reader.Next()) Use(entry->name);
+//    DirectoryReader reader(fd);
+//    while (std::optional<DirectoryReader::Entry> entry = reader.Next()) Use(entry->name);
 #pragma once
 
 #include <cstddef>
@@ -16,12 +17,12 @@ class DirectoryReader {
     unsigned char type;  // DT_DIR, ...
   };
 
-  // Borrows `fd`, an open directory, and reads from its beginning.
+  // Borrows `fd`, an open directory, and rewinds it.
   explicit DirectoryReader(int fd);
 
-  // The next name but `.` and `..`; nothing at the end, or where the kernel gives an error.
+  // The next name other than `.` and `..`; nothing at the end, or after an error of the kernel.
   std::optional<Entry> Next();
-  // There may be more names: the kernel gave an error.
+  // The kernel returned an error, so there may be more names.
   bool failed() const { return failed_; }
 
  private:

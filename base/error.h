@@ -1,10 +1,10 @@
-// Error and Result: how every function that touches the outside world fails.
+// Error and Result: how every function that touches the outside world reports a failure.
 //
-//   Result<std::string> text = ReadFile(path, 1 << 20);
-//   if (!text) return std::unexpected(text.error());
+//    Result<std::string> text = ReadFile(path, 1 << 20);
+//    if (!text) return std::unexpected(text.error());
 //
-// Libraries return errors; only main() logs them. A library's exceptions end in the file that
-// includes the library. Our own mistakes are asserts, not errors.
+// Functions return errors; only main() logs them. Exceptions of a third-party library are caught in
+// the file that includes it. Our own mistakes are asserts, not errors.
 #pragma once
 
 #include <expected>
@@ -14,11 +14,11 @@
 
 namespace pa {
 
-// What was attempted, on what object, and what the kernel said.
+// The operation that failed, its object, and the error of the kernel.
 struct Error {
   std::string op;       // `openat2`, `parse policy`
   std::string subject;  // the path or name; may be empty
-  int sys_errno = 0;    // 0 when no system call failed
+  int sys_errno = 0;    // 0 if no system call failed
 
   Error() = default;
   Error(std::string operation, std::string object, int code = 0)
@@ -30,8 +30,8 @@ struct Error {
   std::string Message() const;
 };
 
-// Whether an errno says that something is used up (descriptors, processes, memory, room) and not
-// that something is wrong: it may be there again later.
+// Whether `code`, an errno, means that a resource is used up (descriptors, processes, memory, disk
+// space) and not that something is wrong: a later attempt may succeed.
 bool MeansUsedUp(int code);
 
 template <typename T>

@@ -1,5 +1,5 @@
-// Small files, anonymous files and names in a directory: read whole within a limit, made as a
-// sealed memfd.
+// Reads small files whole, within a limit; makes sealed memfds; lists directories. Not for large
+// files: the whole content is held in memory.
 #pragma once
 
 #include <sys/types.h>
@@ -15,16 +15,16 @@
 
 namespace pa {
 
-// Opens a regular file, `flags` and `mode` as of open(2), close-on-exec. Anything else is EINVAL,
-// at once: a FIFO would be waited for, and to open a device can be an order to it.
+// Opens a regular file, close-on-exec; `flags` and `mode` as for open(2). Anything else is EINVAL.
+// A FIFO does not block (O_NONBLOCK); a device is opened for a moment, and then refused.
 Result<UniqueFd> OpenRegular(const std::string& path, int flags, mode_t mode = 0);
 
-// The whole file, at most `max_bytes` (EFBIG beyond). Refuses anything but a regular file (EINVAL),
-// so that a FIFO cannot hold us.
+// Reads the whole file; EFBIG if it is longer than `max_bytes`. Anything but a regular file is
+// EINVAL, so that a FIFO cannot block us.
 Result<std::string> ReadFile(const std::string& path, std::size_t max_bytes);
 Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t max_bytes);
 
-// A memfd that holds `content`, is at offset 0 and can never change again: sealed against write,
+// A memfd that holds `content`, is at offset 0 and can never change: it is sealed against write,
 // grow, shrink and further seals (memfd_create(2)). Close-on-exec.
 Result<UniqueFd> SealedMemfd(const char* name, std::string_view content);
 
@@ -32,11 +32,11 @@ Result<UniqueFd> SealedMemfd(const char* name, std::string_view content);
 Result<std::vector<std::string>> ReadNames(const std::string& directory, int flags = 0,
                                            std::size_t most = SIZE_MAX);
 
-// All of `data`, whatever write(2) takes at a time.
+// Writes all of `data`, in as many write(2) calls as that takes.
 Result<void> WriteAll(int fd, std::string_view data);
 
-// Waits until the file, or the names in the directory, will be found after a crash of the machine,
-// too (fsync(2)).
+// Waits until the file, or the names in the directory, are on the disk and survive a crash of the
+// machine (fsync(2)).
 Result<void> SyncPath(const std::string& path);
 
 }  // namespace pa

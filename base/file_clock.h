@@ -1,7 +1,7 @@
-// When files change, by the clock that the kernel stamps them with.
+// Times of file changes, by the clock that the kernel stamps files with.
 //
-//   const auto began = FileClockNow();
-//   ... if (ChangedAt(info) >= began) ...            // changed since
+//    const auto began = FileClockNow();
+//    ... if (ChangedAt(info) >= began) ...            // changed since
 #pragma once
 
 #include <sys/stat.h>
@@ -10,11 +10,11 @@
 
 namespace pa {
 
-// The clock stands still from tick to tick: a file that is changed from now on is not older
-// (CLOCK_REALTIME_COARSE, clock_gettime(2)).
+// CLOCK_REALTIME_COARSE (clock_gettime(2)). This clock advances once a tick: a file that is changed
+// from now on is stamped with this time or a later one.
 std::chrono::system_clock::time_point FileClockNow();
 
-// By ctime, which nobody can set.
+// The ctime of the file, which no program can set.
 std::chrono::system_clock::time_point ChangedAt(const struct stat& info);
 
 }  // namespace pa

@@ -1,7 +1,7 @@
-// Finally: work at the end of its scope, however that ends: where there is no memory, by an
-// exception.
+// Finally: runs a function at the end of a scope, also when the scope ends by an exception
+// (std::bad_alloc).
 //
-//   const Finally done([&] { queue.Leave(ticket); });
+//    const Finally done([&] { queue.Leave(ticket); });
 #pragma once
 
 #include <utility>

@@ -1,12 +1,12 @@
-// JsonValue: a parsed JSON document, owned, immutable, with the limits of hostile input.
+// JsonValue: a parsed JSON document: owned, immutable, and bounded for hostile input.
 //
-//   Result<JsonValue> doc = ParseJson(line);
-//   const JsonValue* name = doc->Find("name");
-//   if (name != nullptr && name->IsString()) Use(name->AsString());
+//    Result<JsonValue> doc = ParseJson(line);
+//    const JsonValue* name = doc->Find("name");
+//    if (name != nullptr && name->IsString()) Use(name->AsString());
 //
-// base/json_reader.cc parses, and is the only user of simdjson.
+// base/json_reader.cc parses, and is the only user of simdjson. To write JSON: base/json_writer.h.
 //
-// Numbers keep their token as written, because a JSON-RPC id must be echoed verbatim.
+// Numbers keep their token as it was written, because a JSON-RPC id must be echoed verbatim.
 #pragma once
 
 #include <cstddef>
@@ -43,22 +43,23 @@ class JsonValue {
   bool IsObject() const { return kind() == Kind::kObject; }
   const char* KindName() const;  // "null", "boolean", "number", "string", "array", "object"
 
-  // The caller has checked the kind; asserted.
+  // The caller must have checked the kind (asserted).
   bool AsBool() const;
   const std::string& AsString() const;
   const std::string& NumberToken() const;
   const std::vector<JsonValue>& Items() const;
   const std::vector<Member>& Members() const;
 
-  // An integer (`7`, also `7.0`, as JSON Schema has it) that fits; nothing for any other value.
+  // The value as an integer (`7`, and also `7.0`, as in JSON Schema); nothing if it is none or does
+  // not fit.
   std::optional<std::int64_t> AsInteger() const;
 
-  // Member of an object by name; null if this is no object or has no such member.
+  // The member of that name; null if this is not an object or has no such member.
   const JsonValue* Find(std::string_view key) const;
-  // The same, but a member that is null counts as absent: how MCP's clients leave out what is
-  // optional.
+  // The same, but a member whose value is null counts as absent: MCP clients leave out optional
+  // members that way.
   const JsonValue* FindSet(std::string_view key) const;
-  // Member by name, moved out of a document that is done with.
+  // The member of that name, moved out of a document that is no longer needed.
   std::optional<JsonValue> Take(std::string_view key) &&;
 
   // The value as JSON text on one line.
@@ -68,7 +69,8 @@ class JsonValue {
   struct NumberText {
     std::string token;
   };
-  // In the order of Kind. A variant, because a hostile line makes as many values as it has bytes.
+  // In the order of Kind. A variant keeps values small: a hostile line can hold as many values as
+  // it has bytes.
   using Storage = std::variant<std::monostate, bool, NumberText, std::string,
                                std::vector<JsonValue>, std::vector<Member>>;
   explicit JsonValue(Storage storage) : storage_(std::move(storage)) {}
@@ -79,12 +81,12 @@ class JsonValue {
 struct JsonLimits {
   std::size_t max_bytes = 16u << 20;
   std::size_t max_depth = 64;
-  std::size_t max_values = 1u << 20;  // a value of one byte costs 40 in memory
+  std::size_t max_values = 1u << 20;  // a value of one byte takes 40 bytes of memory
 };
 
 // Strict RFC 8259 in UTF-8. Refused: invalid UTF-8, trailing bytes, duplicate keys in one object,
-// escapes of half a surrogate pair (base/lone_surrogates.h), more than the limits. The error's
-// subject says what and, where known, at which byte.
+// escapes of half a surrogate pair (base/lone_surrogates.h), and anything beyond the limits. The
+// subject of the error names the problem and, where it is known, the byte offset.
 Result<JsonValue> ParseJson(std::string_view text, const JsonLimits& limits = {});
 
 }  // namespace pa

@@ -1,8 +1,8 @@
-// Bytes that are text as a rule, in JSON: paths, above all. What is no UTF-8 stands as base64 in a
-// member of its own, so that nothing is lost.
+// Byte strings that are usually text, above all paths, in JSON. Bytes that are not UTF-8 are
+// written as base64 into a member of another name, so that nothing is lost.
 //
-//   WriteBytes(writer, "path", path);      // "path":"src/a" or "path_base64":"L3NyYy/k"
-//   std::optional<std::string> path = ReadBytes(json, "path");
+//    WriteBytes(writer, "path", path);      // "path":"src/a" or "path_base64":"L3NyYy/k"
+//    std::optional<std::string> path = ReadBytes(json, "path");
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 namespace pa {
 
 void WriteBytes(JsonWriter& writer, std::string_view key, std::string_view bytes);
-// Nothing where neither member is there, or is what it should be.
+// Nothing if neither member is present, or the one that is present is malformed.
 std::optional<std::string> ReadBytes(const JsonValue& object, std::string_view key);
 
 }  // namespace pa

@@ -1,12 +1,12 @@
-// JsonWriter: streaming JSON on one line, into a string.
+// JsonWriter: writes JSON on one line, piece by piece, into a string.
 //
-//   JsonWriter w;
-//   w.BeginObject().Key("id").Raw(id.token()).Key("text").String(bytes).EndObject();
-//   transport.Send(std::move(w).Take());
+//    JsonWriter w;
+//    w.BeginObject().Key("id").Raw(id.token()).Key("text").String(bytes).EndObject();
+//    transport.Send(std::move(w).Take());
 //
-// String() repairs: bytes that are no UTF-8 become U+FFFD, one for each maximal invalid prefix
-// (Unicode 15, 3.9, "U+FFFD Substitution of Maximal Subparts"), so that a command's output can
-// never break the protocol. Raw() splices text that is already JSON on one line.
+// String() repairs its argument: bytes that are not UTF-8 become U+FFFD, one for each maximal
+// invalid prefix (Unicode 15, 3.9, "U+FFFD Substitution of Maximal Subparts"), so that the output
+// of a command can never break the protocol. Raw() inserts text that is already JSON on one line.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class JsonWriter {
   JsonWriter& Raw(std::string_view json);
   JsonWriter& Value(const JsonValue& value);
 
-  // Key and value in one, for the usual case.
+  // Key and value in one call.
   JsonWriter& Field(std::string_view key, std::string_view value) { return Key(key).String(value); }
   JsonWriter& Field(std::string_view key, const char* value) { return Key(key).String(value); }
   JsonWriter& Field(std::string_view key, bool value) { return Key(key).Bool(value); }
@@ -41,14 +41,14 @@ class JsonWriter {
   JsonWriter& Field(std::string_view key, int value) { return Key(key).Int(value); }
   JsonWriter& Field(std::string_view key, std::uint64_t value) { return Key(key).Uint(value); }
 
-  // The finished document; asserts that every object and array was ended.
+  // The finished document; asserts that every object and array has been closed.
   std::string Take() &&;
 
  private:
   void Separate();
 
   std::string out_;
-  std::vector<bool> has_member_;  // one entry an open object or array
+  std::vector<bool> has_member_;  // one entry per open object or array
   bool after_key_ = false;
 };
 

@@ -1,4 +1,4 @@
-// KeepMetadata: a file that takes another one's place gets what that one had besides its content.
+// KeepMetadata: gives a file that takes the place of another one the other's metadata.
 // Freestanding.
 #pragma once
 
@@ -8,10 +8,11 @@
 
 namespace pa {
 
-// Owner, group, mode and extended attributes of `from`, as far as we may and the file system knows
-// them; `was` and `is` are their status, `name` is for errors. Nobody gains by what cannot be kept:
-// without the owner no set-user-ID, without the group no set-group-ID, and for the other group only
-// what everybody may.
+// Copies owner, group, mode and extended attributes of `from` to `to`, as far as our rights and the
+// file system allow. `was` and `is` are the status of the two files, `name` is for errors. A part
+// that cannot be copied never widens access: without the owner there is no set-user-ID bit, without
+// the group there is no set-group-ID bit, and the new file's group gets only the rights that
+// everybody has.
 SysResult<void> KeepMetadata(int from, const struct stat& was, int to, const struct stat& is,
                              const char* name);
 

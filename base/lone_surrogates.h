@@ -1,8 +1,8 @@
-// JSON text from whoever writes UTF-16: JSON.stringify writes `\ud83d` where a text was cut within
-// a pair.
+// ReplaceLoneSurrogates: mends JSON text from programs that keep strings as UTF-16: JSON.stringify
+// writes `\ud83d` for a string that was cut within a surrogate pair.
 //
-//   const std::optional<std::string> mended = ReplaceLoneSurrogates(line);
-//   Result<JsonValue> value = ParseJson(mended ? *mended : line);
+//    const std::optional<std::string> mended = ReplaceLoneSurrogates(line);
+//    Result<JsonValue> value = ParseJson(mended ? *mended : line);
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace pa {
 
-// Each escape of half a surrogate pair, which is no character, as `\ufffd`: as it becomes for
-// whoever encodes UTF-16 as UTF-8. Of the same length. Nothing: there is none. What is no JSON
-// stays none.
+// Replaces each escape of half a surrogate pair, which is not a character, by `\ufffd`, as encoders
+// from UTF-16 to UTF-8 do. The length stays the same. Nothing: there is no such escape. Text that
+// is not JSON remains so.
 std::optional<std::string> ReplaceLoneSurrogates(std::string_view json);
 
 }  // namespace pa

@@ -1,4 +1,4 @@
-// The parts of an absolute path, as text: nothing is looked at.
+// The parts of an absolute path, as text only: the file system is not consulted.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace pa {
 
-// "/" for what lies there.
+// "/" for an entry of the root directory.
 inline std::string ParentOf(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == 0 || slash == std::string_view::npos ? "/" : std::string(path.substr(0, slash));
@@ -14,7 +14,7 @@ inline std::string ParentOf(std::string_view path) {
 
 inline std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// `path`, seen from `directory` if it is relative.
+// `path`; if it is relative, it starts from `directory`.
 inline std::string Join(std::string_view directory, std::string_view path) {
   if (path.starts_with('/')) return std::string(path);
   return std::string(directory == "/" ? "" : directory).append("/").append(path);

@@ -1,11 +1,12 @@
-// Text that nobody can guess (getrandom(2)): names, keys, identifiers.
+// Unpredictable text (getrandom(2)), for names, keys and identifiers.
 #pragma once
 
 #include <string>
 
 namespace pa {
 
-// Two lower-case digits a byte. Aborts where the kernel has none, which no supported one does.
+// Two lower-case hexadecimal digits per byte. Aborts if the kernel has no getrandom(2), which every
+// supported kernel has.
 std::string RandomHex(std::size_t bytes);
 
 }  // namespace pa

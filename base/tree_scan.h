@@ -1,17 +1,17 @@
-// TreeScan: where in a tree entries of certain names lie. The first look walks the tree, a later
-// one asks each directory that it knows whether it has changed: one fstatat(2) for each, and
-// reading for those that have.
+// TreeScan: finds entries of certain names in a directory tree. The first look walks the tree; a
+// later look asks each known directory whether it has changed (one fstatat(2) each) and reads only
+// those that have.
 //
-//   TreeScan scan([](std::string_view name) {
-//     return name == ".git" ? Interest::kReport : Interest::kNone;
-//   });
-//   ScannedTree tree = scan.Look(root_fd);
-//   for (const ScannedName& found : tree.names) Use(found.directory, found.name);
+//    TreeScan scan([](std::string_view name) {
+//      return name == ".git" ? Interest::kReport : Interest::kNone;
+//    });
+//    ScannedTree tree = scan.Look(root_fd);
+//    for (const ScannedName& found : tree.names) Use(found.directory, found.name);
 //
-// Follows no symlink, by descriptor throughout; goes into whatever is mounted beneath, because
-// commands do. A directory that its owner, who is us, has closed is open for as long as the look is
-// in it. What is left out is said, never silent. Knows nothing of who asks: it may run in a thread
-// or in another process. One look at a time.
+// Works by descriptor throughout and follows no symlink. Enters everything that is mounted beneath
+// the root, because commands do. If a directory of our own user cannot be read or searched, its
+// mode is changed for as long as the look is in it. Whatever is left out is reported. The scan does
+// not depend on its caller: it may run in a thread or in another process. One look at a time.
 #pragma once
 
 #include <atomic>
@@ -27,18 +27,20 @@
 namespace pa {
 
 enum class Interest {
-  kNone,    // not reported; a directory is gone into
-  kReport,  // reported; a directory is gone into
-  kLeaf,    // reported; a directory is not gone into
+  kNone,    // not reported; a directory is entered
+  kReport,  // reported; a directory is entered
+  kLeaf,    // reported; a directory is not entered
 };
 
 struct ScanLimits {
-  std::size_t directories = 100'000;  // that are known of
+  std::size_t directories = 100'000;  // known directories
   std::size_t entries = 4'000'000;    // read in one look
-  std::size_t bytes = 64u << 20;      // of what is reported
-  int depth = 64;                     // what lies deeper is left out; as many descriptors are open
-  std::chrono::milliseconds time{5000};  // what was seen by then is known to the next look
-  // Set by another thread: nobody waits for the look any more. Null: nobody sets it.
+  std::size_t bytes = 64u << 20;      // of the reported names
+  // Deeper directories are left out. The scan holds as many descriptors open.
+  int depth = 64;
+  // The next look knows what this one has seen by then.
+  std::chrono::milliseconds time{5000};
+  // Another thread sets this when nobody waits for the look any more. Null: nobody sets it.
   const std::atomic<bool>* given_up = nullptr;
 };
 
@@ -50,15 +52,18 @@ struct ScannedName {
 };
 
 struct ScannedTree {
-  std::vector<ScannedName> names;       // by directory, each holder before what is in it
-  std::vector<std::string> unreadable;  // directories, relative to the root
-  std::vector<std::string>
-      closed;          // that their owner, who is us, has closed; they were looked into
-  std::string deeper;  // the first directory that lies too deep, or has too long a path; "" = none
-  std::string
-      exceeded;  // what ended the look: "100000 directories", "it was given up"; "" = nothing
-  std::size_t directories = 0;  // looked at
-  std::size_t read = 0;         // of them, those whose names had to be read
+  // By directory; a directory comes before its subdirectories.
+  std::vector<ScannedName> names;
+  // Directories, relative to the root.
+  std::vector<std::string> unreadable;
+  // Directories of our own user without read or search permission; they were scanned.
+  std::vector<std::string> closed;
+  // The first directory that lies too deep or has too long a path; "" = none.
+  std::string deeper;
+  // The limit that ended the look: "100000 directories", "it was given up"; "" = none.
+  std::string exceeded;
+  std::size_t directories = 0;  // that were looked at
+  std::size_t read = 0;         // those of them whose names had to be read
 
   bool Complete() const { return unreadable.empty() && deeper.empty() && exceeded.empty(); }
 };
@@ -68,7 +73,7 @@ class TreeScan {
   using Chooser = Interest (*)(std::string_view name);
   explicit TreeScan(Chooser chooser) : chooser_(chooser) {}
 
-  // `root_fd`: a directory, perhaps O_PATH. What one look has read the next one knows, though a
+  // `root_fd`: a directory, O_PATH suffices. The next look knows what this one has read, even if a
   // limit ended it.
   ScannedTree Look(int root_fd, const ScanLimits& limits = {});
 
@@ -76,9 +81,9 @@ class TreeScan {
   struct Directory {
     std::string name;
     PathStamp stamp = {};
-    bool settled = false;                 // else the stamp proves nothing
-    std::vector<ScannedName> found = {};  // `directory` is empty
-    std::vector<Directory> below = {};    // by name
+    bool settled = false;                 // otherwise the stamp proves nothing
+    std::vector<ScannedName> found = {};  // their `directory` is empty
+    std::vector<Directory> below = {};    // sorted by name
   };
   struct Progress;
 

@@ -1,9 +1,9 @@
-// PA_TRY: the value of a std::expected, or the function ends with its error.
+// PA_TRY: takes the value of a std::expected, or returns its error from the function.
 //
-//   PA_TRY(const UniqueFd fd, OpenRegular(path, O_RDONLY));   // Result<UniqueFd>
-//   PA_TRY_VOID(Attempt(fsync(fd.get()), "fsync", path));     // Result<void>
+//    PA_TRY(const UniqueFd fd, OpenRegular(path, O_RDONLY));   // Result<UniqueFd>
+//    PA_TRY_VOID(Attempt(fsync(fd.get()), "fsync", path));     // SysResult<void>
 //
-// The function returns a std::expected into which the error goes. Not for coroutines, which
+// The function must return a std::expected that can hold the error. Not for coroutines, which
 // co_return.
 #pragma once
 

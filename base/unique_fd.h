@@ -1,7 +1,7 @@
 // UniqueFd owns a file descriptor; a plain `int` borrows one.
 //
-//   UniqueFd fd(open(path, O_PATH | O_CLOEXEC));
-//   if (!fd) return std::unexpected(SysError{"open", path, errno});
+//    UniqueFd fd(open(path, O_PATH | O_CLOEXEC));
+//    if (!fd) return std::unexpected(SysError{"open", path, errno});
 //
 // Freestanding: the worker uses it too.
 #pragma once

@@ -1,9 +1,10 @@
-// UTF-16 (RFC 2781) to UTF-8, as it comes.
+// Utf16Decoder: converts UTF-16 (RFC 2781) to UTF-8, piece by piece.
 //
-//   Utf16Decoder decoder(Utf16Decoder::kLittleEndian);
-//   text += decoder.Feed(bytes); text += decoder.Feed(more); text += decoder.End();
+//    Utf16Decoder decoder(Utf16Decoder::kLittleEndian);
+//    text += decoder.Feed(bytes); text += decoder.Feed(more); text += decoder.End();
 //
-// What is no UTF-16 (half a pair, an odd byte at the end) becomes U+FFFD, and valid() false.
+// Input that is not UTF-16 (half a pair, an odd byte at the end) becomes U+FFFD, and valid()
+// becomes false.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ class Utf16Decoder {
   void Replace(std::string& out);
 
   ByteOrder order_;
-  int odd_ = -1;            // the first byte of a unit whose second has not come
+  int odd_ = -1;            // the first byte of a unit whose second byte has not arrived
   std::uint16_t high_ = 0;  // the first half of a pair; 0 = none
   bool valid_ = true;
 };

@@ -14,14 +14,14 @@ bool IsValidUtf8(std::string_view bytes);
 // `*invalid` is how many bytes one U+FFFD stands for (a maximal subpart, at least 1).
 std::size_t Utf8SequenceLength(std::string_view bytes, std::size_t* invalid);
 
-// `bytes` with U+FFFD for what is no UTF-8; control characters below 0x20 other than tab become '?'
-// when `one_line` is set.
+// `bytes` with U+FFFD in place of what is not UTF-8. With `one_line`, control characters below 0x20
+// other than tab become '?'.
 std::string RepairUtf8(std::string_view bytes, bool one_line = false);
 
 // The longest prefix of at most `max_characters` code points. `bytes` must be valid UTF-8.
 std::string_view Utf8Prefix(std::string_view bytes, std::size_t max_characters);
 
-// A code point that is no surrogate.
+// `code_point` must not be a surrogate.
 void AppendUtf8(std::uint32_t code_point, std::string& out);
 
 }  // namespace pa

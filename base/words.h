@@ -1,4 +1,4 @@
-// Small texts of messages and lists.
+// Small helpers for the text of messages and lists.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 
 namespace pa {
 
-// `'text'`, as messages name a value.
+// `'text'`, as messages quote a value.
 inline std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-// The words of a line; `blanks` separate them, any number between two. Borrows from `text`.
+// The words of a line, separated by any number of `blanks`. Borrows from `text`.
 inline std::vector<std::string_view> SplitWords(std::string_view text,
                                                 std::string_view blanks = " \t") {
   std::vector<std::string_view> words;

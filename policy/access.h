@@ -1,12 +1,12 @@
-// Access: whether what a command is granted gives it a path, and the line of policy that would.
+// Access: whether the grants of a command cover a path, and the line of policy that would grant it.
 //
-//   const GrantedPaths granted(allow.confinement().paths);
-//   if (granted.Find("/home/ann/.ssh/id", Access::kRead) == nullptr) {
-//     // filesystem: {read: ["/home/ann/.ssh/id"]}
-//     line = LineFor("/home/ann/.ssh/id", Access::kRead);
-//   }
+//    const GrantedPaths granted(allow.confinement().paths);
+//    if (granted.Find("/home/ann/.ssh/id", Access::kRead) == nullptr) {
+//      // filesystem: {read: ["/home/ann/.ssh/id"]}
+//      line = LineFor("/home/ann/.ssh/id", Access::kRead);
+//    }
 //
-// One answer for `policy explain` and for the denials in a result, so that they agree.
+// `policy explain` and the denials in a result both use this module, so that they agree.
 #pragma once
 
 #include <string>
@@ -21,10 +21,10 @@ class GrantedPaths {
  public:
   explicit GrantedPaths(std::vector<sandbox::PathGrant> grants);
 
-  // The grant that gives `right` on `path`, or null. The narrowest, as it says most. `path` is
-  // resolved.
+  // The grant that gives `right` on `path`, which is resolved; null if there is none. Of several,
+  // the narrowest, because its reason says most.
   const sandbox::PathGrant* Find(std::string_view path, sandbox::Access right) const;
-  // `path` is granted in some way, or is on the way to what is.
+  // Whether `path` is granted in some way, or is an ancestor of a granted path.
   bool LeadTo(std::string_view path) const;
 
  private:
@@ -32,24 +32,25 @@ class GrantedPaths {
   std::vector<std::string> resolved_;  // the path of each
 };
 
-// The line of policy that gives `right` on `path`, ready to be pasted; "" where no line can name
-// it.
+// The line of policy that gives `right` on `path`, ready to be pasted; "" if no line can name the
+// path.
 std::string LineFor(const std::string& path, sandbox::Access right);
 
-// The line of policy that gives builds a network: `loopback` where this machine suffices and the
-// policy knows that word, else `full`.
+// The line of policy that gives builds a network: `loopback` if the loopback interface suffices and
+// the policy knows that word, otherwise `full`.
 std::string NetworkLine(bool loopback);
 
-// What whoever grants `path` gives away that the built-in grants take care to leave out: `gives
-// commands the secrets in /home/ann/.ssh`; "" when nothing is known.
+// The price of a grant of `path`: what it gives away that the built-in grants leave out on purpose
+// (`gives commands the secrets in /home/ann/.ssh`); "" if nothing is known.
 std::string PriceOf(const std::string& path, const std::string& home);
-// The same of whatever secrets there might be: it does not tell which of them exist.
+// The same for all secrets that there might be: the answer does not tell which of them exist.
 std::string PriceByName(const std::string& path, const std::string& home);
 
-// What keeps every command from `path` in /proc, whatever is granted; "" when nothing does. Parts
-// of /proc/PID take leave to trace that process, which Landlock gives for nothing outside the
-// command's own sandbox; /proc/kmsg and its like take capabilities (proc(5)), and commands have
-// none of those. `path` as it was written: resolved, /proc/1/root is "/".
+// The reason why no command can open `path` in /proc, whatever is granted; "" if there is none.
+// Parts of /proc/PID require the right to trace that process, which Landlock denies for every
+// process outside the command's own sandbox. /proc/kmsg and the like require capabilities
+// (proc(5)), and commands have none of those. `path` is as it was written: resolved, /proc/1/root
+// would be "/".
 std::string_view WhatNeverShows(std::string_view path);
 
 }  // namespace pa::policy

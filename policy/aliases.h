@@ -1,9 +1,8 @@
-// Aliases: other names of directories, by symlinks, that clients know them by: the home as $HOME
-// has it, the current directory as $PWD has it, a root as the command line has it. What a client
-// sends is held against these alone: to follow any path that it names would tell it what there is
-// outside.
+// Aliases: symlinked names of directories, by which clients know them: the home as $HOME has it,
+// the current directory as $PWD has it, a root as the command line has it. A path from a client is
+// compared with these alone: following any path that it names would tell it what exists outside.
 //
-//   std::string path = ByAlias(policy.aliases, "/home/ann/src/a");      // "/data/ann/src/a"
+//    std::string path = ByAlias(policy.aliases, "/home/ann/src/a");      // "/data/ann/src/a"
 #pragma once
 
 #include <string>
@@ -13,11 +12,12 @@
 
 namespace pa::policy {
 
-// Those of `names`, absolute and without `..`, that are not what they resolve to.
+// The aliases among `names`: those that differ from what they resolve to. A name that is relative
+// or contains `.` or `..` is passed over.
 std::vector<Alias> FindAliases(const std::vector<std::string>& names);
 
-// `path`, absolute, with slashes that stand twice taken for one, and what it begins with replaced
-// if that is the name of an alias; the longest one counts.
+// `path`, absolute, with doubled slashes removed and an alias at its beginning replaced by what
+// that resolves to. The longest alias counts.
 std::string ByAlias(const std::vector<Alias>& aliases, const std::string& path);
 
 }  // namespace pa::policy

@@ -1,8 +1,9 @@
-// Place, Located and Diagnostic: where something stands in a policy, and what is wrong with it.
+// Place, Located, Diagnostic: a position in a policy, a value with its position, and an error at a
+// position.
 //
-//   Located<std::string> network{"full", {"policy.yaml", 7, 10}};
-//   Diagnostic d{network.at, "the administrator allows 'none' only"};
-//   d.Format();  // policy.yaml:7:10: the administrator allows 'none' only
+//    Located<std::string> network{"full", {"policy.yaml", 7, 10}};
+//    Diagnostic d{network.at, "the administrator allows 'none' only"};
+//    d.Format();  // policy.yaml:7:10: the administrator allows 'none' only
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ namespace pa::policy {
 
 struct Place {
   std::string source;  // a file, `--enable`, `ENABLE_ADDITIONAL_TOOLS` or `default`
-  int line = 0;        // 1-based; 0 when the source is no file
+  int line = 0;        // 1-based; 0 if the source is not a file
   int column = 0;
   std::string Format() const;  // `policy.yaml:3:5`, `--enable`
   bool operator==(const Place&) const = default;
@@ -28,7 +29,7 @@ struct Diagnostic {
   std::string file;  // as Place::source
   int line = 0;
   int column = 0;
-  std::string message;  // what was expected, what came, did-you-mean
+  std::string message;  // what was expected, what was found, did-you-mean
 
   Diagnostic() = default;
   Diagnostic(const Place& place, std::string text)

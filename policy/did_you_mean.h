@@ -1,6 +1,6 @@
-// DidYouMean: the known name that somebody probably meant.
+// DidYouMean: the known name that the user probably meant.
 //
-//   message += DidYouMean("limts", names);   // " - did you mean 'limits'?", or ""
+//    message += DidYouMean("limts", names);   // " - did you mean 'limits'?", or ""
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
-// The value of a key in a fragment, written out: for the schema's defaults and for `policy show`.
+// Writes the value of a key in a fragment as JSON, for the defaults in the schema and for `policy
+// show`.
 #pragma once
 
 #include <string>
@@ -10,16 +11,16 @@
 
 namespace pa::policy {
 
-// False for what has no value: the version, and what the fragment does not set.
+// False for a key without a value: the version, and keys that the fragment does not set.
 bool HasValue(const Key& key, const PolicyFragment& fragment);
 
-// The rest need a value.
+// These two require a value.
 void WriteValue(JsonWriter& writer, const Key& key, const PolicyFragment& fragment);
 const Place& PlaceOf(const Key& key, const PolicyFragment& fragment);
 
 // The items of a list or mapping; none for other values.
 struct Item {
-  std::string name;  // of a mapping's member
+  std::string name;  // the name of the member, in a mapping
   std::string json;
   Place at;
 };

@@ -1,10 +1,10 @@
-// Explain: why a path or a tool is open or shut to commands, and the line of policy that would
-// change it.
+// ExplainPath, ExplainTool: why commands can or cannot use a path or a tool, and the line of policy
+// that would change that.
 //
-//   Explanation e = ExplainPath(policy, "/home/ann/.ssh/id_ed25519");
-//   std::cout << e.text;   // or e.json, on one line
+//    Explanation e = ExplainPath(policy, "/home/ann/.ssh/id_ed25519");
+//    std::cout << e.text;   // or e.json, on one line
 //
-// Answers come from GrantsFor and the rules themselves, the same that Decide uses.
+// The answers come from GrantsFor and from the rules themselves, which Decide uses too.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ struct Explanation {
   std::string json;
 };
 
-// A relative `path` is one in the first root. `view`: what commands see when they have namespaces,
-// null when they have none.
+// A relative `path` starts from the first root. `view`: what commands see if they have namespaces,
+// null if they have none.
 Explanation ExplainPath(const Policy& policy, const std::string& path,
                         const sandbox::View* view = nullptr);
 // `read_only`: the tool's annotation.

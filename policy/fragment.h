@@ -1,21 +1,21 @@
-// PolicyFragment: what one source of policy says, as it was written: the first of three stages
-// (fragment -> Policy -> Decision).
+// PolicyFragment: what one source of policy says, as it was written. It is the first of three
+// stages (fragment -> Policy -> Decision).
 //
-//   std::optional<PolicyFragment> f = ParsePolicyText(text, "policy.yaml", tools, diagnostics);
+//    std::optional<PolicyFragment> f = ParsePolicyText(text, "policy.yaml", tools, diagnostics);
 //
 // To add a new policy key, you must:
-//   1. add its field to PolicyFragment below (a limit needs none: add it to Limits in
-//      policy/policy.h);
-//   2. add its line to the table in policy/keys.cc: the parser, the JSON Schema, `policy show`
-//      and the layering all follow from it;
-//   3. if it compares unlike its type's other keys, say in policy/merge.cc which value is the
-//      tighter one;
-//   4. compile it into Policy in policy/load.cc, and use it in policy/grants.cc or
-//      policy/decide.cc;
-//   5. say in policy/relaxations_test.cc how it can weaken a command, with a type in
-//      policy/relaxations.h, or why it cannot;
-//   6. test it in policy/load_test.cc, with the value that is refused beside the one that is
-//      accepted, and describe it in docs/policy.md.
+//    1. add its field to PolicyFragment below (a limit needs none: add it to Limits in
+//       policy/policy.h);
+//    2. add its line to the table in policy/keys.cc: the parser, the JSON Schema, `policy show`
+//       and the layering all follow from it;
+//    3. if its values compare differently from other keys of its type, define in policy/merge.cc
+//       which value is the tighter one;
+//    4. compile it into Policy in policy/load.cc, and use it in policy/grants.cc or
+//       policy/decide.cc;
+//    5. write in policy/relaxations_test.cc how it can weaken a command, with a type in
+//       policy/relaxations.h, or why it cannot;
+//    6. test it in policy/load_test.cc, the refused value beside the accepted one, and describe it
+//       in docs/policy.md.
 #pragma once
 
 #include <cstdint>
@@ -65,22 +65,22 @@ struct PolicyFragment {
   std::optional<Located<std::string>> namespaces;
   std::optional<Located<Strings>> environment_pass;
   std::optional<Located<std::vector<Variable>>> environment_set;
-  std::map<std::string, Located<std::uint64_t>, std::less<>>
-      limits;  // by key name; ms, bytes, count
+  // By key name; in ms, bytes, or as a count.
+  std::map<std::string, Located<std::uint64_t>, std::less<>> limits;
   std::optional<Located<std::string>> git_identity;
   std::optional<Located<std::string>> git_hooks;
   std::optional<Located<std::string>> git_signing;
   std::optional<Located<std::string>> audit_to;
-  std::optional<Located<std::string>> audit_path;  // "": the default's
+  std::optional<Located<std::string>> audit_path;  // "" = the default path
   std::optional<Located<std::string>> audit_sync;  // "true" or "false"
 };
 
-// Appends what is wrong to `diagnostics`; nothing when that was anything. Touches no file.
+// Appends errors to `diagnostics`; returns nothing if there was any. Reads and writes no file.
 std::optional<PolicyFragment> ParsePolicyText(std::string_view text, const std::string& source,
                                               std::span<const std::string> known_tools,
                                               std::vector<Diagnostic>& diagnostics);
 
-// What is wrong with a tool's name, or "". `all` is a name only where `allow_all` is set.
+// What is wrong with the name of a tool, or "". `all` is a name only if `allow_all` is set.
 std::string CheckToolName(std::string_view name, std::span<const std::string> known_tools,
                           bool allow_all);
 

@@ -1,12 +1,13 @@
-// What a file in git's own format sets (git-config(1), "Syntax"), read without git.
+// ParseGitConfig: the variables that a file in git's own format sets (git-config(1), "Syntax"),
+// read without git.
 //
-//   std::expected<std::vector<GitVariable>, std::string> variables = ParseGitConfig(text);
-//   for (const GitVariable& variable : *variables)
-//     if (variable.name == "core.hookspath") ...
+//    std::expected<std::vector<GitVariable>, std::string> variables = ParseGitConfig(text);
+//    for (const GitVariable& variable : *variables)
+//      if (variable.name == "core.hookspath") ...
 //
-// Lenient where git would give up: a line that it could not read is passed over. An error says what
-// git may read otherwise than we do. Names come as git compares them: section and variable in lower
-// case, a subsection as it is written.
+// Lenient where git would give up: a line that git could not read is passed over. An error names
+// something that git may read differently from us. Names are as git compares them: section and
+// variable in lower case, a subsection as it is written.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ inline constexpr int kMaxSubmoduleDepth = 8;            // components of a submo
 
 struct GitVariable {
   std::string name;   // `core.hookspath`, `submodule.lib/A.path`, `includeif.gitdir:~/x/.path`
-  std::string value;  // "" also where git says true: a variable without `=`
+  std::string value;  // "" also for a variable without `=`, which git takes for true
   bool operator==(const GitVariable&) const = default;
 };
 

@@ -1,10 +1,12 @@
-// The gitlinks of git's index (gitformat-index(5)): directories that git takes for submodules,
-// whoever put them there, and whose own configuration `git status` above them therefore executes.
+// ReadGitIndex: the gitlinks in git's index (gitformat-index(5)). git takes these directories for
+// submodules, whoever put them there, so `git status` above them executes what their own
+// configuration says.
 //
-//   std::expected<GitIndex, std::string> index = ReadGitIndex(bytes);
-//   for (const std::string& path : index->links) ...  // relative to the top of the working tree
+//    std::expected<GitIndex, std::string> index = ReadGitIndex(bytes);
+//    for (const std::string& path : index->links) ...  // relative to the top of the working tree
 //
-// Hostile like everything in a repository. What git could read otherwise than we do is an error.
+// The index is hostile, like everything in a repository. Whatever git could read differently from
+// us is an error.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +19,24 @@
 
 namespace pa::policy {
 
-// Of one index. Each costs a search of its own, and nobody has as many submodules.
+// The most gitlinks in one index. Each costs a search of its own, and nobody has as many
+// submodules.
 inline constexpr std::size_t kMaxGitLinks = 4096;
 
 struct GitIndex {
-  std::vector<std::string> links;  // never absolute, no `..` in them
-  std::vector<std::string>
-      folded;          // directories of a sparse index: only their trees say what is in them
-  std::string shared;  // the file beside it that holds the rest: `sharedindex.<hash>`, or ""
-  // Entries of that file, by their number, that are gitlinks now whatever they are there;
+  std::vector<std::string> links;  // never absolute, without `..`
+  // Directories of a sparse index: only their trees tell what is in them.
+  std::vector<std::string> folded;
+  // The file beside the index that holds the rest of it: `sharedindex.<hash>`, or "".
+  std::string shared;
+  // The numbers of the entries of that file that are gitlinks now, whatever they are there;
   // ascending.
   std::vector<std::uint32_t> replaced;
   bool operator==(const GitIndex&) const = default;
 };
 
-// An error says what is wrong. `replaced`: entries of this, a shared one, that count as gitlinks.
+// An error says what is wrong with the index. `replaced`: if this is a shared index, the entries of
+// it that count as gitlinks.
 std::expected<GitIndex, std::string> ReadGitIndex(std::string_view bytes,
                                                   std::span<const std::uint32_t> replaced = {});
 

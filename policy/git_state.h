@@ -1,9 +1,9 @@
-// What git writes down of an operation that goes on (a rebase, a bisection), and executes or
-// evaluates when it goes on: commands may write that, as long as it executes nothing that did not
-// stand there.
+// Files in which git records an operation in progress (a rebase, a bisection), and of which it
+// executes or evaluates something when the operation continues. Commands may write these files as
+// long as the new content executes nothing that was not there before.
 //
-//   for (const GitStateFile& file : GitStateFiles()) ...  // relative to a git directory
-//   if (!IsHarmlessState(path, before, after)) ...                    // it must not stay
+//    for (const GitStateFile& file : GitStateFiles()) ...  // relative to a git directory
+//    if (!IsHarmlessState(path, before, after)) ...                    // it must not stay
 #pragma once
 
 #include <span>
@@ -12,18 +12,19 @@
 namespace pa::policy {
 
 enum class GitJudgement {
-  kSteps,   // a list of steps: none but those that only make commits, and what stood there before
-  kWords,   // words in single quotes: what a shell would only take apart
-  kAuthor,  // such words assigned to GIT_AUTHOR_NAME, _EMAIL and _DATE
-  // What git hands on to other programs of its own, each an allow-list:
-  kStrategy,  // of merging, by its name: git executes `git-merge-NAME`, from the working tree if
-              // there is a slash in it
-  kMergeOptions,  // of such a strategy
-  kApplyOptions,  // of git apply
+  kSteps,   // a list of steps: harmless ones (pick, reword, ...), and those that were there before
+  kWords,   // words in single quotes, which a shell would only split
+  kAuthor,  // the same, assigned to GIT_AUTHOR_NAME, _EMAIL and _DATE
+  // Options that git passes to other programs of its own; each has an allow-list:
+  // A merge strategy, by name: git executes `git-merge-NAME`, from the working tree if there is a
+  // slash in the name.
+  kStrategy,
+  kMergeOptions,  // options of such a strategy
+  kApplyOptions,  // options of git apply
   kSigning,       // -S with a key
   kRerere,        // --rerere-autoupdate or its opposite
   kObject,        // the name of an object
-  kSheet,         // configuration with the options of cherry-pick and revert, these among them
+  kSheet,         // configuration with the options of cherry-pick and revert, those above included
 };
 
 struct GitStateFile {
@@ -34,9 +35,11 @@ struct GitStateFile {
 
 std::span<const GitStateFile> GitStateFiles();
 
-// `before`: "" where there was none. What is not understood executes something.
+// `before`: "" if there was no file. Content that is not understood counts as executing something
+// new.
 bool ExecutesNothingNew(GitJudgement judgement, std::string_view before, std::string_view after);
-// Of the file of that name in a git directory, by its own judgement.
+// The same for `path`, a file in a git directory, by the judgement that belongs to its name; false
+// for other names.
 bool IsHarmlessState(std::string_view path, std::string_view before, std::string_view after);
 
 }  // namespace pa::policy

@@ -1,5 +1,5 @@
-// GlobMatch: `*` for any text, `?` for one character, everything else for itself. Over the whole
-// name.
+// GlobMatch: `*` matches any text, `?` one character, and every other character itself. The pattern
+// has to match the whole of `text`.
 #pragma once
 
 #include <string_view>

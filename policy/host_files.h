@@ -1,14 +1,16 @@
-// HostFiles: what in a project the user's own programs execute when they open it, start in it or
-// poll it, without the user naming it: servers, hooks and tasks of coding agents and editors, and
-// what a shell does on entering. Commands leave these as they are, as they do what git executes
-// (policy/protected_paths.h); filesystem.unprotect gives single ones up (docs/adr/0027).
+// HostFiles: the files of a project that the user's own programs execute when they open the
+// project, start in it or poll it, without the user naming the file: servers, hooks and tasks of
+// coding agents and editors, and files that a shell executes on entering the directory. Commands
+// must leave these files as they are, like the files that git executes (policy/protected_paths.h).
+// filesystem.unprotect gives up the protection of single ones (docs/adr/0027).
 //
-//   for (const HostFile& file : HostFiles()) ...   // `.mcp.json`, `.claude/hooks`, ...
-//   if (FindHostFile(".vscode/tasks.json")->ours) ...
+//    for (const HostFile& file : HostFiles()) ...   // `.mcp.json`, `.claude/hooks`, ...
+//    if (FindHostFile(".vscode/tasks.json")->ours) ...
 //
-// To add one: its line in the table, its row in docs/policy.md; check-docs.py compares the two, and
-// EachHostFile in tests/integration/protected_paths_test.cc tries to make each. By name, and no
-// larger than what is executed: what else lies in `.claude` or `.vscode` is the project's.
+// To add one: its line in the table, and its row in docs/policy.md; check-docs.py compares the two,
+// and EachHostFile in tests/integration/protected_paths_test.cc tries to make each file. Name it
+// exactly, and no more than is executed: everything else in `.claude` or `.vscode` belongs to the
+// project.
 #pragma once
 
 #include <span>
@@ -20,32 +22,34 @@ namespace pa::policy {
 struct HostFile {
   enum class Kind { kFile, kTree };
   enum class Place {
-    kProject,  // the top of whatever is opened as a project; the home is one, too
-    kHome,     // of the user's home alone
+    kProject,  // the top of any directory that is opened as a project; the home is one, too
+    kHome,     // the user's home alone
   };
   std::string_view path;  // relative to the place; no symlink, no `..`
   Kind kind;
   std::string_view host;  // the program
-  std::string_view why;   // what it does with it
+  std::string_view why;   // what the program does with the file
   Place place = Place::kProject;
-  bool ours =
-      false;  // `init` writes it: it says how this server is started, and nobody gives it up
+  // `init` writes this file: it says how this server is started, so its protection cannot be given
+  // up.
+  bool ours = false;
 
   // `executed by VS Code (...)`, for results and errors.
   std::string Reason() const;
-  // `filesystem: {unprotect: [.vscode/tasks.json]}`, or "" of what nobody can give up.
+  // `filesystem: {unprotect: [.vscode/tasks.json]}`, or "" if the protection cannot be given up.
   std::string Line() const;
   std::string HowToGiveUp() const;  // the same as a sentence
 };
 
 std::span<const HostFile> HostFiles();
-const HostFile* FindHostFile(std::string_view path);  // null: there is none of that name
+const HostFile* FindHostFile(std::string_view path);  // null: there is no such host file
 
 // What is wrong with `path` as a value of filesystem.unprotect, or "".
 std::string CheckUnprotected(std::string_view path);
 
-// A directory beneath `top` into which somebody else's packages are laid: they bring such files
-// along, and nobody opens them as projects. `top` itself is none.
+// Whether `path` is, or lies in, a directory beneath `top` that holds packages of other projects
+// (node_modules, ...): packages bring such files along, and nobody opens them as projects. False
+// for `top` itself.
 bool HoldsPackages(const std::string& path, const std::string& top);
 
 }  // namespace pa::policy

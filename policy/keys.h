@@ -1,7 +1,7 @@
-// The key table: every key that a policy file may hold, once. See policy/fragment.h to add one.
+// The key table: every key that a policy file may contain, once. To add one: see policy/fragment.h.
 //
-//   for (const Key& key : PolicyKeys()) ...
-//   const Key* key = FindKey("limits.memory");
+//    for (const Key& key : PolicyKeys()) ...
+//    const Key* key = FindKey("limits.memory");
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@ enum class Type {
   kVersion,    // the number 1
   kPaths,      // list of paths; ~ and ${VAR} expand
   kPath,       // one path, absolute; ~ and ${VAR} expand
-  kPlaces,     // list of paths relative to wherever a call works
-  kHostFiles,  // list of paths of the table in policy/host_files.h
+  kPlaces,     // list of paths relative to the working directory of a call
+  kHostFiles,  // list of paths from the table in policy/host_files.h
   kTools,      // list of tool names, or `all`
   kNames,      // list of environment variable names
   kVariables,  // mapping of environment variables to values
@@ -53,17 +53,18 @@ struct Key {
   std::string_view help;  // one line, for the schema and the manual
   Field field = {};
   std::span<const Choice> choices = {};  // kChoice, kSwitch: the tightest first
-  std::uint64_t minimum = 1;             // limits, in ms, bytes or as a count; lower is tighter
+  std::uint64_t minimum = 1;             // of a limit, in ms, bytes or as a count; lower is tighter
   std::uint64_t maximum = 0;
   std::string_view not_built = {};
 
-  // `limits` and `wall_time`; a key of the top level has no section. A section's keys stand
-  // together.
+  // The section of the name and the word after it: `limits` and `wall_time`. A top-level key has no
+  // section. The keys of one section are adjacent in the table.
   constexpr std::string_view Section() const {
     const std::size_t dot = name.find('.');
     return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
   }
-  // What the administrator says of these nobody else says otherwise, not even in a tighter way.
+  // If the administrator sets one of these keys, nobody else may set another value, not even a
+  // tighter one.
   constexpr bool IsAdministrators() const { return Section() == "audit"; }
   constexpr std::string_view Word() const { return name.substr(name.find('.') + 1); }
   bool IsLimit() const {
@@ -85,7 +86,7 @@ std::span<const RuleKey> RuleKeys();
 // The built-in defaults as the weakest layer: the values of Limits{} and of the tables above.
 PolicyFragment DefaultFragment();
 
-// `10m`, `24KiB` or `512`, as the key's type is written.
+// `10m`, `24KiB` or `512`, in the notation of the type of the key.
 std::string FormatLimit(const Key& key, std::uint64_t value);
 
 }  // namespace pa::policy

@@ -8,8 +8,8 @@
 
 namespace pa::policy {
 
-// `files` receives the names of the files that were read, the user's first; `written` each path,
-// absolute, but with its symlinks.
+// `files` receives the names of the files that were read, the user's first; `written` receives each
+// path as an absolute path with its symlinks.
 Layers ReadLayers(const PolicySources& sources, std::vector<std::string>& files,
                   std::vector<Located<std::string>>& written, std::vector<Diagnostic>& diagnostics);
 

@@ -1,9 +1,9 @@
-// LoadPolicy: from the files, the environment and the command line to one Policy, or to what is
-// wrong.
+// LoadPolicy: makes one Policy from the files, the environment and the command line, or reports
+// what is wrong with them.
 //
-// A setting comes from, strongest first: command line, environment, the user's file, the built-in
-// default. What the administrator's file sets is a ceiling: a weaker value from anybody else is an
-// error that names both places, never silently clamped.
+// The sources of a setting, strongest first: command line, environment, the user's file, the
+// built-in default. The administrator's file sets a ceiling: a weaker value from anybody else is an
+// error that names both places, and is never silently clamped.
 #pragma once
 
 #include <optional>
@@ -27,25 +27,26 @@ struct PolicySources {
   std::optional<std::string> env_enable;  // ENABLE_ADDITIONAL_TOOLS
   std::optional<std::string> env_commit_size;  // PROJECT_ACTIONS_MAX_COMMIT_SIZE
   std::string home;
-  std::string current_directory;                 // the root when nobody names one
+  std::string current_directory;                 // the root if nobody names one
   std::map<std::string, std::string> variables;  // our environment: ${VAR}, PATH, CARGO_HOME
   std::vector<std::string> known_tools;          // names that tools.enable may hold
-  std::vector<TrustAnchor> anchors = {};         // but for the policy's files
-  bool elsewhere = false;  // will be used from another place: what commands can write is a warning
+  std::vector<TrustAnchor> anchors = {};         // without the files of the policy
+  // The policy will be used from another directory than this one: an anchor that commands can write
+  // is then only a warning.
+  bool elsewhere = false;
 };
 
 struct LoadedPolicy {
-  PolicyPtr policy;                     // null when there are errors
+  PolicyPtr policy;                     // null if there are errors
   std::vector<Diagnostic> diagnostics;  // errors; empty on success
-  std::vector<Diagnostic> warnings;     // lawful but perilous: a granted ~/.ssh, the home as root
+  std::vector<Diagnostic> warnings;  // allowed but dangerous: a granted ~/.ssh, the home as a root
 };
 
 LoadedPolicy LoadPolicy(const PolicySources& sources);
 
-// JSON Schema 2020-12 of one policy file, from the same key table that the parser uses.
+// JSON Schema 2020-12 of a policy file, from the key table that the parser uses.
 std::string PolicySchema();
-// The effective policy, every key with its value and where it comes from: YAML, or JSON on one
-// line.
+// The effective policy, every key with its value and its source: as YAML, or as JSON on one line.
 std::string ShowPolicy(const Policy& policy, bool json);
 
 }  // namespace pa::policy

@@ -1,11 +1,11 @@
-// MadeRepository: what in a git repository that a command has made does not belong there, because
-// the user's git would execute it or look elsewhere for what to execute. By an allow-list of what
-// git and the tools that clone write themselves; what cannot be read as they write it does not
-// belong there either.
+// FindForeign: finds in a git repository that a command has made everything that does not belong
+// there, because the user's git would execute it or would look elsewhere for what to execute. It
+// uses an allow-list of what git and the tools that clone write themselves. A file that cannot be
+// read, or is not written as they write it, does not belong there either.
 //
-//   for (const Foreign& foreign : FindForeign("/home/ann/src/build/_deps/fmt-src/.git")) ...
+//    for (const Foreign& foreign : FindForeign("/home/ann/src/build/_deps/fmt-src/.git")) ...
 //
-// To allow another variable: its line in kAllowed, where git does with it nothing but data.
+// To allow another variable: its line in kAllowed, if git uses its value as data and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +22,28 @@ namespace pa::policy {
 struct Foreign {
   std::string path;                      // absolute
   std::string what;                      // `core.fsmonitor`, `a hook`, `it cannot be read`
-  std::optional<std::string> instead{};  // the content that takes its place; nothing: it goes
+  std::optional<std::string> instead{};  // the content to replace it by; nothing: remove it
 };
 
-// Of a git directory and those within it (modules, worktrees). A repository without any is as git
-// made it. Where there is too much, the git directory itself.
+// Judges a git directory and those within it (modules, worktrees). The result is empty for a
+// repository as git makes it, and is the git directory itself if there is too much to judge.
 std::vector<Foreign> FindForeign(const std::string& git_directory);
 
-// A git directory that is looked after in another way, and not judged.
+// A git directory that is protected in another way, and is not judged.
 struct KeptDirectory {
   std::string path;
-  bool whole = false;  // with all that is in it; else another one in it is judged
+  bool whole = false;  // with everything in it; otherwise another git directory in it is judged
 };
 struct JudgedWithin {
-  std::string directory;  // where the command could write; nothing must lead out of there
+  std::string directory;  // where the command could write; nothing may lead out of it
   std::span<const KeptDirectory> kept = {};
-  // Where the command's own doing is not all that is new: what is older than this is the user's,
-  // unless it lies in one of `made`. Nanoseconds, as RepositoryBelow::born_ns; 0 = it is.
+  // Not 0 if the repositories that existed before the command are not all known. A git directory
+  // that is older than this is then the user's, unless it lies in one of `made`. Nanoseconds, as
+  // RepositoryBelow::born_ns.
   std::int64_t since_ns = 0;
   std::span<const RepositoryBelow> made = {};
 };
-// Of `made`, and of what it leads to.
+// Judges `made` and the git directory that it leads to.
 std::vector<Foreign> FindForeign(const RepositoryBelow& made, const JudgedWithin& within);
 
 // Whether a variable with this value may stand in the configuration of a repository that a command

@@ -1,12 +1,12 @@
-// Policy: what the administrator, the user and the command line say together; compiled, immutable.
+// Policy: the combined settings of the administrator, the user and the command line; compiled and
+// immutable.
 //
-//   PolicySources sources = ...;                       // who says what, strongest first
-//   LoadedPolicy loaded = LoadPolicy(sources);         // policy/load.h
-//   Decision d = Decide(*loaded.policy, request);      // policy/decide.h
+//    PolicySources sources = ...;                       // who says what, strongest first
+//    LoadedPolicy loaded = LoadPolicy(sources);         // policy/load.h
+//    Decision d = Decide(*loaded.policy, request);      // policy/decide.h
 //
-// Three stages, as in clangd: PolicyFragment (as written, with line and column) -> Policy
-// (compiled)
-// -> Decision. To add a key: see the top of policy/fragment.h.
+// There are three stages, as in clangd: PolicyFragment (as written, with line and column) -> Policy
+// (compiled) -> Decision. To add a key: see the top of policy/fragment.h.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@
 
 namespace pa::policy {
 
-// More than any machine has: no limit.
+// More than any machine has: means no limit.
 inline constexpr std::uint64_t kAllCpus = 65'536;
 
 struct Limits {
@@ -35,7 +35,7 @@ struct Limits {
   std::uint64_t cpus = kAllCpus;
   std::uint64_t open_files = 4096;
   std::uint64_t file_size = 4ull << 30;
-  std::uint64_t output_inline = 24u << 10;    // bytes of one stream within a result
+  std::uint64_t output_inline = 24u << 10;    // bytes of one stream in a result
   std::uint64_t output_total = 256ull << 20;  // bytes of one stream in the result store
   std::uint64_t commit_message = 16u << 10;
   std::uint64_t concurrent = 4;
@@ -53,56 +53,58 @@ struct GitPolicy {
 // One line of `permissions`; the first that matches decides.
 struct Rule {
   std::string tool;         // a tool's name or `*`
-  std::string target = {};  // glob over the make target or the project_actions operation; "" = any
-  std::string path = {};    // of tools that work with files (policy/rules.h); "" = any
-  // The same where it begins with a slash or ~/, as a path of this machine, symlinks resolved.
+  std::string target = {};  // glob for the make target or the project_actions operation; "" = any
+  std::string path = {};    // for tools that work with files (policy/rules.h); "" = any
+  // `path` as a path of this machine with symlinks resolved, if it begins with a slash or ~/;
+  // otherwise "".
   std::string whole_path = {};
-  std::string command = {};  // of bash, its first words; "" = any
+  std::string command = {};  // for bash, the first words of the command; "" = any
   Verdict verdict = Verdict::kDeny;
   std::string reason = {};
   std::string where = {};      // `permissions[2] (/etc/project-actions/policy.yaml:14:5)`
-  bool administrator = false;  // of these rules and the others the stricter one counts
+  bool administrator = false;  // the stricter verdict of these rules and of the others counts
 };
 
-// System call filters, by what a command is for.
+// The system call filters, by the use of a command.
 struct Programs {
   sandbox::SeccompProgram build;       // for the policy's `network`
-  sandbox::SeccompProgram inspect;     // for what only reads
+  sandbox::SeccompProgram inspect;     // for commands that only read
   sandbox::SeccompProgram search;      // for ripgrep
-  sandbox::SeccompProgram no_network;  // for what never needs a network
+  sandbox::SeccompProgram no_network;  // for commands that never need a network
   sandbox::SeccompProgram files;       // for workers that read files themselves
-  sandbox::SeccompProgram changes;     // for those that change them
+  sandbox::SeccompProgram changes;     // for workers that change files themselves
 };
 
-// A directory by another name (policy/aliases.h).
+// A directory under another name (policy/aliases.h).
 struct Alias {
   std::string name;
   std::string path;  // resolved
 };
 
-// What commands must leave as it is, relative to wherever they work.
+// A path that commands must leave as it is: relative to wherever they work, or absolute
+// (`anchors`).
 struct ProtectedPlace {
   std::string path;
   std::string reason;  // `policy filesystem.protect (policy.yaml:3:12)`
 };
 
-// What `toolchains: auto` gives to builds beside what is readable (policy/caches.h).
+// What `toolchains: auto` gives to builds besides readable paths (policy/caches.h).
 struct Caches {
-  std::string base;                              // holds one directory a project; "" = none
-  std::string why_none;                          // although there should be some
+  std::string base;      // holds one directory per project; "" = no caches
+  std::string why_none;  // why there are no caches although the policy wants some
   std::map<std::string, std::string> variables;  // ${PROJECT_CACHE} stands for that directory
-  std::vector<std::string> profiles;             // whose they are
+  std::vector<std::string> profiles;             // the profiles that use the caches
 };
 
 // Where calls are recorded: in a file, or by a daemon, or nowhere.
 struct AuditPolicy {
   enum class Daemon : std::uint8_t { kNone, kJournal, kSyslog };
-  std::string path;  // "" = in no file
+  std::string path;  // "" = not in a file
   bool sync = false;
   Daemon daemon = Daemon::kNone;
   std::string socket = {};  // of the daemon
   bool IsKept() const { return !path.empty() || daemon != Daemon::kNone; }
-  // In which only this server may write; "" = there is no file.
+  // The directory of the log file, in which only this server may write; "" = there is no file.
   std::string Directory() const { return path.substr(0, path.empty() ? 0 : path.rfind('/')); }
 };
 
@@ -113,31 +115,33 @@ struct Policy {
   std::vector<Alias> aliases;
   std::set<std::string> enabled_tools;  // beyond the read-only ones
   bool enable_all = false;
-  std::vector<Rule> permissions;                   // the administrator's come first
+  std::vector<Rule> permissions;                   // the administrator's first
   std::vector<sandbox::PathGrant> filesystem;      // read, write and toolchains, expanded
   std::vector<ProtectedPlace> protect;             // beyond git's own places
-  std::vector<std::string> unprotect;              // of policy/host_files.h
-  std::vector<ProtectedPlace> anchors;             // absolute: of policy/trust_anchors.h
-  bool filesystem_sync = true;                     // of files that tools write themselves
-  std::vector<sandbox::PathGrant> system;          // built in, as far as it exists here
-  std::vector<sandbox::PathGrant> system_network;  // built in, for commands with a network
-  std::vector<sandbox::PathGrant> git_programs;    // what git itself must execute, hooks: skip
-  std::vector<std::string> names;  // system paths as programs know them, links and all
+  std::vector<std::string> unprotect;              // paths of policy/host_files.h
+  std::vector<ProtectedPlace> anchors;             // absolute; see policy/trust_anchors.h
+  bool filesystem_sync = true;                     // for files that tools write themselves
+  std::vector<sandbox::PathGrant> system;          // built in, those that exist here
+  std::vector<sandbox::PathGrant> system_network;  // built in, for commands with network: full
+  std::vector<sandbox::PathGrant> git_programs;    // what git itself must execute, for hooks: skip
+  // The system paths as programs know them, symlinks included.
+  std::vector<std::string> names;
   sandbox::Network network = sandbox::Network::kNone;
-  std::vector<std::string> environment_pass;  // and what moves a granted toolchain
+  // Includes the variables that lead to granted toolchains.
+  std::vector<std::string> environment_pass;
   std::map<std::string, std::string> environment_set;
   Caches caches;
   Limits limits;
   GitPolicy git;
   AuditPolicy audit;
-  std::string home;                  // of the user that runs us
+  std::string home;                  // of the user that runs the server
   std::string config_home;           // $XDG_CONFIG_HOME or ~/.config
   std::vector<std::string> sources;  // files that were read, strongest first
   sandbox::Namespaces namespaces = sandbox::Namespaces::kAuto;
   Programs programs;       // compiled when the policy loaded
-  Programs view_programs;  // for commands that have namespaces; none with namespaces: off
+  Programs view_programs;  // for commands with namespaces; empty with namespaces: off
   std::shared_ptr<const PolicyFragment> effective;  // each key's value and place, for `policy show`
-  std::vector<Relaxation> relaxations;  // what all this grants beyond the built-in default
+  std::vector<Relaxation> relaxations;  // everything that it grants beyond the built-in default
 
   bool ToolEnabled(const std::string& tool, bool read_only) const;
 };

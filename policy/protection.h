@@ -1,4 +1,5 @@
-// What a protection of paths (policy/protected_paths.h) comes from, and why there is none.
+// ProtectionSource, ProtectionFailure: the source of a protection of paths
+// (policy/protected_paths.h), and why there is none.
 #pragma once
 
 #include <utility>
@@ -9,14 +10,15 @@ namespace pa::policy {
 
 enum class ProtectionSource { kBuiltIn, kPolicy };  // kPolicy: filesystem.protect
 
-// Why it is not known what a command must leave as it is, or why that cannot be kept; then it must
-// not run.
+// Why the protected paths of a command could not be found, or cannot be kept as they are. The
+// command must not run then.
 struct ProtectionFailure : Error {
   enum class Kind {
     kUnreadable,
-    kWithin,  // the working directory lies in what commands must leave as it is: in what, and why,
-              // says the subject
-    kOwed,    // an earlier command's change cannot be put back
+    // The working directory lies in a path that commands must leave as it is; `subject` names that
+    // path and the reason.
+    kWithin,
+    kOwed,  // a change by an earlier command cannot be restored
   };
   // NOLINTNEXTLINE(google-explicit-constructor): nearly all of them are about what cannot be read.
   ProtectionFailure(Error error, Kind what = Kind::kUnreadable)

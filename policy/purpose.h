@@ -5,11 +5,12 @@ namespace pa::policy {
 
 // Decides which paths are writable and executable (policy/grants.cc).
 enum class Purpose {
-  kInspect,  // project read-only, no network: make's database, `make -n`
-  kSearch,   // project read-only, nothing of it is executed, no network: ripgrep
+  kInspect,  // project read-only, no network: the database of make, `make -n`
+  kSearch,   // project read-only, nothing in it can be executed, no network: ripgrep
   kBuild,    // project read-write: make TARGET
-  kGit,      // project and repository read-write, no network; EXECUTE only for git when hooks: skip
-  kGitIdentity,  // reads the user's git configuration files, nothing of the project
+  // Project and repository read-write, no network. With hooks: skip, git alone can be executed.
+  kGit,
+  kGitIdentity,  // reads the user's git configuration files and nothing of the project
   kReadFile,     // project read-only; nothing is executed
   kWriteFile,    // project read-write; nothing is executed
 };

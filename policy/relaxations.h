@@ -1,15 +1,14 @@
-// Relaxations: what a policy gives commands beyond the built-in default, each a type of its own
-// with the reason why that is weaker. What is reported are these; no other line of a policy weakens
-// the confinement of a command (docs/adr/0018).
+// Relaxations: what a policy gives commands beyond the built-in default. Each kind is a type of its
+// own, with the reason why it is weaker. Exactly these are reported; no other line of a policy
+// weakens the confinement of a command (docs/adr/0018).
 //
-//   // all of them: doctor, policy show
-//   for (const Relaxation& relaxation : policy.relaxations) ...
-//   for (const Relaxation& relaxation : allow.relaxations()) ...  // those of one call: dry_run
+//    for (const Relaxation& relaxation : policy.relaxations) ...   // all: doctor, policy show
+//    for (const Relaxation& relaxation : allow.relaxations()) ...  // of one call: dry_run
 //
 // To add a relaxation, you must:
-//   1. add its type below and in RelaxationType;
-//   2. find it in FindRelaxations;
-//   3. add its line to relaxations_test.cc, and its row to the table in docs/policy.md.
+//    1. add its type below and in RelaxationType;
+//    2. find it in FindRelaxations;
+//    3. add its line to relaxations_test.cc, and its row to the table in docs/policy.md.
 #pragma once
 
 #include <string>
@@ -24,15 +23,15 @@ namespace pa::policy {
 
 struct Policy;          // policy/policy.h
 struct PolicyFragment;  // policy/fragment.h
-enum class Purpose;     // policy/decide.h
+enum class Purpose;     // policy/purpose.h
 
-// What is weaker for it.
+// Which commands are weaker because of a relaxation.
 enum class Reach {
-  kServer,    // no command, but what calls take of the server, or what may be called
+  kServer,    // no command, but what calls can take of the server, or which calls there are
   kBuilds,    // make TARGET
   kProject,   // commands that see the project
-  kPrograms,  // and git that reads the user's name
-  kAll,       // and the worker that creates one file
+  kPrograms,  // these, and git when it reads the user's name
+  kAll,       // these, and workers that read or write files themselves
 };
 
 struct RootWithSecrets {
@@ -123,8 +122,8 @@ using RelaxationType =
 struct Relaxation {
   RelaxationType type;
   std::string key;     // `network`
-  std::string value;   // as in force; of a variable its name, since its value may be a secret
-  Place at;            // who says so
+  std::string value;   // as in force; for a variable its name, since its value may be a secret
+  Place at;            // where the policy says so
   std::string remark;  // `gives commands the secrets in /home/ann/.ssh`, `built in: 4GiB`, or ""
 
   std::string_view Name() const;
@@ -133,11 +132,10 @@ struct Relaxation {
   std::string Format() const;
 };
 
-// In the order of the keys. Looks which secrets there are, so it is asked once, when the policy
-// loads.
+// In the order of the keys. Looks which secrets exist, so it is called once, when the policy loads.
 std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std::string& home);
 
-// Those of a command of this purpose that works in `directory`.
+// The relaxations that reach a command of this purpose that works in `directory`.
 std::vector<Relaxation> RelaxationsFor(const Policy& policy, Purpose purpose,
                                        const std::string& directory);
 

@@ -1,17 +1,22 @@
-// Repository: where git keeps the data of a working directory, and which paths git must be granted.
+// FindRepository: where git keeps the data of a working directory, and which paths git must be
+// granted.
 //
-// `.git` is a directory, or a file in a linked worktree or submodule. Both the file and `commondir`
-// are written by the agent, so a repository that they name outside the working directory is
-// believed only if it names this working tree back: a linked worktree by
+// `.git` is a directory or, in a linked worktree or a submodule, a file. The agent can write both
+// this file and `commondir`. So a repository that they name outside the working directory is
+// believed only if it names this working tree in turn: a linked worktree by
 // <commondir>/worktrees/ID/gitdir (gitrepository-layout(5)), a submodule by lying in .git/modules
-// of an enclosing working tree with a core.worktree that leads here (gitsubmodules(7)).
+// of an enclosing working tree and by a core.worktree that leads here (gitsubmodules(7)).
 //
-// An ancestor's repository is used, as git would. It must belong to the effective user. Git sees
-// the whole working tree then, or is not run at all: to a hook that stages what has changed (`git
-// add -u`), a file that it cannot see is a file that was deleted. So a working tree that reaches
-// beyond what the policy lets commands read is refused, and so is one that the configuration puts
-// elsewhere (core.worktree). Alternates (objects/info/alternates) are never granted: any path may
-// stand there.
+// The repository of an ancestor is used, as git would do. It must belong to the effective user. git
+// sees the whole working tree, or is not run at all: for a hook that stages changes (`git add -u`),
+// a file that it cannot see is a deleted file. So a working tree is refused if it reaches beyond
+// what the policy lets commands read, or if the configuration puts it elsewhere (core.worktree).
+// Alternates (objects/info/alternates) are never granted: they may name any path.
+//
+//    const auto repository = FindRepository(policy, directory);
+//    if (!repository) ...                   // a DirectoryRefusal
+//    if (!*repository) ...                  // there is none
+//    needs.extra = (*repository)->grants;   // Needs of policy/decide.h
 #pragma once
 
 #include <expected>
@@ -28,13 +33,14 @@ namespace pa::policy {
 struct Repository {
   std::string top_level;   // of the working tree; the working directory or an ancestor
   std::string git_dir;     // resolved
-  std::string common_dir;  // == git_dir but in linked worktrees; the lock of the repository
-  // Beyond the working directory. Directories of hooks may be executed; with `hooks: skip` the
-  // caller takes that away.
+  std::string common_dir;  // == git_dir except in linked worktrees; the repository is locked by it
+  // The grants beyond the working directory. Directories of hooks may be executed; with `hooks:
+  // skip` the caller removes that right.
   std::vector<sandbox::PathGrant> grants;
 };
 
-// Nothing: no repository here; git itself shall say so. Refused: one is named but must not be used.
+// Nothing: there is no repository here, and git itself shall say so. Refused: a repository is named
+// that must not be used.
 std::expected<std::optional<Repository>, DirectoryRefusal> FindRepository(
     const Policy& policy, const WorkingDirectory& directory);
 

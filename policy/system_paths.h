@@ -1,5 +1,5 @@
-// SystemPaths: the part of every Linux distribution that commands may read and execute without
-// asking: programs, libraries, and the few files of /etc that they cannot work without.
+// SystemPaths: the part of every Linux distribution that commands may always read and execute:
+// programs, libraries, and the few files of /etc that they cannot work without.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace pa::policy {
 
-// Those that exist here, resolved, without the ones that another covers (/bin on a merged /usr).
+// The paths that exist here, resolved, without those that another one covers (/bin on a merged
+// /usr).
 std::vector<sandbox::PathGrant> SystemPaths();
-// What a command with a network needs besides: where name servers are written down.
+// The additional paths for a command with a network: where name servers are configured.
 std::vector<sandbox::PathGrant> NetworkPaths();
 
-// All of them as programs know them, and what stands in the root directory: where symlinks lead to
-// them by. Names that are not here are left out.
+// All of these paths as programs know them, and the entries of the root directory: the names whose
+// symlinks lead to the paths. Names that do not exist here are left out.
 std::vector<std::string> SystemNames();
 
 }  // namespace pa::policy

@@ -1,7 +1,7 @@
-// Toolchains: compilers and package managers that live in the home, without the secrets beside
+// FindToolchains: finds compilers and package managers in the home, without the secrets beside
 // them.
 //
-//   Toolchains found = FindToolchains("/home/ann", environment);
+//    Toolchains found = FindToolchains("/home/ann", environment);
 #pragma once
 
 #include <functional>
@@ -14,19 +14,19 @@
 namespace pa::policy {
 
 struct Toolchains {
-  std::vector<sandbox::PathGrant> grants;     // those that exist, read and execute
-  std::vector<std::string> variables;         // that moved one elsewhere: commands need them, too
+  std::vector<sandbox::PathGrant> grants;  // those that exist; read and execute
+  std::vector<std::string> variables;  // that moved a toolchain elsewhere: commands need them, too
   std::map<std::string, std::string> places;  // where each toolchain is, by its variable
 };
 
-// Without the parts of which `is_led` says that whoever can exchange a symlink on the way says
-// where they are.
+// Leaves out each part for which `is_led` is true: commands can replace a symlink on the way to it,
+// and so decide where it leads.
 Toolchains FindToolchains(
     const std::string& home, const std::map<std::string, std::string>& environment,
     const std::function<bool(const std::string& path)>& is_led = [](const auto&) { return false; });
 
-// Files and directories of the home that hold secrets, absolute: what `policy check` warns about
-// when a policy grants them.
+// Files and directories of the home that hold secrets, as absolute paths: `policy check` warns if a
+// policy grants them.
 std::vector<std::string> SecretPaths(const std::string& home);
 
 }  // namespace pa::policy

@@ -1,11 +1,11 @@
-// Trust anchors: files that the server, or whoever starts it, believes or executes outside every
-// sandbox. A command that could write one would decide in the server's place.
+// Trust anchors: files that the server, or the program that starts it, believes or executes outside
+// every sandbox. A command that could write one would decide in place of the server.
 //
-//   JudgeAnchors(anchors, policy, diagnostics);              // once, when a policy loads
-//   if (auto place = WhereCommandsWrite(policy, path)) ...   // "the root /src": pass `path` over
+//    JudgedAnchors judged = JudgeAnchors(policy, anchors);    // once, when a policy loads
+//    if (auto place = WhereCommandsWrite(policy, path)) ...   // "the root /src": pass `path` over
 //
 // The table in trust_anchors.cc says what happens with each kind (docs/adr/0033). To add one: its
-// line there, its path in AnchorsOf (supervisor/cli/configuration.cc), its case in
+// line in that table, its path in AnchorsOf (supervisor/cli/configuration.cc), and its case in
 // trust_anchors_test.cc.
 #pragma once
 
@@ -22,46 +22,48 @@ namespace pa::policy {
 
 struct TrustAnchor {
   enum class Kind {
-    kPolicyFile,    // was read
-    kFuturePolicy,  // would be read if it were there
-    kExecutable,    // our own program, by each name that led to it
-    kWorker,        // and each place where it would be looked for
-    kClient,        // from which a client of the home learns what to start
+    kPolicyFile,    // a policy that was read
+    kFuturePolicy,  // a policy that would be read if it existed
+    kExecutable,    // our own program, under each name that leads to it
+    kWorker,        // the worker, and each place where it would be looked for
+    kClient,        // the configuration in the home by which a client learns what to start
     kLibraries,     // where the loader looks for our libraries
     kState,         // our directories in the state directory
-    kTemporary,     // beneath which the instance directory is made
-    kProgram,       // that the server looks for on PATH: git, make, bash, rg
-    kPolicyPath,    // roots, and what a policy grants or names otherwise, as it is written there
-    kAudit,         // the audit log that no policy names
+    kTemporary,     // the directory in which the instance directory is made
+    kProgram,       // a program that the server looks for on PATH: git, make, bash, rg
+    kPolicyPath,    // roots, and paths that a policy grants or names otherwise, as written there
+    kAudit,         // the audit log, if no policy names it
   };
   Kind kind;
-  std::string path;  // absolute, symlinks and all
-  Place at = {};     // in a policy, where one names it
+  std::string path;  // absolute, symlinks not resolved
+  Place at = {};     // the place in a policy that names it, if one does
 };
 
 enum class AnchorFate {
   kRefused,  // the policy does not load
-  kNotLed,   // neither, where they can exchange a symlink on the way; what lies at its end is asked
-             // elsewhere
-  kProtected,   // commands leave it as it is, as what filesystem.protect names
-  kWarned,      // somebody outside is to decide
-  kPassedOver,  // whoever needs one asks for it and takes another, or does without
+  // The policy does not load if commands can replace a symlink on the way; the file at the end is
+  // checked elsewhere.
+  kNotLed,
+  kProtected,   // commands must leave it as it is, like the paths of filesystem.protect
+  kWarned,      // a warning: the user has to decide
+  kPassedOver,  // not judged here: code that needs such a file checks it, and uses another or none
 };
 
 struct AnchorRow {
   TrustAnchor::Kind kind;
   std::string_view title;   // "the worker"
-  AnchorFate fate;          // of one that commands can write
-  std::string_view advice;  // what whoever starts the server does then
+  AnchorFate fate;          // if commands can write it
+  std::string_view advice;  // what the user who starts the server should do then
 };
 std::span<const AnchorRow> AnchorTable();
 
-// The place in which a command of this policy could write `path`, or exchange a symlink that leads
-// to it, in words: `the root /src`. Nothing: no command can. A root stands for the directories in
-// it that calls can work in, so / does not stand for /usr.
+// The place where a command of this policy could write `path`, or replace a symlink that leads to
+// it, in words: `the root /src`. Nothing: no command can. A root stands for the directories in it
+// where calls can work, so / does not stand for /usr.
 std::optional<std::string> WhereCommandsWrite(const Policy& policy, const std::string& path);
 
-// The same of the symlinks on the way alone: who can exchange one says where `path` is.
+// The same for the symlinks on the way alone: a command that can replace one decides where `path`
+// leads.
 std::optional<std::string> WhereCommandsLead(const Policy& policy, const std::string& path);
 
 struct JudgedAnchors {

@@ -1,5 +1,6 @@
-// Which environment variables a policy may give to commands. Some would hand the command to whoever
-// writes their value (LD_PRELOAD), others would change what make and git do behind the tool's back.
+// CheckVariableName: which environment variables a policy may give to commands. Some variables
+// would let whoever writes their value take over the command (LD_PRELOAD); others would change what
+// make and git do without the tool noticing.
 #pragma once
 
 #include <span>
@@ -11,7 +12,7 @@ namespace pa::policy {
 // Why `name` may not be passed or set; "" if it may.
 std::string CheckVariableName(std::string_view name);
 
-// For the JSON Schema: a regular expression of what is a name, and of the names that are refused.
+// For the JSON Schema: regular expressions for names, and for the names that are refused.
 std::string VariableNamePattern();
 std::string RefusedVariablePattern();
 

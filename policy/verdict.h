@@ -1,4 +1,4 @@
-// What a rule of `permissions` says of a call.
+// Verdict: what a rule of `permissions` says about a call.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace pa::policy {
 
-// From the strictest on.
+// The strictest first.
 enum class Verdict : std::uint8_t { kDeny, kAsk, kAllow };
 
 // As a policy writes it.

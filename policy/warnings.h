@@ -1,4 +1,4 @@
-// FindWarnings: what a policy may say and whoever wrote it should know the price of.
+// FindWarnings: lines of a policy that are allowed, but have a price that its author should know.
 #pragma once
 
 #include <vector>

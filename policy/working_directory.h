@@ -1,11 +1,12 @@
-// WorkingDirectory: a directory in which calls may work; only Validate can make one, and
-// FindBeneath from one of those.
+// WorkingDirectory: an open directory in which calls may work. Only ValidateWorkingDirectory makes
+// one, and FindBeneath makes one from another.
 //
-//   Result... dir = ValidateWorkingDirectory(policy, "sub/dir");   // relative to the first root,
-//   or absolute spawn with fd 5 = dir->fd();
+//    // `requested`: absolute, or relative to the first root
+//    const auto dir = ValidateWorkingDirectory(policy, "sub/dir");   // an error: DirectoryRefusal
+//    // the worker gets dir->fd() as worker::kCwdFd
 //
-// The path is resolved once, by descriptor, and that descriptor is what the worker enters: whatever
-// happens to the name afterwards leads nowhere else.
+// The path is resolved once, by descriptor, and the worker enters that descriptor. So nothing that
+// happens to the name afterwards leads the worker elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -33,34 +34,35 @@ class WorkingDirectory {
   std::shared_ptr<UniqueFd> fd_;
 };
 
-// Why a directory was refused; `message` begins with the text of the contract.
+// Why a directory was refused; `message` begins with the text that the contract defines.
 struct DirectoryRefusal {
   std::string message;     // `working directory cannot be a system directory: /etc`
   std::string ai_message;  // what to pass instead
-  int code = 0;            // the errno, if it could not be opened
+  int code = 0;            // the errno, if the directory could not be opened
 };
 
-// Refused: system directories (/, /etc, /usr, /bin, /proc, ... and what is beneath them), the home
-// itself when it is no root, what is a git directory or lies in one (a command there could write
-// hooks; a bare repository that is a root is none), the very directory of the audit log, outside
-// every root, not a directory, not owned by the effective user, no owner write permission. "" means
-// the first root.
+// Refused: system directories (/, /etc, /usr, /bin, /proc, ... and what is beneath them); the home
+// itself, unless it is a root; a git directory or a directory in one, where a command could write
+// hooks (unless it is a bare repository that is a root); the directory of the audit log itself; a
+// path outside every root; a path that is not a directory, not owned by the effective user, or
+// without write permission for its owner. "" means the first root.
 std::expected<WorkingDirectory, DirectoryRefusal> ValidateWorkingDirectory(
     const Policy& policy, const std::string& requested);
 
-// By its name: /usr and what is beneath, /etc, / itself, but not /srv/x. No call works there.
+// Decides by the name: true for /usr and everything beneath, /etc, / itself, but not for /srv/x. No
+// call works in a system directory.
 bool IsSystemDirectory(std::string_view path, std::string_view home);
 
-// What lies at `path` beneath `top`: symlinks are followed as long as they stay inside, `..` too;
-// all of it by descriptor (openat2(2), RESOLVE_BENEATH). Errors: EXDEV leads outside or is
-// absolute, ENOENT, EACCES, ENOTDIR, ELOOP.
+// Finds `path` beneath `top`. Symlinks and `..` are followed as long as they stay inside, all of it
+// by descriptor (openat2(2), RESOLVE_BENEATH). Errors: EXDEV, if it leads outside or is absolute;
+// ENOENT, EACCES, ENOTDIR, ELOOP.
 struct PlaceBeneath {
-  WorkingDirectory directory;  // it, or the one that holds it
-  std::string name;            // in that directory; "" = it is a directory itself
-  std::string relative;        // of `directory`, seen from `top`: `src/lib`; "" = `top` itself
-  std::uint64_t size = 0;      // of what has the name, when it was looked for
+  WorkingDirectory directory;  // the directory at `path`, or the one that holds the file
+  std::string name;            // the file in that directory; "" = `path` is a directory itself
+  std::string relative;        // `directory` relative to `top`: `src/lib`; "" = `top` itself
+  std::uint64_t size = 0;      // of the file, when it was looked up
 
-  // Seen from `top`, without symlinks.
+  // The path relative to `top`, without symlinks.
   std::string Path() const {
     return relative.empty() || name.empty() ? relative + name : relative + "/" + name;
   }

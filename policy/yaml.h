@@ -1,12 +1,13 @@
-// ParseYaml: YAML text as a small tree that knows where everything stands. The only user of
-// yaml-cpp is policy/yaml.cc; its exceptions end there as a Diagnostic.
+// ParseYaml: turns YAML text into a small tree that knows the position of everything.
+// policy/yaml.cc is the only user of yaml-cpp, whose exceptions end there as a Diagnostic.
 //
-//   std::expected<YamlNode, Diagnostic> root = ParseYaml(text, "policy.yaml");
-//   for (const YamlNode& member : root->children) use(member.key, member);
+//    std::expected<YamlNode, Diagnostic> root = ParseYaml(text, "policy.yaml");
+//    for (const YamlNode& member : root->children) use(member.key, member);
 //
-// Only what a policy needs: mappings with plain keys, sequences, scalars. Refused, because each has
-// hidden a meaning from a reader or burst a parser somewhere: duplicate keys, anchors and aliases,
-// tags, a second document, more than 1 MiB, deep nesting, anything that is not UTF-8.
+// Supports what a policy needs and no more: mappings with plain keys, sequences, scalars. Refused,
+// because each of them has hidden a meaning from a reader or crashed a parser somewhere: duplicate
+// keys, anchors and aliases, tags, a second document, more than 1 MiB, deep nesting, anything that
+// is not UTF-8.
 #pragma once
 
 #include <expected>
@@ -26,7 +27,7 @@ struct YamlNode {
   enum class Kind { kNull, kScalar, kSequence, kMapping };
   Kind kind = Kind::kNull;
   Place at;
-  std::string key;  // when this is a member of a mapping
+  std::string key;  // if this is a member of a mapping
   Place key_at;
   std::string scalar;
   bool quoted = false;  // "1" is a string, 1 may be a number

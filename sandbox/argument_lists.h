@@ -1,10 +1,11 @@
-// What ioctl, fcntl and prctl may be asked for: each of them is hundreds of system calls behind one
-// number. A file system or a driver adds requests of its own, with whatever right it deems enough
-// (docs/adr/0031), so they are allowed one by one, like paths, and everything else is refused with
-// the error of a kernel that has never heard of it.
+// The requests that commands may pass to ioctl, fcntl and prctl. Each of these calls is hundreds of
+// system calls behind one number. A file system or a driver adds requests of its own and guards
+// them by whatever right it deems enough (docs/adr/0031). So requests are allowed one by one, like
+// paths, and every other request is refused with the error of a kernel that does not know it.
 //
-// To add a request: its line with the program that needs it and why it reaches nothing but what the
-// caller holds; its twin in seccomp_compile_test.cc. The kernel looks at 32 bits of it.
+// To add a request: add its line, with the program that needs it and why it reaches nothing but
+// what the caller already holds, and its twin in seccomp_compile_test.cc. The kernel looks at 32
+// bits of a request.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,12 @@ struct ListedArgument {
   const char* reason = nullptr;
 };
 
-// In ascending order, none twice.
+// In ascending order, without duplicates.
 std::span<const ListedArgument> IoctlRequests();
 std::span<const ListedArgument> FcntlCommands();
 std::span<const ListedArgument> PrctlOptions();
 
-// Their numbers alone. They live as long as the program does.
+// The numbers alone. The spans stay valid until the program ends.
 std::span<const std::uint32_t> IoctlNumbers();
 std::span<const std::uint32_t> FcntlNumbers();
 std::span<const std::uint32_t> PrctlNumbers();

@@ -1,4 +1,5 @@
-// The part of classic BPF that seccomp allows, step by step: what would the kernel answer?
+// An interpreter for the part of classic BPF that seccomp allows: it tells what the kernel would
+// answer.
 #pragma once
 
 #include <linux/filter.h>

@@ -1,7 +1,10 @@
-// Confinement is for good, so each test confines a process of its own.
+// Runs a function in a child process, for tests: confinement cannot be undone, so each test
+// confines a process of its own.
 //
-//   EXPECT_EQ(InChild([] { return Confine() ? AttemptErrno(open(path, O_RDONLY)) : kSetupFailed;
-//   }), EACCES);
+//    const int error = InChild([] {
+//      return Confine() ? AttemptErrno(open(path, O_RDONLY)) : kSetupFailed;
+//    });
+//    EXPECT_EQ(error, EACCES);
 #pragma once
 
 #include <errno.h>
@@ -19,8 +22,8 @@ namespace pa::sandbox {
 inline constexpr int kSetupFailed = 200;  // no errno, no signal
 inline constexpr int kBySignal = 1000;    // + the signal that ended the child
 
-// Runs `body` in a child and returns what it returns (0 to 255), or kBySignal plus a signal. A
-// child that hangs is ended by SIGALRM.
+// Runs `body` in a child and returns its result (0 to 255), or kBySignal plus a signal. A child
+// that hangs is ended by SIGALRM.
 template <typename Body>
 int InChild(Body body) {
   const pid_t pid = fork();
@@ -34,13 +37,13 @@ int InChild(Body body) {
   return WIFSIGNALED(status) ? kBySignal + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// 0 if the call succeeded (returned no -1), else its errno.
+// 0 if the call succeeded (did not return -1), else its errno.
 template <typename Value>
 int AttemptErrno(Value returned) {
   return returned == static_cast<Value>(-1) ? errno : 0;
 }
 
-// A directory that is gone when the test is over.
+// A directory that is removed at the end of the test.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

@@ -1,11 +1,10 @@
-// Confinement: what a command may touch, as plain values. Data only; nothing here talks to the
-// kernel.
+// Confinement: what a command may touch, as plain values. Data only; nothing here calls the kernel.
 //
-//   Confinement c;
-//   c.paths.push_back({"/usr", Access::kRead | Access::kExecute, "system"});
-//   c.paths.push_back({"/srv/project", kReadWriteExecute, "working directory"});
-//   Result<PreparedSandbox> sandbox = Prepare(c);     // sandbox/prepared.h
-//   Enforcement report = Assess(c, ProbeKernel());    // sandbox/enforcement.h
+//    Confinement c;
+//    c.paths.push_back({"/usr", Access::kRead | Access::kExecute, "system"});
+//    c.paths.push_back({"/srv/project", kReadWriteExecute, "working directory"});
+//    Result<PreparedSandbox> prepared = PrepareLandlock(c);   // sandbox/prepared.h
+//    Enforcement report = Assess(c, limits, ProbeKernel());   // sandbox/enforcement.h
 //
 // The default is the strictest: no path, no network, the `build` system calls. A relaxation is a
 // named value of its own type with its line in the enforcement report, never a bool.
@@ -18,17 +17,18 @@
 
 namespace pa::sandbox {
 
-// Between a look at a path and its grant an agent can put a symlink where a directory was, and the
-// grant would be of what that leads to.
+// Between the moment when a path is looked at and the moment when it is granted, an agent can
+// replace a directory by a symlink; the grant would then be of the target of the symlink.
 enum class Symlinks {
-  kFollow,  // the administrator's and the user's own: /bin, a dotfile
-  kRefuse,  // what lies where commands may write; the path was resolved when it was looked at
+  kFollow,  // paths of the administrator and of the user: /bin, a dotfile
+  kRefuse,  // paths where commands may write; they were resolved when they were looked at
 };
 
-// When another file can come to stand where the granted one was.
+// How often another file takes the place of the granted one.
 enum class Replaced {
   kAnytime,
-  kRarely,  // only by whoever administers the system: /usr/lib, /etc/passwd
+  // Only whoever administers the system replaces it: /usr/lib, /etc/passwd.
+  kRarely,
 };
 
 struct PathGrant {
@@ -40,7 +40,7 @@ struct PathGrant {
   bool operator==(const PathGrant&) const = default;
 };
 
-// A place in the view of a command that has namespaces (sandbox/view.h, sandbox/view_plan.h).
+// An entry in the view of a command that has namespaces (sandbox/view.h, sandbox/view_plan.h).
 struct Mount {
   MountKind kind = MountKind::kReadOnly;
   std::string source;

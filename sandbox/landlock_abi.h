@@ -1,6 +1,6 @@
-// Landlock's kernel interface, for headers older than the kernel: Debian 12's stop at ABI 2, and
-// musl has none at all. Each right with the ABI and the kernel version that brought it. Values from
-// include/uapi/linux/landlock.h of Linux 7.3. Freestanding.
+// Landlock's kernel interface, for headers that are older than the kernel: those of Debian 12 stop
+// at ABI 2, and musl has none. Each right stands with the ABI and the kernel version that
+// introduced it. Values from include/uapi/linux/landlock.h of Linux 7.3. Freestanding.
 //
 // To add an ABI: its constants here, their use in HandledRights (landlock.cc), kNewestLandlockAbi,
 // and what the report says about it in enforcement.cc.
@@ -10,9 +10,10 @@
 
 namespace pa::sandbox::landlock {
 
-inline constexpr int kNewestLandlockAbi = 10;  // the newest that we make use of
+inline constexpr int kNewestLandlockAbi = 10;  // the newest that we use
 
-// landlock_ruleset_attr(2). Older kernels know a shorter one; the rest must then be zero.
+// struct landlock_ruleset_attr of landlock_create_ruleset(2). Older kernels know a shorter one; the
+// rest must then be zero.
 struct RulesetAttr {
   std::uint64_t handled_access_fs = 0;   // ABI 1
   std::uint64_t handled_access_net = 0;  // ABI 4
@@ -44,8 +45,8 @@ inline constexpr std::uint64_t kMakeSym = 1ull << 12;    // ABI 1
 inline constexpr std::uint64_t kRefer = 1ull << 13;      // ABI 2, Linux 5.19
 inline constexpr std::uint64_t kTruncate = 1ull << 14;   // ABI 3, Linux 6.2
 inline constexpr std::uint64_t kIoctlDev = 1ull << 15;   // ABI 5, Linux 6.10
-inline constexpr std::uint64_t kResolveUnix = 1ull
-                                              << 16;  // ABI 9, Linux 7.1: connect to path sockets
+// ABI 9, Linux 7.1: connect to path sockets.
+inline constexpr std::uint64_t kResolveUnix = 1ull << 16;
 
 // handled_access_net
 inline constexpr std::uint64_t kBindTcp = 1ull << 0;         // ABI 4, Linux 6.7

@@ -1,5 +1,6 @@
-// RaiseLoopback: in a network namespace of its own a process has 127.0.0.1 and ::1, and nobody else
-// is there. A new namespace has the interface, but down. Freestanding.
+// RaiseLoopback: brings up the loopback interface of a new network namespace, where a process has
+// 127.0.0.1 and ::1 and reaches nobody else. A new namespace has the interface, but it is down.
+// Freestanding.
 #pragma once
 
 #include "base/sys_error.h"

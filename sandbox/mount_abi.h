@@ -1,8 +1,8 @@
-// The kernel's mount interface by descriptor, for libcs without it: glibc 2.36 and musl have some
-// of the constants and none of the calls, and <linux/mount.h> cannot stand beside <sys/mount.h>.
-// Values from include/uapi/linux/{mount,fcntl,openat2}.h of Linux 6.1. All of it is older than
-// Landlock, so a kernel that can confine anything has it: open_tree, move_mount, fsopen, fsconfig,
-// fsmount 5.2, openat2 5.6, mount_setattr 5.12. Freestanding.
+// The kernel's mount interface by descriptor, for C libraries without it: glibc 2.36 and musl have
+// some of the constants and none of the calls, and <linux/mount.h> cannot be included beside
+// <sys/mount.h>. Values from include/uapi/linux/{mount,fcntl,openat2}.h of Linux 6.1. Every kernel
+// that can confine anything has these calls, because they are older than Landlock: open_tree,
+// move_mount, fsopen, fsconfig, fsmount 5.2, openat2 5.6, mount_setattr 5.12. Freestanding.
 #pragma once
 
 #include <sys/syscall.h>
@@ -43,7 +43,7 @@ struct OpenHow {
 inline long OpenAt2(int directory, const char* path, const OpenHow& how) {
   return syscall(SYS_openat2, directory, path, &how, sizeof(how));
 }
-// A detached copy of the tree at `fd`.
+// A detached copy of the mount tree at `fd`.
 inline long CloneTree(int fd) {
   constexpr unsigned kClone = 1;
   constexpr unsigned kCloseOnExec = 02000000;

@@ -1,9 +1,9 @@
-// LoadSeccomp: confine the calling thread with a finished BPF program. The last step before exec,
-// because the program may refuse what the steps before it need. Needs no_new_privs or
+// LoadSeccomp: confines the calling thread with a finished BPF program. Launcher and child do this
+// as their last step, because the program may refuse what earlier steps need. Needs no_new_privs or
 // CAP_SYS_ADMIN. Freestanding.
 //
-// The program is made by CompileSeccomp (sandbox/prepared.h), once, when the policy loads: building
-// one with libseccomp costs more than everything else that the worker does.
+// CompileSeccomp (sandbox/prepared.h) makes the program once, when the policy loads: building one
+// with libseccomp costs more than everything else that the worker does.
 #pragma once
 
 #include <string_view>

@@ -1,16 +1,18 @@
-// SyscallSet: what the command's system calls may not do, as a table. No libseccomp here.
+// RefusedSyscalls, FileSyscalls: which system calls a command may make, as tables. The module does
+// not use libseccomp; seccomp_compile.cc makes programs of the tables.
 //
-// The profile is an allow-list by subtraction: every call that libseccomp knows by name, up to the
-// last one that was reviewed for this file, minus the rules below; any other number is ENOSYS, so
-// that a newer kernel or a newer libseccomp never opens anything.
+// A profile for commands is an allow-list by subtraction: it allows every call that libseccomp
+// knows by name, up to the last one that was reviewed for this file, minus the rules below. Any
+// other number is ENOSYS, so that a newer kernel or a newer libseccomp never opens anything.
 //
-// The profiles of workers that work with files themselves (kFiles, kFileChanges) are lists of what
-// they need, and any other call is the end of them: nobody's program runs there that could want
-// anything else.
+// The profiles of workers that work with files themselves (kFiles, kFileChanges) are lists of the
+// calls that they need; any other call kills the worker. No other program runs there that could
+// need more.
 //
-// To add a syscall to the deny set: one line with its reason in syscall_sets.cc, one attempt and
-// its allowed twin in seccomp_compile_test.cc. To allow a newer syscall: read what it can do with
-// paths, other processes and namespaces, add what it must not do, then raise kLastReviewed.
+// To refuse a system call: add one line with its reason in syscall_sets.cc, one attempt and its
+// allowed twin in seccomp_compile_test.cc. To allow a newer system call: read what it can do with
+// paths, other processes and namespaces, add rules for what it must not do, then raise
+// kLastReviewed.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +27,9 @@ namespace pa::sandbox {
 // futex_requeue, Linux 6.7. Numbers above 423 are the same on every architecture.
 inline constexpr int kLastReviewed = 456;
 
-// A test of one argument. A filter sees registers only, never what a pointer points to. Arguments
-// that are an int or a flag word are compared by their lower half, because that is all the kernel
-// looks at.
+// A test of one argument. A filter sees registers only, never the memory that a pointer points to.
+// Arguments of type int and flag words are compared by their lower half, because the kernel looks
+// at no more.
 struct ArgTest {
   enum class Op : std::uint8_t {
     kNone,
@@ -41,7 +43,7 @@ struct ArgTest {
   unsigned arg = 0;
   std::uint32_t mask = 0;
   std::uint32_t value = 0;
-  std::span<const std::uint32_t> list = {};  // in ascending order, none twice
+  std::span<const std::uint32_t> list = {};  // in ascending order, without duplicates
   bool operator==(const ArgTest& other) const {
     return op == other.op && arg == other.arg && mask == other.mask && value == other.value &&
            std::ranges::equal(list, other.list);
@@ -50,7 +52,7 @@ struct ArgTest {
 
 inline constexpr int kEveryAbi = 1 << 30;
 
-// Refused with `error` when all tests hold and the Landlock ABI is below `below_abi`.
+// Refused with `error` if all tests hold and the Landlock ABI is below `below_abi`.
 struct SyscallRule {
   const char* name = nullptr;
   int error = 0;
@@ -64,7 +66,7 @@ struct SyscallRule {
 std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi,
                                          Sight sight = Sight::kHost);
 
-// All that SeccompProfile::kFiles and kFileChanges allow.
+// The calls that SeccompProfile::kFiles and kFileChanges allow; they allow no other.
 struct AllowedSyscall {
   const char* name = nullptr;
   const char* reason = nullptr;

@@ -1,22 +1,24 @@
-// User namespaces: the right to make the others without being root outside. Freestanding.
+// User namespaces: they give an ordinary user the right to make the other namespaces. Freestanding.
 //
-// Whoever makes one has every capability inside and none outside any more. Ids stay what they are:
-// an ordinary user maps the own uid and gid alone (user_namespaces(7)), root all that there are
-// where we are, so that files belong to whom they belong.
+// A process that enters a new user namespace has every capability inside it and none outside any
+// more. Ids keep their numbers: an ordinary user maps only its own uid and gid
+// (user_namespaces(7)); root maps every id that exists in its own namespace, so that files keep
+// their owners.
 #pragma once
 
 #include "base/sys_error.h"
 
 namespace pa::sandbox {
 
-// A user namespace and a mount namespace that it owns, for the calling process; it must be alone in
-// its thread group. The process is undumpable afterwards. EPERM, ENOSPC, EACCES: not granted here.
+// Moves the calling process, which must be single-threaded, into a new user namespace and a mount
+// namespace owned by it. Afterwards the process is undumpable. EPERM, ENOSPC, EACCES: the system
+// does not grant them.
 SysResult<void> EnterUserAndMountNamespaces();
 
-// As an ordinary user, one more: the count of processes (RLIMIT_NPROC) begins anew inside (since
-// Linux 5.14), and what the namespace above owns, mounts among it, is out of reach for good.
-// Nothing for root, whom that limit does not bind. `outer_root`: a descriptor of a root directory
-// with a proc beneath it that knows us.
+// For an ordinary user, enters one more user namespace: the count of processes (RLIMIT_NPROC)
+// starts anew inside it (since Linux 5.14), and objects of the namespace above, mounts among them,
+// are out of reach for good. Does nothing for root, whom that limit does not bind. `outer_root`: a
+// descriptor of a root directory with a proc beneath it that shows this process.
 SysResult<void> EnterOwnUserNamespace(int outer_root);
 
 }  // namespace pa::sandbox

@@ -14,8 +14,8 @@ enum class Access : std::uint8_t {
   kExecute = 2,  // execve, which needs kRead as well
   kWrite = 4,    // write, truncate, create, remove, rename and link, also across directories
   kDevice = 8,   // ioctl on device files
-  // Landlock's right to truncate and no more: only together with a seccomp profile that refuses to
-  // (SeccompProfile::kSearch).
+  // Landlock's right to truncate and nothing else. Only together with a seccomp profile that
+  // refuses to truncate (SeccompProfile::kSearch).
   kTruncate = 16,
 };
 constexpr Access operator|(Access a, Access b) {
@@ -29,50 +29,52 @@ inline constexpr Access kReadWrite = Access::kRead | Access::kWrite;
 inline constexpr Access kReadWriteExecute = kReadExecute | Access::kWrite;
 
 enum class Network : std::uint8_t {
-  kNone = 0,      // no inet sockets at all
-  kFull = 1,      // TCP and UDP over IPv4 and IPv6
-  kLoopback = 2,  // the same, in a network namespace where nobody else is
+  kNone = 0,  // no inet sockets at all
+  kFull = 1,  // TCP and UDP over IPv4 and IPv6
+  // As kFull, in a network namespace where nobody else is.
+  kLoopback = 2,
 };
 
 enum class SeccompProfile : std::uint8_t {
-  kBuild = 0,        // compilers, make, git, test suites: everything minus the deny set
-  kInspect = 1,      // of what only reads: kBuild minus the changes that Landlock does not cover
-  kFiles = 2,        // of a worker that reads files itself: a few calls, and death for any other
-  kFileChanges = 3,  // of one that changes them itself: a few more
-  kSearch = 4,       // of ripgrep: kInspect minus truncation, which its grants leave to seccomp
+  kBuild = 0,    // compilers, make, git, test suites: everything minus the deny set
+  kInspect = 1,  // commands that only read: kBuild minus the changes that Landlock does not cover
+  kFiles = 2,    // workers that read files themselves: a few calls; any other kills the worker
+  kFileChanges = 3,  // workers that change files themselves: a few calls more
+  kSearch = 4,       // ripgrep: kInspect minus truncation, which its grants leave to seccomp
 };
 
-// Whose file system a command sees. In a view of its own there is no socket that nobody granted, so
-// Unix sockets may be made where Landlock cannot tell one from another.
+// Whose file system a command sees. A view of its own has no socket that nobody granted, so
+// commands there may make Unix sockets even where Landlock cannot tell one from another.
 enum class Sight : std::uint8_t { kHost = 0, kOwnView = 1 };
 
-// User, mount, pid, ipc, uts and network namespaces (but for Network::kFull), on top of all else.
+// User, mount, pid, ipc and uts namespaces and, except with Network::kFull, a network namespace, in
+// addition to everything else.
 enum class Namespaces : std::uint8_t {
   kOff = 0,
-  kAuto = 1,     // where the kernel and what is around us grant them
-  kRequire = 2,  // nothing runs without
+  kAuto = 1,     // if the kernel and the system around us grant them
+  kRequire = 2,  // nothing runs without them
 };
 
-// What stands at a place of the view that a command has in namespaces (sandbox/view.h).
+// The kind of an entry in the view that a command with namespaces sees (sandbox/view.h).
 enum class MountKind : std::uint8_t {
-  kDirectory = 1,  // a mount point for later, or an empty directory
+  kDirectory = 1,  // an empty directory, or a mount point for later
   kSymlink = 2,
-  kTmpfs = 3,  // an empty file system, for mount points; read-only in the end
+  kTmpfs = 3,  // an empty file system for mount points; read-only once the view is sealed
   kReadOnly = 4,
   kWritable = 5,
   kDevice = 6,  // a device file that can be opened
 };
 
-// Ceilings for one request. 0 means no limit of this kind.
+// Limits of one request. 0 = no limit of this kind.
 struct ResourceLimits {
   std::uint64_t cpu_seconds = 0;   // per process, sampled by the guardian; RLIMIT_CPU as backstop
   std::uint64_t memory_bytes = 0;  // resident memory of the whole tree, sampled by the guardian
   std::uint64_t processes = 0;     // processes of the whole tree, sampled; RLIMIT_NPROC as backstop
   std::uint64_t open_files = 0;    // RLIMIT_NOFILE, per process
   std::uint64_t file_bytes = 0;    // RLIMIT_FSIZE, per file
-  std::uint64_t wall_time_ms = 0;  // the guardian's clock
-  std::uint64_t grace_ms = 2000;   // between the polite signal and SIGKILL
-  std::uint64_t cpus = 0;          // processors of the whole tree, by its cgroup alone
+  std::uint64_t wall_time_ms = 0;  // by the clock of the guardian
+  std::uint64_t grace_ms = 2000;   // between SIGTERM and SIGKILL
+  std::uint64_t cpus = 0;          // processors of the whole tree, enforced by its cgroup alone
   bool operator==(const ResourceLimits&) const = default;
 };
 

@@ -1,10 +1,11 @@
-// Which of the three workers this is; the same sources make all of them (worker/meson.build).
+// Which of the three workers this is; all are built from the same sources (worker/meson.build).
 #pragma once
 
 namespace pa::worker {
 
-// Without Landlock, seccomp, capabilities and rlimits, and the same in all else: shows that an
-// escape that the real worker stops is a real one. Never installed.
+// The unconfined worker has no Landlock, seccomp, capabilities and rlimits, and is otherwise the
+// same. It shows that an escape that the real worker stops would succeed without confinement. It is
+// never installed.
 #ifdef PA_TEST_UNCONFINED
 inline constexpr bool kConfined = false;
 #else

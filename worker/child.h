@@ -1,5 +1,5 @@
-// The child: confines itself, then becomes the command (or does the one file operation or the
-// probe). Freestanding.
+// The child: confines itself, then executes the command, carries out the one file operation, or
+// runs the probe. Freestanding.
 #pragma once
 
 #include <sys/types.h>
@@ -11,21 +11,21 @@ namespace pa::worker {
 
 struct ChildOrder {
   const SpecView* spec = nullptr;
-  Outcome* outcome = nullptr;   // in memory that the guardian sees too
-  bool by_hand = false;         // no descriptors came with the spec
-  bool seccomp_loaded = false;  // by the launcher
-  bool namespaces = false;      // we are in a view of our own
+  Outcome* outcome = nullptr;   // in memory that the guardian shares
+  bool by_hand = false;         // run by hand: no descriptors came with the spec
+  bool seccomp_loaded = false;  // the launcher has loaded the program
+  bool namespaces = false;      // this process is in a view of its own
   int landlock_abi = 0;
   pid_t guardian = 0;
   pid_t supervisor = 0;
 };
 
-// What IsAlone: in this process, which lives for nothing else. True: done; else the failure is in
-// the order's outcome. The descriptor of the control socket stays.
+// Carries out an action for which IsAlone() holds, in this process, which does nothing else. True:
+// it is done. False: the failure is in the outcome of the order. The control socket stays open.
 bool RunAlone(const ChildOrder& order);
 
-// For clone(2): `argument` is a ChildOrder. Returns the exit status of a child that did not exec; a
-// failure is in its outcome.
+// The entry point for clone(2): `argument` points to a ChildOrder. Returns the exit status of a
+// child that did not exec; a failure is in its outcome.
 int RunChild(void* argument);
 
 }  // namespace pa::worker

@@ -1,5 +1,6 @@
-// DeleteFile: something beneath the working directory, and all that is in it, goes to another
-// directory. Freestanding.
+// DeleteFile: moves a file or a directory beneath the working directory, with everything in it, to
+// another directory, which DeleteHeader names (worker/file_header.h). Deleting a symlink moves the
+// link, not its target. Freestanding.
 #pragma once
 
 #include "base/sys_error.h"
@@ -7,14 +8,14 @@
 
 namespace pa::worker {
 
-// `path` is relative; no component of it is `.` or `..`, none but the last a symlink. A
-// DeleteHeader and a directory come from stdin; there it gets the name `content`, and nothing is
-// replaced. A directory that is made here gets a .gitignore, too, that keeps it from git. On stdout
-// come the names of what is in it, relative to it, each with a NUL, and a DeleteReply. ENOENT: it
-// is not there; ENOTEMPTY: it is a directory with something in it, and that was not meant; EXDEV:
-// the other directory is on another file system, or the kernel moves nothing between directories
-// here (Landlock ABI 1). `to_sync` gets both directories, if they are to be synced: an error of
-// that is no error of the moving.
+// `path` is relative; no component of it is `.` or `..`, and none but the last is a symlink. stdin
+// has a DeleteHeader and the other directory; the entry moves there under the name `content`, and
+// nothing is replaced. If the other directory is made here, it also gets a .gitignore, so that git
+// ignores it. stdout gets the names in a directory, relative to it, each with a NUL, and a
+// DeleteReply. ENOENT: the entry does not exist. ENOTEMPTY: it is a directory with something in it,
+// and the header does not say `recursive`. EXDEV: the other directory is on another file system, or
+// the kernel moves nothing between directories here (Landlock ABI 1). `to_sync` receives both
+// directories if they are to be synced: a failed sync does not mean that the move failed.
 SysResult<void> DeleteFile(const char* path, ToSync& to_sync);
 
 }  // namespace pa::worker

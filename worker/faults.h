@@ -1,7 +1,7 @@
-// Faults for tests: `project-actions-worker-faults` fails the step named by PA_FAIL_STEP (EPERM, or
-// PA_FAIL_ERRNO), waits PA_PATIENCE times as long for what ends by itself, and sees no more of
-// Landlock than PA_LANDLOCK_ABI (sandbox/landlock.cc). In every other worker this is empty, and the
-// binary knows none of the names.
+// Faults for tests: `project-actions-worker-faults` fails the step that PA_FAIL_STEP names (EPERM,
+// or PA_FAIL_ERRNO), waits PA_PATIENCE times as long for processes that end by themselves, and uses
+// no more of Landlock than PA_LANDLOCK_ABI (sandbox/landlock.cc). In every other worker these
+// functions do nothing, and the binary contains none of the names.
 #pragma once
 
 #include <cstdint>

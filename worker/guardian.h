@@ -1,11 +1,11 @@
-// Guardian: stays beside the command until nothing that it started is alive. Freestanding.
+// Guardian: watches the command until no process that it started is alive. Freestanding.
 //
-//   Guardian guardian(watch, *tree);
-//   Guardian::End end = guardian.Run();
+//    Guardian guardian(watch, *tree);
+//    Guardian::End end = guardian.Run();
 //
 // Whatever ends the command (its own exit, the deadline, a cancel, a limit, the supervisor's
-// death), the whole tree ends with it. What outlives the command may finish by itself for a moment
-// (`> >(tee log)`), then gets SIGTERM (git removes its lock files), then SIGKILL.
+// death), the whole tree ends with it. Processes that outlive the command get a moment to end by
+// themselves (`> >(tee log)`), then SIGTERM (on which git removes its lock files), then SIGKILL.
 #pragma once
 
 #include <sys/types.h>
@@ -18,19 +18,20 @@
 
 namespace pa::worker {
 
-// What the guardian looks after. Borrows the descriptors.
+// The input of the guardian. The descriptors are borrowed.
 struct Watch {
   pid_t command = 0;
   int control_fd = -1;  // -1: run by hand
-  int signal_fd = -1;   // SIGCHLD, and what asks us to end: SIGTERM, SIGINT, SIGHUP, SIGQUIT
+  // A signalfd of SIGCHLD and of the cancel signals: SIGTERM, SIGINT, SIGHUP, SIGQUIT.
+  int signal_fd = -1;
   std::uint64_t started_us = 0;
-  bool namespaces = false;  // we are the first process of a pid namespace
+  bool namespaces = false;  // this process is the first of a pid namespace
   sandbox::ResourceLimits limits;
 };
 
 std::uint64_t MonotonicMicroseconds();
 
-// Whether the guardian looks at the tree now and then (ProcessTree::Measure).
+// Whether the limits require the guardian to sample the tree (ProcessTree::Measure).
 bool IsSampled(const sandbox::ResourceLimits& limits);
 
 class Guardian {
@@ -44,7 +45,8 @@ class Guardian {
   End Run();
 
  private:
-  // In this order, never back. kDraining: the command has exited, what is left may end by itself.
+  // In this order, never back. kDraining: the command has exited, and the rest of the tree may end
+  // by itself.
   enum class Phase { kRunning, kDraining, kTerminating, kKilling, kGivenUp };
 
   std::uint64_t Now() const;  // milliseconds since the start
@@ -67,8 +69,8 @@ class Guardian {
   ProcessTree& tree_;
   int control_fd_;
   Phase phase_ = Phase::kRunning;
-  std::uint64_t phase_ends_;   // when Advance has something to do
-  std::uint64_t next_sample_;  // never, when no limit needs one
+  std::uint64_t phase_ends_;   // when Advance is due
+  std::uint64_t next_sample_;  // never, if no limit needs samples
   std::uint64_t kill_began_ = 0;
   bool command_alive_ = true;
   bool tree_alive_ = true;

@@ -1,5 +1,6 @@
-// Harden: what every worker needs whatever its order is. Done once in the launcher, from which all
-// of them inherit it, or by hand for the one. Freestanding.
+// Harden: the steps that every worker needs, whatever its order is. The launcher takes them once,
+// and all its workers inherit the result. A worker that is run by hand takes them itself.
+// Freestanding.
 #pragma once
 
 #include <signal.h>
@@ -8,20 +9,22 @@
 
 namespace pa::worker {
 
-// Each means "cancel" to a guardian.
+// A guardian takes each of these signals as "cancel".
 inline constexpr int kCancelSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
-// False: a step failed, and is in `outcome`. Signals are default and blocked, but those that mean
-// "cancel": they are ignored, because nothing is there yet that could be cancelled, and one that
-// was kept would cancel an order that came later.
+// kCapabilities: the capabilities stay for now, because making namespaces needs them;
+// DropCapabilities follows later.
 enum class Keep { kNothing, kCapabilities };
+// False: a step failed; it is in `outcome`. Every signal gets its default action and is blocked,
+// except those that mean "cancel". These are ignored, because there is nothing yet that could be
+// cancelled, and a signal that stayed pending would cancel an order that comes later.
 bool Harden(Outcome& outcome, Keep keep = Keep::kNothing);
 
-// Guardian and command alike need nothing of root but the ownership of files. Part of Harden where
-// no namespaces have to be made, which needs the others.
+// Leaves root only the capabilities that concern the ownership of files: guardian and command need
+// no others. This is a part of Harden, unless that is told to keep the capabilities.
 SysResult<void> DropCapabilities();
 
-// From now on the cancel signals are blocked, too, and wait to be read.
+// From now on the cancel signals are blocked like the others, and stay pending until they are read.
 SysResult<void> TakeCancelSignals();
 
 }  // namespace pa::worker

@@ -1,24 +1,24 @@
-// LaunchSocket: a launcher's end of the socket by which the supervisor asks for workers.
+// LaunchSocket: the launcher's end of the socket on which the supervisor asks for workers. With it
+// the supervisor can have a worker ready that was forked while nobody was waiting for it.
 //
-//   supervisor -> launcher   kLaunchMagic, then what all its workers have in common (LaunchSpec)
-//   supervisor -> launcher   LaunchOrder with the worker's end of its control socket as SCM_RIGHTS,
-//                            maybe a cgroup's directory behind it
-//   launcher -> supervisor   LaunchReply
-//   supervisor -> worker     LaunchOrder on the control socket, with the other descriptors of
-//                            worker/protocol.h, in the order of their numbers; the ruleset may lack
+//    supervisor -> launcher   kLaunchMagic, then what all its workers have in common (LaunchSpec)
+//    supervisor -> launcher   LaunchOrder with the worker's end of its control socket (SCM_RIGHTS)
+//                             and, optionally, the directory of a cgroup
+//    launcher -> supervisor   LaunchReply
+//    supervisor -> worker     LaunchOrder on the control socket, with the other descriptors of
+//                             worker/protocol.h in the order of their numbers; the ruleset may be
+//                             missing
 //
-// No socket waits in a packet: as long as one does, the kernel looks for cycles of them whenever
-// anybody closes one (net/unix/garbage.c), 35 us here.
+// No socket waits in a packet. As long as one does, the kernel looks for cycles of sockets whenever
+// any process closes one (net/unix/garbage.c), which takes 35 us here.
 //
-// So the supervisor can have a worker that waits, forked while nobody was waiting for it.
-//
-//   LaunchSocket socket;
-//   if (!socket.Open() || !socket.ReceiveSpec(buffer)) ...
-//   while (socket.is_open()) {
-//     if (!socket.ForkOne(flags)) continue;
-//     if (AwaitOrder()) return RunWorker(...);   // here each worker comes out, a child of the
-//   }                                            // supervisor, with its descriptors in place
-//   return 0;                                    // and here who is not wanted any more
+//    LaunchSocket socket;
+//    if (!socket.Open() || !socket.ReceiveSpec(buffer)) ...
+//    while (socket.is_open()) {
+//      if (!socket.ForkOne(flags)) continue;
+//      if (AwaitOrder()) return RunWorker(...);   // in the worker, a child of the supervisor, with
+//    }                                            // its descriptors in place
+//    return 0;                                    // in a launcher or worker that nobody needs
 //
 // Freestanding.
 #pragma once
@@ -33,27 +33,28 @@ namespace pa::worker {
 
 class LaunchSocket {
  public:
-  // Takes kLauncherFd and closes everything else: what is opened or received then gets the lowest
-  // numbers.
+  // Moves kLauncherFd to a high number and closes every other descriptor, so that the descriptors
+  // that are opened or received later get the lowest numbers.
   SysResult<void> Open();
   bool is_open() const { return bool(fd_); }
 
-  // The encoded LaunchSpec, within `buffer`.
+  // Receives the encoded LaunchSpec into `buffer`.
   SysResult<std::span<const char>> ReceiveSpec(std::span<char> buffer);
 
-  // Answers one LaunchOrder; not open any more when there will be none. True in the worker, which
-  // has its control socket and nothing else. `flags`: namespaces of its own, CLONE_NEW*.
+  // Receives one LaunchOrder, forks a worker and replies. The socket is closed once no more orders
+  // can come. True: this is the worker, and its control socket is its only descriptor. `flags`: the
+  // namespaces of the worker's own, CLONE_NEW*.
   bool ForkOne(std::uint64_t flags);
 
-  // Waits until there is an order. Whoever orders later sees at once that it is in vain (EPIPE);
-  // what was ordered by then is to be answered.
+  // Waits for the first order and then accepts no more: an order that is sent later fails at once
+  // (EPIPE). The orders that have arrived by then still have to be answered.
   void TakeNoMore();
 
  private:
-  UniqueFd fd_;  // empty: we are a worker, or nobody orders any more
+  UniqueFd fd_;  // empty: this is a worker, or no more orders can come
 };
 
-// In the worker. True: it shall begin.
+// In the worker: waits for its order. True: it has come. False: the worker is not needed, and ends.
 bool AwaitOrder();
 
 }  // namespace pa::worker

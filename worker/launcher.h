@@ -1,12 +1,13 @@
-// RunLauncher: waits, hardened and with the seccomp program loaded, for orders of workers, and
-// forks each of them. A policy needs one for each of its programs; what it saves is the start of an
-// executable and the translation of a program for every call (docs/adr/0012). It holds nothing of
-// any order, opens nothing and executes nothing. Freestanding.
+// RunLauncher: a process that hardens itself, loads the seccomp program or makes the view, then
+// waits for orders and forks a worker for each. A policy needs one launcher for each of its
+// programs. For every call it saves the start of an executable and the kernel's translation of a
+// program (docs/adr/0012). Once it is prepared it opens nothing, executes nothing, and keeps
+// nothing of any order. Freestanding.
 #pragma once
 
 namespace pa::worker {
 
-// The exit status of the launcher; in each worker that of the worker.
+// Returns the exit status of the launcher and, in each worker, that of the worker.
 int RunLauncher();
 
 }  // namespace pa::worker

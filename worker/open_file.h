@@ -1,5 +1,8 @@
-// Opening one component of a directory, however hostile: never through a symlink, and nothing but a
-// regular file for its content. Freestanding.
+// Opens one component in a directory, however hostile the directory is: never through a symlink,
+// and for reading nothing but a regular file. Freestanding.
+//
+//    SysResult<Opened> seen = OpenBeneath(at, name, O_PATH);
+//    SysResult<UniqueFd> file = OpenToRead(at, name, seen->status);
 #pragma once
 
 #include <sys/stat.h>
@@ -14,14 +17,15 @@ struct Opened {
   struct stat status = {};
 };
 
-// `mode` with O_CREAT alone. ELOOP: a symlink.
+// `mode`: only with O_CREAT. ELOOP: it is a symlink.
 SysResult<Opened> OpenBeneath(int at, const char* name, int flags, mode_t mode = 0);
 
-// How often to look at a file that another program replaces at the same moment, as fast as it can.
+// How often to look again at a file that another program keeps replacing.
 inline constexpr int kLooks = 32;
 
-// What `seen`, by O_PATH, was: to open a device can be an order to it, and a FIFO waits. No
-// descriptor if it is no regular file; ESTALE: something else has its name by now.
+// Opens for reading the file whose status, by an O_PATH descriptor, is `seen`: opening a device can
+// make it act, and opening a FIFO blocks. No descriptor if it is not a regular file. ESTALE: the
+// name stands for another file by now.
 SysResult<UniqueFd> OpenToRead(int at, const char* name, const struct stat& seen);
 
 }  // namespace pa::worker

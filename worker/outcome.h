@@ -1,7 +1,7 @@
-// Outcome: how far the worker came, in memory that guardian and child both see, so that a child
-// that fails, or dies, leaves behind at which step. No pipe, no second protocol.
+// Outcome: how far the worker came, in memory that guardian and child share. So a child that fails
+// or dies leaves behind the step at which it did, without a pipe or a second protocol.
 //
-//   if (!Take(outcome, Step::kSession, [&] { return StartSession(); })) return Fail(outcome);
+//    if (!Take(outcome, Step::kSession, [&] { return StartSession(); })) return Fail(outcome);
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace pa::worker {
 
 struct Outcome {
-  Step step = Step::kNone;  // the last one that was begun
+  Step step = Step::kNone;  // the last step that was begun
   bool failed = false;
   std::int32_t sys_errno = 0;
   char subject[sizeof(WorkerStatus::subject)] = {};  // `landlock_add_rule "/srv/x"`
@@ -24,7 +24,7 @@ struct Outcome {
 
 void NoteFailure(Outcome& outcome, const SysError& error);
 
-// Notes the step before it takes it, so that a death inside it is named too.
+// Notes the step before taking it, so that a death within the step is named too.
 template <typename Action>
 bool Take(Outcome& outcome, Step step, Action action) {
   outcome.step = step;

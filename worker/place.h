@@ -1,5 +1,8 @@
-// Place: a name in a directory that was found step by step, each beneath the one before and none of
-// them a symlink. Freestanding.
+// Place: a name in a directory that was opened component by component, each beneath the one before
+// and none of them a symlink. Freestanding.
+//
+//    SysResult<Place> place = FindPlace("src/a.c", /*makes_parents=*/false);
+//    OpenBeneath(place->directory.get(), place->name, O_PATH);     // worker/open_file.h
 #pragma once
 
 #include "base/sys_error.h"
@@ -8,20 +11,22 @@
 namespace pa::worker {
 
 struct Place {
-  UniqueFd directory;          // O_PATH
-  const char* name = nullptr;  // the last component, within what was looked for
+  UniqueFd directory;  // O_PATH
+  // The last component; it points into the path that was looked up.
+  const char* name = nullptr;
 };
 
-// What `path` names beneath the working directory; whether it is there is not looked at.
-// `makes_parents`: makes directories on the way. Errors name what is left of the path where it went
-// wrong.
+// Finds the directory of `path`, which is relative to the working directory; whether the last
+// component exists is not checked. `makes_parents`: missing directories on the way are made. Errors
+// name the rest of the path from the component that failed.
 SysResult<Place> FindPlace(const char* path, bool makes_parents);
 
-// Waits until `place` will be found after a crash of the machine, too (fsync(2)).
+// Waits until the names in the directory are on the disk and survive a crash of the machine
+// (fsync(2)).
 SysResult<void> SyncDirectory(const Place& place);
-SysResult<void> SyncDirectory(int directory);  // O_PATH
+SysResult<void> SyncDirectory(int directory);  // an O_PATH descriptor suffices
 
-// What is to be synced when all is done, the first before the second; empty: nothing.
+// The directories to sync when the work is done, the first before the second; empty: none.
 struct ToSync {
   UniqueFd first;  // O_PATH
   UniqueFd second;

@@ -1,16 +1,17 @@
 // Probe: attempts that the confinement must deny, made from inside it, so that "enforced" is
-// something that was seen. The list is fixed; bit n of WorkerStatus::probe_tried and probe_denied
-// is attempt n.
+// something that was observed. The list is fixed; bit n of WorkerStatus::probe_tried and
+// probe_denied is attempt n.
 //
-//   for (unsigned n = 0; n < kProbeCount; ++n) {
-//     if (status.probe_tried >> n & 1) Print(kProbeNames[n], status.probe_denied >> n & 1);
-//   }
+//    for (unsigned n = 0; n < kProbeCount; ++n) {
+//      if (status.probe_tried >> n & 1) Print(kProbeNames[n], status.probe_denied >> n & 1);
+//    }
 //
-// spec.file is the canary: a file outside every grant that the user may read and write, best
-// one that the supervisor made for it. (A file that the user may not read anyway would prove
-// nothing; the worker refuses it.) Nothing is changed where an attempt succeeds.
+// spec.file is the canary: a file outside every grant that the user may read and write,
+// preferably one that the supervisor made for this purpose. (A file that the user may not read
+// anyway would prove nothing; the worker refuses it.) An attempt that succeeds changes nothing.
 //
-// To add an attempt: its name at the end here, its line in probe.cc in the same place.
+// To add an attempt: its name here, before the last one, and its line in probe.cc at the same
+// place.
 #pragma once
 
 #include <sys/types.h>
@@ -44,7 +45,7 @@ inline constexpr const char* kProbeNames[] = {
     "change the mode of a file outside",
     "see a process outside",
     "see a network interface outside",
-    "make a user namespace",  // the last: it changes what this process may do
+    "make a user namespace",  // stays the last: it changes what this process may do
 };
 inline constexpr unsigned kProbeCount = sizeof(kProbeNames) / sizeof(*kProbeNames);
 
@@ -54,8 +55,8 @@ struct ProbeOrder {
   const char* canary;
   sandbox::Network network;
   int landlock_abi;
-  pid_t outsider;   // the supervisor; 0: it has no number in our pid namespace
-  bool namespaces;  // then what is outside is not there at all
+  pid_t outsider;   // the supervisor; 0: it has no pid in our pid namespace
+  bool namespaces;  // then everything outside is absent
 };
 
 // Fills probe_tried and probe_denied. Freestanding.

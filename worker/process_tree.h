@@ -1,13 +1,14 @@
-// ProcessTree: everything that the guardian started, to signal and to measure. Freestanding.
+// ProcessTree: all processes that the guardian started, to signal and to measure them.
+// Freestanding.
 //
-//   SysResult<Reach> reach = EnterSignalScope(abi);          // before anything is started
-//   SysResult<ProcessTree> tree = ProcessTree::Open(*reach, measured);
-//   tree->Signal(SIGTERM, command);
-//   ProcessTree::Use use = tree->Measure();
+//    SysResult<Reach> reach = EnterSignalScope(abi);          // before anything is started
+//    SysResult<ProcessTree> tree = ProcessTree::Open(*reach, measured);
+//    tree->Signal(SIGTERM, command);
+//    ProcessTree::Use use = tree->Measure();
 //
-// The guardian is the subreaper, so a process whose parent dies becomes the guardian's child:
-// whatever was started here, by setsid or double fork, has the guardian among its ancestors until
-// it is reaped.
+// The guardian is the subreaper, so a process whose parent dies becomes the guardian's child: every
+// process that was started here, also by setsid or a double fork, has the guardian among its
+// ancestors until it is reaped.
 #pragma once
 
 #include <sys/types.h>
@@ -19,30 +20,33 @@
 
 namespace pa::worker {
 
-// Whom kill(-1) would reach. Only the two below can say kOurTree, and only after a look.
+// Which processes kill(-1) reaches. Only the two functions below return kOurTree, and only after
+// they have checked it.
 enum class Reach { kAnybody, kOurTree };
 
-// With ABI 6 enters a Landlock domain with the signal scope. The tree lives in domains nested in it
-// and cannot signal us; we can signal nothing but the tree, not even as root.
+// From ABI 6 on, enters a Landlock domain with the signal scope. The tree lives in domains nested
+// in it and cannot signal us; we can signal nothing but the tree, not even as root.
 SysResult<Reach> EnterSignalScope(int abi);
 
-// For the first process of a pid namespace, in which nobody else is but its tree
+// For the first process of a pid namespace, which contains only that process and its tree
 // (pid_namespaces(7)).
 SysResult<Reach> ReachAsInit();
 
 class ProcessTree {
  public:
-  // `measured`: Measure will be called. Fails if that, or Signal, needs a /proc that is not there.
+  // `measured`: Measure will be called. Fails if Measure, or Signal, needs a /proc that is missing
+  // or belongs to another pid namespace.
   static SysResult<ProcessTree> Open(Reach reach, bool measured);
 
-  // To every process of the tree but ourselves. In one system call, which no fork can outrun, where
-  // kill(-1) reaches the tree only; otherwise one by one, and the caller repeats it until wait says
-  // ECHILD. `command` is the first child while it is not reaped, else 0: it leads a process group.
+  // Signals every process of the tree except ourselves. If kill(-1) reaches only the tree, this is
+  // one system call, which no fork can outrun. Otherwise the processes are signalled one by one,
+  // and the caller repeats the call until wait returns ECHILD. `command`: the first child, which
+  // leads a process group, as long as it is not reaped; then 0.
   void Signal(int signal, pid_t command);
 
-  // Live processes of the tree, and the memory that only they use: anonymous memory summed up, plus
-  // the largest shared memory of any one process (a sum would count it several times). The
-  // processor time is that of the process that has the most.
+  // The live processes of the tree, and the memory that only they use: the sum of their anonymous
+  // memory plus the largest shared memory of a single process (a sum would count shared memory
+  // several times). The processor time is that of the process that has used the most.
   struct Use {
     std::uint64_t processes = 0;
     std::uint64_t memory_bytes = 0;
@@ -61,10 +65,11 @@ class ProcessTree {
 
   Reach reach_;
   UniqueFd proc_;
-  Process* processes_ = nullptr;  // mapped at first use, for good
+  Process* processes_ = nullptr;  // mapped at first use and never unmapped
 };
 
-// Threads of the whole system, which is at least what this uid has; 0 if /proc does not say.
+// The number of threads in the whole system, which is at least that of this uid; 0 if /proc does
+// not tell.
 std::uint64_t CountThreads();
 
 }  // namespace pa::worker

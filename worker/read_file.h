@@ -1,12 +1,13 @@
-// ReadFile: one file of the working directory to stdout, a FileHeader before it. Freestanding.
+// ReadFile: writes one file of the working directory to stdout, with a FileHeader before it.
+// Freestanding.
 #pragma once
 
 #include "base/sys_error.h"
 
 namespace pa::worker {
 
-// `name` is one component, no symlink (ELOOP). Nothing but a regular file is opened: a device may
-// do things when it is, and a FIFO waits.
+// `name` is one component and not a symlink (ELOOP). Only a regular file is opened: opening a
+// device can make it act, and opening a FIFO blocks.
 SysResult<void> ReadFile(const char* name);
 
 }  // namespace pa::worker

@@ -1,5 +1,4 @@
-// Reporter: what the worker has to say, to the supervisor or, run by hand, to a person.
-// Freestanding.
+// Reporter: reports to the supervisor or, if the worker is run by hand, to a person. Freestanding.
 #pragma once
 
 #include "worker/outcome.h"
@@ -9,11 +8,11 @@ namespace pa::worker {
 
 class Reporter {
  public:
-  // `control_fd` -1: text on stderr.
+  // `control_fd` -1: reports as text on stderr.
   explicit Reporter(int control_fd) : control_fd_(control_fd) {}
 
-  // If there is no supervisor to tell (somebody started the worker without its descriptors), on
-  // stderr.
+  // Reports on stderr if no supervisor can be reached (somebody started the worker without its
+  // descriptors).
   void SetupFailed(const Outcome& outcome) const;
   void Ended(const WorkerStatus& status) const;
 
@@ -24,7 +23,7 @@ class Reporter {
 };
 
 // The exit status of `--spec`: the command's own; 128+N for a signal, 124 for a timeout, 125 for a
-// limit.
+// limit, 130 for a cancel.
 int ExitCode(const WorkerStatus& status);
 
 }  // namespace pa::worker

@@ -1,7 +1,7 @@
-// SHA-256 (FIPS 180-4) where there is no nettle: in the worker. Freestanding; base/digest.h
-// elsewhere.
+// SHA-256 (FIPS 180-4) for the worker, which has no nettle. Freestanding. Other code uses
+// base/digest.h.
 //
-//   Sha256 hash; hash.Update(bytes, size); std::uint8_t digest[kDigestBytes]; hash.Finish(digest);
+//    Sha256 hash; hash.Update(bytes, size); std::uint8_t digest[kDigestBytes]; hash.Finish(digest);
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ inline constexpr std::size_t kDigestBytes = 32;
 class Sha256 {
  public:
   void Update(const char* bytes, std::size_t size);
-  void Finish(std::uint8_t (&digest)[kDigestBytes]);  // once
+  void Finish(std::uint8_t (&digest)[kDigestBytes]);  // call it once
 
  private:
   static constexpr std::size_t kBlock = 64;

@@ -1,12 +1,12 @@
-// SpecView: a spec as the worker sees it, zero-copy: every string points into the bytes it came
-// from.
+// SpecView: a spec as the worker sees it, without copies: every string points into the encoded
+// bytes.
 //
-//   char arena[SpecArenaBytes(bytes.size())];
-//   SysResult<SpecView> spec = ParseSpec(bytes, arena);
-//   execve(spec->executable, spec->argv.items, spec->env.items);
+//    char arena[SpecArenaBytes(bytes.size())];
+//    SysResult<SpecView> spec = ParseSpec(bytes, arena);
+//    execve(spec->executable, spec->argv.items, spec->env.items);
 //
-// Strict: a spec that is not exactly what EncodeSpec makes is refused, and so is one whose values
-// make no sense together, because a worker that guesses is a hole. Freestanding.
+// Strict: a spec that is not exactly what EncodeSpec makes is refused, and so is a spec whose
+// values do not fit together, because a worker that guesses is a security hole. Freestanding.
 #pragma once
 
 #include <cstddef>
@@ -58,12 +58,12 @@ struct LaunchView {
   std::span<const sandbox::MountView> view;
 };
 
-// Room for the pointer arrays of any spec of this size: a listed text takes at least 5 bytes on the
-// wire and 8 here, a grant or a mount at least 11 and 24.
+// The memory for the pointer arrays of any spec of this size: a text in a list takes at least 5
+// bytes on the wire and 8 here, a grant or a mount at least 11 and 24.
 constexpr std::size_t SpecArenaBytes(std::size_t spec_bytes) { return 3 * spec_bytes + 64; }
 
-// `bytes` and `arena` must outlive the view; `arena` is aligned for pointers. The error's subject
-// is the field that was wrong.
+// `bytes` and `arena` must outlive the view; `arena` is aligned for pointers. The subject of the
+// error is the field that was wrong.
 SysResult<SpecView> ParseSpec(std::span<const char> bytes, std::span<char> arena);
 SysResult<LaunchView> ParseLaunch(std::span<const char> bytes, std::span<char> arena);
 

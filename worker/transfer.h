@@ -1,5 +1,4 @@
-// Bytes to and from a descriptor, all of them, whatever part the kernel takes at once.
-// Freestanding.
+// Reads and writes of all bytes, in as many system calls as that takes. Freestanding.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +7,15 @@
 
 namespace pa::worker {
 
-// Up to `size`, as they come; 0 at the end. Errors name `name`, here and below.
+// Reads up to `size` bytes, as they come; 0 at the end. Here and below, errors name `name`.
 SysResult<std::size_t> ReadSome(int fd, void* into, std::size_t size, const char* name);
 
-// ENODATA: it ends before.
+// ENODATA: the input ends before `size` bytes.
 SysResult<void> ReadAll(int fd, void* into, std::size_t size, const char* name);
 
 SysResult<void> WriteAll(int fd, const void* from, std::size_t size, const char* name);
 
-// What the supervisor sends, and what it is told.
+// stdin comes from the supervisor, and stdout goes to it.
 SysResult<void> ReadStdin(void* into, std::size_t size);
 SysResult<void> WriteStdout(const void* from, std::size_t size);
 

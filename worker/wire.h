@@ -1,15 +1,15 @@
-// The wire format of a WorkerSpec. This function is the whole truth about it: the builder
-// (worker/spec_encode.cc) and the parser (worker/spec_view.cc) both walk the fields through
-// VisitSpec; VisitLaunch is the same for a launcher's order.
+// The wire format of a WorkerSpec, completely defined by VisitSpec: the encoder
+// (worker/spec_encode.cc) and the parser (worker/spec_view.cc) both visit the fields through it.
+// VisitLaunch is the same for the order of a launcher.
 //
-//   file  = magic:u32 version:u32 field*            all integers little-endian, nothing aligned
-//   field = index:u8 value                          every field once, in this order; then the end
-//   text  = length:u32 bytes NUL                    without inner NUL, so that argv can point into
-//   it blob  = length:u32 bytes list  = count:u32 item*
+//    file  = magic:u32 version:u32 field*    all integers little-endian, nothing aligned
+//    field = index:u8 value                  every field once, in this order; then the end
+//    text  = length:u32 bytes NUL            no NUL inside, so that argv can point into it
+//    blob  = length:u32 bytes
+//    list  = count:u32 item*
 //
 // To add a field: a member in WorkerSpec (spec.h) and SpecView (spec_view.h), one line here, a new
-// kWireVersion. Supervisor and worker are of one build; the version tells mixed installations
-// apart.
+// kWireVersion. Supervisor and worker are of one build; the version detects mixed installations.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kWireMagic = 0x53574150;        // "PAWS"
 inline constexpr std::uint32_t kLaunchWireMagic = 0x4c574150;  // "PAWL"
 inline constexpr std::uint32_t kWireVersion = 6;
 
-// Bounds of one value; a spec beyond them is refused by both sides.
+// Bounds of single values; encoder and parser refuse a spec beyond them.
 inline constexpr std::uint32_t kMaxListItems = 1u << 20;
 inline constexpr std::uint32_t kMaxGrants = 4096;
 inline constexpr std::uint32_t kMaxMounts = 4096;
@@ -31,7 +31,7 @@ inline constexpr std::uint8_t kMaxAccess = 31;                       // every bi
 inline constexpr std::size_t kBpfInstruction = 8;                    // sizeof(struct sock_filter)
 inline constexpr std::size_t kMaxBpfBytes = 4096 * kBpfInstruction;  // BPF_MAXINSNS
 
-// `Io` has one method for each kind of value; each answers whether to go on.
+// `Io` has one method for each kind of value; each returns whether to continue.
 template <typename Io, typename Spec>
 constexpr bool VisitSpec(Io& io, Spec& spec) {
   return io.Enum("action", spec.action, 1, 6) &&                  //

@@ -1,18 +1,19 @@
-// RunWorker: one order from its first byte to the end of the process tree. Freestanding.
+// RunWorker: carries out one order, from its first byte to the end of the process tree.
+// Freestanding.
 #pragma once
 
 namespace pa::worker {
 
-// Where the order comes from, and what its process has been through.
+// Where the order comes from, and what has been done to this process.
 struct Origin {
-  const char* file =
-      nullptr;  // of `--spec`; null: the supervisor's descriptors (worker/protocol.h)
+  // The file of `--spec`; null: the descriptors of the supervisor (worker/protocol.h).
+  const char* file = nullptr;
   bool seccomp_loaded = false;  // by the launcher: the spec has no program
-  bool namespaces = false;      // it has its own: kOldRootFd and kProcFd are there
+  bool namespaces = false;      // this process has its own: kOldRootFd and kProcFd are open
 };
 
-// The process is hardened (worker/harden.h) when it comes from a launcher, else that is done here.
-// Returns the worker's exit status.
+// A process that comes from a launcher is already hardened (worker/harden.h); otherwise that is
+// done here. Returns the worker's exit status.
 int RunWorker(const Origin& origin);
 
 }  // namespace pa::worker

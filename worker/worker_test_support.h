@@ -1,8 +1,9 @@
-// Runs the real worker as the supervisor does, and shows what came of it. For tests.
+// Runs the real worker as the supervisor does, and collects the results. For tests.
 //
-//   WorkerRun run(Shell("echo hello"));
-//   Finished done = run.Wait();
-//   EXPECT_EQ(done.out, "hello\n");
+//    Scratch scratch;
+//    WorkerRun run(Shell(scratch, "echo hello"));
+//    Finished done = run.Wait();
+//    EXPECT_EQ(done.out, "hello\n");
 #pragma once
 
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 
 namespace pa::worker {
 
-enum class User { kSelf, kNobody };  // kNobody: only when the tests run as root
+enum class User { kSelf, kNobody };  // kNobody: only if the tests run as root
 
 // A directory for one test, owned by `user`, with `work` and `tmp` in it; removed at the end.
 class Scratch {
@@ -41,7 +42,8 @@ class Scratch {
   User user_;
 };
 
-// `sh -c script` in scratch.work() with TMPDIR scratch.tmp(), system paths readable, both writable.
+// `sh -c script` in scratch.work(), with TMPDIR scratch.tmp(); system paths are readable, both
+// directories are writable.
 WorkerSpec Shell(const Scratch& scratch, const std::string& script);
 
 // A program that allows everything: most tests are not about seccomp.
@@ -55,29 +57,30 @@ struct StartOptions {
   int ruleset_fd = -1;
   int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   std::string raw_spec;  // instead of the encoded one
-  // The launcher gets the spec's program, and the spec that is sent has none, unless it has
+  // The launcher gets the program of the spec, and the spec that is sent has none, unless there are
   // namespaces.
-  std::optional<std::string> program;  // the launcher's instead
+  std::optional<std::string> program;  // the launcher gets this one instead
   bool namespaces = false;             // the launcher makes `view`
   std::vector<sandbox::Mount> view;
   std::string program_in_spec;
-  int signal_before_order = 0;  // to the worker that waits
+  int signal_before_order = 0;  // to the waiting worker
 };
 
 struct Finished {
   std::vector<WorkerStatus> statuses;
   std::string out;
   std::string err;
-  int exit_code = -1;  // of the worker; 128+N when it was killed
+  int exit_code = -1;  // of the worker; 128+N if it was killed
 
-  const WorkerStatus& Last() const;  // a default one when there is none
+  const WorkerStatus& Last() const;  // a default one if there is none
 };
 
-// What the worker does itself, with `file` of scratch.work(), and that directory alone is granted.
+// The order for an action that the worker carries out itself, on `file` of scratch.work(), with
+// that directory alone granted.
 WorkerSpec FileOrder(const Scratch& scratch, Action action, const std::string& file);
-// The seccomp program that the supervisor gives with it.
+// The seccomp program that the supervisor sends with that action.
 std::string ProgramOf(Action action);
-// Its launcher has no program, and the order has ProgramOf(action).
+// The launcher has no program, and the order has ProgramOf(action).
 StartOptions Alone(Action action, std::string stdin_data = "",
                    const char* worker = "project-actions-worker");
 
@@ -92,7 +95,7 @@ class WorkerRun {
   void HangUp() { control_.reset(); }
   // Reads stdout until it holds `text`; false if it ended or ten seconds passed.
   bool WaitForOutput(const std::string& text);
-  // Reads everything until the worker's end.
+  // Reads everything until the worker ends.
   Finished Wait();
 
  private:

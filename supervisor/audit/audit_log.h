@@ -1,12 +1,14 @@
-// AuditLog: a record of every call, from its begin to its end; without the first half no call runs.
+// AuditLog: records every call with a line when it begins and a line when it ends. A call whose
+// first line cannot be written does not run.
 //
-//   AuditLog audit(loop);
-//   AuditedCall call = NewCall(caller, *tool, arguments);
-//   Task<ToolResult> task =
-//       RunAudited(audit, std::move(call), RunApproved(std::move(request), context), context);
+//    AuditLog audit(loop);
+//    AuditedCall call = NewCall(caller, name, read_only, arguments);
+//    Task<ToolResult> task =
+//        RunAudited(audit, std::move(call), RunApproved(std::move(request), context), context);
 //
-// Where and how follows the policy under which the call began. A line is on its way to the disk
-// when it is appended, and on it with audit.sync, for which the loop does not wait.
+// The policy under which the call began says where the lines go. An appended line is in the page
+// cache, where a crash of the machine can lose it; with audit.sync it is then synced to the disk,
+// without blocking the loop.
 #pragma once
 
 #include <uv.h>
@@ -31,10 +33,10 @@ class AuditLog {
   AuditLog(const AuditLog&) = delete;
   AuditLog& operator=(const AuditLog&) = delete;
 
-  // Asked once: the answer may come from a directory service.
+  // The name of the user. Looked up once, because a directory service may have to answer.
   const std::string& user() const { return user_; }
-  // Waits, while others go on, for who appends to the file or for a daemon that is busy, for a
-  // short while (EWOULDBLOCK).
+  // Writes a line. While another process appends to the file, or the daemon is busy, retries for a
+  // short time without blocking the loop (then EWOULDBLOCK).
   Task<Result<void>> Keep(policy::AuditPolicy policy, LineMaker make_line);
 
  private:
@@ -51,13 +53,13 @@ class AuditLog {
 AuditedCall NewCall(AuditCaller caller, std::string tool, bool read_only,
                     const JsonValue* arguments);
 
-// `work`, which has not begun, between its two lines; without memory for it the call ends there,
-// with an error. If the second line cannot be written, the result says so in a warning: the call
-// has run.
+// Runs `work`, which must not have begun, between its two lines. If memory runs out, the call ends
+// with an error. If the second line cannot be written, the result has a warning: the call has
+// already run.
 Task<ToolResult> RunAudited(AuditLog& audit, AuditedCall call, Task<ToolResult> work,
                             CallContext& context);
 
-// A call that is refused before there is a request: one line.
+// Records a call that is refused before it becomes a ToolRequest: one line.
 Task<ToolResult> RefuseAudited(AuditLog& audit, AuditedCall call, ToolError error,
                                policy::AuditPolicy policy, const Runner& runner);
 

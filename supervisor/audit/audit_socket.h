@@ -1,12 +1,12 @@
-// AuditSocket: lines to journald or to a syslog daemon, by their datagram sockets.
+// AuditSocket: sends lines to journald or to a syslog daemon, through their datagram sockets.
 //
-//   AuditSocket socket(policy::AuditPolicy::Daemon::kJournal, "/run/systemd/journal/socket");
-//   Result<void> kept = socket.Append([&](const ChainLink& link) {
-//     return EventLine(event, link);
-//   });
+//    AuditSocket socket(policy::AuditPolicy::Daemon::kJournal, "/run/systemd/journal/socket");
+//    Result<void> kept = socket.Append([&](const ChainLink& link) {
+//      return BeginLine(call, link);
+//    });
 //
-// A line is kept when the daemon's socket has taken it; what the daemon does with it is the
-// daemon's. The chain is that of this process: it begins at 1 with each.
+// A line counts as written when the daemon's socket has accepted it; what the daemon does with it
+// is up to the daemon. Each AuditSocket has a chain of its own, which begins at 1.
 //
 // Sources: systemd's "Native Journal Protocol"; RFC 3164 as syslog(3) of glibc writes it to
 // /dev/log.
@@ -26,8 +26,8 @@ class AuditSocket {
   AuditSocket(policy::AuditPolicy::Daemon daemon, std::string path)
       : daemon_(daemon), path_(std::move(path)) {}
 
-  // The whole line or an error and no line. Waits for nobody: EAGAIN while the daemon is busy.
-  // Connects again to one that was started anew.
+  // Sends the whole line, or returns an error and sends nothing. Does not block: EAGAIN while the
+  // daemon is busy. Reconnects to a daemon that was restarted.
   Result<void> Append(const LineMaker& make_line);
 
   policy::AuditPolicy::Daemon daemon() const { return daemon_; }

@@ -1,12 +1,12 @@
-// Approvals: what the user is asked about a call before it runs, and the answers.
+// Approvals: the questions that the user is asked about a call before it runs, and the answers.
 //
-//   if (!call.approvals.Has(question)) {
-//     call.approvals.Want(question);
-//     return NotApproved(Answer::kUnavailable, {&question, 1});    // unless somebody asks
-//   }
+//    if (!call.approvals.Has(question)) {
+//      call.approvals.Want(question);
+//      return NotApproved(Answer::kUnavailable, {&question, 1});    // unless somebody asks
+//    }
 //
-// A step that needs an approval ends its tool, which has changed nothing by then; whoever runs the
-// tool asks, grants and runs it again (supervisor/engine/approved_call.h).
+// A step that needs an approval ends its tool, which has changed nothing by then. RunApproved
+// (supervisor/engine/approved_call.h) asks the user, grants the approval and runs the tool again.
 #pragma once
 
 #include <chrono>
@@ -28,32 +28,32 @@ struct CallContext;
 inline constexpr std::chrono::minutes kAnswerPatience{5};
 
 struct Question {
-  std::string rule;    // that asks: policy::Rule::where
+  std::string rule;    // the one that asks: policy::Rule::where
   std::string reason;  // of the rule; may be ""
   std::string call;    // `make deploy`
 };
-// Of rule and call: what an approval is for.
+// Of rule and call: the approval is for this pair.
 Digest DigestOf(const Question& question);
 
 enum class Answer {
   kAccept,
   kDecline,
   kCancel,   // the question was dismissed
-  kTimeout,  // kAnswerPatience is over
+  kTimeout,  // no answer within kAnswerPatience
   kUnavailable,
-  kPending,  // it comes with another request of the client's
+  kPending,  // the answer comes with another request of the client
 };
 const char* AnswerName(Answer answer);  // `accept`, ... as the audit log has it
 
-// Of one call.
+// The approvals of one call.
 class Approvals {
  public:
   bool Has(const Question& question) const { return all_ || granted_.contains(DigestOf(question)); }
-  void Want(Question question);  // each once
+  void Want(Question question);  // again: no effect
   const std::vector<Question>& wanted() const { return wanted_; }
   void Forget() { wanted_.clear(); }
   void Grant(const Digest& digest) { granted_.insert(digest); }
-  void GrantAll() { all_ = true; }  // of what puts back what was approved
+  void GrantAll() { all_ = true; }  // for restoring the files of an approved edit
   const std::set<Digest>& granted() const { return granted_; }
 
  private:
@@ -62,24 +62,24 @@ class Approvals {
   std::vector<Question> wanted_;
 };
 
-// Whoever can ask the user.
+// Asks the user: over MCP, or at the terminal.
 class Approver {
  public:
   virtual ~Approver() = default;
-  // One question for all of them. To be bound to a variable, as every Task.
+  // Asks one question for all of them. Bind the Task to a variable (supervisor/loop/task.h).
   virtual Task<Answer> Ask(std::vector<Question> questions, CallContext& call) = 0;
 };
 
-// What the user reads: each call on a line of its own, why, and the arguments. Nothing in it is
-// more than text: what an agent writes cannot end a line, hide a part or turn the direction of
+// The text that the user reads: each call on its own line, the reason, and the arguments. Text of
+// an agent is escaped in it, so that it cannot end a line, hide a part or change the direction of
 // writing.
 std::string QuestionText(std::span<const Question> questions, const std::string& arguments);
 
-// Text of others on one line: what shows nothing, moves the cursor or turns the direction is
-// written out.
+// Untrusted text on one line: characters that are invisible, move the cursor or change the
+// direction of writing are escaped.
 std::string VisibleText(std::string_view text);
 
-// The part of a call's arguments that the user sees. Long text is cut, and says so.
+// A call's arguments as the user sees them. Long text is cut, with a note that it was.
 std::string ShownArguments(const JsonValue* arguments);
 
 // APPROVAL_DECLINED.

@@ -1,7 +1,7 @@
-// Arguments: of a call, as the tool's parameters (param.h) have them. What validates them also
-// prints inputSchema.
+// Arguments: the arguments of a call, validated against the tool's parameters (param.h). The same
+// table prints inputSchema.
 //
-//   std::expected<Arguments, ToolError> args = ValidateArguments(kParams, json);
+//    std::expected<Arguments, ToolError> args = ValidateArguments(kParams, json);
 //
 // Only ValidateArguments can make Arguments, so a tool never sees a value that its schema would
 // refuse.
@@ -39,11 +39,11 @@ class Arguments {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-// `arguments` null (absent) is an empty object; absent integers take their default. JSON's null is
-// absent, too, of the whole and of each argument, which the schema does not say: models write it.
-// INVALID_ARGUMENT names the argument, what was expected and what came; unknown arguments are
-// refused with a did-you-mean. Stricter than the schema in one thing: no string may hold a NUL
-// character.
+// A null `arguments` (absent) counts as an empty object; absent integers take their default. JSON's
+// null counts as absent, too, for the whole and for each argument: the schema does not allow it,
+// but models write it. INVALID_ARGUMENT names the argument, what was expected and what came.
+// Unknown arguments are refused with a suggestion. Stricter than the schema in one point: no string
+// may hold a NUL character.
 std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> params,
                                                       const JsonValue* arguments);
 

@@ -1,4 +1,5 @@
-// CallContext: what a running call may use.
+// CallContext: what a tool may use while its call runs. NewContext (supervisor/engine/dispatch.h)
+// makes one.
 #pragma once
 
 #include <map>
@@ -15,12 +16,12 @@ namespace pa {
 
 class TargetCache;  // supervisor/tools/target_cache.h
 
-// Owned by the session; outlives the call.
+// Owned by whoever makes the call: a session, the command line, the engine. Outlives the call.
 struct CallContext {
-  policy::PolicyPtr policy;  // in force when the call began
+  policy::PolicyPtr policy;  // the one in force when the call began
   Runner& runner;
   TargetCache& targets;
-  const std::map<std::string, std::string>& ambient;  // our own environment
+  const std::map<std::string, std::string>& ambient;  // the server's own environment
   OutputSink* sink = nullptr;                         // live output; may be null
   CancelSource& cancel;
   CallRecord record = {};  // what the steps of the call decide and run

@@ -1,5 +1,6 @@
-// CallRecord: what became of one call, for whoever keeps a record of it. The steps of a tool write
-// into it what they decide and run (CallContext::record); nobody else has to know.
+// CallRecord: what is noted of one call while it runs, for the audit log and for progress. The
+// steps of a tool write into it what they decide and run (CallContext::record); no other code has
+// to know.
 #pragma once
 
 #include <chrono>
@@ -13,18 +14,18 @@ namespace pa {
 
 struct ApprovalRecord {
   std::string answer;  // AnswerName
-  std::string rule;    // that wanted it
+  std::string rule;    // the one that asked
   std::chrono::milliseconds waited{0};
 };
 
 struct CallRecord {
-  std::string directory;  // "" as long as none was accepted
+  std::string directory;  // "" until one was accepted
   bool allowed = false;
-  std::string rule;                       // that allowed it; "" = the default
+  std::string rule;                       // the one that allowed it; "" = the default
   std::vector<ApprovalRecord> approvals;  // in the order of the questions
   std::vector<policy::Relaxation> relaxations;
   RunRecord run;
-  bool asks_user = false;  // now: the call waits for an answer
+  bool asks_user = false;  // now: the call waits for the user
 };
 
 }  // namespace pa

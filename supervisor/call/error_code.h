@@ -1,5 +1,5 @@
-// ErrorCode: what kind of refusal or failure a call ended with. The codes of the contract, in one
-// table.
+// ErrorCode: the kind of refusal or failure with which a call ended. The table in error_code.cc has
+// the contract's text for each code, and whether it is recoverable.
 #pragma once
 
 #include <cstdint>

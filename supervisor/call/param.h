@@ -1,8 +1,9 @@
-// Param: one parameter of a tool.
+// Param: one parameter of a tool. A table of them validates a call's arguments and prints
+// inputSchema (arguments.h).
 //
-//   constexpr Param kParams[] = {
-//       {.name = "target", .kind = ParamKind::kString, .required = true, .description = "..."},
-//   };
+//    constexpr Param kParams[] = {
+//        {.name = "target", .kind = ParamKind::kString, .required = true, .description = "..."},
+//    };
 #pragma once
 
 #include <cstdint>
@@ -23,15 +24,15 @@ struct Param {
   std::int64_t minimum = 0;                       // kInteger; arrays: items
   std::int64_t maximum = 0;  // the same; kString: bytes; 0: none (integers: 2^53 - 1)
   std::optional<std::int64_t> default_integer = std::nullopt;
-  std::string_view advice =
-      {};  // kString: what to do about a value that is not one_of, or too long
-  std::string_view pattern = {};       // printed in the schema; the tool refuses with its own error
+  // kString: what to do if the value is not one_of, or too long.
+  std::string_view advice = {};
+  std::string_view pattern = {};       // for the schema; the tool itself checks it
   std::span<const Param> fields = {};  // kObjectArray: of each object
 };
 
-// Of a string that becomes an argument of a program: Linux takes 128 KiB of each, with its NUL
-// (execve(2)). What is added to it, `--glob=` or a backslash for each character, has room in the
-// other half.
+// The longest string that can become an argument of a program: Linux takes 128 KiB for each, with
+// its NUL (execve(2)). kMaxPattern leaves half of that for what a tool adds: `--glob=`, or a
+// backslash for each character.
 inline constexpr std::int64_t kMaxArgument = (128 << 10) - 1;
 inline constexpr std::int64_t kMaxPattern = 64 << 10;
 

@@ -1,10 +1,10 @@
-// ResultField: one field of what a tool returns as `data`. The table prints outputSchema, and tests
-// hold every result against it.
+// ResultField: one field of what a tool returns as `data`. A table of them prints outputSchema, and
+// tests check every result against it.
 //
-//   constexpr ResultField kData[] = {
-//       {.name = "path", .required = true},
-//       {.name = "size", .kind = FieldKind::kInteger, .description = "in bytes"},
-//   };
+//    constexpr ResultField kData[] = {
+//        {.name = "path", .required = true},
+//        {.name = "size", .kind = FieldKind::kInteger, .description = "in bytes"},
+//    };
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ struct ResultField {
   std::span<const ResultField> fields = {};       // kObject, kObjectArray; none: any
 };
 
-// JSON Schema of the envelope (StructuredContent) with `data` inside, on one line.
+// The JSON Schema of the envelope (StructuredContent) with `data` inside, on one line.
 std::string OutputSchema(std::span<const ResultField> data);
 
 }  // namespace pa

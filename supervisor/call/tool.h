@@ -1,9 +1,9 @@
-// Tool: one thing that a client can call. One file a tool in supervisor/tools/, one line in
-// supervisor/tools/registry.cc, nothing else.
+// Tool: one thing that a client can call, as a constant: names, schemas and the coroutine that runs
+// it.
 //
-// To add a tool: write supervisor/tools/NAME.{h,cc} with a `const Tool kName`, add its line to
-// registry.cc, its tests to tests/..., its rows to README and docs/tools.md. Nothing registers
-// itself.
+// To add a tool: write supervisor/tools/NAME.{h,cc} with a `const Tool kName` and NAME_test.cc, add
+// its line to registry.cc, its name to meson.build, its rows to README and docs/tools.md
+// (CONTRIBUTING.md, "a tool"). Tools do not register themselves.
 #pragma once
 
 #include <span>
@@ -37,10 +37,10 @@ struct Tool {
   std::span<const Param> params;
   std::span<const ResultField> data;  // of the result; prints outputSchema
   Task<ToolResult> (*run)(ToolRequest request, CallContext& call);
-  policy::Purpose purpose = policy::Purpose::kBuild;  // says with which calls it waits to begin
+  policy::Purpose purpose = policy::Purpose::kBuild;  // decides with which calls it waits to begin
 };
 
-// `make_targets, make, ...`: what an unknown tool is answered with.
+// `make_targets, make, ...`, for the answer to the name of an unknown tool.
 std::string ToolNames(std::span<const Tool* const> tools);
 
 }  // namespace pa

@@ -1,4 +1,7 @@
-// ToolRequest: a validated call.
+// ToolRequest: a call whose arguments fit its tool's parameters. Whether the policy allows the call
+// is not decided yet.
+//
+//    std::expected<ToolRequest, ToolError> request = MakeToolRequest(*tool, json);
 #pragma once
 
 #include <expected>

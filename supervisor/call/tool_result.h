@@ -1,7 +1,8 @@
-// ToolResult: what came of a call, for whoever made it. A plain value.
+// ToolResult: the result of a call, as its tool returns it. A plain value; StructuredContent makes
+// the contract's envelope of it.
 //
-//   ToolResult refusal = RefusedCall(error);
-//   std::string line = StructuredContent(result, elapsed);   // the contract's envelope
+//    ToolResult refusal = RefusedCall(error);
+//    std::string line = StructuredContent(result, elapsed);
 #pragma once
 
 #include <chrono>
@@ -35,20 +36,20 @@ struct Ending {
 struct ToolResult {
   std::string data;                // a JSON object, or "" when nothing was produced
   std::optional<ToolError> error;  // absent on success
-  std::optional<Ending> ending;    // none: no command ran, or it is not what was asked for
+  std::optional<Ending> ending;    // none: no command ran, or none that was asked for
   std::string text;                // the text content: complete by itself
   std::vector<Image> images;
   std::vector<ResourceLink> links;
   std::vector<std::string> warnings;
-  std::vector<std::string> denials;  // as they stand in the text
+  std::vector<std::string> denials;  // one line each, as in the text
   std::string decision;              // the rule that allowed it; "" = default
   bool truncated = false;
   std::string result_uri;
-  std::string audit_id;  // of the call's lines in the audit log; "" = there are none
+  std::string audit_id;  // of the call's lines in the audit log; "" = none
 };
 
-// A refusal with its text: `CODE: message`, then what to do next. Texts of more than 32 KiB are cut
-// to their beginning and end. If no other call can succeed, the advice ends with the place in
+// A refusal with its text: `CODE: message`, then what to do next. A part of more than 32 KiB is cut
+// to its beginning and its end. If no other call can succeed, the advice ends with the section of
 // docs/troubleshooting.md.
 ToolResult RefusedCall(ToolError error);
 

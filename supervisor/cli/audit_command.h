@@ -1,4 +1,4 @@
-// `project-actions audit verify`: is the audit log what was written?
+// `project-actions audit verify`: checks the chain of the audit log.
 #pragma once
 
 #include "supervisor/cli/command_line.h"
@@ -6,8 +6,8 @@
 
 namespace pa {
 
-// 0: no gap. 1: lines were removed, changed or put in between. 2: it cannot be read, or the policy
-// keeps none.
+// 0: no gap. 1: lines were removed, changed or inserted. 2: a file cannot be read, or none is named
+// and the policy does not load or keeps the log in no file.
 int RunAuditVerify(const AuditVerifyCommand& command, const Environment& environment);
 
 }  // namespace pa

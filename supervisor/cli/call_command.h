@@ -1,4 +1,4 @@
-// `project-actions call`: one tool, run as a client would, for people and scripts.
+// `project-actions call`: runs one tool as a client would, for people and scripts.
 #pragma once
 
 #include "supervisor/cli/command_line.h"
@@ -6,8 +6,9 @@
 
 namespace pa {
 
-// 125 as in env(1), timeout(1) and docker-run(1): the fault is ours or the call was refused; 124 as
-// in timeout(1). Everything else is the command's own status, 128 + N when signal N ended it.
+// 125, as in env(1), timeout(1) and docker-run(1): the call was refused, cancelled or stopped at a
+// limit, or the server failed. 124, as in timeout(1): timed out. Otherwise the command's own
+// status, or 128 + N if signal N killed it.
 inline constexpr int kExitRefused = 125;
 inline constexpr int kExitTimedOut = 124;
 

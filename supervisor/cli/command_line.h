@@ -1,10 +1,11 @@
-// The command line as values. CLI11 is included by command_line.cc alone.
+// The command line as values. Only command_line.cc includes CLI11.
 //
-//   ParsedCommandLine parsed = ParseCommandLine(argc, argv);
-//   if (!parsed.command) { print parsed.text; return parsed.exit_status; }
+//    ParsedCommandLine parsed = ParseCommandLine(argc, argv);
+//    if (!parsed.command) { print parsed.text; return parsed.exit_status; }
 //
-// To add an option: a field here, one line in command_line.cc, its place in
-// docs/man/project-actions.1.scd; what completes a new kind of value, in make_completions.cc.
+// To add an option: a field here, one line in command_line.cc, its entry in
+// docs/man/project-actions.1.scd; for a new kind of value, how it is completed, in
+// supervisor/make_completions.cc.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@
 
 namespace pa {
 
-// What `serve`, `call`, `doctor`, `init` and `policy show | explain` have in common.
+// The options that `serve`, `call`, `doctor`, `init`, `trash` and `policy show | explain` share.
 struct CommonOptions {
   std::vector<std::string> roots;
   std::vector<std::string> enable;
@@ -32,7 +33,7 @@ struct CallCommand {
   std::string tool;
   std::string arguments = "{}";  // JSON text
   bool json = false;
-  std::optional<std::string> write_spec;  // also write the worker's order there
+  std::optional<std::string> write_spec;  // a file to which the worker's order is written, too
 };
 
 struct DoctorCommand {
@@ -63,15 +64,15 @@ struct TrashRestoreCommand {
   std::string id;
 };
 struct AuditVerifyCommand {
-  std::vector<std::string> files;  // the oldest first; none: the policy's
+  std::vector<std::string> files;  // the oldest first; none: the policy's file
   std::optional<std::string> policy_file;
 };
 
 struct InitCommand {
   CommonOptions common;
   std::string client;
-  bool print = false;  // the entry, and nothing else
-  bool yes = false;    // write without a question
+  bool print = false;  // print the entry, write nothing
+  bool yes = false;    // write without asking
 };
 
 using Command =
@@ -81,8 +82,8 @@ using Command =
 
 struct ParsedCommandLine {
   std::optional<Command> command;
-  std::string text;     // help, version or what was wrong, when there is no command
-  int exit_status = 0;  // 0 for help and version, 2 for a wrong line
+  std::string text;     // if there is no command: help, version or the error
+  int exit_status = 0;  // 0 for help and version, 2 for an error
 };
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
@@ -90,7 +91,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
 // The same table as data, for completions.
 struct OptionHelp {
   std::vector<std::string> names;  // `-v`, `--verbose`; none: an argument, known by its position
-  std::string value;               // `DIR`, an argument's own name; "" of a flag
+  std::string value;               // `DIR`; for an argument its name; "" = a flag
   std::string text;
   bool repeats = false;
 };

@@ -1,10 +1,10 @@
-// Completions of the command line for shells, made at build time of the table that `--help` is made
-// of.
+// Shell completions of the command line, generated at build time from the table that `--help`
+// prints.
 //
-//   Result<std::string> script = CompletionScript("bash", DescribeCommandLine(), values);
+//    Result<std::string> script = CompletionScript("bash", DescribeCommandLine(), values);
 //
-// To add a shell: a writer and its line in CompletionScript; its installation in
-// packaging/completions/meson.build, its trial in tests/support/check-completions.py.
+// To add a shell: a writer and its line in CompletionScript, its installation in
+// packaging/completions/meson.build, its test in tests/support/check-completions.py.
 #pragma once
 
 #include <map>
@@ -32,7 +32,8 @@ struct CompletedValue {
 // By placeholder: `DIR`, `TOOL`.
 using CompletedValues = std::map<std::string, CompletedValue>;
 
-// For `bash`, `zsh` or `fish`. An error names what `values` lacks, so that nobody forgets it.
+// `shell`: `bash`, `zsh` or `fish`. An error names the placeholder that `values` lacks, so that
+// none is forgotten.
 Result<std::string> CompletionScript(std::string_view shell, const CommandHelp& program,
                                      const CompletedValues& values);
 

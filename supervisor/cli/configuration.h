@@ -1,8 +1,9 @@
-// What the command line, the environment and the files say together: the policy's sources, the
-// worker program, and the parts of an Engine.
+// Combines command line, environment and files into the sources of the policy, the path of the
+// worker and the parts of an Engine.
 //
-//   std::expected<EngineParts, std::vector<std::string>> parts = LoadEngineParts(options,
-//       environment);
+//    auto parts = LoadEngineParts(command.common, environment);
+//    if (!parts) ... parts.error()         // what is wrong, a line each
+//    Engine engine(loop.get(), std::move(*parts), environment);
 #pragma once
 
 #include <expected>
@@ -18,27 +19,27 @@
 
 namespace pa {
 
-// Who says what: command line, environment, files (policy/load.h), and which files besides no
-// command may write. Reads no file.
+// The sources of the policy: command line, environment, files (policy/load.h), and the trust
+// anchors, which no command may write. Reads no file.
 policy::PolicySources SourcesOf(const CommonOptions& options, const Environment& environment);
 
-// Where the policy comes from, for --verbose.
+// Logs where the policy comes from, for --verbose.
 void LogSources(const policy::Policy& policy);
 
-// $TMPDIR if it is absolute, else /tmp, else /var/tmp: the first in which no command of `policy`
-// can write, since what is made there is emptied by name. The error names them.
+// The first of $TMPDIR (if it is absolute), /tmp and /var/tmp in which no command of `policy` can
+// write, because directories made there are emptied by name. The error names all of them.
 Result<std::string> TemporaryBase(const policy::Policy& policy, const Environment& environment);
 
-// `--worker` if given; else the worker of the build folder that our own executable lies in; else
-// the one in libexecdir. The error names every place that was looked at.
+// `given` (`--worker`) if there is one; else the worker of the build folder that holds our own
+// executable; else the one in libexecdir. The error names every path that was tried.
 Result<std::string> FindWorker(const std::optional<std::string>& given);
 
-// For an engine under `policy`. Where there is no TMPDIR (TemporaryBase) its commands get no
-// directory.
+// The parts of an engine under `policy`. Without a TemporaryBase it cannot make TMPDIRs for its
+// commands.
 EngineParts PartsOf(policy::PolicyPtr policy, std::string worker, const Environment& environment);
 
-// Everything that is wrong, a line each: policy errors, a missing worker, no TMPDIR. Warnings are
-// logged. Reads files, starts nothing.
+// The error is everything that is wrong, a line each: policy errors, a missing worker, no TMPDIR.
+// Warnings are logged. Reads files, starts nothing.
 std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
     const CommonOptions& options, const Environment& environment);
 

@@ -1,4 +1,5 @@
-// What `doctor` says: what this machine enforces and what not, observed, and what to do about it.
+// The report of `doctor`: which protections this machine enforces, as observed, which it does not,
+// and what to do about that. doctor_command.h fills it in.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@ struct FoundProgram {
   std::string advice;  // when missing: what needs it and how to get it
 };
 
-// Everything that doctor says, as values, so that text and JSON cannot differ.
+// Everything that doctor reports, as values, so that text and JSON cannot differ.
 struct DoctorReport {
   sandbox::Enforcement enforcement;
   std::vector<FoundProgram> programs;
@@ -29,12 +30,12 @@ struct DoctorReport {
   std::string worker;                                          // "" = not found
   std::string worker_error;
   std::vector<std::string> probe_denied;   // what the probe tried and could not do
-  std::vector<std::string> probe_allowed;  // what it could do and must not
+  std::vector<std::string> probe_allowed;  // what the probe could do, and must not
   std::string probe_error;                 // why there was no probe
 
   // Every protection that the default policy requires is enforced.
   bool Enforceable() const;
-  // And the policy in use loads: the exit status.
+  // Enforceable, and the policy in use loads; decides the exit status.
   bool Complete() const;
 };
 

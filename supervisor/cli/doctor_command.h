@@ -1,4 +1,4 @@
-// `project-actions doctor`: looks at this machine, runs the probe, prints the report.
+// `project-actions doctor`: examines this machine, runs the probe and prints the report.
 #pragma once
 
 #include "supervisor/cli/command_line.h"
@@ -7,11 +7,12 @@
 
 namespace pa {
 
-// Leaves nothing behind. The policy that counts is the built-in default; what is wrong with this
-// machine's own policy files is reported too.
+// Leaves nothing behind. Protections are examined under the built-in default policy; errors in this
+// machine's own policy files are reported, too.
 DoctorReport Examine(const CommonOptions& options, const Environment& environment);
 
-// 0 only if every protection that the default policy requires is enforced.
+// 0 only if every protection that the default policy requires is enforced and the policy in use
+// loads.
 int RunDoctor(const DoctorCommand& command, const Environment& environment);
 
 }  // namespace pa

@@ -1,4 +1,4 @@
-// `project-actions init CLIENT`: this server in a client's configuration.
+// `project-actions init CLIENT`: adds this server to a client's configuration.
 #pragma once
 
 #include <expected>
@@ -10,12 +10,12 @@
 
 namespace pa {
 
-// What the client shall start: `program` with the options, whose paths are absolute; the first root
-// is the project. The error says which word cannot be written.
+// The entry with which the client starts `program` with the options, whose paths must be absolute;
+// the first root is the project. The error says which word cannot be written.
 std::expected<ServerEntry, std::string> EntryFor(const Client& client, const CommonOptions& options,
                                                  const std::string& program);
 
-// 0: the entry is there. 1: it is not, and why.
+// 0: the entry is in the configuration. 1: it is not; stderr says why.
 int RunInit(const InitCommand& command, const Environment& environment);
 
 }  // namespace pa

@@ -6,7 +6,7 @@
 
 namespace pa {
 
-// 0 when the policy is right, 1 when it is not.
+// 0, or 1 if the policy has errors.
 int RunPolicyCheck(const PolicyCheckCommand& command, const Environment& environment);
 int RunPolicyShow(const PolicyShowCommand& command, const Environment& environment);
 int RunPolicySchema();

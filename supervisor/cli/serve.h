@@ -1,4 +1,4 @@
-// `project-actions serve`: MCP on standard input and output until the client goes away.
+// `project-actions serve`: serves MCP on standard input and output until the client closes them.
 #pragma once
 
 #include "supervisor/cli/command_line.h"
@@ -6,8 +6,8 @@
 
 namespace pa {
 
-// End of input, SIGINT and SIGTERM end it, running work included; SIGHUP reads the policy again,
-// all or nothing. The exit status is 0 unless it could not start.
+// End of input, SIGINT and SIGTERM end the server and all running calls. SIGHUP reloads the policy;
+// if that fails, the old one stays in force. Returns 0 unless the server could not start.
 int RunServe(const ServeCommand& command, const Environment& environment);
 
 }  // namespace pa

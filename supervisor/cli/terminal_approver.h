@@ -1,4 +1,4 @@
-// TerminalApprover: asks whoever sits at the terminal, for `project-actions call`.
+// TerminalApprover: asks the user at the terminal, for `project-actions call`.
 #pragma once
 
 #include <uv.h>
@@ -10,12 +10,13 @@
 
 namespace pa {
 
-// Of the terminal `in`: a line that begins with y is yes; another, or the end of the input, is no.
+// Reads one line from the terminal `in`: kAccept if it begins with y or Y, else kDecline; kCancel
+// at the end of the input.
 Answer ReadAnswer(int in);
 
 class TerminalApprover final : public Approver {
  public:
-  // `in` and `out` are a terminal, borrowed. `arguments`: ShownArguments.
+  // `in` and `out`: a terminal, borrowed. `arguments`: from ShownArguments.
   TerminalApprover(uv_loop_t* loop, int in, int out, std::string arguments)
       : loop_(loop), in_(in), out_(out), arguments_(std::move(arguments)) {}
 

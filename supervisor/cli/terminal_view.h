@@ -1,8 +1,8 @@
-// TerminalView: what a person sees of `project-actions call`: the command's output as it arrives.
+// TerminalView: shows a command's output as it arrives, for `project-actions call`.
 //
-// A command's output is hostile to a terminal: escape sequences can retitle it, move the cursor
-// over earlier lines or answer queries. On a terminal only colours (SGR) pass; into a pipe or file
-// every byte goes through unchanged.
+// A command's output is hostile to a terminal: escape sequences can change its title, move the
+// cursor over earlier lines or answer queries. To a terminal only colours (SGR) pass; to a pipe or
+// file every byte passes unchanged.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace pa {
 
-// Drops all control characters but newline, tab and carriage return, and all escape sequences but
-// SGR (ECMA-48 8.3.117). Keeps its state between chunks.
+// Drops all control characters except newline, tab and carriage return, and all escape sequences
+// except SGR (ECMA-48 8.3.117). Keeps its state between chunks.
 class TerminalFilter {
  public:
   std::string Filter(std::string_view bytes);
@@ -31,14 +31,14 @@ class TerminalFilter {
 
 class TerminalView : public OutputSink {
  public:
-  // `out` and `err` are borrowed; what is a terminal is asked once.
+  // `out` and `err`: borrowed. Whether they are terminals is asked once.
   TerminalView(int out, int err);
 
   void OnOutput(Stream stream, std::string_view bytes) override;
   bool saw_output() const { return saw_output_; }
 
-  // One line about the call, dim, or red when it failed; on `err`, so that `out` holds output
-  // alone.
+  // Prints one line about the call, dim, or red if it failed; to `err`, so that `out` holds only
+  // output.
   void Note(std::string_view line, bool failed);
 
  private:

@@ -1,7 +1,8 @@
-// Clients: where each keeps which servers it starts, in which form, and what it needs to be told.
+// Clients: for each MCP client, where its configuration is, in which format, and what its entry for
+// this server must say.
 //
-//   const Client* client = FindClient("codex");
-//   std::string file = ConfigFile(*client, {.project = "/srv/p", .home = "/home/me", ...});
+//    const Client* client = FindClient("codex");
+//    std::string file = ConfigFile(*client, {.project = "/srv/p", .config_home = ..., ...});
 //
 // To add a client: its line in the table of client_config.cc, its rows in README and
 // docs/clients.md, its case in tests/integration/init_test.cc.
@@ -21,22 +22,22 @@ struct Client {
   enum class Place { kProject, kConfigHome, kCodexHome };
   enum class Format { kJson, kJsonWithComments, kJsonWithCommentsAndCommas, kToml };
   enum class Root {
-    kItsOwn,           // it starts servers in the project
-    kWorkspaceFolder,  // it puts the project in the place of a word
+    kItsOwn,           // the client starts servers in the project
+    kWorkspaceFolder,  // the client replaces a word by the project
     kWritten,
   };
   std::string_view name;   // on our command line
   std::string_view title;  // as people know it
   Place place = Place::kProject;
-  std::string_view file;  // beneath the place
+  std::string_view file;  // relative to the place
   Format format = Format::kJson;
-  std::string_view section;  // of the file, in which servers stand
+  std::string_view section;  // of the file: the one that holds the servers
   Root root = Root::kWritten;
   bool with_type = false;    // an entry says "type": "stdio"
-  bool variables = false;    // it replaces $NAME or ${NAME} in an entry
-  int tool_timeout_sec = 0;  // for builds, where its own is short and can be set
-  std::string_view next;     // what to do then, with {} for the project
-  std::string_view bypass;   // its own tools, unconfined, and how to switch them off
+  bool variables = false;    // the client replaces $NAME or ${NAME} in an entry
+  int tool_timeout_sec = 0;  // for builds, if the client's is short and can be set
+  std::string_view next;     // what to do next; {} stands for the project
+  std::string_view bypass;   // the client's unconfined tools, and how to switch them off
 };
 
 std::span<const Client> Clients();
@@ -44,13 +45,13 @@ const Client* FindClient(std::string_view name);  // null: there is none
 
 struct Places {
   std::string project;      // absolute
-  std::string config_home;  // $XDG_CONFIG_HOME, or what stands for it
+  std::string config_home;  // $XDG_CONFIG_HOME, or its default
   std::string codex_home;
 };
 const std::string& BaseOf(const Client& client, const Places& places);
 std::string ConfigFile(const Client& client, const Places& places);
 
-// `text` with the entry in it; "" is what a new file holds. A byte order mark stays.
+// `text` with the entry in it; pass "" for a new file. A byte order mark stays.
 std::expected<std::string, TextProblem> MergeInto(std::string_view text, const Client& client,
                                                   const ServerEntry& entry);
 

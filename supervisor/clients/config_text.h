@@ -1,8 +1,9 @@
-// Other programs' configuration as text: places in it, changes of it, and how it is laid out.
+// Configuration of other programs as text: positions in it, edits, and its layout. The formats are
+// in json_config.h and toml_config.h.
 //
-//   std::vector<TextEdit> edits = {{.begin = 3, .end = 7, .text = "true"}};
-//   std::string now = Apply(text, edits);
-//   TextPlace place = PlaceOf(text, problem.at);      // for people
+//    std::vector<TextEdit> edits = {{.begin = 3, .end = 7, .text = "true"}};
+//    std::string now = Apply(text, edits);
+//    TextPlace place = PlaceOf(text, problem.at);      // for people
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace pa {
 
-// What our entry among a client's servers says.
+// Our entry among a client's servers.
 struct ServerEntry {
   std::string section;  // the servers' object or table: `mcpServers`
   std::string name;     // of the entry in it
@@ -25,14 +26,14 @@ struct ServerEntry {
 
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// What stands in the way, and at which byte.
+// What is wrong with the text, and at which byte.
 struct TextProblem {
   std::size_t at = 0;
   std::string message;
 };
 
 struct TextPlace {
-  std::size_t line = 1, column = 1;  // of characters, as editors count them
+  std::size_t line = 1, column = 1;  // in characters, as editors count them
 };
 TextPlace PlaceOf(std::string_view text, std::size_t at);
 
@@ -40,15 +41,15 @@ struct TextEdit {
   std::size_t begin = 0, end = 0;
   std::string text;
 };
-// In their order, which is that of the text, and without overlaps.
+// `edits` must be in the order of the text and must not overlap.
 std::string Apply(std::string_view text, std::span<const TextEdit> edits);
 
-// How its first line ends; "\n" where none does.
+// The line end of the first line; "\n" if there is none.
 std::string LineEnd(std::string_view text);
 
-// The blanks with which the line begins that `at` is in.
+// The blanks at the beginning of the line that holds `at`.
 std::string_view IndentOf(std::string_view text, std::size_t at);
-// Nothing but blanks stands before it on its line.
+// Whether only blanks precede `at` on its line.
 bool StandsFirst(std::string_view text, std::size_t at);
 
 }  // namespace pa

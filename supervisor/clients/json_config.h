@@ -1,12 +1,13 @@
-// Our entry in a client's JSON: `{"mcpServers": {"project-actions": {"command": ..., "args":
-// [...]}}}`.
+// Merges our entry into a client's JSON configuration:
 //
-//   auto now = MergeIntoJson(text, entry, JsonDialect::kComments);
-//   if (!now) ... now.error()                  // where, and what was expected
+//    {"mcpServers": {"project-actions": {"command": ..., "args": [...]}}}
 //
-// What is not ours keeps every byte: other members, also of our entry, comments, order,
-// indentation, line ends. Before it is returned the new text is read again, and is the old one with
-// the entry in it, or nothing is.
+//    auto now = MergeIntoJson(text, entry, JsonDialect::kComments);
+//    if (!now) ... now.error()                  // where, and what was expected
+//
+// Everything else keeps every byte: other members, also those of our entry, comments, order,
+// indentation, line ends. The new text is read again before it is returned: unless it is the old
+// document with the entry in it, an error is returned.
 #pragma once
 
 #include <expected>
@@ -18,7 +19,7 @@
 
 namespace pa {
 
-// `text` without a byte order mark; blank text becomes a document of its own.
+// `text`: without a byte order mark. Blank text becomes a new document.
 std::expected<std::string, TextProblem> MergeIntoJson(std::string_view text,
                                                       const ServerEntry& entry,
                                                       JsonDialect dialect);

@@ -1,13 +1,13 @@
-// Jsonc: a JSON document as people keep it, perhaps with comments and trailing commas, and where in
-// the text each of its values stands.
+// Jsonc: a JSON document as people write it, possibly with comments and trailing commas, with the
+// position of each of its values in the text.
 //
-//   auto document = ReadJsonc(text, JsonDialect::kCommentsAndCommas);
-//   if (!document) ... document.error().at          // what was expected, and where
-//   const JsoncMember* servers = document->root.Find("servers");
-//   Result<JsonValue> value = ParseJson(PlainJson(text, *document));
+//    auto document = ReadJsonc(text, JsonDialect::kCommentsAndCommas);
+//    if (!document) ... document.error().at          // what was expected, and where
+//    const JsoncMember* servers = document->root.Find("servers");
+//    Result<JsonValue> value = ParseJson(PlainJson(text, *document));
 //
-// Whatever else is no JSON in UTF-8 is refused, and so are duplicate keys, of which readers take
-// now the first and now the last.
+// Anything else that is not JSON in UTF-8 is refused, and so are duplicate keys, of which some
+// readers take the first and others the last.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct JsoncValue {
   std::vector<JsoncMember> members;  // of an object
   std::optional<std::size_t> trailing_comma;
 
-  const JsoncMember* Find(std::string_view key) const;  // null: no such member, or no object
+  const JsoncMember* Find(std::string_view key) const;  // null: no such member, or not an object
 };
 
 struct JsoncMember {
@@ -48,16 +48,17 @@ struct JsoncDocument {
     std::size_t begin, end;
   };
   JsoncValue root;
-  std::vector<Range> comments;  // without the end of their line
+  std::vector<Range> comments;  // without the line end
   std::vector<std::size_t> trailing_commas;
 
   bool HasComment(const JsoncValue& within) const;
 };
 
-// At most 64 deep, as ParseJson has it.
+// Nested at most 64 deep, as in ParseJson.
 std::expected<JsoncDocument, TextProblem> ReadJsonc(std::string_view text, JsonDialect dialect);
 
-// Blanks in place of what is no JSON, so that every value stays where it is.
+// The text with blanks in place of comments and trailing commas, so that every value keeps its
+// position.
 std::string PlainJson(std::string_view text, const JsoncDocument& document);
 
 }  // namespace pa

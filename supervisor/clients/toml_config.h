@@ -1,12 +1,13 @@
-// Our entry in a client's TOML: `[mcp_servers.project-actions]` with `command`, `args`. The one
-// user of toml++.
+// Merges our entry into a client's TOML configuration: `[mcp_servers.project-actions]` with
+// `command` and `args`. Only toml_config.cc includes toml++.
 //
-//   auto now = MergeIntoToml(text, entry);
-//   if (!now) ... now.error()                  // where, and what was expected
+//    auto now = MergeIntoToml(text, entry);
+//    if (!now) ... now.error()                  // where, and what was expected
 //
-// What is not ours keeps every byte. What cannot be changed without losing something (a comment in
-// an array, tables that stand inline) is refused with what to write by hand. Before it is returned
-// the new text is read again, and is the old one with the entry in it, or nothing is.
+// Everything else keeps every byte. A text that cannot be changed without losing something (a
+// comment in an array, inline tables) is refused; the error says what to write by hand. The new
+// text is read again before it is returned: unless it is the old document with the entry in it, an
+// error is returned.
 #pragma once
 
 #include <expected>
@@ -17,7 +18,7 @@
 
 namespace pa {
 
-// `text` without a byte order mark.
+// `text`: without a byte order mark.
 std::expected<std::string, TextProblem> MergeIntoToml(std::string_view text,
                                                       const ServerEntry& entry);
 

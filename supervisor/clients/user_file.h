@@ -1,10 +1,10 @@
-// UserFile: a small file of the user's own, read whole and replaced at once.
+// UserFile: a small file of the user, read whole and replaced atomically.
 //
-//   Result<UserFile> file = ReadUserFile("/home/me/.codex/config.toml", "/home/me");
-//   Result<void> written = ReplaceUserFile(*file, now);
+//    Result<UserFile> file = ReadUserFile("/home/me/.codex/config.toml", "/home/me");
+//    Result<void> written = ReplaceUserFile(*file, now);
 //
-// However that ends, the old file or the new one is there. A symlink stays, and what it leads to is
-// replaced. What belongs to another user is left alone: root in somebody's home would follow
+// However the replacement ends, the file is the old or the new one. A symlink stays; its target is
+// replaced. Files and directories of another user are refused: root in a user's home would follow
 // that user's links and leave files that the user cannot change.
 #pragma once
 
@@ -21,18 +21,17 @@ namespace pa {
 inline constexpr std::size_t kMaxUserFile = 1U << 20;
 
 struct UserFile {
-  std::string path;  // where it really is
+  std::string path;  // with symlinks resolved
   bool exists = false;
   std::string content;
 };
 
-// `path` is absolute and lies in `base`. A file that is not there is no error, a symlink that leads
-// nowhere is one.
+// `path` must be absolute and lie in `base`. A missing file is no error; a dangling symlink is one.
 Result<UserFile> ReadUserFile(const std::string& path, const std::string& base);
 
-// Mode, group and extended attributes stay (base/keep_metadata.h); a new file has those that the
-// umask gives, as have directories that lack. Refused when the file is no longer what was read
-// (ESTALE).
+// Keeps mode, group and extended attributes (base/keep_metadata.h). A new file gets the mode that
+// the umask gives; so do missing parent directories, which are created. ESTALE if the file is no
+// longer what was read.
 Result<void> ReplaceUserFile(const UserFile& file, std::string_view content);
 
 }  // namespace pa

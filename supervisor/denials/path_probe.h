@@ -1,14 +1,15 @@
-// PathProbe: what a path is that a command's output names, and whether we could use it ourselves.
+// PathProbe: looks up a path that a command's output names: what it is, and whether we could use it
+// ourselves.
 //
-//   FilePathProbe probe(work.directory.path());
-//   const Place place = probe.Look("/home/ann/.ssh/id");
-//   if (place.kind == Place::Kind::kFile && probe.May(place.path, R_OK)) ...
+//    FilePathProbe probe(work.directory.path());
+//    const Place place = probe.Look("/home/ann/.ssh/id", true);
+//    if (place.kind == Place::Kind::kFile && probe.May(place.path, R_OK)) ...
 //
-// The names are hostile, and we stand outside the sandbox: a look must never reach the network,
-// wake an automounter (/net/HOST would mount what HOST exports, by our network), start a user's
-// FUSE server or wait for one. So each component is looked at by itself, lstat(2) only, and not
-// where the table of mounts says that something other than this machine's own kernel would have to
-// answer. Nothing is opened but directories of the project, to see what is in them.
+// The names are hostile, and we are outside the sandbox. A look must not reach the network, trigger
+// an automounter (/net/HOST would mount what HOST exports, through our network), or start or wait
+// for a user's FUSE server. So each component is looked at by itself, with lstat(2) only, and not
+// where, by the table of mounts, something other than this machine's own kernel would have to
+// answer. Only directories of the project are opened, to see what is in them.
 #pragma once
 
 #include <sys/stat.h>
@@ -25,33 +26,34 @@ namespace pa {
 
 struct Place {
   enum class Kind : std::uint8_t {
-    kUnknown,  // not to be looked at, or not for us
-    kMissing,  // `directory` exists, nothing of that name in it
+    kUnknown,  // must not be looked at, or we have no access
+    kMissing,  // `directory` exists and holds nothing of that name
     kFile,
     kDirectory,
     kOther,  // device, socket, FIFO; with `follow` false a symlink
   };
   Kind kind = Kind::kUnknown;
   std::string path = {};         // resolved
-  std::string directory = {};    // resolved: the nearest that exists and would hold it
-  bool beneath_missing = false;  // kMissing: `directory` would not hold it itself
-  std::uint64_t size = 0;        // kFile: bytes, and when it was changed, by ctime
+  std::string directory = {};    // resolved: the nearest existing directory above it
+  bool beneath_missing = false;  // kMissing: `directory` is not its parent directory
+  std::uint64_t size = 0;        // kFile: bytes; and its ctime
   std::chrono::system_clock::time_point changed = {};
 };
 
 class PathProbe {
  public:
   virtual ~PathProbe() = default;
-  // `path` is absolute. `follow`: the last component, too, as open(2) would; unlink(2) would not.
+  // `path` must be absolute. `follow`: also follow the last component, as open(2) does and
+  // unlink(2) does not.
   virtual Place Look(const std::string& path, bool follow) = 0;
-  // access(2) with our effective identity, of what Look found.
+  // access(2) with our effective identity, for a path that Look returned.
   virtual bool May(const std::string& resolved, int mode) = 0;
-  // Whether its mode and times are ours to change.
+  // Whether we may change its mode and times.
   virtual bool Owns(const std::string& resolved) = 0;
   virtual bool IsMountPoint(const std::string& resolved) = 0;
-  // Of a directory within the working directory; false where that cannot be known. This opens it.
+  // For a directory within the working directory; false if that cannot be known. Opens it.
   virtual bool IsEmpty(const std::string& resolved) = 0;
-  // supervisor/run/full_file.h, in the working directory. This opens directories.
+  // FindFullFile (supervisor/run/full_file.h) in the working directory. Opens directories.
   virtual std::string FindFull(std::uint64_t size, std::chrono::system_clock::time_point since) = 0;
 };
 
@@ -60,13 +62,14 @@ struct Mount {
   std::string type;
   bool operator==(const Mount&) const = default;
 };
-// /proc/self/mountinfo (proc(5)).
+// Parses /proc/self/mountinfo (proc(5)).
 std::vector<Mount> ReadMounts(std::string_view mountinfo);
 
 class FilePathProbe : public PathProbe {
  public:
-  // `working_directory`: the file systems on the way there are used by every call, whatever they
-  // are. `may_see`: whether a resolved path may be looked at; empty: all.
+  // `working_directory`: directories on the way to it may be looked at whatever their file system
+  // is, because every call uses them. `may_see`: whether a resolved path may be looked at; empty:
+  // all.
   explicit FilePathProbe(std::string working_directory,
                          std::function<bool(const std::string&)> may_see = {});
   FilePathProbe(std::string working_directory, std::function<bool(const std::string&)> may_see,
@@ -85,8 +88,8 @@ class FilePathProbe : public PathProbe {
 
   std::string working_directory_;
   std::function<bool(const std::string&)> may_see_;
-  int looks_left_ = 2048;                     // at components, of all paths together
-  std::optional<std::vector<Mount>> mounts_;  // read when they are first asked for
+  int looks_left_ = 2048;                     // at components, for all paths together
+  std::optional<std::vector<Mount>> mounts_;  // read on first use
 };
 
 }  // namespace pa

@@ -1,10 +1,10 @@
-// What a program says it tried, and what it tries that says nothing: the tables by which
-// refusals.cc reads a line.
+// The tables by which refusals.cc finds out what a program tried: by the words of the line, or,
+// where the line has only the path, by the name of the program.
 //
-//   if (const auto uses = UsesByWords("cannot create directory")) ...   // kTriedChange
+//    if (const auto uses = UsesByWords("cannot create directory")) ...   // kTriedChange
 //
-// To add a program's way to say it: a line in the tables of refusal_words.cc, the message itself in
-// refusals_test.cc. A table that is wrong about what was tried makes a denial that is not one.
+// To add the message of a program: a line in the tables of refusal_words.cc, the message itself in
+// refusals_test.cc. A wrong entry makes denials that are none.
 #pragma once
 
 #include <optional>
@@ -18,14 +18,14 @@ namespace pa {
 
 inline constexpr Uses kTriedByOthers = kTriedRead | kTriedWrite | kTriedChange;
 
-// Of what a line says beside the path, in lower case. Nothing: no word that is known.
+// `said`: the line without the path, in lower case. Nothing if it has no known word.
 std::optional<Uses> UsesByWords(std::string_view said);
-// Whether what Landlock does not restrict, and a read-only mount does: mode and times.
+// Whether the line is about mode or times, which a read-only mount restricts and Landlock does not.
 bool SaysMode(std::string_view said);
-// Of a line that says nothing but the path. `segments`: what stands before it, in lower case.
+// For a line that has only the path. `segments`: the parts before the path, in lower case.
 Uses UsesByProgram(std::span<const std::string_view> segments);
 
-// `words` stand in `text`, which is in lower case, and are whole.
+// Whether `text`, in lower case, holds `words` as whole words.
 bool HasWords(std::string_view text, std::string_view words);
 bool IsNumber(std::string_view text);
 std::string Lowered(std::string_view text);

@@ -1,7 +1,7 @@
-// Which paths a line of output names: in quotes, or as the last thing before the errno.
+// Finds the paths that a line of output names: in quotes, or as the last text before the errno.
 //
-//   const std::vector<std::string_view> segments = Segments("cat: /h/x");
-//   const Names names = NamesBefore(segments);   // {"/h/x"}
+//    const std::vector<std::string_view> segments = Segments("cat: /h/x");
+//    const Names names = NamesBefore(segments);   // {"/h/x"}
 #pragma once
 
 #include <span>
@@ -11,18 +11,18 @@
 
 namespace pa {
 
-// Without control characters, valid UTF-8, at most kMaxRefusalNames
-// (supervisor/denials/refusals.h).
+// Valid UTF-8 without control characters; at most kMaxRefusalNames (supervisor/denials/refusals.h).
 using Names = std::vector<std::string>;
 
-// `text` cut at `: `; none where no program says so many.
+// `text` split at `: `; empty if there are more parts than any program writes.
 std::vector<std::string_view> Segments(std::string_view text);
 std::string_view Trimmed(std::string_view text);
 
-// `: 'x'`, `, open 'x'`, ` @ rb_sysopen - /x (Errno::EACCES)` of python, node and ruby.
+// Names after the errno: `: 'x'`, `, open 'x'`, ` @ rb_sysopen - /x (Errno::EACCES)` of python,
+// node and ruby.
 Names NamesBehind(std::string_view text);
-// The path as the last thing before the errno; tar and Haskell have a word in between. What a line
-// begins with is a program, unless nothing else is there.
+// Names before the errno: in the last part, or in the one before it, because tar and Haskell put a
+// word in between. The first part is the name of the program, unless it is the only one.
 Names NamesBefore(std::span<const std::string_view> segments);
 
 }  // namespace pa

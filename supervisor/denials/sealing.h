@@ -1,13 +1,12 @@
-// Sealing: which refusal in a command's output is that of a mount that kept a protected path as it
-// is (supervisor/guard/protected_mounts.h, docs/adr/0014).
+// Sealing: whether a refusal in a command's output comes from a mount that seals a protected path
+// (supervisor/guard/protected_mounts.h, docs/adr/0014).
 //
-//   Sealing sealing(run.sealed, probe);
-//   if (const auto sealed = sealing.Of(refusal.reason, refusal.uses, paths)) ...   // sealed->path
+//    Sealing sealing(run.sealed, probe);
+//    if (const auto sealed = sealing.Of(refusal.reason, refusal.uses, paths)) ...   // sealed->path
 //
-// Such a mount answers EROFS to whoever writes in it, and EBUSY to whoever moves, removes or
-// replaces it. Others answer so, too: a file system that is read-only, a mount that is none of
-// ours. So it is said only where outside, to us, nothing stands in the way, of all that the command
-// may have tried.
+// Such a mount returns EROFS for a write in it, and EBUSY when it is moved, removed or replaced. A
+// read-only file system, or a mount that is not ours, does the same. So a path is reported only if
+// nothing would have stopped us outside the sandbox, whichever of the accesses the command tried.
 #pragma once
 
 #include <optional>
@@ -25,10 +24,10 @@ class Sealing {
   Sealing(std::span<const SealedPath> sealed, PathProbe& probe) : sealed_(sealed), probe_(probe) {}
 
   struct Found {
-    std::string path;  // resolved: what was to be changed
+    std::string path;  // resolved: the path to be changed
     const SealedPath* by;
   };
-  // `paths`: those that the line names, absolute.
+  // `paths`: the names in the line, as absolute paths.
   std::optional<Found> Of(Reason reason, Uses uses, std::span<const std::string> paths);
 
  private:

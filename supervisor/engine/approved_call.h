@@ -1,9 +1,10 @@
-// RunApproved: a tool, and as often as it needs the user's approval, the question in between.
+// RunApproved: runs a tool. If the tool needs an approval, asks the user and runs it again, as
+// often as needed.
 //
-//   call.approver = &approver;                     // null: nobody can be asked
-//   Task<ToolResult> task = RunApproved(std::move(request), call);
+//    call.approver = &approver;                     // null: nobody can be asked
+//    Task<ToolResult> task = RunApproved(std::move(request), call);
 //
-// What was asked and answered stands in call.record.
+// Questions and answers are noted in call.record.
 #pragma once
 
 #include "supervisor/call/call_context.h"

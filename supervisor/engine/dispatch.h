@@ -1,13 +1,13 @@
-// Dispatch: a call, from a tool's name and arguments to its result, the same way for every door: a
-// client's session, the command line, a watched Makefile. The only place where these follow each
-// other: the policy has the tool on, the arguments are valid, the user approves, the tool runs;
-// between the two lines of the audit log.
+// Dispatch: takes a call from the name and arguments of a tool to its result, in the same way for
+// every caller: a client's session, the command line, a watched Makefile. Only here do these steps
+// follow each other, between the two lines of the audit log: the policy enables the tool, the
+// arguments are valid, the user approves, the tool runs.
 //
-//   CallContext context = NewContext(services, cancel);         // outlives the task
-//   CallOrder order{.caller = caller, .tool = "make", .arguments = &json};
-//   Task<ToolResult> task = Dispatch(services, std::move(order), context);
+//    CallContext context = NewContext(services, cancel);         // outlives the task
+//    CallOrder order{.caller = caller, .tool = "make", .arguments = &json};
+//    Task<ToolResult> task = Dispatch(services, std::move(order), context);
 //
-// Whatever becomes of a call is recorded, also that it is refused.
+// Every call is recorded, refused ones included.
 #pragma once
 
 #include <string>
@@ -24,23 +24,24 @@ namespace pa {
 
 struct CallOrder {
   AuditCaller caller;
-  std::string tool;                      // as it was called; there may be none of that name
-  const JsonValue* arguments = nullptr;  // borrowed while the task is made; null: none
+  std::string tool;                      // as the caller named it; it may not exist
+  const JsonValue* arguments = nullptr;  // borrowed until Dispatch has returned; null: none
 };
 
-// Under the policy that is in force now. `services` and `cancel` outlive it.
+// A context with the policy that is in force now. `services` and `cancel` must outlive it.
 CallContext NewContext(const Services& services, CancelSource& cancel);
 
 Task<ToolResult> Dispatch(const Services& services, CallOrder order, CallContext& context);
 
-// A call whose message is wrong already: nothing runs.
+// Refuses and records a call whose message is already wrong; nothing runs.
 Task<ToolResult> Refuse(const Services& services, CallOrder order, ToolError error);
 
-// `work` of the server's own, which no client has called and which waits for nothing.
+// Runs and records `work` of the server itself: without the checks of Dispatch, and without waiting
+// for the start.
 Task<ToolResult> DispatchOwn(const Services& services, CallOrder order, Task<ToolResult> work,
                              CallContext& context);
 
-// Of those that this server has; null: none.
+// The tool of that name, of those that this server has; null: none.
 const Tool* FindTool(const Services& services, std::string_view name);
 
 }  // namespace pa

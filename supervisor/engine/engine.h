@@ -1,9 +1,10 @@
-// Engine: what `serve`, `call` and `doctor` have in common once the policy is loaded.
+// Engine: what `serve`, `call` and `doctor` share once the policy is loaded: the runner, stored
+// results, the cache of targets, the audit log. It knows no protocol.
 //
-//   Loop loop;
-//   Engine engine(loop.get(), parts, environment);
-//   ... engine.services() ...
-//   engine.Shutdown(done);
+//    Loop loop;
+//    Engine engine(loop.get(), parts, environment);
+//    ... Dispatch(engine.services(), ...) ...
+//    engine.Shutdown(done);
 #pragma once
 
 #include <functional>
@@ -26,13 +27,13 @@ namespace pa {
 struct EngineParts {
   policy::PolicyPtr policy;
   std::string worker;
-  std::string tmp_base;  // as in RunnerConfig, like the next
+  std::string tmp_base;  // as in RunnerConfig; so is the next
   std::string state_home;
   std::function<void(const std::string& spec)> on_spec = {};  // as in RunnerConfig
 };
 
-// What the kernel gives to commands under this policy, seen by trying: whether there are
-// namespaces.
+// What the kernel offers to commands under this policy. Runs the probe, which shows whether there
+// are namespaces.
 sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& environment);
 
 class Engine {
@@ -42,28 +43,30 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   const policy::PolicyPtr& policy() const { return policy_; }
-  // Refused where commands could then write the TMPDIR that was chosen at the start.
+  // Refused if commands could then write the TMPDIR that was chosen at the start.
   Result<void> ReplacePolicy(policy::PolicyPtr policy);
   Runner& runner() { return runner_; }
   TargetCache& targets() { return targets_; }
   AuditLog& audit() { return audit_; }
-  // Called when the targets of a directory are not those that were last seen there. From now on the
-  // Makefiles of those directories are watched, and their targets discovered again when one was
-  // touched.
+  // `callback` runs when the targets of a directory are not those that were last seen there. From
+  // now on the Makefiles of the roots and of all directories with known targets are watched; when
+  // one is touched, its targets are discovered again. In a root whose targets nobody has asked for,
+  // nothing is run but `callback`.
   void WhenTargetsChange(std::function<void()> callback);
-  // From now on nothing is kept that holds, or hides, what is mounted and unmounted meanwhile.
+  // From now on each mount and unmount renews what is kept for later calls, so that it neither
+  // keeps an unmounted file system busy nor hides a new one.
   void FollowMounts();
   const Services& services() const { return services_; }
-  // What a server before us has left half done when it died is put back, by us or by another that
-  // is at it; calls wait for that.
+  // Restores the files of edits that a dead server left unfinished. If another server is doing
+  // that, waits for it, for a minute at most. Calls wait until this is done.
   void UndoEdits();
-  // pa::AfterStart: when that is done.
+  // Implements pa::AfterStart (services.h): runs `work` after UndoEdits.
   Task<ToolResult> AfterStart(Task<ToolResult> work, std::string_view tool, CancelSource& cancel);
-  // Of the runner; nothing waits for the start any more.
+  // Cancels UndoEdits and shuts the runner down.
   void Shutdown(std::function<void()> done);
 
  private:
-  // A call that no client has made.
+  // A call that the engine itself makes.
   struct OwnCall {
     CancelSource cancel;
     std::optional<CallContext> context;
@@ -86,7 +89,7 @@ class Engine {
   TargetCache targets_;
   AuditLog audit_;
   OutputGate start_;
-  std::shared_ptr<OwnCall> start_call_;  // null: there was none
+  std::shared_ptr<OwnCall> start_call_;  // of UndoEdits; null: not called
   Services services_;
 };
 

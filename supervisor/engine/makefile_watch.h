@@ -1,12 +1,13 @@
-// MakefileWatch: tells when the Makefile of a directory was touched, for clients that listen.
+// MakefileWatch: reports when the Makefile of a directory was touched, so that clients can be
+// notified.
 //
-//   MakefileWatch watch(loop, [&](const std::string& directory) { ... discover again ... });
-//   watch.Watch("/srv/project", {"rules/common.mk"});   // as often as one likes
+//    MakefileWatch watch(loop, [&](const std::string& directory) { ... discover again ... });
+//    watch.Watch("/srv/project", files);   // any number of times
 //
-// A hint and no more: truth is the file as it is at the call. The directory is watched, not the
-// file, because editors write another file and rename it. Whatever directory comes to have the path
-// (`git checkout`, `mv`) is watched from then on; meanwhile the one above it is. Never keeps the
-// loop running.
+// Only a hint: a call always reads the file itself. The directory is watched, not the file, because
+// editors write a new file and rename it. If another directory takes over the path (`git checkout`,
+// `mv`), it is watched from then on; while there is none, the nearest directory above is. Never
+// keeps the loop running.
 #pragma once
 
 #include <uv.h>
@@ -26,12 +27,12 @@ namespace pa {
 
 class MakefileWatch {
  public:
-  // All that a user watches shares some thousand watches; the ones named least recently are given
-  // up.
+  // A user has some thousand watches in all. Beyond this number the directories that were named
+  // least recently are no longer watched.
   static constexpr std::size_t kMaxDirectories = 32;
-  // Of those that one Makefile includes. Beyond are what compilers write for each source.
+  // Of those that one Makefile includes. If there are more, compilers write one for each source.
   static constexpr std::size_t kMaxFiles = 16;
-  // An editor's save is several events.
+  // How long it must be quiet: when an editor saves a file, that is several events.
   static constexpr std::chrono::milliseconds kSettle{100};
 
   MakefileWatch(uv_loop_t* loop, std::function<void(const std::string& directory)> on_touched);
@@ -39,11 +40,11 @@ class MakefileWatch {
   MakefileWatch(const MakefileWatch&) = delete;
   MakefileWatch& operator=(const MakefileWatch&) = delete;
 
-  // `files`: what its Makefile includes, absolute or relative to `directory`; what lies elsewhere
-  // is not watched.
+  // `files`: those that its Makefile includes, absolute or relative to `directory`. Files outside
+  // `directory` are not watched, nor are *.d files, which compilers write.
   void Watch(const std::string& directory, std::span<const std::string> files);
-  // What was unmounted is watched no more, and what was mounted in its place not yet: the same
-  // paths anew. What is not told yet will be.
+  // Watches the same paths anew after mounts have changed: an unmounted directory is no longer
+  // watched, and one mounted in its place not yet. Changes that are not reported yet still will be.
   void Renew();
   std::size_t watched() const { return entries_.size(); }
 
@@ -67,7 +68,7 @@ class MakefileWatch {
   std::function<void(const std::string&)> on_touched_;
   Inotify inotify_;
   PollHandle poll_;
-  Entries entries_;  // the one named last comes first
+  Entries entries_;  // the most recently named first
 };
 
 }  // namespace pa

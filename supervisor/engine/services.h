@@ -1,4 +1,5 @@
-// Services: what an Engine gives to those who make calls.
+// Services: what an Engine gives to those who make calls: sessions, the command line, the engine
+// itself.
 #pragma once
 
 #include <uv.h>
@@ -18,15 +19,15 @@ namespace pa {
 
 class AuditLog;  // supervisor/audit/audit_log.h
 
-// Lets `work`, of the call of a tool, begin as soon as calls may; where it is cancelled before,
-// never.
+// Runs `work`, a call of `tool`, as soon as calls may begin (Engine::UndoEdits). If it is cancelled
+// before that, `work` never begins.
 using AfterStart = std::function<Task<ToolResult>(Task<ToolResult> work, std::string_view tool,
                                                   CancelSource& cancel)>;
 
-// What calls are made with, whoever makes them; all of it outlives them.
+// What calls are made with. All of it must outlive them.
 struct Services {
   uv_loop_t* loop;
-  std::function<policy::PolicyPtr()> policy;  // in force now; another one after SIGHUP
+  std::function<policy::PolicyPtr()> policy;  // the one in force now; another one after SIGHUP
   Runner& runner;
   TargetCache& targets;
   ResultStore& results;

@@ -1,8 +1,7 @@
-// The envelope of 2026-07-28: every request says in params._meta which revision it speaks.
+// The envelope of MCP 2026-07-28: every request names its revision in params._meta.
 //
-//   if (auto claim = ClaimedRevision(request.params)) ...   // modern, or -32602 or -32022
-//   else ...                                                // a legacy message, or a forgotten
-//   _meta
+//    if (auto claim = ClaimedRevision(request.params)) ...   // modern, or -32602 or -32022
+//    else ...                                                // legacy, or _meta was forgotten
 #pragma once
 
 #include <expected>
@@ -15,7 +14,7 @@
 
 namespace pa {
 
-// Nothing when no key of the envelope is there.
+// Nothing if there is no key of the envelope.
 std::optional<std::expected<Revision, rpc::Failure>> ClaimedRevision(const JsonValue& params);
 
 // -32602 for a request that needs an envelope and has none.
@@ -24,22 +23,22 @@ rpc::Failure MissingEnvelope();
 // -32022.
 rpc::Failure UnsupportedVersion(std::string_view requested);
 
-// What a client says of itself: "" where it says nothing, or no text.
+// What a client says about itself; "" if it is missing or not a string.
 struct ClientInfo {
   std::string name, version;
 };
 ClientInfo ClientInfoIn(const JsonValue* client_info);
-// That of the envelope; nothing when it has none.
+// The one in the envelope; nothing if there is none.
 std::optional<ClientInfo> ClaimedClient(const JsonValue& params);
 
-// The capabilities of the client; null when the envelope has none.
+// The capabilities of the client; null if the envelope has none.
 const JsonValue* ClaimedCapabilities(const JsonValue& params);
 
-// `traceparent` of `_meta`, as the client wrote it; "" when there is none
+// `traceparent` in `_meta`, as the client wrote it; "" if there is none
 // (https://www.w3.org/TR/trace-context/).
 std::string TraceParent(const JsonValue& params);
 
-// The progressToken as JSON, "" when there is none; -32602 for anything but a string or a number.
+// The progressToken as JSON, "" if there is none; -32602 for anything but a string or a number.
 std::expected<std::string, rpc::Failure> ProgressToken(const JsonValue& params);
 
 }  // namespace pa

@@ -1,15 +1,15 @@
-// ProgressNotifier: a call's progress notifications: its output, one line at a time, and that it
-// goes on.
+// ProgressNotifier: sends the progress notifications of a call: its output, one line at a time, and
+// heartbeats.
 //
-//   ProgressNotifier progress(loop, transport, token_json, [&] { return WaitingText(record); });
-//   context.sink = &progress;                                 // lives as long as the call
+//    ProgressNotifier progress(loop, transport, token_json, [&] { return WaitingText(record); });
+//    context.sink = &progress;                                 // lives as long as the call
 //
-// The first line goes out at once, then at most every kInterval the latest one, so that a build
-// that prints a million lines costs the client ten messages a second. Where nothing has gone out
-// for kHeartbeat, one says what the call waits for, or how long it has run: clients give up on
-// calls of which they hear nothing. `progress` counts bytes and heartbeats and therefore only
-// grows. The text is for people: one line, at most kMaxCharacters, no control characters or escape
-// sequences, valid UTF-8. Destroyed before the reply is sent, so nothing follows a reply.
+// The first line is sent at once, then the latest one, at most one every kInterval: a build that
+// prints a million lines costs the client ten messages a second. If nothing was sent for
+// kHeartbeat, a message says what the call waits for, or how long it has run, because clients give
+// up on calls that stay silent. `progress` is the number of bytes and heartbeats, so it only grows.
+// The text is for people: one line, at most kMaxCharacters, no control characters or escape
+// sequences, valid UTF-8. Destroy it before the reply is sent, so that nothing follows a reply.
 #pragma once
 
 #include <uv.h>
@@ -26,7 +26,7 @@
 
 namespace pa {
 
-// The last line of a stream as it stands, complete or not. Keeps no more than a screen line needs.
+// The last line of a stream, complete or not. Keeps no more than a line on a screen needs.
 class LatestLine {
  public:
   void Append(std::string_view bytes);
@@ -41,25 +41,25 @@ class LatestLine {
 
   std::string complete_;  // the last line that was not blank and has ended
   std::string open_;      // the line being written
-  bool anew_ = false;     // after a carriage return: what comes next replaces open_
+  bool anew_ = false;     // after a carriage return: the next bytes replace open_
 };
 
-// `raw` as one line for people; "" when nothing visible is left.
+// `raw` as one line for people; "" if nothing visible is left.
 std::string DisplayLine(std::string_view raw);
 
-// What a call waits for: `waiting, 3 before it`; "" when it runs.
+// What a call waits for: `waiting, 3 before it`; "" if it runs.
 std::string WaitingText(const CallRecord& record);
 
 class ProgressNotifier : public OutputSink {
  public:
   static constexpr std::chrono::milliseconds kInterval{100};
-  // 15 s are promised, also where the loop is busy.
+  // 15 s are promised, also when the loop is busy.
   static constexpr std::chrono::milliseconds kHeartbeat{14'500};
   static_assert(kHeartbeat + std::chrono::milliseconds(500) <= std::chrono::seconds(15));
   static constexpr std::size_t kMaxCharacters = 180;
 
-  // `token`: the progressToken as JSON. `waits`: for what, "" when it runs; null: it always runs.
-  // `loop` and `transport` outlive this.
+  // `token`: the progressToken as JSON. `waits` returns what the call waits for, "" if it runs;
+  // null: the call never waits. `loop` and `transport` must outlive this.
   ProgressNotifier(uv_loop_t* loop, Transport& transport, std::string token,
                    std::function<std::string()> waits = nullptr,
                    std::chrono::milliseconds heartbeat = kHeartbeat);
@@ -69,7 +69,7 @@ class ProgressNotifier : public OutputSink {
 
   void OnOutput(Stream stream, std::string_view bytes) override;
   OutputGate* gate() override { return &transport_.gate(); }
-  void Silence();  // cancelled: nothing more for this request
+  void Silence();  // the call was cancelled: sends nothing more
 
  private:
   void Notify();

@@ -1,11 +1,12 @@
-// The shapes of MCP by revision: what a result, a tool or a resource looks like to which client.
+// The JSON of MCP, by revision: what a result, a tool or a resource looks like to a client of that
+// revision.
 //
-//   std::string result = InitializeResult(Revision::k2025_06_18, identity);
-//   transport.Send(rpc::ResultLine(id, result));
+//    std::string result = InitializeResult(Revision::k2025_06_18, identity);
+//    transport.Send(rpc::ResultLine(id, result));
 //
-// Plain functions from values to JSON on one line; who may ask what and when is
-// supervisor/mcp/session.cc. To add a revision: extend Revision, kRevisionNames and the predicates,
-// then a conversation for it in tests/conversations.
+// Plain functions from values to JSON on one line; supervisor/mcp/session.cc decides who may ask
+// what and when. To add a revision: extend Revision, kRevisionNames and the predicates, then add a
+// conversation for it in tests/conversations.
 #pragma once
 
 #include <optional>
@@ -38,7 +39,7 @@ inline bool HasAnnotations(Revision revision) { return revision >= Revision::k20
 
 inline constexpr std::string_view kServerName = "project-actions";
 
-// What we say about ourselves.
+// What the server says about itself.
 struct Identity {
   std::string version;
   std::string instructions;  // for the model; may be ""
@@ -47,16 +48,18 @@ struct Identity {
 // `{"resultType":"complete","_meta":{...serverInfo...}}` in the modern era, nothing in the legacy
 // one.
 void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& identity);
-// The same and how long the answer may be kept: never, because a new policy or result may come.
+// The same, and how long the answer may be cached: not at all, because policy and results can
+// change at any time.
 void WriteCacheableFrame(JsonWriter& writer, Revision revision, const Identity& identity);
 
 std::string InitializeResult(Revision revision, const Identity& identity);
-// The one field of the form, a boolean that must be there.
+// The only field of the form, a required boolean.
 inline constexpr std::string_view kApproveField = "approve";
 // The params of elicitation/create, with that form.
 std::string ElicitParams(std::string_view message, Revision revision);
 
-// What must be asked before a call goes on; the client calls again with the answer (2026-07-28).
+// A question that must be answered before a call goes on; the client calls again with the answer
+// (2026-07-28).
 struct InputRequest {
   std::string key;     // of the answer
   std::string params;  // of elicitation/create, JSON
@@ -73,7 +76,7 @@ std::string ListToolsResult(Revision revision, const Identity& identity,
 std::string ListResourcesResult(Revision revision, const Identity& identity,
                                 const std::vector<ResultStore::Entry>& entries);
 std::string ListResourceTemplatesResult(Revision revision, const Identity& identity);
-// Text when `chunk` is UTF-8, else base64. `uri` is the one that was asked for.
+// Text if `chunk` is UTF-8, else base64. `uri` is the one that was asked for.
 std::string ReadResourceResult(Revision revision, const Identity& identity, std::string_view uri,
                                const ResultChunk& chunk);
 

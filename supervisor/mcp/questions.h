@@ -1,7 +1,10 @@
-// Questions to the user by MCP elicitation, in both eras: a request of ours while the call waits
-// (`elicitation/create`, since 2025-06-18), or a result that the client answers with its next
-// request (2026-07-28). The form has one field that must be filled in and has no default: there are
-// clients that accept an empty form by themselves.
+// Asks the user by MCP elicitation, in both eras: with a request of ours while the call waits
+// (`elicitation/create`, since 2025-06-18), or with a result that the client answers in its next
+// request (2026-07-28). The form has one required field without a default, because some clients
+// accept an empty form by themselves.
+//
+//    ElicitingApprover approver(elicitations, revision, ShownArguments(arguments));
+//    call.approver = &approver;              // RunApproved asks it
 #pragma once
 
 #include <uv.h>
@@ -22,13 +25,15 @@
 
 namespace pa {
 
-// Whether a client with these capabilities shows forms. Before 2025-06-18 there was no such thing.
+// Whether a client with these capabilities shows forms. Revisions before 2025-06-18 have no
+// elicitation.
 bool CanElicit(const JsonValue* capabilities, Revision revision);
 
-// Of an ElicitResult: yes is `accept` with the field true. What is none is no approval.
+// The answer in an ElicitResult: kAccept is `accept` with the field true. A malformed result is no
+// approval.
 Answer AnswerIn(const JsonValue& result);
 
-// Requests of ours that wait for the client's response.
+// Our requests that wait for the client's response.
 class Elicitations {
  public:
   Elicitations(uv_loop_t* loop, Transport& transport, std::chrono::milliseconds patience)
@@ -36,10 +41,10 @@ class Elicitations {
   Elicitations(const Elicitations&) = delete;
   Elicitations& operator=(const Elicitations&) = delete;
 
-  // Ends when there is an answer, when it has taken too long, or with `cancel`; the client is told
-  // then.
+  // Ends with an answer, after `patience`, or with `cancel`; without an answer, the request is
+  // cancelled at the client.
   Task<Answer> Ask(std::string params, CancelSource& cancel);
-  void OnResponse(const rpc::Response& response);  // one that nobody waits for is passed over
+  void OnResponse(const rpc::Response& response);  // ignores one that nobody waits for
 
  private:
   struct Pending {
@@ -56,7 +61,7 @@ class Elicitations {
   std::uint64_t next_ = 1;
 };
 
-// Of a legacy client.
+// For a legacy client: asks while the call waits.
 class ElicitingApprover final : public Approver {
  public:
   ElicitingApprover(Elicitations& elicitations, Revision revision, std::string arguments)
@@ -69,18 +74,18 @@ class ElicitingApprover final : public Approver {
   std::string arguments_;
 };
 
-// What a client of 2026-07-28 has brought back.
+// The answer in the next request of a client of 2026-07-28.
 struct InputReply {
-  std::vector<Digest> questions;  // that the user was asked
+  std::vector<Digest> questions;  // those that the user was asked
   Answer answer = Answer::kCancel;
 };
-// -32602 for a requestState that is not good for this call; nothing where none came, or no answer
-// with it.
+// -32602 for a requestState that is not valid for this call; kTimeout for one that has expired.
+// Nothing if there is none, or no answer with it.
 std::expected<std::optional<InputReply>, rpc::Failure> InputReplyIn(const JsonValue& params,
                                                                     const Digest& call,
                                                                     RequestStates& states);
 
-// Of a modern client: asks by ending the call.
+// For a modern client: asks by ending the call.
 class RetryingApprover final : public Approver {
  public:
   RetryingApprover(const RequestStates& states, const Digest& call, std::string arguments,
@@ -88,7 +93,7 @@ class RetryingApprover final : public Approver {
       : states_(states), call_(call), arguments_(std::move(arguments)), reply_(std::move(reply)) {}
   Task<Answer> Ask(std::vector<Question> questions, CallContext& call) override;
 
-  // What the client must be asked; nothing: the call ended otherwise.
+  // The question for the client; nothing if the call ended otherwise.
   const std::optional<InputRequest>& request() const { return request_; }
 
  private:

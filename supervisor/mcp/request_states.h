@@ -1,13 +1,13 @@
-// RequestStates: what a client carries from the result that asks for input to its next request (MCP
-// 2026-07-28, multi-round results): which call it was, and what the user is asked about. The client
-// may be hostile, so it is under a MAC, for this call alone, for kAnswerPatience, and good for one
-// use.
+// RequestStates: makes and checks what a client carries from a result that asks for input to its
+// next request (MCP 2026-07-28, multi-round results): which call it was, and what the user is asked
+// about. The client may be hostile, so a state has a MAC, and is valid for this call only, for
+// kAnswerPatience, and once.
 //
-//   std::string state = states.Issue(DigestOfCall(tool, arguments), questions, now);
-//   ...
-//   std::expected<std::vector<Digest>, StateProblem> questions = states.Redeem(state, call, now);
+//    std::string state = states.Issue(DigestOfCall(tool, arguments), questions, now);
+//    ...
+//    std::expected<std::vector<Digest>, StateProblem> questions = states.Redeem(state, call, now);
 //
-// Nothing is kept of a state but that it was used, until it would have expired anyway.
+// Only used states are remembered, until they would have expired.
 #pragma once
 
 #include <chrono>
@@ -26,19 +26,21 @@
 namespace pa {
 
 enum class StateProblem {
-  kForged,   // none of ours, or of a server before us
+  kForged,   // not ours, or of an earlier server
   kNotThis,  // of another call
   kUsed,
   kExpired,
 };
 
-// Of what is called: a state for one call is none for another. However its arguments are written.
+// Names a call, so that a state for one call is not valid for another. Does not depend on how the
+// arguments are written: order of members, null or absent, `7.0` or `7`.
 Digest DigestOfCall(std::string_view tool, const JsonValue* arguments);
 
 class RequestStates {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  static constexpr std::size_t kMaxUsed = 10'000;  // beyond that none is taken, until some expire
+  // If so many used states are remembered, none is accepted until some expire.
+  static constexpr std::size_t kMaxUsed = 10'000;
 
   explicit RequestStates(std::string key) : key_(std::move(key)) {}
 
@@ -48,7 +50,7 @@ class RequestStates {
 
  private:
   std::string key_;
-  std::set<std::pair<Time, std::string>> used_;  // when they expire, and their numbers
+  std::set<std::pair<Time, std::string>> used_;  // expiry and nonce of each
 };
 
 }  // namespace pa

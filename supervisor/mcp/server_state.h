@@ -1,7 +1,7 @@
-// ServerState: what the sessions of one server share of the protocol. Outlives them.
+// ServerState: the state of the protocol that the sessions of one server share. Must outlive them.
 //
-//   ServerState state = NewServerState();
-//   Session session(engine.services(), state, transport);
+//    ServerState state = NewServerState();
+//    Session session(engine.services(), state, transport);
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ struct ServerState {
   std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat;
 };
 
-// With this version, its instructions for models, and a key of its own.
+// With this version, its instructions for models, and a random key.
 ServerState NewServerState();
 
 }  // namespace pa

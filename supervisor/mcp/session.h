@@ -1,14 +1,14 @@
-// Session: one client on one connection, both eras of MCP.
+// Session: one client on one connection, in both eras of MCP.
 //
-//   Session session(services, state, transport);
-//   transport.Start(session);
-//   session.WhenEnding([&] { runner.BeginShutdown(); });
-//   session.WhenEnded([&] { runner.Shutdown(...); });
+//    Session session(services, state, transport);
+//    transport.Start(session);
+//    session.WhenEnding([&] { runner.BeginShutdown(); });
+//    session.WhenEnded([&] { runner.Shutdown(...); });
 //
-// Every request finds its method in one table: {method, eras, handler}. Requests with the _meta of
-// 2026-07-28 are served statelessly; `initialize` opens the legacy era. Calls run as detached
-// coroutines, any number at a time; what a client sees of one ends with its reply, or with its
-// cancellation.
+// One table has all methods: {method, eras, handler}. Requests with the _meta of 2026-07-28 are
+// served statelessly; `initialize` opens the legacy era. Calls run as detached coroutines, any
+// number at a time; after the reply to a call, or its cancellation, the client gets nothing more
+// about it.
 #pragma once
 
 #include <chrono>
@@ -46,15 +46,16 @@ class Session : public TransportHandler {
   void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) override;
   void OnClosed() override { Shutdown(); }
 
-  // The list of tools, or what they can do, is another: tells the clients that want to know.
+  // The list of tools, or what they can do, has changed: notifies the client if it wants to know.
   void ToolsChanged();
 
-  // Cancels what is in flight; replies still go out. Further requests are refused.
+  // Cancels all calls in flight; their replies are still sent. Further calls and subscriptions are
+  // refused.
   void Shutdown();
-  // Called once, when the session is shut down, before its calls are cancelled: so that none begins
-  // in the place of another.
+  // `callback` runs once, at Shutdown, before the calls are cancelled, so that no waiting call
+  // begins in the place of a cancelled one.
   void WhenEnding(std::function<void()> callback) { on_ending_ = std::move(callback); }
-  // Called once, when the session was shut down and nothing is in flight any more.
+  // `callback` runs once, after Shutdown, when no call is in flight any more.
   void WhenEnded(std::function<void()> callback);
 
   std::size_t in_flight() const { return calls_.size(); }
@@ -63,7 +64,7 @@ class Session : public TransportHandler {
   struct Method;
   struct Call;
   struct Batch;
-  // A reply, an error, or nothing: it comes later.
+  // A reply, an error, or nothing: the reply comes later.
   using Answer = std::optional<std::expected<std::string, rpc::Failure>>;
   enum class Era { kOpening, kLegacy, kModern };
   static const Method kMethods[];
@@ -108,13 +109,13 @@ class Session : public TransportHandler {
   ServerState& state_;
   Transport& transport_;
   Era era_ = Era::kOpening;
-  Revision legacy_revision_ = kLatestLegacy;  // agreed in initialize
+  Revision legacy_revision_ = kLatestLegacy;  // agreed on in initialize
   bool initialized_ = false;                  // the legacy client has said so
   bool ending_ = false;
   std::string id_;                            // of the session, for the audit log
   std::string client_name_, client_version_;  // as the legacy client gave them
   std::map<rpc::Id, std::unique_ptr<Call>> calls_;
-  std::shared_ptr<Batch> batch_;  // whose messages are being read
+  std::shared_ptr<Batch> batch_;  // the one whose messages are being handled
   Subscriptions subscriptions_;
   Elicitations elicitations_;
   bool can_elicit_ = false;  // the legacy client

@@ -1,10 +1,11 @@
-// Subscriptions: the clients of 2026-07-28 that listen (subscriptions/listen), by request id.
+// Subscriptions: the open subscriptions/listen requests of a client of 2026-07-28, by request id.
 //
-//   std::string ack = subscriptions.Add(id, params);   // first message of the subscription
-//   for (const std::string& line : subscriptions.ToolsChanged()) transport.Send(line);
+//    std::string ack = subscriptions.Add(id, params);   // first message of the subscription
+//    for (const std::string& line : subscriptions.ToolsChanged()) transport.Send(line);
 //
-// Only what we can honour is acknowledged: changes of the tool list. A subscription lives until its
-// request is cancelled (nothing more is sent) or we end (its result is).
+// Only changes of the tool list are acknowledged, because we send no others. A subscription ends
+// when its request is cancelled (nothing more is sent) or when the server ends (its result is
+// sent).
 #pragma once
 
 #include <map>
@@ -19,12 +20,12 @@ namespace pa {
 
 class Subscriptions {
  public:
-  // `params` holds a valid filter in `notifications`. Returns the acknowledgement line.
+  // `params` must have passed CheckListenParams. Returns the acknowledgement line.
   std::string Add(const rpc::Id& id, const JsonValue& params);
   bool Has(const rpc::Id& id) const { return filters_.contains(id); }
   bool Remove(const rpc::Id& id);  // false: no such subscription
   std::vector<std::string> ToolsChanged() const;
-  // The results that end all of them.
+  // Ends all of them; returns the lines of their results.
   std::vector<std::string> End();
 
  private:
@@ -34,7 +35,7 @@ class Subscriptions {
   std::map<rpc::Id, Filter> filters_;
 };
 
-// What is wrong with `params` of subscriptions/listen; "" when nothing is.
+// What is wrong with `params` of subscriptions/listen; "" if nothing is.
 std::string CheckListenParams(const JsonValue& params);
 
 }  // namespace pa

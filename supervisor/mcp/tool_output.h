@@ -1,6 +1,6 @@
-// ToolResult -> the result of tools/call: content, and the envelope as structuredContent.
+// Makes the result of tools/call from a ToolResult: content, and the envelope as structuredContent.
 //
-//   std::string json = CallToolResult(result, elapsed, revision, identity);
+//    std::string json = CallToolResult(result, elapsed, revision, identity);
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
-// What most of the supervisor includes of the standard library, libuv and fmt, parsed once. Sources
-// still include what they use: the lint and the packages compile without this (-Db_pch=false).
+// Precompiled header: what most of the supervisor includes of the standard library, libuv and fmt.
+// Sources still include what they use: the lint and the packages compile without this
+// (-Db_pch=false).
 #include <fmt/format.h>
 #include <uv.h>
 

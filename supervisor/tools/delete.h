@@ -1,4 +1,4 @@
-// delete: a file or a directory goes to the trash.
+// delete: moves a file or a directory to the trash.
 #pragma once
 
 #include "supervisor/call/tool.h"

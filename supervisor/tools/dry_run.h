@@ -1,4 +1,5 @@
-// The result of dry_run: the exact command and all that the sandbox would and would not do to it.
+// Renders the result of a dry run: the exact command, what the sandbox would grant it, and which
+// protections are enforced.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,8 @@
 
 namespace pa {
 
-// `would_print` nothing: not known without running. `kernel`: of the runner, which may know whether
-// there are namespaces.
+// `would_print`: nothing if that is not known without running. `kernel`: the runner's, which may
+// know whether there are namespaces.
 ToolResult RenderDryRun(const CommandReport& report, const policy::Allow& allow,
                         const sandbox::KernelFeatures& kernel,
                         std::optional<std::string> would_print);

@@ -1,4 +1,4 @@
-// edit: passages of files become others, in all the files or in none.
+// edit: replaces passages of files, in all of the files or in none.
 #pragma once
 
 #include "supervisor/call/tool.h"

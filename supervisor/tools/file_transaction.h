@@ -1,14 +1,14 @@
-// WriteAll: several files of the project get new content, all of them or none.
+// WriteAll: writes new content to several files of the project, to all of them or to none.
 //
-//   const std::vector<FileChange> changes = ...;   // each permitted; the caller has their turn
-//   Task<Written> task = WriteAll(changes, call);
-//   const Written written = co_await task;
-//   // somebody else was faster: begin anew
-//   if (written.error && written.stale && written.undone) ...
+//    const std::vector<FileChange> changes = ...;   // each permitted; the caller has their turn
+//    Task<Written> task = WriteAll(changes, call);
+//    const Written written = co_await task;
+//    // Another program has written one of them: begin anew.
+//    if (written.error && written.stale && written.undone) ...
 //
-// A single file is the old or the new one by itself (put_file.h). Several take a journal
-// (supervisor/state/edit_journal.h): if the server dies between them, the next one restores what
-// they held.
+// The replacement of a single file is atomic (put_file.h). For several there is a journal
+// (supervisor/state/edit_journal.h): if the server dies between them, the next one restores their
+// old contents.
 #pragma once
 
 #include <optional>
@@ -21,11 +21,11 @@
 
 namespace pa {
 
-// All of it is borrowed until WriteAll returns.
+// All members are borrowed until WriteAll is done.
 struct FileChange {
   const Work& work;
   const policy::Permission& permission;  // to write this file
-  const std::string& relative;           // to the directory of the work; no symlink in it
+  const std::string& relative;           // to the directory of the work; without symlinks
   const std::string& shown;              // for messages
   const std::string& before;
   const Digest& before_hash;
@@ -34,9 +34,9 @@ struct FileChange {
 
 struct Written {
   std::optional<ToolError> error;
-  bool stale = false;  // the error is that somebody else has written one of them
-  // None of the files has its new content any more. Otherwise some have it: the message says so,
-  // the log which.
+  bool stale = false;  // the error is that another program has written one of them
+  // With an error: none of the files has its new content. False: some have it; the message says so,
+  // and the log says which.
   bool undone = true;
 };
 

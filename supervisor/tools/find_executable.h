@@ -1,4 +1,7 @@
-// Finds a program as a shell would, on our own PATH; never one that a command could have planted.
+// FindExecutable: finds a program on the server's own PATH, as a shell does, but never one that a
+// command could have written.
+//
+//    const FoundExecutable make = FindExecutable("make", call.ambient, call.policy.get());
 #pragma once
 
 #include <map>
@@ -11,12 +14,13 @@ namespace pa {
 
 struct FoundExecutable {
   std::optional<std::string> path;
-  std::string passed_over;  // the first one that commands can write; "" = there is none
+  std::string passed_over;  // the first one that commands can write; "" = none
 };
 
 // The first executable regular file called `name` in the absolute entries of PATH (of `ambient`),
-// but for those that commands of `policy`, if one is given, can write. Relative and empty entries
-// mean the current directory and are skipped for the same reason. Commands have PATH as it is.
+// except those that commands of `policy`, unless it is null, can write. Relative and empty entries
+// mean the current directory and are skipped for the same reason. Commands themselves get PATH
+// unchanged.
 FoundExecutable FindExecutable(const std::string& name,
                                const std::map<std::string, std::string>& ambient,
                                const policy::Policy* policy);

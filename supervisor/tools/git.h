@@ -1,9 +1,9 @@
-// What git_add and git_commit share: a git that asks nobody, pages nothing, reads none of the
-// user's files, and still knows who the user is.
+// Runs git for git_add and git_commit: without prompts, pager and access to the home, but with the
+// user's identity and lists of ignored files (git_settings.h).
 //
-//   Task<PreparedGit> task = PrepareGit(work, *permission, call);
-//   PreparedGit git = co_await task;
-//   Task<ToolResult> run = RunGit(work, std::move(*git), command, call);
+//    Task<PreparedGit> task = PrepareGit(work, *permission, call);
+//    PreparedGit git = co_await task;
+//    Task<ToolResult> run = RunGit(work, std::move(*git), command, call);
 #pragma once
 
 #include <expected>
@@ -27,8 +27,8 @@ struct Git {
 };
 using PreparedGit = std::expected<Git, ToolError>;
 
-// Reads the identity, for a dry run as well: the files that the user's settings name are part of
-// the confinement. `work` must outlive the task.
+// Reads the user's settings, also for a dry run, because the files that they name are part of the
+// confinement. `work` must outlive the task.
 Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, CallContext& call);
 
 struct GitCommand {

@@ -1,3 +1,4 @@
+// git_add: stages files. StageFiles is for project_actions, too.
 #pragma once
 
 #include "supervisor/tools/work.h"

@@ -1,3 +1,4 @@
+// git_commit: commits what is staged. Commit is for project_actions, too.
 #pragma once
 
 #include "supervisor/tools/work.h"

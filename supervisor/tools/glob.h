@@ -1,3 +1,4 @@
+// glob: finds files by a glob, the newest first.
 #pragma once
 
 #include "supervisor/call/tool.h"

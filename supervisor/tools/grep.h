@@ -1,3 +1,4 @@
+// grep: searches the contents of files for a regular expression.
 #pragma once
 
 #include "supervisor/call/tool.h"

@@ -1,9 +1,9 @@
-// HiddenFiles: those that a rule by path keeps from a tool that comes upon many files at once.
-// Nobody is asked about each of them: what a rule asks about is hidden, unless the user has
-// approved the directory that was named.
+// HiddenFiles: which files the policy's rules by path hide from a tool that comes upon many files
+// at once. The user is not asked about each of them: a file that a rule asks about is hidden,
+// unless the user has approved it or a directory that holds it.
 //
-//   HiddenFiles hidden(*work, call);
-//   if (hidden.Hides("src/secret")) return;  // nobody is told what
+//    HiddenFiles hidden(*work, call);
+//    if (hidden.Hides("src/secret")) return;  // the result does not name it
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace pa {
 class HiddenFiles {
  public:
   HiddenFiles(const Work& work, const CallContext& call);
-  bool Hides(const std::string& name);  // as results name it; to be asked once for each file
-  bool any() const { return any_; }     // rules by path
-  const policy::Rule* rule() const { return rule_; }  // that hid the last one; null: none did
+  bool Hides(const std::string& name);  // as results name it; counts, so call it once for each file
+  bool any() const { return any_; }     // there are rules by path
+  const policy::Rule* rule() const { return rule_; }  // the last that hid a file; null: none
   std::uint64_t hidden() const { return hidden_; }
 
  private:

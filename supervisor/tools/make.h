@@ -1,3 +1,4 @@
+// make: runs one .PHONY target of a Makefile. MakeTarget is for project_actions, too.
 #pragma once
 
 #include "supervisor/tools/work.h"

@@ -1,3 +1,4 @@
+// make_targets: lists the .PHONY targets of a Makefile.
 #pragma once
 
 #include "supervisor/call/tool.h"

@@ -1,3 +1,4 @@
+// makefile_generate: writes a starter Makefile. GenerateMakefile is for project_actions, too.
 #pragma once
 
 #include "supervisor/tools/work.h"
@@ -6,7 +7,7 @@ namespace pa {
 
 extern const Tool kMakefileGenerate;
 
-// `language` "": what the project's files tell.
+// `language` "": detected from the project's files.
 Task<ToolResult> GenerateMakefile(Work work, std::string language, CallContext& call);
 
 // The starter Makefile for a language of kLanguages.

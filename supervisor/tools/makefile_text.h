@@ -1,11 +1,10 @@
-// The Makefile as a file: which one make takes, its text, and the little that is read from the
-// text.
+// The Makefile as a file: which one make takes, its text, and the descriptions in the text.
 //
-//   std::optional<MakefileOnDisk> file = FindMakefile(directory.fd());
-//   Result<std::string> text = ReadMakefile(directory.fd(), *file);
-//   std::map<std::string, std::string> descriptions = TargetDescriptions(*text);
+//    std::optional<MakefileOnDisk> file = FindMakefile(directory.fd());
+//    Result<std::string> text = ReadMakefile(directory.fd(), *file);
+//    std::map<std::string, std::string> descriptions = TargetDescriptions(*text);
 //
-// What is a target is never read from here: only make knows.
+// The text never decides what is a target: only make knows (target_discovery.h).
 #pragma once
 
 #include <map>
@@ -30,23 +29,23 @@ struct MakefileOnDisk {
 // The first of kMakefileNames in the directory itself, which is the one that make takes.
 std::optional<MakefileOnDisk> FindMakefile(int directory_fd);
 
-// Refuses anything but a regular file that is no symlink, and more than kMaxMakefileBytes.
+// Refuses a symlink, anything but a regular file, and more than kMaxMakefileBytes.
 Result<std::string> ReadMakefile(int directory_fd, const MakefileOnDisk& file);
 
-// A file that a Makefile includes, by the name that make gives it; the same refusals, and whatever
-// leads out of the directory, also by symlink.
+// Reads a file that a Makefile includes, by the name that make gives it. Refuses anything but a
+// regular file, more than kMaxMakefileBytes, and names that lead out of the directory, also through
+// symlinks; other symlinks are followed.
 Result<std::string> ReadIncluded(int directory_fd, const std::string& name);
 
-// What people are told about a target: `target: ... ## text`, else the comment right above its
-// rule.
+// The description of each target: `target: ... ## text`, else the comment right above its rule.
 std::map<std::string, std::string> TargetDescriptions(std::string_view text);
 
 // True only if the set of .PHONY targets follows from this text and the environment alone: nothing
-// in it runs a program, reads another file, looks at the file system or makes syntax out of values.
-// Says no when in doubt, which costs time and nothing else.
+// in it runs a program, reads another file, looks at the file system or turns values into syntax.
+// False in doubt, which only costs time.
 bool DependsOnTextAlone(std::string_view text);
 
-// `stat` as a FileStamp, by name without following a symlink; nothing when there is no such file.
+// The stamp of a file, without following a symlink; nothing if there is no such file.
 std::optional<FileStamp> StampOf(int directory_fd, const std::string& name);
 
 }  // namespace pa

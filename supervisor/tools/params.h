@@ -1,4 +1,4 @@
-// Arguments and data schemas that several tools share, so that they read the same everywhere.
+// Parameters and result fields that several tools share, so that they are the same everywhere.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ inline constexpr Param kLanguageParam = {
     .one_of = kLanguages,
     .advice = kWriteItYourself};
 
-// Data of a tool that runs one command; argv, would_print and confinement are a dry run's.
+// The data of a tool that runs one command; argv, would_print and confinement are a dry run's.
 inline constexpr std::string_view kOutcomeNames[] = {"exited",    "signaled",       "timed_out",
                                                      "cancelled", "limit_exceeded", "setup_failed"};
 

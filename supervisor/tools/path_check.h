@@ -1,4 +1,4 @@
-// Whether a path that a client gave stays inside the working directory.
+// Checks that a path from a client stays inside the working directory.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace pa {
 
-// Why `path` does not stay inside; nothing when it does. Symlinks count by where they lead, the
-// last one too; what does not exist (a deleted file can be staged) by the nearest ancestor that
-// does.
+// Why `path` does not stay inside; nothing if it does. Symlinks are followed, the last one, too. A
+// path that does not exist (a deleted file can be staged) is judged by its nearest existing
+// ancestor.
 std::optional<std::string> WhyOutside(const policy::WorkingDirectory& directory,
                                       const std::string& path);
 

@@ -1,3 +1,4 @@
+// project_actions: make, git_add, git_commit and makefile_generate as operations of one tool.
 #pragma once
 
 #include "supervisor/call/tool.h"

@@ -1,4 +1,4 @@
-// read: lines of a text file, or an image, with the file's hash.
+// read: returns lines of a text file, or an image, with the file's hash.
 #pragma once
 
 #include "supervisor/call/tool.h"

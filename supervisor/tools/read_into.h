@@ -1,10 +1,9 @@
-// ReadInto, HashOfFile: one file of the project, by a worker of its own (worker/read_file.h), to
-// whoever wants its bytes.
+// ReadInto, HashOfFile: read one file of the project in a worker of its own (worker/read_file.h).
 //
-//   FileSink sink([&](std::string_view bytes) { text.Feed(bytes); });
-//   Task<Reading> task = ReadInto(sink, work, permission, place, call);
-//   const Reading reading = co_await task;
-//   if (reading.error) ...
+//    FileSink sink([&](std::string_view bytes) { text.Feed(bytes); });
+//    Task<Reading> task = ReadInto(sink, work, permission, place, call);
+//    const Reading reading = co_await task;
+//    if (reading.error) ...
 #pragma once
 
 #include <expected>
@@ -19,7 +18,7 @@
 
 namespace pa {
 
-// The header first, then the file.
+// Takes the worker's output apart: the header, then the file.
 class FileSink final : public OutputSink {
  public:
   explicit FileSink(std::function<void(std::string_view)> take) : take_(std::move(take)) {}
@@ -41,13 +40,13 @@ struct Reading {
   std::optional<ToolError> error;
 };
 
-// `place` is no directory; `finishes`: even if the call was cancelled. BINARY_FILE: nothing with
-// content. NOT_FOUND, FILE_IO, and what refuses a call.
+// `place` must not be a directory. `finishes`: runs even if the call was cancelled. Errors:
+// BINARY_FILE (not a regular file), NOT_FOUND, FILE_IO, and those of a call that could not run.
 Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::Permission& permission,
                        const policy::PlaceBeneath& place, CallContext& call, bool finishes = false);
 
-// Of what `file`, relative to the directory of `work`, holds, whether or not the call was
-// cancelled. NOT_FOUND: there is none, or a symlink leads to another one. Errors as of ReadInto.
+// The hash of `file`, relative to the directory of `work`; runs even if the call was cancelled.
+// NOT_FOUND: there is none, or a symlink leads to another one. Other errors as of ReadInto.
 Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work,
                                                   const policy::Permission& permission,
                                                   std::string file, CallContext& call);

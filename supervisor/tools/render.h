@@ -1,6 +1,6 @@
-// What a finished command becomes for the client: data, text, error, links.
+// Renders a finished command for the client: data, text, error, links.
 //
-//   co_return RenderCommand({.what = "make test", .argv = plan.argv, ...}, run);
+//    co_return RenderCommand({.what = "make test", .argv = plan.argv, ...}, run);
 //
 // Text and data are each complete by themselves, because a client shows the model only one of them.
 #pragma once
@@ -15,8 +15,7 @@
 
 namespace pa {
 
-// `git commit --file=- 'a b'`: as a shell would need it written, for people to read. Nothing is
-// ever run from this.
+// `git commit --file=- 'a b'`: quoted as for a shell, for people to read. It is never run.
 std::string QuoteCommand(std::span<const std::string> argv);
 
 // `1 file`, `2 files`.
@@ -35,16 +34,16 @@ struct CommandReport {
 ToolResult RenderCommand(const CommandReport& report, const Execution& run,
                          std::span<const Denial> denials = {});
 
-// Links to what was stored of the streams of `what`, and that something is left out.
+// Adds links to the stored streams of `what`, and says if something is left out.
 void AddStreams(ToolResult& result, const std::string& what, const Execution& run);
 
-// Adds to the warnings and to the text.
+// Adds a warning, to the warnings and to the text.
 void Warn(ToolResult& result, std::string warning);
 
-// Why a command did not succeed; nothing when it exited with 0.
+// Why a command did not succeed, or how it damaged protected paths; nothing if it did neither.
 std::optional<ToolError> ErrorOf(const CommandReport& report, const Execution& run);
 
-// kSetupFailed: nothing ran.
+// For kSetupFailed: nothing ran.
 ToolError SetupError(const Execution& run);
 
 }  // namespace pa

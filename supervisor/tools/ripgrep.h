@@ -1,10 +1,10 @@
-// Running ripgrep, for the tools that search: where, how, and what its complaints mean.
+// Runs ripgrep for the tools that search: where, how, and what its complaints mean.
 //
-//   auto place = FindPlace(*work, call, arguments.String("path"));
-//   Task<RipgrepRun> task = RunRipgrep(*work, *place, {.options = {"--files"}}, sink, call);
+//    auto place = FindPlace(*work, call, arguments.String("path"));
+//    Task<RipgrepRun> task = RunRipgrep(*work, *place, {.options = {"--files"}}, sink, call);
 //
-// It runs like any command that only looks: in the sandbox, the project read-only, without a
-// network. What it prints is the project's doing, hence hostile.
+// It runs like any command that only looks: in the sandbox, with the project read-only and without
+// a network. The project decides what it prints, so that is hostile.
 #pragma once
 
 #include <expected>
@@ -22,20 +22,21 @@ namespace pa {
 
 struct SearchPlace {
   policy::WorkingDirectory directory;
-  std::string file;    // the only one to look into, in that directory; "" = all
-  std::string prefix;  // before the names that ripgrep prints, to have them from the root: `src/`
+  std::string file;    // the only one to search, in that directory; "" = all
+  std::string prefix;  // put before the names that ripgrep prints: `src/`
 };
 
-// FindInRoot; a null `path` is the root.
+// As FindInRoot (work.h); a null `path` is the root.
 std::expected<SearchPlace, ToolError> FindPlace(const Work& work, const CallContext& call,
                                                 const std::string* path);
 
-// Takes a record at a time; what is longer than kMaxRecord is left out and counted.
+// Splits the output into records. Those longer than kMaxRecord are left out and counted.
 class RecordSink : public OutputSink {
  public:
   static constexpr std::size_t kMaxRecord = 1U << 20;
 
-  // Records end with the first of these, the next with the next, and so on around.
+  // The first record ends with the first of these, the next with the next, and so on, over and
+  // over.
   explicit RecordSink(std::string delimiters) : delimiters_(std::move(delimiters)) {}
   void OnOutput(Stream stream, std::string_view bytes) final;
   const std::string& complaints() const { return complaints_; }
@@ -43,7 +44,7 @@ class RecordSink : public OutputSink {
 
  private:
   static constexpr std::size_t kMaxComplaints = 8192;
-  // `which`: of the delimiters that ended it.
+  // `which`: the index of the delimiter that ended it.
   virtual void OnRecord(std::string_view record, std::size_t which) = 0;
   void Feed(std::string_view bytes);
 
@@ -55,7 +56,7 @@ class RecordSink : public OutputSink {
   std::string complaints_;
 };
 
-// Names that end with a NUL, as far as anybody wants so many.
+// Collects names that end with a NUL, up to kMaxBytes.
 class NameSink final : public RecordSink {
  public:
   explicit NameSink(std::string prefix)
@@ -73,7 +74,7 @@ class NameSink final : public RecordSink {
 };
 
 struct RipgrepRun {
-  std::optional<ToolError> error;  // a bad pattern is INVALID_ARGUMENT, with ripgrep's own words
+  std::optional<ToolError> error;  // a bad pattern is INVALID_ARGUMENT, with ripgrep's message
   std::string decision;            // the rule that allowed it
   bool incomplete = false;         // something could not be read, and is left out
 };
@@ -82,30 +83,30 @@ struct RipgrepOrder {
   std::vector<std::string> options;  // without those that every run has
   bool include_hidden = false;
   bool include_ignored = false;
-  // The sink leaves hidden files out, where only an ignore file can have brought them in
-  // (`!.github`). A glob for it, which ripgrep tries on every file, takes a tenth of a search's
-  // time.
+  // The sink leaves out hidden files, which only an ignore file can have brought in (`!.github`). A
+  // glob for that, which ripgrep tries on every file, would take a tenth of a search's time.
   bool sink_drops_hidden = false;
 };
 
-// What a glob (supervisor/tools/glob_plan.h) makes of a search.
+// A search that is restricted by a glob (supervisor/tools/glob_plan.h).
 struct GlobbedSearch {
   std::optional<SearchPlace> place;  // nothing: there is no such directory, so nothing to find
   RipgrepOrder order;
-  std::unique_ptr<NameSink> among;  // what else has to hold what is found; null = nothing
+  std::unique_ptr<NameSink> among;  // the names that may be found; null = all
   std::optional<ToolError> error;
 };
-// `order`: what is looked for, without the glob.
+// `order`: the search without the glob.
 Task<GlobbedSearch> ApplyGlob(const Work& work, const SearchPlace& place, const GlobPlan& glob,
                               RipgrepOrder order, CallContext& call);
 
 Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepOrder order,
                             RecordSink& sink, CallContext& call);
 
-// Nothing to run is nothing found, to whom the policy allows to search.
+// If there is no directory to search, nothing is found; but the policy must allow the search all
+// the same.
 Task<RipgrepRun> RunGlobbed(const Work& work, GlobbedSearch search, RecordSink& sink,
                             CallContext& call);
-// What of the project is not in a result.
+// Warns of what of the project is missing in a result.
 void WarnOfGaps(const RipgrepRun& run, const RecordSink& sink, const HiddenFiles& hidden,
                 ToolResult& result);
 

@@ -1,9 +1,9 @@
-// A line of `rg --json`, as far as it tells of lines of files (grep_printer's documentation,
+// Parses a line of `rg --json` that is about lines of a file (grep_printer's documentation,
 // "JSON").
 //
-//   if (const auto event = ParseRipgrepEvent(line)) ...
+//    if (const auto event = ParseRipgrepEvent(line)) ...
 //
-// Names and lines are those of the project: bytes, of no encoding in particular.
+// Names and lines are those of the project: bytes in no particular encoding.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace pa {
 struct RipgrepEvent {
   bool match = false;  // else context
   std::string path;
-  std::int64_t line = 0;  // the first, from 1
-  std::string text;       // with the end of each line
+  std::int64_t line = 0;  // number of the first line, from 1
+  std::string text;       // with the line ends
 };
 
-// Nothing: another kind of line, or none that ripgrep writes.
+// Nothing for a line of another kind, or one that ripgrep does not write.
 std::optional<RipgrepEvent> ParseRipgrepEvent(std::string_view line);
 
 }  // namespace pa

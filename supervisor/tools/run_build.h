@@ -1,6 +1,7 @@
-// RunBuild: a command with the rights of a build, from the project's cache to its result.
+// RunBuild: runs a command with the rights of a build: makes the project's caches, runs it, renders
+// the result.
 //
-//   Task<ToolResult> task = RunBuild(std::move(plan), std::move(*allow), report, work, call);
+//    Task<ToolResult> task = RunBuild(std::move(plan), std::move(*allow), report, work, call);
 #pragma once
 
 #include "supervisor/tools/render.h"
@@ -8,7 +9,7 @@
 
 namespace pa {
 
-// `allow`: of Purpose::kBuild.
+// `allow`: for Purpose::kBuild.
 Task<ToolResult> RunBuild(CommandPlan plan, policy::Allow allow, CommandReport report,
                           const Work& work, CallContext& call);
 

@@ -1,12 +1,12 @@
-// SearchHits: what a search found, in the order of paths, however much it is.
+// SearchHits: collects the hits of a search, ordered by path, in bounded memory.
 //
-//   SearchHits hits(offset + limit);
-//   hits.AddMatch("src/a.c", {.line = 3, .text = "int main() {"});
-//   for (const auto& [path, file] : hits.files()) ...
+//    SearchHits hits(offset + limit);
+//    hits.AddMatch("src/a.c", {.line = 3, .text = "int main() {"});
+//    for (const auto& [path, file] : hits.files()) ...
 //
-// ripgrep works in parallel and prints files as it is done with them. To show the same part of the
-// same result twice, all would have to be kept and sorted; kept is what sorts first, as far as
-// anybody asks for it and kMaxKept allows, and the rest is counted.
+// ripgrep works in parallel and prints files as it finishes them. To show the same part of the same
+// result twice, hits have to be sorted. Only the first ones are kept, as many as are asked for and
+// kMaxKept allows; the rest is counted.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace pa {
 
 struct SearchMatch {
   std::int64_t line = 0;
-  std::string text;  // without the end of the line; of a match over several lines all of them
+  std::string text;  // without the line end; of a match over several lines all of them
   std::vector<std::string> before, after;
 };
 
@@ -33,20 +33,20 @@ class SearchHits {
   };
   using Files = std::map<std::string, File>;
 
-  // `wanted`: how many are asked for from the first on: matches, or files where there are no
+  // `wanted`: how many hits are asked for, from the first on: matches, or files if there are no
   // matches.
   explicit SearchHits(std::uint64_t wanted) : wanted_(wanted) {}
 
   void AddFile(const std::string& path, std::uint64_t count);
-  // Of one file in their order; `AddFile` is not called for it.
+  // The matches of a file must come in order; AddFile must not be called for it.
   void AddMatch(const std::string& path, SearchMatch match);
-  // Lines after the last match that was added.
+  // A line after the last match that was added.
   void AddAfter(const std::string& path, std::string line);
 
   const Files& files() const { return files_; }
   std::uint64_t total_files() const { return total_files_; }
   std::uint64_t total_matches() const { return total_matches_; }
-  // What is kept begins at the first and leaves none out before its end.
+  // How many hits are kept: these are the first ones, without a gap.
   std::uint64_t kept() const { return kept_; }
 
  private:

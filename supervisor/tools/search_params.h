@@ -1,4 +1,4 @@
-// Arguments that the searching tools share, so that they read the same everywhere.
+// Parameters that glob and grep share, so that they are the same in both.
 #pragma once
 
 #include "supervisor/call/param.h"

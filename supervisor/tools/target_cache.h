@@ -1,10 +1,10 @@
-// TargetCache: the .PHONY targets of a Makefile, kept only while they cannot be anything else.
+// TargetCache: keeps the .PHONY targets of a Makefile for as long as they cannot have changed.
 //
-//   TargetCache cache([&] { session.ToolsChanged(); });
-//   if (const TargetList* known = cache.Find(key)) return *known;
+//    TargetCache cache([&] { session.ToolsChanged(); });
+//    if (const TargetList* known = cache.Find(key)) return *known;
 //
 // A list is kept only if nothing but the Makefile's own text and the fixed environment can change
-// it (DependsOnTextAlone in supervisor/tools/makefile_text.h), and found again only while every
+// it (DependsOnTextAlone in supervisor/tools/makefile_text.h), and is found again only while every
 // part of its key is the same.
 #pragma once
 
@@ -39,7 +39,7 @@ struct TargetList {
   bool operator==(const TargetList&) const = default;
 };
 
-// Which file this is and whether it was touched: what stat(2) can tell.
+// Which file this is and whether it was touched, as far as stat(2) tells.
 struct FileStamp {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -55,7 +55,7 @@ struct TargetKey {
   std::uint64_t directory_inode = 0;
   std::string makefile;
   FileStamp stamp;
-  std::string text;  // a stamp need not move when a mapped page is written twice
+  std::string text;  // a stamp may stay the same when a mapped page is written twice
   std::string make;  // the executable
   FileStamp make_stamp;
   policy::PolicyPtr policy;
@@ -65,8 +65,8 @@ struct TargetKey {
 
 class TargetCache {
  public:
-  // `on_seen` hears of each directory whose targets were discovered, and of the files that decide
-  // them.
+  // `on_seen` is called with each directory whose targets were discovered, and the files that
+  // decide them.
   explicit TargetCache(
       std::function<void()> on_change = {},
       std::function<void(const std::string& directory, std::span<const std::string> files)>
@@ -76,8 +76,8 @@ class TargetCache {
   const TargetList* Find(const TargetKey& key);
   void Store(TargetKey key, TargetList list);
 
-  // Calls on_change when the targets of `directory` are not those that were last seen there.
-  // `files` are what make read besides the Makefile, as it named them.
+  // Calls on_change if the targets of `directory` are not those that were last seen there. `files`
+  // are those that make read besides the Makefile, as make named them.
   void Saw(const std::string& directory, const TargetList& list,
            std::span<const std::string> files = {});
   // Whether targets of `directory` were ever seen.
@@ -90,7 +90,7 @@ class TargetCache {
     TargetKey key;
     TargetList list;
   };
-  std::list<Entry> entries_;                              // the latest used first
+  std::list<Entry> entries_;                              // the most recently used first
   std::map<std::string, std::vector<std::string>> seen_;  // directory -> names
   std::function<void()> on_change_;
   std::function<void(const std::string&, std::span<const std::string>)> on_seen_;

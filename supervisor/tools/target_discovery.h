@@ -1,11 +1,11 @@
-// DiscoverTargets: which .PHONY targets there are in a directory, asked of make itself.
+// DiscoverTargets: asks make which .PHONY targets there are in a directory.
 //
-//   Task<DiscoveredTargets> task = DiscoverTargets(work, *Require("make", work, call), call);
-//   DiscoveredTargets targets = co_await task;
+//    Task<DiscoveredTargets> task = DiscoverTargets(work, *permission, *make, call);
+//    DiscoveredTargets targets = co_await task;
 //
-// `make -pq` evaluates the whole Makefile, $(shell) and included rules too, so it runs in the
-// sandbox with the project read-only, without a network and with a deadline. What cannot have
-// changed since the last time is not asked again (supervisor/tools/target_cache.h).
+// `make -pq` evaluates the whole Makefile, $(shell) and included rules, too, so it runs in the
+// sandbox with the project read-only, without a network and with a deadline. If nothing can have
+// changed since the last time, make is not asked again (supervisor/tools/target_cache.h).
 #pragma once
 
 #include <expected>
@@ -17,7 +17,7 @@ namespace pa {
 
 using DiscoveredTargets = std::expected<TargetList, ToolError>;
 
-// `make` is the program, by its absolute path. `work` and `permission` outlive the task.
+// `make`: the absolute path of the program. `work` and `permission` must outlive the task.
 Task<DiscoveredTargets> DiscoverTargets(const Work& work, const policy::Permission& permission,
                                         std::string make, CallContext& call);
 

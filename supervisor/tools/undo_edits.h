@@ -1,12 +1,13 @@
-// UndoUnfinishedEdits: what edits of several files have changed whose server died before all were
-// is put back, by the way of any write: policy, protected paths, sandbox.
+// UndoUnfinishedEdits: restores the files of edits whose server died before all of them were
+// written. It writes as any tool does: policy, protected paths and sandbox apply.
 //
-//   Task<UndoneEdits> task = UndoUnfinishedEdits(call);
-//   const UndoneEdits undone = co_await task;
-//   ... undone.warnings: what is kept, and why ...
+//    Task<UndoneEdits> task = UndoUnfinishedEdits(call);
+//    const UndoneEdits undone = co_await task;
+//    ... undone.warnings: what is kept, and why ...
 //
-// Only where each file is either as the edit found it or as it left it. Has anybody changed one
-// since, all stays as it is, and the journal is kept under a name of its own (docs/adr/0035).
+// Files are restored only if each of them is as the edit found it or as it left it. If anybody
+// changed one since, all stay as they are, and the journal is set aside under another name
+// (docs/adr/0035).
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@
 
 namespace pa {
 
-// What there is to do, or to tell. `among`: paths of journals that were busy; empty: of all that
-// there are.
+// Finds the edits that are to be undone or reported. `among`: paths of journals that were busy;
+// empty: all journals.
 Task<Result<FoundEdits>> FindEdits(std::vector<std::string> among, const CallContext& call);
 
 struct UndoneEdits {
@@ -26,6 +27,6 @@ struct UndoneEdits {
   std::vector<std::string> warnings;  // for people
 };
 Task<UndoneEdits> UndoFoundEdits(Result<FoundEdits> found, CallContext& call);
-Task<UndoneEdits> UndoUnfinishedEdits(CallContext& call);  // waits for none that is busy
+Task<UndoneEdits> UndoUnfinishedEdits(CallContext& call);  // does not wait for busy journals
 
 }  // namespace pa

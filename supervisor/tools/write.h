@@ -1,4 +1,4 @@
-// write: a whole file, new or in place of one that is known.
+// write: writes a whole file, a new one or in place of one whose hash the caller knows.
 #pragma once
 
 #include "supervisor/call/tool.h"

@@ -1,8 +1,8 @@
-// Measuring side by side: what is compared runs in turns, so that whatever else the machine does
-// falls on all of it alike.
+// Measures actions side by side: they run in turns, so that other load of the machine affects all
+// of them alike.
 //
-//   std::vector<Samples> both = Interleave(200, {ours, bare});
-//   double ratio = MedianRatio(both[0], both[1]);
+//    std::vector<Samples> both = Interleave(200, {ours, bare});
+//    double ratio = MedianRatio(both[0], both[1]);
 #pragma once
 
 #include <sys/types.h>
@@ -24,28 +24,28 @@ double MillisecondsSince(Clock::time_point start);
 
 // Milliseconds, one a round.
 using Samples = std::vector<double>;
-// Does something and says how many milliseconds the part took that counts.
+// Does something and returns how many milliseconds the part took that counts.
 using Action = std::function<double()>;
 
 Action Timed(std::function<void()> work);
 
-// `rounds` times each action once, a different one first each time; a few rounds before that do not
-// count.
+// Runs each action once in each of `rounds` rounds, a different one first in each. `warm_up` rounds
+// before them do not count.
 std::vector<Samples> Interleave(int rounds, const std::vector<Action>& actions, int warm_up = 3);
 
 double Median(Samples samples);
 double NinetyNinth(Samples samples);  // 99 of 100 took no longer
-// Medians over the rounds: what happened in one round belongs together.
+// Medians of the ratios and differences within each round: samples of one round belong together.
 double MedianRatio(const Samples& ours, const Samples& reference);
 double MedianDifference(const Samples& ours, const Samples& reference);
 
-// Where PATH has `name`; "" if nowhere.
+// The path of `name` on PATH; "" if there is none.
 std::string OnPath(const std::string& name);
-// Waits for a child; ends the bench when it failed, for its time would mean nothing.
+// Waits for a child; ends the bench if it failed, because its time would mean nothing.
 void WaitFor(pid_t pid, const std::string& what);
-// Runs to its end, its output thrown away.
+// Runs a program to its end; its output is discarded.
 void RunBare(testing::Launch launch);
-// Runs with its output in a pipe that `read` empties before the program is waited for.
+// Runs a program with its output in a pipe, which `read` empties before the program is waited for.
 void RunPiped(testing::Launch launch, const std::function<void(int fd)>& read);
 
 [[noreturn]] void GiveUp(const std::string& why);

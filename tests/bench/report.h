@@ -1,7 +1,7 @@
-// Report: what was measured, as a table for people and as JSON.
+// Report: collects the figures of the bench, as a table for people and as JSON.
 //
-//   report.Add({.name = "make noop", .unit = "ms", .ours = 1.1, .reference = 0.9,
-//               .against = "posix_spawn", .ratio = 1.2, .goal = AtMost(1.5)});
+//    report.Add({.name = "make noop", .unit = "ms", .ours = 1.1, .reference = 0.9,
+//                .against = "posix_spawn", .ratio = 1.2, .goal = AtMost(1.5)});
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace pa::bench {
 struct Goal {
   double limit;
   bool at_least = false;
-  bool of_ratio = true;  // otherwise of our own figure
+  bool of_ratio = true;  // else of our own figure
 };
 constexpr Goal AtMost(double ratio) { return {ratio}; }
 constexpr Goal AtLeast(double ratio) { return {ratio, true}; }
@@ -33,10 +33,10 @@ class Report {
  public:
   void Section(std::string title);
   void Add(Figure figure);
-  // What could not be measured here.
+  // Adds a figure that could not be measured here.
   void Skip(std::string name, std::string why);
 
-  // Prints each line as it is added; this is what comes after the last.
+  // Section, Add and Skip print their lines at once; this prints what comes after the last.
   void PrintSummary() const;
   void WriteJson(const std::string& file) const;
 

@@ -1,4 +1,4 @@
-// What several sections ask of a server.
+// What several sections need: a server, its calls, and make without it.
 #pragma once
 
 #include <string>
@@ -17,18 +17,18 @@ void MustSucceed(const testing::Json& reply);
 // `make -- TARGET` in the project, without us.
 testing::Launch BareMake(const testing::Project& project, const std::string& target);
 
-// Which walls a server's commands have.
+// The tier of a server's commands, as a line of policy.
 inline constexpr const char* kTier0 = "namespaces: off\n";
 inline constexpr const char* kTier1 = "namespaces: require\n";
 
-// --policy with a file that says so, and holds `limits`.
+// --policy with a file that has this tier and these `limits`.
 std::vector<std::string> With(const testing::Project& project, const char* tier,
                               const std::string& limits = "");
 
-// A line of /proc/PID/FILE that begins with `key`, in KiB: VmRSS, VmHWM, Pss.
+// The value of the line of /proc/PID/FILE that begins with `key`, in KiB: VmRSS, VmHWM, Pss.
 double ProcKib(pid_t pid, const std::string& file, const std::string& key);
 
-// Many calls, `flight` of them under way at any time.
+// Makes many calls, `flight` of them under way at any time.
 struct Flight {
   double calls_a_second = 0;
   Samples latencies;

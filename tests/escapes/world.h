@@ -1,13 +1,12 @@
-// World: everything around a project that a recipe has no business with, and how to look at it
-// afterwards.
+// World: everything around a project that its commands must not reach, and checks of it afterwards.
 //
-//   World world;
-//   Trial run = world.Do("./attempt read {home}/.ssh/id_ed25519", {}, Sandbox::kOn);
-//   EXPECT_FALSE(world.SecretIn(run));
+//    World world;
+//    Trial run = world.Do("./attempt read {home}/.ssh/id_ed25519", {}, Sandbox::kOn);
+//    EXPECT_FALSE(world.SecretIn(run));
 //
-// In commands {name} stands for what a World makes anew each time: {home}, {outside}, {project},
-// {socket}, {datagram}, {abstract}, {tcp}, {tcp6}, {udp}, {bystander}, {address}, {server}, {key},
-// {test}.
+// In commands {name} is replaced by a value that each World makes anew: {home}, {outside},
+// {project}, {socket}, {datagram}, {abstract}, {tcp}, {tcp6}, {udp}, {bystander}, {address},
+// {server}, {key}, {test}.
 #pragma once
 
 #include <sys/stat.h>
@@ -27,10 +26,10 @@ namespace pa::testing {
 enum class Sandbox {
   kOn,
   kUnconfined,  // the same worker without Landlock, seccomp, capabilities and rlimits
-  kNone,        // no server at all: make run by the test, for what the rest of the worker stops
+  kNone,        // no server: the test runs make, for what the unconfined worker still stops
 };
 
-// How the attempt gets its chance.
+// How the attempt is run.
 enum class Vector {
   kRecipe,     // make runs a target
   kBash,       // bash runs a command
@@ -45,39 +44,39 @@ struct Setting {
   Vector vector = Vector::kRecipe;
   std::string policy;  // YAML beyond `version: 1`
   std::vector<std::string> server_environment;
-  std::vector<std::vector<std::string>> git =
-      {};  // run by the user before, in a repository made for that
-  // kBash: in which the command runs, which is in its argument then; without the sandbox it runs at
-  // the top.
+  // git commands that the user runs before, in a repository made for that.
+  std::vector<std::vector<std::string>> git = {};
+  // kBash: the directory in which the command runs; the command is then the argument of bash, not a
+  // script. Without the sandbox it runs at the top.
   std::string directory = {};
 };
 
 struct Trial {
   bool success = false;
-  std::string output;  // all that the client got to see
+  std::string output;  // all that the client saw
 };
 
 class World {
  public:
   World();
-  ~World();  // ends whatever is left of the attempts
+  ~World();  // kills what is left of the attempts
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
   Trial Do(std::string_view command, const Setting& setting, Sandbox sandbox);
 
   const Project& project() const { return project_; }
-  // What an attempt may have done.
+  // Whether an attempt did this.
   bool SecretIn(const Trial& run) const;       // the secret of the key, the bystander or the server
   bool Exists(std::string_view name) const;    // beneath {outside}
   bool Appeared(std::string_view path) const;  // any path, with names in braces; removes it
   std::string Text(std::string_view name) const;
   std::string ProjectText(std::string_view name) const;  // "" where nothing is
   struct stat Status(std::string_view name) const;
-  bool Reached(
-      std::string_view listener) const;  // "tcp", "udp", "socket", ...: somebody sent `escaped`
-  bool Signalled() const;                // the bystander got a signal
-  bool MemoryChanged() const;            // the bystander's
+  // `listener`: "tcp", "udp", "socket", ...: somebody sent `escaped` to it.
+  bool Reached(std::string_view listener) const;
+  bool Signalled() const;      // the bystander got a signal
+  bool MemoryChanged() const;  // the bystander's
   bool SharedMemoryChanged() const;
   bool NextGitRunsIt() const;    // the user's next git command outside executes what was left there
   bool MessageReceived() const;  // by the System V message queue with {key}

@@ -1,5 +1,6 @@
-// Check: a property that a fuzz target demands; kept in every build, unlike assert.
-// Given: what a reader gave; null when it refused.
+// Check: aborts if a property that a fuzz target demands does not hold; in every build, unlike
+// assert.
+// Given: the result of a reader; null if the reader refused the input.
 #pragma once
 
 #include <cstdlib>

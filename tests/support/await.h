@@ -1,6 +1,6 @@
-// Await: what a Task comes to, on a loop of the test's own.
+// Await: runs a Task on a loop of the test's own and returns its result.
 //
-//   const Result<Watch> watch = testing::Await(loop, guard.Begin(...));
+//    const Result<Watch> watch = testing::Await(loop, guard.Begin(...));
 #pragma once
 
 #include <uv.h>
@@ -12,7 +12,8 @@
 
 namespace pa::testing {
 
-// Turns `loop` until then; to end all that it holds, UV_RUN_DEFAULT after it.
+// Runs `loop` until the task is done. Run it with UV_RUN_DEFAULT afterwards to end all that it
+// holds.
 template <typename T>
 T Await(uv_loop_t& loop, Task<T> task) {
   std::optional<T> got;

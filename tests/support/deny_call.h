@@ -1,7 +1,7 @@
-// DenyCall: from now on the kernel refuses this process a system call, as a container's filter
-// does. For good: in a child of the test's own.
+// DenyCall: makes the kernel refuse this process a system call from now on, as a container's filter
+// does. This cannot be undone: call it in a child of the test.
 //
-//   if (fork() == 0) _exit(DenyCall(SYS_openat2, EPERM) && Works() ? 0 : 1);
+//    if (fork() == 0) _exit(DenyCall(SYS_openat2, EPERM) && Works() ? 0 : 1);
 #pragma once
 
 #include <linux/filter.h>

@@ -1,13 +1,13 @@
-// FailingNew: to the end of its scope one allocation fails, as where there is no more memory.
-// Whatever asks for less than `least` bytes gets it.
+// FailingNew: makes the nth allocation fail, as if memory were used up, until the end of its scope.
+// Allocations of less than `least` bytes are not counted and do not fail.
 //
-//   for (std::size_t nth = 1;; ++nth) {
-//     FailingNew failing(nth);
-//     ... what must survive it ...
-//     if (!failing.failed()) break;      // there are not as many: each has failed once
-//   }
+//    for (std::size_t nth = 1;; ++nth) {
+//      FailingNew failing(nth);
+//      ... what must survive it ...
+//      if (!failing.failed()) break;      // there are fewer than nth: each has failed once
+//    }
 //
-// On whatever thread it is. A program that uses this has its own operator new
+// Allocations on all threads count. A program that uses this has its own operator new
 // (tests/support/failing_new.cc).
 #pragma once
 
@@ -22,7 +22,7 @@ class FailingNew {
   FailingNew(const FailingNew&) = delete;
   FailingNew& operator=(const FailingNew&) = delete;
 
-  void Stop();  // from here on all succeed
+  void Stop();  // from here on all allocations succeed
   bool failed() const;
 };
 

@@ -1,4 +1,4 @@
-// FakeTransport: keeps what was sent, for tests.
+// FakeTransport: a transport for tests, which keeps what was sent.
 #pragma once
 
 #include <string>

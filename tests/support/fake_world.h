@@ -1,13 +1,13 @@
-// FakeWorld: a session with tools that do what the test says, and nothing else.
+// FakeWorld: a session with tools that do what the test says, and no workers.
 //
-//   FakeWorld world;
-//   world.session().OnLine(R"({"jsonrpc":"2.0","id":1,"method":"tools/call",...})");
-//   world.Print("line\n");   // every `wait` tool that runs writes this
-//   world.Finish();          // the one that began first ends
-//   world.transport.sent     // what the client got
+//    FakeWorld world;
+//    world.session().OnLine(R"({"jsonrpc":"2.0","id":1,"method":"tools/call",...})");
+//    world.Print("line\n");   // every running `wait` tool writes this
+//    world.Finish();          // ends the one that began first
+//    world.transport.sent     // what the client received
 //
-// Tools: `note` gives back its text; `fail` fails with data; `long` has a stored output; `wait`
-// runs until told; `off` is not enabled, nor is `ask`, which wants an approval for each word of its
+// Tools: `note` returns its text; `fail` fails with data; `long` has a stored output; `wait` runs
+// until told; `off` is not enabled, nor is `ask`, which needs an approval for each word of its
 // text.
 #pragma once
 
@@ -30,7 +30,7 @@
 
 namespace pa {
 
-// A loop that must be empty at its end.
+// A loop that must have no open handles at its end.
 class TestLoop {
  public:
   TestLoop() { uv_loop_init(&loop_); }
@@ -94,7 +94,7 @@ class FakeWorld {
     policy_ = std::move(policy);
   }
 
-  // What runs writes this; nobody sees it without a progressToken.
+  // Every running tool writes this; the client sees it only if its call has a progressToken.
   void Print(std::string_view bytes) {
     for (Running* running : running_) {
       if (OutputSink* sink = running->call.sink) sink->OnOutput(Stream::kStdout, bytes);
@@ -110,14 +110,14 @@ class FakeWorld {
   }
   std::size_t running() const { return running_.size(); }
 
-  // Until so much was sent.
+  // Runs the loop until `sent` lines were sent.
   void WaitFor(std::size_t sent) {
     TimerHandle keeper(loop_.get());
     keeper.Start(std::chrono::minutes(1), [] { FAIL() << "nothing is sent"; });
     while (transport.sent.size() < sent) uv_run(loop_.get(), UV_RUN_ONCE);
   }
 
-  // Until no timer runs.
+  // Runs the loop until no timer runs.
   void Wait() { uv_run(loop_.get(), UV_RUN_DEFAULT); }
 
   // A stored output; returns its URI.

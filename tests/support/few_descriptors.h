@@ -1,7 +1,7 @@
-// FewDescriptors: to the end of its scope this process may have no more of them, as after `ulimit
-// -n`.
+// FewDescriptors: limits the number of this process's descriptors until the end of its scope, as
+// `ulimit -n` does.
 //
-//   const FewDescriptors few(64);
+//    const FewDescriptors few(64);
 #pragma once
 
 #include <gtest/gtest.h>

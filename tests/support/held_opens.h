@@ -1,12 +1,13 @@
-// HeldOpens: whoever opens one of these directories to read it waits until he is let go
-// (fanotify(7)): work in a thread is found at a certain place, however fast the machine is.
+// HeldOpens: blocks whoever opens one of these directories to read it, until it is let go
+// (fanotify(7)). So a test finds the work of another thread at a certain point, however fast the
+// machine is.
 //
-//   testing::HeldOpens held({root / "a", root / "b"});
-//   if (!held) GTEST_SKIP() << held.why_not();                  // root's alone
-//   while (!held.Waits()) uv_run(loop, UV_RUN_NOWAIT);          // somebody has come
-//   held.LetGo();
+//    testing::HeldOpens held({root / "a", root / "b"});
+//    if (!held) GTEST_SKIP() << held.why_not();                  // only root may do this
+//    while (!held.Waits()) uv_run(loop, UV_RUN_NOWAIT);          // until a thread has come
+//    held.LetGo();
 //
-// Never the thread that has it: it would wait for itself.
+// The thread that owns it must not open these directories: it would wait for itself.
 #pragma once
 
 #include <fcntl.h>
@@ -45,7 +46,7 @@ class HeldOpens {
     pollfd one{.fd = fd_.get(), .events = POLLIN, .revents = 0};
     return poll(&one, 1, 0) == 1;
   }
-  // Who has waited for longest; whether there is one.
+  // Lets the open go on that has waited for longest. False: there is none.
   bool LetGo() {
     fanotify_event_metadata event{};
     if (read(fd_.get(), &event, sizeof event) != sizeof event) return false;

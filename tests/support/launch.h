@@ -1,7 +1,7 @@
-// Spawn: starts a program with exactly the descriptors, environment and terminal that a test wants
-// it to have.
+// Spawn: starts a program with exactly the descriptors, environment and terminal that a test gives
+// it.
 //
-//   pid_t pid = Spawn({.command = {"make", "run"}, .environment = {"HOME=/x"}, .out = fd});
+//    pid_t pid = Spawn({.command = {"make", "run"}, .environment = {"HOME=/x"}, .out = fd});
 #pragma once
 
 #include <sys/types.h>
@@ -15,8 +15,8 @@ namespace pa::testing {
 
 struct Launch {
   std::vector<std::string> command;  // looked up on PATH unless it is a path
-  std::vector<std::string> environment =
-      {};  // NAME=value; PATH and the sanitizers' options are added
+  // NAME=value; PATH and the sanitizers' options are added.
+  std::vector<std::string> environment = {};
   std::string directory = "/";
   int in = -1;  // -1: /dev/null
   int out = -1;
@@ -25,7 +25,7 @@ struct Launch {
   std::string terminal = {};  // becomes its controlling terminal, in a session of its own
 };
 
-// Aborts when the program cannot be started.
+// Aborts if the program cannot be started.
 pid_t Spawn(Launch launch);
 
 }  // namespace pa::testing

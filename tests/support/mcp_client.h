@@ -1,12 +1,12 @@
 // McpClient: starts the real server and speaks MCP with it, one raw JSON line at a time.
 //
-//   McpClient client({.arguments = {"--root", dir, "--enable", "all"}});
-//   client.Initialize();
-//   Json result = client.CallTool("make", {{"target", "test"}});   // structuredContent
-//   EXPECT_TRUE(result["success"]);
+//    McpClient client({.arguments = {"--root", dir, "--enable", "all"}});
+//    client.Initialize();
+//    Json result = client.CallTool("make", {{"target", "test"}});   // structuredContent
+//    EXPECT_TRUE(result["success"]);
 //
-// Every wait ends: after kPatience without the awaited line an empty value comes back, and the test
-// fails on that. Notifications that arrive meanwhile are kept, in order.
+// Every wait is bounded: if the awaited line has not come after kPatience, an empty value is
+// returned, and the test fails on that. Notifications that arrive meanwhile are kept, in order.
 #pragma once
 
 #include <sys/types.h>
@@ -33,13 +33,13 @@ struct ServerOptions {
   std::string home = "/nonexistent";
   std::optional<std::pair<int, int>> inherit = {};  // {our descriptor, its number in the server}
   std::string terminal = {};                        // becomes the server's controlling terminal
-  std::vector<std::string> command = {};            // another server than ours
+  std::vector<std::string> command = {};            // starts another server instead
 };
 
 class McpClient {
  public:
   explicit McpClient(const ServerOptions& options);
-  ~McpClient();  // closes the connection and waits; SIGKILL when the server does not end
+  ~McpClient();  // closes the connection and waits; SIGKILL if the server does not end
   McpClient(const McpClient&) = delete;
   McpClient& operator=(const McpClient&) = delete;
 
@@ -53,7 +53,7 @@ class McpClient {
   // Sends with a fresh id, which is returned.
   int Start(std::string_view method, Json params = Json::object());
   int StartTool(std::string_view tool, Json arguments, Json meta = nullptr);
-  // The reply to `id`, with everything else that arrives before it kept. Null: none came.
+  // The reply to `id`; everything else that arrives before it is kept. Null: none came.
   Json Await(int id);
   Json Request(std::string_view method, Json params = Json::object());
   Json CallTool(std::string_view tool, Json arguments = Json::object());  // structuredContent
@@ -65,7 +65,7 @@ class McpClient {
   void CloseInput() { input_.reset(); }
   void CloseOutput() { output_.reset(); }
   void Signal(int number) const;
-  // The wait status; nothing when the server still runs.
+  // The wait status; nothing if the server still runs.
   std::optional<int> WaitForExit(std::chrono::milliseconds patience = kPatience);
   std::string Errors() const;  // what the server has written to stderr
   pid_t pid() const { return pid_; }
@@ -86,8 +86,8 @@ class McpClient {
   std::deque<Json> replies_;
 };
 
-// A program of this build, from the test's environment: PA_SERVER, PA_WORKER, ... Aborts when it is
-// not set.
+// The path of a program of this build, from the test's environment: PA_SERVER, PA_WORKER, ...
+// Aborts if it is not set.
 std::string BuiltProgram(const char* variable);
 
 }  // namespace pa::testing

@@ -1,4 +1,4 @@
-// PolicyTest: a home, a project and policy files in a directory of the test's own.
+// PolicyTest: a fixture with a home, a project and policy files in a temporary directory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class PolicyTest : public ::testing::Test {
   void Administrator(const std::string& text) { Write("administrator.yaml", text); }
   void User(const std::string& text) { Write("user.yaml", text); }
 
-  // The policy, which must be without fault.
+  // Loads the policy, which must be without errors.
   PolicyPtr Load() {
     LoadedPolicy loaded = LoadPolicy(sources_);
     for (const Diagnostic& diagnostic : loaded.diagnostics) ADD_FAILURE() << diagnostic.Format();
@@ -43,7 +43,7 @@ class PolicyTest : public ::testing::Test {
     return loaded.policy;
   }
 
-  // What is wrong with it, a line each, without the directory of the files.
+  // The errors of the policy, a line each, without the directory of the files.
   std::string Faults() {
     const LoadedPolicy loaded = LoadPolicy(sources_);
     EXPECT_EQ(loaded.policy == nullptr, !loaded.diagnostics.empty());

@@ -1,4 +1,5 @@
-// What /proc says about processes, for tests that judge a command by the world around it.
+// What /proc says about processes, for tests that check what a command left running and what it
+// uses.
 #pragma once
 
 #include <sys/types.h>
@@ -18,10 +19,10 @@ std::vector<pid_t> ProcessesIn(const std::filesystem::path& directory);
 std::vector<pid_t> ProcessesWith(std::string_view text);
 // Direct children of `parent`; only the zombies if asked.
 std::vector<pid_t> ChildrenOf(pid_t parent, bool zombies_only = false);
-// The workers of a server: its children, but for the launchers that wait to fork them.
+// The workers of a server: its children, except the launchers that wait to fork them.
 std::vector<pid_t> WorkersOf(pid_t server);
 
-// As proc_pid_stat(5) has it: 'S' sleeps, 'Z' is a zombie; '?': there is none.
+// As in proc_pid_stat(5): 'S' sleeps, 'Z' is a zombie; '?': there is no such process.
 char StateOf(pid_t pid);
 
 std::size_t OpenDescriptors(pid_t pid);

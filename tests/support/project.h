@@ -1,8 +1,8 @@
-// Project: a sample project with a home of its own, and a server on it.
+// Project: a sample project with a home of its own, and the options of a server on it.
 //
-//   Project project(".PHONY: hello\nhello: ## greet\n\t@echo hi\n");
-//   McpClient client(project.Server());
-//   client.Initialize();
+//    Project project(".PHONY: hello\nhello: ## greet\n\t@echo hi\n");
+//    McpClient client(project.Server());
+//    client.Initialize();
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ class Project {
 
   const std::filesystem::path& root() const { return root_; }        // the working directory
   const std::filesystem::path& home() const { return home_; }        // $HOME of the server
-  const std::filesystem::path& outside() const { return outside_; }  // no business of the server's
+  const std::filesystem::path& outside() const { return outside_; }  // outside the server's root
 
   // Options of a server on this project, every tool enabled; `arguments` are added.
   ServerOptions Server(std::vector<std::string> arguments = {}) const;

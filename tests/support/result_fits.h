@@ -1,6 +1,7 @@
-// WhyUnfit: a result's data held against the table that prints its schema, both ways.
+// WhyUnfit: checks a result's data against the table that prints its schema, in both directions:
+// for missing fields and for fields that are not in the table.
 //
-//   EXPECT_EQ(testing::WhyUnfit(tool.data, *ParseJson(result.data)), "");
+//    EXPECT_EQ(testing::WhyUnfit(tool.data, *ParseJson(result.data)), "");
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace pa::testing {
 
 std::string WhyUnfit(std::span<const ResultField> fields, const JsonValue& data);
 
-// "" if `value` is what the table says.
+// "" if `value` fits its field.
 inline std::string WhyUnfit(const ResultField& field, const JsonValue& value) {
   const std::string name(field.name);
   const auto each = [&](auto why_not) -> std::string {

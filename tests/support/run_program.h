@@ -1,8 +1,8 @@
-// RunProgram: runs a program of the test's own (git, the command line) to its end and keeps what it
-// said.
+// RunProgram: runs a program of the test itself (git, the command line) to its end and keeps its
+// output.
 //
-//   ProgramResult log = RunProgram({.command = {"git", "log"}, .directory = repository});
-//   EXPECT_EQ(log.exit_code, 0) << log.errors;
+//    ProgramResult log = RunProgram({.command = {"git", "log"}, .directory = repository});
+//    EXPECT_EQ(log.exit_code, 0) << log.errors;
 #pragma once
 
 #include <string>
@@ -19,8 +19,7 @@ struct ProgramResult {
   std::string errors;
 };
 
-// `launch` names no descriptors for 0, 1 and 2: `input` is what stands on stdin. Output may be of
-// any size.
+// `launch` must not set descriptors 0, 1 and 2; `input` becomes stdin. Output may be of any size.
 ProgramResult RunProgram(Launch launch, std::string_view input = {});
 
 }  // namespace pa::testing

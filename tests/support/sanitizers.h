@@ -1,4 +1,5 @@
-// kAddressSanitizer: this build is an order of magnitude slower and keeps what was freed.
+// kAddressSanitizer: whether this build has AddressSanitizer: it is an order of magnitude slower
+// and keeps what was freed.
 #pragma once
 
 namespace pa::testing {

@@ -1,10 +1,11 @@
-// StoppedAt: work in a child that is stopped before and after each of its system calls, for what
-// must hold at any moment: that it is killed there, or that somebody else does something meanwhile.
+// StoppedAt: runs work in a child that is stopped before or after one of its system calls, for what
+// must hold at any moment: if the child is killed there, or if another process acts meanwhile.
 //
-//   for (int stop = 1; StoppedAt(stop, [&] { Save(path); }, [&](pid_t child) { kill(child,
-//       SIGKILL); }); ++stop) {
-//     EXPECT_TRUE(IsOldOrNew(path)) << "killed at stop " << stop;
-//   }
+//    const auto save = [&] { Save(path); };
+//    const auto kill_it = [](pid_t child) { kill(child, SIGKILL); };
+//    for (int stop = 1; StoppedAt(stop, save, kill_it); ++stop) {
+//      EXPECT_TRUE(IsOldOrNew(path)) << "killed at stop " << stop;
+//    }
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +14,8 @@
 
 namespace pa::testing {
 
-// At the `stop`th of them `meanwhile` is done here; then the child goes on to its end, if it lives.
-// False: it had ended before.
+// Runs `meanwhile` in this process at the `stop`th stop; then the child runs to its end, if it
+// still lives. False: it had ended before that stop.
 bool StoppedAt(int stop, const std::function<void()>& work,
                const std::function<void(pid_t child)>& meanwhile);
 

@@ -1,13 +1,13 @@
-// Syncs: how often a thread has waited for the disk; for what has to be there after a crash, and
-// yet must not hold up the loop. The program that has syncs.cc among its sources has an fsync(2)
-// that counts.
+// Syncs: counts calls of fsync(2), on this thread and on others: for work that must survive a crash
+// and yet must not block the loop. In a program that has syncs.cc among its sources, the fsync(2)
+// of syncs.cc replaces that of the C library.
 //
-//   const Syncs before = SyncsUntilNow();
-//   ... on this thread's loop ...
-//   EXPECT_EQ(SyncsUntilNow().here, before.here);
-//   EXPECT_GT(SyncsUntilNow().elsewhere, before.elsewhere);
+//    const Syncs before = SyncsUntilNow();
+//    ... on this thread's loop ...
+//    EXPECT_EQ(SyncsUntilNow().here, before.here);
+//    EXPECT_GT(SyncsUntilNow().elsewhere, before.elsewhere);
 //
-//   FailSyncsAfter(3);  // all but the next three fail with EIO; -1: none does
+//    FailSyncsAfter(3);  // all but the next three fail with EIO; -1: none does
 #pragma once
 
 namespace pa::testing {

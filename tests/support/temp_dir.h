@@ -1,7 +1,8 @@
-// TempDir: a directory of a test's own, removed with all it holds. And small files in it.
+// TempDir: a temporary directory, removed with all it holds at the end of its scope. WriteText,
+// ReadText: small files in it.
 //
-//   TempDir dir;
-//   WriteText(dir.path() / "Makefile", ".PHONY: all\nall:\n");
+//    TempDir dir;
+//    WriteText(dir.path() / "Makefile", ".PHONY: all\nall:\n");
 #pragma once
 
 #include <filesystem>
@@ -12,7 +13,7 @@ namespace pa::testing {
 
 class TempDir {
  public:
-  TempDir();  // beneath $TMPDIR or /tmp; aborts the program when it cannot be made
+  TempDir();  // beneath $TMPDIR or /tmp; aborts the program if it cannot be made
   explicit TempDir(const std::filesystem::path& parent);
   ~TempDir();
   TempDir(const TempDir&) = delete;
@@ -24,8 +25,9 @@ class TempDir {
   std::filesystem::path path_;
 };
 
-// Creates missing parents. Both abort when the system refuses: a test cannot go on without.
+// Creates missing parent directories. Aborts the program if it cannot write: a test cannot go on
+// without the file.
 void WriteText(const std::filesystem::path& file, std::string_view text);
-std::string ReadText(const std::filesystem::path& file);  // "" when there is no such file
+std::string ReadText(const std::filesystem::path& file);  // "" if there is no such file
 
 }  // namespace pa::testing

@@ -1,9 +1,9 @@
-// ToolFixture: the tools themselves, on a project with a home of its own, with the real worker,
-// make and git; without a server around them.
+// ToolFixture: the tools themselves, without a server, on a project with a home of its own, with
+// the real worker, make and git.
 //
-//   Write("Makefile", ".PHONY: hi\nhi:\n\t@echo hi\n");
-//   const ToolResult result = Call("make", R"({"target":"hi"})");
-//   EXPECT_EQ(Data(result).Find("stdout")->AsString(), "hi\n");
+//    Write("Makefile", ".PHONY: hi\nhi:\n\t@echo hi\n");
+//    const ToolResult result = Call("make", R"({"target":"hi"})");
+//    EXPECT_EQ(Data(result).Find("stdout")->AsString(), "hi\n");
 #pragma once
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ class ToolFixture : public ::testing::Test {
                                                         }},
                                        *store_);
   }
-  // One that fails at that step (worker/status.cc).
+  // Uses a worker that fails at `step` (worker/status.cc).
   void UseWorkerThatFails(const std::string& step) {
     const char* faults = std::getenv("PA_WORKER_FAULTS");
     ASSERT_NE(faults, nullptr);
@@ -103,20 +103,20 @@ class ToolFixture : public ::testing::Test {
     return result ? std::move(*result) : ToolResult{};
   }
 
-  // That its data are what the tool's outputSchema says.
+  // Fails the test if `data` does not fit the tool's outputSchema.
   static void ExpectFits(const std::string& name, const JsonValue& data) {
     if (name != "project_actions") {
       EXPECT_EQ(testing::WhyUnfit(FindTool(name)->data, data), "") << name;
       return;
     }
-    // It stands for these, and its own table names only what they all have.
+    // It stands for these tools, and its own table names only the fields that all of them have.
     const auto fits = [&](const char* tool) {
       return testing::WhyUnfit(FindTool(tool)->data, data).empty();
     };
     EXPECT_TRUE(fits("make") || fits("makefile_generate")) << data.Dump();
   }
 
-  // Fails the test when the call failed.
+  // Fails the test if the call failed.
   JsonValue Data(const ToolResult& result) {
     EXPECT_FALSE(result.error.has_value()) << result.text;
     return ParseJson(result.data.empty() ? "{}" : result.data).value();
@@ -138,7 +138,7 @@ class ToolFixture : public ::testing::Test {
     std::ranges::sort(names);
     return names;
   }
-  // As tools say it of a file.
+  // The hash of a file as tools report it.
   static std::string HashOf(std::string_view content) { return Hex(Sha256Of(content)); }
 
   testing::TempDir dir_;
@@ -156,8 +156,8 @@ class ToolFixture : public ::testing::Test {
   CancelSource cancel_;
   Approver* approver_ = nullptr;                     // null: nobody can be asked
   CallRecord record_;                                // of the last call
-  const CallRecord* running_ = nullptr;              // of the one that runs
-  std::function<void(const std::string&)> on_spec_;  // as RunnerConfig has it
+  const CallRecord* running_ = nullptr;              // of the running call
+  std::function<void(const std::string&)> on_spec_;  // as in RunnerConfig
   std::unique_ptr<Runner> runner_;
 
  private:

@@ -1,5 +1,5 @@
-// What nearly every test of a real server includes, parsed once for all of them. Tests still
-// include what they use: clang-tidy and -Db_pch=false compile without this.
+// Precompiled header: what nearly every test of a real server includes, for all of them. Tests
+// still include what they use: clang-tidy and -Db_pch=false compile without this.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What nearly every unit test includes, parsed once for all of a folder. Tests still include what
-// they use: clang-tidy and -Db_pch=false compile without this.
+// Precompiled header: what nearly every unit test includes, for all tests of a folder. Tests still
+// include what they use: clang-tidy and -Db_pch=false compile without this.
 #include <gtest/gtest.h>
 
 #include <algorithm>
