@@ -1,4 +1,4 @@
-// Caches: one directory per project, in the user's state directory, where commands of make keep
+// Caches: one directory per project, in the user's state directory, where make and bash keep
 // what compilers and package managers keep between runs. `filesystem.toolchains: auto` grants it,
 // by the profiles in policy/profiles (docs/adr/0016).
 //

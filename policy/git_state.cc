@@ -24,9 +24,8 @@ constexpr GitStateFile kFiles[] = {
     {"rebase-apply/author-script", GitJudgement::kAuthor, "git rebase"},
     // `git bisect visualize` was a shell script that evaluates it.
     {"BISECT_NAMES", GitJudgement::kWords, "git bisect"},
-    // `git rebase --continue` executes `git merge-STRATEGY --OPTION`. An option could be one of
-    // `git read-tree` that
-    // writes a file anywhere (git-merge-resolve is a script).
+    // `git rebase --continue` executes `git merge-STRATEGY --OPTION`. git-merge-resolve is a script
+    // that hands the option to `git read-tree`, where it can write a file anywhere.
     {"rebase-merge/strategy", GitJudgement::kStrategy, "git rebase"},
     {"rebase-merge/strategy_opts", GitJudgement::kMergeOptions, "git rebase"},
     {"sequencer/opts", GitJudgement::kSheet, "git sequencer"},

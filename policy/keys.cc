@@ -28,7 +28,7 @@ constexpr Choice kNamespaces[] = {
     {"off", "none"},
 };
 constexpr Choice kIdentity[] = {
-    {"none", "commits have the identity that environment and repository give, or fail"},
+    {"none", "commits have the identity that the repository's own settings give, or fail"},
     {"inherit", "commits are made in the name that the user's git configuration gives"},
 };
 constexpr Choice kHooks[] = {
@@ -74,8 +74,8 @@ constexpr Key kKeys[] = {
      &F::filesystem_write},
     {"filesystem.protect", Type::kPlaces,
      "Files and directories in writable places that commands cannot change for good, beside those "
-     "that git executes, which are always protected. Relative to the working directory and to the "
-     "top of its repository. Each source adds to the others'.",
+     "that git executes, which are always protected. Relative to the working directory, to its "
+     "root and to the tops of the repositories that hold it. Each source adds to the others'.",
      &F::filesystem_protect},
     {"filesystem.unprotect", Type::kHostFiles,
      "Files that agents, editors and shells execute by themselves and that commands and file tools "
@@ -120,7 +120,7 @@ constexpr Key kKeys[] = {
      kPebibyte},
     {"limits.processes",
      Type::kCount,
-     "Processes of a command; threads count in the backstop alone, RLIMIT_NPROC.",
+     "Processes of a command. Threads count in the backstop (RLIMIT_NPROC) and in a cgroup.",
      &L::processes,
      {},
      1,

@@ -7,7 +7,7 @@ namespace pa::policy {
 enum class Purpose {
   kInspect,  // project read-only, no network: the database of make, `make -n`
   kSearch,   // project read-only, nothing in it can be executed, no network: ripgrep
-  kBuild,    // project read-write: make TARGET
+  kBuild,    // project read-write: make TARGET, bash
   // Project and repository read-write, no network. With hooks: skip, git alone can be executed.
   kGit,
   kGitIdentity,  // reads the user's git configuration files and nothing of the project

@@ -28,7 +28,7 @@ enum class Purpose;     // policy/purpose.h
 // Which commands are weaker because of a relaxation.
 enum class Reach {
   kServer,    // no command, but what calls can take of the server, or which calls there are
-  kBuilds,    // make TARGET
+  kBuilds,    // make TARGET, bash
   kProject,   // commands that see the project
   kPrograms,  // these, and git when it reads the user's name
   kAll,       // these, and workers that read or write files themselves

@@ -3,16 +3,15 @@
 // text.
 //
 // Never here, because a broad line would give it away also to commands that run as root:
-//   /etc as a whole   shadow, gshadow, sudoers, ssh/ keys, ssl/private, NetworkManager/ and
-//   wireguard/
-//                     secrets, krb5.keytab, machine-id
-//   /root, /home      the user's own: filesystem.read and filesystem.toolchains name parts of it
-//   /tmp, /dev/shm    shared with everybody: each command has a private TMPDIR. Programs that
-//   insist on
-//                     /dev/shm (POSIX semaphores, python's multiprocessing locks) need a policy
-//                     that writes it, until namespaces make a private one
-//   /run, /var        sockets of services, spools, databases
-//   /dev/tty, pts     the terminals of the user: what is written there is typed or shown elsewhere
+//    /etc as a whole   shadow, gshadow, sudoers, ssh/ keys, ssl/private, krb5.keytab, machine-id,
+//                      secrets of NetworkManager/ and wireguard/
+//    /root, /home      the user's own: filesystem.read and filesystem.toolchains name parts of it
+//    /tmp, /dev/shm    shared with everybody: each command has a private TMPDIR, and with
+//                      namespaces a private /dev/shm; without them a program that needs /dev/shm
+//                      (POSIX semaphores, locks of Python's multiprocessing) needs a policy that
+//                      grants it
+//    /run, /var        sockets of services, spools, databases
+//    /dev/tty, pts     terminals of the user: text written there is typed or shown elsewhere
 #include "policy/system_paths.h"
 
 #include <sys/stat.h>

@@ -54,12 +54,12 @@ std::string Expected(const Param& param) {
   return "";
 }
 
-constexpr std::size_t kShown = 60;
+constexpr std::size_t kQuoted = 60;
 
 // A value as JSON, short enough for a message.
 std::string Short(const JsonValue& value) {
   const std::string text = value.Dump();
-  const std::string_view shown = Utf8Prefix(text, kShown);
+  const std::string_view shown = Utf8Prefix(text, kQuoted);
   return std::string(shown) + (shown.size() < text.size() ? "..." : "");
 }
 
@@ -95,7 +95,7 @@ ToolError UnknownArgument(std::span<const Param> params, const std::string& writ
   for (std::string_view name : names) known += fmt::format(", '{}'", name);
   known = known.empty() ? "no arguments" : "one of " + known.substr(2);
   const std::string shown = Short(JsonValue::String(written));
-  return Mismatch(Utf8Prefix(written, kShown),
+  return Mismatch(Utf8Prefix(written, kQuoted),
                   fmt::format("unknown argument {}{}; expected {}", shown,
                               policy::DidYouMean(written, names), known),
                   known, shown);

@@ -228,8 +228,8 @@ inline std::span<const Tool* const> FakeWorld::Tools() {
   static const Tool kWait{"wait", "Wait", "Runs until told", kDestroys, {}, kData, WaitUntilTold};
   static const Tool kOff{"off", "Off", "Is not enabled", kDestroys, kNoteParams, kData, Note};
   static const Tool kAsk{"ask", "Ask", "Asks the user", kDestroys, kNoteParams, kData, AskForEach};
-  static const Tool* const kTools[] = {&kNote, &kFail, &kLong, &kWait, &kOff, &kAsk};
-  return kTools;
+  static const Tool* const kFakeTools[] = {&kNote, &kFail, &kLong, &kWait, &kOff, &kAsk};
+  return kFakeTools;
 }
 
 }  // namespace pa
