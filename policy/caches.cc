@@ -103,7 +103,7 @@ class Compiler {
 
   // The profiles are ours, so this is for who writes one.
   void Complain(const Profile& profile, const std::string& what) {
-    diagnostics_.emplace_back(Place{profile.name + ".yaml"}, "not understood: " + what);
+    diagnostics_.emplace_back(SourceLocation{profile.name + ".yaml"}, "not understood: " + what);
   }
 
   const Variables& values_;

@@ -92,8 +92,8 @@ bool HasValue(const Key& key, const PolicyFragment& fragment) {
   return WithValue(key, fragment, [](const auto&) {});
 }
 
-const Place& PlaceOf(const Key& key, const PolicyFragment& fragment) {
-  const Place* place = nullptr;
+const SourceLocation& PlaceOf(const Key& key, const PolicyFragment& fragment) {
+  const SourceLocation* place = nullptr;
   WithValue(key, fragment, [&](const auto& located) { place = &located.at; });
   assert(place != nullptr);
   return *place;

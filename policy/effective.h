@@ -16,13 +16,13 @@ bool HasValue(const Key& key, const PolicyFragment& fragment);
 
 // These two require a value.
 void WriteValue(JsonWriter& writer, const Key& key, const PolicyFragment& fragment);
-const Place& PlaceOf(const Key& key, const PolicyFragment& fragment);
+const SourceLocation& PlaceOf(const Key& key, const PolicyFragment& fragment);
 
 // The items of a list or mapping; none for other values.
 struct Item {
   std::string name;  // the name of the member, in a mapping
   std::string json;
-  Place at;
+  SourceLocation at;
 };
 std::vector<Item> ItemsOf(const Key& key, const PolicyFragment& fragment);
 

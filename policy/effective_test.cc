@@ -13,7 +13,7 @@ std::string Json(const char* name, const PolicyFragment& fragment) {
 
 PolicyFragment Sample() {
   PolicyFragment fragment;
-  const Place at{"p.yaml", 2, 1};
+  const SourceLocation at{"p.yaml", 2, 1};
   fragment.roots = {{{"/a", at}, {"/b \"c\"", at}}, at};
   fragment.network = {"full", {"p.yaml", 3, 10}};
   fragment.permissions = {
@@ -53,7 +53,7 @@ TEST(Effective, OnlyWhatIsSetHasAValue) {
 
 TEST(Effective, PlacesAndItems) {
   const PolicyFragment fragment = Sample();
-  EXPECT_EQ(PlaceOf(*FindKey("network"), fragment), (Place{"p.yaml", 3, 10}));
+  EXPECT_EQ(PlaceOf(*FindKey("network"), fragment), (SourceLocation{"p.yaml", 3, 10}));
   const std::vector<Item> items = ItemsOf(*FindKey("environment.set"), fragment);
   ASSERT_EQ(items.size(), 1u);
   EXPECT_EQ(items[0].name, "A");

@@ -74,7 +74,7 @@ class FragmentParser {
   }
 
  private:
-  void Complain(const Place& at, std::string message) {
+  void Complain(const SourceLocation& at, std::string message) {
     if (++complaints_ <= kMaxDiagnostics) diagnostics_.emplace_back(at, std::move(message));
   }
 

@@ -39,7 +39,7 @@ struct Variable {
 };
 
 struct RuleText {
-  Place at;
+  SourceLocation at;
   std::string tool;
   std::string target;   // "" = any
   std::string path;     // "" = any

@@ -40,12 +40,12 @@ limits: {wall_time: 90s, memory: 1GiB, queue: 0}
 git: {identity: none, hooks: skip, signing: off}
 )");
   EXPECT_EQ(f.roots->value.at(1).value, "${X}");
-  EXPECT_EQ(f.roots->value.at(1).at, (Place{"p.yaml", 2, 16}));
+  EXPECT_EQ(f.roots->value.at(1).at, (SourceLocation{"p.yaml", 2, 16}));
   EXPECT_EQ(f.tools_enable->value.size(), 2u);
   ASSERT_EQ(f.permissions->value.size(), 2u);
   EXPECT_EQ(f.permissions->value[0].verdict, Verdict::kDeny);
   EXPECT_EQ(f.permissions->value[0].target, "deploy*");
-  EXPECT_EQ(f.permissions->value[0].at, (Place{"p.yaml", 5, 5}));
+  EXPECT_EQ(f.permissions->value[0].at, (SourceLocation{"p.yaml", 5, 5}));
   EXPECT_EQ(f.permissions->value[1].verdict, Verdict::kAllow);
   EXPECT_TRUE(f.filesystem_write->value.empty());
   EXPECT_EQ(f.filesystem_toolchains->value, "none");

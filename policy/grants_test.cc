@@ -142,7 +142,7 @@ class GrantsRunTest : public GrantsTest {
  protected:
   void SetUp() override {
     GrantsTest::SetUp();
-    abi_ = sandbox::ProbeLandlock().abi;
+    abi_ = sandbox::DetectLandlock().abi;
     if (abi_ == 0) GTEST_SKIP() << "this kernel has no Landlock";
   }
 

@@ -217,7 +217,7 @@ const Key* FindKey(std::string_view name) {
 }
 
 PolicyFragment DefaultFragment() {
-  const Place at{"default"};
+  const SourceLocation at{"default"};
   PolicyFragment defaults{.source = "default"};
   defaults.tools_enable = {{}, at};
   defaults.permissions = {{}, at};

@@ -62,7 +62,7 @@ std::optional<PolicyFragment> LayerReader::File(const std::string& path, bool mu
     const int code = text.error().sys_errno;
     if (!must_exist && (code == ENOENT || code == ENOTDIR)) return std::nullopt;
     // Also when it exists and cannot be read: what it forbids would not hold.
-    diagnostics_.emplace_back(Place{path},
+    diagnostics_.emplace_back(SourceLocation{path},
                               std::string("the policy cannot be read: ") + std::strerror(code));
     return std::nullopt;
   }
@@ -99,7 +99,7 @@ void LayerReader::Expand(Located<std::string>& item) {
 
 std::optional<PolicyFragment> LayerReader::Roots() {
   if (sources_.roots.empty()) return std::nullopt;
-  const Place at{"--root"};
+  const SourceLocation at{"--root"};
   PolicyFragment fragment{.source = at.source};
   fragment.roots = {{}, at};
   for (const std::string& root : sources_.roots) {
@@ -135,7 +135,7 @@ void LayerReader::RequireRoots(const PolicyFragment& fragment) {
 
 std::optional<PolicyFragment> LayerReader::Enable(const std::string& source,
                                                   const std::vector<std::string>& lists) {
-  const Place at{source};
+  const SourceLocation at{source};
   PolicyFragment fragment{.source = source};
   fragment.tools_enable = {{}, at};
   for (const std::string& list : lists) {
@@ -150,7 +150,7 @@ std::optional<PolicyFragment> LayerReader::Enable(const std::string& source,
 }
 
 std::optional<PolicyFragment> LayerReader::CommitSize(const std::string& text) {
-  const Place at{"PROJECT_ACTIONS_MAX_COMMIT_SIZE"};
+  const SourceLocation at{"PROJECT_ACTIONS_MAX_COMMIT_SIZE"};
   const Key& key = *FindKey("limits.commit_message");
   const bool plain = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   const Result<std::uint64_t> bytes = ParseByteSize(plain ? text + "B" : text);
@@ -167,7 +167,7 @@ std::optional<PolicyFragment> LayerReader::CommitSize(const std::string& text) {
 
 PolicyFragment LayerReader::Defaults() {
   PolicyFragment defaults = DefaultFragment();
-  const Place at{"current directory"};
+  const SourceLocation at{"current directory"};
   defaults.roots = {{{ResolvePath(sources_.current_directory), at}}, at};
   return defaults;
 }

@@ -324,7 +324,7 @@ void ShowPaths(const Policy& policy, PolicyFragment& merged) {
 
 // Once, here: building a program takes a thousand times what loading it does.
 Result<Programs> CompilePrograms(sandbox::Network network, sandbox::Sight sight) {
-  const int abi = sandbox::ProbeLandlock().abi;
+  const int abi = sandbox::DetectLandlock().abi;
   using enum sandbox::SeccompProfile;
   const auto compile = [&](sandbox::Network which, sandbox::SeccompProfile profile = kBuild) {
     return sandbox::CompileSeccomp(profile, which, abi, sight);
@@ -397,7 +397,7 @@ LoadedPolicy LoadPolicy(const PolicySources& sources) {
   Policy policy = Compiler(sources, *merged, anchors, loaded.diagnostics).Compile();
   if (!loaded.diagnostics.empty()) return loaded;
   if (const Result<void> compiled = CompilePrograms(policy); !compiled) {
-    loaded.diagnostics.emplace_back(Place{"seccomp"}, compiled.error().Message());
+    loaded.diagnostics.emplace_back(SourceLocation{"seccomp"}, compiled.error().Message());
     return loaded;
   }
   loaded.warnings = FindWarnings(policy);

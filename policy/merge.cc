@@ -46,7 +46,7 @@ class Merger {
     return layers_.defaults.*field;
   }
 
-  void Complain(const Place& at, const std::string& what, const Place& ceiling) {
+  void Complain(const SourceLocation& at, const std::string& what, const SourceLocation& ceiling) {
     diagnostics_.emplace_back(at, what + " (" + ceiling.Format() + ")");
   }
 

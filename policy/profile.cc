@@ -10,7 +10,7 @@ namespace {
 
 using Parsed = std::expected<void, Diagnostic>;
 
-std::unexpected<Diagnostic> Wrong(const Place& at, const std::string& why) {
+std::unexpected<Diagnostic> Wrong(const SourceLocation& at, const std::string& why) {
   return std::unexpected(Diagnostic(at, why));
 }
 

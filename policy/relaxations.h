@@ -123,7 +123,7 @@ struct Relaxation {
   RelaxationType type;
   std::string key;     // `network`
   std::string value;   // as in force; for a variable its name, since its value may be a secret
-  Place at;            // where the policy says so
+  SourceLocation at;   // where the policy says so
   std::string remark;  // `gives commands the secrets in /home/ann/.ssh`, `built in: 4GiB`, or ""
 
   std::string_view Name() const;

@@ -133,7 +133,7 @@ JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> an
     const std::string what = led ? "commands can exchange a symlink on the way to " + title + ", " +
                                        anchor.path + ", in "
                                  : "commands can write " + title + ", which lies in ";
-    const Diagnostic said(anchor.at.source.empty() ? Place{anchor.path} : anchor.at,
+    const Diagnostic said(anchor.at.source.empty() ? SourceLocation{anchor.path} : anchor.at,
                           what + *place + ": " + std::string(row.advice));
     if (row.fate == AnchorFate::kRefused || led) judged.refused.push_back(said);
     if (row.fate == AnchorFate::kWarned) judged.warned.push_back(said);

@@ -35,8 +35,8 @@ struct TrustAnchor {
     kAudit,         // the audit log, if no policy names it
   };
   Kind kind;
-  std::string path;  // absolute, symlinks not resolved
-  Place at = {};     // the place in a policy that names it, if one does
+  std::string path;        // absolute, symlinks not resolved
+  SourceLocation at = {};  // the place in a policy that names it, if one does
 };
 
 enum class AnchorFate {

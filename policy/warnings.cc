@@ -50,11 +50,11 @@ std::vector<Diagnostic> FindWarnings(const Policy& policy) {
     if (!warning.empty()) warnings.emplace_back(relaxation.at, std::move(warning));
   }
   if (std::string warning = NobodyListens(policy.audit); !warning.empty()) {
-    warnings.emplace_back(Place{"audit.to"}, std::move(warning));
+    warnings.emplace_back(SourceLocation{"audit.to"}, std::move(warning));
   }
   for (const std::string& root : policy.roots) {
     std::string warning = SharedWithAStore(root);
-    if (!warning.empty()) warnings.emplace_back(Place{"roots"}, std::move(warning));
+    if (!warning.empty()) warnings.emplace_back(SourceLocation{"roots"}, std::move(warning));
   }
   return warnings;
 }

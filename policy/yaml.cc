@@ -78,10 +78,10 @@ class TreeBuilder final : public YAML::EventHandler {
     YamlNode node;
     bool has_key = false;  // of a mapping: the next event is a value
     std::string key;
-    Place key_at;
+    SourceLocation key_at;
   };
 
-  Place At(const YAML::Mark& mark) const {
+  SourceLocation At(const YAML::Mark& mark) const {
     return {source_, std::max(mark.line, 0) + 1, std::max(mark.column, 0) + 1};
   }
 
@@ -175,7 +175,7 @@ const char* YamlNode::KindName() const {
 }
 
 std::expected<YamlNode, Diagnostic> ParseYaml(std::string_view text, const std::string& source) {
-  const Place whole{source};
+  const SourceLocation whole{source};
   if (text.size() > kMaxYamlBytes) {
     return std::unexpected(Diagnostic(whole, "a policy is at most 1 MiB"));
   }

@@ -26,9 +26,9 @@ inline constexpr std::size_t kMaxYamlMembers = 1000;  // of one mapping
 struct YamlNode {
   enum class Kind { kNull, kScalar, kSequence, kMapping };
   Kind kind = Kind::kNull;
-  Place at;
+  SourceLocation at;
   std::string key;  // if this is a member of a mapping
-  Place key_at;
+  SourceLocation key_at;
   std::string scalar;
   bool quoted = false;  // "1" is a string, 1 may be a number
   std::vector<YamlNode> children;

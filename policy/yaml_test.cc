@@ -25,14 +25,14 @@ TEST(Yaml, KnowsWhereEverythingStands) {
   ASSERT_EQ(root.kind, NodeKind::kMapping);
   ASSERT_EQ(root.children.size(), 2u);
   EXPECT_EQ(root.children[0].key, "a");
-  EXPECT_EQ(root.children[0].at, (Place{"p.yaml", 1, 4}));
+  EXPECT_EQ(root.children[0].at, (SourceLocation{"p.yaml", 1, 4}));
   const YamlNode& list = root.children[1];
-  EXPECT_EQ(list.key_at, (Place{"p.yaml", 2, 1}));
+  EXPECT_EQ(list.key_at, (SourceLocation{"p.yaml", 2, 1}));
   ASSERT_EQ(list.kind, NodeKind::kSequence);
-  EXPECT_EQ(list.children[0].at, (Place{"p.yaml", 3, 5}));
+  EXPECT_EQ(list.children[0].at, (SourceLocation{"p.yaml", 3, 5}));
   const YamlNode& inner = list.children[1].children.at(0);
   EXPECT_EQ(inner.key, "c");
-  EXPECT_EQ(inner.at, (Place{"p.yaml", 4, 9}));
+  EXPECT_EQ(inner.at, (SourceLocation{"p.yaml", 4, 9}));
 }
 
 TEST(Yaml, TellsQuotedScalarsFromPlainOnes) {

@@ -4,7 +4,7 @@
 //    c.paths.push_back({"/usr", Access::kRead | Access::kExecute, "system"});
 //    c.paths.push_back({"/srv/project", kReadWriteExecute, "working directory"});
 //    Result<PreparedSandbox> prepared = PrepareLandlock(c);   // sandbox/prepared.h
-//    Enforcement report = Assess(c, limits, ProbeKernel());   // sandbox/enforcement.h
+//    Enforcement report = Assess(c, limits, DetectKernel());   // sandbox/enforcement.h
 //
 // The default is the strictest: no path, no network, the `build` system calls. A relaxation is a
 // named value of its own type with its line in the enforcement report, never a bool.

@@ -288,8 +288,8 @@ void AddLimits(const Facts& facts, Report& report) {
 
 }  // namespace
 
-KernelFeatures ProbeKernel() {
-  const LandlockSupport landlock = ProbeLandlock();
+KernelFeatures DetectKernel() {
+  const LandlockSupport landlock = DetectLandlock();
   KernelFeatures kernel;
   kernel.landlock_abi = landlock.abi;
   kernel.landlock_errno = landlock.sys_errno;

@@ -1,6 +1,6 @@
 // Enforcement: what this kernel really enforces of a Confinement, by protection.
 //
-//    KernelFeatures kernel = ProbeKernel();   // system calls only, no side effects, < 50 us
+//    KernelFeatures kernel = DetectKernel();   // system calls only, no side effects, < 50 us
 //    Enforcement report = Assess(confinement, limits, kernel);
 //    if (!report.Complete()) ...              // SANDBOX_UNAVAILABLE when the policy requires it
 //
@@ -31,7 +31,7 @@ struct KernelFeatures {
   std::string no_cgroup;    // the reason, if kNo
   bool cgroup_cpu = false;  // with the controller cpu
 };
-KernelFeatures ProbeKernel();  // everything except the namespaces and the cgroup
+KernelFeatures DetectKernel();  // everything except the namespaces and the cgroup
 
 enum class Level { kEnforced, kPartly, kNot };
 const char* LevelName(Level level);        // "enforced", "partly", "not"

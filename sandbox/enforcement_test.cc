@@ -242,7 +242,7 @@ TEST(Enforcement, ACgroupBoundsTheWholeTree) {
 }
 
 TEST(Enforcement, ThisKernel) {
-  const KernelFeatures kernel = ProbeKernel();
+  const KernelFeatures kernel = DetectKernel();
   EXPECT_TRUE(kernel.seccomp_filter);
   EXPECT_FALSE(kernel.release.empty());
   EXPECT_EQ(kernel.landlock_abi == 0, kernel.landlock_errno != 0);

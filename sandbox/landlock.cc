@@ -86,7 +86,7 @@ SysResult<void> AddRule(int ruleset, int fd, const char* path, std::uint64_t rig
 
 }  // namespace
 
-LandlockSupport ProbeLandlock() {
+LandlockSupport DetectLandlock() {
   const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, kCreateRulesetVersion);
   if (version <= 0) return {0, version < 0 ? errno : ENOSYS};
   int abi = version < kNewestLandlockAbi ? static_cast<int>(version) : kNewestLandlockAbi;

@@ -1,6 +1,6 @@
 // Landlock: denies the file system, the network and signals, and then grants paths one by one.
 //
-//    LandlockSupport kernel = ProbeLandlock();
+//    LandlockSupport kernel = DetectLandlock();
 //    SysResult<UniqueFd> ruleset = CreateRuleset(kernel.abi, Network::kNone);
 //    SysResult<void> added = AddPath(ruleset->get(), "/usr", kReadExecute, kernel.abi);
 //    if (!added && !IsUnreachable(added.error())) return std::unexpected(added.error());
@@ -28,7 +28,7 @@ struct LandlockSupport {
 // the report is made from what Enforce will do later; nothing is dropped silently afterwards. All
 // code asks this function, so that one variable makes a test build behave as on an older kernel
 // that is not at hand (PA_LANDLOCK_ABI; only builds with PA_TEST_FAULTS know it).
-LandlockSupport ProbeLandlock();
+LandlockSupport DetectLandlock();
 
 struct LandlockRights {
   std::uint64_t fs = 0;

@@ -24,7 +24,7 @@ namespace {
 
 using namespace landlock;
 
-int KernelAbi() { return ProbeLandlock().abi; }
+int KernelAbi() { return DetectLandlock().abi; }
 
 // Two directories with the same content, "in" and "out"; only "in" is granted.
 class Trees {
@@ -180,7 +180,7 @@ TEST_F(Landlock, ReadingDoesNotTruncateFromAbi3) {
 }
 
 TEST_F(Landlock, ProbeAgreesWithTheKernel) {
-  const LandlockSupport kernel = ProbeLandlock();
+  const LandlockSupport kernel = DetectLandlock();
   ASSERT_GT(kernel.abi, 0) << "errno " << kernel.sys_errno;
   EXPECT_TRUE(CreateRuleset(kernel.abi, Network::kNone));
   // ABIs 7 and 8 brought flags of calls and no rights, by which alone one is told from the last.

@@ -60,7 +60,7 @@ bool PreparedSandbox::StillValid(std::chrono::steady_clock::time_point now) {
 }
 
 Result<PreparedSandbox> PrepareLandlock(const Confinement& confinement) {
-  return PrepareLandlock(confinement, ProbeLandlock().abi);
+  return PrepareLandlock(confinement, DetectLandlock().abi);
 }
 
 Result<PreparedSandbox> PrepareLandlock(const Confinement& confinement, int landlock_abi) {

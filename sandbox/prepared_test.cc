@@ -35,7 +35,7 @@ struct Project {
 class Prepared : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (ProbeLandlock().abi == 0) GTEST_SKIP() << "this kernel has no Landlock";
+    if (DetectLandlock().abi == 0) GTEST_SKIP() << "this kernel has no Landlock";
   }
 };
 
@@ -146,7 +146,7 @@ TEST_F(Prepared, WithoutLandlockThereIsNoRuleset) {
 
 TEST_F(Prepared, OlderKernels) {
   const Project project;
-  for (int abi = 1; abi <= ProbeLandlock().abi; ++abi) {
+  for (int abi = 1; abi <= DetectLandlock().abi; ++abi) {
     const Result<PreparedSandbox> prepared = PrepareLandlock(project.confinement, abi);
     ASSERT_TRUE(prepared) << abi << " " << prepared.error().Message();
     EXPECT_EQ(OpenInside(*prepared, project.top / "in/file"), 0) << abi;
@@ -173,7 +173,7 @@ class OfASearch : public Prepared {
     ASSERT_TRUE(prepared_) << prepared_.error().Message();
   }
   int Try(SeccompProfile profile, const std::function<long(const char* file)>& call) {
-    const auto program = CompileSeccomp(profile, Network::kNone, ProbeLandlock().abi);
+    const auto program = CompileSeccomp(profile, Network::kNone, DetectLandlock().abi);
     const std::string file = project_.top / "in/file";
     return InChild([&] {
       const bool confined = program && Enforce(prepared_->landlock_ruleset.get()) &&
@@ -218,7 +218,7 @@ TEST_F(OfASearch, NothingTruncates) {
 
 // What the program is for.
 TEST_F(OfASearch, WithAnotherProgramTheyAllDo) {
-  if (ProbeLandlock().abi < 3) GTEST_SKIP() << "before ABI 3 every program refuses to truncate";
+  if (DetectLandlock().abi < 3) GTEST_SKIP() << "before ABI 3 every program refuses to truncate";
   for (const Truncation& truncation : kTruncations) {
     EXPECT_EQ(Try(SeccompProfile::kInspect, truncation.call), 0) << truncation.name;
     EXPECT_EQ(Size(), 0u) << truncation.name;

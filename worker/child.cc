@@ -99,7 +99,7 @@ SysResult<void> GrantOwnProc(const ChildOrder& order) {
 SysResult<void> EnterLandlock(const ChildOrder& order) {
   if (!kConfined) return {};
   if (order.landlock_abi < 1) {
-    const int why = sandbox::ProbeLandlock().sys_errno;  // not built in, or switched off
+    const int why = sandbox::DetectLandlock().sys_errno;  // not built in, or switched off
     return std::unexpected(SysError{"landlock_create_ruleset", {}, why});
   }
   if (order.spec->has_ruleset_fd) {

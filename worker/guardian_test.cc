@@ -308,7 +308,7 @@ TEST_P(KernelLimitTest, AFileWithinTheLimitIsWritten) {
 // only the second one does, and `doctor` says so.
 TEST(GuardianProtectionTest, TheCommandCanNeitherSignalNorReadIt) {
   const Scratch scratch;
-  const bool scoped = sandbox::ProbeLandlock().abi >= 6;
+  const bool scoped = sandbox::DetectLandlock().abi >= 6;
   const std::string read = "cat /proc/$PPID/environ || echo unreadable; ";
   const std::string signal = "kill -9 $PPID; kill -0 $PPID || echo unreachable; kill -TERM -1";
   const Finished done = WorkerRun(Shell(scratch, scoped ? read + signal : read)).Wait();

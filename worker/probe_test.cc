@@ -48,7 +48,7 @@ TEST(ProbeTest, LandlockDeniesWhatItMust) {
   ASSERT_EQ(done.statuses.size(), 1u) << done.Last().subject;
   EXPECT_EQ(done.Last().exit_code, 0);
   for (const auto& [name, from_abi] : kByLandlock) {
-    if (sandbox::ProbeLandlock().abi < from_abi) continue;
+    if (sandbox::DetectLandlock().abi < from_abi) continue;
     EXPECT_TRUE(Bit(done.Last().probe_tried, name)) << name;
     EXPECT_TRUE(Bit(done.Last().probe_denied, name)) << name;
   }

@@ -251,7 +251,7 @@ SysResult<Reach> ReachOf(const Work& work) {
 }
 
 SysResult<void> EnterScope(Work& work) {
-  work.landlock_abi = sandbox::ProbeLandlock().abi;
+  work.landlock_abi = sandbox::DetectLandlock().abi;
   const SysResult<Reach> reach = ReachOf(work);
   if (!reach) return std::unexpected(reach.error());
   work.reach = *reach;
@@ -419,7 +419,7 @@ int SeeToTheEnd(Work& work, const Reporter& reporter) {
 // Time, and a hang-up, are the supervisor's to see to: it kills us.
 int WorkAlone(Work& work, const Reporter& reporter) {
   work.started_us = MonotonicMicroseconds();
-  work.landlock_abi = sandbox::ProbeLandlock().abi;
+  work.landlock_abi = sandbox::DetectLandlock().abi;
   const bool begun = Take(work.own_outcome, Step::kReadSpec, [&] { return MarkBegun(work); });
   const bool done = begun && RunAlone({.spec = &work.spec,
                                        .outcome = &work.own_outcome,

@@ -12,12 +12,12 @@ namespace pa {
 namespace {
 
 // A subcommand by the words that lead to it: `policy check`; the program itself has none.
-struct Place {
+struct Command {
   std::string path;
-  const CommandHelp* command;
+  const CommandHelp* help;
 };
 
-void Flatten(const CommandHelp& command, const std::string& path, std::vector<Place>* out) {
+void Flatten(const CommandHelp& command, const std::string& path, std::vector<Command>* out) {
   out->push_back({path, &command});
   for (const CommandHelp& sub : command.subcommands) {
     Flatten(sub, path.empty() ? sub.name : path + " " + sub.name, out);
@@ -25,7 +25,7 @@ void Flatten(const CommandHelp& command, const std::string& path, std::vector<Pl
 }
 
 struct Table {
-  std::vector<Place> places;
+  std::vector<Command> commands;
   const CompletedValues& values;
 
   // Complete checks that there is one.
@@ -33,8 +33,8 @@ struct Table {
 };
 
 Result<void> Complete(const Table& table) {
-  for (const Place& place : table.places) {
-    for (const auto* list : {&place.command->options, &place.command->arguments}) {
+  for (const Command& command : table.commands) {
+    for (const auto* list : {&command.help->options, &command.help->arguments}) {
       for (const OptionHelp& option : *list) {
         if (option.value.empty() || table.values.contains(option.value)) continue;
         return std::unexpected(
@@ -167,7 +167,7 @@ std::string BashValue(const std::string& pattern, const CompletedValue& value) {
 std::string Bash(const Table& table) {
   std::string names;
   std::string values;
-  for (const auto& [path, command] : table.places) {
+  for (const auto& [path, command] : table.commands) {
     std::vector<std::string> options;
     for (const OptionHelp& option : command->options) {
       for (const std::string& name : option.names) {
@@ -234,11 +234,11 @@ std::string ZshName(std::string_view path) {
 }
 
 // A command of subcommands: says which there are, and gives what follows to their functions.
-std::string ZshBranch(const Place& place) {
+std::string ZshBranch(const Command& command) {
   std::string subcommands;
   std::string cases;
-  for (const CommandHelp& sub : place.command->subcommands) {
-    const std::string path = place.path.empty() ? sub.name : place.path + " " + sub.name;
+  for (const CommandHelp& sub : command.help->subcommands) {
+    const std::string path = command.path.empty() ? sub.name : command.path + " " + sub.name;
     subcommands += " " + ShellQuoted(sub.name + ":" + sub.text);
     cases += fmt::format("                {}) {} && ret=0 ;;\n", sub.name, ZshName(path));
   }
@@ -264,24 +264,24 @@ std::string Zsh(const Table& table) {
   std::string out =
       "#compdef project-actions\n"
       "# Completions of project-actions for zsh, made of its table of options.\n";
-  for (const Place& place : table.places) {
-    out += fmt::format("\n{}() {{\n", ZshName(place.path));
-    const bool branch = !place.command->subcommands.empty();
+  for (const Command& command : table.commands) {
+    out += fmt::format("\n{}() {{\n", ZshName(command.path));
+    const bool branch = !command.help->subcommands.empty();
     if (branch) {
       out += "    local curcontext=$curcontext state state_descr ret=1\n";
       out += "    local -a line subcommands\n    local -A opt_args\n";
     }
     out += branch ? "    _arguments -C" : "    _arguments";
-    for (const OptionHelp& option : place.command->options) {
+    for (const OptionHelp& option : command.help->options) {
       out += " \\\n        " + ZshOption(table, option);
     }
     int number = 0;
-    for (const OptionHelp& argument : place.command->arguments) {
+    for (const OptionHelp& argument : command.help->arguments) {
       const std::string which = argument.repeats ? "*" : std::to_string(++number);
       out += " \\\n        " +
              ShellQuoted(which + ":" + argument.value + ":" + ZshAction(table.Of(argument)));
     }
-    out += branch ? ZshBranch(place) : "\n}\n";
+    out += branch ? ZshBranch(command) : "\n}\n";
   }
   return out + "\n" + ZshName("") + " \"$@\"\n";
 }
@@ -352,25 +352,25 @@ std::string FishLine(const std::string& pattern, const std::string& what, std::s
                      pattern, what, FishQuoted(text));
 }
 
-std::string FishLines(const Table& table, const Place& place) {
+std::string FishLines(const Table& table, const Command& command) {
   std::string out;
-  for (const OptionHelp& option : place.command->options) {
+  for (const OptionHelp& option : command.help->options) {
     std::string what;
     for (const std::string& name : option.names) {
       const bool is_long = name.starts_with("--");
       what += is_long ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
     if (!option.value.empty()) what += " -r" + FishValue(table.Of(option));
-    out += FishLine(place.path + "/*", what, option.text);
+    out += FishLine(command.path + "/*", what, option.text);
   }
-  for (const CommandHelp& sub : place.command->subcommands) {
-    out += FishLine(place.path + "/0", " -a " + sub.name, sub.text);
+  for (const CommandHelp& sub : command.help->subcommands) {
+    out += FishLine(command.path + "/0", " -a " + sub.name, sub.text);
   }
   int number = 0;
-  for (const OptionHelp& argument : place.command->arguments) {
+  for (const OptionHelp& argument : command.help->arguments) {
     const std::string which = argument.repeats ? "*" : std::to_string(number++);
     if (table.Of(argument).kind == ValueKind::kAnything) continue;
-    out += FishLine(place.path + "/" + which, FishValue(table.Of(argument)), argument.value);
+    out += FishLine(command.path + "/" + which, FishValue(table.Of(argument)), argument.value);
   }
   return out;
 }
@@ -379,12 +379,12 @@ std::string Fish(const Table& table) {
   std::set<std::string> with_values;
   std::vector<std::string> paths;
   std::string lines;
-  for (const Place& place : table.places) {
-    if (!place.path.empty()) paths.push_back(FishQuoted(place.path));
-    for (const OptionHelp& option : place.command->options) {
+  for (const Command& command : table.commands) {
+    if (!command.path.empty()) paths.push_back(FishQuoted(command.path));
+    for (const OptionHelp& option : command.help->options) {
       if (!option.value.empty()) with_values.insert(option.names.begin(), option.names.end());
     }
-    lines += FishLines(table, place);
+    lines += FishLines(table, command);
   }
   return fmt::format("{}{}{}{}{}{}", kFishBegin, fmt::join(with_values, " "), kFishMiddle,
                      WordList(paths), kFishEnd, lines);
@@ -395,7 +395,7 @@ std::string Fish(const Table& table) {
 Result<std::string> CompletionScript(std::string_view shell, const CommandHelp& program,
                                      const CompletedValues& values) {
   Table table{.values = values};
-  Flatten(program, "", &table.places);
+  Flatten(program, "", &table.commands);
   PA_TRY_VOID(Complete(table));
   if (shell == "bash") return Bash(table);
   if (shell == "zsh") return Zsh(table);

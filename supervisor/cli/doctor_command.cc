@@ -75,7 +75,7 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
   }
   const policy::Allow allow = permission->For({.purpose = policy::Purpose::kBuild});
   report->enforcement =
-      sandbox::Assess(allow.confinement(), allow.limits(), sandbox::ProbeKernel());
+      sandbox::Assess(allow.confinement(), allow.limits(), sandbox::DetectKernel());
   if (report->worker.empty()) {
     report->probe_error = report->worker_error;
     return;

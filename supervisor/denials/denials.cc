@@ -55,7 +55,7 @@ bool HasMounts(const Confined& confined) { return confined.namespaces; }
 
 class Judge {
  public:
-  Judge(const CommandOutput& output, const Confined& confined, PathProbe& probe)
+  Judge(const CommandOutput& output, const Confined& confined, PathInspector& probe)
       : output_(output.out),
         confined_(confined),
         granted_(confined.confinement.paths),
@@ -71,9 +71,9 @@ class Judge {
   std::string FullFile(const Refusal& refusal);
   std::optional<Denial> OfSealed(const Refusal& refusal, Uses uses);
   std::optional<Denial> OfHidden(const Refusal& refusal, const std::string& path) const;
-  std::optional<Denial> OfPlace(Uses uses, const Place& place);
-  std::optional<Denial> OfMissing(Uses uses, const Place& place);
-  Cause CauseOf(const Attempt& attempt, Uses uses, const Place& place);
+  std::optional<Denial> OfPlace(Uses uses, const FoundPath& place);
+  std::optional<Denial> OfMissing(Uses uses, const FoundPath& place);
+  Cause CauseOf(const Attempt& attempt, Uses uses, const FoundPath& place);
   std::optional<Denial> OfProgram(const std::string& name);
   Uses UsesOf(const Refusal& refusal) const;
   Uses UsesByOutput(const Refusal& refusal) const;
@@ -83,7 +83,7 @@ class Judge {
   std::string_view output_;
   const Confined& confined_;
   policy::GrantedPaths granted_;
-  PathProbe& probe_;
+  PathInspector& probe_;
   std::size_t names_ = 0;
   std::optional<std::string> full_;   // in the project; looked for once
   std::set<const SealedPath*> told_;  // `rm -r` complains of each file
@@ -136,8 +136,8 @@ std::string Judge::FullFile(const Refusal& refusal) {
   const std::uint64_t limit = confined_.policy.limits.file_size;
   for (const std::string& name : refusal.names) {
     if (++names_ > kMaxNames) break;
-    const Place place = probe_.Look(Absolute(name), true);
-    const bool full = place.kind == Place::Kind::kFile && place.size == limit;
+    const FoundPath place = probe_.Look(Absolute(name), true);
+    const bool full = place.kind == FoundPath::Kind::kFile && place.size == limit;
     if (full && place.changed >= confined_.since) return place.path;
   }
   if (!full_) full_ = probe_.FindFull(limit, confined_.since);
@@ -184,7 +184,7 @@ std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
   if (refusal.reason == Reason::kBusy || uses == kTriedMode) return std::nullopt;
   const bool named_alone = !refusal.names[0].contains('/');
   if (named_alone && (uses & kTriedExecute) != 0) return OfProgram(refusal.names[0]);
-  std::vector<Place> missing;
+  std::vector<FoundPath> missing;
   for (const std::string& name : refusal.names) {
     if (++names_ > kMaxNames) return std::nullopt;
     const std::string path = Absolute(name);
@@ -192,14 +192,14 @@ std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
     if (IsPrivateTmp(plain)) return std::nullopt;
     if (HasMounts(confined_) && !granted_.LeadTo(plain)) return OfHidden(refusal, plain);
     if (refusal.reason == Reason::kAbsent) continue;
-    Place place = probe_.Look(path, uses != kTriedChange);
-    if (place.kind == Place::Kind::kMissing) {
+    FoundPath place = probe_.Look(path, uses != kTriedChange);
+    if (place.kind == FoundPath::Kind::kMissing) {
       missing.push_back(std::move(place));
     } else if (auto denial = OfPlace(uses, place)) {
       return denial;
     }
   }
-  for (const Place& place : missing) {
+  for (const FoundPath& place : missing) {
     if (auto denial = OfPlace(uses, place)) return denial;
   }
   return std::nullopt;
@@ -251,8 +251,8 @@ std::optional<Denial> Judge::OfHidden(const Refusal& refusal, const std::string&
   return denial;
 }
 
-Cause Judge::CauseOf(const Attempt& attempt, Uses uses, const Place& place) {
-  const bool directory = place.kind == Place::Kind::kDirectory;
+Cause Judge::CauseOf(const Attempt& attempt, Uses uses, const FoundPath& place) {
+  const bool directory = place.kind == FoundPath::Kind::kDirectory;
   if (directory && attempt.use == kTriedWrite) return Cause::kNone;
   if (!directory && attempt.use == kTriedList) return Cause::kNone;
   if (directory && attempt.use == kTriedExecute) {
@@ -263,7 +263,7 @@ Cause Judge::CauseOf(const Attempt& attempt, Uses uses, const Place& place) {
   return granted_.Find(subject, attempt.right) == nullptr ? Cause::kSandbox : Cause::kNone;
 }
 
-std::optional<Denial> Judge::OfMissing(Uses uses, const Place& place) {
+std::optional<Denial> Judge::OfMissing(Uses uses, const FoundPath& place) {
   const bool creates = (uses & (kTriedWrite | kTriedChange)) != 0;
   // Beneath what is not there it would be ENOENT, but for who creates directories one by one.
   const bool deep = place.beneath_missing && uses != kTriedChange;
@@ -271,9 +271,10 @@ std::optional<Denial> Judge::OfMissing(Uses uses, const Place& place) {
   return Describe(kChange, place.path, place.directory);
 }
 
-std::optional<Denial> Judge::OfPlace(Uses uses, const Place& place) {
-  if (place.kind == Place::Kind::kUnknown || place.kind == Place::Kind::kOther) return std::nullopt;
-  if (place.kind == Place::Kind::kMissing) return OfMissing(uses, place);
+std::optional<Denial> Judge::OfPlace(Uses uses, const FoundPath& place) {
+  if (place.kind == FoundPath::Kind::kUnknown || place.kind == FoundPath::Kind::kOther)
+    return std::nullopt;
+  if (place.kind == FoundPath::Kind::kMissing) return OfMissing(uses, place);
   const Attempt* blocked = nullptr;
   bool ambiguous = false;
   for (const Attempt& attempt : kAttempts) {
@@ -323,8 +324,8 @@ std::optional<Denial> Judge::OfProgram(const std::string& name) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
     const std::string path = std::string(rest.substr(0, end)) + '/' + name;
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    const Place place = probe_.Look(path, true);
-    if (place.kind != Place::Kind::kFile) continue;
+    const FoundPath place = probe_.Look(path, true);
+    if (place.kind != FoundPath::Kind::kFile) continue;
     const Cause cause = CauseOf(kExecute, kTriedExecute, place);
     if (cause == Cause::kNone) return std::nullopt;
     if (cause == Cause::kSandbox && !denial) denial = Describe(kExecute, place.path, place.path);
@@ -359,7 +360,7 @@ bool SaysTheSame(const Denial& a, const Denial& b) {
 }  // namespace
 
 std::vector<Denial> FindDenials(const CommandOutput& output, const Confined& confined,
-                                PathProbe& probe) {
+                                PathInspector& probe) {
   struct Source {
     std::string_view text;
     const char* name;
@@ -391,7 +392,7 @@ std::vector<Denial> DenialsOf(const Execution& run, const Confined& with_any_sig
     may_see = [granted = policy::GrantedPaths(confined.confinement.paths)](
                   const std::string& path) { return granted.LeadTo(path); };
   }
-  FilePathProbe probe(confined.directory, std::move(may_see));
+  FilePathInspector probe(confined.directory, std::move(may_see));
   return FindDenials({.err = run.err.text, .out = run.out.text}, confined, probe);
 }
 

@@ -20,7 +20,7 @@
 
 #include "policy/decide.h"
 #include "policy/policy.h"
-#include "supervisor/denials/path_probe.h"
+#include "supervisor/denials/path_inspector.h"
 #include "supervisor/run/execution.h"
 
 namespace pa {
@@ -63,7 +63,7 @@ struct Confined {
 std::vector<Denial> DenialsOf(const Execution& run, const Confined& confined);
 
 std::vector<Denial> FindDenials(const CommandOutput& output, const Confined& confined,
-                                PathProbe& probe);
+                                PathInspector& probe);
 
 // The array for `data`, and one line for the text and for people.
 void WriteDenials(JsonWriter& writer, std::span<const Denial> denials);

@@ -18,21 +18,21 @@ using policy::Purpose;
 using sandbox::Access;
 
 // A world in which every path is what the test says, and the user may do what the test says.
-class FakeProbe : public PathProbe {
+class FakeProbe : public PathInspector {
  public:
-  void Add(const std::string& path, Place::Kind kind, int mode) {
+  void Add(const std::string& path, FoundPath::Kind kind, int mode) {
     places_[path] = {.kind = kind, .path = path};
     modes_[path] = mode;
   }
   void File(const std::string& path, int mode = R_OK | W_OK) {
-    Add(path, Place::Kind::kFile, mode);
+    Add(path, FoundPath::Kind::kFile, mode);
   }
   void Directory(const std::string& path, int mode = R_OK | W_OK | X_OK) {
-    Add(path, Place::Kind::kDirectory, mode);
+    Add(path, FoundPath::Kind::kDirectory, mode);
   }
   void Link(const std::string& path, const std::string& target) { links_[path] = target; }
 
-  Place Look(const std::string& path, bool follow) override {
+  FoundPath Look(const std::string& path, bool follow) override {
     asked_.insert(path);
     const auto link = links_.find(path);
     if (link != links_.end() && follow) return Look(link->second, true);
@@ -41,14 +41,14 @@ class FakeProbe : public PathProbe {
     if (found == places_.end()) {
       if (path == "/") return {};
       const bool exists = places_.contains(parent);
-      const Place above = exists ? Place{.directory = parent} : Look(parent, true);
+      const FoundPath above = exists ? FoundPath{.directory = parent} : Look(parent, true);
       if (above.directory.empty()) return {};
-      return {.kind = Place::Kind::kMissing,
+      return {.kind = FoundPath::Kind::kMissing,
               .path = path,
               .directory = above.directory,
               .beneath_missing = !exists};
     }
-    Place place = found->second;
+    FoundPath place = found->second;
     place.directory = parent;
     return place;
   }
@@ -73,7 +73,7 @@ class FakeProbe : public PathProbe {
   const std::set<std::string>& asked() const { return asked_; }
 
  private:
-  std::map<std::string, Place> places_;
+  std::map<std::string, FoundPath> places_;
   std::map<std::string, int> modes_;
   std::map<std::string, std::string> links_;
   std::set<std::string> asked_;

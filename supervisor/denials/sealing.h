@@ -13,7 +13,7 @@
 #include <span>
 #include <string>
 
-#include "supervisor/denials/path_probe.h"
+#include "supervisor/denials/path_inspector.h"
 #include "supervisor/denials/refusals.h"
 #include "supervisor/run/execution.h"
 
@@ -21,7 +21,8 @@ namespace pa {
 
 class Sealing {
  public:
-  Sealing(std::span<const SealedPath> sealed, PathProbe& probe) : sealed_(sealed), probe_(probe) {}
+  Sealing(std::span<const SealedPath> sealed, PathInspector& probe)
+      : sealed_(sealed), probe_(probe) {}
 
   struct Found {
     std::string path;  // resolved: the path to be changed
@@ -32,14 +33,15 @@ class Sealing {
 
  private:
   std::optional<Found> OfReadOnly(Uses uses, const std::string& path);
-  bool OnlyTheSealStopped(Uses uses, const Place& place, const SealedPath& by);
+  bool OnlyTheSealStopped(Uses uses, const FoundPath& place, const SealedPath& by);
   std::optional<Found> OfBusy(std::span<const std::string> paths);
-  bool WouldMoveOutside(std::span<const std::string> paths, std::size_t which, const Place& place);
+  bool WouldMoveOutside(std::span<const std::string> paths, std::size_t which,
+                        const FoundPath& place);
   std::optional<Found> OfReplaced(const std::string& directory);
   const SealedPath* Exactly(const std::string& path) const;
 
   std::span<const SealedPath> sealed_;
-  PathProbe& probe_;
+  PathInspector& probe_;
 };
 
 }  // namespace pa

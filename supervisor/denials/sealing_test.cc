@@ -9,12 +9,12 @@
 namespace pa {
 namespace {
 
-using Kind = Place::Kind;
+using Kind = FoundPath::Kind;
 
 // A repository in /p, all of which the user may change but for what a test takes away.
-class FakeRepository : public PathProbe {
+class FakeRepository : public PathInspector {
  public:
-  Place Look(const std::string& path, bool) override {
+  FoundPath Look(const std::string& path, bool) override {
     const std::string directory = path.substr(0, path.rfind('/'));
     const auto found = places_.find(path);
     if (found != places_.end())

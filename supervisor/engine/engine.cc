@@ -36,12 +36,12 @@ Task<ToolResult> Undo(Result<FoundEdits> found, CallContext& call) {
 sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& environment) {
   const policy::PolicyPtr policy = parts.policy;
   const auto directory = policy::ValidateWorkingDirectory(*policy, "");
-  if (!directory || policy->namespaces == sandbox::Namespaces::kOff) return sandbox::ProbeKernel();
+  if (!directory || policy->namespaces == sandbox::Namespaces::kOff) return sandbox::DetectKernel();
   // Any read-only tool: what it may see is not asked.
   const policy::Decision decision = policy::Decide(
       *policy, {.tool = "make_targets", .directory = &*directory, .read_only = true});
   const auto* permission = std::get_if<policy::Permission>(&decision);
-  if (permission == nullptr) return sandbox::ProbeKernel();
+  if (permission == nullptr) return sandbox::DetectKernel();
   const policy::Allow allow = permission->For({.purpose = policy::Purpose::kInspect});
   Loop loop;
   Engine engine(loop.get(), std::move(parts), environment);

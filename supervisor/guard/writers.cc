@@ -6,11 +6,11 @@
 
 namespace pa {
 
-Writers::Work::Work(Writers& writers) : writers_(writers), number_(++writers.last_) {
+Writers::Writer::Writer(Writers& writers) : writers_(writers), number_(++writers.last_) {
   writers_.at_work_.insert(number_);
 }
 
-Writers::Work::~Work() { writers_.End(number_); }
+Writers::Writer::~Writer() { writers_.End(number_); }
 
 Task<bool> Writers::Settled() {
   if (at_work_.empty()) co_return true;

@@ -1,7 +1,7 @@
 // Writers: the file tools' workers that are at work now, for the looks at what commands left
 // behind.
 //
-//   Writers::Work work(writers);                              // until the worker has ended
+//   Writers::Writer work(writers);                              // until the worker has ended
 //   ...
 //   Task<bool> settled = writers.Settled();  // a command's tree is dead, and is looked at next
 //   [[maybe_unused]] const bool all = co_await settled;
@@ -22,12 +22,12 @@ namespace pa {
 
 class Writers {
  public:
-  class Work {
+  class Writer {
    public:
-    explicit Work(Writers& writers);
-    ~Work();
-    Work(const Work&) = delete;
-    Work& operator=(const Work&) = delete;
+    explicit Writer(Writers& writers);
+    ~Writer();
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
 
    private:
     Writers& writers_;

@@ -14,7 +14,7 @@ void Await(Writers& writers, bool& settled) {
 TEST(WritersTest, WhereNobodyIsAtWorkNobodyIsAwaited) {
   Writers writers;
   {
-    const Writers::Work over(writers);
+    const Writers::Writer over(writers);
   }
   bool settled = false;
   Await(writers, settled);
@@ -23,12 +23,12 @@ TEST(WritersTest, WhereNobodyIsAtWorkNobodyIsAwaited) {
 
 TEST(WritersTest, AllThatAreAtWorkAreAwaitedAndNobodyElse) {
   Writers writers;
-  std::optional<Writers::Work> first(std::in_place, writers);
-  std::optional<Writers::Work> second(std::in_place, writers);
+  std::optional<Writers::Writer> first(std::in_place, writers);
+  std::optional<Writers::Writer> second(std::in_place, writers);
   bool early = false;
   bool late = false;
   Await(writers, early);
-  const Writers::Work third(writers);
+  const Writers::Writer third(writers);
   first.reset();
   Await(writers, late);
   EXPECT_FALSE(early);
@@ -39,7 +39,7 @@ TEST(WritersTest, AllThatAreAtWorkAreAwaitedAndNobodyElse) {
 
 TEST(WritersTest, SeveralAwaitOne) {
   Writers writers;
-  std::optional<Writers::Work> work(std::in_place, writers);
+  std::optional<Writers::Writer> work(std::in_place, writers);
   bool settled[3] = {};
   for (bool& one : settled) Await(writers, one);
   work.reset();

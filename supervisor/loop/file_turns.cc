@@ -19,7 +19,7 @@ bool Meet(const std::vector<std::string>& a, const std::vector<std::string>& b) 
 
 // Nobody overtakes one who waits for the same file, so nobody waits for ever.
 bool FileTurns::IsFirst(Ticket ticket) const {
-  const Place& place = places_.at(ticket);
+  const Entry& place = places_.at(ticket);
   return std::none_of(places_.begin(), places_.find(ticket),
                       [&](const auto& earlier) { return Meet(earlier.second.paths, place.paths); });
 }
@@ -33,7 +33,7 @@ std::size_t FileTurns::Before(Ticket ticket) const {
 
 FileTurns::Ticket FileTurns::Enter(std::vector<std::string> paths, std::function<void()> granted) {
   const Ticket ticket = ++last_;
-  Place& place = places_[ticket];
+  Entry& place = places_[ticket];
   place = {.paths = std::move(paths), .granted = std::move(granted)};
   if (IsFirst(ticket)) std::exchange(place.granted, nullptr)();
   return ticket;

@@ -36,13 +36,13 @@ class FileTurns {
   std::size_t Before(Ticket ticket) const;  // with one of its files, waiting or not
 
  private:
-  struct Place {
+  struct Entry {
     std::vector<std::string> paths;
     std::function<void()> granted;  // null: it was
   };
   bool IsFirst(Ticket ticket) const;
 
-  std::map<Ticket, Place> places_;  // in their order
+  std::map<Ticket, Entry> places_;  // in their order
   Ticket last_ = 0;
 };
 

@@ -272,7 +272,7 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
 Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::Allow& allow,
                                       policy::PolicyPtr policy, const RunOptions& options) {
   const bool namespaces = trial.UsesNamespaces(allow);
-  const std::optional<Writers::Work> work = tree.Enter(plan);
+  const std::optional<Writers::Writer> work = tree.Enter(plan);
   Task<ProtectedOr<TreeGuard::Found>> looking =
       tree.Look(plan, allow, policy, namespaces, options.cancel, GivenUp(options.cancel));
   ProtectedOr<TreeGuard::Found> found = co_await looking;

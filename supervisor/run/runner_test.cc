@@ -665,7 +665,7 @@ TEST_F(NamespacesTest, LoopbackIsTheCommandsOwnOrRefused) {
   policy_->network = sandbox::Network::kLoopback;
   policy_->view_programs.build =
       *sandbox::CompileSeccomp(sandbox::SeccompProfile::kBuild, sandbox::Network::kLoopback,
-                               sandbox::ProbeKernel().landlock_abi, sandbox::Sight::kOwnView);
+                               sandbox::DetectKernel().landlock_abi, sandbox::Sight::kOwnView);
   const Execution execution = Shell(
       "exec 3<>/dev/null; bash -c ': </dev/tcp/127.0.0.1/1' 2>&1 | grep -o 'Connection refused' | "
       "uniq");

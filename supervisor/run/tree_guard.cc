@@ -102,8 +102,8 @@ std::vector<ProtectedChange> NotCompared(const std::string& path) {
 TreeGuard::TreeGuard(uv_loop_t* loop, const std::string& state_home)
     : loop_(loop), guard_(loop, state_home), nested_(loop, state_home) {}
 
-std::optional<Writers::Work> TreeGuard::Enter(const CommandPlan& plan) {
-  using Work = std::optional<Writers::Work>;
+std::optional<Writers::Writer> TreeGuard::Enter(const CommandPlan& plan) {
+  using Work = std::optional<Writers::Writer>;
   return Writes(plan) ? Work(std::in_place, writers_) : Work();
 }
 

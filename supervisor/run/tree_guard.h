@@ -2,7 +2,7 @@
 // and the repositories below its directory. From right before it starts to the end of its process
 // tree.
 //
-//   const std::optional<Writers::Work> work = tree.Enter(plan);
+//   const std::optional<Writers::Writer> work = tree.Enter(plan);
 //   Task<ProtectedOr<TreeGuard::Found>> looking = tree.Look(plan, allow, policy, namespaces,
 //       cancel, given_up);
 //   ProtectedOr<TreeGuard::Found> found = co_await looking;
@@ -71,7 +71,7 @@ class TreeGuard {
   TreeGuard& operator=(const TreeGuard&) = delete;
 
   // A file tool is at work until it ends: what commands move meanwhile counts as theirs (Writers).
-  std::optional<Writers::Work> Enter(const CommandPlan& plan);
+  std::optional<Writers::Writer> Enter(const CommandPlan& plan);
   // `given_up`: nobody waits for it from the beginning. An error: it cannot be known, so nothing
   // may run.
   Task<ProtectedOr<Found>> Look(const CommandPlan& plan, const policy::Allow& allow,

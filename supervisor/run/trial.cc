@@ -130,7 +130,7 @@ bool Trial::UsesNamespaces(const policy::Allow& allow) const {
 
 sandbox::KernelFeatures Trial::Kernel() {
   using Granted = sandbox::KernelFeatures::Granted;
-  if (!kernel_) kernel_ = sandbox::ProbeKernel();
+  if (!kernel_) kernel_ = sandbox::DetectKernel();
   sandbox::KernelFeatures kernel = *kernel_;
   if (namespaces_seen_) kernel.namespaces = Granted::kYes;
   if (!no_namespaces_.empty()) kernel.namespaces = Granted::kNo;

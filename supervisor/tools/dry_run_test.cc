@@ -28,7 +28,7 @@ class DryRunTest : public ::testing::Test {
                                .working_dir = directory->path(),
                                .decision = "rule"};
     const auto allow = std::get<policy::Permission>(decision).For({.purpose = purpose});
-    return RenderDryRun(report, allow, sandbox::ProbeKernel(), std::move(would_print));
+    return RenderDryRun(report, allow, sandbox::DetectKernel(), std::move(would_print));
   }
 
   static JsonValue TmpDir(const ToolResult& result) {

@@ -115,7 +115,7 @@ class ConfinedTrue {
     launch_.view = view;
     spec.seccomp_program = *Must(
         sandbox::CompileSeccomp(sandbox::SeccompProfile::kBuild, sandbox::Network::kNone,
-                                sandbox::ProbeKernel().landlock_abi, sandbox::Sight::kOwnView));
+                                sandbox::DetectKernel().landlock_abi, sandbox::Sight::kOwnView));
   }
 
   testing::Project project_{".PHONY: noop\nnoop:\n\t@:\n"};

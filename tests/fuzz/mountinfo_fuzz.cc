@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/denials/path_probe.h"
+#include "supervisor/denials/path_inspector.h"
 #include "tests/fuzz/check.h"
 
 namespace pa {

@@ -1,4 +1,4 @@
-#include "supervisor/denials/path_probe.h"
+#include "supervisor/denials/path_inspector.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -81,11 +81,11 @@ struct Walk {
 
 std::string Shown(const std::string& done) { return done.empty() ? "/" : done; }
 
-Place Missing(const Walk& walk, const std::string& component) {
-  Place place{.kind = Place::Kind::kMissing,
-              .path = walk.done + '/' + component,
-              .directory = Shown(walk.done),
-              .beneath_missing = !walk.todo.empty()};
+FoundPath Missing(const Walk& walk, const std::string& component) {
+  FoundPath place{.kind = FoundPath::Kind::kMissing,
+                  .path = walk.done + '/' + component,
+                  .directory = Shown(walk.done),
+                  .beneath_missing = !walk.todo.empty()};
   for (auto rest = walk.todo.rbegin(); rest != walk.todo.rend(); ++rest) {
     if (*rest == "..") return {};  // means nothing where nothing is
     if (!rest->empty() && *rest != ".") place.path += '/' + *rest;
@@ -93,15 +93,15 @@ Place Missing(const Walk& walk, const std::string& component) {
   return place;
 }
 
-Place Found(const std::string& path, const struct stat& info) {
+FoundPath Found(const std::string& path, const struct stat& info) {
   const mode_t mode = info.st_mode;
-  Place place{.kind = Place::Kind::kOther, .path = Shown(path)};
+  FoundPath place{.kind = FoundPath::Kind::kOther, .path = Shown(path)};
   if (S_ISREG(mode)) {
-    place.kind = Place::Kind::kFile;
+    place.kind = FoundPath::Kind::kFile;
     place.size = static_cast<std::uint64_t>(info.st_size);
     place.changed = ChangedAt(info);
   }
-  if (S_ISDIR(mode)) place.kind = Place::Kind::kDirectory;
+  if (S_ISDIR(mode)) place.kind = FoundPath::Kind::kDirectory;
   place.directory = Shown(path.substr(0, std::min(path.rfind('/'), path.size())));
   return place;
 }
@@ -136,24 +136,24 @@ std::vector<Mount> ReadMounts(std::string_view mountinfo) {
   return mounts;
 }
 
-FilePathProbe::FilePathProbe(std::string working_directory,
-                             std::function<bool(const std::string&)> may_see)
+FilePathInspector::FilePathInspector(std::string working_directory,
+                                     std::function<bool(const std::string&)> may_see)
     : working_directory_(std::move(working_directory)), may_see_(std::move(may_see)) {}
 
-FilePathProbe::FilePathProbe(std::string working_directory,
-                             std::function<bool(const std::string&)> may_see,
-                             std::vector<Mount> mounts)
+FilePathInspector::FilePathInspector(std::string working_directory,
+                                     std::function<bool(const std::string&)> may_see,
+                                     std::vector<Mount> mounts)
     : working_directory_(std::move(working_directory)),
       may_see_(std::move(may_see)),
       mounts_(std::move(mounts)) {}
 
-const std::vector<Mount>& FilePathProbe::Mounts() {
+const std::vector<Mount>& FilePathInspector::Mounts() {
   if (!mounts_) mounts_ = PresentMounts();
   return *mounts_;
 }
 
 // The innermost mount answers for the path; of several in one place the last.
-bool FilePathProbe::IsSafe(const std::string& resolved) {
+bool FilePathInspector::IsSafe(const std::string& resolved) {
   if (may_see_ && !may_see_(resolved)) return false;
   if (policy::IsBeneath(working_directory_, resolved)) return true;
   const Mount* innermost = nullptr;
@@ -166,7 +166,7 @@ bool FilePathProbe::IsSafe(const std::string& resolved) {
   return IsLocal(innermost->type) || (in_use && innermost->type != "autofs");
 }
 
-Place FilePathProbe::Look(const std::string& path, bool follow) {
+FoundPath FilePathInspector::Look(const std::string& path, bool follow) {
   if (!path.starts_with('/') || path.size() >= PATH_MAX) return {};
   Walk walk;
   walk.Add(path);
@@ -184,7 +184,7 @@ Place FilePathProbe::Look(const std::string& path, bool follow) {
     const std::string next = walk.done + '/' + component;
     if (!IsSafe(next)) return {};
     if (lstat(next.c_str(), &info) != 0) {
-      return errno == ENOENT ? Missing(walk, component) : Place{};
+      return errno == ENOENT ? Missing(walk, component) : FoundPath{};
     }
     const bool last = walk.todo.empty() || (walk.todo.size() == 1 && walk.todo[0].empty());
     if (S_ISLNK(info.st_mode) && (follow || !last)) {
@@ -198,29 +198,29 @@ Place FilePathProbe::Look(const std::string& path, bool follow) {
   return Found(walk.done, info);
 }
 
-bool FilePathProbe::May(const std::string& resolved, int mode) {
+bool FilePathInspector::May(const std::string& resolved, int mode) {
   return faccessat(AT_FDCWD, resolved.c_str(), mode, AT_EACCESS) == 0;
 }
 
-bool FilePathProbe::Owns(const std::string& resolved) {
+bool FilePathInspector::Owns(const std::string& resolved) {
   struct stat info{};
   if (!IsSafe(resolved) || lstat(resolved.c_str(), &info) != 0) return false;
   return geteuid() == 0 || info.st_uid == geteuid();
 }
 
-bool FilePathProbe::IsMountPoint(const std::string& resolved) {
+bool FilePathInspector::IsMountPoint(const std::string& resolved) {
   return std::ranges::find(Mounts(), resolved, &Mount::point) != Mounts().end();
 }
 
-bool FilePathProbe::IsEmpty(const std::string& resolved) {
+bool FilePathInspector::IsEmpty(const std::string& resolved) {
   if (!policy::IsBeneath(resolved, working_directory_) || !IsSafe(resolved)) return false;
   std::error_code failed;
   const bool empty = std::filesystem::is_empty(resolved, failed);
   return !failed && empty;
 }
 
-std::string FilePathProbe::FindFull(std::uint64_t size,
-                                    std::chrono::system_clock::time_point since) {
+std::string FilePathInspector::FindFull(std::uint64_t size,
+                                        std::chrono::system_clock::time_point since) {
   return FindFullFile({.directory = working_directory_,
                        .size = size,
                        .since = since,

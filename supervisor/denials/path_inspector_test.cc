@@ -1,4 +1,4 @@
-#include "supervisor/denials/path_probe.h"
+#include "supervisor/denials/path_inspector.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,11 +12,11 @@ namespace pa {
 namespace {
 
 namespace fs = std::filesystem;
-using Kind = Place::Kind;
+using Kind = FoundPath::Kind;
 
-class PathProbeTest : public ::testing::Test {
+class PathInspectorTest : public ::testing::Test {
  protected:
-  PathProbeTest() {
+  PathInspectorTest() {
     fs::create_directories(base() + "/project/sub");
     testing::WriteText(base() + "/file", "x");
     fs::create_symlink(base() + "/file", base() + "/project/link");
@@ -25,21 +25,21 @@ class PathProbeTest : public ::testing::Test {
   }
   std::string base() const { return fs::canonical(dir_.path()).string(); }
   // What is mounted on what, beside the root.
-  FilePathProbe With(std::vector<Mount> mounts) const {
+  FilePathInspector With(std::vector<Mount> mounts) const {
     mounts.insert(mounts.begin(), Mount{"/", "ext4"});
-    return FilePathProbe(base() + "/project", {}, std::move(mounts));
+    return FilePathInspector(base() + "/project", {}, std::move(mounts));
   }
 
   testing::TempDir dir_;
 };
 
-TEST_F(PathProbeTest, WhatThereIs) {
-  FilePathProbe probe = With({});
-  const Place file = probe.Look(base() + "/file", true);
+TEST_F(PathInspectorTest, WhatThereIs) {
+  FilePathInspector probe = With({});
+  const FoundPath file = probe.Look(base() + "/file", true);
   EXPECT_EQ(file.kind, Kind::kFile);
   EXPECT_EQ(file.path, base() + "/file");
   EXPECT_EQ(file.directory, base());
-  const Place directory = probe.Look(base() + "/project/", true);
+  const FoundPath directory = probe.Look(base() + "/project/", true);
   EXPECT_EQ(directory.kind, Kind::kDirectory);
   EXPECT_EQ(directory.path, base() + "/project");
   EXPECT_EQ(probe.Look("/dev/null", true).kind, Kind::kOther);
@@ -48,8 +48,8 @@ TEST_F(PathProbeTest, WhatThereIs) {
   EXPECT_EQ(probe.Look("/tmp", true).directory, "/");
 }
 
-TEST_F(PathProbeTest, WhatMayBeDoneToIt) {
-  FilePathProbe probe = With({{base() + "/project/sub", "ext4"}});
+TEST_F(PathInspectorTest, WhatMayBeDoneToIt) {
+  FilePathInspector probe = With({{base() + "/project/sub", "ext4"}});
   EXPECT_TRUE(probe.Owns(base() + "/file"));
   EXPECT_FALSE(probe.Owns(base() + "/none"));
   EXPECT_EQ(probe.Owns("/usr"), geteuid() == 0);
@@ -63,14 +63,14 @@ TEST_F(PathProbeTest, WhatMayBeDoneToIt) {
   EXPECT_FALSE(probe.IsEmpty(base() + "/empty")) << "not in the project, so it is not opened";
 }
 
-TEST_F(PathProbeTest, WhatThereIsNot) {
-  FilePathProbe probe = With({});
-  const Place missing = probe.Look(base() + "/none", true);
+TEST_F(PathInspectorTest, WhatThereIsNot) {
+  FilePathInspector probe = With({});
+  const FoundPath missing = probe.Look(base() + "/none", true);
   EXPECT_EQ(missing.kind, Kind::kMissing);
   EXPECT_EQ(missing.path, base() + "/none");
   EXPECT_EQ(missing.directory, base());
   EXPECT_FALSE(missing.beneath_missing);
-  const Place deep = probe.Look(base() + "/none/./a/b", true);
+  const FoundPath deep = probe.Look(base() + "/none/./a/b", true);
   EXPECT_EQ(deep.path, base() + "/none/a/b");
   EXPECT_EQ(deep.directory, base());
   EXPECT_TRUE(deep.beneath_missing);
@@ -81,10 +81,10 @@ TEST_F(PathProbeTest, WhatThereIsNot) {
   }
 }
 
-TEST_F(PathProbeTest, SymlinksAreFollowedAsTheKernelWould) {
-  FilePathProbe probe = With({});
+TEST_F(PathInspectorTest, SymlinksAreFollowedAsTheKernelWould) {
+  FilePathInspector probe = With({});
   EXPECT_EQ(probe.Look(base() + "/project/link", true).path, base() + "/file");
-  const Place link = probe.Look(base() + "/project/link", false);
+  const FoundPath link = probe.Look(base() + "/project/link", false);
   EXPECT_EQ(link.kind, Kind::kOther);
   EXPECT_EQ(link.directory, base() + "/project");
   EXPECT_EQ(probe.Look(base() + "/project/sub/up/file", false).path, base() + "/file");
@@ -93,43 +93,43 @@ TEST_F(PathProbeTest, SymlinksAreFollowedAsTheKernelWould) {
 }
 
 // A stat there would wait for a server, or mount something.
-TEST_F(PathProbeTest, OnlyWhatTheKernelAnswersForIsLookedAt) {
+TEST_F(PathInspectorTest, OnlyWhatTheKernelAnswersForIsLookedAt) {
   for (const char* type : {"nfs4", "cifs", "fuse.sshfs", "autofs", "proc", "invented"}) {
-    FilePathProbe probe = With({{base() + "/mnt", type}, {base() + "/file", type}});
+    FilePathInspector probe = With({{base() + "/mnt", type}, {base() + "/file", type}});
     EXPECT_EQ(probe.Look(base() + "/mnt/host/x", true).kind, Kind::kUnknown) << type;
     EXPECT_EQ(probe.Look(base() + "/mnt", true).kind, Kind::kUnknown) << type;
     EXPECT_EQ(probe.Look(base() + "/project/link", true).kind, Kind::kUnknown) << "through a link";
     EXPECT_EQ(probe.Look(base() + "/project/sub", true).kind, Kind::kDirectory);
   }
-  FilePathProbe nothing(base() + "/project", {}, {});
+  FilePathInspector nothing(base() + "/project", {}, {});
   EXPECT_EQ(nothing.Look(base() + "/file", true).kind, Kind::kUnknown) << "no table, no look";
-  FilePathProbe present(base() + "/project");
+  FilePathInspector present(base() + "/project");
   EXPECT_EQ(present.Look(base() + "/file", true).kind, Kind::kFile);
 }
 
 // Homes on a server: every call uses what the project lies on.
-TEST_F(PathProbeTest, TheFileSystemOfTheProjectIsInUseAnyway) {
-  FilePathProbe server = With({{base(), "nfs4"}});
+TEST_F(PathInspectorTest, TheFileSystemOfTheProjectIsInUseAnyway) {
+  FilePathInspector server = With({{base(), "nfs4"}});
   EXPECT_EQ(server.Look(base() + "/file", true).kind, Kind::kFile);
-  FilePathProbe automounted = With({{base(), "autofs"}, {base() + "/project", "nfs4"}});
+  FilePathInspector automounted = With({{base(), "autofs"}, {base() + "/project", "nfs4"}});
   EXPECT_EQ(automounted.Look(base() + "/file", true).kind, Kind::kUnknown);
   EXPECT_EQ(automounted.Look(base() + "/project/sub", true).kind, Kind::kDirectory);
 }
 
-TEST_F(PathProbeTest, WhatMayNotBeSeenIsNotLookedAt) {
+TEST_F(PathInspectorTest, WhatMayNotBeSeenIsNotLookedAt) {
   std::vector<std::string> asked;
-  FilePathProbe probe(base() + "/project",
-                      [&](const std::string& path) {
-                        asked.push_back(path);
-                        return path != base() + "/file";
-                      },
-                      {{"/", "ext4"}});
+  FilePathInspector probe(base() + "/project",
+                          [&](const std::string& path) {
+                            asked.push_back(path);
+                            return path != base() + "/file";
+                          },
+                          {{"/", "ext4"}});
   EXPECT_EQ(probe.Look(base() + "/project/link", true).kind, Kind::kUnknown);
   EXPECT_EQ(asked.back(), base() + "/file");
 }
 
-TEST_F(PathProbeTest, WhatWeMayDo) {
-  FilePathProbe probe = With({});
+TEST_F(PathInspectorTest, WhatWeMayDo) {
+  FilePathInspector probe = With({});
   EXPECT_TRUE(probe.May(base() + "/file", R_OK | W_OK));
   EXPECT_FALSE(probe.May(base() + "/file", X_OK));
   EXPECT_TRUE(probe.May(base(), W_OK | X_OK));
@@ -138,8 +138,8 @@ TEST_F(PathProbeTest, WhatWeMayDo) {
   EXPECT_EQ(probe.May(base() + "/file", R_OK), geteuid() == 0) << "root reads it all the same";
 }
 
-TEST_F(PathProbeTest, LooksAreCounted) {
-  FilePathProbe probe = With({});
+TEST_F(PathInspectorTest, LooksAreCounted) {
+  FilePathInspector probe = With({});
   std::string around = base();
   for (int i = 0; i < 100; ++i) around += "/project/..";
   int found = 0;
@@ -148,7 +148,7 @@ TEST_F(PathProbeTest, LooksAreCounted) {
   EXPECT_LT(found, 50);
 }
 
-TEST_F(PathProbeTest, TableOfMounts) {
+TEST_F(PathInspectorTest, TableOfMounts) {
   EXPECT_EQ(ReadMounts("27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
                        "42 27 0:39 /a /mnt/a\\040b rw shared:1 master:2 - fuse.sshfs x:/ rw\n"
                        "broken\n1 2 3:4 / /x\n"),

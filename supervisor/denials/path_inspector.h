@@ -1,9 +1,9 @@
-// PathProbe: looks up a path that a command's output names: what it is, and whether we could use it
-// ourselves.
+// PathInspector: looks up a path that a command's output names: what it is, and whether we could
+// use it ourselves.
 //
-//    FilePathProbe probe(work.directory.path());
-//    const Place place = probe.Look("/home/ann/.ssh/id", true);
-//    if (place.kind == Place::Kind::kFile && probe.May(place.path, R_OK)) ...
+//    FilePathInspector probe(work.directory.path());
+//    const FoundPath place = probe.Look("/home/ann/.ssh/id", true);
+//    if (place.kind == FoundPath::Kind::kFile && probe.May(place.path, R_OK)) ...
 //
 // The names are hostile, and we are outside the sandbox. A look must not reach the network, trigger
 // an automounter (/net/HOST would mount what HOST exports, through our network), or start or wait
@@ -24,7 +24,7 @@
 
 namespace pa {
 
-struct Place {
+struct FoundPath {
   enum class Kind : std::uint8_t {
     kUnknown,  // must not be looked at, or we have no access
     kMissing,  // `directory` exists and holds nothing of that name
@@ -40,12 +40,12 @@ struct Place {
   std::chrono::system_clock::time_point changed = {};
 };
 
-class PathProbe {
+class PathInspector {
  public:
-  virtual ~PathProbe() = default;
+  virtual ~PathInspector() = default;
   // `path` must be absolute. `follow`: also follow the last component, as open(2) does and
   // unlink(2) does not.
-  virtual Place Look(const std::string& path, bool follow) = 0;
+  virtual FoundPath Look(const std::string& path, bool follow) = 0;
   // access(2) with our effective identity, for a path that Look returned.
   virtual bool May(const std::string& resolved, int mode) = 0;
   // Whether we may change its mode and times.
@@ -65,17 +65,17 @@ struct Mount {
 // Parses /proc/self/mountinfo (proc(5)).
 std::vector<Mount> ReadMounts(std::string_view mountinfo);
 
-class FilePathProbe : public PathProbe {
+class FilePathInspector : public PathInspector {
  public:
   // `working_directory`: directories on the way to it may be looked at whatever their file system
   // is, because every call uses them. `may_see`: whether a resolved path may be looked at; empty:
   // all.
-  explicit FilePathProbe(std::string working_directory,
-                         std::function<bool(const std::string&)> may_see = {});
-  FilePathProbe(std::string working_directory, std::function<bool(const std::string&)> may_see,
-                std::vector<Mount> mounts);
+  explicit FilePathInspector(std::string working_directory,
+                             std::function<bool(const std::string&)> may_see = {});
+  FilePathInspector(std::string working_directory, std::function<bool(const std::string&)> may_see,
+                    std::vector<Mount> mounts);
 
-  Place Look(const std::string& path, bool follow) override;
+  FoundPath Look(const std::string& path, bool follow) override;
   bool May(const std::string& resolved, int mode) override;
   bool Owns(const std::string& resolved) override;
   bool IsMountPoint(const std::string& resolved) override;
