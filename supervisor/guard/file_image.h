@@ -1,12 +1,12 @@
-// FileImage: what stands at a path, kept in memory, to be compared with what stands there later and
-// to be made again.
+// FileImage: a copy in memory of what exists at a path, to compare it with what exists there later
+// and to restore it.
 //
-//   ImageBudget budget;
-//   Result<FileImage> image = ReadImage(parent_fd, "hooks", ImageDepth::kTree, budget);
-//   if (!StampsHold(*image, "/srv/project/.git/hooks")) ...       // somebody touched it
-//   MakeFrom(*image, other_fd, "hooks");
+//    ImageBudget budget;
+//    Result<FileImage> image = ReadImage(parent_fd, "hooks", ImageDepth::kTree, budget);
+//    if (!StampsHold(*image, "/srv/project/.git/hooks")) ...       // somebody touched it
+//    MakeFrom(*image, other_fd, "hooks");
 //
-// All by descriptor of the parent, and no symlink is followed.
+// Everything is done by descriptor of the parent directory, and no symlink is followed.
 #pragma once
 
 #include <cstddef>
@@ -20,43 +20,44 @@
 namespace pa {
 
 struct FileImage {
-  PathStamp stamp;                            // !stamp.exists: nothing stood there
-  bool settled = true;                        // else the stamp alone proves nothing
+  PathStamp stamp;                            // !stamp.exists: there was nothing
+  bool settled = true;                        // false: the stamp alone proves nothing
   std::string content;                        // of a regular file; the target of a symlink
-  std::map<std::string, FileImage> children;  // of a directory, as deep as was asked for
+  std::map<std::string, FileImage> children;  // of a directory, as deep as requested
 };
 
 enum class ImageDepth {
-  kSelf,   // of a directory nothing but itself
-  kNames,  // and which names it holds
-  kTree,   // and all that is in it
+  kSelf,   // of a directory only itself
+  kNames,  // and the names in it
+  kTree,   // and everything in it
 };
 
-// What images may hold together; more is refused, because what is not held cannot be restored.
+// The most that images may hold together. More is an error, because only what they hold can be
+// restored.
 struct ImageBudget {
-  std::size_t bytes = 32u << 20;  // a hundred submodules with the hooks of the template: 3
+  std::size_t bytes = 32u << 20;  // a hundred submodules with the template's hooks: 3 MiB
   std::size_t nodes = 16384;
 };
 
 Result<FileImage> ReadImage(int parent, const std::string& name, ImageDepth depth,
                             ImageBudget& budget);
 
-// Nothing of it was touched since: system calls for stamps, none for content.
+// Whether nothing of it was touched since. Compares stamps; reads no content.
 bool StampsHold(const FileImage& image, const std::string& path);
 
-// Whether the regular file or symlink there still holds the same.
+// Whether the regular file or symlink there still has the same content.
 Result<bool> HoldsContent(const FileImage& image, int parent, const std::string& name);
 
-// Makes it where nothing stands: complete at once where the file system can do that. Content is on
-// the disk before the name is. What is neither file, directory nor symlink cannot be made
-// (ENOTSUP).
+// Makes a file, directory or symlink from the image; nothing may exist at that name. If the file
+// system has O_TMPFILE, a file gets its name once its content is complete and on the disk. ENOTSUP:
+// the image is of something else.
 Result<void> MakeFrom(const FileImage& image, int parent, const std::string& name);
 
-// The directory, if no component of `path` is a symlink: what leads to a writable tree may itself
-// be writable to another command.
+// The directory, if no component of `path` is a symlink: another command may be able to write on
+// the way to a writable tree.
 UniqueFd OpenDirectory(const std::string& path);
 
-// Permissions and owner, of whatever stands there.
+// Restores permissions and owner, whatever exists there.
 Result<void> RestoreMetadata(const PathStamp& stamp, int parent, const std::string& name);
 
 }  // namespace pa

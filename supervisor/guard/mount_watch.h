@@ -1,16 +1,16 @@
-// MountWatch: what became, while commands ran, of the protected paths that their views have mounted
-// read-only or on themselves. Such a mount keeps the command from changing them, but not the user,
-// and it is gone as soon as a program outside puts another file in that place by rename(2), as
-// editors and git do. From the order of events (inotify(7)) follows whose work stands there:
+// MountWatch: finds out who has changed a protected path that the views of commands had mounted
+// read-only or on itself. Such a mount keeps the command from changing the path, but not the user.
+// The mount is gone as soon as a program outside replaces the file by rename(2), as editors and git
+// do. The order of events (inotify(7)) shows whose work the present file is:
 //
-//   MountWatch watch;
-//   watch.Add(guarded, sealed.read_only);     // right before the command starts
-//   watch.Drain();                            // whenever fd() is readable
-//   MountRecord record = watch.record();      // when its tree is dead; may be read on a thread
-//   switch (record.JudgeOf(guarded).by) ...
+//    MountWatch watch;
+//    watch.Add(guarded, sealed.read_only);     // right before the command starts
+//    watch.Drain();                            // whenever fd() is readable
+//    MountRecord record = watch.record();      // when its tree is dead; may be read on a thread
+//    switch (record.JudgeOf(guarded).by) ...
 //
-// Costs a watch for each directory that holds one. Every change in there is an event, so only names
-// that are mounted are looked up.
+// It costs one watch for each directory that holds such a path. Every change in that directory is
+// an event, so only names that are mounted are looked up.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,19 @@
 
 namespace pa {
 
-// What was seen so far.
+// The events so far.
 class MountRecord {
  public:
   struct Judgement {
     enum class By {
-      kUser,     // nobody else can have changed it: it stays
-      kUnknown,  // a command may have: it is held against `saved` if that is certain, else what was
-                 // there
+      kUser,  // no command can have changed it: it stays
+      // A command may have changed it: it is compared with `saved` if that is certain, otherwise
+      // with what was there before.
+      kUnknown,
     };
     By by = By::kUnknown;
-    // What the user put there, if it was seen in time; `certain`: no command had a part in it.
+    // The file that the user put there, if it was read in time. `certain`: no command had a part in
+    // it.
     std::shared_ptr<const FileImage> saved = nullptr;
     bool certain = false;
   };
@@ -46,17 +48,17 @@ class MountRecord {
  private:
   friend class MountWatch;
   struct Seen {
-    bool read_only = true;  // in each view; else what is in it may be anybody's
-    bool replaced = false;  // by the user, since nobody else could
-    bool again = false;     // whoever could then
-    bool certain = false;   // of `saved`, as Judgement has it
-    bool young = false;     // `saved` was read just now: what comes may have come before
+    bool read_only = true;  // in each view; otherwise anybody may have written in it
+    bool replaced = false;  // by the user: nobody else could
+    bool again = false;     // changed again, by the user or a command
+    bool certain = false;   // of `saved`, as in Judgement
+    bool young = false;     // `saved` was just read: queued events may be older
     std::shared_ptr<const FileImage> saved = nullptr;
   };
   struct Directory {
     std::string path;
     std::map<std::string, Seen, std::less<>> names;
-    bool lost = false;  // moved or gone: its names say nothing of the path
+    bool lost = false;  // moved or gone: its names say nothing about `path`
   };
 
   const Seen* ReplacedAbove(const std::string& path, std::string* above) const;
@@ -68,10 +70,11 @@ class MountRecord {
 
 class MountWatch {
  public:
-  // `path` is mounted in the view of each command that could write it, until Forget(). Not
-  // `read_only`: on itself, so that a command can neither move nor remove it, but fill it.
+  // `guarded` is mounted in the view of each command that could write it, until Forget(). Not
+  // `read_only`: it is mounted on itself, so a command can neither move nor remove it, but can
+  // write in it.
   void Add(const GuardedPath& guarded, bool read_only);
-  // Some command writes without such mounts: of nothing is known any more whose it is.
+  // A command writes without such mounts: from now on every judgement is kUnknown.
   void Expose() { record_.exposed_ = true; }
   void Drain();
   const MountRecord& record() const { return record_; }

@@ -1,18 +1,22 @@
-// NestedRepositories: git repositories below the working directory (docs/adr/0036). Those that are
-// there before a command are the user's and stay as they are; those that commands of ours have made
-// stay writable, and what git would execute in them is taken out when a command has ended.
+// NestedRepositories: protects the git repositories below the working directory (docs/adr/0036).
+// Repositories that exist before a command are the user's and stay as they are. Repositories that
+// commands of ours made stay writable; when a command has ended, everything that git would execute
+// in them is moved to the quarantine.
 //
-//   auto company = nested.Gather();
-//   Watch watch = co_await nested.Begin(plan.directory, policy);     // before the command
-//   guard.Begin(..., watch->existing, ...);  // but for what is open to `company`
-//   nested.LeaveOpen(watch, *company, what the guard has left open);
-//   ... the command, and the guard's own work ...
-//   Ended ended = co_await nested.End(watch, the guard's git directories);
+//    auto company = nested.Gather();
+//    Task<Watch> look = nested.Begin(plan.directory, policy);              // before the command
+//    Watch watch = co_await look;
+//    ... the guard begins with GuardAround{.below = watch->existing, ...} ...
+//    nested.LeaveOpen(watch, *company, found->open);                       // `found`: the guard's
+//    ... the command runs, and the guard ends ...
+//    Task<Ended> ending = nested.End(watch, kept);     // `kept`: the guard's git directories
+//    Ended ended = co_await ending;
 //
-// One that was made is known by its inode and birth, in the state directory, until a command
-// removes it. If it holds what no command of ours can have left there, the user has put it to use,
-// and it is the user's from then on. Where the look before a command did not see everything, only
-// what was born since can be the command's, and the user's are known from earlier looks.
+// A repository that a command made is recorded in the state directory, by its inode and its time of
+// birth, until a command removes it. If it contains something that no command of ours can have left
+// there, the user has begun to use it, and it is the user's from then on. If the search before a
+// command was not complete, only repositories that were born since can be the command's, and the
+// user's are known from earlier searches.
 #pragma once
 
 #include <atomic>
@@ -40,8 +44,8 @@ class NestedRepositories {
  public:
   using Repositories = std::vector<policy::RepositoryBelow>;
 
-  // Of a directory of which nothing is known yet, be its disk as slow as it may: what this look
-  // does not find, and the next one does, is taken for a command's.
+  // For the first search of a directory, even on a slow disk: a repository that this search misses
+  // and the next one finds is taken for a command's.
   static constexpr ScanLimits kFirstLook = {.entries = 40'000'000,
                                             .time = std::chrono::seconds(60)};
 
@@ -49,59 +53,59 @@ class NestedRepositories {
                      ScanLimits first = kFirstLook)
       : loop_(loop), state_home_(std::move(state_home)), limits_(limits), first_(first) {}
 
-  // Who can write a git directory without holding it, and judges it: below `directory`, but for
-  // `existing`.
+  // A command that can write a git directory that its guard does not hold. When the command has
+  // ended, the git directory is judged: one below `directory`, and not among `existing`.
   struct Maker {
     std::string directory;
     std::shared_ptr<const Repositories> existing;
   };
-  // The same of one command, for others that begin while it runs.
+  // The same for one running command, for others that begin meanwhile.
   struct Bounds : Maker {
-    bool complete = true;                    // as Watched has it
+    bool complete = true;                    // as in Watched
     std::int64_t began_ns = 0;               // as RepositoryBelow::born_ns
-    std::map<std::string, Maker> open = {};  // around it, by path: not held by it either
+    std::map<std::string, Maker> open = {};  // by path: not held by its guard either
   };
   using Company = std::vector<std::shared_ptr<const Bounds>>;
   struct Watched {
     policy::WorkingDirectory directory;
     policy::PolicyPtr policy;
     Repositories existing = {};
-    Repositories made = {};                // by commands, which may write them
-    std::string unread = {};               // why that is not known of some, which count as existing
-    bool complete = true;                  // nothing else was there
+    Repositories made = {};                // by commands, so commands may write them
+    std::string unread = {};               // why that is unknown of some, which count as existing
+    bool complete = true;                  // the search found all
     std::int64_t began_ns = 0;             // as RepositoryBelow::born_ns
-    std::vector<std::string> closed = {};  // directories that nobody may read, as TreeScan has them
+    std::vector<std::string> closed = {};  // as ScannedTree::closed
     std::shared_ptr<Bounds> bounds = std::make_shared<Bounds>();
   };
   using Watch = std::shared_ptr<const Watched>;
   struct Ended {
     std::vector<ProtectedChange> changes = {};
-    std::string warning =
-        {};  // the new ones, what was not looked at or remembered; "" = nothing to say
+    // The new repositories, and what could not be searched or recorded; "" = nothing to say.
+    std::string warning = {};
   };
 
-  // Those that run at any time from now on, as long as it is held.
+  // The commands that run at any time from now on, while the result is held.
   std::shared_ptr<const Company> Gather();
-  // Who of `company`, but for `self`, can write in a git directory (a link, ...) at `path`, which
-  // the look around a command has found. What is there now is no state to be kept: it may be that
-  // one's doing.
+  // The command in `company`, other than `self`, that can write in the git directory (the link,
+  // ...) at `path`, which was found for another command. The present state must not be restored
+  // later: it may be the doing of the command in `company`.
   std::optional<Maker> MakerOf(const std::string& path, const Company& company, const Watch& self,
                                const policy::Policy& policy) const;
-  // Set when nobody waits for the look any more. null: nobody sets it.
+  // Set when nobody waits for the search any more. Null: it is never given up.
   using GivenUp = std::shared_ptr<const std::atomic<bool>>;
 
-  // Null: it was given up, so nothing is known, and no command may begin.
+  // Null: the search was given up, so nothing is known, and no command may begin.
   Task<Watch> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy,
                     GivenUp given_up = nullptr);
-  // `open`: git directories that nobody holds for the command, because others can write them. They
-  // are judged at its end.
+  // `open`: git directories that the command's guard does not hold, because other commands can
+  // write them. They are judged when the command has ended.
   void LeaveOpen(const Watch& watch, const Company& company, const std::vector<std::string>& open);
-  // Never given up: what is not judged now counts as the user's from then on. `kept`: what somebody
-  // else looks after.
+  // The search is never given up: a repository that is not judged now counts as the user's from
+  // then on. `kept`: git directories that are protected in another way.
   Task<Ended> End(Watch watch, std::vector<policy::KeptDirectory> kept = {});
 
  private:
-  static constexpr std::size_t kMaxScans = 16;      // directories that are remembered
+  static constexpr std::size_t kMaxScans = 16;      // directories whose searches are kept
   static constexpr std::size_t kMaxUsers = 10'000;  // repositories
   struct Scan;                                      // what is known of one directory
   struct Seen {
@@ -110,34 +114,34 @@ class NestedRepositories {
     std::vector<std::string> closed;
   };
   struct Judged {
-    Repositories made = {};    // all that commands made
-    Repositories excess = {};  // and that are too many to be known
+    Repositories made = {};    // all that commands made, except `excess`
+    Repositories excess = {};  // those that are too many to be recorded
     std::string warning = {};
   };
 
-  // `ended`: what the command has closed is opened. What a look that was given up has seen is
-  // nothing.
+  // Searches for repositories. `ended`: directories that this command made inaccessible are opened
+  // again. The result of a search that was given up is empty.
   Task<Seen> Look(policy::WorkingDirectory directory, Watch ended, GivenUp given_up);
   bool CanMake(const Bounds& bounds, const std::string& path, const policy::Policy& policy) const;
   static bool CanHaveMade(const Watched& watched, const policy::RepositoryBelow& one);
   Repositories KnownBelow(const std::string& directory) const;
   void Learn(const Watched& watched);
   Task<Repositories> Unclean(const Repositories& made, const Watched& watched, GivenUp given_up);
-  // Records the new ones and forgets those that are gone.
+  // Records the new repositories and forgets those that are gone.
   Judged Remember(const Watched& watched, const Seen& seen);
   std::shared_ptr<Scan> ScanOf(const std::string& directory);
   Result<bool> IsMade(const policy::RepositoryBelow& one, const policy::Policy& policy) const;
   bool IsBeingMade(const policy::RepositoryBelow& one) const;
-  // Without a state directory until the server ends, which is no error.
+  // Without a state directory the record lasts until the server ends, which is no error.
   Result<void> Record(const policy::RepositoryBelow& one, const policy::Policy& policy);
   void Forget(const policy::RepositoryBelow& one, const policy::Policy& policy);
   std::string FileOf(const policy::RepositoryBelow& one, const policy::Policy& policy) const;
 
   uv_loop_t* loop_;
   std::string state_home_;
-  ScanLimits limits_;                       // of a directory that is known
-  ScanLimits first_;                        // of another
-  std::list<std::shared_ptr<Scan>> scans_;  // the one used last comes first
+  ScanLimits limits_;                       // of a directory that was searched before
+  ScanLimits first_;                        // of any other one
+  std::list<std::shared_ptr<Scan>> scans_;  // the most recently used first
   std::vector<std::weak_ptr<const Watched>> active_;
   std::list<std::weak_ptr<Company>> gathered_;
   std::set<std::string> made_;                            // by inode and birth

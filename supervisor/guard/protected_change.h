@@ -16,34 +16,34 @@ enum class ChangeKind {
   kRemoved,
   kReplaced,
   kMoved,
-  kLinked,  // it has another name now
-  kFilled,  // with more than can be looked at
+  kLinked,  // it has one more hard link
+  kFilled,  // with more new names than are moved one by one
   kPermissions,
   kDamaged,         // a repository
   kMadeUnreadable,  // by the command, so that it could not be compared
-  kNotCompared,     // it could not be, for want of means
-  kOutOfReach,      // the way to it is gone
-  kNewRepository,   // one that a command made holds what git would execute
+  kNotCompared,     // it could not be: descriptors, memory or the like were lacking
+  kOutOfReach,      // a directory on the way to it is gone
+  kNewRepository,   // a repository that a command made holds files that git would execute
 };
 std::string_view ChangeText(ChangeKind kind);  // "changed", "added", ...: `protected path TEXT`
 
-// A protected path that was not after the command what it was before (policy/protected_paths.h).
+// A protected path (policy/protected_paths.h) that a command did not leave as it was.
 struct ProtectedChange {
   std::string path;
   ChangeKind kind;
-  bool restored = false;    // it is what it was again
-  std::string kept;         // where lies now what stood there instead; "" = there was nothing
+  bool restored = false;    // it is again what it was
+  std::string kept;         // new path of the file that was in its place; "" = there was none
   std::string failure;      // why it is not restored, if the system said why
-  std::string why = {};     // what was wrong with it, where that is not plain
-  bool repository = false;  // a git repository was damaged: the call failed, whatever came back
+  std::string why = {};     // what was wrong with it, if that is not obvious
+  bool repository = false;  // a git repository was damaged: the call failed, whatever was restored
 };
 
-// A path that a mount of the command's own view kept as it is
+// A path that a mount of the command's own view kept as it was
 // (supervisor/guard/protected_mounts.h).
 struct SealedPath {
   std::string path;
-  bool read_only = false;  // with all that is in it; else it is only neither moved nor removed
-  std::string reason;      // as policy::ProtectedPath has it
+  bool read_only = false;  // with everything in it; false: it is only pinned
+  std::string reason;      // as in policy::ProtectedPath
   const policy::HostFile* host = nullptr;
   policy::ProtectionSource source = policy::ProtectionSource::kBuiltIn;
   bool operator==(const SealedPath&) const = default;

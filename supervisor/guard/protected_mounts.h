@@ -1,13 +1,15 @@
-// ProtectedMounts: what a command with a view of its own cannot change in the first place, of what
-// the guard watches (supervisor/guard/protected_paths_guard.h).
+// ProtectedMounts: mounts that keep a command with a view of its own from changing protected paths
+// in the first place. The guard watches these paths all the same
+// (supervisor/guard/protected_paths_guard.h).
 //
-//   execution.sealed = SealedPaths(*watch);
-//   spec.mounts += MountsOf(execution.sealed);   // after what they lie in
+//    execution.sealed = SealedPaths(*watch->found);
+//    // to be mounted after the trees that contain these paths
+//    std::vector<sandbox::Mount> mounts = MountsOf(execution.sealed);
 //
 // A mount point can neither be renamed nor removed, so a directory is pinned by mounting it on
-// itself, and with each on the way pinned nobody gets around a read-only one by moving what is
-// above. Only on what is there: no name is ever made to protect one. What is not there, and
-// symlinks, are left to the guard.
+// itself. Each directory on the way to a read-only one is pinned, so nobody gets around it by
+// moving a parent directory. Only existing files and directories are mounted: no name is ever made
+// to protect it. Absent paths and symlinks are left to the guard.
 #pragma once
 
 #include <span>

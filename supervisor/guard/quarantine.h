@@ -1,15 +1,16 @@
-// Quarantine: where things go that must not stay where they are. Nothing is deleted: it may be the
-// user's.
+// Quarantine: moves things that must not stay where they are to a directory of their own. Nothing
+// is deleted, because it may be the user's.
 //
-//   // touches nothing yet
-//   Quarantine quarantine(*FindStateDirectory(policy, state_home, kQuarantineDirectory));
-//   Result<std::string> kept = quarantine.Take(parent_fd, "pre-commit", area_fd, area);
-//   Result<std::string> kept = quarantine.Exchange(image, parent_fd, "config", area_fd, area);
+//    // creates nothing yet
+//    Quarantine quarantine(*FindStateDirectory(policy, state_home, kQuarantineDirectory));
+//    Result<std::string> taken = quarantine.Take(parent_fd, "pre-commit", area_fd, area);
+//    Result<std::string> kept = quarantine.Exchange(image, parent_fd, "config", area_fd, area);
 //
-// Each step is one rename(2): killed at any moment, we leave either the old or the new, and nothing
-// half done in the user's tree. A rename needs one file system; where the state directory is on
-// another one, things go up to the top of the writable tree instead, under a name that says by
-// whom.
+// Each step is one rename(2), which is atomic: if we are killed, the user's tree holds the old or
+// the new file, and nothing half done. A rename works within one file system only. If the state
+// directory is on another one, things are moved to the top of the writable tree instead, under a
+// name that says who did it; then Exchange is not atomic, and the new file is made after the old
+// one was moved.
 #pragma once
 
 #include <string>
@@ -25,15 +26,15 @@ inline constexpr std::string_view kQuarantineDirectory = "displaced";
 
 class Quarantine {
  public:
-  // `base` is made when it is needed; "" = there is no place for it.
+  // `base` is created when it is needed; "" = there is no such directory.
   explicit Quarantine(std::string base) : base_(std::move(base)) {}
 
-  // Moves `name` away; where to. `area`: the tree in which it lies, for when there is no better
-  // place.
+  // Moves `name` away and returns its new path. `area`: the tree that contains it, to whose top it
+  // is moved if `base` cannot be used.
   Result<std::string> Take(int parent, const std::string& name, int area_fd,
                            const std::string& area);
-  // Puts what `image` holds in the place of `name`, which may be there or not. Where that lies now,
-  // "" if there was nothing.
+  // Makes `name` from `image` and moves away what was there. Returns the new path of that, "" if
+  // there was nothing.
   Result<std::string> Exchange(const FileImage& image, int parent, const std::string& name,
                                int area_fd, const std::string& area);
 

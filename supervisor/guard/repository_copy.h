@@ -1,16 +1,16 @@
-// RepositoryCopy: what is small of a git repository, held while a command runs, for when the
-// command has left none: `rm -rf .git` (docs/adr/0037).
+// RepositoryCopy: holds the small files of a git repository while a command runs, to restore them
+// if the command destroys the repository: `rm -rf .git` (docs/adr/0037).
 //
-//   // of **copy, if there is one
-//   auto copy = CopyRepository("/srv/project/.git", "/srv/project", budget);
-//   ... the command runs ...
-//   const Result<bool> intact = IsIntact(**copy);
-//   if (intact && !*intact) change = RestoreRepository(**copy, hooks_configuration_and_index,
-//       quarantine);
+//    Result<std::optional<RepositoryCopy>> copy =
+//        CopyRepository("/srv/project/.git", "/srv/project", budget);
+//    ... the command runs ...
+//    const Result<bool> intact = IsIntact(**copy);     // if there is one
+//    // kept: hooks, configuration and index
+//    if (intact && !*intact) change = RestoreRepository(**copy, kept, quarantine);
 //
-// HEAD and references; never objects, of which only the number is known. Whatever leaves a
-// repository is the command's own affair: commits, gc, branches that it deletes. An error: it could
-// not be seen, and nobody knows.
+// It holds HEAD and references, but no objects: only their number is known. A command may do
+// anything that leaves a repository: commit, gc, delete branches. An error: the repository could
+// not be examined, so nothing is known.
 #pragma once
 
 #include <array>
@@ -26,30 +26,31 @@ namespace pa {
 
 struct RepositoryCopy {
   std::string path;                        // the git directory
-  std::vector<GuardedPath> pieces;         // itself first
-  std::string left_out;                    // what is not held because it is too much, or ""
+  std::vector<GuardedPath> pieces;         // the directory itself first
+  std::string left_out;                    // what is not held because it is too large, or ""
   std::uint64_t objects = 0;               // packed and loose; one that is both counts twice
-  std::array<PathStamp, 2> object_stamps;  // of `objects` and of the packs
-  // Some of what references name and is there, HEAD's first.
+  std::array<PathStamp, 2> object_stamps;  // of the directories objects and objects/pack
+  // Some of the objects that references name and that exist, HEAD's first.
   struct Tip {
     std::string object;  // in hex
-    PathStamp loose;  // of its file: it can be removed or emptied without a trace in the two above
+    // Of its loose file, which can be removed or emptied without a change of object_stamps.
+    PathStamp loose;
   };
   std::vector<Tip> tips;
 };
 
-// Nothing: it is no repository with objects of its own.
+// Nothing: it is not a repository with objects of its own.
 Result<std::optional<RepositoryCopy>> CopyRepository(const std::string& path,
                                                      const std::string& area, ImageBudget& budget);
-// As far as lstat(2) tells, it is what it was.
+// Whether it is unchanged, as far as lstat(2) shows.
 bool IsCurrent(const RepositoryCopy& copy);
 // How many files IsCurrent looks at.
 std::size_t CostOf(const RepositoryCopy& copy);
-// Whether git would still call it a repository, with references if there were any, and with the
+// Whether git would still take it for a repository, with references if there were any, and with the
 // commits that these name.
 Result<bool> IsIntact(const RepositoryCopy& copy);
-// Makes again what is not there; `kept` is what else is held of it: hooks, configuration, indexes.
-// The one change says what is gone.
+// Restores what is missing. `kept`: the other files of the repository that are held: hooks,
+// configuration, indexes. The returned change says what is lost.
 ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<GuardedPath>& kept,
                                   const std::string& quarantine);
 

@@ -1,10 +1,12 @@
-// Restorer: makes protected paths what they were before a command ran, and tells what it found.
+// Restorer: restores protected paths to what they were before a command ran, and reports the
+// changes that it found.
 //
-//   const std::vector<ProtectedChange> changes = Restorer(baseline, quarantine).Run();
+//    const std::vector<ProtectedChange> changes = Restorer(baseline, quarantine).Run();
 //
-// For when stamps differ: it reads and compares content, so that a file that was written again with
-// the same is no change. The tree of the command is dead, but other commands may be at work in the
-// same place: everything is done by descriptor, beneath the writable tree, and through no symlink.
+// It is for the case that stamps differ: it reads and compares content, so a file that was
+// rewritten with the same content is no change. The tree of the command is dead, but other commands
+// may be at work in the same place. So everything is done by descriptor, beneath the writable tree,
+// and no symlink is followed.
 #pragma once
 
 #include <memory>
@@ -22,30 +24,31 @@
 
 namespace pa {
 
-// A protected path with what stood there.
+// A protected path, and what was there.
 struct GuardedPath {
   policy::ProtectedPath path;
   std::shared_ptr<const FileImage> image;
-  std::shared_ptr<const UniqueFd> pin;  // kPinned: the directory itself, wherever it is moved
-  // What the user has put in its place meanwhile: it takes the place of `image` if it is certain
-  // that no command had a part in it, and is kept if not (supervisor/guard/mount_watch.h).
+  std::shared_ptr<const UniqueFd> pin;  // null, or the directory itself, wherever it is moved
+  // The file that the user has put in its place meanwhile (supervisor/guard/mount_watch.h). If it
+  // is certain that no command had a part in it, it takes the place of `image`; if not, it is
+  // quarantined.
   std::shared_ptr<const FileImage> saved = nullptr;
   bool saved_is_certain = false;
 };
 
 class Restorer {
  public:
-  // `quarantine`: the directory where what must go is kept (supervisor/guard/quarantine.h).
+  // `quarantine`: the base of a Quarantine (supervisor/guard/quarantine.h).
   Restorer(const std::vector<GuardedPath>& baseline, const std::string& quarantine)
       : baseline_(baseline), quarantine_(quarantine) {}
 
   std::vector<ProtectedChange> Run();
-  // Of the baseline, after Run: what the system has kept from being compared or put back. Another
-  // time it may work.
+  // After Run: the paths of the baseline that could not be compared or restored. A later attempt
+  // may succeed.
   std::vector<GuardedPath> TakeOwed() { return std::move(owed_); }
 
  private:
-  // Where a path lies: its name in an open directory, within an open tree.
+  // Where a path is: its name in an open directory, within an open tree.
   struct Spot {
     int parent;
     std::string name;
@@ -74,7 +77,7 @@ class Restorer {
 
   const std::vector<GuardedPath>& baseline_;
   Quarantine quarantine_;
-  std::set<std::string> lost_;  // repositories that are gone: nothing is restored into nothing
+  std::set<std::string> lost_;  // repositories that are gone: nothing is restored beneath them
   std::vector<ProtectedChange> changes_;
   std::vector<GuardedPath> owed_;
 };

@@ -1,15 +1,15 @@
-// Writers: the file tools' workers that are at work now, for the looks at what commands left
-// behind.
+// Writers: the workers of file tools that are at work now, for the comparison after a command.
 //
-//   Writers::Writer work(writers);                              // until the worker has ended
-//   ...
-//   Task<bool> settled = writers.Settled();  // a command's tree is dead, and is looked at next
-//   [[maybe_unused]] const bool all = co_await settled;
+//    Writers::Writer work(writers);                              // until the worker has ended
+//    ...
+//    Task<bool> settled = writers.Settled();  // a command's tree is dead, and is compared next
+//    [[maybe_unused]] const bool all = co_await settled;
 //
-// A worker checks a path, then holds that directory and writes in it. A command that runs meanwhile
-// can rename the directory, to `.vscode` for example. So a command is looked at when whoever was at
-// work at its end has ended: what comes into that directory counts as the command's. Who begins
-// later finds nobody alive who could rename, or one who waits in turn.
+// A worker checks a path, then holds that directory open and writes in it. A command that runs
+// meanwhile can rename the directory, to `.vscode` for example. So the comparison waits for all
+// workers that are at work when the command ends: what they put into that directory counts as the
+// command's. A worker that begins later finds no live command that could rename, or one whose
+// comparison will wait for it in turn.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ class Writers {
     std::uint64_t number_;
   };
 
-  // When all have ended that are at work now. Always true.
+  // Waits until all workers that are at work now have ended. Always true.
   Task<bool> Settled();
 
  private:
   struct Waiting {
-    std::uint64_t last;  // who began later is not waited for
+    std::uint64_t last;  // later workers are not waited for
     bool told = false;
     Completion<bool> settled = {};
   };

@@ -1,10 +1,10 @@
-// InBackground: what takes long and waits for nobody, on a thread of its own, away from the loop.
+// InBackground: runs work that takes long on a thread of its own, away from the loop.
 //
-//   Task<Result<Known>> task = InBackground<Result<Known>>(loop, [key] { return Read(key); });
-//   Result<Known> known = co_await task;
+//    Task<Result<Known>> task = InBackground<Result<Known>>(loop, [key] { return Read(key); });
+//    Result<Known> known = co_await task;
 //
-// `work` touches nothing but what was given to it by value, or is immutable: no member, no loop, no
-// log. Where no thread can be had (RLIMIT_NPROC), it runs at once where it is.
+// `work` may use only what was passed to it by value, and what is immutable: no member, no loop, no
+// log. If the system grants no thread (RLIMIT_NPROC), it runs at once on the loop.
 #pragma once
 
 #include <uv.h>
@@ -18,7 +18,8 @@
 
 namespace pa {
 
-// Runs `work` on a new thread, then `done` on the loop, with what was thrown.
+// Runs `work` on a new thread, then `done` on the loop, with the exception that was thrown, or
+// null.
 void RunOnThread(uv_loop_t* loop, std::function<void()> work,
                  std::function<void(std::exception_ptr)> done);
 

@@ -1,4 +1,5 @@
-// CancelSource: the right to end a call early; shared by whoever may cancel and what runs.
+// CancelSource: lets a call be cancelled; shared by those that may cancel it and by the code that
+// runs it.
 #pragma once
 
 #include <functional>

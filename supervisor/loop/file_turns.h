@@ -1,15 +1,15 @@
-// FileTurns: calls that change the same file take turns, in the order in which they came; calls
+// FileTurns: calls that change the same file take turns, in the order in which they came. Calls
 // with other files do not wait for them.
 //
-//   FileTurn turn(call.runner.file_turns(), {"/project/a", "/project/b"});
-//   if (!turn.Enter(call.cancel, limits.queue)) ...                           // too many wait
-//   Completion<bool>& granted = turn.granted();
-//   const bool ours = co_await granted;                                       // false: cancelled
-//   ... until the end of its scope ...
+//    FileTurn turn(call.runner.file_turns(), {"/project/a", "/project/b"});
+//    if (!turn.Enter(call.cancel, limits.queue)) ...                           // too many wait
+//    Completion<bool>& granted = turn.granted();
+//    const bool ours = co_await granted;                                       // false: cancelled
+//    ... until the end of its scope ...
 //
-// Whoever has a turn keeps it from the reading to the writing, so what it has read is what it
-// replaces. All files of a call at once: nobody holds one and waits for another, so nobody waits
-// for ever. Within this server; between servers the worker's lock and its comparison hold
+// A call keeps its turn from reading to writing, so it replaces what it has read. It asks for all
+// its files at once: nobody holds one file and waits for another, so there is no deadlock. All this
+// holds within one server; between servers the worker's lock and its comparison do
 // (worker/write_file.h).
 #pragma once
 
@@ -29,26 +29,26 @@ class FileTurns {
  public:
   using Ticket = std::uint64_t;  // never 0
 
-  // `granted` is called once, at once or later. `paths`: sorted, each once.
+  // `granted` is called once, at once or later. `paths`: sorted, without duplicates.
   Ticket Enter(std::vector<std::string> paths, std::function<void()> granted);
   void Leave(Ticket ticket);  // whether granted or not
   std::size_t waiting() const;
-  std::size_t Before(Ticket ticket) const;  // with one of its files, waiting or not
+  std::size_t Before(Ticket ticket) const;  // earlier ones with a file of this one
 
  private:
   struct Entry {
     std::vector<std::string> paths;
-    std::function<void()> granted;  // null: it was
+    std::function<void()> granted;  // null: it was called
   };
   bool IsFirst(Ticket ticket) const;
 
-  std::map<Ticket, Entry> places_;  // in their order
+  std::map<Ticket, Entry> places_;  // in order of arrival
   Ticket last_ = 0;
 };
 
 class FileTurn {
  public:
-  FileTurn(FileTurns& turns, std::vector<std::string> paths);  // canonical
+  FileTurn(FileTurns& turns, std::vector<std::string> paths);  // canonical paths
   ~FileTurn();
   FileTurn(const FileTurn&) = delete;
   FileTurn& operator=(const FileTurn&) = delete;

@@ -1,16 +1,17 @@
-// Log: short lines on stderr for people; stdout is the protocol.
+// Log: short lines on stderr, for people. stdout is for the protocol.
 #pragma once
 
 #include <string_view>
 
 namespace pa {
 
-// `project-actions: warning: TEXT`. Text of others (paths, messages) is shown on one line.
+// `project-actions: warning: TEXT`, on one line: control characters, which paths can have, become
+// `?`.
 void LogInfo(std::string_view text);
 void LogWarning(std::string_view text);
 void LogError(std::string_view text);
 
-// From main(), once, before anything is logged.
+// Call it once, from main(), before anything is logged.
 void StartLog(bool verbose);
 
 }  // namespace pa

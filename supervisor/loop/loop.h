@@ -1,8 +1,8 @@
-// Loop and SignalWatch: libuv's event loop and its signals, owned.
+// Loop and SignalWatch: own libuv's event loop and its signal handles.
 //
-//   Loop loop;
-//   ... SignalWatch hangup(loop.get(), SIGHUP, [] { ... }); ...
-//   loop.Run();
+//    Loop loop;
+//    ... SignalWatch hangup(loop.get(), SIGHUP, [] { ... }); ...
+//    loop.Run();
 #pragma once
 
 #include <uv.h>
@@ -11,7 +11,7 @@
 
 namespace pa {
 
-// A loop that asserts at its end that nothing of it was forgotten.
+// The destructor asserts that no handle of the loop was left open.
 class Loop {
  public:
   Loop();
@@ -25,7 +25,7 @@ class Loop {
   uv_loop_t loop_;
 };
 
-// A signal as a callback; closes itself with its owner, which must let the loop run once more.
+// Calls back when a signal comes. The loop must run once more after the destructor.
 class SignalWatch {
  public:
   SignalWatch(uv_loop_t* loop, int signal, std::function<void()> callback);

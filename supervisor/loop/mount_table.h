@@ -1,10 +1,11 @@
-// MountTable: tells when something was mounted or unmounted where this process lives.
+// MountTable: calls back when something was mounted or unmounted in the mount namespace of this
+// process.
 //
-//   MountTable mounts(loop, [&] { runner.Renew(); });
+//    MountTable mounts(loop, [&] { runner.Renew(); });
 //
-// A launcher's mount namespace was copied once. Where mounts do not propagate (containers), it goes
-// on to hold what was unmounted outside, and does not see what was mounted. Never keeps the loop
-// running.
+// A launcher's mount namespace is a copy. If mounts do not propagate to it (containers), it still
+// holds file systems that were unmounted outside, and does not see new mounts. A MountTable does
+// not keep the loop running.
 #pragma once
 
 #include <uv.h>
@@ -17,7 +18,7 @@ namespace pa {
 
 class MountTable {
  public:
-  // Where there is no /proc, it never tells.
+  // Without /proc it never calls back.
   MountTable(uv_loop_t* loop, std::function<void()> on_changed);
   ~MountTable();  // the loop must run once more
   MountTable(const MountTable&) = delete;

@@ -1,4 +1,4 @@
-// OutputGate: stops reading from commands while a client does not read from us.
+// OutputGate: stops the reading from commands while the client does not read from us.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@ class OutputGate {
  public:
   bool closed() const { return closed_; }
   void Close() { closed_ = true; }
-  // Runs and forgets what waits. A callback may close the gate and wait again: that is for the next
-  // time.
+  // Calls the waiting callbacks, each once. A callback may close the gate and wait again, for the
+  // next Open.
   void Open() {
     closed_ = false;
     for (auto& callback : std::exchange(waiting_, {})) callback();

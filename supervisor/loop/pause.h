@@ -1,7 +1,7 @@
-// Pause: a coroutine goes on later, and everybody else meanwhile: nothing waits on the loop.
+// Pause: suspends a coroutine for some time. It does not block the loop.
 //
-//   Task<bool> pause = Pause(loop, std::chrono::milliseconds(20));
-//   [[maybe_unused]] const bool over = co_await pause;
+//    Task<bool> pause = Pause(loop, std::chrono::milliseconds(20));
+//    [[maybe_unused]] const bool over = co_await pause;
 #pragma once
 
 #include <uv.h>

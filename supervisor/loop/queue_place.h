@@ -1,7 +1,7 @@
-// QueuePlace: how many are before a call that waits, for whoever tells its client.
+// QueuePlace: how many calls are before a call that waits, for the code that tells its client.
 //
-//   const InQueue waiting(&place, [&turn] { return turn.Before(); });   // to the end of its scope
-//   ... if (place.calls_before) tell(place.calls_before()); ...
+//    const InQueue waiting(&place, [&turn] { return turn.Before(); });   // to the end of its scope
+//    ... if (place.calls_before) tell(place.calls_before()); ...
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,10 @@
 namespace pa {
 
 struct QueuePlace {
-  std::function<std::size_t()> calls_before;  // null when it does not wait
+  std::function<std::size_t()> calls_before;  // null: it does not wait
 };
 
-// To the end of its scope the call waits, with so many before it. `place` null: nobody hears of
-// that.
+// To the end of its scope the call waits, with `before` calls before it. `place` may be null.
 class InQueue {
  public:
   InQueue(QueuePlace* place, std::function<std::size_t()> before) : place_(place) {

@@ -1,11 +1,12 @@
-// RunQueue: who may run now. First come, first served; one at a time for each key. Knows no loop.
-// Limits may differ from one to the next: who waits for a place is passed over by nobody, even by
-// who would have one.
+// RunQueue: decides which entry may run now: first come, first served, and one at a time for each
+// key. Limits may differ between entries: nobody overtakes an entry that waits for a place, not
+// even one whose own limits leave a place. An entry that waits for its key only holds up those with
+// the same key. It does not use the loop.
 //
-//   RunQueue::Ticket ticket = queue.Enter(key, limits, [&](bool granted) { ... });
-//   if (ticket == RunQueue::kFull) return Busy();
-//   ... granted: run ...
-//   queue.Leave(ticket);                        // done; the next may go
+//    RunQueue::Ticket ticket = queue.Enter(key, limits, [&](bool granted) { ... });
+//    if (ticket == RunQueue::kFull) return Busy();
+//    ... granted: run ...
+//    queue.Leave(ticket);                        // done; the next may run
 #pragma once
 
 #include <cstddef>
@@ -26,14 +27,14 @@ class RunQueue {
   static constexpr Ticket kFull = 0;
   using Callback = std::function<void(bool granted)>;
 
-  // Calls `callback` once: now, when its turn has come, or with false when it is refused. kFull:
-  // never.
+  // Calls `callback` once: with true when its turn has come, which may be now, or with false when
+  // it is refused. kFull: it is never called.
   Ticket Enter(std::string key, Limits limits, Callback callback);
-  // One that waits will not run; its callback hears false. It still has to leave.
+  // An entry that waits will not run; its callback gets false. It still has to leave.
   void Refuse(Ticket ticket);
   void RefuseAll();
   void Leave(Ticket ticket);
-  // How many that came before one that waits have not left yet.
+  // How many earlier entries have neither left nor been refused.
   std::size_t Before(Ticket ticket) const;
 
   std::size_t running() const { return running_; }

@@ -1,15 +1,17 @@
-// Task<T>: a coroutine that runs on the loop's thread, so that a tool reads top to bottom.
+// Task<T>: a coroutine that runs on the loop's thread, so that a tool reads from top to bottom.
 //
-//   Task<ToolResult> RunMake(ToolRequest request, CallContext& call) {
-//     Execution run = co_await call.runner.Run(std::move(plan), std::move(allow), options);
-//     co_return Render(run);
-//   }
-//   Detach(RunMake(...));                    // starts it; it frees itself at the end
+//    Task<ToolResult> RunMake(ToolRequest request, CallContext& call) {
+//      Task<Execution> task = call.runner.Run(plan, allow, policy, options);
+//      Execution run = co_await task;
+//      co_return Render(run);
+//    }
+//    Detach(RunMake(request, call), done);    // starts it; it frees itself at the end
 //
-// Lazy: nothing runs until awaited or detached. An exception, which is std::bad_alloc, goes to who
-// awaits; none may leave what is detached. One thread, so no locks. A Completion<T> turns a
-// callback into something to await. Because of GCC 12 (PR 104031, PR 105287): bind every co_await
-// to a named variable in a statement of its own, and pass no braced temporaries to a coroutine.
+// A task is lazy: it does not run until it is awaited or detached. An exception, which can only be
+// std::bad_alloc, goes to the awaiter; none may leave a detached task. There is one thread, so no
+// locks are needed. A Completion<T> turns a callback into something that can be awaited. Because of
+// GCC 12 (PR 104031, PR 105287): bind every co_await to a named variable in a statement of its own,
+// and pass no braced temporaries to a coroutine.
 #pragma once
 
 #include <cassert>
@@ -69,7 +71,7 @@ class [[nodiscard]] Task {
   Handle handle_;
 };
 
-// The fire-and-forget frame that Detach makes; it destroys itself when it ends.
+// The coroutine frame that Detach makes; it destroys itself when it ends.
 struct Detached {
   struct promise_type {
     Detached get_return_object() { return {}; }
@@ -87,7 +89,7 @@ Detached Detach(Task<T> task, Done done) {
   done(std::move(value));
 }
 
-// A value that a callback will deliver: one awaiter, one Set, in either order.
+// A value that a callback will deliver: one co_await and one Set, in either order.
 template <typename T>
 class Completion {
  public:

@@ -1,9 +1,9 @@
-// Turn: a place in a queue, given back at the end of its scope.
+// Turn: a place in a RunQueue, given back at the end of its scope.
 //
-//   Turn turn(queue, &cancel, &place);
-//   if (!turn.Enter(key, places)) co_return Busy();
-//   Completion<bool>& granted = turn.granted();
-//   const bool ours = co_await granted;  // false: cancelled, or the server ends
+//    Turn turn(queue, &cancel, &place);
+//    if (!turn.Enter(key, places)) co_return Busy();
+//    Completion<bool>& granted = turn.granted();
+//    const bool ours = co_await granted;  // false: cancelled, or the server ends
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace pa {
 
 class Turn {
  public:
-  // `place` hears how many are before it while it waits; null: nobody does.
+  // While it waits, `place` says how many are before it. `cancel` and `place` may be null.
   Turn(RunQueue& queue, CancelSource* cancel, QueuePlace* place)
       : queue_(queue), cancel_(cancel), place_(place) {}
   ~Turn() {
@@ -29,7 +29,7 @@ class Turn {
   Turn& operator=(const Turn&) = delete;
 
   bool Enter(std::string key, RunQueue::Limits places) {
-    // Before it enters: its turn may come at once.
+    // Before it enters, because its turn may come at once.
     if (place_ != nullptr) place_->calls_before = [this] { return queue_.Before(ticket_); };
     ticket_ = queue_.Enter(std::move(key), places, [this](bool granted) {
       if (place_ != nullptr) place_->calls_before = nullptr;

@@ -1,12 +1,13 @@
-// PollHandle and TimerHandle: libuv handles that end with their owner.
+// PollHandle and TimerHandle: libuv handles that are closed with their owner.
 //
-//   PollHandle poll(loop, fd, [this] { OnReadable(); });
-//   poll.Start();                     // readable, hung up or in error: the reader finds out which
-//   poll.Stop();
+//    Result<PollHandle> created = PollHandle::Create(loop, fd, [this] { OnReadable(); });
+//    PollHandle poll = std::move(*created);
+//    poll.Start();                     // readable, hung up or in error: the reader finds out which
+//    poll.Stop();
 //
-// libuv wants a handle's memory until its close callback ran, which is after the owner is gone; and
-// the owner may go away inside the handle's own callback. So the memory lives on the heap and frees
-// itself. A PollHandle must go before its descriptor is closed.
+// libuv needs the memory of a handle until its close callback has run, which is after the owner is
+// gone; and the owner may be destroyed in the handle's own callback. So the memory is on the heap
+// and frees itself. A PollHandle must be closed before its descriptor is.
 #pragma once
 
 #include <uv.h>
@@ -28,7 +29,7 @@ struct UvState {
   bool closing = false;
 };
 
-// Closes instead of deleting; the deletion follows in the loop.
+// Closes the handle. The loop deletes it after that.
 template <typename Handle>
 struct UvClose {
   void operator()(UvState<Handle>* state) const {
@@ -57,7 +58,7 @@ class PollHandle {
     return poll;
   }
 
-  // libuv reports EPOLLERR as an error and stops; the owner learns the same from its read.
+  // libuv reports EPOLLERR as an error and stops polling; the owner gets the error from its read.
   void Start() {
     uv_poll_start(&state_->handle, UV_READABLE, [](uv_poll_t* handle, int, int) {
       auto* state = static_cast<UvState<uv_poll_t>*>(handle->data);
@@ -82,13 +83,13 @@ class TimerHandle {
     state_->handle.data = state_.get();
   }
 
-  // Replaces what was set before.
+  // Replaces an earlier delay and callback.
   void Start(std::chrono::milliseconds delay, std::function<void()> callback) {
     state_->callback = std::move(callback);
     const auto fire = [](uv_timer_t* handle) {
       auto* state = static_cast<UvState<uv_timer_t>*>(handle->data);
       if (state->closing) return;
-      // The callback may set the timer anew, or end its owner.
+      // The callback may start the timer again, or destroy its owner.
       const auto run = std::exchange(state->callback, nullptr);
       run();
     };

@@ -1,13 +1,11 @@
-// WithinMemory: what asks for more memory than there is ends there; the server and the other calls
-// go on.
+// WithinMemory: catches std::bad_alloc of a task, so that work that asks for too much memory ends
+// there, and the server and the other calls go on.
 //
-//   Task<ToolResult> task = WithinMemory(std::move(work), [] {
-//     return RefusedCall(OutOfMemory());
-//   });
-//   ToolResult result = co_await task;
+//    Task<ToolResult> task =
+//        WithinMemory(std::move(work), [] { return RefusedCall(OutOfMemory()); });
+//    ToolResult result = co_await task;
 //
-// Stands where something has to be done afterwards, whatever came of it: put back, compared,
-// recorded, answered.
+// Use it where something has to follow in any case: restore, compare, record, answer.
 #pragma once
 
 #include <new>

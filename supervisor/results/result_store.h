@@ -1,8 +1,8 @@
-// ResultStore: the full text of long outputs, on disk, within a quota, for resources/read.
+// ResultStore: keeps the full text of long outputs on disk, within a quota, for resources/read.
 //
-// One unlinked temporary file a stream, so that nothing is left behind however we end. When the
-// quota is exceeded the oldest finished results go first. URIs carry 128 random bits: who has one
-// may read it.
+// Each stream is one unlinked temporary file, so nothing is left behind however we end. If the
+// quota is exceeded, the oldest finished results are removed first. URIs hold 128 random bits:
+// whoever has one may read the result.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace pa {
 
 inline constexpr char kResultUriPrefix[] = "project-actions://results/";
 
-// One stream being written or kept: a prefix of what was appended, without gaps.
+// One stream that is being written or kept: a prefix of the bytes that were appended, without gaps.
 class StoredOutput {
  public:
   ~StoredOutput() { *used_ -= size_; }
@@ -45,20 +45,20 @@ struct ResultChunk {
   std::string bytes;  // raw; ends at the end of a UTF-8 character, if it is UTF-8
   std::uint64_t offset = 0;
   std::uint64_t total = 0;              // bytes in the store
-  std::optional<std::string> next_uri;  // the same resource from where this chunk ends
+  std::optional<std::string> next_uri;  // the same resource from the end of this chunk on
 };
 
 class ResultStore {
  public:
-  // `directory`: where temporary files may be made; made use of only when something is stored.
+  // `directory`: where temporary files may be made; used only when something is stored.
   ResultStore(std::string directory, std::uint64_t quota_bytes);
 
   // Starts a stream that keeps at most `limit` bytes.
   Result<std::shared_ptr<StoredOutput>> Begin(std::uint64_t limit);
-  // Bytes beyond the limit or the quota are counted, not kept. An error says that the disk refused
-  // them; they and all that follow are counted as lost.
+  // Bytes beyond the limit or the quota are counted, not kept. An error: the file could not be
+  // written; these bytes and all that follow are counted as lost.
   Result<void> Append(StoredOutput& output, std::string_view bytes);
-  // Keeps the stream under a URI and returns it; "" when nothing could be kept.
+  // Keeps the stream under a URI and returns the URI.
   std::string Publish(std::shared_ptr<StoredOutput> output, std::string name);
 
   // `uri`, optionally with `?offset=N`: at most kMaxReadBytes from there. Nothing: no such result.

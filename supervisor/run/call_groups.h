@@ -1,13 +1,13 @@
-// CallGroups: a cgroup for each worker, where a part of the cgroup v2 tree was delegated to us
-// (sandbox/cgroup.h). It is made ahead with the worker that waits, gets its call's limits with the
-// order, and goes when nothing lives in it any more.
+// CallGroups: a cgroup for each worker, if a part of the cgroup v2 tree was delegated to us
+// (sandbox/cgroup.h). The cgroup is made ahead, together with the worker that waits for an order.
+// It gets the limits of the call with the order. It is removed once no process lives in it.
 //
-//   CallGroups groups(loop);
-//   groups.Open();                                   // before we have children; once
-//   if (groups.there()) {
-//     Result<CallGroup> group = groups.Make();
-//     ... clone into group->cgroup() ...
-//   }                                                // whoever lives in it is killed
+//    CallGroups groups(loop);
+//    groups.Open();                           // once, before we have children
+//    if (groups.there()) {
+//      Result<CallGroup> group = groups.Make();
+//      ... clone into group->cgroup() ...
+//    }                                        // ~CallGroup kills every process in it
 #pragma once
 
 #include <uv.h>
@@ -26,7 +26,8 @@ namespace pa {
 
 class CallGroups;
 
-// Ours as long as this lives; not beyond its CallGroups.
+// The cgroup of one worker. The destructor kills its processes and has it removed. It must not
+// outlive its CallGroups.
 class CallGroup {
  public:
   CallGroup(CallGroups& home, sandbox::Cgroup cgroup) : home_(&home), cgroup_(std::move(cgroup)) {}
@@ -49,16 +50,20 @@ class CallGroup {
 class CallGroups {
  public:
   explicit CallGroups(uv_loop_t* loop) : timer_(loop) {}
-  // Waits a moment for those that are about to end; what is left then is the next run's to remove.
+  // Waits up to half a second for cgroups whose processes are about to end. The next run of the
+  // server removes those that are left.
   ~CallGroups();
   CallGroups(const CallGroups&) = delete;
   CallGroups& operator=(const CallGroups&) = delete;
 
-  // Moves us into a leaf of its own (CgroupHome::Open). The second time it does nothing.
+  // Moves this process into a leaf cgroup of its own (CgroupHome::Open). A second call does
+  // nothing.
   void Open();
   bool there() const { return home_.has_value(); }
   bool withholds_cpus() const { return home_ && home_->withholds_cpus(); }
-  const std::string& why_not() const { return why_not_; }  // "" until Open, and when there are any
+  const std::string& why_not() const {
+    return why_not_;
+  }  // "" before Open, and if there are cgroups
 
   Result<CallGroup> Make();
 
@@ -74,7 +79,9 @@ class CallGroups {
   TimerHandle timer_;
 };
 
-// What a cgroup bounds of `limits`, with room for the guardian and for what it must see to name it.
+// The part of `limits` that a cgroup enforces. The limit on processes leaves room for the guardian,
+// and for some processes more than the policy allows: the guardian has to see those to end the
+// command and name the limit, before the kernel refuses them without a word.
 sandbox::CgroupLimits GroupLimits(const sandbox::ResourceLimits& limits);
 
 }  // namespace pa

@@ -1,12 +1,13 @@
-// CapturedOutput: one stream of a command as it will stand in the result.
+// CapturedOutput: captures one stream of a command for the result.
 //
-//   CapturedOutput out(store, {.inline_bytes = 24 << 10, .total_bytes = 256 << 20}, "make test:
-//   stdout"); out.Append(chunk);                 // as often as it takes
-//   Captured captured = out.Finish(share);
+//    CapturedOutput out(store, {.inline_bytes = 24 << 10, .total_bytes = 256 << 20},
+//                       "make test: stdout");
+//    out.Append(chunk);                        // any number of times
+//    Captured captured = out.Finish(share);
 //
-// Memory is flat: the first `inline_bytes` and a window of as many at the end. Only a text that
-// does not fit inline touches the disk. Both streams of a command share `inline_bytes`; how, is
-// known when both have ended (ShareOf).
+// Memory use is bounded: the first `inline_bytes`, and a window of the same size at the end. Only
+// output that does not fit inline is stored on disk. Both streams of a command share
+// `inline_bytes`; their shares are known once both have ended (ShareOf).
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,11 @@ namespace pa {
 
 struct CaptureLimits {
   std::uint64_t inline_bytes = 0;  // of both streams together
-  std::uint64_t total_bytes = 0;   // of each
+  std::uint64_t total_bytes = 0;   // of each stream
 };
 
-// What a stream of `mine` bytes gets of `budget` beside one of `other`: half of it, and what the
-// other leaves of its own half.
+// How much of `budget` a stream of `mine` bytes gets if the other stream has `other` bytes: half of
+// it, and what the other stream leaves of its half; never more than `mine`.
 std::uint64_t ShareOf(std::uint64_t budget, std::uint64_t mine, std::uint64_t other);
 
 class CapturedOutput {
@@ -34,7 +35,7 @@ class CapturedOutput {
   CapturedOutput(ResultStore& store, CaptureLimits limits, std::string name);
 
   void Append(std::string_view bytes);
-  // Once. `share`: how many bytes of text; inline_bytes at most.
+  // Call once. `share`: the size of the text in bytes; at most inline_bytes.
   Captured Finish(std::uint64_t share);
   const CaptureLimits& limits() const { return limits_; }
 
@@ -49,14 +50,14 @@ class CapturedOutput {
   ResultStore& store_;
   CaptureLimits limits_;
   std::string name_;
-  std::string head_;  // all of it until it is longer than inline_bytes
-  std::string tail_;  // at least the last tail_size_ bytes of what came after `head_`
+  std::string head_;  // all output, until that exceeds inline_bytes; then its beginning
+  std::string tail_;  // at least the last half_ bytes of the output after `head_`
   std::size_t half_ = 0;
   bool overflowed_ = false;
   std::uint64_t total_bytes_ = 0;
   std::uint64_t lines_after_head_ = 0;
   std::shared_ptr<StoredOutput> stored_;
-  std::uint64_t lost_bytes_ = 0;  // without a store
+  std::uint64_t lost_bytes_ = 0;  // if nothing could be stored
 };
 
 }  // namespace pa

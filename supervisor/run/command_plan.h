@@ -1,4 +1,4 @@
-// CommandPlan: what shall run. A plain value.
+// CommandPlan: what a tool wants to run. A plain value.
 #pragma once
 
 #include <sys/types.h>
@@ -13,17 +13,16 @@
 
 namespace pa {
 
-// What a tool wants to run: never a shell string. Becomes a WorkerSpec together with a
-// policy::Allow.
+// Never a shell string. A plan and a policy::Allow together become a WorkerSpec.
 struct CommandPlan {
   worker::Action action = worker::Action::kExecute;
-  std::string executable;  // absolute, found on our own PATH
+  std::string executable;  // absolute, found on the server's own PATH
   std::vector<std::string> argv;
-  std::map<std::string, std::string> env;  // complete but for TMPDIR
+  std::map<std::string, std::string> env;  // complete except for TMPDIR, TMP and TEMP
   policy::WorkingDirectory directory;
   std::optional<std::string> stdin_data;  // nothing: /dev/null
-  std::optional<mode_t> umask;            // nothing: our own
-  std::string file;                       // actions kReadFile, kWriteFile, kRemoveTemp
+  std::optional<mode_t> umask;            // nothing: the server's own
+  std::string file;                       // as WorkerSpec::file
 };
 
 }  // namespace pa

@@ -1,4 +1,4 @@
-// Execution: what came of a command (command_plan.h). A plain value.
+// Execution: the result of a command (command_plan.h). A plain value.
 #pragma once
 
 #include <chrono>
@@ -19,13 +19,14 @@ namespace pa {
 
 // One stream of a finished command.
 struct Captured {
-  std::string
-      text;  // raw bytes: all, or head and tail with a line between that says what is left out
+  // Raw bytes: all of them, or head and tail, and between them a line that says what is left out.
+  std::string text;
   std::uint64_t total_bytes = 0;
   std::uint64_t omitted_bytes = 0;  // not in `text`
   std::uint64_t omitted_lines = 0;
-  std::uint64_t lost_bytes = 0;  // beyond output_total: nowhere
-  std::string uri;               // of the full text in the result store; "" when `text` is all
+  std::uint64_t lost_bytes = 0;  // beyond output_total, or not storable: kept nowhere
+  // Of the full text in the result store; "" if `text` is all, or nothing was stored.
+  std::string uri;
 };
 
 struct Execution {
@@ -40,23 +41,24 @@ struct Execution {
   std::chrono::system_clock::time_point started = {};
   std::chrono::microseconds duration{0};
   std::chrono::milliseconds time_limit{0};  // kTimedOut
-  bool time_limit_is_policys = false;       // limits.wall_time, not the call's timeout_ms
-  std::string warning = {};                 // for whoever reads the result
-  bool namespaces = false;                  // it had its own view
+  bool time_limit_is_policys = false;       // it is limits.wall_time, not the call's timeout_ms
+  std::string warning = {};                 // for the reader of the result
+  bool namespaces = false;                  // the command had a view of its own
   std::uint32_t strays_killed = 0;          // processes that outlived the command
   std::uint32_t probe_denied = 0;           // action kProbe: as in worker/status.h
   std::uint32_t probe_tried = 0;
   std::vector<ProtectedChange> protected_changes;
-  std::vector<SealedPath> sealed;  // none without a view of its own
-  // kSetupFailed: nothing ran, or the worker itself ended and took the command with it.
-  std::string failure;                                           // `landlock_restrict_self: EPERM`
-  std::optional<policy::ProtectionFailure::Kind> not_protected;  // it is about protected paths
-  bool never_began = false;  // its worker was killed before it could begin: it can be run again
+  std::vector<SealedPath> sealed;  // empty if the command had no view of its own
+  // Of kSetupFailed: nothing ran, or the worker itself failed and the command ended with it.
+  std::string failure;  // `landlock_restrict_self: EPERM`
+  // Set if `failure` is about protected paths.
+  std::optional<policy::ProtectionFailure::Kind> not_protected;
+  bool never_began = false;  // the worker was killed before it could begin: try again
   worker::Step failed_step = worker::Step::kNone;
   int failed_errno = 0;
-  std::string protection;  // nothing ran, because what it would have written is protected: by this
-  bool busy =
-      false;  // the queue was full; kSetupFailed otherwise means INTERNAL or SANDBOX_UNAVAILABLE
+  // Why the file that it would have written is protected; nothing ran. "" otherwise.
+  std::string protection;
+  bool busy = false;  // nothing ran, because the queue was full
 
   void Warn(std::string_view more) {
     if (!warning.empty() && !more.empty()) warning += "; ";
@@ -64,8 +66,8 @@ struct Execution {
   }
 };
 
-// Of commands that did not run: for the reason that `error` gives; because nobody waits for it any
-// more; for want of a place in the queue.
+// The results of commands that did not run: because of `error`; because protected paths could not
+// be protected; because nobody waits for the result any more; because the queue was full.
 Execution FailedToStart(const Error& error);
 Execution FailedToProtect(const policy::ProtectionFailure& failure);
 Execution CancelledBeforeStart();

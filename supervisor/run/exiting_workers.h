@@ -1,7 +1,8 @@
-// ExitingWorkers: workers that have said how their command ended, with nothing of the tree alive,
-// and only have to exit. No reply waits for that.
+// ExitingWorkers: reaps workers that only have to exit, because they have reported how their
+// command ended, or were killed. Nothing of their process trees is alive, and no reply waits for
+// their exit.
 //
-//   exiting_workers.Add(pid);   // ours to reap no more
+//    exiting_workers.Add(pid);   // the caller must not reap it any more
 #pragma once
 
 #include <sys/types.h>
@@ -17,13 +18,13 @@ namespace pa {
 class ExitingWorkers {
  public:
   explicit ExitingWorkers(uv_loop_t* loop) : timer_(loop) {}
-  // Those that are still there are killed.
+  // Kills and reaps the workers that are left.
   ~ExitingWorkers();
   ExitingWorkers(const ExitingWorkers&) = delete;
   ExitingWorkers& operator=(const ExitingWorkers&) = delete;
 
-  // A child of ours that nobody has reaped. It is, soon; killed first if it is still there after a
-  // second.
+  // `pid`: a child of ours that was not reaped. It is reaped once it exits, and killed if it is
+  // still there after a second.
   void Add(pid_t pid);
   bool Contains(pid_t pid) const;
 

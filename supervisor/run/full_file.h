@@ -1,11 +1,11 @@
-// FullFile: a file of the project that a command has written up to limits.file_size, byte for byte.
-// The kernel lets a write go so far and no further (setrlimit(2)), so such a file shows which limit
-// it was.
+// FindFullFile: finds a file of the project whose size is exactly limits.file_size. The kernel cuts
+// off a write at that size (RLIMIT_FSIZE, setrlimit(2)), so such a file shows that a command
+// reached this limit.
 //
-//   std::string path = FindFullFile({.directory = "/p", .size = limit, .since = run.started});
+//    std::string path = FindFullFile({.directory = "/p", .size = limit, .since = run.started});
 //
-// Walks the directory from the top, a level at a time, and gives up after kMaxLookedAt names.
-// Symlinks are not followed; nothing but directories is opened.
+// It searches the directory breadth-first and gives up after kMaxLookedAt names. It follows no
+// symlinks and opens nothing but directories.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,9 @@ inline constexpr int kMaxLookedAt = 20'000;
 struct FullFileSearch {
   std::string directory;
   std::uint64_t size = 0;
-  std::chrono::system_clock::time_point since = {};        // changed then or later
-  std::function<bool(const std::string&)> may_enter = {};  // a directory; empty: all
+  std::chrono::system_clock::time_point since = {};  // the file was changed then or later
+  // Whether to search a directory. Empty: all are searched.
+  std::function<bool(const std::string&)> may_enter = {};
 };
 
 std::string FindFullFile(const FullFileSearch& search);  // "" = none

@@ -1,17 +1,18 @@
-// GitLocks: what git leaves in a repository when it is killed (`.git/index.lock`, ...), at which
-// every later git fails until somebody removes it.
+// GitLocks: removes the lock files that a killed git leaves in a repository (`.git/index.lock`,
+// ...). While such a file exists, every later git fails.
 //
-//   const std::optional<HeldRepository> held = HoldRepository(repository);  // before git starts
-//   const std::int64_t begun = EarliestFromNow();
-//   ...
-//   const GitLocksFound found = ClearGitLocks(*held, {{held->device, held->inode, begun,
-//       LatestUntilNow()}});
+//    const std::optional<HeldRepository> held = HoldRepository(repository);  // before git starts
+//    const std::int64_t begun = EarliestFromNow();
+//    ... git runs and is killed ...
+//    const std::vector<GitRun> runs = {{held->device, held->inode, begun, LatestUntilNow()}};
+//    const GitLocksFound found = ClearGitLocks(*held, runs);
 //
-// Removed is a regular file of ours with one of git's names that was made while a git of ours ran
-// there, that no program has open, and in whose repository no git is at work. All else stays and is
-// told: an editor that writes a commit message keeps such a lock for hours. The directories are
-// held since before git ran, and no symlink is followed: whatever an agent arranges, nothing but
-// such a name in its own repository is removed.
+// A lock is removed only if it is a regular file of ours with one of git's names, if it was made
+// while a git of ours ran in this repository, if no program has it open, and if no git is at work
+// in the repository. Every other lock stays and is reported: while a user writes a commit message
+// in an editor, git holds such a lock for hours. The directories are opened before git runs, and no
+// symlink is followed. So whatever an agent arranges, nothing is removed except such a name in its
+// own repository.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +27,24 @@
 
 namespace pa {
 
-// A git of ours at work. Times as files have them, in nanoseconds since 1970, both included.
+// One run of a git of ours. The times are comparable with those of files: nanoseconds since 1970.
+// Both are inclusive.
 struct GitRun {
-  std::uint64_t device = 0;  // of the git directory, as stat(2) has it
+  std::uint64_t device = 0;  // of the git directory, as in stat(2)
   std::uint64_t inode = 0;
   std::int64_t begun = 0;
   std::int64_t ends = 0;  // at the latest
   bool operator==(const GitRun&) const = default;
 };
 
-// The times of files come from a clock that ticks, since Linux 6.13 also from one that does not,
-// which is ahead of it.
-std::int64_t EarliestFromNow();  // no file that is made from now on is older
-std::int64_t LatestUntilNow();   // no file that is there is newer
+// The kernel stamps files by a clock that advances once a tick, and since Linux 6.13 also by a
+// fine-grained clock, which is ahead of the other one.
+std::int64_t EarliestFromNow();  // a file that is made from now on is not older
+std::int64_t LatestUntilNow();   // a file that exists now is not newer
 
-// The record of who is, or was when it was killed, at work: all that `fd` holds. What cannot be
-// read as a whole is an error. The file is as long as it was or as it becomes, and whole lines,
-// whenever the writer is killed.
+// Read and write the file `fd`, which names each git of ours that runs, or that ran when its server
+// was killed. A file with a part that cannot be parsed is an error. If the writer is killed, the
+// file has its old or its new length and consists of whole lines.
 Result<std::vector<GitRun>> ReadGitRuns(int fd);
 Result<void> WriteGitRuns(int fd, std::span<const GitRun> runs);
 
@@ -51,19 +53,19 @@ struct HeldRepository {
   UniqueFd common_dir;
   std::uint64_t device = 0;  // of the git directory
   std::uint64_t inode = 0;
-  policy::Repository names;  // for people, and to know a git that is at work
+  policy::Repository names;  // for messages, and to find a git that is at work
 };
 
-// Nothing where a symlink leads to it now, or where it is not to be had.
+// Nothing if a symlink is on the way to the repository by now, or if it cannot be opened.
 std::optional<HeldRepository> HoldRepository(const policy::Repository& repository);
 
 struct GitLocksFound {
   std::vector<std::string> cleared;  // paths
   std::vector<std::string> kept;     // a sentence each
-  bool in_use = false;               // one of them by somebody who may end: look again
+  bool in_use = false;               // one of them may be in use for a while: call again
 };
 
-// `runs`: those that were killed; those of other git directories do not count.
+// `runs`: the runs that were killed; runs in other git directories do not count.
 GitLocksFound ClearGitLocks(const HeldRepository& repository, std::span<const GitRun> runs);
 
 }  // namespace pa

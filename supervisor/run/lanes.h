@@ -1,12 +1,13 @@
-// Lanes: three queues, so that nobody who only looks waits for a build, or is refused because of
-// builds.
+// Lanes: three queues, so that a call that only looks neither waits for a build nor is refused
+// because of builds.
 //
-//   RunQueue& queue = lanes.For(allow.purpose());
-//   queue.Enter(key, PlacesIn(allow.purpose(), policy->limits), callback);
+//    RunQueue& queue = lanes.For(allow.purpose());
+//    queue.Enter(key, PlacesIn(allow.purpose(), policy->limits), callback);
 //
-// What changes the project, and may take as long as it likes, has the places that the policy gives.
-// To look into a Makefile is to execute it (`$(shell sleep 60)`), so that has a lane of its own,
-// and cannot hold up `read`, `glob` and `grep`. First come, first served in each.
+// The first lane is for commands that change the project and may take as long as they like; the
+// policy says how many places it has. To inspect a Makefile is to execute it (`$(shell sleep 60)`),
+// so inspection has a lane of its own, where it cannot hold up `read`, `glob` and `grep`, which use
+// the third one. Each lane is first come, first served.
 #pragma once
 
 #include <array>
@@ -17,19 +18,19 @@
 
 namespace pa {
 
-// For what looks, at least so many run at once and wait, whatever limits.concurrent and
-// limits.queue say.
+// In a lane that only looks, at least this many commands run at once, and at least this many wait,
+// even if limits.concurrent and limits.queue are lower.
 inline constexpr std::uint64_t kPlacesToLook = 4;
 inline constexpr std::uint64_t kPlacesToWaitForALook = 64;
 
-// While it runs: its order and streams, its worker, its slot, its directory, what is kept of its
-// output. Where there are few descriptors, fewer calls run at once, and the others wait.
+// The descriptors of a running call: its order and streams, worker, slot, directory and stored
+// output. If descriptors are scarce, fewer calls run at once and the others wait.
 inline constexpr std::size_t kDescriptorsOfACall = 12;
 
 RunQueue::Limits PlacesIn(policy::Purpose purpose, const policy::Limits& limits);
-// Of calls rather than of commands: a call that has begun may wait with directories open. Where
-// there are descriptors for all that may run and wait, all may begin; else the others wait with
-// nothing open. `purpose`: the tool's.
+// The same for calls instead of commands: a call that has begun may wait with directories open. If
+// there are enough descriptors for all calls that may run and wait, all calls may begin. Otherwise
+// the rest waits with nothing open. `purpose`: the tool's.
 RunQueue::Limits PlacesToBegin(policy::Purpose purpose, const policy::Limits& limits);
 
 class Lanes {

@@ -1,24 +1,25 @@
-// Launcher: our end of one worker executable that forks workers (worker/launch_socket.h). It is one
-// ahead: while a worker works, the next one is forked and waits. Where calls come so fast that one
-// had to be waited for, it is more of them. Launchers: one for each kind of worker, started when
-// the first of its workers is wanted.
+// Launcher: the supervisor's end of a worker executable that forks workers
+// (worker/launch_socket.h). It keeps one worker ahead: while a worker works, the next one is forked
+// and waits. If calls come so fast that one has to wait for its worker, it keeps more of them
+// ahead. Launchers: one launcher for each kind of worker, started when the first worker of that
+// kind is needed.
 //
-//   Launchers launchers(loop, worker_path);
-//   Task<Result<LaunchedWorker>> task = launchers.Launch(kind, {in, out, err, spec, cwd,
-//       ruleset}, limits);
-//   Result<LaunchedWorker> worker = co_await task;
-//   launchers.AskAhead();  // kAskAheadAfter later
+//    Launchers launchers(loop, worker_path);
+//    Task<Result<LaunchedWorker>> task =
+//        launchers.Launch(kind, {in, out, err, spec, cwd, ruleset}, limits);
+//    Result<LaunchedWorker> worker = co_await task;
+//    launchers.AskAhead();  // kAskAheadAfter later
 //
-// Nobody waits on the loop for a launcher: one that was stopped, or does not answer, holds up the
-// call that needs it, and only until it is killed and replaced.
+// The loop never blocks on a launcher. A launcher that is stopped, or does not answer, holds up
+// only the calls that need it, and only until the launcher is killed and replaced.
 //
-// Without a view the next worker is asked for at once. With one later, because a worker that enters
-// its view waits for an RCU grace period (umount2), hence for every processor that is within a
-// system call, and to fork one with namespaces is a long one. Where calls come one upon the other,
-// it is at once all the same.
+// Without a view the next worker is asked for at once. With a view it is asked for later: a worker
+// that enters its view waits for an RCU grace period (umount2), hence for every processor that is
+// within a system call, and forking a worker with namespaces is a long system call. In a burst of
+// calls it is asked for at once all the same.
 //
-// Whatever a launcher says or does not say, an error means that no worker is left that can run
-// anything: its descriptors hang up.
+// Whatever a launcher replies, and even if it does not reply, an error means that no worker is left
+// that can run anything: its descriptors hang up.
 #pragma once
 
 #include <sys/types.h>
@@ -46,34 +47,34 @@
 namespace pa {
 
 struct LaunchedWorker {
-  pid_t pid = -1;    // ours to reap
-  UniqueFd control;  // SOCK_SEQPACKET; its hang-up is the worker's end: nobody else holds it
-  std::optional<CallGroup> group;  // in which it lives, where there are any
+  pid_t pid = -1;    // for the caller to reap
+  UniqueFd control;  // SOCK_SEQPACKET; hangs up when the worker ends: no one else holds it
+  std::optional<CallGroup> group;  // the cgroup in which it lives, if there are cgroups
 };
 
-// What workers of one launcher have in common: the program, which it has loaded; or namespaces with
-// a view, which are made before the program is loaded, and then each has one of its own.
+// What the workers of one launcher have in common: the seccomp program, which the launcher has
+// loaded; or namespaces with a view. A view has to be made before the program is loaded, so there
+// each worker loads a program of its own.
 struct LaunchKind {
   sandbox::SeccompProgram program;
   std::shared_ptr<const sandbox::View> view;
-  sandbox::Network network = sandbox::Network::kNone;  // of no consequence without a view
-  // Neither: each order brings a program of its own, which a launcher could not live with
-  // (worker::IsAlone).
+  sandbox::Network network = sandbox::Network::kNone;  // has no effect without a view
+  // Neither of them: each order has a seccomp program of its own, under which a launcher could not
+  // work (worker::IsAlone).
   bool alone = false;
 };
 
-// By then a worker is in its view, and its command runs.
+// After this time a worker is in its view, and its command runs.
 inline constexpr std::chrono::milliseconds kAskAheadAfter{3};
 
-// As many as the default of limits.concurrent lets begin at once.
+// The default of limits.concurrent: so many commands may begin at once.
 inline constexpr std::size_t kMaxAhead = 4;
 
-// A worker whose launcher says nothing for so long is not coming. The first order waits for its
-// start too.
+// How long a call waits for the reply of a launcher. The first call waits for the launcher's start,
+// too.
 inline constexpr std::chrono::seconds kLauncherPatience{5};
 
-// What becomes of a child of ours that was killed and not yet reaped; there is no need to wait for
-// it.
+// Takes over a child of ours that was killed and not reaped yet. It need not wait for the child.
 using Depart = std::function<void(pid_t)>;
 
 class Launcher : public std::enable_shared_from_this<Launcher> {
@@ -81,36 +82,38 @@ class Launcher : public std::enable_shared_from_this<Launcher> {
   struct Setting {
     uv_loop_t* loop;
     std::string worker_path;
-    CallGroups* groups;  // null, or open and there, and outlives the workers too
+    CallGroups* groups;  // null, or opened and there(); outlives the workers, too
     Depart depart;
   };
   static Result<std::shared_ptr<Launcher>> Start(const Setting& setting, const LaunchKind& kind);
-  // Ends the launcher and the workers that wait; those that work live on. Waits for what it owes, a
-  // second at most: not for the loop, but for its end (End).
+  // Ends the launcher and the workers that wait; workers that have their order live on. Blocks for
+  // each reply that the launcher owes, up to a second. On the loop call End first, unless it owes
+  // none.
   ~Launcher();
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  // One that waits for its order. EPIPE: there is no launcher any more. ETIMEDOUT: it does not
-  // answer. ECANCELED: it was ended meanwhile, for the sake of others (End). Any error: it serves
-  // nobody who asks from now on.
+  // Returns a worker that waits for its order. EPIPE: the launcher has ended. ETIMEDOUT: it does
+  // not answer. ECANCELED: it was ended meanwhile, because of another call (End). After any error
+  // Launchers retires it.
   static Task<Result<LaunchedWorker>> Next(std::shared_ptr<Launcher> self);
-  // `descriptors`: borrowed; those of a worker but for its control socket, in the order of their
-  // numbers. `limits`: of its group, if it has one. EPIPE: the worker had ended before.
+  // `descriptors`: borrowed; those of a worker (worker/protocol.h) except its control socket, in
+  // the order of their numbers. `limits`: for its cgroup, if it has one. EPIPE: the worker had
+  // ended before.
   Result<void> Order(LaunchedWorker& worker, std::span<const int> descriptors,
                      const sandbox::ResourceLimits& limits);
-  void AskAhead();  // if fewer wait than shall
-  void Retire();    // it serves who awaits a worker already; nobody is asked for ahead
-  void End();       // at once; whoever awaits a worker gets ECANCELED
-  // Whether it is this launcher, or a worker of it that waits.
+  void AskAhead();  // if fewer workers wait than should
+  void Retire();    // calls that await a worker get it; no more workers are asked for ahead
+  void End();       // at once; calls that await a worker get ECANCELED
+  // Whether `pid` is this launcher, or a worker of it that waits.
   bool Contains(pid_t pid) const;
-  // Whether it may have a worker that is a child of ours already, and of which we have not heard.
+  // Whether it may have forked a worker, already a child of ours, whose pid we do not know yet.
   bool owes();
   bool is_awaited() const { return !claims_.empty(); }
   bool is_retired() const { return retired_.has_value(); }
-  // Whether it was retired so long ago that what it owes is not coming.
+  // Whether it was retired so long ago that the replies that it owes will not come.
   bool is_overdue() const;
-  // Whether who else awaits a worker may still get it.
+  // Whether other calls that await a worker may still get one.
   bool answers() const { return answers_; }
 
  private:
@@ -132,38 +135,38 @@ class Launcher : public std::enable_shared_from_this<Launcher> {
   PollHandle poll_;
   std::chrono::steady_clock::time_point last_launch_;
   bool in_a_burst_ = true;
-  std::deque<LaunchedWorker> owed_;  // we have asked for them and do not know their numbers yet
+  std::deque<LaunchedWorker> owed_;  // asked for; their pids are not known yet
   std::deque<LaunchedWorker> waiting_;
-  std::size_t ahead_ = 1;  // how many of both there shall be
+  std::size_t ahead_ = 1;  // how many of both there should be, besides one for each claim
   std::optional<std::chrono::steady_clock::time_point> retired_;
   bool answers_ = true;
-  std::list<Completion<bool>*>
-      claims_;  // of the calls that await one, a queue; null: that one is at work
+  // The queue of the calls that await a worker. Null: that call is running.
+  std::list<Completion<bool>*> claims_;
   bool serving_ = false;
   std::optional<Error> refused_;  // why the last one could not be forked
 };
 
 class Launchers {
  public:
-  // `worker_path`: executable or script; absolute, or as execve takes it. `on_lost` hears of each
-  // launcher that was given up: it may have forked somebody of whom we have not heard. `depart`:
-  // without it whoever was killed is waited for.
+  // `worker_path`: executable or script; absolute, or as execve takes it. `on_lost` is called after
+  // each launcher that was given up: it may have forked a worker of which we do not know. `depart`
+  // null: killed children are reaped at once, which blocks.
   explicit Launchers(
       uv_loop_t* loop, std::string worker_path, std::function<void()> on_lost = [] {},
       CallGroups* groups = nullptr, Depart depart = nullptr);
 
-  // A launcher that is found dead, or does not answer, is replaced, and so is a worker that ended
-  // before it could begin. `descriptors`: borrowed until it returns.
+  // Replaces a launcher that is dead or does not answer, and a worker that ended before it could
+  // begin. `descriptors`: borrowed until it returns.
   Task<Result<LaunchedWorker>> Launch(LaunchKind kind, std::vector<int> descriptors,
                                       sandbox::ResourceLimits limits = {});
-  void AskAhead();           // each launcher for whom nobody waits
-  bool Contains(pid_t pid);  // of a child that nobody knows yet: true
-  // Whether all workers are known. `by_force`: they are, because launchers that owe one are given
-  // up.
+  void AskAhead();           // of each launcher
+  bool Contains(pid_t pid);  // true also for every child while a launcher owes one
+  // Whether the pids of all workers are known. `by_force`: launchers that owe one are given up, so
+  // that they are.
   bool AllKnown(bool by_force);
-  // The launchers that are kept serve nobody who asks from now on; who awaits a worker gets it.
+  // Retires all launchers: calls that await a worker still get it, later calls get a new launcher.
   void Renew();
-  void Close();  // whoever awaits a worker gets none; nobody does afterwards
+  void Close();  // calls that await a worker get ECANCELED, and so do later ones
 
  private:
   struct Kept {
@@ -177,7 +180,7 @@ class Launchers {
   Launcher::Setting setting_;
   std::function<void()> on_lost_;
   std::list<Kept> kept_;              // the most recently used first
-  std::optional<TimerHandle> sweep_;  // as long as one of them is retired
+  std::optional<TimerHandle> sweep_;  // while one of them is retired
   bool closed_ = false;
 };
 

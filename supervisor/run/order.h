@@ -1,8 +1,8 @@
-// The order of a worker: from a plan and its permission, and nothing less (docs/architecture.md,
-// "Types that carry trust").
+// MakeSpec, MakeOrder: make the order of a worker from a plan and its policy::Allow, and from
+// nothing less (docs/architecture.md, "Types that carry trust").
 //
-//   worker::WorkerSpec spec = MakeSpec(plan, allow, &slot, sealed);
-//   SpawnOrder order = MakeOrder(plan, allow, slot);  // what it is started with, beside that
+//    worker::WorkerSpec spec = MakeSpec(plan, allow, &slot, sealed);
+//    SpawnOrder order = MakeOrder(plan, allow, slot);   // how to start the worker
 #pragma once
 
 #include <vector>
@@ -16,12 +16,12 @@
 
 namespace pa {
 
-// The one place where one is made. `slot` null: for people to read, and to run by hand. `sealed`:
-// mounts of this command.
+// The only function that makes a WorkerSpec. `slot` null: the spec is for people to read and to run
+// by hand. `sealed`: mounts for this command.
 worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow, const Slot* slot,
                             const std::vector<sandbox::Mount>& sealed = {});
 
-// Without its spec. Borrows from all three.
+// The order without its spec. It borrows from all three arguments.
 SpawnOrder MakeOrder(const CommandPlan& plan, const policy::Allow& allow, const Slot& slot);
 
 }  // namespace pa

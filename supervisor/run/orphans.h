@@ -1,7 +1,7 @@
-// Orphans: what a guardian that was killed left behind.
+// Orphans: kills and reaps the processes that a killed guardian left behind.
 //
 // The guardian ends its tree in every case but one: when somebody kills the guardian itself. We are
-// the subreaper above it, so its processes become our children, and are killed and reaped here.
+// the subreaper above it, so its processes become our children.
 #pragma once
 
 #include <sys/types.h>
@@ -15,19 +15,20 @@ namespace pa {
 
 class Orphans {
  public:
-  // From now on orphans come to us. Before the first worker starts; cheap afterwards.
-  // An error: nobody can tell which children are somebody else's.
+  // Makes this process a subreaper, so that orphans become its children. Call it before the first
+  // worker starts; further calls cost nothing. An error: we cannot tell which children are not
+  // ours.
   Result<void> Adopt();
 
-  // Kills and reaps our children that are no workers. True while any is still dying, which may
-  // bring us its own children, and where they cannot be seen: call again.
+  // Kills and reaps our children that are not workers. True: call again, because one of them is
+  // still dying and may leave us its own children, or because the children cannot be listed.
   bool Kill(const std::function<bool(pid_t)>& is_worker);
 
  private:
   bool Hunt(const std::function<bool(pid_t)>& is_worker);
 
   bool adopted_ = false;
-  std::set<pid_t> not_ours_;  // children that we had when we began, from whoever executed us
+  std::set<pid_t> not_ours_;  // children at the start, from the program that executed us
 };
 
 }  // namespace pa

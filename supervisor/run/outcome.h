@@ -4,7 +4,7 @@
 namespace pa {
 
 enum class Outcome { kExited, kSignaled, kTimedOut, kCancelled, kLimitExceeded, kSetupFailed };
-const char* OutcomeName(
-    Outcome outcome);  // "exited", "signaled", "timed_out", ... as in the contract
+// "exited", "signaled", "timed_out", ... as in the contract.
+const char* OutcomeName(Outcome outcome);
 
 }  // namespace pa

@@ -1,4 +1,4 @@
-// OutputSink: whoever sees the output of a command as it arrives.
+// OutputSink: receives the output of a command as it arrives.
 #pragma once
 
 #include <string_view>
@@ -9,14 +9,14 @@ namespace pa {
 
 enum class Stream { kStdout, kStderr };
 
-// make writes its database line by line, and each line would wake us.
+// When a sink receives output. make writes its database line by line, and each line would wake us.
 enum class Delivery {
   kLive,
-  kInBulk,  // whatever has gathered in some milliseconds
-  kAtEnd,   // little, which the pipe holds until the command has ended; more comes late, but comes
+  kInBulk,  // every few milliseconds, all that has gathered
+  kAtEnd,   // once the command has ended; live if it runs longer than a few milliseconds
 };
 
-// Sees output as it arrives. `gate` may be null: then nothing holds the command back.
+// gate() may be null: then nothing holds the command back.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;

@@ -1,23 +1,24 @@
-// RepositoryLock: two servers of one user at work in one repository take turns, as two calls of one
-// server do: git's own locks fail at once when they are held.
+// RepositoryLock: lets the git commands of several servers of one user take turns in a repository,
+// as the calls of one server do. Otherwise git fails at once if another git holds one of its locks.
 //
-//   Task<RepositoryTurn> task = AwaitRepository(loop, directory, common_dir, [&] {
-//     return cancelled;
-//   });
-//   // held as long as `turn` lives, and no longer than the server
-//   RepositoryTurn turn = co_await task;
-//   ... BeginGit(loop, turn, repository, limit, give_up) ... git runs ...
-//   ... EndGit(loop, turn, execution, give_up) ...
+//    Task<RepositoryTurn> task =
+//        AwaitRepository(loop, directory, common_dir, [&] { return cancelled; });
+//    RepositoryTurn turn = co_await task;  // held while `turn` and the server live
+//    ... BeginGit(loop, turn, repository, limit, give_up) ... git runs ...
+//    ... EndGit(loop, turn, execution, give_up) ...
 //
-// The file says whose git is at work, from before it starts until it has ended in order. So whoever
-// gets the flock and finds somebody in it knows that it was killed, and may clear what its git left
-// (supervisor/run/git_locks.h).
+// The lock file names the gits that run, each from before it starts until it has ended in order. So
+// if a server gets the lock and finds a git in the file, that git was killed, and the server may
+// remove the locks that it left (supervisor/run/git_locks.h).
 //
-// An flock(2) on a file of the state directory, named by device and inode of the repository; nobody
-// waits for it on the loop. It is asked for now and then, so whoever always has another git to run
-// would get it each time: a second file is for one who waits, and whoever comes meanwhile waits for
-// that. A courtesy, no protection: where it cannot be had, git runs all the same, and the log says
-// so; but not where that is want of descriptors, memory or room, which passes.
+// The lock is an flock(2) on a file in the state directory, whose name is device and inode of the
+// repository. It is polled, so the loop never blocks on it. A server that always has another git to
+// run would win each poll. So there is a second file: the next server to get the lock holds the
+// lock on that one, and all others wait for that.
+//
+// This is a courtesy, not a protection: if the lock cannot be had, git runs all the same, and the
+// log says so. The exception is a lack of descriptors, memory or disk space: that passes, so git
+// does not run without its turn.
 #pragma once
 
 #include <uv.h>
@@ -39,31 +40,30 @@ namespace pa {
 inline constexpr const char* kRepositoriesDirectory = "repositories";
 
 struct RepositoryTurn {
-  bool granted = true;                            // false: given up
-  UniqueFd lock;                                  // empty: there is none to be had
-  std::optional<Error> used_up = {};              // not granted, for want of what says errno
+  bool granted = true;                            // false: given up, or `used_up`
+  UniqueFd lock;                                  // empty: it cannot be had
+  std::optional<Error> used_up = {};              // why it was not granted: a resource is used up
   std::optional<HeldRepository> repository = {};  // from BeginGit to EndGit
-  std::vector<GitRun> runs = {};                  // in the file; the last is ours
-  std::vector<std::string> cleared = {};          // paths of locks
+  std::vector<GitRun> runs = {};                  // in the lock file; the last one is ours
+  std::vector<std::string> cleared = {};          // paths of the git locks that were removed
 };
 
-// The file in `directory` that stands for the repository; "" if that is not there.
+// The lock file of the repository, in `directory`; "" if the repository does not exist.
 std::string RepositoryLockPath(const std::string& directory, const std::string& common_dir);
 
-// `directory`: of ours (FindStateDirectory), made if it is not there. `give_up` is asked now and
-// then.
+// `directory`: from FindStateDirectory; it is created if it does not exist. `give_up` is polled.
 Task<RepositoryTurn> AwaitRepository(uv_loop_t* loop, std::string directory, std::string common_dir,
                                      std::function<bool()> give_up);
 
-// Clears what those left who were killed, and writes ourselves into the file; where either cannot
-// be had, nothing. `limit`: after which a command of ours runs no more. Waits up to two seconds for
-// a git that is being killed.
+// Removes the locks that killed gits left, and records our git in the lock file. Does nothing if
+// there is no lock or no repository. `limit`: the longest time that our command can run. Waits up
+// to two seconds for a git that is being killed.
 Task<bool> BeginGit(uv_loop_t* loop, RepositoryTurn& turn,
                     std::optional<policy::Repository> repository, std::chrono::milliseconds limit,
                     std::function<bool()> give_up);
 
-// Clears what our own left if it was killed, and tells in the warning of `execution` what was
-// cleared, or which locks were in the way of one that failed.
+// Removes the locks of our own git if it was killed. Adds to the warning of `execution` which locks
+// were removed, and if our git failed, which locks were in its way.
 Task<bool> EndGit(uv_loop_t* loop, RepositoryTurn& turn, Execution& execution,
                   std::function<bool()> give_up);
 

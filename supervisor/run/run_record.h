@@ -1,5 +1,5 @@
-// RunRecord: what the Runner did for one call: the commands that ran, and its place in the queue
-// now.
+// RunRecord: what the Runner did for one call: the commands that ran, and the call's present place
+// in the queue.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace pa {
 
 struct CommandRecord {
-  std::vector<std::string> argv;  // of an operation within the worker: empty
+  std::vector<std::string> argv;  // empty if the worker itself did the work
   std::string outcome;            // as in the contract
   int exit_code = -1;
   int signal = 0;
@@ -25,7 +25,7 @@ struct CommandRecord {
 };
 
 struct RunRecord {
-  std::vector<CommandRecord> commands;  // in the order of their ends
+  std::vector<CommandRecord> commands;  // in the order in which they ended
   QueuePlace queue;
 };
 

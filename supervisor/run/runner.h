@@ -1,15 +1,17 @@
-// Runner: runs confined commands; owns the loop's side of every worker, the queue and the slots.
+// Runner: runs confined commands. It owns the supervisor's side of every worker, the queues and the
+// slots.
 //
-//   Runner runner(loop, config);
-//   Execution e = co_await runner.Run(plan, allow, options);
+//    Runner runner(loop, config, store);
+//    Task<Execution> task = runner.Run(plan, allow, policy, options);
+//    Execution execution = co_await task;
 //
-// At most policy.limits.concurrent commands at a time, policy.limits.queue waiting, then `busy`;
-// what only looks has places of its own (supervisor/run/lanes.h). Commands with the same
-// serialise_key (git in one repository) run one after the other, those of the user's other servers
-// included: for these a command waits in its place, at most as long as its wall_time
-// (supervisor/run/repository_lock.h). Each running command has a slot: a private TMPDIR and the
-// Landlock ruleset that grants it; slots are kept and reused, because the guardian leaves the
-// directory empty, and thrown away when it could not.
+// At most policy.limits.concurrent commands run at a time, policy.limits.queue wait, and further
+// ones are `busy`; commands that only look have places of their own (supervisor/run/lanes.h).
+// Commands with the same serialise_key (git in one repository) run one after the other, those of
+// the user's other servers included: for these a command waits in its place, at most for its
+// wall_time (supervisor/run/repository_lock.h). Each running command has a slot: a private TMPDIR
+// and the Landlock ruleset that grants it. The guardian leaves the directory empty, so slots are
+// kept and reused; a slot whose directory could not be emptied is discarded.
 #pragma once
 
 #include <uv.h>
@@ -37,26 +39,26 @@ namespace pa {
 
 struct RunnerConfig {
   std::string worker_path;  // project-actions-worker
-  std::string tmp_base;     // where the instance directory is made: $TMPDIR or /tmp
-  std::string state_home;   // where protected_paths_guard.h keeps what it takes away; "" = nowhere
-  // Sees the order of each command before it runs, as `project-actions-worker --spec` reads it.
+  std::string tmp_base;     // parent of the instance directory: $TMPDIR or /tmp
+  std::string state_home;   // parent of the state directory; "" = there is none
+  // Receives the order of each command before it runs, as `project-actions-worker --spec` reads it.
   std::function<void(const std::string& spec)> on_spec;
-  // Nothing may be alive a second after the client is gone, whatever grace the policy has.
+  // No process may be alive a second after the client is gone, whatever grace the policy has.
   std::chrono::milliseconds shutdown_grace{500};
 };
 
 struct RunOptions {
-  std::string name;            // of stored output: "make test"; "" = the executable's
+  std::string name;            // of the stored output: "make test"; "" = the name of the executable
   OutputSink* sink = nullptr;  // borrowed until Run returns
-  // Borrowed until Run returns. Null: nobody cancels what finishes a call, and it may begin while
-  // the server ends.
+  // Borrowed until Run returns. Null: the command finishes a call. Nobody cancels it, and it may
+  // still begin after BeginShutdown.
   CancelSource* cancel = nullptr;
   std::string serialise_key;  // "" = none
-  std::optional<policy::Repository> repository =
-      {};               // of the key: what a killed git leaves there is cleared
-  bool capture = true;  // false: output goes to the sink alone (make's database)
+  // The repository of serialise_key: locks that a killed git left there are removed.
+  std::optional<policy::Repository> repository = {};
+  bool capture = true;  // false: only the sink gets the output (make's database)
   Delivery delivery = Delivery::kLive;
-  RunRecord* record = nullptr;  // borrowed until Run returns: notes what was run
+  RunRecord* record = nullptr;  // borrowed until Run returns; gets the commands that ran
 };
 
 class Runner {
@@ -66,41 +68,42 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // Limits of queue and output come from `policy`.
+  // The limits of queue and output are those of `policy`.
   Task<Execution> Run(CommandPlan plan, policy::Allow allow, policy::PolicyPtr policy,
                       RunOptions options);
 
-  // Tries from inside the confinement of `allow` what it must deny; probe_tried and probe_denied of
-  // the result say what came of it (worker/probe.h), 0 where there was nothing to try. Run does
-  // this by itself before the first command of a policy, and runs nothing if anything was not
-  // denied: "enforced" is observed, not assumed. With `namespaces: auto` this is where it shows
-  // whether there are any; if not, it is tried again without.
+  // Makes the attempts that the confinement of `allow` must deny, from inside it (worker/probe.h).
+  // probe_tried and probe_denied of the result say which attempts were made, and which were denied;
+  // both are 0 if there was nothing to try. Run probes by itself before the first command of a
+  // policy, and runs nothing if an attempt was not denied: "enforced" is observed, not assumed.
+  // With `namespaces: auto` the probe shows whether namespaces are granted; if they are not, it is
+  // repeated without them.
   Task<Execution> Probe(policy::WorkingDirectory directory, policy::Allow allow,
                         policy::PolicyPtr policy);
 
-  // Nobody waits for results any more: no call begins, what one looks at before its command is
-  // given up, and after half a second all that runs is ended by force. Until then what is cancelled
-  // can end politely, and what finishes a call can run.
+  // Call it when nobody waits for results any more. No call begins, the searches before a command
+  // are given up, and after shutdown_grace (half a second) everything that runs is killed. Until
+  // then cancelled commands can end in order, and commands that finish a call can run.
   void BeginShutdown();
-  // Begins it, if it has not, refuses all that waits and ends what runs: politely until that half
-  // second is over. `done` is called from the loop when nothing is left, no process and no
-  // temporary directory (one that cannot be removed within half a second is left to the next
-  // instance).
+  // Calls BeginShutdown, refuses the commands that wait and cancels those that run; they can end in
+  // order until that half second is over. `done` is called from the loop once no process and no
+  // temporary directory is left (a directory that cannot be removed within half a second is left to
+  // the next instance).
   void Shutdown(std::function<void()> done);
-  // A directory of ours that is to be removed, by and by.
+  // Removes a directory of ours, in turns with the loop (TreeRemover).
   void Discard(const std::string& path);
-  // Whether an hour has passed since it said so, if it did: for looks at what has grown old.
+  // True at most once an hour: for the removal of what has expired.
   bool OnceAnHour();
-  // Nothing that was kept for the next command serves one: the policy is another, or what is
-  // mounted. What runs, or waits, goes on.
+  // Discards everything that was kept for further commands, because the policy or the mounts have
+  // changed. Commands that run or wait go on.
   void Renew();
   uv_loop_t* loop() const;
   std::size_t running() const;
   FileTurns& file_turns();
-  Lanes& beginnings();                    // of calls: PlacesToBegin
+  Lanes& beginnings();                    // for calls that are to begin: PlacesToBegin
   const std::string& state_home() const;  // RunnerConfig's
 
-  // What the kernel gives, and as soon as a policy was probed, whether workers get namespaces.
+  // What the kernel grants. Whether workers get namespaces is known once a policy was probed.
   sandbox::KernelFeatures Kernel() const;
 
  private:

@@ -1,6 +1,6 @@
 // RunnerTest: a Runner with a loop, a project, a policy and one of two workers: the real one, or
-// one that misbehaves on order (tests/support/fake_worker.cc). Checks at its end that nothing is
-// left.
+// one that misbehaves as it is told (tests/support/fake_worker.cc). The destructor checks that
+// nothing is left.
 #pragma once
 
 #include <fcntl.h>
@@ -69,7 +69,7 @@ class RunnerTest : public ::testing::Test {
     EXPECT_TRUE(loaded.policy);
     policy_ = std::make_shared<policy::Policy>(*loaded.policy);
     policy_->enable_all = true;
-    policy_->namespaces = sandbox::Namespaces::kOff;  // but where a test is about them
+    policy_->namespaces = sandbox::Namespaces::kOff;  // except in tests about them
     uv_loop_init(&loop_);
     store_ = std::make_unique<ResultStore>(base_ / "tmp", 1u << 30);
     UseWorker(FromEnvironment("PA_WORKER"));

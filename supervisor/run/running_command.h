@@ -1,13 +1,14 @@
-// RunningCommand: the loop's side of one WorkerProcess: polls, timers, output, and the order of the
-// end.
+// RunningCommand: the supervisor's side of one WorkerProcess while its command runs: polls, timers,
+// output, and the order in which it ends.
 //
-//   RunningCommand command(context, std::move(spawned), limits, output);
-//   Result<void> started = command.Start();
-//   Execution execution = co_await command.done();
+//    RunningCommand command(context, std::move(worker), std::move(options));
+//    Result<void> started = command.Start();
+//    Completion<Execution>& done = command.done();
+//    Execution execution = co_await done;
 //
-// The end: the guardian says that nothing of the tree is alive, both pipes are at their end. A
-// guardian that ends without a word is waited for, and what it leaves hunted. If an outsider still
-// holds a pipe, nobody waits for it longer than a second.
+// A command is done when the guardian has reported that no process of its tree is alive, and both
+// pipes are at their end. If the guardian exits without a report, we reap it and kill what it left.
+// If a process outside the tree still holds a pipe, we wait a second for it, and no longer.
 #pragma once
 
 #include <uv.h>
@@ -27,13 +28,13 @@
 
 namespace pa {
 
-// What all commands of a runner share; outlives them.
+// What all commands of a runner share. It outlives them.
 struct RunningContext {
   uv_loop_t* loop;
-  std::span<char> buffer;  // one read's worth
+  std::span<char> buffer;  // for one read
   Orphans& orphans;
   ExitingWorkers& exiting_workers;
-  std::function<bool(pid_t)> is_worker;  // or may be one
+  std::function<bool(pid_t)> is_worker;  // true also if the process may be one
   // Launchers::AllKnown.
   std::function<bool(bool by_force)> all_workers_known;
 };
@@ -41,8 +42,8 @@ struct RunningContext {
 struct RunningOptions {
   std::chrono::milliseconds wall_time{0};  // 0: none
   std::chrono::milliseconds grace{0};
-  std::chrono::seconds cpu_time{0};  // of the whole tree, where it has a cgroup; 0: none
-  bool alone = false;                // worker::IsAlone: nobody in it listens while it works
+  std::chrono::seconds cpu_time{0};  // of the whole tree, if it has a cgroup; 0: none
+  bool alone = false;                // worker::IsAlone: it reads no cancel while it works
   OutputSink* sink = nullptr;        // may be null
   Delivery delivery = Delivery::kLive;
   std::optional<CapturedOutput> out;  // nothing: output is not kept
@@ -56,11 +57,11 @@ class RunningCommand {
   RunningCommand(const RunningCommand&) = delete;
   RunningCommand& operator=(const RunningCommand&) = delete;
 
-  // After an error `done` comes too, when nothing of it is left.
+  // After an error done() still gets its value, once nothing of the command is left.
   Result<void> Start();
   Completion<Execution>& done() { return done_; }
 
-  void Cancel();  // politely, then by force
+  void Cancel();  // in order; by force after the grace
   void HangUp();  // at once
   pid_t pid() const { return worker_.fds().pid; }
   bool tmp_clean() const { return worker_.tmp_clean(); }
@@ -70,8 +71,8 @@ class RunningCommand {
     Stream stream;
     int fd;
     std::optional<CapturedOutput> captured;
-    bool open;        // something may still come
-    PollHandle poll;  // empty: nobody waits for it
+    bool open;        // not at its end yet
+    PollHandle poll;  // empty: it is not watched
     bool held = false;
     bool wide = false;
     std::uint64_t total = 0;
@@ -128,11 +129,11 @@ class RunningCommand {
   bool hunting_ = false;
   bool settled_ = false;
   bool cancelled_ = false;
-  bool withheld_ = false;   // output that nobody has, because it was cancelled
-  bool no_memory_ = false;  // for what came
+  bool withheld_ = false;   // output was dropped, because the command was cancelled
+  bool no_memory_ = false;  // to keep the output
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::shared_ptr<bool> alive_ =
-      std::make_shared<bool>(true);  // for the gate, which cannot forget us
+  // For the callback that an OutputGate holds: it cannot be withdrawn.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Completion<Execution> done_;
 };
 

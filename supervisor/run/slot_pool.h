@@ -1,10 +1,11 @@
-// SlotPool: private TMPDIRs with the Landlock rulesets that grant them, made once and used by one
-// command after another, because a ruleset costs more than the rest of a spawn (docs/adr/0003).
+// SlotPool: private TMPDIRs with the Landlock rulesets that grant them. A slot is made once and
+// used by one command after another, because a ruleset costs more than the rest of a spawn
+// (docs/adr/0003).
 //
-//   SlotPool slots("/tmp", remove);                           // touches nothing yet
-//   Result<std::unique_ptr<Slot>> slot = slots.Acquire(allow.confinement());
-//   ... run with slot->prepared and TMPDIR=slot->tmp_dir ...
-//   slots.Release(std::move(*slot), the guardian left tmp_dir empty);
+//    SlotPool slots("/tmp", remove);   // creates nothing yet
+//    SlotOr slot = slots.Acquire(allow.confinement());
+//    ... run with (*slot)->prepared and TMPDIR=(*slot)->tmp_dir ...
+//    slots.Release(std::move(*slot), command.tmp_clean());
 #pragma once
 
 #include <cstdint>
@@ -23,26 +24,27 @@
 
 namespace pa {
 
-// What the slot of a command with namespaces has besides.
+// What the slot of a command with namespaces has in addition.
 struct SlotView {
   std::shared_ptr<const sandbox::View> base;  // null: no namespaces
   std::string directory;                      // the command's working directory
-  std::vector<sandbox::Mount> mounts;         // what `base` lacks
-  std::string shm_dir;                        // what stands at /dev/shm; as tmp_dir
-  std::string tmp_name;                       // of tmp_dir inside: /tmp, if nothing else is there
+  std::vector<sandbox::Mount> mounts;         // in addition to those of `base`
+  std::string shm_dir;                        // mounted at /dev/shm; otherwise like tmp_dir
+  std::string tmp_name;  // path of tmp_dir in the view: /tmp, unless that is taken
   int uses = 0;
 };
 
 struct Slot {
-  sandbox::Confinement confinement;          // as asked for
+  sandbox::Confinement confinement;          // as requested
   std::string tmp_dir;                       // mode 0700, empty
-  std::shared_ptr<const UniqueFd> instance;  // in which tmp_dir lies
+  std::shared_ptr<const UniqueFd> instance;  // the directory that holds tmp_dir
   sandbox::PreparedSandbox prepared;         // of `confinement` and tmp_dir
   SlotView view;
   std::uint64_t generation = 0;  // of the pool, when it was made
 };
 
-// Why there is no slot: the kernel makes no sandbox of that confinement, or there is no directory.
+// Why there is no slot: the kernel cannot make the sandbox (`sandbox`), or a directory could not be
+// made.
 struct SlotFailure : Error {
   // NOLINTNEXTLINE(google-explicit-constructor): an error like others, and one thing more
   SlotFailure(Error error, bool by_sandbox = false)
@@ -51,31 +53,33 @@ struct SlotFailure : Error {
 };
 using SlotOr = std::expected<std::unique_ptr<Slot>, SlotFailure>;
 
-// What a command may do in its TMPDIR. What it wrote there may be executed only if the same holds
-// for what it builds elsewhere: read-only inspection and git without hooks keep writable and
-// executable apart.
+// What a command may do in its TMPDIR. It may execute files that it wrote there only if it may do
+// so elsewhere: read-only inspection and git without hooks keep writable and executable paths
+// apart.
 sandbox::Access TmpDirAccess(const sandbox::Confinement& confinement);
 
 class SlotPool {
  public:
-  // Gets rid of a tree when it can, and holds the lock until then: Trash::Add.
+  // Removes a tree later, and holds the lock until then: TreeRemover::Add.
   using Remove = std::function<void(HeldTree tree, UniqueFd lock)>;
   SlotPool(std::string tmp_base, Remove remove)
       : tmp_base_(std::move(tmp_base)), remove_(std::move(remove)) {}
 
-  // A free slot for the same confinement whose paths are still what they were, else a new one.
+  // A free slot for the same confinement, if the granted paths still lead to the same files;
+  // otherwise a new one.
   SlotOr Acquire(const sandbox::Confinement& confinement);
   // The same for a command with namespaces, which sees `base`.
   SlotOr Acquire(const sandbox::Confinement& confinement, std::shared_ptr<const sandbox::View> base,
                  const std::string& directory);
-  // `clean`: tmp_dir is empty. Otherwise it is removed, and the slot with it.
+  // `clean`: tmp_dir is empty. If it is not, the slot is discarded and its directory removed.
   void Release(std::unique_ptr<Slot> slot, bool clean);
-  // A file that this confinement must not reach, for the probe to try; "" where the policy opens
-  // the temporary directory itself, so that there is no such place.
+  // A file for the probe that this confinement must not reach; "" if the policy grants the
+  // temporary directory itself, so that there is no such file.
   Result<std::string> Canary(const sandbox::Confinement& confinement);
-  // No slot serves another command: those that are free go now, the others with their release.
+  // Lets no present slot serve another command: free slots are discarded now, the others when they
+  // are released.
   void Renew();
-  // All free slots and the instance directory. None may be in use.
+  // Removes all free slots and the instance directory. No slot may be in use.
   void RemoveAll();
 
   std::size_t free_slots() const { return free_.size(); }
@@ -94,7 +98,7 @@ class SlotPool {
   std::optional<InstanceDir> instance_;
   std::uint64_t next_number_ = 0;  // names are not used twice
   std::uint64_t generation_ = 0;
-  std::list<std::unique_ptr<Slot>> free_;  // the one used last comes first
+  std::list<std::unique_ptr<Slot>> free_;  // the most recently used first
 };
 
 }  // namespace pa

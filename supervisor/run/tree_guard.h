@@ -1,16 +1,16 @@
-// TreeGuard: what a command must leave as it is in the trees that it can write: protected paths,
-// and the repositories below its directory. From right before it starts to the end of its process
-// tree.
+// TreeGuard: makes sure that a command leaves protected things as they are in the trees that it can
+// write: protected paths, and the repositories below its working directory. It works from right
+// before the command starts to the end of its process tree.
 //
-//   const std::optional<Writers::Writer> work = tree.Enter(plan);
-//   Task<ProtectedOr<TreeGuard::Found>> looking = tree.Look(plan, allow, policy, namespaces,
-//       cancel, given_up);
-//   ProtectedOr<TreeGuard::Found> found = co_await looking;
-//   if (auto refused = TreeGuard::Refusal(*found, plan)) co_return *std::move(refused);
-//   const TreeGuard::Watching watching = tree.Start(*found);
-//   ... it runs, with TreeGuard::Mounts(...) ...
-//   // puts back, and notes in `execution`
-//   Task<bool> comparing = tree.Compare(std::move(*found), execution);
+//    const std::optional<Writers::Writer> work = tree.Enter(plan);
+//    Task<ProtectedOr<TreeGuard::Found>> looking =
+//        tree.Look(plan, allow, policy, namespaces, cancel, given_up);
+//    ProtectedOr<TreeGuard::Found> found = co_await looking;
+//    if (auto refused = TreeGuard::Refusal(*found, plan)) co_return *std::move(refused);
+//    const TreeGuard::Watching watching = tree.Start(*found);
+//    ... the command runs, with TreeGuard::Mounts(...) ...
+//    // Restores, and records the changes in `execution`.
+//    Task<bool> comparing = tree.Compare(std::move(*found), execution);
 #pragma once
 
 #include <uv.h>
@@ -39,19 +39,19 @@
 
 namespace pa {
 
-// Where there is no memory to compare, nobody knows what has become of it.
+// What to report if there was no memory to compare: nobody knows what became of `path`.
 std::vector<ProtectedChange> NotCompared(const std::string& path);
 
 class TreeGuard {
  public:
-  // As it was right before the command starts. Both null: there is nothing to look after.
+  // The state right before the command starts. Both watches null: there is nothing to protect.
   struct Found {
     NestedRepositories::Watch below = nullptr;
     ProtectedPathsGuard::Watch watch = nullptr;
-    std::vector<SealedPath> sealed = {};  // by mounts of the command's own
+    std::vector<SealedPath> sealed = {};  // by mounts that only this command has
   };
-  // As long as it lives, what the user saves is looked at right away, before a command can change
-  // it.
+  // While it lives, a protected file that the user saves is read at once, before a command can
+  // change it.
   class Watching {
    public:
     explicit Watching(TreeGuard* tree) : tree_(tree) {}
@@ -62,33 +62,34 @@ class TreeGuard {
     Watching& operator=(const Watching&) = delete;
 
    private:
-    TreeGuard* tree_;  // null: there is nothing to look at
+    TreeGuard* tree_;  // null: nothing is watched
   };
 
-  // `state_home`: where what is taken away is kept.
+  // `state_home`: parent of the state directory, which holds the quarantine.
   TreeGuard(uv_loop_t* loop, const std::string& state_home);
   TreeGuard(const TreeGuard&) = delete;
   TreeGuard& operator=(const TreeGuard&) = delete;
 
-  // A file tool is at work until it ends: what commands move meanwhile counts as theirs (Writers).
+  // If the plan writes a file of the project: marks a file tool as at work while the result lives.
+  // What commands move meanwhile counts as theirs (Writers).
   std::optional<Writers::Writer> Enter(const CommandPlan& plan);
-  // `given_up`: nobody waits for it from the beginning. An error: it cannot be known, so nothing
-  // may run.
+  // Finds what has to be protected. `given_up`: nobody waits for the command already. An error: it
+  // cannot be determined, so nothing may run.
   Task<ProtectedOr<Found>> Look(const CommandPlan& plan, const policy::Allow& allow,
                                 policy::PolicyPtr policy, bool namespaces, CancelSource* cancel,
                                 bool given_up);
-  // What was found stands in the way of the command.
+  // Why the command must not run, because of what was found; nothing if it may.
   static std::optional<Execution> Refusal(Found& found, const CommandPlan& plan);
   static std::vector<sandbox::Mount> Mounts(const Found& found, const CommandPlan& plan,
                                             const policy::Allow& allow,
                                             const policy::Policy& policy, bool namespaces);
   Watching Start(const Found& found);
-  // When the command's tree is dead. What the guard brings back is there before what is new below
-  // is judged.
+  // Call it when the command's tree is dead. It restores protected paths first, and judges new
+  // repositories below after that.
   Task<bool> Compare(Found found, Execution& execution);
 
-  void GiveUpLooks();  // those that are under way
-  void Close();        // frees its handle
+  void GiveUpLooks();  // the searches of Look that are under way
+  void Close();        // closes its libuv handle
 
  private:
   Task<NestedRepositories::Watch> LookBelow(policy::WorkingDirectory directory,
@@ -98,11 +99,11 @@ class TreeGuard {
 
   uv_loop_t* loop_;
   ProtectedPathsGuard guard_;
-  std::optional<PollHandle> saves_;  // of its descriptor
-  std::size_t watching_ = 0;         // commands that it looks after
+  std::optional<PollHandle> saves_;  // of the descriptor of guard_
+  std::size_t watching_ = 0;         // number of Watching objects
   NestedRepositories nested_;
   Writers writers_;
-  std::set<std::shared_ptr<std::atomic<bool>>> looks_;  // below working directories, for commands
+  std::set<std::shared_ptr<std::atomic<bool>>> looks_;  // flags to give up LookBelow
 };
 
 }  // namespace pa

@@ -1,11 +1,11 @@
-// Trial: what was seen of this machine by trying: before the first command of a policy, whether its
-// sandbox denies what it must; and whether there are namespaces. "Enforced" is observed, not
-// assumed.
+// Trial: observes by trying what this machine enforces: whether the sandbox of a policy denies what
+// it must, before the policy's first command, and whether namespaces are granted. "Enforced" is
+// observed, not assumed.
 //
-//   Trial trial({.run = ..., .canary = ..., .given_up = ...});
-//   Task<std::optional<Execution>> task = trial.Observe(plan, allow, policy, cancel);
-//   // nothing: all was denied, the command may run
-//   std::optional<Execution> refused = co_await task;
+//    Trial trial({.run = ..., .canary = ..., .given_up = ...});
+//    Task<std::optional<Execution>> task = trial.Observe(plan, allow, policy, cancel);
+//    // Nothing: everything was denied, so the command may run.
+//    std::optional<Execution> refused = co_await task;
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ class Trial {
     std::function<Task<Execution>(const CommandPlan& plan, const policy::Allow& allow,
                                   policy::PolicyPtr policy, bool namespaces, CancelSource* cancel)>
         run;
-    // A file for it to try to read; "" = under this confinement there is nothing to try.
+    // A file for the probe to try to read; "" = there is nothing to try under this confinement.
     std::function<Result<std::string>(const sandbox::Confinement& confinement)> canary;
-    // Whether nobody waits for a command with this any more.
+    // Whether nobody waits for the command of `cancel` any more.
     std::function<bool(const CancelSource* cancel)> given_up;
   };
   explicit Trial(Means means) : means_(std::move(means)) {}
@@ -43,19 +43,19 @@ class Trial {
   Trial& operator=(const Trial&) = delete;
 
   bool HasSeen(const policy::PolicyPtr& policy) const { return probed_ == policy; }
-  // What stands in the way of the first command of this policy; nothing if all was denied. Who
-  // comes meanwhile awaits that, and shares it: each may take as long as a launcher that does not
-  // answer. Who comes later tries again.
+  // Why the first command of this policy must not run; nothing if every attempt was denied. Calls
+  // that come during a probe wait for it and share its result, because each probe may take as long
+  // as a launcher that does not answer. Calls that come later probe again.
   Task<std::optional<Execution>> Observe(const CommandPlan& plan, const policy::Allow& allow,
                                          policy::PolicyPtr policy, CancelSource* cancel);
-  // Tries now; as Runner::Probe.
+  // Probes now. As Runner::Probe.
   Task<Execution> Probe(const policy::WorkingDirectory& directory, const policy::Allow& allow,
                         policy::PolicyPtr policy, CancelSource* cancel);
-  void RefuseAll() { probing_.RefuseAll(); }  // who waits
+  void RefuseAll() { probing_.RefuseAll(); }  // calls that wait for a probe
 
   bool UsesNamespaces(const policy::Allow& allow) const;
   const std::string& no_namespaces() const { return no_namespaces_; }
-  // But for cgroups.
+  // Says nothing about cgroups.
   sandbox::KernelFeatures Kernel();
 
  private:
@@ -71,11 +71,11 @@ class Trial {
   Means means_;
   policy::PolicyPtr probed_;                 // the policy whose confinement was seen to hold
   RunQueue probing_;                         // one at a time
-  std::uint64_t probes_ = 0;                 // that have begun
-  std::optional<FailedProbe> failed_probe_;  // the last, if it says something of others
+  std::uint64_t probes_ = 0;                 // number of probes that have begun
+  std::optional<FailedProbe> failed_probe_;  // the last one, if it concerns other calls
   bool namespaces_seen_ = false;
-  std::string no_namespaces_;  // why there are none; "" as long as nobody was refused any
-  std::optional<sandbox::KernelFeatures> kernel_;  // as it was found first: it stays what it is
+  std::string no_namespaces_;                      // why there are none; "" if none were refused
+  std::optional<sandbox::KernelFeatures> kernel_;  // probed once: it does not change
 };
 
 }  // namespace pa

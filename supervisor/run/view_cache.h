@@ -1,7 +1,7 @@
-// ViewCache: what the commands of a policy have in sight when they have namespaces. Planned at the
-// first of them, and anew when something that it shows was replaced (a package was installed).
+// ViewCache: the view of the commands of a policy that have namespaces. It is planned for the first
+// of these commands, and again if something that it shows was replaced (a package was installed).
 //
-//   std::shared_ptr<const sandbox::View> view = views.For(policy);
+//    std::shared_ptr<const sandbox::View> view = views.For(policy);
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace pa {
 
 class ViewCache {
  public:
-  // The same pointer as long as it is the same view.
+  // Returns the same pointer as long as the view is the same.
   std::shared_ptr<const sandbox::View> For(const policy::PolicyPtr& policy);
 
  private:

@@ -1,11 +1,11 @@
-// WorkerProcess: one worker, as its packets and its end tell of it. Entirely passive, as ninja's
-// Subprocess: it owns the descriptors and reads when told that there is something to read; whoever
-// owns the loop (RunningCommand) tells it.
+// WorkerProcess: the state of one worker, as its packets and its exit show it. It is entirely
+// passive, like ninja's Subprocess: it owns the descriptors, and reads when the owner of the loop
+// (RunningCommand) says that there is something to read.
 //
-//   WorkerProcess worker(std::move(spawned));
-//   if (!worker.ReadControl()) ...              // control socket readable; false: hung up
-//   if (worker.Reap()) ...                      // after the hang-up
-//   Execution execution = worker.Describe();    // when settled and reaped
+//    WorkerProcess worker(std::move(spawned));
+//    if (!worker.ReadControl()) ...              // control socket readable; false: hung up
+//    if (worker.Reap()) ...                      // after the hang-up
+//    Execution execution = worker.Describe();    // when settled and reaped
 #pragma once
 
 #include <chrono>
@@ -21,44 +21,44 @@ namespace pa {
 class WorkerProcess {
  public:
   explicit WorkerProcess(SpawnedWorker worker) : worker_(std::move(worker)) {}
-  // A worker that nobody waited for is ended here: hang-up, kill, reap.
+  // Ends a worker that was not reaped: hang-up, kill, reap.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   const SpawnedWorker& fds() const { return worker_; }
 
-  // Takes all packets that wait. False: no more can come.
+  // Reads all packets that have arrived. False: no more can come.
   bool ReadControl();
-  // True once the worker is dead and reaped; takes what it said last.
+  // True once the worker is dead and reaped; reads its last packets.
   bool Reap();
 
-  void Cancel();         // ends the tree politely; once
+  void Cancel();         // ends the tree in order; further calls do nothing
   void HangUp();         // the guardian kills the tree at once, and still reports
-  void Kill(bool late);  // SIGKILL to the guardian itself. `late`: because its time is over
-  // As Kill, of a guardian that hung up and is not dead yet. It may be dying of what another did,
-  // and the end of its namespace takes its time: the wait status says which, not that we killed it.
+  void Kill(bool late);  // SIGKILL to the guardian and its cgroup. `late`: it is overdue
+  // As Kill, for a guardian that hung up and is not dead yet. Another process may have killed it:
+  // the end of its namespace takes some time. So the wait status says how it ended, and this kill
+  // is not recorded as ours.
   void KillHungUp();
-  // Ends a tree that has used up what its cgroup counts.
+  // Kills a tree that has used up `limit`, as its cgroup counts it.
   void Exceed(worker::Limit limit);
-  // Of the whole tree, also of what has ended; nothing without a cgroup.
+  // Of the whole tree, including processes that have ended; nothing without a cgroup.
   std::optional<std::chrono::microseconds> CpuTime() const;
 
-  // The caller's to reap from now on.
+  // The caller has to reap it from now on.
   pid_t Release();
 
   // Nothing of the tree runs any more: the guardian said so, or nothing was ever started.
   bool settled() const { return state_ == State::kEnded || state_ == State::kSetupFailed; }
-  // The guardian waited for everything that it started; otherwise something may come to us as an
-  // orphan.
+  // The guardian reaped every process that it started; otherwise orphans may come to us.
   bool tree_reaped() const { return state_ == State::kEnded && status_.survivors == 0; }
-  // Killed, not by us, before anything of the order was done: it can be given to another.
+  // Killed, not by us, before it carried out any of the order: another worker can have the order.
   bool never_began() const;
-  bool broken() const { return state_ == State::kBroken; }  // it does not speak our protocol
+  bool broken() const { return state_ == State::kBroken; }  // it violated the protocol
   bool reaped() const { return reaped_; }
   bool tmp_clean() const { return state_ == State::kEnded && status_.tmp_clean == 1; }
 
-  // Outcome and what belongs to it; not the output.
+  // The outcome and its details, without the output.
   Execution Describe() const;
 
  private:
@@ -72,9 +72,9 @@ class WorkerProcess {
 
   SpawnedWorker worker_;
   State state_ = State::kRunning;
-  worker::WorkerStatus status_;  // the packet
+  worker::WorkerStatus status_;  // the final packet
   std::string broken_why_;
-  worker::Limit exceeded_ = worker::Limit::kNone;  // as we have seen
+  worker::Limit exceeded_ = worker::Limit::kNone;  // the limit for which we killed it
   bool cancelled_ = false;
   bool late_ = false;
   bool killed_ = false;  // by us

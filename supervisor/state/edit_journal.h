@@ -1,17 +1,18 @@
-// EditJournal: what several files held before they are changed together, on the disk until all of
-// them are changed; so that whoever comes after a crash can put back the ones that were.
+// EditJournal: keeps the old contents of several files on the disk until all of them are changed.
+// After a crash the next server can restore the files that were changed.
 //
-//   Result<EditJournal> journal = EditJournal::Begin(directory, entries, sync);
-//   ... write each file; if one fails, put back the others ...
-//   if (auto ended = journal->End(); !ended) ...  // it would be put back later: say so
+//    Result<EditJournal> journal = EditJournal::Begin(directory, entries, sync);
+//    ... write each file; if one fails, restore the others ...
+//    if (auto ended = journal->End(); !ended) ...  // the next server would restore them: say so
 //
-//   Result<FoundEdits> found = FindUnfinished(directory, is_ours);  // whose server has died
+//    Result<FoundEdits> found = FindUnfinished(directory, is_ours);  // of servers that have died
 //
-// A file in `directory` (kEditsDirectory of supervisor/state/state_directory.h) that its server
-// holds a lock of (flock(2)); one that nobody holds is a dead one's. It gets its name when all of
-// it is there, so one that cannot be read was damaged, or is another version's: it is never
-// removed. Why it is so: docs/adr/0035. All of it but MayHoldEdits waits for the disk, and logs
-// nothing: it belongs into the background (supervisor/loop/background.h).
+// A journal is a file in `directory` (kEditsDirectory of supervisor/state/state_directory.h) on
+// which its server holds a lock (flock(2)). A journal without a lock is that of a dead server. It
+// gets its name once it is complete, so a journal that cannot be parsed was damaged, or is of
+// another version: it is never removed. For the reasons see docs/adr/0035. Everything but
+// MayHoldEdits waits for the disk and logs nothing: run it in the background
+// (supervisor/loop/background.h).
 #pragma once
 
 #include <functional>
@@ -31,20 +32,21 @@ inline constexpr std::string_view kEditsDirectory = "edits";
 struct JournalEntry {
   std::string root;     // the directory, absolute
   std::string file;     // relative to it
-  Digest after;         // of what it shall hold
-  std::string content;  // what it holds now
+  Digest after;         // of the new content
+  std::string content;  // the present content
 };
 
 class EditJournal {
  public:
-  // Makes the directory.
+  // Creates `directory` if it does not exist.
   static Result<EditJournal> Begin(const std::string& directory,
                                    std::span<const JournalEntry> entries, bool sync);
-  // Nothing is to be put back any more, after a crash of the machine neither. An error: whoever
-  // comes next will put back what is as the edit left it. Else "", or why it could be no more than
-  // marked: for the log.
+  // Nothing has to be restored any more, not even after a crash of the machine. An error: the next
+  // server will restore the files that are as the edit left them. Otherwise "", or for the log why
+  // the journal could only be marked and not removed.
   Result<std::string> End();
-  // Those are, for each entry, which could not be put back; the others are not to be touched.
+  // `changed`: for each entry, whether it could not be restored and is left to the next server. The
+  // other files must not be touched.
   Result<void> Leave(const std::vector<bool>& changed);
 
  private:
@@ -57,34 +59,34 @@ class EditJournal {
 };
 
 struct UnfinishedEdit {
-  std::vector<JournalEntry> entries;  // those that may have been changed
-  std::size_t count = 0;              // of all that it is about
+  std::vector<JournalEntry> entries;  // of the files that may have been changed
+  std::size_t count = 0;              // of all entries of the journal
   std::string path;
   UniqueFd lock;
 
-  Result<std::string> Forget() const;    // there is nothing to do any more; as End
-  Result<std::string> SetAside() const;  // nobody shall do it: under which name it is kept
+  Result<std::string> Forget() const;    // nothing has to be restored any more; as End
+  Result<std::string> SetAside() const;  // must not be restored; returns its new path
 };
 
 struct FoundEdits {
   std::vector<UnfinishedEdit> edits;
   std::vector<std::string> unreadable;  // paths; they stay where they are
-  std::vector<std::string> busy;        // paths; another is at work with them, or puts them back
+  std::vector<std::string> busy;        // paths; another server makes or restores the edit
 };
 
-// Whether what lies beneath that directory is ours to put back.
+// Whether files beneath that directory are ours to restore.
 using IsOurRoot = std::function<bool(const std::string& root)>;
 
-// Those with a file of ours; of the others no more is read than whose they are. Removes those of
-// which nothing is to be done. What has no journal's name is passed over.
+// The journals with a file of ours; of other journals only the header is read. Removes journals
+// with nothing to restore. Files without the name of a journal are passed over.
 Result<FoundEdits> FindUnfinished(const std::string& directory, const IsOurRoot& is_ours);
-// Whether FindUnfinished may find any: one short look, for the loop. What cannot be listed may hold
-// some.
+// Whether FindUnfinished may find any. This is fast enough for the loop. True if the directory
+// cannot be listed.
 bool MayHoldEdits(const std::string& directory);
-// Once more those that were busy; what is gone meanwhile is passed over.
+// Tries `paths` (FoundEdits::busy) again. Those that are gone are passed over.
 FoundEdits FindAmong(std::span<const std::string> paths, const IsOurRoot& is_ours);
-// Those that were set aside, those that cannot be read, and those of which only a part is ours to
-// put back: for people.
+// For people: the journals that were set aside, that cannot be read, or of which only a part is
+// ours to restore.
 Result<std::vector<std::string>> KeptEdits(const std::string& directory, const IsOurRoot& is_ours);
 
 }  // namespace pa

@@ -1,11 +1,11 @@
-// InstanceDir: a directory of this process alone, beneath $TMPDIR or /tmp, gone when we are, as far
-// as half a second suffices.
+// InstanceDir: a directory of this process alone, beneath $TMPDIR or /tmp. The destructor removes
+// it, as far as it can do so within half a second.
 //
-//   Result<InstanceDir> dir = InstanceDir::Create("/tmp");     // /tmp/project-actions-1000-Xy12Zw
+//    Result<InstanceDir> dir = InstanceDir::Create("/tmp");     // /tmp/project-actions-1000-Xy12Zw
 //
-// It is flock'ed as long as we live; what a killed predecessor of the same user left behind is not,
-// and FindStale finds it. The lock also keeps systemd-tmpfiles from ageing what is in it
-// (tmpfiles.d(5)).
+// It is locked by flock(2) as long as we live. The directory of a killed predecessor of the same
+// user is not locked, so FindStale finds it. The lock also keeps systemd-tmpfiles from ageing the
+// content (tmpfiles.d(5)).
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace pa {
 
 class InstanceDir {
  public:
-  // The directory of an instance that is gone, and its lock, now ours.
+  // The directory of an instance that has ended, and its lock, which is now ours.
   struct Stale {
     HeldTree tree;
     UniqueFd lock;
@@ -33,10 +33,10 @@ class InstanceDir {
   ~InstanceDir();
 
   const std::string& path() const { return path_; }
-  // To make and remove in it what is ours: the path may have come to lead elsewhere.
+  // Use this, and not the path, to make and remove files in it: the path may lead elsewhere by now.
   const std::shared_ptr<const UniqueFd>& directory() const { return lock_; }
-  bool Exists() const;  // nobody removed it
-  // Gives it back its permissions: a command can take them (chmod is beyond Landlock).
+  bool Exists() const;  // false: somebody has removed it
+  // Restores its permissions. A command can remove them: Landlock does not restrict chmod.
   bool Repair() const;
 
  private:

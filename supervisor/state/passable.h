@@ -1,5 +1,5 @@
-// Passable: ways to what a command can have closed behind itself. The directories are ours, so they
-// open again, for good.
+// OpenParent: opens a directory even if a command has removed the permissions of directories on the
+// way. Those directories are ours, so their permissions can be restored, and they stay restored.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace pa {
 
-// The directory that holds `path`, from `area` on, by O_PATH; `gone` names the first component that
-// is no directory any more.
+// The parent directory of `path`, by O_PATH. `area_fd` is `area`, where the search starts. After an
+// error `gone` is the path of the first component that is not a directory any more.
 UniqueFd OpenParent(int area_fd, const std::string& area, const std::string& path,
                     std::string* gone);
 

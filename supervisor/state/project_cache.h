@@ -1,10 +1,10 @@
-// The directory that a project's toolchains keep their caches in (policy/caches.h), made when its
-// first build runs.
+// MakeProjectCache: makes the directory in which a project's toolchains keep their caches
+// (policy/caches.h), when the first build of the project runs.
 //
-//   if (Result<void> made = MakeProjectCache(policy.caches, directory); !made) Warn(...);
+//    if (Result<void> made = MakeProjectCache(policy.caches, directory); !made) Warn(...);
 //
-// It is the user's alone, mode 0700, and no symlink leads to it: what it would lead to, commands
-// could write.
+// The directory is the user's alone, mode 0700, and no symlink leads to it: otherwise commands
+// could write the target of that symlink.
 #pragma once
 
 #include <string>
@@ -14,9 +14,8 @@
 
 namespace pa {
 
-// Nothing to do where the policy wants no caches. A directory that was there is as good as a new
-// one, if it is ours; its mode is mended, because a command can change it (chmod is beyond
-// Landlock).
+// Does nothing if the policy wants no caches. An existing directory is used if it is ours. Its mode
+// is restored, because a command can change it: Landlock does not restrict chmod.
 Result<void> MakeProjectCache(const policy::Caches& caches, const std::string& directory);
 
 }  // namespace pa

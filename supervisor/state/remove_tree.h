@@ -1,5 +1,5 @@
-// RemoveTree: a directory and all beneath it, however a hostile command left it; the ways of
-// base/empty_directory.h. Nothing else may be at work in the tree.
+// RemoveTree: removes a directory and everything beneath it, however a hostile command left it, by
+// the methods of base/empty_directory.h. No other process may be at work in the tree.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,15 @@
 
 namespace pa {
 
-// A directory by its name in one that is open: whatever becomes of the path that led there.
+// A directory by its name in an open parent directory, so that later changes of the path to the
+// parent do not matter.
 struct HeldTree {
   std::shared_ptr<const UniqueFd> parent;
   std::string name;
 };
 
-// The directory `name` in `parent` must be ours. True: it is gone. False: the time is over; another
-// call goes on.
+// The directory `name` in `parent` must be ours. True: it was removed. False: the time budget is
+// used up; another call continues.
 Result<bool> RemoveTree(int parent, const std::string& name, std::chrono::milliseconds budget);
 
 }  // namespace pa

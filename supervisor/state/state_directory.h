@@ -1,10 +1,11 @@
-// Directories of ours in the user's state directory: the journals of edits, the trash.
+// The server's own directories in the state directory: journals of edits, the trash, the
+// quarantine.
 //
-//   const Result<std::string> directory = FindStateDirectory(policy, state_home, "trash");
-//   if (directory && MakeStateDirectory(*directory)) ...
+//    const Result<std::string> directory = FindStateDirectory(policy, state_home, "trash");
+//    if (directory && MakeStateDirectory(*directory)) ...
 //
-// Only where no command can write: else a name that an agent exchanges would have the server, which
-// no sandbox holds, make or remove somebody's files.
+// A directory is used only if no command can write there. Otherwise an agent could exchange a name
+// on the way, and the server, which no sandbox confines, would make or remove somebody's files.
 #pragma once
 
 #include <string>
@@ -17,12 +18,12 @@ namespace pa {
 
 // STATE_HOME/project-actions/NAME.
 std::string PathInState(const std::string& state_home, std::string_view name);
-// The same, resolved, there or not. ENOENT without a state directory, EPERM where
-// commands can write.
+// The same path, resolved, whether it exists or not. ENOENT: there is no state directory. EPERM:
+// commands can write there.
 Result<std::string> FindStateDirectory(const policy::Policy& policy, const std::string& state_home,
                                        std::string_view name);
 
-// For the user alone.
+// Makes the directory and its parents, with mode 0700.
 Result<void> MakeStateDirectory(const std::string& path);
 
 }  // namespace pa

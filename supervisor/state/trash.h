@@ -1,16 +1,16 @@
-// FileTrash: where deleted things go, and from where they come back.
+// Trash: the entries to which deleted files are moved, and from which they can be restored.
 //
-//   Result<TrashEntry> entry = BeginTrash(directory, "/home/ann/src/project/old.c", now);
-//   ... a worker moves the file to entry->directory, where it gets the name `content` ...
+//    Result<TrashEntry> entry = BeginTrash(directory, "/home/ann/src/project/old.c", now, sync);
+//    ... a worker moves the file to entry->directory, where it gets the name `content` ...
 //
-//   for (const TrashEntry& entry : ListTrash(bases, unreadable)) ...  // the newest first
-//   RestoreTrash(entry, roots);
+//    for (const TrashEntry& entry : ListTrash(bases, unreadable)) ...  // the newest first
+//    Result<std::string> restored = RestoreTrash(entry, roots);
 //
-// A directory for each: TRASH/ID/{info.json, content}. TRASH is in the state directory
-// (supervisor/state/state_directory.h). Where that is on another file system, or commands can write
-// there, it is `.project-actions-trash` at the top of the project: then only a worker makes
-// anything there, nothing is removed by itself, and nothing that an info.json says is believed but
-// what it may say.
+// Each entry is a directory: TRASH/ID/{info.json, content}. TRASH is in the state directory
+// (supervisor/state/state_directory.h). If that is on another file system, or commands can write
+// there, TRASH is `.project-actions-trash` at the top of the project. In that case only a worker
+// creates anything there, nothing expires, and an info.json is not trusted: it can only name a path
+// that RestoreTrash accepts.
 #pragma once
 
 #include <cstdint>
@@ -38,30 +38,32 @@ struct TrashEntry {
   std::string DeletedAt() const;  // 2026-11-22 18:15:00Z
 };
 
-// As the trash shall know of it: its ID, and what is to stand in info.json.
+// The ID of a new entry, and the content of its info.json.
 std::string NewTrashId(std::int64_t now);
 std::string TrashInfo(const std::string& path, std::int64_t now);
 
-// Makes the trash, too. Only where no command can write. `sync`: what it says of the path is on the
-// disk before anything can come; it belongs into the background (supervisor/loop/background.h).
+// Makes an entry, and the trash if it does not exist. Use it only where no command can write.
+// `sync`: info.json is on the disk when it returns; run it in the background
+// (supervisor/loop/background.h).
 Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, std::int64_t now,
                               bool sync);
-// Nothing has come.
+// Removes an entry to which nothing was moved.
 void AbandonTrash(const TrashEntry& entry);
 
-// Those that hold something, the newest first. What is no entry is passed over. `unreadable` gets
-// why there may be more, and what has an entry's ID and content, but cannot be told where it was.
+// The entries with content, the newest first. Anything else is passed over. `unreadable` gets a
+// message for each base that cannot be listed, and for each entry whose content is there but whose
+// original path cannot be read.
 std::vector<TrashEntry> ListTrash(std::span<const std::string> bases,
                                   std::vector<std::string>& unreadable);
 
-// Directories of a trash whose time is over; also of what nothing is known but its ID, and of what
-// is empty: a crash leaves such. The ID has the time, so nothing is opened but the trash. It may
-// hold many: it belongs into the background.
+// The directories of entries that have expired, including those that a crash left without info.json
+// or without content. The ID holds the time, so nothing but the trash itself is opened. There may
+// be many entries: run it in the background.
 Result<std::vector<std::string>> ExpiredTrash(const std::string& base, std::int64_t now);
 
-// Back to where it was: beneath one of `roots`, in a directory that is there, without a symlink on
-// the way, where nothing has that name (EEXIST). "", or why it may not be there after a crash of
-// the machine.
+// Moves the content back to its path. The path must lie beneath one of `roots`, its parent
+// directory must exist, no symlink may be on the way, and nothing may have that name (EEXIST).
+// Returns "", or why the file may not be there after a crash of the machine.
 Result<std::string> RestoreTrash(const TrashEntry& entry, std::span<const std::string> roots);
 
 }  // namespace pa

@@ -1,10 +1,11 @@
-// TreeRemover: trees to be removed a little at a time, between all else that the loop does. A
-// command can leave millions of files, and nobody shall wait for those.
+// TreeRemover: removes trees a little at a time, in turns with everything else on the loop. A
+// command can leave millions of files, and no call should wait for their removal.
 //
-//   TreeRemover remover(loop);
-//   remover.Add({instance_directory, "3"});
+//    TreeRemover remover(loop);
+//    remover.Add({instance_directory, "3"});
 //
-// What is left when it goes lies in a directory that the next instance sweeps (instance_dir.h).
+// Trees that are left when it is destroyed are in a directory that the next instance removes
+// (instance_dir.h).
 #pragma once
 
 #include <uv.h>
@@ -23,7 +24,7 @@ class TreeRemover {
   TreeRemover(const TreeRemover&) = delete;
   TreeRemover& operator=(const TreeRemover&) = delete;
 
-  // `lock` is held until `tree` is gone. What cannot be removed, or not in ten minutes, is left.
+  // Holds `lock` until `tree` is gone. A tree that cannot be removed within ten minutes is left.
   void Add(HeldTree tree, UniqueFd lock = UniqueFd());
   bool empty() const { return items_.empty(); }
 

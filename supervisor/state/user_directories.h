@@ -27,11 +27,11 @@ std::string StateHome(const Environment& environment);
 // The value of a variable; "" counts as absent.
 std::optional<std::string> GetVariable(const Environment& environment, const std::string& name);
 
-// The current directory as it was when this was called first. What is named relative to it goes on
-// to be, when a server has left it.
+// The current directory at the time of the first call. Relative names keep their meaning after the
+// server has left that directory.
 const std::string& StartDirectory();
 
-// `path`, relative to that.
+// `path`, if it is relative, from that directory.
 std::string AbsoluteFromStart(const std::string& path);
 
 }  // namespace pa

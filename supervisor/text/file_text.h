@@ -1,13 +1,13 @@
-// FileText: from the bytes of a file, as they come, to the lines that somebody wants to see, and
-// what there is to say of the whole. However long the file is, kept are those lines alone.
+// FileText: takes the bytes of a file as they come, and keeps the lines that somebody wants to see,
+// and facts about the whole file. However long the file is, only those lines are kept.
 //
-//   FileText text({.offset = 1, .limit = 20});
-//   text.Feed(bytes); text.Feed(more); text.End();
-//   for (const std::string& line : text.lines()) ...     // from text.first_line() on
+//    FileText text({.offset = 1, .limit = 20});
+//    text.Feed(bytes); text.Feed(more); text.End();
+//    for (const std::string& line : text.lines()) ...     // from text.first_line() on
 //
-// The encoding is told from a byte order mark, else from the bytes: what has a NUL near its
-// beginning is binary, as git and ripgrep have it, and what is no UTF-8 is shown with U+FFFD for
-// what is not.
+// A byte order mark determines the encoding; without one, the bytes do. A file with a NUL near its
+// beginning is binary, as for git and ripgrep. In a file that is not UTF-8, U+FFFD replaces the
+// invalid bytes.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@
 
 namespace pa {
 
-// A name of what the bytes begin with, or nothing. `image/...` for those that clients can show.
+// The kind of a file that begins with these bytes, if it is known.
 struct FileKind {
   std::string_view name;   // "ELF program", "PNG image"
-  std::string_view image;  // "image/png"; "" = none
+  std::string_view image;  // "image/png", if clients can show it; "" = none
 };
 std::optional<FileKind> KindOf(std::string_view beginning);
 
@@ -34,7 +34,7 @@ class FileText {
   static constexpr std::size_t kMaxLines = 2000;
   static constexpr std::size_t kMaxCharacters = 2000;   // of a line
   static constexpr std::size_t kMaxBytes = 256U << 10;  // of all lines that are shown
-  // What models take; in base64 it is a third more.
+  // Models accept so much; base64 adds a third.
   static constexpr std::size_t kMaxImageBytes = 4U << 20;
 
   enum class Encoding { kUtf8, kUtf8Bom, kUtf16Le, kUtf16Be, kUnknown8Bit, kBinary };
@@ -42,19 +42,19 @@ class FileText {
   struct Window {
     std::uint64_t offset = 1;  // of the first line
     std::size_t limit = kMaxLines;
-    std::uint64_t from_end =
-        0;  // instead of `offset`, if it is not 0: so many lines before the end
+    // If it is not 0, it replaces `offset`: so many lines before the end.
+    std::uint64_t from_end = 0;
   };
   explicit FileText(Window window) : window_(window) {}
 
   void Feed(std::string_view bytes);
   void End();
 
-  // All of these after End.
+  // Call all of these after End.
   Encoding encoding() const { return encoding_; }
   // "utf-8", "utf-8-bom", "utf-16le", "utf-16be", "unknown-8bit" (RFC 1428), "binary".
   const char* EncodingName() const;
-  // U+FFFD stands in what is shown for bytes that are none of that encoding.
+  // Whether U+FFFD replaces bytes that are invalid in that encoding.
   bool repaired() const {
     return encoding_ == Encoding::kUnknown8Bit || (utf16_ && !utf16_->valid());
   }
@@ -62,17 +62,17 @@ class FileText {
   std::uint64_t size() const { return size_; }
   const std::string& sha256() const { return sha256_; }
   std::uint64_t total_lines() const { return total_; }
-  // Without their ends; a line that is too long is cut, and says so.
+  // Without line ends. A line that is too long is cut, and says so.
   const std::vector<std::string>& lines() const { return lines_; }
   std::uint64_t first_line() const { return window_.offset; }  // of `lines`
-  // There were too many bytes in so many lines before the end: nothing is shown, and total_lines
-  // tells where they begin.
+  // The last `from_end` lines have too many bytes: none is shown. total_lines tells where they
+  // begin.
   bool lost_the_end() const { return lost_; }
-  const std::string& image() const { return image_; }  // all of it, if it is not too large
+  const std::string& image() const { return image_; }  // the whole image; "" if it is too large
 
  private:
-  static constexpr std::size_t kMaxTail = 4U << 20;  // bytes that are kept of the end
-  static constexpr std::size_t kLook = 8000;         // bytes that decide, as git has it
+  static constexpr std::size_t kMaxTail = 4U << 20;  // bytes of the last lines that are kept
+  static constexpr std::size_t kLook = 8000;  // bytes that decide about the encoding, as in git
 
   void Decide();
   void Decode(std::string_view bytes);
@@ -89,16 +89,16 @@ class FileText {
   Sha256 hash_;
   std::string sha256_;
   std::uint64_t size_ = 0;
-  std::string head_;  // until it is decided
+  std::string head_;  // until the encoding is decided
   bool decided_ = false;
   std::optional<FileKind> kind_;
   Encoding encoding_ = Encoding::kUtf8;
   std::optional<Utf16Decoder> utf16_;
-  std::string tail_;  // the beginning of a character
+  std::string tail_;  // the beginning of an unfinished character
   std::string line_;
-  std::uint64_t line_bytes_ = 0;  // of which `line_` holds the first
+  std::uint64_t line_bytes_ = 0;  // of the whole line; `line_` holds its beginning
   struct Line {
-    std::string text;  // the first of it
+    std::string text;  // its beginning
     std::uint64_t bytes;
   };
   std::deque<Line> end_;  // the last lines so far

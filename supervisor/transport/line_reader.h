@@ -1,13 +1,13 @@
-// LineReader: bytes in, lines out, within a limit.
+// LineReader: splits bytes into lines of limited length.
 //
-//   LineReader reader(16u << 20);
-//   reader.Append(chunk);
-//   while (auto line = reader.Next()) handler.OnLine(line->text);
+//    LineReader reader(16u << 20);
+//    reader.Append(chunk);
+//    while (auto line = reader.Next()) handler.OnLine(line->text);
 //
-// Lines are pulled, so that whoever must wait (a client that does not read replies) leaves them
-// here. Lines end with LF or CRLF; lines of nothing but blanks are skipped. A line over the limit
-// is looked at as it passes, for who waits for an answer to it, and dropped; its outlines are
-// reported at its end. So is one for which there is no memory. Memory stays within twice the limit
+// Lines are pulled: a caller that has to wait, because its client does not read replies, leaves
+// them here. Lines end with LF or CRLF; blank lines are skipped. A line over the limit is dropped,
+// and so is a line for which there is no memory. As it passes, it is scanned for messages that
+// expect an answer, and their outlines are returned at its end. Memory stays within twice the limit
 // and one chunk.
 #pragma once
 
@@ -25,16 +25,16 @@ class LineReader {
  public:
   struct Line {
     std::string_view text;                    // valid until the next Append
-    bool too_long = false;                    // then text is empty
-    bool no_memory = false;                   // too long for the memory that there is
-    std::vector<rpc::Outline> outlines = {};  // of one that was too long
+    bool too_long = false;                    // the line was dropped; text is empty
+    bool no_memory = false;                   // it was dropped because memory was lacking
+    std::vector<rpc::Outline> outlines = {};  // of a dropped line
   };
 
   explicit LineReader(std::size_t limit) : limit_(limit), scanner_(limit) {}
 
   void Append(std::string_view bytes);
   std::optional<Line> Next();
-  // The input has ended: what stands after the last newline is a line, too.
+  // Call it at the end of the input: bytes after the last newline are a line, too.
   void End();
 
   std::size_t limit() const { return limit_; }
@@ -44,11 +44,11 @@ class LineReader {
 
   std::size_t limit_;
   std::string buffer_;
-  std::size_t start_ = 0;    // of the line that is being read
+  std::size_t start_ = 0;    // of the present line
   std::size_t scanned_ = 0;  // no newline between start_ and here
-  bool too_long_ = false;    // the line that is being read; its beginning was dropped
-  bool no_memory_ = false;   // because of that
-  OutlineScanner scanner_;   // sees what is dropped
+  bool too_long_ = false;    // the beginning of the present line was dropped
+  bool no_memory_ = false;   // that is why
+  OutlineScanner scanner_;   // scans the dropped bytes
 };
 
 }  // namespace pa

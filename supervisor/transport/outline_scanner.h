@@ -1,14 +1,15 @@
-// OutlineScanner: who wants an answer to a line that cannot be read: broken JSON, or longer than is
-// kept.
+// OutlineScanner: finds the messages that expect an answer in a line that cannot be parsed, because
+// its JSON is broken or because it is too long to be kept.
 //
-//   OutlineScanner scanner(limit);
-//   scanner.Feed(bytes); scanner.Feed(more);
-//   for (const rpc::Outline& outline : scanner.Take()) ...
+//    OutlineScanner scanner(max_id);
+//    scanner.Feed(bytes); scanner.Feed(more);
+//    for (const rpc::Outline& outline : scanner.Take()) ...
 //
-// One pass, a byte at a time, without recursion: the members of the object at the top, or of each
-// object in the array at the top (a batch), are told apart by their depth alone. It reads what is
-// no JSON, too, as long as brackets and quotes are where they should be. Of equal names the last
-// counts, as JSON.parse has it. Memory: one id of at most `max_id` bytes, kMaxOutlines outlines.
+// It makes one pass, a byte at a time, without recursion. The depth alone tells which members
+// belong to the object at the top, or to each object in the array at the top (a batch). It also
+// reads text that is not JSON, as long as brackets and quotes are where they should be. Of equal
+// names the last one counts, as in JSON.parse. Memory: one id of at most `max_id` bytes,
+// kMaxOutlines outlines.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ class OutlineScanner {
   explicit OutlineScanner(std::size_t max_id) : max_id_(max_id) {}
 
   void Feed(std::string_view bytes);
-  // What was found; then begins anew.
+  // Returns the outlines and starts over.
   std::vector<rpc::Outline> Take();
 
  private:
@@ -46,9 +47,9 @@ class OutlineScanner {
   std::size_t max_id_;
   std::vector<rpc::Outline> outlines_;
   std::uint64_t depth_ = 0;
-  std::uint64_t level_ = 0;  // at which messages have their members; 0 = nothing was opened yet
-  bool is_object_ = false;   // what is open at that level
-  bool ended_ = false;       // what follows the first value is none of ours
+  std::uint64_t level_ = 0;  // depth of the members of messages; 0 = nothing was opened yet
+  bool is_object_ = false;   // an object is open at that level
+  bool ended_ = false;       // the first value has ended; the rest is ignored
   bool in_string_ = false;
   bool escaped_ = false;
   Part part_ = Part::kName;

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 as MCP uses it: one message a line, or one batch; ids are kept verbatim.
+// JSON-RPC 2.0 as MCP uses it: a line is one message or one batch, and ids are kept verbatim.
 #pragma once
 
 #include <compare>
@@ -14,12 +14,12 @@
 namespace pa::rpc {
 
 // A request's id or a progress token: a string or a number. It is echoed as it was written, a
-// number to the digit, and compared by its value: `7.0` is `7`, `"\u0061"` is `"a"`.
+// number digit for digit, and compared by its value: `7.0` is `7`, `"\u0061"` is `"a"`.
 class Id {
  public:
-  // Nothing for anything but a string or a number.
+  // Nothing if `value` is neither a string nor a number.
   static std::optional<Id> FromJson(const JsonValue& value);
-  // The same of JSON text. Half a surrogate pair stays what it is: for FromJson it is U+FFFD.
+  // The same for JSON text. A lone surrogate is kept as it is; FromJson would get U+FFFD.
   static std::optional<Id> FromToken(std::string_view json);
 
   explicit Id(std::string token) : token_(token), value_(std::move(token)) {}
@@ -29,7 +29,7 @@ class Id {
 
  private:
   std::string token_;  // on one line
-  std::string value_;  // an integer in its shortest spelling, a string in the writer's
+  std::string value_;  // an integer in its shortest spelling, a string as we write it
 };
 
 struct Request {
@@ -40,13 +40,13 @@ struct Request {
 
 struct Notification {
   std::string method;
-  JsonValue params;  // empty object when absent or of the wrong shape: nobody is told
+  JsonValue params;  // empty object when absent or of the wrong type: there is no reply
 };
 
 // From the client, to a request of ours.
 struct Response {
-  std::optional<Id> id;             // nothing: it says none that could be one
-  std::optional<JsonValue> result;  // nothing: an error
+  std::optional<Id> id;             // nothing: it has no valid id
+  std::optional<JsonValue> result;  // nothing: it is an error
 };
 
 inline constexpr int kParseError = -32700;
@@ -61,34 +61,35 @@ struct Failure {
   int code = kInternalError;
   std::string message;
   std::string data;      // JSON, or ""
-  std::optional<Id> id;  // of the message that failed, when it could be read
+  std::optional<Id> id;  // of the message that failed, if it could be read
 };
 
 using Message = std::variant<Request, Notification, Response>;
-// A Failure is to be answered with ErrorLine(failure.id, failure).
+// Answer a Failure with ErrorLine(failure.id, failure).
 using Parsed = std::expected<Message, Failure>;
 
-// One message, or what an array holds (a batch): then `batch`.
+// One message, or the messages of an array (a batch).
 struct Line {
   std::vector<Parsed> messages;  // never empty
   bool batch = false;
 };
-// Every request has its id in a Failure, too, wherever the id can be found
+// A Failure has the id of its request, too, wherever it can be found
 // (supervisor/transport/outline_scanner.h).
 Line ParseLine(std::string_view line);
 
-// What can be seen of a message in a line that cannot be read.
+// What is known of a message in a line that cannot be parsed.
 struct Outline {
   std::optional<Id> id;
   bool asks = false;     // has a method
   bool answers = false;  // has a result or an error
 };
-// Each is answered with `failure` and its id; a response is one that brings an error.
+// The messages of such a line: `failure` with the id of each request, and an error response for
+// each response.
 Line UnreadableLine(const std::vector<Outline>& outlines, const Failure& failure);
 
 std::string RequestLine(const Id& id, std::string_view method, std::string_view params_json);
 std::string ResultLine(const Id& id, std::string_view result_json);
-// Without an id when there is none to name.
+// `id` nothing: the error has no id.
 std::string ErrorLine(const std::optional<Id>& id, const Failure& failure);
 std::string NotificationLine(std::string_view method, std::string_view params_json);
 

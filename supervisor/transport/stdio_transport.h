@@ -1,13 +1,13 @@
-// StdioTransport: MCP lines on a pair of descriptors; pipes, sockets, terminals and files.
+// StdioTransport: MCP lines on a pair of descriptors: pipes, sockets, terminals and files.
 //
-//   StdioTransport transport(loop, STDIN_FILENO, STDOUT_FILENO);
-//   Result<void> started = transport.Start(session);
-//   ...
-//   transport.Close([&] { ... });   // after what is queued has been written, or kDrainTime
+//    StdioTransport transport(loop, STDIN_FILENO, STDOUT_FILENO);
+//    Result<void> started = transport.Start(session);
+//    ...
+//    transport.Close([&] { ... });   // when the queue is written, or after kDrainTime
 //
-// A client that does not read closes the gate above kGateCloses queued bytes: commands are held
-// back, and no further requests are read, until fewer than kGateOpens are left. SIGPIPE must be
-// ignored.
+// If the client does not read, and more than kGateCloses bytes are queued, the gate closes:
+// commands are held back, and so are further lines (OnLineHeld), until fewer than kGateOpens bytes
+// are left. SIGPIPE must be ignored.
 #pragma once
 
 #include <uv.h>
@@ -30,7 +30,7 @@ class StdioTransport : public Transport {
   static constexpr std::size_t kGateOpens = 256u << 10;
   static constexpr std::chrono::milliseconds kDrainTime{1000};
 
-  // Borrows the descriptors, which stay open: whoever opened them closes them.
+  // Borrows the descriptors, which stay open: the caller closes them.
   StdioTransport(uv_loop_t* loop, int in, int out, std::size_t max_line = kMaxLine);
   ~StdioTransport() override;  // after Close() is done, or if Start was never called
   StdioTransport(const StdioTransport&) = delete;
@@ -40,7 +40,7 @@ class StdioTransport : public Transport {
   void Send(std::string line) override;
   OutputGate& gate() override;
 
-  // Stops reading, writes what is queued, then lets go of the loop and calls `done`.
+  // Stops reading, writes the queue for at most kDrainTime, closes its handles and calls `done`.
   void Close(std::function<void()> done);
 
  private:

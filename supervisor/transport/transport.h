@@ -1,4 +1,4 @@
-// Transport: lines in, lines out. stdio today; sockets and HTTP later.
+// Transport: receives and sends lines. Today that is stdio; sockets and HTTP may follow.
 #pragma once
 
 #include <string>
@@ -15,13 +15,14 @@ class TransportHandler {
  public:
   virtual ~TransportHandler() = default;
   virtual void OnLine(std::string_view line) = 0;  // without its newline
-  // A line that waits for the peer to read; OnLine gets it later. What cannot wait is done now.
+  // A line that is held back while the peer does not read. OnLine gets it later. The handler does
+  // now what cannot wait.
   virtual void OnLineHeld(std::string_view) {}
-  // A line that was dropped, and what was seen of it as it passed; `limit` kNoMemory: there was no
-  // room to keep it.
+  // A line was dropped; `outlines` is what was seen of it as it passed. `limit` kNoMemory: there
+  // was no memory to keep it.
   static constexpr std::size_t kNoMemory = 0;
   virtual void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) = 0;
-  virtual void OnClosed() = 0;  // end of input or a broken pipe; once
+  virtual void OnClosed() = 0;  // end of input or a broken pipe; called once
 };
 
 class Transport {
