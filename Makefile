@@ -1,6 +1,6 @@
 # A thin front for people and for project-actions itself: each target is one command on the build
-# directory. Packages that are missing are installed first, by packaging/install-deps.sh, which says so;
-# DEPS=: skips that.
+# directory. Packages that are missing are installed first, by packaging/install-deps.sh, which says
+# so; DEPS=: skips that.
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -10,8 +10,9 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test test-toolchains test-clients test-kernels test-mutants test-package test-distros test-vm package \
-  package-rpm mcpb soak bench lint format fuzz sanitize clean
+.PHONY: default help build demo test test-toolchains test-clients test-kernels test-mutants \
+  test-package test-distros test-vm package package-rpm mcpb soak bench lint format fuzz \
+  sanitize clean
 
 default: build ## the same as build
 
@@ -26,7 +27,8 @@ $(BUILD)/build.ninja:
 	@meson setup $(BUILD)
 
 demo: $(BUILD)/build.ninja ## a client lists, runs, stages and commits, and a theft is refused
-	@ninja -C $(BUILD) -j $(JOBS) tests/support/demo supervisor/project-actions worker/project-actions-worker
+	@ninja -C $(BUILD) -j $(JOBS) tests/support/demo supervisor/project-actions \
+	  worker/project-actions-worker
 	@PA_SERVER=$(abspath $(BUILD))/supervisor/project-actions \
 	  PA_WORKER=$(abspath $(BUILD))/worker/project-actions-worker \
 	  $(BUILD)/tests/support/demo
@@ -34,42 +36,44 @@ demo: $(BUILD)/build.ninja ## a client lists, runs, stages and commits, and a th
 test: build ## all tests; as root also once more as an ordinary user
 	@tests/support/run-tests.sh $(BUILD)
 
-test-toolchains: build ## toolchains, and twelve real projects outside and inside; installs what is missing
+test-toolchains: build ## toolchains, twelve projects outside and inside; installs what is missing
 	@$(DEPS) toolchains
 	@PA_TOOLCHAINS_REQUIRED=1 tests/support/run-tests.sh $(BUILD) --suite toolchains
 	@tests/toolchains/projects.sh $(BUILD) $(BUILD)/projects $(PROJECTS)
 
-test-clients: build ## Claude Code, Codex and Gemini CLI read what init writes; npm loads 740 MB for it
+test-clients: build ## Claude Code, Codex and Gemini CLI read what init writes; npm loads 740 MB
 	@$(DEPS) clients
-	@tests/clients/run.sh $(BUILD)/tests/clients/readers $(BUILD)/supervisor/project-actions tests/clients/readers
+	@tests/clients/run.sh $(BUILD)/tests/clients/readers $(BUILD)/supervisor/project-actions \
+	  tests/clients/readers
 
 test-kernels: build ## boot Debian's kernels and try to escape there; GUESTS="6.1 7.2" picks
 	@$(DEPS) build kernels
 	@tests/kernels/run.sh $(BUILD) $(GUESTS)
 
-test-mutants: ## lines that carry trust, changed one at a time: a test must notice each; WORDS="guardian trash" picks
+test-mutants: ## change lines that carry trust: tests must notice each; WORDS="guardian trash" picks
 	@$(DEPS) build
 	@tests/mutants/run.py . $(WORDS)
 
 package: ## .deb or .rpm, whichever is this system's, of what is committed, into ./build/package
 	@$(DEPS) build package
-	@if command -v dpkg-buildpackage >/dev/null; then packaging/build-deb.sh $(BUILD)/package -j$(JOBS); \
+	@if command -v dpkg-buildpackage >/dev/null; \
+	  then packaging/build-deb.sh $(BUILD)/package -j$(JOBS); \
 	  else packaging/build-rpm.sh $(BUILD)/package; fi
 
 package-rpm: ## .rpm, also on Debian, to try the spec
 	@$(DEPS) build package
 	@packaging/build-rpm.sh $(BUILD)/package-rpm --define '_smp_build_ncpus $(JOBS)'
 
-test-package: ## both packages: lintian, blhc, rpmlint, the same bytes twice, hardening, sizes, rpm -V
+test-package: ## both packages: lintian, blhc, rpmlint, same bytes twice, hardening, sizes, rpm -V
 	@$(DEPS) build package
 	@JOBS=$(JOBS) packaging/test-deb.sh $(BUILD)/test-deb
 	@JOBS=$(JOBS) packaging/test-rpm.sh $(BUILD)/test-rpm
 
-test-distros: ## package, install, use, upgrade, purge on Debian 12, 13, Ubuntu 24.04, 26.04; DISTROS="debian-12" picks
+test-distros: ## try the .deb on Debian 12, 13, Ubuntu 24.04, 26.04; DISTROS="debian-12" picks
 	@$(DEPS) build package
 	@JOBS=$(JOBS) packaging/test-distros.sh $(BUILD)/distros $(DISTROS)
 
-test-vm: ## Ubuntu 24.04's kernel under QEMU: namespaces of an ordinary user with the AppArmor profile and without
+test-vm: ## Ubuntu 24.04's kernel under QEMU: namespaces with the AppArmor profile and without
 	@$(DEPS) build package kernels
 	@JOBS=$(JOBS) STEPS="builder build vm" packaging/test-distros.sh $(BUILD)/vm ubuntu-24.04
 
@@ -80,7 +84,7 @@ bench: build ## measure what is promised, beside what it is compared with; write
 	@$(DEPS) bench
 	@tests/bench/run.sh $(BUILD) $(SECTIONS)
 
-lint: ## formatting, include directions, clang-tidy; SINCE=HEAD~9: clang-tidy of what changed since, AT_MOST=9 sources
+lint: ## formatting, includes, clang-tidy; SINCE=HEAD~9: clang-tidy of changes, AT_MOST=9 sources
 	@$(DEPS) build lint
 	@tests/support/lint.sh $(SINCE) $(AT_MOST)
 
@@ -92,7 +96,7 @@ fuzz: ## each fuzz target for FUZZ_SECONDS (30)
 	@$(DEPS) build lint
 	@tests/support/fuzz.sh $(FUZZ_SECONDS)
 
-sanitize: ## the tests with AddressSanitizer and UBSan, but for toolchains and clients; TESTS="base policy" picks
+sanitize: ## tests with ASan and UBSan, but for toolchains and clients; TESTS="base policy" picks
 	@$(DEPS) build lint
 	@tests/support/sanitize.sh $(TESTS)
 

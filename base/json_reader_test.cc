@@ -204,7 +204,8 @@ TEST(ParseJson, TenMegabytes) {
 // we refuse; those cannot arise from the mutations' seeds in a way that matters here.
 TEST(ParseJson, AgreesWithAnotherParserOnMutations) {
   const std::string seeds[] = {
-      R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"make","x":[1,-2.5e3,null]}})",
+      R"({"jsonrpc":"2.0","id":7,"method":"tools/call",)"
+      R"("params":{"name":"make","x":[1,-2.5e3,null]}})",
       R"([[],{},"",0,true,false,null,{"a":[{"b":"\u00e9\n"}]}])",
       R"("a\"b\\c")",
       R"(-12.5e+3)",

@@ -89,8 +89,8 @@ TEST(JsonWriter, WhateverIsWrittenParsesBackRepaired) {
 }
 
 TEST(JsonWriter, ValueIsWrittenAsItWasRead) {
-  const std::string json =
-      R"({"a":[1,-2.50e+3,123456789012345678901234567890,null,true],"b":{"c":"\"\\\u0001é"},"":[]})";
+  const std::string json = R"({"a":[1,-2.50e+3,123456789012345678901234567890,null,true],)"
+                           R"("b":{"c":"\"\\\u0001é"},"":[]})";
   JsonWriter writer;
   writer.Value(*ParseJson(json));
   EXPECT_EQ(std::move(writer).Take(), json);

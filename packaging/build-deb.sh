@@ -3,7 +3,8 @@
 #
 #   packaging/build-deb.sh OUTPUT_DIRECTORY [options of dpkg-buildpackage]
 #
-# packaging/debian becomes the debian/ of a copy; a link in the tree would do for binary packages only.
+# packaging/debian becomes the debian/ of a copy; a link in the tree would do for binary packages
+# only.
 set -eu
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
@@ -16,10 +17,12 @@ source=$(field Source)
 version=$(field Version)
 version=${version%-*}
 grep -q "version: '$version'" "$tree/meson.build" || {
-  echo "build-deb.sh: packaging/debian/changelog says $version, meson.build another version; make them agree" >&2
+  echo "build-deb.sh: packaging/debian/changelog says $version, meson.build another version;" \
+    "make them agree" >&2
   exit 1
 }
-[ -z "$(git -C "$tree" status --porcelain)" ] || echo "build-deb.sh: what is not committed is not packaged" >&2
+[ -z "$(git -C "$tree" status --porcelain)" ] ||
+  echo "build-deb.sh: what is not committed is not packaged" >&2
 
 copy="$output/$source-$version"
 rm -rf "$copy"

@@ -15,7 +15,8 @@ grep -q "version: '$version'" "$tree/meson.build" || {
   echo "build-rpm.sh: $spec says $version, meson.build another version; make them agree" >&2
   exit 1
 }
-[ -z "$(git -C "$tree" status --porcelain)" ] || echo "build-rpm.sh: what is not committed is not packaged" >&2
+[ -z "$(git -C "$tree" status --porcelain)" ] ||
+  echo "build-rpm.sh: what is not committed is not packaged" >&2
 
 git -C "$tree" archive --format=tar --prefix="project-actions-$version/" HEAD |
   xz -T1 >"$output/SOURCES/project-actions-$version.tar.xz"

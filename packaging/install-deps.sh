@@ -1,49 +1,63 @@
 #!/bin/sh
 # Installs what is missing for one or more groups of work, from the distribution, by package name.
 #
-#   packaging/install-deps.sh [build] [lint] [bench] [clients] [toolchains] [kernels] [package]   # none: build
+#   packaging/install-deps.sh [GROUP...]   # none: build
 #
-# Asks nothing and says what it installs; installs nothing that is there already, and of PACKAGE=PROGRAM
-# nothing if there is such a program from elsewhere (npm comes with other people's nodejs). Without the right
-# to install it prints the command for someone who has it and fails. Debian's names are tried, Fedora's read.
+# The groups: build, lint, bench, clients, toolchains, kernels, package.
+#
+# Asks nothing and says what it installs; installs nothing that is there already, and of
+# PACKAGE=PROGRAM nothing if there is such a program from elsewhere (npm comes with other people's
+# nodejs). Without the right to install it prints the command for someone who has it and fails.
+# Debian's names are tried, Fedora's read.
 set -eu
 
 debian_packages() {
   case $1 in
     build) echo "g++ meson ninja-build pkg-config libuv1-dev libsimdjson-dev libyaml-cpp-dev" \
-      "libseccomp-dev nettle-dev libfmt-dev libspdlog-dev libcli11-dev libgtest-dev nlohmann-json3-dev musl-tools" \
-      "libtomlplusplus-dev git make ripgrep btrfs-progs scdoc mandoc zsh fish" ;;
+      "libseccomp-dev nettle-dev libfmt-dev libspdlog-dev libcli11-dev libgtest-dev" \
+      "nlohmann-json3-dev musl-tools libtomlplusplus-dev git make ripgrep btrfs-progs" \
+      "scdoc mandoc zsh fish" ;;
     lint) echo "clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev" ;;
     bench) echo "bubblewrap dpkg-dev" ;;
     clients) echo "nodejs npm=npm" ;;
-    toolchains) echo "gcc make g++ cmake python3-venv python3-pytest nodejs=node npm=npm cargo rustc" \
-      "golang-go default-jdk-headless maven libmaven-compiler-plugin-java libmaven-resources-plugin-java" \
-      "libsurefire-java junit4 debian-archive-keyring meson autoconf automake libtool flex bison xkb-data libxml2-dev" \
-      "libxml2-utils python3-markupsafe librust-semver-dev librust-serde-dev perl tcl" ;;
-    # What boots the guests, and what tests/kernels/image.sh puts into them beside what is essential.
-    kernels) echo "qemu-system-x86 debian-archive-keyring cpio binutils python3 hostname iproute2 mawk mount" \
-      "procps" ;;
-    package) echo "debhelper dh-apparmor dpkg-dev lintian blhc debootstrap autopkgtest piuparts rpm rpmlint elfutils" \
-      "xz-utils" ;;
-    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains, kernels, package)" >&2; return 1 ;;
+    toolchains) echo "gcc make g++ cmake python3-venv python3-pytest nodejs=node npm=npm cargo" \
+      "rustc golang-go default-jdk-headless maven libmaven-compiler-plugin-java" \
+      "libmaven-resources-plugin-java libsurefire-java junit4 debian-archive-keyring meson" \
+      "autoconf automake libtool flex bison xkb-data libxml2-dev libxml2-utils python3-markupsafe" \
+      "librust-semver-dev librust-serde-dev perl tcl" ;;
+    # What boots the guests, and what tests/kernels/image.sh puts into them beside what is
+    # essential.
+    kernels) echo "qemu-system-x86 debian-archive-keyring cpio binutils python3 hostname iproute2" \
+      "mawk mount procps" ;;
+    package) echo "debhelper dh-apparmor dpkg-dev lintian blhc debootstrap autopkgtest piuparts" \
+      "rpm rpmlint elfutils xz-utils" ;;
+    *)
+      echo "install-deps.sh: no group '$1'" \
+        "(build, lint, bench, clients, toolchains, kernels, package)" >&2
+      return 1 ;;
   esac
 }
 
 fedora_packages() {
   case $1 in
     build) echo "gcc-c++ meson ninja-build pkgconf-pkg-config libuv-devel simdjson-devel" \
-      "yaml-cpp-devel libseccomp-devel nettle-devel fmt-devel spdlog-devel cli11-devel gtest-devel json-devel" \
-      "musl-gcc musl-libc-static glibc-static libstdc++-static git make ripgrep util-linux btrfs-progs" \
-      "tomlplusplus-devel scdoc mandoc zsh fish" ;;
+      "yaml-cpp-devel libseccomp-devel nettle-devel fmt-devel spdlog-devel cli11-devel" \
+      "gtest-devel json-devel musl-gcc musl-libc-static glibc-static libstdc++-static git make" \
+      "ripgrep util-linux btrfs-progs tomlplusplus-devel scdoc mandoc zsh fish" ;;
     lint) echo "clang clang-tools-extra compiler-rt" ;;
     bench) echo "bubblewrap rpm-build" ;;
     clients) echo "nodejs npm=npm" ;;
-    toolchains) echo "gcc make gcc-c++ cmake python3 python3-pytest nodejs=node npm=npm cargo rust golang" \
-      "java-devel maven maven-compiler-plugin maven-resources-plugin maven-surefire-plugin" \
-      "maven-surefire-provider-junit4 junit" ;;
-    kernels) echo "install-deps.sh: the guests are made of Debian's packages, on Debian" >&2; return 1 ;;
+    toolchains) echo "gcc make gcc-c++ cmake python3 python3-pytest nodejs=node npm=npm cargo" \
+      "rust golang java-devel maven maven-compiler-plugin maven-resources-plugin" \
+      "maven-surefire-plugin maven-surefire-provider-junit4 junit" ;;
+    kernels)
+      echo "install-deps.sh: the guests are made of Debian's packages, on Debian" >&2
+      return 1 ;;
     package) echo "rpm-build rpmlint xz" ;;
-    *) echo "install-deps.sh: no group '$1' (build, lint, bench, clients, toolchains, package)" >&2; return 1 ;;
+    *)
+      echo "install-deps.sh: no group '$1'" \
+        "(build, lint, bench, clients, toolchains, package)" >&2
+      return 1 ;;
   esac
 }
 
@@ -53,13 +67,15 @@ fedora_has() { rpm -q --quiet --whatprovides "$1" 2>/dev/null; }
 if command -v apt-get >/dev/null; then
   family=debian
   advice="apt-get install --no-install-recommends"
-  install="env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends"
+  install="env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300"
+  install="$install install -y --no-install-recommends"
 elif command -v dnf >/dev/null; then
   family=fedora
   advice="dnf install"
   install="dnf install -y --setopt=install_weak_deps=False"
 else
-  echo "install-deps.sh: neither apt-get nor dnf here; install by hand what meson.build asks for," >&2
+  echo "install-deps.sh: neither apt-get nor dnf here;" \
+    "install by hand what meson.build asks for," >&2
   echo "then run make with DEPS=: to skip this step" >&2
   exit 1
 fi
@@ -80,7 +96,8 @@ as_root=
 if [ "$(id -u)" != 0 ]; then
   if ! sudo -n true 2>/dev/null; then
     {
-      echo "Some packages are missing, and only root may install them. Run this, then again what you ran:"
+      echo "Some packages are missing, and only root may install them." \
+        "Run this, then again what you ran:"
       echo "    sudo $advice$missing"
       echo "(With DEPS=: make does not check packages.)"
     } >&2

@@ -1,6 +1,7 @@
 #!/bin/bash
-# test-deb.sh OUTPUT: builds the Debian packages twice, in two places, and holds them against what is promised:
-# the same bytes, lintian, blhc, hardening, sizes, dependencies. Says every failure, not only the first.
+# test-deb.sh OUTPUT: builds the Debian packages twice, in two places, and holds them against what
+# is promised: the same bytes, lintian, blhc, hardening, sizes, dependencies. Says every failure,
+# not only the first.
 set -eu
 
 mkdir -p "$1"
@@ -13,7 +14,8 @@ twice="$output/twice/in/another/place"
 for place in "$output/once" "$twice"; do
   mkdir -p "$place"
   echo "building in $place"
-  "$here/build-deb.sh" "$place" "-j${JOBS:-$(nproc)}" >"$place/build.log" 2>&1 || { tail -n 30 "$place/build.log"; exit 1; }
+  "$here/build-deb.sh" "$place" "-j${JOBS:-$(nproc)}" >"$place/build.log" 2>&1 ||
+    { tail -n 30 "$place/build.log"; exit 1; }
 done
 cd "$output/once"
 for made in *.deb *.dsc *.tar.xz; do
@@ -41,7 +43,8 @@ sees $server "bound at its start" 'FLAGS_1.*NOW.*PIE'
 sees $worker "position-independent" 'Type: +DYN'
 sees $worker "RELRO" GNU_RELRO
 for program in $server $worker; do
-  ! readelf --wide --program-headers $program | grep -q 'GNU_STACK.*RWE' || fail "$program: its stack is executable"
+  ! readelf --wide --program-headers $program | grep -q 'GNU_STACK.*RWE' ||
+    fail "$program: its stack is executable"
   ! readelf --wide --sections $program | grep -q '\.symtab' || fail "$program: not stripped"
 done
 ! readelf --wide --program-headers $worker | grep -q INTERP || fail "$worker: not static"
@@ -54,7 +57,9 @@ echo "sizes: $packed bytes packed, $installed installed"
 [ "$installed" -lt 6000000 ] || fail "6 MB installed are promised"
 echo "depends: $(dpkg-deb -f "$deb" Depends)"
 others=$(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/^ *//; s/ .*//' |
-  grep -vxE 'git|make|ripgrep|libc6|libgcc-s1|libstdc\+\+6|libfmt[0-9]+|libnettle[0-9]+(t64)?|libseccomp2|libsimdjson[0-9]+|libspdlog1\.[0-9]+(-fmt[0-9]+)?|libuv1(t64)?|libyaml-cpp0\.[0-9]+' || true)
+  grep -vxE -e 'git|make|ripgrep|libc6|libgcc-s1|libstdc\+\+6|libfmt[0-9]+|libnettle[0-9]+(t64)?' \
+    -e 'libseccomp2|libsimdjson[0-9]+|libspdlog1\.[0-9]+(-fmt[0-9]+)?|libuv1(t64)?' \
+    -e 'libyaml-cpp0\.[0-9]+' || true)
 [ -z "$others" ] || fail "depends on what is not promised: $others"
 
 echo "test-deb: $failures failures"

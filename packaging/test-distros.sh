@@ -1,9 +1,11 @@
 #!/bin/bash
-# test-distros.sh OUTPUT [DISTRO]...: builds, installs, uses, upgrades and removes the Debian package in clean
-# roots of each distribution below, or of those named; prints a table. Logs and packages: OUTPUT/DISTRO.
+# test-distros.sh OUTPUT [DISTRO]...: builds, installs, uses, upgrades and removes the Debian
+# package in clean roots of each distribution below, or of those named; prints a table. Logs and
+# packages: OUTPUT/DISTRO.
 #
-# The bare roots, and the packages that building needs, are kept in $XDG_CACHE_HOME/project-actions/distros;
-# FRESH=1 makes them again. STEPS picks some of the steps below; without `build` the last packages are tried again.
+# The bare roots, and the packages that building needs, are kept in
+# $XDG_CACHE_HOME/project-actions/distros; FRESH=1 makes them again. STEPS picks some of the steps
+# below; without `build` the last packages are tried again.
 set -eu
 
 # NAME SUITE MIRROR COMPONENTS
@@ -12,7 +14,10 @@ debian-13 trixie http://deb.debian.org/debian main
 ubuntu-24.04 noble http://archive.ubuntu.com/ubuntu main,universe
 ubuntu-26.04 resolute http://archive.ubuntu.com/ubuntu main,universe"
 
-[ "$(id -u)" = 0 ] || { echo "test-distros.sh: making roots and entering them takes root; run: sudo make test-distros" >&2; exit 1; }
+[ "$(id -u)" = 0 ] || {
+  echo "test-distros.sh: making roots and entering them takes root; run: sudo make test-distros" >&2
+  exit 1
+}
 # What is mounted below goes with this process, however it ends.
 [ -n "${IN_OWN_MOUNTS:-}" ] || IN_OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$@"
 
@@ -27,7 +32,8 @@ mkdir -p "$cache"
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/pa-distros-XXXXXX")
 chmod 755 "$scratch"
 leave() {
-  umount -l "$scratch"/*/*/{proc,dev,sys,tmp} "$scratch"/*/{builder,build,installed,testbed,machine} 2>/dev/null || true
+  umount -l "$scratch"/*/*/{proc,dev,sys,tmp} \
+    "$scratch"/*/{builder,build,installed,testbed,machine} 2>/dev/null || true
   rm -rf "$scratch"
 }
 trap leave EXIT
@@ -40,9 +46,12 @@ keyring_of() { # MIRROR
     *)
       if [ ! -e "$cache/ubuntu-archive-keyring.gpg" ]; then
         make_base debian-13 trixie http://deb.debian.org/debian main
-        chroot "$cache/debian-13/base" apt-get install -q -y --no-install-recommends --download-only ubuntu-keyring >&2
-        dpkg-deb --fsys-tarfile "$cache"/debian-13/base/var/cache/apt/archives/ubuntu-keyring_*.deb |
-          tar -xO ./usr/share/keyrings/ubuntu-archive-keyring.gpg >"$cache/ubuntu-archive-keyring.gpg"
+        chroot "$cache/debian-13/base" apt-get install -q -y --no-install-recommends \
+          --download-only ubuntu-keyring >&2
+        dpkg-deb --fsys-tarfile \
+          "$cache"/debian-13/base/var/cache/apt/archives/ubuntu-keyring_*.deb |
+          tar -xO ./usr/share/keyrings/ubuntu-archive-keyring.gpg \
+            >"$cache/ubuntu-archive-keyring.gpg"
       fi
       echo "$cache/ubuntu-archive-keyring.gpg"
       ;;
@@ -53,20 +62,22 @@ make_base() { # NAME SUITE MIRROR COMPONENTS
   local base="$cache/$1/base" keyring script
   if [ ! -d "$base" ]; then
     keyring=$(keyring_of "$3")
-    # Ubuntu's releases are all made by one script; an older debootstrap does not know the newest name.
+    # Ubuntu's releases are all made by one script; an older debootstrap does not know the newest
+    # name.
     script=/usr/share/debootstrap/scripts/gutsy
     case $3 in *debian*) script=/usr/share/debootstrap/scripts/sid ;; esac
     rm -rf "$base.new" "$cache/$1/builder"
     mkdir -p "$cache/$1"
-    debootstrap --variant=minbase --keyring="$keyring" --components="$4" "$2" "$base.new" "$3" "$script" >&2
+    debootstrap --variant=minbase --keyring="$keyring" --components="$4" \
+      "$2" "$base.new" "$3" "$script" >&2
     mv "$base.new" "$base"
   fi
   cp --remove-destination /etc/resolv.conf "$base/etc/resolv.conf"
   chroot "$base" apt-get -q -q update >&2
 }
 
-# A root of its own: what is changed in it lands in UPPER and in nothing that lies below. /tmp is none of it,
-# because an overlay has no file handles, which an escape uses.
+# A root of its own: what is changed in it lands in UPPER and in nothing that lies below. /tmp is
+# none of it, because an overlay has no file handles, which an escape uses.
 layer() { # ROOT UPPER LOWER[:LOWER]
   mkdir -p "$1" "$2" "$2.work" "$1.tmp"
   chmod 1777 "$1.tmp"
@@ -88,14 +99,16 @@ enter() { # ROOT COMMAND...
     umount -l .
     cd /
     shift
-    exec env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
+    exec env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+      DEBIAN_FRONTEND=noninteractive "$@"
   ' enter "$@"
 }
 
 apt_install() { # ROOT PACKAGE...
   local root=$1
   shift
-  enter "$root" apt-get -q -y --no-install-recommends -o Dpkg::Options::=--force-confold install "$@"
+  enter "$root" apt-get -q -y --no-install-recommends -o Dpkg::Options::=--force-confold \
+    install "$@"
 }
 
 # The steps. Each runs in a subshell of its own with set -e; the first that fails leaves its log.
@@ -151,7 +164,8 @@ smoke_user() {
 apparmor() { # NAME
   local root="$scratch/$1/installed" profile=/etc/apparmor.d/project-actions
   apt_install "$root" apparmor
-  if enter "$root" dpkg --compare-versions "$(enter "$root" dpkg-query -W -f '${Version}' apparmor)" ge 4~; then
+  if enter "$root" dpkg --compare-versions \
+    "$(enter "$root" dpkg-query -W -f '${Version}' apparmor)" ge 4~; then
     enter "$root" apparmor_parser --skip-kernel-load --skip-cache "$profile"
   else
     [ ! -e "$root$profile" ]
@@ -160,7 +174,8 @@ apparmor() { # NAME
 
 # What the administrator wrote stays, also when the file that is shipped has changed.
 upgrade() { # NAME
-  local root="$scratch/$1/installed" policy=/etc/project-actions/policy.yaml older="$scratch/$1/older"
+  local root="$scratch/$1/installed" policy=/etc/project-actions/policy.yaml
+  local older="$scratch/$1/older"
   dpkg-deb -R "$(deb "$1")" "$older"
   sed -i 's/^Version: .*/Version: 0.0.1-1/' "$older/DEBIAN/control"
   echo '# an older default' >>"$older$policy"
@@ -182,14 +197,16 @@ removal() { # NAME
   [ ! -e "$root/usr/bin/project-actions" ]
   enter "$root" dpkg --purge project-actions
   local left
-  left=$(find "$root/etc" "$root/usr" "$root/var" "$root/run" -name '*project-actions*' ! -path "$root/usr/share/doc/*" -print)
+  left=$(find "$root/etc" "$root/usr" "$root/var" "$root/run" -name '*project-actions*' \
+    ! -path "$root/usr/share/doc/*" -print)
   [ -z "$left" ] || { echo "left behind: $left"; return 1; }
 }
 
 purge() { # NAME
   unlayer "$scratch/$1/installed"
-  piuparts --existing-chroot="$cache/$1/base" --no-eatmydata --keep-sources-list --skip-logrotatefiles-test \
-    --no-upgrade-test --warn-on-others --distribution="$(suite_of "$1")" "$(deb "$1")"
+  piuparts --existing-chroot="$cache/$1/base" --no-eatmydata --keep-sources-list \
+    --skip-logrotatefiles-test --no-upgrade-test --warn-on-others \
+    --distribution="$(suite_of "$1")" "$(deb "$1")"
 }
 
 autopkgtests() { # NAME
@@ -202,8 +219,9 @@ autopkgtests() { # NAME
   enter "$root" sh -c 'autopkgtest /packages/project-actions_*.deb /packages/*.dsc -- null'
 }
 
-# The kernel of this release, under QEMU without KVM: an ordinary user has namespaces with the package's AppArmor
-# profile; without it doctor says that and why there are none, and the rest holds.
+# The kernel of this release, under QEMU without KVM: an ordinary user has namespaces with the
+# package's AppArmor profile; without it doctor says that and why there are none, and the rest
+# holds.
 vm() { # NAME
   local root="$scratch/$1/machine" image="$scratch/$1/image" said="$output/$1/console.log" kernel
   layer "$root" "$scratch/$1/vm" "$cache/$1/base"
@@ -213,13 +231,16 @@ vm() { # NAME
   command install -m 755 "$here/vm-init.sh" "$root/init"
   apt_install "$root" "/root/$(basename "$(deb "$1")")" apparmor
   # Of the kernel's package only the kernel: what this needs is built in.
-  kernel=$(enter "$root" apt-cache depends linux-image-virtual | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p')
+  kernel=$(enter "$root" apt-cache depends linux-image-virtual |
+    sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p')
   enter "$root" sh -c "cd /root && apt-get -q download $kernel"
-  dpkg-deb --fsys-tarfile "$root/root/$kernel"_*.deb | tar -xO --wildcards './boot/vmlinuz-*' >"$scratch/$1/kernel"
+  dpkg-deb --fsys-tarfile "$root/root/$kernel"_*.deb |
+    tar -xO --wildcards './boot/vmlinuz-*' >"$scratch/$1/kernel"
   umount -l "$root"/{proc,dev,sys,tmp}
   mke2fs -q -t ext4 -d "$root" "$image" 3G
-  timeout 1200 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nodefaults -no-reboot -display none \
-    -monitor none -kernel "$scratch/$1/kernel" -drive "file=$image,format=raw,if=virtio,cache=unsafe" -serial "file:$said" \
+  timeout 1200 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nodefaults \
+    -no-reboot -display none -monitor none -kernel "$scratch/$1/kernel" \
+    -drive "file=$image,format=raw,if=virtio,cache=unsafe" -serial "file:$said" \
     -append 'console=ttyS0 quiet panic=-1 root=/dev/vda rw init=/init mitigations=off'
   cat "$said"
   grep -q '@@ without doctor .*"namespaces":"no","no_namespaces":"[^"]' "$said"
@@ -231,7 +252,8 @@ vm() { # NAME
 
 suite_of() { sed -n "s/^$1 \([^ ]*\) .*/\1/p" <<<"$known"; }
 
-steps=${STEPS:-"builder build warnings install smoke_root smoke_user apparmor upgrade removal purge autopkgtests"}
+default_steps="builder build warnings install smoke_root smoke_user apparmor upgrade removal"
+steps=${STEPS:-"$default_steps purge autopkgtests"}
 
 # One row of the table, while it grows.
 run_distro() { # NAME
@@ -248,7 +270,11 @@ run_distro() { # NAME
     (set -e; "$step" "$1") >"$output/$1/$step.log" 2>&1
     status=$?
     set -e
-    if [ $status = 0 ]; then printf '%14s' "ok $((SECONDS - began)) s"; else printf '%14s' FAILED; fi
+    if [ $status = 0 ]; then
+      printf '%14s' "ok $((SECONDS - began)) s"
+    else
+      printf '%14s' FAILED
+    fi
   done
   echo
   [ $status = 0 ] || failed="$failed $1"
@@ -256,7 +282,8 @@ run_distro() { # NAME
 
 main() { # DISTRO...
   failed=
-  "$here/build-deb.sh" "$output/source.build" -S -d >"$output/source.log" 2>&1 || { cat "$output/source.log"; exit 1; }
+  "$here/build-deb.sh" "$output/source.build" -S -d >"$output/source.log" 2>&1 ||
+    { cat "$output/source.log"; exit 1; }
   rm -rf "$output/source"
   mkdir "$output/source"
   cp "$output"/source.build/*.{dsc,tar.xz} "$output/source/"
@@ -265,7 +292,8 @@ main() { # DISTRO...
   echo
   local name line
   for name in "$@"; do
-    line=$(grep "^$name " <<<"$known") || { echo "no distribution $name; there are:"; echo "$known"; exit 2; }
+    line=$(grep "^$name " <<<"$known") ||
+      { echo "no distribution $name; there are:"; echo "$known"; exit 2; }
     case " $steps " in *" build "*) rm -rf "${output:?}/$name" ;; esac
     mkdir -p "$output/$name"
     # Word splitting is meant.

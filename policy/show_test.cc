@@ -14,13 +14,15 @@ class ShowTest : public PolicyTest {
     User(R"(roots: ["~/src/# odd: \"name\"", ~/src]
 tools: {enable: [make, git_add]}
 permissions:
-  - {tool: make, target: "deploy*", decision: deny, reason: "touches \"production\" # really: yes\n"}
+  - {tool: make, target: "deploy*", decision: deny,
+     reason: "touches \"production\" # really: yes\n"}
   - {tool: "*", decision: allow}
 filesystem: {read: [/data], write: ["/srv/a b"], toolchains: none}
 network: full
 environment: {pass: [CI, HTTP_PROXY], set: {A: "", B: "x: y # z", C: "grün\t\"q\""}}
-limits: {wall_time: 90s, cpu_time: 1500ms, memory: 3MiB, processes: 7, cpus: 2, open_files: 99, file_size: 1023B,
-         output_inline: 1KiB, output_total: 1MiB, commit_message: 5B, concurrent: 1, queue: 0}
+limits: {wall_time: 90s, cpu_time: 1500ms, memory: 3MiB, processes: 7, cpus: 2, open_files: 99,
+         file_size: 1023B, output_inline: 1KiB, output_total: 1MiB, commit_message: 5B,
+         concurrent: 1, queue: 0}
 git: {identity: none, hooks: skip}
 )");
   }

@@ -28,8 +28,9 @@ constexpr auto Ascending(auto list) {
 
 constexpr auto kIoctl = Ascending(std::to_array<ListedArgument>({
     // clang-format off
-    // A terminal that the command has made itself; the user's is out of its reach. Never here: TIOCSTI and
-    // TIOCLINUX type, TIOCSETD loads a line discipline into the kernel, TIOCCONS takes the console's output.
+    // A terminal that the command has made itself; the user's terminal is out of its reach. Never
+    // here: TIOCSTI and TIOCLINUX type, TIOCSETD loads a line discipline into the kernel, TIOCCONS
+    // takes the console's output.
     PA_LISTED(TCGETS, "isatty(3), tcgetattr(3)"),
     PA_LISTED(TCSETS, "tcsetattr(3)"),
     PA_LISTED(TCSETSW, "tcsetattr(3)"),
@@ -48,7 +49,8 @@ constexpr auto kIoctl = Ascending(std::to_array<ListedArgument>({
     PA_LISTED(TCFLSH, "tcflush(3)"),
     PA_LISTED(TIOCEXCL, "pty libraries: nobody else opens it"),
     PA_LISTED(TIOCNXCL, "the end of TIOCEXCL"),
-    PA_LISTED(TIOCSCTTY, "login_tty(3): script, expect, node-pty; another session's takes a capability"),
+    PA_LISTED(TIOCSCTTY,
+              "login_tty(3): script, expect, node-pty; another session's takes a capability"),
     PA_LISTED(TIOCNOTTY, "daemon(3), setsid"),
     PA_LISTED(TIOCGPGRP, "tcgetpgrp(3): job control"),
     PA_LISTED(TIOCSPGRP, "tcsetpgrp(3): job control"),
@@ -68,7 +70,8 @@ constexpr auto kIoctl = Ascending(std::to_array<ListedArgument>({
     PA_LISTED(FIONCLEX, "as FIOCLEX"),
     PA_LISTED(FIOASYNC, "O_ASYNC, as fcntl sets it: nginx"),
     // Files. Into a file that was opened for writing, from one that was opened for reading. Not
-    // FIDEDUPERANGE, which changes extents of a file that the user owns and the command may only read.
+    // FIDEDUPERANGE, which changes extents of a file that the user owns and the command may only
+    // read.
     PA_LISTED(FICLONE, "cp --reflink, ccache, pnpm, git-lfs"),
     PA_LISTED(FICLONERANGE, "as FICLONE"),
     PA_LISTED(FS_IOC_FIEMAP, "where the holes are: older cp, mke2fs, filefrag"),

@@ -113,7 +113,8 @@ constexpr SyscallRule kRefused[] = {
     {"process_madvise", EPERM, "as ptrace", {}, {}, 1},
     {"pidfd_getfd", EPERM, "as ptrace: takes descriptors out of other processes", {}, {}, 1},
     {"kcmp", EPERM, "as ptrace", {}, {}, 1},
-    {"truncate", EPERM, "empties files outside: no right covers it before ABI 3", {}, {}, kTruncateAbi},
+    {"truncate", EPERM, "empties files outside: no right covers it before ABI 3", {}, {},
+     kTruncateAbi},
     // clang-format on
 };
 
@@ -153,9 +154,11 @@ constexpr SyscallRule kRefusedArguments[] = {
     // Before ABI 3 no right stands for O_TRUNC. Opened for writing it needs the right to write;
     // opened for reading that to read; with access mode 3, which is neither, none at all.
     {"open", EPERM, "O_RDONLY | O_TRUNC", Masked(1, kTruncation, O_TRUNC), {}, kTruncateAbi},
-    {"open", EPERM, "access mode 3 | O_TRUNC", Masked(1, kTruncation, 3 | O_TRUNC), {}, kTruncateAbi},
+    {"open", EPERM, "access mode 3 | O_TRUNC", Masked(1, kTruncation, 3 | O_TRUNC), {},
+     kTruncateAbi},
     {"openat", EPERM, "O_RDONLY | O_TRUNC", Masked(2, kTruncation, O_TRUNC), {}, kTruncateAbi},
-    {"openat", EPERM, "access mode 3 | O_TRUNC", Masked(2, kTruncation, 3 | O_TRUNC), {}, kTruncateAbi},
+    {"openat", EPERM, "access mode 3 | O_TRUNC", Masked(2, kTruncation, 3 | O_TRUNC), {},
+     kTruncateAbi},
     // clang-format on
 };
 

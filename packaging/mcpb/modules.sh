@@ -1,5 +1,6 @@
 #!/bin/sh
-# modules.sh FOLDER: installs what packing needs in FOLDER/node_modules, as package-lock.json has it.
+# modules.sh FOLDER: installs what packing needs in FOLDER/node_modules, as package-lock.json has
+# it.
 set -eu
 
 source=$(cd "$(dirname "$0")" && pwd)

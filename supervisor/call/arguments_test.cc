@@ -47,8 +47,9 @@ TEST(ValidateArguments, AbsentOnesAreAbsent) {
 }
 
 TEST(ValidateArguments, NullIsAbsent) {
-  const auto arguments = Validate(
-      R"({"target":"all","language":null,"timeout_ms":null,"offset":null,"dry_run":null,"paths":null})");
+  const auto arguments =
+      Validate(R"({"target":"all","language":null,"timeout_ms":null,"offset":null,)"
+               R"("dry_run":null,"paths":null})");
   ASSERT_TRUE(arguments) << arguments.error().message;
   EXPECT_EQ(arguments->String("language"), nullptr);
   EXPECT_EQ(arguments->Integer("timeout_ms"), std::nullopt);

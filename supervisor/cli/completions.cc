@@ -79,7 +79,8 @@ _project_actions_names() {
 constexpr char kBashValues[] = R"sh(    esac
 }
 
-# Sets kind and words of a value: of the option $2 of the subcommand $1, or of its argument number $2.
+# Sets kind and words of a value: of the option $2 of the subcommand $1,
+# or of its argument number $2.
 _project_actions_value() {
     kind=none words=
     case "$1 $2" in
@@ -333,7 +334,8 @@ std::string FishValue(const CompletedValue& value) {
     case ValueKind::kFile:
       return " -F";
     case ValueKind::kDirectory:
-      return R"( -f -a '(__fish_complete_directories (commandline -ct | string replace -r -- "^--[^=]*=" ""))')";
+      return R"( -f -a '(__fish_complete_directories)"
+             R"( (commandline -ct | string replace -r -- "^--[^=]*=" ""))')";
     case ValueKind::kWord:
       return " -f -a " + FishQuoted(words);
     case ValueKind::kWordOrFile:

@@ -47,7 +47,8 @@ TEST(DiscoverResult, NamesModernRevisionsOnly) {
   EXPECT_EQ(result, Json::parse(R"({"supportedVersions":["2026-07-28"],
       "capabilities":{"tools":{"listChanged":true},"resources":{}},"instructions":"Use make.",
       "resultType":"complete","ttlMs":0,"cacheScope":"private",
-      "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"project-actions","version":"1.2.3"}}})"));
+      "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"project-actions",
+      "version":"1.2.3"}}})"));
 }
 
 TEST(ListToolsResult, HasTheFieldsOfItsRevision) {

@@ -108,7 +108,8 @@ TEST(Session, GivesASinkOnlyToThoseWhoAsked) {
 TEST(Session, ACallThatIsSilentOrAsksTheUserIsHeardOf) {
   FakeWorld world(kAnswerPatience, std::chrono::milliseconds(1));
   world.session().OnLine(
-      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}})");
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize",)"
+      R"("params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}})");
   world.session().OnLine(Call("1", "wait", R"({"progressToken":"t"})"));
   world.WaitFor(3);
   EXPECT_NE(world.transport.sent[2].find("still running, "), std::string::npos)
@@ -121,15 +122,16 @@ TEST(Session, ACallThatIsSilentOrAsksTheUserIsHeardOf) {
 
   world.Enable({"ask"});
   world.session().OnLine(
-      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{"text":"x"},"_meta":{"progressToken":"u"}}})");
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call",)"
+      R"("params":{"name":"ask","arguments":{"text":"x"},"_meta":{"progressToken":"u"}}})");
   world.WaitFor(sent + 2);
   EXPECT_NE(world.transport.sent[sent].find("elicitation/create"), std::string::npos);
   EXPECT_NE(world.transport.sent[sent + 1].find("waiting for the user's approval"),
             std::string::npos);
 }
 
-constexpr const char* kNote =
-    R"({"jsonrpc":"2.0","id":"n","method":"tools/call","params":{"name":"note","arguments":{"text":"x"}}})";
+constexpr const char* kNote = R"({"jsonrpc":"2.0","id":"n","method":"tools/call",)"
+                              R"("params":{"name":"note","arguments":{"text":"x"}}})";
 
 TEST(Session, WhereThereAreFewDescriptorsCallsWaitBeforeTheyBegin) {
   const testing::FewDescriptors few(64);
@@ -166,9 +168,10 @@ TEST(Session, WhoeverAsksTheUserKeepsNobodyFromBeginning) {
   FakeWorld world;
   world.Enable({"ask", "wait"});
   world.session().OnLine(
-      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}})");
-  world.session().OnLine(
-      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"text":"x"}}})");
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize",)"
+      R"("params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}})");
+  world.session().OnLine(R"({"jsonrpc":"2.0","id":1,"method":"tools/call",)"
+                         R"("params":{"name":"ask","arguments":{"text":"x"}}})");
   EXPECT_NE(world.transport.sent.back().find("elicitation/create"), std::string::npos);
   world.session().OnLine(Call("2", "wait"));
   EXPECT_EQ(world.running(), 1u);
@@ -178,8 +181,8 @@ TEST(Session, WhoeverAsksTheUserKeepsNobodyFromBeginning) {
 // so once.
 TEST(Session, WithoutMemoryEachRequestIsAnsweredAllTheSame) {
   const std::string unknown = R"({"jsonrpc":"2.0","id":"n","method":"x"})";
-  const std::string initialize =
-      R"({"jsonrpc":"2.0","id":"n","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}})";
+  const std::string initialize = R"({"jsonrpc":"2.0","id":"n","method":"initialize",)"
+                                 R"("params":{"protocolVersion":"2025-03-26","capabilities":{}}})";
   for (const std::string& line :
        {std::string(kNote), unknown, initialize, std::string("nonsense")}) {
     std::size_t failures = 0;
@@ -222,8 +225,8 @@ TEST(Session, WithoutMemoryACallThatEndsIsAnsweredAllTheSame) {
 }
 
 TEST(Session, WithoutMemoryABatchIsAnsweredAllTheSame) {
-  const std::string initialize =
-      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}})";
+  const std::string initialize = R"({"jsonrpc":"2.0","id":0,"method":"initialize",)"
+                                 R"("params":{"protocolVersion":"2025-03-26","capabilities":{}}})";
   std::size_t failures = 0;
   for (bool failed = true; failed;) {
     FakeWorld world;

@@ -32,7 +32,8 @@ TEST(CallToolResult, GivesLinksAndStructureWhereTheRevisionKnowsThem) {
   EXPECT_EQ(result["structuredContent"]["success"], false);
   EXPECT_EQ(result["content"][0], Json::parse(R"({"type":"text","text":"exited 2"})"));
   EXPECT_EQ(result["content"][1], Json::parse(R"({"type":"resource_link","name":"make test: stdout",
-      "uri":"project-actions://results/ab","title":"Standard output","mimeType":"text/plain","size":99})"));
+      "uri":"project-actions://results/ab","title":"Standard output","mimeType":"text/plain",
+      "size":99})"));
   EXPECT_FALSE(result.contains("resultType"));
 }
 

@@ -14,7 +14,8 @@ namespace {
 // Who commits, and what decides which bytes are stored; as git prints keys, in lower case.
 constexpr std::string_view kUserSettings =
     R"(^((user|author|committer)\.(name|email)|user\.useconfigonly)"
-    R"(|core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile|sharedrepository)|i18n\.commitencoding|include(if\..*)?\.path)$)";
+    R"(|core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile|sharedrepository)|)"
+    R"(i18n\.commitencoding|include(if\..*)?\.path)$)";
 
 // Fields end with NUL; a key and its value are divided by the first newline. A key alone means
 // true.

@@ -1,12 +1,13 @@
 #!/bin/sh
-# fetch-source.sh DIRECTORY: unpacks the distribution's source of Lua, a C project that needs nothing
-# but a compiler, as DIRECTORY/tree. Asks the mirrors that this machine uses, with lists and caches of
-# its own: nothing of the system's changes.
+# fetch-source.sh DIRECTORY: unpacks the distribution's source of Lua, a C project that needs
+# nothing but a compiler, as DIRECTORY/tree. Asks the mirrors that this machine uses, with lists and
+# caches of its own: nothing of the system's changes.
 set -eu
 
 directory=$1
 [ ! -d "$directory/tree" ] || exit 0
-command -v apt-get >/dev/null || { echo "only Debian's source packages are fetched, with apt-get"; exit 1; }
+command -v apt-get >/dev/null ||
+  { echo "only Debian's source packages are fetched, with apt-get"; exit 1; }
 
 rm -rf "$directory"
 mkdir -p "$directory/sources" "$directory/lists/partial" "$directory/cache/archives/partial"

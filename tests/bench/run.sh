@@ -27,7 +27,8 @@ if ! command -v npm >/dev/null; then
 else
   mkdir -p "$peer"
   cp "$here/peer/package.json" "$here/peer/package-lock.json" "$here/peer/.npmrc" "$peer"
-  if { [ -e "$program" ] && [ -e "$file_program" ]; } || (cd "$peer" && npm ci --ignore-scripts >npm.log 2>&1); then
+  if { [ -e "$program" ] && [ -e "$file_program" ]; } ||
+    (cd "$peer" && npm ci --ignore-scripts >npm.log 2>&1); then
     export PA_BENCH_PEER="$program" PA_BENCH_FILE_PEER="$file_program"
   else
     export PA_BENCH_NO_PEER="npm ci failed, see $peer/npm.log"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh FOLDER SERVER [TESTS]: runs the real clients of the folder TESTS (else its own), with their modules in
-# FOLDER, or skips (77) and says why.
+# run.sh FOLDER SERVER [TESTS]: runs the real clients of the folder TESTS (else its own), with their
+# modules in FOLDER, or skips (77) and says why.
 set -eu
 skip() {
   echo "skipped: $1"
@@ -14,7 +14,8 @@ command -v npm >/dev/null || skip "npm is not installed"
 [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ] || skip "the clients need Node 20"
 
 mkdir -p "$modules"
-cp "$source/package.json" "$source/package-lock.json" "$source/.npmrc" "$source"/*.test.mjs "$modules"
+cp "$source/package.json" "$source/package-lock.json" "$source/.npmrc" "$source"/*.test.mjs \
+  "$modules"
 # npm's own note of what is there, written last.
 if [ ! -f "$modules/node_modules/.package-lock.json" ]; then
   npm ci --prefix "$modules" --ignore-scripts --no-audit --no-fund --loglevel=error ||

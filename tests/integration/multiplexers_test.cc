@@ -24,7 +24,10 @@ echo ours >disk/project/ours
 printf 'version: 1\nnamespaces: %s\nfilesystem: {read: [%s]}\n' \
   "$1" "$PWD/disk/elsewhere" >policy.yaml
 cd disk/project
-call() { "$SERVER" call --policy ../../policy.yaml --root "$PWD" --enable all --json make "{\"target\":\"$1\"}" >&2; }
+call() {
+  "$SERVER" call --policy ../../policy.yaml --root "$PWD" --enable all \
+    --json make "{\"target\":\"$1\"}" >&2
+}
 call escape
 ls ../elsewhere
 call twin && cat copy

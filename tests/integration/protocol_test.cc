@@ -157,8 +157,8 @@ TEST_F(Protocol, WhatCannotBeReadIsAnsweredWithItsId) {
     ASSERT_TRUE(line);
     EXPECT_NE(line->find(R"("id":7.0,"error":{"code":-32700)"), std::string::npos) << *line;
   }
-  client_.SendLine(
-      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"bash","arguments":{"command":"printf %s 'cut \ud83d'"}}})");
+  client_.SendLine(R"({"jsonrpc":"2.0","id":1,"method":"tools/call",)"
+                   R"("params":{"name":"bash","arguments":{"command":"printf %s 'cut \ud83d'"}}})");
   const Json reply = client_.Read();
   EXPECT_EQ(reply["result"]["structuredContent"]["data"]["stdout"], "cut \uFFFD") << reply;
 }
@@ -174,8 +174,8 @@ TEST_F(Protocol, UnknownNotificationsAndStrayResponsesAreIgnored) {
 
 TEST_F(Protocol, AnIdThatIsInUseIsRefused) {
   client_.Initialize();
-  client_.SendLine(
-      R"({"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"make","arguments":{"target":"slow"}}})");
+  client_.SendLine(R"({"jsonrpc":"2.0","id":"x","method":"tools/call",)"
+                   R"("params":{"name":"make","arguments":{"target":"slow"}}})");
   client_.SendLine(R"({"jsonrpc":"2.0","id":"x","method":"ping"})");
   Json reply = client_.Read();
   EXPECT_EQ(reply["error"]["code"], -32600) << reply;

@@ -42,18 +42,23 @@ apt() {
     -o Acquire::Languages=none "$@"
 }
 mkdir -p parts
-cmp -s debian.sources parts/debian.sources || { cp debian.sources parts/debian.sources; rm -f updated; }
+cmp -s debian.sources parts/debian.sources ||
+  { cp debian.sources parts/debian.sources; rm -f updated; }
 
 if [ -z "$(find updated -mmin "-$((lists_last_hours * 60))" 2>/dev/null)" ]; then
-  apt apt-get update -o APT::Update::Error-Mode=any >apt.log 2>&1 || { grep '^[EW]:' apt.log | head -n 3; exit 1; }
-  apt apt-cache dumpavail | sed -n 's/^Package: //p' | grep -E '^linux-(image|binary)-.*-cloud-amd64$' >available
+  apt apt-get update -o APT::Update::Error-Mode=any >apt.log 2>&1 ||
+    { grep '^[EW]:' apt.log | head -n 3; exit 1; }
+  apt apt-cache dumpavail | sed -n 's/^Package: //p' |
+    grep -E '^linux-(image|binary)-.*-cloud-amd64$' >available
   touch updated
 fi
 
 # Newer packages keep the kernel in linux-binary, and linux-image only depends on it.
-version=$(sed -nE "s/^linux-(image|binary)-(${series//./\\.}\\.[0-9].*)-cloud-amd64\$/\\2/p" available | sort -uV | tail -n 1)
+version=$(sed -nE "s/^linux-(image|binary)-(${series//./\\.}\\.[0-9].*)-cloud-amd64\$/\\2/p" \
+  available | sort -uV | tail -n 1)
 [ -n "$version" ] || { echo "Debian has no kernel $series any more in the suites of $0"; exit 1; }
-package=$(grep -xE "linux-(binary|image)-${version//[.+]/\\&}-cloud-amd64" available | sort | head -n 1)
+package=$(grep -xE "linux-(binary|image)-${version//[.+]/\\&}-cloud-amd64" available |
+  sort | head -n 1)
 
 # 'URL' FILE SIZE SHA256:SUM, from the signed index.
 read -r _ deb _ sum <<END
@@ -63,7 +68,8 @@ deb=debs/$deb
 matches() { echo "${sum#SHA256:}  $deb" | sha256sum --check --status 2>/dev/null; }
 if ! matches; then
   rm -f "$deb"
-  (cd debs && apt apt-get download "$package" >../apt.log 2>&1) || { grep '^[EW]:' apt.log | head -n 3; exit 1; }
+  (cd debs && apt apt-get download "$package" >../apt.log 2>&1) ||
+    { grep '^[EW]:' apt.log | head -n 3; exit 1; }
   matches || { echo "$deb is not what the signed index describes"; exit 1; }
 fi
 kernel=$(dpkg-deb --fsys-tarfile "$deb" | tar -tf - | grep -E '/vmlinuz[^/]*$' | head -n 1)

@@ -1,14 +1,14 @@
 #!/bin/bash
-# image.sh BUILD OUTPUT: packs what a guest needs into an initrd, OUTPUT: the server, its workers and the
-# test programs of BUILD beneath /build, and beneath /usr the programs of this machine that attempts,
-# Makefiles and init.sh start.
+# image.sh BUILD OUTPUT: packs what a guest needs into an initrd, OUTPUT: the server, its workers
+# and the test programs of BUILD beneath /build, and beneath /usr the programs of this machine that
+# attempts, Makefiles and init.sh start.
 set -eu
 
 build=$(realpath "$1")
 output=$2
 here=$(dirname "$(realpath "$0")")
-packages="bash coreutils dash debianutils diffutils findutils git grep hostname iproute2 make mawk mount
-  procps ripgrep sed tar util-linux"
+packages="bash coreutils dash debianutils diffutils findutils git grep hostname iproute2 make mawk
+  mount procps ripgrep sed tar util-linux"
 
 root=$(mktemp -d "${TMPDIR:-/tmp}/pa-image-XXXXXX")
 trap 'rm -rf "$root"' EXIT
@@ -28,7 +28,8 @@ done
 copy() { [ -e "$root$1" ] || install -D "$(realpath "$1")" "$root$1"; }
 
 copy_libraries() {
-  for library in $(ldd "$1" 2>/dev/null | sed -n 's/^\(.* => \)\?[[:space:]]*\(\/[^ ]*\) (.*/\2/p'); do
+  for library in $(ldd "$1" 2>/dev/null |
+    sed -n 's/^\(.* => \)\?[[:space:]]*\(\/[^ ]*\) (.*/\2/p'); do
     copy "$library"
   done
 }
@@ -66,5 +67,6 @@ chmod 600 "$root/etc/shadow"
 echo '127.0.0.1 localhost' >"$root/etc/hosts"
 install "$here/init.sh" "$root/init"
 
-(cd "$root" && find . -print0 | cpio --quiet --null --create --format newc --owner 0:0) >"$output.new"
+(cd "$root" &&
+  find . -print0 | cpio --quiet --null --create --format newc --owner 0:0) >"$output.new"
 mv "$output.new" "$output"

@@ -53,13 +53,15 @@ mask() {
   cp /build/supervisor/project-actions-masked /masked/supervisor/project-actions
   printf '#!/bin/sh\nPA_LANDLOCK_ABI=%s exec /build/worker/project-actions-worker-faults "$@"\n' \
     "$PA_MASK" >/masked/worker/project-actions-worker
-  printf '#!/bin/sh\nPA_LANDLOCK_ABI=%s exec /masked/supervisor/project-actions "$@"\n' "$PA_MASK" >/masked/server
+  printf '#!/bin/sh\nPA_LANDLOCK_ABI=%s exec /masked/supervisor/project-actions "$@"\n' "$PA_MASK" \
+    >/masked/server
   chmod 755 /masked/server /masked/worker/project-actions-worker
   sed 's,PA_SERVER=[^ ]*,PA_SERVER=/masked/server,' /tests.sh >/tests.sh.new
   mv /tests.sh.new /tests.sh
 }
 
-# Where it is not alone in its cgroup, and so has none for its calls; like the servers of the attempts.
+# Where it is not alone in its cgroup, and so has none for its calls; like the servers of the
+# attempts.
 step_doctor() { "$server" doctor --json; }
 # Without namespaces: unshare(CLONE_NEWUSER | CLONE_NEWNS) is EPERM.
 step_doctor0() { /build/tests/support/deny 272 0 268566528 1 "$server" doctor --json; }

@@ -1,9 +1,9 @@
 """Judges what the guests saw: report.py RESULTS SECONDS
 
-RESULTS/guests has a line `GUEST ABI STEPS` for each guest, RESULTS/GUEST.log what it reported. Held
-together are the report of `doctor`, what became of each attempt to escape, and what the kernel is known
-for. The last line is `N passed, N failed, N skipped`, over the test cases of all guests and the
-comparisons made here.
+RESULTS/guests has a line `GUEST ABI STEPS` for each guest, RESULTS/GUEST.log holds its report. This
+program compares the report of `doctor`, the outcome of each attempt to escape, and the known
+abilities of the kernel. The last line is `N passed, N failed, N skipped`, over the test cases of
+all guests and the comparisons made here.
 """
 
 import collections
@@ -15,7 +15,8 @@ import sys
 
 USERS = ["root", "daemon"]
 TIERS = {"0": "doctor0", "1": "doctor"}  # the step that reports of it
-BLOCK = re.compile(r"^@@ begin (\w+) (\w+) ([\d.]+)$(.*?)^@@ end \1 \2 (\d+) ([\d.]+)$", re.M | re.S)
+BLOCK = re.compile(
+    r"^@@ begin (\w+) (\w+) ([\d.]+)$(.*?)^@@ end \1 \2 (\d+) ([\d.]+)$", re.M | re.S)
 CASES = re.compile(r"^\[  (PASSED|FAILED)  \] (\d+) tests?", re.M)
 FAILED = re.compile(r"^\[  FAILED  \] (\S+).*\(\d+ ms\)$", re.M)
 CGROUP = re.compile(r"^\[       OK \] (CgroupTest|\w*InCgroup)\.", re.M)
@@ -70,7 +71,9 @@ class Guest:
             for user in USERS:
                 for step in ["cgroup" if user == "daemon" else "sandbox", "limits_cgroup"]:
                     seen = self.cgroup(step, user)
-                    self.check(seen, f"{step} as {user}: no cgroup v2 was delegated, so nothing was seen")
+                    self.check(
+                        seen,
+                        f"{step} as {user}: no cgroup v2 was delegated, so nothing was seen")
         if self.abi > 0 and all(("escapes", user) in self.blocks for user in USERS):
             self.compare()
 
@@ -88,8 +91,10 @@ class Guest:
     def judge_tier1(self, user):
         """Debian's kernels grant namespaces to everybody."""
         for tier, expected in [("0", "no"), ("1", "yes")]:
-            granted = (self.doctor(tier, user) or {"kernel": {"namespaces": "?"}})["kernel"]["namespaces"]
-            self.check(granted == expected, f"{TIERS[tier]} as {user}: namespaces {granted}, not {expected}")
+            report = self.doctor(tier, user) or {"kernel": {"namespaces": "?"}}
+            granted = report["kernel"]["namespaces"]
+            self.check(granted == expected,
+                       f"{TIERS[tier]} as {user}: namespaces {granted}, not {expected}")
 
     def judge_doctor(self, tier, user):
         report = self.doctor(tier, user)
@@ -97,11 +102,13 @@ class Guest:
             self.failures.append(f"{TIERS[tier]} as {user} gave no report")
             return
         abi = report["kernel"]["landlock_abi"]
-        self.check(abi == self.abi, f"{TIERS[tier]} as {user} sees Landlock ABI {abi}, not {self.abi}")
+        self.check(abi == self.abi,
+                   f"{TIERS[tier]} as {user} sees Landlock ABI {abi}, not {self.abi}")
         # In full from the ABI on that scopes signals, or with a pid namespace.
         status = self.blocks[TIERS[tier], user][1]
         full = self.abi >= 6 or (tier == "1" and self.abi > 0)
-        self.check((status == 0) == full == report["complete"], f"{TIERS[tier]} as {user}: exit status {status}")
+        self.check((status == 0) == full == report["complete"],
+                   f"{TIERS[tier]} as {user}: exit status {status}")
         allowed = report["probe"]["allowed"]
         self.check(not allowed, f"{TIERS[tier]}'s probe as {user} got through: {allowed}")
         if self.abi > 0:
@@ -111,7 +118,9 @@ class Guest:
         for said in ["NO Landlock", "is NOT enforced", "do not run"]:
             self.check(said in text, f"doctor as {user} does not say: {said}")
         for name in ["file_read", "file_write", "process_memory"]:
-            self.check(levels.get(name) == "not", f"doctor as {user} calls {name} {levels.get(name)} without Landlock")
+            self.check(
+                levels.get(name) == "not",
+                f"doctor as {user} calls {name} {levels.get(name)} without Landlock")
 
     def judge_step(self, step, user):
         if (step, user) not in self.blocks:
@@ -136,13 +145,14 @@ class Guest:
             return []
         cases = [case for suite in json.loads(report)["testsuites"] for case in suite["testsuite"]]
         return [
-            (case["name"].rpartition("/")[2], case["tier"], case["protection"], case["escaped"] == "yes")
+            (case["name"].rpartition("/")[2], case["tier"], case["protection"],
+             case["escaped"] == "yes")
             for case in cases
             if "escaped" in case
         ]
 
     def compare(self):
-        """What doctor calls enforced stopped everybody; what it calls `not` let somebody through."""
+        """Nobody got through a protection that doctor calls enforced; somebody through a `not`."""
         seen = {}
         for user in USERS:
             for attempt, tier, protection, escaped in self.attempts(user):
@@ -150,14 +160,16 @@ class Guest:
                 level = self.levels(tier, user).get(protection)
                 if level == "enforced":
                     self.check(
-                        not escaped, f"{TIERS[tier]} oversells {protection}: {attempt} as {user} escaped"
-                    )
+                        not escaped,
+                        f"{TIERS[tier]} oversells {protection}: {attempt} as {user} escaped")
         for tier, user in itertools.product(TIERS, USERS):
             for protection, level in self.levels(tier, user).items():
                 tried = seen.get((tier, protection), [])
                 self.check(tried, f"nothing was tried against {protection} in tier {tier}")
                 if level == "not":
-                    self.check(any(tried), f"{TIERS[tier]} as {user} undersells {protection}: nothing escaped")
+                    self.check(
+                        any(tried),
+                        f"{TIERS[tier]} as {user} undersells {protection}: nothing escaped")
 
     def cgroup(self, step, user):
         return len(CGROUP.findall(self.blocks.get((step, user), ("", 0, 0))[0]))
@@ -172,20 +184,23 @@ class Guest:
         cases = {kind: int(count) for kind, count in CASES.findall(out)}
         if not cases:
             return "ok" if status == 0 else "FAILED"
-        return f"{cases.get('PASSED', 0)}/{len(set(FAILED.findall(out)))}/{len(SKIPPED.findall(out))}"
+        failed, skipped = len(set(FAILED.findall(out))), len(SKIPPED.findall(out))
+        return f"{cases.get('PASSED', 0)}/{failed}/{skipped}"
 
     def both(self, step):
         return " ".join(self.cell(step, user) for user in self.steps.get(step, [])) or "-"
 
     def summary(self):
         levels = self.levels("1", "daemon")
-        counts = [sum(level == kind for level in levels.values()) for kind in ("enforced", "partly", "not")]
+        counts = [sum(level == kind for level in levels.values())
+                  for kind in ("enforced", "partly", "not")]
         return "%d + %d, not %d" % tuple(counts) if levels else "?"
 
     def row(self):
         if self.missing:
             return [self.name, self.missing]
-        landlock = str((self.doctor("1", "daemon") or {}).get("kernel", {}).get("landlock_abi", "?"))
+        kernel = (self.doctor("1", "daemon") or {}).get("kernel", {})
+        landlock = str(kernel.get("landlock_abi", "?"))
         row = [self.name, self.release, landlock if landlock != "0" else "none", self.summary()]
         tried = "escapes" if "escapes" in self.steps else "refusals"
         row += [self.cell(tried, user) for user in USERS]
@@ -195,7 +210,8 @@ class Guest:
         return row + [self.seconds]
 
 
-HEADER = ["guest", "kernel", "Landlock", "doctor", "escapes: root", "daemon", "sandbox", "worker", "limits", "in cgroup", "explain", "demo", "s"]
+HEADER = ["guest", "kernel", "Landlock", "doctor", "escapes: root", "daemon", "sandbox", "worker",
+          "limits", "in cgroup", "explain", "demo", "s"]
 
 
 def print_table(rows):
@@ -217,7 +233,8 @@ def main(results, seconds):
         guest.judge()
     print()
     print_table([HEADER] + [guest.row() for guest in guests])
-    print("doctor: protections enforced + partly, and not; tests: passed/failed/skipped, as root and as daemon\n")
+    print("doctor: protections enforced + partly, and not; "
+          "tests: passed/failed/skipped, as root and as daemon\n")
     for guest in guests:
         for skip, count in sorted(collections.Counter(guest.skips).items()):
             print(f"skipped: {guest.name}: {skip}" + (f" ({count} tests)" if count > 1 else ""))
@@ -226,7 +243,8 @@ def main(results, seconds):
             print(f"FAILED: {guest.name}: {failure}")
     print(f"{int(seconds) // 60} min {int(seconds) % 60} s; logs in {results}")
     counts = [sum(guest.passed for guest in guests)]
-    counts += [sum(len(which) for which in lists) for lists in ([g.failures for g in guests], [g.skips for g in guests])]
+    counts += [sum(len(which) for which in lists)
+               for lists in ([g.failures for g in guests], [g.skips for g in guests])]
     print("%d passed, %d failed, %d skipped" % tuple(counts))
     return 1 if counts[1] or not counts[0] else 0
 

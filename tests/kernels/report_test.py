@@ -15,13 +15,15 @@ OPEN_BELOW = {"signals": 6, "file_metadata": 99}
 
 def doctor(abi, tier, level=None, namespaces=None):
     full = abi >= 6 or tier == 1
-    levels = {"file_read": "enforced", "signals": "enforced" if full else "partly", "file_metadata": "not"}
+    levels = {"file_read": "enforced", "signals": "enforced" if full else "partly",
+              "file_metadata": "not"}
     if abi == 0:
         levels = {"file_read": "not", "file_write": "not", "process_memory": "not"}
     levels |= level or {}
     protections = [{"name": name, "level": value} for name, value in levels.items()]
     kernel = {"landlock_abi": abi, "namespaces": namespaces or ("yes" if tier else "no")}
-    return {"complete": full and abi > 0, "kernel": kernel, "protections": protections, "probe": {"allowed": []}}
+    return {"complete": full and abi > 0, "kernel": kernel, "protections": protections,
+            "probe": {"allowed": []}}
 
 
 def escapes(abi, escaped=None):
@@ -36,8 +38,10 @@ def escapes(abi, escaped=None):
     return "[  PASSED  ] 3 tests.\n\n@@ report\n" + json.dumps(text, indent=1)
 
 
-def log(abi, level=None, escaped=None, refusals="[  PASSED  ] 9 tests.", text=None, done=True, namespaces=None):
-    said = text or "NO Landlock. A protection that the default policy requires is NOT enforced. Commands do not run."
+def log(abi, level=None, escaped=None, refusals="[  PASSED  ] 9 tests.", text=None, done=True,
+        namespaces=None):
+    said = text or ("NO Landlock. A protection that the default policy requires is NOT enforced. "
+                    "Commands do not run.")
     steps = {"doctor_text": (said, 0)}
     for step, tier in [("doctor0", 0), ("doctor", 1)]:
         report = doctor(abi, tier, level, namespaces)
@@ -78,13 +82,22 @@ expect("a good guest", judged(10, log(10)))
 expect("a good guest before scopes", judged(2, log(2)))
 expect("a good guest without Landlock", judged(0, log(0)))
 expect("another ABI", judged(9, log(10)), "sees Landlock ABI 10, not 9")
-expect("an escape", judged(10, log(10, escaped={"file_read": True})), "doctor0 oversells file_read: File_Read as root")
-expect("too modest", judged(10, log(10, escaped={"file_metadata": False})), "undersells file_metadata")
-expect("no namespaces", judged(10, log(10, namespaces="no")), "doctor as root: namespaces no, not yes")
-expect("unproven", judged(10, log(10, level={"mounts": "enforced"})), "nothing was tried against mounts in tier 0")
-expect("a claim without Landlock", judged(0, log(0, level={"file_read": "enforced"})), "calls file_read enforced")
+expect("an escape", judged(10, log(10, escaped={"file_read": True})),
+       "doctor0 oversells file_read: File_Read as root")
+expect("too modest", judged(10, log(10, escaped={"file_metadata": False})),
+       "undersells file_metadata")
+expect("no namespaces", judged(10, log(10, namespaces="no")),
+       "doctor as root: namespaces no, not yes")
+expect("unproven", judged(10, log(10, level={"mounts": "enforced"})),
+       "nothing was tried against mounts in tier 0")
+expect("a claim without Landlock", judged(0, log(0, level={"file_read": "enforced"})),
+       "calls file_read enforced")
 expect("silence", judged(0, log(0, text="all is well")), "does not say: NO Landlock")
-expect("something ran", judged(0, log(0, refusals="[  FAILED  ] a.B (1 ms)\n[  PASSED  ] 8 tests.\n[  FAILED  ] 1 test")), "refusals as root: a.B")
+expect("something ran",
+       judged(0, log(0, refusals="[  FAILED  ] a.B (1 ms)\n[  PASSED  ] 8 tests.\n"
+                                 "[  FAILED  ] 1 test")),
+       "refusals as root: a.B")
 expect("a hang", judged(10, log(10, done=False)), "did not come to its end")
-expect("a step that is missing", judged(10, log(10).replace("@@ end escapes daemon", "@@")), "escapes as daemon did not end")
+expect("a step that is missing", judged(10, log(10).replace("@@ end escapes daemon", "@@")),
+       "escapes as daemon did not end")
 expect("no such kernel", judged(7, None), "no kernel 1.2 any more")

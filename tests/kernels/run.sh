@@ -1,9 +1,10 @@
 #!/bin/bash
-# run.sh BUILD [GUEST]...: boots Debian's kernels under QEMU, without KVM, and lets each run the escapes;
-# all guests of the list below, or those named. What was seen lands in BUILD/kernels; report.py judges it.
+# run.sh BUILD [GUEST]...: boots Debian's kernels under QEMU, without KVM, and lets each run the
+# escapes; all guests of the list below, or those named. The results land in BUILD/kernels;
+# report.py judges them.
 #
-# GUESTS_AT_ONCE guests run side by side, with one processor each: as many as there are here unless the
-# variable says otherwise.
+# GUESTS_AT_ONCE guests run side by side, with one processor each: as many as there are processors
+# here unless the variable says otherwise.
 set -eu
 
 build=$(realpath "$1")
@@ -14,10 +15,10 @@ at_once=${GUESTS_AT_ONCE:-$(nproc)}
 # Of one guest. The slowest steps have less than that each (init.sh).
 longest=7200
 
-# GUEST SERIES ABI STEPS [KERNEL COMMAND LINE]: the kernel series, and the Landlock ABI that the server shall
-# see there: on a kernel without Landlock, nothing may run. What has no kernel of Debian's is masked. STEPS
-# are those of init.sh, each as root and as an ordinary user, or as one of them: the unit tests become
-# nobody by themselves where that makes a difference.
+# GUEST SERIES ABI STEPS [KERNEL COMMAND LINE]: the kernel series, and the Landlock ABI that the
+# server shall see there: on a kernel without Landlock, nothing may run. An ABI for which Debian has
+# no kernel is masked. STEPS are those of init.sh, each as root and as an ordinary user, or as one
+# of them: the unit tests become nobody by themselves where that makes a difference.
 all=demo,sandbox:root,cgroup:daemon,worker:root,limits,limits_cgroup,escapes,explain
 known() {
   cat <<END
@@ -41,15 +42,16 @@ END
 boot() { # GUEST SERIES STEPS KERNEL-COMMAND-LINE
   local name=$1 series=$2 steps=$3
   shift 3
-  # Addresses that stay the same let QEMU keep what it has translated, which is three times faster, and
-  # nobody attacks this kernel by its addresses, its processor or its old memory.
+  # Addresses that stay the same let QEMU keep what it has translated, which is three times faster,
+  # and nobody attacks this kernel by its addresses, its processor or its old memory.
   local quick="norandmaps nokaslr mitigations=off init_on_alloc=0 tsc=reliable"
-  # icount: the guest's clock counts its instructions, a thousand in a microsecond, and leaps over idleness.
-  # So what waits in the tests does not wait here, and what has a time-out there has it whatever else this
-  # machine does meanwhile.
-  timeout --kill-after 10 $longest qemu-system-x86_64 -accel tcg,thread=single -icount shift=0,sleep=off \
-    -cpu max -smp 1 -m 2048 \
-    -nodefaults -no-reboot -display none -monitor none -kernel "$results/vmlinuz-$series" -initrd "$results/initrd" \
+  # icount: the guest's clock counts its instructions, a thousand in a microsecond, and leaps over
+  # idleness. So a wait in the tests takes no time here, and a time-out there does not depend on
+  # this machine's other work.
+  timeout --kill-after 10 $longest qemu-system-x86_64 -accel tcg,thread=single \
+    -icount shift=0,sleep=off -cpu max -smp 1 -m 2048 \
+    -nodefaults -no-reboot -display none -monitor none \
+    -kernel "$results/vmlinuz-$series" -initrd "$results/initrd" \
     -serial "file:$results/$name.console" -serial "file:$results/$name.log" \
     -append "console=ttyS0 quiet panic=-1 $quick PA_STEPS=doctor,doctor0,doctor_text,$steps $*" \
     >"$results/$name.qemu" 2>&1 </dev/null &
@@ -67,7 +69,10 @@ trap 'exit 130' INT TERM
 "$here/image.sh" "$build" "$results/initrd"
 : >"$results/guests"
 for name in "$@"; do
-  line=$(known | grep "^${name//./\\.} ") || { echo "no guest $name; there are: $(known | cut -d ' ' -f 1 | tr '\n' ' ')"; exit 2; }
+  line=$(known | grep "^${name//./\\.} ") || {
+    echo "no guest $name; there are: $(known | cut -d ' ' -f 1 | tr '\n' ' ')"
+    exit 2
+  }
   read -r _ series abi steps rest <<<"$line"
   rm -f "$results/$name".{log,console,qemu,error,seconds}
   echo "$name $abi $steps" >>"$results/guests"

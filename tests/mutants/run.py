@@ -2,18 +2,20 @@
 """Lines that carry trust, changed one at a time: a test must notice each (docs/adr/0032).
 
   run.py --check TREE            every line of the table still stands in its file, exactly once
-  run.py TREE [WORD...]          in copies of TREE, a build and a share for each processor: all, or those whose file or
-                                 reason has a WORD
+  run.py TREE [WORD...]          tries all, or those whose file or reason has a WORD, in copies of
+                                 TREE: a build and a share for each processor
 
 The table is mutants.txt, in blocks of
 
   FILE
   - the line as it stands there, without the blanks around it
   + what stands there instead; without a + the line is left out
-  ? TEST FILTER                  a test of meson and what of it shall notice, a filter of GoogleTest; may be repeated
+  ? TEST FILTER                  a test of meson, and the part of it that shall notice, as a filter
+                                 of GoogleTest; may be repeated
   # why: what becomes possible
 
-Exit status 1: one that nothing notices, that does not compile, or whose tests do not pass without it.
+Exit status 1: a mutant that nothing notices, that does not compile, or whose tests do not pass
+without it.
 """
 import argparse
 import concurrent.futures
@@ -84,7 +86,8 @@ def table(tree):
 
 def check(tree):
     mutants = table(tree)
-    complaints = [f"{mutant}: {mutant.complaint(tree)}" for mutant in mutants if mutant.complaint(tree)]
+    complaints = [f"{mutant}: {mutant.complaint(tree)}"
+                  for mutant in mutants if mutant.complaint(tree)]
     if len(mutants) < AT_LEAST:
         complaints.append(f"{len(mutants)} mutants; at least {AT_LEAST} are wanted")
     print("\n".join(complaints))
@@ -93,8 +96,8 @@ def check(tree):
 
 def copy(tree, to):
     """What git knows or would add, as it is now."""
-    listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=tree, check=True,
-                            capture_output=True).stdout.decode()
+    listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"],
+                            cwd=tree, check=True, capture_output=True).stdout.decode()
     for name in filter(None, listed.split("\0")):
         if (tree / name).is_file():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
@@ -106,13 +109,16 @@ class Copy:
         self.tree = place / "tree"
         self.build = self.tree / "build"
         copy(tree, self.tree)
-        # What a change leaves unused is no error of its own. Not optimised, because that compiles three times faster.
-        self.call(["meson", "setup", "-Dwerror=false", "-Doptimization=0", "-Dunity=off", str(self.build)])
+        # A warning about code that a change leaves unused is no error. Not optimised, because that
+        # compiles three times faster.
+        self.call(["meson", "setup", "-Dwerror=false", "-Doptimization=0", "-Dunity=off",
+                   str(self.build)])
         described = json.loads(self.call(["meson", "introspect", "--tests", str(self.build)]))
         # Of a program that runs in parts, as `escapes/1`, the whole.
         self.described = {}
         for test in described:
-            test["env"] = {name: value for name, value in test["env"].items() if not name.startswith("GTEST_")}
+            test["env"] = {name: value for name, value in test["env"].items()
+                           if not name.startswith("GTEST_")}
             self.described[re.sub(r"/\d+$", "", test["name"])] = test
         targets = json.loads(self.call(["meson", "introspect", "--targets", str(self.build)]))
         self.outputs = {target["id"]: target["filename"] for target in targets}
@@ -128,8 +134,10 @@ class Copy:
         files = []
         for name, _ in tests:
             test = self.described[name]
-            programs = [path for identity in test["depends"] for path in self.outputs.get(identity, [])]
-            files += programs + test["cmd"][:1] + list(test["env"].values())  # which name the server
+            programs = [path for identity in test["depends"]
+                        for path in self.outputs.get(identity, [])]
+            # The environment names the server.
+            files += programs + test["cmd"][:1] + list(test["env"].values())
         made = {path for paths in self.outputs.values() for path in paths}
         wanted = {os.path.relpath(path, self.build) for path in files if path in made}
         self.call(["ninja", "-C", str(self.build)] + sorted(wanted))
@@ -139,8 +147,10 @@ class Copy:
         test = self.described[name]
         command = test["cmd"] + ([f"--gtest_filter={selected}"] if selected else []) + list(options)
         try:
-            done = subprocess.run(command, cwd=test["workdir"] or self.build, env=os.environ | test["env"],
-                                  capture_output=True, text=True, errors="replace", timeout=min(test["timeout"], LONGEST))
+            done = subprocess.run(command, cwd=test["workdir"] or self.build,
+                                  env=os.environ | test["env"],
+                                  capture_output=True, text=True, errors="replace",
+                                  timeout=min(test["timeout"], LONGEST))
         except subprocess.TimeoutExpired:
             return False, "it did not end"
         return done.returncode == 0, done.stdout + done.stderr
@@ -176,7 +186,8 @@ class Copy:
                 self.make(mutant.tests)
             except RuntimeError as error:
                 return f"does not compile: {error}"
-            noticed = any(not self.run(name, selected, "--gtest_fail_fast")[0] for name, selected in mutant.tests)
+            noticed = any(not self.run(name, selected, "--gtest_fail_fast")[0]
+                          for name, selected in mutant.tests)
             return "noticed" if noticed else "UNNOTICED"
         finally:
             file.write_text(before, encoding="utf-8")
@@ -206,7 +217,8 @@ def shares(mutants, count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="changes lines that carry trust and asks the tests")
+    parser = argparse.ArgumentParser(
+        description="changes lines that carry trust and asks the tests")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("tree", type=pathlib.Path)
     parser.add_argument("words", nargs="*")
@@ -221,7 +233,8 @@ def main():
     # What is compiled and linked for one is mostly one file after the other, so several at once.
     with concurrent.futures.ThreadPoolExecutor() as pool:
         bad = sum(pool.map(lambda share: try_all(tree, share), shares(chosen, os.cpu_count() or 1)))
-    print(f"{len(chosen)} mutants, {len(chosen) - bad} noticed, {bad} not; {time.monotonic() - began:.0f} s")
+    print(f"{len(chosen)} mutants, {len(chosen) - bad} noticed, {bad} not; "
+          f"{time.monotonic() - began:.0f} s")
     return 1 if bad or not chosen else 0
 
 

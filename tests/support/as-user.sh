@@ -1,6 +1,6 @@
 #!/bin/sh
-# A wrapper for `meson test` run by root: runs one test as an ordinary user in a copy of the tree, because
-# the tree itself may lie where only root may go.
+# A wrapper for `meson test` run by root: runs one test as an ordinary user in a copy of the tree,
+# because the tree itself may lie where only root may go.
 #
 #   PA_TREE=/root/project PA_COPY=/tmp/copy meson test --wrapper tests/support/as-user.sh
 #
@@ -27,8 +27,8 @@ while [ "$remaining" -gt 0 ]; do
   remaining=$((remaining - 1))
 done
 
-# daemon, because every system has it, and tests of ours use nobody as somebody else. Its home is of no
-# use, so it gets one.
+# The user is daemon, because every system has it, and tests of ours use nobody as somebody else.
+# Its home is of no use, so it gets one.
 export HOME="$PA_COPY/home" TMPDIR="$PA_COPY/tmp" USER=daemon LOGNAME=daemon
 cd "$(moved "$(pwd)")"
 exec setpriv --reuid daemon --regid daemon --clear-groups --inh-caps=-all "$@"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Tries the completions in their shell: check-completions.py bash|zsh|fish SCRIPT PROJECT-ACTIONS
 
-What is offered after each line must be exactly what `--help` and the server say there is. Skips where the shell
-is not installed.
+After each line the shell must offer exactly what `--help` and the server say there is. Skips where
+the shell is not installed.
 """
 import os
 import pathlib
@@ -19,7 +19,7 @@ import facts
 shell, script = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 program = str(pathlib.Path(sys.argv[3]).resolve())
 
-# Calls the function as bash would. compopt works in a shell that somebody types into, and nowhere else.
+# Calls the function as bash would. compopt works only in an interactive shell.
 BASH = r"""
 compopt() { [[ $* == "-o filenames" || $* == "-o nospace" ]]; }
 source "$1"
@@ -42,7 +42,7 @@ end
 true
 """
 
-# .zshrc of a shell that is typed into, which wants a terminal. compadd is what every completion ends with; calls
+# .zshrc of an interactive shell, which needs a terminal. Every completion ends with compadd; calls
 # that only ask what would match are the functions' own.
 ZSH = r"""
 fpath=(${SCRIPT:h} $fpath)
@@ -74,7 +74,8 @@ def ask_zsh(lines, scratch):
     asked, answered = scratch / "lines", scratch / "answers"
     asked.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     answered.touch()
-    environment = {"PATH": os.environ["PATH"], "TERM": "dumb", "HOME": str(scratch), "ZDOTDIR": str(scratch),
+    environment = {"PATH": os.environ["PATH"], "TERM": "dumb",
+                   "HOME": str(scratch), "ZDOTDIR": str(scratch),
                    "SCRIPT": str(script), "LINES_FILE": str(asked), "ANSWERS": str(answered)}
     pid, terminal = pty.fork()
     if pid == 0:
@@ -95,8 +96,10 @@ def ask(lines, scratch):
     if shell == "zsh":
         answers, errors = ask_zsh(lines, scratch)
     else:
-        command = {"bash": ["bash", "--norc", "--noprofile", "-c", BASH, "bash"], "fish": ["fish", "--no-config", "-c", FISH]}
-        done = subprocess.run([*command[shell], str(script)], input="".join(line + "\n" for line in lines),
+        command = {"bash": ["bash", "--norc", "--noprofile", "-c", BASH, "bash"],
+                   "fish": ["fish", "--no-config", "-c", FISH]}
+        done = subprocess.run([*command[shell], str(script)],
+                              input="".join(line + "\n" for line in lines),
                               capture_output=True, text=True, cwd=scratch / "src", check=True)
         answers, errors = done.stdout, done.stderr
     found = {}
@@ -105,8 +108,8 @@ def ask(lines, scratch):
             offered = found.setdefault(answer.removeprefix("> "), set())
         elif answer:
             # Some shells repeat what stands before: of a list, or of --option=VALUE.
-            offered.add(re.sub(r"^(--[a-z-]+=)?(.*,)?", "", answer).rstrip("/") if "=" in answer or "," in answer
-                        else answer.rstrip("/"))
+            offered.add(re.sub(r"^(--[a-z-]+=)?(.*,)?", "", answer).rstrip("/")
+                        if "=" in answer or "," in answer else answer.rstrip("/"))
     return found, errors
 
 
@@ -117,7 +120,8 @@ def expectations(server):
     lines = {}
     for path, text in server.commands().items():
         line = " ".join(["project-actions", *path])
-        lines[f"{line} --"] = {name for names in text.options for name in names if name.startswith("--")}
+        lines[f"{line} --"] = {name for names in text.options for name in names
+                               if name.startswith("--")}
         if text.subcommands:
             lines[f"{line} "] = set(text.subcommands)
     lines |= {
@@ -141,7 +145,8 @@ def expectations(server):
         "project-actions policy explain ": tools | files,
         "project-actions audit verify policy.yaml ": files,
         "project-actions trash restore ": set(),
-        "project-actions init ": {"claude-code", "claude-desktop", "vscode", "cursor", "codex", "gemini"},
+        "project-actions init ": {"claude-code", "claude-desktop", "vscode", "cursor", "codex",
+                                  "gemini"},
         "project-actions init --print vs": {"vscode"},
     }
     return lines

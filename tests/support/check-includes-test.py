@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""check-includes.py refuses what it must and lets the rest through: check-includes-test.py CHECKER ARCHITECTURE.md"""
+"""check-includes.py refuses what it must and lets the rest through:
+check-includes-test.py CHECKER ARCHITECTURE.md
+"""
 
 import importlib.util
 import re
@@ -27,12 +29,14 @@ def expect(wanted, file, line):
     write(tree / file, line + "\n")
     found = checker.complaints(tree, table)
     (tree / file).unlink()
-    assert (not found) == wanted, f"{file} with {line} must be {'allowed' if wanted else 'refused'}: {found}"
+    assert (not found) == wanted, (
+        f"{file} with {line} must be {'allowed' if wanted else 'refused'}: {found}")
 
 
 def rows(*lines):
     """A table of its own, whose base/ may include nothing."""
-    head = "# A title\n\n## Folders\n\n| folder | holds | may include |\n|---|---|---|\n| `base/` | x | |\n"
+    head = ("# A title\n\n## Folders\n\n"
+            "| folder | holds | may include |\n|---|---|---|\n| `base/` | x | |\n")
     write(table, head + "\n".join(lines) + "\n\n## Another section\n\n| `no/row/` | x | |\n")
 
 
@@ -75,7 +79,8 @@ def test_tables():
     write(tree / "policy/deep/a.h", "#pragma once\n")
     write(tree / "worker/spec.h", "#pragma once\n")
     every = "| `worker/` | x | base |"
-    rows(every, "| `policy/low/` | x | |", "| `policy/deep/` | x | low, base |", "| `policy/` | x | `worker/spec.h`, deep |")
+    rows(every, "| `policy/low/` | x | |", "| `policy/deep/` | x | low, base |",
+         "| `policy/` | x | `worker/spec.h`, deep |")
     expect(ALLOWED, "policy/deep/b.cc", '#include "policy/low/a.h"')
     expect(ALLOWED, "policy/deep/b.cc", '#include "policy/deep/a.h"')
     expect(REFUSED, "policy/deep/b.cc", '#include "policy/a.h"')
@@ -88,7 +93,8 @@ def test_tables():
     expect(REFUSED, "policy/b.cc", '#include "base/error.h"')
     # A file for which there is no row.
     expect(REFUSED, "sandbox/b.cc", '#include <string>')
-    refuse('"deep" is no folder of a row above', every, "| `policy/` | x | deep |", "| `policy/deep/` | x | |")
+    refuse('"deep" is no folder of a row above',
+           every, "| `policy/` | x | deep |", "| `policy/deep/` | x | |")
     refuse('"above" is no folder of a row above', every, "| `policy/` | x | above |")
     refuse("`policy/` has two rows", every, "| `policy/` | x | |", "| `policy/` | x | base |")
     refuse("three cells are expected", every, "| `policy/` | x |")

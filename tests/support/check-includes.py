@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Who may include whom: check-includes.py TREE [ARCHITECTURE.md]
 
-The table "Folders" of docs/architecture.md says which folder may include which; this check reads it there. A row is
+The table "Folders" of docs/architecture.md says which folder may include which; this check reads it
+there. A row is
 
     | `folder/` | what it holds | what it may include |
 
-The third cell lists, with commas between, folders of rows above (by their names, from those in the folder itself
-to those at the top) and single headers in backticks; "all" lifts the limit. As a folder can only name folders above
-it, there are no circles. A folder may always include itself. Each folder has a row, but for the precompiled headers
-in pch/.
+The third cell lists, with commas between, folders of rows above (by their names, from those in the
+folder itself to those at the top) and single headers in backticks; "all" lifts the limit. As a
+folder can only name folders above it, there are no circles. A folder may always include itself.
+Each folder has a row, but for the precompiled headers in pch/.
 
 Which library is included by which files alone stands in ONLY below.
 """
@@ -66,7 +67,10 @@ def section_folders(text):
 
 
 def resolve(name, folder, rows):
-    """The folder that `name` means in the row of `folder`: of those above, one in it, beside it, or at the top."""
+    """The folder that `name` means in the row of `folder`.
+
+    That is one of the folders above: one in `folder`, one beside it, or one at the top.
+    """
     parent = folder.rpartition("/")[0]
     for candidate in (f"{folder}/{name}", f"{parent}/{name}", name):
         if candidate in rows:
@@ -134,14 +138,17 @@ def complaints(tree, table):
                     raise Mistake(f"`{row.folder}/`: `{header}` does not exist")
     except Mistake as mistake:
         return [f"{table}: {mistake}"]
-    files = sorted(f for folder in CHECKED for f in (tree / folder).rglob("*") if f.suffix in (".cc", ".h"))
+    files = sorted(f for folder in CHECKED for f in (tree / folder).rglob("*")
+                   if f.suffix in (".cc", ".h"))
     if not files:
         return [f"{tree}: no sources"]
-    return [c for f in files for c in complaints_about(str(f.relative_to(tree)), f.read_text(), rows)]
+    return [c for f in files
+            for c in complaints_about(str(f.relative_to(tree)), f.read_text(), rows)]
 
 
 if __name__ == "__main__":
     root = Path(sys.argv[1])
-    found = complaints(root, Path(sys.argv[2]) if len(sys.argv) > 2 else root / "docs/architecture.md")
+    architecture = Path(sys.argv[2]) if len(sys.argv) > 2 else root / "docs/architecture.md"
+    found = complaints(root, architecture)
     print(*found, sep="\n", end="\n" if found else "")
     sys.exit(1 if found else 0)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# check-man-lint.sh PAGE...: mandoc has nothing to say of the manual pages, but for two matters of style:
+# check-man-lint.sh PAGE...: mandoc has nothing to say of the manual pages, but for two matters of
+# style:
 #   the title is in lower case, as the program's name is;
 #   lines are longer than 80 bytes, as they are in scdoc's sources, which nobody reads as roff.
 set -eu

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Holds the manual pages against the programs: check-man.py TREE PAGES PROJECT-ACTIONS WORKER INSTALLED
+"""Holds the manual pages against the programs:
+check-man.py TREE PAGES PROJECT-ACTIONS WORKER INSTALLED
 
-PAGES is the directory of the scdoc sources, INSTALLED what meson says that it installs. What the programs print (subcommands, options, tools, policy keys
-with types and defaults, protections) and what the sources define (error codes, variables, relaxations, files)
-must stand there, and nothing else may.
+PAGES is the directory of the scdoc sources. INSTALLED is meson's list of the files that it
+installs. The pages must name all that the programs print (subcommands, options, tools, policy keys
+with types and defaults, protections) and all that the sources define (error codes, variables,
+relaxations, files), and nothing else.
 """
 import json
 import os
@@ -74,7 +76,8 @@ def check_usage(page, commands):
         usage = shown.get(path, "")
         arguments = re.findall(r"_([A-Z]+)_", re.sub(r"\*--[a-z-]+\* _[^_]+_|_OPTIONS_", "", usage))
         options = {option([name], value) for names, value in text.options.items() for name in names}
-        page.compare(f"SYNOPSIS of {path}", options_in(usage.replace("_OPTIONS_", common)) | set(arguments),
+        page.compare(f"SYNOPSIS of {path}",
+                     options_in(usage.replace("_OPTIONS_", common)) | set(arguments),
                      options - {"*-h*", "*--help*"} | set(text.arguments))
     page.compare("COMMANDS", page.names("COMMANDS"), {"project-actions " + path for path in true})
 
@@ -83,18 +86,23 @@ def check_program(page, program):
     commands = program.commands()
     check_usage(page, commands)
     page.compare("OPTIONS", page.entries("OPTIONS"), {
-        option(names, value) for text in commands.values() for names, value in text.options.items()})
+        option(names, value)
+        for text in commands.values() for names, value in text.options.items()})
 
     page.compare("EXIT STATUS", page.names("EXIT STATUS"), {path[0] for path in commands if path})
     statuses = page.entries("EXIT STATUS")
-    for command, *arguments in [["call", "no_such_tool"], ["serve", "--worker", "/nowhere"], ["policy", "check", "/nowhere"],
-                                ["policy", "schema"], ["audit", "verify", "/nowhere"], ["trash", "restore", "x"],
-                                ["init", "codex", "--print"], ["init", "codex", "--root", "/nowhere"]]:
+    for command, *arguments in [["call", "no_such_tool"], ["serve", "--worker", "/nowhere"],
+                                ["policy", "check", "/nowhere"], ["policy", "schema"],
+                                ["audit", "verify", "/nowhere"], ["trash", "restore", "x"],
+                                ["init", "codex", "--print"],
+                                ["init", "codex", "--root", "/nowhere"]]:
         status = program.run(command, *arguments).returncode
         complain_unless(f"*{status}*" in statuses.get(f"*{command}*", ""),
-                        f"{page.name}, EXIT STATUS: {command} {' '.join(arguments)} exits with {status}")
+                        f"{page.name}, EXIT STATUS: "
+                        f"{command} {' '.join(arguments)} exits with {status}")
     status = program.run("--no-such-option").returncode
-    complain_unless(f"Every command exits with *{status}* when the command line is wrong" in page.sections["EXIT STATUS"],
+    complain_unless(f"Every command exits with *{status}* when the command line is wrong"
+                    in page.sections["EXIT STATUS"],
                     f"{page.name}, EXIT STATUS: a wrong command line exits with {status}")
 
     default = {tool["name"] for tool in program.tools()}
@@ -102,7 +110,8 @@ def check_program(page, program):
                            for line, text in page.entries("TOOLS").items()}, {
         "*{}* ({}){}".format(tool["name"], ", ".join(
             name + ("" if name in tool["inputSchema"].get("required", []) else "?")
-            for name in tool["inputSchema"]["properties"]), " On by default." if tool["name"] in default else "")
+            for name in tool["inputSchema"]["properties"]),
+            " On by default." if tool["name"] in default else "")
         for tool in program.tools("--enable", "all")})
 
     page.compare("ERROR CODES", page.names("ERROR CODES"), facts.error_codes(tree))
@@ -131,13 +140,15 @@ def type_of(schema):
     if schema["type"] == "integer":
         return f"_number_, {schema['minimum']} to {schema['maximum']}"
     if limits:
-        return f"_{'duration' if 'ms' in schema['pattern'] else 'size'}_, {limits[1]} to {limits[2]}"
+        kind = "duration" if "ms" in schema["pattern"] else "size"
+        return f"_{kind}_, {limits[1]} to {limits[2]}"
     if schema["type"] == "array":
         kinds = {"object": "rules"} if items["type"] == "object" else {
             "string": "relative paths" if items.get("pattern") == "^[^/~]" else
                       "paths" if "description" in items else "names"}
         return f"_list of {kinds[items['type']]}_"
-    return {"boolean": "*true* | *false*", "object": "_mapping_", "string": "_path_"}[schema["type"]]
+    return {"boolean": "*true* | *false*", "object": "_mapping_",
+            "string": "_path_"}[schema["type"]]
 
 
 def default_of(schema):
@@ -150,21 +161,26 @@ def default_of(schema):
 def check_policy(page, program):
     keys = program.policy_keys()
     entries = page.entries("KEYS")
-    true = {f"*{key}* ({type_of(schema)}{default_of(schema)})": schema for key, schema in keys.items()}
+    true = {f"*{key}* ({type_of(schema)}{default_of(schema)})": schema
+            for key, schema in keys.items()}
     page.compare("KEYS", entries, true)
     for line, schema in true.items():
-        for choice in ["true", "false"] if schema.get("type") == "boolean" else schema.get("enum", []):
-            complain_unless(f"*{choice}*: " in entries.get(line, ""), f"{page.name}, KEYS: what is {choice}? {line}")
+        for choice in (["true", "false"] if schema.get("type") == "boolean"
+                       else schema.get("enum", [])):
+            complain_unless(f"*{choice}*: " in entries.get(line, ""),
+                            f"{page.name}, KEYS: what is {choice}? {line}")
 
     rules = keys["permissions"]["items"]
     page.compare("RULES", page.names("RULES"), rules["properties"])
     for name, text in zip(page.names("RULES"), page.entries("RULES").values()):
-        complain_unless(text.endswith("Required.") == (name in rules["required"]), f"{page.name}, RULES: is {name} required?")
+        complain_unless(text.endswith("Required.") == (name in rules["required"]),
+                        f"{page.name}, RULES: is {name} required?")
         for choice in rules["properties"].get(name, {}).get("enum", []):
             complain_unless(f"*{choice}*" in text, f"{page.name}, RULES: no {choice}")
 
     page.compare("RELAXATIONS", page.names("RELAXATIONS"), facts.relaxations(tree))
-    page.compare("ENVIRONMENT", re.findall(r"\b[A-Z][A-Z_]+\*?", page.sections["ENVIRONMENT"].replace("\\", "")),
+    page.compare("ENVIRONMENT",
+                 re.findall(r"\b[A-Z][A-Z_]+\*?", page.sections["ENVIRONMENT"].replace("\\", "")),
                  facts.commands_variables(tree, keys["environment.pass"]))
     for example in re.findall(r"```\n(.*?)```", page.sections["EXAMPLES"], re.S):
         file = program.directory / "policy.yaml"
@@ -174,21 +190,26 @@ def check_policy(page, program):
 
 
 def check_protections(page, program):
-    """The levels stand in the table of docs/security/enforcement.md as well, which is held against doctor."""
-    rows = re.findall(r"^\| ((?:`[a-z_]+`(?:, )?)+) \| (\S+) \| (\S+) \|", (tree / "docs/security/enforcement.md").read_text(encoding="utf-8"), re.M)
+    """The levels also stand in the table of docs/security/enforcement.md, held against doctor."""
+    rows = re.findall(r"^\| ((?:`[a-z_]+`(?:, )?)+) \| (\S+) \| (\S+) \|",
+                      (tree / "docs/security/enforcement.md").read_text(encoding="utf-8"), re.M)
     true = {f"*{name}* (tier 0 *{zero.strip('*')}*, tier 1 *{one.strip('*')}*)"
             for names, zero, one in rows for name in re.findall(r"`(\w+)`", names)}
     page.compare("PROTECTIONS", page.entries("PROTECTIONS"), true)
     page.compare("PROTECTIONS", page.names("PROTECTIONS"), {
-        protection["name"] for protection in json.loads(program.run("doctor", "--json").stdout)["protections"]})
+        protection["name"]
+        for protection in json.loads(program.run("doctor", "--json").stdout)["protections"]})
 
 
 def check_worker(page, worker):
-    help_text = subprocess.run([worker, "--help"], capture_output=True, text=True, check=True).stdout
-    true = {option([name], value) for name, value in re.findall(r"(--[a-z]+)(?: ([A-Z]+)\b)?", help_text)}
+    help_text = subprocess.run([worker, "--help"],
+                               capture_output=True, text=True, check=True).stdout
+    true = {option([name], value)
+            for name, value in re.findall(r"(--[a-z]+)(?: ([A-Z]+)\b)?", help_text)}
     page.compare("SYNOPSIS", options_in(page.sections["SYNOPSIS"]), true)
     page.compare("OPTIONS", page.entries("OPTIONS"), true)
-    status = subprocess.run([worker, "--no-such-option"], capture_output=True, check=False).returncode
+    status = subprocess.run([worker, "--no-such-option"],
+                            capture_output=True, check=False).returncode
     complain_unless("command line is wrong" in page.entries("EXIT STATUS").get(f"*{status}*", ""),
                     f"{page.name}, EXIT STATUS: a wrong command line exits with {status}")
 

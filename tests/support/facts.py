@@ -1,4 +1,7 @@
-"""What the program and its sources say of themselves, for the tests that hold documents against it."""
+"""What the program and its sources say of themselves.
+
+For the tests that hold documents against it.
+"""
 import json
 import re
 import subprocess
@@ -18,11 +21,13 @@ class Program:
                               cwd=self.directory, env=self.environment, check=False)
 
     def tools(self, *options):
-        listing = self.run("serve", *options, stdin="".join(json.dumps(message) + "\n" for message in [
+        messages = [
             {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
                 "protocolVersion": "2025-11-25", "capabilities": {},
                 "clientInfo": {"name": "facts", "version": "1"}}},
-            {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}])).stdout
+            {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
+        listing = self.run("serve", *options, stdin="".join(
+            json.dumps(message) + "\n" for message in messages)).stdout
         return json.loads(listing.splitlines()[1])["result"]["tools"]
 
     def policy_keys(self):
@@ -65,7 +70,8 @@ class Help:
 def sources(tree, *folders):
     """The text of what is built into the programs."""
     return "".join(path.read_text(encoding="utf-8") for folder in folders
-                   for path in sorted((tree / folder).rglob("*.cc")) + sorted((tree / folder).rglob("*.h"))
+                   for path in (sorted((tree / folder).rglob("*.cc"))
+                                + sorted((tree / folder).rglob("*.h")))
                    if "_test" not in path.name and "_for_test" not in path.name)
 
 
@@ -77,7 +83,8 @@ def error_codes(tree):
 
 
 def relaxations(tree):
-    found = re.findall(r'kName = "([a-z_]+)"', (tree / "policy/relaxations.h").read_text(encoding="utf-8"))
+    found = re.findall(r'kName = "([a-z_]+)"',
+                       (tree / "policy/relaxations.h").read_text(encoding="utf-8"))
     assert len(found) > 5, "relaxations are no longer found in the sources"
     return found
 
@@ -92,16 +99,20 @@ def host_files_for_good(tree):
 
 def environment_variables(tree):
     """What the server reads of its environment. PA_*: of test builds alone."""
-    lookup = r'(?:getenv\(|Variable\((?:environment, )?|(?:environment|ambient)\.(?:find|contains)\()"([A-Z_]+)"'
-    found = {name for name in re.findall(lookup, sources(tree, "base", "policy", "sandbox", "supervisor"))
+    lookup = (r'(?:getenv\(|Variable\((?:environment, )?|'
+              r'(?:environment|ambient)\.(?:find|contains)\()"([A-Z_]+)"')
+    found = {name for name
+             in re.findall(lookup, sources(tree, "base", "policy", "sandbox", "supervisor"))
              if not name.startswith("PA_")}
-    assert {"HOME", "NO_COLOR", "PWD", "PROJECT_ACTIONS_POLICY"} <= found, "lookups of variables are no longer found"
+    assert {"HOME", "NO_COLOR", "PWD", "PROJECT_ACTIONS_POLICY"} <= found, (
+        "lookups of variables are no longer found")
     return found
 
 
 def commands_variables(tree, schema):
-    """Variables that commands receive or never receive, by the policy's schema of a variable's name."""
-    always = re.search(r"kAlwaysPassed\[\] = \{(.*?)\}", (tree / "policy/environment.cc").read_text(encoding="utf-8"), re.S)
+    """Variables that commands receive or never receive, by the schema of a variable's name."""
+    always = re.search(r"kAlwaysPassed\[\] = \{(.*?)\}",
+                       (tree / "policy/environment.cc").read_text(encoding="utf-8"), re.S)
     toolchains = (tree / "policy/toolchains.cc").read_text(encoding="utf-8")
     found = set(re.findall(r'"([^"]+)"', always[1]))
     found |= set(re.findall(r'^    \{"[^"]+", "([A-Z_]+)", "[^"]+"\},', toolchains, re.M))
@@ -112,26 +123,35 @@ def commands_variables(tree, schema):
 
 
 def files(tree):
-    """Files and directories of ours, each as far as it stands in the sources, in its usual place."""
+    """Files and directories of ours, each as the sources name it, in its usual place."""
     text = re.sub(r"//.*", "", sources(tree, "policy", "supervisor"))
     homes = {"ConfigHome": "~/.config", "state_home": "~/.local/state"}
     found = {homes[home] + name
-             for home, name in re.findall(r'(ConfigHome|state_home)\b[^";]*"(/project-actions/[^"]+)"', text)}
-    found |= {"~/.local/state/project-actions/" + name for name in re.findall(r'k\w+Directory = "([^"]+)"', text)}
+             for home, name in re.findall(
+                 r'(ConfigHome|state_home)\b[^";]*"(/project-actions/[^"]+)"', text)}
+    found |= {"~/.local/state/project-actions/" + name
+              for name in re.findall(r'k\w+Directory = "([^"]+)"', text)}
     found |= set(re.findall(r'"(/etc/project-actions/[^"]+)"', text))
     found |= set(re.findall(r'k\w+Trash = "([^"]+)"', text))
-    found |= {name for line in re.findall(r"audit\.socket = .*", text) for name in re.findall(r'"([^"]+)"', line)}
-    found |= set(re.findall(r'"/?((?:displaced-by-project-actions|project-actions-[a-z]+)-?)(?:X+)?"', text))
-    found |= {name + "UID-" for name in re.findall(r'"(project-actions-)" \+ std::to_string\(geteuid', text)}
+    found |= {name for line in re.findall(r"audit\.socket = .*", text)
+              for name in re.findall(r'"([^"]+)"', line)}
+    found |= set(re.findall(
+        r'"/?((?:displaced-by-project-actions|project-actions-[a-z]+)-?)(?:X+)?"', text))
+    found |= {name + "UID-"
+              for name in re.findall(r'"(project-actions-)" \+ std::to_string\(geteuid', text)}
     found |= set(re.findall(r'"(\.pa-)"', sources(tree, "worker")))
     assert len(found) > 12, f"files are no longer found in the sources: {found}"
     return found
 
 
 def installed(list_of_meson):
-    """Files in directories of ours, from those on: `/project-actions/profiles/go.yaml`, `/doc/project-actions/...`."""
+    """Files in directories of ours, each with its path from that directory on.
+
+    For example `/project-actions/profiles/go.yaml` and `/doc/project-actions/...`.
+    """
     found = set()
     for place in json.loads(list_of_meson.read_text(encoding="utf-8")).values():
         found |= set(re.findall(r".*?((?:/doc)?/project-actions/.*)", place))
-    assert "/project-actions/project-actions-worker" in found, f"{list_of_meson}: there is no worker"
+    assert "/project-actions/project-actions-worker" in found, (
+        f"{list_of_meson}: there is no worker")
     return found

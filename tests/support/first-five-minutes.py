@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """first-five-minutes.py README SERVER [--write]
 
-What a new user does and sees, in a home and a project of its own, recorded between two marks in README; without
---write: is that what is seen today? Where commands get no namespaces, refusals have other words: then it is
-skipped (77). Durations and places are those of the recording, not of this run.
+Records what a new user does and sees, in a home and a project of its own, between two marks in
+README. Without --write: is that what is seen today? Where commands get no namespaces, refusals have
+other words: then it is skipped (77). Durations and places are those of the recording, not of this
+run.
 """
 import pathlib
 import re
@@ -31,11 +32,13 @@ STEPS = [
     """project-actions call make '{"target":"test"}'""",
     """project-actions call make '{"target":"test"}' --enable make""",
     """project-actions call make '{"target":"notes"}' --enable make""",
-    f"mkdir -p ~/.config/project-actions; cat > ~/.config/project-actions/policy.yaml <<END\n{POLICY}END",
+    "mkdir -p ~/.config/project-actions; "
+    f"cat > ~/.config/project-actions/policy.yaml <<END\n{POLICY}END",
     "project-actions policy check ~/.config/project-actions/policy.yaml",
     """project-actions call make '{"target":"notes"}'""",
 ]
-BEGIN, END = "<!-- recorded by tests/support/first-five-minutes.py -->\n```\n", "```\n<!-- end of the recording -->\n"
+BEGIN = "<!-- recorded by tests/support/first-five-minutes.py -->\n```\n"
+END = "```\n<!-- end of the recording -->\n"
 
 
 def record(server):
@@ -45,10 +48,12 @@ def record(server):
         project.mkdir(parents=True)
         (project / "Makefile").write_text(MAKEFILE)
         (home / "notes.txt").write_text("buy milk\n")
-        environment = {"HOME": str(home), "PATH": f"{pathlib.Path(server).resolve().parent}:/usr/bin:/bin"}
+        environment = {"HOME": str(home),
+                       "PATH": f"{pathlib.Path(server).resolve().parent}:/usr/bin:/bin"}
 
         def run(command):
-            return subprocess.run(["bash", "-c", command], cwd=project, env=environment, text=True, check=False,
+            return subprocess.run(["bash", "-c", command], cwd=project, env=environment,
+                                  text=True, check=False,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
 
         if not re.search(r"^  namespaces +enforced", run("project-actions doctor"), re.M):
@@ -69,7 +74,8 @@ def main():
     if "--write" in sys.argv[3:]:
         readme_path.write_text(readme[:begin] + seen + readme[end:])
     elif readme[begin:end] != seen:
-        print(f"README.md has another first session than is seen now; record it anew with --write:\n{seen}")
+        print("README.md has another first session than is seen now; "
+              f"record it anew with --write:\n{seen}")
         sys.exit(1)
 
 

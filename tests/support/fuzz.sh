@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs each fuzz target for a while, with clang-19's libFuzzer: fuzz.sh SECONDS
 #
-# Starts from the kept seeds; what it finds is written to build-sanitize/findings/ and fails the run. Mend it,
-# then keep the input as a seed: tests/fuzz/corpus/TARGET/.
+# Starts from the kept seeds; what it finds is written to build-sanitize/findings/ and fails the
+# run. Mend it, then keep the input as a seed: tests/fuzz/corpus/TARGET/.
 set -eu
 
 seconds=$1
@@ -15,7 +15,8 @@ printf '%s\n' build-sanitize/tests/fuzz/*_fuzz | xargs -n 1 -P "$(nproc)" sh -c 
   new=build-sanitize/corpus/$name
   mkdir -p "$new"
   "$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
-    -artifact_prefix="build-sanitize/findings/$name-" "$new" "tests/fuzz/corpus/$name" >"$new.log" 2>&1
+    -artifact_prefix="build-sanitize/findings/$name-" "$new" "tests/fuzz/corpus/$name" \
+    >"$new.log" 2>&1
   result=$?
   printf "== fuzz %s, %s s\n%s\n" "$name" "$seconds" "$(cat "$new.log")"
   exit $result' fuzz

@@ -10,7 +10,8 @@ build, names = sys.argv[1], sys.argv[2:]
 
 
 def introspect(what):
-    out = subprocess.run(["meson", "introspect", what, build], check=True, capture_output=True).stdout
+    out = subprocess.run(["meson", "introspect", what, build],
+                         check=True, capture_output=True).stdout
     return json.loads(out)
 
 
@@ -19,5 +20,6 @@ tests = {test["name"]: test for test in introspect("--tests")}
 missing = [name for name in names if name not in tests]
 if missing:
     sys.exit(f"{build}: there is no test {', '.join(missing)}")
-files = {path for name in names for target in tests[name]["depends"] for path in made.get(target, [])}
+files = {path for name in names for target in tests[name]["depends"]
+         for path in made.get(target, [])}
 print(*sorted(os.path.relpath(path, build) for path in files), sep="\n")

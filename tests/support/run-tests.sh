@@ -1,13 +1,16 @@
 #!/bin/sh
-# Runs all tests of a build directory: as whoever calls and, if that is root, once more as an ordinary
-# user. Every skip is listed with its reason; the last line is `N passed, N failed, N skipped`.
+# Runs all tests of a build directory: as whoever calls and, if that is root, once more as an
+# ordinary user. Every skip is listed with its reason; the last line is `N passed, N failed, N
+# skipped`.
 #
-# Without options, root runs all but the toolchains, and the ordinary user, who is the one that builds, all but the
-# suite `once`: tests to which the caller makes no difference (the documents, protocols, formats).
+# Without options, root runs all but the toolchains, and the ordinary user, as whom people build,
+# all but the suite `once`: tests to which the caller makes no difference (the documents, protocols,
+# formats).
 #
 #   tests/support/run-tests.sh [--once] BUILD_DIRECTORY [options of meson test]
 #
-# BUILD_DIRECTORY lies in the tree; run from the tree's top. With --once the tests run as whoever calls alone.
+# BUILD_DIRECTORY lies in the tree; run from the tree's top. With --once the tests run as whoever
+# calls alone.
 set -eu
 
 once=
@@ -24,12 +27,15 @@ status=0
 
 # Tests run make, git and the server: what configures ours is not for them.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEFILES GNUMAKEFLAGS ENABLE_ADDITIONAL_TOOLS
-for name in $(env | sed -n 's/^\(GIT_[A-Z_]*\|PROJECT_ACTIONS_[A-Z_]*\)=.*/\1/p'); do unset "$name"; done
+for name in $(env | sed -n 's/^\(GIT_[A-Z_]*\|PROJECT_ACTIONS_[A-Z_]*\)=.*/\1/p'); do
+  unset "$name"
+done
 
-# Time limits are there for what hangs: a slow machine with other work takes several times as long as others.
-# Most of them wait as long as they compute.
+# Time limits are there for what hangs: a slow machine with other work takes several times as long
+# as others. Most of the tests wait as long as they compute.
 run() {
-  meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 --num-processes $((2 * $(nproc))) "$@" || status=1
+  meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 \
+    --num-processes $((2 * $(nproc))) "$@" || status=1
 }
 
 both=
@@ -48,8 +54,8 @@ elif [ "$(id -u)" = 0 ]; then
   trap 'exit 130' INT TERM
   # Sources with their data, then the programs of this one build directory.
   tar -C "$tree" -cf - --anchored --exclude=./.git --exclude='./build*' . | tar -C "$copy" -xf -
-  tar -C "$tree" -cf - --exclude='*.p' --exclude='*.a' --exclude=meson-private --exclude=meson-logs \
-    "$build" | tar -C "$copy" -xf -
+  tar -C "$tree" -cf - --exclude='*.p' --exclude='*.a' --exclude=meson-private \
+    --exclude=meson-logs "$build" | tar -C "$copy" -xf -
   mkdir "$copy/home" "$copy/tmp"
   chown -R daemon:daemon "$copy"
   chmod -R u+rwX,go+rX "$copy"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The tests with AddressSanitizer and UBSan, as whoever calls and without real toolchains and clients; run from
-# the tree's top: sanitize.sh [TEST...]. With names, only those are built and run. `make test` also runs them as an
-# ordinary user and with those, without the sanitizers.
+# The tests with AddressSanitizer and UBSan, as whoever calls and without real toolchains and
+# clients; run from the tree's top: sanitize.sh [TEST...]. With names, only those are built and run.
+# `make test` also runs the tests as an ordinary user, and those of toolchains and clients, without
+# the sanitizers.
 set -eu
 
 if [ $# = 0 ]; then

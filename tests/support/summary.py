@@ -1,7 +1,7 @@
 """Counts what meson's test logs say: summary.py LOG.json...
 
-A GoogleTest program counts once for each of its cases, any other program once. Every skip is printed
-with its reason, every failure with its program. Fails if anything failed or nothing ran.
+A GoogleTest program counts once for each of its cases, any other program once. Every skip is
+printed with its reason, every failure with its program. Fails if anything failed or nothing ran.
 """
 
 import json

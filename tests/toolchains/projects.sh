@@ -1,7 +1,8 @@
 #!/bin/bash
-# projects.sh BUILD SCRATCH [NAME...]: builds and tests real projects outside, then inside the sandbox with the default
-# policy, in both tiers, and prints a table: command, outcome outside and inside, time. Fails where the outcomes differ or the
-# proof is missing. Sources come from Debian's source packages, its packages of Rust crates, and the npm registry, once.
+# projects.sh BUILD SCRATCH [NAME...]: builds and tests real projects outside, then inside the
+# sandbox with the default policy, in both tiers, and prints a table: command, outcome outside and
+# inside, time. Fails where the outcomes differ or the proof is missing. Sources come from Debian's
+# source packages, its packages of Rust crates, and the npm registry, once.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)  # also for what a line prepares
@@ -12,24 +13,28 @@ shift 2
 . /etc/os-release
 [ "$ID" = debian ] || { echo "projects.sh: the sources are Debian's source packages" >&2; exit 1; }
 case "$scratch ${*:-libxkbcommon} " in
-  /tmp/*" libxkbcommon "*)  # of which a command with namespaces has no more than the names on the way to the project (docs/policy.md)
-    echo "projects.sh: $scratch lies beneath /tmp, and libxkbcommon's tests write there: clone elsewhere" >&2
+  # Of /tmp a command with namespaces sees only the names on the way to the project
+  # (docs/policy.md).
+  /tmp/*" libxkbcommon "*)
+    echo "projects.sh: $scratch lies beneath /tmp," \
+      "and libxkbcommon's tests write there: clone elsewhere" >&2
     exit 1 ;;
 esac
 export here HOME="$scratch/home" PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8
 mkdir -p "$HOME" "$scratch/sources"
 
 own_apt() {
-  apt-get -q -o Dir::Etc::sourcelist="$scratch/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-    -o Dir::State::lists="$scratch/apt/lists" -o Dir::Cache="$scratch/apt" -o APT::Sandbox::User=root "$@"
+  apt-get -q -o Dir::Etc::sourcelist="$scratch/apt/sources.list" \
+    -o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists="$scratch/apt/lists" \
+    -o Dir::Cache="$scratch/apt" -o APT::Sandbox::User=root "$@"
 }
 
 # Nobody's own lists are touched.
 prepare_apt() {
   [ ! -e "$scratch/apt/ready" ] || return 0
   mkdir -p "$scratch/apt/lists/partial" "$scratch/apt/archives/partial"
-  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $VERSION_CODENAME main" \
-    >"$scratch/apt/sources.list"
+  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+    "http://deb.debian.org/debian $VERSION_CODENAME main" >"$scratch/apt/sources.list"
   own_apt update
   touch "$scratch/apt/ready"
 }
@@ -55,19 +60,25 @@ fetch() {
 }
 
 # outside DIRECTORY COMMAND: exit status; output in DIRECTORY.log
-outside() { (cd "$1" && env -i PATH="$PATH" HOME="$HOME" LANG="$LANG" bash -c "$2") >"$1.log" 2>&1 </dev/null; }
+outside() {
+  (cd "$1" && env -i PATH="$PATH" HOME="$HOME" LANG="$LANG" bash -c "$2") \
+    >"$1.log" 2>&1 </dev/null
+}
 
 # inside DIRECTORY COMMAND POLICY: the same through the server.
 inside() {
   printf 'version: 1\ntools: {enable: [bash]}\nlimits: {wall_time: 20m}\n%s\n' "$3" >"$1.yaml"
   local arguments
-  arguments=$(python3 -c 'import json,sys; print(json.dumps({"command": sys.argv[1], "timeout_ms": 1200000}))' "$2")
+  arguments=$(python3 -c \
+    'import json,sys; print(json.dumps({"command": sys.argv[1], "timeout_ms": 1200000}))' "$2")
   (cd "$1" && env -i PATH="$PATH" HOME="$HOME" LANG="$LANG" \
-    "$build/supervisor/project-actions" call bash "$arguments" --policy "$1.yaml") >"$1.log" 2>&1 </dev/null
+    "$build/supervisor/project-actions" call bash "$arguments" --policy "$1.yaml") \
+    >"$1.log" 2>&1 </dev/null
 }
 
 failed=0 rows=
-# measure LABEL FUNCTION ARGUMENTS...: runs it in a new copy of the source, prepared as its user would.
+# measure LABEL FUNCTION ARGUMENTS...: runs it in a new copy of the source, prepared as its user
+# would prepare it.
 measure() {
   local label=$1 function=$2
   shift 2
@@ -76,10 +87,13 @@ measure() {
   mkdir -p "$scratch/work"
   cp -r "$scratch/sources/$name" "$copy"
   local outcome=ok begin took
-  if [ "$prepare" != - ]; then (cd "$copy" && bash -c "$prepare") >"$copy.log" 2>&1 || outcome="not prepared"; fi
+  if [ "$prepare" != - ]; then
+    (cd "$copy" && bash -c "$prepare") >"$copy.log" 2>&1 || outcome="not prepared"
+  fi
   begin=$EPOCHREALTIME
   if [ "$outcome" = ok ]; then "$function" "$copy" "$@" || outcome="exit $?"; fi
-  took=$(python3 -c 'import sys; print(f"{float(sys.argv[2]) - float(sys.argv[1]):.1f}")' "$begin" "$EPOCHREALTIME")
+  took=$(python3 -c 'import sys; print(f"{float(sys.argv[2]) - float(sys.argv[1]):.1f}")' \
+    "$begin" "$EPOCHREALTIME")
   if [ "$outcome" = ok ] && ! grep -Eq "$proof" "$copy.log"; then outcome="no proof"; fi
   if [ "$outcome" != ok ]; then
     failed=1
@@ -106,5 +120,6 @@ while IFS=$'\t' read -r name ecosystem source prepare command proof policy witho
   rows+="$row |"$'\n'
 done <"$here/projects.tsv"
 
-printf '\n| project | command | outside | inside | inside, namespaces: off |\n|---|---|---|---|---|\n%s' "$rows"
+printf '\n| project | command | outside | inside | inside, namespaces: off |\n'
+printf '|---|---|---|---|---|\n%s' "$rows"
 exit $failed
