@@ -312,7 +312,8 @@ void NestedRepositories::Learn(const Watched& watched) {
 
 std::string NestedRepositories::FileOf(const RepositoryBelow& one,
                                        const policy::Policy& policy) const {
-  const Result<std::string> directory = FindStateDirectory(policy, state_home_, "repositories");
+  const Result<std::string> directory =
+      FindStateDirectory(policy, state_home_, kRepositoriesDirectory);
   return directory ? *directory + "/" + Id(one) : "";
 }
 

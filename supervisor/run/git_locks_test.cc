@@ -116,9 +116,10 @@ class GitLocksTest : public ::testing::Test {
 
 TEST_F(GitLocksTest, WhatGitAddAndGitCommitMakeIsCleared) {
   ASSERT_TRUE(held_);
-  for (const char* name :
-       {"index.lock", "HEAD.lock", "refs/heads/feature/x.lock", "packed-refs.lock", "MERGE_RR.lock",
-        "CHERRY_PICK_HEAD.lock", "REVERT_HEAD.lock", "AUTO_MERGE.lock"}) {
+  for (const char* name : {"index.lock", "HEAD.lock", "refs/heads/feature/x.lock",
+                           "packed-refs.lock", "MERGE_RR.lock", "CHERRY_PICK_HEAD.lock",
+                           "REVERT_HEAD.lock", "AUTO_MERGE.lock", "reftable/tables.list.lock"}) {
+    fs::create_directories((git_dir_ / name).parent_path());
     WriteText(git_dir_ / name, "");
     const GitLocksFound found = Clear();
     EXPECT_EQ(found.cleared, std::vector<std::string>{git_dir_ / name});

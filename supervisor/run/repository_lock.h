@@ -37,8 +37,6 @@
 
 namespace pa {
 
-inline constexpr const char* kRepositoriesDirectory = "repositories";
-
 struct RepositoryTurn {
   bool granted = true;                            // false: given up, or `used_up`
   UniqueFd lock;                                  // empty: it cannot be had

@@ -27,9 +27,9 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEFILES GNUMAKEFLAGS ENABLE_ADDITIONAL_TOOLS
 for name in $(env | sed -n 's/^\(GIT_[A-Z_]*\|PROJECT_ACTIONS_[A-Z_]*\)=.*/\1/p'); do unset "$name"; done
 
 # Time limits are there for what hangs: a slow machine with other work takes several times as long as others.
-# Most of them wait as long as they compute.
+# Most of them wait twice as long as they compute.
 run() {
-  meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 --num-processes $((2 * $(nproc))) "$@" || status=1
+  meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 --num-processes $((3 * $(nproc))) "$@" || status=1
 }
 
 both=
