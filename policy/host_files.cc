@@ -227,9 +227,9 @@ std::string HostFile::Line() const {
   return ours ? "" : "filesystem: {unprotect: [" + std::string(path) + "]}";
 }
 
-std::string HostFile::HowToGiveUp() const {
-  return ours ? "it says how this server is started, so no policy gives it up"
-              : "a policy gives it up with " + Line();
+std::string HostFile::HowToUnprotect() const {
+  return ours ? "it configures how this server starts, so no policy can unprotect it"
+              : "a policy unprotects it with " + Line();
 }
 
 std::span<const HostFile> HostFiles() { return kHostFiles; }
@@ -247,7 +247,7 @@ std::string CheckUnprotected(std::string_view path) {
     return "'" + std::string(path) + "' is not protected by default" + DidYouMean(path, names);
   }
   if (!file->ours) return "";
-  return "'" + std::string(path) + "' cannot be given up: it says how this server is started";
+  return "'" + std::string(path) + "' cannot be unprotected: it configures how this server starts";
 }
 
 bool HoldsPackages(const std::string& path, const std::string& top) {

@@ -185,7 +185,7 @@ bool Clearing::MadeByOurs(int lock) const {
 std::string Clearing::WhyKept(int lock) {
   struct stat status{};
   if (fstat(lock, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) {
-    return "is no lock as git makes it, so it was left alone";
+    return "does not look like a lock of git, so it was kept";
   }
   if (status.st_uid != geteuid()) return "belongs to another user";
   if (!at_work_) at_work_ = GitAtWork(repository_);
@@ -193,22 +193,22 @@ std::string Clearing::WhyKept(int lock) {
   const Result<std::string>& at_work = *at_work_;
   if (!at_work || !at_work->empty()) found_.in_use = found_.in_use || ours;
   if (!at_work) {
-    return "was left alone, because a git may be at work in this repository: " +
+    return "was kept, because a git may be at work in this repository: " +
            at_work.error().Message();
   }
   if (!at_work->empty()) {
     return "belongs to " + *at_work + ", it seems, which is at work in this repository";
   }
   if (ours) return "";
-  return "was not left by a git command of this server's: another program that works in the "
-         "repository holds "
-         "it, or was killed; if none does, the user can remove the file";
+  return "was not left by a git command of this server's: "
+         "another program that works in the repository holds it, or was killed; "
+         "if none does, the user can remove the file";
 }
 
 // What may be there. Where only the means were wanting, the next call looks again.
 void Clearing::Unseen(const std::string& path, int error) {
   found_.in_use = found_.in_use || !MeansGone(error);
-  found_.kept.push_back(Error("open", path, error).Message() + ", so it was left alone");
+  found_.kept.push_back(Error("open", path, error).Message() + ", so it was kept");
 }
 
 // `name` in `directory`, which people know as `at`.
