@@ -94,7 +94,7 @@ struct TreeScan::Progress {
     } else if (bytes > limits.bytes) {
       tree.exceeded = std::to_string(limits.bytes) + " bytes of names";
     } else if (limits.given_up != nullptr && limits.given_up->load(std::memory_order_relaxed)) {
-      tree.exceeded = "it was given up";
+      tree.exceeded = "the search was cancelled";
     } else if (steps++ % kStepsAtOnce == 0 && steady_clock::now() >= end) {
       tree.exceeded = std::to_string(limits.time.count()) + " ms";
     }

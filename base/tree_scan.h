@@ -60,7 +60,7 @@ struct ScannedTree {
   std::vector<std::string> closed;
   // The first directory that lies too deep or has too long a path; "" = none.
   std::string deeper;
-  // The limit that ended the look: "100000 directories", "it was given up"; "" = none.
+  // The limit that ended the look: "100000 directories", "the search was cancelled"; "" = none.
   std::string exceeded;
   std::size_t directories = 0;  // that were looked at
   std::size_t read = 0;         // those of them whose names had to be read

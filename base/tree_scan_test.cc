@@ -82,7 +82,7 @@ TEST_F(TreeScanTest, ALookThatIsGivenUpIsNotComplete) {
   Make("a/mark");
   std::atomic<bool> given_up = true;
   const ScannedTree tree = Look({.given_up = &given_up});
-  EXPECT_EQ(tree.exceeded, "it was given up");
+  EXPECT_EQ(tree.exceeded, "the search was cancelled");
   EXPECT_FALSE(tree.Complete());
   EXPECT_EQ(tree.directories, 0u);
   given_up = false;

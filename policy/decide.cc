@@ -113,8 +113,8 @@ Deny ToolDisabled(const std::string& tool) {
               " to tools.enable in the policy file",
           "Ask the user to enable '" + tool + "' with `--enable " + tool +
               "`, ENABLE_ADDITIONAL_TOOLS=" + tool +
-              " or tools.enable in the policy; calling it "
-              "again before that cannot succeed.",
+              " or tools.enable in the policy; "
+              "calling it again before that cannot succeed.",
           true};
 }
 

@@ -88,10 +88,10 @@ void WriteKeeping(const Keeping& keeping, Explanation& out, JsonWriter& w) {
   }
   if (keeping.reason.empty()) return;
   w.Field("protected", keeping.reason);
-  out.text +=
-      keeping.log
-          ? "  but it is an empty directory to commands, and stays one (audit log)\n"
-          : "  but what a command changes here is undone when it ends (" + keeping.reason + ")\n";
+  out.text += keeping.log
+                  ? "  but it is an empty directory to commands, and stays one (audit log)\n"
+                  : "  but changes that commands make here are undone when they end (" +
+                        keeping.reason + ")\n";
 }
 
 void WriteRight(JsonWriter& w, const Right& right, const PathGrant* grant) {

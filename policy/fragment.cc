@@ -43,7 +43,7 @@ std::string CheckPlace(std::string_view written) {
   if (written.contains('\0')) return "a path cannot hold a NUL character";
   if (written.starts_with('/') || written.starts_with('~') || written.contains("${")) {
     return "must be relative to the working directory, found " + Quoted(written) +
-           "; what lies elsewhere is read-only unless filesystem.write names it";
+           "; other paths are read-only unless filesystem.write names them";
   }
   bool names_something = false;
   while (!written.empty()) {
@@ -402,7 +402,7 @@ std::string FragmentParser::CheckRule(const RuleText& rule, const std::string& d
            DidYouMean(decision, kDecisions);
   }
   if (decision == "deny" && rule.reason.empty()) {
-    return "a rule that denies needs 'reason': the model is told why";
+    return "a rule that denies needs 'reason': the model reads it";
   }
   return "";
 }

@@ -143,7 +143,7 @@ TEST(Fragment, Rules) {
       rule("tool: make, decision: dney, reason: x"),
       "p.yaml:2:15: 'decision' must be allow, ask or deny, found 'dney' - did you mean 'deny'?");
   EXPECT_EQ(rule("tool: make, decision: deny"),
-            "p.yaml:2:15: a rule that denies needs 'reason': the model is told why");
+            "p.yaml:2:15: a rule that denies needs 'reason': the model reads it");
   EXPECT_EQ(rule("tool: git_add, target: x, decision: allow"),
             "p.yaml:2:15: 'target' is for make and project_actions; 'git_add' has none");
   EXPECT_EQ(rule("tool: make, path: x, decision: allow"),
@@ -183,8 +183,8 @@ TEST(Fragment, ProtectedPlacesAreRelative) {
     EXPECT_EQ(Accepted(text).filesystem_protect->value.at(0).value, item);
   }
   EXPECT_EQ(place("/etc/passwd"),
-            "p.yaml:2:24: must be relative to the working directory, found '/etc/passwd'; what "
-            "lies elsewhere is read-only unless filesystem.write names it");
+            "p.yaml:2:24: must be relative to the working directory, found '/etc/passwd'; "
+            "other paths are read-only unless filesystem.write names them");
   for (const char* item : {"\"~/x\"", "\"${HOME}/x\""}) {
     EXPECT_NE(place(item).find("must be relative"), std::string::npos) << item;
   }

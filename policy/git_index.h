@@ -1,5 +1,5 @@
 // ReadGitIndex: the gitlinks in git's index (gitformat-index(5)). git takes these directories for
-// submodules, whoever put them there, so `git status` above them executes what their own
+// submodules, regardless of their origin, so `git status` above them executes what their own
 // configuration says.
 //
 //    std::expected<GitIndex, std::string> index = ReadGitIndex(bytes);

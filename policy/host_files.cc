@@ -32,8 +32,9 @@ constexpr std::string_view kShellStart = "executed when a shell starts";
 // `.exrc`, `.nvim.lua` and `.dir-locals.el` are off by default, or asked about whenever they
 // change.
 // `.env`, which Gemini CLI, Qwen Code and Aider read into their environment, builds write; what
-// only a pattern would name (`mise.ENV.toml`, `.devcontainer/FOLDER/devcontainer.json`), and
-// `.tool-versions`, which people have agents edit: SECURITY.md lists these.
+// only a pattern would name (`mise.ENV.toml`, `.devcontainer/FOLDER/devcontainer.json`),
+// `.tool-versions`, which people have agents edit, and `.vscode/extensions`, which projects build
+// in: SECURITY.md lists these.
 constexpr HostFile kHostFiles[] = {
     {".mcp.json", kFile, "Claude Code", kStartsServers, {}, true},
     {".claude/settings.json", kFile, "Claude Code", kRunsHooks},
@@ -98,6 +99,9 @@ constexpr HostFile kHostFiles[] = {
     {".zed/settings.json", kFile, "Zed", "names the language servers that it starts"},
     {".zed/tasks.json", kFile, "Zed", "runs tasks when a worktree is made"},
     {".zed/debug.json", kFile, "Zed", "names the programs that it starts"},
+    {".helix/languages.toml", kFile, "Helix", kStartsLanguage},
+    {".Rprofile", kFile, "RStudio and R", "executed when R starts in the directory"},
+    {".Renviron", kFile, "RStudio and R", "the environment in which R starts"},
 
     {"opencode.json", kFile, "OpenCode", kStartsServers},
     {"opencode.jsonc", kFile, "OpenCode", kStartsServers},
@@ -181,6 +185,11 @@ constexpr HostFile kHostFiles[] = {
     {".config/mise/conf.d", kTree, "mise", kOnEntering},
     {".miserc.toml", kFile, "mise", "says which of its files count"},
 
+    {".hg/hgrc", kFile, "Mercurial", kRunsHooks},
+    {".hg/hgrc-not-shared", kFile, "Mercurial", kRunsHooks},
+    {".hg/sharedpath", kFile, "Mercurial", "names the directory of its configuration"},
+    {".jj/repo/config.toml", kFile, "Jujutsu", "names the programs that it starts"},
+
     {".bashrc", kFile, "bash", kShellStart, kHome},
     {".bash_profile", kFile, "bash", kShellStart, kHome},
     {".bash_login", kFile, "bash", kShellStart, kHome},
@@ -218,9 +227,9 @@ std::string HostFile::Line() const {
   return ours ? "" : "filesystem: {unprotect: [" + std::string(path) + "]}";
 }
 
-std::string HostFile::HowToGiveUp() const {
-  return ours ? "it says how this server is started, so no policy gives it up"
-              : "a policy gives it up with " + Line();
+std::string HostFile::HowToUnprotect() const {
+  return ours ? "it configures how this server starts, so no policy can unprotect it"
+              : "a policy unprotects it with " + Line();
 }
 
 std::span<const HostFile> HostFiles() { return kHostFiles; }
@@ -238,7 +247,7 @@ std::string CheckUnprotected(std::string_view path) {
     return "'" + std::string(path) + "' is not protected by default" + DidYouMean(path, names);
   }
   if (!file->ours) return "";
-  return "'" + std::string(path) + "' cannot be given up: it says how this server is started";
+  return "'" + std::string(path) + "' cannot be unprotected: it configures how this server starts";
 }
 
 bool HoldsPackages(const std::string& path, const std::string& top) {

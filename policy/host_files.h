@@ -30,15 +30,14 @@ struct HostFile {
   std::string_view host;  // the program
   std::string_view why;   // what the program does with the file
   Place place = Place::kProject;
-  // `init` writes this file: it says how this server is started, so its protection cannot be given
-  // up.
+  // `init` writes this file: it configures how this server starts, so it cannot be unprotected.
   bool ours = false;
 
   // `executed by VS Code (...)`, for results and errors.
   std::string Reason() const;
-  // `filesystem: {unprotect: [.vscode/tasks.json]}`, or "" if the protection cannot be given up.
+  // `filesystem: {unprotect: [.vscode/tasks.json]}`, or "" if the file cannot be unprotected.
   std::string Line() const;
-  std::string HowToGiveUp() const;  // the same as a sentence
+  std::string HowToUnprotect() const;  // the same as a sentence
 };
 
 std::span<const HostFile> HostFiles();

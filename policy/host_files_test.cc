@@ -36,7 +36,7 @@ TEST(HostFiles, NoneHoldsWhatAgentsWorkWith) {
 TEST(HostFiles, WhatSaysHowWeAreStartedIsNotGivenUp) {
   for (const char* ours :
        {".mcp.json", ".gemini/settings.json", ".cursor/mcp.json", ".vscode/mcp.json"}) {
-    EXPECT_NE(CheckUnprotected(ours).find("cannot be given up"), std::string::npos) << ours;
+    EXPECT_NE(CheckUnprotected(ours).find("cannot be unprotected"), std::string::npos) << ours;
     EXPECT_EQ(FindHostFile(ours)->Line(), "") << ours;
   }
   EXPECT_EQ(CheckUnprotected(".vscode/tasks.json"), "");

@@ -1,12 +1,16 @@
 // ReadLayers: each source of settings as a fragment, with its paths expanded.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "policy/load.h"
 #include "policy/merge.h"
 
 namespace pa::policy {
+
+// The source of the root that nobody named.
+inline constexpr std::string_view kCurrentDirectory = "current directory";
 
 // `files` receives the names of the files that were read, the user's first; `written` receives each
 // path as an absolute path with its symlinks.

@@ -76,10 +76,11 @@ TEST_F(LoadTest, OnlyWhatIsProtectedByDefaultIsGivenUp) {
   User("filesystem: {unprotect: [.vscode/tasks.json]}\n");
   EXPECT_EQ(Load()->unprotect, std::vector<std::string>{".vscode/tasks.json"});
   User("filesystem: {unprotect: [.vscode/task.json, .mcp.json]}\n");
-  EXPECT_EQ(Faults(),
-            "user.yaml:2:26: '.vscode/task.json' is not protected by default - did you mean "
-            "'.vscode/tasks.json'?\n"
-            "user.yaml:2:45: '.mcp.json' cannot be given up: it says how this server is started\n");
+  EXPECT_EQ(
+      Faults(),
+      "user.yaml:2:26: '.vscode/task.json' is not protected by default - did you mean "
+      "'.vscode/tasks.json'?\n"
+      "user.yaml:2:45: '.mcp.json' cannot be unprotected: it configures how this server starts\n");
 }
 
 // /home is a symlink on many a system.

@@ -868,7 +868,7 @@ std::expected<ProtectedPaths, ProtectionFailure> ProtectedFinder::Find() {
   if (error_) return std::unexpected(std::move(*error_));
   if (too_many_) {
     return std::unexpected(
-        Error("protected paths", "more of them than can be looked after, of " + query_.directory));
+        Error("protected paths", "too many of them to protect, in " + query_.directory));
   }
   return Finish();
 }

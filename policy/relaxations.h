@@ -54,28 +54,29 @@ struct ReadablePath {
 struct WritablePath {
   static constexpr std::string_view kName = "writable_path";
   static constexpr std::string_view kWhy =
-      "commands can read, change and execute what lies there; whoever runs it outside runs what "
-      "they wrote";
+      "commands can read, change and execute what lies there; "
+      "a program outside that executes it executes what they wrote";
   static constexpr Reach kReach = Reach::kProject;
 };
 struct UnprotectedPath {
   static constexpr std::string_view kName = "unprotected_path";
   static constexpr std::string_view kWhy =
-      "commands and file tools can change it, and a program of the user's executes what it says "
-      "without being told to";
+      "commands and file tools can change the file, "
+      "and one of the user's programs executes what it says";
   static constexpr Reach kReach = Reach::kAll;
 };
 struct LoopbackNetwork {
   static constexpr std::string_view kName = "loopback_network";
   static constexpr std::string_view kWhy =
-      "commands have internet sockets, and with them more of the kernel, although nobody is there";
+      "commands have internet sockets, and with them more of the kernel, "
+      "although no other host is reachable";
   static constexpr Reach kReach = Reach::kBuilds;
 };
 struct FullNetwork {
   static constexpr std::string_view kName = "full_network";
   static constexpr std::string_view kWhy =
-      "commands can send what they read to anybody, execute what they fetch, and reach services of "
-      "this machine and of its network";
+      "commands can send what they read, execute what they fetch, "
+      "and reach services of this machine and of its network";
   static constexpr Reach kReach = Reach::kBuilds;
 };
 struct PassedVariable {
@@ -87,7 +88,7 @@ struct PassedVariable {
 struct SetVariable {
   static constexpr std::string_view kName = "set_variable";
   static constexpr std::string_view kWhy =
-      "commands see the value, which is no secret then, and do what it tells them";
+      "commands see the value, so it is no longer secret, and programs may act on it";
   static constexpr Reach kReach = Reach::kPrograms;
 };
 struct NoNamespaces {
@@ -110,7 +111,7 @@ struct RaisedServerLimit {
 
 struct NoAudit {
   static constexpr std::string_view kName = "no_audit";
-  static constexpr std::string_view kWhy = "nobody can see afterwards what was called";
+  static constexpr std::string_view kWhy = "calls leave no record";
   static constexpr Reach kReach = Reach::kServer;
 };
 

@@ -148,7 +148,7 @@ FoundRepository LinkedPlace(const std::string& top_level, const std::string& ins
   const std::optional<std::string> line = ReadLine(link);
   if (!line || !line->starts_with(kWord)) return Refused(link, "it is no link of git's");
   const std::optional<std::string> git_dir = Real(Join(top_level, line->substr(kWord.size())));
-  if (!git_dir) return Refused(link, "what it names does not exist");
+  if (!git_dir) return Refused(link, "its target does not exist");
   const std::optional<std::string> common = ReadLine(*git_dir + "/commondir");
   if (common) return WorktreePlace(top_level, *git_dir, *common);
   return SubmodulePlace(top_level, *git_dir, inside);
@@ -209,8 +209,8 @@ DirectoryRefusal Unusable(const WorkingDirectory& directory, const std::string& 
 DirectoryRefusal PartlyHidden(const std::string& top_level, const std::string& why) {
   return {.message = "the git working tree of this directory cannot be shown as a whole: " + why,
           .ai_message =
-              "git was not run: what it cannot see of its working tree, a hook would commit as "
-              "deleted. Ask the user to start the server with `--root " +
+              "git was not run: a hook would commit files that git cannot see here as deleted. "
+              "Ask the user to start the server with `--root " +
               top_level + "`, or to add it to `roots` or filesystem.read in the policy."};
 }
 

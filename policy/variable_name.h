@@ -1,5 +1,5 @@
 // CheckVariableName: which environment variables a policy may give to commands. Some variables
-// would let whoever writes their value take over the command (LD_PRELOAD); others would change what
+// would let the author of their value take over the command (LD_PRELOAD); others would change what
 // make and git do without the tool noticing.
 #pragma once
 

@@ -105,36 +105,33 @@ void AddFiles(const Facts& facts, Report& report) {
                    : facts.abi >= 1          ? BySeccomp(facts, "truncate")
                                              : Promised(Not("truncate", facts.no_landlock)));
   report.push_back(AlsoByMounts(
-      facts,
-      Not("file_metadata",
-          "no Landlock ABI covers chmod, chown, utimes and inotify, and names, sizes and times of "
-          "files can be "
-          "seen: on every path, as far as the user's own permissions go. Refused all the same: "
-          "set-id bits, "
-          "file flags, extended attributes by path. Mount namespaces would hide what is outside")));
+      facts, Not("file_metadata",
+                 "no Landlock ABI covers chmod, chown, utimes and inotify, "
+                 "and names, sizes and times of files can be seen: on every path, "
+                 "as far as the user's own permissions go. "
+                 "Refused all the same: set-id bits, file flags, extended attributes by path. "
+                 "Mount namespaces would hide what is outside")));
   report.push_back(facts.abi >= 5 ? Enforced("device_ioctl", facts.landlock)
                                   : Not("device_ioctl",
                                         "Landlock restricts ioctl on devices from Linux 6.10 on; "
                                         "the policy decides which devices can be opened at all"));
   report.push_back(
       facts.namespaces
-          ? Partly(
-                "protected_paths", "mount namespace, verification after the run",
-                "during the call what was there of .git/hooks, .git/config and the like cannot "
-                "be changed, unless a program outside replaces it by rename; after the call what "
-                "came where nothing was, or in such a replacement, is undone and reported, and "
-                "stays if this server is killed before. SECURITY.md lists what is not looked for")
-          : Partly(
-                "protected_paths", "verification after the run",
-                "during the call nothing keeps a command from changing .git/hooks, .git/config "
-                "and the like, and git outside runs what they say; after the call that is undone "
-                "and reported, and stays if this server is killed before. SECURITY.md lists what "
-                "is not looked for. Landlock cannot except a path from a writable tree; "
-                "read-only mounts could"));
-  report.push_back(
-      Not("disk_space",
-          "file_size bounds one file, not how many; what a command writes into the project is "
-          "the user's disk. File system quotas bound it"));
+          ? Partly("protected_paths", "mount namespace, verification after the run",
+                   "during the call existing files (.git/hooks, .git/config and the like) "
+                   "cannot be changed, unless a program outside replaces them by rename; "
+                   "after the call new files, and changes in such a replacement, "
+                   "are undone and reported; they stay if this server is killed first. "
+                   "SECURITY.md lists the paths that are not checked")
+          : Partly("protected_paths", "verification after the run",
+                   "during the call a command can change .git/hooks, .git/config and the like, "
+                   "and git outside executes them; after the call changes are undone and reported; "
+                   "they stay if this server is killed first. "
+                   "SECURITY.md lists the paths that are not checked. "
+                   "Landlock cannot except a path from a writable tree; read-only mounts could"));
+  report.push_back(Not("disk_space",
+                       "file_size bounds one file, not their number; "
+                       "commands can fill the disk of the project. File system quotas bound it"));
 }
 
 void AddNetwork(const Facts& facts, Report& report) {
@@ -178,8 +175,9 @@ void AddProcesses(const Facts& facts, Report& report) {
       facts.abi >= 6
           ? AsLongAs(Enforced("process_tree", "guardian, " + facts.landlock),
                      "by the guardian: if somebody kills it together with the server and its "
-                     "launchers (SIGKILL), the command's first process ends with it, and what that "
-                     "had started goes on without a deadline. A pid namespace would end it all")
+                     "launchers (SIGKILL), the command's first process ends with it, "
+                     "and its descendants continue without a deadline. "
+                     "A pid namespace would end them all")
           : Promised(Partly(
                 "process_tree", "guardian",
                 "the guardian ends the tree, but until Landlock scopes signals (Linux 6.12) a "
@@ -189,18 +187,18 @@ void AddProcesses(const Facts& facts, Report& report) {
   report.push_back(AlsoByPids(
       facts,
       Not("process_list",
-          "where /proc is granted, process ids and command lines of other processes can be "
-          "read (not their environment, memory or files), and what it shows to root alone by "
-          "root's commands. A pid namespace and a proc of its own would hide them")));
+          "where /proc is granted, process ids and command lines of other processes can be read "
+          "(not their environment, memory or files), "
+          "and root's commands can also read its root-only files. "
+          "A pid namespace and a proc of its own would hide them")));
   report.push_back(AlsoByPids(facts, BySeccomp(facts, "scheduling")));
   report.push_back(AlsoBy(
       facts.namespaces && facts.seccomp, "ipc namespace",
       facts.seccomp
           ? Partly("shared_memory", facts.abi >= 1 ? "seccomp, " + facts.landlock : "seccomp",
-                   "System V memory is refused and /dev/shm is a path like "
-                   "others, but message queues and "
-                   "System V semaphores of the same user can be reached. An "
-                   "IPC namespace would hide them")
+                   "System V memory is refused and /dev/shm is a path like others, "
+                   "but message queues and System V semaphores of the same user can be reached. "
+                   "An IPC namespace would hide them")
           : Not("shared_memory", kNoSeccomp)));
 }
 
@@ -220,8 +218,8 @@ Protection OfNamespaces(const Facts& facts) {
           : Not("namespaces",
                 "not granted: " + facts.kernel.no_namespaces +
                     ". Containers, AppArmor (Ubuntu) and kernel.unprivileged_userns_clone or "
-                    "user.max_user_namespaces forbid them to ordinary programs; what is enforced "
-                    "without them is said above");
+                    "user.max_user_namespaces forbid them to ordinary programs; "
+                    "the protections above apply without them");
   return required ? Promised(std::move(missing)) : missing;
 }
 

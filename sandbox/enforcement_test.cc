@@ -146,12 +146,13 @@ TEST(Enforcement, ProtectedPathsSayWhen) {
   for (const Enforcement& report : {Report(7), WithNamespaces(7, Network::kNone)}) {
     const std::string& why = report.Find("protected_paths")->why;
     EXPECT_TRUE(why.starts_with("during the call ")) << why;
-    for (const char* said : {"; after the call ", "is killed before", "not looked for"}) {
+    for (const char* said :
+         {"; after the call ", "is killed first", "lists the paths that are not checked"}) {
       EXPECT_NE(why.find(said), std::string::npos) << said << " in: " << why;
     }
     const bool prevented = report.Find("namespaces")->level == Level::kEnforced;
     EXPECT_EQ(why.find("cannot be changed") != std::string::npos, prevented) << why;
-    EXPECT_EQ(why.find("replaces it by rename") != std::string::npos, prevented) << why;
+    EXPECT_EQ(why.find("replaces them by rename") != std::string::npos, prevented) << why;
   }
 }
 

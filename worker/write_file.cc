@@ -77,7 +77,7 @@ SysResult<Opened> OpenOld(const Target& place, int looks = kLooks) {
   if (!seen && seen.error().sys_errno == ENOENT) return Opened();
   if (!seen) return std::unexpected(seen.error());
   if (!S_ISREG(seen->status.st_mode)) {
-    return Failed("write to what is no regular file", place.name, EINVAL);
+    return Failed("write to a non-regular file", place.name, EINVAL);
   }
   SysResult<UniqueFd> file = OpenToRead(place.directory.get(), place.name, seen->status);
   // Replaced by another one in between.
@@ -204,7 +204,7 @@ SysResult<void> Replace(const Target& place, const WriteHeader& header, const Op
   // Before anything is written: to be told that it is another file takes no room.
   PA_TRY_VOID(Check(place, header, old));
   if (old.fd && (old.status.st_mode & kAnybodyWrites) == 0) {
-    return Failed("write to what is read-only", place.name, EACCES);
+    return Failed("write to a read-only file", place.name, EACCES);
   }
   PA_TRY_VOID(Copy(temp.fd.get(), header.size, place.name));
   if (old.fd) {

@@ -177,8 +177,8 @@ class Checker {
       report_.first = link;
     } else if (link->previous != expected_->previous) {
       Complain(place,
-               "the line before it is not the one that it was written after: lines were removed, "
-               "changed or put in between");
+               "it does not follow the line before it: "
+               "lines were removed, changed or inserted");
     } else if (link->sequence != expected_->sequence && after_whole_line_) {
       Complain(place, "sequence " + std::to_string(link->sequence) + " after " +
                           std::to_string(expected_->sequence - 1));

@@ -50,7 +50,8 @@ ToolError NotRecorded(const Error& error) {
 void WarnOfNoEnd(const Error& error, ToolResult& result) {
   LogError("audit log: " + error.Message());
   result.warnings.push_back(
-      "the end of this call could not be recorded; calls are refused for as long as that is so");
+      "the end of this call could not be recorded; "
+      "calls are refused until the log can be written again");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace pa {
 
 class TargetCache;  // supervisor/tools/target_cache.h
 
-// Owned by whoever makes the call: a session, the command line, the engine. Outlives the call.
+// Owned by the caller: a session, the command line, the engine. Outlives the call.
 struct CallContext {
   policy::PolicyPtr policy;  // the one in force when the call began
   Runner& runner;

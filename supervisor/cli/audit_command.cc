@@ -51,7 +51,7 @@ int RunAuditVerify(const AuditVerifyCommand& command, const Environment& environ
   }
   const bool whole = report->problem_count == 0;
   fmt::print("{}: {} lines, {}\n", fmt::join(paths, ", "), report->lines,
-             whole ? "no gap" : "NOT what was written");
+             whole ? "no gap" : "NOT intact");
   if (report->first && report->first->sequence != 1) {
     fmt::print("the first line is number {}: lines before it are in another file, or gone\n",
                report->first->sequence);

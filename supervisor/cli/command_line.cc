@@ -119,9 +119,7 @@ void AddTrash(CLI::App& app, Values* values) {
   AddCommon(list, &values->trash_list.common);
   auto* restore = trash->add_subcommand("restore", "Move an entry back to its place");
   restore
-      ->add_option("ID", values->trash_restore.id,
-                   "The id, from `trash list` or the tool's "
-                   "result")
+      ->add_option("ID", values->trash_restore.id, "The id, from `trash list` or the tool's result")
       ->type_name("")
       ->required();
   AddCommon(restore, &values->trash_restore.common);

@@ -110,8 +110,8 @@ void AppendPolicy(const DoctorReport& report, const Painter& paint, std::string*
   }
   for (const std::string& path : report.kept_edits) {
     *out += fmt::format(
-        "  {}: a crash left an edit half done, which was not put back; remove {} when its files "
-        "are as they should be\n",
+        "  {}: a crash left this edit unfinished, and it was not restored; "
+        "remove {} when its files are correct\n",
         paint(kYellow, "kept"), path);
   }
   if (!report.audit_log) return;

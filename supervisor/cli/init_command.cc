@@ -77,7 +77,7 @@ std::string WhyUnwritable(const Client& client, const ServerEntry& entry) {
   for (const std::string& word : words) {
     const bool ours = word == kWorkspaceFolder;
     if (!IsValidUtf8(word)) {
-      return "'" + VisibleText(word) + "' is no UTF-8, which the configuration has to be";
+      return "'" + VisibleText(word) + "' is not UTF-8, and the configuration must be";
     }
     if (client.variables && !ours && word.contains('$')) {
       return "'" + VisibleText(word) + "' has a $, which " + std::string(client.title) +
@@ -125,8 +125,7 @@ std::string Shown(const std::string& diff) {
 // Why it shall not be written; "" = it shall.
 std::string Confirm(const InitCommand& command, bool attended) {
   if (command.yes) return "";
-  if (!attended)
-    return "there is no terminal to ask at; with --yes it is written without a question";
+  if (!attended) return "no terminal to ask on; --yes writes without asking";
   tcflush(STDIN_FILENO, TCIFLUSH);  // what was typed before is no answer
   fmt::print(stderr, "Write this? [y/N] ");
   return ReadAnswer(STDIN_FILENO) == Answer::kAccept ? "" : "as you say";

@@ -35,7 +35,9 @@ TEST(InitCommand, WhatTheClientWouldNotReadAsItStandsIsRefused) {
   EXPECT_NE(ArgsFor("gemini", {.roots = {"/p/$x"}}).find("has a $, which Gemini CLI takes for"),
             std::string::npos);
   EXPECT_EQ(ArgsFor("codex", {.roots = {"/p/$x"}}), "serve --root /p/$x");
-  EXPECT_NE(ArgsFor("codex", {.roots = {"/p/\xFF"}}).find("is no UTF-8"), std::string::npos);
+  EXPECT_NE(
+      ArgsFor("codex", {.roots = {"/p/\xFF"}}).find("is not UTF-8, and the configuration must be"),
+      std::string::npos);
   EXPECT_FALSE(EntryFor(*FindClient("vscode"), {}, "/opt/$b/pa"));
 }
 

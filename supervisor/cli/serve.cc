@@ -19,12 +19,12 @@ void Reload(const ServeCommand& command, const Environment& environment, Engine&
   policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(command.common, environment));
   if (!loaded.policy) {
     for (const auto& diagnostic : loaded.diagnostics) LogError(diagnostic.Format());
-    LogError("policy not changed: the one that was in force stays");
+    LogError("policy not changed: the previous policy stays in force");
     return;
   }
   if (const Result<void> replaced = engine.ReplacePolicy(std::move(loaded.policy)); !replaced) {
     LogError(replaced.error().Message() + "; start the server anew");
-    LogError("policy not changed: the one that was in force stays");
+    LogError("policy not changed: the previous policy stays in force");
     return;
   }
   LogInfo("policy read again");
@@ -41,7 +41,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   }
   // All that is named relative to it was (StartDirectory); to stay would keep somebody from
   // unmounting it.
-  if (chdir("/") != 0) LogWarning("the directory of the start cannot be left");
+  if (chdir("/") != 0) LogWarning("cannot leave the start directory");
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   StdioTransport transport(loop.get(), STDIN_FILENO, STDOUT_FILENO);

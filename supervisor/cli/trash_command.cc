@@ -98,7 +98,7 @@ Result<bool> HoldsRepository(const TrashEntry& entry) {
   const bool found = !policy::RepositoriesBelow(tree, entry.directory).empty();
   if (found) return true;
   if (tree.Complete()) return false;
-  return std::unexpected(Error("not all of it can be looked at", entry.Content(), 0));
+  return std::unexpected(Error("it cannot be inspected completely", entry.Content(), 0));
 }
 
 // What commands must not change does not change because somebody has laid it into a trash.
@@ -184,7 +184,7 @@ int RunTrashRestore(const TrashRestoreCommand& command, const Environment& envir
     }
     fmt::print("restored {}\n", shown);
     if (!restored->empty()) {
-      fmt::print(stderr, "{} is back, but a power failure could still lose it: {}\n", shown,
+      fmt::print(stderr, "{} is restored, but a power failure could still lose it: {}\n", shown,
                  RepairUtf8(*restored, true));
     }
     return 0;

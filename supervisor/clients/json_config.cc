@@ -277,10 +277,9 @@ std::expected<std::string, TextProblem> MergeIntoJson(std::string_view text,
   std::string now = Apply(text, edits);
   const auto after = ValueOf(now, dialect);
   if (!after || after->Dump() != Expected(before, entry).Dump()) {
-    return std::unexpected(
-        TextProblem{document->root.begin,
-                    "expected a document that stays the same around the entry; write it "
-                    "by hand"});
+    return std::unexpected(TextProblem{document->root.begin,
+                                       "expected a document that stays the same around the entry; "
+                                       "write it by hand"});
   }
   return now;
 }

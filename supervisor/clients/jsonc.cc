@@ -138,8 +138,8 @@ class Scanner {
       if (!Member(depth, member)) return false;
       return keys.insert(member.key).second ||
              Refuse(member.begin, "expected '" + member.key +
-                                      "' once in this object: readers take now the first, now the "
-                                      "last, so remove one of them");
+                                      "' once in this object: parsers disagree which one counts, "
+                                      "so remove one of them");
     });
   }
 

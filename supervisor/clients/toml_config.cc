@@ -62,9 +62,7 @@ std::expected<toml::table, TextProblem> Parse(std::string_view text) try {
   return std::unexpected(TextProblem{OffsetOf(text, error.source().begin),
                                      "expected TOML: " + std::string(error.description())});
 } catch (const TomlParserLost&) {
-  return std::unexpected(TextProblem{0,
-                                     "expected TOML; this file is so far from it that the place "
-                                     "is not found"});
+  return std::unexpected(TextProblem{0, "expected TOML; the position of the error is unknown"});
 }
 
 // The escapes of JSON are escapes of TOML.
@@ -137,7 +135,7 @@ class TomlMerger {
         ProblemAt(text_, node,
                   "expected " + expected + "; write by hand: " + entry_.section + "." +
                       entry_.name + " = {command = " + TomlText(entry_.command) +
-                      ", args = " + TomlText(entry_.args) + "}, or what that is in its place"));
+                      ", args = " + TomlText(entry_.args) + "}, or the equivalent there"));
   }
 
   std::expected<std::string, TextProblem> Update(const toml::table& ours) {

@@ -205,7 +205,7 @@ std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
   return std::nullopt;
 }
 
-// Only what another program than git executes can be given up (docs/policy.md).
+// Only a file that another program than git executes can be unprotected (docs/policy.md).
 std::string WhyNoLine(const SealedPath& sealed) {
   if (sealed.host != nullptr && !sealed.host->Line().empty()) return std::string(sealed.host->why);
   const bool by_policy = sealed.source == policy::ProtectionSource::kPolicy;

@@ -144,7 +144,7 @@ void Engine::UndoEdits() {
   start_call_ = NewOwnCall();
   start_.Close();
   const auto no_memory = [] {
-    LogWarning("edit: there is no memory to look for edits that were left half done");
+    LogWarning("edit: not enough memory to look for unfinished edits");
     return false;
   };
   Detach(WithinMemory(PutBackEdits(*start_call_->context), no_memory),

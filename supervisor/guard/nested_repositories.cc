@@ -312,7 +312,8 @@ void NestedRepositories::Learn(const Watched& watched) {
 
 std::string NestedRepositories::FileOf(const RepositoryBelow& one,
                                        const policy::Policy& policy) const {
-  const Result<std::string> directory = FindStateDirectory(policy, state_home_, "repositories");
+  const Result<std::string> directory =
+      FindStateDirectory(policy, state_home_, kRepositoriesDirectory);
   return directory ? *directory + "/" + Id(one) : "";
 }
 
@@ -499,9 +500,9 @@ NestedRepositories::Judged NestedRepositories::Remember(const Watched& watched, 
   Append(judged.warning, Named(directory, fresh, "new ", ""));
   Append(judged.warning,
          Named(directory, users, "",
-               " could not be looked at before the command; they count as the user's, and nobody "
-               "has judged their hooks and configuration"));
-  constexpr char kTooMany[] = " were taken away, because commands made too many";
+               " could not be inspected before the command; they count as the user's: "
+               "their hooks and configuration were not checked"));
+  constexpr char kTooMany[] = " were moved to the quarantine, because commands made too many";
   Append(judged.warning, Named(directory, judged.excess, "", kTooMany));
   Append(judged.warning, seen.unseen);
   constexpr char kKept[] =

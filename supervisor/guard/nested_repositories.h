@@ -91,16 +91,16 @@ class NestedRepositories {
   // later: it may be the doing of the command in `company`.
   std::optional<Maker> MakerOf(const std::string& path, const Company& company, const Watch& self,
                                const policy::Policy& policy) const;
-  // Set when nobody waits for the search any more. Null: it is never given up.
+  // Set when nobody waits for the search any more. Null: it is never cancelled.
   using GivenUp = std::shared_ptr<const std::atomic<bool>>;
 
-  // Null: the search was given up, so nothing is known, and no command may begin.
+  // Null: the search was cancelled, so nothing is known, and no command may begin.
   Task<Watch> Begin(policy::WorkingDirectory directory, policy::PolicyPtr policy,
                     GivenUp given_up = nullptr);
   // `open`: git directories that the command's guard does not hold, because other commands can
   // write them. They are judged when the command has ended.
   void LeaveOpen(const Watch& watch, const Company& company, const std::vector<std::string>& open);
-  // The search is never given up: a repository that is not judged now counts as the user's from
+  // The search is never cancelled: a repository that is not judged now counts as the user's from
   // then on. `kept`: git directories that are protected in another way.
   Task<Ended> End(Watch watch, std::vector<policy::KeptDirectory> kept = {});
 
@@ -120,7 +120,7 @@ class NestedRepositories {
   };
 
   // Searches for repositories. `ended`: directories that this command made inaccessible are opened
-  // again. The result of a search that was given up is empty.
+  // again. The result of a search that was cancelled is empty.
   Task<Seen> Look(policy::WorkingDirectory directory, Watch ended, GivenUp given_up);
   bool CanMake(const Bounds& bounds, const std::string& path, const policy::Policy& policy) const;
   static bool CanHaveMade(const Watched& watched, const policy::RepositoryBelow& one);

@@ -208,8 +208,8 @@ TEST_F(NestedRepositoriesTest, WhatNoLookHasComeToIsNotTakenForACommands) {
   EXPECT_TRUE(warning.starts_with("1 new git repository below the working directory: made/.git; "))
       << warning;
   EXPECT_TRUE(
-      warning.contains("they count as the user's, and nobody has judged their hooks and "
-                       "configuration: theirs/.git; "))
+      warning.contains("they count as the user's: their hooks and configuration were not "
+                       "checked: theirs/.git; "))
       << warning;
   EXPECT_EQ(Existing(), Paths{"theirs/.git"});
   EXPECT_EQ(Made(), Paths{"made/.git"}) << "it was born since";

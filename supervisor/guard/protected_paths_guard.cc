@@ -697,11 +697,11 @@ Task<std::optional<policy::ProtectionFailure>> ProtectedPathsGuard::PutBack(cons
     if (!change.failure.empty() && !error) {
       error = {
           Error("protected paths are not as they were",
-                fmt::format("an earlier command may have changed {}, and it cannot be put back: {}",
+                fmt::format("an earlier command may have changed {}, and it cannot be restored: {}",
                             change.path, change.failure)),
           policy::ProtectionFailure::Kind::kOwed};
     }
-    change.why = "an earlier command did it, and it could not be put back then";
+    change.why = "an earlier command changed it, and it could not be restored then";
     if (change.restored) late_.push_back(std::move(change));
   }
   co_return error;

@@ -15,6 +15,7 @@
 
 #include "base/directory_reader.h"
 #include "base/file.h"
+#include "base/path_parts.h"
 #include "base/try.h"
 #include "policy/path.h"
 
@@ -29,7 +30,10 @@ struct Piece {
   ProtectedPath::Kind kind;
 };
 constexpr std::size_t kMaxTips = 8;
-constexpr std::size_t kDigitsMin = 40;  // of SHA-1; SHA-256 has 64
+constexpr std::size_t kDigitsMin = 40;  // of SHA-1
+constexpr std::size_t kDigitsMax = 64;  // of SHA-256
+constexpr std::string_view kPack = ".pack";
+constexpr std::string_view kIndex = ".idx";
 
 constexpr Piece kPieces[] = {
     {"", ImageDepth::kSelf, ProtectedPath::Kind::kTree},
@@ -37,12 +41,14 @@ constexpr Piece kPieces[] = {
     {"/objects", ImageDepth::kSelf, ProtectedPath::Kind::kTree},
     {"/packed-refs", ImageDepth::kSelf, ProtectedPath::Kind::kFile},
     {"/refs", ImageDepth::kTree, ProtectedPath::Kind::kTree},
+    {"/reftable", ImageDepth::kTree, ProtectedPath::Kind::kTree},
 };
+constexpr std::string_view kReferences = "refs/";
 
 // The object that a text begins with, in hex, or "".
 std::string ObjectName(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789abcdef"), text.size());
-  const bool whole = digits == kDigitsMin || digits == 64;
+  const bool whole = digits == kDigitsMin || digits == kDigitsMax;
   return whole ? std::string(text.substr(0, digits)) : "";
 }
 
@@ -53,6 +59,13 @@ std::string Bytes(std::string_view hex) {
     bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
   }
   return bytes;
+}
+
+// Of big-endian bytes; 0 of none.
+std::uint64_t Number(std::string_view bytes) {
+  std::uint64_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+  return number;
 }
 
 // Looks at a repository, and knows whether it could: what cannot be seen for want of a descriptor
@@ -67,6 +80,10 @@ class Look {
   bool IsRepository();
   std::uint64_t CountObjects();
   bool HasObject(const std::string& hex);
+  // Packs with an index that git would not open.
+  std::vector<std::string> BrokenPacks();
+  // The directories of the objects, and packs with their indexes: git writes no pack again.
+  std::vector<RepositoryCopy::Stamp> ObjectStamps();
   Result<void> Done() const;
 
  private:
@@ -75,9 +92,18 @@ class Look {
   PathStamp At(const std::string& path);
   template <typename Visit>
   void ForEachName(const std::string& directory, Visit visit);
+  // `broken`: called with the path of each pack that is not whole.
+  template <typename Visit, typename Broken>
+  void ForEachPack(Visit visit, Broken broken);
   template <typename Visit>
-  void ForEachPack(Visit visit);
+  void ForEachPack(Visit visit) {
+    ForEachPack(visit, [](const std::string&) {});
+  }
+  bool IsSearchable(const std::string& directory);
+  bool IsDeflated(const std::string& loose);
   UniqueFd Open(const std::string& path);
+  std::string Read(int fd, std::uint64_t at, std::size_t size);
+  bool PackFits(int pack, int index);
   std::uint64_t ObjectsIn(int pack_index);
   bool IndexNames(int pack_index, std::string_view object);
 
@@ -108,17 +134,30 @@ Result<void> Look::Done() const {
   return {};
 }
 
+// validate_headref in git's path.c: another text, and git finds no repository.
 bool Look::HasHead() {
   const std::string head = path_ + "/HEAD";
-  if (At(head).IsSymlink()) return true;
+  if (At(head).IsSymlink()) {
+    std::array<char, kReferences.size()> target;
+    const ssize_t got = readlink(head.c_str(), target.data(), target.size());
+    return Saw(got >= 0, errno) &&
+           std::string_view(target.data(), static_cast<std::size_t>(got)) == kReferences;
+  }
   const Result<std::string> text = ReadFile(head, 4096);
   if (!Saw(text.has_value(), text ? 0 : text.error().sys_errno)) return false;
-  if (text->starts_with("ref:")) return text->contains("refs/");
-  return !ObjectName(*text).empty();
+  constexpr std::string_view kSymbolic = "ref:";
+  if (!text->starts_with(kSymbolic)) return !ObjectName(*text).empty();
+  const std::size_t name = text->find_first_not_of(" \t\r\n", kSymbolic.size());
+  return name != std::string::npos && std::string_view(*text).substr(name).starts_with(kReferences);
+}
+
+bool Look::IsSearchable(const std::string& directory) {
+  return At(directory).IsDirectory() &&
+         Saw(faccessat(AT_FDCWD, directory.c_str(), X_OK, AT_EACCESS) == 0, errno);
 }
 
 bool Look::IsRepository() {
-  return HasHead() && At(objects_).IsDirectory() && At(path_ + "/refs").IsDirectory();
+  return HasHead() && IsSearchable(objects_) && IsSearchable(path_ + "/refs");
 }
 
 template <typename Visit>
@@ -130,26 +169,72 @@ void Look::ForEachName(const std::string& directory, Visit visit) {
   if (reader.failed()) Saw(false, errno);
 }
 
-// The index of each that is whole.
-template <typename Visit>
-void Look::ForEachPack(Visit visit) {
+// Nothing if there is less.
+std::string Look::Read(int fd, std::uint64_t at, std::size_t size) {
+  std::string bytes(size, '\0');
+  const ssize_t got = pread(fd, bytes.data(), size, static_cast<off_t>(at));
+  return Saw(got >= 0, errno) && got == static_cast<ssize_t>(size) ? bytes : "";
+}
+
+// Whether git would open it (open_packed_git_1 in its packfile.c): the pack has as many objects as
+// its index, and ends with the checksum that the index names.
+bool Look::PackFits(int pack, int index) {
+  constexpr std::size_t kHeader = 12;  // gitformat-pack(5): "PACK", the version, the number
+  const std::string header = Read(pack, 0, kHeader);
+  struct stat of_pack{};
+  struct stat of_index{};
+  if (!header.starts_with("PACK") || Number(header.substr(8)) != ObjectsIn(index) ||
+      fstat(pack, &of_pack) != 0 || fstat(index, &of_index) != 0) {
+    return false;
+  }
+  const auto pack_end = static_cast<std::uint64_t>(of_pack.st_size);
+  const auto index_end = static_cast<std::uint64_t>(of_index.st_size);
+  const auto ends_with_sum_of = [&](std::size_t size) {
+    if (pack_end < size || index_end < 2 * size) return false;
+    const std::string sum = Read(pack, pack_end - size, size);
+    return !sum.empty() && sum == Read(index, index_end - 2 * size, size);
+  };
+  return ends_with_sum_of(kDigitsMin / 2) || ends_with_sum_of(kDigitsMax / 2);
+}
+
+// The index of each pack that is whole.
+template <typename Visit, typename Broken>
+void Look::ForEachPack(Visit visit, Broken broken) {
   ForEachName(objects_ + "/pack", [&](std::string_view name) {
-    if (!name.ends_with(".idx")) return;
-    const std::string base = objects_ + "/pack/" + std::string(name.substr(0, name.size() - 4));
-    if (!At(base + ".pack").exists) return;
-    if (const UniqueFd index = Open(base + ".idx")) visit(index.get());
+    if (!name.ends_with(kIndex)) return;
+    name.remove_suffix(kIndex.size());
+    const std::string base = objects_ + "/pack/" + std::string(name);
+    const UniqueFd pack = Open(base + std::string(kPack));
+    const UniqueFd index = Open(base + std::string(kIndex));
+    if (pack && index && PackFits(pack.get(), index.get())) {
+      visit(index.get());
+    } else {
+      broken(base + std::string(kPack));
+    }
   });
+}
+
+std::vector<std::string> Look::BrokenPacks() {
+  std::vector<std::string> broken;
+  ForEachPack([](int) {}, [&](const std::string& pack) { broken.push_back(pack); });
+  return broken;
+}
+
+std::vector<RepositoryCopy::Stamp> Look::ObjectStamps() {
+  const std::string packs = objects_ + "/pack";
+  std::vector<RepositoryCopy::Stamp> stamps = {{objects_, At(objects_)}, {packs, At(packs)}};
+  ForEachName(packs, [&](std::string_view name) {
+    if (!name.ends_with(kPack) && !name.ends_with(kIndex)) return;
+    const std::string path = packs + "/" + std::string(name);
+    stamps.push_back({path, At(path)});
+  });
+  return stamps;
 }
 
 // The last of its 256 sums (gitformat-pack(5)); 0 of what is no index of a pack.
 std::uint64_t Look::ObjectsIn(int pack_index) {
-  constexpr off_t kLast = 8 + 255 * 4;
-  std::array<unsigned char, 4> sum{};
-  const ssize_t got = pread(pack_index, sum.data(), sum.size(), kLast);
-  if (!Saw(got >= 0, errno) || got != static_cast<ssize_t>(sum.size())) return 0;
-  std::uint64_t count = 0;
-  for (const unsigned char byte : sum) count = count << 8 | byte;
-  return count;
+  constexpr std::uint64_t kLast = 8 + 255 * 4;
+  return Number(Read(pack_index, kLast, 4));
 }
 
 // Packs with their own word for it, and loose ones.
@@ -166,13 +251,11 @@ std::uint64_t Look::CountObjects() {
 // By its sorted names (gitformat-pack(5), version 2).
 bool Look::IndexNames(int pack_index, std::string_view object) {
   constexpr std::uint64_t kNames = 8 + 256 * 4;
-  std::string name(object.size(), '\0');
   std::uint64_t first = 0, end = ObjectsIn(pack_index);
   while (first < end) {
     const std::uint64_t middle = first + (end - first) / 2;
-    const off_t at = static_cast<off_t>(kNames + middle * name.size());
-    const ssize_t got = pread(pack_index, name.data(), name.size(), at);
-    if (!Saw(got >= 0, errno) || got != static_cast<ssize_t>(name.size())) break;
+    const std::string name = Read(pack_index, kNames + middle * object.size(), object.size());
+    if (name.empty()) break;
     if (name == object) return true;
     name < object ? first = middle + 1 : end = middle;
   }
@@ -183,19 +266,23 @@ std::string LooseObject(const std::string& repository, const std::string& hex) {
   return repository + "/objects/" + hex.substr(0, 2) + "/" + hex.substr(2);
 }
 
+// A loose object begins as zlib's streams do: deflated, and both bytes together divisible by 31
+// (RFC 1950). Whether the rest is right nobody looks.
+bool Look::IsDeflated(const std::string& loose) {
+  if (!At(loose).IsRegular()) return false;
+  const UniqueFd fd = Open(loose);
+  const std::uint64_t begin = fd ? Number(Read(fd.get(), 0, 2)) : 0;
+  return (begin & 0x0F00) == 0x0800 && begin % 31 == 0;
+}
+
 // Where others' objects are borrowed it may be there.
 bool Look::HasObject(const std::string& hex) {
-  const PathStamp loose = At(LooseObject(path_, hex));
-  if (loose.IsRegular() && loose.size != 0) return true;
+  if (IsDeflated(LooseObject(path_, hex))) return true;
   if (At(objects_ + "/info/alternates").exists) return true;
   bool found = false;
   const std::string object = Bytes(hex);
   ForEachPack([&](int index) { found = found || IndexNames(index, object); });
   return found;
-}
-
-std::array<PathStamp, 2> ObjectStamps(const std::string& path) {
-  return {LookAt(path + "/objects"), LookAt(path + "/objects/pack")};
 }
 
 void AddTips(const FileImage& image, std::vector<std::string>& tips) {
@@ -286,7 +373,8 @@ Result<std::optional<RepositoryCopy>> CopyRepository(const std::string& path,
       copy.left_out += (copy.left_out.empty() ? "" : ", ") + whole.substr(path.rfind('/') + 1);
     }
   }
-  copy.object_stamps = ObjectStamps(path);
+  copy.object_stamps = look.ObjectStamps();
+  copy.broken_packs = look.BrokenPacks();
   copy.objects = look.CountObjects();
   for (const std::string& tip : TipsOf(copy)) {
     if (copy.tips.size() == kMaxTips) break;
@@ -301,7 +389,10 @@ bool IsCurrent(const RepositoryCopy& copy) {
   const auto looks_the_same = [&](const RepositoryCopy::Tip& tip) {
     return LookAt(LooseObject(copy.path, tip.object)) == tip.loose;
   };
-  return ObjectStamps(copy.path) == copy.object_stamps &&
+  const auto is_the_same = [](const RepositoryCopy::Stamp& one) {
+    return LookAt(one.path) == one.stamp;
+  };
+  return std::ranges::all_of(copy.object_stamps, is_the_same) &&
          std::ranges::all_of(copy.tips, looks_the_same) &&
          std::ranges::all_of(copy.pieces, [](const GuardedPath& piece) {
            // Of the directory itself nothing but that it is there counts.
@@ -332,6 +423,21 @@ bool LostItsReferences(const RepositoryCopy& copy, const RepositoryCopy& now) {
          !LookAt(copy.path + "/refs/heads").IsDirectory();
 }
 
+// With the reftable format all of them are there.
+bool LostItsTables(const RepositoryCopy& copy) {
+  const FileImage* tables = PieceOf(copy, "/reftable");
+  return tables != nullptr && tables->children.contains("tables.list") &&
+         !LookAt(copy.path + "/reftable/tables.list").IsRegular();
+}
+
+// A pack that was whole, or new, and is not now; or "". git leaves none.
+std::string BrokenPack(const RepositoryCopy& copy, const RepositoryCopy& now) {
+  for (const std::string& pack : now.broken_packs) {
+    if (std::ranges::find(copy.broken_packs, pack) == copy.broken_packs.end()) return pack;
+  }
+  return "";
+}
+
 // One that was there before and is named still, or "".
 std::string LostTip(const RepositoryCopy& copy, const RepositoryCopy& now, Look& look) {
   const std::vector<std::string> named = TipsOf(now);
@@ -351,11 +457,27 @@ std::string LostObjects(const RepositoryCopy& copy) {
   }
   ImageBudget budget;
   const auto now = CopyRepository(copy.path, copy.pieces.front().path.area, budget);
+  if (!now || !*now) return "";
+  if (const std::string pack = BrokenPack(copy, **now); !pack.empty()) {
+    return "the pack " + pack + " is damaged; " + std::string(kCure);
+  }
   Look look(copy.path);
-  const std::string lost = now && *now ? LostTip(copy, **now, look) : "";
+  const std::string lost = LostTip(copy, **now, look);
   return lost.empty() ? ""
-                      : "the commit " + lost + ", which a reference names, is empty or gone; " +
+                      : "the commit " + lost + ", which a reference names, is damaged or gone; " +
                             std::string(kCure);
+}
+
+// Gives a directory that its owner could enter, and cannot now, its mode back: else nothing in it
+// could be restored.
+void OpenUp(const GuardedPath& piece) {
+  const PathStamp now = LookAt(piece.path.path);
+  const PathStamp& was = piece.image->stamp;
+  if (!now.IsDirectory() || !was.IsDirectory() || (was.mode & ~now.mode & S_IRWXU) == 0) return;
+  const UniqueFd parent = OpenDirectory(std::string(ParentOf(piece.path.path)));
+  if (!parent) return;
+  // Whether that helped is seen right afterwards.
+  static_cast<void>(RestoreMetadata(was, parent.get(), std::string(NameOf(piece.path.path))));
 }
 
 }  // namespace
@@ -366,7 +488,8 @@ Result<bool> IsIntact(const RepositoryCopy& copy) {
   ImageBudget budget;
   PA_TRY(const auto now, CopyRepository(copy.path, itself.path.area, budget));
   if (!now || (copy.objects != 0 && (now)->objects == 0)) return false;
-  if (LostItsReferences(copy, *now)) return false;
+  if (LostItsReferences(copy, *now) || LostItsTables(copy)) return false;
+  if (!BrokenPack(copy, *now).empty()) return false;
   Look look(copy.path);
   const bool lost = !LostTip(copy, *now, look).empty();
   PA_TRY_VOID(look.Done());
@@ -396,13 +519,15 @@ ProtectedChange RestoreRepository(const RepositoryCopy& copy, const std::vector<
       LookAt(copy.path).exists && !LookAt(copy.path).SameFile(copy.pieces.front().image->stamp);
   for (const GuardedPath& piece : copy.pieces) {
     const std::string& path = piece.path.path;
+    OpenUp(piece);
     const PathStamp now = LookAt(path);
     const PathStamp& was = piece.image->stamp;
     const bool replaced = now.exists && (now.mode & S_IFMT) != (was.mode & S_IFMT);
     const bool headless = path == copy.path + "/HEAD" && !Look(copy.path).HasHead();
     const bool emptied = path == copy.path + "/refs" && no_reference();
+    const bool tableless = path == copy.path + "/reftable" && LostItsTables(copy);
     const bool foreign = another && path != copy.path && !path.ends_with("/objects");
-    if (was.exists && (now.IsAbsent() || replaced || headless || emptied || foreign)) {
+    if (was.exists && (now.IsAbsent() || replaced || headless || emptied || tableless || foreign)) {
       restore({piece});
     }
   }

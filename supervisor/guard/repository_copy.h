@@ -9,11 +9,11 @@
 //    if (intact && !*intact) change = RestoreRepository(**copy, kept, quarantine);
 //
 // It holds HEAD and references, but no objects: only their number is known. A command may do
-// anything that leaves a repository: commit, gc, delete branches. An error: the repository could
-// not be examined, so nothing is known.
+// anything that leaves a repository: commit, gc, delete branches. A repository is judged as git
+// judges it when it opens one (is_git_directory, open_packed_git_1): content of packs and loose
+// objects is not verified. An error: the repository could not be examined, so nothing is known.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,11 +25,17 @@
 namespace pa {
 
 struct RepositoryCopy {
-  std::string path;                        // the git directory
-  std::vector<GuardedPath> pieces;         // the directory itself first
-  std::string left_out;                    // what is not held because it is too large, or ""
-  std::uint64_t objects = 0;               // packed and loose; one that is both counts twice
-  std::array<PathStamp, 2> object_stamps;  // of the directories objects and objects/pack
+  std::string path;                 // the git directory
+  std::vector<GuardedPath> pieces;  // the directory itself first
+  std::string left_out;             // what is not held because it is too large, or ""
+  std::uint64_t objects = 0;        // packed and loose; one that is both counts twice
+  struct Stamp {
+    std::string path;
+    PathStamp stamp;
+  };
+  // Of the directories objects and objects/pack, and of each pack and its index.
+  std::vector<Stamp> object_stamps;
+  std::vector<std::string> broken_packs;  // paths of packs that have an index and do not fit it
   // Some of the objects that references name and that exist, HEAD's first.
   struct Tip {
     std::string object;  // in hex

@@ -42,6 +42,21 @@ class RepositoryCopyTest : public ::testing::Test {
     return CopyRepository(path, root_, budget).value();
   }
   RepositoryCopy Copy() const { return CopyOf(GitDirectory()).value(); }
+  RepositoryCopy SettledCopy() const {
+    RepositoryCopy copy = Copy();
+    for (int i = 0; i < 1000 && !IsCurrent(copy); ++i) {  // what was written just now is never sure
+      usleep(10'000);
+      copy = Copy();
+    }
+    return copy;
+  }
+  static fs::path OnlyIn(const fs::path& directory, std::string_view ending) {
+    fs::path found;
+    for (const auto& entry : fs::directory_iterator(directory)) {
+      if (entry.path().native().ends_with(ending)) found = entry.path();
+    }
+    return found;
+  }
   static bool IsWhole(const RepositoryCopy& copy) { return IsIntact(copy).value(); }
   ProtectedChange Restore(const RepositoryCopy& copy) const {
     return RestoreRepository(copy, {}, root_ / "displaced");
@@ -99,6 +114,45 @@ TEST_F(RepositoryCopyTest, NorWithSomethingElseInItsPlace) {
   EXPECT_FALSE(IsWhole(copy));
 }
 
+// git itself is asked, too: what it takes for a repository is one.
+TEST_F(RepositoryCopyTest, AHeadIsOneIfGitTakesIt) {
+  const fs::path head = root_ / ".git/HEAD";
+  const RepositoryCopy copy = Copy();
+  const std::string commit = copy.tips.front().object;
+  for (const std::string& text :
+       {std::string("ref: refs/heads/main\n"), std::string("ref:refs/heads/main\n"),
+        std::string("ref: \t refs/heads/main\n"), commit + "\n",
+        std::string("ref: x/refs/heads/y\n"), std::string("ref: main\n"), std::string("ref:\n"),
+        std::string("refs/heads/main\n")}) {
+    testing::WriteText(head, text);
+    EXPECT_EQ(IsWhole(copy), Git("rev-parse --git-dir >/dev/null 2>&1") == 0) << text;
+  }
+  for (const char* target :
+       {"refs/heads/main", "refs/heads/none", "nowhere", "x/refs/heads/main"}) {
+    fs::remove(head);
+    fs::create_symlink(target, head);
+    EXPECT_EQ(IsWhole(copy), Git("rev-parse --git-dir >/dev/null 2>&1") == 0) << target;
+  }
+  EXPECT_FALSE(IsWhole(copy));
+  EXPECT_TRUE(Restore(copy).restored);
+  EXPECT_EQ(testing::ReadText(head), "ref: refs/heads/main\n");
+  EXPECT_FALSE(fs::is_symlink(head));
+}
+
+// Root may enter any directory, and git as root takes it for a repository.
+TEST_F(RepositoryCopyTest, NorWithADirectoryThatCannotBeEntered) {
+  for (const char* part : {"refs", "objects", ""}) {
+    const fs::path directory = root_ / ".git" / part;
+    const RepositoryCopy copy = Copy();
+    fs::permissions(directory, fs::perms::none);
+    EXPECT_EQ(IsWhole(copy), geteuid() == 0) << part;
+    EXPECT_EQ(Git("rev-parse --git-dir >/dev/null 2>&1") == 0, geteuid() == 0) << part;
+    EXPECT_TRUE(Restore(copy).restored) << part;
+    EXPECT_TRUE(IsWhole(copy)) << part;
+    EXPECT_NE(fs::status(directory).permissions() & fs::perms::owner_exec, fs::perms::none) << part;
+  }
+}
+
 TEST_F(RepositoryCopyTest, NorWithoutWhatItsReferencesName) {
   for (const bool packed : {false, true}) {
     if (packed) Git("gc -q");
@@ -116,12 +170,8 @@ TEST_F(RepositoryCopyTest, NorWithoutWhatItsReferencesName) {
 }
 
 // Neither leaves a trace in the directories above.
-TEST_F(RepositoryCopyTest, ALooseCommitThatIsRemovedOrEmptiedIsSeen) {
-  RepositoryCopy copy = Copy();
-  for (int i = 0; i < 1000 && !IsCurrent(copy); ++i) {  // what was written just now is never sure
-    usleep(10'000);
-    copy = Copy();
-  }
+TEST_F(RepositoryCopyTest, ALooseCommitThatIsRemovedOrOverwrittenIsSeen) {
+  const RepositoryCopy copy = SettledCopy();
   ASSERT_TRUE(IsCurrent(copy));
   const std::string& tip = copy.tips.front().object;
   const fs::path loose = root_ / ".git/objects" / tip.substr(0, 2) / tip.substr(2);
@@ -131,12 +181,88 @@ TEST_F(RepositoryCopyTest, ALooseCommitThatIsRemovedOrEmptiedIsSeen) {
   std::ofstream(loose).close();
   EXPECT_FALSE(IsCurrent(copy));
   EXPECT_FALSE(IsWhole(copy));
+  testing::WriteText(loose, "tree 0123456789");
+  EXPECT_FALSE(IsWhole(copy));
   const ProtectedChange told = Restore(copy);
   EXPECT_FALSE(told.restored);
   EXPECT_NE(told.failure.find("the commit " + tip), std::string::npos) << told.failure;
   fs::rename(root_ / "aside", loose);
   EXPECT_TRUE(IsWhole(copy));
   EXPECT_TRUE(Restore(copy).restored);
+}
+
+// A pack is never written again, so the directories above do not tell either.
+TEST_F(RepositoryCopyTest, APackThatIsCutOffOrOverwrittenIsSeen) {
+  Git("gc -q");
+  Commit();  // the tip is loose: what the pack holds is older
+  for (const char* ending : {".pack", ".idx"}) {
+    const RepositoryCopy copy = SettledCopy();
+    ASSERT_TRUE(IsCurrent(copy));
+    EXPECT_TRUE(copy.broken_packs.empty());
+    const std::string gone = "3 of " + std::to_string(copy.objects) + " objects are gone";
+    const fs::path file = OnlyIn(root_ / ".git/objects/pack", ending);
+    fs::permissions(file, fs::perms::owner_write, fs::perm_options::add);
+    const std::string content = testing::ReadText(file);
+    std::string garbled_end = content;
+    garbled_end.back() = static_cast<char>(garbled_end.back() ^ 1);
+    std::string garbled_sum = content;  // of the index: that of the pack, which it names
+    char& last = garbled_sum[content.size() - 21];
+    last = static_cast<char>(last ^ 1);
+    const bool is_pack = ending == std::string_view(".pack");
+    for (const std::string& now :
+         {std::string(), content.substr(0, content.size() / 2), std::string(content.size(), 'x'),
+          is_pack ? garbled_end : garbled_sum}) {
+      testing::WriteText(file, now);
+      EXPECT_FALSE(IsCurrent(copy)) << ending << now.size();
+      EXPECT_FALSE(IsWhole(copy)) << ending << now.size();
+      const ProtectedChange told = Restore(copy);
+      EXPECT_FALSE(told.restored) << ending;
+      EXPECT_TRUE(told.failure.starts_with(gone)) << told.failure;
+    }
+    // With as many new objects, the number says nothing.
+    for (int i = 0; i < 4; ++i) Commit();
+    EXPECT_FALSE(IsWhole(copy)) << ending;
+    EXPECT_NE(Restore(copy).failure.find("is damaged"), std::string::npos) << ending;
+    testing::WriteText(file, content);
+    EXPECT_TRUE(IsWhole(copy)) << ending;
+    EXPECT_TRUE(Restore(copy).restored) << ending;
+  }
+}
+
+// Then no command did it.
+TEST_F(RepositoryCopyTest, APackThatWasDamagedBeforeIsNobodysFault) {
+  Git("gc -q");
+  Commit();
+  const fs::path pack = OnlyIn(root_ / ".git/objects/pack", ".pack");
+  fs::permissions(pack, fs::perms::owner_write, fs::perm_options::add);
+  testing::WriteText(pack, "");
+  const RepositoryCopy copy = Copy();
+  EXPECT_EQ(copy.broken_packs.size(), 1U);
+  EXPECT_TRUE(IsWhole(copy));
+}
+
+// Made by hand, as git 2.45 lays them out: older ones cannot.
+TEST_F(RepositoryCopyTest, ReferencesInTablesComeBackToo) {
+  const fs::path tables = root_ / ".git/reftable";
+  fs::create_directory(tables);
+  testing::WriteText(tables / "0x01-0x02-00ff.ref", "REFT\1");
+  testing::WriteText(tables / "tables.list", "0x01-0x02-00ff.ref\n");
+  fs::remove_all(root_ / ".git/refs/heads");
+  testing::WriteText(root_ / ".git/refs/heads", "this repository uses the reftable format\n");
+  testing::WriteText(root_ / ".git/HEAD", "ref: refs/heads/.invalid\n");
+  const RepositoryCopy copy = Copy();
+  EXPECT_TRUE(IsWhole(copy));
+  testing::WriteText(tables / "tables.list", "0x01-0x02-00ff.ref\n0x03-0x03-00aa.ref\n");
+  EXPECT_TRUE(IsWhole(copy)) << "git writes in them";
+  for (const fs::path& gone : {tables / "tables.list", tables}) {
+    fs::remove_all(gone);
+    EXPECT_FALSE(IsWhole(copy)) << gone;
+    const ProtectedChange told = Restore(copy);
+    EXPECT_TRUE(told.restored) << told.failure;
+    EXPECT_EQ(testing::ReadText(tables / "tables.list"), "0x01-0x02-00ff.ref\n") << gone;
+    EXPECT_EQ(testing::ReadText(tables / "0x01-0x02-00ff.ref"), "REFT\1") << gone;
+    EXPECT_TRUE(IsWhole(copy)) << gone;
+  }
 }
 
 // With more references than are looked for.

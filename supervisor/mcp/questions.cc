@@ -24,11 +24,11 @@ rpc::Failure BadState(std::string_view why) {
 std::string_view WhyNot(StateProblem problem) {
   switch (problem) {
     case StateProblem::kNotThis:
-      return "is of a call with another tool or other arguments";
+      return "belongs to a call with another tool or other arguments";
     case StateProblem::kUsed:
       return "was used before";
     default:
-      return "is none that this server has given";
+      return "was not issued by this server";
   }
 }
 
@@ -57,7 +57,7 @@ Task<Answer> Elicitations::Ask(std::string params, CancelSource& cancel) {
   Pending pending{.timer = TimerHandle(loop_), .answer = {}};
   pending_.emplace(id, &pending);
   transport_.Send(rpc::RequestLine(id, "elicitation/create", params));
-  pending.timer.Start(patience_, [&] { GiveUp(id, Answer::kTimeout, "nobody has answered"); });
+  pending.timer.Start(patience_, [&] { GiveUp(id, Answer::kTimeout, "no answer in time"); });
   cancel.OnCancel([&] { GiveUp(id, Answer::kCancel, "the call was cancelled"); });
   Completion<Answer>& settled = pending.answer;
   const Answer answer = co_await settled;

@@ -74,7 +74,7 @@ TEST_F(ElicitationsTest, NobodyAnswers) {
   ASSERT_EQ(world.transport.sent.size(), 3u);
   EXPECT_EQ(world.transport.sent[1],
             R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":)"
-            R"({"requestId":"approval-1","reason":"nobody has answered"}})");
+            R"({"requestId":"approval-1","reason":"no answer in time"}})");
   EXPECT_NE(world.transport.sent[2].find("did not answer"), std::string::npos);
   world.session().OnLine(R"({"jsonrpc":"2.0","id":"approval-1","result":{"action":"accept",)"
                          R"("content":{"approve":true}}})");

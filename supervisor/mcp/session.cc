@@ -169,7 +169,7 @@ void Session::OnLineHeld(std::string_view line) {
       }
     }
   } catch (const std::bad_alloc&) {
-    LogWarning("there is no memory to look at what waits");
+    LogWarning("not enough memory to inspect waiting messages");
   }
 }
 

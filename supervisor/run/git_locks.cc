@@ -13,6 +13,8 @@
 #include <charconv>
 #include <chrono>
 #include <climits>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -28,7 +30,9 @@ namespace pa {
 namespace {
 
 // What `git add` and `git commit` make (strace of 2.39, with a merge, a cherry-pick and rerere;
-// AUTO_MERGE since 2.44), beside the lock of the branch. Neither writes `config`.
+// AUTO_MERGE since 2.44), beside the lock of the branch. Neither writes `config`. The reftable
+// format (reftable(5), since 2.45) has one lock for all references; a linked worktree has tables of
+// its own beside the common ones.
 struct Lock {
   const char* name;
   UniqueFd HeldRepository::* in;
@@ -39,7 +43,9 @@ constexpr Lock kLocks[] = {{"index.lock", &HeldRepository::git_dir},
                            {"REVERT_HEAD.lock", &HeldRepository::git_dir},
                            {"AUTO_MERGE.lock", &HeldRepository::git_dir},
                            {"MERGE_RR.lock", &HeldRepository::git_dir},
-                           {"packed-refs.lock", &HeldRepository::common_dir}};
+                           {"packed-refs.lock", &HeldRepository::common_dir},
+                           {"reftable/tables.list.lock", &HeldRepository::git_dir},
+                           {"reftable/tables.list.lock", &HeldRepository::common_dir}};
 
 constexpr std::size_t kMaxHead = 4096;
 constexpr std::size_t kMaxRuns = 16;
@@ -179,7 +185,7 @@ bool Clearing::MadeByOurs(int lock) const {
 std::string Clearing::WhyKept(int lock) {
   struct stat status{};
   if (fstat(lock, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) {
-    return "is no lock as git makes it, so it was left alone";
+    return "does not look like a lock of git, so it was kept";
   }
   if (status.st_uid != geteuid()) return "belongs to another user";
   if (!at_work_) at_work_ = GitAtWork(repository_);
@@ -187,22 +193,22 @@ std::string Clearing::WhyKept(int lock) {
   const Result<std::string>& at_work = *at_work_;
   if (!at_work || !at_work->empty()) found_.in_use = found_.in_use || ours;
   if (!at_work) {
-    return "was left alone, because a git may be at work in this repository: " +
+    return "was kept, because a git may be at work in this repository: " +
            at_work.error().Message();
   }
   if (!at_work->empty()) {
     return "belongs to " + *at_work + ", it seems, which is at work in this repository";
   }
   if (ours) return "";
-  return "was not left by a git command of this server's: another program that works in the "
-         "repository holds "
-         "it, or was killed; if none does, the user can remove the file";
+  return "was not left by a git command of this server's: "
+         "another program that works in the repository holds it, or was killed; "
+         "if none does, the user can remove the file";
 }
 
 // What may be there. Where only the means were wanting, the next call looks again.
 void Clearing::Unseen(const std::string& path, int error) {
   found_.in_use = found_.in_use || !MeansGone(error);
-  found_.kept.push_back(Error("open", path, error).Message() + ", so it was left alone");
+  found_.kept.push_back(Error("open", path, error).Message() + ", so it was kept");
 }
 
 // `name` in `directory`, which people know as `at`.
@@ -295,9 +301,12 @@ GitLocksFound ClearGitLocks(const HeldRepository& repository, std::span<const Gi
   if (branch && !branch->empty()) {
     clearing.Look(repository.common_dir.get(), names.common_dir, *branch);
   }
+  std::set<std::string> seen;  // both directories are one, but for a linked worktree
   for (const Lock& lock : kLocks) {
     const bool own = lock.in == &HeldRepository::git_dir;
-    clearing.Look((repository.*lock.in).get(), own ? names.git_dir : names.common_dir, lock.name);
+    const std::string& at = own ? names.git_dir : names.common_dir;
+    if (!seen.insert(at + "/" + lock.name).second) continue;
+    clearing.Look((repository.*lock.in).get(), at, lock.name);
   }
   return clearing.TakeFound();
 }

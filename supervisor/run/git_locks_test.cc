@@ -116,9 +116,10 @@ class GitLocksTest : public ::testing::Test {
 
 TEST_F(GitLocksTest, WhatGitAddAndGitCommitMakeIsCleared) {
   ASSERT_TRUE(held_);
-  for (const char* name :
-       {"index.lock", "HEAD.lock", "refs/heads/feature/x.lock", "packed-refs.lock", "MERGE_RR.lock",
-        "CHERRY_PICK_HEAD.lock", "REVERT_HEAD.lock", "AUTO_MERGE.lock"}) {
+  for (const char* name : {"index.lock", "HEAD.lock", "refs/heads/feature/x.lock",
+                           "packed-refs.lock", "MERGE_RR.lock", "CHERRY_PICK_HEAD.lock",
+                           "REVERT_HEAD.lock", "AUTO_MERGE.lock", "reftable/tables.list.lock"}) {
+    fs::create_directories((git_dir_ / name).parent_path());
     WriteText(git_dir_ / name, "");
     const GitLocksFound found = Clear();
     EXPECT_EQ(found.cleared, std::vector<std::string>{git_dir_ / name});
@@ -224,7 +225,7 @@ TEST_F(GitLocksTest, WhereNobodyCanTellWhoIsAtWorkItStays) {
       const FewDescriptors few(i + 1);
       found = Clear();
     }
-    ExpectKept(found, "was left alone, because a git may be at work in this repository: open");
+    ExpectKept(found, "was kept, because a git may be at work in this repository: open");
     EXPECT_TRUE(found.kept.front().contains(kUnread[i])) << found.kept.front();
     EXPECT_TRUE(found.in_use) << "the next call looks again";
   }
@@ -237,7 +238,7 @@ TEST_F(GitLocksTest, WhatCannotBeLookedAtIsSaid) {
   GitLocksFound found = Clear();
   ASSERT_EQ(found.kept.size(), 1U);
   EXPECT_TRUE(found.kept.front().contains("ENAMETOOLONG")) << found.kept.front();
-  EXPECT_TRUE(found.kept.front().ends_with("so it was left alone")) << found.kept.front();
+  EXPECT_TRUE(found.kept.front().ends_with("so it was kept")) << found.kept.front();
   EXPECT_FALSE(found.in_use) << "it will not become shorter";
   {
     const FewDescriptors none(0);
@@ -248,7 +249,7 @@ TEST_F(GitLocksTest, WhatCannotBeLookedAtIsSaid) {
 }
 
 TEST_F(GitLocksTest, WhatIsNoPlainFileStaysAndIsNotFollowed) {
-  const char* why = "is no lock as git makes it";
+  const char* why = "does not look like a lock of git, so it was kept";
   fs::create_symlink(base_ / "outside/index.lock", lock_);
   ExpectKept(Clear(), why);
   fs::remove(lock_);

@@ -109,7 +109,7 @@ Task<bool> BeginGit(uv_loop_t* loop, RepositoryTurn& turn,
                     std::function<bool()> give_up) {
   if (!turn.lock || !repository) co_return false;
   Result<std::vector<GitRun>> killed = ReadGitRuns(turn.lock.get());
-  if (!killed) LogWarning("what a killed git left stays: " + killed.error().Message());
+  if (!killed) LogWarning("locks of a killed git command remain: " + killed.error().Message());
   if (killed) turn.runs = std::move(*killed);
   turn.repository = HoldRepository(*repository);
   if (!turn.repository) co_return false;
@@ -122,7 +122,8 @@ Task<bool> BeginGit(uv_loop_t* loop, RepositoryTurn& turn,
   const std::chrono::nanoseconds latest = std::min(limit, kLongest) + kSlack;
   turn.runs.push_back({held.device, held.inode, begun, begun + latest.count()});
   const Result<void> written = WriteGitRuns(turn.lock.get(), turn.runs);
-  if (!written) LogWarning("what a killed git leaves will stay: " + written.error().Message());
+  if (!written)
+    LogWarning("locks of a killed git command will remain: " + written.error().Message());
   co_return written.has_value();
 }
 

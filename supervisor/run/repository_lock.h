@@ -37,10 +37,8 @@
 
 namespace pa {
 
-inline constexpr const char* kRepositoriesDirectory = "repositories";
-
 struct RepositoryTurn {
-  bool granted = true;                            // false: given up, or `used_up`
+  bool granted = true;                            // false: cancelled, or `used_up`
   UniqueFd lock;                                  // empty: it cannot be had
   std::optional<Error> used_up = {};              // why it was not granted: a resource is used up
   std::optional<HeldRepository> repository = {};  // from BeginGit to EndGit

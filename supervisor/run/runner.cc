@@ -262,7 +262,7 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
     execution.outcome = Outcome::kTimedOut;
     execution.time_limit = limit;
     execution.time_limit_is_policys = limit >= policy->limits.wall_time;
-    execution.warning = "another server's git command ran in this repository all the time";
+    execution.warning = "another server's git command held this repository during the whole wait";
   }
   co_return execution;
 }

@@ -82,7 +82,7 @@ class Runner {
                         policy::PolicyPtr policy);
 
   // Call it when nobody waits for results any more. No call begins, the searches before a command
-  // are given up, and after shutdown_grace (half a second) everything that runs is killed. Until
+  // are cancelled, and after shutdown_grace (half a second) everything that runs is killed. Until
   // then cancelled commands can end in order, and commands that finish a call can run.
   void BeginShutdown();
   // Calls BeginShutdown, refuses the commands that wait and cancels those that run; they can end in

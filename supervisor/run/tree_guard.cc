@@ -87,7 +87,8 @@ const GuardedPath* Forbidding(const std::vector<GuardedPath>& protected_paths,
 Execution Protected(const GuardedPath& guarded) {
   Execution execution;
   execution.protection = guarded.path.reason;
-  if (guarded.path.host != nullptr) execution.protection += "; " + guarded.path.host->HowToGiveUp();
+  if (guarded.path.host != nullptr)
+    execution.protection += "; " + guarded.path.host->HowToUnprotect();
   execution.failure = "protected: " + guarded.path.reason;
   return execution;
 }

@@ -209,9 +209,7 @@ void WorkerProcess::DescribeSilence(Execution& execution) const {
     // Whatever the command was doing, it was killed with its guardian; what it had said is kept.
     execution.outcome = Outcome::kSignaled;
     execution.signal = SIGKILL;
-    execution.warning =
-        "the process that guards the command was killed, and everything that it had started with "
-        "it";
+    execution.warning = "the guardian was killed, and with it all processes of the command";
   }
   if (broken()) {
     execution.failure = "worker control socket: " + broken_why_;

@@ -62,7 +62,7 @@ Result<std::string> Neutralise(int fd, const std::string& path, std::size_t coun
   if (gone) return "";
   const Result<void> marked = WriteMarks(fd, path, std::string(count, kUnchanged));
   if (!marked) return std::unexpected(marked.error());
-  return "a journal that is of no use any more stays: " + gone.error().Message();
+  return "an obsolete journal remains: " + gone.error().Message();
 }
 
 Result<void> WriteEntries(int fd, const std::string& path, std::span<const JournalEntry> entries) {

@@ -7,7 +7,7 @@
 //
 //    Result<FoundEdits> found = FindUnfinished(directory, is_ours);  // of servers that have died
 //
-// A journal is a file in `directory` (kEditsDirectory of supervisor/state/state_directory.h) on
+// A journal is a file in `directory` (kEditsDirectory, see supervisor/state/state_directory.h) on
 // which its server holds a lock (flock(2)). A journal without a lock is that of a dead server. It
 // gets its name once it is complete, so a journal that cannot be parsed was damaged, or is of
 // another version: it is never removed. For the reasons see docs/adr/0035. Everything but

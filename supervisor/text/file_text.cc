@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "supervisor/text/text_cut.h"
 
 namespace pa {
 namespace {
@@ -47,21 +48,10 @@ constexpr Mark kMarks[] = {{"\xEF\xBB\xBF"sv, FileText::Encoding::kUtf8Bom},
                            {"\xFF\xFE"sv, FileText::Encoding::kUtf16Le},
                            {"\xFE\xFF"sv, FileText::Encoding::kUtf16Be}};
 
-// How many bytes at the end begin a character that does not end there.
-std::size_t Unfinished(std::string_view bytes) {
-  for (std::size_t back = 1; back < kUtf8Character && back <= bytes.size(); ++back) {
-    const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
-    if ((byte & 0xC0) == 0x80) continue;
-    const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
-    return length > back ? back : 0;
-  }
-  return 0;
-}
-
 // A text may begin like anything.
 bool IsText(std::string_view bytes) {
   return bytes.find('\0') == std::string_view::npos &&
-         IsValidUtf8(bytes.substr(0, bytes.size() - Unfinished(bytes)));
+         IsValidUtf8(bytes.substr(0, bytes.size() - UnfinishedCharacter(bytes)));
 }
 
 }  // namespace
@@ -150,7 +140,7 @@ void FileText::CheckUtf8(std::string_view bytes) {
     joined = std::move(tail_).append(bytes);
     bytes = joined;
   }
-  const std::size_t unfinished = Unfinished(bytes);
+  const std::size_t unfinished = UnfinishedCharacter(bytes);
   if (!IsValidUtf8(bytes.substr(0, bytes.size() - unfinished))) {
     encoding_ = Encoding::kUnknown8Bit;
     tail_.clear();

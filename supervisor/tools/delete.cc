@@ -209,7 +209,7 @@ Task<Step> RunWorker(const Victim& victim, const Goal& goal, LookSink& sink, Cal
   step.error = ErrorOfDelete(victim, run);
   step.failed_errno = run.failed_errno;
   if (header.looks != 0 && !step.error && !sink.Understand()) {
-    step.error = InternalError("delete: the worker said nothing of " + victim.shown);
+    step.error = InternalError("delete: the worker did not report on " + victim.shown);
   }
   co_return step;
 }
@@ -300,7 +300,7 @@ Task<Deleted> MoveTo(const Goal& goal, const TrashEntry& entry, const Victim& vi
   const Result<void> synced = co_await syncing;
   if (!synced) {
     deleted.error = NotOnDisk(
-        fmt::format("{} is in the trash as {}, but that is not known to be on the disk: {}",
+        fmt::format("{} is in the trash as {}, but a power failure could still undo it: {}",
                     victim.shown, entry.id, synced.error().Message()));
   }
   co_return deleted;

@@ -201,8 +201,8 @@ std::optional<ToolError> Apply(FileEdit& file) {
     if (expected != nullptr && FromHex(*expected) != file.before_hash) {
       return InEdit(index,
                     StaleFile(fmt::format("{} does not have expected_sha256", file.place.shown),
-                              "Somebody changed it since it was read. This call changed "
-                              "nothing. Read the file again and decide anew what to replace.",
+                              "The file was changed since it was read. This call changed nothing. "
+                              "Read the file again and decide anew what to replace.",
                               Hex(file.before_hash)));
     }
     const std::string& from = *edit->String("old");

@@ -35,8 +35,7 @@ constexpr Param kGrepParams[] = {
      .maximum = kMaxPattern},
     {.name = "literal",
      .kind = ParamKind::kBoolean,
-     .description = "Take the pattern as plain "
-                    "text."},
+     .description = "Take the pattern as plain text."},
     {.name = "ignore_case", .kind = ParamKind::kBoolean},
     {.name = "multiline", .kind = ParamKind::kBoolean, .description = "A match may span lines."},
     {.name = "mode",
@@ -259,7 +258,7 @@ ToolResult Render(Mode mode, const HitSink& sink, Page page) {
   result.data = std::move(w.EndObject()).Take();
   result.text = Headline(mode, hits, page, more) + entries;
   if (rest && !more) {
-    Warn(result, "what comes after these is more than can be shown: narrow path, glob or pattern");
+    Warn(result, "more matches follow than can be shown: narrow path, glob or pattern");
   }
   return result;
 }
@@ -304,8 +303,9 @@ Task<GlobbedSearch> Narrow(const Work& work, const SearchPlace& place, const Arg
 Task<ToolResult> RunGrep(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
   if (arguments.String("pattern")->empty()) {
-    co_return RefusedCall(InvalidArgument("the argument 'pattern' is empty: expected what to find",
-                                          "To list files, use glob."));
+    co_return RefusedCall(
+        InvalidArgument("the argument 'pattern' is empty: expected a regular expression",
+                        "To list files, use glob."));
   }
   const auto work = StartWorkAt(request, call);
   if (!work) co_return RefusedCall(work.error());

@@ -23,13 +23,12 @@ inline constexpr Param kDryRunParam = {
         "Change nothing: return the exact command, the working directory, the grants of the "
         "sandbox and which protections are enforced."};
 
-inline constexpr Param kTimeoutParam = {
-    .name = "timeout_ms",
-    .kind = ParamKind::kInteger,
-    .description =
-        "Kill the command after this time; it can only shorten limits.wall_time of the "
-        "policy.",
-    .minimum = 1};
+inline constexpr Param kTimeoutParam = {.name = "timeout_ms",
+                                        .kind = ParamKind::kInteger,
+                                        .description =
+                                            "Kill the command after this time; "
+                                            "it can only shorten limits.wall_time of the policy.",
+                                        .minimum = 1};
 
 inline constexpr std::array<std::string_view, 4> kLanguages = {"python", "rust", "go", "nodejs"};
 

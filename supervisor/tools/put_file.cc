@@ -123,8 +123,8 @@ ToolError NotWritten(const PutOrder& order, const Execution& run, const ReplySin
   if (run.failed_errno == ESTALE && present) {
     return StaleFile(
         fmt::format("{} does not have expected_sha256: it has sha256 {}", path, *present),
-        "Somebody changed it since it was read. This call changed nothing. Read the "
-        "file again and decide anew what to write.",
+        "The file was changed since it was read. This call changed nothing. "
+        "Read the file again and decide anew what to write.",
         *present);
   }
   switch (run.failed_errno) {
@@ -132,8 +132,8 @@ ToolError NotWritten(const PutOrder& order, const Execution& run, const ReplySin
       return NotFound(fmt::format("cannot write {}: it, or its directory, does not exist", path),
                       "To create it, leave expected_sha256 out.");
     case ELOOP:
-      return NotFound(fmt::format("cannot write {}: it is a symlink that leads nowhere, or that "
-                                  "somebody made just now",
+      return NotFound(fmt::format("cannot write {}: it is a dangling symlink, "
+                                  "or a symlink made just now",
                                   path),
                       "Pass the path of a file.");
     case EWOULDBLOCK: {
@@ -182,7 +182,7 @@ std::string ReasonOfGit(const std::string& root, const std::string& relative) {
   }
   const Result<bool> lies =
       policy::LiesInGitDirectory(root, relative.empty() ? root : root + "/" + relative);
-  if (!lies) return "it cannot be told whether git owns it: " + lies.error().Message();
+  if (!lies) return "cannot determine whether git owns it: " + lies.error().Message();
   return *lies ? kGit : "";
 }
 

@@ -242,8 +242,7 @@ ToolError SetupError(const Execution& run) {
   using enum policy::ProtectionFailure::Kind;
   if (run.not_protected == kWithin) {
     return InvalidDirectory(
-        {.message =
-             "working directory cannot be one that commands must leave as it is: " + run.failure,
+        {.message = "working directory cannot be inside a protected path: " + run.failure,
          .ai_message = "Nothing was run. Use the project's own directory as working_directory."});
   }
   if (run.not_protected) return NotProtectable(run.failure, run.not_protected == kOwed);
@@ -293,13 +292,13 @@ std::optional<Damage> DamageBy(const CommandReport& report, const Execution& run
   }
   const std::vector<std::string> names = NotRestored(report, run);
   if (names.empty()) return std::nullopt;
-  return Damage{
-      .message = fmt::format("protected paths were changed and could not be restored: {}",
-                             fmt::join(names, ", ")),
-      .ai_message =
-          "Run nothing more here and tell the user before they use git in this project: it "
-          "may execute what the command left there. What can still be restored is tried before "
-          "each later call that can write here, which is refused until it works."};
+  return Damage{.message = fmt::format("protected paths were changed and could not be restored: {}",
+                                       fmt::join(names, ", ")),
+                .ai_message =
+                    "Run nothing more here and tell the user before they use git in this project: "
+                    "it may execute what the command left there. "
+                    "Each later call that can write here first tries to restore the rest, "
+                    "and is refused until that succeeds."};
 }
 
 // Nothing: it ended with success.
@@ -367,7 +366,7 @@ ToolResult RenderCommand(const CommandReport& report, const Execution& run,
   if (by_itself && run.strays_killed > 0) {
     Warn(result,
          fmt::format(
-             "{} that the command had left behind {} ended",
+             "{} left running by the command {} ended",
              run.strays_killed == 1 ? "1 process" : fmt::format("{} processes", run.strays_killed),
              run.strays_killed == 1 ? "was" : "were"));
   }

@@ -181,7 +181,7 @@ Task<RipgrepRun> RunGlobbed(const Work& work, GlobbedSearch search, RecordSink& 
 void WarnOfGaps(const RipgrepRun& run, const RecordSink& sink, const HiddenFiles& hidden,
                 ToolResult& result) {
   if (hidden.hidden() > 0) {
-    Warn(result, "files that a rule of the policy keeps from this tool are left out");
+    Warn(result, "files that the policy denies to this tool are left out");
   }
   if (run.incomplete) Warn(result, "some files or directories could not be read");
   if (sink.dropped() > 0) {

@@ -10,11 +10,10 @@ inline constexpr Param kSearchPathParam = {
     .kind = ParamKind::kString,
     .description = "Where to look, relative to the project root. Default: the root."};
 
-inline constexpr Param kIncludeIgnoredParam = {.name = "include_ignored",
-                                               .kind = ParamKind::kBoolean,
-                                               .description =
-                                                   "Include files that .gitignore "
-                                                   "excludes."};
+inline constexpr Param kIncludeIgnoredParam = {
+    .name = "include_ignored",
+    .kind = ParamKind::kBoolean,
+    .description = "Include files that .gitignore excludes."};
 
 inline constexpr Param kIncludeHiddenParam = {
     .name = "include_hidden",

@@ -51,9 +51,10 @@ ToolError CannotLoad(const Work& work, const std::string& makefile, const Execut
                             : std::string(complaints);
   return MakefileInvalid(
       std::move(message),
-      fmt::format("make cannot load {}/{}, so no target of it can be run. Mend the Makefile as "
-                  "make's message says. It is evaluated with the project read-only and without a "
-                  "network, so what runs while it is being read cannot write files.",
+      fmt::format("make cannot load {}/{}, so no target of it can be run. "
+                  "Mend the Makefile as make's message says. "
+                  "It is evaluated with the project read-only and without a network, "
+                  "so $(shell) commands cannot write files while make reads it.",
                   work.directory.path(), makefile));
 }
 
@@ -67,8 +68,8 @@ ToolError TooManyTargets(const std::string& makefile) {
 ToolError TookTooLong(const std::string& makefile) {
   ToolError error = TimedOut("reading " + makefile, kDeadline, true);
   error.ai_message = fmt::format(
-      "What {} runs while it is being read, in $(shell) or to make the files that it includes, "
-      "takes longer than reading may take. Make it quicker, or move it into a recipe.",
+      "make takes too long to read {}: a $(shell) command or the rule of an included file is slow. "
+      "Make it faster, or move it into a recipe.",
       makefile);
   return error;
 }

@@ -1,3 +1,6 @@
+// Attempts that are not in this table: on the file tools in supervisor/tools/*_test.cc, with
+// snapshots of a file system in tests/integration/multiplexers_test.cc, on trust anchors in
+// tests/integration/trust_anchors_test.cc, on the audit log in tests/integration/audit_test.cc.
 #include "tests/escapes/attempts.h"
 
 #include <tuple>

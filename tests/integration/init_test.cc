@@ -50,7 +50,8 @@ TEST_F(Init, WithoutATerminalTheDiffIsShownAndNothingWritten) {
     EXPECT_EQ(result.exit_code, 1) << client;
     EXPECT_NE(result.output.find("+++ "), std::string::npos) << client << result.output;
     EXPECT_NE(result.output.find("make,git_add,git_commit"), std::string::npos) << client;
-    EXPECT_NE(result.errors.find("with --yes"), std::string::npos) << result.errors;
+    EXPECT_NE(result.errors.find("--yes writes without asking"), std::string::npos)
+        << result.errors;
     EXPECT_FALSE(fs::exists(FileOf(client))) << client;
     EXPECT_EQ(fs::exists(FileOf(client).parent_path()), client == "claude-code") << client;
   }

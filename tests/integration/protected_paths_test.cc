@@ -507,12 +507,12 @@ TEST_F(ProtectedPaths, FileToolsLeaveWhatOtherProgramsExecute) {
     EXPECT_EQ(result["error"]["code"], "POLICY_DENIED") << tool << result;
     return result["error"]["message"].get<std::string>();
   };
-  EXPECT_EQ(
-      denied("write", {{"path", ".envrc"}, {"content", "x"}}),
-      ".envrc is protected: executed by direnv (executed when a shell enters the directory); a "
-      "policy gives it up with filesystem: {unprotect: [.envrc]}");
-  EXPECT_NE(denied("write", {{"path", ".mcp.json"}, {"content", "x"}}).find("no policy"),
-            std::string::npos);
+  EXPECT_EQ(denied("write", {{"path", ".envrc"}, {"content", "x"}}),
+            ".envrc is protected: executed by direnv (executed when a shell enters the directory); "
+            "a policy unprotects it with filesystem: {unprotect: [.envrc]}");
+  EXPECT_NE(
+      denied("write", {{"path", ".mcp.json"}, {"content", "x"}}).find("no policy can unprotect it"),
+      std::string::npos);
   denied("edit", {{"edits", {{{"path", ".vscode/tasks.json"}, {"old", "{}"}, {"new", "[]"}}}}});
   denied("delete", {{"path", ".vscode/tasks.json"}});
   denied("delete", {{"path", ".vscode"}, {"recursive", true}});

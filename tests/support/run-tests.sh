@@ -32,10 +32,10 @@ for name in $(env | sed -n 's/^\(GIT_[A-Z_]*\|PROJECT_ACTIONS_[A-Z_]*\)=.*/\1/p'
 done
 
 # Time limits are there for what hangs: a slow machine with other work takes several times as long
-# as others. Most of the tests wait as long as they compute.
+# as others. Most of the tests wait twice as long as they compute.
 run() {
   meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 \
-    --num-processes $((2 * $(nproc))) "$@" || status=1
+    --num-processes $((3 * $(nproc))) "$@" || status=1
 }
 
 both=
