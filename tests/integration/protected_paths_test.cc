@@ -899,6 +899,7 @@ TEST_F(SealedCheckouts, AMergeStopsAtAProtectedFileUnlessThePolicyGivesItUp) {
   EXPECT_EQ(ReadText(root_ / ".vscode/settings.json"), "one\n");
   project_.Git({"reset", "-q", "--hard"});
   project_.Git({"clean", "-q", "-f", "-d"});
+  WriteText(root_ / "recipe.sh", "git merge -q other");
   WriteText(project_.home() / "policy.yaml",
             "version: 1\nnamespaces: require\n"
             "filesystem: {unprotect: [.vscode/settings.json, .idea/workspace.xml]}\n");
