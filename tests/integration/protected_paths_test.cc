@@ -677,7 +677,7 @@ TEST_F(ProtectedPaths, WhatThePolicyGivesUpIsFree) {
 class Checkouts : public ProtectedPaths {
  protected:
   using ProtectedPaths::ProtectedPaths;
-  void TryCheckout() {
+  void MakeBranches() {
     WriteText(root_ / ".vscode/settings.json", "one\n");
     Commit("one");
     project_.Git({"checkout", "-q", "-b", "other"});
@@ -686,6 +686,9 @@ class Checkouts : public ProtectedPaths {
     Commit("two");
     project_.Git({"checkout", "-q", "-"});
     WriteText(root_ / ".git/info/exclude", "recipe.sh\nMakefile\n");
+  }
+  void TryCheckout() {
+    MakeBranches();
     const Json result = Run("git checkout -q other; git symbolic-ref HEAD; cat tracked");
     EXPECT_TRUE(result["success"]) << result;
     EXPECT_EQ(result["data"]["stdout"], "refs/heads/other\ntwo\n") << result;
@@ -884,6 +887,27 @@ class SealedCheckouts : public Checkouts {
 TEST_F(SealedCheckouts, GoToTheBranch) {
   if (!Run("true")["success"]) GTEST_SKIP() << "no namespaces are granted here";
   TryCheckout();
+}
+
+// As docs/policy.md says, with the way out that it names.
+TEST_F(SealedCheckouts, AMergeStopsAtAProtectedFileUnlessThePolicyGivesItUp) {
+  if (!Run("true")["success"]) GTEST_SKIP() << "no namespaces are granted here";
+  MakeBranches();
+  const Json stopped = Run("git merge -q other");
+  EXPECT_FALSE(stopped["success"]) << stopped;
+  EXPECT_TRUE(stopped.dump().contains("unable to unlink old '.vscode/settings.json'")) << stopped;
+  EXPECT_EQ(ReadText(root_ / ".vscode/settings.json"), "one\n");
+  project_.Git({"reset", "-q", "--hard"});
+  project_.Git({"clean", "-q", "-f", "-d"});
+  WriteText(root_ / "recipe.sh", "git merge -q other");
+  WriteText(project_.home() / "policy.yaml",
+            "version: 1\nnamespaces: require\n"
+            "filesystem: {unprotect: [.vscode/settings.json, .idea/workspace.xml]}\n");
+  McpClient client(project_.Server({"--policy", project_.home() / "policy.yaml"}));
+  client.Initialize();
+  const Json merged = client.CallTool("make", {{"target", "run"}});
+  EXPECT_TRUE(merged["success"]) << merged;
+  EXPECT_EQ(ReadText(root_ / ".vscode/settings.json"), "two\n");
 }
 
 TEST_F(SealedPaths, WhatOtherProgramsExecuteStays) {
