@@ -19,6 +19,7 @@
 #include "base/directory_reader.h"
 #include "base/file.h"
 #include "base/path_parts.h"
+#include "base/proc_path.h"
 #include "base/try.h"
 #include "policy/git_config.h"
 #include "policy/git_index.h"
@@ -123,7 +124,7 @@ Result<std::optional<std::string>> ReadText(const std::string& path, std::size_t
   }
   if (S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3)) return "";  // /dev/null
   if (!S_ISREG(status.st_mode)) return std::unexpected(Unreadable(path, "it is no regular file"));
-  Result<std::string> text = ReadFile("/proc/self/fd/" + std::to_string(place.get()), limit);
+  Result<std::string> text = ReadFile(ProcPath(place.get()), limit);
   if (!text) return std::unexpected(Unreadable(path, text.error().sys_errno));
   return std::move(*text);
 }

@@ -16,6 +16,8 @@
 #include <string_view>
 
 #include "base/open_beneath.h"
+#include "base/proc_path.h"
+#include "policy/path.h"
 #include "policy/repositories_below.h"
 
 namespace pa::policy {
@@ -64,19 +66,13 @@ constexpr std::array kSystemPlaces = {
     SystemPlace{"/var/www", Reach::kItself},
 };
 
-bool IsWithin(std::string_view path, std::string_view directory) {
-  if (directory == "/") return path.starts_with('/');
-  return path.starts_with(directory) &&
-         (path.size() == directory.size() || path[directory.size()] == '/');
-}
-
 // /root is the home of one user and a system directory for everybody else.
 bool IsSystemPlace(std::string_view path, std::string_view home) {
-  if (IsWithin(path, "/root")) return !IsWithin(path, home) || home == "/";
+  if (IsBeneath(path, "/root")) return !IsBeneath(path, home) || home == "/";
   const SystemPlace* best = nullptr;
   for (const SystemPlace& place : kSystemPlaces) {
     const bool longer = best == nullptr || place.path.size() > best->path.size();
-    if (longer && IsWithin(path, place.path)) best = &place;
+    if (longer && IsBeneath(path, place.path)) best = &place;
   }
   return best != nullptr && (best->reach == Reach::kTree || path == best->path);
 }
@@ -132,7 +128,7 @@ UniqueFd OpenWithoutMagicLinks(int at, const char* path) {
 std::optional<std::string> PathOf(int fd, const struct stat& status) {
   if (status.st_nlink == 0) return std::nullopt;
   std::array<char, PATH_MAX> buffer;
-  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const std::string link = ProcPath(fd);
   const ssize_t length = readlink(link.c_str(), buffer.data(), buffer.size());
   if (length <= 0 || static_cast<std::size_t>(length) == buffer.size() || buffer[0] != '/') {
     return std::nullopt;
@@ -143,7 +139,7 @@ std::optional<std::string> PathOf(int fd, const struct stat& status) {
 const std::string* RootOf(const Policy& policy, const std::string& path) {
   const std::string* best = nullptr;
   for (const std::string& root : policy.roots) {
-    if (IsWithin(path, root) && (best == nullptr || root.size() > best->size())) best = &root;
+    if (IsBeneath(path, root) && (best == nullptr || root.size() > best->size())) best = &root;
   }
   return best;
 }
@@ -234,7 +230,7 @@ Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string&
     name = found->substr(found->rfind('/') + 1);
     found->resize(found->size() - name.size() - 1);
   }
-  if (!IsWithin(*found, top.path())) return failed(EXDEV);  // moved in the meantime
+  if (!IsBeneath(*found, top.path())) return failed(EXDEV);  // moved in the meantime
   std::string relative = found->substr(std::min(top.path().size() + 1, found->size()));
   if (!name.empty()) fd = open(relative, O_DIRECTORY);
   if (!fd) return failed(errno);

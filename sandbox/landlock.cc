@@ -145,10 +145,6 @@ SysResult<void> AddOpenPath(int ruleset, int fd, const char* path, Access access
   return AddRule(ruleset, fd, path, rights);
 }
 
-bool IsUnreachable(const SysError& error) {
-  return error.sys_errno == ENOENT || error.sys_errno == ENOTDIR || error.sys_errno == EACCES;
-}
-
 SysResult<void> Enforce(int ruleset) {
   if (syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) {
     return std::unexpected(SysError{"landlock_restrict_self", {}, errno});

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/proc_path.h"
 #include "base/try.h"
 
 namespace pa {
@@ -206,7 +207,7 @@ Result<ChainReport> CheckChain(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const Result<UniqueFd> fd = OpenRegular(path, O_RDONLY);
     if (!fd) return std::unexpected(fd.error());
-    std::ifstream file("/proc/self/fd/" + std::to_string(fd->get()));
+    std::ifstream file(ProcPath(fd->get()));
     if (!file) return std::unexpected(Error("open", path, errno));
     std::uint64_t number = 0;
     for (std::string line; std::getline(file, line);) {

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <ranges>
 #include <string_view>
 
 #include "base/utf8.h"
+#include "base/words.h"
 #include "policy/load.h"
 #include "policy/path.h"
 #include "policy/trust_anchors.h"
@@ -47,8 +47,8 @@ std::string OurProgram(const Environment& environment, const policy::Policy& pol
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
   const auto set = environment.find("PATH");
   const std::string path = set == environment.end() ? "" : set->second;
-  for (const auto part : std::views::split(path, ':')) {
-    const fs::path place(std::string_view(part.begin(), part.end()));
+  for (const std::string_view entry : PathEntries(path)) {
+    const fs::path place(entry);
     const fs::path program = place / self.filename();
     if (!place.is_absolute() || policy::WhereCommandsWrite(policy, program)) return self;
     if (fs::equivalent(program, self, failed)) return self.filename();

@@ -12,6 +12,7 @@
 #include "base/directory_reader.h"
 #include "base/file.h"
 #include "base/open_beneath.h"
+#include "base/proc_path.h"
 
 namespace pa {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 constexpr mode_t kPermissions = 07777;
 
 // Through the descriptor: what has only a name, or is open with O_PATH, has no other way.
-std::string ProcPath(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
 std::optional<std::string> ReadTarget(int parent, const std::string& name) {
   std::array<char, PATH_MAX> target;

@@ -6,13 +6,12 @@
 #include <algorithm>
 
 #include "supervisor/call/tool_result.h"
+#include "supervisor/state/user_directories.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/render.h"
 
 namespace pa {
 namespace {
-
-using Environment = std::map<std::string, std::string>;
 
 // Nothing may wait for somebody who is not there, and nothing stays behind: `gc --auto` and the
 // daemon that watches files would go on when the command is done.
