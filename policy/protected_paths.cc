@@ -152,10 +152,9 @@ Result<GitIndex> LoadIndex(const std::string& path, std::span<const std::uint32_
 Result<GitIndex> LoadWholeIndex(const std::string& path) {
   Result<GitIndex> index = LoadIndex(path);
   if (!index || index->shared.empty()) return index;
-  const Result<GitIndex> rest = LoadIndex(Join(ParentOf(path), index->shared), index->replaced);
-  if (!rest) return rest;
-  index->links.insert(index->links.end(), rest->links.begin(), rest->links.end());
-  index->folded.insert(index->folded.end(), rest->folded.begin(), rest->folded.end());
+  PA_TRY(const GitIndex rest, LoadIndex(Join(ParentOf(path), index->shared), index->replaced));
+  index->links.insert(index->links.end(), rest.links.begin(), rest.links.end());
+  index->folded.insert(index->folded.end(), rest.folded.begin(), rest.folded.end());
   return index;
 }
 

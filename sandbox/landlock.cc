@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/try.h"
 #include "sandbox/landlock_abi.h"
 
 namespace pa::sandbox {
@@ -119,12 +120,10 @@ SysResult<UniqueFd> CreateScopeRuleset(int abi) {
   // A layer denies REFER even when it does not handle it, as soon as another layer has file system
   // rights: with a scope alone here, mv between directories would fail inside the command's own
   // domain (seen on 6.18). So REFER is handled, and granted everywhere.
-  SysResult<UniqueFd> ruleset = Create({kRefer, 0, kScopeSignal});
-  if (!ruleset) return ruleset;
+  PA_TRY(UniqueFd ruleset, Create({kRefer, 0, kScopeSignal}));
   const UniqueFd root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return std::unexpected(SysError{"open", "/", errno});
-  SysResult<void> added = AddRule(ruleset->get(), root.get(), "/", kRefer);
-  if (!added) return std::unexpected(added.error());
+  PA_TRY_VOID(AddRule(ruleset.get(), root.get(), "/", kRefer));
   return ruleset;
 }
 

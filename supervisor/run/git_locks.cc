@@ -139,10 +139,9 @@ Result<std::string> GitAtWork(const HeldRepository& repository) {
     const std::string pid = entry->name;
     if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
     const std::string process = "/proc/" + pid;
-    const Result<std::string> name = NameOfOurs(process);
-    if (!name) return name;
-    if (!name->starts_with("git") || !StandsIn(repository, process)) continue;
-    return fmt::format("{} (process {})", name->substr(0, name->find('\n')), pid);
+    PA_TRY(const std::string name, NameOfOurs(process));
+    if (!name.starts_with("git") || !StandsIn(repository, process)) continue;
+    return fmt::format("{} (process {})", name.substr(0, name.find('\n')), pid);
   }
   if (reader.failed()) return std::unexpected(Error("getdents64", "/proc", errno));
   return "";

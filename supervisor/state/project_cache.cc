@@ -78,7 +78,7 @@ Result<void> MakeProjectCache(const policy::Caches& caches, const std::string& d
     const std::string here = path.substr(0, end);
     PA_TRY(UniqueFd next, Enter(at, name, here));
     if (start >= ours) {
-      if (Result<void> made = MakeOurs(next, here); !made) return made;
+      PA_TRY_VOID(MakeOurs(next, here));
     }
     at = std::move(next);
     start = end;

@@ -59,9 +59,8 @@ std::expected<std::string, ToolError> FindNew(const Work& work, const CallContex
           fmt::format("cannot {} {}: the directory {} does not exist", finding.verb, path, head),
           std::string(finding.advice)));
     }
-    std::expected<std::string, ToolError> name = TakeName(head, path);
-    if (!name) return name;
-    rest = JoinRelative(*name, *rest);
+    PA_TRY(const std::string name, TakeName(head, path));
+    rest = JoinRelative(name, *rest);
   }
   return rest;
 }
@@ -197,18 +196,15 @@ std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContex
   const auto found = FindInRoot(work, call, path, finding.verb, finding.advice);
   if (found && found->name.empty()) return std::unexpected(NoName(path, "it is a directory"));
   if (!found && found.error().code != ErrorCode::kNotFound) return std::unexpected(found.error());
-  std::expected<std::string, ToolError> relative =
-      found ? found->Path() : FindNew(work, call, path, finding);
-  if (!relative) return std::unexpected(relative.error());
-  auto place = PlaceOf(work, call, *std::move(relative), path);
-  if (!place) return place;
-  if (found) place->found = *found;
-  if (std::string why = ReasonOfGit(work.directory.path(), place->relative); !why.empty()) {
-    return std::unexpected(ProtectedFile(place->shown, why));
+  PA_TRY(std::string relative, found ? found->Path() : FindNew(work, call, path, finding));
+  PA_TRY(FilePlace place, PlaceOf(work, call, std::move(relative), path));
+  if (found) place.found = *found;
+  if (std::string why = ReasonOfGit(work.directory.path(), place.relative); !why.empty()) {
+    return std::unexpected(ProtectedFile(place.shown, why));
   }
   const std::string log = call.policy->audit.Directory();
-  if (!log.empty() && policy::IsBeneath(work.Absolute(place->relative), log)) {
-    return std::unexpected(ProtectedFile(place->shown, "the audit log lies there"));
+  if (!log.empty() && policy::IsBeneath(work.Absolute(place.relative), log)) {
+    return std::unexpected(ProtectedFile(place.shown, "the audit log lies there"));
   }
   return place;
 }
