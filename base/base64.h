@@ -1,4 +1,9 @@
 // Base64 (RFC 4648), implemented by nettle.
+//
+//    std::string text = ToBase64(bytes);
+//    std::optional<std::string> bytes = FromBase64(text);   // nothing: it is not Base64
+//
+// With padding, and in the alphabet with `+` and `/`; not the one for URLs.
 #pragma once
 
 #include <optional>

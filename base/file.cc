@@ -73,14 +73,11 @@ Result<std::string> ReadFileFrom(int fd, const std::string& name, std::size_t ma
 }
 
 Result<UniqueFd> SealedMemfd(const char* name, std::string_view content) {
-  Result<UniqueFd> fd = CreateMemfd(name);
-  if (!fd) return fd;
-  if (Result<void> written = WriteAll(fd->get(), content); !written) {
-    return std::unexpected(written.error());
-  }
-  if (lseek(fd->get(), 0, SEEK_SET) != 0) return std::unexpected(Error("lseek", name, errno));
+  PA_TRY(UniqueFd fd, CreateMemfd(name));
+  PA_TRY_VOID(WriteAll(fd.get(), content));
+  if (lseek(fd.get(), 0, SEEK_SET) != 0) return std::unexpected(Error("lseek", name, errno));
   const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
-  if (fcntl(fd->get(), F_ADD_SEALS, seals) != 0) {
+  if (fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
     return std::unexpected(Error("fcntl F_ADD_SEALS", name, errno));
   }
   return fd;

@@ -1,5 +1,9 @@
 // Reads small files whole, within a limit; makes sealed memfds; lists directories. Not for large
 // files: the whole content is held in memory.
+//
+//    Result<std::string> text = ReadFile(path, 64u << 10);      // EFBIG: it is longer
+//    Result<UniqueFd> spec = SealedMemfd("spec", bytes);
+//    Result<std::vector<std::string>> names = ReadNames(directory, O_NOFOLLOW);
 #pragma once
 
 #include <sys/types.h>

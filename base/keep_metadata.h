@@ -1,5 +1,9 @@
 // KeepMetadata: gives a file that takes the place of another one the other's metadata.
 // Freestanding.
+//
+//    PA_TRY_VOID(KeepMetadata(old.get(), was, fd.get(), is, "Makefile"));   // before the rename
+//
+// Not the content, nor the times.
 #pragma once
 
 #include <sys/stat.h>

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "base/utf16.h"
+
 namespace pa {
 namespace {
 
@@ -13,9 +15,6 @@ unsigned EscapedUnit(std::string_view text) {
   return std::from_chars(text.data() + 2, end, unit, 16).ptr == end ? unit : 0;
 }
 
-bool IsHigh(unsigned unit) { return unit >= 0xd800 && unit < 0xdc00; }
-bool IsLow(unsigned unit) { return unit >= 0xdc00 && unit < 0xe000; }
-
 }  // namespace
 
 // From backslash to backslash: in JSON they stand in strings alone, and `\\` is one escape.
@@ -23,9 +22,9 @@ std::optional<std::string> ReplaceLoneSurrogates(std::string_view json) {
   std::optional<std::string> mended;
   for (std::size_t at = json.find('\\'); at < json.size(); at = json.find('\\', at)) {
     const unsigned unit = EscapedUnit(json.substr(at));
-    if (IsHigh(unit) && IsLow(EscapedUnit(json.substr(at + 6)))) {
+    if (IsHighSurrogate(unit) && IsLowSurrogate(EscapedUnit(json.substr(at + 6)))) {
       at += 12;
-    } else if (IsHigh(unit) || IsLow(unit)) {
+    } else if (IsHighSurrogate(unit) || IsLowSurrogate(unit)) {
       if (!mended) mended.emplace(json);
       mended->replace(at + 2, 4, "fffd");
       at += 6;

@@ -1,4 +1,10 @@
 // The parts of an absolute path, as text only: the file system is not consulted.
+//
+//    ParentOf("/a/b")     // "/a"
+//    NameOf("/a/b")       // "b"
+//    Join("/a", "b")      // "/a/b"
+//
+// So `..` and symlinks mean nothing to it. policy/path.h resolves them.
 #pragma once
 
 #include <string>

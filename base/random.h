@@ -1,4 +1,6 @@
 // Unpredictable text (getrandom(2)), for names, keys and identifiers.
+//
+//    const std::string id = RandomHex(16);   // 32 digits: nobody guesses it
 #pragma once
 
 #include <string>

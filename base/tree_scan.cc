@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/directory_reader.h"
+#include "base/proc_path.h"
 
 namespace pa {
 namespace {
@@ -46,8 +47,7 @@ class Opened {
   UniqueFd fd;
 
  private:
-  static std::string PathOf(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
-  static bool SetMode(int fd, mode_t mode) { return chmod(PathOf(fd).c_str(), mode) == 0; }
+  static bool SetMode(int fd, mode_t mode) { return chmod(ProcPath(fd).c_str(), mode) == 0; }
 
   bool closed_ = false;
   mode_t mode_ = 0;
@@ -65,7 +65,7 @@ Opened::Opened(int parent, const char* name) : fd(openat(parent, name, O_RDONLY 
   closed_ =
       (mode_ & kLook) != kLook && status.st_uid == geteuid() && SetMode(fd.get(), mode_ | kLook);
   if (readable) return;
-  UniqueFd again(open(PathOf(fd.get()).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  UniqueFd again(open(ProcPath(fd.get()).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const int error = errno;
   if (!again && closed_) closed_ = !SetMode(fd.get(), mode_);
   fd = std::move(again);

@@ -1,10 +1,13 @@
 // PA_TRY: takes the value of a std::expected, or returns its error from the function.
 //
 //    PA_TRY(const UniqueFd fd, OpenRegular(path, O_RDONLY));   // Result<UniqueFd>
+//    PA_TRY(content, ReadFile(path, kMaxBytes));               // into a variable that exists
 //    PA_TRY_VOID(Attempt(fsync(fd.get()), "fsync", path));     // SysResult<void>
 //
-// The function must return a std::expected that can hold the error. Not for coroutines, which
-// co_return.
+// The function must return a std::expected that can hold the error. A coroutine has to co_return:
+// PA_CO_TRY and PA_CO_TRY_VOID are the same for it. What they take must contain no co_await.
+//
+// PA_TRY is several statements: in an `if` or a loop it needs braces.
 #pragma once
 
 #include <expected>
@@ -22,4 +25,13 @@
 #define PA_TRY(declaration, ...) PA_TRY_(PA_TRY_NAME_(__LINE__), declaration, __VA_ARGS__)
 #define PA_TRY_VOID(...) \
   if (auto pa_done = (__VA_ARGS__); !pa_done) return std::unexpected(std::move(pa_done).error())
+
+#define PA_CO_TRY_(name, declaration, ...)                       \
+  auto name = (__VA_ARGS__);                                     \
+  if (!name) co_return std::unexpected(std::move(name).error()); \
+  declaration = *std::move(name)
+
+#define PA_CO_TRY(declaration, ...) PA_CO_TRY_(PA_TRY_NAME_(__LINE__), declaration, __VA_ARGS__)
+#define PA_CO_TRY_VOID(...) \
+  if (auto pa_done = (__VA_ARGS__); !pa_done) co_return std::unexpected(std::move(pa_done).error())
 // NOLINTEND(cppcoreguidelines-macro-usage, bugprone-macro-parentheses)

@@ -1,4 +1,7 @@
 // Durations and byte sizes as people write them in the policy: `10m`, `1500ms`, `24KiB`.
+//
+//    Result<std::chrono::milliseconds> limit = ParseDuration("10m");
+//    FormatByteSize(24u << 10)   // "24KiB"
 #pragma once
 
 #include <chrono>

@@ -3,12 +3,6 @@
 #include "base/utf8.h"
 
 namespace pa {
-namespace {
-
-bool IsHigh(std::uint16_t unit) { return (unit & 0xFC00) == 0xD800; }
-bool IsLow(std::uint16_t unit) { return (unit & 0xFC00) == 0xDC00; }
-
-}  // namespace
 
 std::string Utf16Decoder::Feed(std::string_view bytes) {
   std::string out;
@@ -35,15 +29,15 @@ std::string Utf16Decoder::End() {
 }
 
 void Utf16Decoder::Unit(std::uint16_t unit, std::string& out) {
-  if (high_ != 0 && IsLow(unit)) {
+  if (high_ != 0 && IsLowSurrogate(unit)) {
     AppendUtf8(0x10000 + ((high_ & 0x3FFu) << 10 | (unit & 0x3FFu)), out);
     high_ = 0;
     return;
   }
   if (high_ != 0) Replace(out);
-  high_ = IsHigh(unit) ? unit : 0;
+  high_ = IsHighSurrogate(unit) ? unit : 0;
   if (high_ != 0) return;
-  if (IsLow(unit)) return Replace(out);
+  if (IsLowSurrogate(unit)) return Replace(out);
   AppendUtf8(unit, out);
 }
 

@@ -13,6 +13,10 @@
 
 namespace pa {
 
+// The two halves of a pair, which stands for one character beyond U+FFFF.
+constexpr bool IsHighSurrogate(std::uint32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
+constexpr bool IsLowSurrogate(std::uint32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
+
 class Utf16Decoder {
  public:
   enum ByteOrder { kLittleEndian, kBigEndian };

@@ -1,4 +1,9 @@
 // UTF-8 as Unicode 15 table 3-7 defines it: validation and repair of bytes from the outside.
+//
+//    if (!IsValidUtf8(bytes)) text = RepairUtf8(bytes);
+//    const std::string_view shown = Utf8Prefix(text, 80);   // 80 characters, not bytes
+//
+// To cut at a number of bytes: supervisor/text/text_cut.h.
 #pragma once
 
 #include <cstddef>

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json_writer.h"
+#include "base/words.h"
 #include "policy/keys.h"
 #include "policy/path.h"
 #include "policy/toolchains.h"
@@ -24,10 +25,6 @@ constexpr std::string_view kTraced[] = {
     "stack", "syscall", "personality", "timers", "timerslack_ns"};
 // Their names can be listed; what they lead to cannot be looked at.
 constexpr std::string_view kTracedBeneath[] = {"fd", "ns"};
-
-bool IsNumber(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 // Opened by programs with capabilities over the whole machine alone (5.10 to 6.18).
 constexpr std::string_view kPrivileged[] = {"/proc/kcore", "/proc/kmsg", "/proc/mtrr"};

@@ -1,5 +1,8 @@
 // Writes the value of a key in a fragment as JSON, for the defaults in the schema and for `policy
 // show`.
+//
+//    if (HasValue(key, fragment)) WriteValue(writer, key, fragment);
+//    for (const Item& item : ItemsOf(key, fragment)) ...   // each with the place that has set it
 #pragma once
 
 #include <string>

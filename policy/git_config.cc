@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/words.h"
+
 namespace pa::policy {
 namespace {
 
@@ -17,7 +19,6 @@ bool IsNameCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-';
 }
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
-char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 class ConfigReader {
  public:
@@ -78,7 +79,7 @@ class ConfigReader {
 bool ConfigReader::ReadSection() {
   Take();
   std::string section;
-  while (IsNameCharacter(Peek()) || Peek() == '.') section += Lower(Take());
+  while (IsNameCharacter(Peek()) || Peek() == '.') section += LowerCase(Take());
   section += '.';
   SkipBlanks();
   section_.clear();
@@ -102,7 +103,7 @@ bool ConfigReader::ReadSubsection(std::string& section) {
 
 void ConfigReader::ReadVariable() {
   GitVariable variable{.name = section_};
-  while (IsNameCharacter(Peek())) variable.name += Lower(Take());
+  while (IsNameCharacter(Peek())) variable.name += LowerCase(Take());
   SkipBlanks();
   if (Peek() == '=') {
     Take();

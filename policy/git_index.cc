@@ -78,10 +78,10 @@ std::expected<GitIndex, std::string> IndexReader::Read() {
   at_ = kHeader;
   for (std::uint32_t number = 0; number < entries; ++number) {
     offsets_.push_back(at_);
-    if (Status read = ReadEntry(number); !read) return std::unexpected(read.error());
+    PA_TRY_VOID(ReadEntry(number));
   }
   offsets_.push_back(at_);
-  if (Status read = ReadExtensions(); !read) return std::unexpected(read.error());
+  PA_TRY_VOID(ReadExtensions());
   if (!linked_ && !nameless_.empty()) return Bad("an entry has no name");
   return std::move(index_);
 }
@@ -94,7 +94,7 @@ Status IndexReader::ReadEntry(std::uint32_t number) {
   // git believes the flag, and has never written it there.
   if (extended && version_ < 3) return Bad("an entry has flags of a later version");
   const std::uint32_t mode = Word(at_ + kModeOffset);
-  if (Status read = ReadName(flags_at + (extended ? 4 : 2), flags & kNameMask); !read) return read;
+  PA_TRY_VOID(ReadName(flags_at + (extended ? 4 : 2), flags & kNameMask));
   return Note(number, mode);
 }
 
@@ -150,7 +150,7 @@ Status IndexReader::ReadExtensions() {
     const std::size_t size = Word(at_ + 4);
     at_ += kHead;
     if (size > end() - at_) return Bad("an extension is cut off");
-    if (Status read = ReadExtension(name, size); !read) return read;
+    PA_TRY_VOID(ReadExtension(name, size));
     at_ += size;
   }
   return at_ == end() ? Status() : Bad("an extension is cut off");

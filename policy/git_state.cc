@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "base/words.h"
 #include "policy/git_config.h"
 
 namespace pa::policy {
@@ -90,17 +91,10 @@ constexpr std::string_view kHarmless[] = {
     "l",     "label",  "m",      "merge", "noop",   "p",    "pick", "r",
     "reset", "revert", "reword", "s",     "squash", "t",    "u",    "update-ref"};
 
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
 std::multiset<std::string> Lines(std::string_view text) {
   std::multiset<std::string> lines;
   for (const auto part : std::views::split(text, '\n')) {
-    lines.emplace(Trim(std::string_view(part.begin(), part.end())));
+    lines.emplace(Trimmed(std::string_view(part.begin(), part.end()), " \t\r"));
   }
   return lines;
 }

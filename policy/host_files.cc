@@ -10,7 +10,7 @@ namespace pa::policy {
 namespace {
 
 using enum HostFile::Kind;
-constexpr HostFile::Place kHome = HostFile::Place::kHome;
+constexpr HostFile::Base kHome = HostFile::Base::kHome;
 
 constexpr std::string_view kStartsServers = "starts the servers that it names";
 constexpr std::string_view kStartsTheirs = "starts the servers that they name";

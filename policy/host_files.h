@@ -21,7 +21,7 @@ namespace pa::policy {
 
 struct HostFile {
   enum class Kind { kFile, kTree };
-  enum class Place {
+  enum class Base {
     kProject,  // the top of any directory that is opened as a project; the home is one, too
     kHome,     // the user's home alone
   };
@@ -29,7 +29,7 @@ struct HostFile {
   Kind kind;
   std::string_view host;  // the program
   std::string_view why;   // what the program does with the file
-  Place place = Place::kProject;
+  Base place = Base::kProject;
   // `init` writes this file: it configures how this server starts, so it cannot be unprotected.
   bool ours = false;
 

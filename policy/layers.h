@@ -1,4 +1,7 @@
 // ReadLayers: each source of settings as a fragment, with its paths expanded.
+//
+//    const Layers layers = ReadLayers(sources, files, written, diagnostics);
+//    const PolicyFragment merged = MergeLayers(layers, diagnostics);
 #pragma once
 
 #include <string_view>

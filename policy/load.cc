@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/try.h"
 #include "policy/aliases.h"
 #include "policy/caches.h"
 #include "policy/grants.h"
@@ -330,35 +331,22 @@ Result<Programs> CompilePrograms(sandbox::Network network, sandbox::Sight sight)
     return sandbox::CompileSeccomp(profile, which, abi, sight);
   };
   Programs programs;
-  Result<sandbox::SeccompProgram> program = compile(sandbox::Network::kNone, kInspect);
-  if (!program) return std::unexpected(program.error());
-  programs.inspect = *program;
-  program = compile(sandbox::Network::kNone, kSearch);
-  if (!program) return std::unexpected(program.error());
-  programs.search = *program;
-  program = compile(sandbox::Network::kNone, kFiles);
-  if (!program) return std::unexpected(program.error());
-  programs.files = *program;
-  program = compile(sandbox::Network::kNone, kFileChanges);
-  if (!program) return std::unexpected(program.error());
-  programs.changes = *program;
-  program = compile(sandbox::Network::kNone);
-  if (!program) return std::unexpected(program.error());
-  programs.no_network = *program;
-  if (network != sandbox::Network::kNone) program = compile(network);
-  if (!program) return std::unexpected(program.error());
-  programs.build = *program;
+  PA_TRY(programs.inspect, compile(sandbox::Network::kNone, kInspect));
+  PA_TRY(programs.search, compile(sandbox::Network::kNone, kSearch));
+  PA_TRY(programs.files, compile(sandbox::Network::kNone, kFiles));
+  PA_TRY(programs.changes, compile(sandbox::Network::kNone, kFileChanges));
+  PA_TRY(programs.no_network, compile(sandbox::Network::kNone));
+  programs.build = programs.no_network;
+  if (network != sandbox::Network::kNone) {
+    PA_TRY(programs.build, compile(network));
+  }
   return programs;
 }
 
 Result<void> CompilePrograms(Policy& policy) {
-  Result<Programs> programs = CompilePrograms(policy.network, sandbox::Sight::kHost);
-  if (!programs) return std::unexpected(programs.error());
-  policy.programs = *std::move(programs);
+  PA_TRY(policy.programs, CompilePrograms(policy.network, sandbox::Sight::kHost));
   if (policy.namespaces == sandbox::Namespaces::kOff) return {};
-  programs = CompilePrograms(policy.network, sandbox::Sight::kOwnView);
-  if (!programs) return std::unexpected(programs.error());
-  policy.view_programs = *std::move(programs);
+  PA_TRY(policy.view_programs, CompilePrograms(policy.network, sandbox::Sight::kOwnView));
   return {};
 }
 

@@ -1,6 +1,9 @@
 // LoadPolicy: makes one Policy from the files, the environment and the command line, or reports
 // what is wrong with them.
 //
+//    LoadedPolicy loaded = LoadPolicy({.default_user_file = file, .home = home, ...});
+//    if (!loaded.policy) for (const Diagnostic& error : loaded.diagnostics) Show(error.Format());
+//
 // The sources of a setting, strongest first: command line, environment, the user's file, the
 // built-in default. The administrator's file sets a ceiling: a weaker value from anybody else is an
 // error that names both places, and is never silently clamped.

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/path_stamp.h"
 #include "base/unique_fd.h"
+#include "base/words.h"
 #include "policy/git_config.h"
 #include "policy/path.h"
 
@@ -122,12 +123,6 @@ std::string Pattern(std::string_view name) {
   return std::string(name.substr(0, first)) + ".*" + std::string(name.substr(last));
 }
 
-std::string Trimmed(std::string_view line) {
-  while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
-  while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
-  return std::string(line);
-}
-
 // `[core]` or `[remote "origin"]`, and nothing behind it.
 bool IsSection(std::string_view line) {
   const std::size_t quote = line.find('"');
@@ -148,7 +143,7 @@ bool IsVariable(std::string_view line) {
           line,
           [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; }) -
       line.begin());
-  const std::string rest = Trimmed(line.substr(end));
+  const std::string_view rest = Trimmed(line.substr(end));
   const bool quotes = std::ranges::count(rest, '"') % 2 == 0;
   const bool named = end > 0 && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
   return named && quotes && !rest.ends_with('\\') && (rest.empty() || rest.front() == '=');
@@ -160,7 +155,7 @@ std::optional<std::size_t> CountVariables(std::string_view text) {
   std::size_t count = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string line = Trimmed(text.substr(0, end));
+    const std::string_view line = Trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.contains('\r') || line.contains('\0')) return std::nullopt;
     if (line.empty() || line.front() == '#' || line.front() == ';') continue;

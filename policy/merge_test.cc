@@ -152,7 +152,7 @@ TEST_F(MergeTest, WhatIsProtectedAddsUp) {
   const auto places = [&] {
     std::vector<std::string> paths;
     const PolicyPtr policy = Load();
-    for (const ProtectedPlace& place : policy->protect) paths.push_back(place.path);
+    for (const ConfiguredPath& place : policy->protect) paths.push_back(place.path);
     return paths;
   };
   ExpectAccepted("filesystem: {protect: [ci, a]}", "filesystem: {protect: []}");

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/try.h"
+
 namespace pa::policy {
 namespace {
 
@@ -47,14 +49,12 @@ std::expected<std::string, std::string> TakeHome(std::string_view& written,
 
 std::expected<std::string, std::string> SpellOut(std::string_view written,
                                                  const PathContext& context) {
-  const std::expected<std::string, std::string> home = TakeHome(written, context);
-  if (!home) return home;
-  std::expected<std::string, std::string> path = ExpandVariables(written, context);
-  if (!path) return path;
-  path->insert(0, *home);
-  if (path->contains('\0')) return std::unexpected("a path cannot hold a NUL character");
-  if (!path->starts_with('/')) return std::unexpected("must be an absolute path, or begin with ~/");
-  for (const auto& component : std::filesystem::path(*path)) {
+  PA_TRY(const std::string home, TakeHome(written, context));
+  PA_TRY(std::string path, ExpandVariables(written, context));
+  path.insert(0, home);
+  if (path.contains('\0')) return std::unexpected("a path cannot hold a NUL character");
+  if (!path.starts_with('/')) return std::unexpected("must be an absolute path, or begin with ~/");
+  for (const auto& component : std::filesystem::path(path)) {
     // What `..` means depends on symlinks; nobody should have to think about it in a policy.
     if (component == "..") return std::unexpected("must not contain '..'");
   }

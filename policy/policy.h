@@ -83,7 +83,7 @@ struct Alias {
 
 // A path that commands must leave as it is: relative to wherever they work, or absolute
 // (`anchors`).
-struct ProtectedPlace {
+struct ConfiguredPath {
   std::string path;
   std::string reason;  // `policy filesystem.protect (policy.yaml:3:12)`
 };
@@ -117,9 +117,9 @@ struct Policy {
   bool enable_all = false;
   std::vector<Rule> permissions;                   // the administrator's first
   std::vector<sandbox::PathGrant> filesystem;      // read, write and toolchains, expanded
-  std::vector<ProtectedPlace> protect;             // beyond git's own places
+  std::vector<ConfiguredPath> protect;             // beyond git's own places
   std::vector<std::string> unprotect;              // paths of policy/host_files.h
-  std::vector<ProtectedPlace> anchors;             // absolute; see policy/trust_anchors.h
+  std::vector<ConfiguredPath> anchors;             // absolute; see policy/trust_anchors.h
   bool filesystem_sync = true;                     // for files that tools write themselves
   std::vector<sandbox::PathGrant> system;          // built in, those that exist here
   std::vector<sandbox::PathGrant> system_network;  // built in, for commands with network: full

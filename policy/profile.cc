@@ -59,9 +59,7 @@ std::expected<Profile, Diagnostic> ParseProfile(const ProfileText& text) {
   Profile profile;
   profile.name = text.name;
   for (const YamlNode& member : root.children) {
-    if (Parsed read = ReadMember(member, profile); !read) {
-      return std::unexpected(std::move(read.error()));
-    }
+    PA_TRY_VOID(ReadMember(member, profile));
   }
   for (const Variables* places : {&profile.unless_granted, &profile.unless_writable}) {
     for (const auto& [name, place] : *places) {

@@ -19,6 +19,7 @@
 #include "base/directory_reader.h"
 #include "base/file.h"
 #include "base/path_parts.h"
+#include "base/proc_path.h"
 #include "base/try.h"
 #include "policy/git_config.h"
 #include "policy/git_index.h"
@@ -75,12 +76,12 @@ constexpr std::string_view kHookNames[] = {"applypatch-msg",
 // What else leads git to what it executes. Free, because git only reads it as data: info/attributes
 // and info/exclude (as .gitattributes), objects/info/alternates, shallow, grafts, FETCH_HEAD and
 // the like, rr-cache (docs/adr/0015).
-struct GitPlace {
+struct GitFile {
   std::string_view name;
   Kind kind;
   const char* reason;
 };
-constexpr GitPlace kGitPlaces[] = {
+constexpr GitFile kGitPlaces[] = {
     // Remotes of before there was configuration: git takes their URLs for what configuration does
     // not name.
     {"remotes", Kind::kTree, "git remotes"},
@@ -123,7 +124,7 @@ Result<std::optional<std::string>> ReadText(const std::string& path, std::size_t
   }
   if (S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3)) return "";  // /dev/null
   if (!S_ISREG(status.st_mode)) return std::unexpected(Unreadable(path, "it is no regular file"));
-  Result<std::string> text = ReadFile("/proc/self/fd/" + std::to_string(place.get()), limit);
+  Result<std::string> text = ReadFile(ProcPath(place.get()), limit);
   if (!text) return std::unexpected(Unreadable(path, text.error().sys_errno));
   return std::move(*text);
 }
@@ -151,10 +152,9 @@ Result<GitIndex> LoadIndex(const std::string& path, std::span<const std::uint32_
 Result<GitIndex> LoadWholeIndex(const std::string& path) {
   Result<GitIndex> index = LoadIndex(path);
   if (!index || index->shared.empty()) return index;
-  const Result<GitIndex> rest = LoadIndex(Join(ParentOf(path), index->shared), index->replaced);
-  if (!rest) return rest;
-  index->links.insert(index->links.end(), rest->links.begin(), rest->links.end());
-  index->folded.insert(index->folded.end(), rest->folded.begin(), rest->folded.end());
+  PA_TRY(const GitIndex rest, LoadIndex(Join(ParentOf(path), index->shared), index->replaced));
+  index->links.insert(index->links.end(), rest.links.begin(), rest.links.end());
+  index->folded.insert(index->folded.end(), rest.folded.begin(), rest.folded.end());
   return index;
 }
 
@@ -213,7 +213,7 @@ class ProtectedFinder {
   void Places();
   void AuditDirectory();
   void HostFileAt(const std::string& directory, const HostFile& file);
-  void HostFilesIn(const std::string& directory, HostFile::Place place, bool symlinks = true);
+  void HostFilesIn(const std::string& directory, HostFile::Base place, bool symlinks = true);
   void AllHostFiles();
   void HooksIn(const std::string& directory, const std::string& reason);
   void AllHooks();
@@ -591,7 +591,7 @@ void ProtectedFinder::GitDirectory(const std::string& directory, const std::stri
 // What git itself writes while an operation goes on: its directories come and go, so they are not
 // held.
 void ProtectedFinder::StateOf(const std::string& directory) {
-  for (const GitPlace& place : kGitPlaces) {
+  for (const GitFile& place : kGitPlaces) {
     Walk(Join(directory, place.name), place.kind, place.reason);
   }
   for (const GitStateFile& file : GitStateFiles()) {
@@ -692,7 +692,7 @@ void ProtectedFinder::UserConfiguration() {
 
 void ProtectedFinder::Places() {
   source_ = ProtectionSource::kPolicy;
-  for (const ProtectedPlace& place : query_.places) {
+  for (const ConfiguredPath& place : query_.places) {
     if (std::ranges::find(kOwnPlaces, place.path) != std::end(kOwnPlaces)) continue;
     constexpr std::string_view kGit = ".git/";
     if (place.path.starts_with(kGit) && !git_dir_.empty()) {
@@ -705,7 +705,7 @@ void ProtectedFinder::Places() {
     }
   }
   source_ = ProtectionSource::kBuiltIn;
-  for (const ProtectedPlace& anchor : query_.anchors) {
+  for (const ConfiguredPath& anchor : query_.anchors) {
     Walk(anchor.path, Kind::kFile, anchor.reason);
   }
 }
@@ -736,7 +736,7 @@ bool ProtectedFinder::LeadsToArea(const std::string& path) const {
 
 // Above the places where commands can write, what leads there counts: by its name, or by a symlink
 // of the project's.
-void ProtectedFinder::HostFilesIn(const std::string& directory, HostFile::Place place,
+void ProtectedFinder::HostFilesIn(const std::string& directory, HostFile::Base place,
                                   bool symlinks) {
   const bool within = AreaOf(Join(directory, "x")) != nullptr;
   if ((!within && !LeadsToArea(directory)) || !Look(directory).IsDirectory()) return;
@@ -769,13 +769,13 @@ void ProtectedFinder::AllHostFiles() {
       left_out_.insert(project);
     } else {
       done.insert(project);
-      HostFilesIn(project, HostFile::Place::kProject);
+      HostFilesIn(project, HostFile::Base::kProject);
     }
   }
   if (query_.home.empty()) return;
   const std::string home = ResolvePath(query_.home);
-  if (!done.contains(home)) HostFilesIn(home, HostFile::Place::kProject, false);
-  HostFilesIn(home, HostFile::Place::kHome, false);
+  if (!done.contains(home)) HostFilesIn(home, HostFile::Base::kProject, false);
+  HostFilesIn(home, HostFile::Base::kHome, false);
 }
 
 // To put back a tree in which the log lies would be to take lines away from it.

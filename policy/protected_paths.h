@@ -173,11 +173,11 @@ struct ProtectedPaths {
 struct ProtectionQuery {
   std::string directory;              // the working directory; canonical
   std::vector<std::string> writable;  // the trees in which the command may write; canonical
-  std::span<const ProtectedPlace> places = {};
+  std::span<const ConfiguredPath> places = {};
   std::span<const std::string> unprotected = {};  // paths of policy/host_files.h
   // Each root is a project. Projects above the working directory, within a root, count too.
   std::span<const std::string> roots = {};
-  std::span<const ProtectedPlace> anchors = {};  // absolute
+  std::span<const ConfiguredPath> anchors = {};  // absolute
   std::string audit_directory = {};              // the directory of the audit log, or ""
   std::string home = {};                         // the user's, for `~/` in configuration
   std::string config_home = {};                  // $XDG_CONFIG_HOME or ~/.config

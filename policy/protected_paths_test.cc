@@ -98,7 +98,7 @@ class ProtectedPathsTest : public ::testing::Test {
   std::string directory_ = root_;
   std::vector<std::string> roots_ = {root_};
   std::vector<std::string> writable_;
-  std::vector<ProtectedPlace> places_;
+  std::vector<ConfiguredPath> places_;
   std::string audit_directory_;
   std::vector<std::string> unprotected_;
   std::vector<RepositoryBelow> below_;
@@ -549,7 +549,7 @@ class HostFilesTest : public ProtectedPathsTest {
   HostFilesTest() { hosts_ = true; }
   static std::size_t OfProjects() {
     return static_cast<std::size_t>(
-        std::ranges::count(HostFiles(), HostFile::Place::kProject, &HostFile::place));
+        std::ranges::count(HostFiles(), HostFile::Base::kProject, &HostFile::place));
   }
 };
 

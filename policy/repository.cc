@@ -24,12 +24,12 @@ namespace {
 
 constexpr std::size_t kMaxLinkFile = 8192;  // a path and a word
 
-struct RepositoryPlace {
+struct RepositoryLayout {
   std::string top_level;
   std::string git_dir;
   std::string common_dir;
 };
-using FoundRepository = Result<std::optional<RepositoryPlace>>;
+using FoundRepository = Result<std::optional<RepositoryLayout>>;
 
 // git says "dubious ownership" of the same; what another user made may name anything.
 std::unexpected<Error> Refused(const std::string& path, std::string_view why) {
@@ -87,7 +87,7 @@ FoundRepository DirectoryPlace(const std::string& top_level, const std::string& 
   }
   if (!LooksLikeGitDirectory(git_dir, git_dir)) return std::nullopt;
   if (!IsOwnDirectory(git_dir)) return Refused(git_dir, "it belongs to another user");
-  return RepositoryPlace{top_level, git_dir, git_dir};
+  return RepositoryLayout{top_level, git_dir, git_dir};
 }
 
 // Where git_dir lies decides: <common>/worktrees/ID is a place that only the owner of <common> can
@@ -101,7 +101,7 @@ FoundRepository WorktreePlace(const std::string& top_level, const std::string& g
   if (!IsOwnDirectory(git_dir) || !IsOwnDirectory(*common)) {
     return Refused(git_dir, "it belongs to another user");
   }
-  return RepositoryPlace{top_level, git_dir, *common};
+  return RepositoryLayout{top_level, git_dir, *common};
 }
 
 // core.worktree as the repository's own configuration has it, "" if it has none. git includes no
@@ -139,7 +139,7 @@ FoundRepository SubmodulePlace(const std::string& top_level, const std::string& 
   }
   if (!believed) return Refused(git_dir, "it does not name " + top_level + " as its working tree");
   if (!IsOwnDirectory(git_dir)) return Refused(git_dir, "it belongs to another user");
-  return RepositoryPlace{top_level, git_dir, git_dir};
+  return RepositoryLayout{top_level, git_dir, git_dir};
 }
 
 FoundRepository LinkedPlace(const std::string& top_level, const std::string& inside) {

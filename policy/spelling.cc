@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "base/words.h"
+
 namespace pa::policy {
 namespace {
 
@@ -13,13 +15,13 @@ constexpr std::size_t kKept = 6;  // of the base, before `~1`
 constexpr std::size_t kHashed =
     2;  // before four hexadecimal digits and `~1`, where there were many alike
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
 bool SameLetters(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, Lower, Lower);
+  return std::ranges::equal(a, b, {}, LowerCase, LowerCase);
 }
 
-bool IsHex(char c) { return (c >= '0' && c <= '9') || (Lower(c) >= 'a' && Lower(c) <= 'f'); }
+bool IsHex(char c) {
+  return (c >= '0' && c <= '9') || (LowerCase(c) >= 'a' && LowerCase(c) <= 'f');
+}
 
 // What a short name is made of: the last dot that is not the first character parts it.
 struct NameParts {

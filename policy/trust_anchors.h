@@ -69,7 +69,7 @@ std::optional<std::string> WhereCommandsLead(const Policy& policy, const std::st
 struct JudgedAnchors {
   std::vector<Diagnostic> refused;
   std::vector<Diagnostic> warned;
-  std::vector<ProtectedPlace> kept;  // absolute
+  std::vector<ConfiguredPath> kept;  // absolute
 };
 JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> anchors);
 

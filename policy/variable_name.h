@@ -1,6 +1,8 @@
 // CheckVariableName: which environment variables a policy may give to commands. Some variables
 // would let the author of their value take over the command (LD_PRELOAD); others would change what
 // make and git do without the tool noticing.
+//
+//    const std::string why = CheckVariableName("LD_PRELOAD");   // why not; "" = it may be given
 #pragma once
 
 #include <span>

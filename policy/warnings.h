@@ -1,4 +1,8 @@
 // FindWarnings: lines of a policy that are allowed, but have a price that its author should know.
+//
+//    for (const Diagnostic& warning : FindWarnings(policy)) Show(warning.Format());
+//
+// What is forbidden is an error of LoadPolicy, not a warning.
 #pragma once
 
 #include <vector>

@@ -16,6 +16,8 @@
 #include <string_view>
 
 #include "base/open_beneath.h"
+#include "base/proc_path.h"
+#include "policy/path.h"
 #include "policy/repositories_below.h"
 
 namespace pa::policy {
@@ -38,7 +40,7 @@ enum class Reach {
   kTree,    // nothing beneath is a project
 };
 
-struct SystemPlace {
+struct SystemDirectory {
   std::string_view path;
   Reach reach;
 };
@@ -46,37 +48,31 @@ struct SystemPlace {
 // The longest match decides, so a line within a tree opens that part again: people do keep projects
 // in /usr/src/app (the usual place in container images) and /var/lib/jenkins/workspace/x.
 constexpr std::array kSystemPlaces = {
-    SystemPlace{"/", Reach::kItself},          SystemPlace{"/bin", Reach::kTree},
-    SystemPlace{"/boot", Reach::kTree},        SystemPlace{"/dev", Reach::kTree},
-    SystemPlace{"/dev/shm", Reach::kItself},   SystemPlace{"/etc", Reach::kTree},
-    SystemPlace{"/home", Reach::kItself},      SystemPlace{"/lib", Reach::kTree},
-    SystemPlace{"/lib32", Reach::kTree},       SystemPlace{"/lib64", Reach::kTree},
-    SystemPlace{"/libx32", Reach::kTree},      SystemPlace{"/lost+found", Reach::kTree},
-    SystemPlace{"/media", Reach::kItself},     SystemPlace{"/opt", Reach::kItself},
-    SystemPlace{"/proc", Reach::kTree},        SystemPlace{"/run", Reach::kTree},
-    SystemPlace{"/run/media", Reach::kItself}, SystemPlace{"/run/user", Reach::kItself},
-    SystemPlace{"/sbin", Reach::kTree},        SystemPlace{"/srv", Reach::kItself},
-    SystemPlace{"/sys", Reach::kTree},         SystemPlace{"/tmp", Reach::kItself},
-    SystemPlace{"/usr", Reach::kTree},         SystemPlace{"/usr/local/src", Reach::kItself},
-    SystemPlace{"/usr/src", Reach::kItself},   SystemPlace{"/var", Reach::kTree},
-    SystemPlace{"/var/home", Reach::kItself},  SystemPlace{"/var/lib", Reach::kItself},
-    SystemPlace{"/var/opt", Reach::kItself},   SystemPlace{"/var/tmp", Reach::kItself},
-    SystemPlace{"/var/www", Reach::kItself},
+    SystemDirectory{"/", Reach::kItself},          SystemDirectory{"/bin", Reach::kTree},
+    SystemDirectory{"/boot", Reach::kTree},        SystemDirectory{"/dev", Reach::kTree},
+    SystemDirectory{"/dev/shm", Reach::kItself},   SystemDirectory{"/etc", Reach::kTree},
+    SystemDirectory{"/home", Reach::kItself},      SystemDirectory{"/lib", Reach::kTree},
+    SystemDirectory{"/lib32", Reach::kTree},       SystemDirectory{"/lib64", Reach::kTree},
+    SystemDirectory{"/libx32", Reach::kTree},      SystemDirectory{"/lost+found", Reach::kTree},
+    SystemDirectory{"/media", Reach::kItself},     SystemDirectory{"/opt", Reach::kItself},
+    SystemDirectory{"/proc", Reach::kTree},        SystemDirectory{"/run", Reach::kTree},
+    SystemDirectory{"/run/media", Reach::kItself}, SystemDirectory{"/run/user", Reach::kItself},
+    SystemDirectory{"/sbin", Reach::kTree},        SystemDirectory{"/srv", Reach::kItself},
+    SystemDirectory{"/sys", Reach::kTree},         SystemDirectory{"/tmp", Reach::kItself},
+    SystemDirectory{"/usr", Reach::kTree},         SystemDirectory{"/usr/local/src", Reach::kItself},
+    SystemDirectory{"/usr/src", Reach::kItself},   SystemDirectory{"/var", Reach::kTree},
+    SystemDirectory{"/var/home", Reach::kItself},  SystemDirectory{"/var/lib", Reach::kItself},
+    SystemDirectory{"/var/opt", Reach::kItself},   SystemDirectory{"/var/tmp", Reach::kItself},
+    SystemDirectory{"/var/www", Reach::kItself},
 };
-
-bool IsWithin(std::string_view path, std::string_view directory) {
-  if (directory == "/") return path.starts_with('/');
-  return path.starts_with(directory) &&
-         (path.size() == directory.size() || path[directory.size()] == '/');
-}
 
 // /root is the home of one user and a system directory for everybody else.
 bool IsSystemPlace(std::string_view path, std::string_view home) {
-  if (IsWithin(path, "/root")) return !IsWithin(path, home) || home == "/";
-  const SystemPlace* best = nullptr;
-  for (const SystemPlace& place : kSystemPlaces) {
+  if (IsBeneath(path, "/root")) return !IsBeneath(path, home) || home == "/";
+  const SystemDirectory* best = nullptr;
+  for (const SystemDirectory& place : kSystemPlaces) {
     const bool longer = best == nullptr || place.path.size() > best->path.size();
-    if (longer && IsWithin(path, place.path)) best = &place;
+    if (longer && IsBeneath(path, place.path)) best = &place;
   }
   return best != nullptr && (best->reach == Reach::kTree || path == best->path);
 }
@@ -132,7 +128,7 @@ UniqueFd OpenWithoutMagicLinks(int at, const char* path) {
 std::optional<std::string> PathOf(int fd, const struct stat& status) {
   if (status.st_nlink == 0) return std::nullopt;
   std::array<char, PATH_MAX> buffer;
-  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const std::string link = ProcPath(fd);
   const ssize_t length = readlink(link.c_str(), buffer.data(), buffer.size());
   if (length <= 0 || static_cast<std::size_t>(length) == buffer.size() || buffer[0] != '/') {
     return std::nullopt;
@@ -143,7 +139,7 @@ std::optional<std::string> PathOf(int fd, const struct stat& status) {
 const std::string* RootOf(const Policy& policy, const std::string& path) {
   const std::string* best = nullptr;
   for (const std::string& root : policy.roots) {
-    if (IsWithin(path, root) && (best == nullptr || root.size() > best->size())) best = &root;
+    if (IsBeneath(path, root) && (best == nullptr || root.size() > best->size())) best = &root;
   }
   return best;
 }
@@ -210,7 +206,7 @@ bool IsSystemDirectory(std::string_view path, std::string_view home) {
   return IsSystemPlace(path, home);
 }
 
-Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string& path) {
+Result<FoundBeneath> FindBeneath(const WorkingDirectory& top, const std::string& path) {
   const auto open = [&](const std::string& what, int flags) {
     return OpenBeneath(top.fd(), what.empty() ? "." : what.c_str(), O_PATH | flags);
   };
@@ -234,11 +230,11 @@ Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string&
     name = found->substr(found->rfind('/') + 1);
     found->resize(found->size() - name.size() - 1);
   }
-  if (!IsWithin(*found, top.path())) return failed(EXDEV);  // moved in the meantime
+  if (!IsBeneath(*found, top.path())) return failed(EXDEV);  // moved in the meantime
   std::string relative = found->substr(std::min(top.path().size() + 1, found->size()));
   if (!name.empty()) fd = open(relative, O_DIRECTORY);
   if (!fd) return failed(errno);
-  return PlaceBeneath{WorkingDirectoryMaker::Make(std::move(*found), top.root(), std::move(fd)),
+  return FoundBeneath{WorkingDirectoryMaker::Make(std::move(*found), top.root(), std::move(fd)),
                       std::move(name), std::move(relative),
                       static_cast<std::uint64_t>(status.st_size)};
 }

@@ -56,7 +56,7 @@ bool IsSystemDirectory(std::string_view path, std::string_view home);
 // Finds `path` beneath `top`. Symlinks and `..` are followed as long as they stay inside, all of it
 // by descriptor (openat2(2), RESOLVE_BENEATH). Errors: EXDEV, if it leads outside or is absolute;
 // ENOENT, EACCES, ENOTDIR, ELOOP.
-struct PlaceBeneath {
+struct FoundBeneath {
   WorkingDirectory directory;  // the directory at `path`, or the one that holds the file
   std::string name;            // the file in that directory; "" = `path` is a directory itself
   std::string relative;        // `directory` relative to `top`: `src/lib`; "" = `top` itself
@@ -67,6 +67,6 @@ struct PlaceBeneath {
     return relative.empty() || name.empty() ? relative + name : relative + "/" + name;
   }
 };
-Result<PlaceBeneath> FindBeneath(const WorkingDirectory& top, const std::string& path);
+Result<FoundBeneath> FindBeneath(const WorkingDirectory& top, const std::string& path);
 
 }  // namespace pa::policy

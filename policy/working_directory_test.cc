@@ -244,7 +244,7 @@ TEST_F(WorkingDirectoryTest, WorksWhereOpenat2IsDenied) {
 
 // `relative|name`, or the errno's number.
 std::string Beneath(const WorkingDirectory& top, const std::string& path) {
-  const Result<PlaceBeneath> found = FindBeneath(top, path);
+  const Result<FoundBeneath> found = FindBeneath(top, path);
   if (!found) return std::to_string(found.error().sys_errno);
   EXPECT_EQ(found->directory.path(),
             top.path() + (found->relative.empty() ? "" : "/" + found->relative));
@@ -295,7 +295,7 @@ TEST_F(WorkingDirectoryTest, NothingBeneathIsOutsideWhileNamesAreSwapped) {
   int inside = 0;
   int stopped = 0;
   for (int i = 0; i < 100'000; ++i) {
-    const Result<PlaceBeneath> found = FindBeneath(*top, "sub dir/deep");
+    const Result<FoundBeneath> found = FindBeneath(*top, "sub dir/deep");
     struct stat status{};
     if (!found) {
       stopped += found.error().sys_errno == EXDEV ? 1 : 0;

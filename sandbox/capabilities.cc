@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "base/try.h"
+
 namespace pa::sandbox {
 namespace {
 
@@ -59,8 +61,7 @@ SysResult<void> SetCapabilities(std::uint32_t wanted) {
 SysResult<void> DropCapabilities() {
   const bool root = geteuid() == 0;
   if (root) {  // before capset, which takes CAP_SETPCAP away
-    SysResult<void> narrowed = NarrowBoundingSet();
-    if (!narrowed) return narrowed;
+    PA_TRY_VOID(NarrowBoundingSet());
   }
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
     return std::unexpected(SysError{"prctl", "PR_CAP_AMBIENT_CLEAR_ALL", errno});

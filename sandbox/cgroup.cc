@@ -193,7 +193,7 @@ Result<void> SetLimits(int group, const CgroupLimits& limits) {
   };
   for (const Setting& setting : settings) {
     if (!setting.wanted) continue;
-    if (Result<void> set = Write(group, setting.file, setting.value); !set) return set;
+    PA_TRY_VOID(Write(group, setting.file, setting.value));
   }
   // A kernel without swap accounting has no such file, and nothing to forbid.
   if (limits.memory_bytes != 0 && faccessat(group, "memory.swap.max", F_OK, 0) == 0) {

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/try.h"
 #include "sandbox/landlock_abi.h"
 
 namespace pa::sandbox {
@@ -119,12 +120,10 @@ SysResult<UniqueFd> CreateScopeRuleset(int abi) {
   // A layer denies REFER even when it does not handle it, as soon as another layer has file system
   // rights: with a scope alone here, mv between directories would fail inside the command's own
   // domain (seen on 6.18). So REFER is handled, and granted everywhere.
-  SysResult<UniqueFd> ruleset = Create({kRefer, 0, kScopeSignal});
-  if (!ruleset) return ruleset;
+  PA_TRY(UniqueFd ruleset, Create({kRefer, 0, kScopeSignal}));
   const UniqueFd root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return std::unexpected(SysError{"open", "/", errno});
-  SysResult<void> added = AddRule(ruleset->get(), root.get(), "/", kRefer);
-  if (!added) return std::unexpected(added.error());
+  PA_TRY_VOID(AddRule(ruleset.get(), root.get(), "/", kRefer));
   return ruleset;
 }
 
@@ -143,10 +142,6 @@ SysResult<void> AddOpenPath(int ruleset, int fd, const char* path, Access access
   if (rights == 0)
     return {};  // the kernel refuses an empty rule (ENOMSG); nothing to grant is no error
   return AddRule(ruleset, fd, path, rights);
-}
-
-bool IsUnreachable(const SysError& error) {
-  return error.sys_errno == ENOENT || error.sys_errno == ENOTDIR || error.sys_errno == EACCES;
 }
 
 SysResult<void> Enforce(int ruleset) {

@@ -48,14 +48,11 @@ SysResult<UniqueFd> CreateRuleset(int abi, Network network);
 SysResult<UniqueFd> CreateScopeRuleset(int abi);
 
 // Grants `access` on the file that `path` names now (symlinks are followed) and, if it is a
-// directory, on everything beneath it.
+// directory, on everything beneath it. Which errors mean that there is nothing to grant:
+// sandbox/unreachable.h.
 SysResult<void> AddPath(int ruleset, const char* path, Access access, int abi);
 // The same for an open descriptor, for which O_PATH suffices; `path` is for messages.
 SysResult<void> AddOpenPath(int ruleset, int fd, const char* path, Access access, int abi);
-
-// Whether AddPath failed because this process can reach nothing at that path. The command cannot
-// reach it either, so callers skip the path.
-bool IsUnreachable(const SysError& error);
 
 // Puts the calling thread, and everything that it starts, into the domain. This cannot be undone.
 SysResult<void> Enforce(int ruleset);

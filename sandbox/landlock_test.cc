@@ -18,6 +18,7 @@
 #include "sandbox/capabilities.h"
 #include "sandbox/child_for_test.h"
 #include "sandbox/landlock_abi.h"
+#include "sandbox/unreachable.h"
 
 namespace pa::sandbox {
 namespace {

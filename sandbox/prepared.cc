@@ -6,8 +6,10 @@
 
 #include <filesystem>
 
+#include "base/proc_path.h"
 #include "base/try.h"
 #include "sandbox/landlock.h"
+#include "sandbox/unreachable.h"
 
 namespace pa::sandbox {
 namespace {
@@ -15,7 +17,7 @@ namespace {
 // Asked of what has been opened, so that nothing can change in between.
 bool IsReachedThroughSymlink(int fd, const std::string& path) {
   std::error_code error;
-  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const std::string link = ProcPath(fd);
   return std::filesystem::read_symlink(link, error).string() != path;
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/try.h"
+
 namespace pa::sandbox {
 namespace {
 
@@ -57,8 +59,7 @@ SysResult<void> ApplyLimits(const ResourceLimits& limits, std::uint64_t present_
   };
   for (const Wanted& wanted : all) {
     if (wanted.soft == 0 && wanted.resource != RLIMIT_CORE) continue;  // 0: no limit of this kind
-    SysResult<void> done = Tighten(wanted);
-    if (!done) return done;
+    PA_TRY_VOID(Tighten(wanted));
   }
   return {};
 }

@@ -1,5 +1,7 @@
 // ApplyLimits: sets the limits that the kernel enforces for each process by itself. Freestanding.
 //
+//    SysResult<void> done = ApplyLimits({.open_files = 4096}, threads);   // in the child
+//
 // The guardian watches the limits of the whole tree: memory, processes, wall time. RLIMIT_AS and
 // RLIMIT_DATA are not used: node, Go, Java and the sanitizers reserve terabytes that they never
 // touch. An ASan program does not start under RLIMIT_DATA, because its shadow is one private

@@ -2,6 +2,8 @@
 // as their last step, because the program may refuse what earlier steps need. Needs no_new_privs or
 // CAP_SYS_ADMIN. Freestanding.
 //
+//    SysResult<void> done = LoadSeccomp(program);   // for good
+//
 // CompileSeccomp (sandbox/prepared.h) makes the program once, when the policy loads: building one
 // with libseccomp costs more than everything else that the worker does.
 #pragma once

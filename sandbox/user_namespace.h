@@ -1,5 +1,8 @@
 // User namespaces: they give an ordinary user the right to make the other namespaces. Freestanding.
 //
+//    PA_TRY_VOID(EnterUserAndMountNamespaces());    // the launcher, once
+//    PA_TRY_VOID(EnterOwnUserNamespace(root_fd));   // each worker, when its view is complete
+//
 // A process that enters a new user namespace has every capability inside it and none outside any
 // more. Ids keep their numbers: an ordinary user maps only its own uid and gid
 // (user_namespaces(7)); root maps every id that exists in its own namespace, so that files keep

@@ -13,6 +13,7 @@
 #include "base/directory_reader.h"
 #include "base/try.h"
 #include "sandbox/mount_abi.h"
+#include "sandbox/unreachable.h"
 
 namespace pa::sandbox {
 namespace {
@@ -80,10 +81,6 @@ SysResult<void> MountTmpfs(const char* target) {
   return Attempt(MoveMount(tmpfs.get(), AT_FDCWD, target), "move_mount", target);
 }
 
-bool IsAbsent(const SysError& error) {
-  return error.sys_errno == ENOENT || error.sys_errno == ENOTDIR || error.sys_errno == EACCES;
-}
-
 // Where devices are at home, what is granted can be opened; Landlock says how.
 std::uint64_t AttributesOf(const MountView& mount) {
   const std::string_view path = mount.target;
@@ -108,7 +105,7 @@ SysResult<void> MakeMountPoint(int source, const char* target) {
 SysResult<void> Bind(int old_root, const MountView& mount) {
   const SysResult<UniqueFd> source = OpenOutside(old_root, mount.source, O_PATH);
   if (!source) {
-    return IsAbsent(source.error()) ? SysResult<void>() : std::unexpected(source.error());
+    return IsUnreachable(source.error()) ? SysResult<void>() : std::unexpected(source.error());
   }
   PA_TRY_VOID(MakeMountPoint(source->get(), mount.target));
   PA_TRY(const UniqueFd tree, Opened(CloneTree(source->get()), "open_tree", mount.source));

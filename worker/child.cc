@@ -14,6 +14,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/rlimits.h"
 #include "sandbox/seccomp_load.h"
+#include "sandbox/unreachable.h"
 #include "worker/build_kind.h"
 #include "worker/delete_file.h"
 #include "worker/probe.h"

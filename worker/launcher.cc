@@ -44,9 +44,7 @@ SysResult<std::span<char>> MapMemory() {
 SysResult<void> ReadSpec(Launcher& launcher) {
   if (!launcher.memory) return std::unexpected(launcher.memory.error());
   PA_TRY(const auto bytes, launcher.socket.ReceiveSpec(launcher.memory->first(kMaxLaunchBytes)));
-  const SysResult<LaunchView> spec = ParseLaunch(bytes, launcher.memory->subspan(kMaxLaunchBytes));
-  if (!spec) return std::unexpected(spec.error());
-  launcher.spec = *spec;
+  PA_TRY(launcher.spec, ParseLaunch(bytes, launcher.memory->subspan(kMaxLaunchBytes)));
   return {};
 }
 

@@ -54,9 +54,8 @@ SysResult<Place> FindPlace(const char* path, bool makes_parents) {
 SysResult<void> SyncDirectory(const Place& place) { return SyncDirectory(place.directory.get()); }
 
 SysResult<void> SyncDirectory(int path) {
-  const SysResult<Opened> directory = OpenBeneath(path, ".", O_RDONLY | O_DIRECTORY);
-  if (!directory) return std::unexpected(directory.error());
-  if (fsync(directory->fd.get()) != 0) return Failed("fsync", "directory");
+  PA_TRY(const Opened directory, OpenBeneath(path, ".", O_RDONLY | O_DIRECTORY));
+  if (fsync(directory.fd.get()) != 0) return Failed("fsync", "directory");
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/try.h"
 #include "worker/file_header.h"
 #include "worker/open_file.h"
 #include "worker/transfer.h"
@@ -21,12 +22,13 @@ SysResult<void> Pass(const UniqueFd& file, const char* name, const FileHeader& h
   std::memcpy(buffer, &header, sizeof header);
   std::size_t filled = sizeof header;
   for (;;) {
-    SysResult<std::size_t> got = 0;
-    if (file) got = ReadSome(file.get(), buffer + filled, kSize - filled, name);
-    if (!got) return std::unexpected(got.error());
-    filled += *got;
-    if (*got > 0 && filled < kSize) continue;  // a short file is one write
-    if (auto written = WriteStdout(buffer, filled); !written || *got == 0) return written;
+    std::size_t got = 0;
+    if (file) {
+      PA_TRY(got, ReadSome(file.get(), buffer + filled, kSize - filled, name));
+    }
+    filled += got;
+    if (got > 0 && filled < kSize) continue;  // a short file is one write
+    if (auto written = WriteStdout(buffer, filled); !written || got == 0) return written;
     filled = 0;
   }
 }

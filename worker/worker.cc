@@ -118,7 +118,7 @@ SysResult<void> OpenSpec(Work& work) {
 
 // Into memory of our own, with room behind it for the pointers of argv and envp.
 SysResult<void> ReadSpec(Work& work) {
-  if (SysResult<void> opened = OpenSpec(work); !opened) return opened;
+  PA_TRY_VOID(OpenSpec(work));
   struct stat info;
   if (fstat(work.spec_file.get(), &info) != 0) return Failed("fstat", "spec");
   const auto size = static_cast<std::size_t>(info.st_size);
@@ -146,20 +146,19 @@ SysResult<void> DecodeSpec(Work& work) {
   const std::size_t used = work.spec_bytes.size();
   const std::size_t aligned = (used + alignof(void*) - 1) & ~(alignof(void*) - 1);
   const std::span<char> arena(work.spec_bytes.data() + aligned, SpecArenaBytes(used));
-  const SysResult<SpecView> spec = ParseSpec(work.spec_bytes, arena);
-  if (!spec) return std::unexpected(spec.error());
-  if (work.by_hand != nullptr && spec->has_ruleset_fd) {
+  PA_TRY(const SpecView spec, ParseSpec(work.spec_bytes, arena));
+  if (work.by_hand != nullptr && spec.has_ruleset_fd) {
     return Failed("decode spec", "has_ruleset_fd, but run by hand", EINVAL);
   }
   // One program, here or there: never none, and never two of which each believes in the other.
-  if (work.seccomp_loaded != spec->seccomp_program.empty()) {
+  if (work.seccomp_loaded != spec.seccomp_program.empty()) {
     return Failed("decode spec", "seccomp_program", EINVAL);
   }
   // The other way round there would be no view, and the order counts on one.
-  if (kConfined && work.namespaces == spec->mounts.empty()) {
+  if (kConfined && work.namespaces == spec.mounts.empty()) {
     return Failed("decode spec", "mounts", EINVAL);
   }
-  work.spec = *spec;
+  work.spec = spec;
   return {};
 }
 
@@ -252,12 +251,8 @@ SysResult<Reach> ReachOf(const Work& work) {
 
 SysResult<void> EnterScope(Work& work) {
   work.landlock_abi = sandbox::DetectLandlock().abi;
-  const SysResult<Reach> reach = ReachOf(work);
-  if (!reach) return std::unexpected(reach.error());
-  work.reach = *reach;
-  SysResult<ProcessTree> tree = ProcessTree::Open(work.reach, IsSampled(work.spec.limits));
-  if (!tree) return std::unexpected(tree.error());
-  work.tree.emplace(std::move(*tree));
+  PA_TRY(work.reach, ReachOf(work));
+  PA_TRY(work.tree, ProcessTree::Open(work.reach, IsSampled(work.spec.limits)));
   return {};
 }
 
@@ -267,10 +262,10 @@ SysResult<void> EnterScope(Work& work) {
 // over them as over any command.
 SysResult<void> Spawn(Work& work) {
   if (!work.namespaces) {
-    if (SysResult<void> checked = CheckCanary(work); !checked) return checked;
-    if (SysResult<void> kept = KeepTmpDirs(work); !kept) return kept;
+    PA_TRY_VOID(CheckCanary(work));
+    PA_TRY_VOID(KeepTmpDirs(work));
   }
-  if (SysResult<void> marked = MarkBegun(work); !marked) return marked;
+  PA_TRY_VOID(MarkBegun(work));
   const bool executes = work.spec.action == Action::kExecute;
   void* stack = Map(kStackBytes, MAP_PRIVATE | MAP_STACK);
   void* shared = executes ? work.outcome : Map(sizeof(Outcome), MAP_SHARED);

@@ -228,10 +228,8 @@ SysResult<void> WriteFile(const char* path, ToSync& to_sync) {
   if (header.magic != kWriteMagic) return Failed("read", "stdin", EPROTO);
   PA_TRY(Target place, Find(path, header.makes_parents != 0));
   BlockFileSizeSignal();
-  const SysResult<Opened> temp =
-      MakeTemp(place, header.replaces != 0 ? S_IRUSR | S_IWUSR : kNewMode);
-  if (!temp) return std::unexpected(temp.error());
-  const SysResult<void> replaced = Replace(place, header, *temp);
+  PA_TRY(const Opened temp, MakeTemp(place, header.replaces != 0 ? S_IRUSR | S_IWUSR : kNewMode));
+  const SysResult<void> replaced = Replace(place, header, temp);
   if (!replaced) {
     unlinkat(place.directory.get(), place.temp, 0);
     return replaced;

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/proc_path.h"
 #include "base/try.h"
 
 namespace pa {
@@ -204,9 +205,8 @@ class Checker {
 Result<ChainReport> CheckChain(const std::vector<std::string>& paths) {
   Checker checker;
   for (const std::string& path : paths) {
-    const Result<UniqueFd> fd = OpenRegular(path, O_RDONLY);
-    if (!fd) return std::unexpected(fd.error());
-    std::ifstream file("/proc/self/fd/" + std::to_string(fd->get()));
+    PA_TRY(const UniqueFd fd, OpenRegular(path, O_RDONLY));
+    std::ifstream file(ProcPath(fd.get()));
     if (!file) return std::unexpected(Error("open", path, errno));
     std::uint64_t number = 0;
     for (std::string line; std::getline(file, line);) {

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/try.h"
+
 namespace pa {
 namespace {
 
@@ -53,7 +55,7 @@ Result<void> AuditSocket::Connect() {
 
 Result<void> AuditSocket::Send(const std::string& message) {
   if (!fd_) {
-    if (Result<void> connected = Connect(); !connected) return connected;
+    PA_TRY_VOID(Connect());
   }
   ssize_t sent = -1;
   do {

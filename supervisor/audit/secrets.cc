@@ -5,6 +5,8 @@
 #include <cctype>
 #include <optional>
 
+#include "base/words.h"
+
 namespace pa {
 namespace {
 
@@ -143,7 +145,6 @@ constexpr SecretOption kOptions[] = {
     {"zip", "-P", Form::kWhole, Apart::kAlso, "0123456789ACDFJLTVXZabcefgjklmnopqrtuvyz"},
 };
 
-char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool IsTokenChar(char c) { return IsWord(c) || c == '_' || c == '-' || c == '.'; }
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
@@ -156,7 +157,7 @@ bool EndsValue(char c) {
 std::optional<std::size_t> MatchName(std::string_view rest, std::string_view name) {
   std::size_t at = 0;
   for (const char wanted : name) {
-    const char found = at < rest.size() ? Lower(rest[at]) : '\0';
+    const char found = at < rest.size() ? LowerCase(rest[at]) : '\0';
     if (wanted == '-' && found != '-' && found != '_') continue;
     if (wanted != '-' && found != wanted) return std::nullopt;
     ++at;
@@ -294,7 +295,7 @@ class Masker {
   static std::size_t Scheme(std::string_view value) {
     for (const std::string_view scheme : {"bearer ", "basic ", "token "}) {
       const std::string_view start = value.substr(0, scheme.size());
-      if (std::ranges::equal(start, scheme, {}, Lower)) return scheme.size();
+      if (std::ranges::equal(start, scheme, {}, LowerCase)) return scheme.size();
     }
     return 0;
   }

@@ -1,5 +1,8 @@
 // ToolError: a refusal or failure as the model sees it. Each code of the contract has one maker, so
 // that code, text, advice and recoverability are in one place (supervisor/call/tool_error.cc).
+//
+//    co_return RefusedCall(NotFound("the file does not exist: " + path, "glob finds names."));
+//    if (auto shortage = Shortage(error.Message(), error.sys_errno)) ...   // as a ToolError
 #pragma once
 
 #include <chrono>

@@ -48,7 +48,7 @@ void AddExecutable(Anchors& anchors) {
 // With the home as a root it is a host file.
 void AddClients(const Environment& environment, Anchors& anchors) {
   const std::string home = HomeDirectory(environment);
-  const Places places{.project = home,
+  const ConfigBases places{.project = home,
                       .config_home = ConfigHome(environment),
                       .codex_home = CodexHome(environment)};
   for (const Client& client : Clients()) {

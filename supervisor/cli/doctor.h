@@ -1,5 +1,9 @@
 // The report of `doctor`: which protections this machine enforces, as observed, which it does not,
 // and what to do about that. doctor_command.h fills it in.
+//
+//    const DoctorReport report = Examine(options, environment);
+//    const std::string text = FormatDoctorText(report, colours);
+//    return report.Complete() ? 0 : 1;
 #pragma once
 
 #include <optional>

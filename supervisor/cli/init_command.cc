@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <ranges>
 #include <string_view>
 
 #include "base/utf8.h"
+#include "base/words.h"
 #include "policy/load.h"
 #include "policy/path.h"
 #include "policy/trust_anchors.h"
@@ -47,8 +47,8 @@ std::string OurProgram(const Environment& environment, const policy::Policy& pol
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
   const auto set = environment.find("PATH");
   const std::string path = set == environment.end() ? "" : set->second;
-  for (const auto part : std::views::split(path, ':')) {
-    const fs::path place(std::string_view(part.begin(), part.end()));
+  for (const std::string_view entry : PathEntries(path)) {
+    const fs::path place(entry);
     const fs::path program = place / self.filename();
     if (!place.is_absolute() || policy::WhereCommandsWrite(policy, program)) return self;
     if (fs::equivalent(program, self, failed)) return self.filename();
@@ -160,7 +160,7 @@ int Enter(const InitCommand& command, const Client& client, const ServerEntry& e
           const std::string& path, const std::string& base) {
   // In the home a symlink is the user's own; in a project an agent may have made it, to have this
   // write elsewhere.
-  if (client.place == Client::Place::kProject &&
+  if (client.place == Client::Base::kProject &&
       policy::ResolvePath(path) != policy::ResolvePath(base) + "/" + std::string(client.file)) {
     PrintProblem(VisibleText(path) +
                  " is reached through a symlink in the project; make it a file");
@@ -173,7 +173,7 @@ int Enter(const InitCommand& command, const Client& client, const ServerEntry& e
   }
   const auto now = MergeInto(file->content, client, entry);
   if (!now) {
-    const TextPlace place = PlaceOf(file->content, now.error().at);
+    const LineAndColumn place = PlaceOf(file->content, now.error().at);
     PrintProblem(fmt::format("{}:{}:{}: {}", VisibleText(file->path), place.line, place.column,
                              now.error().message));
     return kNotWritten;
@@ -233,7 +233,7 @@ int RunInit(const InitCommand& command, const Environment& environment) {
     fmt::print(stderr, "{}.\n", client.bypass);  // standard output is the entry alone
     return 0;
   }
-  const Places places{.project = project,
+  const ConfigBases places{.project = project,
                       .config_home = ConfigHome(environment),
                       .codex_home = CodexHome(environment)};
   const int status =

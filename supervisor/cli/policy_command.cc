@@ -75,7 +75,7 @@ std::shared_ptr<const sandbox::View> ViewOfCommands(const policy::PolicyPtr& pol
   const Result<std::string> worker = FindWorker(options.worker);
   if (!worker) return nullptr;
   const sandbox::KernelFeatures kernel =
-      LookAtKernel(PartsOf(policy, *worker, environment), environment);
+      ObserveKernel(PartsOf(policy, *worker, environment), environment);
   if (kernel.namespaces != sandbox::KernelFeatures::Granted::kYes) return nullptr;
   return ViewCache().For(policy);
 }

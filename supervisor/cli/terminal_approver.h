@@ -1,4 +1,7 @@
 // TerminalApprover: asks the user at the terminal, for `project-actions call`.
+//
+//    TerminalApprover approver(loop, STDIN_FILENO, STDERR_FILENO, ShownArguments(&arguments));
+//    Task<Answer> task = approver.Ask(std::move(questions), call);
 #pragma once
 
 #include <uv.h>

@@ -1,5 +1,8 @@
 // TerminalView: shows a command's output as it arrives, for `project-actions call`.
 //
+//    TerminalView view(STDOUT_FILENO, STDERR_FILENO);   // an OutputSink: RunOptions::sink
+//    view.Note("make test: exit status 2", true);
+//
 // A command's output is hostile to a terminal: escape sequences can change its title, move the
 // cursor over earlier lines or answer queries. To a terminal only colours (SGR) pass; to a pipe or
 // file every byte passes unchanged.

@@ -8,7 +8,7 @@
 namespace pa {
 namespace {
 
-using enum Client::Place;
+using enum Client::Base;
 using enum Client::Format;
 using enum Client::Root;
 
@@ -111,7 +111,7 @@ const Client* FindClient(std::string_view name) {
   return found == std::end(kClients) ? nullptr : found;
 }
 
-const std::string& BaseOf(const Client& client, const Places& places) {
+const std::string& BaseOf(const Client& client, const ConfigBases& places) {
   switch (client.place) {
     case kConfigHome:
       return places.config_home;
@@ -123,7 +123,7 @@ const std::string& BaseOf(const Client& client, const Places& places) {
   return places.project;
 }
 
-std::string ConfigFile(const Client& client, const Places& places) {
+std::string ConfigFile(const Client& client, const ConfigBases& places) {
   return BaseOf(client, places) + "/" + std::string(client.file);
 }
 

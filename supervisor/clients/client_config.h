@@ -19,7 +19,7 @@
 namespace pa {
 
 struct Client {
-  enum class Place { kProject, kConfigHome, kCodexHome };
+  enum class Base { kProject, kConfigHome, kCodexHome };
   enum class Format { kJson, kJsonWithComments, kJsonWithCommentsAndCommas, kToml };
   enum class Root {
     kItsOwn,           // the client starts servers in the project
@@ -28,7 +28,7 @@ struct Client {
   };
   std::string_view name;   // on our command line
   std::string_view title;  // as people know it
-  Place place = Place::kProject;
+  Base place = Base::kProject;
   std::string_view file;  // relative to the place
   Format format = Format::kJson;
   std::string_view section;  // of the file: the one that holds the servers
@@ -43,13 +43,13 @@ struct Client {
 std::span<const Client> Clients();
 const Client* FindClient(std::string_view name);  // null: there is none
 
-struct Places {
+struct ConfigBases {
   std::string project;      // absolute
   std::string config_home;  // $XDG_CONFIG_HOME, or its default
   std::string codex_home;
 };
-const std::string& BaseOf(const Client& client, const Places& places);
-std::string ConfigFile(const Client& client, const Places& places);
+const std::string& BaseOf(const Client& client, const ConfigBases& places);
+std::string ConfigFile(const Client& client, const ConfigBases& places);
 
 // `text` with the entry in it; pass "" for a new file. A byte order mark stays.
 std::expected<std::string, TextProblem> MergeInto(std::string_view text, const Client& client,

@@ -9,7 +9,7 @@ namespace pa {
 namespace {
 
 TEST(ClientConfig, EachClientHasItsNameAndItsFile) {
-  const Places places{.project = "/p", .config_home = "/h/.config", .codex_home = "/h/.codex"};
+  const ConfigBases places{.project = "/p", .config_home = "/h/.config", .codex_home = "/h/.codex"};
   const std::set<std::string> expected = {
       "claude-code /p/.mcp.json",
       "claude-desktop /h/.config/Claude/claude_desktop_config.json",

@@ -17,7 +17,7 @@ std::size_t LineBegin(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-TextPlace PlaceOf(std::string_view text, std::size_t at) {
+LineAndColumn PlaceOf(std::string_view text, std::size_t at) {
   const std::string_view before = text.substr(0, at);
   std::string_view line = before.substr(LineBegin(text, before.size()));
   if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());

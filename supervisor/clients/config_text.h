@@ -3,7 +3,7 @@
 //
 //    std::vector<TextEdit> edits = {{.begin = 3, .end = 7, .text = "true"}};
 //    std::string now = Apply(text, edits);
-//    TextPlace place = PlaceOf(text, problem.at);      // for people
+//    LineAndColumn place = PlaceOf(text, problem.at);      // for people
 #pragma once
 
 #include <cstddef>
@@ -32,10 +32,10 @@ struct TextProblem {
   std::string message;
 };
 
-struct TextPlace {
+struct LineAndColumn {
   std::size_t line = 1, column = 1;  // in characters, as editors count them
 };
-TextPlace PlaceOf(std::string_view text, std::size_t at);
+LineAndColumn PlaceOf(std::string_view text, std::size_t at);
 
 struct TextEdit {
   std::size_t begin = 0, end = 0;

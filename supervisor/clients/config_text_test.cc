@@ -7,7 +7,7 @@ namespace {
 
 TEST(ConfigText, PlacesAreCountedInCharactersAsEditorsShowThem) {
   const auto place = [](std::string_view text, std::size_t at) {
-    const TextPlace found = PlaceOf(text, at);
+    const LineAndColumn found = PlaceOf(text, at);
     return std::to_string(found.line) + ":" + std::to_string(found.column);
   };
   EXPECT_EQ(place("", 0), "1:1");

@@ -267,17 +267,16 @@ std::expected<std::string, TextProblem> MergeIntoJson(std::string_view text,
     if (whole) *whole += "\n";
     return whole;
   }
-  const auto document = ReadJsonc(text, dialect);
-  if (!document) return std::unexpected(document.error());
-  if (document->root.kind != JsoncValue::Kind::kObject) {
-    return std::unexpected(TextProblem{document->root.begin, "expected an object: {"});
+  PA_TRY(const auto document, ReadJsonc(text, dialect));
+  if (document.root.kind != JsoncValue::Kind::kObject) {
+    return std::unexpected(TextProblem{document.root.begin, "expected an object: {"});
   }
   PA_TRY(const auto before, ValueOf(text, dialect));
-  PA_TRY(const auto edits, JsonMerger(text, entry, *document).Edits(before));
+  PA_TRY(const auto edits, JsonMerger(text, entry, document).Edits(before));
   std::string now = Apply(text, edits);
   const auto after = ValueOf(now, dialect);
   if (!after || after->Dump() != Expected(before, entry).Dump()) {
-    return std::unexpected(TextProblem{document->root.begin,
+    return std::unexpected(TextProblem{document.root.begin,
                                        "expected a document that stays the same around the entry; "
                                        "write it by hand"});
   }

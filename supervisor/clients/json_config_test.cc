@@ -17,7 +17,7 @@ const ServerEntry kJsonEntry{
 std::string MergedJson(std::string_view text, const ServerEntry& entry = kJsonEntry) {
   const auto now = MergeIntoJson(text, entry, kCommentsAndCommas);
   if (!now) {
-    const TextPlace place = PlaceOf(text, now.error().at);
+    const LineAndColumn place = PlaceOf(text, now.error().at);
     return std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
            now.error().message;
   }

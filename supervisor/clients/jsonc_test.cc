@@ -12,7 +12,7 @@ using enum JsonDialect;
 std::string ProblemOf(std::string_view text, JsonDialect dialect = kCommentsAndCommas) {
   const auto document = ReadJsonc(text, dialect);
   if (document) return "none";
-  const TextPlace place = PlaceOf(text, document.error().at);
+  const LineAndColumn place = PlaceOf(text, document.error().at);
   return std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
          document.error().message;
 }

@@ -211,9 +211,8 @@ toml::table Expected(const toml::table& before, const ServerEntry& entry) {
 std::expected<std::string, TextProblem> MergeIntoToml(std::string_view text,
                                                       const ServerEntry& entry) {
   PA_TRY(const auto before, Parse(text));
-  auto now = TomlMerger(text, entry, before).Merge();
-  if (!now) return now;
-  const auto after = Parse(*now);
+  PA_TRY(auto now, TomlMerger(text, entry, before).Merge());
+  const auto after = Parse(now);
   if (after && *after == Expected(before, entry)) return now;
   return std::unexpected(
       TextProblem{0, "expected a document that stays the same around the entry; write by hand:\n" +

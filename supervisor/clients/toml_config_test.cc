@@ -22,7 +22,7 @@ tool_timeout_sec = 600
 std::string MergedToml(std::string_view text) {
   const auto now = MergeIntoToml(text, kTomlEntry);
   if (!now) {
-    const TextPlace place = PlaceOf(text, now.error().at);
+    const LineAndColumn place = PlaceOf(text, now.error().at);
     return std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
            now.error().message;
   }

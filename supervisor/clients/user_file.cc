@@ -49,8 +49,7 @@ Result<void> Fill(int directory, const std::string& name, int fd, const UserFile
     if (fstat(old.get(), &was) != 0 || fstat(fd, &is) != 0) {
       return std::unexpected(Error("fstat", file.path, errno));
     }
-    const SysResult<void> kept = KeepMetadata(old.get(), was, fd, is, file.path.c_str());
-    if (!kept) return std::unexpected(kept.error());
+    PA_TRY_VOID(KeepMetadata(old.get(), was, fd, is, file.path.c_str()));
   } else if (LookAt(directory, name).exists) {
     return std::unexpected(Error("make", file.path, ESTALE));
   }
@@ -75,9 +74,7 @@ Result<UserFile> ReadUserFile(const std::string& path, const std::string& base) 
     PA_TRY_VOID(CheckOwner(own));
   }
   if (!file.exists) return file;
-  Result<std::string> content = ReadFile(file.path, kMaxUserFile);
-  if (!content) return std::unexpected(content.error());
-  file.content = std::move(*content);
+  PA_TRY(file.content, ReadFile(file.path, kMaxUserFile));
   return file;
 }
 

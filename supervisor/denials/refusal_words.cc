@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/words.h"
+
 namespace pa {
 namespace {
 
@@ -169,10 +171,6 @@ bool SaysMode(std::string_view said) {
   return std::ranges::any_of(kModes, [&](std::string_view words) { return HasWords(said, words); });
 }
 
-bool IsNumber(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 Uses UsesByProgram(std::span<const std::string_view> segments) {
   if (segments.empty()) return kTriedByOthers;
   const std::string_view program = ProgramName(segments[0]);
@@ -185,14 +183,6 @@ Uses UsesByProgram(std::span<const std::string_view> segments) {
   if (Contains(kExecutors, program)) return kTriedExecute;
   if (Contains(kReaders, program) || IsPlaceInFile(segments[0])) return kTriedRead;
   return kTriedByOthers;
-}
-
-std::string Lowered(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 }  // namespace pa

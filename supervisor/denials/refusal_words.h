@@ -27,7 +27,5 @@ Uses UsesByProgram(std::span<const std::string_view> segments);
 
 // Whether `text`, in lower case, holds `words` as whole words.
 bool HasWords(std::string_view text, std::string_view words);
-bool IsNumber(std::string_view text);
-std::string Lowered(std::string_view text);
 
 }  // namespace pa

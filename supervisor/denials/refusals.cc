@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/words.h"
 #include "supervisor/denials/refusal_words.h"
 #include "supervisor/denials/refused_names.h"
 

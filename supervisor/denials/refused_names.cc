@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "base/words.h"
 #include "supervisor/denials/refusals.h"
 
 namespace pa {
@@ -81,7 +82,7 @@ Names BareNames(std::string_view text) {
   Names names;
   const std::size_t at = FindPath(text);
   if (at == text.npos) return names;
-  text = Trimmed(text.substr(at));
+  text = Trimmed(text.substr(at), kBlanks);
   for (const std::string_view ending : kEndings) {
     if (text.ends_with(ending)) text.remove_suffix(ending.size());
   }
@@ -115,18 +116,12 @@ Names NamesIn(std::string_view text) {
 
 }  // namespace
 
-std::string_view Trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
-
 std::vector<std::string_view> Segments(std::string_view text) {
   std::vector<std::string_view> segments;
   while (!text.empty()) {
     if (segments.size() == 32) return {};  // no program says so
     const std::size_t end = std::min(text.find(": "), text.size());
-    segments.push_back(Trimmed(text.substr(0, end)));
+    segments.push_back(Trimmed(text.substr(0, end), kBlanks));
     text.remove_prefix(std::min(end + 2, text.size()));
   }
   return segments;

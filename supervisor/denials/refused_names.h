@@ -16,7 +16,6 @@ using Names = std::vector<std::string>;
 
 // `text` split at `: `; empty if there are more parts than any program writes.
 std::vector<std::string_view> Segments(std::string_view text);
-std::string_view Trimmed(std::string_view text);
 
 // Names after the errno: `: 'x'`, `, open 'x'`, ` @ rb_sysopen - /x (Errno::EACCES)` of python,
 // node and ruby.

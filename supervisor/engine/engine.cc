@@ -33,7 +33,7 @@ Task<ToolResult> Undo(Result<FoundEdits> found, CallContext& call) {
 
 }  // namespace
 
-sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& environment) {
+sandbox::KernelFeatures ObserveKernel(EngineParts parts, const Environment& environment) {
   const policy::PolicyPtr policy = parts.policy;
   const auto directory = policy::ValidateWorkingDirectory(*policy, "");
   if (!directory || policy->namespaces == sandbox::Namespaces::kOff) return sandbox::DetectKernel();
@@ -112,7 +112,7 @@ std::shared_ptr<Engine::OwnCall> Engine::NewOwnCall() {
 
 // Until nothing is left of it, ours or another server's: whoever reads or builds meanwhile would
 // see half an edit.
-Task<bool> Engine::PutBackEdits(CallContext& call) {
+Task<bool> Engine::RestoreEdits(CallContext& call) {
   const auto deadline = steady_clock::now() + kPatience;
   std::vector<std::string> busy;
   for (;;) {
@@ -147,7 +147,7 @@ void Engine::UndoEdits() {
     LogWarning("edit: not enough memory to look for unfinished edits");
     return false;
   };
-  Detach(WithinMemory(PutBackEdits(*start_call_->context), no_memory),
+  Detach(WithinMemory(RestoreEdits(*start_call_->context), no_memory),
          [this](bool) { start_.Open(); });
 }
 

@@ -34,7 +34,7 @@ struct EngineParts {
 
 // What the kernel offers to commands under this policy. Runs the probe, which shows whether there
 // are namespaces.
-sandbox::KernelFeatures LookAtKernel(EngineParts parts, const Environment& environment);
+sandbox::KernelFeatures ObserveKernel(EngineParts parts, const Environment& environment);
 
 class Engine {
  public:
@@ -73,7 +73,7 @@ class Engine {
   };
   std::shared_ptr<OwnCall> NewOwnCall();
   void DiscoverAgain(const std::string& directory);
-  Task<bool> PutBackEdits(CallContext& call);
+  Task<bool> RestoreEdits(CallContext& call);
   Task<bool> MayBegin(CancelSource& cancel);
   void WatchRoots();
 

@@ -12,6 +12,8 @@
 #include "base/directory_reader.h"
 #include "base/file.h"
 #include "base/open_beneath.h"
+#include "base/proc_path.h"
+#include "base/try.h"
 
 namespace pa {
 namespace {
@@ -19,7 +21,6 @@ namespace {
 constexpr mode_t kPermissions = 07777;
 
 // Through the descriptor: what has only a name, or is open with O_PATH, has no other way.
-std::string ProcPath(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
 std::optional<std::string> ReadTarget(int parent, const std::string& name) {
   std::array<char, PATH_MAX> target;
@@ -73,8 +74,8 @@ Result<void> Finish(int fd, const PathStamp& stamp, const std::string& name) {
 }
 
 Result<void> Fill(int fd, const FileImage& image, const std::string& name) {
-  if (Result<void> written = WriteAll(fd, image.content); !written) return written;
-  if (Result<void> finished = Finish(fd, image.stamp, name); !finished) return finished;
+  PA_TRY_VOID(WriteAll(fd, image.content));
+  PA_TRY_VOID(Finish(fd, image.stamp, name));
   if (fsync(fd) != 0) return std::unexpected(Error("fsync", name, errno));
   return {};
 }
@@ -84,7 +85,7 @@ Result<void> Fill(int fd, const FileImage& image, const std::string& name) {
 Result<void> MakeFile(const FileImage& image, int parent, const std::string& name) {
   const UniqueFd nameless(openat(parent, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   if (nameless) {
-    if (Result<void> filled = Fill(nameless.get(), image, name); !filled) return filled;
+    PA_TRY_VOID(Fill(nameless.get(), image, name));
     const std::string path = ProcPath(nameless.get());
     if (linkat(AT_FDCWD, path.c_str(), parent, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
     if (errno == EEXIST) return std::unexpected(Error("linkat", name, errno));
@@ -102,7 +103,7 @@ Result<void> MakeDirectory(const FileImage& image, int parent, const std::string
   const UniqueFd fd(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) return std::unexpected(Error("openat", name, errno));
   for (const auto& [child, of_child] : image.children) {
-    if (Result<void> made = MakeFrom(of_child, fd.get(), child); !made) return made;
+    PA_TRY_VOID(MakeFrom(of_child, fd.get(), child));
   }
   return Finish(fd.get(), image.stamp, name);
 }
@@ -117,17 +118,14 @@ Result<FileImage> ReadImage(int parent, const std::string& name, ImageDepth dept
   if (budget.nodes == 0) return std::unexpected(Error("read", name, E2BIG));
   --budget.nodes;
   if (image.stamp.IsRegular()) {
-    Result<std::string> content = ReadContent(parent, name, budget.bytes);
-    if (!content) return std::unexpected(content.error());
-    image.content = std::move(*content);
+    PA_TRY(image.content, ReadContent(parent, name, budget.bytes));
     budget.bytes -= image.content.size();
   } else if (image.stamp.IsSymlink()) {
     const std::optional<std::string> target = ReadTarget(parent, name);
     if (!target) return std::unexpected(Error("readlinkat", name, errno));
     image.content = *target;
   } else if (image.stamp.IsDirectory() && depth != ImageDepth::kSelf) {
-    const Result<void> read = ReadChildren(image, parent, name, depth, budget);
-    if (!read) return std::unexpected(read.error());
+    PA_TRY_VOID(ReadChildren(image, parent, name, depth, budget));
   }
   // Read while somebody wrote: neither this stamp nor the next one tells.
   if (LookAt(parent, name) != image.stamp) image.settled = false;

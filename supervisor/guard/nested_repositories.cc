@@ -17,6 +17,7 @@
 #include "base/file_clock.h"
 #include "base/path_stamp.h"
 #include "base/tree_scan.h"
+#include "base/try.h"
 #include "base/utf8.h"
 #include "policy/path.h"
 #include "supervisor/guard/quarantine.h"
@@ -391,8 +392,7 @@ Result<void> NestedRepositories::Record(const RepositoryBelow& one, const policy
   made_.insert(Id(one));
   const std::string file = FileOf(one, policy);
   if (file.empty()) return {};
-  const Result<void> made = MakeStateDirectory(file.substr(0, file.rfind('/')));
-  if (!made) return made;
+  PA_TRY_VOID(MakeStateDirectory(file.substr(0, file.rfind('/'))));
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
   const UniqueFd fd(open(file.c_str(), kFlags, S_IRUSR | S_IWUSR));
   if (!fd) return std::unexpected(Error("open", file, errno));

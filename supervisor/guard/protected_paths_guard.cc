@@ -631,7 +631,7 @@ Task<ProtectedOr<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirecto
     condemned_.clear();
     mounts_.Forget();
   }
-  Task<std::optional<policy::ProtectionFailure>> putting_back = PutBack(key);
+  Task<std::optional<policy::ProtectionFailure>> putting_back = RestoreOwed(key);
   std::optional<policy::ProtectionFailure> owed = co_await putting_back;
   if (owed) co_return std::unexpected(*std::move(owed));
   if (Watch other = Running(key, around.runs)) co_return other;
@@ -676,7 +676,7 @@ void ProtectedPathsGuard::Mounted(const Watch& watch, const std::vector<SealedPa
   }
 }
 
-Task<std::optional<policy::ProtectionFailure>> ProtectedPathsGuard::PutBack(const Key& key) {
+Task<std::optional<policy::ProtectionFailure>> ProtectedPathsGuard::RestoreOwed(const Key& key) {
   if (owed_.empty()) co_return std::nullopt;
   Completion<bool> turn;
   const RunQueue::Ticket ticket =

@@ -127,7 +127,7 @@ class ProtectedPathsGuard {
   Task<ProtectedOr<Known>> Find(const Key& key);
   // Restores what earlier commands have changed where a command of `key` can write, if it could not
   // be restored then. A failure: no command may run there.
-  Task<std::optional<policy::ProtectionFailure>> PutBack(const Key& key);
+  Task<std::optional<policy::ProtectionFailure>> RestoreOwed(const Key& key);
   void Owe(const GuardedPath& guarded) { owed_.try_emplace(guarded.path.path, guarded); }
   void Remember(FoundPtr found);
   Watch Running(const Key& key, bool runs) const;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "base/try.h"
 #include "supervisor/state/remove_tree.h"
 #include "supervisor/state/state_directory.h"
 #include "supervisor/text/text_cut.h"
@@ -129,16 +130,12 @@ Result<std::string> Quarantine::Exchange(const FileImage& image, int parent,
   }
   std::string kept;
   if (LookAt(parent, name).exists) {
-    Result<std::string> taken = Take(parent, name, area_fd, area);
-    if (!taken) return taken;
-    kept = std::move(*taken);
+    PA_TRY(kept, Take(parent, name, area_fd, area));
   }
   if (!staged.empty() && Rename(fd_.get(), staged, parent, name, RENAME_NOREPLACE) == 0) {
     return kept;
   }
-  if (Result<void> made = MakeFrom(image, parent, name); !made) {
-    return std::unexpected(made.error());
-  }
+  PA_TRY_VOID(MakeFrom(image, parent, name));
   if (!staged.empty()) Discard(staged);
   return kept;
 }

@@ -14,6 +14,7 @@
 #include "base/directory_reader.h"
 #include "base/file.h"
 #include "base/path_parts.h"
+#include "base/proc_path.h"
 #include "policy/git_state.h"
 #include "policy/path.h"
 #include "supervisor/state/passable.h"
@@ -49,7 +50,7 @@ Result<std::vector<std::string>> NewNames(int parent, const std::string& name,
 // Where the directory lies now; nothing if it lies nowhere any more.
 std::optional<std::string> PathOf(const UniqueFd& pin) {
   std::array<char, PATH_MAX> buffer;
-  const std::string link = "/proc/self/fd/" + std::to_string(pin.get());
+  const std::string link = ProcPath(pin.get());
   const ssize_t length = readlink(link.c_str(), buffer.data(), buffer.size());
   struct stat status{};
   if (length <= 0 || fstat(pin.get(), &status) != 0) return std::nullopt;

@@ -1,5 +1,9 @@
 // CancelSource: lets a call be cancelled; shared by those that may cancel it and by the code that
 // runs it.
+//
+//    cancel.OnCancel([&command] { command.Cancel(); });   // whoever runs the call
+//    const Finally done([&cancel] { cancel.Forget(); });
+//    cancel.Cancel();                                     // whoever gives it up
 #pragma once
 
 #include <functional>

@@ -1,4 +1,9 @@
 // Log: short lines on stderr, for people. stdout is for the protocol.
+//
+//    StartLog(verbose);
+//    LogWarning("the audit log cannot be written: " + error.Message());
+//
+// It is no record of the calls: that is supervisor/audit/.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,6 @@
 // OutputGate: stops the reading from commands while the client does not read from us.
+//
+//    if (gate.closed()) gate.WhenOpen([this] { Read(); });   // else read now
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// QueuePlace: how many calls are before a call that waits, for the code that tells its client.
+// QueuePosition: how many calls are before a call that waits, for the code that tells its client.
 //
 //    const InQueue waiting(&place, [&turn] { return turn.Before(); });   // to the end of its scope
 //    ... if (place.calls_before) tell(place.calls_before()); ...
@@ -10,14 +10,14 @@
 
 namespace pa {
 
-struct QueuePlace {
+struct QueuePosition {
   std::function<std::size_t()> calls_before;  // null: it does not wait
 };
 
 // To the end of its scope the call waits, with `before` calls before it. `place` may be null.
 class InQueue {
  public:
-  InQueue(QueuePlace* place, std::function<std::size_t()> before) : place_(place) {
+  InQueue(QueuePosition* place, std::function<std::size_t()> before) : place_(place) {
     if (place_ != nullptr) place_->calls_before = std::move(before);
   }
   ~InQueue() {
@@ -27,7 +27,7 @@ class InQueue {
   InQueue& operator=(const InQueue&) = delete;
 
  private:
-  QueuePlace* place_;
+  QueuePosition* place_;
 };
 
 }  // namespace pa

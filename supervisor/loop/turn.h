@@ -19,7 +19,7 @@ namespace pa {
 class Turn {
  public:
   // While it waits, `place` says how many are before it. `cancel` and `place` may be null.
-  Turn(RunQueue& queue, CancelSource* cancel, QueuePlace* place)
+  Turn(RunQueue& queue, CancelSource* cancel, QueuePosition* place)
       : queue_(queue), cancel_(cancel), place_(place) {}
   ~Turn() {
     if (cancel_ != nullptr) cancel_->Forget();
@@ -45,7 +45,7 @@ class Turn {
  private:
   RunQueue& queue_;
   CancelSource* cancel_;
-  QueuePlace* place_;
+  QueuePosition* place_;
   RunQueue::Ticket ticket_ = RunQueue::kFull;
   Completion<bool> granted_;
 };

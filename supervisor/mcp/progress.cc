@@ -2,6 +2,7 @@
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
+#include "base/words.h"
 #include "supervisor/transport/rpc.h"
 
 namespace pa {
@@ -57,14 +58,6 @@ bool IsInvisible(std::string_view sequence) {
   const auto last = static_cast<unsigned char>(sequence[2]);
   return (sequence.starts_with("\xe2\x80") && last >= 0xa8 && last <= 0xae) ||  // U+2028 to U+202E
          (sequence.starts_with("\xe2\x81") && last >= 0xa6 && last <= 0xa9);    // U+2066 to U+2069
-}
-
-std::string Trimmed(std::string text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string::npos) return {};
-  text.erase(text.find_last_not_of(' ') + 1);
-  text.erase(0, first);
-  return text;
 }
 
 uv_timer_t* NewTimer(uv_loop_t* loop, void* owner) {
@@ -142,8 +135,7 @@ std::string DisplayLine(std::string_view raw) {
     }
     raw.remove_prefix(length == 0 ? invalid : length);
   }
-  text = Trimmed(std::move(text));
-  return std::string(Utf8Prefix(text, ProgressNotifier::kMaxCharacters));
+  return std::string(Utf8Prefix(Trimmed(text, " "), ProgressNotifier::kMaxCharacters));
 }
 
 std::string WaitingText(const CallRecord& record) {

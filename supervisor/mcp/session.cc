@@ -369,8 +369,7 @@ void Session::EndIfIdle() {
 Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
   PA_TRY(const auto requested, RequiredString(request.params, "protocolVersion"));
   for (const char* name : {"capabilities", "clientInfo"}) {
-    const auto object = OptionalObject(request.params, name);
-    if (!object) return std::unexpected(object.error());
+    PA_TRY_VOID(OptionalObject(request.params, name));
   }
   const ClientInfo client = ClientInfoIn(request.params.FindSet("clientInfo"));
   client_name_ = client.name;
@@ -389,8 +388,7 @@ Session::Answer Session::Discover(const rpc::Request&, Revision) {
 }
 
 Session::Answer Session::ListTools(const rpc::Request& request, Revision revision) {
-  const auto page = NoCursor(request.params);
-  if (!page) return std::unexpected(page.error());
+  PA_TRY_VOID(NoCursor(request.params));
   const policy::PolicyPtr policy = services_.policy();
   std::vector<const Tool*> enabled;
   for (const Tool* tool : services_.tools) {
@@ -404,15 +402,13 @@ Session::Answer Session::ListTools(const rpc::Request& request, Revision revisio
 // What is wrong with the shape of the request is a JSON-RPC error; what is wrong with the
 // arguments, or forbidden, is a result, so that the model can read it and mend it.
 Session::Answer Session::CallTool(const rpc::Request& request, Revision revision) {
-  const auto name = RequiredString(request.params, "name");
-  if (!name) return std::unexpected(name.error());
-  const auto object = OptionalObject(request.params, "arguments");
-  if (!object) return std::unexpected(object.error());
+  PA_TRY(const auto name, RequiredString(request.params, "name"));
+  PA_TRY_VOID(OptionalObject(request.params, "arguments"));
   PA_TRY(const auto token, ProgressToken(request.params));
-  const Tool* tool = FindTool(services_, *name);
+  const Tool* tool = FindTool(services_, name);
   if (tool == nullptr) {
-    RecordMisuse(request, revision, *name, "there is no tool of that name");
-    return FailedWith(rpc::kInvalidParams, "Unknown tool: " + name->substr(0, kMaxAuditText) +
+    RecordMisuse(request, revision, name, "there is no tool of that name");
+    return FailedWith(rpc::kInvalidParams, "Unknown tool: " + name.substr(0, kMaxAuditText) +
                                                "; the tools are: " + ToolNames(services_.tools));
   }
   if (ending_) return FailedWith(rpc::kInternalError, "The server is shutting down");
@@ -422,7 +418,7 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
   call.tool = tool->name;
   call.batch = batch_;
   if (const auto equipped = Equip(call, request); !equipped) {
-    RecordMisuse(request, revision, *name, equipped.error().message);
+    RecordMisuse(request, revision, name, equipped.error().message);
     return std::unexpected(equipped.error());
   }
   calls_.emplace(request.id, std::move(owned));
@@ -525,33 +521,30 @@ void Session::Finish(Call& call, const ToolResult& result) {
 }
 
 Session::Answer Session::ListResources(const rpc::Request& request, Revision revision) {
-  const auto page = NoCursor(request.params);
-  if (!page) return std::unexpected(page.error());
+  PA_TRY_VOID(NoCursor(request.params));
   return ListResourcesResult(revision, state_.identity, services_.results.List());
 }
 
 Session::Answer Session::ListResourceTemplates(const rpc::Request& request, Revision revision) {
-  const auto page = NoCursor(request.params);
-  if (!page) return std::unexpected(page.error());
+  PA_TRY_VOID(NoCursor(request.params));
   return ListResourceTemplatesResult(revision, state_.identity);
 }
 
 Session::Answer Session::ReadResource(const rpc::Request& request, Revision revision) {
-  const auto uri = RequiredString(request.params, "uri");
-  if (!uri) return std::unexpected(uri.error());
-  const std::optional<Result<ResultChunk>> chunk = services_.results.Read(*uri);
+  PA_TRY(const auto uri, RequiredString(request.params, "uri"));
+  const std::optional<Result<ResultChunk>> chunk = services_.results.Read(uri);
   if (chunk && !*chunk && chunk->error().sys_errno == EINVAL) {
     return InvalidParams("uri: " + chunk->error().subject);
   }
   if (!chunk) {
     JsonWriter data;
-    data.BeginObject().Field("uri", *uri).EndObject();
+    data.BeginObject().Field("uri", uri).EndObject();
     const int code = IsModern(revision) ? rpc::kInvalidParams : kResourceNotFound;
-    return FailedWith(code, "Resource not found: " + *uri, std::move(data).Take());
+    return FailedWith(code, "Resource not found: " + uri, std::move(data).Take());
   }
   if (!*chunk)
     return FailedWith(rpc::kInternalError, InternalError(chunk->error().Message()).message);
-  return ReadResourceResult(revision, state_.identity, *uri, **chunk);
+  return ReadResourceResult(revision, state_.identity, uri, **chunk);
 }
 
 Session::Answer Session::Listen(const rpc::Request& request, Revision) {

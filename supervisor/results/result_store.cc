@@ -123,11 +123,10 @@ std::optional<Result<ResultChunk>> ResultStore::Read(std::string_view uri) {
   }
   const auto size =
       static_cast<std::size_t>(std::min<std::uint64_t>(total - *parts.offset, kMaxReadBytes));
-  Result<std::string> bytes = ReadAt(kept->output->fd_.get(), *parts.offset, size);
-  if (!bytes) return std::unexpected(bytes.error());
-  const bool last = *parts.offset + bytes->size() >= total;
-  if (!last) bytes->resize(bytes->size() - UnfinishedCharacter(*bytes));
-  ResultChunk chunk{std::move(*bytes), *parts.offset, total, std::nullopt};
+  PA_TRY(std::string bytes, ReadAt(kept->output->fd_.get(), *parts.offset, size));
+  const bool last = *parts.offset + bytes.size() >= total;
+  if (!last) bytes.resize(bytes.size() - UnfinishedCharacter(bytes));
+  ResultChunk chunk{std::move(bytes), *parts.offset, total, std::nullopt};
   if (!last)
     chunk.next_uri = kept->uri + "?offset=" + std::to_string(chunk.offset + chunk.bytes.size());
   return chunk;

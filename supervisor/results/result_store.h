@@ -1,5 +1,10 @@
 // ResultStore: keeps the full text of long outputs on disk, within a quota, for resources/read.
 //
+//    Result<std::shared_ptr<StoredOutput>> output = store.Begin(limit);
+//    Result<void> appended = store.Append(**output, bytes);
+//    const std::string uri = store.Publish(*std::move(output), "make test: stdout");
+//    std::optional<Result<ResultChunk>> chunk = store.Read(uri);
+//
 // Each stream is one unlinked temporary file, so nothing is left behind however we end. If the
 // quota is exceeded, the oldest finished results are removed first. URIs hold 128 random bits:
 // whoever has one may read the result.

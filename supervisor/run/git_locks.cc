@@ -23,6 +23,7 @@
 #include "base/file_clock.h"
 #include "base/open_beneath.h"
 #include "base/path_stamp.h"
+#include "base/proc_path.h"
 #include "base/try.h"
 #include "policy/path.h"
 
@@ -66,8 +67,6 @@ std::optional<GitRun> ParseRun(std::string_view line) {
                 static_cast<std::int64_t>(fields[3])};
 }
 
-std::string Through(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
-
 // The lock of the branch that HEAD names, from the common directory on; "" if it names none. An
 // agent writes HEAD.
 Result<std::string> BranchLock(const HeldRepository& repository) {
@@ -78,7 +77,7 @@ Result<std::string> BranchLock(const HeldRepository& repository) {
     return std::unexpected(Error("open", "HEAD", errno));
   }
   if (!S_ISREG(status.st_mode)) return "";
-  const Result<std::string> text = ReadFile(Through(head.get()), kMaxHead);
+  const Result<std::string> text = ReadFile(ProcPath(head.get()), kMaxHead);
   if (!text) return std::unexpected(Error("read", "HEAD", text.error().sys_errno));
   constexpr std::string_view kWord = "ref: ";
   if (!text->starts_with("ref: refs/") || !text->ends_with('\n')) return "";
@@ -140,10 +139,9 @@ Result<std::string> GitAtWork(const HeldRepository& repository) {
     const std::string pid = entry->name;
     if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
     const std::string process = "/proc/" + pid;
-    const Result<std::string> name = NameOfOurs(process);
-    if (!name) return name;
-    if (!name->starts_with("git") || !StandsIn(repository, process)) continue;
-    return fmt::format("{} (process {})", name->substr(0, name->find('\n')), pid);
+    PA_TRY(const std::string name, NameOfOurs(process));
+    if (!name.starts_with("git") || !StandsIn(repository, process)) continue;
+    return fmt::format("{} (process {})", name.substr(0, name.find('\n')), pid);
   }
   if (reader.failed()) return std::unexpected(Error("getdents64", "/proc", errno));
   return "";
@@ -223,7 +221,7 @@ void Clearing::Look(int directory, const std::string& at, const std::string& nam
   // Only now that it is known to be a plain file: to open another one could do something, or wait.
   // So could one of which a program has a lease, but for O_NONBLOCK.
   const UniqueFd held(
-      why.empty() ? open(Through(lock.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1);
+      why.empty() ? open(ProcPath(lock.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1);
   if (why.empty() && (!held || !HaveAlone(held.get()))) {
     found_.in_use = true;
     why = "is held by a program, or on a file system that does not say whether it is";

@@ -159,8 +159,7 @@ Launcher::Launcher(const Setting& setting, pid_t pid, UniqueFd socket, bool has_
       socket_(std::move(socket)) {}
 
 Result<std::shared_ptr<Launcher>> Launcher::Start(const Setting& setting, const LaunchKind& kind) {
-  const Result<std::string> spec = EncodeKind(kind, setting.groups != nullptr);
-  if (!spec) return std::unexpected(spec.error());
+  PA_TRY(const std::string spec, EncodeKind(kind, setting.groups != nullptr));
   int fds[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
     return std::unexpected(Error("socketpair", "launcher", errno));
@@ -169,15 +168,14 @@ Result<std::shared_ptr<Launcher>> Launcher::Start(const Setting& setting, const 
   const UniqueFd theirs(fds[1]);
   std::string packet(sizeof worker::kLaunchMagic, '\0');
   std::memcpy(packet.data(), &worker::kLaunchMagic, packet.size());
-  packet += *spec;
+  packet += spec;
   if (send(ours.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     return std::unexpected(Error("send", "launch spec", errno));
   }
   PA_TRY(const pid_t pid, Spawn(setting.worker_path, theirs.get()));
   std::shared_ptr<Launcher> launcher(
       new Launcher(setting, pid, std::move(ours), kind.view != nullptr));
-  const Result<void> asked = launcher->Ask();
-  if (!asked) return std::unexpected(asked.error());
+  PA_TRY_VOID(launcher->Ask());
   return launcher;
 }
 
@@ -268,9 +266,7 @@ Result<void> Launcher::TakeReplies(bool all) {
 
 Result<void> Launcher::Watch() {
   if (!poll_) {
-    Result<PollHandle> poll = PollHandle::Create(loop_, socket_.get(), [this] { Serve(); });
-    if (!poll) return std::unexpected(poll.error());
-    poll_ = std::move(*poll);
+    PA_TRY(poll_, PollHandle::Create(loop_, socket_.get(), [this] { Serve(); }));
   }
   poll_.Start();
   return {};
@@ -312,15 +308,13 @@ Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
   for (int refusals = 0;;) {
     if (!me.socket_) co_return std::unexpected(LauncherError("recv", ECANCELED));
     if (claim == me.claims_.begin()) {
-      const Result<void> taken = me.TakeReplies(false);
-      if (!taken) co_return std::unexpected(taken.error());
+      PA_CO_TRY_VOID(me.TakeReplies(false));
       if (!me.waiting_.empty()) break;
       if (me.refused_ && ++refusals == kRefusals) co_return std::unexpected(*me.refused_);
       me.refused_.reset();
     }
     while (me.owed_.size() < me.claims_.size()) {
-      const Result<void> asked = me.Ask();
-      if (!asked) co_return std::unexpected(asked.error());
+      PA_CO_TRY_VOID(me.Ask());
     }
     const auto left =
         std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -329,8 +323,7 @@ Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
       co_return std::unexpected(LauncherError("poll", ETIMEDOUT));
     }
     kill(me.pid_, SIGCONT);  // should somebody have stopped it
-    const Result<void> watched = me.Watch();
-    if (!watched) co_return std::unexpected(watched.error());
+    PA_CO_TRY_VOID(me.Watch());
     Completion<bool> woken;
     *claim = &woken;
     TimerHandle timer(me.loop_);
@@ -347,9 +340,9 @@ Task<Result<LaunchedWorker>> Launcher::Next(std::shared_ptr<Launcher> self) {
 
 Result<void> Launcher::Order(LaunchedWorker& worker, std::span<const int> descriptors,
                              const sandbox::ResourceLimits& limits) {
-  const Result<void> limited =
-      worker.group ? worker.group->cgroup().Limit(GroupLimits(limits)) : Result<void>();
-  if (!limited) return limited;
+  if (worker.group) {
+    PA_TRY_VOID(worker.group->cgroup().Limit(GroupLimits(limits)));
+  }
   if (SendOrder(worker.control.get(), descriptors) < 0 && !HasWord(worker.control.get())) {
     return std::unexpected(Error("sendmsg", "worker", errno == ECONNRESET ? EPIPE : errno));
   }
@@ -412,15 +405,14 @@ Result<std::shared_ptr<Launcher>> Launchers::Find(const LaunchKind& kind) {
     kept_.splice(kept_.begin(), kept_, found);
     return found->launcher;
   }
-  Result<std::shared_ptr<Launcher>> started = Launcher::Start(setting_, kind);
-  if (!started) return started;
+  PA_TRY(std::shared_ptr<Launcher> started, Launcher::Start(setting_, kind));
   // Whoever owes one goes another time: to wait for it would be to wait on the loop.
   const auto oldest = std::ranges::find_if(kept_.rbegin(), kept_.rend(), [](const Kept& kept) {
     return !kept.launcher->is_awaited() && !kept.launcher->owes();
   });
   const std::size_t most = DescriptorsAllow(kMaxKept, kDescriptorsOfALauncher);
   if (kept_.size() >= most && oldest != kept_.rend()) kept_.erase(std::next(oldest).base());
-  kept_.push_front({kind, *started});
+  kept_.push_front({kind, started});
   return started;
 }
 
@@ -458,9 +450,7 @@ void Launchers::GiveUp(const std::shared_ptr<Launcher>& launcher) {
 Task<Result<LaunchedWorker>> Launchers::Launch(LaunchKind kind, std::vector<int> descriptors,
                                                sandbox::ResourceLimits limits) {
   for (int attempt = 1;; ++attempt) {
-    const Result<std::shared_ptr<Launcher>> found = Find(kind);
-    if (!found) co_return std::unexpected(found.error());
-    const std::shared_ptr<Launcher>& launcher = *found;
+    PA_CO_TRY(const std::shared_ptr<Launcher> launcher, Find(kind));
     Task<Result<LaunchedWorker>> task = Launcher::Next(launcher);
     Result<LaunchedWorker> worker = co_await task;
     Result<void> ordered =

@@ -1,5 +1,8 @@
 // Orphans: kills and reaps the processes that a killed guardian left behind.
 //
+//    Result<void> adopted = orphans.Adopt();         // before the first worker
+//    const bool again = orphans.Kill(is_worker);     // some are still dying: call it once more
+//
 // The guardian ends its tree in every case but one: when somebody kills the guardian itself. We are
 // the subreaper above it, so its processes become our children.
 #pragma once

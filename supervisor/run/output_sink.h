@@ -1,4 +1,9 @@
 // OutputSink: receives the output of a command as it arrives.
+//
+//    class Counter : public OutputSink {
+//      void OnOutput(Stream, std::string_view bytes) override { count_ += bytes.size(); }
+//    };
+//    const RunOptions options{.name = "make", .sink = &counter};
 #pragma once
 
 #include <string_view>

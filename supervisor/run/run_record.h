@@ -26,7 +26,7 @@ struct CommandRecord {
 
 struct RunRecord {
   std::vector<CommandRecord> commands;  // in the order in which they ended
-  QueuePlace queue;
+  QueuePosition queue;
 };
 
 }  // namespace pa

@@ -179,7 +179,7 @@ Task<Execution> Runner::Run(CommandPlan plan, policy::Allow allow, policy::Polic
   Execution execution;
   {
     const policy::Purpose purpose = allow.purpose();
-    QueuePlace* place = options.record == nullptr ? nullptr : &options.record->queue;
+    QueuePosition* place = options.record == nullptr ? nullptr : &options.record->queue;
     Turn turn(impl.lanes.For(purpose), options.cancel, place);
     if (!turn.Enter(options.serialise_key, PlacesIn(purpose, policy->limits)))
       co_return QueueIsFull();
@@ -235,7 +235,7 @@ Task<Execution> Runner::Impl::InTurnWithOthers(const CommandPlan& plan, const po
   const Result<std::string> directory =
       FindStateDirectory(*policy, config.state_home, kRepositoriesDirectory);
   if (directory) {
-    QueuePlace* place = options.record == nullptr ? nullptr : &options.record->queue;
+    QueuePosition* place = options.record == nullptr ? nullptr : &options.record->queue;
     const InQueue waiting(place, [] { return std::size_t{1}; });
     Task<RepositoryTurn> task = AwaitRepository(loop, *directory, options.serialise_key, [&] {
       late = std::chrono::steady_clock::now() >= deadline;

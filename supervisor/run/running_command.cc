@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/try.h"
+
 namespace pa {
 namespace {
 
@@ -73,16 +75,14 @@ Result<void> RunningCommand::Start() {
 
 Result<void> RunningCommand::Begin() {
   const SpawnedWorker& fds = worker_.fds();
-  Result<PollHandle> control =
-      PollHandle::Create(context_.loop, fds.control.get(), [this] { OnControl(); });
-  if (!control) return std::unexpected(control.error());
-  control_ = std::move(*control);
+  PA_TRY(control_, PollHandle::Create(context_.loop, fds.control.get(), [this] { OnControl(); }));
   control_.Start();
   for (Pipe* pipe : {&out_, &err_}) {
     pipe->open = pipe->fd >= 0;
     if (delivery_ == Delivery::kInBulk) Widen(*pipe);
-    const Result<void> watched = delivery_ == Delivery::kLive ? Watch(*pipe) : Result<void>();
-    if (!watched) return watched;
+    if (delivery_ == Delivery::kLive) {
+      PA_TRY_VOID(Watch(*pipe));
+    }
   }
   if (delivery_ != Delivery::kLive) bulk_.Start(kBulkInterval, [this] { OnBulkTime(); });
   if (wall_time_.count() > 0) {
@@ -95,10 +95,7 @@ Result<void> RunningCommand::Begin() {
 Result<void> RunningCommand::Watch(Pipe& pipe) {
   if (!pipe.open) return {};
   if (!pipe.poll) {
-    Result<PollHandle> created =
-        PollHandle::Create(context_.loop, pipe.fd, [this, &pipe] { OnPipe(pipe); });
-    if (!created) return std::unexpected(created.error());
-    pipe.poll = std::move(*created);
+    PA_TRY(pipe.poll, PollHandle::Create(context_.loop, pipe.fd, [this, &pipe] { OnPipe(pipe); }));
   }
   pipe.poll.Start();
   return {};

@@ -70,8 +70,7 @@ SlotOr SlotPool::Acquire(const sandbox::Confinement& confinement) {
 
 SlotOr SlotPool::Acquire(const sandbox::Confinement& confinement,
                          std::shared_ptr<const sandbox::View> base, const std::string& directory) {
-  const Result<void> instance = EnsureInstance();
-  if (!instance) return std::unexpected(instance.error());
+  PA_TRY_VOID(EnsureInstance());
   SlotView view{
       .base = std::move(base), .directory = directory, .mounts = {}, .shm_dir = "", .tmp_name = ""};
   if (std::unique_ptr<Slot> slot = TakeFree(confinement, view)) return slot;
@@ -105,11 +104,9 @@ SlotOr SlotPool::Make(const sandbox::Confinement& confinement, SlotView view) {
   with_tmp.paths.push_back(
       {tmp_dir, TmpDirAccess(confinement), "private TMPDIR", sandbox::Symlinks::kRefuse});
   if (view.base != nullptr) {
-    Result<std::string> shm_dir = MakeDirectory(number + ".shm");
-    if (!shm_dir) return std::unexpected(shm_dir.error());
-    view.shm_dir = *shm_dir;
+    PA_TRY(view.shm_dir, MakeDirectory(number + ".shm"));
     with_tmp.paths.push_back(
-        {*shm_dir, TmpDirAccess(confinement), "private /dev/shm", sandbox::Symlinks::kRefuse});
+        {view.shm_dir, TmpDirAccess(confinement), "private /dev/shm", sandbox::Symlinks::kRefuse});
     PlanMounts(tmp_dir, confinement, view);
   }
   Result<sandbox::PreparedSandbox> prepared = sandbox::PrepareLandlock(with_tmp);
@@ -157,8 +154,7 @@ void SlotPool::Discard(const Slot& slot) {
 }
 
 Result<std::string> SlotPool::Canary(const sandbox::Confinement& confinement) {
-  const Result<void> instance = EnsureInstance();
-  if (!instance) return std::unexpected(instance.error());
+  PA_TRY_VOID(EnsureInstance());
   std::string path = instance_->path() + "/canary";
   const bool open_to_all =
       std::ranges::any_of(confinement.paths, [&](const sandbox::PathGrant& grant) {
@@ -168,8 +164,7 @@ Result<std::string> SlotPool::Canary(const sandbox::Confinement& confinement) {
   const UniqueFd file(openat(instance_->directory()->get(), "canary",
                              O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return std::unexpected(Error("open", path, errno));
-  const Result<void> written = WriteAll(file.get(), "canary");
-  if (!written) return std::unexpected(written.error());
+  PA_TRY_VOID(WriteAll(file.get(), "canary"));
   return path;
 }
 

@@ -45,23 +45,19 @@ Result<Pipe> Stderr(const SpawnOrder& order) {
 }  // namespace
 
 Task<Result<SpawnedWorker>> SpawnWorker(Launchers& launchers, const SpawnOrder& order) {
-  Result<UniqueFd> spec = SealedMemfd("spec", order.spec);
-  if (!spec) co_return std::unexpected(spec.error());
-  Result<UniqueFd> in = Stdin(order.stdin_data);
-  if (!in) co_return std::unexpected(in.error());
-  Result<Pipe> out = OutputPipe();
-  if (!out) co_return std::unexpected(out.error());
-  Result<Pipe> err = Stderr(order);
-  if (!err) co_return std::unexpected(err.error());
-  std::vector<int> descriptors = {in->get(), out->write.get(), err->write.get(), spec->get(),
+  PA_CO_TRY(UniqueFd spec, SealedMemfd("spec", order.spec));
+  PA_CO_TRY(const UniqueFd in, Stdin(order.stdin_data));
+  PA_CO_TRY(Pipe out, OutputPipe());
+  PA_CO_TRY(Pipe err, Stderr(order));
+  std::vector<int> descriptors = {in.get(), out.write.get(), err.write.get(), spec.get(),
                                   order.cwd};
   if (order.ruleset >= 0) descriptors.push_back(order.ruleset);
   Task<Result<LaunchedWorker>> task =
       launchers.Launch(order.launch, std::move(descriptors), order.limits);
   Result<LaunchedWorker> worker = co_await task;
   if (!worker) co_return std::unexpected(worker.error());
-  co_return SpawnedWorker{worker->pid,          std::move(worker->control), std::move(out->read),
-                          std::move(err->read), std::move(worker->group),   std::move(*spec)};
+  co_return SpawnedWorker{worker->pid,         std::move(worker->control), std::move(out.read),
+                          std::move(err.read), std::move(worker->group),   std::move(spec)};
 }
 
 }  // namespace pa

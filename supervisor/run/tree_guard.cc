@@ -104,8 +104,8 @@ TreeGuard::TreeGuard(uv_loop_t* loop, const std::string& state_home)
     : loop_(loop), guard_(loop, state_home), nested_(loop, state_home) {}
 
 std::optional<Writers::Writer> TreeGuard::Enter(const CommandPlan& plan) {
-  using Work = std::optional<Writers::Writer>;
-  return Writes(plan) ? Work(std::in_place, writers_) : Work();
+  using Beginning = std::optional<Writers::Writer>;
+  return Writes(plan) ? Beginning(std::in_place, writers_) : Beginning();
 }
 
 // Nobody waits for it when nobody waits for the command.

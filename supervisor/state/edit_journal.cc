@@ -60,8 +60,7 @@ Result<std::string> Neutralise(int fd, const std::string& path, std::size_t coun
   if (unlink(path.c_str()) != 0) gone = std::unexpected(Error("unlink", path, errno));
   if (gone && sync) gone = SyncPath(Parent(path));
   if (gone) return "";
-  const Result<void> marked = WriteMarks(fd, path, std::string(count, kUnchanged));
-  if (!marked) return std::unexpected(marked.error());
+  PA_TRY_VOID(WriteMarks(fd, path, std::string(count, kUnchanged)));
   return "an obsolete journal remains: " + gone.error().Message();
 }
 
@@ -236,8 +235,7 @@ Result<UniqueFd> MakeLocked(const std::string& pattern, std::string& path) {
 
 Result<EditJournal> EditJournal::Begin(const std::string& directory,
                                        std::span<const JournalEntry> entries, bool sync) {
-  const Result<void> made = MakeStateDirectory(directory);
-  if (!made) return std::unexpected(made.error());
+  PA_TRY_VOID(MakeStateDirectory(directory));
   std::string path;
   PA_TRY(UniqueFd fd, MakeLocked(directory + "/" + std::string(kNewPrefix) + "XXXXXX", path));
   Result<void> written = WriteEntries(fd.get(), path, entries);
@@ -303,12 +301,11 @@ bool MayHoldEdits(const std::string& directory) {
 }
 
 Result<std::vector<std::string>> KeptEdits(const std::string& directory, const IsOurRoot& is_ours) {
-  Result<FoundEdits> found = FindUnfinished(directory, [](const std::string&) { return true; });
-  if (!found) return std::unexpected(found.error());
+  PA_TRY(FoundEdits found, FindUnfinished(directory, [](const std::string&) { return true; }));
   PA_TRY(const std::vector<std::string> names, NamesIn(directory));
-  std::vector<std::string> kept = std::move(found->unreadable);
+  std::vector<std::string> kept = std::move(found.unreadable);
   const auto ours = [&](const JournalEntry& entry) { return is_ours(entry.root); };
-  for (const UnfinishedEdit& edit : found->edits) {
+  for (const UnfinishedEdit& edit : found.edits) {
     const auto count = std::ranges::count_if(edit.entries, ours);
     if (count != 0 && count != std::ssize(edit.entries)) kept.push_back(edit.path);
   }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/proc_path.h"
+
 namespace pa {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 void MakePassable(int fd) {
   struct stat status{};
   if (fstat(fd, &status) != 0 || (status.st_mode & S_IRWXU) == S_IRWXU) return;
-  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  const std::string path = ProcPath(fd);
   (void)chmod(path.c_str(), (status.st_mode & kPermissions) | S_IRWXU);  // what fails next says so
 }
 

@@ -1,5 +1,9 @@
 // OpenParent: opens a directory even if a command has removed the permissions of directories on the
 // way. Those directories are ours, so their permissions can be restored, and they stay restored.
+//
+//    std::string gone;
+//    const UniqueFd parent = OpenParent(area.get(), area_path, path, &gone);
+//    if (!parent) ...     // `gone` on the way is no directory any more
 #pragma once
 
 #include <string>

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/open_beneath.h"
+#include "base/proc_path.h"
 #include "base/try.h"
 #include "base/unique_fd.h"
 #include "policy/caches.h"
@@ -39,7 +40,7 @@ Result<void> MakeOurs(const UniqueFd& fd, const std::string& path) {
   if (info.st_uid != geteuid()) return std::unexpected(Error("owner of", path, EPERM));
   if ((info.st_mode & 07777) == 0700) return {};
   // O_PATH allows no fchmod(2), and a name may be a symlink by now.
-  const std::string held = "/proc/self/fd/" + std::to_string(fd.get());
+  const std::string held = ProcPath(fd.get());
   if (chmod(held.c_str(), 0700) == 0) return {};
   return std::unexpected(Error("chmod", path, errno));
 }
@@ -77,7 +78,7 @@ Result<void> MakeProjectCache(const policy::Caches& caches, const std::string& d
     const std::string here = path.substr(0, end);
     PA_TRY(UniqueFd next, Enter(at, name, here));
     if (start >= ours) {
-      if (Result<void> made = MakeOurs(next, here); !made) return made;
+      PA_TRY_VOID(MakeOurs(next, here));
     }
     at = std::move(next);
     start = end;

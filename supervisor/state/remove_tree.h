@@ -1,5 +1,10 @@
 // RemoveTree: removes a directory and everything beneath it, however a hostile command left it, by
 // the methods of base/empty_directory.h. No other process may be at work in the tree.
+//
+//    Result<bool> removed = RemoveTree(parent.get(), name, std::chrono::milliseconds(100));
+//    if (removed && !*removed) ...     // the time is used up: call it again
+//
+// TreeRemover (supervisor/state/tree_remover.h) does so in the background.
 #pragma once
 
 #include <chrono>

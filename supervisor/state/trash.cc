@@ -122,8 +122,7 @@ std::string TrashInfo(const std::string& path, std::int64_t now) {
 
 Result<TrashEntry> BeginTrash(const std::string& base, const std::string& path, std::int64_t now,
                               bool sync) {
-  const Result<void> made = MakeStateDirectory(base);
-  if (!made) return std::unexpected(made.error());
+  PA_TRY_VOID(MakeStateDirectory(base));
   const std::string id = NewTrashId(now);
   TrashEntry entry{.directory = base + "/" + id, .id = id, .path = path, .deleted_at = now};
   if (mkdir(entry.directory.c_str(), 0700) != 0) {

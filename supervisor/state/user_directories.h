@@ -1,4 +1,9 @@
 // The user's directories, as our environment and the password database have them.
+//
+//    const Environment environment = ReadEnvironment(environ);
+//    const std::string file = ConfigHome(environment) + "/project-actions/policy.yaml";
+//
+// They are names; nothing is created there.
 #pragma once
 
 #include <map>

@@ -1,5 +1,8 @@
 // Finds where a byte stream can be cut without splitting a UTF-8 character. The bytes need not be
 // UTF-8: then any place will do.
+//
+//    const std::size_t unfinished = UnfinishedCharacter(chunk);   // bytes to keep for the next one
+//    const std::string_view shown = Utf8Head(text, 200);          // at most 200 bytes
 #pragma once
 
 #include <cstddef>

@@ -101,7 +101,7 @@ const char* KindOfMode(std::uint32_t mode) {
 }
 
 // What must not go, whoever asks.
-std::optional<ToolError> CheckPlace(const Work& work, const FilePlace& place,
+std::optional<ToolError> CheckPlace(const Work& work, const FileTarget& place,
                                     const CallContext& call) {
   const std::string absolute = work.Absolute(place.relative);
   const auto holds = [&](const std::string& path) {
@@ -127,15 +127,13 @@ std::optional<ToolError> CheckPlace(const Work& work, const FilePlace& place,
 std::expected<Victim, ToolError> FindVictim(const ToolRequest& request, CallContext& call) {
   std::string path = *request.arguments().String("path");
   while (path.ends_with('/')) path.pop_back();  // as directories are often written
-  auto work = StartWorkAt(request, call);
-  if (!work) return std::unexpected(work.error());
-  PA_TRY(auto place, FindName(*work, call, path, {"delete", "glob finds names."}));
-  if (auto refused = CheckPlace(*work, place, call)) return std::unexpected(*std::move(refused));
-  auto permission =
-      Permit(*work, call, policy::Purpose::kWriteFile, {.path = work->Absolute(place.relative)});
-  if (!permission) return std::unexpected(std::move(permission.error()));
-  return Victim{.work = *std::move(work),
-                .permission = *std::move(permission),
+  PA_TRY(auto work, StartWorkAt(request, call));
+  PA_TRY(auto place, FindName(work, call, path, {"delete", "glob finds names."}));
+  if (auto refused = CheckPlace(work, place, call)) return std::unexpected(*std::move(refused));
+  PA_TRY(auto permission,
+         Permit(work, call, policy::Purpose::kWriteFile, {.path = work.Absolute(place.relative)}));
+  return Victim{.work = std::move(work),
+                .permission = std::move(permission),
                 .relative = std::move(place.relative),
                 .shown = std::move(place.shown),
                 .recursive = request.arguments().Boolean("recursive")};

@@ -1,5 +1,7 @@
 // Renders the result of a dry run: the exact command, what the sandbox would grant it, and which
 // protections are enforced.
+//
+//    if (work.dry_run) co_return RenderDryRun(report, allow, call.runner.Kernel(), std::nullopt);
 #pragma once
 
 #include <optional>

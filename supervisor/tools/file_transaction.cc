@@ -35,7 +35,7 @@ Task<Put> PutOne(const FileChange& file, bool back, CallContext& call) {
 // Whether the file does not have its new content: never, any more, or somebody has changed it
 // since. If nothing can be written, nothing was: so its content decides, not whether it can be
 // written once more.
-Task<bool> PutBackOne(const FileChange& file, CallContext& call) {
+Task<bool> RestoreOne(const FileChange& file, CallContext& call) {
   Task<Put> task = PutOne(file, true, call);
   const Put put = co_await task;
   if (!put.error || put.stale || put.error->code == ErrorCode::kNotFound) co_return true;
@@ -53,10 +53,10 @@ using Files = std::span<const FileChange>;
 using Changed = std::vector<bool>;
 
 // `files` are the first ones, which are put back, the last one first.
-Task<bool> PutBack(Files files, Changed& changed, CallContext& call) {
+Task<bool> RestoreAll(Files files, Changed& changed, CallContext& call) {
   bool all = true;
   for (std::size_t i = files.size(); i > 0; --i) {
-    Task<bool> task = PutBackOne(files[i - 1], call);
+    Task<bool> task = RestoreOne(files[i - 1], call);
     const bool back = co_await task;
     changed[i - 1] = !back;
     all = all && back;
@@ -74,7 +74,7 @@ Task<Written> PutAll(Files files, Changed& changed, CallContext& call) {
     written.error = std::move(put.error);
     // With this one, unless it was compared: a worker that was killed may have come to its end
     // before.
-    Task<bool> back = PutBack(files.first(written.stale ? i : i + 1), changed, call);
+    Task<bool> back = RestoreAll(files.first(written.stale ? i : i + 1), changed, call);
     written.undone = co_await back;
     if (put.written && written.undone) {
       written.error->message += "; so the old contents were restored";

@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "base/words.h"
 #include "policy/trust_anchors.h"
 
 namespace pa {
@@ -27,12 +27,9 @@ FoundExecutable FindExecutable(const std::string& name,
   const auto set = ambient.find("PATH");
   std::string_view path = "/usr/local/bin:/usr/bin:/bin";
   if (set != ambient.end()) path = set->second;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find(':'), path.size());
-    const std::string entry(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
+  for (const std::string_view entry : PathEntries(path)) {
     if (!entry.starts_with('/')) continue;
-    std::string candidate = entry + "/" + name;
+    std::string candidate = std::string(entry) + "/" + name;
     if (!IsExecutableFile(candidate)) continue;
     if (policy == nullptr || !policy::WhereCommandsWrite(*policy, candidate)) {
       found.path = std::move(candidate);

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
+#include "base/try.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/state/user_directories.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/render.h"
 
 namespace pa {
 namespace {
-
-using Environment = std::map<std::string, std::string>;
 
 // Nothing may wait for somebody who is not there, and nothing stays behind: `gc --auto` and the
 // daemon that watches files would go on when the command is done.
@@ -71,12 +71,11 @@ GitReader ReaderOf(const Work& work, const Git& git, const CallContext& call) {
 
 std::expected<Git, ToolError> StartGit(const Work& work, policy::Permission permission,
                                        const CallContext& call) {
-  auto executable = Require("git", work, call);
-  if (!executable) return std::unexpected(std::move(executable.error()));
+  PA_TRY(auto executable, Require("git", work, call));
   auto repository = policy::FindRepository(*call.policy, work.directory);
   if (!repository) return std::unexpected(InvalidDirectory(repository.error()));
   Git git{.permission = std::move(permission),
-          .executable = std::move(*executable),
+          .executable = std::move(executable),
           .repository = std::move(*repository)};
   const bool skip = call.policy->git.hooks == policy::Hooks::kSkip;
   if (git.repository) {
@@ -105,17 +104,16 @@ mode_t PresentUmask() {
 }  // namespace
 
 Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, CallContext& call) {
-  auto git = StartGit(work, std::move(permission), call);
-  if (!git) co_return std::unexpected(std::move(git.error()));
-  const GitReader reader = ReaderOf(work, *git, call);
+  PA_CO_TRY(Git git, StartGit(work, std::move(permission), call));
+  const GitReader reader = ReaderOf(work, git, call);
   Task<ReadSettings> task = ReadUserSettings(work, reader, call);
   ReadSettings user = co_await task;
   if (!user) co_return std::unexpected(std::move(user.error()));
-  git->umask = UmaskForSharing(user->shared_repository, PresentUmask());
+  git.umask = UmaskForSharing(user->shared_repository, PresentUmask());
   const std::vector<sandbox::PathGrant> files = GrantUserFiles(call, *user);
-  git->grants.insert(git->grants.end(), files.begin(), files.end());
-  git->settings.insert(git->settings.end(), user->settings.begin(), user->settings.end());
-  co_return std::move(*git);
+  git.grants.insert(git.grants.end(), files.begin(), files.end());
+  git.settings.insert(git.settings.end(), user->settings.begin(), user->settings.end());
+  co_return std::move(git);
 }
 
 Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallContext& call) {

@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
+#include "base/words.h"
 #include "supervisor/tools/render.h"
 
 namespace pa {
@@ -214,10 +214,7 @@ Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, Call
 // git-init(1), --shared; git_config_perm in its setup.c. An octal number is the mode of files, and
 // who may read may enter directories.
 std::optional<mode_t> UmaskForSharing(std::string_view shared_repository, mode_t present) {
-  std::string value;
-  for (const char c : shared_repository) {
-    value += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  const std::string value = Lowered(shared_repository);
   if (value == "group" || value == "true" || value == "1") return present & ~mode_t{070};
   if (value == "all" || value == "world" || value == "everybody" || value == "2") {
     return present & ~mode_t{075};

@@ -283,7 +283,7 @@ std::vector<std::string> Options(const Arguments& arguments, Mode mode, std::int
 
 // To the files that `glob` names. What it excludes, ripgrep excludes by itself; who names a file
 // has narrowed enough.
-Task<GlobbedSearch> Narrow(const Work& work, const SearchPlace& place, const Arguments& arguments,
+Task<GlobbedSearch> Narrow(const Work& work, const SearchStart& place, const Arguments& arguments,
                            RipgrepOrder order, CallContext& call) {
   const std::string* glob = arguments.String("glob");
   GlobbedSearch search;

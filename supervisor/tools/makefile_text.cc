@@ -20,6 +20,7 @@ namespace pa {
 namespace {
 
 constexpr std::size_t kMaxDescription = 200;
+constexpr std::string_view kMakeBlanks = " \t\r";
 
 FileStamp Stamp(const struct stat& status) {
   const auto ns = [](const timespec& time) {
@@ -30,12 +31,6 @@ FileStamp Stamp(const struct stat& status) {
           .size = static_cast<std::uint64_t>(status.st_size),
           .modified_ns = ns(status.st_mtim),
           .changed_ns = ns(status.st_ctim)};
-}
-
-std::string_view Trim(std::string_view text, std::string_view characters = " \t\r") {
-  const std::size_t begin = text.find_first_not_of(characters);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(characters) - begin + 1);
 }
 
 // As make joins them: an odd number of backslashes before the newline continues the line.
@@ -107,7 +102,7 @@ std::vector<std::string_view> LiteralTargets(std::string_view line) {
 }
 
 std::string OneLine(std::string_view text) {
-  const std::string repaired = RepairUtf8(Trim(text), /*one_line=*/true);
+  const std::string repaired = RepairUtf8(Trimmed(text, kMakeBlanks), /*one_line=*/true);
   return std::string(Utf8Prefix(repaired, kMaxDescription));
 }
 
@@ -128,7 +123,7 @@ std::string CommentAbove(std::span<const std::string> lines, std::size_t at) {
   while (at > 0 && lines[at - 1].starts_with(".PHONY:")) --at;
   std::string comment;
   while (at > 0 && lines[at - 1].starts_with('#') && !lines[at - 1].starts_with("#!")) {
-    const std::string_view text = Trim(lines[--at], "# \t\r");
+    const std::string_view text = Trimmed(lines[--at], "# \t\r");
     if (IsDecorative(text)) break;
     comment = comment.empty() ? std::string(text) : std::string(text) + " " + comment;
   }
@@ -225,7 +220,7 @@ std::string CommentBehind(std::string_view rule) {
   if (mark == std::string_view::npos || rule.substr(0, mark).find(';') != std::string_view::npos) {
     return "";
   }
-  return OneLine(Trim(rule.substr(mark), "# \t\r"));
+  return OneLine(Trimmed(rule.substr(mark), "# \t\r"));
 }
 
 }  // namespace
@@ -259,7 +254,7 @@ bool DependsOnTextAlone(std::string_view text) {
   bool in_recipe = false;
   for (const std::string& line : LogicalLines(text)) {
     if (in_recipe && line.starts_with('\t')) continue;
-    const std::string_view trimmed = Trim(line);
+    const std::string_view trimmed = Trimmed(line, kMakeBlanks);
     if (trimmed.empty() || trimmed.starts_with('#')) continue;
     const std::string_view code = WithoutComment(line);
     if (!IsFixed(code)) return false;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/proc_path.h"
 #include "base/unique_fd.h"
 #include "policy/path.h"
 
@@ -27,7 +28,7 @@ std::optional<std::string> ReadLinkAt(int at, const std::string& path) {
 }
 
 std::optional<std::string> WhyOutsideOpened(const policy::WorkingDirectory& directory, int fd) {
-  const auto real = ReadLinkAt(AT_FDCWD, "/proc/self/fd/" + std::to_string(fd));
+  const auto real = ReadLinkAt(AT_FDCWD, ProcPath(fd));
   if (real && policy::IsBeneath(*real, directory.path())) return std::nullopt;
   return "it leads outside through a symlink";
 }

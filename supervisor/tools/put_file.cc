@@ -59,21 +59,20 @@ std::expected<std::string, ToolError> FindNew(const Work& work, const CallContex
           fmt::format("cannot {} {}: the directory {} does not exist", finding.verb, path, head),
           std::string(finding.advice)));
     }
-    std::expected<std::string, ToolError> name = TakeName(head, path);
-    if (!name) return name;
-    rest = JoinRelative(*name, *rest);
+    PA_TRY(const std::string name, TakeName(head, path));
+    rest = JoinRelative(name, *rest);
   }
   return rest;
 }
 
 // `path`: as it was asked for.
-std::expected<FilePlace, ToolError> PlaceOf(const Work& work, const CallContext& call,
+std::expected<FileTarget, ToolError> PlaceOf(const Work& work, const CallContext& call,
                                             std::string relative, const std::string& path) {
   const std::string absolute = work.Absolute(relative);
   if (absolute.size() >= PATH_MAX) return std::unexpected(NoName(path, "it is too long"));
   const bool first = work.directory.path() == call.policy->roots.front();
   std::string shown = first ? relative : absolute;
-  return FilePlace{.relative = std::move(relative), .shown = std::move(shown), .found = {}};
+  return FileTarget{.relative = std::move(relative), .shown = std::move(shown), .found = {}};
 }
 
 std::string StdinOf(const PutOrder& order, bool syncs) {
@@ -186,29 +185,26 @@ std::string ReasonOfGit(const std::string& root, const std::string& relative) {
   return *lies ? kGit : "";
 }
 
-std::expected<FilePlace, ToolError> FindName(const Work& work, const CallContext& call,
+std::expected<FileTarget, ToolError> FindName(const Work& work, const CallContext& call,
                                              const std::string& path, const Finding& finding) {
   PA_TRY(auto relative, FindNew(work, call, path, finding));
   return PlaceOf(work, call, std::move(relative), path);
 }
 
-std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
+std::expected<FileTarget, ToolError> FindPlace(const Work& work, const CallContext& call,
                                               const std::string& path, const Finding& finding) {
   const auto found = FindInRoot(work, call, path, finding.verb, finding.advice);
   if (found && found->name.empty()) return std::unexpected(NoName(path, "it is a directory"));
   if (!found && found.error().code != ErrorCode::kNotFound) return std::unexpected(found.error());
-  std::expected<std::string, ToolError> relative =
-      found ? found->Path() : FindNew(work, call, path, finding);
-  if (!relative) return std::unexpected(relative.error());
-  auto place = PlaceOf(work, call, *std::move(relative), path);
-  if (!place) return place;
-  if (found) place->found = *found;
-  if (std::string why = ReasonOfGit(work.directory.path(), place->relative); !why.empty()) {
-    return std::unexpected(ProtectedFile(place->shown, why));
+  PA_TRY(std::string relative, found ? found->Path() : FindNew(work, call, path, finding));
+  PA_TRY(FileTarget place, PlaceOf(work, call, std::move(relative), path));
+  if (found) place.found = *found;
+  if (std::string why = ReasonOfGit(work.directory.path(), place.relative); !why.empty()) {
+    return std::unexpected(ProtectedFile(place.shown, why));
   }
   const std::string log = call.policy->audit.Directory();
-  if (!log.empty() && policy::IsBeneath(work.Absolute(place->relative), log)) {
-    return std::unexpected(ProtectedFile(place->shown, "the audit log lies there"));
+  if (!log.empty() && policy::IsBeneath(work.Absolute(place.relative), log)) {
+    return std::unexpected(ProtectedFile(place.shown, "the audit log lies there"));
   }
   return place;
 }

@@ -20,10 +20,10 @@
 namespace pa {
 
 // Where a file is, or can be made.
-struct FilePlace {
+struct FileTarget {
   std::string relative;  // to the root of the work; without symlinks, as far as it exists
   std::string shown;     // as results name it
-  std::optional<policy::PlaceBeneath> found;  // nothing: there is no file, or a dangling symlink
+  std::optional<policy::FoundBeneath> found;  // nothing: there is no file, or a dangling symlink
 };
 
 struct Finding {
@@ -34,12 +34,12 @@ struct Finding {
 
 // The file that `path` names beneath the root of `work`. Errors: INVALID_PATH, INVALID_ARGUMENT (a
 // directory, or no name), NOT_FOUND, FILE_IO, POLICY_DENIED (git's own data, the audit log).
-std::expected<FilePlace, ToolError> FindPlace(const Work& work, const CallContext& call,
+std::expected<FileTarget, ToolError> FindPlace(const Work& work, const CallContext& call,
                                               const std::string& path, const Finding& finding);
 
 // The same for a name of which only the directory must exist. What the name refers to, for example
 // a symlink, is not looked at, and git's own data is not refused.
-std::expected<FilePlace, ToolError> FindName(const Work& work, const CallContext& call,
+std::expected<FileTarget, ToolError> FindName(const Work& work, const CallContext& call,
                                              const std::string& path, const Finding& finding);
 
 // Why nobody may write at `relative` to `root` (absolute), because it is git's own data: a

@@ -115,7 +115,7 @@ ToolResult RenderText(const std::string& path, const FileText& text) {
 
 // The file through `text`.
 Task<Reading> ReadText(FileText& text, const Work& work, const policy::Permission& permission,
-                       const policy::PlaceBeneath& place, CallContext& call) {
+                       const policy::FoundBeneath& place, CallContext& call) {
   FileSink sink([&text](std::string_view bytes) { text.Feed(bytes); });
   Task<Reading> task = ReadInto(sink, work, permission, place, call);
   Reading reading = co_await task;
@@ -142,7 +142,7 @@ FileText::Window WindowFromEnd(const Arguments& arguments, std::uint64_t total) 
   return window;
 }
 
-std::expected<policy::PlaceBeneath, ToolError> FindFile(const Work& work, const CallContext& call,
+std::expected<policy::FoundBeneath, ToolError> FindFile(const Work& work, const CallContext& call,
                                                         const std::string& path) {
   auto place = FindInRoot(work, call, path, "read",
                           "Pass a file of the project, relative to its root; glob finds names.");

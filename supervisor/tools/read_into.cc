@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/try.h"
 #include "supervisor/tools/render.h"
 
 namespace pa {
@@ -66,7 +67,7 @@ void FileSink::OnOutput(Stream stream, std::string_view bytes) {
 }
 
 Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::Permission& permission,
-                       const policy::PlaceBeneath& place, CallContext& call, bool finishes) {
+                       const policy::FoundBeneath& place, CallContext& call, bool finishes) {
   Reading reading{.path = PrefixOf(work, call, place) + place.name};
   CommandPlan plan{
       .action = worker::Action::kReadFile, .directory = place.directory, .file = place.name};
@@ -87,16 +88,15 @@ Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::Permissio
 Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work,
                                                   const policy::Permission& permission,
                                                   std::string file, CallContext& call) {
-  const auto place = FindInRoot(work, call, file, "read", "");
-  if (!place) co_return std::unexpected(place.error());
-  if (place->name.empty()) co_return std::unexpected(NotFound(file + " is a directory", ""));
+  PA_CO_TRY(const auto place, FindInRoot(work, call, file, "read", ""));
+  if (place.name.empty()) co_return std::unexpected(NotFound(file + " is a directory", ""));
   // The permission is for the file that was asked about.
-  if (place->Path() != file) {
+  if (place.Path() != file) {
     co_return std::unexpected(NotFound(file + " is reached through a symlink now", ""));
   }
   Sha256 hash;
   FileSink sink([&](std::string_view bytes) { hash.Update(bytes); });
-  Task<Reading> task = ReadInto(sink, work, permission, *place, call, true);
+  Task<Reading> task = ReadInto(sink, work, permission, place, call, true);
   Reading reading = co_await task;
   if (reading.error) co_return std::unexpected(*std::move(reading.error));
   co_return hash.Finish();

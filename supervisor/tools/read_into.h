@@ -43,7 +43,7 @@ struct Reading {
 // `place` must not be a directory. `finishes`: runs even if the call was cancelled. Errors:
 // BINARY_FILE (not a regular file), NOT_FOUND, FILE_IO, and those of a call that could not run.
 Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::Permission& permission,
-                       const policy::PlaceBeneath& place, CallContext& call, bool finishes = false);
+                       const policy::FoundBeneath& place, CallContext& call, bool finishes = false);
 
 // The hash of `file`, relative to the directory of `work`; runs even if the call was cancelled.
 // NOT_FOUND: there is none, or a symlink leads to another one. Other errors as of ReadInto.

@@ -20,7 +20,7 @@ void AppendThreads(std::vector<std::string>& argv) {
   if (processors > 1) argv.push_back("--threads=" + std::to_string(std::min(2 * processors, 12U)));
 }
 
-std::vector<std::string> Argv(const SearchPlace& place, RipgrepOrder order) {
+std::vector<std::string> Argv(const SearchStart& place, RipgrepOrder order) {
   // Nobody's configuration, no complaints about single files, the ignore files of the project alone
   // and also where there is no repository.
   std::vector<std::string> argv = {"rg",
@@ -63,14 +63,14 @@ std::optional<ToolError> ErrorOfRun(const Execution& run, const RecordSink& sink
 
 }  // namespace
 
-std::expected<SearchPlace, ToolError> FindPlace(const Work& work, const CallContext& call,
+std::expected<SearchStart, ToolError> FindPlace(const Work& work, const CallContext& call,
                                                 const std::string* path) {
   PA_TRY(auto found,
          FindInRoot(work, call, path == nullptr ? "" : *path, "search",
                     "Pass a directory or file of the project, relative to its root, or leave "
                     "path out to search all of it."));
   std::string prefix = PrefixOf(work, call, found);
-  return SearchPlace{std::move(found.directory), std::move(found.name), std::move(prefix)};
+  return SearchStart{std::move(found.directory), std::move(found.name), std::move(prefix)};
 }
 
 void NameSink::OnRecord(std::string_view record, std::size_t /*which*/) {
@@ -100,7 +100,7 @@ void RecordSink::Feed(std::string_view bytes) {
   }
 }
 
-Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepOrder order,
+Task<RipgrepRun> RunRipgrep(const Work& work, const SearchStart& place, RipgrepOrder order,
                             RecordSink& sink, CallContext& call) {
   RipgrepRun result;
   const std::string where = place.directory.path() + (place.file.empty() ? "" : "/" + place.file);
@@ -133,11 +133,11 @@ Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepO
   co_return result;
 }
 
-Task<GlobbedSearch> ApplyGlob(const Work& work, const SearchPlace& place, const GlobPlan& glob,
+Task<GlobbedSearch> ApplyGlob(const Work& work, const SearchStart& place, const GlobPlan& glob,
                               RipgrepOrder order, CallContext& call) {
   GlobbedSearch search;
   order.include_hidden = order.include_hidden || glob.hidden;
-  Result<policy::PlaceBeneath> found = policy::FindBeneath(place.directory, glob.directory);
+  Result<policy::FoundBeneath> found = policy::FindBeneath(place.directory, glob.directory);
   if (!found || !found->name.empty()) co_return search;
   if (!glob.exact.empty()) {
     search.among = std::make_unique<NameSink>(place.prefix);
@@ -158,7 +158,7 @@ Task<GlobbedSearch> ApplyGlob(const Work& work, const SearchPlace& place, const 
   if (glob.shallow) order.options.emplace_back("--max-depth=1");
   search.order = std::move(order);
   const std::string prefix = found->relative.empty() ? "" : found->relative + "/";
-  search.place = SearchPlace{std::move(found->directory), "", place.prefix + prefix};
+  search.place = SearchStart{std::move(found->directory), "", place.prefix + prefix};
   co_return search;
 }
 

@@ -20,14 +20,14 @@
 
 namespace pa {
 
-struct SearchPlace {
+struct SearchStart {
   policy::WorkingDirectory directory;
   std::string file;    // the only one to search, in that directory; "" = all
   std::string prefix;  // put before the names that ripgrep prints: `src/`
 };
 
 // As FindInRoot (work.h); a null `path` is the root.
-std::expected<SearchPlace, ToolError> FindPlace(const Work& work, const CallContext& call,
+std::expected<SearchStart, ToolError> FindPlace(const Work& work, const CallContext& call,
                                                 const std::string* path);
 
 // Splits the output into records. Those longer than kMaxRecord are left out and counted.
@@ -90,16 +90,16 @@ struct RipgrepOrder {
 
 // A search that is restricted by a glob (supervisor/tools/glob_plan.h).
 struct GlobbedSearch {
-  std::optional<SearchPlace> place;  // nothing: there is no such directory, so nothing to find
+  std::optional<SearchStart> place;  // nothing: there is no such directory, so nothing to find
   RipgrepOrder order;
   std::unique_ptr<NameSink> among;  // the names that may be found; null = all
   std::optional<ToolError> error;
 };
 // `order`: the search without the glob.
-Task<GlobbedSearch> ApplyGlob(const Work& work, const SearchPlace& place, const GlobPlan& glob,
+Task<GlobbedSearch> ApplyGlob(const Work& work, const SearchStart& place, const GlobPlan& glob,
                               RipgrepOrder order, CallContext& call);
 
-Task<RipgrepRun> RunRipgrep(const Work& work, const SearchPlace& place, RipgrepOrder order,
+Task<RipgrepRun> RunRipgrep(const Work& work, const SearchStart& place, RipgrepOrder order,
                             RecordSink& sink, CallContext& call);
 
 // If there is no directory to search, nothing is found; but the policy must allow the search all

@@ -76,7 +76,7 @@ Task<Entry> Look(const JournalEntry& journal, const std::vector<Entry>& known, C
 }
 
 // Whether it is what it was.
-Task<bool> PutBack(const Entry& entry, CallContext& call) {
+Task<bool> RestoreEntry(const Entry& entry, CallContext& call) {
   const JournalEntry& journal = *entry.journal;
   PutOrder order{.file = journal.file,
                  .shown = entry.Path(),
@@ -145,7 +145,7 @@ Task<bool> UndoOne(const UnfinishedEdit& edit, UndoneEdits& undone, CallContext&
   bool all = true;
   for (const Entry& entry : entries) {
     if (complete || entry.state != State::kAfter) continue;
-    Task<bool> task = PutBack(entry, call);
+    Task<bool> task = RestoreEntry(entry, call);
     const bool back = co_await task;
     all = all && back;
   }

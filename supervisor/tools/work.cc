@@ -57,7 +57,7 @@ std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const Cal
   return StartWorkIn(holds, request, "", call);
 }
 
-std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, const CallContext& call,
+std::expected<policy::FoundBeneath, ToolError> FindInRoot(const Work& work, const CallContext& call,
                                                           const std::string& path,
                                                           std::string_view verb,
                                                           std::string_view advice) {
@@ -67,7 +67,7 @@ std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, cons
     relative.erase(0, std::min(top.size() + 1, relative.size()));
   }
   const std::string attempt = "cannot " + std::string(verb) + " " + CutPath(relative) + ": ";
-  Result<policy::PlaceBeneath> found = policy::FindBeneath(work.directory, relative);
+  Result<policy::FoundBeneath> found = policy::FindBeneath(work.directory, relative);
   if (!found && found.error().sys_errno == EXDEV) {
     return std::unexpected(InvalidPath(CutPath(path), "it leads out of " + top));
   }
@@ -86,7 +86,7 @@ std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, cons
   return *std::move(found);
 }
 
-std::string PrefixOf(const Work& work, const CallContext& call, const policy::PlaceBeneath& place) {
+std::string PrefixOf(const Work& work, const CallContext& call, const policy::FoundBeneath& place) {
   const std::string& top = work.directory.path();
   std::string prefix = top == call.policy->roots.front() ? "" : top + "/";
   if (!place.relative.empty()) prefix += place.relative + "/";

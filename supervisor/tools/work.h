@@ -47,13 +47,13 @@ std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const Cal
 // The place that `path` names: relative to the root of `work`, or absolute and beneath it. Errors:
 // INVALID_PATH; NOT_FOUND, with `advice`; FILE_IO. The messages of the last two begin with `cannot
 // VERB PATH: `. The directory of the audit log is NOT_FOUND.
-std::expected<policy::PlaceBeneath, ToolError> FindInRoot(const Work& work, const CallContext& call,
+std::expected<policy::FoundBeneath, ToolError> FindInRoot(const Work& work, const CallContext& call,
                                                           const std::string& path,
                                                           std::string_view verb,
                                                           std::string_view advice);
 // What precedes names of `place` in a result: `src/`, "" at the top of the first root; absolute in
 // other roots.
-std::string PrefixOf(const Work& work, const CallContext& call, const policy::PlaceBeneath& place);
+std::string PrefixOf(const Work& work, const CallContext& call, const policy::FoundBeneath& place);
 
 // What rules are matched against, besides the tool and its target.
 struct Object {

@@ -1,4 +1,10 @@
 // JSON-RPC 2.0 as MCP uses it: a line is one message or one batch, and ids are kept verbatim.
+//
+//    for (const rpc::Parsed& message : rpc::ParseLine(line).messages) {
+//      if (!message) Send(rpc::ErrorLine(message.error().id, message.error()));
+//    }
+//
+// What a method means, and whether there is one, is the session's (supervisor/mcp/session.h).
 #pragma once
 
 #include <compare>

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "supervisor/transport/line_reader.h"
 
@@ -45,7 +46,7 @@ Result<void> End::Open(uv_loop_t* loop, int fd, const char* name, void* owner) {
   const uv_handle_type type = uv_guess_handle(fd);
   if (type == UV_FILE) return {};
   if (type != UV_TTY) {
-    if (Result<void> opened = OpenPipe(loop, name); !opened) return opened;
+    PA_TRY_VOID(OpenPipe(loop, name));
   } else if (const int status = uv_tty_init(loop, &handle_.tty, fd, 0); status != 0) {
     return std::unexpected(Error("uv_tty_init", name, -status));
   }

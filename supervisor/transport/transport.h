@@ -1,4 +1,7 @@
 // Transport: receives and sends lines. Today that is stdio; sockets and HTTP may follow.
+//
+//    class Session : public TransportHandler { void OnLine(std::string_view line) override; ... };
+//    transport.Send(rpc::ResultLine(id, result));
 #pragma once
 
 #include <string>
