@@ -21,7 +21,7 @@ namespace ondemand = simdjson::ondemand;
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // RFC 8259, 6. simdjson's own number parsers refuse what does not fit 64 bits; a token does not.
-bool IsNumber(std::string_view token) {
+bool IsJsonNumber(std::string_view token) {
   std::size_t at = 0;
   const auto skip = [&](char c) {
     const bool found = at < token.size() && token[at] == c;
@@ -147,7 +147,7 @@ class Reader {
       out = JsonValue::Bool(token == "true");
     } else if (token == "null") {
       out = JsonValue();
-    } else if (IsNumber(token)) {
+    } else if (IsJsonNumber(token)) {
       out = JsonValue::Number(std::string(token));
     } else {
       return Refuse("no JSON value", raw);
