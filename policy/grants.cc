@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/words.h"
 #include "policy/caches.h"
 #include "policy/glob.h"
 #include "policy/path.h"
@@ -131,11 +132,10 @@ void AppendLoaders(Grants& grants) {
 
 // The resolved path of the first program of that name; "" if there is none.
 std::string FindOnPath(const std::string& name, std::string_view path, const Policy& policy) {
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find(':'), path.size());
-    const std::string candidate = std::string(path.substr(0, end)) + '/' + name;
-    path.remove_prefix(std::min(end + 1, path.size()));
-    if (!candidate.starts_with('/') || access(candidate.c_str(), X_OK) != 0) continue;
+  for (const std::string_view entry : PathEntries(path)) {
+    if (!entry.starts_with('/')) continue;  // of the current directory, which is a command's
+    const std::string candidate = std::string(entry) + '/' + name;
+    if (access(candidate.c_str(), X_OK) != 0) continue;
     if (!WhereCommandsWrite(policy, candidate)) return ResolvePath(candidate);
   }
   return "";

@@ -10,6 +10,7 @@
 
 #include "policy/path.h"
 #include "sandbox/landlock.h"
+#include "sandbox/unreachable.h"
 #include "tests/support/policy_fixture.h"
 
 namespace pa::policy {

@@ -49,8 +49,8 @@ void AddExecutable(Anchors& anchors) {
 void AddClients(const Environment& environment, Anchors& anchors) {
   const std::string home = HomeDirectory(environment);
   const ConfigBases places{.project = home,
-                      .config_home = ConfigHome(environment),
-                      .codex_home = CodexHome(environment)};
+                           .config_home = ConfigHome(environment),
+                           .codex_home = CodexHome(environment)};
   for (const Client& client : Clients()) {
     anchors.emplace_back(Anchor::kClient, ConfigFile(client, places));
   }

@@ -234,8 +234,8 @@ int RunInit(const InitCommand& command, const Environment& environment) {
     return 0;
   }
   const ConfigBases places{.project = project,
-                      .config_home = ConfigHome(environment),
-                      .codex_home = CodexHome(environment)};
+                           .config_home = ConfigHome(environment),
+                           .codex_home = CodexHome(environment)};
   const int status =
       Enter(command, client, *entry, ConfigFile(client, places), BaseOf(client, places));
   if (status != 0) return status;

@@ -76,7 +76,7 @@ constexpr ResultField kEditData[] = {
 // of its own is open.
 struct FileEdit {
   Work work;                                          // of its root: one for all of its files
-  FileTarget place;                                    // without `found`
+  FileTarget place;                                   // without `found`
   std::optional<policy::Permission> permission = {};  // from PermitAll
   std::vector<std::pair<std::size_t, const Arguments*>> edits;  // with their places in the call
   FileText::Encoding encoding = FileText::Encoding::kUtf8;

@@ -67,7 +67,7 @@ std::expected<std::string, ToolError> FindNew(const Work& work, const CallContex
 
 // `path`: as it was asked for.
 std::expected<FileTarget, ToolError> PlaceOf(const Work& work, const CallContext& call,
-                                            std::string relative, const std::string& path) {
+                                             std::string relative, const std::string& path) {
   const std::string absolute = work.Absolute(relative);
   if (absolute.size() >= PATH_MAX) return std::unexpected(NoName(path, "it is too long"));
   const bool first = work.directory.path() == call.policy->roots.front();
@@ -186,13 +186,13 @@ std::string ReasonOfGit(const std::string& root, const std::string& relative) {
 }
 
 std::expected<FileTarget, ToolError> FindName(const Work& work, const CallContext& call,
-                                             const std::string& path, const Finding& finding) {
+                                              const std::string& path, const Finding& finding) {
   PA_TRY(auto relative, FindNew(work, call, path, finding));
   return PlaceOf(work, call, std::move(relative), path);
 }
 
 std::expected<FileTarget, ToolError> FindPlace(const Work& work, const CallContext& call,
-                                              const std::string& path, const Finding& finding) {
+                                               const std::string& path, const Finding& finding) {
   const auto found = FindInRoot(work, call, path, finding.verb, finding.advice);
   if (found && found->name.empty()) return std::unexpected(NoName(path, "it is a directory"));
   if (!found && found.error().code != ErrorCode::kNotFound) return std::unexpected(found.error());

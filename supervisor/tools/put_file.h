@@ -35,12 +35,12 @@ struct Finding {
 // The file that `path` names beneath the root of `work`. Errors: INVALID_PATH, INVALID_ARGUMENT (a
 // directory, or no name), NOT_FOUND, FILE_IO, POLICY_DENIED (git's own data, the audit log).
 std::expected<FileTarget, ToolError> FindPlace(const Work& work, const CallContext& call,
-                                              const std::string& path, const Finding& finding);
+                                               const std::string& path, const Finding& finding);
 
 // The same for a name of which only the directory must exist. What the name refers to, for example
 // a symlink, is not looked at, and git's own data is not refused.
 std::expected<FileTarget, ToolError> FindName(const Work& work, const CallContext& call,
-                                             const std::string& path, const Finding& finding);
+                                              const std::string& path, const Finding& finding);
 
 // Why nobody may write at `relative` to `root` (absolute), because it is git's own data: a
 // component is named `.git`, in any case of letters, or git takes one of the directories for a
