@@ -167,7 +167,7 @@ std::optional<PolicyFragment> LayerReader::CommitSize(const std::string& text) {
 
 PolicyFragment LayerReader::Defaults() {
   PolicyFragment defaults = DefaultFragment();
-  const SourceLocation at{std::string(kCurrentDirectory)};
+  const SourceLocation at{std::string(kCurrentDirectorySource)};
   defaults.roots = {{{ResolvePath(sources_.current_directory), at}}, at};
   return defaults;
 }

@@ -13,7 +13,7 @@
 namespace pa::policy {
 
 // The source of the root that nobody named.
-inline constexpr std::string_view kCurrentDirectory = "current directory";
+inline constexpr std::string_view kCurrentDirectorySource = "current directory";
 
 // `files` receives the names of the files that were read, the user's first; `written` receives each
 // path as an absolute path with its symlinks.

@@ -112,7 +112,7 @@ void Compiler::CompileRoots() {
   }
   if (policy_.roots.empty()) {
     diagnostics_.emplace_back(roots.at, "none of the roots is a directory");
-  } else if (roots.at.source == kCurrentDirectory && policy_.roots.front() == "/") {
+  } else if (roots.at.source == kCurrentDirectorySource && policy_.roots.front() == "/") {
     diagnostics_.emplace_back(roots.at, "/ is no place to work in; name a directory with --root");
   } else if (roots.at.line > 0) {
     PreferCurrentDirectory();

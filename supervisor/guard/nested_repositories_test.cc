@@ -179,7 +179,7 @@ TEST_F(NestedRepositoriesTest, TheFirstLookHasLimitsOfItsOwn) {
   const std::string warning = End(watch);
   EXPECT_TRUE(warning.starts_with("1 new git repository below the working directory: made/.git; "))
       << warning;
-  EXPECT_TRUE(warning.contains("configuration: theirs/.git")) << warning;
+  EXPECT_TRUE(warning.contains("were not checked: theirs/.git")) << warning;
   EXPECT_EQ(Existing(), Paths{"theirs/.git"});
 }
 
@@ -303,8 +303,8 @@ TEST_F(NestedRepositoriesTest, TooManyAreTakenAway) {
   const NestedRepositories::Ended ended = Await(nested_->End(watch));
   EXPECT_EQ(ended.changes.size(), 8u) << "the others are counted";
   EXPECT_TRUE(
-      ended.warning.contains("20 git repositories below the working directory were taken "
-                             "away, because commands made too many: "))
+      ended.warning.contains("20 git repositories below the working directory were moved to "
+                             "the quarantine, because commands made too many: "))
       << ended.warning;
   EXPECT_EQ(Made().size(), std::size_t{kMost});
   EXPECT_EQ(Existing(), Paths{});
