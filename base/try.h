@@ -17,21 +17,16 @@
 // returns.
 #define PA_TRY_JOIN_(a, b) a##b
 #define PA_TRY_NAME_(line) PA_TRY_JOIN_(pa_try_, line)
-#define PA_TRY_(name, declaration, ...)                       \
-  auto name = (__VA_ARGS__);                                  \
-  if (!name) return std::unexpected(std::move(name).error()); \
+#define PA_TRY_(returns, name, declaration, ...)               \
+  auto name = (__VA_ARGS__);                                   \
+  if (!name) returns std::unexpected(std::move(name).error()); \
   declaration = *std::move(name)
+#define PA_TRY_VOID_(returns, ...) \
+  if (auto pa_done = (__VA_ARGS__); !pa_done) returns std::unexpected(std::move(pa_done).error())
 
-#define PA_TRY(declaration, ...) PA_TRY_(PA_TRY_NAME_(__LINE__), declaration, __VA_ARGS__)
-#define PA_TRY_VOID(...) \
-  if (auto pa_done = (__VA_ARGS__); !pa_done) return std::unexpected(std::move(pa_done).error())
-
-#define PA_CO_TRY_(name, declaration, ...)                       \
-  auto name = (__VA_ARGS__);                                     \
-  if (!name) co_return std::unexpected(std::move(name).error()); \
-  declaration = *std::move(name)
-
-#define PA_CO_TRY(declaration, ...) PA_CO_TRY_(PA_TRY_NAME_(__LINE__), declaration, __VA_ARGS__)
-#define PA_CO_TRY_VOID(...) \
-  if (auto pa_done = (__VA_ARGS__); !pa_done) co_return std::unexpected(std::move(pa_done).error())
+#define PA_TRY(declaration, ...) PA_TRY_(return, PA_TRY_NAME_(__LINE__), declaration, __VA_ARGS__)
+#define PA_TRY_VOID(...) PA_TRY_VOID_(return, __VA_ARGS__)
+#define PA_CO_TRY(declaration, ...) \
+  PA_TRY_(co_return, PA_TRY_NAME_(__LINE__), declaration, __VA_ARGS__)
+#define PA_CO_TRY_VOID(...) PA_TRY_VOID_(co_return, __VA_ARGS__)
 // NOLINTEND(cppcoreguidelines-macro-usage, bugprone-macro-parentheses)

@@ -32,6 +32,7 @@ mkdir -p "$cache"
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/pa-distros-XXXXXX")
 chmod 755 "$scratch"
 leave() {
+  # Of these only those are mounted at which a step ended early.
   umount -l "$scratch"/*/*/{proc,dev,sys,tmp} \
     "$scratch"/*/{builder,build,installed,testbed,machine} 2>/dev/null || true
   rm -rf "$scratch"

@@ -29,7 +29,7 @@ struct HostFile {
   Kind kind;
   std::string_view host;  // the program
   std::string_view why;   // what the program does with the file
-  Base place = Base::kProject;
+  Base base = Base::kProject;
   // `init` writes this file: it configures how this server starts, so it cannot be unprotected.
   bool ours = false;
 

@@ -27,7 +27,7 @@ TEST(HostFiles, NoneHoldsWhatAgentsWorkWith) {
         ".vscode/extensions.json", ".idea", ".github/workflows", ".github/skills", ".husky",
         ".cursor/rules", ".devcontainer", ".pi/skills", "CLAUDE.md", "AGENTS.md", ".env"}) {
     for (const HostFile& file : HostFiles()) {
-      if (file.place == HostFile::Base::kHome) continue;
+      if (file.base == HostFile::Base::kHome) continue;
       EXPECT_FALSE((std::string(free) + "/").starts_with(std::string(file.path) + "/")) << free;
     }
   }

@@ -213,7 +213,7 @@ class ProtectedFinder {
   void Places();
   void AuditDirectory();
   void HostFileAt(const std::string& directory, const HostFile& file);
-  void HostFilesIn(const std::string& directory, HostFile::Base place, bool symlinks = true);
+  void HostFilesIn(const std::string& directory, HostFile::Base base, bool symlinks = true);
   void AllHostFiles();
   void HooksIn(const std::string& directory, const std::string& reason);
   void AllHooks();
@@ -736,12 +736,12 @@ bool ProtectedFinder::LeadsToArea(const std::string& path) const {
 
 // Above the places where commands can write, what leads there counts: by its name, or by a symlink
 // of the project's.
-void ProtectedFinder::HostFilesIn(const std::string& directory, HostFile::Base place,
+void ProtectedFinder::HostFilesIn(const std::string& directory, HostFile::Base base,
                                   bool symlinks) {
   const bool within = AreaOf(Join(directory, "x")) != nullptr;
   if ((!within && !LeadsToArea(directory)) || !Look(directory).IsDirectory()) return;
   for (const HostFile& file : HostFiles()) {
-    if (file.place != place) continue;
+    if (file.base != base) continue;
     const std::string first = Join(directory, file.path.substr(0, file.path.find('/')));
     const bool leads = within || LeadsToArea(first) || (symlinks && Look(first).IsSymlink());
     if (!leads) continue;

@@ -549,7 +549,7 @@ class HostFilesTest : public ProtectedPathsTest {
   HostFilesTest() { hosts_ = true; }
   static std::size_t OfProjects() {
     return static_cast<std::size_t>(
-        std::ranges::count(HostFiles(), HostFile::Base::kProject, &HostFile::place));
+        std::ranges::count(HostFiles(), HostFile::Base::kProject, &HostFile::base));
   }
 };
 

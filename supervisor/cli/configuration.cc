@@ -23,14 +23,14 @@ using Anchor = policy::TrustAnchor::Kind;
 // Beside our own executable, as in a build folder, and where it is installed.
 std::vector<std::string> WorkerPlaces(const std::optional<std::string>& given) {
   if (given) return {AbsoluteFromStart(*given)};
-  std::vector<std::string> places = {PROJECT_ACTIONS_LIBEXECDIR "/project-actions-worker"};
+  std::vector<std::string> bases = {PROJECT_ACTIONS_LIBEXECDIR "/project-actions-worker"};
   std::error_code failed;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (!failed) {
     const auto folder = self.parent_path().parent_path();
-    places.insert(places.begin(), (folder / "worker/project-actions-worker").string());
+    bases.insert(bases.begin(), (folder / "worker/project-actions-worker").string());
   }
-  return places;
+  return bases;
 }
 
 void AddExecutable(Anchors& anchors) {
@@ -48,11 +48,11 @@ void AddExecutable(Anchors& anchors) {
 // With the home as a root it is a host file.
 void AddClients(const Environment& environment, Anchors& anchors) {
   const std::string home = HomeDirectory(environment);
-  const ConfigBases places{.project = home,
-                           .config_home = ConfigHome(environment),
-                           .codex_home = CodexHome(environment)};
+  const ConfigBases bases{.project = home,
+                          .config_home = ConfigHome(environment),
+                          .codex_home = CodexHome(environment)};
   for (const Client& client : Clients()) {
-    anchors.emplace_back(Anchor::kClient, ConfigFile(client, places));
+    anchors.emplace_back(Anchor::kClient, ConfigFile(client, bases));
   }
   anchors.emplace_back(Anchor::kClient, home + "/.claude/settings.json");
   anchors.emplace_back(Anchor::kClient, ConfigHome(environment) + "/Code/User/mcp.json");

@@ -160,7 +160,7 @@ int Enter(const InitCommand& command, const Client& client, const ServerEntry& e
           const std::string& path, const std::string& base) {
   // In the home a symlink is the user's own; in a project an agent may have made it, to have this
   // write elsewhere.
-  if (client.place == Client::Base::kProject &&
+  if (client.base == Client::Base::kProject &&
       policy::ResolvePath(path) != policy::ResolvePath(base) + "/" + std::string(client.file)) {
     PrintProblem(VisibleText(path) +
                  " is reached through a symlink in the project; make it a file");
@@ -233,11 +233,11 @@ int RunInit(const InitCommand& command, const Environment& environment) {
     fmt::print(stderr, "{}.\n", client.bypass);  // standard output is the entry alone
     return 0;
   }
-  const ConfigBases places{.project = project,
-                           .config_home = ConfigHome(environment),
-                           .codex_home = CodexHome(environment)};
+  const ConfigBases bases{.project = project,
+                          .config_home = ConfigHome(environment),
+                          .codex_home = CodexHome(environment)};
   const int status =
-      Enter(command, client, *entry, ConfigFile(client, places), BaseOf(client, places));
+      Enter(command, client, *entry, ConfigFile(client, bases), BaseOf(client, bases));
   if (status != 0) return status;
   fmt::print("next: {}\n", fmt::format(fmt::runtime(client.next), project));
   fmt::print("{}.\n", client.bypass);

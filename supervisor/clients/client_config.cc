@@ -15,7 +15,7 @@ using enum Client::Root;
 constexpr Client kClients[] = {
     {.name = "claude-code",
      .title = "Claude Code",
-     .place = kProject,
+     .base = kProject,
      .file = ".mcp.json",
      .format = kJson,
      .section = "mcpServers",
@@ -30,7 +30,7 @@ constexpr Client kClients[] = {
          "permissions.deny of ~/.claude/settings.json"},
     {.name = "claude-desktop",
      .title = "Claude Desktop",
-     .place = kConfigHome,
+     .base = kConfigHome,
      .file = "Claude/claude_desktop_config.json",
      .format = kJson,
      .section = "mcpServers",
@@ -41,7 +41,7 @@ constexpr Client kClients[] = {
          "~/.claude/settings.json, and Settings > Developer lists the servers"},
     {.name = "vscode",
      .title = "VS Code",
-     .place = kProject,
+     .base = kProject,
      .file = ".vscode/mcp.json",
      .format = kJsonWithCommentsAndCommas,
      .section = "servers",
@@ -54,7 +54,7 @@ constexpr Client kClients[] = {
          "`Configure Tools` of the chat view"},
     {.name = "cursor",
      .title = "Cursor",
-     .place = kProject,
+     .base = kProject,
      .file = ".cursor/mcp.json",
      .format = kJsonWithCommentsAndCommas,
      .section = "mcpServers",
@@ -66,7 +66,7 @@ constexpr Client kClients[] = {
          "Shell(**) and Write(**) in ~/.cursor/cli-config.json"},
     {.name = "codex",
      .title = "Codex",
-     .place = kCodexHome,
+     .base = kCodexHome,
      .file = "config.toml",
      .format = kToml,
      .section = "mcp_servers",
@@ -76,7 +76,7 @@ constexpr Client kClients[] = {
                "--disable shell_tool`, and so that patches are refused, `--sandbox read-only`"},
     {.name = "gemini",
      .title = "Gemini CLI",
-     .place = kProject,
+     .base = kProject,
      .file = ".gemini/settings.json",
      .format = kJsonWithComments,
      .section = "mcpServers",
@@ -111,20 +111,20 @@ const Client* FindClient(std::string_view name) {
   return found == std::end(kClients) ? nullptr : found;
 }
 
-const std::string& BaseOf(const Client& client, const ConfigBases& places) {
-  switch (client.place) {
+const std::string& BaseOf(const Client& client, const ConfigBases& bases) {
+  switch (client.base) {
     case kConfigHome:
-      return places.config_home;
+      return bases.config_home;
     case kCodexHome:
-      return places.codex_home;
+      return bases.codex_home;
     case kProject:
       break;
   }
-  return places.project;
+  return bases.project;
 }
 
-std::string ConfigFile(const Client& client, const ConfigBases& places) {
-  return BaseOf(client, places) + "/" + std::string(client.file);
+std::string ConfigFile(const Client& client, const ConfigBases& bases) {
+  return BaseOf(client, bases) + "/" + std::string(client.file);
 }
 
 std::expected<std::string, TextProblem> MergeInto(std::string_view text, const Client& client,

@@ -28,7 +28,7 @@ struct Client {
   };
   std::string_view name;   // on our command line
   std::string_view title;  // as people know it
-  Base place = Base::kProject;
+  Base base = Base::kProject;
   std::string_view file;  // relative to the place
   Format format = Format::kJson;
   std::string_view section;  // of the file: the one that holds the servers
@@ -48,8 +48,8 @@ struct ConfigBases {
   std::string config_home;  // $XDG_CONFIG_HOME, or its default
   std::string codex_home;
 };
-const std::string& BaseOf(const Client& client, const ConfigBases& places);
-std::string ConfigFile(const Client& client, const ConfigBases& places);
+const std::string& BaseOf(const Client& client, const ConfigBases& bases);
+std::string ConfigFile(const Client& client, const ConfigBases& bases);
 
 // `text` with the entry in it; pass "" for a new file. A byte order mark stays.
 std::expected<std::string, TextProblem> MergeInto(std::string_view text, const Client& client,

@@ -9,7 +9,7 @@ namespace pa {
 namespace {
 
 TEST(ClientConfig, EachClientHasItsNameAndItsFile) {
-  const ConfigBases places{.project = "/p", .config_home = "/h/.config", .codex_home = "/h/.codex"};
+  const ConfigBases bases{.project = "/p", .config_home = "/h/.config", .codex_home = "/h/.codex"};
   const std::set<std::string> expected = {
       "claude-code /p/.mcp.json",
       "claude-desktop /h/.config/Claude/claude_desktop_config.json",
@@ -20,7 +20,7 @@ TEST(ClientConfig, EachClientHasItsNameAndItsFile) {
   };
   std::set<std::string> found;
   for (const Client& client : Clients()) {
-    found.insert(std::string(client.name) + " " + ConfigFile(client, places));
+    found.insert(std::string(client.name) + " " + ConfigFile(client, bases));
     EXPECT_EQ(FindClient(client.name), &client);
   }
   EXPECT_EQ(found, expected);

@@ -55,11 +55,11 @@ bool HasMounts(const Confined& confined) { return confined.namespaces; }
 
 class Judge {
  public:
-  Judge(const CommandOutput& output, const Confined& confined, PathInspector& probe)
+  Judge(const CommandOutput& output, const Confined& confined, PathInspector& inspector)
       : output_(output.out),
         confined_(confined),
         granted_(confined.confinement.paths),
-        probe_(probe) {}
+        inspector_(inspector) {}
 
   std::optional<Denial> Of(const Refusal& refusal);
 
@@ -83,7 +83,7 @@ class Judge {
   std::string_view output_;
   const Confined& confined_;
   policy::GrantedPaths granted_;
-  PathInspector& probe_;
+  PathInspector& inspector_;
   std::size_t names_ = 0;
   std::optional<std::string> full_;   // in the project; looked for once
   std::set<const SealedPath*> told_;  // `rm -r` complains of each file
@@ -136,11 +136,11 @@ std::string Judge::FullFile(const Refusal& refusal) {
   const std::uint64_t limit = confined_.policy.limits.file_size;
   for (const std::string& name : refusal.names) {
     if (++names_ > kMaxNames) break;
-    const FoundPath place = probe_.Look(Absolute(name), true);
+    const FoundPath place = inspector_.Look(Absolute(name), true);
     const bool full = place.kind == FoundPath::Kind::kFile && place.size == limit;
     if (full && place.changed >= confined_.since) return place.path;
   }
-  if (!full_) full_ = probe_.FindFull(limit, confined_.since);
+  if (!full_) full_ = inspector_.FindFull(limit, confined_.since);
   return *full_;
 }
 
@@ -192,7 +192,7 @@ std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
     if (IsPrivateTmp(plain)) return std::nullopt;
     if (HasMounts(confined_) && !granted_.LeadTo(plain)) return OfHidden(refusal, plain);
     if (refusal.reason == Reason::kAbsent) continue;
-    FoundPath place = probe_.Look(path, uses != kTriedChange);
+    FoundPath place = inspector_.Look(path, uses != kTriedChange);
     if (place.kind == FoundPath::Kind::kMissing) {
       missing.push_back(std::move(place));
     } else if (auto denial = OfPlace(uses, place)) {
@@ -223,7 +223,7 @@ std::optional<Denial> Judge::OfSealed(const Refusal& refusal, Uses uses) {
     // Of two names the other may be what was refused.
     if (granted_.Find(paths.back(), Access::kWrite) == nullptr) return std::nullopt;
   }
-  const auto found = Sealing(confined_.sealed, probe_).Of(refusal.reason, uses, paths);
+  const auto found = Sealing(confined_.sealed, inspector_).Of(refusal.reason, uses, paths);
   if (!found || !told_.insert(found->by).second) return std::nullopt;
   return Denial{.path = found->path,
                 .access = "write",
@@ -259,7 +259,7 @@ Cause Judge::CauseOf(const Attempt& attempt, Uses uses, const FoundPath& place) 
     return (uses & kTriedList) != 0 ? Cause::kNone : Cause::kItself;
   }
   const std::string& subject = attempt.on_directory ? place.directory : place.path;
-  if (!probe_.May(subject, attempt.mode)) return Cause::kItself;
+  if (!inspector_.May(subject, attempt.mode)) return Cause::kItself;
   return granted_.Find(subject, attempt.right) == nullptr ? Cause::kSandbox : Cause::kNone;
 }
 
@@ -324,7 +324,7 @@ std::optional<Denial> Judge::OfProgram(const std::string& name) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
     const std::string path = std::string(rest.substr(0, end)) + '/' + name;
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    const FoundPath place = probe_.Look(path, true);
+    const FoundPath place = inspector_.Look(path, true);
     if (place.kind != FoundPath::Kind::kFile) continue;
     const Cause cause = CauseOf(kExecute, kTriedExecute, place);
     if (cause == Cause::kNone) return std::nullopt;
@@ -360,7 +360,7 @@ bool SaysTheSame(const Denial& a, const Denial& b) {
 }  // namespace
 
 std::vector<Denial> FindDenials(const CommandOutput& output, const Confined& confined,
-                                PathInspector& probe) {
+                                PathInspector& inspector) {
   struct Source {
     std::string_view text;
     const char* name;
@@ -369,7 +369,7 @@ std::vector<Denial> FindDenials(const CommandOutput& output, const Confined& con
   std::optional<Judge> judge;  // costs something; most failures are none of ours
   for (const Source& stream : {Source{output.err, "stderr"}, Source{output.out, "stdout"}}) {
     for (const Refusal& refusal : ReadRefusals(stream.text)) {
-      if (!judge) judge.emplace(output, confined, probe);
+      if (!judge) judge.emplace(output, confined, inspector);
       std::optional<Denial> denial = judge->Of(refusal);
       if (!denial) continue;
       denial->source = stream.name;
@@ -392,8 +392,8 @@ std::vector<Denial> DenialsOf(const Execution& run, const Confined& with_any_sig
     may_see = [granted = policy::GrantedPaths(confined.confinement.paths)](
                   const std::string& path) { return granted.LeadTo(path); };
   }
-  FilePathInspector probe(confined.directory, std::move(may_see));
-  return FindDenials({.err = run.err.text, .out = run.out.text}, confined, probe);
+  FilePathInspector inspector(confined.directory, std::move(may_see));
+  return FindDenials({.err = run.err.text, .out = run.out.text}, confined, inspector);
 }
 
 void WriteDenials(JsonWriter& writer, std::span<const Denial> denials) {

@@ -63,7 +63,7 @@ struct Confined {
 std::vector<Denial> DenialsOf(const Execution& run, const Confined& confined);
 
 std::vector<Denial> FindDenials(const CommandOutput& output, const Confined& confined,
-                                PathInspector& probe);
+                                PathInspector& inspector);
 
 // The array for `data`, and one line for the text and for people.
 void WriteDenials(JsonWriter& writer, std::span<const Denial> denials);

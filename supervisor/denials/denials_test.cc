@@ -18,7 +18,7 @@ using policy::Purpose;
 using sandbox::Access;
 
 // A world in which every path is what the test says, and the user may do what the test says.
-class FakeProbe : public PathInspector {
+class FakeInspector : public PathInspector {
  public:
   void Add(const std::string& path, FoundPath::Kind kind, int mode) {
     places_[path] = {.kind = kind, .path = path};
@@ -82,10 +82,10 @@ class FakeProbe : public PathInspector {
 class DenialsTest : public policy::PolicyTest {
  protected:
   DenialsTest() {
-    probe_.Directory("/p");
-    probe_.Directory("/h");
-    probe_.File("/h/key");
-    probe_.File("/p/file");
+    inspector_.Directory("/p");
+    inspector_.Directory("/h");
+    inspector_.File("/h/key");
+    inspector_.File("/p/file");
     confinement_.paths = {{"/p", sandbox::kReadWriteExecute, "working directory"},
                           {"/r", sandbox::kReadExecute, "policy filesystem.read[0]"}};
   }
@@ -93,7 +93,8 @@ class DenialsTest : public policy::PolicyTest {
     const policy::PolicyPtr policy = Load();
     return FindDenials(
         {.err = err, .out = out},
-        {*policy, purpose_, confinement_, directory_, "/s:/h:/p", namespaces_, sealed_}, probe_);
+        {*policy, purpose_, confinement_, directory_, "/s:/h:/p", namespaces_, sealed_},
+        inspector_);
   }
   // The one denial; an empty one where there is none.
   Denial One(const std::string& err) {
@@ -102,7 +103,7 @@ class DenialsTest : public policy::PolicyTest {
     return denials.empty() ? Denial{} : denials[0];
   }
 
-  FakeProbe probe_;
+  FakeInspector inspector_;
   sandbox::Confinement confinement_;
   Purpose purpose_ = Purpose::kBuild;
   bool namespaces_ = false;
@@ -117,14 +118,14 @@ TEST_F(DenialsTest, AFileThatIsNotGranted) {
                         .allow_with = R"(filesystem: {read: ["/h/key"]})",
                         .source = "stderr"};
   EXPECT_EQ(One("cat: /h/key: Permission denied\n"), expected);
-  EXPECT_EQ(One("cat: ../h/key: Permission denied\n"), Denial{}) << "the probe resolves it";
-  probe_.Link("/p/link", "/h/key");
+  EXPECT_EQ(One("cat: ../h/key: Permission denied\n"), Denial{}) << "the inspector resolves it";
+  inspector_.Link("/p/link", "/h/key");
   EXPECT_EQ(One("cat: link: Permission denied\n"), expected) << "where the link leads";
 }
 
 TEST_F(DenialsTest, AnOrdinaryRefusalIsNone) {
-  probe_.File("/h/shut", 0);
-  probe_.File("/p/shut", 0);
+  inspector_.File("/h/shut", 0);
+  inspector_.File("/p/shut", 0);
   for (const char* line : {
            "cat: /h/shut: Permission denied",          // nobody may
            "cat: shut: Permission denied",             // in the project
@@ -150,19 +151,19 @@ TEST_F(DenialsTest, AFileThatIsFullShowsTheLimit) {
                         .allow_with = "limits: {file_size: 8GiB}",
                         .remark = "twice as much; how much is needed is not known",
                         .source = "stderr"};
-  probe_.Sized("/p/big", kLimit);
+  inspector_.Sized("/p/big", kLimit);
   EXPECT_EQ(One("dd: error writing 'big': File too large"), expected);
-  EXPECT_EQ(probe_.searches, 0) << "it is named";
-  probe_.Sized("/p/other", kLimit - 1);
+  EXPECT_EQ(inspector_.searches, 0) << "it is named";
+  inspector_.Sized("/p/other", kLimit - 1);
   EXPECT_EQ(One("dd: error writing 'other': File too large"), Denial{}) << "of the file system";
   EXPECT_EQ(One("OSError: [Errno 27] File too large"), Denial{});
-  probe_.full = "/p/big";
-  probe_.full_size = kLimit;
-  probe_.searches = 0;
+  inspector_.full = "/p/big";
+  inspector_.full_size = kLimit;
+  inspector_.searches = 0;
   EXPECT_EQ(One("OSError: [Errno 27] File too large\nFile size limit exceeded\n"
                 "make: *** [Makefile:3: t] File size limit exceeded"),
             expected);
-  EXPECT_EQ(probe_.searches, 1);
+  EXPECT_EQ(inspector_.searches, 1);
 }
 
 TEST_F(DenialsTest, ASignalAloneIsAHintWithoutALine) {
@@ -177,9 +178,9 @@ TEST_F(DenialsTest, ASignalAloneIsAHintWithoutALine) {
 
 // supervisor/denials/sealing_test.cc has the rest.
 TEST_F(DenialsTest, WhatIsSealedHasNoLine) {
-  probe_.Directory("/p/hooks");
-  probe_.File("/p/hooks/a");
-  probe_.File("/p/hooks/b");
+  inspector_.Directory("/p/hooks");
+  inspector_.File("/p/hooks/a");
+  inspector_.File("/p/hooks/b");
   sealed_ = {{"/p/hooks", true, "git hooks"},
              {.path = "/p/file",
               .read_only = true,
@@ -205,20 +206,20 @@ TEST_F(DenialsTest, WhatIsSealedHasNoLine) {
   EXPECT_EQ(One("cat: hooks/a: Permission denied"), Denial{});
   EXPECT_EQ(One("mv: cannot move '/r/x' to 'hooks/a': Read-only file system"), Denial{})
       << "perhaps for the other name";
-  probe_.Directory("/r");
+  inspector_.Directory("/r");
   EXPECT_EQ(One("touch: cannot touch '/r/new': Read-only file system").blocked_by,
             "mounts: write not granted by the policy");
 }
 
 TEST_F(DenialsTest, WhatMayHaveBeenAnythingMustBeRefusedAsEverything) {
-  probe_.File("/h/readable", R_OK);
+  inspector_.File("/h/readable", R_OK);
   EXPECT_EQ(One("cat: /h/readable: Permission denied").access, "read");
   EXPECT_EQ(One("tool: /h/readable: Permission denied"), Denial{}) << "perhaps it wanted to write";
   const Denial either = One("tool: /h/key: Permission denied");
   EXPECT_EQ(either.access, "read");
   EXPECT_EQ(either.remark, "to write it as well, filesystem.write");
   EXPECT_EQ(One("bash: line 1: /h/key: Permission denied"), Denial{}) << "perhaps executed it";
-  probe_.File("/h/prog", R_OK | W_OK | X_OK);
+  inspector_.File("/h/prog", R_OK | W_OK | X_OK);
   EXPECT_EQ(One("bash: line 1: /h/prog: Permission denied").access, "read");
   EXPECT_EQ(One("dash: 1: /h/prog: Permission denied").access, "execute");
   EXPECT_EQ(One("dash: 1: /h: Permission denied"), Denial{}) << "nobody executes a directory";
@@ -236,13 +237,13 @@ TEST_F(DenialsTest, TheLineThatMakeShowsTellsWhatAShellTried) {
 TEST_F(DenialsTest, ProgramsByTheirNameAlone) {
   const std::string line = "sh: 1: prog: Permission denied";
   EXPECT_EQ(One(line), Denial{});
-  probe_.File("/h/prog", R_OK | W_OK);
+  inspector_.File("/h/prog", R_OK | W_OK);
   EXPECT_EQ(One(line), Denial{}) << "nobody may execute it";
-  probe_.File("/h/prog", R_OK | W_OK | X_OK);
+  inspector_.File("/h/prog", R_OK | W_OK | X_OK);
   EXPECT_EQ(One(line).path, "/h/prog");
   EXPECT_EQ(One("make: prog: Permission denied").access, "execute");
   EXPECT_EQ(One("cat: prog: Permission denied"), Denial{});
-  probe_.File("/p/prog", R_OK | X_OK);
+  inspector_.File("/p/prog", R_OK | X_OK);
   EXPECT_EQ(One(line), Denial{}) << "another would have run";
 }
 
@@ -253,13 +254,13 @@ TEST_F(DenialsTest, Directories) {
 }
 
 TEST_F(DenialsTest, WhatIsGrantedToReadWasWritten) {
-  probe_.Directory("/r");
-  probe_.File("/r/x");
+  inspector_.Directory("/r");
+  inspector_.File("/r/x");
   const Denial written = One("tool: /r/x: Permission denied");
   EXPECT_EQ(written.access, "write");
   EXPECT_EQ(written.allow_with, R"(filesystem: {write: ["/r/x"]})");
   EXPECT_EQ(One("cat: /r/x: Permission denied"), Denial{});
-  probe_.File("/r/readable", R_OK);
+  inspector_.File("/r/readable", R_OK);
   EXPECT_EQ(One("tool: /r/readable: Permission denied"), Denial{});
 }
 
@@ -280,7 +281,7 @@ TEST_F(DenialsTest, CreatingAndRemovingTakesTheDirectory) {
   EXPECT_EQ(One("mv: cannot move 'file' to '/h/new': Permission denied").path, "/h/new");
   EXPECT_EQ(One("Error: EACCES: permission denied, mkdir '/h/a/b/c'").allow_with, line);
   EXPECT_EQ(One("tee: /h/a/b/c: Permission denied"), Denial{}) << "it would have been ENOENT";
-  probe_.Directory("/s", R_OK | X_OK);
+  inspector_.Directory("/s", R_OK | X_OK);
   EXPECT_EQ(One("mkdir: cannot create directory '/s/new': Permission denied"), Denial{});
 }
 
@@ -289,30 +290,30 @@ TEST_F(DenialsTest, TheirSourceAndNumber) {
   EXPECT_EQ(Find("cat: /h/key: Permission denied", "head: /h/key: Permission denied").size(), 1u);
   std::string many;
   for (int i = 0; i < 100; ++i) {
-    probe_.File("/h/" + std::to_string(i));
+    inspector_.File("/h/" + std::to_string(i));
     many += "cat: /h/" + std::to_string(i) + ": Permission denied\n";
   }
   EXPECT_EQ(Find(many).size(), kMaxDenials);
   std::string useless;
   for (int i = 0; i < 1000; ++i)
     useless += "cat: /no/" + std::to_string(i) + ": Permission denied\n";
-  const std::size_t before = probe_.asked().size();
+  const std::size_t before = inspector_.asked().size();
   Find(useless, useless);
-  EXPECT_LE(probe_.asked().size() - before, 3 * 64u) << "a name and what is above it";
+  EXPECT_LE(inspector_.asked().size() - before, 3 * 64u) << "a name and what is above it";
 }
 
 TEST_F(DenialsTest, SecretsAreSaidToBeSuch) {
   const std::string key = home_ / ".ssh/id";
   pa::testing::WriteText(key, "");
-  probe_.File(key);
+  inspector_.File(key);
   const Denial denial = One("cat: " + key + ": Permission denied");
   EXPECT_EQ(denial.remark, "gives commands the secrets in " + (home_ / ".ssh").string());
   EXPECT_EQ(One("cat: ~/.ssh/id: Permission denied"), denial);
 }
 
 TEST_F(DenialsTest, NoLineIsMadeUp) {
-  probe_.Directory("/");
-  probe_.File("/h/$x");
+  inspector_.Directory("/");
+  inspector_.File("/h/$x");
   const Denial root = One("mkdir: cannot create directory '/new': Permission denied");
   EXPECT_EQ(root.path, "/new");
   EXPECT_EQ(root.allow_with, "");
@@ -340,7 +341,7 @@ TEST_F(DenialsTest, Network) {
 }
 
 TEST_F(DenialsTest, GitWithoutHooksExecutesNothingElse) {
-  probe_.File("/h/hook", R_OK | W_OK | X_OK);
+  inspector_.File("/h/hook", R_OK | W_OK | X_OK);
   purpose_ = Purpose::kGit;
   const std::string line = "fatal: cannot exec '/h/hook': Permission denied";
   EXPECT_EQ(One(line).allow_with, R"(filesystem: {read: ["/h/hook"]})");
@@ -351,7 +352,7 @@ TEST_F(DenialsTest, GitWithoutHooksExecutesNothingElse) {
 
 TEST_F(DenialsTest, ThePrivateTmpIsNotJudged) {
   const std::string tmp = "/tmp/project-actions-" + std::to_string(geteuid()) + "-abcdef/0";
-  probe_.Directory(tmp);
+  inspector_.Directory(tmp);
   EXPECT_EQ(One("touch: cannot touch '" + tmp + "/x': Permission denied"), Denial{});
 }
 
@@ -395,14 +396,14 @@ class HiddenDenialsTest : public DenialsTest {
 TEST_F(HiddenDenialsTest, WhatIsSaidOfHiddenPathsDoesNotDependOnWhatIsThere) {
   for (const char* error : {"No such file or directory", "Permission denied"}) {
     for (const char* name : {"/home/x/there", "/home/x/not"}) {
-      probe_.File("/home/x/there");
+      inspector_.File("/home/x/there");
       const Denial denial = One("cat: " + std::string(name) + ": " + error);
       EXPECT_EQ(denial.path, name);
       EXPECT_EQ(denial.allow_with, "filesystem: {read: [\"" + std::string(name) + "\"]}");
       EXPECT_TRUE(denial.blocked_by.starts_with("mounts: ")) << denial.blocked_by;
     }
   }
-  EXPECT_EQ(probe_.asked(), std::set<std::string>{}) << "it was not even looked at";
+  EXPECT_EQ(inspector_.asked(), std::set<std::string>{}) << "it was not even looked at";
   EXPECT_EQ(
       One("mkdir: cannot create directory '/home/x/new': No such file or directory").allow_with,
       R"(filesystem: {write: ["/home/x"]})");
@@ -418,15 +419,15 @@ TEST_F(HiddenDenialsTest, NorDoesTheRemark) {
 }
 
 TEST_F(HiddenDenialsTest, WhatCanBeSeenIsJudgedAsEver) {
-  probe_.Directory("/r");
-  probe_.File("/r/x");
+  inspector_.Directory("/r");
+  inspector_.File("/r/x");
   EXPECT_EQ(One("cat: none: No such file or directory"), Denial{});
   EXPECT_EQ(One("cat: /r/none: No such file or directory"), Denial{});
   EXPECT_EQ(One("touch: cannot touch '/r/new': Read-only file system").allow_with,
             R"(filesystem: {write: ["/r"]})");
   EXPECT_EQ(One("tee: /r/x: Read-only file system").blocked_by,
             "mounts: write not granted by the policy");
-  probe_.File("/r/mine", R_OK);
+  inspector_.File("/r/mine", R_OK);
   EXPECT_EQ(One("tee: /r/mine: Read-only file system"), Denial{}) << "it is so outside as well";
 }
 

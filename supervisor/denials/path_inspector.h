@@ -1,9 +1,9 @@
 // PathInspector: looks up a path that a command's output names: what it is, and whether we could
 // use it ourselves.
 //
-//    FilePathInspector probe(work.directory.path());
-//    const FoundPath place = probe.Look("/home/ann/.ssh/id", true);
-//    if (place.kind == FoundPath::Kind::kFile && probe.May(place.path, R_OK)) ...
+//    FilePathInspector inspector(work.directory.path());
+//    const FoundPath place = inspector.Look("/home/ann/.ssh/id", true);
+//    if (place.kind == FoundPath::Kind::kFile && inspector.May(place.path, R_OK)) ...
 //
 // The names are hostile, and we are outside the sandbox. A look must not reach the network, trigger
 // an automounter (/net/HOST would mount what HOST exports, through our network), or start or wait

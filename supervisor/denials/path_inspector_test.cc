@@ -34,72 +34,74 @@ class PathInspectorTest : public ::testing::Test {
 };
 
 TEST_F(PathInspectorTest, WhatThereIs) {
-  FilePathInspector probe = With({});
-  const FoundPath file = probe.Look(base() + "/file", true);
+  FilePathInspector inspector = With({});
+  const FoundPath file = inspector.Look(base() + "/file", true);
   EXPECT_EQ(file.kind, Kind::kFile);
   EXPECT_EQ(file.path, base() + "/file");
   EXPECT_EQ(file.directory, base());
-  const FoundPath directory = probe.Look(base() + "/project/", true);
+  const FoundPath directory = inspector.Look(base() + "/project/", true);
   EXPECT_EQ(directory.kind, Kind::kDirectory);
   EXPECT_EQ(directory.path, base() + "/project");
-  EXPECT_EQ(probe.Look("/dev/null", true).kind, Kind::kOther);
-  EXPECT_EQ(probe.Look("/", true).path, "/");
-  EXPECT_EQ(probe.Look("/..//./", true).path, "/");
-  EXPECT_EQ(probe.Look("/tmp", true).directory, "/");
+  EXPECT_EQ(inspector.Look("/dev/null", true).kind, Kind::kOther);
+  EXPECT_EQ(inspector.Look("/", true).path, "/");
+  EXPECT_EQ(inspector.Look("/..//./", true).path, "/");
+  EXPECT_EQ(inspector.Look("/tmp", true).directory, "/");
 }
 
 TEST_F(PathInspectorTest, WhatMayBeDoneToIt) {
-  FilePathInspector probe = With({{base() + "/project/sub", "ext4"}});
-  EXPECT_TRUE(probe.Owns(base() + "/file"));
-  EXPECT_FALSE(probe.Owns(base() + "/none"));
-  EXPECT_EQ(probe.Owns("/usr"), geteuid() == 0);
-  EXPECT_TRUE(probe.IsMountPoint(base() + "/project/sub"));
-  EXPECT_FALSE(probe.IsMountPoint(base() + "/project"));
+  FilePathInspector inspector = With({{base() + "/project/sub", "ext4"}});
+  EXPECT_TRUE(inspector.Owns(base() + "/file"));
+  EXPECT_FALSE(inspector.Owns(base() + "/none"));
+  EXPECT_EQ(inspector.Owns("/usr"), geteuid() == 0);
+  EXPECT_TRUE(inspector.IsMountPoint(base() + "/project/sub"));
+  EXPECT_FALSE(inspector.IsMountPoint(base() + "/project"));
   fs::create_directories(base() + "/project/empty");
   fs::create_directories(base() + "/empty");
-  EXPECT_TRUE(probe.IsEmpty(base() + "/project/empty"));
-  EXPECT_FALSE(probe.IsEmpty(base() + "/project"));
-  EXPECT_FALSE(probe.IsEmpty(base() + "/project/none"));
-  EXPECT_FALSE(probe.IsEmpty(base() + "/empty")) << "not in the project, so it is not opened";
+  EXPECT_TRUE(inspector.IsEmpty(base() + "/project/empty"));
+  EXPECT_FALSE(inspector.IsEmpty(base() + "/project"));
+  EXPECT_FALSE(inspector.IsEmpty(base() + "/project/none"));
+  EXPECT_FALSE(inspector.IsEmpty(base() + "/empty")) << "not in the project, so it is not opened";
 }
 
 TEST_F(PathInspectorTest, WhatThereIsNot) {
-  FilePathInspector probe = With({});
-  const FoundPath missing = probe.Look(base() + "/none", true);
+  FilePathInspector inspector = With({});
+  const FoundPath missing = inspector.Look(base() + "/none", true);
   EXPECT_EQ(missing.kind, Kind::kMissing);
   EXPECT_EQ(missing.path, base() + "/none");
   EXPECT_EQ(missing.directory, base());
   EXPECT_FALSE(missing.beneath_missing);
-  const FoundPath deep = probe.Look(base() + "/none/./a/b", true);
+  const FoundPath deep = inspector.Look(base() + "/none/./a/b", true);
   EXPECT_EQ(deep.path, base() + "/none/a/b");
   EXPECT_EQ(deep.directory, base());
   EXPECT_TRUE(deep.beneath_missing);
   for (const std::string& path :
        {base() + "/none/../file", base() + "/file/x", base() + "/loop", std::string("relative"),
         std::string(), "/" + std::string(5000, 'x'), "/" + std::string(300, 'x')}) {
-    EXPECT_EQ(probe.Look(path, true).kind, Kind::kUnknown) << path;
+    EXPECT_EQ(inspector.Look(path, true).kind, Kind::kUnknown) << path;
   }
 }
 
 TEST_F(PathInspectorTest, SymlinksAreFollowedAsTheKernelWould) {
-  FilePathInspector probe = With({});
-  EXPECT_EQ(probe.Look(base() + "/project/link", true).path, base() + "/file");
-  const FoundPath link = probe.Look(base() + "/project/link", false);
+  FilePathInspector inspector = With({});
+  EXPECT_EQ(inspector.Look(base() + "/project/link", true).path, base() + "/file");
+  const FoundPath link = inspector.Look(base() + "/project/link", false);
   EXPECT_EQ(link.kind, Kind::kOther);
   EXPECT_EQ(link.directory, base() + "/project");
-  EXPECT_EQ(probe.Look(base() + "/project/sub/up/file", false).path, base() + "/file");
-  EXPECT_EQ(probe.Look(base() + "/project/sub/up/project/../file", true).path, base() + "/file");
-  EXPECT_EQ(probe.Look(base() + "/project/sub/up/new", true).path, base() + "/new");
+  EXPECT_EQ(inspector.Look(base() + "/project/sub/up/file", false).path, base() + "/file");
+  EXPECT_EQ(inspector.Look(base() + "/project/sub/up/project/../file", true).path,
+            base() + "/file");
+  EXPECT_EQ(inspector.Look(base() + "/project/sub/up/new", true).path, base() + "/new");
 }
 
 // A stat there would wait for a server, or mount something.
 TEST_F(PathInspectorTest, OnlyWhatTheKernelAnswersForIsLookedAt) {
   for (const char* type : {"nfs4", "cifs", "fuse.sshfs", "autofs", "proc", "invented"}) {
-    FilePathInspector probe = With({{base() + "/mnt", type}, {base() + "/file", type}});
-    EXPECT_EQ(probe.Look(base() + "/mnt/host/x", true).kind, Kind::kUnknown) << type;
-    EXPECT_EQ(probe.Look(base() + "/mnt", true).kind, Kind::kUnknown) << type;
-    EXPECT_EQ(probe.Look(base() + "/project/link", true).kind, Kind::kUnknown) << "through a link";
-    EXPECT_EQ(probe.Look(base() + "/project/sub", true).kind, Kind::kDirectory);
+    FilePathInspector inspector = With({{base() + "/mnt", type}, {base() + "/file", type}});
+    EXPECT_EQ(inspector.Look(base() + "/mnt/host/x", true).kind, Kind::kUnknown) << type;
+    EXPECT_EQ(inspector.Look(base() + "/mnt", true).kind, Kind::kUnknown) << type;
+    EXPECT_EQ(inspector.Look(base() + "/project/link", true).kind, Kind::kUnknown)
+        << "through a link";
+    EXPECT_EQ(inspector.Look(base() + "/project/sub", true).kind, Kind::kDirectory);
   }
   FilePathInspector nothing(base() + "/project", {}, {});
   EXPECT_EQ(nothing.Look(base() + "/file", true).kind, Kind::kUnknown) << "no table, no look";
@@ -118,32 +120,32 @@ TEST_F(PathInspectorTest, TheFileSystemOfTheProjectIsInUseAnyway) {
 
 TEST_F(PathInspectorTest, WhatMayNotBeSeenIsNotLookedAt) {
   std::vector<std::string> asked;
-  FilePathInspector probe(base() + "/project",
-                          [&](const std::string& path) {
-                            asked.push_back(path);
-                            return path != base() + "/file";
-                          },
-                          {{"/", "ext4"}});
-  EXPECT_EQ(probe.Look(base() + "/project/link", true).kind, Kind::kUnknown);
+  FilePathInspector inspector(base() + "/project",
+                              [&](const std::string& path) {
+                                asked.push_back(path);
+                                return path != base() + "/file";
+                              },
+                              {{"/", "ext4"}});
+  EXPECT_EQ(inspector.Look(base() + "/project/link", true).kind, Kind::kUnknown);
   EXPECT_EQ(asked.back(), base() + "/file");
 }
 
 TEST_F(PathInspectorTest, WhatWeMayDo) {
-  FilePathInspector probe = With({});
-  EXPECT_TRUE(probe.May(base() + "/file", R_OK | W_OK));
-  EXPECT_FALSE(probe.May(base() + "/file", X_OK));
-  EXPECT_TRUE(probe.May(base(), W_OK | X_OK));
-  EXPECT_FALSE(probe.May(base() + "/none", R_OK));
+  FilePathInspector inspector = With({});
+  EXPECT_TRUE(inspector.May(base() + "/file", R_OK | W_OK));
+  EXPECT_FALSE(inspector.May(base() + "/file", X_OK));
+  EXPECT_TRUE(inspector.May(base(), W_OK | X_OK));
+  EXPECT_FALSE(inspector.May(base() + "/none", R_OK));
   fs::permissions(base() + "/file", fs::perms::none);
-  EXPECT_EQ(probe.May(base() + "/file", R_OK), geteuid() == 0) << "root reads it all the same";
+  EXPECT_EQ(inspector.May(base() + "/file", R_OK), geteuid() == 0) << "root reads it all the same";
 }
 
 TEST_F(PathInspectorTest, LooksAreCounted) {
-  FilePathInspector probe = With({});
+  FilePathInspector inspector = With({});
   std::string around = base();
   for (int i = 0; i < 100; ++i) around += "/project/..";
   int found = 0;
-  while (found < 1000 && probe.Look(around, true).kind == Kind::kDirectory) ++found;
+  while (found < 1000 && inspector.Look(around, true).kind == Kind::kDirectory) ++found;
   EXPECT_GT(found, 5);
   EXPECT_LT(found, 50);
 }

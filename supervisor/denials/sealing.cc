@@ -27,7 +27,7 @@ const SealedPath* Sealing::Exactly(const std::string& path) const {
 }
 
 std::optional<Sealing::Found> Sealing::OfReadOnly(Uses uses, const std::string& path) {
-  const FoundPath place = probe_.Look(path, (uses & ~kTriedChange) != 0);
+  const FoundPath place = inspector_.Look(path, (uses & ~kTriedChange) != 0);
   const auto holds = [&](const SealedPath& one) {
     return one.read_only && policy::IsBeneath(place.path, one.path);
   };
@@ -39,7 +39,7 @@ std::optional<Sealing::Found> Sealing::OfReadOnly(Uses uses, const std::string& 
 
 // The kernel asks whether the mount may be written before it asks whether the user may.
 bool Sealing::OnlyTheSealStopped(Uses uses, const FoundPath& place, const SealedPath& by) {
-  const bool in_directory = probe_.May(place.directory, W_OK | X_OK);
+  const bool in_directory = inspector_.May(place.directory, W_OK | X_OK);
   const bool itself =
       place.path == by.path;  // what would change the directory around it is not stopped
   if (place.kind == FoundPath::Kind::kMissing) {
@@ -52,9 +52,9 @@ bool Sealing::OnlyTheSealStopped(Uses uses, const FoundPath& place, const Sealed
     bool may;
   } const tries[] = {
       {(uses & kTriedWrite) != 0 && place.kind == FoundPath::Kind::kFile,
-       probe_.May(place.path, W_OK)},
+       inspector_.May(place.path, W_OK)},
       {(uses & kTriedChange) != 0 && !itself, in_directory},
-      {(uses & kTriedMode) != 0, probe_.Owns(place.path)},
+      {(uses & kTriedMode) != 0, inspector_.Owns(place.path)},
   };
   const bool any = std::ranges::any_of(tries, [](const auto& one) { return one.applies; });
   const bool all =
@@ -64,7 +64,7 @@ bool Sealing::OnlyTheSealStopped(Uses uses, const FoundPath& place, const Sealed
 
 std::optional<Sealing::Found> Sealing::OfBusy(std::span<const std::string> paths) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    const FoundPath place = probe_.Look(paths[i], false);
+    const FoundPath place = inspector_.Look(paths[i], false);
     const SealedPath* by = Exactly(place.path);
     if (place.path.empty() || by == nullptr) continue;
     if (!WouldMoveOutside(paths, i, place)) return std::nullopt;
@@ -77,29 +77,30 @@ std::optional<Sealing::Found> Sealing::OfBusy(std::span<const std::string> paths
 // been ENOTEMPTY. A file is not replaced by a directory.
 bool Sealing::WouldMoveOutside(std::span<const std::string> paths, std::size_t which,
                                const FoundPath& place) {
-  if (probe_.IsMountPoint(place.path) || !probe_.May(place.directory, W_OK | X_OK)) return false;
+  if (inspector_.IsMountPoint(place.path) || !inspector_.May(place.directory, W_OK | X_OK))
+    return false;
   // Without quotes a name is read in two ways, up to its first blank and beyond.
   const bool alternatives = paths.size() == 2 && paths[0].starts_with(paths[1] + " ");
   const bool two = paths.size() == 2 && !alternatives;  // moved from, to
   if (two && which == 0) return true;
   const bool directory = place.kind == FoundPath::Kind::kDirectory;
-  if (directory && !probe_.IsEmpty(place.path)) return false;
+  if (directory && !inspector_.IsEmpty(place.path)) return false;
   if (!two) return true;
-  return (probe_.Look(paths[0], false).kind == FoundPath::Kind::kDirectory) == directory;
+  return (inspector_.Look(paths[0], false).kind == FoundPath::Kind::kDirectory) == directory;
 }
 
 // By a new file beside it, whose name says nothing. Where that could have been one of several, none
 // is named.
 std::optional<Sealing::Found> Sealing::OfReplaced(const std::string& directory) {
-  const FoundPath holder = probe_.Look(directory, true);
-  if (holder.kind != FoundPath::Kind::kDirectory || !probe_.May(holder.path, W_OK | X_OK)) {
+  const FoundPath holder = inspector_.Look(directory, true);
+  if (holder.kind != FoundPath::Kind::kDirectory || !inspector_.May(holder.path, W_OK | X_OK)) {
     return std::nullopt;
   }
   std::optional<Found> found;
   for (const SealedPath& one : sealed_) {
     if (one.path.substr(0, one.path.rfind('/')) != holder.path) continue;
-    if (probe_.Look(one.path, false).kind != FoundPath::Kind::kFile) continue;
-    if (found || probe_.IsMountPoint(one.path)) return std::nullopt;
+    if (inspector_.Look(one.path, false).kind != FoundPath::Kind::kFile) continue;
+    if (found || inspector_.IsMountPoint(one.path)) return std::nullopt;
     found = Found{one.path, &one};
   }
   return found;

@@ -1,7 +1,7 @@
 // Sealing: whether a refusal in a command's output comes from a mount that seals a protected path
 // (supervisor/guard/protected_mounts.h, docs/adr/0014).
 //
-//    Sealing sealing(run.sealed, probe);
+//    Sealing sealing(run.sealed, inspector);
 //    if (const auto sealed = sealing.Of(refusal.reason, refusal.uses, paths)) ...   // sealed->path
 //
 // Such a mount returns EROFS for a write in it, and EBUSY when it is moved, removed or replaced. A
@@ -21,8 +21,8 @@ namespace pa {
 
 class Sealing {
  public:
-  Sealing(std::span<const SealedPath> sealed, PathInspector& probe)
-      : sealed_(sealed), probe_(probe) {}
+  Sealing(std::span<const SealedPath> sealed, PathInspector& inspector)
+      : sealed_(sealed), inspector_(inspector) {}
 
   struct Found {
     std::string path;  // resolved: the path to be changed
@@ -41,7 +41,7 @@ class Sealing {
   const SealedPath* Exactly(const std::string& path) const;
 
   std::span<const SealedPath> sealed_;
-  PathInspector& probe_;
+  PathInspector& inspector_;
 };
 
 }  // namespace pa

@@ -48,7 +48,7 @@ class FakeRepository : public PathInspector {
 class SealingTest : public ::testing::Test {
  protected:
   std::string Of(Reason reason, Uses uses, const std::vector<std::string>& paths) {
-    const auto found = Sealing(sealed_, probe_).Of(reason, uses, paths);
+    const auto found = Sealing(sealed_, inspector_).Of(reason, uses, paths);
     return found ? found->path + " by " + found->by->reason : "";
   }
   std::string ReadOnly(Uses uses, const std::string& path) {
@@ -61,7 +61,7 @@ class SealingTest : public ::testing::Test {
   std::vector<SealedPath> sealed_ = {{"/p/.git", false, "repository"},
                                      {"/p/.git/config", true, "configuration"},
                                      {"/p/.git/hooks", true, "hooks"}};
-  FakeRepository probe_;
+  FakeRepository inspector_;
 };
 
 TEST_F(SealingTest, WritingWhatIsReadOnly) {
@@ -91,14 +91,14 @@ TEST_F(SealingTest, WhatIsNotSealedIsRefusedByOthers) {
 
 // As where the file system is read-only to everybody, or the file somebody else's.
 TEST_F(SealingTest, WhatFailsOutsideAsWellIsNone) {
-  probe_.shut = {"/p/.git/config", "/p/.git/hooks"};
+  inspector_.shut = {"/p/.git/config", "/p/.git/hooks"};
   EXPECT_EQ(ReadOnly(kTriedWrite, "/p/.git/config"), "");
   EXPECT_EQ(ReadOnly(kTriedWrite, "/p/.git/hooks/new"), "");
   EXPECT_EQ(ReadOnly(kTriedWrite | kTriedChange, "/p/.git/hooks/a"), "") << "perhaps removed it";
   EXPECT_EQ(ReadOnly(kTriedWrite, "/p/.git/hooks/a"), "/p/.git/hooks/a by hooks");
-  probe_.foreign = {"/p/.git/hooks/a"};
+  inspector_.foreign = {"/p/.git/hooks/a"};
   EXPECT_EQ(ReadOnly(kTriedMode, "/p/.git/hooks/a"), "");
-  probe_.shut = {"/p/.git"};
+  inspector_.shut = {"/p/.git"};
   EXPECT_EQ(Busy({"/p/.git/config"}), "");
   EXPECT_EQ(Of(Reason::kBusy, kTriedReplace, {"/p/.git"}), "");
 }
@@ -112,7 +112,7 @@ TEST_F(SealingTest, MovingWhatIsPinned) {
   EXPECT_EQ(Busy({"/p/d", "/p/.git/config"}), "") << "a directory replaces no file";
   EXPECT_EQ(Busy({"/p/x", "/p/y"}), "");
   EXPECT_EQ(Busy({"/p/.git/hooks/a"}), "");
-  probe_.mounted = {"/p/.git"};
+  inspector_.mounted = {"/p/.git"};
   EXPECT_EQ(Busy({"/p/.git", "/p/y"}), "") << "it is a mount outside as well";
 }
 
@@ -121,7 +121,7 @@ TEST_F(SealingTest, OnlyWhatIsEmptyIsRemoved) {
   EXPECT_EQ(Busy({"/p/.git/hooks"}), "");
   EXPECT_EQ(Busy({"/p/d", "/p/.git/hooks"}), "");
   EXPECT_EQ(Busy({"/p/.git/hooks y", "/p/.git/hooks"}), "") << "two readings of one name";
-  probe_.empty = {"/p/.git/hooks"};
+  inspector_.empty = {"/p/.git/hooks"};
   EXPECT_EQ(Busy({"/p/.git/hooks"}), "/p/.git/hooks by hooks");
   EXPECT_EQ(Busy({"/p/d", "/p/.git/hooks"}), "/p/.git/hooks by hooks");
   EXPECT_EQ(Busy({"/p/x", "/p/.git/hooks"}), "") << "a file replaces no directory";

@@ -20,8 +20,6 @@ namespace {
 
 constexpr mode_t kPermissions = 07777;
 
-// Through the descriptor: what has only a name, or is open with O_PATH, has no other way.
-
 std::optional<std::string> ReadTarget(int parent, const std::string& name) {
   std::array<char, PATH_MAX> target;
   const ssize_t length = readlinkat(parent, name.c_str(), target.data(), target.size());

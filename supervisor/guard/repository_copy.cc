@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <string_view>
 #include <unordered_set>
@@ -80,8 +81,8 @@ class Look {
   bool IsRepository();
   std::uint64_t CountObjects();
   bool HasObject(const std::string& hex);
-  // Packs with an index that git would not open.
-  std::vector<std::string> BrokenPacks();
+  // Those that have an index and that git would not open.
+  std::vector<std::string> BrokenPacks() { return Packs().broken; }
   // The directories of the objects, and packs with their indexes: git writes no pack again.
   std::vector<RepositoryCopy::Stamp> ObjectStamps();
   Result<void> Done() const;
@@ -92,13 +93,14 @@ class Look {
   PathStamp At(const std::string& path);
   template <typename Visit>
   void ForEachName(const std::string& directory, Visit visit);
-  // `broken`: called with the path of each pack that is not whole.
-  template <typename Visit, typename Broken>
-  void ForEachPack(Visit visit, Broken broken);
+  struct FoundPacks {
+    std::vector<std::string> indexes;  // of packs that are whole
+    std::vector<std::string> broken;   // the packs
+  };
+  // Examined once: nothing that could change them is alive.
+  const FoundPacks& Packs();
   template <typename Visit>
-  void ForEachPack(Visit visit) {
-    ForEachPack(visit, [](const std::string&) {});
-  }
+  void ForEachIndex(Visit visit);
   bool IsSearchable(const std::string& directory);
   bool IsDeflated(const std::string& loose);
   UniqueFd Open(const std::string& path);
@@ -109,6 +111,7 @@ class Look {
 
   std::string path_;
   std::string objects_;
+  std::optional<FoundPacks> packs_;
   int error_ = 0;
 };
 
@@ -197,27 +200,31 @@ bool Look::PackFits(int pack, int index) {
   return ends_with_sum_of(kDigitsMin / 2) || ends_with_sum_of(kDigitsMax / 2);
 }
 
-// The index of each pack that is whole.
-template <typename Visit, typename Broken>
-void Look::ForEachPack(Visit visit, Broken broken) {
+// An index without a pack is nothing to git.
+const Look::FoundPacks& Look::Packs() {
+  if (packs_) return *packs_;
+  packs_.emplace();
   ForEachName(objects_ + "/pack", [&](std::string_view name) {
     if (!name.ends_with(kIndex)) return;
-    name.remove_suffix(kIndex.size());
-    const std::string base = objects_ + "/pack/" + std::string(name);
-    const UniqueFd pack = Open(base + std::string(kPack));
-    const UniqueFd index = Open(base + std::string(kIndex));
-    if (pack && index && PackFits(pack.get(), index.get())) {
-      visit(index.get());
+    std::string index = objects_ + "/pack/" + std::string(name);
+    std::string pack = index.substr(0, index.size() - kIndex.size()) + std::string(kPack);
+    if (!At(pack).IsRegular()) return;
+    const UniqueFd pack_fd = Open(pack);
+    const UniqueFd index_fd = Open(index);
+    if (pack_fd && index_fd && PackFits(pack_fd.get(), index_fd.get())) {
+      packs_->indexes.push_back(std::move(index));
     } else {
-      broken(base + std::string(kPack));
+      packs_->broken.push_back(std::move(pack));
     }
   });
+  return *packs_;
 }
 
-std::vector<std::string> Look::BrokenPacks() {
-  std::vector<std::string> broken;
-  ForEachPack([](int) {}, [&](const std::string& pack) { broken.push_back(pack); });
-  return broken;
+template <typename Visit>
+void Look::ForEachIndex(Visit visit) {
+  for (const std::string& path : Packs().indexes) {
+    if (const UniqueFd index = Open(path)) visit(index.get());
+  }
 }
 
 std::vector<RepositoryCopy::Stamp> Look::ObjectStamps() {
@@ -240,7 +247,7 @@ std::uint64_t Look::ObjectsIn(int pack_index) {
 // Packs with their own word for it, and loose ones.
 std::uint64_t Look::CountObjects() {
   std::uint64_t count = 0;
-  ForEachPack([&](int index) { count += ObjectsIn(index); });
+  ForEachIndex([&](int index) { count += ObjectsIn(index); });
   ForEachName(objects_, [&](std::string_view name) {
     if (name.size() != 2) return;
     ForEachName(objects_ + "/" + std::string(name), [&](std::string_view) { ++count; });
@@ -281,7 +288,7 @@ bool Look::HasObject(const std::string& hex) {
   if (At(objects_ + "/info/alternates").exists) return true;
   bool found = false;
   const std::string object = Bytes(hex);
-  ForEachPack([&](int index) { found = found || IndexNames(index, object); });
+  ForEachIndex([&](int index) { found = found || IndexNames(index, object); });
   return found;
 }
 

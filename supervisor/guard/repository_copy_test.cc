@@ -232,6 +232,19 @@ TEST_F(RepositoryCopyTest, APackThatIsCutOffOrOverwrittenIsSeen) {
   }
 }
 
+// git passes over an index without its pack: a gc that is killed may leave one.
+TEST_F(RepositoryCopyTest, AnIndexWithoutAPackIsNone) {
+  Git("gc -q");
+  const fs::path index = OnlyIn(root_ / ".git/objects/pack", ".idx");
+  Commit();
+  const RepositoryCopy copy = Copy();
+  fs::copy_file(index,
+                root_ / ".git/objects/pack/pack-0123456789012345678901234567890123456789.idx");
+  EXPECT_EQ(Git("fsck >/dev/null 2>&1"), 0);
+  EXPECT_TRUE(IsWhole(copy));
+  EXPECT_EQ(Copy().objects, copy.objects);
+}
+
 // Then no command did it.
 TEST_F(RepositoryCopyTest, APackThatWasDamagedBeforeIsNobodysFault) {
   Git("gc -q");

@@ -35,7 +35,6 @@ else
   fi
 fi
 
-ninja -C "$build" tests/bench/bench tests/bench/stamp
 optimization=$(meson introspect "$build" --buildoptions |
   sed -n 's/.*"name": "optimization", "value": "\([^"]*\)".*/\1/p')
 case $optimization in 0 | g) echo "WARNING: this build is not optimised (-O$optimization)" ;; esac
