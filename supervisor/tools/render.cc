@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/json_writer.h"
+#include "base/path_stamp.h"
 #include "policy/protected_paths.h"
 #include "supervisor/call/tool_result.h"
 
@@ -187,6 +188,16 @@ bool IsProtection(worker::Step step) {
   return std::ranges::find(kProtections, step) != kProtections.end();
 }
 
+// Whether a directory is no longer the one that was checked: a command that ran meanwhile may have
+// moved it. With namespaces it is found by its path, and a symlink on the way ends that (ELOOP).
+bool IsReplaced(const Execution& run) {
+  using enum worker::Step;
+  const int code = run.failed_errno;
+  if (run.failed_step == kWorkingDirectory) return MeansGone(code) || code == ESTALE;
+  if (run.failed_step == kExecute) return false;
+  return code == ELOOP && (run.failed_step == kMounts || !IsProtection(run.failed_step));
+}
+
 }  // namespace
 
 void Warn(ToolResult& result, std::string warning) {
@@ -248,6 +259,13 @@ ToolError SetupError(const Execution& run) {
   if (run.not_protected) return NotProtectable(run.failure, run.not_protected == kOwed);
   // Without a step it is ours: there was no worker yet.
   if (shortage && run.failed_step == worker::Step::kNone) return *std::move(shortage);
+  if (IsReplaced(run)) {
+    return InvalidDirectory(
+        {.message = "a directory was moved, removed or replaced before the call could begin: " +
+                    run.failure,
+         .ai_message = "Nothing was run: the directory is no longer the one that was checked. Call "
+                       "again with a directory that nothing replaces."});
+  }
   if (IsProtection(run.failed_step)) return SandboxUnavailable(run.failure);
   const bool in_order = run.failed_step == worker::Step::kDecodeSpec;
   if ((run.failed_step == worker::Step::kExecute || in_order) && run.failed_errno == E2BIG) {
@@ -262,13 +280,6 @@ ToolError SetupError(const Execution& run) {
                          "The program was found but could not be executed inside the sandbox. If "
                          "it is installed in an unusual place, ask the user to add that place to "
                          "filesystem.read in the policy.");
-  }
-  if (run.failed_errno == ELOOP) {
-    return InvalidDirectory(
-        {.message =
-             "a directory was replaced by a symlink before the call could begin: " + run.failure,
-         .ai_message = "Nothing was run: the directory is no longer the one that was checked. Call "
-                       "again with a directory that nothing replaces."});
   }
   if (shortage) return *std::move(shortage);
   return InternalError(run.failure, "the command could not be run");

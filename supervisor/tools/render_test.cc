@@ -163,6 +163,29 @@ TEST(RenderTest, WhatIsUsedUpIsNoProtectionThatLacks) {
   EXPECT_EQ(CodeText(RenderCommand(Report(), run).error->code), "SANDBOX_UNAVAILABLE");
 }
 
+// As when a command that ran meanwhile moves it: neither the kernel nor the server is at fault.
+TEST(RenderTest, ADirectoryThatIsNoLongerTheOneThatWasCheckedIsSaidToBeThat) {
+  using enum worker::Step;
+  const auto code_of = [](worker::Step step, int code) {
+    Execution run = Ended(Outcome::kSetupFailed);
+    run.failed_step = step;
+    run.failed_errno = code;
+    run.failure = Error("chdir", "/p/sub", code).Message();
+    const ToolResult result = RenderCommand(Report(), run);
+    return std::string(CodeText(result.error->code));
+  };
+  for (const int code : {ENOENT, ENOTDIR, ELOOP, ESTALE, EACCES}) {
+    EXPECT_EQ(code_of(kWorkingDirectory, code), "INVALID_DIRECTORY") << code;
+  }
+  EXPECT_EQ(code_of(kMounts, ELOOP), "INVALID_DIRECTORY");
+  EXPECT_EQ(code_of(kNone, ELOOP), "INVALID_DIRECTORY");
+  EXPECT_EQ(code_of(kMounts, EPERM), "SANDBOX_UNAVAILABLE");
+  EXPECT_EQ(code_of(kLandlock, ELOOP), "SANDBOX_UNAVAILABLE");
+  EXPECT_EQ(code_of(kExecute, ELOOP), "COMMAND_FAILED");
+  EXPECT_EQ(code_of(kWorkingDirectory, EIO), "INTERNAL");
+  EXPECT_EQ(code_of(kNone, EIO), "INTERNAL");
+}
+
 TEST(RenderTest, FailureKeepsTheData) {
   Execution run = Exited(2);
   run.err.text = "bad\n";
