@@ -131,12 +131,20 @@ class Unconfined : public ::testing::TestWithParam<Attempt> {};
 
 TEST_P(Unconfined, Succeeds) {
   const Attempt& attempt = GetParam();
-  World world;
-  Trial run = world.Do(Command(attempt, attempt.escape), attempt.setting, attempt.off);
-  bool escaped = attempt.escaped(world, run);
-  if (!escaped && attempt.kernel_may_lack)
-    GTEST_SKIP() << attempt.name << ": this kernel was built without";
-  EXPECT_TRUE(escaped) << "the attempt proves nothing\n" << run.output;
+  // That it can succeed is the proof. A launcher may go while it is aimed at: the server renews
+  // them when anybody mounts something, as other tests do.
+  constexpr int kTries = 3;
+  bool escaped = false;
+  std::string output;
+  for (int i = 0; i < kTries && !escaped; ++i) {
+    World world;
+    Trial run = world.Do(Command(attempt, attempt.escape), attempt.setting, attempt.off);
+    escaped = attempt.escaped(world, run);
+    output += run.output;
+    if (!escaped && attempt.kernel_may_lack)
+      GTEST_SKIP() << attempt.name << ": this kernel was built without";
+  }
+  EXPECT_TRUE(escaped) << "the attempt proves nothing\n" << output;
 }
 
 std::vector<Attempt> PossibleAttempts() {
