@@ -194,7 +194,9 @@ TEST_F(RepositoryCopyTest, ALooseCommitThatIsRemovedOrOverwrittenIsSeen) {
 // A pack is never written again, so the directories above do not tell either.
 TEST_F(RepositoryCopyTest, APackThatIsCutOffOrOverwrittenIsSeen) {
   Git("gc -q");
-  Commit();  // the tip is loose: what the pack holds is older
+  Commit();
+  Git("tag -d v1 >/dev/null");
+  Git("pack-refs --all");  // what references name is loose: what the pack holds is older
   for (const char* ending : {".pack", ".idx"}) {
     const RepositoryCopy copy = SettledCopy();
     ASSERT_TRUE(IsCurrent(copy));
