@@ -78,30 +78,32 @@ Allow Permission::For(const Needs& needs) const {
   const Policy& policy = *policy_;
   Allow allow;
   allow.purpose_ = needs.purpose;
-  allow.confinement_.paths = GrantsFor(policy, needs.purpose, directory_);
+  sandbox::Confinement confinement;
+  confinement.paths = GrantsFor(policy, needs.purpose, directory_);
   for (sandbox::PathGrant& extra : ForPurpose(policy, needs.purpose, needs.extra)) {
-    allow.confinement_.paths.push_back(std::move(extra));
+    confinement.paths.push_back(std::move(extra));
   }
-  allow.confinement_.network = NetworkFor(policy, needs.purpose);
+  confinement.network = NetworkFor(policy, needs.purpose);
   allow.limits_ = LimitsFor(policy, needs);
-  allow.confinement_.namespaces = policy.namespaces;
+  confinement.namespaces = policy.namespaces;
   if (needs.purpose == Purpose::kInspect) {
-    allow.confinement_.seccomp = sandbox::SeccompProfile::kInspect;
+    confinement.seccomp = sandbox::SeccompProfile::kInspect;
   }
   if (needs.purpose == Purpose::kSearch) {
-    allow.confinement_.seccomp = sandbox::SeccompProfile::kSearch;
+    confinement.seccomp = sandbox::SeccompProfile::kSearch;
   }
   // No program runs that namespaces could keep anything from, and nobody is started who could be
   // counted.
   if (needs.purpose == Purpose::kReadFile || needs.purpose == Purpose::kWriteFile) {
-    allow.confinement_.seccomp = needs.purpose == Purpose::kReadFile
-                                     ? sandbox::SeccompProfile::kFiles
-                                     : sandbox::SeccompProfile::kFileChanges;
-    allow.confinement_.namespaces = sandbox::Namespaces::kOff;
+    confinement.seccomp = needs.purpose == Purpose::kReadFile
+                              ? sandbox::SeccompProfile::kFiles
+                              : sandbox::SeccompProfile::kFileChanges;
+    confinement.namespaces = sandbox::Namespaces::kOff;
     allow.limits_.processes = 0;
   }
-  allow.seccomp_ = ProgramFor(policy.programs, allow.confinement_);
-  allow.view_seccomp_ = ProgramFor(policy.view_programs, allow.confinement_);
+  allow.seccomp_ = ProgramFor(policy.programs, confinement);
+  allow.view_seccomp_ = ProgramFor(policy.view_programs, confinement);
+  allow.confinement_ = std::make_shared<const sandbox::Confinement>(std::move(confinement));
   allow.rule_ = rule_;
   allow.relaxations_ = RelaxationsFor(policy, needs.purpose, directory_);
   return allow;

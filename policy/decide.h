@@ -12,6 +12,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -43,7 +44,9 @@ struct Needs {
 
 class Allow {
  public:
-  const sandbox::Confinement& confinement() const { return confinement_; }
+  const sandbox::Confinement& confinement() const { return *confinement_; }
+  // For those who need it longer than this object lives.
+  std::shared_ptr<const sandbox::Confinement> SharedConfinement() const { return confinement_; }
   const sandbox::ResourceLimits& limits() const { return limits_; }
   const sandbox::SeccompProgram& seccomp() const { return seccomp_; }
   // The same for a command with namespaces; null if the policy wants none.
@@ -57,7 +60,7 @@ class Allow {
   friend class Permission;
   Allow() = default;
   Purpose purpose_ = Purpose::kBuild;
-  sandbox::Confinement confinement_;
+  std::shared_ptr<const sandbox::Confinement> confinement_;
   sandbox::ResourceLimits limits_;
   sandbox::SeccompProgram seccomp_;
   sandbox::SeccompProgram view_seccomp_;

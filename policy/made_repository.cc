@@ -15,6 +15,7 @@
 #include "base/words.h"
 #include "policy/git_config.h"
 #include "policy/path.h"
+#include "policy/repository.h"
 
 namespace pa::policy {
 namespace {
@@ -218,7 +219,6 @@ std::string Joined(const std::string& directory, const std::string& path) {
 
 // What follows `word` in the only line of a small file; "" if there is no such thing.
 std::string LineIn(const std::string& file, std::string_view word) {
-  constexpr std::size_t kMaxLinkFile = 8192;
   const UniqueFd fd(open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const Result<std::string> text =
       fd ? ReadFileFrom(fd.get(), file, kMaxLinkFile) : std::unexpected(Error("open", file));

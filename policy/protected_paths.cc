@@ -26,6 +26,7 @@
 #include "policy/git_state.h"
 #include "policy/host_files.h"
 #include "policy/path.h"
+#include "policy/repository.h"
 #include "policy/spelling.h"
 
 namespace pa::policy {
@@ -38,7 +39,6 @@ constexpr std::size_t kMaxPaths = 32768;
 constexpr std::size_t kMaxGitDirectories = 1024;
 constexpr std::size_t kMaxProjects = 64;      // whose host files are looked after
 constexpr std::size_t kMaxIndex = 64u << 20;  // half a million files
-constexpr std::size_t kMaxLinkFile = 8192;    // a path and a word
 constexpr int kMaxSymlinks = 40;              // as the kernel's own
 constexpr int kMaxIncludes = 10;              // as git's own
 constexpr std::size_t kMaxFrozen = 192;       // mounts, with the directories on the way
@@ -181,7 +181,7 @@ class ProtectedFinder {
  private:
   void Fail(ProtectionFailure failure);
   PathStamp Look(const std::string& path);
-  Holder HolderOf(const std::string& absent) const;
+  HolderPtr HolderOf(const std::string& absent);
   bool Has(const std::string& directory, const char* name);
   std::optional<std::string> Read(const std::string& path, std::size_t limit);
   std::vector<std::string> NamesIn(const std::string& directory);
@@ -224,6 +224,7 @@ class ProtectedFinder {
   const ProtectionQuery& query_;
   std::map<std::string, ProtectedPath> paths_;
   std::map<std::string, PathStamp> looked_at_;
+  std::map<std::string, HolderPtr> holders_;  // by path
   std::set<std::string> fresh_;   // looked at within the clock's tick: no stamp tells of more
   std::set<std::string> listed_;  // directories whose names count
   std::map<std::string, std::vector<std::string>> git_directories_;  // and their core.hooksPath
@@ -259,13 +260,17 @@ PathStamp ProtectedFinder::Look(const std::string& path) {
 }
 
 // Each component up to it must have been looked at, in this order: what was made meanwhile is seen.
-Holder ProtectedFinder::HolderOf(const std::string& absent) const {
+HolderPtr ProtectedFinder::HolderOf(const std::string& absent) {
   for (std::string at = ParentOf(absent);; at = ParentOf(at)) {
     const auto known = looked_at_.find(at);
-    if (known == looked_at_.end()) return {};
+    if (known == looked_at_.end()) return nullptr;
     const PathStamp& stamp = known->second;
-    if (stamp.IsDirectory()) return {at, stamp, !fresh_.contains(at)};
-    if (stamp.exists || at == "/") return {};
+    if (stamp.IsDirectory()) {
+      HolderPtr& holder = holders_[at];
+      if (!holder) holder = std::make_shared<const Holder>(at, stamp, !fresh_.contains(at));
+      return holder;
+    }
+    if (stamp.exists || at == "/") return nullptr;
   }
 }
 
@@ -891,10 +896,15 @@ HolderLook::Seen& HolderLook::SeenAt(const std::string& path, SeenPaths::value_t
   return seen;
 }
 
-bool HolderLook::StillAbsent(const std::string& path, const Holder& holder) {
-  if (holder.path.empty()) return At(path).IsAbsent();
+bool HolderLook::StillAbsent(const std::string& path, const HolderPtr& known) {
+  if (known == nullptr) return At(path).IsAbsent();
+  if (known.get() == untouched_) return true;
+  const Holder& holder = *known;
   Seen& now = SeenAt(holder.path, holder_);
-  if (now.renewed || (holder.settled && now.stamp == holder.stamp)) return true;
+  if (now.renewed || (holder.settled && now.stamp == holder.stamp)) {
+    untouched_ = &holder;
+    return true;
+  }
   // By another directory, or a symlink, the path leads elsewhere.
   if (!now.stamp.SameFile(holder.stamp)) return false;
   // As long as the first name on the way is not there, nothing can come beneath without moving the

@@ -25,6 +25,7 @@
 // while its `inputs` are unchanged.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,10 +43,12 @@ namespace pa::policy {
 
 // The directory in which a name has to be made before an absent path can exist.
 struct Holder {
-  std::string path;  // "" = not known
-  PathStamp stamp = {};
-  bool settled = false;  // while it looks the same, nothing exists beneath it
+  std::string path;
+  PathStamp stamp;
+  bool settled;  // while it looks the same, nothing exists beneath it
 };
+// One object for all paths with the same holder; null if it is not known.
+using HolderPtr = std::shared_ptr<const Holder>;
 
 struct ProtectedPath {
   enum class Kind {
@@ -73,7 +76,7 @@ struct ProtectedPath {
   std::string area;
   std::string reason;       // "git hooks", "core.hooksPath", "policy filesystem.protect (...)"
   PathStamp stamp = {};     // as it was found
-  Holder holder = {};       // if kAbsent
+  HolderPtr holder = {};    // if kAbsent
   bool repository = false;  // it holds data that cannot be made anew: objects and refs
   const HostFile* host = nullptr;  // the line of that table, if it is the cause of the protection
   ProtectionSource source = ProtectionSource::kBuiltIn;
@@ -98,7 +101,7 @@ class HolderLook {
   HolderLook& operator=(const HolderLook&) = delete;
   const PathStamp& At(const std::string& path) { return SeenAt(path, path_).stamp; }
   // For a path that was absent, with its holder.
-  bool StillAbsent(const std::string& path, const Holder& holder);
+  bool StillAbsent(const std::string& path, const HolderPtr& holder);
   // Call this after all paths were checked and are still absent. The next check then only needs to
   // look at their holders. Nothing: give the next check the same stamps as this one.
   std::optional<HolderStamps> Renewed() const;
@@ -122,6 +125,7 @@ class HolderLook {
   // path before.
   SeenPaths::value_type* holder_ = nullptr;
   SeenPaths::value_type* path_ = nullptr;
+  const Holder* untouched_ = nullptr;  // nothing beneath it needs a look
   bool outdated_ = false;
 };
 
@@ -132,7 +136,7 @@ struct ProtectedPaths {
   struct Input {
     std::string path;
     PathStamp stamp;
-    Holder holder = {};  // if it is absent
+    HolderPtr holder = {};  // if it is absent
   };
   std::vector<Input> inputs;
 

@@ -707,8 +707,8 @@ TEST_F(HostFilesTest, AndOfTheHome) {
 TEST_F(HostFilesTest, ADirectoryThatNobodyTouchedHoldsNoNewNames) {
   std::this_thread::sleep_for(std::chrono::milliseconds(60));
   const ProtectedPath absent = Find().at("root/.claude/settings.json");
-  EXPECT_EQ(absent.holder.path, root_);
-  EXPECT_TRUE(absent.holder.settled);
+  EXPECT_EQ(absent.holder->path, root_);
+  EXPECT_TRUE(absent.holder->settled);
   const auto look = [&] {
     HolderLook holders;
     return holders.StillAbsent(absent.path, absent.holder);

@@ -22,8 +22,6 @@
 namespace pa::policy {
 namespace {
 
-constexpr std::size_t kMaxLinkFile = 8192;  // a path and a word
-
 struct RepositoryLayout {
   std::string top_level;
   std::string git_dir;

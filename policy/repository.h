@@ -19,6 +19,7 @@
 //    needs.extra = (*repository)->grants;   // Needs of policy/decide.h
 #pragma once
 
+#include <cstddef>
 #include <expected>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@
 #include "sandbox/confinement.h"
 
 namespace pa::policy {
+
+inline constexpr std::size_t kMaxLinkFile = 8192;  // `.git`, commondir: a path and a word, in bytes
 
 struct Repository {
   std::string top_level;   // of the working tree; the working directory or an ancestor

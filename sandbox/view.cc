@@ -153,7 +153,8 @@ SysResult<void> CoverForRoot(int old_root) {
   while (const auto entry = reader.Next()) {
     if (entry->name[0] >= '0' && entry->name[0] <= '9') break;  // processes are the last
     if (!IsForRootAlone(proc.get(), *entry)) continue;
-    std::strcpy(path + kProc.size(), entry->name);  // NOLINT: a name is at most NAME_MAX long
+    const std::string_view name = entry->name;
+    path[kProc.size() + name.copy(path + kProc.size(), NAME_MAX)] = '\0';
     const bool is_first = first[0] == '\0';
     if (is_first) std::memcpy(first, path, sizeof(first));
     if ((is_first ? MoveMount(cover.get(), AT_FDCWD, path)

@@ -2,9 +2,9 @@
 // policy that would allow the access (docs/adr/0014).
 //
 //    // The allow is used up by running.
-//    const sandbox::Confinement confinement = allow.confinement();
+//    const auto confinement = allow.SharedConfinement();
 //    ...
-//    DenialsOf(run, {*call.policy, Purpose::kBuild, confinement, directory})
+//    DenialsOf(run, {*call.policy, Purpose::kBuild, *confinement, directory})
 //
 // The source is the output, and each line is checked twice: it is a denial only if the confinement
 // of this call does not grant the access, and if we, outside the sandbox, may do it. If the line

@@ -18,8 +18,6 @@
 namespace pa {
 namespace {
 
-constexpr mode_t kPermissions = 07777;
-
 std::optional<std::string> ReadTarget(int parent, const std::string& name) {
   std::array<char, PATH_MAX> target;
   const ssize_t length = readlinkat(parent, name.c_str(), target.data(), target.size());
@@ -64,7 +62,7 @@ Result<void> Finish(int fd, const PathStamp& stamp, const std::string& name) {
   if (stamp.owner != geteuid() || stamp.group != getegid()) {
     [[maybe_unused]] const int status = fchown(fd, stamp.owner, stamp.group);
   }
-  if (fchmod(fd, stamp.mode & kPermissions) != 0) {
+  if (fchmod(fd, stamp.mode & kPermissionBits) != 0) {
     return std::unexpected(Error("fchmod", name, errno));
   }
   if (futimens(fd, times) != 0) return std::unexpected(Error("futimens", name, errno));
@@ -173,7 +171,7 @@ Result<void> RestoreMetadata(const PathStamp& stamp, int parent, const std::stri
     }
   }
   if (S_ISLNK(now.st_mode)) return {};
-  if (chmod(ProcPath(fd.get()).c_str(), stamp.mode & kPermissions) != 0) {
+  if (chmod(ProcPath(fd.get()).c_str(), stamp.mode & kPermissionBits) != 0) {
     return std::unexpected(Error("chmod", name, errno));
   }
   return {};

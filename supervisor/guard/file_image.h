@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -18,6 +19,8 @@
 #include "base/unique_fd.h"
 
 namespace pa {
+
+inline constexpr std::uint32_t kPermissionBits = 07777;  // of st_mode
 
 struct FileImage {
   PathStamp stamp;                            // !stamp.exists: there was nothing

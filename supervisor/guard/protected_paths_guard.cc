@@ -54,7 +54,7 @@ ImageDepth DepthOf(Kind kind) {
 // Nobody touched it, as far as lstat(2) tells.
 bool Untouched(const GuardedPath& guarded, policy::HolderLook& holders) {
   const ProtectedPath& path = guarded.path;
-  if (!path.holder.path.empty()) return holders.StillAbsent(path.path, path.holder);
+  if (path.holder != nullptr) return holders.StillAbsent(path.path, path.holder);
   const FileImage& image = *guarded.image;
   if (!IsPinned(guarded.path.kind)) return StampsHold(image, guarded.path.path);
   const PathStamp& now = holders.At(guarded.path.path);
@@ -183,7 +183,7 @@ ProtectedOr<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
     ImageBudget budget;
     policy::HolderLook holders;
     for (ProtectedPath& path : search.paths) {
-      const bool absent = !path.holder.path.empty() && holders.StillAbsent(path.path, path.holder);
+      const bool absent = path.holder != nullptr && holders.StillAbsent(path.path, path.holder);
       PA_TRY(FileImage image, absent ? FileImage() : ImageOf(path, budget));
       // The search read configuration that somebody has changed since.
       same = same && (IsPinned(path.kind) || image.stamp == path.stamp);

@@ -25,7 +25,6 @@ namespace {
 using policy::ProtectedPath;
 using Kind = ProtectedPath::Kind;
 
-constexpr std::uint32_t kPermissions = 07777;
 constexpr std::size_t kFlood = 256;
 constexpr std::size_t kMaxState = 4u << 20;  // of what git writes down of an operation
 constexpr int kDirectory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -260,7 +259,7 @@ void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
   }
   // What is not the user's content must not become set-id, wherever it is kept then.
   const bool set_id = !now.IsDirectory() && (image.stamp.mode & (S_ISUID | S_ISGID)) != 0;
-  const bool same_metadata = set_id || CheckMetadata(spot, image.stamp, kPermissions);
+  const bool same_metadata = set_id || CheckMetadata(spot, image.stamp, kPermissionBits);
   if (now.IsDirectory()) return CheckChildren(spot, image);
   // Another name for the same file is a way to it that nobody watches.
   const bool linked = now.links > image.stamp.links;
@@ -270,7 +269,7 @@ void Restorer::CheckImage(const Spot& spot, const FileImage& image) {
     if (!same_metadata) changes_.pop_back();  // told once
     return Put(spot, image, linked ? ChangeKind::kLinked : ChangeKind::kChanged);
   }
-  if (set_id) CheckMetadata(spot, image.stamp, kPermissions);
+  if (set_id) CheckMetadata(spot, image.stamp, kPermissionBits);
 }
 
 void Restorer::CheckChildren(const Spot& spot, const FileImage& image) {

@@ -26,7 +26,7 @@ constexpr int kMaxHunts = 500;
 // A child that nobody knows may be a worker that a launcher is just about to tell of.
 constexpr int kHuntsInDoubt = 50;
 constexpr milliseconds kBulkInterval{5};
-constexpr int kLooks = 100;
+constexpr int kYields = 100;
 constexpr milliseconds kReapInterval{1};
 
 // What a pipe holds as it is made (pipe(7)), and with room to write ahead while we do something
@@ -158,7 +158,7 @@ void RunningCommand::OnControl() {
 // less than a timer can wait, and to be told of the death (pidfd, SIGCHLD) would cost more.
 void RunningCommand::OnHangUp() {
   control_.Close();
-  for (int look = 0; look < kLooks && !worker_.Reap(); ++look) sched_yield();
+  for (int look = 0; look < kYields && !worker_.Reap(); ++look) sched_yield();
   AwaitExit();
 }
 

@@ -136,11 +136,11 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
                    .directory = work.directory,
                    .stdin_data = std::move(command.stdin_data),
                    .umask = git.umask};
-  const sandbox::Confinement confinement = allow.confinement();
+  const auto confinement = allow.SharedConfinement();
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
   co_return RenderCommand(report, run,
-                          DenialsOf(run, policy::Purpose::kGit, confinement, work, call));
+                          DenialsOf(run, policy::Purpose::kGit, *confinement, work, call));
 }
 
 }  // namespace pa

@@ -19,13 +19,13 @@ std::string OpenCache(const Work& work, const CallContext& call, CommandPlan& pl
 Task<ToolResult> RunBuild(CommandPlan plan, policy::Allow allow, CommandReport report,
                           const Work& work, CallContext& call) {
   const std::string no_cache = OpenCache(work, call, plan);
-  const sandbox::Confinement confinement = allow.confinement();
+  const auto confinement = allow.SharedConfinement();
   const RunOptions options{
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
   ToolResult result =
-      RenderCommand(report, run, DenialsOf(run, policy::Purpose::kBuild, confinement, work, call));
+      RenderCommand(report, run, DenialsOf(run, policy::Purpose::kBuild, *confinement, work, call));
   if (!no_cache.empty()) Warn(result, no_cache);
   co_return result;
 }

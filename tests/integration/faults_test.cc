@@ -6,10 +6,12 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -79,6 +81,7 @@ struct Refusal {
   int error;
   const char* named;  // in what the client is told
   const char* policy = "namespaces: off\n";
+  bool root_alone = false;  // the call is made for root only
 };
 
 std::vector<std::string> Denied(const Refusal& refusal, const std::string& program) {
@@ -107,6 +110,7 @@ ServerOptions ServerWith(const Project& project, const Refusal& refusal) {
 class RefusedByTheKernel : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(RefusedByTheKernel, NothingRunsAndTheCallIsNamed) {
+  if (GetParam().root_alone && geteuid() != 0) GTEST_SKIP() << "the call is made for root only";
   const Project project(kFaultsMakefile);
   McpClient client(ServerWith(project, GetParam()));
   client.Initialize();
@@ -148,6 +152,15 @@ constexpr Refusal kRefusals[] = {
      kRequire},
     {"DetachOldRoot", Refusal::kWorker, SYS_umount2, 1, 2, EPERM, "the old root", kRequire},
     {"OwnProc", Refusal::kWorker, SYS_fsmount, 2, 0xf, EPERM, "fsmount", kRequire},
+    {.name = "CoverOfProc",
+     .to = Refusal::kWorker,
+     .call = SYS_mount,
+     .argument = 3,
+     .value = MS_BIND,
+     .error = EPERM,
+     .named = "a cover in /proc",
+     .policy = kRequire,
+     .root_alone = true},
     {"NamespacesOfAWorker", Refusal::kWorker, SYS_clone, 0,
      CLONE_PARENT | SIGCHLD | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
          CLONE_NEWNET,
