@@ -20,9 +20,8 @@ namespace {
 
 using namespace mount_abi;  // NOLINT(google-build-using-namespace): the kernel's interface
 
-// pivot_root(".", ".") leaves the old root mounted on the root of the view (pivot_root(2)). Only a
-// way up from the root leads onto it: a lookup that begins at "/" does not.
-constexpr char kOldRoot[] = "/..";
+// The old root's own directory for a proc, while the old root is mounted at /proc.
+constexpr char kProcOutside[] = "/proc/proc";
 
 // Nothing but mount points and symlinks lies in one; what a command stores goes elsewhere.
 constexpr char kTmpfsBytes[] = "4m";
@@ -143,18 +142,19 @@ bool IsForRootAlone(int directory, const DirectoryReader::Entry& entry) {
 // the time of open_tree and move_mount.
 SysResult<void> CoverForRoot(int old_root) {
   PA_TRY(const UniqueFd cover, MakeCover(old_root));
-  const UniqueFd proc(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd proc(open(kProcOutside, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!proc) return std::unexpected(SysError{"open", "/proc", errno});
-  constexpr std::string_view kProc = "/proc/";
-  char first[kProc.size() + NAME_MAX + 1] = "";
+  constexpr std::size_t kPrefix = sizeof(kProcOutside);  // with the slash
+  char first[kPrefix + NAME_MAX + 1] = "";
   char path[sizeof(first)] = "";
-  kProc.copy(path, kProc.size());
+  std::memcpy(path, kProcOutside, kPrefix - 1);
+  path[kPrefix - 1] = '/';
   DirectoryReader reader(proc.get());
   while (const auto entry = reader.Next()) {
     if (entry->name[0] >= '0' && entry->name[0] <= '9') break;  // processes are the last
     if (!IsForRootAlone(proc.get(), *entry)) continue;
     const std::string_view name = entry->name;
-    path[kProc.size() + name.copy(path + kProc.size(), NAME_MAX)] = '\0';
+    path[kPrefix + name.copy(path + kPrefix, NAME_MAX)] = '\0';
     const bool is_first = first[0] == '\0';
     if (is_first) std::memcpy(first, path, sizeof(first));
     if ((is_first ? MoveMount(cover.get(), AT_FDCWD, path)
@@ -189,13 +189,9 @@ SysResult<UniqueFd> EnterEmptyView() {
     return std::unexpected(SysError{"mkdir", "/proc", errno});
   }
   // EINVAL: the root is no mount point (chroot), or the initial file system of the kernel.
-  if (PivotRoot(".", ".") < 0) return std::unexpected(SysError{"pivot_root", "/", errno});
+  if (PivotRoot(".", "proc") < 0) return std::unexpected(SysError{"pivot_root", "/", errno});
   if (chdir("/") != 0) return std::unexpected(SysError{"chdir", "/", errno});
-  return OpenOldRoot();
-}
-
-SysResult<UniqueFd> OpenOldRoot() {
-  return Opened(open(kOldRoot, O_PATH | O_DIRECTORY | O_CLOEXEC), "open", "the old root");
+  return Opened(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC), "open", "/proc");
 }
 
 // A directory that became a symlink since the policy was looked at would lead somewhere that nobody
@@ -227,15 +223,20 @@ SysResult<void> PlaceMount(int old_root, const MountView& mount) {
   return std::unexpected(SysError{"mount", mount.target, EINVAL});
 }
 
-SysResult<void> MountProc(int old_root) {
+SysResult<UniqueFd> PrepareProc(int old_root) {
   constexpr std::uint64_t kAttributes = kReadOnly | kNoSuid | kNoDev | kNoExec;
-  PA_TRY(const UniqueFd proc, NewFileSystem("proc", nullptr, kAttributes));
-  PA_TRY_VOID(Attempt(MoveMount(proc.get(), AT_FDCWD, "/proc"), "move_mount", "/proc"));
-  return geteuid() == 0 ? CoverForRoot(old_root) : SysResult<void>();
+  PA_TRY(UniqueFd proc, NewFileSystem("proc", nullptr, kAttributes));
+  if (geteuid() != 0) return proc;
+  // Only what is mounted can be covered. The copy has the covers; the original goes with the old
+  // root.
+  PA_TRY_VOID(Attempt(MoveMount(proc.get(), AT_FDCWD, kProcOutside), "move_mount", "/proc"));
+  PA_TRY_VOID(CoverForRoot(old_root));
+  return Opened(CloneTree(proc.get()), "open_tree", "/proc");
 }
 
-SysResult<void> SealView(std::span<const MountView> own) {
-  PA_TRY_VOID(Attempt(Detach(kOldRoot), "umount2", "the old root"));
+SysResult<void> SealView(int proc, std::span<const MountView> own) {
+  PA_TRY_VOID(Attempt(Detach("/proc"), "umount2", "the old root"));
+  PA_TRY_VOID(Attempt(MoveMount(proc, AT_FDCWD, "/proc"), "move_mount", "/proc"));
   PA_TRY_VOID(MakeReadOnly("/"));
   for (const MountView& mount : own) {
     if (mount.kind != MountKind::kTmpfs) continue;

@@ -7,14 +7,13 @@
 //    SysResult<UniqueFd> old_root = EnterEmptyView();
 //    for (const MountView& mount : view) PlaceMount(old_root->get(), mount);
 //    // each worker, in a copy of that mount namespace and with a pid namespace of its own:
-//    SysResult<UniqueFd> old_root = OpenOldRoot();      // ahead, before there is an order
-//    MountProc(old_root->get());
-//    for (const MountView& mount : own) PlaceMount(old_root->get(), mount);
-//    SealView(own);                                     // only the view is left
+//    SysResult<UniqueFd> proc = PrepareProc(old_root);  // ahead, before there is an order
+//    for (const MountView& mount : own) PlaceMount(old_root, mount);
+//    SealView(proc->get(), own);                        // only the view is left
 //
-// Until the view is sealed, the old root is mounted on the view's root. No directory of the view is
-// needed for it; and a new proc can only be mounted while another one is visible
-// (mount_too_revealing in fs/namespace.c).
+// Until the view is sealed, the old root is mounted at /proc. A new proc can only be mounted while
+// another one is visible (mount_too_revealing in fs/namespace.c); and since the new proc takes this
+// very place, no name of the old root is left.
 #pragma once
 
 #include <span>
@@ -32,12 +31,8 @@ struct MountView {
   const char* target = "";  // absolute
 };
 
-// Makes an empty tmpfs the root, under the old root. Returns the old root (O_PATH).
+// Makes an empty tmpfs the root, with the old root at /proc. Returns the old root (O_PATH).
 SysResult<UniqueFd> EnterEmptyView();
-
-// The old root (O_PATH) in a copy of the mount namespace, where a descriptor that was opened in the
-// original cannot be a source of mounts.
-SysResult<UniqueFd> OpenOldRoot();
 
 // Opens `path` of the old root without following any symlink. O_CLOEXEC is added to `flags`.
 SysResult<UniqueFd> OpenOutside(int old_root, const char* path, int flags);
@@ -47,12 +42,12 @@ SysResult<UniqueFd> OpenOutside(int old_root, const char* path, int flags);
 // through a symlink is refused (ELOOP).
 SysResult<void> PlaceMount(int old_root, const MountView& mount);
 
-// Mounts a read-only proc of this pid namespace at /proc. For root, its files that others may not
-// read are covered, because their mode would not stop root.
-SysResult<void> MountProc(int old_root);
+// A read-only proc of this pid namespace, not mounted in the view yet. For root, its files that
+// others may not read are covered, because their mode would not stop root.
+SysResult<UniqueFd> PrepareProc(int old_root);
 
-// Removes the old root, and makes the view's own directories read-only. `own`: the mounts that the
-// worker has placed.
-SysResult<void> SealView(std::span<const MountView> own);
+// Removes the old root, mounts `proc` in its place, and makes the view's own directories read-only.
+// `own`: the mounts that the worker has placed.
+SysResult<void> SealView(int proc, std::span<const MountView> own);
 
 }  // namespace pa::sandbox

@@ -107,11 +107,14 @@ std::uint64_t NamespacesOf(const LaunchView& spec) {
   return spec.network == sandbox::Network::kFull ? kAlways : kAlways | CLONE_NEWNET;
 }
 
-// What takes no order, and therefore no time that anybody waits for.
+// What takes no order, and therefore no time that anybody waits for. The old root anew: a
+// descriptor of the launcher's is of its mount namespace, not of our copy.
 SysResult<void> PrepareAhead() {
-  PA_TRY(const UniqueFd old_root, sandbox::OpenOldRoot());
+  const UniqueFd old_root(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!old_root) return std::unexpected(SysError{"open", "the old root", errno});
   PA_TRY_VOID(KeepAs(kOldRootFd, old_root));
-  return sandbox::MountProc(kOldRootFd);
+  PA_TRY(const UniqueFd proc, sandbox::PrepareProc(kOldRootFd));
+  return KeepAs(kProcFd, proc);
 }
 
 int BecomeWorker(const LaunchView& spec) {

@@ -238,9 +238,10 @@ SysResult<void> EnterView(Work& work) {
   if (spec.network == sandbox::Network::kLoopback) {
     PA_TRY_VOID(sandbox::RaiseLoopback());
   }
-  PA_TRY_VOID(sandbox::SealView(spec.mounts));
+  PA_TRY_VOID(sandbox::SealView(kProcFd, spec.mounts));
   PA_TRY_VOID(sandbox::EnterOwnUserNamespace(kOldRootFd));
   close(kOldRootFd);
+  close(kProcFd);
   return {};
 }
 

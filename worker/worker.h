@@ -9,7 +9,7 @@ struct Origin {
   // The file of `--spec`; null: the descriptors of the supervisor (worker/protocol.h).
   const char* file = nullptr;
   bool seccomp_loaded = false;  // by the launcher: the spec has no program
-  bool namespaces = false;      // this process has its own: kOldRootFd is open
+  bool namespaces = false;      // this process has its own: kOldRootFd and kProcFd are open
 };
 
 // A process that comes from a launcher is already hardened (worker/harden.h); otherwise that is
