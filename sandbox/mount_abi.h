@@ -52,9 +52,10 @@ inline long CloneTree(int fd) {
 inline long SetAttributes(int fd, const char* path, unsigned flags, const MountAttr& attr) {
   return syscall(SYS_mount_setattr, fd, path, flags, &attr, sizeof(attr));
 }
+// `to`: "" for `to_directory` itself.
 inline long MoveMount(int from, int to_directory, const char* to) {
-  constexpr unsigned kFromEmptyPath = 4;
-  return syscall(SYS_move_mount, from, "", to_directory, to, kFromEmptyPath);
+  constexpr unsigned kEmptyPaths = 0x4 | 0x40;  // MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH
+  return syscall(SYS_move_mount, from, "", to_directory, to, kEmptyPaths);
 }
 inline long FsOpen(const char* type) { return syscall(SYS_fsopen, type, 1u /* CLOEXEC */); }
 inline long FsSetString(int fs, const char* key, const char* value) {

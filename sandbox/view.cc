@@ -48,40 +48,61 @@ SysResult<UniqueFd> NewTmpfs() { return NewFileSystem("tmpfs", kTmpfsBytes, kNoS
 // is as good. A tree that is read-only has the name or has it not.
 bool IsThere(int result) { return result == 0 || errno == EEXIST || errno == EROFS; }
 
-SysResult<void> MakeDirectories(std::string_view path) {
-  char name[PATH_MAX];
-  if (path.size() >= sizeof(name)) return std::unexpected(SysError{"mkdir", path, ENAMETOOLONG});
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    const std::string_view part = path.substr(0, end);
-    if (!part.empty()) {
-      part.copy(name, part.size());
-      name[part.size()] = '\0';
-      if (!IsThere(mkdir(name, 0755))) return std::unexpected(SysError{"mkdir", path, errno});
-    }
-    if (end == path.npos) return {};
-  }
+// No symlink is followed on the way to a mount point: other commands of the project can write in
+// trees that are mounted already, and the old root can be named.
+SysResult<UniqueFd> OpenPlace(int directory, const char* name, std::string_view path) {
+  const OpenHow how{O_PATH | O_CLOEXEC, 0, kResolveNoSymlinks};
+  return Opened(OpenAt2(directory, name, how), "openat2", path);
 }
 
-SysResult<void> MakeParents(std::string_view path) {
+// "" is the root, too.
+SysResult<UniqueFd> MakeDirectories(std::string_view path) {
+  char name[PATH_MAX];
+  if (path.size() >= sizeof(name)) return std::unexpected(SysError{"mkdir", path, ENAMETOOLONG});
+  name[path.copy(name, path.size())] = '\0';
+  SysResult<UniqueFd> made = OpenPlace(AT_FDCWD, name, path);
+  if (made || made.error().sys_errno != ENOENT) return made;
+  made = OpenPlace(AT_FDCWD, "/", path);
+  for (std::size_t at = 1; made && at < path.size();) {
+    const std::string_view part = path.substr(at, path.find('/', at) - at);
+    name[part.copy(name, part.size())] = '\0';
+    if (!IsThere(mkdirat(made->get(), name, 0755))) {
+      return std::unexpected(SysError{"mkdir", path, errno});
+    }
+    made = OpenPlace(made->get(), name, path);
+    at += part.size() + 1;
+  }
+  return made;
+}
+
+SysResult<UniqueFd> MakeParent(std::string_view path) {
   return MakeDirectories(path.substr(0, path.rfind('/')));
 }
 
-SysResult<void> MakeFile(const char* path) {
-  PA_TRY_VOID(MakeParents(path));
-  const UniqueFd file(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
-  return file || IsThere(-1) ? SysResult<void>() : std::unexpected(SysError{"create", path, errno});
+const char* NameIn(const char* path) { return std::strrchr(path, '/') + 1; }
+
+SysResult<UniqueFd> MakeFile(const char* path) {
+  PA_TRY(const UniqueFd parent, MakeParent(path));
+  constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const UniqueFd made(openat(parent.get(), NameIn(path), kNew, 0444));
+  if (!made && !IsThere(-1)) return std::unexpected(SysError{"create", path, errno});
+  return OpenPlace(parent.get(), NameIn(path), path);
 }
 
 SysResult<void> MakeSymlink(const MountView& mount) {
-  PA_TRY_VOID(MakeParents(mount.target));
-  if (IsThere(symlink(mount.source, mount.target))) return {};
+  PA_TRY(const UniqueFd parent, MakeParent(mount.target));
+  if (IsThere(symlinkat(mount.source, parent.get(), NameIn(mount.target)))) return {};
   return std::unexpected(SysError{"symlink", mount.target, errno});
 }
 
+SysResult<void> MountAt(int tree, const UniqueFd& place, std::string_view path) {
+  return Attempt(MoveMount(tree, place.get(), ""), "move_mount", path);
+}
+
 SysResult<void> MountTmpfs(const char* target) {
-  PA_TRY_VOID(MakeDirectories(target));
+  PA_TRY(const UniqueFd place, MakeDirectories(target));
   PA_TRY(const UniqueFd tmpfs, NewTmpfs());
-  return Attempt(MoveMount(tmpfs.get(), AT_FDCWD, target), "move_mount", target);
+  return MountAt(tmpfs.get(), place, target);
 }
 
 // Where devices are at home, what is granted can be opened; Landlock says how.
@@ -99,7 +120,7 @@ std::uint64_t AttributesOf(const MountView& mount) {
   }
 }
 
-SysResult<void> MakeMountPoint(int source, const char* target) {
+SysResult<UniqueFd> MakeMountPoint(int source, const char* target) {
   struct stat status;
   if (fstat(source, &status) != 0) return std::unexpected(SysError{"fstat", target, errno});
   return S_ISDIR(status.st_mode) ? MakeDirectories(target) : MakeFile(target);
@@ -110,13 +131,13 @@ SysResult<void> Bind(int old_root, const MountView& mount) {
   if (!source) {
     return IsUnreachable(source.error()) ? SysResult<void>() : std::unexpected(source.error());
   }
-  PA_TRY_VOID(MakeMountPoint(source->get(), mount.target));
+  PA_TRY(const UniqueFd place, MakeMountPoint(source->get(), mount.target));
   PA_TRY(const UniqueFd tree, Opened(CloneTree(source->get()), "open_tree", mount.source));
   const MountAttr attr{.attr_set = AttributesOf(mount)};
   if (SetAttributes(tree.get(), "", kAtEmptyPath | kAtRecursive, attr) < 0) {
     return std::unexpected(SysError{"mount_setattr", mount.target, errno});
   }
-  return Attempt(MoveMount(tree.get(), AT_FDCWD, mount.target), "move_mount", mount.target);
+  return MountAt(tree.get(), place, mount.target);
 }
 
 // Where devices cannot be opened: EACCES, as the file's mode says to anybody but root.
@@ -210,7 +231,8 @@ SysResult<UniqueFd> OpenOutside(int old_root, const char* path, int flags) {
 SysResult<void> PlaceMount(int old_root, const MountView& mount) {
   switch (mount.kind) {
     case MountKind::kDirectory:
-      return MakeDirectories(mount.target);
+      PA_TRY_VOID(MakeDirectories(mount.target));
+      return {};
     case MountKind::kSymlink:
       return MakeSymlink(mount);
     case MountKind::kTmpfs:

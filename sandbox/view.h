@@ -39,7 +39,7 @@ SysResult<UniqueFd> OpenOutside(int old_root, const char* path, int flags);
 
 // Makes the target of `mount`, with its parent directories. A source that does not exist is
 // skipped: the command could not have reached it either. Sources are canonical: one that now leads
-// through a symlink is refused (ELOOP).
+// through a symlink is refused (ELOOP), and so is a target.
 SysResult<void> PlaceMount(int old_root, const MountView& mount);
 
 // A read-only proc of this pid namespace, not mounted in the view yet. For root, its files that

@@ -193,6 +193,29 @@ TEST_P(NamespacesTest, ALinkInThePlaceOfADirectoryIsNotFollowed) {
   EXPECT_EQ(done.Last().sys_errno, ELOOP);
 }
 
+// Another command of the project can put one there while mount points are made. Until the view is
+// sealed, /proc leads outside.
+TEST_P(NamespacesTest, ALinkOnTheWayToAMountPointIsNotFollowed) {
+  for (const char* name : {"aside", "other"}) {
+    fs::create_directory(scratch_->path(name));
+    scratch_->Give(scratch_->path(name));
+  }
+  const std::string way = scratch_->work() + "/way";
+  WorkerSpec spec = Order("echo ran");
+  spec.mounts.push_back({MountKind::kReadOnly, scratch_->path("other"), way + "/made"});
+
+  fs::create_directory_symlink("/proc" + scratch_->path("aside"), way);
+  const Finished refused = Run(spec);
+  EXPECT_EQ(refused.Last().step, Step::kMounts) << refused.Last().subject;
+  EXPECT_EQ(refused.Last().sys_errno, ELOOP);
+  EXPECT_FALSE(fs::exists(scratch_->path("aside/made")));
+
+  fs::remove(way);
+  fs::create_directory(way);
+  scratch_->Give(way);
+  EXPECT_EQ(Run(spec).out, "ran\n");
+}
+
 TEST_P(NamespacesTest, AnOrderWithoutAViewIsRefused) {
   WorkerSpec spec = Order("pwd");
   spec.mounts.clear();
