@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "supervisor/call/tool.h"
+#include "supervisor/cli/command_line.h"
 #include "supervisor/cli/completions.h"
 #include "supervisor/clients/client_config.h"
 #include "supervisor/tools/registry.h"
@@ -18,10 +19,15 @@ CompletedValues Values() {
   enabled.emplace_back("all");
   std::vector<std::string> clients;
   for (const Client& client : Clients()) clients.emplace_back(client.name);
+  std::vector<std::string> commands;
+  for (const CommandHelp& command : DescribeCommandLine().subcommands) {
+    commands.push_back(command.name);
+  }
   return {
       {"ADDRESS", {ValueKind::kWord, {"stdio"}}},
       {"ARGUMENTS", {ValueKind::kAnything}},
       {"CLIENT", {ValueKind::kWord, clients}},
+      {"COMMAND", {ValueKind::kWord, commands}},
       {"DIR", {ValueKind::kDirectory}},
       {"FILE", {ValueKind::kFile}},
       {"ID", {ValueKind::kAnything}},

@@ -2,17 +2,52 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
+#include <span>
 #include <sstream>
 
+#include "policy/did_you_mean.h"
 #include "supervisor/clients/client_config.h"
 #include "supervisor/loop/version.h"
+#include "supervisor/text/wrap.h"
 
 namespace pa {
 namespace {
 
 constexpr int kUsageError = 2;
+constexpr std::size_t kUsualWidth = 80;
+constexpr char kName[] = "project-actions";
+
+// CLI11 wraps nothing.
+class WrappingFormatter : public CLI::Formatter {
+ public:
+  explicit WrappingFormatter(std::size_t width) : width_(width) {}
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    return Row(make_option_name(option, is_positional) + make_option_opts(option),
+               make_option_desc(option));
+  }
+  std::string make_subcommand(const CLI::App* sub) const override {
+    return Row(sub->get_name(), sub->get_description());
+  }
+
+ private:
+  std::string Row(const std::string& name, const std::string& text) const {
+    constexpr std::size_t kIndent = 30;
+    const std::string left = fmt::format("  {:<{}}", name, kIndent - 2);
+    const std::string gap = left.size() > kIndent ? "\n" + std::string(kIndent, ' ') : "";
+    return left + gap + Wrapped(text, {.width = width_, .indent = kIndent}) + "\n";
+  }
+
+  std::size_t width_;
+};
+
+std::string UnknownWord(std::string_view kind, std::string_view word,
+                        std::span<const std::string_view> known) {
+  return fmt::format("unknown {} '{}'{}", kind, word, policy::DidYouMean(word, known));
+}
 
 void AddCommon(CLI::App* app, CommonOptions* options) {
   app->add_option("--root", options->roots,
@@ -47,6 +82,7 @@ struct Values {
   TrashListCommand trash_list;
   TrashRestoreCommand trash_restore;
   InitCommand init;
+  std::vector<std::string> help;
 };
 
 void AddServe(CLI::App& app, Values* values) {
@@ -135,7 +171,14 @@ void AddInit(CLI::App& app, Values* values) {
   sub->add_option("CLIENT", init.client, text)
       ->type_name("")
       ->required()
-      ->check(CLI::IsMember(names).description(""));
+      ->check(CLI::Validator(
+          [names](const std::string& name) {
+            if (std::ranges::find(names, name) != names.end()) return std::string();
+            const std::vector<std::string_view> known(names.begin(), names.end());
+            return fmt::format("{}\nThe clients are {}", UnknownWord("client", name, known),
+                               fmt::join(names, ", "));
+          },
+          ""));
   sub->add_flag("--print", init.print, "Print the entry; read and write nothing");
   sub->add_flag("--yes", init.yes, "Write without asking");
   AddCommon(sub, &init.common);
@@ -143,10 +186,16 @@ void AddInit(CLI::App& app, Values* values) {
 
 constexpr char kAbout[] =
     "Runs make, git and bash and works with files for AI agents, each call confined.";
-constexpr char kName[] = "project-actions";
 
-void AddAll(CLI::App& app, Values* values) {
-  app.set_version_flag("--version", std::string("project-actions ") + kVersion);
+void AddHelp(CLI::App& app, Values* values) {
+  auto* sub = app.add_subcommand("help", "Print the help of a command");
+  sub->add_option("COMMAND", values->help, "The command, with its subcommand if it has some")
+      ->type_name("");
+}
+
+void AddAll(CLI::App& app, Values* values, std::size_t width) {
+  app.formatter(std::make_shared<WrappingFormatter>(width));
+  app.set_version_flag("-V,--version", std::string("project-actions ") + kVersion);
   app.require_subcommand(1);
   AddServe(app, values);
   AddCall(app, values);
@@ -155,6 +204,99 @@ void AddAll(CLI::App& app, Values* values) {
   AddAudit(app, values);
   AddTrash(app, values);
   AddInit(app, values);
+  AddHelp(app, values);
+}
+
+std::vector<const CLI::App*> SubcommandsOf(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<std::string_view> NamesOf(const std::vector<const CLI::App*>& apps) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* app : apps) names.push_back(app->get_name());
+  return names;
+}
+
+// A command and what it is called with those above it.
+struct Named {
+  const CLI::App* app;
+  std::string above;
+  std::string full_name() const {
+    return above.empty() ? app->get_name() : above + " " + app->get_name();
+  }
+  std::string Help() const { return app->help(above); }
+};
+
+ParsedCommandLine Usage(const Named& at, const std::string& what) {
+  return {.command = std::nullopt,
+          .text = fmt::format("{}: {}\nRun '{} --help' for more.\n", kName, what, at.full_name()),
+          .exit_status = kUsageError};
+}
+
+// Goes down to the command that `words` name. An answer: they name none.
+std::optional<ParsedCommandLine> Descend(Named& at, std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    const std::vector<const CLI::App*> subs = SubcommandsOf(*at.app);
+    if (subs.empty()) return std::nullopt;
+    const std::vector<std::string_view> names = NamesOf(subs);
+    const auto named = std::ranges::find(names, word);
+    if (named == names.end()) {
+      const std::string what = UnknownWord("command", word, names);
+      return Usage(at, fmt::format("{}\nThe commands are {}", what, fmt::join(names, ", ")));
+    }
+    at = {subs[static_cast<std::size_t>(named - names.begin())], at.full_name()};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> OptionsOf(const CLI::App& app) {
+  std::vector<std::string_view> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string UnknownOption(const CLI::App& app, std::string_view word) {
+  const std::string_view name = word.substr(0, word.find('='));
+  std::vector<std::string> known;
+  for (const std::string_view option : OptionsOf(app)) known.push_back(fmt::format("--{}", option));
+  return UnknownWord("option", name, std::vector<std::string_view>(known.begin(), known.end()));
+}
+
+// Of a line without a command that could run, CLI11 says only that it requires one.
+std::optional<ParsedCommandLine> WithoutCommand(const CLI::App& app,
+                                                const std::vector<std::string>& words) {
+  Named at{&app, ""};
+  const auto option =
+      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+  const std::span<const std::string> names(words.begin(), option);
+  if (auto wrong = Descend(at, names)) return wrong;
+  if (SubcommandsOf(*at.app).empty()) return std::nullopt;
+  if (option == words.end()) {
+    return ParsedCommandLine{
+        .command = std::nullopt, .text = at.Help(), .exit_status = kUsageError};
+  }
+  if (at.app->get_option_no_throw(*option) != nullptr) return std::nullopt;
+  return Usage(at, UnknownOption(*at.app, *option));
+}
+
+ParsedCommandLine Help(const CLI::App& app, const std::vector<std::string>& words) {
+  Named at{&app, ""};
+  if (auto wrong = Descend(at, words)) return *std::move(wrong);
+  return {.command = std::nullopt, .text = at.Help(), .exit_status = 0};
+}
+
+ParsedCommandLine Unexpected(const CLI::App& app) {
+  Named at{&app, ""};
+  for (auto subs = at.app->get_subcommands(); !subs.empty(); subs = at.app->get_subcommands()) {
+    at = {subs.front(), at.full_name()};
+  }
+  const std::vector<std::string> words = at.app->remaining();
+  if (words.empty()) return Usage(at, "there are words that no command expects");
+  const std::string& word = words.front();
+  return Usage(at, word.starts_with('-') ? UnknownOption(*at.app, word)
+                                         : fmt::format("unexpected argument '{}'", word));
 }
 
 OptionHelp Describe(const CLI::Option& option) {
@@ -174,7 +316,7 @@ CommandHelp Describe(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     (option->get_positional() ? help.arguments : help.options).push_back(Describe(*option));
   }
-  for (const CLI::App* sub : app.get_subcommands(std::function<bool(const CLI::App*)>())) {
+  for (const CLI::App* sub : SubcommandsOf(app)) {
     help.subcommands.push_back(Describe(*sub));
   }
   return help;
@@ -201,16 +343,30 @@ Command Chosen(const CLI::App& app, Values values) {
 }  // namespace
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
+  return ParseCommandLine(argc, argv, TerminalWidth(STDOUT_FILENO));
+}
+
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv, std::size_t width) {
   CLI::App app(kAbout, kName);
   Values values;
-  AddAll(app, &values);
+  AddAll(app, &values, width > 0 ? width : kUsualWidth);
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (auto without = WithoutCommand(app, words)) return *std::move(without);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    return Unexpected(app);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;
     const int status = app.exit(error, out, out);
     return {
         .command = std::nullopt, .text = out.str(), .exit_status = status == 0 ? 0 : kUsageError};
+  }
+  if (app.got_subcommand("help")) {
+    CLI::App fresh(kAbout, kName);  // one that has parsed prints the help of what it parsed
+    Values unused;
+    AddAll(fresh, &unused, width > 0 ? width : kUsualWidth);
+    return Help(fresh, values.help);
   }
   return {.command = Chosen(app, std::move(values)), .text = "", .exit_status = 0};
 }
@@ -218,7 +374,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
 CommandHelp DescribeCommandLine() {
   CLI::App app(kAbout, kName);
   Values values;
-  AddAll(app, &values);
+  AddAll(app, &values, kUsualWidth);
   return Describe(app);
 }
 

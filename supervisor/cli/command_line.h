@@ -8,6 +8,7 @@
 // supervisor/make_completions.cc.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>
@@ -86,7 +87,10 @@ struct ParsedCommandLine {
   int exit_status = 0;  // 0 for help and version, 2 for an error
 };
 
+// Help is wrapped for the terminal that standard output is, or for 80 columns.
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
+// For `width` columns; 0: 80.
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv, std::size_t width);
 
 // The same table as data, for completions.
 struct OptionHelp {

@@ -3,13 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace pa {
 namespace {
 
-ParsedCommandLine Parse(std::vector<const char*> args) {
+ParsedCommandLine Parse(std::vector<const char*> args, std::size_t width = 80) {
   args.insert(args.begin(), "project-actions");
-  return ParseCommandLine(static_cast<int>(args.size()), args.data());
+  return ParseCommandLine(static_cast<int>(args.size()), args.data(), width);
 }
 
 TEST(CommandLine, ServeTakesRootsToolsAndPolicy) {
@@ -48,12 +49,67 @@ TEST(CommandLine, EveryPolicySubcommandIsReached) {
 }
 
 TEST(CommandLine, HelpAndVersionSucceed) {
-  for (const char* flag : {"--help", "--version"}) {
+  for (const char* flag : {"--help", "-h", "help", "--version", "-V"}) {
     auto parsed = Parse({flag});
     EXPECT_FALSE(parsed.command);
     EXPECT_EQ(parsed.exit_status, 0);
     EXPECT_NE(parsed.text.find("project-actions"), std::string::npos);
   }
+}
+
+TEST(CommandLine, HelpIsThatOfTheCommandThatIsNamed) {
+  const ParsedCommandLine show = Parse({"help", "policy", "show"});
+  EXPECT_EQ(show.exit_status, 0);
+  EXPECT_EQ(show.text, Parse({"policy", "show", "--help"}).text);
+  EXPECT_NE(show.text.find("Usage: project-actions policy show"), show.text.npos) << show.text;
+  EXPECT_EQ(Parse({"help"}).text, Parse({"--help"}).text);
+  EXPECT_EQ(Parse({"help", "polcy"}).exit_status, 2);
+}
+
+TEST(CommandLine, HelpFitsTheTerminal) {
+  for (const std::size_t width : {60u, 80u}) {
+    std::istringstream help(Parse({"help", "serve"}, width).text);
+    int lines = 0;
+    for (std::string line; std::getline(help, line); ++lines) {
+      EXPECT_LE(line.size(), width) << line;
+    }
+    EXPECT_GT(lines, 5);
+  }
+  EXPECT_EQ(Parse({"--help"}, 0).text, Parse({"--help"}, 80).text);
+  EXPECT_NE(Parse({"--help"}, 50).text, Parse({"--help"}, 80).text);
+}
+
+TEST(CommandLine, WithoutACommandTheHelpIsTheError) {
+  EXPECT_EQ(Parse({}).text, Parse({"--help"}).text);
+  EXPECT_EQ(Parse({}).exit_status, 2);
+  EXPECT_EQ(Parse({"policy"}).text, Parse({"help", "policy"}).text);
+  EXPECT_EQ(Parse({"policy"}).exit_status, 2);
+}
+
+TEST(CommandLine, AnUnknownWordIsNamedWithWhatWasProbablyMeant) {
+  struct Case {
+    std::vector<const char*> args;
+    const char* said;
+  };
+  const Case cases[] = {
+      {{"serv"}, "unknown command 'serv' - did you mean 'serve'?"},
+      {{"policy", "chek", "p.yaml"}, "unknown command 'chek' - did you mean 'check'?"},
+      {{"trash", "frobnicate"}, "unknown command 'frobnicate'\nThe commands are list, restore"},
+      {{"--verison"}, "unknown option '--verison' - did you mean '--version'?"},
+      {{"policy", "--frob", "show"}, "unknown option '--frob'"},
+      {{"doctor", "--jsn"}, "unknown option '--jsn' - did you mean '--json'?"},
+      {{"doctor", "--jsn=yes"}, "unknown option '--jsn' - did you mean '--json'?"},
+      {{"doctor", "now"}, "unexpected argument 'now'"},
+      {{"policy", "show", "now"}, "Run 'project-actions policy show --help' for more."},
+      {{"init", "cluade-code"}, "unknown client 'cluade-code' - did you mean 'claude-code'?"},
+  };
+  for (const Case& wrong : cases) {
+    const ParsedCommandLine parsed = Parse(wrong.args);
+    EXPECT_FALSE(parsed.command) << wrong.said;
+    EXPECT_EQ(parsed.exit_status, 2);
+    EXPECT_NE(parsed.text.find(wrong.said), parsed.text.npos) << parsed.text;
+  }
+  EXPECT_TRUE(Parse({"call", "make", "serv"}).command) << "a tool's arguments are no commands";
 }
 
 TEST(CommandLine, DescribesWhatItParses) {

@@ -8,6 +8,7 @@
 
 #include "base/json_writer.h"
 #include "supervisor/loop/version.h"
+#include "supervisor/text/wrap.h"
 
 namespace pa {
 namespace {
@@ -134,6 +135,21 @@ void AppendRelaxations(const DoctorReport& report, const Painter& paint, std::st
   }
 }
 
+// Explanations go on below themselves; other lines a little further in.
+std::string WrappedLines(std::string_view text, std::size_t width) {
+  constexpr std::size_t kDeep = 8;
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t lead = std::min(line.find_first_not_of(' '), line.size());
+    const std::size_t indent = lead < kDeep ? lead + 2 : lead;
+    out += line.substr(0, lead);
+    out += Wrapped(line.substr(lead), {.width = width, .indent = indent}) + "\n";
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return out;
+}
+
 }  // namespace
 
 bool DoctorReport::Enforceable() const {
@@ -143,8 +159,8 @@ bool DoctorReport::Enforceable() const {
 
 bool DoctorReport::Complete() const { return Enforceable() && policy_errors.empty(); }
 
-std::string FormatDoctorText(const DoctorReport& report, bool colours) {
-  const Painter paint(colours);
+std::string FormatDoctorText(const DoctorReport& report, const DoctorLook& look) {
+  const Painter paint(look.colours);
   std::string out =
       fmt::format("project-actions {}\n{}\n", kVersion, KernelLine(report.enforcement.kernel));
   AppendProtections(report, paint, &out);
@@ -163,7 +179,7 @@ std::string FormatDoctorText(const DoctorReport& report, bool colours) {
     out +=
         paint(kRed, "Nothing starts with this policy") + ": mend the errors under Policy above.\n";
   }
-  return out;
+  return WrappedLines(out, look.width);
 }
 
 std::string FormatDoctorJson(const DoctorReport& report) {

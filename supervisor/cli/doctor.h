@@ -2,10 +2,11 @@
 // and what to do about that. doctor_command.h fills it in.
 //
 //    const DoctorReport report = Examine(options, environment);
-//    const std::string text = FormatDoctorText(report, colours);
+//    const std::string text = FormatDoctorText(report, {.colours = true, .width = 80});
 //    return report.Complete() ? 0 : 1;
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,7 +44,11 @@ struct DoctorReport {
   bool Complete() const;
 };
 
-std::string FormatDoctorText(const DoctorReport& report, bool colours);
+struct DoctorLook {
+  bool colours = false;
+  std::size_t width = 0;  // columns of the terminal; 0: lines are not broken
+};
+std::string FormatDoctorText(const DoctorReport& report, const DoctorLook& look = {});
 std::string FormatDoctorJson(const DoctorReport& report);  // one line
 
 }  // namespace pa

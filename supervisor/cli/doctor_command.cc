@@ -17,6 +17,7 @@
 #include "supervisor/state/edit_journal.h"
 #include "supervisor/state/instance_dir.h"
 #include "supervisor/state/state_directory.h"
+#include "supervisor/text/wrap.h"
 #include "supervisor/tools/find_executable.h"
 #include "worker/probe.h"
 
@@ -142,8 +143,9 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
 int RunDoctor(const DoctorCommand& command, const Environment& environment) {
   const DoctorReport report = Examine(command.common, environment);
   const bool colours = isatty(STDOUT_FILENO) == 1 && !environment.contains("NO_COLOR");
+  const DoctorLook look{.colours = colours, .width = TerminalWidth(STDOUT_FILENO)};
   const std::string text =
-      command.json ? FormatDoctorJson(report) + "\n" : FormatDoctorText(report, colours);
+      command.json ? FormatDoctorJson(report) + "\n" : FormatDoctorText(report, look);
   fputs(text.c_str(), stdout);
   return report.Complete() ? 0 : 1;
 }

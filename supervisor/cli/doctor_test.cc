@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "base/json.h"
 
 namespace pa {
@@ -22,8 +24,8 @@ DoctorReport Healthy() {
 
 TEST(Doctor, AHealthyMachineIsComplete) {
   EXPECT_TRUE(Healthy().Complete());
-  EXPECT_NE(FormatDoctorText(Healthy(), false)
-                .find("Every protection that the default policy requires is enforced."),
+  EXPECT_NE(FormatDoctorText(Healthy()).find(
+                "Every protection that the default policy requires is enforced."),
             std::string::npos);
 }
 
@@ -31,7 +33,7 @@ TEST(Doctor, WhateverIsMissingMakesItIncomplete) {
   auto broken = [](auto change) {
     DoctorReport report = Healthy();
     change(report);
-    const std::string text = FormatDoctorText(report, false);
+    const std::string text = FormatDoctorText(report);
     EXPECT_EQ(text.find("is NOT enforced") != std::string::npos, report.policy_errors.empty());
     EXPECT_EQ(text.find("Nothing starts with this policy") != std::string::npos,
               !report.policy_errors.empty());
@@ -49,12 +51,12 @@ TEST(Doctor, AMissingProgramIsNamedWithAdviceButBreaksNoProtection) {
   DoctorReport report = Healthy();
   report.programs = {{"git", "", "install git to use git_add and git_commit"}};
   EXPECT_TRUE(report.Complete());
-  EXPECT_NE(FormatDoctorText(report, false).find("install git"), std::string::npos);
+  EXPECT_NE(FormatDoctorText(report).find("install git"), std::string::npos);
 }
 
 TEST(Doctor, TextAndJsonNameEveryProtection) {
   const DoctorReport report = Healthy();
-  const std::string text = FormatDoctorText(report, false);
+  const std::string text = FormatDoctorText(report);
   const auto json = ParseJson(FormatDoctorJson(report));
   ASSERT_TRUE(json) << json.error().Message();
   const auto& protections = json->Find("protections")->Items();
@@ -70,22 +72,21 @@ TEST(Doctor, TextAndJsonNameEveryProtection) {
 
 TEST(Doctor, WithoutACgroupItSaysWhyAndWhatToDo) {
   DoctorReport report = Healthy();
-  EXPECT_EQ(FormatDoctorText(report, false).find("no cgroup"), std::string::npos);
+  EXPECT_EQ(FormatDoctorText(report).find("no cgroup"), std::string::npos);
   report.enforcement.kernel.no_cgroup = "use cgroup \"/x\": EACCES";
-  EXPECT_NE(FormatDoctorText(report, false)
-                .find("no cgroup: use cgroup \"/x\": EACCES; how to get one: project-actions(7)"),
+  EXPECT_NE(FormatDoctorText(report).find(
+                "no cgroup: use cgroup \"/x\": EACCES; how to get one: project-actions(7)"),
             std::string::npos);
   report = Healthy();
   report.enforcement.kernel.cgroup = sandbox::KernelFeatures::Granted::kYes;
-  EXPECT_NE(FormatDoctorText(report, false).find("yes (without the controller cpu)"),
-            std::string::npos);
+  EXPECT_NE(FormatDoctorText(report).find("yes (without the controller cpu)"), std::string::npos);
   report.enforcement.kernel.cgroup_cpu = true;
-  EXPECT_EQ(FormatDoctorText(report, false).find("without the controller"), std::string::npos);
+  EXPECT_EQ(FormatDoctorText(report).find("without the controller"), std::string::npos);
 }
 
 TEST(Doctor, WhatThePolicyRelaxesIsSaidInFull) {
   DoctorReport report = Healthy();
-  const auto text = [&] { return FormatDoctorText(report, false); };
+  const auto text = [&] { return FormatDoctorText(report); };
   const auto json = [&] { return ParseJson(FormatDoctorJson(report)).value(); };
   EXPECT_NE(text().find("Relaxed by the policy\n  nothing"), std::string::npos) << text();
   EXPECT_EQ(json().Find("relaxations")->Dump(), "[]");
@@ -103,9 +104,9 @@ TEST(Doctor, WhatThePolicyRelaxesIsSaidInFull) {
 
 TEST(Doctor, WarningsOfThePolicyAreSaidAndBreakNothing) {
   DoctorReport report = Healthy();
-  EXPECT_EQ(FormatDoctorText(report, false).find("warning"), std::string::npos);
+  EXPECT_EQ(FormatDoctorText(report).find("warning"), std::string::npos);
   report.policy_warnings = {"roots: '/p/.venv/a.py' is a hard link"};
-  EXPECT_NE(FormatDoctorText(report, false).find("  warning: roots: '/p/.venv/a.py' is"),
+  EXPECT_NE(FormatDoctorText(report).find("  warning: roots: '/p/.venv/a.py' is"),
             std::string::npos);
   const auto json = ParseJson(FormatDoctorJson(report)).value();
   EXPECT_EQ(json.Find("policy")->Find("warnings")->Items().at(0).AsString(),
@@ -115,7 +116,7 @@ TEST(Doctor, WarningsOfThePolicyAreSaidAndBreakNothing) {
 
 TEST(Doctor, WhereCallsAreRecorded) {
   DoctorReport report = Healthy();
-  const auto text = [&] { return FormatDoctorText(report, false); };
+  const auto text = [&] { return FormatDoctorText(report); };
   const auto json = [&] { return ParseJson(FormatDoctorJson(report)).value(); };
   EXPECT_EQ(text().find("recorded"), std::string::npos);
   report.audit_log = "/var/log/audit.jsonl";
@@ -127,8 +128,27 @@ TEST(Doctor, WhereCallsAreRecorded) {
 }
 
 TEST(Doctor, ColoursOnlyWhenAsked) {
-  EXPECT_EQ(FormatDoctorText(Healthy(), false).find('\x1b'), std::string::npos);
-  EXPECT_NE(FormatDoctorText(Healthy(), true).find('\x1b'), std::string::npos);
+  EXPECT_EQ(FormatDoctorText(Healthy()).find('\x1b'), std::string::npos);
+  EXPECT_NE(FormatDoctorText(Healthy(), {.colours = true}).find('\x1b'), std::string::npos);
+}
+
+TEST(Doctor, TheTextFitsTheTerminal) {
+  DoctorReport report = Healthy();
+  report.enforcement.protections.front().why =
+      "a reason that is longer than a line of a terminal, which has eighty columns, and goes on "
+      "below itself";
+  for (const bool colours : {false, true}) {
+    std::istringstream text(FormatDoctorText(report, {.colours = colours, .width = 80}));
+    for (std::string line; std::getline(text, line);) {
+      const std::size_t painted = colours && line.contains('\x1b') ? 9 : 0;
+      EXPECT_LE(line.size(), 80u + painted) << line;
+    }
+  }
+  const std::string text = FormatDoctorText(report, {.width = 80});
+  const std::string below = "\n" + std::string(23, ' ');
+  const std::size_t reason = text.find(below + "a reason");
+  ASSERT_NE(reason, text.npos) << text;
+  EXPECT_NE(text.find(below, reason + 1), text.npos) << text;
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+// Breaks text for a terminal at blanks.
+//
+//    out += fmt::format("  {:<20}{}\n", name, Wrapped(text, {.width = 80, .indent = 22}));
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace pa {
+
+struct WrapOptions {
+  std::size_t width = 0;   // columns of a line; 0: lines are not broken
+  std::size_t indent = 0;  // columns before each line; the first line's stand there already
+};
+
+// `text`: UTF-8 of one or several lines, with one column for each character and none for colours. A
+// word that is wider than a line has a line of its own.
+std::string Wrapped(std::string_view text, const WrapOptions& options);
+
+// The columns of the terminal that `fd` is; 0 if it is none.
+std::size_t TerminalWidth(int fd);
+
+}  // namespace pa
