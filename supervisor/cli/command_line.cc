@@ -32,12 +32,19 @@ class WrappingFormatter : public CLI::Formatter {
   std::string make_subcommand(const CLI::App* sub) const override {
     return Row(sub->get_name(), sub->get_description());
   }
+  std::string make_description(const CLI::App* app) const override {
+    return Wrapped(CLI::Formatter::make_description(app), {.width = width_});
+  }
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return Wrapped(CLI::Formatter::make_usage(app, std::move(name)), {.width = width_});
+  }
 
  private:
   std::string Row(const std::string& name, const std::string& text) const {
     constexpr std::size_t kIndent = 30;
     const std::string left = fmt::format("  {:<{}}", name, kIndent - 2);
-    const std::string gap = left.size() > kIndent ? "\n" + std::string(kIndent, ' ') : "";
+    const bool touches = left.back() != ' ';
+    const std::string gap = touches ? "\n" + std::string(kIndent, ' ') : "";
     return left + gap + Wrapped(text, {.width = width_, .indent = kIndent}) + "\n";
   }
 
@@ -194,7 +201,7 @@ void AddHelp(CLI::App& app, Values* values) {
 }
 
 void AddAll(CLI::App& app, Values* values, std::size_t width) {
-  app.formatter(std::make_shared<WrappingFormatter>(width));
+  app.formatter(std::make_shared<WrappingFormatter>(width > 0 ? width : kUsualWidth));
   app.set_version_flag("-V,--version", std::string("project-actions ") + kVersion);
   app.require_subcommand(1);
   AddServe(app, values);
@@ -215,88 +222,6 @@ std::vector<std::string_view> NamesOf(const std::vector<const CLI::App*>& apps) 
   std::vector<std::string_view> names;
   for (const CLI::App* app : apps) names.push_back(app->get_name());
   return names;
-}
-
-// A command and what it is called with those above it.
-struct Named {
-  const CLI::App* app;
-  std::string above;
-  std::string full_name() const {
-    return above.empty() ? app->get_name() : above + " " + app->get_name();
-  }
-  std::string Help() const { return app->help(above); }
-};
-
-ParsedCommandLine Usage(const Named& at, const std::string& what) {
-  return {.command = std::nullopt,
-          .text = fmt::format("{}: {}\nRun '{} --help' for more.\n", kName, what, at.full_name()),
-          .exit_status = kUsageError};
-}
-
-// Goes down to the command that `words` name. An answer: they name none.
-std::optional<ParsedCommandLine> Descend(Named& at, std::span<const std::string> words) {
-  for (const std::string& word : words) {
-    const std::vector<const CLI::App*> subs = SubcommandsOf(*at.app);
-    if (subs.empty()) return std::nullopt;
-    const std::vector<std::string_view> names = NamesOf(subs);
-    const auto named = std::ranges::find(names, word);
-    if (named == names.end()) {
-      const std::string what = UnknownWord("command", word, names);
-      return Usage(at, fmt::format("{}\nThe commands are {}", what, fmt::join(names, ", ")));
-    }
-    at = {subs[static_cast<std::size_t>(named - names.begin())], at.full_name()};
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string_view> OptionsOf(const CLI::App& app) {
-  std::vector<std::string_view> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back(name);
-  }
-  return names;
-}
-
-std::string UnknownOption(const CLI::App& app, std::string_view word) {
-  const std::string_view name = word.substr(0, word.find('='));
-  std::vector<std::string> known;
-  for (const std::string_view option : OptionsOf(app)) known.push_back(fmt::format("--{}", option));
-  return UnknownWord("option", name, std::vector<std::string_view>(known.begin(), known.end()));
-}
-
-// Of a line without a command that could run, CLI11 says only that it requires one.
-std::optional<ParsedCommandLine> WithoutCommand(const CLI::App& app,
-                                                const std::vector<std::string>& words) {
-  Named at{&app, ""};
-  const auto option =
-      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
-  const std::span<const std::string> names(words.begin(), option);
-  if (auto wrong = Descend(at, names)) return wrong;
-  if (SubcommandsOf(*at.app).empty()) return std::nullopt;
-  if (option == words.end()) {
-    return ParsedCommandLine{
-        .command = std::nullopt, .text = at.Help(), .exit_status = kUsageError};
-  }
-  if (at.app->get_option_no_throw(*option) != nullptr) return std::nullopt;
-  return Usage(at, UnknownOption(*at.app, *option));
-}
-
-ParsedCommandLine Help(const CLI::App& app, const std::vector<std::string>& words) {
-  Named at{&app, ""};
-  if (auto wrong = Descend(at, words)) return *std::move(wrong);
-  return {.command = std::nullopt, .text = at.Help(), .exit_status = 0};
-}
-
-ParsedCommandLine Unexpected(const CLI::App& app) {
-  Named at{&app, ""};
-  for (auto subs = at.app->get_subcommands(); !subs.empty(); subs = at.app->get_subcommands()) {
-    at = {subs.front(), at.full_name()};
-  }
-  const std::vector<std::string> words = at.app->remaining();
-  if (words.empty()) return Usage(at, "there are words that no command expects");
-  const std::string& word = words.front();
-  return Usage(at, word.starts_with('-') ? UnknownOption(*at.app, word)
-                                         : fmt::format("unexpected argument '{}'", word));
 }
 
 OptionHelp Describe(const CLI::Option& option) {
@@ -320,6 +245,90 @@ CommandHelp Describe(const CLI::App& app) {
     help.subcommands.push_back(Describe(*sub));
   }
   return help;
+}
+
+// A command and what it is called with those above it.
+struct Named {
+  const CLI::App* app;
+  std::string above;
+  std::string full_name() const {
+    return above.empty() ? app->get_name() : above + " " + app->get_name();
+  }
+  std::string Help() const { return app->help(above); }
+};
+
+ParsedCommandLine Usage(const Named& at, const std::string& what) {
+  return {.command = std::nullopt,
+          .text = fmt::format("{}: {}\nRun '{} --help' for more.\n", kName, what, at.full_name()),
+          .exit_status = kUsageError};
+}
+
+// Goes down to the command that `words` begin with. The result: an unknown one is among them.
+std::optional<ParsedCommandLine> Descend(Named& at, std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    const std::vector<const CLI::App*> subs = SubcommandsOf(*at.app);
+    if (subs.empty()) return std::nullopt;
+    const std::vector<std::string_view> names = NamesOf(subs);
+    const auto named = std::ranges::find(names, word);
+    if (named == names.end()) {
+      const std::string what = UnknownWord("command", word, names);
+      return Usage(at, fmt::format("{}\nThe commands are {}", what, fmt::join(names, ", ")));
+    }
+    at = {subs[static_cast<std::size_t>(named - names.begin())], at.full_name()};
+  }
+  return std::nullopt;
+}
+
+std::string UnknownOption(const CLI::App& app, std::string_view word) {
+  const CommandHelp help = Describe(app);
+  std::vector<std::string_view> known;
+  for (const OptionHelp& option : help.options) {
+    known.insert(known.end(), option.names.begin(), option.names.end());
+  }
+  return UnknownWord("option", word.substr(0, word.find('=')), known);
+}
+
+// Of a line without a command that could run, CLI11 says only that it requires one.
+std::optional<ParsedCommandLine> WithoutCommand(const CLI::App& app,
+                                                const std::vector<std::string>& words) {
+  Named at{&app, ""};
+  const auto option =
+      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+  const std::span<const std::string> names(words.begin(), option);
+  if (auto wrong = Descend(at, names)) return wrong;
+  if (SubcommandsOf(*at.app).empty()) return std::nullopt;
+  if (option == words.end()) {
+    return ParsedCommandLine{
+        .command = std::nullopt, .text = at.Help(), .exit_status = kUsageError};
+  }
+  if (at.app->get_option_no_throw(*option) != nullptr) return std::nullopt;
+  return Usage(at, UnknownOption(*at.app, *option));
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string joined;
+  for (const std::string& word : words) joined += " " + word;
+  return joined;
+}
+
+ParsedCommandLine Help(const CLI::App& app, const std::vector<std::string>& words) {
+  Named at{&app, ""};
+  if (auto wrong = Descend(at, words)) return *std::move(wrong);
+  const bool whole = at.full_name() == kName + Joined(words);
+  if (!whole) return Usage(at, fmt::format("unexpected argument '{}'", words.back()));
+  return {.command = std::nullopt, .text = at.Help(), .exit_status = 0};
+}
+
+ParsedCommandLine Unexpected(const CLI::App& app) {
+  Named at{&app, ""};
+  for (auto subs = at.app->get_subcommands(); !subs.empty(); subs = at.app->get_subcommands()) {
+    at = {subs.front(), at.full_name()};
+  }
+  const std::vector<std::string> words = at.app->remaining();
+  if (words.empty()) return Usage(at, "there are words that no command expects");
+  const std::string& word = words.front();
+  return Usage(at, word.starts_with('-') ? UnknownOption(*at.app, word)
+                                         : fmt::format("unexpected argument '{}'", word));
 }
 
 Command Chosen(const CLI::App& app, Values values) {
@@ -349,7 +358,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv, std::size_t width) {
   CLI::App app(kAbout, kName);
   Values values;
-  AddAll(app, &values, width > 0 ? width : kUsualWidth);
+  AddAll(app, &values, width);
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (auto without = WithoutCommand(app, words)) return *std::move(without);
   try {
@@ -363,10 +372,8 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv, std::size_
         .command = std::nullopt, .text = out.str(), .exit_status = status == 0 ? 0 : kUsageError};
   }
   if (app.got_subcommand("help")) {
-    CLI::App fresh(kAbout, kName);  // one that has parsed prints the help of what it parsed
-    Values unused;
-    AddAll(fresh, &unused, width > 0 ? width : kUsualWidth);
-    return Help(fresh, values.help);
+    app.clear();  // else its help is that of the command that it has parsed
+    return Help(app, values.help);
   }
   return {.command = Chosen(app, std::move(values)), .text = "", .exit_status = 0};
 }
@@ -374,7 +381,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv, std::size_
 CommandHelp DescribeCommandLine() {
   CLI::App app(kAbout, kName);
   Values values;
-  AddAll(app, &values, kUsualWidth);
+  AddAll(app, &values, 0);
   return Describe(app);
 }
 
