@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """What a guest runs, out of what meson knows of its tests.
 
 guest_tests.py programs BUILD           the files of BUILD that must be there, a line each
