@@ -39,8 +39,9 @@ using std::chrono::nanoseconds;
 constexpr int kAttempts = 3;
 constexpr std::size_t kMaxPins = 128;
 constexpr std::size_t kMaxCopies =
-    64;                               // of repositories: the working directory's and its submodules
-constexpr std::size_t kAtOnce = 512;  // lstat(2) calls that the loop can wait for
+    64;  // of repositories: the working directory's and its submodules
+constexpr std::uint64_t kRenewalMs = 100;  // between two attempts to renew a watch
+constexpr std::size_t kAtOnce = 512;       // lstat(2) calls that the loop can wait for
 
 bool IsPinned(Kind kind) {
   return kind == Kind::kPinned || kind == Kind::kSealed || kind == Kind::kFrozen;
@@ -145,6 +146,65 @@ bool IsWritten(const Found& found, const std::vector<Watch>& others) {
   });
 }
 
+bool IsSettled(const FileImage& image) {
+  return image.settled && std::ranges::all_of(image.children, [](const auto& child) {
+           return IsSettled(child.second);
+         });
+}
+
+// Whether the stamps alone can prove that nothing of it changed.
+bool IsSettled(const Found& found) {
+  const auto is_settled = [](const GuardedPath& one) {
+    return IsPinned(one.path.kind) || IsSettled(*one.image);
+  };
+  return found.settled && std::ranges::all_of(found.paths, is_settled) &&
+         std::ranges::all_of(found.indexes, [](const auto& index) { return index.settled; }) &&
+         std::ranges::all_of(found.copies, [&](const auto& copy) {
+           return std::ranges::all_of(copy->pieces, is_settled);
+         });
+}
+
+bool SameImage(const FileImage& one, const FileImage& other) {
+  return one.stamp == other.stamp && one.content == other.content &&
+         std::ranges::equal(one.children, other.children, [](const auto& child, const auto& its) {
+           return child.first == its.first && SameImage(child.second, its.second);
+         });
+}
+
+bool SamePath(const GuardedPath& one, const GuardedPath& other) {
+  const ProtectedPath& path = one.path;
+  const ProtectedPath& its = other.path;
+  const PathStamp& stamp = one.image->stamp;
+  const PathStamp& its_stamp = other.image->stamp;
+  const bool same_image = IsPinned(path.kind) && stamp.exists ? stamp.SameFile(its_stamp)
+                                                              : SameImage(*one.image, *other.image);
+  return path.path == its.path && path.kind == its.kind && path.found == its.found &&
+         path.area == its.area && path.repository == its.repository && path.host == its.host &&
+         same_image;
+}
+
+bool SameCopy(const std::shared_ptr<const RepositoryCopy>& one,
+              const std::shared_ptr<const RepositoryCopy>& other) {
+  return one->path == other->path && std::ranges::equal(one->pieces, other->pieces, SamePath) &&
+         one->left_out == other->left_out && one->objects == other->objects &&
+         one->object_stamps == other->object_stamps && one->broken_packs == other->broken_packs &&
+         one->tips == other->tips;
+}
+
+// Whether `again`, read later, is what there was at first: then its stamps may decide instead.
+bool SameState(const Found& first, const Found& again) {
+  const auto same_index = [](const auto& one, const auto& other) {
+    return one.path == other.path && one.top == other.top && one.area == other.area &&
+           one.stamp == other.stamp && one.shared == other.shared &&
+           one.shared_stamp == other.shared_stamp && one.links == other.links;
+  };
+  return first.open.empty() && std::ranges::equal(first.paths, again.paths, SamePath) &&
+         std::ranges::equal(first.deciders, again.deciders, SamePath) &&
+         std::ranges::equal(first.copies, again.copies, SameCopy) &&
+         std::ranges::equal(first.indexes, again.indexes, same_index) &&
+         first.left_out == again.left_out;
+}
+
 // What is too large to be held can only be taken away; then `found` tells of it.
 Result<GuardedPath> ImageOfDecider(const policy::ProtectedPaths::Decider& decider,
                                    ImageBudget& budget) {
@@ -215,6 +275,13 @@ ProtectedOr<FoundPtr> Read(const ProtectedPathsGuard::Key& key) {
   }
   found.settled = false;
   return std::make_shared<const Found>(std::move(found));
+}
+
+// Null: its stamps prove nothing either, or it is another state.
+FoundPtr ReadAgain(const ProtectedPathsGuard::Watched& watch) {
+  ProtectedOr<FoundPtr> again = Read(watch.found->key);
+  const bool same = again && IsSettled(**again) && SameState(*watch.found, **again);
+  return same ? *std::move(again) : nullptr;
 }
 
 bool Holds(const Found& found, policy::HolderLook& holders) {
@@ -610,12 +677,24 @@ void ProtectedPathsGuard::Remember(FoundPtr found) {
   if (known_.size() > kMaxKnown) known_.pop_back();
 }
 
+void ProtectedPathsGuard::Renew(const Watch& watch, FoundPtr again) {
+  std::vector<Watch> others;
+  for (const auto& weak : active_) {
+    if (Watch other = weak.lock()) others.push_back(std::move(other));
+  }
+  if (watch->renewed || IsWritten(*again, others)) return;
+  const std::shared_ptr<Watched> renewed = Pinned({std::move(again)});
+  renewed->began_ns = watch->began_ns;
+  active_.push_back(renewed);
+  watch->renewed = renewed;
+}
+
 Watch ProtectedPathsGuard::Running(const Key& key, bool runs) const {
   for (const auto& weak : active_) {
     const Watch other = weak.lock();
     if (!other || other->found->key != key) continue;
     // Nobody judges what a call writes that runs nothing.
-    if (runs || other->found->open.empty()) return other;
+    if (runs || other->found->open.empty()) return other->renewed ? other->renewed : other;
   }
   return nullptr;
 }
@@ -648,6 +727,8 @@ Task<ProtectedOr<Watch>> ProtectedPathsGuard::Begin(const policy::WorkingDirecto
   if (IsWritten(*known->found, *seen)) {
     std::erase_if(known_, [&](const Known& one) { return one.found == known->found; });
   }
+  // Of those that looked at the same time, the first one's is the oldest.
+  if (Watch other = Running(key, around.runs)) co_return other;
   const std::shared_ptr<Watched> watched = Pinned(std::move(*known));
   watched->began_ns = began_ns;
   LeaveOpen(*watched, around.open);
@@ -730,9 +811,24 @@ Task<std::vector<ProtectedChange>> ProtectedPathsGuard::End(Watch watch) {
   const Finally leave([&] { restoring_.Leave(ticket); });
   mounts_.Drain();
   Ending ending(watch, condemned_, mounts_.record(), QuarantineFor(found.key));
-  Task<Restored> task = InBackground<Restored>(
-      loop_, [ending = std::move(ending)]() mutable { return ending.Run(); });
-  Restored restored = co_await task;
+  // Commands that overlap share a watch for as long as one of them runs. If its stamps prove
+  // nothing, each would be compared like this one.
+  const bool renew =
+      !watch->renewed && !IsSettled(found) && uv_now(loop_) >= watch->next_renewal_ms;
+  if (renew) watch->next_renewal_ms = uv_now(loop_) + kRenewalMs;
+  struct Ended {
+    Restored restored;
+    FoundPtr again;
+  };
+  Task<Ended> task =
+      InBackground<Ended>(loop_, [ending = std::move(ending), renew, watch]() mutable {
+        Ended ended{ending.Run(), nullptr};
+        const bool clean = ended.restored.changes.empty() && ended.restored.owed.empty();
+        if (renew && clean) ended.again = ReadAgain(*watch);
+        return ended;
+      });
+  auto [restored, again] = co_await task;
+  if (again && condemned_.empty()) Renew(watch, std::move(again));
   for (const GuardedPath& guarded : restored.owed) Owe(guarded);
   std::ranges::move(restored.changes, std::back_inserter(changes));
   for (const ProtectedChange& change : changes) {

@@ -97,6 +97,9 @@ class ProtectedPathsGuard {
     std::shared_ptr<const policy::HolderStamps> holders = nullptr;               // as in Known
     std::unordered_map<std::string, std::shared_ptr<const UniqueFd>> pins = {};  // by path
     std::int64_t began_ns = 0;  // by the clock that stamps files
+    // The same, read again once its stamps proved something: for calls that begin from now on.
+    mutable std::shared_ptr<const Watched> renewed = nullptr;
+    mutable std::uint64_t next_renewal_ms = 0;  // by the loop's clock
   };
   using Watch = std::shared_ptr<const Watched>;  // null: the command can write nowhere
 
@@ -131,6 +134,7 @@ class ProtectedPathsGuard {
   void Owe(const GuardedPath& guarded) { owed_.try_emplace(guarded.path.path, guarded); }
   void Remember(FoundPtr found);
   Watch Running(const Key& key, bool runs) const;
+  void Renew(const Watch& watch, FoundPtr again);
   std::string QuarantineFor(const Key& key) const;
 
   uv_loop_t* loop_;

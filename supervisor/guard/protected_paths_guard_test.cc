@@ -70,6 +70,15 @@ class ProtectedPathsGuardTest : public ::testing::Test {
     EXPECT_TRUE(watch.has_value()) << watch.error().Message();
     return watch.value_or(nullptr);
   }
+  // What it took over from the other one has stamps that prove nothing to it.
+  ProtectedPathsGuard::Watch BeginBesideAnother() {
+    extra_ = {{base_ / "home", sandbox::kReadWrite, "another key"}};
+    const auto other = Begin();
+    extra_.clear();
+    auto watch = Begin();
+    EXPECT_TRUE(End(other).empty());
+    return watch;
+  }
   void Write(const std::string& name, std::string_view text) {
     testing::WriteText(root_ / name, text);
   }
@@ -277,6 +286,53 @@ TEST_F(ProtectedPathsGuardTest, AMappedPageHidesNothingFromWhoBeganBefore) {
   munmap(page, 9);
   EXPECT_EQ(End(mapper).size(), 1u);
   EXPECT_EQ(Config(), "original\n");
+}
+
+// A long command and those beside it share what the first one found.
+TEST_F(ProtectedPathsGuardTest, StampsThatProveNothingAreReplacedWhileACommandRuns) {
+  const auto job = BeginBesideAnother();
+  const auto second = Begin();
+  EXPECT_EQ(second, job);
+  EXPECT_TRUE(End(second).empty());
+  const auto third = Begin();
+  EXPECT_NE(third, job);
+  EXPECT_TRUE(End(third).empty());
+  EXPECT_EQ(Begin(), third);
+  Write(".git/config", "evil\n");
+  EXPECT_EQ(End(third).size(), 1u);
+  EXPECT_EQ(Config(), "original\n");
+  EXPECT_TRUE(End(job).empty());
+}
+
+TEST_F(ProtectedPathsGuardTest, StampsOfWhatACommandMayHaveMappedProveNothing) {
+  const auto mapper = BeginBesideAnother();
+  const UniqueFd fd(open((root_ / ".git/config").c_str(), O_RDWR | O_CLOEXEC));
+  char* page =
+      static_cast<char*>(mmap(nullptr, 9, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0));
+  ASSERT_NE(page, MAP_FAILED);
+  page[0] = 'o';
+  Settle();
+  EXPECT_TRUE(End(Begin()).empty());
+  const auto later = Begin();
+  EXPECT_EQ(later, mapper);
+  page[0] = 'X';
+  munmap(page, 9);
+  EXPECT_EQ(End(later).size(), 1u);
+  EXPECT_EQ(Config(), "original\n");
+}
+
+TEST_F(ProtectedPathsGuardTest, CommandsThatBeginTogetherShareWhatTheFirstFound) {
+  Write(".git/config", "young\n");
+  const auto where = policy::ValidateWorkingDirectory(*policy_, root_);
+  ProtectedPathsGuard::Watch watches[2];
+  for (auto& watch : watches) {
+    Detach(guard_.Begin(*where, AllowedIn(*where), policy_),
+           [&](Result<ProtectedPathsGuard::Watch> begun) { watch = *begun; });
+  }
+  uv_run(&loop_, UV_RUN_DEFAULT);
+  ASSERT_NE(watches[0], nullptr);
+  EXPECT_EQ(watches[0], watches[1]);
+  for (auto& watch : watches) EXPECT_TRUE(End(watch).empty());
 }
 
 // What was read meanwhile is nobody's baseline later, though its stamp is the same.

@@ -32,6 +32,7 @@ struct RepositoryCopy {
   struct Stamp {
     std::string path;
     PathStamp stamp;
+    bool operator==(const Stamp&) const = default;
   };
   // Of the directories objects and objects/pack, and of each pack and its index.
   std::vector<Stamp> object_stamps;
@@ -41,6 +42,7 @@ struct RepositoryCopy {
     std::string object;  // in hex
     // Of its loose file, which can be removed or emptied without a change of object_stamps.
     PathStamp loose;
+    bool operator==(const Tip&) const = default;
   };
   std::vector<Tip> tips;
 };
