@@ -896,6 +896,20 @@ HolderLook::Seen& HolderLook::SeenAt(const std::string& path, SeenPaths::value_t
   return seen;
 }
 
+// Paths with the same first name follow each other. By descriptor, the kernel need not walk to the
+// holder each time.
+bool HolderLook::IsAbsentIn(Seen& holder, const std::string& holder_path, std::string_view name) {
+  if (holder.name == name) return holder.name_is_absent;
+  if (!holder.directory) {
+    constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    holder.directory = UniqueFd(open(holder_path.c_str(), kFlags));
+  }
+  holder.name = name;
+  holder.name_is_absent = holder.directory ? LookAt(holder.directory.get(), holder.name).IsAbsent()
+                                           : LookAt(Join(holder_path, holder.name)).IsAbsent();
+  return holder.name_is_absent;
+}
+
 bool HolderLook::StillAbsent(const std::string& path, const HolderPtr& known) {
   if (known == nullptr) return At(path).IsAbsent();
   if (known.get() == untouched_) return true;
@@ -909,11 +923,12 @@ bool HolderLook::StillAbsent(const std::string& path, const HolderPtr& known) {
   if (!now.stamp.SameFile(holder.stamp)) return false;
   // As long as the first name on the way is not there, nothing can come beneath without moving the
   // holder.
-  const std::size_t name = holder.path == "/" ? 1 : holder.path.size() + 1;
-  const std::string first = path.substr(0, path.find('/', name));
-  if (!At(first).IsAbsent()) {
+  const std::size_t begin = holder.path == "/" ? 1 : holder.path.size() + 1;
+  const std::size_t end = path.find('/', begin);
+  const std::string_view first = std::string_view(path).substr(begin, end - begin);
+  if (!IsAbsentIn(now, holder.path, first)) {
     outdated_ = true;
-    return first != path && LookAt(path).IsAbsent();
+    return end != path.npos && LookAt(path).IsAbsent();
   }
   if (now.settled) now.renew = true;
   return true;
@@ -966,7 +981,7 @@ bool Forbids(const ProtectedPath& kept, const std::string& path) {
     return name.empty() && (rest.empty() || whole);
   }
   if (path == kept.path) return true;
-  const bool parent = path.substr(0, path.rfind('/')) == kept.path;
+  const bool parent = std::string_view(path).substr(0, path.rfind('/')) == kept.path;
   return (whole && IsBeneath(path, kept.path)) || (kept.kind == Kind::kNames && parent);
 }
 

@@ -29,11 +29,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
 #include "base/path_stamp.h"
+#include "base/unique_fd.h"
 #include "policy/host_files.h"
 #include "policy/policy.h"
 #include "policy/protection.h"
@@ -113,16 +115,19 @@ class HolderLook {
   struct Seen {
     PathStamp stamp;
     bool settled = false;
-    bool renewed = false;  // its stamp equals the one in `renewed_`
-    bool renew = false;    // a name beneath it was looked up and is absent: Renewed returns it
+    bool renewed = false;     // its stamp equals the one in `renewed_`
+    bool renew = false;       // a name beneath it was looked up and is absent: Renewed returns it
+    UniqueFd directory = {};  // as soon as a name is looked up, if it can be opened
+    std::string name = {};    // the last one that was looked up in it, or ""
+    bool name_is_absent = false;
   };
   using SeenPaths = std::unordered_map<std::string, Seen>;
   Seen& SeenAt(const std::string& path, SeenPaths::value_type*& last);
+  static bool IsAbsentIn(Seen& holder, const std::string& holder_path, std::string_view name);
 
   const HolderStamps* renewed_ = nullptr;
   SeenPaths seen_;
-  // Paths are checked in their order, so the holder, and the first name, are mostly those of the
-  // path before.
+  // Paths are checked in their order, so the holder is mostly that of the path before.
   SeenPaths::value_type* holder_ = nullptr;
   SeenPaths::value_type* path_ = nullptr;
   const Holder* untouched_ = nullptr;  // nothing beneath it needs a look

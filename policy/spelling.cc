@@ -75,6 +75,12 @@ bool Spells(std::string_view spelling, std::string_view name) {
 }
 
 void TakeSame(std::string_view& spelled, std::string_view& named) {
+  // Most of a path is spelled the same.
+  const auto [differs, its] = std::ranges::mismatch(spelled, named);
+  const std::string_view equal = spelled.substr(0, std::size_t(differs - spelled.begin()));
+  const std::size_t whole = equal.rfind('/') + 1;  // 0: not one component
+  spelled.remove_prefix(whole);
+  named.remove_prefix(whole);
   while (!spelled.empty() && !named.empty() && Spells(FirstOf(spelled), FirstOf(named))) {
     for (std::string_view* path : {&spelled, &named}) {
       path->remove_prefix(std::min(FirstOf(*path).size() + 1, path->size()));

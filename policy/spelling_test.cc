@@ -63,6 +63,11 @@ TEST(Spelling, PathsAreTakenByComponents) {
   EXPECT_EQ(left("/p/.vscode2/tasks.json", "/p/.vscode/tasks.json"),
             ".vscode2/tasks.json|.vscode/tasks.json");
   EXPECT_EQ(left("a/b", "/a/b"), "a/b|/a/b");
+  EXPECT_EQ(left("/p/a/b", "/p/a/b"), "|");
+  EXPECT_EQ(left("/p/a/bc", "/p/a/b"), "bc|b");
+  EXPECT_EQ(left("/p/a/b", "/p/a/bc"), "b|bc");
+  EXPECT_EQ(left("/p/A/b", "/p/a/b"), "|");
+  EXPECT_EQ(left("", "/p"), "|/p");
 }
 
 }  // namespace

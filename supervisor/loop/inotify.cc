@@ -42,6 +42,7 @@ std::size_t Inotify::ReadSome(const OnEvent& on_event) {
 }
 
 bool Inotify::ReadQueued(const OnEvent& on_event) {
+  if (!fd_) return true;
   for (std::size_t left = Queued(fd_.get()); left > 0;) {
     const std::size_t length = ReadSome(on_event);
     if (length == 0) break;
