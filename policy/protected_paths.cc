@@ -896,18 +896,18 @@ HolderLook::Seen& HolderLook::SeenAt(const std::string& path, SeenPaths::value_t
   return seen;
 }
 
-// Paths with the same first name follow each other. By descriptor, the kernel need not walk to the
-// holder each time.
+// By descriptor: the kernel need not walk to the holder for each name.
 bool HolderLook::IsAbsentIn(Seen& holder, const std::string& holder_path, std::string_view name) {
-  if (holder.name == name) return holder.name_is_absent;
+  const auto [known, is_new] = holder.names.try_emplace(std::string(name));
+  if (!is_new) return known->second;
   if (!holder.directory) {
     constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     holder.directory = UniqueFd(open(holder_path.c_str(), kFlags));
   }
-  holder.name = name;
-  holder.name_is_absent = holder.directory ? LookAt(holder.directory.get(), holder.name).IsAbsent()
-                                           : LookAt(Join(holder_path, holder.name)).IsAbsent();
-  return holder.name_is_absent;
+  const PathStamp stamp = holder.directory ? LookAt(holder.directory.get(), known->first)
+                                           : LookAt(Join(holder_path, known->first));
+  known->second = stamp.IsAbsent();
+  return known->second;
 }
 
 bool HolderLook::StillAbsent(const std::string& path, const HolderPtr& known) {

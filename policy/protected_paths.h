@@ -118,8 +118,7 @@ class HolderLook {
     bool renewed = false;     // its stamp equals the one in `renewed_`
     bool renew = false;       // a name beneath it was looked up and is absent: Renewed returns it
     UniqueFd directory = {};  // as soon as a name is looked up, if it can be opened
-    std::string name = {};    // the last one that was looked up in it, or ""
-    bool name_is_absent = false;
+    std::unordered_map<std::string, bool> names = {};  // whether they are absent in it
   };
   using SeenPaths = std::unordered_map<std::string, Seen>;
   Seen& SeenAt(const std::string& path, SeenPaths::value_type*& last);
