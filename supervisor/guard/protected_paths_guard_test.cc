@@ -304,6 +304,15 @@ TEST_F(ProtectedPathsGuardTest, StampsThatProveNothingAreReplacedWhileACommandRu
   EXPECT_TRUE(End(job).empty());
 }
 
+// The other one protects files in "sub" that this one alone would not.
+TEST_F(ProtectedPathsGuardTest, AnotherStateReplacesNothingWhileACommandRuns) {
+  const auto other = Begin("sub");
+  const auto job = Begin();
+  EXPECT_TRUE(End(other).empty());
+  EXPECT_TRUE(End(Begin()).empty());
+  EXPECT_EQ(Begin(), job);
+}
+
 TEST_F(ProtectedPathsGuardTest, StampsOfWhatACommandMayHaveMappedProveNothing) {
   const auto mapper = BeginBesideAnother();
   const UniqueFd fd(open((root_ / ".git/config").c_str(), O_RDWR | O_CLOEXEC));
