@@ -11,7 +11,8 @@
 //                      (POSIX semaphores, locks of Python's multiprocessing) needs a policy that
 //                      grants it
 //    /run, /var        sockets of services, spools, databases
-//    /dev/tty, pts     terminals of the user: text written there is typed or shown elsewhere
+//    /dev/tty, pts     terminals of the user: text written there is typed or shown elsewhere; with
+//                      namespaces a command has terminals of its own
 #include "policy/system_paths.h"
 
 #include <sys/stat.h>

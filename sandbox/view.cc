@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <initializer_list>
 
 #include "base/directory_reader.h"
 #include "base/try.h"
@@ -23,6 +24,8 @@ using namespace mount_abi;  // NOLINT(google-build-using-namespace): the kernel'
 // The old root's own directory for a proc, while the old root is mounted at /proc.
 constexpr char kProcOutside[] = "/proc/proc";
 
+constexpr char kMaxTerminals[] = "64";  // of one command; each holds memory of the kernel's
+
 // Nothing but mount points and symlinks lies in one; what a command stores goes elsewhere.
 constexpr char kTmpfsBytes[] = "4m";
 
@@ -31,18 +34,27 @@ SysResult<UniqueFd> Opened(long fd, const char* op, std::string_view subject) {
   return UniqueFd(static_cast<int>(fd));
 }
 
-// A new file system that is mounted nowhere. `size`: null for none.
-SysResult<UniqueFd> NewFileSystem(const char* type, const char* size, std::uint64_t attributes) {
+struct FsOption {
+  const char* key;
+  const char* value;
+};
+
+// A new file system that is mounted nowhere.
+SysResult<UniqueFd> NewFileSystem(const char* type, std::initializer_list<FsOption> options,
+                                  std::uint64_t attributes) {
   PA_TRY(const UniqueFd fs, Opened(FsOpen(type), "fsopen", type));
-  if (size != nullptr &&
-      (FsSetString(fs.get(), "size", size) < 0 || FsSetString(fs.get(), "mode", "0755") < 0)) {
-    return std::unexpected(SysError{"fsconfig", type, errno});
+  for (const FsOption& option : options) {
+    if (FsSetString(fs.get(), option.key, option.value) < 0) {
+      return std::unexpected(SysError{"fsconfig", type, errno});
+    }
   }
   if (FsCreate(fs.get()) < 0) return std::unexpected(SysError{"fsconfig", type, errno});
   return Opened(FsMount(fs.get(), attributes), "fsmount", type);
 }
 
-SysResult<UniqueFd> NewTmpfs() { return NewFileSystem("tmpfs", kTmpfsBytes, kNoSuid | kNoDev); }
+SysResult<UniqueFd> NewTmpfs() {
+  return NewFileSystem("tmpfs", {{"size", kTmpfsBytes}, {"mode", "0755"}}, kNoSuid | kNoDev);
+}
 
 // What exists already, in a tree that was placed before or by another worker of the same launcher,
 // is as good. A tree that is read-only has the name or has it not.
@@ -187,6 +199,13 @@ SysResult<void> CoverForRoot(int old_root) {
   return {};
 }
 
+SysResult<void> MountPts(int pts) {
+  PA_TRY(const UniqueFd place, MakeDirectories("/dev/pts"));
+  // Where /dev is the host's, its ptmx finds the devpts beside it, which is ours then.
+  PA_TRY_VOID(MakeSymlink({MountKind::kSymlink, "pts/ptmx", "/dev/ptmx"}));
+  return MountAt(pts, place, "/dev/pts");
+}
+
 SysResult<void> MakeReadOnly(const char* path) {
   const MountAttr attr{.attr_set = kReadOnly | kNoSuid | kNoDev};
   return Attempt(SetAttributes(AT_FDCWD, path, 0, attr), "mount_setattr", path);
@@ -247,7 +266,7 @@ SysResult<void> PlaceMount(int old_root, const MountView& mount) {
 
 SysResult<UniqueFd> PrepareProc(int old_root) {
   constexpr std::uint64_t kAttributes = kReadOnly | kNoSuid | kNoDev | kNoExec;
-  PA_TRY(UniqueFd proc, NewFileSystem("proc", nullptr, kAttributes));
+  PA_TRY(UniqueFd proc, NewFileSystem("proc", {}, kAttributes));
   if (geteuid() != 0) return proc;
   // Only what is mounted can be covered. The copy has the covers; the original goes with the old
   // root.
@@ -256,9 +275,21 @@ SysResult<UniqueFd> PrepareProc(int old_root) {
   return Opened(CloneTree(proc.get()), "open_tree", "/proc");
 }
 
-SysResult<void> SealView(int proc, std::span<const MountView> own) {
+SysResult<UniqueFd> PreparePts() {
+  // No gid=5: a user namespace of an ordinary user maps only the user's own group.
+  SysResult<UniqueFd> pts =
+      NewFileSystem("devpts", {{"ptmxmode", "0666"}, {"mode", "0620"}, {"max", kMaxTerminals}},
+                    kNoSuid | kNoExec);
+  if (pts) return pts;
+  const int error = pts.error().sys_errno;
+  const bool not_here = error == ENODEV || error == EPERM || error == EACCES;
+  return not_here ? UniqueFd() : std::move(pts);
+}
+
+SysResult<void> SealView(int proc, int pts, std::span<const MountView> own) {
   PA_TRY_VOID(Attempt(Detach("/proc"), "umount2", "the old root"));
   PA_TRY_VOID(Attempt(MoveMount(proc, AT_FDCWD, "/proc"), "move_mount", "/proc"));
+  if (pts >= 0) PA_TRY_VOID(MountPts(pts));
   PA_TRY_VOID(MakeReadOnly("/"));
   for (const MountView& mount : own) {
     if (mount.kind != MountKind::kTmpfs) continue;

@@ -8,8 +8,9 @@
 //    for (const MountView& mount : view) PlaceMount(old_root->get(), mount);
 //    // each worker, in a copy of that mount namespace and with a pid namespace of its own:
 //    SysResult<UniqueFd> proc = PrepareProc(old_root);  // ahead, before there is an order
+//    SysResult<UniqueFd> pts = PreparePts();
 //    for (const MountView& mount : own) PlaceMount(old_root, mount);
-//    SealView(proc->get(), own);                        // only the view is left
+//    SealView(proc->get(), pts->get(), own);            // only the view is left
 //
 // Until the view is sealed, the old root is mounted at /proc. A new proc can only be mounted while
 // another one is visible (mount_too_revealing in fs/namespace.c); and since the new proc takes this
@@ -46,8 +47,13 @@ SysResult<void> PlaceMount(int old_root, const MountView& mount);
 // others may not read are covered, because their mode would not stop root.
 SysResult<UniqueFd> PrepareProc(int old_root);
 
-// Removes the old root, mounts `proc` in its place, and makes the view's own directories read-only.
-// `own`: the mounts that the worker has placed.
-SysResult<void> SealView(int proc, std::span<const MountView> own);
+// An empty devpts, not mounted in the view yet: a command's pseudo-terminals are its own
+// (Documentation/filesystems/devpts.rst). No descriptor: this kernel has none, or does not let us
+// mount one.
+SysResult<UniqueFd> PreparePts();
+
+// Removes the old root, mounts `proc` in its place and `pts`, unless it is -1, at /dev/pts, and
+// makes the view's own directories read-only. `own`: the mounts that the worker has placed.
+SysResult<void> SealView(int proc, int pts, std::span<const MountView> own);
 
 }  // namespace pa::sandbox

@@ -28,7 +28,8 @@ bool IsBind(const Mount& mount) {
 
 // Private to each command, whatever is granted outside.
 bool IsOwn(const std::string& path) {
-  return IsBeneath(path, "/proc") || path == "/tmp" || path == "/dev/shm";
+  return IsBeneath(path, "/proc") || path == "/tmp" || path == "/dev/shm" || path == "/dev/ptmx" ||
+         IsBeneath(path, "/dev/pts");
 }
 
 MountKind KindOf(Access access) {

@@ -79,21 +79,28 @@ SysResult<void> ApplyLimits(const ChildOrder& order) {
   return sandbox::ApplyLimits(limits, threads);
 }
 
+// A ruleset names files, and what is mounted in our own view was none yet when it was made.
+SysResult<void> GrantOwnMounts(const ChildOrder& order, int ruleset) {
+  using sandbox::Access;
+  if (!order.namespaces) return {};
+  PA_TRY_VOID(sandbox::AddPath(ruleset, "/proc", Access::kRead, order.landlock_abi));
+  if (!order.has_pts || order.spec->action != Action::kExecute) return {};
+  constexpr Access kTerminal = Access::kRead | Access::kWrite | Access::kDevice;
+  return sandbox::AddPath(ruleset, "/dev/pts", kTerminal, order.landlock_abi);
+}
+
 // Landlock from the paths in the spec. A path that is not there is skipped: nothing is lost by
 // that.
-SysResult<void> EnforcePaths(const SpecView& spec, int abi) {
+SysResult<void> EnforcePaths(const ChildOrder& order) {
+  const SpecView& spec = *order.spec;
+  const int abi = order.landlock_abi;
   PA_TRY(const UniqueFd ruleset, sandbox::CreateRuleset(abi, spec.network));
   for (const GrantView& grant : spec.paths) {
     const auto added = sandbox::AddPath(ruleset.get(), grant.path, grant.access, abi);
     if (!added && !sandbox::IsUnreachable(added.error())) return added;
   }
+  PA_TRY_VOID(GrantOwnMounts(order, ruleset.get()));
   return sandbox::Enforce(ruleset.get());
-}
-
-// A ruleset names files, and the proc of our pid namespace was none yet when it was made.
-SysResult<void> GrantOwnProc(const ChildOrder& order) {
-  if (!order.namespaces) return {};
-  return sandbox::AddPath(kRulesetFd, "/proc", sandbox::Access::kRead, order.landlock_abi);
 }
 
 // Never without: a kernel that has no Landlock runs nothing.
@@ -104,10 +111,10 @@ SysResult<void> EnterLandlock(const ChildOrder& order) {
     return std::unexpected(SysError{"landlock_create_ruleset", {}, why});
   }
   if (order.spec->has_ruleset_fd) {
-    PA_TRY_VOID(GrantOwnProc(order));
+    PA_TRY_VOID(GrantOwnMounts(order, kRulesetFd));
     return sandbox::Enforce(kRulesetFd);
   }
-  return EnforcePaths(*order.spec, order.landlock_abi);
+  return EnforcePaths(order);
 }
 
 SysResult<void> CloseAllButStandard() {

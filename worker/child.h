@@ -15,6 +15,7 @@ struct ChildOrder {
   bool by_hand = false;         // run by hand: no descriptors came with the spec
   bool seccomp_loaded = false;  // the launcher has loaded the program
   bool namespaces = false;      // this process is in a view of its own
+  bool has_pts = false;         // which has a devpts
   int landlock_abi = 0;
   pid_t guardian = 0;
   pid_t supervisor = 0;

@@ -114,7 +114,9 @@ SysResult<void> PrepareAhead() {
   if (!old_root) return std::unexpected(SysError{"open", "the old root", errno});
   PA_TRY_VOID(KeepAs(kOldRootFd, old_root));
   PA_TRY(const UniqueFd proc, sandbox::PrepareProc(kOldRootFd));
-  return KeepAs(kProcFd, proc);
+  PA_TRY_VOID(KeepAs(kProcFd, proc));
+  PA_TRY(const UniqueFd pts, sandbox::PreparePts());
+  return pts ? KeepAs(kPtsFd, pts) : SysResult<void>();
 }
 
 int BecomeWorker(const LaunchView& spec) {

@@ -47,6 +47,10 @@ class NamespacesTest : public ::testing::TestWithParam<User> {
     // As the supervisor has it: all that is granted, much of which is in the view.
     own.insert(own.end(), system.begin(), system.end());
     own.push_back({"/proc", sandbox::Access::kRead, "proc"});
+    const sandbox::PathGrant terminal{"/dev/tty", sandbox::kReadWrite | sandbox::Access::kDevice,
+                                      ""};
+    own.push_back(terminal);
+    spec.paths.push_back(terminal);
     spec.mounts = sandbox::PlanOwnMounts({.mounts = options_.view, .found = {}}, own);
     spec.mounts.push_back({MountKind::kWritable, scratch_->tmp(), "/dev/shm"});
     spec.shm_dir = scratch_->path("shm");
@@ -106,6 +110,27 @@ TEST_P(NamespacesTest, NobodyElseIsInSight) {
       "echo $$; cat /proc/self/uid_map");
   // The guardian and the shell.
   EXPECT_TRUE(done.out.starts_with("2\n1\n2\n")) << done.out << done.err << done.Last().subject;
+}
+
+// A terminal of another command, or of the user, has no name here.
+TEST_P(NamespacesTest, TerminalsAreTheCommandsOwn) {
+  if (access("/usr/bin/script", X_OK) != 0) GTEST_SKIP() << "script(1) is not installed";
+  WorkerRun holder(Order("script -qc 'tty; echo typed > /dev/tty; sleep 1' /dev/null > held & "
+                         "until grep -q typed held; do sleep 0.01; done; echo held; wait"),
+                   options_);
+  ASSERT_TRUE(Eventually([&] { return fs::exists(scratch_->path("work/held")); }));
+  const Finished other = RunShell("ls /dev/pts; script -qc 'tty; ls /dev/pts' /dev/null");
+  EXPECT_EQ(other.out, "ptmx\n/dev/pts/0\r\n0  ptmx\r\n") << other.err;
+  EXPECT_EQ(holder.Wait().out, "held\n");
+  std::ifstream held(scratch_->path("work/held"));
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(held), {}), "/dev/pts/0\r\ntyped\r\n");
+}
+
+TEST_P(NamespacesTest, OneCommandHasAFewTerminals) {
+  const Finished done = RunShell(
+      "exec bash -c 'n=0; while [ $n -lt 80 ] && exec {fd}<>/dev/ptmx; do n=$((n+1)); done; "
+      "echo $n'");
+  EXPECT_EQ(done.out, "64\n") << done.err;
 }
 
 // Whether or not its own grants name it too.

@@ -33,11 +33,12 @@ inline constexpr int kBegunOffset = 1;
 inline constexpr int kControlFd = 4;
 inline constexpr int kCwdFd = 5;      // O_PATH of the validated working directory
 inline constexpr int kRulesetFd = 6;  // Landlock ruleset, when spec.has_ruleset_fd
-// Only in a worker with namespaces, from its launcher: the old root, and a proc that is not
-// mounted.
+// Only in a worker with namespaces, from its launcher: the old root, and a proc and a devpts that
+// are not mounted. The last one may lack.
 inline constexpr int kOldRootFd = 7;
 inline constexpr int kProcFd = 8;
-inline constexpr int kFirstStray = 9;
+inline constexpr int kPtsFd = 9;
+inline constexpr int kFirstStray = 10;
 
 enum class Action : std::uint8_t {
   kExecute = 1,     // become the guardian of `executable argv`

@@ -62,6 +62,7 @@ struct Work {
   const char* by_hand;
   bool seccomp_loaded;
   bool namespaces;
+  bool has_pts = false;  // the view has a devpts
   TmpDirs tmp;
   Outcome own_outcome;
   Outcome* outcome = &own_outcome;  // what the child leaves behind: in memory that both see
@@ -238,11 +239,10 @@ SysResult<void> EnterView(Work& work) {
   if (spec.network == sandbox::Network::kLoopback) {
     PA_TRY_VOID(sandbox::RaiseLoopback());
   }
-  PA_TRY_VOID(sandbox::SealView(kProcFd, spec.mounts));
+  work.has_pts = fcntl(kPtsFd, F_GETFD) >= 0;
+  PA_TRY_VOID(sandbox::SealView(kProcFd, work.has_pts ? kPtsFd : -1, spec.mounts));
   PA_TRY_VOID(sandbox::EnterOwnUserNamespace(kOldRootFd));
-  close(kOldRootFd);
-  close(kProcFd);
-  return {};
+  return Attempt(syscall(SYS_close_range, kOldRootFd, kFirstStray - 1, 0u), "close_range");
 }
 
 SysResult<Reach> ReachOf(const Work& work) {
@@ -276,6 +276,7 @@ SysResult<void> Spawn(Work& work) {
                    .by_hand = work.by_hand != nullptr,
                    .seccomp_loaded = work.seccomp_loaded,
                    .namespaces = work.namespaces,
+                   .has_pts = work.has_pts,
                    .landlock_abi = work.landlock_abi,
                    .guardian = getpid(),
                    .supervisor = getppid()};

@@ -66,6 +66,7 @@ class Judge {
  private:
   std::string Absolute(const std::string& name) const;
   std::optional<Denial> OfNetwork(const Refusal& refusal) const;
+  std::optional<Denial> OfTerminal();
   std::optional<Denial> OfPath(const Refusal& refusal);
   std::optional<Denial> OfFileSize(const Refusal& refusal);
   std::string FullFile(const Refusal& refusal);
@@ -103,6 +104,8 @@ std::optional<Denial> Judge::Of(const Refusal& refusal) {
     case Reason::kFileSignal:
     case Reason::kFileTooLarge:
       return OfFileSize(refusal);
+    case Reason::kNoTerminal:
+      return OfTerminal();
     case Reason::kReadOnly:
     case Reason::kBusy:
     case Reason::kAbsent:
@@ -129,6 +132,23 @@ std::optional<Denial> Judge::OfNetwork(const Refusal& refusal) const {
   return Denial{.syscall = "socket",
                 .blocked_by = "seccomp: network not granted by the policy",
                 .allow_with = policy::NetworkLine(refusal.loopback && confined_.namespaces)};
+}
+
+// With namespaces a command has terminals of its own. Without them there are only those of the
+// host, and a line that opened their directory would open the user's.
+std::optional<Denial> Judge::OfTerminal() {
+  const std::string path = "/dev/ptmx";
+  if (confined_.namespaces || granted_.Find(path, Access::kWrite) != nullptr) return std::nullopt;
+  if (!inspector_.May(path, R_OK | W_OK)) return std::nullopt;
+  Denial denial{.path = path,
+                .access = "write",
+                .blocked_by = "landlock: without namespaces a command has no pseudo-terminals"};
+  if (confined_.policy.namespaces == sandbox::Namespaces::kOff) {
+    denial.allow_with = "namespaces: auto";
+  } else {
+    denial.remark = "this system grants no namespaces; `project-actions doctor` says why";
+  }
+  return denial;
 }
 
 // The file that the line names, else any of the project.

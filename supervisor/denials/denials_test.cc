@@ -340,6 +340,18 @@ TEST_F(DenialsTest, Network) {
   EXPECT_EQ(local.allow_with, "");
 }
 
+TEST_F(DenialsTest, Terminals) {
+  inspector_.Add("/dev/ptmx", FoundPath::Kind::kOther, R_OK | W_OK);
+  const std::string line = "OSError: out of pty devices";
+  EXPECT_EQ(One(line).path, "/dev/ptmx");
+  EXPECT_EQ(One(line).allow_with, "") << "the policy has not switched namespaces off";
+  EXPECT_NE(One(line).remark, "");
+  User("namespaces: off\n");
+  EXPECT_EQ(One(line).allow_with, "namespaces: auto");
+  namespaces_ = true;
+  EXPECT_EQ(One(line), Denial{}) << "there it has its own";
+}
+
 TEST_F(DenialsTest, GitWithoutHooksExecutesNothingElse) {
   inspector_.File("/h/hook", R_OK | W_OK | X_OK);
   purpose_ = Purpose::kGit;

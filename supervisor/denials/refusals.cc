@@ -303,6 +303,26 @@ std::optional<Refusal> ReadNetwork(const std::string& line, Lines before) {
   return std::nullopt;
 }
 
+// ---- pseudo-terminals ----
+
+// A name alone is also what configure scripts and linkers write.
+std::optional<Refusal> ReadTerminal(std::string_view line) {
+  constexpr std::string_view kSentences[] = {
+      "out of pty devices",                                                       // python
+      "failed to create pseudo-terminal",                                         // script
+      "the system has no more ptys",                                              // expect
+      "too many files are open.  close some files or increase your per-process",  // expect, too
+      "unable to allocate pty",
+      "could not allocate pty",
+      "cannot open a pty"};
+  constexpr std::string_view kNames[] = {"posix_openpt", "openpty", "forkpty", "/dev/ptmx"};
+  constexpr std::string_view kFailures[] = {"permission denied", "eacces", "failed"};
+  const std::string lower = Lowered(line);
+  const bool failed = ContainsAny(lower, kNames) && ContainsAny(lower, kFailures);
+  if (!failed && !ContainsAny(lower, kSentences)) return std::nullopt;
+  return Refusal{.reason = Reason::kNoTerminal};
+}
+
 // Where the escape sequence at `at` ends (ECMA-48: parameters, then one final byte).
 std::size_t EndOfEscape(std::string_view text, std::size_t at) {
   at += 2;
@@ -340,6 +360,7 @@ std::vector<Refusal> ReadRefusals(std::string_view text) {
     const Lines before(lines.data(), i);
     std::optional<Refusal> refusal = ReadNetwork(lines[i], before);
     if (!refusal) refusal = ReadFileSignal(lines[i]);
+    if (!refusal) refusal = ReadTerminal(lines[i]);
     if (!refusal) refusal = ReadPath(lines[i], before);
     if (!refusal) continue;
     if (std::ranges::find(refusals, *refusal) == refusals.end()) {

@@ -30,6 +30,7 @@ enum class Reason : std::uint8_t {
   kFileTooLarge,  // EFBIG
   kNoNetwork,     // no internet socket, no name server
   kLocalSocket,   // EAFNOSUPPORT for AF_UNIX
+  kNoTerminal,    // no pseudo-terminal could be made
 };
 
 // What may have been tried, as a set of bits.
@@ -47,9 +48,9 @@ inline constexpr Uses kTriedByShell = kTriedRead | kTriedWrite | kTriedExecute;
 struct Refusal {
   Reason reason = Reason::kRefused;
   // Paths that the line may mean, as written there: valid UTF-8 without control characters. May be
-  // empty if the reason is the network or the size of a file.
+  // empty if the reason is the network, a terminal or the size of a file.
   std::vector<std::string> names = {};
-  Uses uses = 0;          // of a refused path; 0: the reason is the network or the size of a file
+  Uses uses = 0;          // of a refused path; 0: the reason is another one
   bool loopback = false;  // kNoNetwork: the destination is this machine
   bool operator==(const Refusal&) const = default;
 };

@@ -445,6 +445,30 @@ TEST(RefusalsTest, OtherSockets) {
   }
 }
 
+TEST(RefusalsTest, NoTerminal) {
+  for (const char* text : {
+           "OSError: out of pty devices",
+           "script: failed to create pseudo-terminal: Permission denied",
+           "pty_allocate(nonfatal): posix_openpt(): Permission denied at Pty.pm line 24.",
+           "bash: line 1: /dev/ptmx: Permission denied",
+           "Error: forkpty(3) failed.",
+           "You have too many files are open.  Close some files or increase your per-process "
+           "descriptor limit.",
+       }) {
+    const std::vector<Refusal> refusals = ReadRefusals(text);
+    ASSERT_EQ(refusals.size(), 1u) << text;
+    EXPECT_EQ(refusals[0].reason, Reason::kNoTerminal) << text;
+  }
+  for (const char* text : {
+           "checking for openpty... no",
+           "checking for /dev/ptmx... yes",
+           "main.c:(.text+0x1a): undefined reference to `openpty'",
+           "error: implicit declaration of function 'forkpty'",
+       }) {
+    EXPECT_TRUE(ReadRefusals(text).empty()) << text;
+  }
+}
+
 TEST(RefusalsTest, AFloodIsBounded) {
   std::string flood;
   for (int i = 0; i < 100'000; ++i)

@@ -12,13 +12,15 @@
 #include "base/descriptors.h"
 #include "base/file.h"
 #include "base/try.h"
+#include "supervisor/run/view_cache.h"
 
 namespace pa {
 namespace {
 
 using sandbox::Access;
 
-// Each use leaves a rule in the ruleset, for a proc that is gone (worker/child.cc).
+// Each use leaves two rules in the ruleset, for a proc and a devpts that are gone
+// (worker/child.cc).
 constexpr int kMaxUses = 64;
 
 // A command cannot leave its directory by name, but it can take the permissions from it.
@@ -107,6 +109,7 @@ SlotOr SlotPool::Make(const sandbox::Confinement& confinement, SlotView view) {
     PA_TRY(view.shm_dir, MakeDirectory(number + ".shm"));
     with_tmp.paths.push_back(
         {view.shm_dir, TmpDirAccess(confinement), "private /dev/shm", sandbox::Symlinks::kRefuse});
+    with_tmp.paths.push_back(ControllingTerminal());
     PlanMounts(tmp_dir, confinement, view);
   }
   Result<sandbox::PreparedSandbox> prepared = sandbox::PrepareLandlock(with_tmp);

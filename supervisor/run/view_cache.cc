@@ -16,6 +16,7 @@ sandbox::ViewOrder OrderOf(const policy::Policy& policy) {
   for (const auto* grants : {&policy.system, &policy.system_network, &policy.filesystem}) {
     order.grants.insert(order.grants.end(), grants->begin(), grants->end());
   }
+  order.grants.push_back(ControllingTerminal());
   order.names = policy.names;
   order.places = policy.roots;
   for (const char* place : {"/tmp", "/dev/shm"}) order.places.emplace_back(place);
@@ -25,6 +26,14 @@ sandbox::ViewOrder OrderOf(const policy::Policy& policy) {
 }
 
 }  // namespace
+
+sandbox::PathGrant ControllingTerminal() {
+  using sandbox::Access;
+  return {.path = "/dev/tty",
+          .access = Access::kRead | Access::kWrite | Access::kDevice,
+          .reason = "controlling terminal",
+          .replaced = sandbox::Replaced::kRarely};
+}
 
 std::shared_ptr<const sandbox::View> ViewCache::For(const policy::PolicyPtr& policy) {
   const auto now = steady_clock::now();

@@ -12,6 +12,10 @@
 
 namespace pa {
 
+// In a view alone: the controlling terminal of a command can only be one that the command has made
+// itself. Outside a view it could be the user's.
+sandbox::PathGrant ControllingTerminal();
+
 class ViewCache {
  public:
   // Returns the same pointer as long as the view is the same.

@@ -198,9 +198,9 @@ void AddMetadata(Attempts& all) {
                  Did("chmod")});
   all.push_back({"SetGroupIdBit", "./attempt chmod attempt 2755", "./attempt chmod attempt 0700",
                  Did("chmod")});
-  // A device that may be opened and nothing more. It looks for its terminals beside itself.
+  // A device that may be opened and nothing more.
   all.push_back({.name = "DeviceIoctl",
-                 .escape = "./attempt ioctl /dev/ptmx 0x80045430",   // TIOCGPTN
+                 .escape = "./attempt ioctl {terminal} 0x5411",      // TIOCOUTQ
                  .twin = "./attempt ioctl /dev/urandom 0x80045200",  // RNDGETENTCNT
                  .escaped = Did("ioctl"),
                  .setting = {.policy = "filesystem: {read: [/dev]}\n"},

@@ -106,6 +106,7 @@ World::World() : project_(""), secret_(RandomName()) {
   StartBystander();
   terminal_.reset(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   Require(terminal_ && grantpt(terminal_.get()) == 0 && unlockpt(terminal_.get()) == 0, "pty");
+  values_["terminal"] = ptsname(terminal_.get());
   key_t key = static_cast<key_t>(getpid());
   shared_memory_ = shmget(key, 4096, IPC_CREAT | 0600);
   Require(shared_memory_ >= 0, "shmget");

@@ -6,7 +6,7 @@
 //
 // In commands {name} is replaced by a value that each World makes anew: {home}, {outside},
 // {project}, {socket}, {datagram}, {abstract}, {tcp}, {tcp6}, {udp}, {bystander}, {address},
-// {server}, {key}, {test}.
+// {server}, {key}, {terminal}, {test}.
 #pragma once
 
 #include <sys/stat.h>

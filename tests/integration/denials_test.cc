@@ -160,6 +160,25 @@ TEST_F(Denials, Network) {
   EXPECT_TRUE(Of(closed).empty()) << "nobody listens there: " << closed;
 }
 
+// Without namespaces there is no terminal that would be the command's alone.
+TEST_F(Denials, Terminals) {
+  if (access("/usr/bin/script", X_OK) != 0) GTEST_SKIP() << "script(1) is not installed";
+  if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no /usr/bin/python3";
+  const std::string recipe =
+      "script -qec 'tty > there; echo typed > /dev/tty' /dev/null && "
+      "/usr/bin/python3 -c 'import os, pty; print(os.ttyname(pty.openpty()[1]))'";
+  const Json denial = OneOf(Make(recipe));
+  EXPECT_EQ(denial.value("path", ""), "/dev/ptmx");
+  EXPECT_EQ(denial.value("allow_with", ""), "namespaces: auto");
+  namespaces_ = "auto";
+  const Json allowed = Make(recipe);
+  if (allowed.value("isError", true)) {
+    EXPECT_EQ(OneOf(allowed).value("allow_with", ""), "");
+    GTEST_SKIP() << "no namespaces are granted here";
+  }
+  EXPECT_EQ(ReadText(project_.root() / "there"), "/dev/pts/0\n");
+}
+
 TEST_F(Denials, OfAHook) {
   project_.InitGit();
   WriteText(project_.root() / "a", "a");

@@ -32,7 +32,7 @@ constexpr std::string_view kLimitsMakefile =
     "lie:\n\t@echo 'dd: error writing bomb: File too large'; exit 1\n"
     "files:\n\t@./bomb files 1000\n"
     "deep:\n\t@./bomb deep 1000\n"  // disks that take milliseconds to remove one have been seen
-    "many:\n\t@./bomb many 100000\n"
+    "many:\n\t@./bomb many 30000\n"
     "memfd:\n\t@./bomb memfd 600\n"
     "nap:\n\t@sleep 1\n"
     "burners:\n\t@for i in 1 2 3 4 5 6 7 8; do ./bomb burn 300; done\n"
