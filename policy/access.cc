@@ -66,6 +66,36 @@ std::string PriceAmong(const std::vector<Secret>& secrets, const std::string& pa
   return "";
 }
 
+bool IsWholeHome(const std::string& home, const std::string& path) {
+  if (path == "/home" || path == "/root") return true;
+  if (std::filesystem::path(path).parent_path() == "/home") return true;
+  return !home.empty() && (IsBeneath(home, path) || IsBeneath(ResolvePath(home), path));
+}
+
+// By its name alone, so that a command that cannot see the path learns nothing about it.
+std::string WhyNoGrant(const std::string& home, const std::string& path) {
+  if (path == "/") return "no line of policy gives the whole file system";
+  // `$` stands for variables there.
+  if (path.contains('$')) return "no line of policy can name a path with '$' in it";
+  if (IsWholeHome(home, path)) {
+    return "no line is suggested for a whole home, with every key and token in it: grant a file or "
+           "directory in it that exists";
+  }
+  if (IsBeneath("/etc/shadow", path)) {
+    return "no line is suggested for what /etc hides from ordinary users: grant another file in it";
+  }
+  const bool device = IsBeneath(path, "/dev") && !IsBeneath(path, "/dev/shm");
+  return device ? "no line of policy opens a device with its ioctl requests" : "";
+}
+
+std::string WhyNotWritable(const Policy& policy, const std::string& path) {
+  for (const std::string& trusted : policy.unwritable) {
+    if (!IsBeneath(trusted, path)) continue;
+    return "no line allows it: a policy that lets commands write " + trusted + " does not load";
+  }
+  return "";
+}
+
 }  // namespace
 
 GrantedPaths::GrantedPaths(std::vector<PathGrant> grants) : grants_(std::move(grants)) {
@@ -88,13 +118,15 @@ bool GrantedPaths::LeadTo(std::string_view path) const {
   });
 }
 
-std::string LineFor(const std::string& path, Access right) {
-  // `$` stands for variables there, and the root for everything.
-  if (path.contains('$') || path == "/") return "";
+Suggestion SuggestGrant(const Policy& policy, const std::string& path, Access right) {
+  const bool writes = right == Access::kWrite;
+  std::string why = WhyNoGrant(policy.home, path);
+  if (why.empty() && writes) why = WhyNotWritable(policy, path);
+  if (!why.empty()) return {"", std::move(why)};
   JsonWriter quoted;
   quoted.String(path);
-  const char* key = right == Access::kWrite ? "write" : "read";
-  return std::string("filesystem: {") + key + ": [" + std::move(quoted).Take() + "]}";
+  const char* key = writes ? "write" : "read";
+  return {std::string("filesystem: {") + key + ": [" + std::move(quoted).Take() + "]}", ""};
 }
 
 std::string NetworkLine(bool loopback) {

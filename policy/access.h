@@ -3,7 +3,7 @@
 //    const GrantedPaths granted(allow.confinement().paths);
 //    if (granted.Find("/home/ann/.ssh/id", Access::kRead) == nullptr) {
 //      // filesystem: {read: ["/home/ann/.ssh/id"]}
-//      line = LineFor("/home/ann/.ssh/id", Access::kRead);
+//      line = SuggestGrant(policy, "/home/ann/.ssh/id", Access::kRead).line;
 //    }
 //
 // `policy explain` and the denials in a result both use this module, so that they agree.
@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/policy.h"
 #include "sandbox/confinement.h"
 
 namespace pa::policy {
@@ -32,9 +33,13 @@ class GrantedPaths {
   std::vector<std::string> resolved_;  // the path of each
 };
 
-// The line of policy that gives `right` on `path`, ready to be pasted; "" if no line can name the
-// path.
-std::string LineFor(const std::string& path, sandbox::Access right);
+struct Suggestion {
+  std::string line;      // of policy, ready to be pasted; "" = none
+  std::string why_none;  // if there is no line
+};
+// The line that gives `right` on `path`, which is resolved. None is suggested that the policy would
+// not load with, that gives a whole home or /etc, or that would not suffice.
+Suggestion SuggestGrant(const Policy& policy, const std::string& path, sandbox::Access right);
 
 // The line of policy that gives builds a network: `loopback` if the loopback interface suffices and
 // the policy knows that word, otherwise `full`.

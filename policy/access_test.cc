@@ -38,12 +38,30 @@ TEST_F(AccessTest, WhatIsGrantedAndTheWayThere) {
 }
 
 TEST_F(AccessTest, Lines) {
-  EXPECT_EQ(LineFor("/a b", Access::kRead), R"(filesystem: {read: ["/a b"]})");
-  EXPECT_EQ(LineFor("/a", Access::kWrite), R"(filesystem: {write: ["/a"]})");
-  EXPECT_EQ(LineFor("/a", Access::kExecute), R"(filesystem: {read: ["/a"]})");
-  EXPECT_EQ(LineFor("/a\"\\", Access::kRead), R"(filesystem: {read: ["/a\"\\"]})");
-  EXPECT_EQ(LineFor("/a/$x", Access::kRead), "") << "no policy can write it";
-  EXPECT_EQ(LineFor("/", Access::kWrite), "") << "nobody should write it";
+  Policy policy;
+  policy.home = "/h/ann";
+  policy.unwritable = {"/srv/pa/policy.yaml"};
+  const auto line = [&](const char* path, Access right) {
+    const Suggestion suggested = SuggestGrant(policy, path, right);
+    EXPECT_NE(suggested.line.empty(), suggested.why_none.empty()) << path;
+    return suggested.line;
+  };
+  EXPECT_EQ(line("/a b", Access::kRead), R"(filesystem: {read: ["/a b"]})");
+  EXPECT_EQ(line("/a", Access::kWrite), R"(filesystem: {write: ["/a"]})");
+  EXPECT_EQ(line("/a", Access::kExecute), R"(filesystem: {read: ["/a"]})");
+  EXPECT_EQ(line("/a\"\\", Access::kRead), R"(filesystem: {read: ["/a\"\\"]})");
+  EXPECT_EQ(line("/a/$x", Access::kRead), "") << "no policy can write it";
+  EXPECT_EQ(line("/", Access::kWrite), "") << "nobody should write it";
+  for (const char* path :
+       {"/h/ann", "/h", "/home", "/home/bob", "/root", "/etc", "/etc/shadow", "/dev/kvm", "/dev"}) {
+    EXPECT_EQ(line(path, Access::kRead), "") << path;
+  }
+  for (const char* path : {"/h/ann/src", "/home/bob/src", "/etc/fstab", "/dev/shm/x"}) {
+    EXPECT_NE(line(path, Access::kRead), "") << path;
+  }
+  EXPECT_EQ(line("/srv/pa", Access::kWrite), "") << "the policy would not load";
+  EXPECT_NE(line("/srv/pa", Access::kRead), "");
+  EXPECT_NE(line("/srv/other", Access::kWrite), "");
 }
 
 TEST_F(AccessTest, NetworksThatAreShownCanBeAskedFor) {

@@ -46,12 +46,14 @@ std::string DirectoryFor(const Policy& policy, const std::string& path) {
   return best == nullptr ? policy.roots.front() : *best;
 }
 
-// What to write to open the path to builds; "" where nothing is missing but execution.
-std::string Remedy(const GrantedPaths& granted, const std::string& path) {
+// What to write to open the path to builds; empty where nothing is missing but execution.
+Suggestion Remedy(const Policy& policy, const GrantedPaths& granted, const std::string& path) {
   for (const Right& right : kRights) {
-    if (granted.Find(path, right.access) == nullptr) return LineFor(path, right.access);
+    if (granted.Find(path, right.access) == nullptr) {
+      return SuggestGrant(policy, path, right.access);
+    }
   }
-  return "";
+  return {};
 }
 
 // What keeps `path` as it is for one use.
@@ -262,7 +264,7 @@ bool IsHiddenOnly(const Policy& policy, const Meaning& meaning, const sandbox::V
          GrantedPaths(grants).Find(meaning.path, Access::kRead) != nullptr;
 }
 
-void AddRemedy(const Policy& policy, const Meaning& meaning, const std::string& remedy,
+void AddRemedy(const Policy& policy, const Meaning& meaning, const Suggestion& remedy,
                const sandbox::View* view, Explanation& out, JsonWriter& w) {
   if (IsHiddenOnly(policy, meaning, view)) {
     const char* whole = IsOtherProcess(meaning.asked)   ? kOtherProcess
@@ -278,9 +280,13 @@ void AddRemedy(const Policy& policy, const Meaning& meaning, const std::string& 
     out.text += std::string(meaning.never) + "; no line of policy changes that\n";
     return;
   }
-  if (remedy.empty()) return;
-  w.Field("allow_with", remedy);
-  out.text += "to allow more, write in the policy\n  " + remedy + '\n';
+  if (!remedy.why_none.empty()) {
+    w.Field("remark", remedy.why_none);
+    out.text += remedy.why_none + '\n';
+  }
+  if (remedy.line.empty()) return;
+  w.Field("allow_with", remedy.line);
+  out.text += "to allow more, write in the policy\n  " + remedy.line + '\n';
   const std::string price = PriceOf(meaning.path, policy.home);
   if (price.empty()) return;
   w.Field("remark", price);
@@ -308,10 +314,12 @@ Explanation ExplainPath(const Policy& policy, const std::string& path, const san
   JsonWriter w;
   w.BeginObject().Field("path", meaning.path).Field("working_directory", meaning.directory);
   w.Key("uses").BeginArray();
-  std::string remedy;
+  Suggestion remedy;
   for (const Use& use : kUses) {
     const GrantedPaths granted = GrantedFor(policy, use.purpose, meaning, view);
-    if (use.purpose == Purpose::kBuild) remedy = Remedy(granted, meaning.path);
+    if (use.purpose == Purpose::kBuild) {
+      remedy = Remedy(policy, granted, meaning.path);
+    }
     out.text += std::string(use.name) + ":\n";
     w.BeginObject().Field("use", use.name);
     for (const Right& right : kRights) {

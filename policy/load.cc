@@ -366,6 +366,8 @@ void TakeAnchors(const PolicySources& sources, const std::vector<std::string>& f
   refused.insert(refused.end(), judged.refused.begin(), judged.refused.end());
   loaded.warnings.insert(loaded.warnings.end(), judged.warned.begin(), judged.warned.end());
   policy.anchors = std::move(judged.kept);
+  policy.unwritable = std::move(judged.unwritable);
+  if (!policy.audit.path.empty()) policy.unwritable.push_back(policy.audit.path);
 }
 
 }  // namespace

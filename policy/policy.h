@@ -115,11 +115,13 @@ struct Policy {
   std::vector<Alias> aliases;
   std::set<std::string> enabled_tools;  // beyond the read-only ones
   bool enable_all = false;
-  std::vector<Rule> permissions;                   // the administrator's first
-  std::vector<sandbox::PathGrant> filesystem;      // read, write and toolchains, expanded
-  std::vector<ConfiguredPath> protect;             // beyond git's own places
-  std::vector<std::string> unprotect;              // paths of policy/host_files.h
-  std::vector<ConfiguredPath> anchors;             // absolute; see policy/trust_anchors.h
+  std::vector<Rule> permissions;               // the administrator's first
+  std::vector<sandbox::PathGrant> filesystem;  // read, write and toolchains, expanded
+  std::vector<ConfiguredPath> protect;         // beyond git's own places
+  std::vector<std::string> unprotect;          // paths of policy/host_files.h
+  std::vector<ConfiguredPath> anchors;         // absolute; see policy/trust_anchors.h
+  // Absolute. A policy that lets commands write one of these does not load.
+  std::vector<std::string> unwritable = {};
   bool filesystem_sync = true;                     // for files that tools write themselves
   std::vector<sandbox::PathGrant> system;          // built in, those that exist here
   std::vector<sandbox::PathGrant> system_network;  // built in, for commands with network: full

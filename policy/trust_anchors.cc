@@ -125,6 +125,9 @@ JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> an
   JudgedAnchors judged;
   for (const TrustAnchor& anchor : anchors) {
     const AnchorRow& row = RowOf(anchor.kind);
+    if (row.fate == AnchorFate::kRefused) {
+      std::ranges::move(NamesOnTheWay(anchor.path), std::back_inserter(judged.unwritable));
+    }
     const bool led = row.fate == AnchorFate::kNotLed;
     const std::optional<std::string> place =
         led ? WhereCommandsLead(policy, anchor.path) : WhereCommandsWrite(policy, anchor.path);

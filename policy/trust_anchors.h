@@ -70,6 +70,8 @@ struct JudgedAnchors {
   std::vector<Diagnostic> refused;
   std::vector<Diagnostic> warned;
   std::vector<ConfiguredPath> kept;  // absolute
+  // Absolute: every name on the way to an anchor that no command may be able to write.
+  std::vector<std::string> unwritable;
 };
 JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> anchors);
 

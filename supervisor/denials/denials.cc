@@ -14,6 +14,7 @@
 #include "policy/access.h"
 #include "policy/keys.h"
 #include "policy/path.h"
+#include "supervisor/denials/refusal_words.h"
 #include "supervisor/denials/refusals.h"
 #include "supervisor/denials/sealing.h"
 
@@ -71,7 +72,7 @@ class Judge {
   std::optional<Denial> OfFileSize(const Refusal& refusal);
   std::string FullFile(const Refusal& refusal);
   std::optional<Denial> OfSealed(const Refusal& refusal, Uses uses);
-  std::optional<Denial> OfHidden(const Refusal& refusal, const std::string& path) const;
+  std::optional<Denial> OfHidden(Uses uses, const std::string& path) const;
   std::optional<Denial> OfPlace(Uses uses, const FoundPath& place);
   std::optional<Denial> OfMissing(Uses uses, const FoundPath& place);
   Cause CauseOf(const Attempt& attempt, Uses uses, const FoundPath& place);
@@ -210,7 +211,7 @@ std::optional<Denial> Judge::OfPath(const Refusal& refusal) {
     const std::string path = Absolute(name);
     const std::string plain = std::filesystem::path(path).lexically_normal().string();
     if (IsPrivateTmp(plain)) return std::nullopt;
-    if (HasMounts(confined_) && !granted_.LeadTo(plain)) return OfHidden(refusal, plain);
+    if (HasMounts(confined_) && !granted_.LeadTo(plain)) return OfHidden(uses, plain);
     if (refusal.reason == Reason::kAbsent) continue;
     FoundPath place = inspector_.Look(path, uses != kTriedChange);
     if (place.kind == FoundPath::Kind::kMissing) {
@@ -261,13 +262,17 @@ bool IsKnownPlace(const std::string& path, const std::string& home) {
   return std::ranges::any_of(kPlaces, holds) || (!home.empty() && holds(home));
 }
 
-std::optional<Denial> Judge::OfHidden(const Refusal& refusal, const std::string& path) const {
+std::optional<Denial> Judge::OfHidden(Uses uses, const std::string& path) const {
   if (!IsKnownPlace(path, confined_.policy.home)) return std::nullopt;
-  const bool writes = (refusal.uses & (kTriedRead | kTriedList | kTriedExecute)) == 0;
+  const bool writes = (uses & (kTriedRead | kTriedList | kTriedExecute)) == 0;
   const Attempt& attempt = writes ? kChange : kAttempts[0];
   const std::string parent = std::filesystem::path(path).parent_path().string();
   Denial denial = Describe(attempt, path, writes ? parent : path);
   denial.blocked_by = "mounts: hidden by the sandbox: it looks missing even if it exists";
+  if (!denial.allow_with.empty()) {
+    if (!denial.remark.empty()) denial.remark += "; ";
+    denial.remark += "if it does not exist, create it first";
+  }
   return denial;
 }
 
@@ -321,16 +326,29 @@ Uses Judge::UsesOf(const Refusal& refusal) const {
   return refusal.reason == Reason::kReadOnly ? uses & kTriedAnyWrite : uses;
 }
 
-// make shows the lines that it runs: with `> x` in them a shell that complains of x wanted to
-// write.
+// What the text around a name says: `> x`, `< x`, `open("x", "w")`.
+Uses UsesBetween(std::string_view before, std::string_view behind) {
+  constexpr std::string_view kQuotes = " \"'";
+  const std::size_t mark = before.find_last_not_of(kQuotes);
+  if (mark != before.npos && before[mark] == '>') return kTriedWrite;
+  if (mark != before.npos && before[mark] == '<') return kTriedRead;
+  const std::size_t comma = behind.find_first_not_of(kQuotes);
+  if (comma == behind.npos || behind[comma] != ',') return kTriedByShell;
+  const std::size_t mode = behind.find_first_not_of(kQuotes, comma + 1);
+  const bool writes = mode != behind.npos && std::string_view("wax").contains(behind[mode]);
+  return writes ? kTriedWrite : kTriedByShell;
+}
+
+// make shows the lines that it runs, and the script of bash is known.
 Uses Judge::UsesByOutput(const Refusal& refusal) const {
-  if (refusal.uses != kTriedByShell) return refusal.uses;
+  if (refusal.uses != kTriedByShell && refusal.uses != kTriedByOthers) return refusal.uses;
   const std::string& name = refusal.names.front();
   Uses seen = 0;
-  for (std::size_t at = 0; (at = output_.find(name, at)) != output_.npos; at += name.size()) {
-    const std::size_t before = output_.substr(0, at).find_last_not_of(" \"'");
-    const char mark = before == output_.npos ? '\n' : output_[before];
-    seen |= mark == '>' ? kTriedWrite : mark == '<' ? kTriedRead : kTriedByShell;
+  for (const std::string_view text : {output_, confined_.script}) {
+    for (std::size_t at = 0; (at = text.find(name, at)) != text.npos; at += name.size()) {
+      const Uses use = UsesBetween(text.substr(0, at), text.substr(at + name.size()));
+      seen |= use == kTriedByShell ? refusal.uses : use;
+    }
   }
   return seen == 0 ? refusal.uses : seen;
 }
@@ -364,7 +382,9 @@ Denial Judge::Describe(const Attempt& attempt, const std::string& path,
     denial.blocked_by = "landlock: git.hooks is skip, so that git executes nothing else";
     return denial;
   }
-  denial.allow_with = policy::LineFor(subject, attempt.right);
+  policy::Suggestion suggested = policy::SuggestGrant(confined_.policy, subject, attempt.right);
+  denial.allow_with = std::move(suggested.line);
+  denial.remark = std::move(suggested.why_none);
   if (!denial.allow_with.empty()) {
     const auto price = HasMounts(confined_) ? policy::PriceByName : policy::PriceOf;
     denial.remark = price(subject, confined_.policy.home);

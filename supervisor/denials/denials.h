@@ -56,6 +56,7 @@ struct Confined {
   bool namespaces = false;       // paths that are not granted cannot be seen either
   std::span<const SealedPath> sealed = {};
   std::chrono::system_clock::time_point since = {};  // when the command began
+  std::string_view script = {};  // what a shell was given to run, which names what it writes
 };
 
 // Empty for a command that succeeded or never ran. Takes `namespaces`, `sealed` and `since` from

@@ -91,10 +91,17 @@ class DenialsTest : public policy::PolicyTest {
   }
   std::vector<Denial> Find(const std::string& err, const std::string& out = "") {
     const policy::PolicyPtr policy = Load();
-    return FindDenials(
-        {.err = err, .out = out},
-        {*policy, purpose_, confinement_, directory_, "/s:/h:/p", namespaces_, sealed_},
-        inspector_);
+    return FindDenials({.err = err, .out = out},
+                       {*policy,
+                        purpose_,
+                        confinement_,
+                        directory_,
+                        "/s:/h:/p",
+                        namespaces_,
+                        sealed_,
+                        {},
+                        script_},
+                       inspector_);
   }
   // The one denial; an empty one where there is none.
   Denial One(const std::string& err) {
@@ -109,6 +116,7 @@ class DenialsTest : public policy::PolicyTest {
   bool namespaces_ = false;
   std::vector<SealedPath> sealed_;
   std::string directory_ = "/p";
+  std::string script_;
 };
 
 TEST_F(DenialsTest, AFileThatIsNotGranted) {
@@ -234,6 +242,29 @@ TEST_F(DenialsTest, TheLineThatMakeShowsTellsWhatAShellTried) {
   EXPECT_TRUE(Find(line, "/h/key\n").empty());
 }
 
+TEST_F(DenialsTest, TheScriptOfAShellTellsWhatItTried) {
+  inspector_.File("/h/key", R_OK | W_OK | X_OK);
+  const std::string line = "bash: line 1: /h/key: Permission denied\n";
+  EXPECT_EQ(One(line).access, "read") << "it may have been anything";
+  script_ = "echo x > /h/key";
+  EXPECT_EQ(One(line).access, "write");
+  EXPECT_EQ(One(line).allow_with, R"(filesystem: {write: ["/h/key"]})");
+  script_ = "read x < /h/key";
+  EXPECT_EQ(One(line).access, "read");
+  namespaces_ = true;
+  const std::string hidden = "bash: line 1: /var/tmp/zz: No such file or directory";
+  script_ = "echo x > /var/tmp/zz";
+  EXPECT_EQ(One(hidden).access, "write");
+  script_ = "cat < /var/tmp/zz";
+  EXPECT_EQ(One(hidden).access, "read");
+  const std::string python =
+      "FileNotFoundError: [Errno 2] No such file or directory: '/var/tmp/zz'";
+  script_ = "python3 -c 'open(\"/var/tmp/zz\", \"w\")'";
+  EXPECT_EQ(One(python).access, "write");
+  script_ = "python3 -c 'open(\"/var/tmp/zz\")'";
+  EXPECT_EQ(One(python).access, "read");
+}
+
 TEST_F(DenialsTest, ProgramsByTheirNameAlone) {
   const std::string line = "sh: 1: prog: Permission denied";
   EXPECT_EQ(One(line), Denial{});
@@ -318,7 +349,9 @@ TEST_F(DenialsTest, NoLineIsMadeUp) {
   EXPECT_EQ(root.path, "/new");
   EXPECT_EQ(root.allow_with, "");
   EXPECT_EQ(One("cat: /h/$x: Permission denied").allow_with, "");
-  EXPECT_EQ(DenialText(root), "denied: write /new (landlock: write not granted by the policy)");
+  EXPECT_EQ(DenialText(root),
+            "denied: write /new (landlock: write not granted by the policy) - no line of policy "
+            "gives the whole file system");
 }
 
 TEST_F(DenialsTest, Network) {
@@ -416,9 +449,13 @@ TEST_F(HiddenDenialsTest, WhatIsSaidOfHiddenPathsDoesNotDependOnWhatIsThere) {
     }
   }
   EXPECT_EQ(inspector_.asked(), std::set<std::string>{}) << "it was not even looked at";
+  const Denial made =
+      One("mkdir: cannot create directory '/home/x/a/new': No such file or directory");
+  EXPECT_EQ(made.allow_with, R"(filesystem: {write: ["/home/x/a"]})");
+  EXPECT_EQ(made.remark, "if it does not exist, create it first");
   EXPECT_EQ(
-      One("mkdir: cannot create directory '/home/x/new': No such file or directory").allow_with,
-      R"(filesystem: {write: ["/home/x"]})");
+      One("mkdir: cannot create directory '/home/x/new': No such file or directory").allow_with, "")
+      << "a whole home";
   EXPECT_EQ(One("cat: /nonexistent/x: No such file or directory"), Denial{});
 }
 

@@ -113,7 +113,7 @@ Uses UsesOf(const std::string& line, std::span<const std::string_view> segments,
   // dash opens to read and creates to write.
   const bool dash = lower.size() > 1 && IsNumber(lower[1]);
   if (dash && HasWords(said, "cannot open")) return kTriedRead;
-  if (said.contains("permissionerror")) {
+  if (said.contains("permissionerror") || said.contains("filenotfounderror")) {
     if (const auto uses = UsesByTraceback(before)) return *uses;
     return kTriedByOthers;
   }

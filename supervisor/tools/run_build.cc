@@ -24,8 +24,9 @@ Task<ToolResult> RunBuild(CommandPlan plan, policy::Allow allow, CommandReport r
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
-  ToolResult result =
-      RenderCommand(report, run, DenialsOf(run, policy::Purpose::kBuild, *confinement, work, call));
+  ToolResult result = RenderCommand(
+      report, run,
+      DenialsOf(run, policy::Purpose::kBuild, *confinement, work, call, report.argv.back()));
   if (!no_cache.empty()) Warn(result, no_cache);
   co_return result;
 }

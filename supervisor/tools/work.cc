@@ -133,13 +133,14 @@ std::expected<std::string, ToolError> Require(const std::string& program, const 
 
 std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
                               const sandbox::Confinement& confinement, const Work& work,
-                              const CallContext& call) {
+                              const CallContext& call, std::string_view script) {
   if (run.Succeeded()) return {};  // the usual case pays for none of this
   return DenialsOf(run, {.policy = *call.policy,
                          .purpose = purpose,
                          .confinement = confinement,
                          .directory = work.directory.path(),
-                         .search_path = WorkEnvironment(call)["PATH"]});
+                         .search_path = WorkEnvironment(call)["PATH"],
+                         .script = script});
 }
 
 Task<std::optional<ToolError>> TakeTurn(FileTurn& turn, CallContext& call) {

@@ -71,10 +71,10 @@ std::expected<std::string, ToolError> Require(const std::string& program, const 
                                               const CallContext& call);
 
 // Which errors of a failed command the sandbox caused. `confinement`: a copy of the command's,
-// because its Allow is used up by running.
+// because its Allow is used up by running. `script`: what a shell was given to run.
 std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
                               const sandbox::Confinement& confinement, const Work& work,
-                              const CallContext& call);
+                              const CallContext& call, std::string_view script = {});
 
 // Waits for the turn of the call's files. BUSY, CANCELLED.
 Task<std::optional<ToolError>> TakeTurn(FileTurn& turn, CallContext& call);
