@@ -105,6 +105,10 @@ using Decision = std::variant<Permission, Deny, Ask>;
 // `policy` must outlive the permission.
 Decision Decide(const Policy& policy, const ActionRequest& request);
 
+// Makes package managers give up early where a build reaches no other host: npm took 77 s before it
+// failed, cargo 12 s, pip 15 s. What `environment` has already stays.
+void LimitRetries(const Policy& policy, std::map<std::string, std::string>& environment);
+
 // The environment of every command: PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TERM from
 // `ambient` if they are set there; then environment.pass (and CARGO_HOME and the like, if they lead
 // to granted toolchains); then environment.set. Nothing else; sorted. The code that runs the

@@ -17,7 +17,22 @@ bool AlwaysPassed(std::string_view name) {
   return false;
 }
 
+struct Setting {
+  const char* name;
+  const char* value;
+};
+constexpr Setting kFewRetries[] = {
+    {"npm_config_fetch_retries", "0"},
+    {"CARGO_NET_RETRY", "0"},
+    {"PIP_RETRIES", "1"},  // without any, it does not say why
+};
+
 }  // namespace
+
+void LimitRetries(const Policy& policy, std::map<std::string, std::string>& environment) {
+  if (policy.network == sandbox::Network::kFull) return;
+  for (const Setting& setting : kFewRetries) environment.try_emplace(setting.name, setting.value);
+}
 
 std::map<std::string, std::string> CommandEnvironment(
     const Policy& policy, const std::map<std::string, std::string>& ambient) {

@@ -27,6 +27,18 @@ TEST_F(EnvironmentTest, ThePolicyPassesAndSets) {
             (Variables{{"CI", "1"}, {"LANG", "de_DE"}, {"DEBUG", ""}}));
 }
 
+TEST_F(EnvironmentTest, WithoutANetworkThereAreFewRetries) {
+  Variables environment = {{"PIP_RETRIES", "7"}};
+  LimitRetries(*Load(), environment);
+  EXPECT_EQ(environment, (Variables{{"CARGO_NET_RETRY", "0"},
+                                    {"PIP_RETRIES", "7"},
+                                    {"npm_config_fetch_retries", "0"}}));
+  User("network: full");
+  environment.clear();
+  LimitRetries(*Load(), environment);
+  EXPECT_EQ(environment, Variables{});
+}
+
 TEST_F(EnvironmentTest, WhatMovesAToolchainIsPassedWithIt) {
   std::filesystem::create_directories(base_ / "rust/bin");
   sources_.variables["CARGO_HOME"] = base_ / "rust";

@@ -101,6 +101,7 @@ std::optional<Denial> Judge::Of(const Refusal& refusal) {
   switch (refusal.reason) {
     case Reason::kNoNetwork:
     case Reason::kLocalSocket:
+    case Reason::kSomeSocket:
       return OfNetwork(refusal);
     case Reason::kFileSignal:
     case Reason::kFileTooLarge:
@@ -126,13 +127,23 @@ std::optional<Denial> Judge::OfNetwork(const Refusal& refusal) const {
   }
   const sandbox::Network network = confined_.confinement.network;
   if (network == sandbox::Network::kFull) return std::nullopt;
-  if (network != sandbox::Network::kNone && refusal.loopback) return std::nullopt;
+  const bool near = refusal.peer != Peer::kElsewhere;
+  if (network != sandbox::Network::kNone && near) return std::nullopt;
   if (confined_.purpose != Purpose::kBuild) {
     return Denial{.syscall = "socket", .blocked_by = "seccomp: only make has a network"};
   }
-  return Denial{.syscall = "socket",
-                .blocked_by = "seccomp: network not granted by the policy",
-                .allow_with = policy::NetworkLine(refusal.loopback && confined_.namespaces)};
+  Denial denial{.syscall = "socket", .blocked_by = "seccomp: network not granted by the policy"};
+  if (refusal.reason == Reason::kSomeSocket && !confined_.namespaces) {
+    denial.remark = "for an internet socket `network: full`; a local one needs namespaces";
+    return denial;
+  }
+  denial.allow_with = policy::NetworkLine(near && confined_.namespaces);
+  if (near && !confined_.namespaces) {
+    denial.remark = "`network: loopback` suffices for this machine, but needs namespaces";
+  } else if (refusal.peer == Peer::kUnknown) {
+    denial.remark = "if it needs other hosts, `network: full`";
+  }
+  return denial;
 }
 
 // With namespaces a command has terminals of its own. Without them there are only those of the
@@ -394,7 +405,7 @@ Denial Judge::Describe(const Attempt& attempt, const std::string& path,
 
 bool SaysTheSame(const Denial& a, const Denial& b) {
   return a.path == b.path && a.limit == b.limit && a.syscall == b.syscall && a.access == b.access &&
-         a.blocked_by == b.blocked_by;
+         a.blocked_by == b.blocked_by && a.allow_with == b.allow_with;
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ enum class Reason : std::uint8_t {
   kFileTooLarge,  // EFBIG
   kNoNetwork,     // no internet socket, no name server
   kLocalSocket,   // EAFNOSUPPORT for AF_UNIX
+  kSomeSocket,    // EAFNOSUPPORT alone: an internet socket, or a local one
   kNoTerminal,    // no pseudo-terminal could be made
 };
 
@@ -45,13 +46,17 @@ inline constexpr Uses kTriedReplace = 64;  // a file in the named directory, by 
 // For a shell that names only the path: `< x`, `> x` or `x`.
 inline constexpr Uses kTriedByShell = kTriedRead | kTriedWrite | kTriedExecute;
 
+// Which host a refused socket was for. A name that cannot be looked up is one elsewhere, so whoever
+// came as far as a socket had an address.
+enum class Peer : std::uint8_t { kElsewhere, kUnknown, kThisMachine };
+
 struct Refusal {
   Reason reason = Reason::kRefused;
   // Paths that the line may mean, as written there: valid UTF-8 without control characters. May be
   // empty if the reason is the network, a terminal or the size of a file.
   std::vector<std::string> names = {};
-  Uses uses = 0;          // of a refused path; 0: the reason is another one
-  bool loopback = false;  // kNoNetwork: the destination is this machine
+  Uses uses = 0;                 // of a refused path; 0: the reason is another one
+  Peer peer = Peer::kElsewhere;  // of kNoNetwork and kSomeSocket
   bool operator==(const Refusal&) const = default;
 };
 

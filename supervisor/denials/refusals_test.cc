@@ -394,39 +394,45 @@ TEST(RefusalsTest, ColoursAndCarriageReturns) {
 }
 
 TEST(RefusalsTest, Network) {
+  using enum Peer;
   struct Line {
     const char* text;
-    bool loopback;
+    Peer peer;
   };
   for (const Line& line : {
-           Line{"curl: (6) Could not resolve host: example.com", false},
-           {"curl: (7) Failed to connect to 1.2.3.4 port 80 after 0 ms: Couldn't connect", false},
-           {"curl: (7) Failed to connect to localhost port 1 after 0 ms: Couldn't connect", true},
-           {"wget: unable to resolve host address \u2018example.com\u2019", false},
-           {"fatal: unable to access 'https://x/': Could not resolve host: x", false},
-           {"ssh: Could not resolve hostname x: Temporary failure in name resolution", false},
-           {"socket.gaierror: [Errno -3] Temporary failure in name resolution", false},
-           {"Error: getaddrinfo EAI_AGAIN registry.npmjs.org", false},
-           {"Error: connect EAFNOSUPPORT 127.0.0.1:80 - Local (undefined:undefined)", true},
-           {"Error: listen EAFNOSUPPORT: address family not supported 0.0.0.0:3000", false},
-           {"bash: socket: Address family not supported by protocol", false},
+           Line{"curl: (6) Could not resolve host: example.com", kElsewhere},
+           {"curl: (7) Failed to connect to 1.2.3.4 port 80 after 0 ms: Couldn't connect",
+            kElsewhere},
+           {"curl: (7) Failed to connect to localhost port 1 after 0 ms: Couldn't connect",
+            kThisMachine},
+           {"wget: unable to resolve host address \u2018example.com\u2019", kElsewhere},
+           {"fatal: unable to access 'https://x/': Could not resolve host: x", kElsewhere},
+           {"ssh: Could not resolve hostname x: Temporary failure in name resolution", kElsewhere},
+           {"socket.gaierror: [Errno -3] Temporary failure in name resolution", kElsewhere},
+           {"Error: getaddrinfo EAI_AGAIN registry.npmjs.org", kElsewhere},
+           {"Error: connect EAFNOSUPPORT 127.0.0.1:80 - Local (undefined:undefined)", kThisMachine},
+           {"Error: connect EAFNOSUPPORT 1.2.3.4:80 - Local (undefined:undefined)", kElsewhere},
+           {"Error: listen EAFNOSUPPORT: address family not supported 0.0.0.0:3000", kThisMachine},
+           {"Error: listen EAFNOSUPPORT: address family not supported :::3000", kThisMachine},
+           {"bash: socket: Address family not supported by protocol", kUnknown},
            {"dial tcp: lookup x on [::1]:53: dial udp [::1]:53: socket: address family not "
             "supported by protocol",
-            false},
+            kElsewhere},
            {"connection to server at \"127.0.0.1\", port 5432 failed: could not create socket: "
             "Address family not supported by protocol",
-            true},
-           {"urlopen error [Errno 97] Address family not supported by protocol", false},
-           {"connect: Network is unreachable", false},
+            kThisMachine},
+           {"urlopen error [Errno 97] Address family not supported by protocol", kUnknown},
+           {"connect: Network is unreachable", kElsewhere},
+           {"Can't find a non busy port in the 21111-29110 range.", kThisMachine},
            {"  File \"socket.py\", line 8, in create_connection\n"
             "    sock = socket(af, socktype, proto)\n"
             "OSError: [Errno 97] Address family not supported by protocol",
-            false},
+            kUnknown},
        }) {
     const std::vector<Refusal> refusals = ReadRefusals(line.text);
     ASSERT_EQ(refusals.size(), 1u) << line.text;
     EXPECT_EQ(refusals[0].reason, Reason::kNoNetwork) << line.text;
-    EXPECT_EQ(refusals[0].loopback, line.loopback) << line.text;
+    EXPECT_EQ(refusals[0].peer, line.peer) << line.text;
   }
 }
 
@@ -436,8 +442,19 @@ TEST(RefusalsTest, OtherSockets) {
   ASSERT_EQ(docker.size(), 1u);
   EXPECT_EQ(docker[0].reason, Reason::kLocalSocket);
   for (const char* text : {
-           "Cannot open netlink socket: Address family not supported by protocol",
            "OSError: [Errno 97] Address family not supported by protocol",
+           "socket: Address family not supported by protocol",
+           "Exception in thread \"main\" java.net.SocketException: Address family not supported by "
+           "protocol",
+           "no daemon: Address family not supported by protocol at -e line 1.",
+       }) {
+    const std::vector<Refusal> refusals = ReadRefusals(text);
+    ASSERT_EQ(refusals.size(), 1u) << text;
+    EXPECT_EQ(refusals[0].reason, Reason::kSomeSocket) << text;
+    EXPECT_EQ(refusals[0].peer, Peer::kUnknown) << text;
+  }
+  for (const char* text : {
+           "Cannot open netlink socket: Address family not supported by protocol",
            "Connection refused",
            "Name or service not known",
        }) {

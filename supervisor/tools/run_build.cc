@@ -19,6 +19,7 @@ std::string OpenCache(const Work& work, const CallContext& call, CommandPlan& pl
 Task<ToolResult> RunBuild(CommandPlan plan, policy::Allow allow, CommandReport report,
                           const Work& work, CallContext& call) {
   const std::string no_cache = OpenCache(work, call, plan);
+  policy::LimitRetries(*call.policy, plan.env);
   const auto confinement = allow.SharedConfinement();
   const RunOptions options{
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "base/unique_fd.h"
@@ -273,6 +274,30 @@ TEST_F(HiddenDenials, ALoopbackOfItsOwnIsWhatALocalTestNeeds) {
   const Json allowed = Make(recipe, "network: loopback");
   EXPECT_NE(allowed.dump().find("Connection refused"), std::string::npos) << allowed;
   EXPECT_TRUE(Of(allowed).empty()) << allowed;
+}
+
+// A socket that was refused when it was made says nothing of the host; the milder line comes first,
+// and a name that was looked up beside it hides it not.
+TEST_F(HiddenDenials, ASocketAloneLeadsToLoopback) {
+  if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no /usr/bin/python3";
+  const std::string python = "/usr/bin/python3 -c ";
+  const std::string serve =
+      python + "'import socket; socket.create_server((\"127.0.0.1\", 0)); print(\"listens\")'";
+  for (const std::string& command :
+       {serve, python + "'import socket; socket.socket()'",
+        python + "'import http.server; http.server.HTTPServer((\"\", 0), None)'",
+        std::string("perl -MIO::Socket::INET -e 'IO::Socket::INET->new(Listen => 1) or die $!'")}) {
+    const Json refused = Call("bash", {{"command", command}});
+    EXPECT_EQ(OneOf(refused).value("allow_with", ""), "network: loopback") << refused;
+    const Json allowed = Call("bash", {{"command", command}}, "network: loopback");
+    EXPECT_FALSE(allowed.value("isError", true)) << allowed;
+  }
+  const Json both = Call(
+      "bash",
+      {{"command", python + "'import socket; socket.getaddrinfo(\"a.example\", 1)'; " + serve}});
+  std::set<std::string> lines;
+  for (const Json& denial : Of(both)) lines.insert(denial.value("allow_with", ""));
+  EXPECT_EQ(lines, (std::set<std::string>{"network: full", "network: loopback"})) << both;
 }
 
 // What a mount protects (docs/adr/0015): each way to change it, beside the same in tier 0, where it
