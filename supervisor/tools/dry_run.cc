@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "sandbox/enforcement.h"
@@ -22,16 +25,30 @@ std::string AccessText(sandbox::Access access) {
   return text;
 }
 
+// The same for every call: who asks what one call may do has no use for sixty lines of them.
+// `policy show` and `policy explain` name them.
+bool IsUsual(const sandbox::PathGrant& grant) {
+  const bool known = grant.reason.starts_with("system: ") || grant.reason.starts_with("toolchain");
+  return known && (!sandbox::Has(grant.access, sandbox::Access::kWrite) ||
+                   sandbox::Has(grant.access, sandbox::Access::kDevice));
+}
+
+std::size_t CountUsual(const sandbox::Confinement& confinement) {
+  return static_cast<std::size_t>(std::ranges::count_if(confinement.paths, IsUsual));
+}
+
 void WritePaths(JsonWriter& writer, const sandbox::Confinement& confinement) {
   writer.Key("paths").BeginArray();
   for (const sandbox::PathGrant& grant : confinement.paths) {
+    if (IsUsual(grant)) continue;
     writer.BeginObject().Field("path", grant.path);
     writer.Field("access", AccessText(grant.access)).Field("reason", grant.reason).EndObject();
   }
   writer.BeginObject().Field("path", "$TMPDIR");
   writer.Field("access", AccessText(TmpDirAccess(confinement)));
-  writer.Field("reason", "private to this call, removed afterwards").EndObject();
+  writer.Field("reason", "private to this call").EndObject();
   writer.EndArray();
+  writer.Field("system_paths", CountUsual(confinement));
 }
 
 void WriteLimits(JsonWriter& writer, const sandbox::ResourceLimits& limits) {
@@ -42,14 +59,13 @@ void WriteLimits(JsonWriter& writer, const sandbox::ResourceLimits& limits) {
   writer.EndObject();
 }
 
+// What is enforced in full needs no word; `project-actions doctor` says all, and why.
 void WriteEnforcement(JsonWriter& writer, const sandbox::Enforcement& enforcement) {
   writer.Key("enforcement").BeginArray();
   for (const sandbox::Protection& protection : enforcement.protections) {
+    if (protection.level == sandbox::Level::kEnforced) continue;
     writer.BeginObject().Field("name", protection.name);
-    writer.Field("level", sandbox::LevelName(protection.level));
-    if (!protection.by.empty()) writer.Field("by", protection.by);
-    if (!protection.why.empty()) writer.Field("why", protection.why);
-    writer.EndObject();
+    writer.Field("level", sandbox::LevelName(protection.level)).EndObject();
   }
   writer.EndArray();
 }
@@ -66,33 +82,43 @@ void WriteConfinement(JsonWriter& writer, const policy::Allow& allow,
   writer.EndObject();
 }
 
+std::string NotEnforcedText(const sandbox::Enforcement& enforcement, sandbox::Level level) {
+  std::string names;
+  for (const sandbox::Protection& protection : enforcement.protections) {
+    if (protection.level != level) continue;
+    names.append(names.empty() ? "" : ", ").append(protection.name);
+  }
+  return names.empty() ? "" : fmt::format("{} enforced: {}\n", sandbox::LevelName(level), names);
+}
+
 std::string DryRunText(const CommandReport& report, const policy::Allow& allow,
                        const sandbox::Enforcement& enforcement,
                        const std::optional<std::string>& would_print) {
-  std::string text = fmt::format("dry run, nothing was changed: {}\nin {}\n",
-                                 QuoteCommand(report.argv), report.working_dir);
-  text += fmt::format("network: {}\npaths:\n", sandbox::NetworkName(allow.confinement().network));
+  std::string text = fmt::format("dry run, nothing was changed: {}\n", QuoteCommand(report.argv));
+  if (would_print) {
+    text.append("would print:\n").append(*would_print);
+    if (!would_print->empty() && !would_print->ends_with('\n')) text += '\n';
+  }
+  text += fmt::format("in {}\nnetwork: {}\npaths:\n", report.working_dir,
+                      sandbox::NetworkName(allow.confinement().network));
   for (const sandbox::PathGrant& grant : allow.confinement().paths) {
+    if (IsUsual(grant)) continue;
     text += fmt::format("  {} ({}): {}\n", grant.path, AccessText(grant.access), grant.reason);
   }
   text += fmt::format("  $TMPDIR ({}): private to this call\n",
                       AccessText(TmpDirAccess(allow.confinement())));
+  text += fmt::format("  and {} of the system and toolchains\n", CountUsual(allow.confinement()));
   const sandbox::ResourceLimits& limits = allow.limits();
   text += fmt::format(
       "limits: wall time {} ms, CPU {} s, memory {}, {} processes, {} open files, "
       "file size {}\n",
       limits.wall_time_ms, limits.cpu_seconds, FormatByteSize(limits.memory_bytes),
       limits.processes, limits.open_files, FormatByteSize(limits.file_bytes));
-  for (const sandbox::Protection& protection : enforcement.protections) {
-    if (protection.level == sandbox::Level::kEnforced) continue;
-    text += fmt::format("{} enforced: {}: {}\n",
-                        protection.level == sandbox::Level::kPartly ? "partly" : "not",
-                        protection.name, protection.why);
-  }
+  text += NotEnforcedText(enforcement, sandbox::Level::kPartly);
+  text += NotEnforcedText(enforcement, sandbox::Level::kNot);
   for (const policy::Relaxation& relaxation : allow.relaxations()) {
     text += fmt::format("relaxed by the policy: {}\n", relaxation.Format());
   }
-  if (would_print) text.append("would print:\n").append(*would_print);
   return text;
 }
 
@@ -106,8 +132,9 @@ ToolResult RenderDryRun(const CommandReport& report, const policy::Allow& allow,
   JsonWriter writer;
   writer.BeginObject().Field("command", QuoteCommand(report.argv)).Key("argv").BeginArray();
   for (const std::string& word : report.argv) writer.String(word);
-  writer.EndArray().Field("working_dir", report.working_dir);
+  writer.EndArray();
   if (would_print) writer.Field("would_print", *would_print);
+  writer.Field("working_dir", report.working_dir);
   writer.Key("confinement");
   WriteConfinement(writer, allow, enforcement);
   writer.EndObject();

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "policy/decide.h"
+#include "policy/system_paths.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -20,6 +21,7 @@ class DryRunTest : public ::testing::Test {
     policy.relaxations = relaxations_;
     policy.roots = {std::filesystem::canonical(dir_.path())};
     policy.enable_all = true;
+    policy.system = policy::SystemPaths();
     const auto directory = policy::ValidateWorkingDirectory(policy, "");
     const policy::Decision decision =
         policy::Decide(policy, {.tool = "make", .target = "t", .directory = &directory.value()});
@@ -39,7 +41,7 @@ class DryRunTest : public ::testing::Test {
   std::vector<policy::Relaxation> relaxations_;
 };
 
-TEST_F(DryRunTest, DataHoldsAllThatWouldBeGrantedAndEnforced) {
+TEST_F(DryRunTest, DataHoldsWhatIsGrantedBeyondTheUsualAndWhatIsNotEnforced) {
   const ToolResult result = Render("cc x\n");
   const auto data = ParseJson(result.data);
   ASSERT_TRUE(data.has_value());
@@ -55,11 +57,21 @@ TEST_F(DryRunTest, DataHoldsAllThatWouldBeGrantedAndEnforced) {
     EXPECT_FALSE(path.Find("access")->AsString().empty());
   }
   EXPECT_EQ(TmpDir(result).Find("path")->AsString(), "$TMPDIR");
-  for (const JsonValue& protection : confinement->Find("enforcement")->Items()) {
-    const bool enforced = protection.Find("level")->AsString() == "enforced";
-    EXPECT_NE(protection.Find(enforced ? "by" : "why"), nullptr);
+  EXPECT_GT(confinement->Find("system_paths")->AsInteger(), 10);
+  EXPECT_FALSE(result.data.contains("/etc/passwd") || result.text.contains("/etc/passwd"));
+  const auto& enforcement = confinement->Find("enforcement")->Items();
+  EXPECT_FALSE(enforcement.empty());
+  for (const JsonValue& protection : enforcement) {
+    EXPECT_NE(protection.Find("level")->AsString(), "enforced");
   }
   EXPECT_EQ(result.decision, "rule");
+}
+
+// For a recipe of one line: 300 tokens of four bytes.
+TEST_F(DryRunTest, ItIsShort) {
+  const ToolResult result = Render("cc x\n");
+  EXPECT_LT(result.data.size(), 1200u) << result.data;
+  EXPECT_LT(result.text.size(), 1200u) << result.text;
 }
 
 TEST_F(DryRunTest, TextSaysTheSame) {
