@@ -1,6 +1,6 @@
 // AsMeant: rewrites the arguments of a call as the tool's parameters have them, where a model wrote
-// them in another way that can only mean one thing. It lets nothing through: the result is validated
-// like everything else (arguments.h), and the published schema stays strict.
+// them in another way that can only mean one thing. It lets nothing through: the result is
+// validated like everything else (arguments.h), and the published schema stays strict.
 //
 //    PA_TRY(std::optional<JsonValue> meant, AsMeant(tool.params, json));
 //    MakeToolRequest(tool, meant ? &*meant : json);
