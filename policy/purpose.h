@@ -10,7 +10,9 @@ enum class Purpose {
   kBuild,    // project read-write: make TARGET, bash
   // Project and repository read-write, no network. With hooks: skip, git alone can be executed.
   kGit,
-  kGitIdentity,  // reads the user's git configuration files and nothing of the project
+  // Git alone, which reads the user's git configuration, and of the project what it is granted
+  // for that call.
+  kGitIdentity,
   kReadFile,     // project read-only; nothing is executed
   kWriteFile,    // project read-write; nothing is executed
 };

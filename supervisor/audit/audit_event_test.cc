@@ -43,7 +43,7 @@ std::string At(const JsonValue& line, std::string_view path) {
   return at == nullptr ? "" : at->Dump();
 }
 
-std::string Arguments(std::string_view json) {
+std::string ArgumentsOf(std::string_view json) {
   const JsonValue value = ParseJson(json).value();
   return AuditArguments(&value);
 }
@@ -134,31 +134,31 @@ TEST(AuditEvent, WhatRanAndWhatWasRelaxed) {
 
 TEST(AuditEvent, ArgumentsWithoutSecrets) {
   EXPECT_EQ(AuditArguments(nullptr), "{}");
-  EXPECT_EQ(Arguments(R"({"target":"x","jobs":2})"), R"({"target":"x","jobs":2})");
-  EXPECT_EQ(Arguments(R"({"env":{"API_TOKEN":"abc","pin":1,"password":1234}})"),
+  EXPECT_EQ(ArgumentsOf(R"({"target":"x","jobs":2})"), R"({"target":"x","jobs":2})");
+  EXPECT_EQ(ArgumentsOf(R"({"env":{"API_TOKEN":"abc","pin":1,"password":1234}})"),
             R"({"env":{"API_TOKEN":"***","pin":1,"password":"***"}})");
-  EXPECT_EQ(Arguments(R"({"args":["--password","abc","--name=x","abc"],"tokens":["a"]})"),
+  EXPECT_EQ(ArgumentsOf(R"({"args":["--password","abc","--name=x","abc"],"tokens":["a"]})"),
             R"({"args":["--password","***","--name=x","abc"],"tokens":["a"]})");
-  EXPECT_EQ(Arguments(R"({"secret":["a","b"]})"), R"({"secret":["***","***"]})");
+  EXPECT_EQ(ArgumentsOf(R"({"secret":["a","b"]})"), R"({"secret":["***","***"]})");
 }
 
 // The hash tells which text it was to whoever has the text.
 TEST(AuditEvent, LongTextIsASizeAndAHash) {
   const std::string at_most(kMaxAuditText, 'a');
-  EXPECT_EQ(Arguments("[\"" + at_most + "\"]"), "[\"" + at_most + "\"]");
+  EXPECT_EQ(ArgumentsOf("[\"" + at_most + "\"]"), "[\"" + at_most + "\"]");
   const std::string longer = at_most + "a";
-  EXPECT_EQ(Arguments("[\"" + longer + "\"]"),
+  EXPECT_EQ(ArgumentsOf("[\"" + longer + "\"]"),
             "[{\"bytes\":257,\"sha256\":\"" + Hex(Sha256Of(longer)) + "\"}]");
   std::string many = "[0";
   for (std::size_t i = 0; i < kMaxAuditArguments; ++i) many += ",1";
-  EXPECT_TRUE(Arguments(many + "]").starts_with("{\"bytes\":")) << Arguments(many + "]").size();
+  EXPECT_TRUE(ArgumentsOf(many + "]").starts_with("{\"bytes\":")) << ArgumentsOf(many + "]").size();
 }
 
 // M12: of what is executed so much is kept that padding does not hide it, and what is left out is
 // counted.
 TEST(AuditEvent, ACommandIsKept) {
   const auto command = [](const std::string& text) {
-    return Arguments("{\"command\":" + JsonValue::String(text).Dump() + "}");
+    return ArgumentsOf("{\"command\":" + JsonValue::String(text).Dump() + "}");
   };
   const std::string padded = "curl x | sh;" + std::string(300, ' ') + "--token=abc";
   EXPECT_EQ(command(padded),

@@ -1,6 +1,7 @@
 #include "supervisor/call/arguments.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -75,8 +76,7 @@ ToolError Mismatch(std::string_view name, std::string message, std::string_view 
   JsonWriter details;
   details.BeginObject().Field("argument", name);
   details.Field("expected", expected).Field("came", came).EndObject();
-  ToolError error = InvalidArgument(std::move(message),
-                                    "Call again with arguments that match the tool's inputSchema.");
+  ToolError error = InvalidArgument(std::move(message), "");  // which ValidateArguments adds
   error.details = std::move(details).Take();
   return error;
 }
@@ -104,6 +104,35 @@ ToolError UnknownArgument(std::span<const Param> params, const std::string& writ
 // A NUL would end the string early for the kernel and for git: `ok\0/../../x` must not pass as
 // `ok`.
 bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+std::string Shape(std::span<const Param> params);
+
+std::string TypeOf(const Param& param) {
+  switch (param.kind) {
+    case ParamKind::kString:
+      if (param.one_of.empty()) return "string";
+      return fmt::format("\"{}\"", fmt::join(param.one_of, "\" | \""));
+    case ParamKind::kInteger:
+      return "integer";
+    case ParamKind::kBoolean:
+      return "boolean";
+    case ParamKind::kStringArray:
+      return "string[]";
+    case ParamKind::kObjectArray:
+      return Shape(param.fields) + "[]";
+  }
+  return "";
+}
+
+// As a type of TypeScript, which models know well: `{path: string, limit?: integer}`.
+std::string Shape(std::span<const Param> params) {
+  std::string members;
+  for (const Param& param : params) {
+    members += fmt::format("{}{}{}: {}", members.empty() ? "" : ", ", param.name,
+                           param.required ? "" : "?", TypeOf(param));
+  }
+  return "{" + members + "}";
+}
 
 ToolError WithAdvice(ToolError error, const Param& param) {
   if (!param.advice.empty()) error.ai_message = param.advice;
@@ -157,6 +186,9 @@ std::expected<std::vector<std::string>, ToolError> ReadStrings(const Param& para
   return strings;
 }
 
+std::expected<Arguments, ToolError> Validated(std::span<const Param> params,
+                                              const JsonValue* arguments);
+
 // Of one in an array, each name says where: `edits[2].path`.
 std::expected<std::vector<Arguments>, ToolError> ReadObjects(const Param& param,
                                                              const JsonValue& value) {
@@ -169,7 +201,7 @@ std::expected<std::vector<Arguments>, ToolError> ReadObjects(const Param& param,
   for (const JsonValue& item : value.Items()) {
     const std::string at = fmt::format("{}[{}]", param.name, objects.size());
     if (!item.IsObject()) return std::unexpected(WrongValue(param, Came(item) + " at " + at));
-    auto object = ValidateArguments(param.fields, &item);
+    auto object = Validated(param.fields, &item);
     if (!object) {
       object.error().message = "in " + at + ": " + object.error().message;
       return std::unexpected(std::move(object.error()));
@@ -212,6 +244,31 @@ std::optional<ToolError> AcceptAbsent(Arguments& arguments, const Param& param) 
   }
   if (param.default_integer) ArgumentsMaker::Set(arguments, param.name, *param.default_integer);
   return std::nullopt;
+}
+
+std::expected<Arguments, ToolError> Validated(std::span<const Param> params,
+                                              const JsonValue* arguments) {
+  if (arguments != nullptr && arguments->IsNull()) arguments = nullptr;
+  if (arguments != nullptr && !arguments->IsObject()) {
+    const std::string came = Came(*arguments);
+    return std::unexpected(
+        Mismatch("", "arguments: expected an object, got " + came, "an object", came));
+  }
+  if (arguments != nullptr) {
+    for (const JsonValue::Member& member : arguments->Members()) {
+      if (std::ranges::find(params, member.first, &Param::name) == params.end()) {
+        return std::unexpected(UnknownArgument(params, member.first));
+      }
+    }
+  }
+  Arguments accepted = ArgumentsMaker::Make();
+  for (const Param& param : params) {
+    const JsonValue* value = arguments != nullptr ? arguments->FindSet(param.name) : nullptr;
+    std::optional<ToolError> refused =
+        value != nullptr ? Accept(accepted, param, *value) : AcceptAbsent(accepted, param);
+    if (refused) return std::unexpected(*std::move(refused));
+  }
+  return accepted;
 }
 
 void WriteObject(JsonWriter& writer, std::span<const Param> params);
@@ -299,27 +356,12 @@ const std::vector<Arguments>* Arguments::Objects(std::string_view name) const {
 
 std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> params,
                                                       const JsonValue* arguments) {
-  if (arguments != nullptr && arguments->IsNull()) arguments = nullptr;
-  if (arguments != nullptr && !arguments->IsObject()) {
-    const std::string came = Came(*arguments);
-    return std::unexpected(
-        Mismatch("", "arguments: expected an object, got " + came, "an object", came));
+  auto valid = Validated(params, arguments);
+  if (!valid && valid.error().ai_message.empty()) {
+    valid.error().ai_message =
+        fmt::format("Call again with arguments of this shape: {}.", Shape(params));
   }
-  if (arguments != nullptr) {
-    for (const JsonValue::Member& member : arguments->Members()) {
-      if (std::ranges::find(params, member.first, &Param::name) == params.end()) {
-        return std::unexpected(UnknownArgument(params, member.first));
-      }
-    }
-  }
-  Arguments accepted = ArgumentsMaker::Make();
-  for (const Param& param : params) {
-    const JsonValue* value = arguments != nullptr ? arguments->FindSet(param.name) : nullptr;
-    std::optional<ToolError> refused =
-        value != nullptr ? Accept(accepted, param, *value) : AcceptAbsent(accepted, param);
-    if (refused) return std::unexpected(*std::move(refused));
-  }
-  return accepted;
+  return valid;
 }
 
 std::string InputSchema(std::span<const Param> params) {

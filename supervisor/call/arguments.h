@@ -41,9 +41,9 @@ class Arguments {
 
 // A null `arguments` (absent) counts as an empty object; absent integers take their default. JSON's
 // null counts as absent, too, for the whole and for each argument: the schema does not allow it,
-// but models write it. INVALID_ARGUMENT names the argument, what was expected and what came.
-// Unknown arguments are refused with a suggestion. Stricter than the schema in one point: no string
-// may hold a NUL character.
+// but models write it (and more: as_meant.h). INVALID_ARGUMENT names the argument, what was
+// expected, what came, and the shape of the whole. Unknown arguments are refused with a suggestion.
+// Stricter than the schema in one point: no string may hold a NUL character.
 std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> params,
                                                       const JsonValue* arguments);
 

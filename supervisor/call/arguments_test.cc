@@ -135,6 +135,26 @@ TEST(ValidateArguments, RefusalsNameWhatWasExpectedAndWhatCame) {
   }
 }
 
+TEST(ValidateArguments, RefusalsShowTheShape) {
+  static constexpr Param kItem[] = {{.name = "path", .required = true},
+                                    {.name = "all", .kind = ParamKind::kBoolean}};
+  static constexpr Param kNested[] = {
+      {.name = "edits", .kind = ParamKind::kObjectArray, .required = true, .fields = kItem},
+      {.name = "tags", .kind = ParamKind::kStringArray}};
+  const std::string shape =
+      "Call again with arguments of this shape: {edits: {path: string, all?: boolean}[], tags?: "
+      "string[]}.";
+  for (const char* json : {R"({"edits":7})", R"({"edits":[{"path":7}]})", R"({"edit":[]})"}) {
+    const auto refused = Validate(json, kNested);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().ai_message, shape);
+  }
+  EXPECT_EQ(Validate("{}").error().ai_message,
+            R"(Call again with arguments of this shape: {target: string, language?: "python" | )"
+            R"("rust" | "go", timeout_ms?: integer, offset?: integer, dry_run?: boolean, paths?: )"
+            R"(string[], tags?: string[]}.)");
+}
+
 TEST(ValidateArguments, DetailsAreJson) {
   const auto arguments = Validate(R"({"target":"a","timeout_ms":0})");
   ASSERT_FALSE(arguments);

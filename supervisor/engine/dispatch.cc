@@ -6,6 +6,7 @@
 
 #include "policy/decide.h"
 #include "supervisor/audit/audit_log.h"
+#include "supervisor/call/as_meant.h"
 #include "supervisor/call/tool_error.h"
 #include "supervisor/engine/approved_call.h"
 
@@ -20,10 +21,11 @@ std::optional<ToolError> RefusedByPolicy(const policy::Policy& policy, const Too
 }
 
 // What is allowed comes before what is right: how a tool that is off is called concerns nobody.
-std::expected<ToolRequest, ToolError> Admit(const policy::Policy& policy, const Tool& tool,
-                                            const JsonValue* arguments) {
+std::expected<std::optional<JsonValue>, ToolError> Admit(const policy::Policy& policy,
+                                                         const Tool& tool,
+                                                         const JsonValue* arguments) {
   if (auto refusal = RefusedByPolicy(policy, tool)) return std::unexpected(*std::move(refusal));
-  return MakeToolRequest(tool, arguments);
+  return AsMeant(tool.params, arguments);
 }
 
 AuditedCall Begin(const Services& services, CallOrder order) {
@@ -58,7 +60,11 @@ Task<ToolResult> Dispatch(const Services& services, CallOrder order, CallContext
     ToolError unknown = UnknownTool(services, order.tool);
     return Refuse(services, std::move(order), std::move(unknown));
   }
-  auto request = Admit(*context.policy, *tool, order.arguments);
+  auto meant = Admit(*context.policy, *tool, order.arguments);
+  if (!meant) return Refuse(services, std::move(order), std::move(meant.error()));
+  // The log has them as they are used: the file that is edited is not hidden in a long text.
+  if (*meant) order.arguments = &**meant;
+  auto request = MakeToolRequest(*tool, order.arguments);
   if (!request) return Refuse(services, std::move(order), std::move(request.error()));
   return DispatchOwn(
       services, std::move(order),

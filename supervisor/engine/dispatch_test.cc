@@ -44,6 +44,16 @@ TEST(Dispatch, ArgumentsThatDoNotFitAreRefusedBeforeAnythingRuns) {
   EXPECT_EQ(world.running(), 0U);
 }
 
+TEST(Dispatch, ArgumentsCountAsTheyAreMeant) {
+  FakeWorld world;
+  const ToolResult result = Call(world, "note", R"({"Text":"hello"})");
+  EXPECT_EQ(CodeOf(result), "");
+  EXPECT_EQ(result.text, "hello");
+  const ToolResult two = Call(world, "note", R"({"Text":"hello","text":"bye"})");
+  EXPECT_EQ(CodeOf(two), "INVALID_ARGUMENT");
+  EXPECT_EQ(CodeOf(Call(world, "off", R"({"Text":"a","text":"b"})")), "TOOL_DISABLED");
+}
+
 // Whoever hears of his arguments first mends them, and learns then that it was in vain.
 TEST(Dispatch, AToolThatIsOffSaysSoWhateverItsArguments) {
   FakeWorld world;

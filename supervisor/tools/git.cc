@@ -65,7 +65,10 @@ GitReader ReaderOf(const Work& work, const Git& git, const CallContext& call) {
   GitReader reader{.permission = git.permission,
                    .executable = git.executable,
                    .environment = BaseEnvironment(work, git, call)};
-  if (git.repository) reader.repository = ReadOnly(git.repository->grants);
+  if (git.repository) {
+    reader.repository = ReadOnly(git.repository->grants);
+    reader.top_level = git.repository->top_level;
+  }
   return reader;
 }
 
@@ -117,6 +120,7 @@ Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, Ca
 }
 
 Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallContext& call) {
+  const GitReader reader = ReaderOf(work, git, call);
   policy::Allow allow =
       git.permission.For({.purpose = policy::Purpose::kGit, .extra = std::move(git.grants)});
   CommandReport report{.what = command.what,
@@ -139,8 +143,12 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
   const auto confinement = allow.SharedConfinement();
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
-  co_return RenderCommand(report, run,
-                          DenialsOf(run, policy::Purpose::kGit, *confinement, work, call));
+  ToolResult result =
+      RenderCommand(report, run, DenialsOf(run, policy::Purpose::kGit, *confinement, work, call));
+  if (result.error) co_return result;
+  Task<ToolResult> telling = command.tell(work, reader, std::move(result), call);
+  ToolResult told = co_await telling;
+  co_return told;
 }
 
 }  // namespace pa

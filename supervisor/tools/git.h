@@ -35,6 +35,9 @@ struct GitCommand {
   std::string what;               // `git add`
   std::vector<std::string> argv;  // from "git" on
   std::optional<std::string> stdin_data = std::nullopt;
+  // Adds to the result of a success what was done: TellStaged or TellCommit (git_report.h).
+  Task<ToolResult> (*tell)(const Work& work, const GitReader& git, ToolResult result,
+                           CallContext& call);
 };
 Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallContext& call);
 

@@ -2,6 +2,7 @@
 
 #include "supervisor/call/tool_result.h"
 #include "supervisor/tools/git.h"
+#include "supervisor/tools/git_report.h"
 #include "supervisor/tools/params.h"
 #include "supervisor/tools/path_check.h"
 
@@ -18,6 +19,14 @@ constexpr Param kGitAddParams[] = {
     kWorkingDirectoryParam,
     kDryRunParam,
 };
+
+constexpr auto kGitAddData = With(
+    kCommandData,
+    {{.name = "staged",
+      .kind = FieldKind::kObjectArray,
+      .description = "all that the next commit will hold",
+      .fields = kGitFileFields},
+     {.name = "staged_omitted", .kind = FieldKind::kInteger, .description = "files not listed"}});
 
 Task<ToolResult> RunGitAdd(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, "", call);
@@ -42,7 +51,8 @@ Task<ToolResult> StageFiles(Work work, std::vector<std::string> paths, CallConte
   Task<PreparedGit> preparation = PrepareGit(work, *std::move(permission), call);
   PreparedGit git = co_await preparation;
   if (!git) co_return RefusedCall(std::move(git.error()));
-  GitCommand command{.what = "git add", .argv = {"git", "--literal-pathspecs", "add", "--"}};
+  GitCommand command{
+      .what = "git add", .argv = {"git", "--literal-pathspecs", "add", "--"}, .tell = TellStaged};
   command.argv.insert(command.argv.end(), paths.begin(), paths.end());
   Task<ToolResult> task = RunGit(work, std::move(*git), std::move(command), call);
   ToolResult result = co_await task;
@@ -54,10 +64,10 @@ const Tool kGitAdd = {
     .title = "Stage files",
     .description =
         "Stage files by relative path in one `git add`. Paths are literal: no options, no "
-        "wildcards, no pathspec magic.",
+        "wildcards, no pathspec magic. Returns what is staged.",
     .annotations = {.idempotent = true},
     .params = kGitAddParams,
-    .data = kCommandData,
+    .data = kGitAddData,
     .run = RunGitAdd};
 
 }  // namespace pa

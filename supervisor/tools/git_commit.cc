@@ -2,6 +2,7 @@
 
 #include "supervisor/call/tool_result.h"
 #include "supervisor/tools/git.h"
+#include "supervisor/tools/git_report.h"
 #include "supervisor/tools/params.h"
 
 namespace pa {
@@ -15,6 +16,13 @@ constexpr Param kGitCommitParams[] = {
     kWorkingDirectoryParam,
     kDryRunParam,
 };
+
+constexpr auto kGitCommitData = With(
+    kCommandData,
+    {{.name = "hash", .description = "of the commit"},
+     {.name = "branch", .description = "absent if HEAD is detached"},
+     {.name = "files", .kind = FieldKind::kObjectArray, .fields = kGitFileFields},
+     {.name = "files_omitted", .kind = FieldKind::kInteger, .description = "files not listed"}});
 
 Task<ToolResult> RunGitCommit(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, "", call);
@@ -40,7 +48,8 @@ Task<ToolResult> Commit(Work work, std::string message, CallContext& call) {
   if (!git) co_return RefusedCall(std::move(git.error()));
   GitCommand command{.what = "git commit",
                      .argv = {"git", "commit", "--file=-", "--cleanup=verbatim"},
-                     .stdin_data = std::move(message)};
+                     .stdin_data = std::move(message),
+                     .tell = TellCommit};
   Task<ToolResult> task = RunGit(work, std::move(*git), std::move(command), call);
   ToolResult result = co_await task;
   co_return result;
@@ -51,9 +60,9 @@ const Tool kGitCommit = {
     .title = "Commit",
     .description =
         "Commit the staged changes. The message is stored byte for byte (at most 16 KiB unless the "
-        "policy says otherwise). Hooks run in the sandbox.",
+        "policy says otherwise). Hooks run in the sandbox. Returns hash, branch and files.",
     .params = kGitCommitParams,
-    .data = kCommandData,
+    .data = kGitCommitData,
     .run = RunGitCommit};
 
 }  // namespace pa

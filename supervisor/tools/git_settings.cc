@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "base/words.h"
-#include "supervisor/tools/render.h"
 
 namespace pa {
 namespace {
@@ -53,46 +52,27 @@ struct ConfigQuery {
   bool without_user = false;  // even to start, git would read the user's configuration
 };
 
-CommandPlan ConfigPlan(const Work& work, const GitReader& git, const ConfigQuery& query,
-                       const CallContext& call) {
-  CommandPlan plan{.executable = git.executable,
-                   .argv = {"git", "config", "-z"},
-                   .env = git.environment,
-                   .directory = work.directory};
-  plan.argv.insert(plan.argv.end(), query.options.begin(), query.options.end());
-  plan.argv.insert(plan.argv.end(), {"--get-regexp", std::string(query.pattern)});
-  if (!call.policy->config_home.empty()) plan.env["XDG_CONFIG_HOME"] = call.policy->config_home;
-  if (query.without_user) plan.env["GIT_CONFIG_GLOBAL"] = "/dev/null";
-  return plan;
-}
-
 bool IsRegularFile(const std::string& path) {
   struct stat status{};
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-}
-
-// 1 is git's way to say that there is no such setting.
-std::optional<ToolError> ErrorOfQuery(const Execution& run, const SettingsSink& sink) {
-  if (run.outcome == Outcome::kExited && run.exit_code <= 1) return std::nullopt;
-  const CommandReport report{.what = "git config", .git = true};
-  Execution told = run;
-  told.err.text = sink.complaints();
-  return ErrorOf(report, told);
 }
 
 using QueryResult = std::expected<std::string, ToolError>;
 
 Task<QueryResult> RunQuery(const Work& work, const GitReader& git, ConfigQuery query,
                            CallContext& call) {
-  policy::Allow allow =
-      git.permission.For({.purpose = policy::Purpose::kGitIdentity, .extra = query.grants});
+  constexpr int kNoSuchSetting = 1;  // git's way to say so
+  GitReading reading{.argv = {"git", "config", "-z"}, .grants = std::move(query.grants)};
+  reading.argv.insert(reading.argv.end(), query.options.begin(), query.options.end());
+  reading.argv.insert(reading.argv.end(), {"--get-regexp", std::string(query.pattern)});
+  if (!call.policy->config_home.empty()) reading.more["XDG_CONFIG_HOME"] = call.policy->config_home;
+  if (query.without_user) reading.more["GIT_CONFIG_GLOBAL"] = "/dev/null";
   SettingsSink sink;
-  const RunOptions options{
-      .sink = &sink, .cancel = &call.cancel, .capture = false, .record = &call.record.run};
-  CommandPlan plan = ConfigPlan(work, git, query, call);
-  Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
+  Task<Execution> task = RunGitReader(work, git, std::move(reading), sink, call);
   const Execution run = co_await task;
-  if (auto error = ErrorOfQuery(run, sink)) co_return std::unexpected(std::move(*error));
+  if (auto error = ErrorOfGitReader("git config", run, sink.complaints(), kNoSuchSetting)) {
+    co_return std::unexpected(std::move(*error));
+  }
   co_return sink.output();
 }
 
@@ -192,9 +172,7 @@ Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, Call
   ConfigQuery query{.options = {"--show-scope", "--includes"},
                     .pattern = kUserSettings,
                     .without_user = !call.policy->git.inherit_identity};
-  query.grants = git.repository;
-  query.grants.push_back({work.directory.path(), sandbox::Access::kRead, "working directory",
-                          sandbox::Symlinks::kRefuse});
+  query.grants = RepositoryGrants(work, git);
   Task<QueryResult> task = RunQuery(work, git, query, call);
   QueryResult output = co_await task;
   const bool stopped = !output && output.error().code == ErrorCode::kCommandFailed;

@@ -13,15 +13,13 @@
 #include <sys/types.h>
 
 #include <expected>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "policy/decide.h"
-#include "supervisor/tools/work.h"
+#include "supervisor/tools/git_reader.h"
 
 namespace pa {
 
@@ -40,13 +38,6 @@ struct UserSettings {
 // From the output of `git config -z --show-scope --get-regexp`.
 UserSettings ParseUserSettings(std::string_view output);
 
-// How to run the git that reads configuration.
-struct GitReader {
-  policy::Permission permission;
-  std::string executable;
-  std::map<std::string, std::string> environment;
-  std::vector<sandbox::PathGrant> repository;  // beyond the working directory; read-only
-};
 using ReadSettings = std::expected<UserSettings, ToolError>;
 
 // `work` and `git` must outlive the task.

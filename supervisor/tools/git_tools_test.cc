@@ -72,6 +72,135 @@ TEST_F(GitToolsTest, AddsAndCommits) {
             "Ann Author <ann@example.com> Ann Author <ann@example.com>\n");
 }
 
+// `[{"path":"a","change":"added"}]` as `added a`, one a line.
+std::string Listed(const JsonValue& data, std::string_view name) {
+  std::string text;
+  const JsonValue* files = data.Find(name);
+  EXPECT_NE(files, nullptr) << data.Dump();
+  if (files == nullptr) return text;
+  for (const JsonValue& file : files->Items()) {
+    text += file.Find("change")->AsString() + " " + file.Find("path")->AsString() + "\n";
+  }
+  return text;
+}
+
+TEST_F(GitToolsTest, AddTellsWhatIsStaged) {
+  Write("a file", "text\n");
+  Write("gone", "text\n");
+  Write("sub/b", "text\n");
+  ToolResult added = Add({"."});
+  EXPECT_EQ(Listed(Data(added), "staged"), "added a file\nadded gone\nadded sub/b\n");
+  EXPECT_TRUE(added.text.contains("staged for the next commit: 3 files\nadded a file\n"))
+      << added.text;
+  Data(Commit("first"));
+  added = Add({"gone"});
+  EXPECT_EQ(Listed(Data(added), "staged"), "");
+  EXPECT_TRUE(added.text.contains("nothing is staged: all is as in the last commit"));
+  fs::remove(project_ / "gone");
+  Write("a file", "other\n");
+  Data(Add({"a file", "gone"}));
+  fs::remove(project_ / "sub/b");
+  fs::create_symlink("nowhere", project_ / "sub/b");
+  // All that the next commit will hold, seen from the working directory.
+  const JsonValue data = Data(Add({"b"}, R"(,"working_directory":"sub")"));
+  EXPECT_EQ(Listed(data, "staged"), "modified ../a file\ndeleted ../gone\ntype changed b\n");
+}
+
+TEST_F(GitToolsTest, ManyFilesAreCounted) {
+  for (int i = 0; i < 120; ++i) Write("d/" + std::to_string(i), "x");
+  const ToolResult added = Add({"d"});
+  const JsonValue data = Data(added);
+  EXPECT_EQ(data.Find("staged")->Items().size(), 100u);
+  EXPECT_EQ(data.Find("staged_omitted")->AsInteger(), 20);
+  EXPECT_TRUE(added.text.ends_with("... and 20 more\n")) << added.text;
+  EXPECT_TRUE(added.text.contains("staged for the next commit: 120 files\n")) << added.text;
+  const JsonValue committed = Data(Commit("x"));
+  EXPECT_EQ(committed.Find("files")->Items().size(), 100u);
+  EXPECT_EQ(committed.Find("files_omitted")->AsInteger(), 20);
+}
+
+TEST_F(GitToolsTest, CommitTellsWhichItIs) {
+  const auto head = [&] {
+    const std::string hash = Git({"rev-parse", "HEAD"});
+    return hash.substr(0, hash.size() - 1);
+  };
+  Git({"checkout", "-q", "-b", "topic/a,b"});
+  // Settings of the repository that change what git log prints.
+  Git({"config", "log.showRoot", "false"});
+  Git({"config", "log.showSignature", "true"});
+  Git({"config", "log.excludeDecoration", "*"});
+  Write("f", "0");
+  Write("old", "0\n0\n");
+  Data(Add({"."}));
+  ToolResult committed = Commit("first");
+  JsonValue data = Data(committed);
+  EXPECT_EQ(data.Find("hash")->AsString(), head());
+  EXPECT_EQ(data.Find("branch")->AsString(), "topic/a,b");
+  EXPECT_EQ(Listed(data, "files"), "added f\nadded old\n");
+  EXPECT_TRUE(committed.text.contains("commit " + head() + " on topic/a,b: 2 files\nadded f\n"))
+      << committed.text;
+  Git({"tag", "v1"});
+  Git({"checkout", "-q", "--detach"});
+  fs::rename(project_ / "old", project_ / "renamed");
+  Data(Add({"old", "renamed"}));
+  committed = Commit("second");
+  data = Data(committed);
+  EXPECT_EQ(data.Find("hash")->AsString(), head());
+  EXPECT_EQ(data.Find("branch"), nullptr);
+  EXPECT_EQ(Listed(data, "files"), "deleted old\nadded renamed\n");
+  EXPECT_TRUE(committed.text.contains(" with HEAD detached: 2 files\n")) << committed.text;
+}
+
+TEST_F(GitToolsTest, OfAMergeTheFilesAreThoseOfTheOtherSide) {
+  Write("f", "0");
+  Data(Add({"f"}));
+  Data(Commit("first"));
+  Git({"checkout", "-q", "-b", "side"});
+  Write("theirs", "x");
+  Git({"add", "theirs"});
+  Git({"commit", "-q", "-m", "theirs"});
+  Git({"checkout", "-q", "main"});
+  Write("ours", "x");
+  Git({"add", "ours"});
+  Git({"commit", "-q", "-m", "ours"});
+  Git({"merge", "-q", "--no-commit", "side"});
+  EXPECT_EQ(Listed(Data(Commit("merged")), "files"), "added theirs\n");
+}
+
+// Where the policy lets a command commit, nobody has to tell it who the user is.
+TEST_F(GitToolsTest, CommandsCommitInTheSameName) {
+  testing::WriteText(home_ / ".config/git/config", "[user]\n\tname = Early\n");
+  UserConfig("[user]\n\tname = Ann \"A\" Author\n\temail = ann@example.com\n[alias]\n\tx = !id\n" +
+             std::string("[includeIf \"gitdir:**/work/.git\"]\n\tpath = work\n"));
+  testing::WriteText(home_ / "work", "[user]\n\temail = ann@work.example\n");
+  const char* commit = R"({"command":"git init -q made && cd made && git commit -q --allow-empty )"
+                       R"(-m x && git log -1 --format='%an <%ae> %cn'; git config --list --global )"
+                       R"(--name-only | sort -u"})";
+  const auto made = [&](std::string name) {
+    std::string command = commit;
+    for (std::size_t at = command.find("made"); at != std::string::npos;
+         at = command.find("made")) {
+      command.replace(at, 4, name);
+    }
+    return Data(Call("bash", command)).Find("stdout")->AsString();
+  };
+  EXPECT_EQ(made("here"),
+            "Ann A Author <ann@example.com> Ann A Author\nincludeif.gitdir:**/work/.git.path\n"
+            "user.email\nuser.name\n");
+  EXPECT_TRUE(made("work").starts_with("Ann A Author <ann@work.example> Ann A Author\n"));
+  Write("Makefile", ".PHONY: commit\ncommit:\n\tgit commit -q --allow-empty -m made\n");
+  Data(Call("make", R"({"target":"commit"})"));
+  EXPECT_EQ(Git({"log", "-1", "--format=%an %s"}), "Ann A Author made\n");
+  policy_->git.inherit_identity = false;
+  const ToolResult nobody = Call("make", R"({"target":"commit"})");
+  EXPECT_EQ(Code(nobody), "COMMAND_FAILED");
+  Git({"config", "user.name", "Repo"});
+  Git({"config", "user.email", "repo@example.com"});
+  policy_->git.inherit_identity = true;
+  Data(Call("make", R"({"target":"commit"})"));
+  EXPECT_EQ(Git({"log", "-1", "--format=%an"}), "Repo\n") << "the repository's own is stronger";
+}
+
 TEST_F(GitToolsTest, MessagesAreStoredByteForByte) {
   Write("f", "0");
   int number = 0;

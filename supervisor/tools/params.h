@@ -1,7 +1,9 @@
 // Parameters and result fields that several tools share, so that they are the same everywhere.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "supervisor/call/param.h"
@@ -90,5 +92,15 @@ inline constexpr ResultField kCommandData[] = {
     {.name = "protected_paths_modified", .kind = FieldKind::kStringArray},
     {.name = "confinement", .kind = FieldKind::kObject},
 };
+
+// A table with some fields more.
+template <std::size_t kFew, std::size_t kMore>
+constexpr std::array<ResultField, kFew + kMore> With(const ResultField (&fields)[kFew],
+                                                     const ResultField (&more)[kMore]) {
+  std::array<ResultField, kFew + kMore> all{};
+  std::ranges::copy(fields, all.begin());
+  std::ranges::copy(more, all.begin() + kFew);
+  return all;
+}
 
 }  // namespace pa

@@ -206,6 +206,11 @@ void Warn(ToolResult& result, std::string warning) {
   result.warnings.push_back(std::move(warning));
 }
 
+void AddData(ToolResult& result, std::string_view object) {
+  result.data.back() = ',';
+  result.data += object.substr(1);
+}
+
 void AddStreams(ToolResult& result, const std::string& what, const Execution& run) {
   AddStream(result, what + ": stdout", run.out);
   AddStream(result, what + ": stderr", run.err);

@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "supervisor/call/tool_result.h"
@@ -36,6 +37,9 @@ ToolResult RenderCommand(const CommandReport& report, const Execution& run,
 
 // Adds links to the stored streams of `what`, and says if something is left out.
 void AddStreams(ToolResult& result, const std::string& what, const Execution& run);
+
+// Adds the members of `object`, a JSON object that is not empty, to the data.
+void AddData(ToolResult& result, std::string_view object);
 
 // Adds a warning, to the warnings and to the text.
 void Warn(ToolResult& result, std::string warning);

@@ -16,6 +16,7 @@
 
 #include "supervisor/tools/glob_plan.h"
 #include "supervisor/tools/hidden_files.h"
+#include "supervisor/tools/record_sink.h"
 #include "supervisor/tools/work.h"
 
 namespace pa {
@@ -29,32 +30,6 @@ struct SearchStart {
 // As FindInRoot (work.h); a null `path` is the root.
 std::expected<SearchStart, ToolError> FindPlace(const Work& work, const CallContext& call,
                                                 const std::string* path);
-
-// Splits the output into records. Those longer than kMaxRecord are left out and counted.
-class RecordSink : public OutputSink {
- public:
-  static constexpr std::size_t kMaxRecord = 1U << 20;
-
-  // The first record ends with the first of these, the next with the next, and so on, over and
-  // over.
-  explicit RecordSink(std::string delimiters) : delimiters_(std::move(delimiters)) {}
-  void OnOutput(Stream stream, std::string_view bytes) final;
-  const std::string& complaints() const { return complaints_; }
-  std::uint64_t dropped() const { return dropped_; }
-
- private:
-  static constexpr std::size_t kMaxComplaints = 8192;
-  // `which`: the index of the delimiter that ended it.
-  virtual void OnRecord(std::string_view record, std::size_t which) = 0;
-  void Feed(std::string_view bytes);
-
-  std::string delimiters_;
-  std::size_t which_ = 0;
-  std::string partial_;
-  bool too_long_ = false;
-  std::uint64_t dropped_ = 0;
-  std::string complaints_;
-};
 
 // Collects names that end with a NUL, up to kMaxBytes.
 class NameSink final : public RecordSink {

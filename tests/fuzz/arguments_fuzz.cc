@@ -1,5 +1,5 @@
-// A tool's arguments: what the validator lets through obeys its table, and every refusal can be
-// sent.
+// A tool's arguments: what the validator lets through obeys its table, as it stands and as it is
+// meant, and every refusal can be sent. What fits already means what it says.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -7,12 +7,18 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "supervisor/call/arguments.h"
+#include "supervisor/call/as_meant.h"
 #include "tests/fuzz/check.h"
 
 namespace pa {
 namespace {
 
 constexpr std::string_view kLanguages[] = {"python", "rust", "go"};
+constexpr Param kFields[] = {
+    {.name = "path", .required = true},
+    {.name = "old"},
+    {.name = "replace_all", .kind = ParamKind::kBoolean},
+};
 constexpr Param kParams[] = {
     {.name = "target", .required = true},
     {.name = "language", .one_of = kLanguages},
@@ -20,6 +26,7 @@ constexpr Param kParams[] = {
     {.name = "offset", .kind = ParamKind::kInteger, .default_integer = 5},
     {.name = "dry_run", .kind = ParamKind::kBoolean},
     {.name = "paths", .kind = ParamKind::kStringArray, .minimum = 1, .maximum = 3},
+    {.name = "edits", .kind = ParamKind::kObjectArray, .maximum = 3, .fields = kFields},
 };
 
 void CheckString(const std::string& text) {
@@ -44,7 +51,18 @@ void CheckAccepted(const Arguments& arguments) {
 void CheckRefused(const ToolError& error) {
   Check(error.code == ErrorCode::kInvalidArgument);
   Check(IsValidUtf8(error.message) && error.message.size() < 1000);
-  Check(ParseJson(error.details).has_value());
+  Check(error.details.empty() || ParseJson(error.details).has_value());
+}
+
+void CheckMeaning(const JsonValue& arguments, bool fits) {
+  const auto meant = AsMeant(kParams, &arguments);
+  if (!meant) return CheckRefused(meant.error());
+  Check(!(fits && *meant));
+  if (!*meant) return;
+  const auto valid = ValidateArguments(kParams, &**meant);
+  valid ? CheckAccepted(*valid) : CheckRefused(valid.error());
+  const auto again = AsMeant(kParams, &**meant);
+  Check(again && !*again);
 }
 
 }  // namespace
@@ -59,5 +77,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     pa::CheckRefused(arguments.error());
   }
+  pa::CheckMeaning(*document, arguments.has_value());
   return 0;
 }

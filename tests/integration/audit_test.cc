@@ -67,6 +67,21 @@ TEST_F(Audit, ToADaemon) {
   }
 }
 
+// As they are used, however the model wrote them: which file is edited is not hidden in a text.
+TEST_F(Audit, ArgumentsAreRecordedAsTheyAreMeant) {
+  WriteText(project_.root() / "file", "old");
+  const Json edits = {
+      {{"file_path", "file"}, {"old_string", "old"}, {"new_string", std::string(1000, 'x')}}};
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json result = client.CallTool("edit", {{"edits", edits.dump()}, {"dry_run", "true"}});
+  EXPECT_TRUE(result["success"]) << result;
+  EXPECT_EQ(ReadText(project_.root() / "file"), "old");
+  const Json data = Lines().back()["api"]["request"]["data"];
+  EXPECT_EQ(data["edits"][0]["path"], "file") << data;
+  EXPECT_EQ(data["dry_run"], true) << data;
+}
+
 // As it lies there after the death of a server that had written the first of several files.
 TEST_F(Audit, WhatTheServerPutsBackAtItsStartIsACall) {
   WriteText(project_.root() / "file", "half done");

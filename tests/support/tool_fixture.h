@@ -113,7 +113,8 @@ class ToolFixture : public ::testing::Test {
     const auto fits = [&](const char* tool) {
       return testing::WhyUnfit(FindTool(tool)->data, data).empty();
     };
-    EXPECT_TRUE(fits("make") || fits("makefile_generate")) << data.Dump();
+    EXPECT_TRUE(fits("make") || fits("git_add") || fits("git_commit") || fits("makefile_generate"))
+        << data.Dump();
   }
 
   // Fails the test if the call failed.
