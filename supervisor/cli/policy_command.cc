@@ -5,6 +5,7 @@
 
 #include "policy/explain.h"
 #include "policy/load.h"
+#include "supervisor/call/approval.h"
 #include "supervisor/call/tool.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/engine/engine.h"
@@ -21,10 +22,10 @@ void Print(const std::string& text) {
 
 int PrintDiagnostics(const policy::LoadedPolicy& loaded) {
   for (const auto& diagnostic : loaded.diagnostics) {
-    fmt::print(stderr, "{}\n", diagnostic.Format());
+    fmt::print(stderr, "{}\n", VisibleText(diagnostic.Format()));
   }
   for (const auto& warning : loaded.warnings) {
-    fmt::print(stderr, "warning: {}\n", warning.Format());
+    fmt::print(stderr, "warning: {}\n", VisibleText(warning.Format()));
   }
   return loaded.policy ? 0 : 1;
 }
