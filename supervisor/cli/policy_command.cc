@@ -5,11 +5,11 @@
 
 #include "policy/explain.h"
 #include "policy/load.h"
-#include "supervisor/call/approval.h"
 #include "supervisor/call/tool.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/engine/engine.h"
 #include "supervisor/run/view_cache.h"
+#include "supervisor/text/visible_text.h"
 #include "supervisor/tools/registry.h"
 
 namespace pa {
