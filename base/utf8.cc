@@ -96,6 +96,14 @@ std::string_view Utf8Prefix(std::string_view bytes, std::size_t max_characters) 
   return bytes;
 }
 
+std::uint32_t CodePointOf(std::string_view sequence) {
+  const auto lead = static_cast<unsigned char>(sequence[0]);
+  std::uint32_t point = sequence.size() == 1 ? lead : lead & (0x7fU >> sequence.size());
+  for (const char c : sequence.substr(1))
+    point = point << 6 | (static_cast<unsigned char>(c) & 63U);
+  return point;
+}
+
 void AppendUtf8(std::uint32_t code_point, std::string& out) {
   const auto continuation = [&](unsigned shift) {
     out += static_cast<char>(0x80 | (code_point >> shift & 0x3F));

@@ -26,6 +26,9 @@ std::string RepairUtf8(std::string_view bytes, bool one_line = false);
 // The longest prefix of at most `max_characters` code points. `bytes` must be valid UTF-8.
 std::string_view Utf8Prefix(std::string_view bytes, std::size_t max_characters);
 
+// Of one well-formed sequence.
+std::uint32_t CodePointOf(std::string_view sequence);
+
 // `code_point` must not be a surrogate.
 void AppendUtf8(std::uint32_t code_point, std::string& out);
 

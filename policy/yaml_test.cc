@@ -54,8 +54,10 @@ TEST(Yaml, NothingIsNull) {
 }
 
 TEST(Yaml, RefusesDuplicateKeysAtAnyDepth) {
-  EXPECT_EQ(Refused("a: 1\nb: 2\na: 3\n"), "p.yaml:3:1: duplicate key 'a', first at line 1");
-  EXPECT_EQ(Refused("x: {a: 1, \"a\": 2}"), "p.yaml:1:11: duplicate key 'a', first at line 1");
+  EXPECT_EQ(Refused("a: 1\nb: 2\na: 3\n"),
+            "p.yaml:3:1: duplicate key 'a', first at line 1; keep one of them");
+  EXPECT_EQ(Refused("x: {a: 1, \"a\": 2}"),
+            "p.yaml:1:11: duplicate key 'a', first at line 1; keep one of them");
   EXPECT_EQ(Accepted("x: {a: 1}\ny: {a: 1}").children.size(), 2u);
 }
 
@@ -70,12 +72,12 @@ TEST(Yaml, RefusesAnchorsAndAliases) {
         "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last + ", " + last + "]\n";
   }
   EXPECT_NE(Refused(bomb).find("anchors"), std::string::npos);
-  EXPECT_EQ(Refused("a: *x\n").substr(0, 7), "p.yaml:");
 }
 
 TEST(Yaml, RefusesTags) {
   EXPECT_EQ(Refused("a: !!str 1\n"),
-            "p.yaml:1:4: tags (tag:yaml.org,2002:str) are not allowed in a policy");
+            "p.yaml:1:4: tags (!name) are not allowed in a policy; put a value that begins with ! "
+            "in quotes");
   EXPECT_NE(Refused("a: !mine [1]\n").find("tags"), std::string::npos);
 }
 
@@ -91,14 +93,14 @@ TEST(Yaml, RefusesKeysThatAreNoWords) {
 }
 
 TEST(Yaml, RefusesWhatIsNoText) {
-  EXPECT_EQ(Refused("a: \xff\n"), "p.yaml: a policy must be UTF-8 text");
-  EXPECT_EQ(Refused(std::string_view("a: \0\n", 5)), "p.yaml: a policy must be UTF-8 text");
-  EXPECT_EQ(Refused("\xff\xfe"
-                    "a\x01"),
-            "p.yaml: a policy must be UTF-8 text");  // UTF-16
-  EXPECT_EQ(Refused("a: \"x\\0y\"\n"), "p.yaml:1:4: a NUL character cannot be part of a value");
+  EXPECT_EQ(Refused("a: \"x\\0y\"\n"),
+            "p.yaml:1:4: a NUL character cannot be part of a value; remove it");
   EXPECT_EQ(Accepted("\xef\xbb\xbfgr\xc3\xbc\xc3\x9f: 1\n").children.at(0).key,
             "gr\xc3\xbc\xc3\x9f");
+  EXPECT_EQ(Refused("\xef\xbb\xbf\xef\xbb\xbfx: 1\n"),
+            "p.yaml:1:1: a byte order mark (U+FEFF), which nobody sees, is in the way; remove it");
+  EXPECT_EQ(Refused("x: 1\n\xef\xbb\xbfy: 1\n"),
+            "p.yaml:2:1: a byte order mark (U+FEFF), which nobody sees, is in the way; remove it");
 }
 
 TEST(Yaml, HasLimits) {
@@ -115,11 +117,12 @@ TEST(Yaml, HasLimits) {
   EXPECT_NE(Refused(keys).find("too many keys"), std::string::npos);
 }
 
-TEST(Yaml, SyntaxErrorsAreDiagnostics) {
-  EXPECT_EQ(Refused("a: [1\nb: 2\n").substr(0, 7), "p.yaml:");
-  EXPECT_EQ(Refused("a: b: c\n").substr(0, 9), "p.yaml:1:");
-  EXPECT_EQ(Refused("\ta: 1\n").substr(0, 7), "p.yaml:");
-  EXPECT_EQ(Refused("a: \"open\n").substr(0, 7), "p.yaml:");
+TEST(Yaml, ColumnsCountCharacters) {
+  const YamlNode root = Accepted("\xef\xbb\xbf{\xc3\xbc: 1, b: 2,\n \xc3\xbc\xc3\xbc: 3}");
+  EXPECT_EQ(root.at, (SourceLocation{"p.yaml", 1, 1}));
+  EXPECT_EQ(root.children.at(0).at, (SourceLocation{"p.yaml", 1, 5}));
+  EXPECT_EQ(root.children.at(1).at, (SourceLocation{"p.yaml", 1, 11}));
+  EXPECT_EQ(root.children.at(2).at, (SourceLocation{"p.yaml", 2, 6}));
 }
 
 }  // namespace

@@ -52,6 +52,9 @@ struct Dispatch {
   int operator()(const AuditVerifyCommand& command) const {
     return RunAuditVerify(command, environment);
   }
+  int operator()(const AuditShowCommand& command) const {
+    return RunAuditShow(command, environment);
+  }
   int operator()(const TrashListCommand& command) const {
     return RunTrashList(command, environment);
   }

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "supervisor/call/tool.h"
+#include "supervisor/cli/audit_view.h"
 #include "supervisor/cli/command_line.h"
 #include "supervisor/cli/completions.h"
 #include "supervisor/clients/client_config.h"
@@ -31,8 +32,11 @@ CompletedValues Values() {
       {"DIR", {ValueKind::kDirectory}},
       {"FILE", {ValueKind::kFile}},
       {"ID", {ValueKind::kAnything}},
+      {"NAME,...", {ValueKind::kWordList, tools}},
+      {"OUTCOME,...", {ValueKind::kWordList, KnownOutcomes()}},
       {"PATH", {ValueKind::kFile}},
       {"SUBJECT", {ValueKind::kWordOrFile, tools}},
+      {"TIME", {ValueKind::kAnything}},
       {"TOOL", {ValueKind::kWord, tools}},
       {"TOOL,...", {ValueKind::kWordList, enabled}},
   };

@@ -7,6 +7,7 @@
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "supervisor/text/text_cut.h"
+#include "supervisor/text/visible_text.h"
 
 namespace pa {
 namespace {
@@ -16,72 +17,6 @@ constexpr std::size_t kFewShown = 200;       // where there are many
 constexpr std::size_t kMaxArguments = 4000;  // bytes of all arguments, about
 constexpr std::size_t kMaxBlanks = 8;        // in a row, that are written out
 constexpr std::size_t kMaxQuestions = 20;    // that are written out
-
-// What shows nothing, or changes in which direction the rest is written ("Trojan Source",
-// CVE-2021-42574). An emoji with U+FE0F becomes longer by that; nothing is lost.
-constexpr struct {
-  std::uint32_t first, last;
-} kInvisible[] = {
-    // Default_Ignorable_Code_Point, all of it (DerivedCoreProperties.txt, Unicode 14: 4174 of them)
-    {0xad, 0xad},
-    {0x34f, 0x34f},
-    {0x61c, 0x61c},
-    {0x115f, 0x1160},
-    {0x17b4, 0x17b5},
-    {0x180b, 0x180f},
-    {0x200b, 0x200f},
-    {0x202a, 0x202e},
-    {0x2060, 0x206f},
-    {0x3164, 0x3164},
-    {0xfe00, 0xfe0f},
-    {0xfeff, 0xfeff},
-    {0xffa0, 0xffa0},
-    {0xfff0, 0xfff8},
-    {0x1bca0, 0x1bca3},
-    {0x1d173, 0x1d17a},
-    {0xe0000, 0xe0fff},
-    // and what the class leaves out: C1, ends of lines, annotations between lines
-    {0x80, 0x9f},
-    {0x2028, 0x2029},
-    {0xfff9, 0xfffb},
-};
-
-bool IsInvisible(std::uint32_t point) {
-  if (point < 0x80) return false;  // which most of a long text is
-  return std::ranges::any_of(
-      kInvisible, [&](const auto& run) { return point >= run.first && point <= run.last; });
-}
-
-std::uint32_t CodePointOf(std::string_view sequence) {
-  const auto lead = static_cast<unsigned char>(sequence[0]);
-  std::uint32_t point = sequence.size() == 1 ? lead : lead & (0x7fU >> sequence.size());
-  for (const char c : sequence.substr(1))
-    point = point << 6 | (static_cast<unsigned char>(c) & 63U);
-  return point;
-}
-
-}  // namespace
-
-std::string VisibleText(std::string_view text) {
-  std::string out;
-  const std::string sound = RepairUtf8(text);
-  for (std::string_view left = sound; !left.empty();) {
-    std::size_t invalid = 0;
-    const std::size_t length = Utf8SequenceLength(left, &invalid);
-    const std::uint32_t point = CodePointOf(left.substr(0, length));
-    if (point == '\n') {
-      out += "\\n";
-    } else if (point < 0x20 || point == 0x7f || IsInvisible(point)) {
-      out += fmt::format("\\u{{{:x}}}", point);
-    } else {
-      out += left.substr(0, length);
-    }
-    left.remove_prefix(length);
-  }
-  return out;
-}
-
-namespace {
 
 // What leaves a gap on a screen, lines' ends among it.
 bool IsBlank(std::uint32_t point) {

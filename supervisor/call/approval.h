@@ -75,10 +75,6 @@ class Approver {
 // writing.
 std::string QuestionText(std::span<const Question> questions, const std::string& arguments);
 
-// Untrusted text on one line: characters that are invisible, move the cursor or change the
-// direction of writing are escaped.
-std::string VisibleText(std::string_view text);
-
 // A call's arguments as the user sees them. Long text is cut, with a note that it was.
 std::string ShownArguments(const JsonValue* arguments);
 

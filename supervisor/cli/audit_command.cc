@@ -1,22 +1,33 @@
 #include "supervisor/cli/audit_command.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
 
 #include "policy/load.h"
 #include "supervisor/audit/audit_file.h"
+#include "supervisor/audit/audit_reader.h"
+#include "supervisor/cli/audit_view.h"
 #include "supervisor/cli/configuration.h"
+#include "supervisor/text/point_in_time.h"
+#include "supervisor/text/visible_text.h"
+#include "supervisor/text/wrap.h"
 
 namespace pa {
 namespace {
 
+constexpr int kDamaged = 1;
 constexpr int kUnreadable = 2;
 
 // The files that were named, else the one of the policy in force.
-std::vector<std::string> PathsOf(const AuditVerifyCommand& command,
-                                 const Environment& environment) {
-  if (!command.files.empty()) return command.files;
+std::vector<std::string> PathsOf(const AuditFiles& named, const Environment& environment) {
+  if (!named.files.empty()) return named.files;
   const policy::LoadedPolicy loaded =
-      policy::LoadPolicy(SourcesOf({.policy_file = command.policy_file}, environment));
+      policy::LoadPolicy(SourcesOf({.policy_file = named.policy_file}, environment));
   for (const auto& diagnostic : loaded.diagnostics) {
     fmt::print(stderr, "{}\n", diagnostic.Format());
   }
@@ -24,7 +35,7 @@ std::vector<std::string> PathsOf(const AuditVerifyCommand& command,
   if (loaded.policy->audit.daemon != policy::AuditPolicy::Daemon::kNone) {
     fmt::print(stderr,
                "the policy's audit log is not in a file but at {}; name files that hold its lines, "
-               "each of one server\n",
+               "each of one server; `audit show -` reads them from standard input\n",
                loaded.policy->audit.socket);
     return {};
   }
@@ -38,7 +49,7 @@ std::vector<std::string> PathsOf(const AuditVerifyCommand& command,
 }  // namespace
 
 int RunAuditVerify(const AuditVerifyCommand& command, const Environment& environment) {
-  const std::vector<std::string> paths = PathsOf(command, environment);
+  const std::vector<std::string> paths = PathsOf(command.log, environment);
   if (paths.empty()) return kUnreadable;
   const Result<ChainReport> report = CheckChain(paths);
   if (!report) {
@@ -56,7 +67,108 @@ int RunAuditVerify(const AuditVerifyCommand& command, const Environment& environ
     fmt::print("the first line is number {}: lines before it are in another file, or gone\n",
                report->first->sequence);
   }
-  return whole ? 0 : 1;
+  return whole ? 0 : kDamaged;
+}
+
+namespace {
+
+AuditQuery QueryOf(const AuditShowCommand& command) {
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  // The command line has checked that they are points in time.
+  const auto point = [&](const std::optional<std::string>& text) -> std::optional<PointInTime> {
+    if (!text) return std::nullopt;
+    return ParsePointInTime(*text, now).value();
+  };
+  return {.since = point(command.since),
+          .until = point(command.until),
+          .tools = command.tools,
+          .outcomes = command.outcomes,
+          .json = command.json};
+}
+
+std::size_t WidthOfOutput() {
+  constexpr std::size_t kUsual = 80;  // of a terminal that does not say it
+  if (isatty(STDOUT_FILENO) == 0) return 0;
+  const std::size_t width = TerminalWidth(STDOUT_FILENO);
+  return width > 0 ? width : kUsual;
+}
+
+// Takes up what a reader and a view have to say; ends with a status.
+class AuditShow {
+ public:
+  AuditShow(const AuditShowCommand& command, std::vector<std::string> paths)
+      : follow_(command.follow),
+        reader_(std::move(paths)),
+        view_(QueryOf(command), WidthOfOutput()) {}
+
+  int Run() {
+    for (;;) {
+      const Result<std::optional<AuditLine>> line = reader_.Next();
+      if (!line) return Failed(line.error());
+      if (*line) {
+        if (!Print(view_.Add(**line))) return Unwritable();
+        continue;
+      }
+      if (!follow_) return End();
+      if (fflush(stdout) != 0) return Unwritable();
+      if (!Wait()) return 0;
+      view_.set_width(WidthOfOutput());
+      const Result<AuditReader::Change> change = reader_.Renew();
+      if (!change) return Failed(change.error());
+      if (*change == AuditReader::Change::kTruncated) {
+        fmt::print(stderr, "the log was truncated: lines may be lost; rename it instead\n");
+      }
+    }
+  }
+
+ private:
+  static bool Print(const AuditOutput& output) {
+    if (!output.err.empty()) {
+      (void)fflush(stdout);  // on a terminal in the order of the log
+      (void)fputs(output.err.c_str(), stderr);
+    }
+    return output.out.empty() || fputs(output.out.c_str(), stdout) >= 0;
+  }
+
+  int End() {
+    if (const std::optional<AuditLine> rest = reader_.Rest()) Print(view_.Add(*rest));
+    const bool printed = Print(view_.Finish());
+    if (!printed || fflush(stdout) != 0) return Unwritable();
+    if (!view_.found()) fmt::print(stderr, "no call of the log is what was asked for\n");
+    return view_.damaged() == 0 ? 0 : kDamaged;
+  }
+
+  // A quarter of a second. False: nobody reads what we print any more.
+  static bool Wait() {
+    pollfd output{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+    constexpr int kPatience = 250;
+    return poll(&output, 1, kPatience) == 0;
+  }
+
+  static int Failed(const Error& error) {
+    (void)fflush(stdout);
+    fmt::print(stderr, "{}\n", VisibleText(error.Message()));
+    return kUnreadable;
+  }
+
+  // Whoever reads what we print may have read enough.
+  static int Unwritable() {
+    if (errno == EPIPE) return 0;
+    fmt::print(stderr, "{}\n", Error("write", "standard output", errno).Message());
+    return kUnreadable;
+  }
+
+  bool follow_;
+  AuditReader reader_;
+  AuditView view_;
+};
+
+}  // namespace
+
+int RunAuditShow(const AuditShowCommand& command, const Environment& environment) {
+  std::vector<std::string> paths = PathsOf(command.log, environment);
+  if (paths.empty()) return kUnreadable;
+  return AuditShow(command, std::move(paths)).Run();
 }
 
 }  // namespace pa

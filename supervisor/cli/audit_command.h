@@ -1,4 +1,4 @@
-// `project-actions audit verify`: checks the chain of the audit log.
+// `project-actions audit verify | show`: checks the chain of the audit log, and shows its calls.
 #pragma once
 
 #include "supervisor/cli/command_line.h"
@@ -9,5 +9,9 @@ namespace pa {
 // 0: no gap. 1: lines were removed, changed or inserted. 2: a file cannot be read, or none is named
 // and the policy does not load or keeps the log in no file.
 int RunAuditVerify(const AuditVerifyCommand& command, const Environment& environment);
+
+// 0: all lines were read. 1: some are damaged, and were reported. 2: as above, or what is shown
+// cannot be written. With `follow` only an error, or the end of who reads the output, ends it.
+int RunAuditShow(const AuditShowCommand& command, const Environment& environment);
 
 }  // namespace pa

@@ -8,10 +8,13 @@
 #include <memory>
 #include <span>
 #include <sstream>
+#include <tuple>
 
 #include "policy/did_you_mean.h"
+#include "supervisor/cli/audit_view.h"
 #include "supervisor/clients/client_config.h"
 #include "supervisor/loop/version.h"
+#include "supervisor/text/point_in_time.h"
 #include "supervisor/text/wrap.h"
 
 namespace pa {
@@ -86,6 +89,7 @@ struct Values {
   PolicyShowCommand show;
   PolicyExplainCommand explain;
   AuditVerifyCommand verify;
+  AuditShowCommand audit_show;
   TrashListCommand trash_list;
   TrashRestoreCommand trash_restore;
   InitCommand init;
@@ -141,17 +145,59 @@ void AddPolicy(CLI::App& app, Values* values) {
   AddCommon(explain, &values->explain.common);
 }
 
-void AddAudit(CLI::App& app, Values* values) {
-  auto* audit = app.add_subcommand("audit", "Verify the audit log");
-  audit->require_subcommand(1);
-  auto* verify = audit->add_subcommand("verify", "Check the audit log for gaps and changes");
-  verify
-      ->add_option("FILE", values->verify.files,
-                   "Files to verify as one, the oldest first. Default: the policy's")
-      ->type_name("");
-  verify
-      ->add_option("--policy", values->verify.policy_file, "Policy file instead of the user's own")
+void AddAuditFiles(CLI::App* app, AuditFiles* log, const char* text) {
+  app->add_option("FILE", log->files, text)->type_name("");
+  app->add_option("--policy", log->policy_file, "Policy file instead of the user's own")
       ->type_name("FILE");
+}
+
+// Of one of several options that take a point in time.
+std::string CheckPointInTime(const std::string& text) {
+  const auto point = ParsePointInTime(text, PointInTime());
+  return point ? "" : point.error();
+}
+
+std::string CheckOutcome(const std::string& word) {
+  const std::vector<std::string> known = KnownOutcomes();
+  if (std::ranges::find(known, word) != known.end()) return "";
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  return fmt::format("{}\nThe outcomes are {}", UnknownWord("outcome", word, names),
+                     fmt::join(known, ", "));
+}
+
+void AddAuditShow(CLI::App* audit, AuditShowCommand* command) {
+  auto* show = audit->add_subcommand("show", "Show the calls of the audit log as a table");
+  AddAuditFiles(show, &command->log,
+                "Files to show as one, the oldest first; '-' is standard input. Default: the "
+                "policy's");
+  for (const auto& [name, value, text] :
+       {std::tuple{"--since", &command->since, "Only what is not older: 2h, 3d, 2026-11-26"},
+        std::tuple{"--until", &command->until, "Only what is older: 2h, '2026-11-26 14:00'"}}) {
+    show->add_option(name, *value, text)
+        ->type_name("TIME")
+        ->check(CLI::Validator(CheckPointInTime, ""));
+  }
+  show->add_option("--tool", command->tools, "Only calls of these tools")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  show->add_option("--outcome", command->outcomes,
+                   "Only calls that ended so: ok, failed, refused, unfinished, or error codes")
+      ->type_name("OUTCOME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(CheckOutcome, ""));
+  show->add_flag("--json", command->json, "Print the lines of the log as they are");
+  show->add_flag("-f,--follow", command->follow, "Go on as the log grows");
+}
+
+void AddAudit(CLI::App& app, Values* values) {
+  auto* audit = app.add_subcommand("audit", "Show and verify the audit log");
+  audit->require_subcommand(1);
+  AddAuditShow(audit, &values->audit_show);
+  auto* verify = audit->add_subcommand("verify", "Check the audit log for gaps and changes");
+  AddAuditFiles(verify, &values->verify.log,
+                "Files to verify as one, the oldest first. Default: the policy's");
 }
 
 void AddTrash(CLI::App& app, Values* values) {
@@ -335,7 +381,11 @@ Command Chosen(const CLI::App& app, Values values) {
   if (app.got_subcommand("serve")) return std::move(values.serve);
   if (app.got_subcommand("call")) return std::move(values.call);
   if (app.got_subcommand("doctor")) return std::move(values.doctor);
-  if (app.got_subcommand("audit")) return std::move(values.verify);
+  if (app.got_subcommand("audit")) {
+    const bool show = app.get_subcommand("audit")->got_subcommand("show");
+    if (show) return std::move(values.audit_show);
+    return std::move(values.verify);
+  }
   if (app.got_subcommand("init")) return std::move(values.init);
   if (app.got_subcommand("trash")) {
     const bool restore = app.get_subcommand("trash")->got_subcommand("restore");

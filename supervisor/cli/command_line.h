@@ -64,9 +64,20 @@ struct TrashRestoreCommand {
   CommonOptions common;
   std::string id;
 };
-struct AuditVerifyCommand {
+struct AuditFiles {
   std::vector<std::string> files;  // the oldest first; none: the policy's file
   std::optional<std::string> policy_file;
+};
+struct AuditVerifyCommand {
+  AuditFiles log;
+};
+struct AuditShowCommand {
+  AuditFiles log;                           // `-`: standard input
+  std::optional<std::string> since, until;  // as supervisor/text/point_in_time.h reads them
+  std::vector<std::string> tools;
+  std::vector<std::string> outcomes;  // of KnownOutcomes (supervisor/cli/audit_view.h)
+  bool json = false;                  // the lines as they are
+  bool follow = false;
 };
 
 struct InitCommand {
@@ -78,8 +89,8 @@ struct InitCommand {
 
 using Command =
     std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand, PolicyShowCommand,
-                 PolicySchemaCommand, PolicyExplainCommand, AuditVerifyCommand, TrashListCommand,
-                 TrashRestoreCommand, InitCommand>;
+                 PolicySchemaCommand, PolicyExplainCommand, AuditVerifyCommand, AuditShowCommand,
+                 TrashListCommand, TrashRestoreCommand, InitCommand>;
 
 struct ParsedCommandLine {
   std::optional<Command> command;

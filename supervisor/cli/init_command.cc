@@ -19,6 +19,7 @@
 #include "supervisor/clients/user_file.h"
 #include "supervisor/mcp/protocol.h"
 #include "supervisor/text/line_diff.h"
+#include "supervisor/text/visible_text.h"
 
 namespace pa {
 namespace {

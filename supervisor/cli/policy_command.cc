@@ -9,6 +9,7 @@
 #include "supervisor/cli/configuration.h"
 #include "supervisor/engine/engine.h"
 #include "supervisor/run/view_cache.h"
+#include "supervisor/text/visible_text.h"
 #include "supervisor/tools/registry.h"
 
 namespace pa {
@@ -21,10 +22,10 @@ void Print(const std::string& text) {
 
 int PrintDiagnostics(const policy::LoadedPolicy& loaded) {
   for (const auto& diagnostic : loaded.diagnostics) {
-    fmt::print(stderr, "{}\n", diagnostic.Format());
+    fmt::print(stderr, "{}\n", VisibleText(diagnostic.Format()));
   }
   for (const auto& warning : loaded.warnings) {
-    fmt::print(stderr, "warning: {}\n", warning.Format());
+    fmt::print(stderr, "warning: {}\n", VisibleText(warning.Format()));
   }
   return loaded.policy ? 0 : 1;
 }

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <functional>
-
-#include "supervisor/text/text_cut.h"
 
 namespace pa {
 namespace {
@@ -16,16 +13,6 @@ std::size_t LineBegin(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
-
-LineAndColumn PlaceOf(std::string_view text, std::size_t at) {
-  const std::string_view before = text.substr(0, at);
-  std::string_view line = before.substr(LineBegin(text, before.size()));
-  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-  const auto lines = std::ranges::count(before, '\n');
-  const auto characters = std::ranges::count_if(line, std::not_fn(IsUtf8Continuation));
-  return {.line = static_cast<std::size_t>(lines) + 1,
-          .column = static_cast<std::size_t>(characters) + 1};
-}
 
 std::string Apply(std::string_view text, std::span<const TextEdit> edits) {
   std::string out;

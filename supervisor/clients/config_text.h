@@ -1,9 +1,8 @@
-// Configuration of other programs as text: positions in it, edits, and its layout. The formats are
-// in json_config.h and toml_config.h.
+// Configuration of other programs as text: edits of it, and its layout. The formats are in
+// json_config.h and toml_config.h.
 //
 //    std::vector<TextEdit> edits = {{.begin = 3, .end = 7, .text = "true"}};
 //    std::string now = Apply(text, edits);
-//    LineAndColumn place = PlaceOf(text, problem.at);      // for people
 #pragma once
 
 #include <cstddef>
@@ -11,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/text_place.h"
 
 namespace pa {
 
@@ -24,18 +25,11 @@ struct ServerEntry {
   int tool_timeout_sec = 0;  // of a new entry; 0: the client's own
 };
 
-inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 // What is wrong with the text, and at which byte.
 struct TextProblem {
   std::size_t at = 0;
   std::string message;
 };
-
-struct LineAndColumn {
-  std::size_t line = 1, column = 1;  // in characters, as editors count them
-};
-LineAndColumn PlaceOf(std::string_view text, std::size_t at);
 
 struct TextEdit {
   std::size_t begin = 0, end = 0;

@@ -2,24 +2,9 @@
 
 #include <sys/ioctl.h>
 
-#include "supervisor/text/text_cut.h"
+#include "supervisor/text/columns.h"
 
 namespace pa {
-namespace {
-
-// Colours (ESC [ ... m) take no column.
-std::size_t ColumnsOf(std::string_view text) {
-  std::size_t columns = 0;
-  while (!text.empty()) {
-    const std::size_t colour = text.starts_with("\x1b[") ? text.find('m') : text.npos;
-    if (colour == text.npos && !IsUtf8Continuation(text.front())) ++columns;
-    text.remove_prefix(colour == text.npos ? 1 : colour + 1);
-  }
-  return columns;
-}
-
-}  // namespace
-
 std::string Wrapped(std::string_view text, const WrapOptions& options) {
   const std::string indent(options.indent, ' ');
   std::string out;

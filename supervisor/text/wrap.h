@@ -14,8 +14,8 @@ struct WrapOptions {
   std::size_t indent = 0;  // columns before each line; the first line's stand there already
 };
 
-// `text`: UTF-8 of one or several lines, with one column for each character and none for colours. A
-// word that is wider than a line has a line of its own.
+// `text`: UTF-8 of one or several lines, with columns as ColumnsOf counts them. A word that is
+// wider than a line has a line of its own.
 std::string Wrapped(std::string_view text, const WrapOptions& options);
 
 // The columns of the terminal that `fd` is; 0 if it is none.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_place.h"
 #include "policy/effective.h"
 #include "policy/fragment.h"
 #include "policy/keys.h"
@@ -50,6 +51,19 @@ void CheckFragment(const PolicyFragment& fragment, const std::vector<std::string
   }
 }
 
+// Of a line of the text, or just past its end; a byte order mark has none.
+bool IsPlaceOf(std::string_view text, const Diagnostic& diagnostic) {
+  if (text.starts_with(pa::kByteOrderMark)) text.remove_prefix(pa::kByteOrderMark.size());
+  for (int line = 1; line < diagnostic.line; ++line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find('\n'));
+  return diagnostic.line >= 1 && diagnostic.column >= 1 &&
+         static_cast<std::size_t>(diagnostic.column) <= text.size() + 1;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -60,7 +74,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       ParsePolicyText(text, "policy.yaml", tools, diagnostics);
   Check(fragment.has_value() == diagnostics.empty());
   for (const Diagnostic& diagnostic : diagnostics) {
-    Check(!diagnostic.message.empty() && diagnostic.line >= 0);
+    Check(!diagnostic.message.empty() && !diagnostic.message.contains("the parser says"));
+    Check(IsPlaceOf(text, diagnostic));
     Check(!diagnostic.Format().contains('\n'));
   }
   if (fragment) CheckFragment(*fragment, tools);

@@ -1,16 +1,23 @@
 // What a security team reads: real servers, the lines that they leave, and what happens when they
 // cannot.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/digest.h"
+#include "base/unique_fd.h"
+#include "tests/support/launch.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
+#include "tests/support/terminal.h"
 
 namespace pa::testing {
 namespace {
@@ -42,15 +49,153 @@ class Audit : public ::testing::Test {
   void Policy(const std::string& text) {
     WriteText(project_.home() / ".config/project-actions/policy.yaml", "version: 1\n" + text);
   }
+  // `project-actions audit ...`
+  Launch Command(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {BuiltProgram("PA_SERVER"), "audit"});
+    return {.command = std::move(arguments),
+            .environment = {"HOME=" + project_.home().string(), "TZ=UTC"},
+            .directory = project_.root()};
+  }
   ProgramResult Verify(std::vector<std::string> arguments = {}) {
-    arguments.insert(arguments.begin(), {BuiltProgram("PA_SERVER"), "audit", "verify"});
-    return RunProgram({.command = std::move(arguments),
-                       .environment = {"HOME=" + project_.home().string()},
-                       .directory = project_.root()});
+    arguments.insert(arguments.begin(), "verify");
+    return RunProgram(Command(std::move(arguments)));
+  }
+  ProgramResult Show(std::vector<std::string> arguments = {}) {
+    arguments.insert(arguments.begin(), "show");
+    return RunProgram(Command(std::move(arguments)));
   }
 
   Project project_{kAuditMakefile};
 };
+
+std::size_t LinesIn(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+TEST_F(Audit, ShowIsATableOfTheCalls) {
+  McpClient client(project_.Server({"--enable", "make,bash"}));
+  client.Initialize();
+  client.CallTool("make", {{"target", "hello"}});
+  client.CallTool("make", {{"target", "fail"}});
+  client.CallTool("bash", {{"command", "echo \x1b[2J" + std::string(200, 'x')}});
+  const ProgramResult all = Show();
+  EXPECT_EQ(all.exit_code, 0) << all.errors;
+  EXPECT_EQ(all.errors, "");
+  ASSERT_EQ(LinesIn(all.output), 3u) << all.output;
+  const std::string directory = fs::canonical(project_.root());
+  EXPECT_TRUE(all.output.contains("make               COMMAND_FAILED")) << all.output;
+  EXPECT_TRUE(all.output.contains(directory + "  hello\n")) << all.output;
+  EXPECT_TRUE(all.output.contains("echo \\u{1b}[2J" + std::string(200, 'x') + "\n"));
+  EXPECT_EQ(LinesIn(Show({"--tool", "bash"}).output), 1u);
+  EXPECT_EQ(LinesIn(Show({"--outcome", "ok,failed", "--since", "1h"}).output), 3u);
+  EXPECT_EQ(LinesIn(Show({"--outcome", "COMMAND_FAILED", "--until", "2100-01-01"}).output), 1u);
+  const ProgramResult none = Show({"--until", "1h"});
+  EXPECT_EQ(none.output, "");
+  EXPECT_FALSE(none.errors.empty());
+  EXPECT_EQ(Show({"--json"}).output, ReadText(Log()));
+  EXPECT_EQ(RunProgram(Command({"show", "-", "--json"}), ReadText(Log())).output, ReadText(Log()));
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--since", "soon"}, {"--outcome", "fial"}}) {
+    EXPECT_EQ(Show(wrong).exit_code, 2);
+  }
+}
+
+TEST_F(Audit, ShowFitsATerminal) {
+  McpClient client(project_.Server({"--enable", "make,bash"}));
+  client.Initialize();
+  client.CallTool("bash", {{"command", "echo \x1b[2J\u009b" + std::string(200, 'x')}});
+  client.CallTool("make", {{"target", "fail"}});
+  for (const char* json : {"", "--json"}) {
+    Terminal terminal(80);
+    std::vector<std::string> arguments = {"show"};
+    if (*json != '\0') arguments.emplace_back(json);
+    std::string shown;
+    EXPECT_EQ(terminal.Wait(Spawn(terminal.Of(Command(arguments))), shown), 0) << shown;
+    EXPECT_FALSE(shown.contains('\x1b') || shown.contains("\u009b")) << shown;
+    if (*json != '\0') continue;
+    EXPECT_TRUE(shown.contains("COMMAND_FAILED")) << shown;
+    std::istringstream lines(shown);
+    for (std::string line; std::getline(lines, line);) {
+      while (!line.empty() && line.back() == '\r') line.pop_back();
+      const auto characters = std::ranges::count_if(
+          line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; });
+      EXPECT_LE(characters, 80) << line;
+    }
+  }
+}
+
+TEST_F(Audit, ShowReportsDamage) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  client.CallTool("make", {{"target", "hello"}});
+  std::ofstream(Log(), std::ios::app) << "{\"time\":\n" << std::string(70'000, 'x') << "\nhal";
+  const ProgramResult shown = Show();
+  EXPECT_EQ(shown.exit_code, 1);
+  EXPECT_EQ(LinesIn(shown.output), 1u) << shown.output;
+  for (const char* place : {"audit.jsonl:3: ", "audit.jsonl:4: ", "audit.jsonl:5: ", "3 lines"}) {
+    EXPECT_TRUE(shown.errors.contains(place)) << shown.errors;
+  }
+  fs::permissions(Log(), fs::perms::none);
+  if (geteuid() != 0) {
+    EXPECT_EQ(Show().exit_code, 2);
+  }
+  EXPECT_EQ(Show({project_.home() / "none"}).exit_code, 2);
+}
+
+// logrotate renames the file, and the server makes another.
+TEST_F(Audit, ShowFollowsTheLogAcrossARotation) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  client.CallTool("make", {{"target", "hello"}});
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd from(ends[0]);
+  UniqueFd to(ends[1]);
+  Launch launch = Command({"show", "--follow"});
+  launch.out = to.get();
+  const pid_t pid = Spawn(launch);
+  to.reset();
+  std::string shown;
+  const auto row = [&](const std::string& end) {
+    while (!shown.contains(end)) {
+      char buffer[4096];
+      const ssize_t got = read(from.get(), buffer, sizeof buffer);
+      if (got <= 0) return false;
+      shown.append(buffer, static_cast<std::size_t>(got));
+    }
+    return true;
+  };
+  EXPECT_TRUE(row(" hello\n"));
+  client.CallTool("make", {{"target", "fail"}});
+  EXPECT_TRUE(row(" fail\n"));
+  fs::rename(Log(), Log().string() + ".1");
+  client.CallTool("make", {{"target", "theft"}});
+  EXPECT_TRUE(row(" theft\n"));
+  client.CallTool("make", {{"target", "none"}});
+  EXPECT_TRUE(row(" none\n"));
+  EXPECT_EQ(LinesIn(shown), 4u) << shown;
+  kill(pid, SIGTERM);
+  int status = 0;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(LinesIn(Show({Log().string() + ".1", Log()}).output), 4u);
+}
+
+// `audit show --follow | head -1` ends.
+TEST_F(Audit, ShowEndsWithItsReader) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  client.CallTool("make", {{"target", "hello"}});
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  Launch launch = Command({"show", "--follow"});
+  launch.out = ends[1];
+  const pid_t pid = Spawn(launch);
+  close(ends[1]);
+  close(ends[0]);
+  int status = -1;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+}
 
 // Where there is a daemon it has the line; where there is none, nothing runs.
 TEST_F(Audit, ToADaemon) {

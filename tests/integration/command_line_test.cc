@@ -51,6 +51,7 @@ TEST_F(CommandLine, NothingWaitsForAFifo) {
       {server, "policy", "show", "--policy", fifo},
       {server, "policy", "explain", "/usr", "--policy", fifo},
       {server, "audit", "verify", fifo},
+      {server, "audit", "show", fifo},
       {server, "init", "claude-code"},
       {server, "doctor", "--policy", fifo},
       {server, "trash", "list", "--policy", fifo},

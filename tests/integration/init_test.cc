@@ -1,16 +1,13 @@
 // `project-actions init`: real files in a home and a project, as a person finds them.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 
-#include "base/unique_fd.h"
 #include "tests/support/json.h"
 #include "tests/support/project.h"
+#include "tests/support/terminal.h"
 
 namespace pa::testing {
 namespace {
@@ -284,57 +281,33 @@ TEST_F(Init, OptionsWithWhichNoServerStartsAreRefused) {
 // What somebody at a terminal answers.
 class InitAtATerminal : public Init {
  protected:
-  void SetUp() override {
-    keyboard_.reset(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
-    ASSERT_TRUE(keyboard_);
-    ASSERT_EQ(grantpt(keyboard_.get()), 0);
-    ASSERT_EQ(unlockpt(keyboard_.get()), 0);
-    name_ = ptsname(keyboard_.get());
-    terminal_.reset(open(name_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
-    ASSERT_TRUE(terminal_);
-  }
   // Everything that was shown; the answer is typed when the question is there.
   std::string Say(std::string_view answer, int* status) {
-    const pid_t pid = Spawn({.command = {BuiltProgram("PA_SERVER"), "init", "claude-code"},
-                             .environment = {"HOME=" + project_.home().string()},
-                             .directory = root_,
-                             .in = terminal_.get(),
-                             .out = terminal_.get(),
-                             .err = terminal_.get(),
-                             .terminal = name_});
-    std::string shown;
-    while (shown.find("[y/N] ") == std::string::npos && ReadMore(shown)) continue;
-    EXPECT_EQ(write(keyboard_.get(), answer.data(), answer.size()),
-              static_cast<ssize_t>(answer.size()));
-    waitpid(pid, status, 0);
-    fcntl(keyboard_.get(), F_SETFL, O_NONBLOCK);
-    while (ReadMore(shown)) continue;
-    fcntl(keyboard_.get(), F_SETFL, 0);
+    const pid_t pid =
+        Spawn(terminal_.Of({.command = {BuiltProgram("PA_SERVER"), "init", "claude-code"},
+                            .environment = {"HOME=" + project_.home().string()},
+                            .directory = root_}));
+    std::string shown = terminal_.ReadUntil("[y/N] ");
+    terminal_.Type(answer);
+    *status = terminal_.Wait(pid, shown);
     return shown;
   }
 
  private:
-  bool ReadMore(std::string& shown) {
-    char buffer[4096];
-    const ssize_t got = read(keyboard_.get(), buffer, sizeof buffer);
-    if (got > 0) shown.append(buffer, static_cast<std::size_t>(got));
-    return got > 0;
-  }
-  UniqueFd keyboard_, terminal_;
-  std::string name_;
+  Terminal terminal_{80};
 };
 
 TEST_F(InitAtATerminal, OnlyWithAYesItIsWritten) {
   WriteText(FileOf("claude-code"), "{\n  \"a\": \"\xE2\x80\xAE\x7F x\"\n}\n");
   int status = 0;
   const std::string declined = Say("n\n", &status);
-  EXPECT_EQ(WEXITSTATUS(status), 1) << declined;
+  EXPECT_EQ(status, 1) << declined;
   EXPECT_NE(declined.find("nothing was written"), std::string::npos) << declined;
   EXPECT_NE(declined.find("\\u{202e}\\u{7f} x"), std::string::npos)
       << "what turns the direction of writing is written out: " << declined;
   EXPECT_EQ(ReadText(FileOf("claude-code")).find("project-actions"), std::string::npos);
   const std::string accepted = Say("y\n", &status);
-  EXPECT_EQ(WEXITSTATUS(status), 0) << accepted;
+  EXPECT_EQ(status, 0) << accepted;
   EXPECT_NE(ReadText(FileOf("claude-code")).find("project-actions"), std::string::npos);
 }
 
