@@ -23,8 +23,6 @@ struct CommandPlan {
   std::optional<std::string> stdin_data;  // nothing: /dev/null
   std::optional<mode_t> umask;            // nothing: the server's own
   std::string file;                       // as WorkerSpec::file
-  // What lies in its TMPDIR when it starts, by name; `env` names one as kPrivateTmp/NAME.
-  std::map<std::string, std::string> tmp_files = {};
 };
 
 }  // namespace pa

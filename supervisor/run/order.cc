@@ -11,8 +11,8 @@
 namespace pa {
 namespace {
 
-// `NAME=value` of each. Values that name the private /tmp itself are for programs that know only
-// /tmp: where that is their own, they need not be told.
+// `NAME=value` of each. Values that name the private /tmp, for programs that know only /tmp: where
+// that is their own, they need not be told.
 std::vector<std::string> Environment(const std::map<std::string, std::string>& env,
                                      const std::string& tmp) {
   constexpr std::array<std::string_view, 3> kNames = {"TEMP", "TMP", "TMPDIR"};
@@ -26,9 +26,8 @@ std::vector<std::string> Environment(const std::map<std::string, std::string>& e
     list.push_back(name + "=" + value);
     const std::size_t at = value.find(policy::kPrivateTmp);
     if (at == std::string::npos) continue;
-    const bool names_file = value.substr(at + policy::kPrivateTmp.size()).starts_with('/');
     list.back().replace(name.size() + 1 + at, policy::kPrivateTmp.size(), tmp);
-    if (tmp.empty() || (tmp == "/tmp" && !names_file)) list.pop_back();
+    if (tmp.empty() || tmp == "/tmp") list.pop_back();
   }
   if (tmp.empty()) return list;
   for (const std::string_view name : kNames) list.push_back(std::string(name) + "=" + tmp);

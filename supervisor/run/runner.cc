@@ -357,14 +357,10 @@ Task<Execution> Runner::Impl::ExecuteOnce(const CommandPlan& plan, const policy:
     slots.Release(std::move(*slot), true);
     co_return WithoutOrder(spec.error());
   }
-  if (const Result<void> filled = FillTmpDir(**slot, plan.tmp_files); !filled) {
-    slots.Release(std::move(*slot), false);
-    co_return FailedToStart(filled.error());
-  }
   Task<Result<SpawnedWorker>> spawning = Spawn(plan, allow, **slot, *spec);
   Result<SpawnedWorker> worker = co_await spawning;
   if (!worker) {
-    slots.Release(std::move(*slot), plan.tmp_files.empty());
+    slots.Release(std::move(*slot), true);
     if (closing) co_return CancelledBeforeStart();
     co_return FailedToStart(worker.error());
   }

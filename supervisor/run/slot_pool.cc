@@ -66,18 +66,6 @@ Access TmpDirAccess(const sandbox::Confinement& confinement) {
   return builds ? sandbox::kReadWriteExecute : sandbox::kReadWrite;
 }
 
-Result<void> FillTmpDir(const Slot& slot, const std::map<std::string, std::string>& files) {
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  const std::string directory = slot.tmp_dir.substr(slot.tmp_dir.rfind('/') + 1);
-  for (const auto& [name, content] : files) {
-    const std::string path = directory + "/" + name;
-    const UniqueFd file(openat(slot.instance->get(), path.c_str(), kFlags, 0600));
-    if (!file) return std::unexpected(Error("open", slot.tmp_dir + "/" + name, errno));
-    PA_TRY_VOID(WriteAll(file.get(), content));
-  }
-  return {};
-}
-
 SlotOr SlotPool::Acquire(const sandbox::Confinement& confinement) {
   return Acquire(confinement, nullptr, "");
 }

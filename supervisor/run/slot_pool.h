@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,9 +52,6 @@ struct SlotFailure : Error {
   bool sandbox;
 };
 using SlotOr = std::expected<std::unique_ptr<Slot>, SlotFailure>;
-
-// Puts files, by name, into the slot's TMPDIR, which is empty.
-Result<void> FillTmpDir(const Slot& slot, const std::map<std::string, std::string>& files);
 
 // What a command may do in its TMPDIR. It may execute files that it wrote there only if it may do
 // so elsewhere: read-only inspection and git without hooks keep writable and executable paths

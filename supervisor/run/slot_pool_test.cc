@@ -53,21 +53,6 @@ TEST_F(SlotPoolTest, TouchesNothingUntilUsedAndLeavesNothing) {
   EXPECT_TRUE(fs::is_empty(base_ / "tmp"));
 }
 
-TEST_F(SlotPoolTest, ATmpDirIsFilledOnce) {
-  SlotPool slots(base_ / "tmp", RemoveNow);
-  std::unique_ptr<Slot> slot = Acquire(slots, Confinement());
-  ASSERT_TRUE(FillTmpDir(*slot, {{"a", "one"}, {"b", "two"}}));
-  std::string text;
-  std::getline(std::ifstream(fs::path(slot->tmp_dir) / "a"), text);
-  EXPECT_EQ(text, "one");
-  EXPECT_TRUE(fs::exists(fs::path(slot->tmp_dir) / "b"));
-  const Result<void> again = FillTmpDir(*slot, {{"a", "other"}});
-  ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().sys_errno, EEXIST);
-  slots.Release(std::move(slot), false);
-  slots.RemoveAll();
-}
-
 TEST_F(SlotPoolTest, RenewedItGivesNoSlotASecondTime) {
   SlotPool slots(base_ / "tmp", RemoveNow);
   std::unique_ptr<Slot> free = Acquire(slots, Confinement());

@@ -74,14 +74,11 @@ TEST_F(MakeTest, RunsATarget) {
 }
 
 TEST_F(MakeTest, GitInARecipeWorksAlthoughTheUsersConfigurationIsClosed) {
-  std::ofstream(home_ / ".gitconfig")
-      << "[user]\n\tname = Somebody\n[http]\n\textraHeader = token\n";
-  Write(
-      "Makefile",
-      ".PHONY: config read\nconfig:\n\t@git config user.name; git config http.extraHeader || echo "
-      "none\nread:\n\t@cat $$HOME/.gitconfig\n");
-  EXPECT_EQ(Data(Call("make", R"({"target":"config"})")).Find("stdout")->AsString(),
-            "Somebody\nnone\n");
+  std::ofstream(home_ / ".gitconfig") << "[user]\n\tname = Somebody\n";
+  Write("Makefile",
+        ".PHONY: config read\nconfig:\n\t@git config --get-all user.name || echo none\n"
+        "read:\n\t@cat $$HOME/.gitconfig\n");
+  EXPECT_EQ(Data(Call("make", R"({"target":"config"})")).Find("stdout")->AsString(), "none\n");
   EXPECT_TRUE(Call("make", R"({"target":"read"})").error) << "it is closed";
 }
 

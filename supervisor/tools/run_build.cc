@@ -1,10 +1,6 @@
 #include "supervisor/tools/run_build.h"
 
-#include <fmt/format.h>
-
-#include "policy/caches.h"
 #include "supervisor/state/project_cache.h"
-#include "supervisor/tools/git_identity.h"
 
 namespace pa {
 namespace {
@@ -18,23 +14,12 @@ std::string OpenCache(const Work& work, const CallContext& call, CommandPlan& pl
   return "";
 }
 
-// Where the policy lets a command commit, it commits in the name in which git_commit does.
-std::string GiveIdentity(const CallContext& call, CommandPlan& plan) {
-  GitIdentity identity = ReadGitIdentity(*call.policy);
-  if (!identity.files.empty()) {
-    plan.env["GIT_CONFIG_GLOBAL"] = fmt::format("{}/{}", policy::kPrivateTmp, kIdentityFile);
-    plan.tmp_files = std::move(identity.files);
-  }
-  return std::move(identity.warning);
-}
-
 }  // namespace
 
 Task<ToolResult> RunBuild(CommandPlan plan, policy::Allow allow, CommandReport report,
                           const Work& work, CallContext& call) {
   const std::string no_cache = OpenCache(work, call, plan);
   policy::LimitRetries(*call.policy, plan.env);
-  const std::string no_identity = GiveIdentity(call, plan);
   const auto confinement = allow.SharedConfinement();
   const RunOptions options{
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
@@ -43,9 +28,7 @@ Task<ToolResult> RunBuild(CommandPlan plan, policy::Allow allow, CommandReport r
   ToolResult result = RenderCommand(
       report, run,
       DenialsOf(run, policy::Purpose::kBuild, *confinement, work, call, report.argv.back()));
-  for (const std::string& warning : {no_cache, no_identity}) {
-    if (!warning.empty()) Warn(result, warning);
-  }
+  if (!no_cache.empty()) Warn(result, no_cache);
   co_return result;
 }
 

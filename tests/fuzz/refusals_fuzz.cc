@@ -26,12 +26,13 @@ bool StandsIn(std::string_view text, std::string_view name) {
 
 void CheckRefusal(std::string_view text, const Refusal& refusal) {
   Check(refusal.names.size() <= kMaxRefusalNames);
-  const bool network =
-      refusal.reason == Reason::kNoNetwork || refusal.reason == Reason::kLocalSocket;
+  constexpr Reason kNameless[] = {Reason::kNoNetwork, Reason::kLocalSocket, Reason::kSomeSocket,
+                                  Reason::kNoTerminal};
+  const bool nameless = std::ranges::find(kNameless, refusal.reason) != std::end(kNameless);
   const bool size =
       refusal.reason == Reason::kFileSignal || refusal.reason == Reason::kFileTooLarge;
-  Check(size || network == refusal.names.empty());
-  Check((network || size) == (refusal.uses == 0));
+  Check(size || nameless == refusal.names.empty());
+  Check((nameless || size) == (refusal.uses == 0));
   for (const std::string& name : refusal.names) {
     Check(!name.empty() && name.size() < 5000 && IsValidUtf8(name));
     Check(std::ranges::none_of(name, IsControl));
