@@ -13,8 +13,8 @@ enum class Purpose {
   // Git alone, which reads the user's git configuration, and of the project what it is granted
   // for that call.
   kGitIdentity,
-  kReadFile,     // project read-only; nothing is executed
-  kWriteFile,    // project read-write; nothing is executed
+  kReadFile,   // project read-only; nothing is executed
+  kWriteFile,  // project read-write; nothing is executed
 };
 
 }  // namespace pa::policy

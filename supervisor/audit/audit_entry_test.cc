@@ -80,9 +80,8 @@ TEST(AuditEntry, RefusesWhatIsNoLineOfTheLog) {
     const Result<AuditEntry> entry = ReadAuditEntry(line);
     return entry ? "" : entry.error().Message();
   };
-  const std::string good =
-      R"({"time":1,"metadata":{"correlation_uid":"x"},)"
-      R"("unmapped":{"phase":"end","chain":{"sequence":1}}})";
+  const std::string good = R"({"time":1,"metadata":{"correlation_uid":"x"},)"
+                           R"("unmapped":{"phase":"end","chain":{"sequence":1}}})";
   EXPECT_EQ(lacking(good), "");
   for (const auto& [cut, name] : {std::pair{R"("time":1,)", "time"},
                                   {R"("correlation_uid":"x")", "metadata.correlation_uid"},
