@@ -35,7 +35,7 @@ struct KnownMessage {
   const char* text;
   YamlFault fault;
 };
-constexpr KnownMessage kKnownMessages[] = {
+const KnownMessage kKnownMessages[] = {
     {YAML::ErrorMsg::DOC_IN_SCALAR, YamlFault::kQuote},
     {YAML::ErrorMsg::EOF_IN_SCALAR, YamlFault::kQuote},
     {YAML::ErrorMsg::END_OF_SEQ_FLOW, YamlFault::kFlow},
