@@ -109,7 +109,7 @@ TEST_F(AuditViewTest, NoTextOfTheLogDoesMoreThanToBeRead) {
                     .code = "\u202eCODE",
                     .directory = "/srv/\u009b1mp",
                     .about = "echo\n\r\x7f\tx"};
-  for (const std::size_t width : {0, 80, 200}) {
+  for (const std::size_t width : {0UZ, 80UZ, 200UZ}) {
     for (const bool json : {false, true}) {
       if (json && width == 0) continue;  // as it is
       const std::string shown = Rows({.json = json}, {evil}, width);

@@ -29,7 +29,7 @@ void CheckRows(std::string_view shown, std::size_t width) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
   std::ranges::replace(text, '\n', ' ');
-  for (const std::size_t width : {0, 1, 80, 200}) {
+  for (const std::size_t width : {0UZ, 1UZ, 80UZ, 200UZ}) {
     pa::AuditView view({}, width);
     const pa::AuditOutput shown = view.Add({.place = "log:1", .text = text});
     pa::Check((view.damaged() == 1) == !shown.err.empty());
