@@ -36,6 +36,9 @@ struct Tool {
   Annotations annotations;
   std::span<const Param> params;
   std::span<const ResultField> data;  // of the result; prints outputSchema
+  // A client may refuse a result without structuredContent from a tool with an outputSchema
+  // (MCP 2025-06-18, "Output Schema"); false for a tool whose results may lack it.
+  bool has_output_schema = true;
   Task<ToolResult> (*run)(ToolRequest request, CallContext& call);
   policy::Purpose purpose = policy::Purpose::kBuild;  // decides with which calls it waits to begin
 };

@@ -107,6 +107,8 @@ void AddServe(CLI::App& app, Values* values) {
           },
           ""))
       ->allow_extra_args(false);
+  serve->add_flag("--text-only", values->serve.text_only,
+                  "Send results as text alone, without structuredContent and outputSchema");
 }
 
 void AddCall(CLI::App& app, Values* values) {

@@ -27,6 +27,7 @@ struct CommonOptions {
 
 struct ServeCommand {
   CommonOptions common;
+  bool text_only = false;
 };
 
 struct CallCommand {

@@ -21,6 +21,11 @@ TEST(CommandLine, ServeTakesRootsToolsAndPolicy) {
   EXPECT_EQ(common.roots, (std::vector<std::string>{"/a", "/b"}));
   EXPECT_EQ(common.enable, (std::vector<std::string>{"make", "git_add", "git_commit"}));
   EXPECT_EQ(common.policy_file, "p.yaml");
+  EXPECT_FALSE(std::get<ServeCommand>(*parsed.command).text_only);
+  parsed = Parse({"serve", "--text-only"});
+  ASSERT_TRUE(parsed.command) << parsed.text;
+  EXPECT_TRUE(std::get<ServeCommand>(*parsed.command).text_only);
+  EXPECT_FALSE(Parse({"call", "make", "--text-only"}).command);
 }
 
 TEST(CommandLine, CallTakesToolAndArguments) {

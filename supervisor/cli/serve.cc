@@ -45,7 +45,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   StdioTransport transport(loop.get(), STDIN_FILENO, STDOUT_FILENO);
-  ServerState state = NewServerState();
+  ServerState state = NewServerState(command.text_only);
   Session session(engine.services(), state, transport);
   engine.WhenTargetsChange([&] { session.ToolsChanged(); });
   engine.FollowMounts();

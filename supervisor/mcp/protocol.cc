@@ -59,13 +59,15 @@ std::uint64_t MaxResultChars(std::uint64_t output_inline) {
   return std::min(kMost, kEscaped * output_inline + kRest);
 }
 
-void WriteTool(JsonWriter& writer, Revision revision, const Tool& tool,
+void WriteTool(JsonWriter& writer, Revision revision, const Identity& identity, const Tool& tool,
                std::uint64_t max_result_chars) {
   writer.BeginObject().Field("name", tool.name);
   if (HasStructuredContent(revision)) writer.Field("title", tool.title);
   writer.Field("description", tool.description);
   writer.Key("inputSchema").Raw(InputSchema(tool.params));
-  if (HasStructuredContent(revision)) writer.Key("outputSchema").Raw(OutputSchema(tool.data));
+  if (HasStructuredContent(revision) && tool.has_output_schema && !identity.text_only) {
+    writer.Key("outputSchema").Raw(OutputSchema(tool.data));
+  }
   if (HasAnnotations(revision)) WriteAnnotations(writer, tool);
   if (HasStructuredContent(revision)) {
     writer.Key("_meta").BeginObject();
@@ -158,7 +160,8 @@ std::string ListToolsResult(Revision revision, const Identity& identity,
                             std::span<const Tool* const> tools, std::uint64_t output_inline) {
   JsonWriter writer;
   writer.BeginObject().Key("tools").BeginArray();
-  for (const Tool* tool : tools) WriteTool(writer, revision, *tool, MaxResultChars(output_inline));
+  const std::uint64_t chars = MaxResultChars(output_inline);
+  for (const Tool* tool : tools) WriteTool(writer, revision, identity, *tool, chars);
   writer.EndArray();
   WriteCacheableFrame(writer, revision, identity);
   writer.EndObject();

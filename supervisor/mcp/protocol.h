@@ -33,7 +33,7 @@ std::string_view RevisionName(Revision revision);
 std::optional<Revision> FindRevision(std::string_view name);
 
 inline bool IsModern(Revision revision) { return revision >= kModernRevision; }
-// title, outputSchema, structuredContent and resource_link came together.
+// title, outputSchema, structuredContent, resource_link and _meta of tools came together.
 inline bool HasStructuredContent(Revision revision) { return revision >= Revision::k2025_06_18; }
 inline bool HasAnnotations(Revision revision) { return revision >= Revision::k2025_03_26; }
 
@@ -43,6 +43,8 @@ inline constexpr std::string_view kServerName = "project-actions";
 struct Identity {
   std::string version;
   std::string instructions;  // for the model; may be ""
+  // Results come without structuredContent and tools without outputSchema, in every revision.
+  bool text_only = false;
 };
 
 // `{"resultType":"complete","_meta":{...serverInfo...}}` in the modern era, nothing in the legacy

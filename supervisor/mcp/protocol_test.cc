@@ -66,6 +66,24 @@ TEST(ListToolsResult, HasTheFieldsOfItsRevision) {
   }
 }
 
+TEST(ListToolsResult, HasNoOutputSchemaWhereResultsMayLackTheStructure) {
+  Identity text_only = kIdentity;
+  text_only.text_only = true;
+  Tool without = *kTools[0];
+  without.has_output_schema = false;
+  const Tool* const one[] = {&without};
+  for (const Revision revision : kAll) {
+    for (const Json& list :
+         {Json::parse(ListToolsResult(revision, text_only, kTools, 24 << 10)),
+          Json::parse(ListToolsResult(revision, kIdentity, one, 24 << 10))}) {
+      const Json& tool = list["tools"][0];
+      EXPECT_FALSE(tool.contains("outputSchema"));
+      EXPECT_EQ(tool.contains("title"), revision >= Revision::k2025_06_18);
+      EXPECT_EQ(tool["inputSchema"]["type"], "object");
+    }
+  }
+}
+
 TEST(ListToolsResult, SaysHowLongAResultMayBe) {
   for (const Revision revision : kAll) {
     const auto chars = [&](std::uint64_t output_inline) -> std::uint64_t {

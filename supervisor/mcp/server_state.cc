@@ -22,8 +22,8 @@ constexpr char kInstructions[] =
 
 }  // namespace
 
-ServerState NewServerState() {
-  return {.identity = {.version = kVersion, .instructions = kInstructions},
+ServerState NewServerState(bool text_only) {
+  return {.identity = {.version = kVersion, .instructions = kInstructions, .text_only = text_only},
           .request_states = RequestStates(RandomHex(32))};
 }
 

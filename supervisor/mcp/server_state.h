@@ -20,7 +20,7 @@ struct ServerState {
   std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat;
 };
 
-// With this version, its instructions for models, and a random key.
-ServerState NewServerState();
+// With this version, its instructions for models, and a random key. `text_only`: Identity.
+ServerState NewServerState(bool text_only = false);
 
 }  // namespace pa

@@ -53,7 +53,9 @@ std::string CallToolResult(const ToolResult& result, std::chrono::microseconds d
   JsonWriter writer;
   writer.BeginObject();
   WriteContent(writer, result, revision);
-  if (HasStructuredContent(revision)) {
+  // Clients that show structuredContent to the model (Claude Code, Codex) do not show it what stands
+  // beside: neither text nor image. The text beside an image says what the structure would.
+  if (HasStructuredContent(revision) && !identity.text_only && result.images.empty()) {
     writer.Key("structuredContent").Raw(StructuredContent(result, duration));
   }
   writer.Field("isError", result.error.has_value());

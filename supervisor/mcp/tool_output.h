@@ -11,6 +11,7 @@
 
 namespace pa {
 
+// Without structuredContent if `identity.text_only`, or if the result has an image.
 std::string CallToolResult(const ToolResult& result, std::chrono::microseconds duration,
                            Revision revision, const Identity& identity);
 

@@ -48,6 +48,34 @@ TEST(CallToolResult, SaysInTextWhatOlderRevisionsHaveNoFieldFor) {
   }
 }
 
+TEST(CallToolResult, IsTextAloneIfThatIsSet) {
+  Identity text_only = kSilentIdentity;
+  text_only.text_only = true;
+  for (const Revision revision : {Revision::k2025_06_18, Revision::k2026_07_28}) {
+    const Json result =
+        Json::parse(CallToolResult(Failed(), microseconds(5000), revision, text_only));
+    EXPECT_FALSE(result.contains("structuredContent"));
+    EXPECT_EQ(result["content"].size(), 2u) << "the text and the link";
+    EXPECT_EQ(result["isError"], true);
+  }
+}
+
+// Claude Code and Codex show a model structuredContent in place of everything beside it.
+TEST(CallToolResult, HasNothingThatWouldHideAnImage) {
+  ToolResult image;
+  image.data = R"({"path":"a.png"})";
+  image.text = "a.png: PNG image";
+  const Revision revision = Revision::k2025_06_18;
+  const auto result = [&] {
+    return Json::parse(CallToolResult(image, microseconds(1), revision, kSilentIdentity));
+  };
+  EXPECT_TRUE(result().contains("structuredContent"));
+  image.images.push_back({"image/png", "AAAA"});
+  EXPECT_FALSE(result().contains("structuredContent"));
+  EXPECT_EQ(result()["content"][1],
+            Json::parse(R"({"type":"image","data":"AAAA","mimeType":"image/png"})"));
+}
+
 TEST(CallToolResult, IsFramedInTheModernEra) {
   const Json result = Json::parse(
       CallToolResult(ToolResult(), microseconds(0), Revision::k2026_07_28, kSilentIdentity));

@@ -54,6 +54,17 @@ bool IsText(std::string_view bytes) {
          IsValidUtf8(bytes.substr(0, bytes.size() - UnfinishedCharacter(bytes)));
 }
 
+// How many bytes the first `characters` have; what is invalid counts as U+FFFD does.
+std::size_t BytesOf(std::string_view line, std::size_t characters) {
+  std::size_t end = 0;
+  for (std::size_t n = 0; n < characters && end < line.size(); ++n) {
+    std::size_t invalid = 0;
+    const std::size_t length = Utf8SequenceLength(line.substr(end), &invalid);
+    end += length > 0 ? length : invalid;
+  }
+  return end;
+}
+
 }  // namespace
 
 std::optional<FileKind> KindOf(std::string_view beginning) {
@@ -168,9 +179,13 @@ bool FileText::Wants() const {
 
 // A byte more than can be shown, so that it shows that there are more.
 void FileText::AddToLine(std::string_view part) {
+  const std::uint64_t before = window_.column - 1;
+  const std::uint64_t skip = before - std::min(before, line_bytes_);
   line_bytes_ += part.size();
+  if (!Wants() || skip >= part.size()) return;
+  part.remove_prefix(skip);
   constexpr std::size_t kRoom = kMaxCharacters * kUtf8Character + 1;
-  if (Wants()) line_ += part.substr(0, kRoom - std::min(kRoom, line_.size()));
+  line_ += part.substr(0, kRoom - std::min(kRoom, line_.size()));
 }
 
 void FileText::EndLine() {
@@ -209,15 +224,17 @@ void FileText::ShowTail() {
 
 void FileText::KeepLine() {
   if (line_.ends_with('\r')) line_.pop_back();
-  std::string shown = RepairUtf8(line_);
-  const std::string_view cut = Utf8Prefix(shown, kMaxCharacters);
-  if (cut.size() < shown.size()) {
-    shown.resize(cut.size());
-    shown += fmt::format("... (a line of {} bytes)", line_bytes_);
+  const std::size_t end = BytesOf(line_, kMaxCharacters);
+  std::string shown = RepairUtf8(std::string_view(line_).substr(0, end));
+  const bool long_line = end < line_.size();
+  if (long_line) {
+    shown += fmt::format("... (a line of {} bytes, it goes on at column {})", line_bytes_,
+                         window_.column + end);
   }
-  full_ = kept_bytes_ + shown.size() > kMaxBytes && !lines_.empty();
+  full_ = kept_bytes_ + kNumberBytes + shown.size() > kMaxBytes && !lines_.empty();
+  cut_ = cut_ || full_ || long_line;
   if (full_) return;
-  kept_bytes_ += shown.size();
+  kept_bytes_ += kNumberBytes + shown.size();
   lines_.push_back(std::move(shown));
 }
 

@@ -33,7 +33,10 @@ class FileText {
  public:
   static constexpr std::size_t kMaxLines = 2000;
   static constexpr std::size_t kMaxCharacters = 2000;   // of a line
-  static constexpr std::size_t kMaxBytes = 256U << 10;  // of all lines that are shown
+  // Of all lines that are shown, with their numbers: less than 25,000 tokens, above which Claude
+  // Code shows a model an error in place of a result, even where a token has two bytes only.
+  static constexpr std::size_t kMaxBytes = 48U << 10;
+  static constexpr std::size_t kNumberBytes = 7;  // of a line's number and tab
   // Models accept so much; base64 adds a third.
   static constexpr std::size_t kMaxImageBytes = 4U << 20;
 
@@ -44,6 +47,7 @@ class FileText {
     std::size_t limit = kMaxLines;
     // If it is not 0, it replaces `offset`: so many lines before the end.
     std::uint64_t from_end = 0;
+    std::uint64_t column = 1;  // the byte of each line at which it begins to be shown
   };
   explicit FileText(Window window) : window_(window) {}
 
@@ -62,8 +66,11 @@ class FileText {
   std::uint64_t size() const { return size_; }
   const std::string& sha256() const { return sha256_; }
   std::uint64_t total_lines() const { return total_; }
-  // Without line ends. A line that is too long is cut, and says so.
+  // Without line ends. A line that is too long is cut; its last words say at which column it goes
+  // on.
   const std::vector<std::string>& lines() const { return lines_; }
+  // Whether a line is cut, or kMaxBytes ended the lines before the window did.
+  bool cut() const { return cut_; }
   std::uint64_t first_line() const { return window_.offset; }  // of `lines`
   // The last `from_end` lines have too many bytes: none is shown. total_lines tells where they
   // begin.
@@ -96,7 +103,7 @@ class FileText {
   std::optional<Utf16Decoder> utf16_;
   std::string tail_;  // the beginning of an unfinished character
   std::string line_;
-  std::uint64_t line_bytes_ = 0;  // of the whole line; `line_` holds its beginning
+  std::uint64_t line_bytes_ = 0;  // of the whole line; `line_` holds a part, from the column on
   struct Line {
     std::string text;  // its beginning
     std::uint64_t bytes;
@@ -107,6 +114,7 @@ class FileText {
   std::vector<std::string> lines_;
   std::size_t kept_bytes_ = 0;
   bool full_ = false;
+  bool cut_ = false;
   std::uint64_t total_ = 0;
   std::string image_;
 };

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
+#include <string>
 
 #include "base/utf8.h"
 
@@ -57,16 +59,48 @@ TEST(FileTextTest, LongLinesAreCutByCharacters) {
   std::string line;
   for (int i = 0; i < 2000; ++i) line += "\u20AC";
   EXPECT_EQ(Shown(Text(line + "\n")), Lines{line});
-  EXPECT_EQ(Shown(Text(line + "x\n")), Lines{line + "... (a line of 6002 bytes)"});
+  EXPECT_FALSE(Text(line + "\n").cut());
+  const FileText cut = Text(line + "x\n");
+  EXPECT_EQ(Shown(cut), Lines{line + "... (a line of 6002 bytes, it goes on at column 6001)"});
+  EXPECT_TRUE(cut.cut());
   const FileText longer = Text(std::string(1'000'000, 'x') + "\ny", {}, 4096);
-  EXPECT_EQ(Shown(longer), (Lines{std::string(2000, 'x') + "... (a line of 1000001 bytes)", "y"}));
+  EXPECT_EQ(Shown(longer), (Lines{std::string(2000, 'x') +
+                                      "... (a line of 1000001 bytes, it goes on at column 2001)",
+                                  "y"}));
+}
+
+// By the columns that it names, a line can be read to its end, whatever its bytes.
+TEST(FileTextTest, ALongLineGoesOnAtItsColumn) {
+  std::string line;
+  for (int i = 0; i < 3000; ++i) line += i % 7 == 0 ? "\u20AC" : i % 11 == 0 ? "\xE9" : "x";
+  for (const std::size_t step : {1u, 100u, 65'536u}) {
+    std::string whole;
+    std::uint64_t column = 1;
+    for (int part = 0; part < 2; ++part) {
+      const FileText text = Text("short\n" + line + "\nlast", {.offset = 2, .column = column}, step);
+      EXPECT_EQ(text.lines().size(), 2u);
+      EXPECT_EQ(text.lines().at(1), part == 0 ? "last" : "");
+      const std::string& shown = text.lines().at(0);
+      const std::size_t end = shown.find("... (");
+      whole += shown.substr(0, end);
+      EXPECT_EQ(end != std::string::npos, part == 0);
+      const std::size_t at = shown.rfind("column ");
+      if (at != std::string::npos) column = std::stoull(shown.substr(at + 7));
+    }
+    EXPECT_EQ(whole, RepairUtf8(line)) << step;
+  }
+}
+
+TEST(FileTextTest, AColumnCountsFromTheEndToo) {
+  EXPECT_EQ(Shown(Text("abc\ndefg\nx\n", {.from_end = 2, .column = 3})), (Lines{"fg", ""}));
 }
 
 TEST(FileTextTest, NoMoreThanSoMuchAtOnce) {
   std::string text;
   for (int i = 0; i < 2000; ++i) text += std::string(1000, 'x') + "\n";
   const FileText some = Text(text);
-  EXPECT_EQ(some.lines().size(), FileText::kMaxBytes / 1000);
+  EXPECT_EQ(some.lines().size(), FileText::kMaxBytes / (1000 + FileText::kNumberBytes));
+  EXPECT_TRUE(some.cut());
   EXPECT_EQ(some.total_lines(), 2000u);
 }
 

@@ -225,23 +225,30 @@ std::vector<std::string_view> SplitLines(std::string_view text, std::size_t most
 
 std::string UnifiedDiff(std::string_view old_name, std::string_view new_name,
                         std::string_view old_text, std::string_view new_text,
-                        std::size_t max_bytes) {
+                        std::size_t max_bytes, bool* cut) {
+  bool ignored = false;
+  bool& is_cut = cut == nullptr ? ignored : *cut;
   if (old_text == new_text) return "";
   std::string out = fmt::format("--- {}\n+++ {}\n", old_name, new_name);
   const Part part = Cut(old_text, new_text);
   const Lines before = SplitLines(part.before, kMaxLinesOfEach + 1);
   const Lines after = SplitLines(part.after, kMaxLinesOfEach + 1);
-  if (std::max(before.size(), after.size()) > kMaxLinesOfEach)
+  if (std::max(before.size(), after.size()) > kMaxLinesOfEach) {
+    is_cut = true;
     return out + "... too many lines to compare\n";
+  }
   const std::vector<Change> changes = Changes(before, after);
   const Change* const end = changes.data() + changes.size();
   for (const Change* first = changes.data(); first != end;) {
     if (out.size() >= max_bytes) {
+      is_cut = true;
       return out + fmt::format("... {} changes more\n", end - first);
     }
     const Change* last = first + 1;
     while (last != end && last->old_begin - (last - 1)->old_end <= 2 * kContext) ++last;
-    out += UpTo(Hunk(before, after, part.lines, first, last), max_bytes);
+    std::string hunk = Hunk(before, after, part.lines, first, last);
+    is_cut = is_cut || hunk.size() > max_bytes - out.size();
+    out += UpTo(std::move(hunk), max_bytes - out.size());
     first = last;
   }
   return out;

@@ -21,8 +21,9 @@ std::vector<std::string_view> SplitLines(std::string_view text,
 
 // "" if the texts are the same. If there are too many lines between the first one that differs and
 // the last, the result only says so. If the diff exceeds `max_bytes`, a line says what is left out.
+// Either sets `*cut`.
 std::string UnifiedDiff(std::string_view old_name, std::string_view new_name,
                         std::string_view old_text, std::string_view new_text,
-                        std::size_t max_bytes = 64U << 10);
+                        std::size_t max_bytes = 64U << 10, bool* cut = nullptr);
 
 }  // namespace pa

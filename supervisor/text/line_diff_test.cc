@@ -49,15 +49,25 @@ TEST(LineDiffTest, TooMuchIsSaidToBeLeftOut) {
     before += "x\n1\n2\n3\n4\n5\n6\n7\n";
     after += "y\n1\n2\n3\n4\n5\n6\n7\n";
   }
-  const std::string diff = UnifiedDiff("a", "b", before, after, 200);
+  bool cut = false;
+  const std::string diff = UnifiedDiff("a", "b", before, after, 200, &cut);
   EXPECT_TRUE(diff.ends_with(" changes more\n")) << diff;
-  EXPECT_LT(diff.size(), 400u);
+  EXPECT_LT(diff.size(), 300u);
+  EXPECT_TRUE(cut);
+}
+
+TEST(LineDiffTest, ThatNothingIsLeftOutIsSaidToo) {
+  bool cut = false;
+  EXPECT_NE(UnifiedDiff("a", "b", "x\n", "y\n", 200, &cut), "");
+  EXPECT_FALSE(cut);
 }
 
 TEST(LineDiffTest, AChangeThatIsTooLongIsCutAtALine) {
   std::string after;
   for (int i = 0; i < 100; ++i) after += "a line of the new file\n";
-  const std::string diff = UnifiedDiff("a", "b", "", after, 200);
+  bool cut = false;
+  const std::string diff = UnifiedDiff("a", "b", "", after, 200, &cut);
+  EXPECT_TRUE(cut);
   EXPECT_TRUE(diff.ends_with("+a line of the new file\n... the rest of this change is left out\n"))
       << diff;
   EXPECT_LT(diff.size(), 300u);

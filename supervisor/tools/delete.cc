@@ -363,12 +363,12 @@ ToolResult Render(const Victim& victim, const LookSink& look, const Deleted& del
   const bool directory = S_ISDIR(look.reply.mode);
   const bool dry_run = id.empty();
   std::string list;
+  std::size_t named = 0;
   JsonWriter w;
   w.BeginObject().Field("path", victim.shown).Field("kind", KindOfMode(look.reply.mode));
   if (directory) {
     w.Field("files", look.reply.files).Field("directories", look.reply.directories);
     w.Key("names").BeginArray();
-    std::size_t named = 0;
     look.ForEachName([&](const std::string& name) {
       if (++named > kMaxNamed) return;
       w.String(RepairUtf8(name));
@@ -381,6 +381,7 @@ ToolResult Render(const Victim& victim, const LookSink& look, const Deleted& del
   if (dry_run) w.Field("dry_run", true);
   ToolResult result;
   result.data = std::move(w.EndObject()).Take();
+  result.truncated = named > kMaxNamed || look.reply.more != 0;
   result.text = fmt::format("{} {}", dry_run ? "would delete" : "deleted", victim.shown);
   if (directory) {
     result.text += fmt::format(", a directory with {} and {}{}", Count(look.reply.files, "file"),

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = 16U << 20;
 constexpr std::size_t kMaxTotalBytes = 64U << 20;  // of all files of a call
-constexpr std::size_t kMaxDiffBytes = 128U << 10;
+// Claude Code shows a model an error in place of a result of more than 25,000 tokens.
+constexpr std::size_t kMaxDiffBytes = 48U << 10;
 constexpr int kAttempts = 3;  // when others write the same files
 
 constexpr Param kEditsItemParams[] = {
@@ -236,17 +237,23 @@ std::vector<FileChange> ChangesOf(const FileEdits& files) {
   return changes;
 }
 
-std::string DiffOf(const FileEdits& files) {
-  std::string diff;
+struct Diff {
+  std::string text;
+  bool cut = false;
+};
+
+Diff DiffOf(const FileEdits& files) {
+  Diff diff;
   for (const FileEdit& file : files) {
-    diff += UnifiedDiff("a/" + file.place.shown, "b/" + file.place.shown,
-                        ShownText(file.before, file.encoding), ShownText(file.after, file.encoding),
-                        kMaxDiffBytes - std::min(diff.size(), kMaxDiffBytes));
+    diff.text += UnifiedDiff(
+        "a/" + file.place.shown, "b/" + file.place.shown, ShownText(file.before, file.encoding),
+        ShownText(file.after, file.encoding),
+        kMaxDiffBytes - std::min(diff.text.size(), kMaxDiffBytes), &diff.cut);
   }
   return diff;
 }
 
-ToolResult RenderEdits(const FileEdits& files, bool dry_run, const std::string& diff) {
+ToolResult RenderEdits(const FileEdits& files, bool dry_run, const Diff& diff) {
   ToolResult result;
   JsonWriter w;
   std::size_t replaced = 0;
@@ -259,12 +266,13 @@ ToolResult RenderEdits(const FileEdits& files, bool dry_run, const std::string& 
     list += fmt::format("{}: sha256 {}\n", file.place.shown, sha256);
     replaced += file.replaced;
   }
-  w.EndArray().Field("diff", diff);
+  w.EndArray().Field("diff", diff.text);
   if (files.size() == 1) w.Field("sha256", Hex(Sha256Of(files[0].after)));
   if (dry_run) w.Field("dry_run", true);
   result.data = std::move(w.EndObject()).Take();
   result.text = fmt::format("{} {} in {}\n{}{}", dry_run ? "would replace" : "replaced",
-                            Count(replaced, "passage"), Count(files.size(), "file"), list, diff);
+                            Count(replaced, "passage"), Count(files.size(), "file"), list, diff.text);
+  result.truncated = diff.cut;
   result.decision = files[0].permission->rule();
   return result;
 }
@@ -274,7 +282,7 @@ ToolResult RenderEdits(const FileEdits& files, bool dry_run) {
   try {
     return RenderEdits(files, dry_run, DiffOf(files));
   } catch (const std::bad_alloc&) {
-    ToolResult result = RenderEdits(files, dry_run, "");
+    ToolResult result = RenderEdits(files, dry_run, Diff{.cut = true});
     Warn(result, "there was not enough memory to show the diff");
     return result;
   }

@@ -82,7 +82,8 @@ std::string CountOf(const ChangeSink& sink) {
   return Count(sink.files().size() + sink.omitted(), "file");
 }
 
-void Add(ToolResult& result, JsonWriter members, const std::string& text) {
+void Add(ToolResult& result, JsonWriter members, const ChangeSink& sink, const std::string& text) {
+  result.truncated = result.truncated || sink.omitted() > 0;
   AddData(result, std::move(members.EndObject()).Take());
   if (!result.text.ends_with('\n')) result.text += '\n';
   result.text += text;
@@ -124,7 +125,7 @@ Task<ToolResult> TellStaged(const Work& work, const GitReader& git, ToolResult r
   JsonWriter w;
   w.BeginObject();
   const std::string files = WriteFiles(w, "staged", sink, work, git);
-  Add(result, std::move(w),
+  Add(result, std::move(w), sink,
       sink.files().empty()
           ? "nothing is staged: all is as in the last commit\n"
           : fmt::format("staged for the next commit: {}\n{}", CountOf(sink), files));
@@ -152,7 +153,7 @@ Task<ToolResult> TellCommit(const Work& work, const GitReader& git, ToolResult r
   w.BeginObject().Field("hash", hash);
   if (!branch.empty()) w.Field("branch", branch);
   const std::string files = WriteFiles(w, "files", sink, work, git);
-  Add(result, std::move(w),
+  Add(result, std::move(w), sink,
       fmt::format("commit {} {}: {}\n{}", hash,
                   branch.empty() ? "with HEAD detached" : "on " + RepairUtf8(branch, true),
                   CountOf(sink), files));

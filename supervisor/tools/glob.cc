@@ -83,6 +83,7 @@ ToolResult Render(const FileSink& sink, std::uint64_t offset) {
   }
   if (!sink.files().empty() && next < sink.total()) {
     w.Field("next_offset", next);
+    result.truncated = true;
     result.text += fmt::format(", the next begin at offset {}", next);
   }
   result.text += '\n';

@@ -63,7 +63,10 @@ TEST_F(GlobTest, NewestFirstAndAsInGitignore) {
 
 TEST_F(GlobTest, PagesFollowOneUponTheOther) {
   for (int i = 0; i < 10; ++i) WriteAged("f" + std::to_string(i), i);
-  const JsonValue first = Data(Glob("*", R"(,"limit":4)"));
+  const ToolResult page = Glob("*", R"(,"limit":4)");
+  EXPECT_TRUE(page.truncated);
+  EXPECT_FALSE(Glob("*").truncated);
+  const JsonValue first = Data(page);
   EXPECT_EQ(first.Find("total")->AsInteger(), 10);
   EXPECT_EQ(first.Find("next_offset")->AsInteger(), 4);
   EXPECT_EQ(Files("*", R"(,"limit":4,"offset":8)"), (Names{"f8", "f9"}));

@@ -84,6 +84,9 @@ constexpr ResultField kGrepData[] = {
 
 // A line of a minified file is of no use to anybody.
 constexpr std::size_t kMaxLine = 2000;
+// A page ends where its text has so many bytes. As JSON it can be twice as long, and Claude Code
+// shows a model an error in place of a result of more than 25,000 tokens.
+constexpr std::size_t kMaxPageBytes = 32U << 10;
 
 std::string Shown(std::string_view line) {
   while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
@@ -174,6 +177,7 @@ struct Page {
   std::uint64_t offset = 0;
   std::uint64_t limit = 0;
   std::uint64_t shown = 0;
+  bool full = false;  // kMaxPageBytes ended it
 };
 
 void WriteLines(JsonWriter& w, std::string_view key, const std::vector<std::string>& lines) {
@@ -206,7 +210,9 @@ std::string WriteEntries(JsonWriter& w, Mode mode, const SearchHits& hits, Page&
   std::string text;
   std::uint64_t index = 0;
   const auto in_page = [&] {
-    const bool in = index >= page.offset && page.shown < page.limit;
+    const bool asked_for = index >= page.offset && page.shown < page.limit;
+    page.full = page.full || (asked_for && text.size() >= kMaxPageBytes);
+    const bool in = asked_for && !page.full;
     ++index;
     page.shown += in ? 1 : 0;
     return in;
@@ -251,12 +257,13 @@ ToolResult Render(Mode mode, const HitSink& sink, Page page) {
   const std::uint64_t total = mode == Mode::kContent ? hits.total_matches() : hits.total_files();
   // What comes after a page that was not filled was not kept (SearchHits::kMaxKept).
   const bool rest = page.offset + page.shown < total;
-  const bool more = rest && page.shown == page.limit;
+  const bool more = rest && (page.shown == page.limit || page.full);
   w.Field("offset", page.offset);
   if (more) w.Field("next_offset", page.offset + page.shown);
   ToolResult result;
   result.data = std::move(w.EndObject()).Take();
   result.text = Headline(mode, hits, page, more) + entries;
+  result.truncated = rest;
   if (rest && !more) {
     Warn(result, "more matches follow than can be shown: narrow path, glob or pattern");
   }

@@ -127,6 +127,29 @@ TEST_F(GrepTest, PagesFollowOneUponTheOther) {
   EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 60u);
 }
 
+TEST_F(GrepTest, APageOfLongLinesEndsEarlyAndGoesOn) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "x" + std::string(1500, 'y') + std::to_string(i) + "\n";
+  Write("a", text);
+  std::set<std::int64_t> lines;
+  std::optional<std::int64_t> offset = 0;
+  int pages = 0;
+  for (; offset && pages < 20; ++pages) {
+    const ToolResult page =
+        Grep("x", R"(,"mode":"content","offset":)" + std::to_string(*offset));
+    EXPECT_LE(page.text.size(), 36'000u);
+    const JsonValue data = Data(page);
+    for (const JsonValue& match : data.Find("matches")->Items()) {
+      lines.insert(*match.Find("line")->AsInteger());
+    }
+    const JsonValue* next = data.Find("next_offset");
+    EXPECT_EQ(page.truncated, next != nullptr);
+    offset = next == nullptr ? std::nullopt : next->AsInteger();
+  }
+  EXPECT_EQ(lines.size(), 100u);
+  EXPECT_GT(pages, 3);
+}
+
 TEST_F(GrepTest, OneFileAlsoIfItIsIgnored) {
   Write(".gitignore", "*.log\n");
   Write("sub/a.log", "x\n");

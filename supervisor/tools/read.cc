@@ -33,6 +33,12 @@ constexpr Param kReadParams[] = {
      .minimum = 1,
      .maximum = kMaxLines,
      .default_integer = kMaxLines},
+    {.name = "column",
+     .kind = ParamKind::kInteger,
+     .description = "The byte of each line to begin at, to go on within a line that was cut.",
+     .minimum = 1,
+     .maximum = 1'000'000'000'000,
+     .default_integer = 1},
 };
 
 constexpr std::string_view kEncodings[] = {"utf-8",    "utf-8-bom",    "utf-16le",
@@ -96,6 +102,7 @@ ToolResult RenderText(const std::string& path, const FileText& text) {
   WriteWhole(w, text);
   ToolResult result;
   result.data = std::move(w.EndObject()).Take();
+  result.truncated = more || text.cut();
   result.text = fmt::format("{}: ", path);
   if (text.lines().empty()) {
     result.text += fmt::format("no line from {} on, it has {}", text.first_line(),
@@ -131,6 +138,7 @@ FileText::Window WindowOf(const Arguments& arguments) {
                               static_cast<std::size_t>(arguments.Integer("limit").value_or(0))};
   if (offset < 0) window.from_end = static_cast<std::uint64_t>(-offset);
   if (offset > 0) window.offset = static_cast<std::uint64_t>(offset);
+  window.column = static_cast<std::uint64_t>(arguments.Integer("column").value_or(1));
   return window;
 }
 
@@ -180,12 +188,15 @@ Task<ToolResult> RunRead(ToolRequest request, CallContext& call) {
 const Tool kRead = {.name = "read",
                     .title = "Read file",
                     .description =
-                        "Read a text file: numbered lines, at most 2000 of 2000 characters, and "
-                        "the file's sha256. Images are shown; other binary files are refused with "
+                        "Read a text file: numbered lines, at most 2000 of 2000 characters and "
+                        "48 KiB together, and the file's sha256. Images are shown; other binary files are refused with "
                         "their type.",
                     .annotations = {.read_only = true, .idempotent = true},
                     .params = kReadParams,
                     .data = kReadData,
+                    // An image comes without structuredContent: clients that show it to models show
+                    // nothing else.
+                    .has_output_schema = false,
                     .run = RunRead,
                     .purpose = policy::Purpose::kReadFile};
 

@@ -6,8 +6,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/json_writer.h"
+#include "supervisor/text/line_diff.h"
 #include "tests/support/tool_fixture.h"
 
 namespace pa {
@@ -64,6 +68,37 @@ TEST_F(ReadTest, PagesFollowOneUponTheOther) {
   const std::string line = Content("wide", R"(,"offset":-800,"limit":1)");
   EXPECT_TRUE(line.starts_with("   101\t101  ")) << line;
   EXPECT_EQ(Code(Read("a", R"(,"limit":2001)")), "INVALID_ARGUMENT");
+}
+
+// 25,000 tokens are what Claude Code shows of a result; a token has two bytes or more.
+TEST_F(ReadTest, ALongFileAndALongLineCanBeReadToTheirEnds) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += std::string(90, 'x') + std::to_string(i) + "\n";
+  Write("long", text);
+  std::string all;
+  std::optional<std::int64_t> offset = 1;
+  int pages = 0;
+  for (; offset && pages < 30; ++pages) {
+    const ToolResult page = Read("long", R"(,"offset":)" + std::to_string(*offset));
+    EXPECT_LE(page.text.size(), 50'000u);
+    const JsonValue data = Data(page);
+    for (std::string_view line : SplitLines(data.Find("content")->AsString())) {
+      all += line.substr(line.find('\t') + 1);
+    }
+    const JsonValue* next = data.Find("next_offset");
+    EXPECT_EQ(page.truncated, next != nullptr);
+    offset = next == nullptr ? std::nullopt : next->AsInteger();
+  }
+  EXPECT_EQ(all, text);
+  EXPECT_GT(pages, 5);
+  Write("line", "a\n" + std::string(2000, 'x') + "the end\n");
+  const ToolResult cut = Read("line");
+  EXPECT_TRUE(cut.truncated);
+  EXPECT_NE(cut.text.find("x... (a line of 2008 bytes, it goes on at column 2001)\n"),
+            std::string::npos);
+  EXPECT_EQ(Content("line", R"(,"offset":2,"limit":1,"column":2001)"), "     2\tthe end\n");
+  EXPECT_FALSE(Read("line", R"(,"column":2001)").truncated);
+  EXPECT_EQ(Code(Read("line", R"(,"column":0)")), "INVALID_ARGUMENT");
 }
 
 TEST_F(ReadTest, AnEmptyFile) {
