@@ -20,4 +20,7 @@ LineAndColumn Advanced(LineAndColumn from, std::string_view after);
 // Of the byte `at`; past the end it is the end. A byte order mark has no column.
 LineAndColumn PlaceOf(std::string_view text, std::size_t at);
 
+// The byte at `place`; beyond the end it is the end. `text`: without a byte order mark.
+std::size_t OffsetOf(std::string_view text, LineAndColumn place);
+
 }  // namespace pa

@@ -29,5 +29,15 @@ TEST(TextPlace, GoesOnFromAnother) {
   EXPECT_EQ(next.column, 3u);
 }
 
+TEST(TextPlace, LeadsBackToTheByte) {
+  constexpr std::string_view kText = "a\xC3\xBC\r\n\n\xE2\x82\xAC:b";
+  for (std::size_t at = 0; at <= kText.size(); ++at) {
+    if (at < kText.size() && (static_cast<unsigned char>(kText[at]) & 0xC0U) == 0x80) continue;
+    EXPECT_EQ(OffsetOf(kText, PlaceOf(kText, at)), at);
+  }
+  EXPECT_EQ(OffsetOf(kText, {.line = 9, .column = 1}), kText.size());
+  EXPECT_EQ(OffsetOf(kText, {.line = 4, .column = 99}), kText.size());
+}
+
 }  // namespace
 }  // namespace pa

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/json_writer.h"
+#include "base/text_place.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "policy/keys.h"
 #include "policy/path.h"
@@ -77,6 +79,9 @@ std::string WhyNoGrant(const std::string& home, const std::string& path) {
   if (path == "/") return "no line of policy gives the whole file system";
   // `$` stands for variables there.
   if (path.contains('$')) return "no line of policy can name a path with '$' in it";
+  if (!IsValidUtf8(path) || path.contains(kByteOrderMark)) {
+    return "no line of policy can name a path that is not plain text in UTF-8";
+  }
   if (IsWholeHome(home, path)) {
     return "no line is suggested for a whole home, with every key and token in it: grant a file or "
            "directory in it that exists";

@@ -51,6 +51,9 @@ TEST_F(AccessTest, Lines) {
   EXPECT_EQ(line("/a", Access::kExecute), R"(filesystem: {read: ["/a"]})");
   EXPECT_EQ(line("/a\"\\", Access::kRead), R"(filesystem: {read: ["/a\"\\"]})");
   EXPECT_EQ(line("/a/$x", Access::kRead), "") << "no policy can write it";
+  EXPECT_EQ(line("/a/\xFF", Access::kRead), "") << "the line would name another path";
+  EXPECT_EQ(line("/a/\xEF\xBB\xBF", Access::kRead), "") << "no policy can write it";
+  EXPECT_EQ(line("/a/\xC3\xBC", Access::kRead), "filesystem: {read: [\"/a/\xC3\xBC\"]}");
   EXPECT_EQ(line("/", Access::kWrite), "") << "nobody should write it";
   for (const char* path :
        {"/h/ann", "/h", "/home", "/home/bob", "/root", "/etc", "/etc/shadow", "/dev/kvm", "/dev"}) {

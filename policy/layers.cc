@@ -38,6 +38,7 @@ class LayerReader {
         diagnostics_(diagnostics) {}
 
   std::optional<PolicyFragment> File(const std::string& path, bool must_exist);
+  std::optional<PolicyFragment> Text(const std::string& path, std::string_view text);
   std::optional<PolicyFragment> Roots();
   std::optional<PolicyFragment> Enable(const std::string& source,
                                        const std::vector<std::string>& lists);
@@ -66,9 +67,13 @@ std::optional<PolicyFragment> LayerReader::File(const std::string& path, bool mu
                               std::string("the policy cannot be read: ") + std::strerror(code));
     return std::nullopt;
   }
+  return Text(path, *text);
+}
+
+std::optional<PolicyFragment> LayerReader::Text(const std::string& path, std::string_view text) {
   files_.push_back(path);
   std::optional<PolicyFragment> fragment =
-      ParsePolicyText(*text, path, sources_.known_tools, diagnostics_);
+      ParsePolicyText(text, path, sources_.known_tools, diagnostics_);
   if (fragment) ExpandPaths(*fragment);
   return fragment;
 }
@@ -191,7 +196,9 @@ Layers ReadLayers(const PolicySources& sources, std::vector<std::string>& files,
   }
   if (sources.env_commit_size) Add(layers.others, reader.CommitSize(*sources.env_commit_size));
   std::optional<PolicyFragment> user;
-  if (sources.user_file) {
+  if (sources.user_text) {
+    user = reader.Text(sources.user_file.value_or(sources.default_user_file), *sources.user_text);
+  } else if (sources.user_file) {
     user = reader.File(*sources.user_file, true);
   } else if (!sources.default_user_file.empty()) {
     user = reader.File(sources.default_user_file, false);

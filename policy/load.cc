@@ -74,6 +74,7 @@ class Compiler {
   void CompileRoots();
   void CompileAliases();
   void PreferCurrentDirectory();
+  void PreferRootAround();
   void CompileTools();
   void CompileRules();
   RuleQuestion Question(const Rule& rule, const std::string& example) const;
@@ -116,6 +117,8 @@ void Compiler::CompileRoots() {
     diagnostics_.emplace_back(roots.at, "/ is no place to work in; name a directory with --root");
   } else if (roots.at.line > 0) {
     PreferCurrentDirectory();
+  } else {
+    PreferRootAround();
   }
 }
 
@@ -141,6 +144,18 @@ void Compiler::PreferCurrentDirectory() {
   if (!within) return;
   std::erase(policy_.roots, current);
   policy_.roots.insert(policy_.roots.begin(), current);
+}
+
+// Of several roots of the command line the one in which we are started, the innermost if they lie
+// in each other: a client with one entry for several projects starts us in the one it works in.
+void Compiler::PreferRootAround() {
+  const std::string current = ResolvePath(sources_.current_directory);
+  auto around = policy_.roots.end();
+  for (auto root = policy_.roots.begin(); root != policy_.roots.end(); ++root) {
+    if (!IsBeneath(current, *root)) continue;
+    if (around == policy_.roots.end() || root->size() > around->size()) around = root;
+  }
+  if (around != policy_.roots.end()) std::rotate(policy_.roots.begin(), around, around + 1);
 }
 
 void Compiler::CompileTools() {

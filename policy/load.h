@@ -25,6 +25,7 @@ struct PolicySources {
   std::string administrator_file = kAdministratorPolicy;  // read if it exists
   std::optional<std::string> user_file;   // --policy or PROJECT_ACTIONS_POLICY: must exist
   std::string default_user_file;          // $XDG_CONFIG_HOME/project-actions/policy.yaml: may exist
+  std::optional<std::string> user_text;   // what the user's file shall hold; it is not read then
   std::vector<std::string> roots;         // --root
   std::vector<std::string> enable;        // --enable
   std::optional<std::string> env_enable;  // ENABLE_ADDITIONAL_TOOLS

@@ -221,5 +221,27 @@ TEST_F(LoadTest, EnvironmentSetOfTheFile) {
             "which repository\n");
 }
 
+// A client with one entry for several projects starts the server in the one it works in.
+TEST_F(LoadTest, OfSeveralRootsOptionsThatWhereWeAreStartedIsFirst) {
+  const std::string other = home_ / "other";
+  const std::string inner = project_ / "inner";
+  for (const std::string& directory : {other, inner + "/sub"}) {
+    std::filesystem::create_directories(directory);
+  }
+  using Roots = std::vector<std::string>;
+  sources_.roots = {other, project_, inner};
+  sources_.current_directory = project_ / "inner/sub";
+  EXPECT_EQ(Load()->roots, (Roots{inner, other, project_}));
+  sources_.current_directory = project_;
+  EXPECT_EQ(Load()->roots, (Roots{project_, other, inner}));
+  sources_.current_directory = other;
+  EXPECT_EQ(Load()->roots, (Roots{other, project_, inner}));
+  sources_.current_directory = home_;
+  EXPECT_EQ(Load()->roots, (Roots{other, project_, inner})) << "in none of them";
+  sources_.roots = {project_};
+  sources_.current_directory = inner;
+  EXPECT_EQ(Load()->roots, Roots{project_}) << "one root is the directory of all calls";
+}
+
 }  // namespace
 }  // namespace pa::policy

@@ -12,6 +12,7 @@
 #include "supervisor/cli/command_line.h"
 #include "supervisor/cli/doctor_command.h"
 #include "supervisor/cli/init_command.h"
+#include "supervisor/cli/policy_allow.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/serve.h"
 #include "supervisor/cli/trash_command.h"
@@ -48,6 +49,10 @@ struct Dispatch {
   int operator()(const PolicyExplainCommand& command) const {
     StartLog(command.common.verbose);
     return RunPolicyExplain(command, environment);
+  }
+  int operator()(const PolicyAllowCommand& command) const {
+    StartLog(command.common.verbose);
+    return RunPolicyAllow(command, environment);
   }
   int operator()(const AuditVerifyCommand& command) const {
     return RunAuditVerify(command, environment);

@@ -26,12 +26,13 @@ CompletedValues Values() {
   }
   return {
       {"ADDRESS", {ValueKind::kWord, {"stdio"}}},
-      {"ARGUMENTS", {ValueKind::kAnything}},
+      {"ARGUMENTS", {ValueKind::kMakeArguments}},
       {"CLIENT", {ValueKind::kWord, clients}},
       {"COMMAND", {ValueKind::kWord, commands}},
       {"DIR", {ValueKind::kDirectory}},
       {"FILE", {ValueKind::kFile}},
-      {"ID", {ValueKind::kAnything}},
+      {"ID", {ValueKind::kTrashId}},
+      {"LINE", {ValueKind::kWord, {kLastDenial}}},
       {"NAME,...", {ValueKind::kWordList, tools}},
       {"OUTCOME,...", {ValueKind::kWordList, KnownOutcomes()}},
       {"PATH", {ValueKind::kFile}},

@@ -90,6 +90,14 @@ Result<AuditEntry> ReadAuditEntry(std::string_view line) {
   if (const auto took = NumberAt(event, "duration")) {
     entry.duration = std::chrono::milliseconds(*took);
   }
+  const JsonValue* lines = At(event, "unmapped.allow_with");
+  if (lines != nullptr && lines->IsArray()) {
+    for (const JsonValue& one : lines->Items()) {
+      if (one.IsString()) entry.allow_with.push_back(one.AsString());
+    }
+  }
+  const auto more = NumberAt(event, "unmapped.more_allow_with");
+  if (more && *more > 0) entry.more_allow_with = static_cast<std::uint64_t>(*more);
   if (const JsonValue* arguments = At(event, "api.request.data")) {
     entry.subject = SubjectOf(*arguments);
   }

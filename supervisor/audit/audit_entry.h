@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "supervisor/text/point_in_time.h"
@@ -31,6 +32,8 @@ struct AuditEntry {
   std::optional<std::chrono::milliseconds> duration;  // of a call that has ended
   std::string directory;                              // "" = not known
   std::string subject;  // what the call was about: the command, the target, the path
+  std::vector<std::string> allow_with;  // lines of policy that the denials of the call suggest
+  std::uint64_t more_allow_with = 0;    // of them not in the log
 };
 
 // An error for anything but a line as audit_event.h writes it.

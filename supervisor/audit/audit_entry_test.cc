@@ -53,6 +53,11 @@ TEST(AuditEntry, IsWhatTheLinesSay) {
   failed.error = CommandFailed("make", "exit status 2", "");
   EXPECT_EQ(EntryOf(EndLine(call, record, failed, milliseconds(25), {}, {})).code,
             "COMMAND_FAILED");
+  ToolResult denied;
+  denied.allow_with = {"network: full", "filesystem: {read: [\"/a\\n\"]}"};
+  EXPECT_EQ(EntryOf(EndLine(call, record, denied, milliseconds(25), {}, {})).allow_with,
+            denied.allow_with);
+  EXPECT_TRUE(end.allow_with.empty());
   const AuditEntry refused =
       EntryOf(EndLine(call, {}, RefusedCall(Busy()), milliseconds(0), {}, {}));
   EXPECT_EQ(refused.code, "BUSY");

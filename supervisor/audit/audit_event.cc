@@ -233,6 +233,24 @@ void WriteDenials(JsonWriter& w, const ToolResult& result) {
   }
 }
 
+// Whole or not at all: `policy allow` writes such a line into a policy.
+void WriteAllowWith(JsonWriter& w, const std::vector<std::string>& lines) {
+  std::size_t left_out = 0;
+  std::size_t written = 0;
+  w.Key("allow_with").BeginArray();
+  for (const std::string& line : lines) {
+    const bool whole = line.size() <= kMaxWords && Cut(MaskSecrets(line)) == line;
+    if (!whole || written == kMaxDenials) {
+      ++left_out;
+      continue;
+    }
+    ++written;
+    w.String(line);
+  }
+  w.EndArray();
+  if (left_out != 0) w.Field("more_allow_with", std::uint64_t{left_out});
+}
+
 // The rest of the decision, and what it led to.
 void WriteApprovals(JsonWriter& w, const std::vector<ApprovalRecord>& approvals) {
   if (approvals.empty()) return;
@@ -258,6 +276,7 @@ void WriteDetails(JsonWriter& w, const CallRecord& record, const ToolResult& res
   if (!record.directory.empty()) w.Field("working_dir", Cut(record.directory));
   WriteCommands(w, record.run.commands);
   WriteDenials(w, result);
+  if (!result.allow_with.empty()) WriteAllowWith(w, result.allow_with);
 }
 
 void WriteEnforcement(JsonWriter& w, const sandbox::KernelFeatures& kernel) {

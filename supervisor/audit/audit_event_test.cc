@@ -224,5 +224,25 @@ TEST(AuditEvent, StaysOneShortLine) {
   EXPECT_LT(BeginLine(call, {}).size(), kMaxAuditLine);
 }
 
+// `policy allow` writes them into a policy: a line that is masked or cut would be another one.
+TEST(AuditEvent, LinesOfPolicyAreThereWholeOrNotAtAll) {
+  ToolResult result;
+  const std::string plain = "filesystem: {read: [\"/a\\n b\"]}";
+  result.allow_with = {plain, "filesystem: {read: [\"/p/password=hunter2hunter2\"]}",
+                       "filesystem: {read: [\"/" + std::string(4096, 'a') + "\"]}",
+                       "network: full"};
+  const JsonValue line = End(Call(), {.allowed = true}, result);
+  const std::vector<JsonValue>& lines = line.Find("unmapped")->Find("allow_with")->Items();
+  ASSERT_EQ(lines.size(), 2u) << At(line, "unmapped.allow_with");
+  EXPECT_EQ(lines[0].AsString(), plain);
+  EXPECT_EQ(lines[1].AsString(), "network: full");
+  EXPECT_EQ(At(line, "unmapped.more_allow_with"), "2");
+  result.allow_with.assign(9, plain);
+  const JsonValue many = End(Call(), {.allowed = true}, result);
+  EXPECT_EQ(many.Find("unmapped")->Find("allow_with")->Items().size(), 8u);
+  EXPECT_EQ(At(many, "unmapped.more_allow_with"), "1");
+  EXPECT_EQ(At(End(Call(), {.allowed = true}), "unmapped.allow_with"), "");
+}
+
 }  // namespace
 }  // namespace pa

@@ -41,8 +41,9 @@ struct ToolResult {
   std::vector<Image> images;
   std::vector<ResourceLink> links;
   std::vector<std::string> warnings;
-  std::vector<std::string> denials;  // one line each, as in the text
-  std::string decision;              // the rule that allowed it; "" = default
+  std::vector<std::string> denials;     // one line each, as in the text
+  std::vector<std::string> allow_with;  // the lines of policy that the denials suggest, each once
+  std::string decision;                 // the rule that allowed it; "" = default
   bool truncated = false;
   std::string result_uri;
   std::string audit_id;  // of the call's lines in the audit log; "" = none

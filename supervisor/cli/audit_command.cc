@@ -23,8 +23,9 @@ namespace {
 constexpr int kDamaged = 1;
 constexpr int kUnreadable = 2;
 
-// The files that were named, else the one of the policy in force.
-std::vector<std::string> PathsOf(const AuditFiles& named, const Environment& environment) {
+}  // namespace
+
+std::vector<std::string> AuditPathsOf(const AuditFiles& named, const Environment& environment) {
   if (!named.files.empty()) return named.files;
   const policy::LoadedPolicy loaded =
       policy::LoadPolicy(SourcesOf({.policy_file = named.policy_file}, environment));
@@ -46,10 +47,8 @@ std::vector<std::string> PathsOf(const AuditFiles& named, const Environment& env
   return {loaded.policy->audit.path};
 }
 
-}  // namespace
-
 int RunAuditVerify(const AuditVerifyCommand& command, const Environment& environment) {
-  const std::vector<std::string> paths = PathsOf(command.log, environment);
+  const std::vector<std::string> paths = AuditPathsOf(command.log, environment);
   if (paths.empty()) return kUnreadable;
   const Result<ChainReport> report = CheckChain(paths);
   if (!report) {
@@ -166,7 +165,7 @@ class AuditShow {
 }  // namespace
 
 int RunAuditShow(const AuditShowCommand& command, const Environment& environment) {
-  std::vector<std::string> paths = PathsOf(command.log, environment);
+  std::vector<std::string> paths = AuditPathsOf(command.log, environment);
   if (paths.empty()) return kUnreadable;
   return AuditShow(command, std::move(paths)).Run();
 }

@@ -1,6 +1,7 @@
 #include "supervisor/cli/call_command.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -17,7 +18,9 @@
 #include "supervisor/engine/engine.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/loop.h"
+#include "supervisor/text/visible_text.h"
 #include "supervisor/tools/registry.h"
+#include "supervisor/tools/render.h"
 
 namespace pa {
 namespace {
@@ -50,6 +53,21 @@ void Print(const ToolResult& result, TerminalView& view) {
     view.OnOutput(Stream::kStdout, result.text + (result.text.ends_with('\n') ? "" : "\n"));
   }
   for (const std::string& warning : result.warnings) view.Note("warning: " + warning, true);
+}
+
+// How to take the line of policy that a denial suggests. The log has it unless it keeps nothing.
+void PrintHint(const ToolResult& result, const CallCommand& command, bool in_log,
+               TerminalView& view) {
+  if (result.allow_with.empty()) return;
+  const bool named = !in_log && result.allow_with.size() == 1;
+  if (!in_log && !named) return;
+  std::vector<std::string> words = {"project-actions", "policy", "allow",
+                                    named ? result.allow_with.front() : kLastDenial};
+  if (command.common.policy_file)
+    words.insert(words.end(), {"--policy", *command.common.policy_file});
+  const char* what =
+      result.allow_with.size() == 1 ? "to allow it" : "to see the lines to choose from";
+  view.Note(fmt::format("{}: {}", what, VisibleText(QuoteCommand(words))), false);
 }
 
 void PrintStructured(const ToolResult& result, std::chrono::microseconds took) {
@@ -127,6 +145,7 @@ int RunCall(const CallCommand& command, const Environment& environment) {
   const auto begin = Clock::now();
   TerminalView view(STDOUT_FILENO, STDERR_FILENO);
   if (command.write_spec) parts->on_spec = SpecWriter(*command.write_spec);
+  const bool in_log = !parts->policy->audit.path.empty();
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   const Result<JsonValue> arguments = ParseJson(command.arguments);
@@ -141,6 +160,7 @@ int RunCall(const CallCommand& command, const Environment& environment) {
                     std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));
   } else {
     Print(result, view);
+    PrintHint(result, command, in_log, view);
   }
   return ExitStatus(result);
 }

@@ -88,6 +88,7 @@ struct Values {
   PolicyCheckCommand check;
   PolicyShowCommand show;
   PolicyExplainCommand explain;
+  PolicyAllowCommand allow;
   AuditVerifyCommand verify;
   AuditShowCommand audit_show;
   TrashListCommand trash_list;
@@ -131,7 +132,7 @@ void AddDoctor(CLI::App& app, Values* values) {
 }
 
 void AddPolicy(CLI::App& app, Values* values) {
-  auto* policy = app.add_subcommand("policy", "Check, show and explain the policy");
+  auto* policy = app.add_subcommand("policy", "Check, show, explain and extend the policy");
   policy->require_subcommand(1);
   auto* check = policy->add_subcommand("check", "Check a policy file");
   check->add_option("FILE", values->check.file, "The policy file")->type_name("")->required();
@@ -145,6 +146,14 @@ void AddPolicy(CLI::App& app, Values* values) {
       ->required();
   explain->add_flag("--json", values->explain.json, "Print one line of JSON");
   AddCommon(explain, &values->explain.common);
+  auto* allow = policy->add_subcommand("allow", "Write a line into the user's policy file");
+  allow
+      ->add_option("LINE", values->allow.line,
+                   "A line that sets one key, or 'LAST': the one that the last denial suggests")
+      ->type_name("")
+      ->required();
+  allow->add_flag("--yes", values->allow.yes, "Write without asking");
+  AddCommon(allow, &values->allow.common);
 }
 
 void AddAuditFiles(CLI::App* app, AuditFiles* log, const char* text) {
@@ -234,7 +243,13 @@ void AddInit(CLI::App& app, Values* values) {
                                fmt::join(names, ", "));
           },
           ""));
-  sub->add_flag("--print", init.print, "Print the entry; read and write nothing");
+  auto* print = sub->add_flag("--print", init.print, "Print the entry; read and write nothing");
+  auto* exclusive = sub->add_flag("--exclusive", init.exclusive,
+                                  "Also switch the client's own shell and edit tools off");
+  sub->add_flag("--remove", init.remove, "Remove what init has written, also with --exclusive")
+      ->excludes(print)
+      ->excludes(exclusive);
+  exclusive->excludes(print);
   sub->add_flag("--yes", init.yes, "Write without asking");
   AddCommon(sub, &init.common);
 }
@@ -398,6 +413,7 @@ Command Chosen(const CLI::App& app, Values values) {
   if (policy->got_subcommand("check")) return std::move(values.check);
   if (policy->got_subcommand("show")) return std::move(values.show);
   if (policy->got_subcommand("schema")) return PolicySchemaCommand{};
+  if (policy->got_subcommand("allow")) return std::move(values.allow);
   return std::move(values.explain);
 }
 

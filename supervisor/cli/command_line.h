@@ -16,7 +16,8 @@
 
 namespace pa {
 
-// The options that `serve`, `call`, `doctor`, `init`, `trash` and `policy show | explain` share.
+// The options that `serve`, `call`, `doctor`, `init`, `trash` and `policy show | explain | allow`
+// share.
 struct CommonOptions {
   std::vector<std::string> roots;
   std::vector<std::string> enable;
@@ -57,6 +58,14 @@ struct PolicyExplainCommand {
   bool json = false;
 };
 
+struct PolicyAllowCommand {
+  CommonOptions common;
+  std::string line;  // or kLastDenial
+  bool yes = false;  // write without asking
+};
+// The line that the last denial of the audit log suggests.
+inline constexpr char kLastDenial[] = "LAST";
+
 struct TrashListCommand {
   CommonOptions common;
   bool json = false;
@@ -84,14 +93,16 @@ struct AuditShowCommand {
 struct InitCommand {
   CommonOptions common;
   std::string client;
-  bool print = false;  // print the entry, write nothing
-  bool yes = false;    // write without asking
+  bool print = false;      // print the entry, write nothing
+  bool yes = false;        // write without asking
+  bool exclusive = false;  // switch the client's own tools off, too
+  bool remove = false;     // take away what was written
 };
 
 using Command =
     std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand, PolicyShowCommand,
-                 PolicySchemaCommand, PolicyExplainCommand, AuditVerifyCommand, AuditShowCommand,
-                 TrashListCommand, TrashRestoreCommand, InitCommand>;
+                 PolicySchemaCommand, PolicyExplainCommand, PolicyAllowCommand, AuditVerifyCommand,
+                 AuditShowCommand, TrashListCommand, TrashRestoreCommand, InitCommand>;
 
 struct ParsedCommandLine {
   std::optional<Command> command;

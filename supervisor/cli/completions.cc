@@ -89,9 +89,38 @@ _project_actions_value() {
 constexpr char kBashEngine[] = R"sh(    esac
 }
 
+# Sets places: the options so far that say where the program looks.
+_project_actions_places() {
+    local i word
+    places=()
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        [[ $word == --root || $word == --policy || $word == --worker ]] || continue
+        [[ ${COMP_WORDS[i + 1]} != = ]] || ((++i))
+        ((i + 1 >= COMP_CWORD)) || places+=("$word" "${COMP_WORDS[++i]}")
+    done
+}
+
+# Prints a JSON object for each make target with a plain name, as arguments of make.
+_project_actions_targets() {
+    local line
+    while IFS= read -r line; do
+        [[ $line != 'refused: '* && ${line%%: *} =~ ^[A-Za-z0-9_][A-Za-z0-9_./+@%-]*$ ]] || continue
+        printf '{"target":"%s"}\n' "${line%%: *}"
+    done < <("${COMP_WORDS[0]}" call make_targets "$@" </dev/null 2>/dev/null)
+}
+
+_project_actions_trash_ids() {
+    local id rest
+    while read -r id rest; do
+        [[ ! $id =~ ^[0-9]{8}-[0-9]{6}-[0-9a-f]+$ ]] || printf '%s\n' "$id"
+    done < <("${COMP_WORDS[0]}" trash list "$@" </dev/null 2>/dev/null)
+}
+
 _project_actions() {
-    local current=${COMP_WORDS[COMP_CWORD]} command= option= arguments=0
-    local subcommands= options= kind= words= rest= word i
+    local current=${COMP_WORDS[COMP_CWORD]} command= option= arguments=0 first=
+    local subcommands= options= kind= words= rest= word i quote="'"
+    local -a places
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         _project_actions_names "$command"
@@ -106,6 +135,7 @@ _project_actions() {
             command=${command:+$command }$word
         else
             ((++arguments))
+            first=${first:-$word}
         fi
     done
     [[ $current != = ]] || current=
@@ -128,6 +158,21 @@ _project_actions() {
             [[ $kind != directory ]] || mapfile -t COMPREPLY < <(compgen -d -- "$current")
             [[ $kind == directory ]] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"
                 compgen -f -- "$current")
+            ;;
+        make_arguments)
+            [[ $first == make ]] || return
+            _project_actions_places
+            # The line gets them in quotes, of which the first may be there already.
+            [[ $current != "$quote"* ]] || quote=
+            while IFS= read -r word; do
+                word=$quote$word$quote
+                [[ $word != "${current#"'"}"* ]] || COMPREPLY+=("$word")
+            done < <(_project_actions_targets "${places[@]}")
+            ;;
+        trash_id)
+            _project_actions_places
+            mapfile -t COMPREPLY < <(compgen -W "$(_project_actions_trash_ids "${places[@]}")" \
+                -- "$current")
             ;;
         word_list)
             compopt -o nospace
@@ -153,6 +198,10 @@ std::string_view BashKind(ValueKind kind) {
       return "word_or_file";
     case ValueKind::kWordList:
       return "word_list";
+    case ValueKind::kMakeArguments:
+      return "make_arguments";
+    case ValueKind::kTrashId:
+      return "trash_id";
     case ValueKind::kAnything:
       break;
   }
@@ -209,6 +258,10 @@ std::string ZshAction(const CompletedValue& value) {
       return "_alternative \"words:name:(" + words + ")\" \"files:file:_files\"";
     case ValueKind::kWordList:
       return "_values -s , name " + words;
+    case ValueKind::kMakeArguments:
+      return "_project-actions_targets";
+    case ValueKind::kTrashId:
+      return "_project-actions_trash_ids";
     case ValueKind::kAnything:
       break;
   }
@@ -261,10 +314,49 @@ std::string ZshBranch(const Command& command) {
                      subcommands.substr(1), cases);
 }
 
+constexpr char kZshBegin[] =
+    R"sh(#compdef project-actions
+# Completions of project-actions for zsh, made of its table of options.
+
+# Sets places: the options so far that say where the program looks.
+_project-actions_places() {
+    local i
+    places=()
+    for ((i = 2; i < CURRENT; i++)); do
+        case $words[i] in
+            --root=* | --policy=* | --worker=*) places+=("${(Q)words[i]}") ;;
+            --root | --policy | --worker) places+=("$words[i]" "${(Q)words[i + 1]}") ;;
+        esac
+    done
+}
+
+# A JSON object for each make target with a plain name, as arguments of make.
+_project-actions_targets() {
+    local line name
+    local -a places found
+    [[ -n ${words[(r)make]} ]] || return
+    _project-actions_places
+    for line in ${(f)"$(project-actions call make_targets $places </dev/null 2>/dev/null)"}; do
+        name=${line%%: *}
+        [[ $line != 'refused: '* && $name =~ '^[A-Za-z0-9_][A-Za-z0-9_./+@%-]*$' ]] || continue
+        found+=("{\"target\":\"$name\"}")
+    done
+    compadd -a found
+}
+
+_project-actions_trash_ids() {
+    local line
+    local -a places found
+    _project-actions_places
+    for line in ${(f)"$(project-actions trash list $places </dev/null 2>/dev/null)"}; do
+        [[ ! $line =~ '^[0-9]{8}-[0-9]{6}-[0-9a-f]+ ' ]] || found+=("${line%% *}")
+    done
+    compadd -a found
+}
+)sh";
+
 std::string Zsh(const Table& table) {
-  std::string out =
-      "#compdef project-actions\n"
-      "# Completions of project-actions for zsh, made of its table of options.\n";
+  std::string out = kZshBegin;
   for (const Command& command : table.commands) {
     out += fmt::format("\n{}() {{\n", ZshName(command.path));
     const bool branch = !command.help->subcommands.empty();
@@ -321,6 +413,34 @@ function __project_actions_at
     string match -q -- "$argv[1]" (__project_actions_place)
 end
 
+# The options so far that say where the program looks.
+function __project_actions_places
+    set -l words (commandline -opc)
+    for i in (seq 2 (count $words))
+        switch $words[$i]
+            case '--root=*' '--policy=*' '--worker=*'
+                echo $words[$i]
+            case --root --policy --worker
+                printf '%s\n' $words[$i] $words[(math $i + 1)]
+        end
+    end
+end
+
+# A JSON object for each make target with a plain name, as arguments of make.
+function __project_actions_targets
+    contains make (commandline -opc); or return
+    project-actions call make_targets (__project_actions_places) </dev/null 2>/dev/null |
+        string match -v 'refused: *' |
+        string replace -r ': .*' '' |
+        string match -r '^[A-Za-z0-9_][A-Za-z0-9_./+@%-]*$' |
+        string replace -r '(.*)' '{"target":"$1"}'
+end
+
+function __project_actions_trash_ids
+    project-actions trash list (__project_actions_places) </dev/null 2>/dev/null |
+        string match -r '^[0-9]{8}-[0-9]{6}-[0-9a-f]+(?= )'
+end
+
 complete -c project-actions -f
 )sh";
 
@@ -342,6 +462,10 @@ std::string FishValue(const CompletedValue& value) {
       return " -F -a " + FishQuoted(words);
     case ValueKind::kWordList:
       return " -f -a " + FishQuoted("(__fish_complete_list , 'printf %s\\\\n " + words + "')");
+    case ValueKind::kMakeArguments:
+      return " -f -a '(__project_actions_targets)'";
+    case ValueKind::kTrashId:
+      return " -f -a '(__project_actions_trash_ids)'";
     case ValueKind::kAnything:
       break;
   }

@@ -24,6 +24,9 @@ enum class ValueKind {
   kWord,        // one of `words`
   kWordOrFile,  //
   kWordList,    // some of `words`, separated by commas
+  // Asked of the program, with the options of the line:
+  kMakeArguments,  // {"target":"..."}, one for each target, if the tool is make
+  kTrashId,
 };
 struct CompletedValue {
   ValueKind kind = ValueKind::kAnything;

@@ -114,6 +114,18 @@ policy::PolicySources SourcesOf(const CommonOptions& options, const Environment&
   return sources;
 }
 
+policy::PolicySources SourcesElsewhere(const std::string& file, const Environment& environment) {
+  policy::PolicySources sources = SourcesOf({}, environment);
+  sources.env_enable.reset();
+  sources.env_commit_size.reset();
+  sources.user_file = file;
+  // A file without roots works in the directory of whoever uses it, which need not be where it is
+  // looked at.
+  sources.current_directory = "/usr";
+  sources.elsewhere = true;
+  return sources;
+}
+
 Result<std::string> FindWorker(const std::optional<std::string>& given) {
   std::string looked;
   // Absolute, because the worker is started from another directory's descriptor.

@@ -23,6 +23,10 @@ namespace pa {
 // anchors, which no command may write. Reads no file.
 policy::PolicySources SourcesOf(const CommonOptions& options, const Environment& environment);
 
+// The sources of a policy that is only looked at: of the user's `file` as it would be in force in a
+// place about which there is nothing to say, whatever the environment sets.
+policy::PolicySources SourcesElsewhere(const std::string& file, const Environment& environment);
+
 // Logs where the policy comes from, for --verbose.
 void LogSources(const policy::Policy& policy);
 

@@ -1,13 +1,16 @@
 #include "supervisor/cli/init_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdio.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/utf8.h"
 #include "base/words.h"
@@ -15,10 +18,11 @@
 #include "policy/path.h"
 #include "policy/trust_anchors.h"
 #include "supervisor/cli/configuration.h"
-#include "supervisor/cli/terminal_approver.h"
+#include "supervisor/cli/confirmed_write.h"
+#include "supervisor/cli/written_switches.h"
 #include "supervisor/clients/user_file.h"
 #include "supervisor/mcp/protocol.h"
-#include "supervisor/text/line_diff.h"
+#include "supervisor/state/state_directory.h"
 #include "supervisor/text/visible_text.h"
 
 namespace pa {
@@ -58,16 +62,51 @@ std::string OurProgram(const Environment& environment, const policy::Policy& pol
   return self;
 }
 
-// With what stands for options that are not given: what the client shall serve.
-CommonOptions Completed(const Client& client, CommonOptions options, const std::string& project) {
+// Of this directory, whatever that of the client is.
+CommonOptions Spelled(const Client& client, CommonOptions options, const std::string& project) {
   for (std::string& root : options.roots) root = Absolute(root);
   if (options.roots.empty() && client.root != Client::Root::kItsOwn) options.roots = {project};
   if (options.policy_file) options.policy_file = Absolute(*options.policy_file);
   if (options.worker) options.worker = Absolute(*options.worker);
-  // A policy that is named says itself which tools are on.
+  return options;
+}
+
+// With what stands for tools that are not named. A policy that is named says itself which are on.
+CommonOptions WithTools(CommonOptions options) {
   if (options.enable.empty() && !options.policy_file) {
     options.enable.assign(std::begin(kUsualTools), std::end(kUsualTools));
   }
+  return options;
+}
+
+// What an entry of ours passes to `serve` already. Nothing: there is none, or it is another
+// command.
+std::optional<CommonOptions> EarlierIn(const Client& client, const std::string& text) {
+  const auto args = ArgsIn(text, client, kServerName);
+  if (!args) return std::nullopt;
+  std::vector<const char*> words = {"project-actions"};
+  for (const std::string& arg : *args) words.push_back(arg.c_str());
+  ParsedCommandLine parsed = ParseCommandLine(static_cast<int>(words.size()), words.data());
+  if (!parsed.command || !std::holds_alternative<ServeCommand>(*parsed.command)) {
+    return std::nullopt;
+  }
+  return std::get<ServeCommand>(*std::move(parsed.command)).common;
+}
+
+// A file in the home has one entry for all projects: this one comes to those that it names and that
+// are still there, and what is not given now stays.
+CommonOptions WithEarlier(CommonOptions options, const CommonOptions& earlier) {
+  std::vector<std::string> roots;
+  for (const std::string& root : earlier.roots) {
+    if (!root.starts_with('/') || policy::IsDirectory(root)) roots.push_back(root);
+  }
+  for (const std::string& root : options.roots) {
+    if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
+  }
+  options.roots = std::move(roots);
+  if (options.enable.empty() && !options.policy_file) options.enable = earlier.enable;
+  if (!options.policy_file) options.policy_file = earlier.policy_file;
+  if (!options.worker) options.worker = earlier.worker;
   return options;
 }
 
@@ -88,10 +127,6 @@ std::string WhyUnwritable(const Client& client, const ServerEntry& entry) {
   return "";
 }
 
-void PrintProblem(const std::string& problem) {
-  fmt::print(stderr, "{}; nothing was written\n", problem);
-}
-
 // What the server would start with; nothing: it would not.
 policy::PolicyPtr WouldServe(const CommonOptions& options, const Environment& environment) {
   policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
@@ -99,7 +134,7 @@ policy::PolicyPtr WouldServe(const CommonOptions& options, const Environment& en
     fmt::print(stderr, "{}\n", diagnostic.Format());
   }
   if (!loaded.policy) {
-    PrintProblem("the server would not start with this policy and these options");
+    PrintUnwritten("the server would not start with this policy and these options");
     return nullptr;
   }
   for (const auto& warning : loaded.warnings)
@@ -108,82 +143,190 @@ policy::PolicyPtr WouldServe(const CommonOptions& options, const Environment& en
   return loaded.policy;
 }
 
-// The diff is what a person reads before saying yes: what a project's file holds cannot hide a part
-// of it.
-std::string Shown(const std::string& diff) {
-  std::string out;
-  for (std::string_view line : SplitLines(diff)) {
-    while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
-    for (std::size_t tab = 0; (tab = line.find('\t')) != std::string_view::npos;) {
-      out += VisibleText(line.substr(0, tab)) + "\t";
-      line.remove_prefix(tab + 1);
-    }
-    out += VisibleText(line) + "\n";
-  }
-  return out;
-}
-
-// Why it shall not be written; "" = it shall.
-std::string Confirm(const InitCommand& command, bool attended) {
-  if (command.yes) return "";
-  if (!attended) return "no terminal to ask on; --yes writes without asking";
-  tcflush(STDIN_FILENO, TCIFLUSH);  // what was typed before is no answer
-  fmt::print(stderr, "Write this? [y/N] ");
-  return ReadAnswer(STDIN_FILENO) == Answer::kAccept ? "" : "as you say";
-}
-
-int Write(const InitCommand& command, const Client& client, const std::string& path,
-          const UserFile& file, const std::string& now) {
-  const bool attended =
-      isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0 && isatty(STDERR_FILENO) != 0;
-  const std::string diff = UnifiedDiff(file.exists ? file.path : "/dev/null", file.path,
-                                       file.content, now, 2 * kMaxUserFile);
-  fmt::print("{}", isatty(STDOUT_FILENO) != 0 ? Shown(diff) : diff);
-  if (file.path != path) {
-    fmt::print("{} leads to {}, which is changed\n", VisibleText(path), VisibleText(file.path));
-  }
-  (void)fflush(stdout);
-  if (const std::string why = Confirm(command, attended); !why.empty()) {
-    PrintProblem(why);
-    return kNotWritten;
-  }
-  if (const Result<void> written = ReplaceUserFile(file, now); !written) {
-    PrintProblem(written.error().sys_errno == ESTALE
-                     ? VisibleText(file.path) + " was changed in the meantime; run this again"
-                     : written.error().Message());
-    return kNotWritten;
-  }
-  fmt::print("{}: project-actions is entered for {}\n", VisibleText(path), client.title);
-  return 0;
-}
-
-int Enter(const InitCommand& command, const Client& client, const ServerEntry& entry,
-          const std::string& path, const std::string& base) {
+// `file` of the client, relative to `base`. An error was printed.
+std::optional<FileChange> Read(const Client& client, std::string_view file,
+                               const std::string& base) {
+  const std::string path = base + "/" + std::string(file);
   // In the home a symlink is the user's own; in a project an agent may have made it, to have this
   // write elsewhere.
   if (client.base == Client::Base::kProject &&
-      policy::ResolvePath(path) != policy::ResolvePath(base) + "/" + std::string(client.file)) {
-    PrintProblem(VisibleText(path) +
-                 " is reached through a symlink in the project; make it a file");
+      policy::ResolvePath(path) != policy::ResolvePath(base) + "/" + std::string(file)) {
+    PrintUnwritten(VisibleText(path) +
+                   " is reached through a symlink in the project; make it a file");
+    return std::nullopt;
+  }
+  Result<UserFile> read = ReadUserFile(path, base);
+  if (read) return FileChange{.path = path, .file = *read, .now = read->content};
+  PrintUnwritten(read.error().Message());
+  return std::nullopt;
+}
+
+// Takes `edited` into the change. False: it is an error, which was printed.
+bool Take(FileChange& change, std::expected<std::string, TextProblem> edited) {
+  if (edited) {
+    change.now = *std::move(edited);
+    return true;
+  }
+  const LineAndColumn place = PlaceOf(change.file.content, edited.error().at);
+  PrintUnwritten(fmt::format("{}:{}:{}: {}", VisibleText(change.file.path), place.line,
+                             place.column, edited.error().message));
+  return false;
+}
+
+// The files that a run is about.
+struct Files {
+  FileChange entry;
+  std::optional<FileChange> own;  // settings of the client, if they are another file
+
+  // Of the client's own settings.
+  FileChange& settings() { return own ? *own : entry; }
+  std::vector<FileChange> Changed() const {
+    std::vector<FileChange> changed;
+    const auto add = [&](const FileChange& change) {
+      if (change.now != change.file.content) changed.push_back(change);
+    };
+    add(entry);
+    if (own) add(*own);
+    return changed;
+  }
+};
+
+// `with_own`: the client's own settings, too. An error was printed.
+std::optional<Files> ReadFiles(const Client& client, const std::string& base, bool with_own) {
+  std::optional<FileChange> entry = Read(client, client.file, base);
+  if (!entry) return std::nullopt;
+  Files files{.entry = *std::move(entry), .own = std::nullopt};
+  const std::string_view own = client.own_tools.file;
+  if (!with_own || own.empty() || own == client.file) return files;
+  files.own = Read(client, own, base);
+  return files.own ? std::optional(std::move(files)) : std::nullopt;
+}
+
+std::string RecordOf(const Environment& environment) {
+  return PathInState(StateHome(environment), "clients") + "/switches.json";
+}
+
+// Shows, asks and writes. `switches`: what of ours the client's own settings then have.
+int Write(const InitCommand& command, const Client& client, Files& files,
+          const std::optional<std::vector<std::string>>& switches, const Environment& environment) {
+  const std::vector<FileChange> changes = files.Changed();
+  if (changes.empty()) {
+    fmt::print("{}: nothing has to change for {}\n", VisibleText(files.entry.path), client.title);
+  } else if (!WriteConfirmed(changes, command.yes)) {
     return kNotWritten;
   }
-  const Result<UserFile> file = ReadUserFile(path, base);
-  if (!file) {
-    PrintProblem(file.error().Message());
-    return kNotWritten;
+  if (!switches) return 0;
+  const Result<void> kept =
+      KeepWrittenSwitches(RecordOf(environment), files.settings().file.path, *switches);
+  if (!kept) {
+    fmt::print(stderr, "warning: `init --remove` will not know what to remove from {}: {}\n",
+               VisibleText(files.settings().path), VisibleText(kept.error().Message()));
   }
-  const auto now = MergeInto(file->content, client, entry);
-  if (!now) {
-    const LineAndColumn place = PlaceOf(file->content, now.error().at);
-    PrintProblem(fmt::format("{}:{}:{}: {}", VisibleText(file->path), place.line, place.column,
-                             now.error().message));
-    return kNotWritten;
+  return 0;
+}
+
+// The entry for these options, if a server would start with them. An error was printed.
+std::optional<ServerEntry> EntryOrSay(const Client& client, const CommonOptions& options,
+                                      const Environment& environment) {
+  const policy::PolicyPtr policy = WouldServe(options, environment);
+  if (!policy) return std::nullopt;
+  auto entry = EntryFor(client, options, OurProgram(environment, *policy));
+  if (entry) return *std::move(entry);
+  PrintUnwritten(entry.error());
+  return std::nullopt;
+}
+
+// What switches the client's own tools off, into its settings; the result: what of that is ours. An
+// error was printed.
+std::optional<std::vector<std::string>> SwitchOff(const Client& client, FileChange& settings,
+                                                  const std::string& record) {
+  const std::vector<std::string> there = SwitchesIn(settings.now, client);
+  std::vector<std::string> ours = ReadWrittenSwitches(record, settings.file.path);
+  std::vector<std::string> missing;
+  for (std::string& name : SwitchesOf(client)) {
+    if (std::ranges::find(there, name) == there.end()) missing.push_back(std::move(name));
   }
-  if (*now == file->content && file->exists) {
-    fmt::print("{}: nothing has to change for {}\n", VisibleText(path), client.title);
-    return 0;
+  if (!Take(settings, WithSwitches(settings.now, client, missing))) return std::nullopt;
+  std::erase_if(ours, [&](const std::string& name) {
+    return std::ranges::find(missing, name) != missing.end();
+  });
+  ours.insert(ours.end(), missing.begin(), missing.end());
+  return ours;
+}
+
+void SayWhatIsOff(const Client& client, const FileChange& settings) {
+  fmt::print("{}: {}'s own tools are switched off: {}\n", VisibleText(settings.path), client.title,
+             fmt::join(SwitchesOf(client), ", "));
+  if (!client.own_tools.rest.empty()) fmt::print("{}.\n", client.own_tools.rest);
+}
+
+int RunEnter(const InitCommand& command, const Client& client, const ConfigBases& bases,
+             CommonOptions options, const Environment& environment) {
+  std::optional<Files> files = ReadFiles(client, BaseOf(client, bases), command.exclusive);
+  if (!files) return kNotWritten;
+  const auto earlier = EarlierIn(client, files->entry.file.content);
+  if (earlier && client.base != Client::Base::kProject) {
+    options = WithEarlier(std::move(options), *earlier);
   }
-  return Write(command, client, path, *file, *now);
+  const auto entry = EntryOrSay(client, WithTools(std::move(options)), environment);
+  if (!entry) return kNotWritten;
+  if (!Take(files->entry, MergeInto(files->entry.now, client, *entry))) return kNotWritten;
+  const bool is_new = files->entry.now != files->entry.file.content;
+  std::optional<std::vector<std::string>> switches;
+  if (command.exclusive) {
+    switches = SwitchOff(client, files->settings(), RecordOf(environment));
+    if (!switches) return kNotWritten;
+  }
+  const int status = Write(command, client, *files, switches, environment);
+  if (status != 0) return status;
+  if (is_new) {
+    fmt::print("{}: project-actions is entered for {}\n", VisibleText(files->entry.path),
+               client.title);
+  }
+  if (command.exclusive) SayWhatIsOff(client, files->settings());
+  fmt::print("next: {}\n", fmt::format(fmt::runtime(client.next), bases.project));
+  if (!command.exclusive) fmt::print("{}.\n", client.bypass);
+  fmt::print("`project-actions doctor` says what this machine enforces.\n");
+  return 0;
+}
+
+// The entry without this project; without any other the whole of it, and what --exclusive has
+// written. An error was printed.
+bool TakeAway(const Client& client, Files& files, const CommonOptions& options,
+              const Environment& environment, bool* wholly) {
+  auto earlier = EarlierIn(client, files.entry.file.content);
+  *wholly = true;
+  if (earlier && client.base != Client::Base::kProject && !earlier->roots.empty()) {
+    const auto is_ours = [&](const std::string& root) {
+      return std::ranges::find(options.roots, root) != options.roots.end();
+    };
+    const std::size_t gone = std::erase_if(earlier->roots, is_ours);
+    *wholly = earlier->roots.empty();
+    if (!*wholly) {
+      if (gone == 0) return true;
+      const auto entry = EntryOrSay(client, *earlier, environment);
+      return entry && Take(files.entry, MergeInto(files.entry.now, client, *entry));
+    }
+  }
+  if (!Take(files.entry, WithoutEntry(files.entry.now, client, kServerName))) return false;
+  FileChange& settings = files.settings();
+  const auto ours = ReadWrittenSwitches(RecordOf(environment), settings.file.path);
+  return ours.empty() || Take(settings, WithoutSwitches(settings.now, client, ours));
+}
+
+int RunRemove(const InitCommand& command, const Client& client, const ConfigBases& bases,
+              const CommonOptions& options, const Environment& environment) {
+  std::optional<Files> files = ReadFiles(client, BaseOf(client, bases), true);
+  bool wholly = false;
+  if (!files || !TakeAway(client, *files, options, environment, &wholly)) return kNotWritten;
+  const bool changes = !files->Changed().empty();
+  const auto none = wholly && changes ? std::optional(std::vector<std::string>()) : std::nullopt;
+  const int status = Write(command, client, *files, none, environment);
+  if (status == 0 && changes) {
+    fmt::print("{}: project-actions is removed for {}\n", VisibleText(files->entry.path),
+               client.title);
+  }
+  return status;
 }
 
 }  // namespace
@@ -221,29 +364,23 @@ int RunInit(const InitCommand& command, const Environment& environment) {
   const Client& client = *FindClient(command.client);
   const std::string project =
       Absolute(command.common.roots.empty() ? "." : command.common.roots[0]);
-  const CommonOptions options = Completed(client, command.common, project);
-  const policy::PolicyPtr policy = WouldServe(options, environment);
-  if (!policy) return kNotWritten;
-  const auto entry = EntryFor(client, options, OurProgram(environment, *policy));
-  if (!entry) {
-    PrintProblem(entry.error());
-    return kNotWritten;
-  }
+  CommonOptions options = Spelled(client, command.common, project);
   if (command.print) {
+    const auto entry = EntryOrSay(client, WithTools(std::move(options)), environment);
+    if (!entry) return kNotWritten;
     fmt::print("{}", *MergeInto("", client, *entry));
     fmt::print(stderr, "{}.\n", client.bypass);  // standard output is the entry alone
     return 0;
   }
+  if (command.exclusive && client.own_tools.file.empty()) {
+    PrintUnwritten(std::string(client.own_tools.rest));
+    return kNotWritten;
+  }
   const ConfigBases bases{.project = project,
                           .config_home = ConfigHome(environment),
                           .codex_home = CodexHome(environment)};
-  const int status =
-      Enter(command, client, *entry, ConfigFile(client, bases), BaseOf(client, bases));
-  if (status != 0) return status;
-  fmt::print("next: {}\n", fmt::format(fmt::runtime(client.next), project));
-  fmt::print("{}.\n", client.bypass);
-  fmt::print("`project-actions doctor` says what this machine enforces.\n");
-  return status;
+  if (command.remove) return RunRemove(command, client, bases, options, environment);
+  return RunEnter(command, client, bases, std::move(options), environment);
 }
 
 }  // namespace pa

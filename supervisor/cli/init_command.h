@@ -1,4 +1,5 @@
-// `project-actions init CLIENT`: adds this server to a client's configuration.
+// `project-actions init CLIENT`: adds this server to a client's configuration, and switches the
+// client's own tools off with --exclusive; takes both away with --remove.
 #pragma once
 
 #include <expected>
@@ -15,7 +16,7 @@ namespace pa {
 std::expected<ServerEntry, std::string> EntryFor(const Client& client, const CommonOptions& options,
                                                  const std::string& program);
 
-// 0: the entry is in the configuration. 1: it is not; stderr says why.
+// 0: the configuration is as it was asked for. 1: it is not; stderr says why.
 int RunInit(const InitCommand& command, const Environment& environment);
 
 }  // namespace pa

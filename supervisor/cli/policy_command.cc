@@ -35,15 +35,8 @@ int PrintDiagnostics(const policy::LoadedPolicy& loaded) {
 // Checked as the user's file, alone: what the administrator allows on this machine may change, and
 // `policy show` tells what comes of both.
 int RunPolicyCheck(const PolicyCheckCommand& command, const Environment& environment) {
-  policy::PolicySources sources = SourcesOf({}, environment);
+  policy::PolicySources sources = SourcesElsewhere(command.file, environment);
   sources.administrator_file.clear();
-  sources.env_enable.reset();
-  sources.env_commit_size.reset();
-  sources.user_file = command.file;
-  // A file without roots works in the directory of whoever uses it, which need not be where it is
-  // checked: a directory about which there is nothing to say.
-  sources.current_directory = "/usr";
-  sources.elsewhere = true;
   const policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
   const int status = PrintDiagnostics(loaded);
   if (status != 0) return status;

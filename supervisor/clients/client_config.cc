@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/try.h"
 #include "supervisor/clients/json_config.h"
 #include "supervisor/clients/toml_config.h"
 
@@ -11,6 +12,14 @@ namespace {
 using enum Client::Base;
 using enum Client::Format;
 using enum Client::Root;
+
+constexpr std::string_view kOfClaudeCode[] = {"Bash", "PowerShell", "Monitor",
+                                              "Edit", "Write",      "NotebookEdit"};
+constexpr std::string_view kOfGemini[] = {"run_shell_command", "write_file", "replace"};
+constexpr TomlSetting kOfCodex[] = {
+    {.table = "features", .key = "shell_tool", .literal = "false"},
+    {.table = "", .key = "sandbox_mode", .literal = "\"read-only\""},
+};
 
 constexpr Client kClients[] = {
     {.name = "claude-code",
@@ -27,7 +36,11 @@ constexpr Client kClients[] = {
          "Claude Code's own Bash, PowerShell, Monitor, Edit and Write bypass all this; to switch "
          "them off, `claude --disallowedTools "
          "Bash,PowerShell,Monitor,Edit,Write,NotebookEdit`, or the same names in "
-         "permissions.deny of ~/.claude/settings.json"},
+         "permissions.deny of ~/.claude/settings.json",
+     .own_tools = {.file = ".claude/settings.json",
+                   .section = "permissions",
+                   .key = "deny",
+                   .names = kOfClaudeCode}},
     {.name = "claude-desktop",
      .title = "Claude Desktop",
      .base = kConfigHome,
@@ -38,7 +51,8 @@ constexpr Client kClients[] = {
      .bypass =
          "the shell and edit tools of the tabs Code and Cowork, where Claude Desktop has them, and "
          "other servers bypass all this; Code runs Claude Code, whose permissions.deny is in "
-         "~/.claude/settings.json, and Settings > Developer lists the servers"},
+         "~/.claude/settings.json, and Settings > Developer lists the servers",
+     .own_tools = {.rest = "Claude Desktop has no setting known to us that switches them off"}},
     {.name = "vscode",
      .title = "VS Code",
      .base = kProject,
@@ -51,7 +65,9 @@ constexpr Client kClients[] = {
      .next = "open {} in VS Code, run `MCP: List Servers`, start project-actions and trust it",
      .bypass =
          "VS Code's own terminal and edit tools bypass all this; to switch them off, clear them in "
-         "`Configure Tools` of the chat view"},
+         "`Configure Tools` of the chat view",
+     .own_tools = {.rest = "VS Code has no setting in a file for this; clear its terminal and edit "
+                           "tools in `Configure Tools` of the chat view"}},
     {.name = "cursor",
      .title = "Cursor",
      .base = kProject,
@@ -63,7 +79,10 @@ constexpr Client kClients[] = {
      .bypass =
          "Cursor's own terminal and edit tools bypass all this and cannot be switched off in Agent "
          "mode; Ask mode has neither, and its command line obeys permissions.deny with "
-         "Shell(**) and Write(**) in ~/.cursor/cli-config.json"},
+         "Shell(**) and Write(**) in ~/.cursor/cli-config.json",
+     .own_tools = {.rest = "Cursor has no setting that switches its terminal and edit tools off in "
+                           "Agent mode; its command line alone obeys permissions.deny with "
+                           "Shell(**) and Write(**) in ~/.cursor/cli-config.json"}},
     {.name = "codex",
      .title = "Codex",
      .base = kCodexHome,
@@ -73,7 +92,10 @@ constexpr Client kClients[] = {
      .tool_timeout_sec = 600,
      .next = "`codex mcp list` shows the server; start `codex` in {}",
      .bypass = "Codex's own shell and apply_patch bypass all this; to switch the shell off, `codex "
-               "--disable shell_tool`, and so that patches are refused, `--sandbox read-only`"},
+               "--disable shell_tool`, and so that patches are refused, `--sandbox read-only`",
+     .own_tools = {.file = "config.toml",
+                   .settings = kOfCodex,
+                   .rest = "apply_patch stays: its patches are refused unless you approve one"}},
     {.name = "gemini",
      .title = "Gemini CLI",
      .base = kProject,
@@ -84,22 +106,43 @@ constexpr Client kClients[] = {
      .next = "start `gemini` in {} and trust the folder, because it starts no servers in others; "
              "`gemini mcp list` shows the server",
      .bypass = "Gemini CLI's own run_shell_command, write_file and replace bypass all this; to "
-               "switch them off, name them in tools.exclude of ~/.gemini/settings.json"},
+               "switch them off, name them in tools.exclude of ~/.gemini/settings.json",
+     .own_tools = {.file = ".gemini/settings.json",
+                   .section = "tools",
+                   .key = "exclude",
+                   .names = kOfGemini}},
 };
+
+JsonDialect DialectOf(Client::Format format) {
+  if (format == kJsonWithComments) return JsonDialect::kComments;
+  return format == kJson ? JsonDialect::kPlain : JsonDialect::kCommentsAndCommas;
+}
 
 std::expected<std::string, TextProblem> MergeBody(std::string_view text, Client::Format format,
                                                   const ServerEntry& entry) {
-  switch (format) {
-    case kJson:
-      return MergeIntoJson(text, entry, JsonDialect::kPlain);
-    case kJsonWithComments:
-      return MergeIntoJson(text, entry, JsonDialect::kComments);
-    case kJsonWithCommentsAndCommas:
-      return MergeIntoJson(text, entry, JsonDialect::kCommentsAndCommas);
-    case kToml:
-      return MergeIntoToml(text, entry);
+  if (format == kToml) return MergeIntoToml(text, entry);
+  return MergeIntoJson(text, entry, DialectOf(format));
+}
+
+std::size_t MarkOf(std::string_view text) {
+  return text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+}
+
+bool Names(const std::vector<std::string>& switches, const std::string& name) {
+  return std::ranges::find(switches, name) != switches.end();
+}
+
+// What `edit` makes of the text behind its byte order mark.
+template <typename Edit>
+std::expected<std::string, TextProblem> BehindMark(std::string_view text, const Edit& edit) {
+  const std::size_t mark = MarkOf(text);
+  std::expected<std::string, TextProblem> body = edit(text.substr(mark));
+  if (body) {
+    body->insert(0, text.substr(0, mark));
+  } else {
+    body.error().at += mark;
   }
-  return {};
+  return body;
 }
 
 }  // namespace
@@ -129,14 +172,76 @@ std::string ConfigFile(const Client& client, const ConfigBases& bases) {
 
 std::expected<std::string, TextProblem> MergeInto(std::string_view text, const Client& client,
                                                   const ServerEntry& entry) {
-  const std::size_t mark = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  auto body = MergeBody(text.substr(mark), client.format, entry);
-  if (body) {
-    body->insert(0, text.substr(0, mark));
-  } else {
-    body.error().at += mark;
+  return BehindMark(text,
+                    [&](std::string_view body) { return MergeBody(body, client.format, entry); });
+}
+
+std::vector<std::string> SwitchesOf(const Client& client) {
+  std::vector<std::string> switches(client.own_tools.names.begin(), client.own_tools.names.end());
+  for (const TomlSetting& setting : client.own_tools.settings) switches.push_back(setting.Name());
+  return switches;
+}
+
+std::vector<std::string> SwitchesIn(std::string_view text, const Client& client) {
+  const Client::OwnTools& own = client.own_tools;
+  const std::string_view body = text.substr(MarkOf(text));
+  std::vector<std::string> switches;
+  for (const TomlSetting& setting : own.settings) {
+    if (HasInToml(body, setting)) switches.push_back(setting.Name());
   }
-  return body;
+  if (own.key.empty()) return switches;
+  for (std::string& name : StringsInJson(body, own.section, own.key, DialectOf(client.format))) {
+    if (Names(SwitchesOf(client), name)) switches.push_back(std::move(name));
+  }
+  return switches;
+}
+
+std::expected<std::string, TextProblem> WithSwitches(std::string_view text, const Client& client,
+                                                     const std::vector<std::string>& switches) {
+  const Client::OwnTools& own = client.own_tools;
+  return BehindMark(text, [&](std::string_view body) -> std::expected<std::string, TextProblem> {
+    if (own.settings.empty()) {
+      return AddToJsonList(body, own.section, own.key, switches, DialectOf(client.format));
+    }
+    std::string now(body);
+    for (const TomlSetting& setting : own.settings) {
+      if (!Names(switches, setting.Name())) continue;
+      PA_TRY(now, SetInToml(now, setting));
+    }
+    return now;
+  });
+}
+
+std::expected<std::string, TextProblem> WithoutSwitches(std::string_view text, const Client& client,
+                                                        const std::vector<std::string>& switches) {
+  const Client::OwnTools& own = client.own_tools;
+  return BehindMark(text, [&](std::string_view body) -> std::expected<std::string, TextProblem> {
+    if (own.settings.empty()) {
+      return RemoveFromJsonList(body, own.section, own.key, switches, DialectOf(client.format));
+    }
+    std::string now(body);
+    for (const TomlSetting& setting : own.settings) {
+      if (!Names(switches, setting.Name())) continue;
+      PA_TRY(now, UnsetInToml(now, setting));
+    }
+    return now;
+  });
+}
+
+std::expected<std::string, TextProblem> WithoutEntry(std::string_view text, const Client& client,
+                                                     std::string_view name) {
+  return BehindMark(text, [&](std::string_view body) {
+    return client.format == kToml
+               ? RemoveTomlTable(body, client.section, name)
+               : RemoveJsonEntry(body, client.section, name, DialectOf(client.format));
+  });
+}
+
+std::optional<std::vector<std::string>> ArgsIn(std::string_view text, const Client& client,
+                                               std::string_view name) {
+  text.remove_prefix(MarkOf(text));
+  if (client.format == kToml) return ArgsInToml(text, client.section, name);
+  return ArgsInJson(text, client.section, name, DialectOf(client.format));
 }
 
 }  // namespace pa

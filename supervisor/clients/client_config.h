@@ -13,8 +13,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "supervisor/clients/config_text.h"
+#include "supervisor/clients/toml_config.h"
 
 namespace pa {
 
@@ -38,6 +40,15 @@ struct Client {
   int tool_timeout_sec = 0;  // for builds, if the client's is short and can be set
   std::string_view next;     // what to do next; {} stands for the project
   std::string_view bypass;   // the client's unconfined tools, and how to switch them off
+
+  // What of the client's own settings switches those tools off.
+  struct OwnTools {
+    std::string_view file = {};  // relative to the place; "" = nothing, and `rest` says why
+    std::string_view section = {}, key = {};  // of JSON: a list that then holds `names`
+    std::span<const std::string_view> names = {};
+    std::span<const TomlSetting> settings = {};
+    std::string_view rest = {};  // what that leaves open
+  } own_tools = {};
 };
 
 std::span<const Client> Clients();
@@ -54,5 +65,23 @@ std::string ConfigFile(const Client& client, const ConfigBases& bases);
 // `text` with the entry in it; pass "" for a new file. A byte order mark stays.
 std::expected<std::string, TextProblem> MergeInto(std::string_view text, const Client& client,
                                                   const ServerEntry& entry);
+
+// What switches the client's own tools off, by name, such as `Bash` or `features.shell_tool`: all
+// that there is, and what of it `text` has.
+std::vector<std::string> SwitchesOf(const Client& client);
+std::vector<std::string> SwitchesIn(std::string_view text, const Client& client);
+// `text` with them, or without. Some that are there already stay as they are.
+std::expected<std::string, TextProblem> WithSwitches(std::string_view text, const Client& client,
+                                                     const std::vector<std::string>& switches);
+std::expected<std::string, TextProblem> WithoutSwitches(std::string_view text, const Client& client,
+                                                        const std::vector<std::string>& switches);
+
+// `text` without the entry `name`.
+std::expected<std::string, TextProblem> WithoutEntry(std::string_view text, const Client& client,
+                                                     std::string_view name);
+
+// The arguments of the entry `name` that `text` has. Nothing: it has none that could be read.
+std::optional<std::vector<std::string>> ArgsIn(std::string_view text, const Client& client,
+                                               std::string_view name);
 
 }  // namespace pa

@@ -59,5 +59,55 @@ TEST(ClientConfig, AByteOrderMarkStays) {
   }
 }
 
+TEST(ClientConfig, TheArgumentsOfAnEntryAreRead) {
+  using Args = std::vector<std::string>;
+  const ServerEntry entry{
+      .section = "", .name = "us", .command = "p", .args = {"serve", "\xC3\xBC"}};
+  for (const Client& client : Clients()) {
+    ServerEntry ours = entry;
+    ours.section = std::string(client.section);
+    const std::string text = "\xEF\xBB\xBF" + MergeInto("", client, ours).value();
+    EXPECT_EQ(ArgsIn(text, client, "us"), entry.args) << client.name;
+    EXPECT_EQ(ArgsIn(text, client, "them"), std::nullopt) << client.name;
+    for (const char* none : {"", "[", "7"}) EXPECT_EQ(ArgsIn(none, client, "us"), std::nullopt);
+  }
+  EXPECT_EQ(ArgsIn("[mcp_servers]\nus = {args = [1]}", *FindClient("codex"), "us"), std::nullopt);
+  EXPECT_EQ(ArgsIn(R"({"servers": {"us": {"args": ["a", 1]}}})", *FindClient("vscode"), "us"),
+            std::nullopt);
+  EXPECT_EQ(ArgsIn(R"({"servers": {"us": {"args": []}}})", *FindClient("vscode"), "us"), Args{});
+}
+
+TEST(ClientConfig, TheClientsOwnToolsAreSwitchedOffAndOnAgain) {
+  for (const Client& client : Clients()) {
+    const std::vector<std::string> all = SwitchesOf(client);
+    EXPECT_EQ(all.empty(), client.own_tools.file.empty()) << client.name;
+    EXPECT_TRUE(!all.empty() || !client.own_tools.rest.empty()) << client.name;
+    if (all.empty()) continue;
+    const std::string mark = "\xEF\xBB\xBF";
+    const std::string off = WithSwitches(mark, client, all).value();
+    EXPECT_TRUE(off.starts_with(mark)) << client.name;
+    EXPECT_EQ(std::set(all.begin(), all.end()).size(), SwitchesIn(off, client).size()) << off;
+    const std::string some = WithoutSwitches(off, client, {all.front()}).value();
+    EXPECT_EQ(SwitchesIn(some, client).size(), all.size() - 1) << some;
+    EXPECT_EQ(SwitchesIn(WithoutSwitches(some, client, all).value(), client).size(), 0u) << some;
+  }
+  const Client& codex = *FindClient("codex");
+  const auto problem =
+      WithSwitches("sandbox_mode = \"workspace-write\"\n", codex, {"sandbox_mode"});
+  ASSERT_FALSE(problem);
+  EXPECT_TRUE(problem.error().message.contains("sandbox_mode = \"read-only\""));
+}
+
+TEST(ClientConfig, AnEntryIsRemoved) {
+  for (const Client& client : Clients()) {
+    const ServerEntry entry{.section = std::string(client.section), .name = "us", .command = "p"};
+    const std::string text = MergeInto("", client, entry).value();
+    const std::string gone = WithoutEntry(text, client, "us").value();
+    EXPECT_FALSE(gone.contains("us\"") || gone.contains(".us")) << gone;
+    EXPECT_EQ(WithoutEntry(gone, client, "us").value(), gone);
+    EXPECT_FALSE(WithoutEntry("[", client, "us"));
+  }
+}
+
 }  // namespace
 }  // namespace pa

@@ -1,16 +1,12 @@
-// Configuration of other programs as text: edits of it, and its layout. The formats are in
+// What the readers and writers of other programs' configuration share. The formats are in
 // json_config.h and toml_config.h.
-//
-//    std::vector<TextEdit> edits = {{.begin = 3, .end = 7, .text = "true"}};
-//    std::string now = Apply(text, edits);
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "base/text_patch.h"
 #include "base/text_place.h"
 
 namespace pa {
@@ -30,20 +26,5 @@ struct TextProblem {
   std::size_t at = 0;
   std::string message;
 };
-
-struct TextEdit {
-  std::size_t begin = 0, end = 0;
-  std::string text;
-};
-// `edits` must be in the order of the text and must not overlap.
-std::string Apply(std::string_view text, std::span<const TextEdit> edits);
-
-// The line end of the first line; "\n" if there is none.
-std::string LineEnd(std::string_view text);
-
-// The blanks at the beginning of the line that holds `at`.
-std::string_view IndentOf(std::string_view text, std::size_t at);
-// Whether only blanks precede `at` on its line.
-bool StandsFirst(std::string_view text, std::size_t at);
 
 }  // namespace pa

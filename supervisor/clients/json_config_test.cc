@@ -255,5 +255,74 @@ TEST(JsonConfig, WhateverADocumentLooksLikeItKeepsEveryByte) {
   }
 }
 
+using JsonStrings = std::vector<std::string>;
+
+// `b` and `c` come into the list `deny` of `p`, and go again.
+std::string ListedJson(std::string_view text) {
+  constexpr auto kAll = JsonDialect::kCommentsAndCommas;
+  const auto now = AddToJsonList(text, "p", "deny", {"b", "c"}, kAll);
+  if (!now) return now.error().message;
+  const JsonStrings before = StringsInJson(text, "p", "deny", kAll);
+  JsonStrings wanted = before;
+  wanted.insert(wanted.end(), {"b", "c"});
+  EXPECT_EQ(StringsInJson(*now, "p", "deny", kAll), wanted) << *now;
+  const auto gone = RemoveFromJsonList(*now, "p", "deny", {"c", "b", "x"}, kAll);
+  EXPECT_EQ(StringsInJson(gone.value_or(""), "p", "deny", kAll), before) << gone.value_or("");
+  return *now;
+}
+
+TEST(JsonConfig, StringsComeIntoAListAndGo) {
+  EXPECT_EQ(ListedJson(""), "{\n  \"p\": {\n    \"deny\": [\"b\", \"c\"]\n  }\n}\n");
+  EXPECT_EQ(ListedJson(R"({"a": 1})"), R"({"a": 1, "p": {"deny": ["b", "c"]}})");
+  EXPECT_EQ(ListedJson("{\n\t\"p\": {\n\t\t\"allow\": [] // a\n\t}\n}\n"),
+            "{\n\t\"p\": {\n\t\t\"allow\": [], // a\n\t\t\"deny\": [\"b\", \"c\"]\n\t}\n}\n");
+  EXPECT_EQ(ListedJson(R"({"p":{"deny":["a"]}})"), R"({"p":{"deny":["a","b","c"]}})");
+  EXPECT_EQ(ListedJson(R"({"p": {"deny": []}})"), R"({"p": {"deny": ["b", "c"]}})");
+  EXPECT_EQ(ListedJson("{\"p\": {\n  \"deny\": [\n    \"a\", // a\n    \"d\" // d\n  ]}}"),
+            "{\"p\": {\n  \"deny\": [\n    \"a\", // a\n    \"d\", // d\n    \"b\",\n    \"c\"\n"
+            "  ]}}");
+  EXPECT_EQ(ListedJson("{\"p\": {\"deny\": [\n  1,\n],},}"),
+            "{\"p\": {\"deny\": [\n  1,\n  \"b\",\n  \"c\",\n],},}");
+  EXPECT_TRUE(ListedJson(R"({"p": []})").contains("expected an object as 'p'"));
+  EXPECT_TRUE(ListedJson(R"({"p": {"deny": "a"}})").contains("expected a list as 'deny'"));
+  EXPECT_TRUE(ListedJson("[]").contains("expected an object: {"));
+  EXPECT_TRUE(ListedJson("{").contains("expected"));
+}
+
+TEST(JsonConfig, WhatIsRemovedTakesItsCommaAndLeavesTheComments) {
+  const auto without = [](std::string_view text, const char* gone) {
+    return RemoveFromJsonList(text, "p", "d", {gone}, JsonDialect::kCommentsAndCommas)
+        .value_or("refused");
+  };
+  EXPECT_EQ(without(R"({"p": {"d": ["a", "b", "c"]}})", "a"), R"({"p": {"d": ["b", "c"]}})");
+  EXPECT_EQ(without(R"({"p": {"d": ["a", "b", "c"]}})", "b"), R"({"p": {"d": ["a", "c"]}})");
+  EXPECT_EQ(without(R"({"p": {"d": ["a", "b", "c"]}})", "c"), R"({"p": {"d": ["a", "b"]}})");
+  EXPECT_EQ(without("{\"p\": {\"d\": [\n  \"a\",\n]}}", "a"), "{\"p\": {\"d\": []}}");
+  EXPECT_EQ(without("{\"p\": {\"d\": [\"a\" /* 1 */ , // 2\n \"b\"]}}", "a"),
+            "{\"p\": {\"d\": [ /* 1 */  // 2\n \"b\"]}}");
+  EXPECT_EQ(without("{\"p\": {\"d\": [\"b\" /* , */ , // 2\n \"a\", // 3\n]}}", "a"),
+            "{\"p\": {\"d\": [\"b\" /* , */ , // 2\n  // 3\n]}}");
+  EXPECT_EQ(without("{\"p\": {\"d\": [/* 1 */ \"a\", /* 2 */]}}", "a"),
+            "{\"p\": {\"d\": [/* 1 */  /* 2 */]}}");
+  EXPECT_EQ(without(R"({"p": {"d": 7}})", "a"), R"({"p": {"d": 7}})");
+  EXPECT_EQ(without("{", "a"), "refused");
+}
+
+TEST(JsonConfig, AnEntryGoesAsItCame) {
+  for (const char* text :
+       {"{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"x\": {}\n  }\n}\n",
+        R"({"mcpServers": {"x": {}}})", "{\"mcpServers\": {\n  \"x\": {}, // x\n}}"}) {
+    const std::string gone =
+        RemoveJsonEntry(MergedJson(text), "mcpServers", "us", JsonDialect::kCommentsAndCommas)
+            .value_or("refused");
+    EXPECT_EQ(gone, text);
+  }
+  for (const char* none : {"", "{}", R"({"mcpServers": {}})", R"({"mcpServers": 1})"}) {
+    EXPECT_EQ(RemoveJsonEntry(none, "mcpServers", "us", JsonDialect::kPlain).value_or("refused"),
+              none);
+  }
+  EXPECT_FALSE(RemoveJsonEntry("[", "mcpServers", "us", JsonDialect::kPlain));
+}
+
 }  // namespace
 }  // namespace pa

@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "base/try.h"
-#include "supervisor/text/text_cut.h"
 
 // All of it is compiled here: a shared library more would be one to install.
 #define TOML_HEADER_ONLY 1
@@ -39,27 +38,19 @@ namespace pa {
 namespace {
 
 // Of toml++, whose columns are characters.
-std::size_t OffsetOf(std::string_view text, const toml::source_position& place) {
-  std::size_t at = 0;
-  for (auto line = place.line; line > 1; --line)
-    at = std::min(text.find('\n', at), text.size()) + 1;
-  at = std::min(at, text.size());
-  for (auto column = place.column; column > 1 && at < text.size(); --column) {
-    ++at;
-    while (at < text.size() && IsUtf8Continuation(text[at])) ++at;
-  }
-  return at;
+std::size_t PlaceIn(std::string_view text, const toml::source_position& place) {
+  return OffsetOf(text, {.line = place.line, .column = place.column});
 }
 
 TextProblem ProblemAt(std::string_view text, const toml::node& node, std::string message) {
-  return {OffsetOf(text, node.source().begin), std::move(message)};
+  return {PlaceIn(text, node.source().begin), std::move(message)};
 }
 
 std::expected<toml::table, TextProblem> Parse(std::string_view text) try {
   toml::parse_result parsed = toml::parse(text);
   if (parsed) return std::move(parsed).table();
   const toml::parse_error& error = parsed.error();
-  return std::unexpected(TextProblem{OffsetOf(text, error.source().begin),
+  return std::unexpected(TextProblem{PlaceIn(text, error.source().begin),
                                      "expected TOML: " + std::string(error.description())});
 } catch (const TomlParserLost&) {
   return std::unexpected(TextProblem{0, "expected TOML; the position of the error is unknown"});
@@ -101,13 +92,13 @@ std::string Append(std::string_view text, const ServerEntry& entry) {
 bool HasComment(std::string_view text, const toml::node& value) {
   const toml::array* array = value.as_array();
   if (array == nullptr) return false;
-  std::size_t at = OffsetOf(text, value.source().begin);
+  std::size_t at = PlaceIn(text, value.source().begin);
   for (const toml::node& item : *array) {
-    const std::size_t begin = OffsetOf(text, item.source().begin);
+    const std::size_t begin = PlaceIn(text, item.source().begin);
     if (text.substr(at, begin - at).contains('#')) return true;
-    at = item.is_value() ? OffsetOf(text, item.source().end) : begin;
+    at = item.is_value() ? PlaceIn(text, item.source().end) : begin;
   }
-  const std::size_t end = OffsetOf(text, value.source().end);
+  const std::size_t end = PlaceIn(text, value.source().end);
   return text.substr(at, end - at).contains('#');
 }
 
@@ -163,10 +154,10 @@ class TomlMerger {
                           value));
       } else {
         edits_.push_back(
-            {OffsetOf(text_, now->source().begin), OffsetOf(text_, now->source().end), value});
+            {PlaceIn(text_, now->source().begin), PlaceIn(text_, now->source().end), value});
       }
     }
-    const std::size_t header = OffsetOf(text_, ours.source().begin);
+    const std::size_t header = PlaceIn(text_, ours.source().begin);
     if (!missing.empty() && (ours.is_inline() || !text_.substr(header).starts_with('['))) {
       return ByHand(ours, "a table with a header of its own");
     }
@@ -217,6 +208,171 @@ std::expected<std::string, TextProblem> MergeIntoToml(std::string_view text,
   return std::unexpected(
       TextProblem{0, "expected a document that stays the same around the entry; write by hand:\n" +
                          NewTable(entry, "\n")});
+}
+
+namespace {
+
+// The document with the setting in it, found out from values alone.
+toml::table WithSetting(const toml::table& before, const TomlSetting& setting) {
+  toml::table now = before;
+  toml::table* above = &now;
+  if (!setting.table.empty()) {
+    now.emplace<toml::table>(setting.table);
+    above = now.get_as<toml::table>(setting.table);
+  }
+  const auto value = Parse("v = " + std::string(setting.literal));
+  if (above == nullptr || !value) return now;
+  value->get("v")->visit([&](const auto& node) { above->insert_or_assign(setting.key, node); });
+  return now;
+}
+
+// Of the setting's key; null: there is none.
+const toml::node* NodeOf(const toml::table& document, const TomlSetting& setting) {
+  if (setting.table.empty()) return document.get(setting.key);
+  const toml::table* above = document.get_as<toml::table>(setting.table);
+  return above == nullptr ? nullptr : above->get(setting.key);
+}
+
+std::string LineFor(const TomlSetting& setting, const std::string& end) {
+  return std::string(setting.key) + " = " + std::string(setting.literal) + end;
+}
+
+std::unexpected<TextProblem> SetByHand(std::string_view text, const toml::node* node,
+                                       const TomlSetting& setting, std::string_view expected) {
+  return std::unexpected(TextProblem{node == nullptr ? 0 : PlaceIn(text, node->source().begin),
+                                     "expected " + std::string(expected) + "; write by hand: " +
+                                         setting.Name() + " = " + std::string(setting.literal)});
+}
+
+// At the end, whichever table stands there, with a blank line before it.
+std::string AppendTable(std::string_view text, const std::string& table) {
+  const std::string end = LineEnd(text);
+  const bool ended = text.empty() || text.ends_with('\n');
+  return std::string(text) + (ended ? "" : end) + (text.empty() ? "" : end) + table;
+}
+
+// The lines of a text with their places.
+std::size_t EndOfTomlLine(std::string_view text, std::size_t at) {
+  const std::size_t newline = text.find('\n', at);
+  return newline == std::string_view::npos ? text.size() : newline + 1;
+}
+
+std::size_t BeginOfTomlLine(std::string_view text, std::size_t at) {
+  const std::size_t newline = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+  return newline == std::string_view::npos ? 0 : newline + 1;
+}
+
+// A line without what may stand in it without a meaning here.
+std::string Bare(std::string_view line) {
+  std::string bare(line);
+  std::erase_if(bare, [](char c) { return std::string_view(" \t\r\n\"'").contains(c); });
+  return bare;
+}
+
+}  // namespace
+
+std::string TomlSetting::Name() const {
+  return table.empty() ? std::string(key) : std::string(table) + "." + std::string(key);
+}
+
+bool HasInToml(std::string_view text, const TomlSetting& setting) {
+  const auto document = Parse(text);
+  return document && NodeOf(*document, setting) != nullptr &&
+         WithSetting(*document, setting) == *document;
+}
+
+std::expected<std::string, TextProblem> SetInToml(std::string_view text,
+                                                  const TomlSetting& setting) {
+  PA_TRY(const auto before, Parse(text));
+  if (const toml::node* node = NodeOf(before, setting)) {
+    if (WithSetting(before, setting) == before) return std::string(text);
+    return SetByHand(text, node, setting, "no other value, which is yours to change");
+  }
+  const std::string line = LineFor(setting, LineEnd(text));
+  const toml::node* above = setting.table.empty() ? nullptr : before.get(setting.table);
+  std::string now;
+  if (setting.table.empty()) {
+    now = line + std::string(text);
+  } else if (above == nullptr) {
+    now = AppendTable(text, "[" + std::string(setting.table) + "]" + LineEnd(text) + line);
+  } else {
+    const std::size_t header = PlaceIn(text, above->source().begin);
+    if (!above->is_table() || !text.substr(header).starts_with('[')) {
+      return SetByHand(text, above, setting, "a table with a header of its own");
+    }
+    const std::size_t at = EndOfTomlLine(text, header);
+    const bool ended = text.substr(0, at).ends_with('\n');
+    now = std::string(text.substr(0, at)) + (ended ? "" : LineEnd(text)) + line +
+          std::string(text.substr(at));
+  }
+  const auto after = Parse(now);
+  if (after && *after == WithSetting(before, setting)) return now;
+  return SetByHand(text, above, setting, "a document in which the rest stays the same");
+}
+
+std::expected<std::string, TextProblem> UnsetInToml(std::string_view text,
+                                                    const TomlSetting& setting) {
+  PA_TRY(const auto before, Parse(text));
+  const toml::node* node = NodeOf(before, setting);
+  if (node == nullptr || WithSetting(before, setting) != before) return std::string(text);
+  const std::size_t at = PlaceIn(text, node->source().begin);
+  const std::size_t begin = BeginOfTomlLine(text, at);
+  const std::string now =
+      std::string(text.substr(0, begin)) + std::string(text.substr(EndOfTomlLine(text, at)));
+  toml::table wanted = before;
+  toml::table* above = setting.table.empty() ? &wanted : wanted.get_as<toml::table>(setting.table);
+  above->erase(setting.key);
+  const auto after = Parse(now);
+  if (after && *after == wanted) return now;
+  return std::unexpected(ProblemAt(text, *node,
+                                   "expected a line with this alone; remove it by hand: " +
+                                       setting.Name() + " = " + std::string(setting.literal)));
+}
+
+std::expected<std::string, TextProblem> RemoveTomlTable(std::string_view text,
+                                                        std::string_view section,
+                                                        std::string_view name) {
+  PA_TRY(const auto before, Parse(text));
+  const toml::node* node = before[section][name].node();
+  if (node == nullptr) return std::string(text);
+  // To the last line of it that says something: what stands before the next table is that one's.
+  const std::string ours = "[" + std::string(section) + "." + std::string(name);
+  const std::size_t begin = BeginOfTomlLine(text, PlaceIn(text, node->source().begin));
+  std::size_t end = begin;
+  for (std::size_t at = begin; at < text.size(); at = EndOfTomlLine(text, at)) {
+    const std::string line = Bare(text.substr(at, EndOfTomlLine(text, at) - at));
+    const bool header = line.starts_with('[');
+    if (header && !line.starts_with(ours + "]") && !line.starts_with(ours + ".")) break;
+    if (!line.empty() && !line.starts_with('#')) end = EndOfTomlLine(text, at);
+  }
+  std::string_view head = text.substr(0, begin);
+  for (const std::string_view blank : {"\n\n", "\n\r\n"}) {
+    if (head.ends_with(blank)) head.remove_suffix(blank.size() - 1);
+  }
+  std::string now = std::string(head) + std::string(text.substr(end));
+  toml::table wanted = before;
+  wanted.get_as<toml::table>(section)->erase(name);
+  const auto after = Parse(now);
+  if (after && *after == wanted) return now;
+  if (wanted.get_as<toml::table>(section)->empty()) wanted.erase(section);
+  if (after && *after == wanted) return now;
+  return std::unexpected(
+      ProblemAt(text, *node, "expected tables with headers of their own; remove this one by hand"));
+}
+
+std::optional<std::vector<std::string>> ArgsInToml(std::string_view text, std::string_view section,
+                                                   std::string_view name) {
+  const auto document = Parse(text);
+  if (!document) return std::nullopt;
+  const toml::array* array = (*document)[section][name]["args"].as_array();
+  if (array == nullptr) return std::nullopt;
+  std::vector<std::string> args;
+  for (const toml::node& item : *array) {
+    const std::optional<std::string> arg = item.value_exact<std::string>();
+    if (!arg) return std::nullopt;
+    args.push_back(*arg);
+  }
+  return args;
 }
 
 }  // namespace pa

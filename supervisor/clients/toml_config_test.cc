@@ -120,5 +120,59 @@ TEST(TomlConfig, WhatCannotBeMergedIsRefusedWithAdvice) {
   begins("[mcp_servers.us.env]\nA = \"b\"\n", "1:1: expected a document that stays the same");
 }
 
+constexpr TomlSetting kTop{.table = "", .key = "mode", .literal = "\"read-only\""};
+constexpr TomlSetting kInTable{.table = "features", .key = "shell", .literal = "false"};
+
+// Set, and unset again; or the problem.
+std::string SetToml(std::string_view text, const TomlSetting& setting) {
+  const auto now = SetInToml(text, setting);
+  if (!now) return now.error().message;
+  EXPECT_TRUE(HasInToml(*now, setting)) << *now;
+  EXPECT_EQ(SetInToml(*now, setting).value_or("refused"), *now);
+  const std::string unset = UnsetInToml(*now, setting).value_or("refused");
+  EXPECT_FALSE(HasInToml(unset, setting)) << unset;
+  EXPECT_TRUE(unset.starts_with(text.substr(0, text.find('\n')))) << unset;
+  return *now;
+}
+
+TEST(TomlConfig, ASettingComesAndGoes) {
+  EXPECT_EQ(SetToml("", kTop), "mode = \"read-only\"\n");
+  EXPECT_EQ(SetToml("# a\r\n[t]\r\n", kTop), "mode = \"read-only\"\r\n# a\r\n[t]\r\n");
+  EXPECT_EQ(SetToml("", kInTable), "[features]\nshell = false\n");
+  EXPECT_EQ(SetToml("a = 1", kInTable), "a = 1\n\n[features]\nshell = false\n");
+  EXPECT_EQ(SetToml("a = 1\n[features] # f\nweb = true\n[z]\n", kInTable),
+            "a = 1\n[features] # f\nshell = false\nweb = true\n[z]\n");
+  EXPECT_EQ(SetToml("[features]", kInTable), "[features]\nshell = false\n");
+}
+
+TEST(TomlConfig, AnotherValueIsTheUsersToChange) {
+  for (const char* text : {"features.shell = true\n", "[features]\nshell = 1\n"}) {
+    EXPECT_TRUE(SetToml(text, kInTable).contains("write by hand: features.shell = false")) << text;
+    EXPECT_FALSE(HasInToml(text, kInTable));
+    EXPECT_EQ(UnsetInToml(text, kInTable).value_or("refused"), text);
+  }
+  EXPECT_TRUE(SetToml("features = {web = true}\n", kInTable).contains("header of its own"));
+  EXPECT_TRUE(SetToml("features = 7\n", kInTable).contains("header of its own"));
+  EXPECT_FALSE(SetInToml("[", kTop));
+  EXPECT_FALSE(UnsetInToml("features = {shell = false, web = true}\n", kInTable));
+  EXPECT_EQ(UnsetInToml("features.shell = false\na = 1\n", kInTable).value_or("refused"), "refused")
+      << "the table would go with it";
+}
+
+TEST(TomlConfig, OurTableIsRemovedAndNothingElse) {
+  const auto without = [](std::string_view text) {
+    return RemoveTomlTable(text, "mcp_servers", "us").value_or("refused");
+  };
+  EXPECT_EQ(without("a = 1\n"), "a = 1\n");
+  EXPECT_EQ(without(MergedToml("a = 1 # x\n")), "a = 1 # x\n");
+  EXPECT_EQ(without(MergedToml("")), "");
+  EXPECT_EQ(
+      without("[mcp_servers.us] # us\nargs = [\n  \"a\",\n]\n[mcp_servers.\"us\".env]\nA = 'b'\n"
+              "\n# them\n[mcp_servers.them]\ncommand = \"[x\"\n"),
+      "\n# them\n[mcp_servers.them]\ncommand = \"[x\"\n");
+  EXPECT_EQ(without("mcp_servers = {us = {args = []}, b = {}}\n"), "refused");
+  EXPECT_EQ(without("["), "refused");
+}
+
 }  // namespace
 }  // namespace pa

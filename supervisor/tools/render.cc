@@ -366,7 +366,12 @@ ToolResult RenderCommand(const CommandReport& report, const Execution& run,
     WarnOfProtectedChanges(result, report, run);
     return result;
   }
-  for (const Denial& denial : denials) result.denials.push_back(DenialText(denial));
+  for (const Denial& denial : denials) {
+    result.denials.push_back(DenialText(denial));
+    const std::string& line = denial.allow_with;
+    const bool known = std::ranges::find(result.allow_with, line) != result.allow_with.end();
+    if (!line.empty() && !known) result.allow_with.push_back(line);
+  }
   const bool refused = !denials.empty() && !DamageBy(report, run);
   if (error && refused) error->ai_message = std::string(kWhatDenialsMean);
   result.ending = Ending{.outcome = run.outcome, .exit_code = run.exit_code, .signal = run.signal};

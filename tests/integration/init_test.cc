@@ -278,6 +278,159 @@ TEST_F(Init, OptionsWithWhichNoServerStartsAreRefused) {
       << "the policy says which tools are on";
 }
 
+// A file in the home has one entry for all projects.
+TEST_F(Init, ASecondProjectComesToTheFirst) {
+  const std::string second = fs::canonical(project_.outside()).string() + "/second";
+  const auto args = [&](const std::vector<std::string>& roots) {
+    std::string text = "[\"serve\"";
+    for (const std::string& root : roots) text += ", \"--root\", \"" + root + "\"";
+    return text + ", \"--enable\", \"bash\"]";
+  };
+  for (const std::string client : {"codex", "claude-desktop"}) {
+    fs::create_directories(second);
+    ASSERT_EQ(Run({client, "--yes", "--enable", "bash"}).exit_code, 0) << client;
+    EXPECT_TRUE(ReadText(FileOf(client)).contains(args({root_}))) << ReadText(FileOf(client));
+    const ProgramResult added = Run({client, "--yes", "--root", second});
+    EXPECT_EQ(added.exit_code, 0) << added.errors;
+    EXPECT_TRUE(ReadText(FileOf(client)).contains(args({root_, second})))
+        << ReadText(FileOf(client));
+    for (const std::string& root : {second, root_.string()}) {
+      const ProgramResult again = Run({client, "--root", root});
+      EXPECT_TRUE(again.output.contains("nothing has to change")) << again.output << again.errors;
+    }
+    fs::remove_all(second);
+    EXPECT_EQ(Run({client, "--yes"}).exit_code, 0);
+    EXPECT_TRUE(ReadText(FileOf(client)).contains(args({root_})))
+        << "no server would start with a root that is gone: " << ReadText(FileOf(client));
+    // What is given now counts.
+    EXPECT_EQ(Run({client, "--yes", "--enable", "make"}).exit_code, 0);
+    EXPECT_TRUE(ReadText(FileOf(client)).contains("\"--enable\", \"make\"]"));
+  }
+}
+
+// What switches a client's own tools off, and the file that says it.
+struct Exclusive {
+  const char* client;
+  const char* file;  // in the project, or in the home
+  std::vector<std::string> says;
+};
+const Exclusive kExclusive[] = {
+    {"claude-code",
+     ".claude/settings.json",
+     {R"("deny": ["Bash", "PowerShell", "Monitor", "Edit", "Write", "NotebookEdit"])"}},
+    {"gemini",
+     ".gemini/settings.json",
+     {R"("exclude": ["run_shell_command", "write_file", "replace"])"}},
+    {"codex", ".codex/config.toml", {"sandbox_mode = \"read-only\"\n", "\nshell_tool = false\n"}},
+};
+
+TEST_F(Init, TheClientsOwnToolsAreSwitchedOffAndOnAgain) {
+  for (const auto& [client, name, says] : kExclusive) {
+    const fs::path file = (client == std::string("codex") ? project_.home() : root_) / name;
+    const ProgramResult asked = Run({client, "--exclusive"});
+    EXPECT_EQ(asked.exit_code, 1) << client;
+    EXPECT_FALSE(fs::exists(file)) << client;
+    const ProgramResult off = Run({client, "--exclusive", "--yes"});
+    EXPECT_EQ(off.exit_code, 0) << client << off.errors;
+    EXPECT_TRUE(off.output.contains("own tools are switched off: ")) << off.output;
+    EXPECT_FALSE(off.output.contains(" bypass all this")) << off.output;
+    for (const std::string& one : says) {
+      EXPECT_TRUE(ReadText(file).contains(one)) << ReadText(file);
+      EXPECT_TRUE(off.output.contains("+")) << off.output;
+    }
+    EXPECT_TRUE(ReadText(FileOf(client)).contains("project-actions")) << client;
+    const ProgramResult again = Run({client, "--exclusive"});
+    EXPECT_EQ(again.exit_code, 0) << client << again.errors;
+    EXPECT_TRUE(again.output.contains("nothing has to change")) << again.output;
+
+    EXPECT_EQ(Run({client, "--remove"}).exit_code, 1) << client;
+    EXPECT_TRUE(ReadText(FileOf(client)).contains("project-actions")) << client;
+    const ProgramResult on = Run({client, "--remove", "--yes"});
+    EXPECT_EQ(on.exit_code, 0) << client << on.errors;
+    for (const std::string& one : says) EXPECT_FALSE(ReadText(file).contains(one)) << client;
+    EXPECT_FALSE(ReadText(FileOf(client)).contains("project-actions")) << ReadText(FileOf(client));
+    const ProgramResult none = Run({client, "--remove"});
+    EXPECT_EQ(none.exit_code, 0) << client << none.errors;
+    EXPECT_TRUE(none.output.contains("nothing has to change")) << none.output;
+  }
+}
+
+TEST_F(Init, WhatTheUserHasDeniedStaysDenied) {
+  const fs::path file = root_ / ".claude/settings.json";
+  const std::string text =
+      "{\n  \"permissions\": {\n    \"deny\": [\n      \"Edit\",\n"
+      "      \"Read(.env)\"\n    ]\n  }\n}\n";
+  WriteText(file, text);
+  ASSERT_EQ(Run({"claude-code", "--exclusive", "--yes"}).exit_code, 0);
+  const Json deny = Json::parse(ReadText(file))["permissions"]["deny"];
+  EXPECT_EQ(deny,
+            (Json{"Edit", "Read(.env)", "Bash", "PowerShell", "Monitor", "Write", "NotebookEdit"}));
+  ASSERT_EQ(Run({"claude-code", "--remove", "--yes"}).exit_code, 0);
+  EXPECT_EQ(ReadText(file), text) << "what init did not write stays";
+  WriteText(file, R"({"permissions": {"deny": ["Bash"]}})");
+  ASSERT_EQ(Run({"claude-code", "--remove"}).exit_code, 0);
+  EXPECT_EQ(ReadText(file), R"({"permissions": {"deny": ["Bash"]}})");
+}
+
+TEST_F(Init, WhereAClientOffersNothingItIsRefused) {
+  for (const std::string client : {"vscode", "cursor", "claude-desktop"}) {
+    const ProgramResult refused = Run({client, "--exclusive", "--yes"});
+    EXPECT_EQ(refused.exit_code, 1) << client;
+    EXPECT_TRUE(refused.errors.contains(" has no setting ")) << refused.errors;
+    EXPECT_FALSE(fs::exists(FileOf(client))) << client;
+  }
+  WriteText(FileOf("codex"), "sandbox_mode = \"danger-full-access\"\n");
+  const ProgramResult refused = Run({"codex", "--exclusive", "--yes"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_TRUE(refused.errors.contains("config.toml:1:16: expected no other value"))
+      << refused.errors;
+  EXPECT_EQ(ReadText(FileOf("codex")), "sandbox_mode = \"danger-full-access\"\n");
+  EXPECT_EQ(Run({"codex", "--exclusive", "--remove"}).exit_code, 2);
+}
+
+// Of an entry for several projects the one that is named goes, the last one with the entry.
+TEST_F(Init, OneOfSeveralProjectsIsRemoved) {
+  const std::string second = fs::canonical(project_.outside()).string();
+  ASSERT_EQ(Run({"codex", "--yes", "--exclusive"}).exit_code, 0);
+  ASSERT_EQ(Run({"codex", "--yes", "--root", second}).exit_code, 0);
+  ASSERT_EQ(Run({"codex", "--remove", "--yes"}).exit_code, 0);
+  const std::string text = ReadText(FileOf("codex"));
+  EXPECT_TRUE(text.contains("[\"serve\", \"--root\", \"" + second + "\", \"--enable\"")) << text;
+  EXPECT_TRUE(text.contains("shell_tool = false"))
+      << "the other project is exclusive still" << text;
+  EXPECT_TRUE(Run({"codex", "--remove"}).output.contains("nothing has to change"));
+  ASSERT_EQ(Run({"codex", "--remove", "--yes", "--root", second}).exit_code, 0);
+  const std::string rest = ReadText(FileOf("codex"));
+  EXPECT_FALSE(rest.contains("project-actions") || rest.contains("shell_tool")) << rest;
+}
+
+// A file in a project is about that project alone, wherever it was before.
+TEST_F(Init, AProjectThatWasMovedHasItsNewPlace) {
+  ASSERT_EQ(Run({"cursor", "--yes"}).exit_code, 0);
+  const fs::path moved = fs::canonical(project_.outside()) / "moved";
+  fs::create_directories(moved / ".cursor");
+  fs::copy_file(FileOf("cursor"), moved / ".cursor/mcp.json");
+  ASSERT_EQ(Run({"cursor", "--yes", "--root", moved}).exit_code, 0);
+  const Json args =
+      Json::parse(ReadText(moved / ".cursor/mcp.json"))["mcpServers"]["project-actions"]["args"];
+  EXPECT_EQ(args, (Json{"serve", "--root", moved, "--enable", "make,git_add,git_commit"}));
+}
+
+TEST_F(Init, TheServerPrefersTheProjectInWhichItIsStarted) {
+  const fs::path second = fs::canonical(project_.outside()) / "second";
+  WriteText(second / "Makefile", ".PHONY: b\nb:\n");
+  for (const auto& [where, wanted] :
+       {std::pair{root_, root_}, std::pair{second, second}, std::pair{fs::path("/"), root_}}) {
+    const ProgramResult listed =
+        RunProgram({.command = {BuiltProgram("PA_SERVER"), "call", "make_targets", "--root", root_,
+                                "--root", second},
+                    .environment = {"HOME=" + project_.home().string()},
+                    .directory = where});
+    EXPECT_TRUE(listed.output.contains(" in " + wanted.string() + "/Makefile"))
+        << where << listed.output << listed.errors;
+  }
+}
+
 // What somebody at a terminal answers.
 class InitAtATerminal : public Init {
  protected:

@@ -4,6 +4,7 @@
 After each line the shell must offer exactly what `--help` and the server say there is. Skips where
 the shell is not installed.
 """
+import json
 import os
 import pathlib
 import pty
@@ -18,6 +19,9 @@ import facts
 
 shell, script = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 program = str(pathlib.Path(sys.argv[3]).resolve())
+# The completions ask the program itself for what only it knows.
+PATH = str(pathlib.Path(program).parent) + ":" + os.environ["PATH"]
+MAKEFILE = ".PHONY: test notes odd$$name\ntest: ## Run: all\nnotes odd$$name:\n"
 
 # Calls the function as bash would. compopt works only in an interactive shell.
 BASH = r"""
@@ -74,8 +78,7 @@ def ask_zsh(lines, scratch):
     asked, answered = scratch / "lines", scratch / "answers"
     asked.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     answered.touch()
-    environment = {"PATH": os.environ["PATH"], "TERM": "dumb",
-                   "HOME": str(scratch), "ZDOTDIR": str(scratch),
+    environment = {"PATH": PATH, "TERM": "dumb", "HOME": str(scratch), "ZDOTDIR": str(scratch),
                    "SCRIPT": str(script), "LINES_FILE": str(asked), "ANSWERS": str(answered)}
     pid, terminal = pty.fork()
     if pid == 0:
@@ -100,12 +103,15 @@ def ask(lines, scratch):
                    "fish": ["fish", "--no-config", "-c", FISH]}
         done = subprocess.run([*command[shell], str(script)],
                               input="".join(line + "\n" for line in lines),
+                              env={**os.environ, "PATH": PATH, "HOME": str(scratch)},
                               capture_output=True, text=True, cwd=scratch / "src", check=True)
         answers, errors = done.stdout, done.stderr
     found = {}
     for answer in answers.splitlines():
         if answer.startswith("> "):
             offered = found.setdefault(answer.removeprefix("> "), set())
+        elif '"' in answer:  # an argument of JSON, which some quote for the line
+            offered.add(answer.strip("'").replace("\\", ""))
         elif answer:
             # Some shells repeat what stands before: of a list, or of --option=VALUE.
             offered.add(re.sub(r"^(--[a-z-]+=)?(.*,)?", "", answer).rstrip("/")
@@ -116,7 +122,12 @@ def ask(lines, scratch):
 def expectations(server):
     """{line: exactly what must be offered after it}"""
     tools = {tool["name"] for tool in server.tools("--enable", "all")}
-    files = {"policy.yaml", "sub"}
+    files = {"policy.yaml", "sub", "Makefile"}
+    (server.directory / "gone").touch()
+    server.run("call", "delete", '{"path":"gone"}', "--enable", "delete")
+    deleted = {entry["id"] for entry in json.loads(server.run("trash", "list", "--json").stdout)}
+    assert len(deleted) == 1
+    test, notes, inner = ('{"target":"%s"}' % name for name in ("test", "notes", "inner"))
     lines = {}
     for path, text in server.commands().items():
         line = " ".join(["project-actions", *path])
@@ -130,7 +141,12 @@ def expectations(server):
         "project-actions call ": tools,
         "project-actions call git": {"git_add", "git_commit"},
         "project-actions call --json --policy policy.yaml ": tools,
-        "project-actions call make ": set(),
+        "project-actions call make ": {test, notes},
+        "project-actions call make '{\"target\":\"n": {notes},
+        "project-actions call make '{\"target\":\"x": set(),
+        "project-actions call --root sub make ": {inner},
+        "project-actions call --root=sub make ": {inner},
+        "project-actions call read ": set(),
         "project-actions serve --enable ": tools | {"all"},
         "project-actions serve --enable=": tools | {"all"},
         "project-actions serve --enable make,git": {"git_add", "git_commit"},
@@ -148,7 +164,10 @@ def expectations(server):
         "project-actions audit show --tool make,git": {"git_add", "git_commit"},
         "project-actions audit show --outcome un": {"unfinished"},
         "project-actions audit show --since ": set(),
-        "project-actions trash restore ": set(),
+        "project-actions trash restore ": deleted,
+        "project-actions trash restore 20": deleted,
+        "project-actions trash restore 1": set(),
+        "project-actions policy allow ": {"LAST"},
         "project-actions init ": {"claude-code", "claude-desktop", "vscode", "cursor", "codex",
                                   "gemini"},
         "project-actions init --print vs": {"vscode"},
@@ -163,9 +182,11 @@ subprocess.run([shell, "-n", str(script)], check=True)
 with tempfile.TemporaryDirectory() as directory:
     scratch_directory = pathlib.Path(directory)
     server = facts.Program(program, scratch_directory, os.environ["PATH"])
-    expected = expectations(server)
     (server.directory / "policy.yaml").touch()
     (server.directory / "sub").mkdir()
+    (server.directory / "Makefile").write_text(MAKEFILE, encoding="utf-8")
+    (server.directory / "sub/Makefile").write_text(".PHONY: inner\ninner:\n", encoding="utf-8")
+    expected = expectations(server)
     found, errors = ask(expected, scratch_directory)
 
 failed = False

@@ -3,8 +3,8 @@
 
 Records what a new user does and sees, in a home and a project of its own, between two marks in
 README. Without --write: is that what is seen today? Where commands get no namespaces, refusals have
-other words: then it is skipped (77). Durations and places are those of the recording, not of this
-run.
+other words: then it is skipped (77). Durations, dates and places are those of the recording, not
+of this run.
 """
 import pathlib
 import re
@@ -19,11 +19,6 @@ notes:
 \t@cat ~/notes.txt
 .PHONY: test notes
 """
-POLICY = """\
-version: 1
-tools: {enable: [make]}
-filesystem: {read: [~/notes.txt]}
-"""
 STEPS = [
     "cat Makefile",
     "project-actions doctor | tail -n 1",
@@ -32,10 +27,8 @@ STEPS = [
     """project-actions call make '{"target":"test"}'""",
     """project-actions call make '{"target":"test"}' --enable make""",
     """project-actions call make '{"target":"notes"}' --enable make""",
-    "mkdir -p ~/.config/project-actions; "
-    f"cat > ~/.config/project-actions/policy.yaml <<END\n{POLICY}END",
-    "project-actions policy check ~/.config/project-actions/policy.yaml",
-    """project-actions call make '{"target":"notes"}'""",
+    "project-actions policy allow LAST --yes",
+    """project-actions call make '{"target":"notes"}' --enable make""",
 ]
 BEGIN = "<!-- recorded by tests/support/first-five-minutes.py -->\n```\n"
 END = "```\n<!-- end of the recording -->\n"
@@ -63,6 +56,7 @@ def record(server):
         for step in STEPS:
             recording += f"$ {step}\n{run(step)}"
         recording = recording.replace(str(home), "/home/me")
+        recording = re.sub(r"[\d-]{10} [\d:]{8} UTC", "2026-11-26 14:02:11 UTC", recording)
         return re.sub(r"in \d+ ms", "in 9 ms", recording)
 
 

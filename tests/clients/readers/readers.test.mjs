@@ -41,8 +41,8 @@ function sampleHome() {
       { cwd: project, env, encoding: 'utf8', timeout: 120_000, stdio: ['ignore', 'pipe', 'pipe'] });
     return { status: result.status, text: result.stdout + result.stderr, stdout: result.stdout };
   };
-  const init = (client) => {
-    const result = run(ours, 'init', client, '--yes');
+  const init = (client, ...options) => {
+    const result = run(ours, 'init', client, '--yes', ...options);
     assert.equal(result.status, 0, result.text);
   };
   return { home, project, put, run, init, read: (file) => readFileSync(join(home, file), 'utf8') };
@@ -120,6 +120,34 @@ test('Codex: its own entry is changed, in whatever form it reads', () => {
     put('.codex/config.toml', form);
     check();
   }
+});
+
+test('Claude Code and Gemini CLI read the settings that switch their own tools off', () => {
+  const { put, run, init } = sampleHome();
+  put('project/.claude/settings.json', '{"permissions": {"deny": ["Read(.env)"]}}');
+  init('claude-code', '--exclusive');
+  const claude = run(programs.claude, 'mcp', 'list').text;
+  assert.match(claude, /project-actions: .*Connected/);
+  assert.doesNotMatch(claude, /[Ii]nvalid|Error/);
+  init('gemini', '--exclusive');
+  const gemini = run(programs.gemini, 'mcp', 'list').text;
+  assert.match(gemini, /project-actions: .*Connected/);
+  assert.doesNotMatch(gemini, /[Ii]nvalid|Error in/);
+  init('gemini', '--remove');
+  assert.doesNotMatch(run(programs.gemini, 'mcp', 'list').text, /project-actions/);
+});
+
+test('Codex has its shell switched off, and on again', () => {
+  const { put, run, init } = sampleHome();
+  put('.codex/config.toml', 'model = "x" # mine\n');
+  const shell = () => run(programs.codex, 'features', 'list').text.match(/^shell_tool\s.*?(true|false)\s*$/m)?.[1];
+  assert.equal(shell(), 'true');
+  init('codex', '--exclusive');
+  assert.equal(shell(), 'false');
+  assert.equal(codexEntry(run).transport.command, ours);
+  init('codex', '--remove');
+  assert.equal(shell(), 'true');
+  assert.notEqual(run(programs.codex, 'mcp', 'get', 'project-actions').status, 0);
 });
 
 test('what a client cannot read is refused, as the client refuses it', () => {

@@ -1,17 +1,17 @@
-#include "supervisor/clients/config_text.h"
+#include "base/text_patch.h"
 
 #include <gtest/gtest.h>
 
 namespace pa {
 namespace {
 
-TEST(ConfigText, EditsAreMadeInTheirOrder) {
+TEST(TextPatch, EditsAreMadeInTheirOrder) {
   const TextEdit edits[] = {{0, 1, "A"}, {2, 2, ","}, {2, 2, "+"}, {3, 4, ""}};
   EXPECT_EQ(Apply("abcde", edits), "Ab,+ce");
   EXPECT_EQ(Apply("abc", {}), "abc");
 }
 
-TEST(ConfigText, ALineKnowsItsEndAndItsIndent) {
+TEST(TextPatch, ALineKnowsItsEndAndItsIndent) {
   EXPECT_EQ(LineEnd("a\nb\r\n"), "\n");
   EXPECT_EQ(LineEnd("a\r\nb\n"), "\r\n");
   EXPECT_EQ(LineEnd("\na"), "\n");

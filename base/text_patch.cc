@@ -1,4 +1,4 @@
-#include "supervisor/clients/config_text.h"
+#include "base/text_patch.h"
 
 #include <algorithm>
 #include <cassert>
