@@ -142,6 +142,15 @@ TEST_F(CachesTest, VariablesLeadThere) {
   }
 }
 
+// Before 3.9 it knows one repository: the user's, where there is one to read.
+TEST_F(CachesTest, AnOldMavenWithoutTheUsersRepositoryGetsTheProjects) {
+  const std::string own = CacheDirectory(Load()->caches, project_);
+  EXPECT_EQ(Environment()["MAVEN_OPTS"], "-Dmaven.repo.local=" + own + "/m2");
+  std::filesystem::create_directories(home_ / ".m2/repository");
+  EXPECT_FALSE(Environment().contains("MAVEN_OPTS"));
+  EXPECT_TRUE(Environment().contains("MAVEN_ARGS"));
+}
+
 TEST_F(CachesTest, ButWhatTheUserSaysCounts) {
   User("environment: {pass: [npm_config_cache], set: {GOCACHE: /mine}}");
   Variables environment = Environment({{"npm_config_cache", "/theirs"}, {"PIP_CACHE_DIR", "/no"}});

@@ -109,10 +109,14 @@ Decision Decide(const Policy& policy, const ActionRequest& request);
 // failed, cargo 12 s, pip 15 s. What `environment` has already stays.
 void LimitRetries(const Policy& policy, std::map<std::string, std::string>& environment);
 
+// What PATH is where nobody set it, or to nothing. Without it each shell has a default of its own,
+// bash one with the current directory in it.
+inline constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+
 // The environment of every command: PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TERM from
-// `ambient` if they are set there; then environment.pass (and CARGO_HOME and the like, if they lead
-// to granted toolchains); then environment.set. Nothing else; sorted. The code that runs the
-// command adds TMPDIR. `ambient` is our own environment as NAME -> value.
+// `ambient` if they are set there, PATH in any case; then environment.pass (and CARGO_HOME and the
+// like, if they lead to granted toolchains); then environment.set. Nothing else; sorted. The code
+// that runs the command adds TMPDIR. `ambient` is our own environment as NAME -> value.
 std::map<std::string, std::string> CommandEnvironment(
     const Policy& policy, const std::map<std::string, std::string>& ambient);
 

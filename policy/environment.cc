@@ -40,6 +40,7 @@ std::map<std::string, std::string> CommandEnvironment(
   for (const auto& [name, value] : ambient) {
     if (AlwaysPassed(name)) out[name] = value;
   }
+  if (out["PATH"].empty()) out["PATH"] = kDefaultPath;
   for (const std::string& name : policy.environment_pass) {
     if (const auto found = ambient.find(name); found != ambient.end()) out[name] = found->second;
   }

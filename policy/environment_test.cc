@@ -18,13 +18,21 @@ TEST_F(EnvironmentTest, NothingButTheUsualPasses) {
     ambient[name] = "x";
   }
   EXPECT_EQ(CommandEnvironment(*Load(), ambient), usual);
-  EXPECT_EQ(CommandEnvironment(*Load(), {}), Variables{});
+}
+
+TEST_F(EnvironmentTest, ThereIsAlwaysAPath) {
+  const Variables usual = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}};
+  EXPECT_EQ(CommandEnvironment(*Load(), {}), usual);
+  EXPECT_EQ(CommandEnvironment(*Load(), {{"PATH", ""}}), usual);
+  User("environment: {set: {PATH: /opt/bin}}");
+  EXPECT_EQ(CommandEnvironment(*Load(), {}), (Variables{{"PATH", "/opt/bin"}}));
 }
 
 TEST_F(EnvironmentTest, ThePolicyPassesAndSets) {
   User("environment: {pass: [CI, NONE], set: {LANG: de_DE, DEBUG: \"\"}}");
-  EXPECT_EQ(CommandEnvironment(*Load(), {{"CI", "1"}, {"LANG", "C"}, {"OTHER", "x"}}),
-            (Variables{{"CI", "1"}, {"LANG", "de_DE"}, {"DEBUG", ""}}));
+  const Variables ambient = {{"CI", "1"}, {"LANG", "C"}, {"OTHER", "x"}, {"PATH", "/bin"}};
+  EXPECT_EQ(CommandEnvironment(*Load(), ambient),
+            (Variables{{"CI", "1"}, {"LANG", "de_DE"}, {"DEBUG", ""}, {"PATH", "/bin"}}));
 }
 
 TEST_F(EnvironmentTest, WithoutANetworkThereAreFewRetries) {
@@ -42,10 +50,10 @@ TEST_F(EnvironmentTest, WithoutANetworkThereAreFewRetries) {
 TEST_F(EnvironmentTest, WhatMovesAToolchainIsPassedWithIt) {
   std::filesystem::create_directories(base_ / "rust/bin");
   sources_.variables["CARGO_HOME"] = base_ / "rust";
-  const Variables ambient = {{"CARGO_HOME", base_ / "rust"}};
+  const Variables ambient = {{"CARGO_HOME", base_ / "rust"}, {"PATH", "/bin"}};
   EXPECT_EQ(CommandEnvironment(*Load(), ambient), ambient);
   User("filesystem: {toolchains: none}");
-  EXPECT_EQ(CommandEnvironment(*Load(), ambient), Variables{});
+  EXPECT_EQ(CommandEnvironment(*Load(), ambient), (Variables{{"PATH", "/bin"}}));
 }
 
 }  // namespace

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "base/json_writer.h"
+#include "base/words.h"
 #include "policy/access.h"
 #include "policy/grants.h"
 #include "policy/keys.h"
@@ -206,6 +209,54 @@ constexpr const char* kHidden =
 constexpr const char* kOtherProcess =
     "pids: commands see their own processes alone, numbered anew from 1";
 
+// Directories that a view has anew for each command (supervisor/run/slot_pool.h, worker/child.cc).
+struct OwnPlace {
+  std::string_view path;
+  std::string_view reason;
+};
+constexpr OwnPlace kOwnPlaces[] = {
+    {"/tmp", "private to each command, and empty when it begins"},
+    {"/dev/shm", "private to each command, and empty when it begins"},
+    {"/dev/pts", "the command's own pseudo-terminals"},
+    {"/dev/ptmx", "the command's own pseudo-terminals"},
+    {"/dev/tty", "the command's own terminal, if it makes one"},
+};
+
+const OwnPlace* OwnPlaceOf(std::string_view path) {
+  const auto* found = std::ranges::find_if(
+      kOwnPlaces, [&](const OwnPlace& place) { return IsBeneath(path, place.path); });
+  return found == std::end(kOwnPlaces) ? nullptr : found;
+}
+
+// Where /tmp holds what a command works on, it shows that and no private directory.
+bool HoldsGrants(const sandbox::View& view, const std::vector<PathGrant>& grants,
+                 std::string_view place) {
+  const auto is_in = [&](const sandbox::Mount& mount) {
+    return mount.kind != sandbox::MountKind::kDirectory && mount.target != place &&
+           IsBeneath(mount.target, place);
+  };
+  return std::ranges::any_of(sandbox::PlanOwnMounts(view, grants), is_in) ||
+         std::ranges::any_of(view.mounts, is_in);
+}
+
+// What the view gives of `meaning` beyond the grants; nothing if it is no place of its own.
+std::optional<PathGrant> OwnGrant(const sandbox::View& view, const std::vector<PathGrant>& grants,
+                                  const std::string& asked) {
+  const OwnPlace* place = OwnPlaceOf(asked);
+  if (place == nullptr) return std::nullopt;
+  PathGrant own{.path = std::string(place->path),
+                .access = sandbox::kReadWrite,
+                .reason = std::string(place->reason)};
+  if (place->path != "/tmp" && place->path != "/dev/shm") return own;
+  if (HoldsGrants(view, grants, place->path)) return std::nullopt;
+  const bool builds = std::ranges::any_of(grants, [](const PathGrant& grant) {
+    return sandbox::Has(grant.access, Access::kWrite) &&
+           sandbox::Has(grant.access, Access::kExecute);
+  });
+  if (builds) own.access = sandbox::kReadWriteExecute;
+  return own;
+}
+
 // /proc/PID of a process outside a pid namespace.
 bool IsOtherProcess(std::string_view path) {
   constexpr std::string_view kProc = "/proc/";
@@ -235,7 +286,7 @@ bool IsOwnState(const std::filesystem::path& path) {
   return std::ranges::find(kLinks, path.filename().string()) == kLinks.end();
 }
 
-Meaning Understand(const Policy& policy, const std::string& path) {
+Meaning Understand(const Policy& policy, const std::string& path, bool has_view) {
   const std::filesystem::path asked =
       (std::filesystem::path(policy.roots.front()) / path).lexically_normal();
   Meaning meaning;
@@ -244,6 +295,10 @@ Meaning Understand(const Policy& policy, const std::string& path) {
   // Followed by us, /proc/1/root would lead where it leads no command.
   const bool as_asked = !meaning.never.empty() || IsOwnState(asked);
   meaning.path = as_asked ? asked.string() : ResolvePath(asked.string());
+  // What the host has in a place that commands have anew, such as a link, leads them nowhere.
+  if (const OwnPlace* place = OwnPlaceOf(meaning.asked); place != nullptr && has_view) {
+    meaning.path = ResolvePath(std::string(place->path)) + meaning.asked.substr(place->path.size());
+  }
   meaning.directory = DirectoryFor(policy, meaning.path);
   return meaning;
 }
@@ -252,6 +307,11 @@ GrantedPaths GrantedFor(const Policy& policy, Purpose purpose, const Meaning& me
                         const sandbox::View* view) {
   if (!meaning.never.empty()) return GrantedPaths({});
   std::vector<PathGrant> grants = GrantsFor(policy, purpose, meaning.directory);
+  if (view != nullptr) {
+    if (auto own = OwnGrant(*view, grants, meaning.asked)) {
+      return GrantedPaths(std::vector{*std::move(own)});
+    }
+  }
   if (view != nullptr && IsHidden(policy, *view, grants, meaning)) return GrantedPaths({});
   return GrantedPaths(std::move(grants));
 }
@@ -260,6 +320,7 @@ GrantedPaths GrantedFor(const Policy& policy, Purpose purpose, const Meaning& me
 bool IsHiddenOnly(const Policy& policy, const Meaning& meaning, const sandbox::View* view) {
   if (view == nullptr || !meaning.never.empty()) return false;
   const std::vector<PathGrant> grants = GrantsFor(policy, Purpose::kBuild, meaning.directory);
+  if (OwnGrant(*view, grants, meaning.asked)) return false;
   return IsHidden(policy, *view, grants, meaning) &&
          GrantedPaths(grants).Find(meaning.path, Access::kRead) != nullptr;
 }
@@ -280,6 +341,14 @@ void AddRemedy(const Policy& policy, const Meaning& meaning, const Suggestion& r
     out.text += std::string(meaning.never) + "; no line of policy changes that\n";
     return;
   }
+  const OwnPlace* place = OwnPlaceOf(meaning.asked);
+  if (view == nullptr && place != nullptr && place->path.starts_with("/dev/p") &&
+      policy.namespaces == sandbox::Namespaces::kOff) {
+    constexpr const char* kLine = "namespaces: auto";
+    w.Field("allow_with", kLine);
+    out.text += std::string("to allow more, write in the policy\n  ") + kLine + '\n';
+    return;
+  }
   if (!remedy.why_none.empty()) {
     w.Field("remark", remedy.why_none);
     out.text += remedy.why_none + '\n';
@@ -291,6 +360,25 @@ void AddRemedy(const Policy& policy, const Meaning& meaning, const Suggestion& r
   if (price.empty()) return;
   w.Field("remark", price);
   out.text += "which " + price + '\n';
+}
+
+// Instead of what everybody shares on this machine.
+void AddOwnPlace(const Policy& policy, const Meaning& meaning, const sandbox::View* view,
+                 bool granted, Explanation& out, JsonWriter& w) {
+  const OwnPlace* place = OwnPlaceOf(meaning.asked);
+  if (place == nullptr || granted) return;
+  std::string own;
+  if (place->path == "/tmp") {
+    own = "each command has a directory of its own for temporary files: TMPDIR";
+  } else if (view == nullptr) {
+    own =
+        policy.namespaces == sandbox::Namespaces::kOff
+            ? "with namespaces (namespaces: auto) each command has its own"
+            : "with namespaces, which this machine does not grant, each command would have its own";
+  }
+  if (own.empty()) return;
+  w.Field("private", own);
+  out.text += own + '\n';
 }
 
 // In a network namespace of its own a command finds that one's settings, of which there are fewer.
@@ -307,7 +395,7 @@ void AddNetworkRemark(const Policy& policy, const Meaning& meaning, Explanation&
 }  // namespace
 
 Explanation ExplainPath(const Policy& policy, const std::string& path, const sandbox::View* view) {
-  const Meaning meaning = Understand(policy, path);
+  const Meaning meaning = Understand(policy, path, view != nullptr);
   Explanation out;
   out.text = path == meaning.path ? path : path + " is " + meaning.path;
   out.text += "\n  for a call in " + meaning.directory + '\n';
@@ -315,10 +403,14 @@ Explanation ExplainPath(const Policy& policy, const std::string& path, const san
   w.BeginObject().Field("path", meaning.path).Field("working_directory", meaning.directory);
   w.Key("uses").BeginArray();
   Suggestion remedy;
+  bool own = false;
   for (const Use& use : kUses) {
     const GrantedPaths granted = GrantedFor(policy, use.purpose, meaning, view);
     if (use.purpose == Purpose::kBuild) {
-      remedy = Remedy(policy, granted, meaning.path);
+      const PathGrant* grant = granted.Find(meaning.path, Access::kRead);
+      own = grant != nullptr && view != nullptr && OwnPlaceOf(grant->path) != nullptr;
+      // There is nothing to add to what is a command's own.
+      if (!own) remedy = Remedy(policy, granted, meaning.path);
     }
     out.text += std::string(use.name) + ":\n";
     w.BeginObject().Field("use", use.name);
@@ -334,7 +426,82 @@ Explanation ExplainPath(const Policy& policy, const std::string& path, const san
   }
   w.EndArray();
   if (view != nullptr) AddNetworkRemark(policy, meaning, out, w);
+  AddOwnPlace(policy, meaning, view, own, out, w);
   AddRemedy(policy, meaning, remedy, view, out, w);
+  out.json = std::move(w.EndObject()).Take();
+  return out;
+}
+
+std::optional<HostAndPort> ReadHost(std::string_view subject) {
+  std::string_view port;
+  if (const std::size_t scheme = subject.find("://"); scheme != subject.npos) {
+    port = subject.substr(0, scheme);
+    subject = subject.substr(scheme + 3);
+    subject = subject.substr(0, subject.find('/'));
+  }
+  const std::size_t colon = subject.rfind(':');
+  const bool numbered = colon != subject.npos && IsNumber(subject.substr(colon + 1));
+  if (numbered) {
+    port = subject.substr(colon + 1);
+    subject = subject.substr(0, colon);
+  }
+  if (subject.starts_with('[') && subject.ends_with(']')) {
+    subject = subject.substr(1, subject.size() - 2);
+  } else if (subject.contains(':')) {
+    return std::nullopt;
+  }
+  if (port.empty() || subject.empty() || subject.find_first_of("/ ") != subject.npos) {
+    return std::nullopt;
+  }
+  return HostAndPort{.host = std::string(subject), .port = std::string(port)};
+}
+
+namespace {
+
+bool IsThisMachine(const std::string& host) {
+  const std::string lower = Lowered(host);
+  return lower == "localhost" || lower.ends_with(".localhost") || lower == "::1" ||
+         lower == "0.0.0.0" || lower == "::" || lower.starts_with("127.");
+}
+
+constexpr const char* kOwnLoopback =
+    "network: loopback is a network of the command's own: it reaches the servers that the command "
+    "starts itself, and none of the host's; for those, network: full";
+
+}  // namespace
+
+Explanation ExplainHost(const Policy& policy, const HostAndPort& peer, bool namespaces) {
+  using sandbox::Network;
+  const Network network = NetworkFor(policy, Purpose::kBuild);
+  const bool near = IsThisMachine(peer.host);
+  const bool allowed = network == Network::kFull || (near && network == Network::kLoopback);
+  std::string by = "network: " + std::string(sandbox::NetworkName(network));
+  if (policy.effective && policy.effective->network) {
+    by += " (" + policy.effective->network->at.Format() + ")";
+  }
+  const bool v6 = peer.host.contains(':');
+  Explanation out;
+  out.text = (v6 ? "[" + peer.host + "]" : peer.host) + ":" + peer.port +
+             (near ? " is this machine\n" : " is another host\n");
+  out.text += std::string("make, bash:\n  connect  ") + (allowed ? "yes" : "no ") + "  by " + by +
+              "\nother tools:\n  connect  no   they never have a network\n";
+  JsonWriter w;
+  w.BeginObject().Field("host", peer.host).Field("port", peer.port).Field("this_machine", near);
+  w.Key("uses").BeginArray();
+  w.BeginObject().Field("use", "make").Key("connect").BeginObject();
+  w.Field("allowed", allowed).Field("by", by).EndObject().EndObject().EndArray();
+  const bool own = near && namespaces && network != Network::kFull;
+  if (!allowed) {
+    const std::string line = NetworkLine(own);
+    w.Field("allow_with", line);
+    out.text += "to allow it, write in the policy\n  " + line + '\n';
+  }
+  const char* remark =
+      own ? kOwnLoopback : "network: full opens every host and port; no line opens a single one";
+  if (own || !allowed) {
+    w.Field("remark", remark);
+    out.text += std::string(remark) + '\n';
+  }
   out.json = std::move(w.EndObject()).Take();
   return out;
 }

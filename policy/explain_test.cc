@@ -93,6 +93,84 @@ TEST_F(ExplainTest, ProcessesAreNumberedAnewInANamespaceOfTheirOwn) {
   EXPECT_EQ(Path("/proc/1/status").text.find(line), std::string::npos);
 }
 
+// What a view has anew for each command is no matter of grants.
+TEST_F(ExplainTest, PlacesOfTheCommandsOwn) {
+  User("namespaces: off");
+  for (const char* path : {"/tmp/x", "/dev/shm", "/dev/ptmx"}) {
+    EXPECT_EQ(Rights(path, kMake), "---") << path;
+  }
+  EXPECT_TRUE(Path("/tmp").text.contains("TMPDIR")) << Path("/tmp").text;
+  EXPECT_EQ(ParseJson(Path("/dev/ptmx").json)->Find("allow_with")->AsString(), "namespaces: auto");
+  EXPECT_TRUE(Path("/dev/shm").text.contains("namespaces: auto")) << Path("/dev/shm").text;
+  User("namespaces: auto");
+  policy_ = Load();
+  const sandbox::View view;
+  const auto rights = [&](const std::string& path, std::size_t use) {
+    const Explanation explained = ExplainPath(*policy_, path, &view);
+    const Result<JsonValue> json = ParseJson(explained.json);
+    EXPECT_EQ(json->Find("allow_with"), nullptr) << explained.text;
+    const JsonValue& found = json->Find("uses")->Items().at(use);
+    std::string out;
+    for (const char* right : {"read", "write", "execute"}) {
+      out += found.Find(right)->Find("allowed")->AsBool() ? right[0] : '-';
+    }
+    return out;
+  };
+  EXPECT_EQ(rights("/dev/shm", kMake), "rwe");
+  EXPECT_EQ(rights("/dev/shm/x", kInspect), "rw-");
+  EXPECT_EQ(rights("/dev/ptmx", kMake), "rw-");
+  EXPECT_EQ(rights("/dev/pts/0", kMake), "rw-");
+  // The project of this test lies in /tmp, so that /tmp holds it and nothing else.
+  ASSERT_TRUE(IsBeneath(project_.string(), "/tmp"));
+  EXPECT_TRUE(ExplainPath(*policy_, "/tmp", &view).text.contains("TMPDIR"));
+  EXPECT_FALSE(ExplainPath(*policy_, "/usr/bin", &view).text.contains("private"));
+}
+
+TEST_F(ExplainTest, HostsAndPorts) {
+  const auto read = [](std::string_view subject) {
+    const auto peer = ReadHost(subject);
+    return peer ? peer->host + " " + peer->port : "none";
+  };
+  EXPECT_EQ(read("example.org:443"), "example.org 443");
+  EXPECT_EQ(read("127.0.0.1:5432"), "127.0.0.1 5432");
+  EXPECT_EQ(read("[::1]:80"), "::1 80");
+  EXPECT_EQ(read("https://example.org/x:1"), "example.org https");
+  EXPECT_EQ(read("http://[::1]:8080/"), "::1 8080");
+  for (const char* path : {"main.c", "/etc/passwd", "a/b:1", "::1", "x:", ":80", "x:y", ""}) {
+    EXPECT_EQ(read(path), "none") << path;
+  }
+  struct Case {
+    const char* network;
+    const char* subject;
+    bool namespaces;
+    bool allowed;
+    const char* line;  // "" = none
+  };
+  for (const Case& one : {
+           Case{"none", "example.org:443", true, false, "network: full"},
+           {"none", "127.0.0.1:5432", true, false, "network: loopback"},
+           {"none", "127.0.0.1:5432", false, false, "network: full"},
+           {"loopback", "localhost:1", true, true, ""},
+           {"loopback", "example.org:443", true, false, "network: full"},
+           {"full", "example.org:443", false, true, ""},
+           {"full", "127.0.0.1:1", true, true, ""},
+       }) {
+    User("network: " + std::string(one.network));
+    policy_ = Load();
+    const Explanation explained = ExplainHost(*policy_, *ReadHost(one.subject), one.namespaces);
+    const Result<JsonValue> json = ParseJson(explained.json);
+    const JsonValue* connect = json->Find("uses")->Items().at(kMake).Find("connect");
+    EXPECT_EQ(connect->Find("allowed")->AsBool(), one.allowed) << explained.text;
+    EXPECT_TRUE(connect->Find("by")->AsString().contains(one.network)) << explained.text;
+    const JsonValue* line = json->Find("allow_with");
+    EXPECT_EQ(line == nullptr ? "" : line->AsString(), one.line) << explained.text;
+    EXPECT_TRUE(explained.text.contains(one.line)) << explained.text;
+  }
+  User("network: loopback");
+  policy_ = Load();
+  EXPECT_TRUE(ExplainHost(*policy_, {"localhost", "1"}, true).text.contains("none of the host's"));
+}
+
 TEST_F(ExplainTest, SymlinksAreSaidToBeSuch) {
   std::filesystem::create_directory_symlink("/etc", project_ / "link");
   EXPECT_EQ(Path("link/shadow").text.find("link/shadow is /etc/shadow\n"), 0u);

@@ -40,12 +40,15 @@ ToolError InvalidArgument(std::string message, std::string ai_message) {
           .ai_message = std::move(ai_message)};
 }
 
-ToolError InvalidPath(std::string_view path, std::string_view why) {
+ToolError InvalidPath(std::string_view path, std::string_view why, bool with_directory) {
   return {.code = ErrorCode::kInvalidPath,
           .message = fmt::format("path escapes working directory: {} ({})", path, why),
           .ai_message =
-              "Pass paths relative to working_directory that stay inside it, also through "
-              "symlinks; or pass another working_directory."};
+              with_directory
+                  ? "Pass paths relative to working_directory that stay inside it, also through "
+                    "symlinks; or pass another working_directory."
+                  : "Pass a path inside the project: relative to its root, or absolute; symlinks "
+                    "must not lead out of it either."};
 }
 
 ToolError InvalidTarget(std::string_view target, std::span<const std::string> targets) {
@@ -303,15 +306,19 @@ ToolError CommandFailed(std::string_view what, std::string_view how, std::string
           .ai_message = std::move(ai_message)};
 }
 
-ToolError GitFailed(std::string_view what, std::string_view how, std::string_view out,
-                    std::string_view err) {
+ToolError GitFailed(const GitFailure& failure) {
   constexpr std::size_t kShown = 2000;
-  const bool silent = err.empty();  // `nothing to commit` is said on stdout
+  const bool silent = failure.err.empty();  // `nothing to commit` is said on stdout
+  const std::string where =
+      fmt::format("git's own message is in {}.", silent ? "stdout" : "stderr");
   ToolError error{.code = ErrorCode::kCommandFailed,
-                  .message = fmt::format("{} ({}: {})", kGitHint, what, how),
-                  .ai_message = fmt::format("{}. git's own message is in {}.", kGitHint,
-                                            silent ? "stdout" : "stderr")};
-  const std::string_view own = silent ? out : err;
+                  .message = fmt::format("{} failed: {}", failure.what, failure.how),
+                  .ai_message = where};
+  if (!failure.in_repository) {
+    error.message = fmt::format("{} ({}: {})", kGitHint, failure.what, failure.how);
+    error.ai_message = fmt::format("{}. {}", kGitHint, where);
+  }
+  const std::string_view own = silent ? failure.out : failure.err;
   if (!own.empty()) error.message.append(": ").append(Utf8Prefix(own, kShown));
   return error;
 }

@@ -30,7 +30,8 @@ struct ToolError {
 ToolError InvalidDirectory(const policy::DirectoryRefusal& refusal);
 ToolError Denied(const policy::Deny& deny);  // POLICY_DENIED or TOOL_DISABLED
 ToolError InvalidArgument(std::string message, std::string ai_message);
-ToolError InvalidPath(std::string_view path, std::string_view why);
+// `with_directory`: the tool has the argument working_directory.
+ToolError InvalidPath(std::string_view path, std::string_view why, bool with_directory);
 ToolError InvalidTarget(std::string_view target, std::span<const std::string> targets);
 // The target is .PHONY, but its name is refused because of `reason`.
 ToolError NameRefused(std::string_view target, std::string_view reason,
@@ -69,9 +70,15 @@ ToolError MakefileInvalid(std::string message, std::string ai_message);
 
 // A command ran and failed. `what` names it: `make test`, `git commit`.
 ToolError CommandFailed(std::string_view what, std::string_view how, std::string ai_message);
-// The contract's hint, then git's own message: its stderr, or its stdout if stderr is empty.
-ToolError GitFailed(std::string_view what, std::string_view how, std::string_view out,
-                    std::string_view err);
+struct GitFailure {
+  std::string_view what;
+  std::string_view how;
+  std::string_view out;
+  std::string_view err;
+  bool in_repository = true;  // else with the contract's hint
+};
+// With git's own message: its stderr, or its stdout if stderr is empty.
+ToolError GitFailed(const GitFailure& failure);
 // `is_policys`: the limit is limits.wall_time, not the call's timeout_ms.
 ToolError TimedOut(std::string_view what, std::chrono::milliseconds limit, bool is_policys);
 ToolError Cancelled(std::string_view what);

@@ -24,14 +24,14 @@ TEST(ToolErrorTest, TextsOfTheContract) {
             "git not found on PATH - install git to use git operations");
   EXPECT_EQ(InvalidTarget("x", {}).message, "target 'x' not found in Makefile .PHONY targets");
   EXPECT_TRUE(
-      InvalidPath("../x", "why").message.starts_with("path escapes working directory: ../x"));
+      InvalidPath("../x", "why", true).message.starts_with("path escapes working directory: ../x"));
   EXPECT_EQ(CommitTooLarge(16 << 10, 20000).message,
             "commit message exceeds 16 KB limit (use PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)");
   EXPECT_EQ(
       CommitTooLarge(500, 501).message,
       "commit message exceeds 500 bytes limit (use PROJECT_ACTIONS_MAX_COMMIT_SIZE to adjust)");
   EXPECT_TRUE(
-      GitFailed("git add", "exit code 128", "", "fatal: x")
+      GitFailed({"git add", "exit code 128", "", "fatal: x", false})
           .message.starts_with(
               "git command failed - you may need to run 'git init' or specify another directory"));
 }
@@ -72,7 +72,7 @@ TEST(ToolErrorTest, CodesOfTheContract) {
   EXPECT_EQ(CodeText(InvalidDirectory({"m", "a"}).code), "INVALID_DIRECTORY");
   EXPECT_EQ(CodeText(Denied({"m", "a"}).code), "POLICY_DENIED");
   EXPECT_EQ(CodeText(InvalidArgument("m", "a").code), "INVALID_ARGUMENT");
-  EXPECT_EQ(CodeText(InvalidPath("p", "w").code), "INVALID_PATH");
+  EXPECT_EQ(CodeText(InvalidPath("p", "w", false).code), "INVALID_PATH");
   EXPECT_EQ(CodeText(InvalidTarget("t", {}).code), "INVALID_TARGET");
   EXPECT_EQ(CodeText(ToolNotFound("git").code), "TOOL_NOT_FOUND");
   EXPECT_EQ(CodeText(NotFound("m", "a").code), "NOT_FOUND");
@@ -82,7 +82,7 @@ TEST(ToolErrorTest, CodesOfTheContract) {
   EXPECT_EQ(CodeText(NotProtectable("x").code), "SANDBOX_UNAVAILABLE");
   EXPECT_EQ(CodeText(MakefileInvalid("m", "a").code), "MAKEFILE_INVALID");
   EXPECT_EQ(CodeText(CommandFailed("w", "h", "a").code), "COMMAND_FAILED");
-  EXPECT_EQ(CodeText(GitFailed("w", "h", "", "").code), "COMMAND_FAILED");
+  EXPECT_EQ(CodeText(GitFailed({"w", "h", "", ""}).code), "COMMAND_FAILED");
   EXPECT_EQ(CodeText(TimedOut("w", milliseconds(1500), false).code), "TIMED_OUT");
   EXPECT_EQ(CodeText(NameRefused("a.b", "r", {}).code), "INVALID_TARGET");
   EXPECT_EQ(CodeText(Cancelled("w").code), "CANCELLED");
@@ -99,14 +99,21 @@ TEST(ToolErrorTest, InvalidTargetNamesThoseThatAre) {
   EXPECT_EQ(details->Find("targets")->Items()[1].AsString(), "te\"st");
 }
 
+TEST(ToolErrorTest, APathIsMendedByArgumentsThatTheToolHas) {
+  EXPECT_TRUE(InvalidPath("p", "w", true).ai_message.contains("pass another working_directory"));
+  EXPECT_FALSE(InvalidPath("p", "w", false).ai_message.contains("working_directory"));
+}
+
 TEST(ToolErrorTest, GitsOwnErrorIsTold) {
-  const ToolError said = GitFailed("git add", "exit code 128", "noise", "fatal: boom");
+  const ToolError said = GitFailed({"git add", "exit code 128", "noise", "fatal: boom"});
   EXPECT_TRUE(said.message.ends_with(": fatal: boom")) << said.message;
   EXPECT_TRUE(said.ai_message.ends_with("is in stderr.")) << said.ai_message;
-  const ToolError nothing = GitFailed("git commit", "exit code 1", "nothing to commit", "");
+  const ToolError nothing = GitFailed({"git commit", "exit code 1", "nothing to commit", ""});
   EXPECT_TRUE(nothing.message.ends_with(": nothing to commit")) << nothing.message;
   EXPECT_TRUE(nothing.ai_message.ends_with("is in stdout.")) << nothing.ai_message;
-  const ToolError cut = GitFailed("w", "h", "", std::string(2000, 'x') + "\u00e9");
+  EXPECT_EQ(said.message, "git add failed: exit code 128: fatal: boom") << "there is a repository";
+  const std::string long_one = std::string(2000, 'x') + "\u00e9";
+  const ToolError cut = GitFailed({"w", "h", "", long_one});
   EXPECT_TRUE(cut.message.ends_with("x")) << "a character is cut in two";
 }
 

@@ -140,8 +140,9 @@ void AddPolicy(CLI::App& app, Values* values) {
   show->add_flag("--json", values->show.json, "Print one line of JSON");
   AddCommon(show, &values->show.common);
   policy->add_subcommand("schema", "Print the JSON Schema of a policy file");
-  auto* explain = policy->add_subcommand("explain", "Explain the policy for a path or a tool");
-  explain->add_option("SUBJECT", values->explain.subject, "A path or a tool")
+  auto* explain =
+      policy->add_subcommand("explain", "Explain the policy for a path, a host or a tool");
+  explain->add_option("SUBJECT", values->explain.subject, "A path, HOST:PORT or a tool")
       ->type_name("")
       ->required();
   explain->add_flag("--json", values->explain.json, "Print one line of JSON");

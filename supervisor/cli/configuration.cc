@@ -158,6 +158,14 @@ void LogSources(const policy::Policy& policy) {
   if (policy.sources.empty()) LogInfo("policy: built-in defaults");
 }
 
+Result<void> CheckProc(const std::string& proc) {
+  if (access((proc + "/self/fd").c_str(), X_OK) == 0) return {};
+  return std::unexpected(
+      Error("/proc is missing, as in a bare chroot, or is another pid "
+            "namespace's: mount it with `mount -t proc proc /proc`; look up",
+            proc + "/self/fd", errno));
+}
+
 EngineParts PartsOf(policy::PolicyPtr policy, std::string worker, const Environment& environment) {
   std::string base = TemporaryBase(*policy, environment).value_or("/proc/no-TMPDIR");
   return {.policy = std::move(policy),
@@ -168,6 +176,9 @@ EngineParts PartsOf(policy::PolicyPtr policy, std::string worker, const Environm
 
 std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
     const CommonOptions& options, const Environment& environment) {
+  if (const Result<void> proc = CheckProc(); !proc) {
+    return std::unexpected(std::vector{proc.error().Message()});
+  }
   policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
   std::vector<std::string> wrong;
   for (const policy::Diagnostic& diagnostic : loaded.diagnostics) {

@@ -38,11 +38,16 @@ Result<std::string> TemporaryBase(const policy::Policy& policy, const Environmen
 // executable; else the one in libexecdir. The error names every path that was tried.
 Result<std::string> FindWorker(const std::optional<std::string>& given);
 
+// Whether `proc` is there, as it is not in a bare chroot. Without it we find neither our own
+// executable nor the paths of descriptors, and each later error would name something else.
+Result<void> CheckProc(const std::string& proc = "/proc");
+
 // The parts of an engine under `policy`. Without a TemporaryBase it cannot make TMPDIRs for its
 // commands.
 EngineParts PartsOf(policy::PolicyPtr policy, std::string worker, const Environment& environment);
 
-// The error is everything that is wrong, a line each: policy errors, a missing worker, no TMPDIR.
+// The error is everything that is wrong, a line each: policy errors, a missing worker, no TMPDIR;
+// without /proc that alone.
 // Warnings are logged. Reads files, starts nothing.
 std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
     const CommonOptions& options, const Environment& environment);

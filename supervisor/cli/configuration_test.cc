@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "tests/support/temp_dir.h"
+
 namespace pa {
 namespace {
 
@@ -94,6 +96,14 @@ TEST(Configuration, RelativeConfigHomeIsIgnored) {
 TEST(Configuration, AWorkerThatIsNotThereIsAnError) {
   EXPECT_EQ(FindWorker("/nonexistent/worker").error().sys_errno, ENOENT);
   EXPECT_EQ(FindWorker("/bin/true"), "/bin/true");
+}
+
+TEST(CheckProcTest, WithoutProcThatIsSaid) {
+  EXPECT_TRUE(CheckProc().has_value());
+  const testing::TempDir root;
+  const Result<void> missing = CheckProc(root.path().string());
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_TRUE(missing.error().Message().starts_with("/proc is missing"));
 }
 
 }  // namespace

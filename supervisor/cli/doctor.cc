@@ -135,6 +135,16 @@ void AppendRelaxations(const DoctorReport& report, const Painter& paint, std::st
   }
 }
 
+// So that nobody reads "every" beneath a "not" and wonders which of the two is true.
+std::string NotRequired(const DoctorReport& report) {
+  std::string names;
+  for (const sandbox::Protection& protection : report.enforcement.protections) {
+    if (protection.level != sandbox::Level::kNot) continue;
+    names += (names.empty() ? "" : ", ") + protection.name;
+  }
+  return names.empty() ? "" : " It does not require: " + names + ".";
+}
+
 // Explanations go on below themselves; other lines a little further in.
 std::string WrappedLines(std::string_view text, std::size_t width) {
   constexpr std::size_t kDeep = 8;
@@ -171,7 +181,7 @@ std::string FormatDoctorText(const DoctorReport& report, const DoctorLook& look)
   out += report.Enforceable()
              ? "\n" +
                    paint(kGreen, "Every protection that the default policy requires is enforced.") +
-                   "\n"
+                   NotRequired(report) + "\n"
              : "\n" + paint(kRed, "A protection that the default policy requires is NOT enforced") +
                    ": see the protections and the probe above. Commands whose protections are "
                    "missing do not run.\n";

@@ -51,6 +51,12 @@ void TakeProbeResult(const Execution& execution, DoctorReport* report) {
 
 // The confinement of `make` in an empty project, described and then tried.
 void ExamineSandbox(const Environment& environment, DoctorReport* report) {
+  report->enforcement = sandbox::Assess({}, {}, sandbox::DetectKernel());
+  if (const Result<void> proc = CheckProc(); !proc) {
+    report->probe_error = report->worker_error = proc.error().Message();
+    report->worker.clear();
+    return;
+  }
   // A project of our own, so that doctor works wherever it is called.
   std::error_code failed;
   const auto project = InstanceDir::Create(std::filesystem::temp_directory_path(failed).string());

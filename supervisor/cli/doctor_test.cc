@@ -29,6 +29,20 @@ TEST(Doctor, AHealthyMachineIsComplete) {
             std::string::npos);
 }
 
+TEST(Doctor, WhatIsNotEnforcedAndNotRequiredIsNamedBesideTheVerdict) {
+  DoctorReport report = Healthy();
+  const std::string not_required = "is enforced. It does not require: ";
+  for (auto& protection : report.enforcement.protections) protection.level = Level::kEnforced;
+  EXPECT_FALSE(FormatDoctorText(report).contains(not_required));
+  for (auto& protection : report.enforcement.protections) {
+    if (!protection.promised) protection.level = Level::kNot;
+  }
+  ASSERT_TRUE(report.Enforceable());
+  const std::string text = FormatDoctorText(report);
+  EXPECT_TRUE(text.contains(not_required)) << text;
+  EXPECT_TRUE(text.substr(text.find(not_required)).contains("disk_space")) << text;
+}
+
 TEST(Doctor, WhateverIsMissingMakesItIncomplete) {
   auto broken = [](auto change) {
     DoctorReport report = Healthy();

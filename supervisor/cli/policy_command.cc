@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <stdio.h>
 
+#include <filesystem>
+
 #include "policy/explain.h"
 #include "policy/load.h"
 #include "supervisor/call/tool.h"
@@ -85,10 +87,20 @@ int RunPolicyExplain(const PolicyExplainCommand& command, const Environment& env
     const auto view = ViewOfCommands(loaded.policy, command.common, environment);
     return policy::ExplainPath(*loaded.policy, command.subject, view.get());
   };
-  const policy::Explanation explanation =
-      tool != nullptr
-          ? policy::ExplainTool(*loaded.policy, command.subject, tool->annotations.read_only)
-          : explain_path();
+  // A file of the project may be called `a:1`.
+  std::error_code failed;
+  const bool is_file = std::filesystem::exists(
+      std::filesystem::path(loaded.policy->roots.front()) / command.subject, failed);
+  const auto peer = is_file ? std::nullopt : policy::ReadHost(command.subject);
+  const auto explain = [&] {
+    if (tool != nullptr) {
+      return policy::ExplainTool(*loaded.policy, command.subject, tool->annotations.read_only);
+    }
+    if (!peer) return explain_path();
+    const auto view = ViewOfCommands(loaded.policy, command.common, environment);
+    return policy::ExplainHost(*loaded.policy, *peer, view != nullptr);
+  };
+  const policy::Explanation explanation = explain();
   Print(command.json ? explanation.json : explanation.text);
   return 0;
 }

@@ -5,32 +5,15 @@
 //
 // A command's output is hostile to a terminal: escape sequences can change its title, move the
 // cursor over earlier lines or answer queries. To a terminal only colours (SGR) pass; to a pipe or
-// file every byte passes unchanged.
+// file every byte that belongs to no escape sequence.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "supervisor/run/output_sink.h"
+#include "supervisor/text/escape_filter.h"
 
 namespace pa {
-
-// Drops all control characters except newline, tab and carriage return, and all escape sequences
-// except SGR (ECMA-48 8.3.117). Keeps its state between chunks.
-class TerminalFilter {
- public:
-  std::string Filter(std::string_view bytes);
-
- private:
-  enum class State : std::uint8_t { kText, kEscape, kControlSequence, kString, kStringEscape, kC2 };
-  void Step(unsigned char byte, std::string* out);
-  void StepText(unsigned char byte, std::string* out);
-  void StepControlSequence(unsigned char byte, std::string* out);
-
-  State state_ = State::kText;
-  std::string sequence_;
-};
 
 class TerminalView : public OutputSink {
  public:
@@ -49,8 +32,9 @@ class TerminalView : public OutputSink {
     int fd;
     bool terminal;
     bool at_line_start = true;
-    TerminalFilter filter;
+    EscapeFilter filter;
   };
+  static Side SideOf(int fd);
   void Write(Side& side, std::string_view bytes);
 
   Side out_;

@@ -14,6 +14,7 @@
 #include "policy/access.h"
 #include "policy/keys.h"
 #include "policy/path.h"
+#include "supervisor/denials/closed_calls.h"
 #include "supervisor/denials/refusal_words.h"
 #include "supervisor/denials/refusals.h"
 #include "supervisor/denials/sealing.h"
@@ -68,6 +69,7 @@ class Judge {
   std::string Absolute(const std::string& name) const;
   std::optional<Denial> OfNetwork(const Refusal& refusal) const;
   std::optional<Denial> OfTerminal();
+  std::optional<Denial> OfClosedCall(const Refusal& refusal) const;
   std::optional<Denial> OfPath(const Refusal& refusal);
   std::optional<Denial> OfFileSize(const Refusal& refusal);
   std::string FullFile(const Refusal& refusal);
@@ -81,6 +83,7 @@ class Judge {
   Uses UsesByOutput(const Refusal& refusal) const;
   Denial Describe(const Attempt& attempt, const std::string& path,
                   const std::string& subject) const;
+  void DescribeKeyring(Denial& denial, const std::string& keyring) const;
 
   std::string_view output_;
   const Confined& confined_;
@@ -108,6 +111,8 @@ std::optional<Denial> Judge::Of(const Refusal& refusal) {
       return OfFileSize(refusal);
     case Reason::kNoTerminal:
       return OfTerminal();
+    case Reason::kClosedCall:
+      return OfClosedCall(refusal);
     case Reason::kReadOnly:
     case Reason::kBusy:
     case Reason::kAbsent:
@@ -161,6 +166,14 @@ std::optional<Denial> Judge::OfTerminal() {
     denial.remark = "this system grants no namespaces; `project-actions doctor` says why";
   }
   return denial;
+}
+
+std::optional<Denial> Judge::OfClosedCall(const Refusal& refusal) const {
+  if (refusal.by_privilege && !confined_.privileged) return std::nullopt;
+  const ClosedCallDescription text = DescriptionOf(refusal.call);
+  return Denial{.syscall = std::string(text.syscall),
+                .blocked_by = std::string(text.blocked_by),
+                .remark = "no line of policy allows it; the user does it outside the sandbox"};
 }
 
 // The file that the line names, else any of the project.
@@ -382,6 +395,25 @@ std::optional<Denial> Judge::OfProgram(const std::string& name) {
   return denial;
 }
 
+// gpg signs and decrypts through an agent, which it reaches by a socket in its directory. So one
+// denial stands for all the files there, and its line for what gpg takes as a whole.
+void Judge::DescribeKeyring(Denial& denial, const std::string& keyring) const {
+  denial.path = keyring;
+  if (!HasMounts(confined_)) {
+    denial.remark =
+        "no line suffices without namespaces, because gpg-agent is a local socket; the "
+        "user signs outside the sandbox";
+    return;
+  }
+  policy::Suggestion suggested = policy::SuggestGrant(confined_.policy, keyring, Access::kWrite);
+  denial.allow_with = std::move(suggested.line);
+  denial.remark = denial.allow_with.empty()
+                      ? std::move(suggested.why_none)
+                      : policy::PriceByName(keyring, confined_.policy.home) +
+                            " and lets them sign in the user's name; tests keep keys of their own "
+                            "(GNUPGHOME)";
+}
+
 Denial Judge::Describe(const Attempt& attempt, const std::string& path,
                        const std::string& subject) const {
   Denial denial{.path = path, .access = attempt.name};
@@ -391,6 +423,11 @@ Denial Judge::Describe(const Attempt& attempt, const std::string& path,
       confined_.purpose == Purpose::kGit && confined_.policy.git.hooks == policy::Hooks::kSkip;
   if (attempt.use == kTriedExecute && git_alone) {
     denial.blocked_by = "landlock: git.hooks is skip, so that git executes nothing else";
+    return denial;
+  }
+  const std::string keyring = confined_.policy.home + "/.gnupg";
+  if (attempt.right == Access::kWrite && policy::IsBeneath(path, keyring)) {
+    DescribeKeyring(denial, keyring);
     return denial;
   }
   policy::Suggestion suggested = policy::SuggestGrant(confined_.policy, subject, attempt.right);
@@ -438,6 +475,7 @@ std::vector<Denial> DenialsOf(const Execution& run, const Confined& with_any_sig
   confined.namespaces = run.namespaces;
   confined.sealed = run.sealed;
   confined.since = run.started;
+  confined.privileged = geteuid() == 0;
   std::function<bool(const std::string&)> may_see;
   if (HasMounts(confined)) {
     may_see = [granted = policy::GrantedPaths(confined.confinement.paths)](

@@ -10,7 +10,8 @@
 // of this call does not grant the access, and if we, outside the sandbox, may do it. If the line
 // could also mean an access that fails outside, nothing is reported. Where mounts hide paths that
 // are not granted, we do not look at those paths either: their denials follow from the policy
-// alone, because otherwise a command could ask us what lies there.
+// alone, because otherwise a command could ask us what lies there. What no command may do at all
+// (closed_calls.h) is a denial without a check and without a line.
 #pragma once
 
 #include <span>
@@ -30,11 +31,12 @@ class JsonWriter;
 inline constexpr std::size_t kMaxDenials = 16;
 
 struct Denial {
-  std::string path;        // resolved; "" = unknown, or no path is concerned
-  std::string syscall;     // `socket`; "" = none
-  std::string limit;       // `file_size`: a file became too large; `path` may be unknown
-  std::string access;      // of a path: read, write, execute
-  std::string blocked_by;  // begins with landlock:, limits:, mounts:, protected path: or seccomp:
+  std::string path;     // resolved; "" = unknown, or no path is concerned
+  std::string syscall;  // `socket`; "" = none
+  std::string limit;    // `file_size`: a file became too large; `path` may be unknown
+  std::string access;   // of a path: read, write, execute
+  // Begins with landlock:, limits:, mounts:, no_new_privs:, protected path: or seccomp:
+  std::string blocked_by;
   std::string allow_with;  // the line of policy; "" where none can allow it
   std::string remark;      // what else that line allows, or why there is no line
   std::string source;      // stderr, stdout
@@ -57,10 +59,11 @@ struct Confined {
   std::span<const SealedPath> sealed = {};
   std::chrono::system_clock::time_point since = {};  // when the command began
   std::string_view script = {};  // what a shell was given to run, which names what it writes
+  bool privileged = false;       // outside the sandbox the command would be root's
 };
 
 // Empty for a command that succeeded or never ran. Takes `namespaces`, `sealed` and `since` from
-// `run`.
+// `run`, `privileged` from this process.
 std::vector<Denial> DenialsOf(const Execution& run, const Confined& confined);
 
 std::vector<Denial> FindDenials(const CommandOutput& output, const Confined& confined,

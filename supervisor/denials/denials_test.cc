@@ -100,7 +100,8 @@ class DenialsTest : public policy::PolicyTest {
                         namespaces_,
                         sealed_,
                         {},
-                        script_},
+                        script_,
+                        privileged_},
                        inspector_);
   }
   // The one denial; an empty one where there is none.
@@ -117,6 +118,7 @@ class DenialsTest : public policy::PolicyTest {
   std::vector<SealedPath> sealed_;
   std::string directory_ = "/p";
   std::string script_;
+  bool privileged_ = false;
 };
 
 TEST_F(DenialsTest, AFileThatIsNotGranted) {
@@ -383,6 +385,79 @@ TEST_F(DenialsTest, Terminals) {
   EXPECT_EQ(One(line).allow_with, "namespaces: auto");
   namespaces_ = true;
   EXPECT_EQ(One(line), Denial{}) << "there it has its own";
+}
+
+// No policy opens them, so there is nothing to check and no line.
+TEST_F(DenialsTest, WhatNoCommandMayDo) {
+  const Denial expected{.syscall = "perf_event_open",
+                        .blocked_by = "seccomp: performance events are closed to commands",
+                        .remark =
+                            "no line of policy allows it; the user does it outside the "
+                            "sandbox",
+                        .source = "stderr"};
+  EXPECT_EQ(One("No permission to enable cycles:u event."), expected);
+  EXPECT_EQ(DenialText(expected),
+            "denied: perf_event_open (seccomp: performance events are closed to commands) - no "
+            "line of policy allows it; the user does it outside the sandbox");
+  const std::string mount = "mount: /h: permission denied.";
+  EXPECT_EQ(One(mount), Denial{}) << "outside, too, only root may";
+  privileged_ = true;
+  EXPECT_EQ(One(mount).syscall, "mount");
+  namespaces_ = true;
+  EXPECT_EQ(One(mount).syscall, "mount");
+  confinement_.network = sandbox::Network::kFull;
+  EXPECT_EQ(One("ping: socket: Address family not supported by protocol").allow_with, "");
+}
+
+// gpg: one denial for its directory, and a line only where the agent can be reached.
+TEST_F(DenialsTest, TheKeyring) {
+  const std::string ring = (home_ / ".gnupg").string();
+  inspector_.Directory(ring);
+  inspector_.File(ring + "/trustdb.gpg");
+  const std::string output = "gpg: failed to create temporary file '" + ring +
+                             "/.#lk0x1.vm.1': Permission denied\n"
+                             "gpg: Fatal: can't open '" +
+                             ring + "/trustdb.gpg': Permission denied\n";
+  const Denial bare = One(output);
+  EXPECT_EQ(bare.path, ring);
+  EXPECT_EQ(bare.access, "write");
+  EXPECT_EQ(bare.allow_with, "");
+  EXPECT_TRUE(bare.remark.contains("gpg-agent")) << bare.remark;
+  const std::string agent = "gpg: can't connect to the agent: General error";
+  EXPECT_EQ(One(agent).syscall, "socket");
+  EXPECT_EQ(One("cat: " + ring + "/trustdb.gpg: Permission denied").allow_with,
+            "filesystem: {read: [\"" + ring + "/trustdb.gpg\"]}");
+  namespaces_ = true;
+  EXPECT_EQ(One(agent), Denial{}) << "there it is made";
+  const Denial seen =
+      One("gpg: Fatal: can't create directory '" + ring + "': Read-only file system");
+  EXPECT_EQ(seen.path, ring);
+  EXPECT_EQ(seen.allow_with, "filesystem: {write: [\"" + ring + "\"]}");
+  EXPECT_TRUE(seen.remark.contains("GNUPGHOME")) << seen.remark;
+}
+
+// What tests say of themselves: the words are theirs.
+TEST_F(DenialsTest, AnOrdinaryFailedTestIsNone) {
+  namespaces_ = true;
+  for (const char* line : {
+           "E       AssertionError: assert 'curl: (6) Could not resolve host: x' == ''",
+           "E         - cat: /etc/app.conf: Permission denied",
+           "AssertionError: 'Network is unreachable' != 'ok'",
+           "not ok 3 - reads /etc/app.conf: Permission denied",
+           "ok 4 - cat: /etc/app.conf: No such file or directory",
+           "PASS: cat: /etc/app.conf: Permission denied",
+           "FAIL: login: permission denied for user bob",
+           "    Expected: \"open '/etc/app.conf': Permission denied\"",
+           "    Received: 'cat: /etc/app.conf: Permission denied'",
+           "  left: \"cat: /etc/app.conf: Permission denied\"",
+           "app: /srv/app.conf: Permission denied (expected)",
+           "test net::could_not_resolve ... FAILED: Could not resolve host: x",
+           "command not found",
+       }) {
+    EXPECT_EQ(One(line), Denial{}) << line;
+  }
+  EXPECT_NE(One("E   PermissionError: [Errno 13] Permission denied: '/etc/app.conf'"), Denial{});
+  EXPECT_NE(One("# cat: /etc/app.conf: Permission denied"), Denial{});
 }
 
 TEST_F(DenialsTest, GitWithoutHooksExecutesNothingElse) {

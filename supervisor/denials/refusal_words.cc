@@ -185,4 +185,35 @@ Uses UsesByProgram(std::span<const std::string_view> segments) {
   return kTriedByOthers;
 }
 
+bool IsCalledAbove(std::span<const std::string> before, std::string_view function) {
+  constexpr std::size_t kLongestFrame = 12;
+  for (std::size_t i = before.size(), looked_at = 0; i-- > 0 && looked_at < kLongestFrame;
+       ++looked_at) {
+    if (before[i].contains(function)) return true;
+    if (before[i].contains("File \"") || before[i].starts_with("Traceback")) return false;
+  }
+  return false;
+}
+
+// Of pytest, unittest, Go, cargo, Jest, Automake and TAP. What a test prints itself is none of it.
+bool IsTestReport(std::string_view line) {
+  constexpr std::string_view kBeginnings[] = {
+      "ok ",   "not ok ",    "pass:",     "fail:",   "xfail:", "xpass:",  "skip:",
+      "test ", "--- fail: ", "expected:", "actual:", "left: ", "right: ", "received:"};
+  constexpr std::string_view kWords[] = {"assert",     "assertionerror", "assertion",
+                                         "assert_eq!", "assertequal",    "expected"};
+  const std::string lower = Lowered(Trimmed(line));
+  std::string_view text = lower;
+  // pytest marks what it says of a failure, and within it differences: `E       - x`.
+  if (text.starts_with("e  ")) {
+    text = Trimmed(text.substr(1));
+    constexpr std::string_view kDifferences[] = {"- ", "+ ", "? "};
+    const auto begins = [&](std::string_view mark) { return text.starts_with(mark); };
+    if (std::ranges::any_of(kDifferences, begins)) return true;
+  }
+  const auto begins = [&](std::string_view start) { return text.starts_with(start); };
+  const auto has = [&](std::string_view words) { return HasWords(text, words); };
+  return std::ranges::any_of(kBeginnings, begins) || std::ranges::any_of(kWords, has);
+}
+
 }  // namespace pa

@@ -28,4 +28,11 @@ Uses UsesByProgram(std::span<const std::string_view> segments);
 // Whether `text`, in lower case, holds `words` as whole words.
 bool HasWords(std::string_view text, std::string_view words);
 
+// Whether python calls `function` in the frame that the error comes from: the last one above it.
+bool IsCalledAbove(std::span<const std::string> before, std::string_view function);
+
+// Whether a test says there how it went or which values it compared: words such as "permission
+// denied" are then the test's own, and no program's error.
+bool IsTestReport(std::string_view line);
+
 }  // namespace pa

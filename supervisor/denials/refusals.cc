@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/words.h"
+#include "supervisor/denials/closed_calls.h"
 #include "supervisor/denials/refusal_words.h"
 #include "supervisor/denials/refused_names.h"
 
@@ -131,6 +132,13 @@ void NameTheLock(const std::string& line, Refusal& refusal) {
   refusal.uses = kTriedChange;
 }
 
+// gpg writes beside each key that it only reads, to lock it.
+void LockTheKeyring(std::span<const std::string_view> segments, Refusal& refusal) {
+  if (segments.empty() || segments[0] != "gpg") return;
+  const std::string& name = refusal.names.front();
+  if (name.contains("/.gnupg/") || name.ends_with("/.gnupg")) refusal.uses = kTriedChange;
+}
+
 // sed -i writes a file beside the one that it edits, and names that one when it cannot take its
 // place.
 bool NameWhatSedReplaces(std::string_view front, Refusal& refusal) {
@@ -151,17 +159,6 @@ bool NameWhatSedReplaces(std::string_view front, Refusal& refusal) {
 Uses UsesBeyondLandlock(Reason reason, const std::string& said) {
   if (reason == Reason::kAbsent) return kTriedRead;
   return reason == Reason::kReadOnly && SaysMode(said) ? kTriedMode : 0;
-}
-
-// Whether python calls `function` in the frame that the error comes from: the last one above it.
-bool IsCalledAbove(Lines before, std::string_view function) {
-  constexpr std::size_t kLongestFrame = 12;
-  for (std::size_t i = before.size(), looked_at = 0; i-- > 0 && looked_at < kLongestFrame;
-       ++looked_at) {
-    if (before[i].contains(function)) return true;
-    if (before[i].contains("File \"") || before[i].starts_with("Traceback")) return false;
-  }
-  return false;
 }
 
 // The name of shared memory is no path, though it looks like one: it is a file in /dev/shm
@@ -196,6 +193,7 @@ std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
     const std::string whole = std::string(front) + " " + std::string(behind);
     refusal.uses = UsesOf(whole, segments, refusal.names, before);
     NameTheLock(line, refusal);
+    LockTheKeyring(segments, refusal);
     NameSharedMemory(line, before, refusal);
     if (refusal.uses == 0) {
       refusal.uses = UsesBeyondLandlock(refusal.reason, Said(whole, refusal.names));
@@ -299,6 +297,9 @@ std::optional<Refusal> ReadNetwork(const std::string& line, Lines before) {
     refusal.peer = Peer::kThisMachine;
     return refusal;
   }
+  if (lower.contains("gpg: can't connect to the agent")) {
+    return Refusal{.reason = Reason::kLocalSocket};
+  }
   refusal.peer = PeerIn(lower);
   const bool unreachable =
       lower.contains("network is unreachable") || lower.contains("enetunreach");
@@ -371,8 +372,10 @@ std::vector<Refusal> ReadRefusals(std::string_view text) {
   for (std::size_t i = 0; i < lines.size() && refusals.size() < kMaxRefusals; ++i) {
     constexpr std::size_t kShortest = 6;  // EACCES
     if (lines[i].size() < kShortest) continue;
+    if (IsTestReport(lines[i])) continue;
     const Lines before(lines.data(), i);
-    std::optional<Refusal> refusal = ReadNetwork(lines[i], before);
+    std::optional<Refusal> refusal = ReadClosedCall(lines[i], before);
+    if (!refusal) refusal = ReadNetwork(lines[i], before);
     if (!refusal) refusal = ReadFileSignal(lines[i]);
     if (!refusal) refusal = ReadTerminal(lines[i]);
     if (!refusal) refusal = ReadPath(lines[i], before);

@@ -32,6 +32,18 @@ enum class Reason : std::uint8_t {
   kLocalSocket,   // EAFNOSUPPORT for AF_UNIX
   kSomeSocket,    // EAFNOSUPPORT alone: an internet socket, or a local one
   kNoTerminal,    // no pseudo-terminal could be made
+  kClosedCall,    // what no policy opens (closed_calls.h)
+};
+
+// What no command may do under any policy, as far as programs speak of it.
+enum class ClosedCall : std::uint8_t {
+  kNone,
+  kPerformanceEvents,
+  kIdentity,  // to become another user, as set-user-ID programs do
+  kNamespaces,
+  kMount,
+  kRoot,  // chroot(2)
+  kRawSocket,
 };
 
 // What may have been tried, as a set of bits.
@@ -55,8 +67,10 @@ struct Refusal {
   // Paths that the line may mean, as written there: valid UTF-8 without control characters. May be
   // empty if the reason is the network, a terminal or the size of a file.
   std::vector<std::string> names = {};
-  Uses uses = 0;                 // of a refused path; 0: the reason is another one
-  Peer peer = Peer::kElsewhere;  // of kNoNetwork and kSomeSocket
+  Uses uses = 0;                        // of a refused path; 0: the reason is another one
+  Peer peer = Peer::kElsewhere;         // of kNoNetwork and kSomeSocket
+  ClosedCall call = ClosedCall::kNone;  // of kClosedCall
+  bool by_privilege = false;  // of kClosedCall: outside only root may, so others are told the same
   bool operator==(const Refusal&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "supervisor/text/escape_filter.h"
 #include "supervisor/text/text_cut.h"
 
 namespace pa {
@@ -131,7 +132,7 @@ Captured CapturedOutput::Finish(std::uint64_t share) {
   const std::size_t half = std::min(half_, HalfOf(share));
   if (!overflowed_ && total_bytes_ > share) Split(half);
   if (!overflowed_) {
-    captured.text = std::move(head_);
+    captured.text = WithoutEscapes(head_);
     return captured;
   }
   const std::string_view head = CutHead(head_, half);
@@ -142,9 +143,10 @@ Captured CapturedOutput::Finish(std::uint64_t share) {
   captured.omitted_lines = lines_after_head_ - CountLines(tail);
   captured.lost_bytes = stored_ ? stored_->lost() : lost_bytes_;
   if (stored_ && stored_->size() > 0) captured.uri = store_.Publish(std::move(stored_), name_);
-  if (!head_.empty() && !head_.ends_with('\n')) head_ += '\n';
-  captured.text = std::move(head_) + Marker(captured);
-  captured.text += tail;
+  captured.text = WithoutEscapes(head_);
+  if (!captured.text.empty() && !captured.text.ends_with('\n')) captured.text += '\n';
+  captured.text += Marker(captured);
+  captured.text += WithoutEscapes(tail);
   return captured;
 }
 

@@ -5,6 +5,7 @@
 //    out.Append(chunk);                        // any number of times
 //    Captured captured = out.Finish(share);
 //
+// What is stored has every byte; the text is for models and has no escape sequences.
 // Memory use is bounded: the first `inline_bytes`, and a window of the same size at the end. Only
 // output that does not fit inline is stored on disk. Both streams of a command share
 // `inline_bytes`; their shares are known once both have ended (ShareOf).

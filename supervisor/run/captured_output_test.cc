@@ -104,7 +104,22 @@ TEST_F(CapturedOutputTest, BytesThatAreNoTextComeThroughRaw) {
   out.Append(all);
   const Captured captured = Finish(out);
   EXPECT_TRUE(captured.text.starts_with("\xff\x80\xfe"));
-  EXPECT_TRUE(captured.text.ends_with(std::string("\x80\0\xc3", 3)));
+  EXPECT_TRUE(captured.text.ends_with("\x80\xc3"));
+  EXPECT_EQ(Stored(captured), all);
+}
+
+TEST_F(CapturedOutputTest, TheTextHasNoEscapesAndTheStoreHasThem) {
+  std::string all;
+  for (int i = 0; i < 200; ++i) all += "\x1b[32mok\x1b[0m \x1b]0;t\aline\n";
+  CapturedOutput small(store_, {.inline_bytes = 8192, .total_bytes = 1 << 20}, "x");
+  small.Append("\x1b[1mred\x1b[0m\n");
+  EXPECT_EQ(Finish(small).text, "red\n");
+  CapturedOutput out(store_, {.inline_bytes = 1000, .total_bytes = 1 << 20}, "x");
+  out.Append(all);
+  const Captured captured = Finish(out);
+  EXPECT_FALSE(captured.text.contains('\x1b'));
+  EXPECT_TRUE(captured.text.starts_with("ok line\n"));
+  EXPECT_TRUE(captured.text.ends_with("ok line\n"));
   EXPECT_EQ(Stored(captured), all);
 }
 

@@ -19,13 +19,15 @@ namespace pa {
 
 // One stream of a finished command.
 struct Captured {
-  // Raw bytes: all of them, or head and tail, and between them a line that says what is left out.
+  // Bytes without what only a terminal understands (escape_filter.h): all of them, or head and
+  // tail, and between them a line that says what is left out.
   std::string text;
   std::uint64_t total_bytes = 0;
   std::uint64_t omitted_bytes = 0;  // not in `text`
   std::uint64_t omitted_lines = 0;
   std::uint64_t lost_bytes = 0;  // beyond output_total, or not storable: kept nowhere
-  // Of the full text in the result store; "" if `text` is all, or nothing was stored.
+  // Of the full output in the result store, with every byte; "" if `text` is all, or nothing was
+  // stored.
   std::string uri;
 };
 

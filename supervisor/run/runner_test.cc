@@ -18,12 +18,14 @@ namespace pa {
 namespace {
 
 TEST_F(RunnerTest, TheCommandHasItsDirectoryStdinEnvironmentAndNothingElse) {
-  CommandPlan plan = Plan({"/bin/sh", "-c", "pwd; cat; env | grep -v ^PWD= | cut -d= -f1 | sort"});
+  CommandPlan plan =
+      Plan({"/bin/sh", "-c", "pwd; od -An -c; env | grep -v ^PWD= | cut -d= -f1 | sort"});
   plan.stdin_data = std::string("the message\0 raw\n", 17);
   const Execution execution = Finish(Start(std::move(plan)));
-  EXPECT_EQ(execution.out.text, (base_ / "project").string() + "\n" +
-                                    std::string("the message\0 raw\n", 17) +
-                                    "PATH\nTEMP\nTMP\nTMPDIR\n");
+  EXPECT_EQ(execution.out.text,
+            (base_ / "project").string() + "\n" +
+                R"(   t   h   e       m   e   s   s   a   g   e  \0       r   a   w)" +
+                "\n  \\n\nPATH\nTEMP\nTMP\nTMPDIR\n");
 }
 
 TEST_F(RunnerTest, StdinIsNullByDefault) {

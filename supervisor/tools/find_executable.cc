@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/words.h"
+#include "policy/decide.h"
 #include "policy/trust_anchors.h"
 
 namespace pa {
@@ -25,8 +26,8 @@ FoundExecutable FindExecutable(const std::string& name,
                                const policy::Policy* policy) {
   FoundExecutable found;
   const auto set = ambient.find("PATH");
-  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
-  if (set != ambient.end()) path = set->second;
+  const bool named = set != ambient.end() && !set->second.empty();
+  const std::string_view path = named ? std::string_view(set->second) : policy::kDefaultPath;
   for (const std::string_view entry : PathEntries(path)) {
     if (!entry.starts_with('/')) continue;
     std::string candidate = std::string(entry) + "/" + name;

@@ -20,7 +20,7 @@ struct FoundExecutable {
 // The first executable regular file called `name` in the absolute entries of PATH (of `ambient`),
 // except those that commands of `policy`, unless it is null, can write. Relative and empty entries
 // mean the current directory and are skipped for the same reason. Commands themselves get PATH
-// unchanged.
+// unchanged, or policy::kDefaultPath where it is not set.
 FoundExecutable FindExecutable(const std::string& name,
                                const std::map<std::string, std::string>& ambient,
                                const policy::Policy* policy);

@@ -112,6 +112,7 @@ Task<PreparedGit> PrepareGit(const Work& work, policy::Permission permission, Ca
   Task<ReadSettings> task = ReadUserSettings(work, reader, call);
   ReadSettings user = co_await task;
   if (!user) co_return std::unexpected(std::move(user.error()));
+  git.wants_signatures = user->wants_signatures;
   git.umask = UmaskForSharing(user->shared_repository, PresentUmask());
   const std::vector<sandbox::PathGrant> files = GrantUserFiles(call, *user);
   git.grants.insert(git.grants.end(), files.begin(), files.end());
@@ -127,7 +128,8 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
                        .argv = command.argv,
                        .working_dir = work.directory.path(),
                        .decision = allow.rule(),
-                       .git = true};
+                       .git = true,
+                       .in_repository = git.repository.has_value()};
   if (work.dry_run) co_return RenderDryRun(report, allow, call.runner.Kernel(), std::nullopt);
   RunOptions options{
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};

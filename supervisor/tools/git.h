@@ -24,6 +24,7 @@ struct Git {
   std::vector<sandbox::PathGrant> grants;
   std::vector<GitSetting> settings;
   std::optional<mode_t> umask;
+  bool wants_signatures = false;  // commit.gpgSign is set, which kOwnSettings overrides
 };
 using PreparedGit = std::expected<Git, ToolError>;
 

@@ -45,7 +45,7 @@ Task<ToolResult> StageFiles(Work work, std::vector<std::string> paths, CallConte
   if (!permission) co_return RefusedCall(std::move(permission.error()));
   for (const std::string& path : paths) {
     if (const auto why = WhyOutside(work.directory, path)) {
-      co_return RefusedCall(InvalidPath(path, *why));
+      co_return RefusedCall(InvalidPath(path, *why, true));
     }
   }
   Task<PreparedGit> preparation = PrepareGit(work, *std::move(permission), call);

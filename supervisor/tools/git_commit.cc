@@ -4,6 +4,7 @@
 #include "supervisor/tools/git.h"
 #include "supervisor/tools/git_report.h"
 #include "supervisor/tools/params.h"
+#include "supervisor/tools/render.h"
 
 namespace pa {
 namespace {
@@ -23,6 +24,11 @@ constexpr auto kGitCommitData = With(
      {.name = "branch", .description = "absent if HEAD is detached"},
      {.name = "files", .kind = FieldKind::kObjectArray, .fields = kGitFileFields},
      {.name = "files_omitted", .kind = FieldKind::kInteger, .description = "files not listed"}});
+
+constexpr std::string_view kNotSigned =
+    "the commit is not signed although git's commit.gpgsign asks for it: the policy's git.signing "
+    "is off, its only value so far; to sign it, the user runs `git commit --amend --no-edit -S` "
+    "outside the sandbox";
 
 Task<ToolResult> RunGitCommit(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, "", call);
@@ -50,8 +56,10 @@ Task<ToolResult> Commit(Work work, std::string message, CallContext& call) {
                      .argv = {"git", "commit", "--file=-", "--cleanup=verbatim"},
                      .stdin_data = std::move(message),
                      .tell = TellCommit};
+  const bool wants_signature = git->wants_signatures;
   Task<ToolResult> task = RunGit(work, std::move(*git), std::move(command), call);
   ToolResult result = co_await task;
+  if (wants_signature && !result.error) Warn(result, std::string(kNotSigned));
   co_return result;
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kUserSettings =
     R"(^((user|author|committer)\.(name|email)|user\.useconfigonly)"
     R"(|core\.(autocrlf|eol|safecrlf|excludesfile|attributesfile|sharedrepository)|)"
-    R"(i18n\.commitencoding|include(if\..*)?\.path)$)";
+    R"(i18n\.commitencoding|commit\.gpgsign|include(if\..*)?\.path)$)";
 
 // Fields end with NUL; a key and its value are divided by the first newline. A key alone means
 // true.
@@ -134,6 +134,13 @@ void GrantUserFile(const CallContext& call, const std::string& key, const std::s
   }
 }
 
+// git-config(1), "boolean".
+bool IsTrueForGit(std::string_view value) {
+  const std::string lower = Lowered(value);
+  if (lower == "true" || lower == "yes" || lower == "on") return true;
+  return IsNumber(lower) && lower.find_first_not_of('0') != std::string::npos;
+}
+
 }  // namespace
 
 // As git lists it: `include.path`, `includeif.CONDITION.path`.
@@ -151,7 +158,9 @@ UserSettings ParseUserSettings(std::string_view output) {
     GitSetting setting{.key = std::string(fields[i + 1].substr(0, end)),
                        .value = has_value ? std::string(fields[i + 1].substr(end + 1)) : "true"};
     if (setting.key == "core.sharedrepository") user.shared_repository = setting.value;
-    if (IsInclude(setting.key)) {
+    if (setting.key == "commit.gpgsign") {
+      user.wants_signatures = IsTrueForGit(setting.value);  // it is told, and not passed on
+    } else if (IsInclude(setting.key)) {
       user.includes = user.includes || scope == "global";
     } else if (scope == "global") {
       std::erase_if(user.settings, [&](const GitSetting& one) { return one.key == setting.key; });

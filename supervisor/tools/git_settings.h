@@ -33,6 +33,7 @@ struct UserSettings {
   std::vector<GitSetting> settings;         // the user's, the last of each key
   std::set<std::string> set_by_repository;  // keys left to the repository
   std::string shared_repository;            // core.sharedRepository, whoever set it
+  bool wants_signatures = false;            // commit.gpgSign, whoever set it
   bool includes = false;                    // the user's files include others
 };
 // From the output of `git config -z --show-scope --get-regexp`.

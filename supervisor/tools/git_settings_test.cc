@@ -55,6 +55,24 @@ TEST(ParseUserSettingsTest, SharingIsSeenWhoeverAsksForIt) {
   EXPECT_EQ(ParseUserSettings(Line("local", "user.name\n1")).shared_repository, "");
 }
 
+TEST(ParseUserSettingsTest, SignaturesAreSeenAndNotPassedOn) {
+  const auto wants = [](const std::string& output) {
+    const UserSettings user = ParseUserSettings(output);
+    EXPECT_TRUE(user.settings.empty());
+    EXPECT_TRUE(user.set_by_repository.empty());
+    return user.wants_signatures;
+  };
+  EXPECT_FALSE(wants(""));
+  for (const char* value : {"", "\ntrue", "\nYES", "\non", "\n1"}) {
+    EXPECT_TRUE(wants(Line("global", std::string("commit.gpgsign") + value))) << value;
+  }
+  for (const char* value : {"\nfalse", "\nno", "\n0", "\n"}) {
+    EXPECT_FALSE(wants(Line("global", std::string("commit.gpgsign") + value))) << value;
+  }
+  EXPECT_FALSE(
+      wants(Line("global", "commit.gpgsign\ntrue") + Line("local", "commit.gpgsign\nfalse")));
+}
+
 TEST(UmaskForSharingTest, LetsThroughWhatGitWouldAdd) {
   for (const char* value : {"group", "1", "true", "GROUP"}) {
     EXPECT_EQ(UmaskForSharing(value, 0077), mode_t{0007}) << value;

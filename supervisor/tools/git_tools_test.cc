@@ -187,7 +187,31 @@ TEST_F(GitToolsTest, EmptyMessageIsGitsToRefuse) {
   const ToolResult result = Commit("");
   EXPECT_EQ(Code(result), "COMMAND_FAILED");
   EXPECT_NE(result.error->message.find("empty commit message"), std::string::npos);
-  EXPECT_NE(result.error->message.find("you may need to run 'git init'"), std::string::npos);
+  EXPECT_FALSE(result.error->message.contains("git init")) << "there is a repository";
+}
+
+// Whoever wants signatures is told that there is none, and which key of the policy says so.
+TEST_F(GitToolsTest, ACommitThatShouldBeSignedSaysThatItIsNot) {
+  Write("f", "x");
+  Data(Add({"f"}));
+  const ToolResult plain = Commit("first");
+  Data(plain);
+  EXPECT_TRUE(plain.warnings.empty());
+  UserConfig("[user]\n\tname = A\n\temail = a@b\n[commit]\n\tgpgSign = true\n");
+  Write("f", "y");
+  const ToolResult added = Add({"f"});
+  EXPECT_TRUE(added.warnings.empty()) << "nothing is committed there";
+  const ToolResult told = Commit("second");
+  Data(told);
+  ASSERT_EQ(told.warnings.size(), 1u);
+  EXPECT_TRUE(told.warnings[0].contains("not signed")) << told.warnings[0];
+  EXPECT_TRUE(told.warnings[0].contains("git.signing")) << told.warnings[0];
+  EXPECT_TRUE(told.text.contains(told.warnings[0]));
+  EXPECT_FALSE(Git({"cat-file", "commit", "HEAD"}).contains("gpgsig"));
+  Git({"config", "commit.gpgSign", "false"});
+  Write("f", "z");
+  Data(Add({"f"}));
+  EXPECT_TRUE(Commit("third").warnings.empty()) << "the repository wants none";
 }
 
 TEST_F(GitToolsTest, MessageTooLarge) {

@@ -150,6 +150,10 @@ TEST_F(GlobTest, BadArgumentsAreRefused) {
   EXPECT_EQ(Code(bad), "INVALID_ARGUMENT");
   EXPECT_NE(bad.error->message.find("unclosed character class"), std::string::npos)
       << bad.error->message;
+  EXPECT_FALSE(bad.text.contains("regular expression")) << bad.text;
+  const ToolResult outside = Glob("*", R"(,"path":"../x")");
+  EXPECT_EQ(Code(outside), "INVALID_PATH");
+  EXPECT_FALSE(outside.text.contains("working_directory")) << "it has no such argument";
 }
 
 TEST_F(GlobTest, ARuleOfThePolicyRefusesIt) {

@@ -104,7 +104,10 @@ TEST_F(GrepTest, ABadPatternIsRefusedInRipgrepsWords) {
   }
   EXPECT_EQ(Code(Grep("")), "INVALID_ARGUMENT");
   EXPECT_EQ(Code(Grep("x", R"(,"mode":"all")")), "INVALID_ARGUMENT");
-  EXPECT_EQ(Code(Grep("x", R"(,"glob":"[")")), "INVALID_ARGUMENT");
+  const ToolResult glob = Grep("x", R"(,"glob":"[")");
+  EXPECT_EQ(Code(glob), "INVALID_ARGUMENT");
+  EXPECT_FALSE(glob.text.contains("regular expression")) << glob.text;
+  EXPECT_TRUE(Grep("(").text.contains("regular expression"));
   EXPECT_EQ(Files("x"), (Names{"a"}));
 }
 

@@ -1,6 +1,6 @@
 // Checks that a path from a client stays inside the working directory.
 //
-//    if (const auto why = WhyOutside(work.directory, path)) return InvalidPath(path, *why);
+//    if (const auto why = WhyOutside(work.directory, path)) return InvalidPath(path, *why, true);
 //
 // It is there for clear errors and is no protection: that is the sandbox.
 #pragma once

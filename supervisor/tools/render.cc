@@ -317,6 +317,15 @@ std::optional<Damage> DamageBy(const CommandReport& report, const Execution& run
                     "and is refused until that succeeds."};
 }
 
+ToolError GitError(const CommandReport& report, const Execution& run) {
+  const bool says_none = run.err.text.contains("fatal: not a git repository");
+  return GitFailed({.what = report.what,
+                    .how = HowItEnded(run),
+                    .out = run.out.text,
+                    .err = run.err.text,
+                    .in_repository = report.in_repository && !says_none});
+}
+
 // Nothing: it ended with success.
 std::optional<ToolError> EndError(const CommandReport& report, const Execution& run) {
   switch (run.outcome) {
@@ -324,14 +333,10 @@ std::optional<ToolError> EndError(const CommandReport& report, const Execution& 
       if (run.exit_code == 0) return std::nullopt;
       [[fallthrough]];
     case Outcome::kSignaled:
-      if (report.git) return GitFailed(report.what, HowItEnded(run), run.out.text, run.err.text);
-      return CommandFailed(
-          report.what, HowItEnded(run),
-          "The command itself failed; its output says why. Where it says "
-          "'Permission denied' or 'Operation not permitted', the sandbox may have "
-          "refused it: files outside the project, the network and other processes "
-          "are closed to commands. A dry_run lists what is open; the user can ask "
-          "`project-actions policy explain PATH` which line of policy opens more.");
+      if (report.git) return GitError(report, run);
+      // Of a sandbox only where it refused something (kWhatDenialsMean): most failures are tests.
+      return CommandFailed(report.what, HowItEnded(run),
+                           "The command itself failed; its output says why.");
     case Outcome::kTimedOut:
       return TimedOut(report.what, run.time_limit, run.time_limit_is_policys);
     case Outcome::kCancelled:

@@ -29,8 +29,9 @@ struct CommandReport {
   std::string what;  // `make test`
   std::vector<std::string> argv;
   std::string working_dir;
-  std::string decision;  // Allow::rule()
-  bool git = false;      // a failure gets the hint about git
+  std::string decision;       // Allow::rule()
+  bool git = false;           // a failure is told in git's words,
+  bool in_repository = true;  // and without a repository with what to do about that
 };
 ToolResult RenderCommand(const CommandReport& report, const Execution& run,
                          std::span<const Denial> denials = {});

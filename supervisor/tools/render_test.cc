@@ -228,14 +228,32 @@ TEST(RenderTest, KilledIsNeverSuccess) {
   EXPECT_NE(ErrorOf(Report(), limited)->message.find("limits.memory"), std::string::npos);
 }
 
-TEST(RenderTest, GitFailsWithTheHint) {
+TEST(RenderTest, GitFailsWithTheHintWhereThereIsNoRepository) {
   CommandReport report = Report();
   report.git = true;
+  Execution wrong = Exited(1);
+  wrong.err.text = "fatal: pathspec 'x' did not match any files\n";
+  EXPECT_FALSE(ErrorOf(report, wrong)->message.contains("git init"));
+  report.in_repository = false;
+  EXPECT_TRUE(ErrorOf(report, wrong)->message.contains("git init"));
+  report.in_repository = true;
   Execution run = Exited(128);
   run.err.text = "fatal: not a git repository\n";
   const auto error = ErrorOf(report, run);
   EXPECT_NE(error->message.find("you may need to run 'git init'"), std::string::npos);
   EXPECT_NE(error->message.find("fatal: not a git repository"), std::string::npos);
+}
+
+// An ordinary failed test is none of the sandbox's.
+TEST(RenderTest, OnlyADenialSpeaksOfTheSandbox) {
+  Execution run = Exited(1);
+  run.out.text = "FAILED t.py::test - 'permission denied' != 'not found'\n";
+  const ToolResult plain = RenderCommand(Report(), run);
+  EXPECT_FALSE(plain.error->ai_message.contains("sandbox")) << plain.error->ai_message;
+  EXPECT_FALSE(plain.text.contains("sandbox")) << plain.text;
+  const std::vector<Denial> denials = {
+      {.path = "/h/x", .access = "read", .blocked_by = "landlock: read not granted by the policy"}};
+  EXPECT_TRUE(RenderCommand(Report(), run, denials).error->ai_message.contains("sandbox"));
 }
 
 TEST(RenderTest, NothingRan) {

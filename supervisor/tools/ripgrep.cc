@@ -54,11 +54,15 @@ std::optional<ToolError> ErrorOfRun(const Execution& run, const RecordSink& sink
   if (run.exit_code < kSomethingWrong || sink.complaints().empty()) return std::nullopt;
   std::string words = sink.complaints();
   while (words.ends_with('\n')) words.pop_back();
-  return InvalidArgument(
-      "ripgrep refuses the pattern: " + words,
-      "Mend the pattern: it is a regular expression of ripgrep's (no "
-      "look-around, no back-references), or with `literal` plain text; a glob is "
-      "as in .gitignore. To match across lines set `multiline`.");
+  if (words.contains("error parsing glob ")) {
+    return InvalidArgument("ripgrep refuses the glob: " + words,
+                           "Mend the glob: it is one as in .gitignore, with *, **, ?, [abc] and "
+                           "{a,b}; a backslash takes the meaning from the next character.");
+  }
+  return InvalidArgument("ripgrep refuses the pattern: " + words,
+                         "Mend the pattern: it is a regular expression of ripgrep's (no "
+                         "look-around, no back-references), or with `literal` plain text. To match "
+                         "across lines set `multiline`.");
 }
 
 }  // namespace

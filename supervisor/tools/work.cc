@@ -8,6 +8,7 @@
 #include "policy/caches.h"
 #include "policy/path.h"
 #include "supervisor/tools/find_executable.h"
+#include "supervisor/tools/params.h"
 
 namespace pa {
 
@@ -21,6 +22,11 @@ std::expected<Work, ToolError> StartWorkIn(const std::string& requested, const T
               .operation = std::move(operation),
               .directory = std::move(*directory),
               .dry_run = request.arguments().Boolean("dry_run")};
+}
+
+bool TakesDirectory(const Tool& tool) {
+  return std::ranges::any_of(
+      tool.params, [](const Param& param) { return param.name == kWorkingDirectoryParam.name; });
 }
 
 // As it stands in a message.
@@ -69,7 +75,8 @@ std::expected<policy::FoundBeneath, ToolError> FindInRoot(const Work& work, cons
   const std::string attempt = "cannot " + std::string(verb) + " " + CutPath(relative) + ": ";
   Result<policy::FoundBeneath> found = policy::FindBeneath(work.directory, relative);
   if (!found && found.error().sys_errno == EXDEV) {
-    return std::unexpected(InvalidPath(CutPath(path), "it leads out of " + top));
+    return std::unexpected(
+        InvalidPath(CutPath(path), "it leads out of " + top, TakesDirectory(*work.tool)));
   }
   if (!found) {
     const int code = found.error().sys_errno;

@@ -27,7 +27,7 @@ bool StandsIn(std::string_view text, std::string_view name) {
 void CheckRefusal(std::string_view text, const Refusal& refusal) {
   Check(refusal.names.size() <= kMaxRefusalNames);
   constexpr Reason kNameless[] = {Reason::kNoNetwork, Reason::kLocalSocket, Reason::kSomeSocket,
-                                  Reason::kNoTerminal};
+                                  Reason::kNoTerminal, Reason::kClosedCall};
   const bool nameless = std::ranges::find(kNameless, refusal.reason) != std::end(kNameless);
   const bool size =
       refusal.reason == Reason::kFileSignal || refusal.reason == Reason::kFileTooLarge;

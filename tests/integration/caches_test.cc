@@ -1,6 +1,7 @@
 // The cache of a project through the real server: its own is there, another project's is shut, and
 // a state directory that cannot be used is no failure.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -55,6 +56,24 @@ Json Call(McpClient& client, const char* target, const fs::path& directory = {})
   Json arguments = {{"target", target}};
   if (!directory.empty()) arguments["working_directory"] = directory.string();
   return client.CallTool("make", arguments);
+}
+
+// Debian 12's Maven knows one repository, and may not make the user's.
+TEST_P(Caches, MavenWorksWithoutTheUsersRepository) {
+  if (access("/usr/bin/mvn", X_OK) != 0) GTEST_SKIP() << "Maven is not installed";
+  WriteText(project_.root() / "pom.xml",
+            "<project><modelVersion>4.0.0</modelVersion><groupId>x</groupId>"
+            "<artifactId>x</artifactId><version>1</version><packaging>pom</packaging></project>");
+  WriteText(project_.root() / "Makefile", ".PHONY: all\nall:\n\tmvn -B --offline validate\n");
+  McpClient client = Client();
+  client.Initialize();
+  const Json result = Call(client, "all");
+  EXPECT_TRUE(result["success"]) << result;
+  std::size_t repositories = 0;
+  for (const auto& entry : fs::directory_iterator(State() / "project-actions/caches")) {
+    repositories += fs::is_directory(entry.path() / "m2") ? 1 : 0;
+  }
+  EXPECT_EQ(repositories, 1u);
 }
 
 TEST_P(Caches, LastFromCallToCallAndAreReadByDiscovery) {

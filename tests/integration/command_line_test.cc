@@ -10,6 +10,8 @@
 
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
+#include "tests/support/sanitizers.h"
+#include "tests/support/terminal.h"
 
 namespace pa::testing {
 namespace {
@@ -38,6 +40,72 @@ TEST_F(CommandLine, VersionAndHelp) {
   EXPECT_EQ(Run({"--version"}).exit_code, 0);
   EXPECT_NE(Run({"--help"}).output.find("serve"), std::string::npos);
   EXPECT_NE(Run({"no-such-command"}).exit_code, 0);
+}
+
+// What a shell has in its place differs, and bash looks in the current directory, too.
+TEST_F(CommandLine, WithoutAPathCommandsGetTheUsualOne) {
+  const std::string server = BuiltProgram("PA_SERVER");
+  for (const std::vector<std::string>& unset :
+       {std::vector<std::string>{"/usr/bin/env", "-u", "PATH"}, {"/usr/bin/env", "PATH="}}) {
+    std::vector<std::string> command = unset;
+    for (const std::string& word : {server, std::string("call"), std::string("bash"),
+                                    std::string(R"({"command":"echo $PATH"})"),
+                                    std::string("--enable"), std::string("all")}) {
+      command.push_back(word);
+    }
+    const ProgramResult result = RunProgram({.command = command,
+                                             .environment = {"HOME=" + project_.home().string()},
+                                             .directory = project_.root()});
+    EXPECT_EQ(result.output, "/usr/local/bin:/usr/bin:/bin\n") << result.errors;
+  }
+}
+
+// In a bare chroot, say. Where no namespaces are granted, this cannot be tried.
+TEST_F(CommandLine, WithoutProcThatIsSaid) {
+  if (kAddressSanitizer) GTEST_SKIP() << "AddressSanitizer itself needs /proc";
+  const auto without_proc = [&](const std::string& arguments) {
+    return RunProgram({.command = {"/bin/sh", "-c",
+                                   "unshare --user --map-root-user --mount sh -c '"
+                                   "mount -t tmpfs none /proc && exec \"$@\"' sh " +
+                                       BuiltProgram("PA_SERVER") + " " + arguments},
+                       .environment = {"HOME=" + project_.home().string()},
+                       .directory = project_.root()});
+  };
+  const ProgramResult call = without_proc("call make '{\"target\":\"hello\"}' --enable all");
+  if (!call.errors.contains("project-actions")) GTEST_SKIP() << "no namespaces: " << call.errors;
+  EXPECT_EQ(call.exit_code, 125);
+  EXPECT_TRUE(call.errors.contains("/proc is missing")) << call.errors;
+  EXPECT_FALSE(call.errors.contains("find worker")) << "that is only what comes of it";
+  const ProgramResult doctor = without_proc("doctor");
+  EXPECT_NE(doctor.exit_code, 0);
+  EXPECT_TRUE(doctor.output.contains("not run: /proc is missing")) << doctor.output;
+  EXPECT_FALSE(doctor.output.contains("NO Landlock")) << "which needs no /proc";
+}
+
+TEST_F(CommandLine, HostsAreExplained) {
+  const auto explain = [&](const std::string& subject, const std::string& policy) {
+    return Run({"policy", "explain", subject, "--policy", Policy("version: 1\n" + policy)}).output;
+  };
+  EXPECT_TRUE(explain("example.org:443", "network: none\n").contains("  network: full\n"));
+  EXPECT_TRUE(explain("example.org:443", "network: full\n").contains("connect  yes"));
+  EXPECT_TRUE(explain("127.0.0.1:5432", "network: none\n").contains("is this machine"));
+  WriteText(project_.root() / "a:1", "");
+  EXPECT_FALSE(explain("a:1", "network: none\n").contains("connect")) << "a file of the project";
+}
+
+// Colours are for whoever looks.
+TEST_F(CommandLine, ColoursOfACommandAreForTerminals) {
+  const std::string command = R"({"command":"printf '\\033[31mred\\033[0m\\0\\n'"})";
+  const std::vector<std::string> call = {
+      BuiltProgram("PA_SERVER"), "call", "bash", command, "--enable", "all"};
+  EXPECT_EQ(Run({"call", "bash", command, "--enable", "all"}).output, std::string("red\0\n", 5));
+  Terminal terminal(80);
+  const pid_t pid = Spawn(terminal.Of({.command = call,
+                                       .environment = {"HOME=" + project_.home().string()},
+                                       .directory = project_.root()}));
+  std::string shown;
+  EXPECT_EQ(terminal.Wait(pid, shown), 0) << shown;
+  EXPECT_TRUE(shown.contains("\x1b[31mred\x1b[0m\r\n")) << shown;
 }
 
 // A FIFO where a file is named: whoever opened it would wait for somebody at its other end.

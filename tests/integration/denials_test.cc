@@ -237,6 +237,79 @@ TEST_F(Denials, Terminals) {
   EXPECT_EQ(ReadText(project_.root() / "there"), "/dev/pts/0\n");
 }
 
+// Nothing that a policy could open: each is named for what it is, and has no line.
+TEST_F(Denials, WhatNoCommandMayDo) {
+  struct Case {
+    const char* program;
+    const char* command;
+    const char* syscall;
+    const char* says;       // other versions of the program may have other words
+    bool for_root = false;  // others are refused it outside as well
+  };
+  int tried = 0;
+  for (const char* tier : {"off", "auto"}) {
+    namespaces_ = tier;
+    for (const Case& one : {
+             Case{"/usr/bin/unshare", "unshare -n true", "unshare", "unshare failed"},
+             Case{"/usr/bin/su", "su -c true nobody < /dev/null", "setuid", "Critical error"},
+             Case{"/usr/bin/bwrap", "bwrap --ro-bind / / true", "unshare", "new namespace"},
+             Case{"/usr/bin/perf", "perf stat true", "perf_event_open", "No permission to enable"},
+             Case{"/usr/sbin/chroot", "/usr/sbin/chroot / true", "chroot", "root directory", true},
+             Case{"/usr/bin/setpriv", "setpriv --reuid 1001 true", "setuid", "setresuid", true},
+         }) {
+      if (access(one.program, X_OK) != 0) continue;
+      const Json result = Call("bash", {{"command", one.command}});
+      EXPECT_TRUE(result["isError"]) << one.command << result;
+      if (!result.dump().contains(one.says)) continue;
+      ++tried;
+      if (one.for_root && geteuid() != 0) {
+        EXPECT_TRUE(Of(result).empty()) << result;
+        continue;
+      }
+      const Json denial = OneOf(result);
+      EXPECT_EQ(denial.value("syscall", ""), one.syscall) << one.command << result;
+      EXPECT_FALSE(denial.contains("allow_with")) << denial;
+      EXPECT_TRUE(denial.value("remark", "").contains("no line of policy")) << denial;
+    }
+  }
+  EXPECT_GE(tried, 2) << "unshare in both tiers at least";
+}
+
+// The line of gpg's denial opens its directory as a whole, because nothing less helps.
+TEST_F(Denials, Gpg) {
+  if (access("/usr/bin/gpg", X_OK) != 0) GTEST_SKIP() << "no gpg";
+  const std::string ring = home() + "/.gnupg";
+  fs::create_directory(ring);
+  fs::permissions(ring, fs::perms::owner_all);
+  const Json list = {{"command", "gpg --batch --list-keys"}};
+  const Json bare = OneOf(Call("bash", list));
+  EXPECT_EQ(bare.value("path", ""), ring);
+  EXPECT_FALSE(bare.contains("allow_with")) << bare;
+  namespaces_ = "auto";
+  const Json refused = Call("bash", list);
+  const Json denial = OneOf(refused);
+  EXPECT_EQ(denial.value("path", ""), ring) << refused;
+  if (!denial.contains("allow_with")) GTEST_SKIP() << "no namespaces are granted here";
+  const Json allowed = Call("bash", list, denial.value("allow_with", ""));
+  EXPECT_FALSE(allowed.value("isError", true)) << allowed;
+}
+
+// An ordinary failed test: the words are its own.
+TEST_F(Denials, AnOrdinaryFailedTestSaysNothingOfTheSandbox) {
+  const std::string report =
+      "echo \"not ok 1 - cat: /etc/app.conf: Permission denied\"; "
+      "echo \"E   AssertionError: 'Could not resolve host: x' != 'not found'\"; "
+      "echo \"FAIL: login: permission denied\" >&2; exit 1";
+  for (const char* tier : {"off", "auto"}) {
+    namespaces_ = tier;
+    const Json failed = Call("bash", {{"command", report}});
+    EXPECT_TRUE(failed["isError"]) << failed;
+    EXPECT_TRUE(Of(failed).empty()) << failed;
+    EXPECT_FALSE(failed.dump().contains("sandbox")) << failed;
+    EXPECT_FALSE(failed.dump().contains("policy explain")) << failed;
+  }
+}
+
 TEST_F(Denials, OfAHook) {
   project_.InitGit();
   WriteText(project_.root() / "a", "a");

@@ -242,6 +242,28 @@ TEST_P(Explain, WhatNoPolicyShows) {
   }
 }
 
+// /tmp holds the project; the others are a command's own, or closed.
+TEST_P(Explain, PlacesThatTheViewHasAnew) {
+  std::vector<Pair> pairs;
+  for (const char* path : {"/tmp", "/dev/shm", "/dev/ptmx", "/dev/pts", "/dev/null"}) {
+    pairs.push_back({"read", path});
+  }
+  for (const char* path : {"/dev/ptmx", "/dev/null"}) pairs.push_back({"write", path});
+  WriteList(pairs);
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json result = client.CallTool("make", {{"target", "try"}});
+  const std::vector<int> answers = Answers(result["data"]["stdout"]);
+  ASSERT_EQ(answers.size(), pairs.size()) << result;
+  const bool view = GetParam() == std::string_view("require");
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    EXPECT_EQ(Explained(pairs[i]), answers[i] == 0)
+        << pairs[i].operation << " " << pairs[i].path << ": errno " << answers[i];
+    const bool own = pairs[i].path != "/tmp" && pairs[i].path != "/dev/null";
+    EXPECT_TRUE(!own || (answers[i] == 0) == view) << pairs[i].path;
+  }
+}
+
 // Of the network a command sees its own, where it has one, and is told so.
 TEST_P(Explain, ANetworkOfItsOwn) {
   const std::string path = "/proc/sys/net/core/somaxconn";

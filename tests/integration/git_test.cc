@@ -97,6 +97,15 @@ TEST_F(Git, AMessageOverTheLimitIsRefusedAndTheLimitItselfIsNot) {
   EXPECT_TRUE(Commit(std::string(16U << 10, 'x'))["success"]);
 }
 
+TEST_F(Git, ACommitThatIsNotSignedSaysSoToWhoWantsSignatures) {
+  ASSERT_TRUE(Add({"a.txt"})["success"]);
+  ASSERT_EQ(project_.Git({"config", "--global", "commit.gpgsign", "true"}).exit_code, 0);
+  const Json result = Commit("m");
+  ASSERT_TRUE(result["success"]) << result;
+  ASSERT_EQ(result["meta"]["warnings"].size(), 1u) << result;
+  EXPECT_TRUE(result["meta"]["warnings"][0].get<std::string>().contains("git.signing")) << result;
+}
+
 TEST_F(Git, WhereThereIsNoRepositoryTheHintSaysSo) {
   std::filesystem::remove_all(project_.root() / ".git");
   Json result = Add({"a.txt"});

@@ -15,19 +15,23 @@ namespace pa::testing {
 namespace {
 
 constexpr std::string_view kOutputMakefile =
-    R"(.PHONY: invalid nul fake line flood escapes gigabyte stderr_flood trickle
+    R"(.PHONY: invalid nul colours kept fake line flood quotes gigabyte stderr_flood trickle
 invalid:
 	@printf 'before \377\376\200 after\n'
 nul:
 	@printf 'a\000b\n'
+colours:
+	@printf '\033[31mred\033[0m \033]0;title\007\033]8;;http://x\033\\link\033]8;;\033\\\n' >&2; exit 1
+kept:
+	@for i in $$(seq 4000); do printf '\033[32mok\033[0m\000\n'; done
 fake:
 	@printf '{"jsonrpc":"2.0","id":1,"result":{}}\n\n{"jsonrpc":"2.0","method":"notifications/x"}\n'
 line:
 	@head -c 10000000 /dev/zero | tr '\0' x
 flood:
 	@head -c 100000000 /dev/zero | tr '\0' '\n'
-escapes:
-	@head -c 100000 /dev/zero | tr '\0' '\033'; head -c 100000 /dev/zero | tr '\0' '\033' >&2
+quotes:
+	@head -c 100000 /dev/zero | tr '\0' '"'; head -c 100000 /dev/zero | tr '\0' '"' >&2
 gigabyte:
 	@head -c $$(cat bytes) /dev/zero
 stderr_flood:
@@ -53,7 +57,26 @@ class Output : public ::testing::Test {
 
 TEST_F(Output, BytesThatAreNoTextAreReplaced) {
   EXPECT_EQ(Data("invalid")["stdout"], "before \uFFFD\uFFFD\uFFFD after\n");
-  EXPECT_EQ(Data("nul")["stdout"], std::string("a\0b\n", 4));
+  EXPECT_EQ(Data("nul")["stdout"], "ab\n");
+}
+
+// In each form of the result; what is kept has every byte.
+TEST_F(Output, WhatOnlyATerminalUnderstandsIsNotShown) {
+  const Json failed = Target("colours");
+  EXPECT_TRUE(failed["isError"]) << failed;
+  EXPECT_TRUE(
+      failed["structuredContent"]["data"]["stderr"].get<std::string>().starts_with("red link\n"))
+      << failed;
+  EXPECT_TRUE(failed["content"][0]["text"].get<std::string>().contains("red link\n")) << failed;
+  EXPECT_FALSE(failed.dump().contains("u001b")) << failed;
+  const Json kept = Target("kept");
+  EXPECT_FALSE(kept.dump().contains("u001b")) << kept["structuredContent"]["data"]["stdout"];
+  EXPECT_FALSE(kept.dump().contains("u0000"));
+  const std::string uri = kept["structuredContent"]["meta"]["result_uri"];
+  const Json read = client_.Request("resources/read", {{"uri", uri}})["result"];
+  EXPECT_TRUE(read["contents"][0]["text"].get<std::string>().starts_with(
+      std::string("\x1b[32mok\x1b[0m\0\n", 13)))
+      << read["contents"][0]["text"].get<std::string>().substr(0, 40);
 }
 
 TEST_F(Output, JsonInTheOutputIsOnlyOutput) {
@@ -82,7 +105,7 @@ TEST_F(Output, ALongOutputIsCutAndOfferedInFull) {
 
 // Or the client shows the first 2 KB of it and puts the rest into a file.
 TEST_F(Output, TheWorstResultIsNoLongerThanTheListOfToolsSays) {
-  const Json result = Target("escapes")["structuredContent"];
+  const Json result = Target("quotes")["structuredContent"];
   EXPECT_TRUE(result["data"].contains("stderr_omitted_bytes")) << result;
   const Json tools = client_.Request("tools/list")["result"]["tools"];
   EXPECT_GT(tools.size(), 10u);

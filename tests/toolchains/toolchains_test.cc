@@ -59,7 +59,7 @@ constexpr Toolchain kToolchains[] = {
      "[ -d /usr/share/maven-repo/junit/junit/4.x ] || { echo no repository of the distribution "
      "with "
      "surefire and JUnit 4; exit 1; }",
-     "", "Tests run: 4, Failures: 0, Errors: 0, Skipped: 0", ""},
+     "", "Tests run: 4, Failures: 0, Errors: 0, Skipped: 0", "m2"},
 };
 
 // The distribution's programs: those in the home of whoever runs the tests are not in the test's
