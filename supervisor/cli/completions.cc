@@ -333,25 +333,25 @@ _project-actions_places() {
 # A JSON object for each make target with a plain name, as arguments of make.
 _project-actions_targets() {
     local line name
-    local -a places found
+    local -a places candidates
     [[ -n ${words[(r)make]} ]] || return
     _project-actions_places
     for line in ${(f)"$(project-actions call make_targets $places </dev/null 2>/dev/null)"}; do
         name=${line%%: *}
         [[ $line != 'refused: '* && $name =~ '^[A-Za-z0-9_][A-Za-z0-9_./+@%-]*$' ]] || continue
-        found+=("{\"target\":\"$name\"}")
+        candidates+=("{\"target\":\"$name\"}")
     done
-    compadd -a found
+    compadd "$@" -a candidates
 }
 
 _project-actions_trash_ids() {
     local line
-    local -a places found
+    local -a places candidates
     _project-actions_places
     for line in ${(f)"$(project-actions trash list $places </dev/null 2>/dev/null)"}; do
-        [[ ! $line =~ '^[0-9]{8}-[0-9]{6}-[0-9a-f]+ ' ]] || found+=("${line%% *}")
+        [[ ! $line =~ '^[0-9]{8}-[0-9]{6}-[0-9a-f]+ ' ]] || candidates+=("${line%% *}")
     done
-    compadd -a found
+    compadd "$@" -a candidates
 }
 )sh";
 

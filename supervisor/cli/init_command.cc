@@ -309,6 +309,11 @@ bool TakeAway(const Client& client, Files& files, const CommonOptions& options,
     }
   }
   if (!Take(files.entry, WithoutEntry(files.entry.now, client, kServerName))) return false;
+  if (!earlier && files.entry.now != files.entry.file.content) {
+    PrintUnwritten(VisibleText(files.entry.path) +
+                   ": its entry project-actions is not one of init's; remove it by hand");
+    return false;
+  }
   FileChange& settings = files.settings();
   const auto ours = ReadWrittenSwitches(RecordOf(environment), settings.file.path);
   return ours.empty() || Take(settings, WithoutSwitches(settings.now, client, ours));

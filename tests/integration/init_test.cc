@@ -404,6 +404,15 @@ TEST_F(Init, OneOfSeveralProjectsIsRemoved) {
   EXPECT_FALSE(rest.contains("project-actions") || rest.contains("shell_tool")) << rest;
 }
 
+TEST_F(Init, AnEntryThatInitHasNotWrittenIsNotRemoved) {
+  const std::string text = R"({"mcpServers": {"project-actions": {"url": "http://localhost"}}})";
+  WriteText(FileOf("claude-code"), text);
+  const ProgramResult refused = Run({"claude-code", "--remove", "--yes"});
+  EXPECT_EQ(refused.exit_code, 1) << refused.output;
+  EXPECT_TRUE(refused.errors.contains("not one of init's")) << refused.errors;
+  EXPECT_EQ(ReadText(FileOf("claude-code")), text);
+}
+
 // A file in a project is about that project alone, wherever it was before.
 TEST_F(Init, AProjectThatWasMovedHasItsNewPlace) {
   ASSERT_EQ(Run({"cursor", "--yes"}).exit_code, 0);

@@ -166,7 +166,7 @@ def expectations(server):
         "project-actions audit show --since ": set(),
         "project-actions trash restore ": deleted,
         "project-actions trash restore 20": deleted,
-        "project-actions trash restore 1": set(),
+        "project-actions trash restore x": set(),
         "project-actions policy allow ": {"LAST"},
         "project-actions init ": {"claude-code", "claude-desktop", "vscode", "cursor", "codex",
                                   "gemini"},
