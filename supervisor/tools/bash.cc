@@ -64,8 +64,8 @@ const Tool kBash = {
     .title = "Run command",
     .description =
         "Run a shell command in the sandbox: no network and nothing outside the project unless the "
-        "policy allows it; no terminal. If a make target does the same, prefer make. On a timeout "
-        "the command is killed with everything it started, and its output so far is returned.",
+        "policy allows it; no terminal. On a timeout the command is killed with everything it "
+        "started, and its output so far is returned.",
     .annotations = {.destructive = true, .open_world = true},
     .params = kBashParams,
     .data = kCommandData,

@@ -13,7 +13,7 @@ constexpr Param kGitCommitParams[] = {
      .kind = ParamKind::kString,
      .required = true,
      .description = "The commit message, stored byte for byte."},
-    kWorkingDirectoryParam,
+    kPlaceParam,
     kDryRunParam,
 };
 

@@ -31,6 +31,7 @@ struct CommandReport {
   std::string working_dir;
   std::string decision;  // Allow::rule()
   bool git = false;      // a failure gets the hint about git
+  std::string advice;    // if it fails by itself: what to do about it; "" = nothing special
 };
 ToolResult RenderCommand(const CommandReport& report, const Execution& run,
                          std::span<const Denial> denials = {});

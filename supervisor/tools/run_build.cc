@@ -1,6 +1,7 @@
 #include "supervisor/tools/run_build.h"
 
 #include "supervisor/state/project_cache.h"
+#include "supervisor/tools/reach_above.h"
 
 namespace pa {
 namespace {
@@ -25,6 +26,7 @@ Task<ToolResult> RunBuild(CommandPlan plan, policy::Allow allow, CommandReport r
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
+  if (!run.Succeeded()) report.advice = ReachesAbove(work, run.err.text + run.out.text);
   ToolResult result = RenderCommand(
       report, run,
       DenialsOf(run, policy::Purpose::kBuild, *confinement, work, call, report.argv.back()));
