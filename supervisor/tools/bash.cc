@@ -50,9 +50,8 @@ Task<ToolResult> RunBash(ToolRequest request, CallContext& call) {
                        .argv = plan.argv,
                        .working_dir = work->directory.path(),
                        .decision = permission->rule()};
-  policy::Allow allow = permission->For({.purpose = policy::Purpose::kBuild, .timeout = timeout});
   Task<ToolResult> task =
-      RunBuild(std::move(plan), std::move(allow), std::move(report), *work, call);
+      RunBuild(std::move(plan), *permission, timeout, std::move(report), *work, call);
   ToolResult result = co_await task;
   co_return result;
 }

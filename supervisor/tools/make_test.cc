@@ -74,11 +74,19 @@ TEST_F(MakeTest, RunsATarget) {
 }
 
 TEST_F(MakeTest, GitInARecipeWorksAlthoughTheUsersConfigurationIsClosed) {
-  std::ofstream(home_ / ".gitconfig") << "[user]\n\tname = Somebody\n";
+  std::ofstream(home_ / ".gitconfig")
+      << "[user]\n\tname = Somebody\n[http]\n\textraHeader = token\n";
   Write("Makefile",
-        ".PHONY: config read\nconfig:\n\t@git config --get-all user.name || echo none\n"
-        "read:\n\t@cat $$HOME/.gitconfig\n");
-  EXPECT_EQ(Data(Call("make", R"({"target":"config"})")).Find("stdout")->AsString(), "none\n");
+        ".PHONY: config read own change\nconfig:\n\t@git config user.name; "
+        "git config http.extraHeader || echo none\nread:\n\t@cat $$HOME/.gitconfig\n"
+        "own:\n\t@printf '[user]\\nname = Own\\n' > own; GIT_CONFIG_GLOBAL=$$PWD/own git config "
+        "user.name\nchange:\n\t@git config --global user.name Other\n");
+  EXPECT_EQ(Data(Call("make", R"({"target":"config"})")).Find("stdout")->AsString(),
+            "Somebody\nnone\n");
+  EXPECT_EQ(Data(Call("make", R"({"target":"own"})")).Find("stdout")->AsString(), "Own\n");
+  EXPECT_TRUE(Call("make", R"({"target":"change"})").error) << "it is read-only";
+  EXPECT_EQ(Data(Call("make", R"({"target":"config"})")).Find("stdout")->AsString(),
+            "Somebody\nnone\n");
   EXPECT_TRUE(Call("make", R"({"target":"read"})").error) << "it is closed";
 }
 
