@@ -92,7 +92,7 @@ ToolError ToolNotFound(std::string_view program, std::string_view passed_over) {
                                program, RepairUtf8(passed_over, true), package),
         .ai_message = fmt::format(
             "Tell the user that {} must be installed (for example: apt install {}) where no "
-            "command can write; granting that place does not help. Commands of bash and make still "
+            "command can write; granting that place does not help. Commands in the sandbox still "
             "find it on their PATH.",
             package, package)};
   }
@@ -117,8 +117,8 @@ ToolError BinaryFile(std::string_view path, std::string_view kind, std::uint64_t
   ToolError error{.code = ErrorCode::kBinaryFile,
                   .message = fmt::format("{} is not a text file: {}, {} bytes", path, kind, size),
                   .ai_message =
-                      "Do not read it as text. If you need its content, run a program that reads "
-                      "such files, for example by a make target."};
+                      "Do not read it as text. Only a program that knows such files can show its "
+                      "content."};
   JsonWriter details;
   details.BeginObject().Field("kind", kind).Field("size", size).EndObject();
   error.details = std::move(details).Take();
@@ -161,7 +161,8 @@ ToolError StaleFile(std::string message, std::string ai_message, std::string_vie
           .details = std::move(details).Take()};
 }
 
-ToolError NoMatch(std::size_t edit, std::string_view path, std::string_view nearest) {
+ToolError NoMatch(std::size_t edit, std::string_view path, const std::optional<NearMatch>& near,
+                  std::string_view nearest) {
   ToolError error{.code = ErrorCode::kNoMatch,
                   .message = fmt::format("edits[{}]: `old` does not occur in {}", edit, path),
                   .ai_message =
@@ -169,6 +170,21 @@ ToolError NoMatch(std::size_t edit, std::string_view path, std::string_view near
                       "stands there, without line numbers."};
   JsonWriter details;
   details.BeginObject().Field("edit", edit).Field("path", path);
+  if (near) {
+    std::string kinds;
+    details.Key("differences").BeginArray();
+    for (const NearDifference& one : near->differences) {
+      kinds.append(kinds.empty() ? "" : ", ").append(one.in);
+      details.BeginObject().Field("in", one.in).Field("line", one.line);
+      details.Field("column", one.column).Field("file", one.there).Field("old", one.asked);
+      details.EndObject();
+    }
+    details.EndArray();
+    error.message += fmt::format("; it is on line {} but for {}", near->line, kinds);
+    if (near->count > 1) error.message += fmt::format(", and so in {} places", near->count);
+    error.ai_message +=
+        fmt::format(" The first differences: {}.", DescribeDifferences(*near, "`old`"));
+  }
   if (!nearest.empty()) {
     error.ai_message += fmt::format(" The nearest passage:\n{}", nearest);
     details.Field("nearest", nearest);

@@ -15,6 +15,7 @@
 
 #include "policy/decide.h"
 #include "supervisor/call/error_code.h"
+#include "supervisor/text/near_match.h"
 
 namespace pa {
 
@@ -50,8 +51,10 @@ ToolError NotOnDisk(std::string message);
 ToolError FileIo(std::string message, int code = 0);
 // `present`: the hash of the present content.
 ToolError StaleFile(std::string message, std::string ai_message, std::string_view present);
-// `edit`: its index in the call's list. `nearest`: a diff to the nearest passage, or "".
-ToolError NoMatch(std::size_t edit, std::string_view path, std::string_view nearest);
+// `edit`: its index in the call's list. `near`: where the passage is but for what is hard to see.
+// `nearest`: a diff to the nearest passage, or "".
+ToolError NoMatch(std::size_t edit, std::string_view path, const std::optional<NearMatch>& near,
+                  std::string_view nearest);
 ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t count,
                          std::span<const std::uint64_t> lines);
 ToolError ProtectedFile(std::string_view path, std::string_view protection);  // POLICY_DENIED

@@ -35,7 +35,7 @@ constexpr int kNotWritten = 1;
 constexpr std::string_view kWorkspaceFolder = "${workspaceFolder}";
 
 // As the examples of docs/clients.md have it.
-constexpr const char* kUsualTools[] = {"make", "git_add", "git_commit"};
+constexpr const char* kUsualTools[] = {"make", "makefile_generate", "git_add", "git_commit"};
 
 std::string Absolute(const std::string& path) {
   std::error_code failed;

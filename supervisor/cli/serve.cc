@@ -22,13 +22,14 @@ void Reload(const ServeCommand& command, const Environment& environment, Engine&
     LogError("policy not changed: the previous policy stays in force");
     return;
   }
+  const policy::PolicyPtr before = engine.policy();
   if (const Result<void> replaced = engine.ReplacePolicy(std::move(loaded.policy)); !replaced) {
     LogError(replaced.error().Message() + "; start the server anew");
     LogError("policy not changed: the previous policy stays in force");
     return;
   }
   LogInfo("policy read again");
-  session.ToolsChanged();
+  session.PolicyChanged(*before);
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   StdioTransport transport(loop.get(), STDIN_FILENO, STDOUT_FILENO);
-  ServerState state = NewServerState(command.text_only);
+  ServerState state = NewServerState(*engine.policy(), command.text_only);
   Session session(engine.services(), state, transport);
   engine.WhenTargetsChange([&] { session.ToolsChanged(); });
   engine.FollowMounts();

@@ -1,7 +1,12 @@
 #include "supervisor/engine/engine.h"
 
-#include <chrono>
+#include <fcntl.h>
 
+#include <chrono>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/unique_fd.h"
 #include "policy/decide.h"
 #include "policy/trust_anchors.h"
 #include "policy/working_directory.h"
@@ -10,6 +15,7 @@
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/pause.h"
 #include "supervisor/loop/within_memory.h"
+#include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/registry.h"
 #include "supervisor/tools/undo_edits.h"
 
@@ -87,14 +93,31 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
 void Engine::WhenTargetsChange(std::function<void()> callback) {
   on_targets_ = std::move(callback);
   watch_.emplace(loop_, [this](const std::string& directory) {
-    // Where nobody has asked yet, nothing is run; that something was touched is told all the same.
-    targets_.Knows(directory) ? DiscoverAgain(directory) : on_targets_();
+    // Where nobody has asked yet, nothing is run; that the Makefile is another one is told.
+    if (targets_.Knows(directory)) return DiscoverAgain(directory);
+    if (IsAnotherMakefile(directory)) on_targets_();
   });
   WatchRoots();
 }
 
 void Engine::WatchRoots() {
-  for (const std::string& root : policy_->roots) watch_->Watch(root, {});
+  for (const std::string& root : policy_->roots) {
+    IsAnotherMakefile(root);
+    watch_->Watch(root, {});
+  }
+}
+
+// Than when it was last asked.
+bool Engine::IsAnotherMakefile(const std::string& directory) {
+  std::string present;
+  const UniqueFd fd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (const auto file = fd ? FindMakefile(fd.get()) : std::nullopt) {
+    const Result<std::string> text = ReadMakefile(fd.get(), *file);
+    // What cannot be read may be another one each time.
+    if (!text) return true;
+    present = file->name + " " + Hex(Sha256Of(*text));
+  }
+  return std::exchange(makefiles_[directory], present) != present;
 }
 
 void Engine::FollowMounts() {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,7 +52,7 @@ class Engine {
   // `callback` runs when the targets of a directory are not those that were last seen there. From
   // now on the Makefiles of the roots and of all directories with known targets are watched; when
   // one is touched, its targets are discovered again. In a root whose targets nobody has asked for,
-  // nothing is run but `callback`.
+  // nothing is run but `callback`, if the Makefile's text is another one.
   void WhenTargetsChange(std::function<void()> callback);
   // From now on each mount and unmount renews what is kept for later calls, so that it neither
   // keeps an unmounted file system busy nor hides a new one.
@@ -76,11 +77,13 @@ class Engine {
   Task<bool> RestoreEdits(CallContext& call);
   Task<bool> MayBegin(CancelSource& cancel);
   void WatchRoots();
+  bool IsAnotherMakefile(const std::string& directory);
 
   uv_loop_t* loop_;
   const Environment& environment_;
   policy::PolicyPtr policy_;
   std::optional<MakefileWatch> watch_;
+  std::map<std::string, std::string> makefiles_;  // root -> what its Makefile was
   std::optional<MountTable> mounts_;
   std::function<void()> on_targets_;
   std::string tmp_base_;

@@ -1,29 +1,63 @@
 #include "supervisor/mcp/server_state.h"
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
 #include "base/random.h"
 #include "supervisor/loop/version.h"
 
 namespace pa {
 namespace {
 
-// Claude Code puts them into the system prompt and cuts at 4,096 characters.
-constexpr char kInstructions[] =
-    "Runs the project's own make targets, git add and git commit, each call confined to the "
-    "project directory by Landlock and seccomp: no network and nothing outside unless the policy "
-    "allows it. Call make_targets first; `make` takes exactly one of the .PHONY targets it lists. "
-    "If there is no Makefile, makefile_generate writes a starter one. git_add and git_commit stage "
-    "and commit; no other git command exists as a tool. read shows a file, glob and grep find "
-    "files and text; edit, write and delete, where they are listed, change files. bash, where it "
-    "is listed, runs a shell command in the same sandbox; prefer make. A refusal's ai_message says "
-    "what to do next; some calls wait until the user has approved them. working_directory is a "
-    "directory beneath a root; left out, it is the first root. dry_run shows the exact command and "
-    "its confinement and changes nothing. Only these tools are confined: your client's own shell "
-    "and edit tools bypass all this, so use these instead.";
+// Sentences, and the tools that must be on for them. Those that only read always are.
+struct Instruction {
+  std::vector<std::string> needs;
+  std::string_view text;
+};
 
 }  // namespace
 
-ServerState NewServerState(bool text_only) {
-  return {.identity = {.version = kVersion, .instructions = kInstructions, .text_only = text_only},
+// Claude Code puts them into the system prompt and cuts at 4,096 characters.
+std::string InstructionsFor(const policy::Policy& policy) {
+  const Instruction instructions[] = {
+      {{},
+       "Works in a project, each call confined to its directory by Landlock and seccomp: no "
+       "network and nothing outside unless the policy allows it. make_targets lists the project's "
+       "own make targets."},
+      {{"make"}, "Call it first; make runs exactly one of the .PHONY targets that it lists."},
+      {{"makefile_generate"}, "If there is no Makefile, makefile_generate writes a starter one."},
+      {{"git_add"}, "git_add stages files."},
+      {{"git_commit"}, "git_commit commits what is staged."},
+      {{}, "read shows a file, glob and grep find files and text."},
+      {{"edit"}, "edit changes passages of files."},
+      {{"write"}, "write writes whole files."},
+      {{"delete"}, "delete moves files to a trash."},
+      {{"bash"}, "bash runs a shell command in the same sandbox."},
+      {{"bash", "make"}, "If a make target does the same, prefer make to bash."},
+      {{},
+       "A refusal's ai_message says what to do next; some calls wait until the user has approved "
+       "them. working_directory is a directory beneath a root; left out, it is the first root. It "
+       "is the wall, too: a command reaches nothing above it."},
+      {{"make"}, "dry_run shows the exact command and its confinement and changes nothing."},
+      {{},
+       "Only these tools are confined: your client's own shell and edit tools bypass all this, so "
+       "use these instead."}};
+  std::string all;
+  for (const auto& [needs, text] : instructions) {
+    const bool on = std::ranges::all_of(
+        needs, [&](const std::string& tool) { return policy.ToolEnabled(tool, false); });
+    if (!on) continue;
+    if (!all.empty()) all += ' ';
+    all += text;
+  }
+  return all;
+}
+
+ServerState NewServerState(const policy::Policy& policy, bool text_only) {
+  return {.identity = {.version = kVersion,
+                       .instructions = InstructionsFor(policy),
+                       .text_only = text_only},
           .request_states = RequestStates(RandomHex(32))};
 }
 

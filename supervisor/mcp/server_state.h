@@ -1,11 +1,13 @@
 // ServerState: the state of the protocol that the sessions of one server share. Must outlive them.
 //
-//    ServerState state = NewServerState();
+//    ServerState state = NewServerState(*policy);
 //    Session session(engine.services(), state, transport);
 #pragma once
 
 #include <chrono>
+#include <string>
 
+#include "policy/policy.h"
 #include "supervisor/mcp/progress.h"
 #include "supervisor/mcp/protocol.h"
 #include "supervisor/mcp/questions.h"
@@ -20,7 +22,10 @@ struct ServerState {
   std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat;
 };
 
+// What a model is told before it calls anything. It names no tool that is off.
+std::string InstructionsFor(const policy::Policy& policy);
+
 // With this version, its instructions for models, and a random key. `text_only`: Identity.
-ServerState NewServerState(bool text_only = false);
+ServerState NewServerState(const policy::Policy& policy, bool text_only = false);
 
 }  // namespace pa

@@ -344,6 +344,14 @@ void Session::ToolsChanged() {
   for (std::string& line : subscriptions_.ToolsChanged()) transport_.Send(std::move(line));
 }
 
+void Session::PolicyChanged(const policy::Policy& before) {
+  const auto list = [&](const policy::Policy& policy) {
+    return ListToolsResult(kModernRevision, state_.identity, EnabledTools(policy),
+                           policy.limits.output_inline);
+  };
+  if (list(before) != list(*services_.policy())) ToolsChanged();
+}
+
 void Session::Shutdown() {
   if (std::exchange(ending_, true)) return;
   if (on_ending_) std::exchange(on_ending_, nullptr)();
@@ -390,13 +398,18 @@ Session::Answer Session::Discover(const rpc::Request&, Revision) {
 Session::Answer Session::ListTools(const rpc::Request& request, Revision revision) {
   PA_TRY_VOID(NoCursor(request.params));
   const policy::PolicyPtr policy = services_.policy();
+  return ListToolsResult(revision, state_.identity, EnabledTools(*policy),
+                         policy->limits.output_inline);
+}
+
+std::vector<const Tool*> Session::EnabledTools(const policy::Policy& policy) const {
   std::vector<const Tool*> enabled;
   for (const Tool* tool : services_.tools) {
-    if (policy->ToolEnabled(std::string(tool->name), tool->annotations.read_only)) {
+    if (policy.ToolEnabled(std::string(tool->name), tool->annotations.read_only)) {
       enabled.push_back(tool);
     }
   }
-  return ListToolsResult(revision, state_.identity, enabled, policy->limits.output_inline);
+  return enabled;
 }
 
 // What is wrong with the shape of the request is a JSON-RPC error; what is wrong with the

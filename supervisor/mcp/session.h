@@ -48,6 +48,8 @@ class Session : public TransportHandler {
 
   // The list of tools, or what they can do, has changed: notifies the client if it wants to know.
   void ToolsChanged();
+  // The same if tools/list is another one than under the policy `before`.
+  void PolicyChanged(const policy::Policy& before);
 
   // Cancels all calls in flight; their replies are still sent. Further calls and subscriptions are
   // refused.
@@ -102,6 +104,7 @@ class Session : public TransportHandler {
   Answer CallTool(const rpc::Request& request, Revision revision);
   Answer ListResources(const rpc::Request& request, Revision revision);
   Answer ListResourceTemplates(const rpc::Request& request, Revision revision);
+  std::vector<const Tool*> EnabledTools(const policy::Policy& policy) const;
   Answer ReadResource(const rpc::Request& request, Revision revision);
   Answer Listen(const rpc::Request& request, Revision revision);
 

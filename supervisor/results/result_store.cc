@@ -118,8 +118,16 @@ std::optional<Result<ResultChunk>> ResultStore::Read(std::string_view uri) {
   const Kept* kept = Find(parts.resource);
   if (kept == nullptr) return std::nullopt;
   const std::uint64_t total = kept->output->size();
-  if (!parts.offset || *parts.offset > total) {
-    return std::unexpected(Error("read result", std::string(uri), EINVAL));
+  if (!parts.offset) {
+    return std::unexpected(
+        Error("read result", "expected ?offset=NUMBER: " + std::string(uri), EINVAL));
+  }
+  if (*parts.offset >= total && *parts.offset > 0) {
+    return std::unexpected(Error("read result",
+                                 "offset " + std::to_string(*parts.offset) +
+                                     " is past the end: the result has " + std::to_string(total) +
+                                     " bytes",
+                                 EINVAL));
   }
   const auto size =
       static_cast<std::size_t>(std::min<std::uint64_t>(total - *parts.offset, kMaxReadBytes));

@@ -93,7 +93,15 @@ TEST_F(ResultStoreTest, TellsUnknownResultsFromBadOffsets) {
     ASSERT_TRUE(chunk) << query;
     EXPECT_FALSE(*chunk) << query;
   }
-  EXPECT_EQ((*store.Read(uri + "?offset=3"))->bytes, "");
+  for (const char* query : {"?offset=3", "?offset=4"}) {
+    EXPECT_TRUE((*store.Read(uri + query))
+                    .error()
+                    .subject.ends_with(" is past the end: the result has 3 bytes"))
+        << query;
+  }
+  EXPECT_EQ((*store.Read(uri + "?offset=2"))->bytes, "c");
+  const std::string empty = store.Publish(Stored(store, ""), "y");
+  EXPECT_EQ((*store.Read(empty + "?offset=0"))->bytes, "");
 }
 
 TEST_F(ResultStoreTest, TheOldestGoesWhenTheQuotaIsFull) {

@@ -152,6 +152,7 @@ struct Runner::Impl {
   Trial trial;
   Lanes lanes;
   FileTurns file_turns;
+  GitIdentity git_identity;
   Lanes beginnings;
   ViewCache views;
   Orphans orphans;
@@ -494,6 +495,7 @@ uv_loop_t* Runner::loop() const { return impl_->loop; }
 std::size_t Runner::running() const { return impl_->lanes.running(); }
 
 FileTurns& Runner::file_turns() { return impl_->file_turns; }
+GitIdentity& Runner::git_identity() { return impl_->git_identity; }
 
 Lanes& Runner::beginnings() { return impl_->beginnings; }
 

@@ -34,6 +34,7 @@
 #include "supervisor/run/lanes.h"
 #include "supervisor/run/output_sink.h"
 #include "supervisor/run/run_record.h"
+#include "supervisor/state/git_identity.h"
 
 namespace pa {
 
@@ -100,6 +101,7 @@ class Runner {
   uv_loop_t* loop() const;
   std::size_t running() const;
   FileTurns& file_turns();
+  GitIdentity& git_identity();            // of the commits of commands
   Lanes& beginnings();                    // for calls that are to begin: PlacesToBegin
   const std::string& state_home() const;  // RunnerConfig's
 

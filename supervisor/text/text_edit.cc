@@ -7,6 +7,7 @@
 
 #include "base/try.h"
 #include "base/utf8.h"
+#include "supervisor/text/find_all.h"
 #include "supervisor/text/line_diff.h"
 
 namespace pa {
@@ -42,29 +43,6 @@ Flat<Unit> Flatten(std::basic_string_view<Unit> raw) {
     }
   }
   return flat;
-}
-
-// All places where `part` begins, those that overlap, too: Knuth, Morris, Pratt ("Fast Pattern
-// Matching in Strings", 1977). What is looked for, and in what, is chosen by the agent; this is
-// linear for all of it.
-template <typename Unit>
-std::vector<std::size_t> FindAll(std::basic_string_view<Unit> text,
-                                 std::basic_string_view<Unit> part) {
-  std::vector<std::size_t> borders(part.size() + 1, 0);
-  const auto next = [&](std::size_t matched, Unit unit) {
-    while (matched > 0 && (matched == part.size() || part[matched] != unit)) {
-      matched = borders[matched];
-    }
-    return matched + (part[matched] == unit ? 1 : 0);
-  };
-  for (std::size_t i = 1; i < part.size(); ++i) borders[i + 1] = next(borders[i], part[i]);
-  std::vector<std::size_t> places;
-  std::size_t matched = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    matched = next(matched, text[i]);
-    if (matched == part.size()) places.push_back(i + 1 - matched);
-  }
-  return places;
 }
 
 // Those that do not overlap, from the first on.

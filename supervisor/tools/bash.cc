@@ -50,9 +50,8 @@ Task<ToolResult> RunBash(ToolRequest request, CallContext& call) {
                        .argv = plan.argv,
                        .working_dir = work->directory.path(),
                        .decision = permission->rule()};
-  policy::Allow allow = permission->For({.purpose = policy::Purpose::kBuild, .timeout = timeout});
   Task<ToolResult> task =
-      RunBuild(std::move(plan), std::move(allow), std::move(report), *work, call);
+      RunBuild(std::move(plan), *permission, timeout, std::move(report), *work, call);
   ToolResult result = co_await task;
   co_return result;
 }
@@ -64,8 +63,8 @@ const Tool kBash = {
     .title = "Run command",
     .description =
         "Run a shell command in the sandbox: no network and nothing outside the project unless the "
-        "policy allows it; no terminal. If a make target does the same, prefer make. On a timeout "
-        "the command is killed with everything it started, and its output so far is returned.",
+        "policy allows it; no terminal. On a timeout the command is killed with everything it "
+        "started, and its output so far is returned.",
     .annotations = {.destructive = true, .open_world = true},
     .params = kBashParams,
     .data = kCommandData,

@@ -9,6 +9,7 @@
 #include "supervisor/call/tool_result.h"
 #include "supervisor/text/file_text.h"
 #include "supervisor/text/line_diff.h"
+#include "supervisor/text/near_match.h"
 #include "supervisor/text/text_edit.h"
 #include "supervisor/tools/file_transaction.h"
 #include "supervisor/tools/put_file.h"
@@ -43,7 +44,7 @@ constexpr Param kEditsItemParams[] = {
      .description = "Replace every occurrence."},
     {.name = "expected_sha256",
      .kind = ParamKind::kString,
-     .description = "sha256 of the file before the first edit, from read or write.",
+     .description = "sha256 of the file before the first edit, from read.",
      .pattern = "^[0-9a-fA-F]{64}$"},
 };
 
@@ -93,10 +94,11 @@ ToolError InEdit(std::size_t index, ToolError error) {
   return error;
 }
 
-std::optional<ToolError> CheckEdit(const Arguments& edit) {
+std::optional<ToolError> CheckEdit(const Arguments& edit, const CallContext& call) {
   if (edit.String("old")->empty()) {
     return InvalidArgument("the argument 'old' is empty",
-                           "Pass the passage to replace; the tool write writes a whole file.");
+                           "Pass the passage to replace" +
+                               Offer(call, "write", "; the tool write writes a whole file") + ".");
   }
   if (*edit.String("old") == *edit.String("new")) {
     return InvalidArgument("the arguments 'old' and 'new' are the same", "Leave this edit out.");
@@ -104,23 +106,28 @@ std::optional<ToolError> CheckEdit(const Arguments& edit) {
   const std::string* expected = edit.String("expected_sha256");
   if (expected == nullptr || FromHex(*expected)) return std::nullopt;
   return InvalidArgument("the argument 'expected_sha256' must be 64 hexadecimal digits",
-                         "Pass the sha256 that read, write or edit gave for this file.");
+                         "Pass the sha256 that read gives for this file.");
 }
 
-ToolError IsNotThere(const std::string& path) {
+std::string WhereFilesAre(const CallContext& call) {
+  return "glob finds names" + Offer(call, "write", ", write makes new files") + ".";
+}
+
+ToolError IsNotThere(const std::string& path, const CallContext& call) {
   return NotFound(fmt::format("cannot edit {}: no such file", path),
-                  "Pass an existing file; glob finds names, write makes new files.");
+                  "Pass an existing file; " + WhereFilesAre(call));
 }
 
 std::optional<ToolError> AddEdit(FileEdits& files, std::size_t index, const Arguments& edit,
                                  const ToolRequest& request, const CallContext& call) {
-  if (auto wrong = CheckEdit(edit)) return wrong;
+  if (auto wrong = CheckEdit(edit, call)) return wrong;
   const std::string& path = *edit.String("path");
   auto work = StartWorkAt(request, call, path);
   if (!work) return work.error();
-  auto place = FindPlace(*work, call, path, {"edit", "glob finds names, write makes new files."});
+  const std::string advice = WhereFilesAre(call);
+  auto place = FindPlace(*work, call, path, {"edit", advice});
   if (!place) return place.error();
-  if (!place->found) return IsNotThere(path);
+  if (!place->found) return IsNotThere(path, call);
   place->found.reset();
   const auto same = std::ranges::find_if(files, [&](const FileEdit& file) {
     return file.place.relative == place->relative &&
@@ -178,7 +185,7 @@ Task<std::optional<ToolError>> ReadBytes(FileEdit& file, std::size_t& room, Call
   const auto found = FindInRoot(file.work, call, file.place.relative, "edit", "Call again.");
   if (!found) co_return found.error();
   // A symlink may stand there by now, or on the way to it: it was asked about another file.
-  if (found->Path() != file.place.relative) co_return IsNotThere(file.place.shown);
+  if (found->Path() != file.place.relative) co_return IsNotThere(file.place.shown, call);
   Task<Reading> task = ReadInto(sink, file.work, *file.permission, *found, call);
   Reading reading = co_await task;
   if (reading.error) co_return std::move(reading.error);
@@ -211,7 +218,8 @@ std::optional<ToolError> Apply(FileEdit& file) {
                               {from, *edit->String("new"), edit->Boolean("replace_all")});
     if (!edited && edited.error().count == 0) {
       const std::string shown = ShownText(file.after, file.encoding);
-      return NoMatch(index, file.place.shown, NearestPassage(shown, from));
+      return NoMatch(index, file.place.shown, FindNearMatch(shown, from),
+                     NearestPassage(shown, from));
     }
     if (!edited) {
       return AmbiguousMatch(index, file.place.shown, edited.error().count, edited.error().lines);

@@ -98,6 +98,22 @@ TEST_F(EditTest, AMissShowsWhatIsNearest) {
   EXPECT_NE(result.text.find(nearest), std::string::npos) << result.text;
 }
 
+TEST_F(EditTest, AMissTellsWhatIsHardToSee) {
+  Write("a.md", "# x\n\tsay \xe2\x80\x9chi\xe2\x80\x9d\n");
+  const ToolResult result = Edit({{"a.md", "  say \"hi\"", "x"}});
+  EXPECT_EQ(result.error->message,
+            "edits[0]: `old` does not occur in a.md; it is on line 2 but for blanks, quotes or "
+            "dashes");
+  EXPECT_NE(result.text.find("blanks: line 2, column 1 has tab, `old` has 2 spaces; quotes or "
+                             "dashes: line 2, column 6 has U+201C"),
+            std::string::npos)
+      << result.text;
+  const JsonValue details = *ParseJson(result.error->details);
+  ASSERT_EQ(details.Find("differences")->Items().size(), 2u);
+  EXPECT_EQ(details.Find("differences")->Items()[0].Find("file")->AsString(), "tab");
+  EXPECT_EQ(ParseJson(Edit({{"a.md", "else", "x"}}).error->details)->Find("differences"), nullptr);
+}
+
 TEST_F(EditTest, SeveralAreNamed) {
   Write("a", "x\ny\nx\n");
   const ToolResult result = Edit({{"a", "x", "z"}});

@@ -16,7 +16,7 @@ constexpr Param kGitAddParams[] = {
      .description = "Files or directories to stage, relative to working_directory. Literal: no "
                     "options, no wildcards, no pathspec magic.",
      .minimum = 1},
-    kWorkingDirectoryParam,
+    kPlaceParam,
     kDryRunParam,
 };
 

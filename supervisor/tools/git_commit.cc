@@ -14,7 +14,7 @@ constexpr Param kGitCommitParams[] = {
      .kind = ParamKind::kString,
      .required = true,
      .description = "The commit message, stored byte for byte."},
-    kWorkingDirectoryParam,
+    kPlaceParam,
     kDryRunParam,
 };
 

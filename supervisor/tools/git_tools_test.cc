@@ -167,6 +167,40 @@ TEST_F(GitToolsTest, OfAMergeTheFilesAreThoseOfTheOtherSide) {
   EXPECT_EQ(Listed(Data(Commit("merged")), "files"), "added theirs\n");
 }
 
+// Where the policy lets a command commit, nobody has to tell it who the user is.
+TEST_F(GitToolsTest, CommandsCommitInTheSameName) {
+  testing::WriteText(home_ / ".config/git/config", "[user]\n\tname = Early\n");
+  UserConfig("[user]\n\tname = Ann \"A\" Author\n\temail = ann@example.com\n[alias]\n\tx = !id\n" +
+             std::string("[includeIf \"gitdir:**/work/.git\"]\n\tpath = work\n"));
+  testing::WriteText(home_ / "work", "[user]\n\temail = ann@work.example\n");
+  const char* commit = R"({"command":"git init -q made && cd made && git commit -q --allow-empty )"
+                       R"(-m x && git log -1 --format='%an <%ae> %cn'; git config --list --global )"
+                       R"(--name-only | sort -u"})";
+  const auto made = [&](std::string name) {
+    std::string command = commit;
+    for (std::size_t at = command.find("made"); at != std::string::npos;
+         at = command.find("made")) {
+      command.replace(at, 4, name);
+    }
+    return Data(Call("bash", command)).Find("stdout")->AsString();
+  };
+  EXPECT_EQ(made("here"),
+            "Ann A Author <ann@example.com> Ann A Author\nincludeif.gitdir:**/work/.git.path\n"
+            "user.email\nuser.name\n");
+  EXPECT_TRUE(made("work").starts_with("Ann A Author <ann@work.example> Ann A Author\n"));
+  Write("Makefile", ".PHONY: commit\ncommit:\n\tgit commit -q --allow-empty -m made\n");
+  Data(Call("make", R"({"target":"commit"})"));
+  EXPECT_EQ(Git({"log", "-1", "--format=%an %s"}), "Ann A Author made\n");
+  policy_->git.inherit_identity = false;
+  const ToolResult nobody = Call("make", R"({"target":"commit"})");
+  EXPECT_EQ(Code(nobody), "COMMAND_FAILED");
+  Git({"config", "user.name", "Repo"});
+  Git({"config", "user.email", "repo@example.com"});
+  policy_->git.inherit_identity = true;
+  Data(Call("make", R"({"target":"commit"})"));
+  EXPECT_EQ(Git({"log", "-1", "--format=%an"}), "Repo\n") << "the repository's own is stronger";
+}
+
 TEST_F(GitToolsTest, MessagesAreStoredByteForByte) {
   Write("f", "0");
   int number = 0;

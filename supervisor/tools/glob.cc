@@ -4,6 +4,7 @@
 
 #include "base/json_writer.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/tools/empty_search.h"
 #include "supervisor/tools/render.h"
 #include "supervisor/tools/ripgrep.h"
 #include "supervisor/tools/search_params.h"
@@ -37,10 +38,10 @@ constexpr ResultField kGlobData[] = {
      .description = "absent if nothing follows"},
 };
 
-class FileSink final : public RecordSink {
+class GlobSink final : public RecordSink {
  public:
   // `among`: null, or who else has to know a file.
-  FileSink(std::string prefix, const NameSink* among, HiddenFiles hidden, std::uint64_t offset,
+  GlobSink(std::string prefix, const NameSink* among, HiddenFiles hidden, std::uint64_t offset,
            std::uint64_t limit)
       : RecordSink(std::string(1, '\0')),
         prefix_(std::move(prefix)),
@@ -70,7 +71,7 @@ class FileSink final : public RecordSink {
   std::vector<std::string> files_;
 };
 
-ToolResult Render(const FileSink& sink, std::uint64_t offset) {
+ToolResult Render(const GlobSink& sink, std::uint64_t offset) {
   const std::uint64_t next = offset + sink.files().size();
   JsonWriter w;
   w.BeginObject().Key("files").BeginArray();
@@ -110,14 +111,16 @@ Task<ToolResult> RunGlob(ToolRequest request, CallContext& call) {
   }
   const auto offset = static_cast<std::uint64_t>(arguments.Integer("offset").value_or(0));
   const auto limit = static_cast<std::uint64_t>(arguments.Integer("limit").value_or(0));
+  const bool include_hidden = arguments.Boolean("include_hidden");
+  const bool include_ignored = arguments.Boolean("include_ignored");
   RipgrepOrder order{.options = {"--files", "--null", "--sortr=modified"},
-                     .include_hidden = arguments.Boolean("include_hidden"),
-                     .include_ignored = arguments.Boolean("include_ignored")};
+                     .include_hidden = include_hidden,
+                     .include_ignored = include_ignored};
   const GlobPlan glob = PlanGlob(pattern);
   Task<GlobbedSearch> globbed = ApplyGlob(*work, *place, glob, std::move(order), call);
   GlobbedSearch search = co_await globbed;
   const std::unique_ptr<NameSink> among = std::move(search.among);
-  FileSink sink(search.place ? search.place->prefix : "", among.get(), HiddenFiles(*work, call),
+  GlobSink sink(search.place ? search.place->prefix : "", among.get(), HiddenFiles(*work, call),
                 offset, limit);
   Task<RipgrepRun> task = RunGlobbed(*work, std::move(search), sink, call);
   const RipgrepRun run = co_await task;
@@ -125,6 +128,17 @@ Task<ToolResult> RunGlob(ToolRequest request, CallContext& call) {
   ToolResult result = Render(sink, offset);
   result.decision = run.decision;
   WarnOfGaps(run, sink, sink.hidden(), result);
+  if (sink.total() > 0) co_return result;
+  std::vector<std::string> why = WhyNothing(*work, *place, pattern, call);
+  if (why.empty()) {
+    Task<std::string> below = DirectoryBelow(
+        *work, *place, pattern,
+        {.options = {}, .include_hidden = include_hidden, .include_ignored = include_ignored},
+        call);
+    std::string directory = co_await below;
+    if (!directory.empty()) why.push_back(std::move(directory));
+  }
+  for (std::string& one : why) Warn(result, std::move(one));
   co_return result;
 }
 

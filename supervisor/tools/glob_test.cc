@@ -61,6 +61,42 @@ TEST_F(GlobTest, NewestFirstAndAsInGitignore) {
   EXPECT_EQ(result.text, "2 files, newest first\nsub/deep/b.h\na.h\n");
 }
 
+TEST_F(GlobTest, NothingFoundSaysWhy) {
+  Write("src/lib/a.h", "");
+  Write("a.h", "");
+  const auto why = [&](const std::string& pattern, const std::string& more = "") {
+    const ToolResult result = Glob(pattern, more);
+    EXPECT_EQ(Data(result).Find("total")->AsInteger(), 0) << pattern;
+    return result.warnings.empty() ? "" : result.warnings.at(0);
+  };
+  const std::string project = project_.string();
+  const std::string top = "a / at the beginning of a glob is the directory that is searched, " +
+                          project + ", and not the top of the file system";
+  EXPECT_EQ(why("/etc/*.conf"), top);
+  EXPECT_EQ(why(project + "/src/**/*.h"), top + ": pass `/src/**/*.h`");
+  EXPECT_TRUE(why("../*.h").starts_with("a glob cannot lead upwards")) << why("../*.h");
+  EXPECT_TRUE(why("src/../*.h").starts_with("a glob cannot lead upwards"));
+  EXPECT_EQ(why("./*.h"), "`.` as a part of a glob matches nothing: leave ./ out");
+  const std::string names = " names a directory, and a glob matches files: for its files pass ";
+  EXPECT_EQ(why("src"), "`src`" + names + "`src/**`");
+  EXPECT_EQ(why("src/"), "`src/`" + names + "`src/**`");
+  EXPECT_EQ(why("src/lib"), "`src/lib`" + names + "`src/lib/**`");
+  EXPECT_EQ(why("lib"), "`lib`" + names + "`src/lib/**`") << "further down";
+  EXPECT_EQ(why("lib", R"(,"path":"src")"), "`lib`" + names + "`lib/**`");
+  for (const char* pattern : {"none", "*.cc", "li", "b.h", "a.h/x", "lib/a"}) {
+    EXPECT_EQ(why(pattern), "") << pattern;
+  }
+  EXPECT_EQ(Glob("/*.h").warnings.size(), 0u) << "it finds a.h";
+  policy_->permissions.push_back({.tool = "*",
+                                  .path = "src",
+                                  .verdict = policy::Verdict::kDeny,
+                                  .reason = "no",
+                                  .where = "policy"});
+  for (const char* pattern : {"src", "lib"}) {
+    EXPECT_EQ(why(pattern).find("directory, and"), std::string::npos) << "nobody is told";
+  }
+}
+
 TEST_F(GlobTest, PagesFollowOneUponTheOther) {
   for (int i = 0; i < 10; ++i) WriteAged("f" + std::to_string(i), i);
   const ToolResult page = Glob("*", R"(,"limit":4)");

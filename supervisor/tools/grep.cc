@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/tools/empty_search.h"
 #include "supervisor/tools/render.h"
 #include "supervisor/tools/ripgrep.h"
 #include "supervisor/tools/ripgrep_event.h"
@@ -276,6 +277,16 @@ Mode ModeOf(const Arguments& arguments) {
   return static_cast<Mode>(found - kModes.begin());
 }
 
+// Whether `$` may match before \r\n. With that ripgrep takes no \r in a pattern, and whoever writes
+// one means it.
+bool EndsLinesBeforeCr(const Arguments& arguments) {
+  const std::string& pattern = *arguments.String("pattern");
+  constexpr std::string_view kCr[] = {"\r",    "\\r",   "\\x0d", "\\x0D",
+                                      "\\x{d", "\\x{D", "\\x{0", "\\u"};
+  return !arguments.Boolean("literal") && pattern.contains('$') &&
+         std::ranges::none_of(kCr, [&](std::string_view cr) { return pattern.contains(cr); });
+}
+
 std::vector<std::string> Options(const Arguments& arguments, Mode mode, std::int64_t context) {
   std::vector<std::string> options;
   if (mode == Mode::kFiles) options = {"--files-with-matches", "--null"};
@@ -284,6 +295,7 @@ std::vector<std::string> Options(const Arguments& arguments, Mode mode, std::int
   if (arguments.Boolean("literal")) options.emplace_back("--fixed-strings");
   if (arguments.Boolean("ignore_case")) options.emplace_back("--ignore-case");
   if (arguments.Boolean("multiline")) options.emplace_back("--multiline");
+  if (EndsLinesBeforeCr(arguments)) options.emplace_back("--crlf");
   options.push_back("--regexp=" + *arguments.String("pattern"));
   return options;
 }
@@ -337,6 +349,10 @@ Task<ToolResult> RunGrep(ToolRequest request, CallContext& call) {
   ToolResult result = Render(mode, sink, page);
   result.decision = run.decision;
   WarnOfGaps(run, sink, sink.denied(), result);
+  const std::string* glob = arguments.String("glob");
+  if (sink.hits().total_files() == 0 && glob != nullptr && !glob->starts_with('!')) {
+    for (std::string& why : WhyNothing(*work, *place, *glob, call)) Warn(result, std::move(why));
+  }
   co_return result;
 }
 

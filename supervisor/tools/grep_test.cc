@@ -94,6 +94,37 @@ TEST_F(GrepTest, PatternsAreWhatTheyAreSaidToBe) {
   EXPECT_EQ(Code(Grep("foo\\nbar")), "INVALID_ARGUMENT");
 }
 
+TEST_F(GrepTest, ALineMayEndInCrLf) {
+  Write("dos", "foo\r\nbar foo\r\nfoo bar\r\n\xff foo\r\n");
+  Write("unix", "foo\nfoo bar\n");
+  EXPECT_EQ(Lines("foo$"),
+            (Names{"dos:1:foo", "dos:2:bar foo", "dos:4:\xef\xbf\xbd foo", "unix:1:foo"}));
+  EXPECT_EQ(Lines("^foo$"), (Names{"dos:1:foo", "unix:1:foo"}));
+  EXPECT_EQ(Lines(R"(\s$)"), Names{}) << "the end of a line is no blank at its end";
+  EXPECT_EQ(Lines("foo$\n^bar foo$", R"(,"multiline":true)"), (Names{"dos:1:foo\r\nbar foo"}));
+  EXPECT_EQ(Lines("bar$", R"(,"glob":"dos","context":1)"), (Names{"dos:3:foo bar"}));
+  // Who asks for \r gets it.
+  EXPECT_EQ(Files(R"(foo\r$)"), (Names{"dos"}));
+  EXPECT_EQ(Files(R"(foo\x0d?$)"), (Names{"dos", "unix"}));
+  EXPECT_EQ(Files("foo\r$"), (Names{"dos"}));
+  EXPECT_EQ(Files("foo$", R"(,"literal":true)"), Names{});
+}
+
+TEST_F(GrepTest, NothingFoundInNoFileSaysWhy) {
+  Write("src/a", "needle\n");
+  const auto why = [&](const std::string& glob) {
+    const ToolResult result = Grep("needle", R"(,"glob":")" + glob + "\"");
+    EXPECT_EQ(Data(result).Find("total_files")->AsInteger(), 0) << glob;
+    return result.warnings.empty() ? "" : result.warnings.at(0);
+  };
+  EXPECT_TRUE(why("/etc/*").starts_with("a / at the beginning of a glob is ")) << why("/etc/*");
+  EXPECT_TRUE(why("../*").starts_with("a glob cannot lead upwards")) << why("../*");
+  EXPECT_TRUE(why("src").starts_with("`src` names a directory")) << why("src");
+  EXPECT_EQ(why("*.c"), "");
+  EXPECT_EQ(Grep("needle", R"(,"glob":"src/*")").warnings.size(), 0u);
+  EXPECT_EQ(Grep("thread").warnings.size(), 0u);
+}
+
 TEST_F(GrepTest, ABadPatternIsRefusedInRipgrepsWords) {
   Write("a", "x\n");
   for (const auto& [pattern, words] :

@@ -48,8 +48,7 @@ ToolError NoSuchTarget(const std::string& name, const TargetList& list) {
 // lines that name $(MAKE).
 Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Permission& permission,
                         std::optional<std::chrono::milliseconds> timeout, CallContext& call) {
-  const policy::Allow allow =
-      permission.For({.purpose = policy::Purpose::kBuild, .timeout = timeout});
+  const policy::Allow allow = permission.For(BuildNeeds(call, timeout));
   policy::Allow inspect =
       permission.For({.purpose = policy::Purpose::kInspect, .timeout = timeout});
   AddCaches(work, call, plan.env);
@@ -127,9 +126,8 @@ Task<ToolResult> MakeTarget(Work work, std::optional<std::chrono::milliseconds> 
     co_return result;
   }
   CommandReport report = ReportOf(work, plan.argv, permission->rule());
-  policy::Allow allow = permission->For({.purpose = policy::Purpose::kBuild, .timeout = timeout});
   Task<ToolResult> task =
-      RunBuild(std::move(plan), std::move(allow), std::move(report), work, call);
+      RunBuild(std::move(plan), *permission, timeout, std::move(report), work, call);
   ToolResult result = co_await task;
   co_return result;
 }

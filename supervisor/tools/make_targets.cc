@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/tools/params.h"
+#include "supervisor/tools/render.h"
 #include "supervisor/tools/target_discovery.h"
 
 namespace pa {
@@ -58,6 +59,17 @@ std::string TextOf(const Work& work, const TargetList& list) {
   return text;
 }
 
+std::string WhyNoTarget(const TargetList& list) {
+  if (!list.refused.empty()) {
+    return "all .PHONY targets are refused by name: give each a second name in the Makefile "
+           "(`.PHONY: NAME` and `NAME: OLD-NAME`)";
+  }
+  return fmt::format(
+      "{} declares no target as .PHONY, and only those can be called: add `.PHONY: NAME` for each "
+      "that should be",
+      list.makefile);
+}
+
 Task<ToolResult> RunMakeTargets(ToolRequest request, CallContext& call) {
   const auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(work.error());
@@ -72,6 +84,7 @@ Task<ToolResult> RunMakeTargets(ToolRequest request, CallContext& call) {
   result.data = DataOf(*targets);
   result.text = TextOf(*work, *targets);
   result.decision = permission->rule();
+  if (targets->targets.empty()) Warn(result, WhyNoTarget(*targets));
   co_return result;
 }
 

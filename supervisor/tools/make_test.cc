@@ -74,11 +74,19 @@ TEST_F(MakeTest, RunsATarget) {
 }
 
 TEST_F(MakeTest, GitInARecipeWorksAlthoughTheUsersConfigurationIsClosed) {
-  std::ofstream(home_ / ".gitconfig") << "[user]\n\tname = Somebody\n";
+  std::ofstream(home_ / ".gitconfig")
+      << "[user]\n\tname = Somebody\n[http]\n\textraHeader = token\n";
   Write("Makefile",
-        ".PHONY: config read\nconfig:\n\t@git config --get-all user.name || echo none\n"
-        "read:\n\t@cat $$HOME/.gitconfig\n");
-  EXPECT_EQ(Data(Call("make", R"({"target":"config"})")).Find("stdout")->AsString(), "none\n");
+        ".PHONY: config read own change\nconfig:\n\t@git config user.name; "
+        "git config http.extraHeader || echo none\nread:\n\t@cat $$HOME/.gitconfig\n"
+        "own:\n\t@printf '[user]\\nname = Own\\n' > own; GIT_CONFIG_GLOBAL=$$PWD/own git config "
+        "user.name\nchange:\n\t@git config --global user.name Other\n");
+  EXPECT_EQ(Data(Call("make", R"({"target":"config"})")).Find("stdout")->AsString(),
+            "Somebody\nnone\n");
+  EXPECT_EQ(Data(Call("make", R"({"target":"own"})")).Find("stdout")->AsString(), "Own\n");
+  EXPECT_TRUE(Call("make", R"({"target":"change"})").error) << "it is read-only";
+  EXPECT_EQ(Data(Call("make", R"({"target":"config"})")).Find("stdout")->AsString(),
+            "Somebody\nnone\n");
   EXPECT_TRUE(Call("make", R"({"target":"read"})").error) << "it is closed";
 }
 
@@ -133,6 +141,92 @@ TEST_F(MakeTest, NoMakefileSaysHowToGetOne) {
   const ToolResult result = Call("make_targets");
   EXPECT_EQ(Code(result), "NOT_FOUND");
   EXPECT_NE(result.error->ai_message.find("makefile_generate"), std::string::npos);
+}
+
+TEST_F(MakeTest, AMakefileHigherUpIsNamed) {
+  Write("Makefile", ".PHONY: a\na:\n");
+  Write("sub/deep/x", "");
+  ToolResult result = Call("make_targets", R"({"working_directory":"sub/deep"})");
+  EXPECT_EQ(Code(result), "NOT_FOUND");
+  EXPECT_EQ(result.error->message, "no Makefile in " + (project_ / "sub/deep").string() + ", but " +
+                                       project_.string() + " has one");
+  EXPECT_EQ(result.error->ai_message, "Pass " + project_.string() + " as working_directory.");
+  fs::remove(project_ / "Makefile");
+  testing::WriteText(base_ / "Makefile", "");
+  result = Call("make_targets", R"({"working_directory":"sub/deep"})");
+  EXPECT_EQ(result.error->message, "no Makefile in " + (project_ / "sub/deep").string())
+      << "above the root nobody may work";
+}
+
+TEST_F(MakeTest, NoTargetsSayWhy) {
+  Write("Makefile", "a:\n\t@echo\n");
+  const auto warnings = [&] { return Call("make_targets").warnings; };
+  ASSERT_EQ(warnings().size(), 1u);
+  EXPECT_TRUE(warnings()[0].starts_with("Makefile declares no target as .PHONY, "))
+      << warnings()[0];
+  Write("Makefile", ".PHONY: a.b\na.b:\n");
+  ASSERT_EQ(warnings().size(), 1u);
+  EXPECT_TRUE(warnings()[0].starts_with("all .PHONY targets are refused by name: "));
+  Write("Makefile", ".PHONY: a\na:\n");
+  EXPECT_TRUE(warnings().empty());
+}
+
+TEST_F(MakeTest, WhoReachesAboveTheWorkingDirectoryIsToldFromWhereToCall) {
+  Write("src/x.c", "");
+  Write("common.mk", "");
+  Write(".git/HEAD", "ref: refs/heads/main\n");
+  testing::WriteText(outside_ / "secret", "");
+  const std::string makefile =
+      ".PHONY: read cd git absolute missing outside fine\nread:\n\tcat ../src/x.c\n"
+      "cd:\n\tcd ../src\ngit:\n\tgit describe\nabsolute:\n\tcat " +
+      (project_ / "src/x.c").string() +
+      "\nmissing:\n\tcat ../none\noutside:\n\tcat ../../outside/secret\nfine:\n\tcat none\n";
+  Write("sub/Makefile", makefile);
+  const auto advice = [&](const std::string& target) {
+    const ToolResult result =
+        Call("make", R"({"target":")" + target + R"(","working_directory":"sub"})");
+    EXPECT_EQ(Code(result), "COMMAND_FAILED") << result.text;
+    EXPECT_TRUE(result.text.contains(result.error->ai_message)) << result.text;
+    return result.error->ai_message;
+  };
+  const std::string above =
+      " lies above the working directory, and a command reaches nothing above "
+      "it: call from " +
+      project_.string() +
+      " as working_directory, and go down from there (cd "
+      "sub, make -C sub).";
+  EXPECT_TRUE(advice("read").starts_with("../src/x.c" + above)) << advice("read");
+  EXPECT_TRUE(advice("cd").starts_with("../src" + above)) << advice("cd");
+  EXPECT_TRUE(advice("absolute").starts_with((project_ / "src/x.c").string() + above));
+  EXPECT_TRUE(advice("git").starts_with("the git repository " + project_.string() + above))
+      << advice("git");
+  for (const char* target : {"missing", "outside", "fine"}) {
+    EXPECT_FALSE(advice(target).contains("above the working directory")) << target;
+  }
+  Write("Makefile", makefile);
+  Write("sub/Makefile", "include ../common.mk\n.PHONY: a\na:\n");
+  const ToolResult listed = Call("make_targets", R"({"working_directory":"sub"})");
+  EXPECT_EQ(Code(listed), "MAKEFILE_INVALID");
+  EXPECT_TRUE(listed.error->ai_message.contains("../common.mk" + above)) << listed.text;
+  Write("sub/Makefile", "include common.mk\n.PHONY: a\na:\n");
+  const ToolResult its_own = Call("make_targets", R"({"working_directory":"sub"})");
+  EXPECT_TRUE(its_own.error->ai_message.contains("Mend the Makefile")) << its_own.text;
+}
+
+TEST_F(MakeTest, AnIncludedFileThatMakeHasToMake) {
+  const std::string rest =
+      " config.mk\n.PHONY: show\nshow:\n\t@echo $(X)\nconfig.mk:\n\t@echo X=made > $@\n";
+  Write("Makefile", "include" + rest);
+  const ToolResult result = Call("make_targets");
+  EXPECT_EQ(Code(result), "MAKEFILE_INVALID");
+  EXPECT_TRUE(result.error->ai_message.contains(
+      "Write `-include config.mk` in place of `include config.mk`"))
+      << result.text;
+  Write("Makefile", "-include" + rest);
+  EXPECT_EQ(Targets(), (Names{"show"}));
+  EXPECT_FALSE(fs::exists(project_ / "config.mk"));
+  EXPECT_EQ(Data(Call("make", R"({"target":"show"})")).Find("stdout")->AsString(), "made\n")
+      << "as the advice says";
 }
 
 TEST_F(MakeTest, OnlyTheWorkingDirectorysOwnMakefile) {

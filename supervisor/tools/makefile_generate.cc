@@ -14,7 +14,7 @@
 namespace pa {
 namespace {
 
-constexpr Param kMakefileGenerateParams[] = {kLanguageParam, kWorkingDirectoryParam, kDryRunParam};
+constexpr Param kMakefileGenerateParams[] = {kLanguageParam, kPlaceParam, kDryRunParam};
 
 constexpr ResultField kMakefileGenerateData[] = {
     {.name = "makefile"},
@@ -112,8 +112,8 @@ std::expected<std::string, ToolError> DetectLanguage(const Work& work) {
 ToolError ExistsAlready(std::string_view name) {
   return MakefileInvalid(
       fmt::format("a Makefile exists already: {}", name),
-      "It is never replaced. Call make_targets to see its targets, or edit it to "
-      "add what is missing.");
+      "It is never replaced. Call make_targets to see its targets, or change it, so "
+      "that it has what is missing.");
 }
 
 std::string DataOf(const CommandReport& report, std::string_view language, std::string_view content,

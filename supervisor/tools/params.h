@@ -16,6 +16,15 @@ inline constexpr Param kWorkingDirectoryParam = {
     .kind = ParamKind::kString,
     .description =
         "Directory to work in: relative to the project root, or absolute within it. "
+        "Default: the root. It is the wall, too: a command reaches no file above it (../src, the "
+        ".git of the project)."};
+
+// Where it is no wall: git reaches its repository, wherever that is in the root.
+inline constexpr Param kPlaceParam = {
+    .name = "working_directory",
+    .kind = ParamKind::kString,
+    .description =
+        "Directory to work in: relative to the project root, or absolute within it. "
         "Default: the root."};
 
 inline constexpr Param kDryRunParam = {

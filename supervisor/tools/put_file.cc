@@ -110,13 +110,16 @@ bool OnlyNotSynced(const Execution& run) {
   return run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kSyncFile;
 }
 
-ToolError NotWritten(const PutOrder& order, const Execution& run, const ReplySink& reply) {
+ToolError NotWritten(const PutOrder& order, const Execution& run, const ReplySink& reply,
+                     const CallContext& call) {
   const std::string& path = order.shown;
   const std::optional<std::string> present = reply.Present();
   if (run.failed_errno == EEXIST && present) {
     return StaleFile(fmt::format("{} exists; to replace it, pass expected_sha256", path),
                      "Read it first. If its content may go, call again with the sha256 from read "
-                     "as expected_sha256; the tool edit changes a part of it more safely.",
+                     "as expected_sha256" +
+                         Offer(call, "edit", "; the tool edit changes a part of it more safely") +
+                         ".",
                      *present);
   }
   if (run.failed_errno == ESTALE && present) {
@@ -149,10 +152,10 @@ ToolError NotWritten(const PutOrder& order, const Execution& run, const ReplySin
 }
 
 std::optional<ToolError> ErrorOfPut(const PutOrder& order, const Execution& run,
-                                    const ReplySink& reply) {
+                                    const ReplySink& reply, const CallContext& call) {
   if (!run.protection.empty()) return ProtectedFile(order.shown, run.protection);
   if (run.outcome == Outcome::kSetupFailed && run.failed_step == worker::Step::kWriteFile) {
-    return NotWritten(order, run, reply);
+    return NotWritten(order, run, reply, call);
   }
   if (OnlyNotSynced(run)) {
     return NotOnDisk(fmt::format("{} is written, but a power failure could still lose it: {}",
@@ -235,7 +238,7 @@ Task<Put> PutFile(const Work& work, const policy::Permission& permission, PutOrd
     co_await cleaning;
   }
   put.duration = run.duration;
-  put.error = ErrorOfPut(order, run, reply);
+  put.error = ErrorOfPut(order, run, reply, call);
   const bool compared = put.error && reply.Present();
   put.written = OnlyNotSynced(run);
   put.was_there = compared && run.failed_errno == EEXIST;

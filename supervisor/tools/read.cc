@@ -105,8 +105,7 @@ ToolResult RenderText(const std::string& path, const FileText& text) {
   result.truncated = more || text.cut();
   result.text = fmt::format("{}: ", path);
   if (text.lines().empty()) {
-    result.text += fmt::format("no line from {} on, it has {}", text.first_line(),
-                               Count(text.total_lines(), "line"));
+    result.text += "no lines";
   } else {
     result.text +=
         fmt::format("lines {} to {} of {}", text.first_line(), next - 1, text.total_lines());
@@ -114,6 +113,12 @@ ToolResult RenderText(const std::string& path, const FileText& text) {
   if (more) result.text += fmt::format(", the next begin at offset {}", next);
   result.text += fmt::format("; {}, sha256 {}\n", text.EncodingName(), text.sha256());
   result.text += content;
+  if (text.total_lines() == 0) {
+    Warn(result, "the file is empty");
+  } else if (text.lines().empty()) {
+    Warn(result, fmt::format("offset {} is past the end: the file has {}", text.first_line(),
+                             Count(text.total_lines(), "line")));
+  }
   if (text.repaired()) {
     Warn(result, "U+FFFD replaces bytes that are invalid in the file's encoding");
   }

@@ -60,7 +60,10 @@ TEST_F(ReadTest, PagesFollowOneUponTheOther) {
   EXPECT_EQ(Content("a", R"(,"offset":0,"limit":1)"), "     1\t1\n");
   const ToolResult beyond = Read("a", R"(,"offset":9)");
   EXPECT_EQ(Data(beyond).Find("content")->AsString(), "");
-  EXPECT_NE(beyond.text.find("no line from 9 on, it has 5 lines"), std::string::npos);
+  EXPECT_EQ(beyond.warnings,
+            std::vector<std::string>{"offset 9 is past the end: the file has 5 lines"});
+  EXPECT_TRUE(beyond.text.starts_with("a: no lines; utf-8, ")) << beyond.text;
+  EXPECT_EQ(Read("a", R"(,"offset":5)").warnings.size(), 0u);
   EXPECT_EQ(Code(Read("a", R"(,"offset":-2001)")), "INVALID_ARGUMENT");
   std::string wide;
   for (int i = 1; i <= 900; ++i) wide += std::to_string(i) + std::string(9000, ' ') + "\n";
@@ -103,7 +106,9 @@ TEST_F(ReadTest, ALongFileAndALongLineCanBeReadToTheirEnds) {
 
 TEST_F(ReadTest, AnEmptyFile) {
   Write("empty", "");
-  const JsonValue data = Data(Read("empty"));
+  const ToolResult result = Read("empty");
+  EXPECT_EQ(result.warnings, std::vector<std::string>{"the file is empty"});
+  const JsonValue data = Data(result);
   EXPECT_EQ(data.Find("content")->AsString(), "");
   EXPECT_EQ(data.Find("total_lines")->AsInteger(), 0);
   EXPECT_EQ(data.Find("sha256")->AsString(),

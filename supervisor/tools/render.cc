@@ -379,6 +379,10 @@ ToolResult RenderCommand(const CommandReport& report, const Execution& run,
   }
   const bool refused = !denials.empty() && !DamageBy(report, run);
   if (error && refused) error->ai_message = std::string(kWhatDenialsMean);
+  if (error && error->code == ErrorCode::kCommandFailed && !report.advice.empty() &&
+      !DamageBy(report, run)) {
+    error->ai_message = report.advice + (refused ? " " + error->ai_message : "");
+  }
   result.ending = Ending{.outcome = run.outcome, .exit_code = run.exit_code, .signal = run.signal};
   result.data = DataOf(report, run, denials);
   result.text = TextOf(report, run, result.denials, error);

@@ -1,6 +1,7 @@
 #include "supervisor/tools/run_build.h"
 
 #include "supervisor/state/project_cache.h"
+#include "supervisor/tools/reach_above.h"
 
 namespace pa {
 namespace {
@@ -16,19 +17,37 @@ std::string OpenCache(const Work& work, const CallContext& call, CommandPlan& pl
 
 }  // namespace
 
-Task<ToolResult> RunBuild(CommandPlan plan, policy::Allow allow, CommandReport report,
+policy::Needs BuildNeeds(CallContext& call, std::optional<std::chrono::milliseconds> timeout) {
+  policy::Needs needs{.purpose = policy::Purpose::kBuild, .timeout = timeout};
+  const GitIdentity::Given& identity = call.runner.git_identity().For(*call.policy);
+  if (!identity.directory.empty()) {
+    needs.extra.push_back({identity.directory, sandbox::Access::kRead,
+                           "name and email of the user for git", sandbox::Symlinks::kRefuse});
+  }
+  return needs;
+}
+
+Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission,
+                          std::optional<std::chrono::milliseconds> timeout, CommandReport report,
                           const Work& work, CallContext& call) {
   const std::string no_cache = OpenCache(work, call, plan);
+  policy::Allow allow = permission.For(BuildNeeds(call, timeout));
+  // Where the policy lets a command commit, it commits in the name in which git_commit does.
+  const GitIdentity::Given identity = call.runner.git_identity().For(*call.policy);
+  if (!identity.directory.empty()) plan.env["GIT_CONFIG_GLOBAL"] = identity.File();
   policy::LimitRetries(*call.policy, plan.env);
   const auto confinement = allow.SharedConfinement();
   const RunOptions options{
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
+  if (!run.Succeeded()) report.advice = ReachesAbove(work, run.err.text + run.out.text);
   ToolResult result = RenderCommand(
       report, run,
       DenialsOf(run, policy::Purpose::kBuild, *confinement, work, call, report.argv.back()));
-  if (!no_cache.empty()) Warn(result, no_cache);
+  for (const std::string& warning : {no_cache, identity.warning}) {
+    if (!warning.empty()) Warn(result, warning);
+  }
   co_return result;
 }
 

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <ctime>
 
+#include "supervisor/text/visible_text.h"
 #include "supervisor/tools/make_database.h"
 #include "supervisor/tools/makefile_text.h"
+#include "supervisor/tools/reach_above.h"
 #include "supervisor/tools/render.h"
 
 namespace pa {
@@ -35,16 +37,67 @@ class DatabaseSink : public OutputSink {
   std::string complaints_;
 };
 
-ToolError NoMakefile(const Work& work) {
+// The nearest directory above that has one and where calls may work; "" = none.
+std::string MakefileAbove(const Work& work, const CallContext& call) {
+  const std::string& root = work.directory.root();
+  std::string path = work.directory.path();
+  while (path.size() > root.size()) {
+    path.resize(path.rfind('/'));
+    const auto above = policy::ValidateWorkingDirectory(*call.policy, path);
+    if (above && FindMakefile(above->fd())) return path;
+  }
+  return "";
+}
+
+ToolError NoMakefile(const Work& work, const CallContext& call) {
+  const std::string message = fmt::format("no Makefile in {}", work.directory.path());
+  if (const std::string above = MakefileAbove(work, call); !above.empty()) {
+    return NotFound(fmt::format("{}, but {} has one", message, above),
+                    fmt::format("Pass {} as working_directory.", above));
+  }
   return NotFound(
-      fmt::format("no Makefile in {}", work.directory.path()),
-      "There is no GNUmakefile, makefile or Makefile in this directory. Call makefile_generate to "
-      "write a starter one, write one with `.PHONY` targets yourself, or pass the "
-      "working_directory that has one.");
+      message,
+      "There is no GNUmakefile, makefile or Makefile in this directory, nor above it. " +
+          Offer(call, "makefile_generate", "Call makefile_generate to write a starter one, or ") +
+          "write one with `.PHONY` targets yourself, or pass the working_directory that has one.");
+}
+
+// `make: *** [Makefile:3: config.mk] Error 2` -> config.mk, if the Makefile includes a file of that
+// name; else "". make makes such files before it knows the targets.
+std::string NotMade(std::string_view complaints, std::string_view text) {
+  constexpr std::string_view kFailed = "*** [";
+  std::string_view rest = complaints;
+  for (std::size_t at = rest.find(kFailed); at != std::string_view::npos; at = rest.find(kFailed)) {
+    rest.remove_prefix(at + kFailed.size());
+    std::string_view name = rest.substr(0, rest.find("] Error"));
+    if (name.size() == rest.size() || name.contains('\n')) continue;
+    const std::size_t place = name.rfind(": ");
+    if (place != std::string_view::npos) name.remove_prefix(place + 2);
+    const std::string included(name);
+    if (complaints.contains(included + ": No such file or directory") ||
+        text.contains("include " + included)) {
+      return included;
+    }
+  }
+  return "";
+}
+
+// What to do about a Makefile that make cannot load.
+std::string HowToMend(const Work& work, std::string_view complaints, std::string_view text) {
+  if (const std::string above = ReachesAbove(work, complaints); !above.empty()) return above;
+  if (const std::string name = NotMade(complaints, text); !name.empty()) {
+    return fmt::format(
+        "make has to make {0} first, because it is included, and cannot: targets are listed with "
+        "the project read-only. Write `-include {0}` in place of `include {0}`: then the targets "
+        "are listed without it, and make makes it when a target runs.",
+        VisibleText(name));
+  }
+  return "Mend the Makefile as make's message says. It is evaluated with the project read-only and "
+         "without a network, so $(shell) commands cannot write files while make reads it.";
 }
 
 ToolError CannotLoad(const Work& work, const std::string& makefile, const Execution& run,
-                     std::string_view complaints) {
+                     std::string_view complaints, std::string_view text) {
   while (complaints.ends_with('\n')) complaints.remove_suffix(1);
   std::string message = complaints.empty()
                             ? fmt::format("make could not load {}: {}", makefile, HowItEnded(run))
@@ -52,10 +105,8 @@ ToolError CannotLoad(const Work& work, const std::string& makefile, const Execut
   return MakefileInvalid(
       std::move(message),
       fmt::format("make cannot load {}/{}, so no target of it can be run. "
-                  "Mend the Makefile as make's message says. "
-                  "It is evaluated with the project read-only and without a network, "
-                  "so $(shell) commands cannot write files while make reads it.",
-                  work.directory.path(), makefile));
+                  "{}",
+                  work.directory.path(), makefile, HowToMend(work, complaints, text)));
 }
 
 ToolError TooManyTargets(const std::string& makefile) {
@@ -76,14 +127,15 @@ ToolError TookTooLong(const std::string& makefile) {
 
 // An exit status of 1 is -q's way to say that something would have to be made.
 std::optional<ToolError> ErrorOfRun(const Work& work, const std::string& makefile,
-                                    const Execution& run, DatabaseSink& sink) {
+                                    const Execution& run, DatabaseSink& sink,
+                                    std::string_view text) {
   if (run.outcome == Outcome::kExited) {
-    if (run.exit_code > 1) return CannotLoad(work, makefile, run, sink.complaints());
+    if (run.exit_code > 1) return CannotLoad(work, makefile, run, sink.complaints(), text);
     if (sink.database().too_large()) return TooManyTargets(makefile);
     return std::nullopt;
   }
   if (run.outcome == Outcome::kSignaled) {
-    return CannotLoad(work, makefile, run, sink.complaints());
+    return CannotLoad(work, makefile, run, sink.complaints(), text);
   }
   if (run.outcome == Outcome::kTimedOut) return TookTooLong(makefile);
   return ErrorOf({.what = "reading " + makefile}, run);
@@ -196,7 +248,7 @@ Task<DiscoveredTargets> AskMake(const Work& work, policy::Allow allow, CallConte
   const Execution run = co_await task;
   sink.database().Finish();
   const std::vector<std::string> included = Included(sink.database().Makefiles(), file.name);
-  if (auto error = ErrorOfRun(work, file.name, run, sink)) {
+  if (auto error = ErrorOfRun(work, file.name, run, sink, key.text)) {
     if (error->code == ErrorCode::kMakefileInvalid)
       call.targets.Saw(work.directory.path(), {}, included);
     co_return std::unexpected(std::move(*error));
@@ -216,7 +268,7 @@ Task<DiscoveredTargets> DiscoverTargets(const Work& work, const policy::Permissi
   const std::optional<MakefileOnDisk> file = FindMakefile(work.directory.fd());
   if (!file) {
     call.targets.Saw(work.directory.path(), {});
-    co_return std::unexpected(NoMakefile(work));
+    co_return std::unexpected(NoMakefile(work, call));
   }
   Result<std::string> text = ReadMakefile(work.directory.fd(), *file);
   const bool readable = text.has_value();

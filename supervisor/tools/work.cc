@@ -150,6 +150,10 @@ std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
                          .script = script});
 }
 
+std::string Offer(const CallContext& call, std::string_view tool, std::string_view advice) {
+  return call.policy->ToolEnabled(std::string(tool), false) ? std::string(advice) : "";
+}
+
 Task<std::optional<ToolError>> TakeTurn(FileTurn& turn, CallContext& call) {
   if (!turn.Enter(call.cancel, call.policy->limits.queue)) co_return Busy();
   const InQueue waiting(&call.record.run.queue, [&turn] { return turn.Before(); });

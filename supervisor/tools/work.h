@@ -76,6 +76,9 @@ std::vector<Denial> DenialsOf(const Execution& run, policy::Purpose purpose,
                               const sandbox::Confinement& confinement, const Work& work,
                               const CallContext& call, std::string_view script = {});
 
+// `advice`, which recommends `tool`; "" if the tool is off. A tool that only reads is never off.
+std::string Offer(const CallContext& call, std::string_view tool, std::string_view advice);
+
 // Waits for the turn of the call's files. BUSY, CANCELLED.
 Task<std::optional<ToolError>> TakeTurn(FileTurn& turn, CallContext& call);
 

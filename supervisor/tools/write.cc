@@ -4,7 +4,9 @@
 
 #include "base/json_writer.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/text/line_ends.h"
 #include "supervisor/tools/put_file.h"
+#include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
 
 namespace pa {
@@ -49,6 +51,36 @@ std::expected<std::optional<Digest>, ToolError> Expected(const Arguments& argume
       "Pass the sha256 that read or write gave for this file; leave it out for a new file."));
 }
 
+// How the lines end of the file that is replaced. kNone also if it cannot be read or is another
+// one by now: then nothing is written.
+Task<LineEnds> LineEndsOfOld(const Work& work, const policy::Permission& permission,
+                             const FileTarget& place, const Digest& expected, CallContext& call) {
+  const auto found = FindInRoot(work, call, place.relative, "write", "");
+  if (!found || found->Path() != place.relative) co_return LineEnds::kNone;
+  LineEndCounter counter;
+  Sha256 hash;
+  FileSink sink([&](std::string_view bytes) {
+    counter.Feed(bytes);
+    hash.Update(bytes);
+  });
+  Task<Reading> task = ReadInto(sink, work, permission, *found, call);
+  const Reading reading = co_await task;
+  co_return reading.error || hash.Finish() != expected ? LineEnds::kNone : counter.ends();
+}
+
+// "" or what to warn of. `content` becomes what is to be written: whoever passes \n alone has not
+// seen that the file has \r\n.
+std::string KeepLineEnds(LineEnds old, std::string& content) {
+  const LineEnds given = LineEndsOf(content);
+  if (old == LineEnds::kNone || given == LineEnds::kNone || old == given) return "";
+  if (old == LineEnds::kCrLf && given == LineEnds::kLf) {
+    content = WithCrLf(content);
+    return "the lines of the file ended in \\r\\n, so those of content were written with \\r\\n";
+  }
+  return fmt::format("the line ends of the file changed from {} to {}", LineEndsName(old),
+                     LineEndsName(given));
+}
+
 Task<ToolResult> RunWrite(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
   const auto work = StartWorkAt(request, call);
@@ -63,12 +95,6 @@ Task<ToolResult> RunWrite(ToolRequest request, CallContext& call) {
                  "files.",
                  create_parents});
   if (!place) co_return RefusedCall(place.error());
-  const std::string& content = *arguments.String("content");
-  PutOrder order{.file = place->relative,
-                 .shown = place->shown,
-                 .content = content,
-                 .old = *expected,
-                 .makes_parents = create_parents};
   const std::string path = work->Absolute(place->relative);
   auto permission = Permit(*work, call, policy::Purpose::kWriteFile, {.path = path});
   if (!permission) co_return RefusedCall(std::move(permission.error()));
@@ -76,6 +102,18 @@ Task<ToolResult> RunWrite(ToolRequest request, CallContext& call) {
   Task<std::optional<ToolError>> waiting = TakeTurn(turn, call);
   std::optional<ToolError> refused = co_await waiting;
   if (refused) co_return RefusedCall(*std::move(refused));
+  std::string content = *arguments.String("content");
+  std::string ends_warning;
+  if (*expected && content.contains('\n')) {
+    Task<LineEnds> looking = LineEndsOfOld(*work, *permission, *place, **expected, call);
+    const LineEnds old = co_await looking;
+    ends_warning = KeepLineEnds(old, content);
+  }
+  PutOrder order{.file = place->relative,
+                 .shown = place->shown,
+                 .content = content,
+                 .old = *expected,
+                 .makes_parents = create_parents};
   Task<Put> task = PutFile(*work, *permission, std::move(order), call);
   Put put = co_await task;
   if (put.error) co_return RefusedCall(std::move(*put.error));
@@ -89,6 +127,7 @@ Task<ToolResult> RunWrite(ToolRequest request, CallContext& call) {
       fmt::format("{} {}: {}, sha256 {}\n", expected->has_value() ? "replaced" : "created",
                   place->shown, Count(content.size(), "byte"), sha256);
   result.decision = permission->rule();
+  if (!ends_warning.empty()) Warn(result, std::move(ends_warning));
   co_return result;
 }
 
@@ -99,7 +138,8 @@ const Tool kWrite = {
     .title = "Write file",
     .description =
         "Write a whole text file: a new one, or in place of the file whose sha256 is passed as "
-        "expected_sha256, so that nobody's change is lost. Mode, owner and attributes are kept.",
+        "expected_sha256, so that nobody's change is lost. Mode, owner, attributes and "
+        "\\r\\n at the ends of lines are kept.",
     .annotations = {.destructive = true},
     .params = kWriteParams,
     .data = kWriteData,

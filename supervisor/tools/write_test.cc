@@ -46,6 +46,38 @@ TEST_F(WriteTest, ANewFileAndOneThatIsReplaced) {
   EXPECT_EQ(Everything(), std::vector<std::string>{"a.txt"});
 }
 
+TEST_F(WriteTest, LinesThatEndInCrLfGoOnDoingSo) {
+  Write("a", "one\r\ntwo\r\n");
+  const ToolResult kept = Put("a", "1\n2\n", HashOf("one\r\ntwo\r\n"));
+  EXPECT_EQ(Read("a"), "1\r\n2\r\n");
+  EXPECT_EQ(Data(kept).Find("sha256")->AsString(), HashOf("1\r\n2\r\n"));
+  EXPECT_EQ(Data(kept).Find("size")->AsInteger(), 6);
+  EXPECT_EQ(kept.warnings,
+            std::vector<std::string>{"the lines of the file ended in \\r\\n, so those of content "
+                                     "were written with \\r\\n"});
+  EXPECT_NE(kept.text.find("warning: the lines of the file"), std::string::npos) << kept.text;
+  const struct {
+    std::string old, content, warning;
+  } cases[] = {
+      {"a\nb\n", "c\r\n", "the line ends of the file changed from \\n to \\r\\n"},
+      {"a\nb\r\n", "c\n", "the line ends of the file changed from \\n and \\r\\n to \\n"},
+      {"a\r\n", "c\nd\r\n", "the line ends of the file changed from \\r\\n to \\n and \\r\\n"},
+      {"a\r\n", "c\r\n", ""},
+      {"a\n", "c\n", ""},
+      {"a", "c\n", ""},
+      {"a\r\n", "c", ""},
+  };
+  for (const auto& [old, content, warning] : cases) {
+    Write("b", old);
+    const ToolResult result = Put("b", content, HashOf(old));
+    EXPECT_EQ(Read("b"), content) << "as it was given";
+    EXPECT_EQ(result.warnings,
+              warning.empty() ? std::vector<std::string>{} : std::vector<std::string>{warning});
+  }
+  EXPECT_EQ(Code(Put("a", "x\n", HashOf("other"))), "STALE_FILE");
+  EXPECT_EQ(Put("new", "a\n").warnings.size(), 0u);
+}
+
 // After the rename there is no error that says that nothing was changed.
 TEST_F(WriteTest, WhatIsWrittenButNotSyncedIsTold) {
   UseWorkerThatFails("sync file");

@@ -90,6 +90,11 @@ class Play {
       world_.Enable({rest});
       return world_.session().ToolsChanged();
     }
+    if (verb == "reload") {
+      const policy::PolicyPtr before = world_.services().policy();
+      world_.Enable({rest});
+      return world_.session().PolicyChanged(*before);
+    }
     if (verb == "store") return Stored(world_.Store(Text(rest)));
     if (verb == "bytes") return world_.session().OnLine(Bytes(rest));
     if (verb == "too-long") return TooLong(rest);

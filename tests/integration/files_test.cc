@@ -252,6 +252,32 @@ TEST(FileTools, TenEditsOfOneFileAtOnceTakeTurns) {
 }
 
 // As an editor saves: another file gets the name, at any moment.
+// A model sees the structured part or the text: both say it.
+TEST(FileTools, WhatIsHardToSeeIsTold) {
+  Project project(kFilesMakefile);
+  McpClient client(project.Server());
+  client.Initialize();
+  WriteText(project.root() / "a", "\tsay \xe2\x80\x9chi\xe2\x80\x9d\r\n");
+  Json edits = Json::array();
+  edits.push_back({{"path", "a"}, {"old", "  say \"hi\""}, {"new", "x"}});
+  const Json edit = client.CallTool("edit", {{"edits", edits}});
+  EXPECT_EQ(edit["error"]["code"], "NO_MATCH") << edit;
+  EXPECT_EQ(edit["error"]["details"]["differences"][0]["in"], "blanks") << edit;
+  EXPECT_EQ(edit["error"]["details"]["differences"][0]["file"], "tab") << edit;
+  const Json read = client.CallTool("read", {{"path", "a"}, {"offset", 7}});
+  EXPECT_EQ(read["meta"]["warnings"],
+            Json::array({"offset 7 is past the end: the file has 1 line"}))
+      << read;
+  const std::string before = read["data"]["sha256"];
+  const Json write = client.CallTool(
+      "write", {{"path", "a"}, {"content", "one\ntwo\n"}, {"expected_sha256", before}});
+  EXPECT_EQ(ReadText(project.root() / "a"), "one\r\ntwo\r\n");
+  EXPECT_EQ(write["data"]["sha256"], Hex(Sha256Of("one\r\ntwo\r\n"))) << write;
+  EXPECT_EQ(write["meta"]["warnings"].size(), 1U) << write;
+  const Json found = client.CallTool("grep", {{"pattern", "two$"}});
+  EXPECT_EQ(found["data"]["files"], Json::array({"a"})) << found;
+}
+
 TEST(FileTools, AFileThatIsReplacedIsFound) {
   const Project project(kFilesMakefile);
   const fs::path file = project.root() / "file";

@@ -42,6 +42,27 @@ TEST_F(Git, AddStagesWhatWasNamed) {
   EXPECT_EQ(Staged(), "a.txt\n");
 }
 
+// In the name that git_commit gives, from a configuration that no command can change.
+TEST_F(Git, CommandsCommitInTheUsersName) {
+  const auto run = [&](const std::string& command) {
+    return client_.CallTool("bash", {{"command", command}});
+  };
+  const std::string commit =
+      "git init -q sub && cd sub && git commit -q --allow-empty -m x && git log -1 --format='%an "
+      "%ae'";
+  Json result = run(commit);
+  EXPECT_EQ(result["data"]["stdout"], "Ada Lovelace ada@example.org\n") << result;
+  EXPECT_NE(run("git config --global user.name Other")["data"]["exit_code"], 0);
+  EXPECT_NE(run("echo >> \"$GIT_CONFIG_GLOBAL\"")["data"]["exit_code"], 0);
+  EXPECT_NE(run("touch \"$(dirname \"$GIT_CONFIG_GLOBAL\")/x\"")["data"]["exit_code"], 0);
+  WriteText(project_.home() / ".gitconfig", "[user]\n\tname = Bob\n\temail = bob@example.org\n");
+  result = run("cd sub && git commit -q --allow-empty -m y && git log -1 --format=%an");
+  EXPECT_EQ(result["data"]["stdout"], "Bob\n") << "as soon as the user changes it: " << result;
+  result =
+      run("printf '[user]\\nname = Own\\n' > own; GIT_CONFIG_GLOBAL=$PWD/own git config user.name");
+  EXPECT_EQ(result["data"]["stdout"], "Own\n") << result;
+}
+
 TEST_F(Git, AddTakesNamesLiterally) {
   for (const char* name : {"-A", "--all", ":(glob)*", "*.txt"})
     WriteText(project_.root() / name, "x\n");

@@ -300,6 +300,26 @@ class ListChanged : public Make {
   bool Told() { return ToldOfTools(client_); }
 };
 
+TEST(ListChangedAnew, NotByAPolicyThatLeavesTheListAsItWas) {
+  const Project project(".PHONY: a\na:\n");
+  const std::string policy = project.home() / "policy.yaml";
+  const auto reload = [&](McpClient& client, const std::string& tools) {
+    WriteText(policy, "version: 1\nroots: [" + project.root().string() + "]\ntools: {enable: [" +
+                          tools + "]}\n");
+    const std::size_t before = client.Errors().size();
+    client.Signal(SIGHUP);
+    return Eventually([&] { return client.Errors().substr(before).contains("policy read again"); });
+  };
+  WriteText(policy, "version: 1\nroots: [" + project.root().string() + "]\n");
+  McpClient client({.arguments = {"--policy", policy}, .home = project.home()});
+  client.Initialize();
+  ASSERT_TRUE(reload(client, ""));
+  client.Request("ping");
+  EXPECT_TRUE(client.notifications().empty()) << client.notifications().front();
+  ASSERT_TRUE(reload(client, "bash"));
+  EXPECT_TRUE(ToldOfTools(client)) << client.Errors();
+}
+
 TEST(ListChangedAnew, InARootThatCameWithThePolicy) {
   const Project project(".PHONY: a\na:\n");
   const std::string policy = project.home() / "policy.yaml";
@@ -311,8 +331,8 @@ TEST(ListChangedAnew, InARootThatCameWithThePolicy) {
   client.Initialize();
   write(project.root().string() + ", " + project.outside().string());
   client.Signal(SIGHUP);
-  ASSERT_TRUE(ToldOfTools(client)) << client.Errors();
-  client.notifications().clear();
+  ASSERT_TRUE(Eventually([&] { return client.Errors().contains("policy read again"); }))
+      << client.Errors();
   WriteText(project.outside() / "Makefile", ".PHONY: b\nb:\n");
   EXPECT_TRUE(ToldOfTools(client)) << client.Errors();
 }
@@ -327,6 +347,14 @@ TEST_F(ListChanged, WhereAnotherDirectoryHasTheName) {
 TEST_F(ListChanged, BeforeAnybodyHasAsked) {
   WriteText(project_.root() / "Makefile", ".PHONY: other\nother:\n");
   EXPECT_TRUE(Told());
+}
+
+TEST_F(ListChanged, NotByAMakefileThatIsTheSame) {
+  const std::string text = ReadText(project_.root() / "Makefile");
+  WriteText(project_.root() / "Makefile", text);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  client_.Request("ping");
+  EXPECT_TRUE(client_.notifications().empty()) << client_.notifications().front();
 }
 
 TEST_F(ListChanged, ByAnIncludedFile) {

@@ -15,7 +15,7 @@ const programs = {
   gemini: join(modules, '.bin/gemini'),
 };
 const ours = process.env.PROJECT_ACTIONS;
-const args = ['serve', '--enable', 'make,git_add,git_commit'];
+const args = ['serve', '--enable', 'make,makefile_generate,git_add,git_commit'];
 const folders = [];
 after(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
 
@@ -86,7 +86,7 @@ test('Gemini CLI: its own entry is changed', () => {
   assert.match(run(programs.gemini, 'mcp', 'list').text, /project-actions: .*Connected/);
 });
 
-const served = (project) => ['serve', '--root', project, '--enable', 'make,git_add,git_commit'];
+const served = (project) => ['serve', '--root', project, '--enable', 'make,makefile_generate,git_add,git_commit'];
 const codexEntry = (run) => JSON.parse(run(programs.codex, 'mcp', 'get', 'project-actions', '--json').stdout);
 
 test('Codex would start the server', () => {
