@@ -73,9 +73,8 @@ TEST(ListToolsResult, HasNoOutputSchemaWhereResultsMayLackTheStructure) {
   without.has_output_schema = false;
   const Tool* const one[] = {&without};
   for (const Revision revision : kAll) {
-    for (const Json& list :
-         {Json::parse(ListToolsResult(revision, text_only, kTools, 24 << 10)),
-          Json::parse(ListToolsResult(revision, kIdentity, one, 24 << 10))}) {
+    for (const Json& list : {Json::parse(ListToolsResult(revision, text_only, kTools, 24 << 10)),
+                             Json::parse(ListToolsResult(revision, kIdentity, one, 24 << 10))}) {
       const Json& tool = list["tools"][0];
       EXPECT_FALSE(tool.contains("outputSchema"));
       EXPECT_EQ(tool.contains("title"), revision >= Revision::k2025_06_18);

@@ -53,8 +53,8 @@ std::string CallToolResult(const ToolResult& result, std::chrono::microseconds d
   JsonWriter writer;
   writer.BeginObject();
   WriteContent(writer, result, revision);
-  // Clients that show structuredContent to the model (Claude Code, Codex) do not show it what stands
-  // beside: neither text nor image. The text beside an image says what the structure would.
+  // Clients that show the model structuredContent (Claude Code, Codex) show it nothing of what
+  // stands beside: neither text nor image. The text of an image says what the structure would.
   if (HasStructuredContent(revision) && !identity.text_only && result.images.empty()) {
     writer.Key("structuredContent").Raw(StructuredContent(result, duration));
   }

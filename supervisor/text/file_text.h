@@ -32,7 +32,7 @@ std::optional<FileKind> KindOf(std::string_view beginning);
 class FileText {
  public:
   static constexpr std::size_t kMaxLines = 2000;
-  static constexpr std::size_t kMaxCharacters = 2000;   // of a line
+  static constexpr std::size_t kMaxCharacters = 2000;  // of a line
   // Of all lines that are shown, with their numbers: less than 25,000 tokens, above which Claude
   // Code shows a model an error in place of a result, even where a token has two bytes only.
   static constexpr std::size_t kMaxBytes = 48U << 10;

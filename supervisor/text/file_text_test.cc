@@ -77,7 +77,8 @@ TEST(FileTextTest, ALongLineGoesOnAtItsColumn) {
     std::string whole;
     std::uint64_t column = 1;
     for (int part = 0; part < 2; ++part) {
-      const FileText text = Text("short\n" + line + "\nlast", {.offset = 2, .column = column}, step);
+      const FileText text =
+          Text("short\n" + line + "\nlast", {.offset = 2, .column = column}, step);
       EXPECT_EQ(text.lines().size(), 2u);
       EXPECT_EQ(text.lines().at(1), part == 0 ? "last" : "");
       const std::string& shown = text.lines().at(0);

@@ -224,8 +224,8 @@ std::vector<std::string_view> SplitLines(std::string_view text, std::size_t most
 }
 
 std::string UnifiedDiff(std::string_view old_name, std::string_view new_name,
-                        std::string_view old_text, std::string_view new_text,
-                        std::size_t max_bytes, bool* cut) {
+                        std::string_view old_text, std::string_view new_text, std::size_t max_bytes,
+                        bool* cut) {
   bool ignored = false;
   bool& is_cut = cut == nullptr ? ignored : *cut;
   if (old_text == new_text) return "";

@@ -253,10 +253,10 @@ struct Diff {
 Diff DiffOf(const FileEdits& files) {
   Diff diff;
   for (const FileEdit& file : files) {
-    diff.text += UnifiedDiff(
-        "a/" + file.place.shown, "b/" + file.place.shown, ShownText(file.before, file.encoding),
-        ShownText(file.after, file.encoding),
-        kMaxDiffBytes - std::min(diff.text.size(), kMaxDiffBytes), &diff.cut);
+    diff.text +=
+        UnifiedDiff("a/" + file.place.shown, "b/" + file.place.shown,
+                    ShownText(file.before, file.encoding), ShownText(file.after, file.encoding),
+                    kMaxDiffBytes - std::min(diff.text.size(), kMaxDiffBytes), &diff.cut);
   }
   return diff;
 }
@@ -278,8 +278,9 @@ ToolResult RenderEdits(const FileEdits& files, bool dry_run, const Diff& diff) {
   if (files.size() == 1) w.Field("sha256", Hex(Sha256Of(files[0].after)));
   if (dry_run) w.Field("dry_run", true);
   result.data = std::move(w.EndObject()).Take();
-  result.text = fmt::format("{} {} in {}\n{}{}", dry_run ? "would replace" : "replaced",
-                            Count(replaced, "passage"), Count(files.size(), "file"), list, diff.text);
+  result.text =
+      fmt::format("{} {} in {}\n{}{}", dry_run ? "would replace" : "replaced",
+                  Count(replaced, "passage"), Count(files.size(), "file"), list, diff.text);
   result.truncated = diff.cut;
   result.decision = files[0].permission->rule();
   return result;

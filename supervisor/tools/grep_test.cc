@@ -169,8 +169,7 @@ TEST_F(GrepTest, APageOfLongLinesEndsEarlyAndGoesOn) {
   std::optional<std::int64_t> offset = 0;
   int pages = 0;
   for (; offset && pages < 20; ++pages) {
-    const ToolResult page =
-        Grep("x", R"(,"mode":"content","offset":)" + std::to_string(*offset));
+    const ToolResult page = Grep("x", R"(,"mode":"content","offset":)" + std::to_string(*offset));
     EXPECT_LE(page.text.size(), 36'000u);
     const JsonValue data = Data(page);
     for (const JsonValue& match : data.Find("matches")->Items()) {

@@ -190,19 +190,19 @@ Task<ToolResult> RunRead(ToolRequest request, CallContext& call) {
 
 }  // namespace
 
-const Tool kRead = {.name = "read",
-                    .title = "Read file",
-                    .description =
-                        "Read a text file: numbered lines, at most 2000 of 2000 characters and "
-                        "48 KiB together, and the file's sha256. Images are shown; other binary files are refused with "
-                        "their type.",
-                    .annotations = {.read_only = true, .idempotent = true},
-                    .params = kReadParams,
-                    .data = kReadData,
-                    // An image comes without structuredContent: clients that show it to models show
-                    // nothing else.
-                    .has_output_schema = false,
-                    .run = RunRead,
-                    .purpose = policy::Purpose::kReadFile};
+const Tool kRead = {
+    .name = "read",
+    .title = "Read file",
+    .description =
+        "Read a text file: numbered lines, at most 2000 of 2000 characters and 48 KiB together, and "
+        "the file's sha256. Images are shown; other binary files are refused with their type.",
+    .annotations = {.read_only = true, .idempotent = true},
+    .params = kReadParams,
+    .data = kReadData,
+    // An image comes without structuredContent: clients that show it to models show
+    // nothing else.
+    .has_output_schema = false,
+    .run = RunRead,
+    .purpose = policy::Purpose::kReadFile};
 
 }  // namespace pa
