@@ -194,8 +194,8 @@ const Tool kRead = {
     .name = "read",
     .title = "Read file",
     .description =
-        "Read a text file: numbered lines, at most 2000 of 2000 characters and 48 KiB together, and "
-        "the file's sha256. Images are shown; other binary files are refused with their type.",
+        "Read a text file: numbered lines, at most 2000 of 2000 characters and 48 KiB together, "
+        "and the file's sha256. Images are shown; other binary files are refused with their type.",
     .annotations = {.read_only = true, .idempotent = true},
     .params = kReadParams,
     .data = kReadData,
