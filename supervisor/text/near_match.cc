@@ -244,7 +244,15 @@ std::optional<NearMatch> FindNearMatch(std::string_view text, std::string_view p
     there.end.push_back(size);
   }
   if (asked.units.empty()) return std::nullopt;
-  const std::vector<std::size_t> places = FindAll<char32_t>(there.units, asked.units);
+  std::vector<std::size_t> places = FindAll<char32_t>(there.units, asked.units);
+  // Of a character that stands for several none is found alone: no e in an é.
+  const auto in_one = [&](std::size_t unit) {
+    return unit > 0 && unit < there.begin.size() && there.begin[unit] == there.begin[unit - 1] &&
+           there.end[unit] == there.end[unit - 1];
+  };
+  std::erase_if(places, [&](std::size_t place) {
+    return in_one(place) || in_one(place + asked.units.size());
+  });
   if (places.empty()) return std::nullopt;
   NearMatch near{.line = 1, .count = places.size(), .differences = {}};
   near.line +=

@@ -54,6 +54,8 @@ TEST(NearMatch, UnicodeForms) {
             "Unicode forms: line 1, column 4 has U+00E9 (\xc3\xa9), `old` has U+0065 (e), U+0301");
   EXPECT_EQ(Near("\xe1\x84\x80\xe1\x85\xa1", "\xea\xb0\x80").substr(0, 13), "Unicode forms");
   EXPECT_EQ(Near("e\xcc\x81", "e"), "none") << "which is there exactly";
+  EXPECT_EQ(Near("\xc3\xa9 x", "e x"), "none") << "half a letter";
+  EXPECT_EQ(Near("\xc3\xa9 x", " \xcc\x81 x"), "none") << "the other half";
 }
 
 TEST(NearMatch, InvisibleCharacters) {
@@ -103,7 +105,7 @@ TEST(NearMatch, AnyBytes) {
     return text;
   };
   int found = 0;
-  for (int round = 0; round < 50'000; ++round) {
+  for (int round = 0; round < 10'000; ++round) {
     const std::string text = text_of(12), passage = text_of(5);
     const auto near = FindNearMatch(text, passage);
     if (!near) continue;
@@ -113,7 +115,7 @@ TEST(NearMatch, AnyBytes) {
       EXPECT_GE(one.line, near->line);
     }
   }
-  EXPECT_GT(found, 1000);
+  EXPECT_GT(found, 200);
 }
 
 }  // namespace
