@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json_writer.h"
+#include "supervisor/text/escape_filter.h"
 #include "supervisor/text/text_cut.h"
 
 namespace pa {
@@ -46,7 +47,8 @@ std::string Shortened(std::string text) {
 }  // namespace
 
 ToolResult RefusedCall(ToolError error) {
-  error.message = Shortened(std::move(error.message));
+  // It may have a program's own message in it: make's, git's, ripgrep's.
+  error.message = WithoutEscapes(Shortened(std::move(error.message)));
   error.ai_message = Shortened(std::move(error.ai_message));
   // Somebody has to change something, and finds there what.
   if (!error.recoverable) {

@@ -52,6 +52,13 @@ TEST(RefusedCall, SaysTheBeginningAndTheEndOfWhatIsLong) {
   EXPECT_EQ(RefusedCall({ErrorCode::kInvalidPath, all, "", true, ""}).error->message, all);
 }
 
+TEST(RefusedCall, HasNoEscapesOfAProgramsOwnMessage) {
+  const ToolResult result = RefusedCall(
+      {ErrorCode::kMakefileInvalid, "\x1b[31mMakefile:1: *** stop\x1b[0m", "", true, ""});
+  EXPECT_EQ(result.error->message, "Makefile:1: *** stop");
+  EXPECT_FALSE(result.text.contains('\x1b'));
+}
+
 TEST(RefusedCall, SaysCodeMessageAndAdviceInText) {
   const ToolResult result = RefusedCall({ErrorCode::kBusy, "no slot is free", "Wait.", true, ""});
   EXPECT_EQ(result.text, "BUSY: no slot is free\nWait.");

@@ -7,7 +7,7 @@
 namespace pa {
 namespace {
 
-struct Message {
+struct ClosedMessage {
   const char* text;
   ClosedCall call;
   bool by_privilege = false;
@@ -16,8 +16,8 @@ struct Message {
 // As programs of Debian 12 print them in the sandbox.
 TEST(ClosedCallsTest, WhatProgramsSay) {
   using enum ClosedCall;
-  for (const Message& message : {
-           Message{"No permission to enable task-clock event.", kPerformanceEvents},
+  for (const ClosedMessage& message : {
+           ClosedMessage{"No permission to enable task-clock event.", kPerformanceEvents},
            {"perf_event_open(..., 0) failed unexpectedly with error 1 (Operation not permitted)",
             kPerformanceEvents},
            {"sudo: The \"no new privileges\" flag is set, which prevents sudo from running as "
