@@ -1,6 +1,7 @@
 #include "policy/explain.h"
 
 #include "base/json.h"
+#include "policy/path.h"
 #include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
