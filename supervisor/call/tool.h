@@ -36,11 +36,11 @@ struct Tool {
   Annotations annotations;
   std::span<const Param> params;
   std::span<const ResultField> data;  // of the result; prints outputSchema
+  Task<ToolResult> (*run)(ToolRequest request, CallContext& call);
+  policy::Purpose purpose = policy::Purpose::kBuild;  // decides with which calls it waits to begin
   // A client may refuse a result without structuredContent from a tool with an outputSchema
   // (MCP 2025-06-18, "Output Schema"); false for a tool whose results may lack it.
   bool has_output_schema = true;
-  Task<ToolResult> (*run)(ToolRequest request, CallContext& call);
-  policy::Purpose purpose = policy::Purpose::kBuild;  // decides with which calls it waits to begin
 };
 
 // `make_targets, make, ...`, for the answer to the name of an unknown tool.

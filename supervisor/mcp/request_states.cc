@@ -15,7 +15,7 @@ constexpr std::size_t kTagDigits = 64;
 constexpr std::size_t kNonceDigits = 32;
 constexpr std::size_t kTimeDigits = 16;
 constexpr std::size_t kHeadDigits = kNonceDigits + kTimeDigits + kTagDigits;
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kStateVersion = "1";
 
 std::string HexOf(std::uint64_t value) {
   std::string digits(kTimeDigits, '0');
@@ -65,19 +65,19 @@ std::string RequestStates::Issue(const Digest& call, std::span<const Digest> que
   std::string text = RandomHex(kNonceDigits / 2);
   text += HexOf(static_cast<std::uint64_t>(expires.time_since_epoch().count())) + Hex(call);
   for (const Digest& question : questions) text += Hex(question);
-  return std::string(kVersion) + Hex(HmacSha256(key_, text)) + text;
+  return std::string(kStateVersion) + Hex(HmacSha256(key_, text)) + text;
 }
 
 std::expected<std::vector<Digest>, StateProblem> RequestStates::Redeem(std::string_view state,
                                                                        const Digest& call,
                                                                        Time now) {
-  const std::size_t head = kVersion.size() + kTagDigits + kHeadDigits;
-  if (!state.starts_with(kVersion) || state.size() < head ||
+  const std::size_t head = kStateVersion.size() + kTagDigits + kHeadDigits;
+  if (!state.starts_with(kStateVersion) || state.size() < head ||
       (state.size() - head) % kTagDigits != 0) {
     return std::unexpected(StateProblem::kForged);
   }
-  const std::optional<Digest> tag = FromHex(state.substr(kVersion.size(), kTagDigits));
-  const std::string_view text = state.substr(kVersion.size() + kTagDigits);
+  const std::optional<Digest> tag = FromHex(state.substr(kStateVersion.size(), kTagDigits));
+  const std::string_view text = state.substr(kStateVersion.size() + kTagDigits);
   if (!tag || !SameDigest(*tag, HmacSha256(key_, text))) {
     return std::unexpected(StateProblem::kForged);
   }

@@ -199,10 +199,10 @@ const Tool kRead = {
     .annotations = {.read_only = true, .idempotent = true},
     .params = kReadParams,
     .data = kReadData,
+    .run = RunRead,
+    .purpose = policy::Purpose::kReadFile,
     // An image comes without structuredContent: clients that show it to models show
     // nothing else.
-    .has_output_schema = false,
-    .run = RunRead,
-    .purpose = policy::Purpose::kReadFile};
+    .has_output_schema = false};
 
 }  // namespace pa
