@@ -59,7 +59,9 @@ TEST_F(OffersTest, DescriptionsNameOnlyToolsThatAreAlwaysOn) {
     const std::string text = std::string(tool->description) + InputSchema(tool->params);
     for (const std::string& other : ToolsThatMayBeOff()) {
       if (other == tool->name) continue;
-      if (other.contains('_')) EXPECT_FALSE(text.contains(other)) << tool->name << ": " << other;
+      if (other.contains('_')) {
+        EXPECT_FALSE(text.contains(other)) << tool->name << ": " << other;
+      }
       for (const char* way : {"the tool ", "prefer ", "Call ", "call ", "use "}) {
         EXPECT_FALSE(text.contains(way + other + " ") || text.contains(way + other + "."))
             << tool->name << ": " << other;
