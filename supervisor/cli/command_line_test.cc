@@ -150,7 +150,7 @@ TEST(CommandLine, DescribesWhatItParses) {
   EXPECT_FALSE(named("--help").text.empty());
   const auto policy = std::ranges::find(program.subcommands, "policy", &CommandHelp::name);
   ASSERT_NE(policy, program.subcommands.end());
-  EXPECT_EQ(policy->subcommands.size(), 4u);
+  EXPECT_EQ(policy->subcommands.size(), 5u);
 }
 
 TEST(CommandLine, WrongLinesSayWhatIsWrong) {

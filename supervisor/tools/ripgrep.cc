@@ -45,7 +45,8 @@ std::vector<std::string> Argv(const SearchStart& place, RipgrepOrder order) {
   return argv;
 }
 
-// 1: nothing was found. If something went wrong with one file, that is not said (--no-messages).
+constexpr int kNothingFound = 1;
+// If it went wrong with one file, that is not said (--no-messages).
 constexpr int kSomethingWrong = 2;
 
 std::optional<ToolError> ErrorOfRun(const Execution& run, const RecordSink& sink) {
@@ -63,6 +64,22 @@ std::optional<ToolError> ErrorOfRun(const Execution& run, const RecordSink& sink
                          "Mend the pattern: it is a regular expression of ripgrep's (no "
                          "look-around, no back-references), or with `literal` plain text. To match "
                          "across lines set `multiline`.");
+}
+
+// The files that `search` would look into, without a look into any.
+RipgrepOrder ListingOf(const RipgrepOrder& search) {
+  RipgrepOrder listing = search;
+  std::erase_if(listing.options, [](const std::string& option) {
+    return !option.starts_with("--glob=") && !option.starts_with("--type") &&
+           !option.starts_with("--max-depth=");
+  });
+  listing.options.insert(listing.options.end(), {"--files", "--quiet"});
+  return listing;
+}
+
+bool LooksIntoFiles(const RipgrepOrder& order) {
+  return std::ranges::any_of(order.options,
+                             [](const std::string& o) { return o.starts_with("--regexp="); });
 }
 
 }  // namespace
@@ -104,7 +121,7 @@ Task<RipgrepRun> RunRipgrep(const Work& work, const SearchStart& place, RipgrepO
                            .delivery = Delivery::kInBulk,
                            .record = &call.record.run};
   CommandPlan plan{.executable = std::move(*rg),
-                   .argv = Argv(place, std::move(order)),
+                   .argv = Argv(place, order),
                    .env = WorkEnvironment(call),
                    .directory = place.directory};
   policy::Allow allow = permission->For({.purpose = policy::Purpose::kSearch});
@@ -112,6 +129,14 @@ Task<RipgrepRun> RunRipgrep(const Work& work, const SearchStart& place, RipgrepO
   const Execution run = co_await task;
   result.error = ErrorOfRun(run, sink);
   result.incomplete = !result.error && run.exit_code == kSomethingWrong;
+  result.nothing = !result.error && run.exit_code == kNothingFound;
+  // That there was no file to look into is an error, too, to ripgrep.
+  if (result.incomplete && LooksIntoFiles(order)) {
+    NameSink none("");
+    Task<RipgrepRun> listing = RunRipgrep(work, place, ListingOf(order), none, call);
+    const RipgrepRun listed = co_await listing;
+    result.incomplete = !listed.nothing;
+  }
   co_return result;
 }
 

@@ -52,6 +52,7 @@ struct RipgrepRun {
   std::optional<ToolError> error;  // a bad pattern is INVALID_ARGUMENT, with ripgrep's message
   std::string decision;            // the rule that allowed it
   bool incomplete = false;         // something could not be read, and is left out
+  bool nothing = false;            // nothing was found, and all could be read
 };
 
 struct RipgrepOrder {
