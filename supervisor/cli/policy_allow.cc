@@ -37,6 +37,7 @@ std::optional<AuditEntry> LastSuggestion(const PolicyAllowCommand& command,
   AuditReader reader(paths);
   for (;;) {
     const Result<std::optional<AuditLine>> line = reader.Next();
+    if (!line && line.error().sys_errno == ENOENT) break;  // no call was made yet
     if (!line) {
       PrintUnwritten(VisibleText(line.error().Message()));
       return std::nullopt;
@@ -63,7 +64,7 @@ std::optional<std::string> LineOf(const PolicyAllowCommand& command,
   std::optional<AuditEntry> last = LastSuggestion(command, environment);
   if (!last) return std::nullopt;
   const auto when = std::chrono::time_point_cast<std::chrono::seconds>(last->time);
-  fmt::print("{} {} in {}, {:%F %T} UTC\n", last->tool, VisibleText(last->subject),
+  fmt::print("{} {} in {}, {:%F %T} UTC\n", VisibleText(last->tool), VisibleText(last->subject),
              VisibleText(last->directory), when);
   (void)fflush(stdout);
   if (last->allow_with.size() == 1 && last->more_allow_with == 0) {

@@ -185,7 +185,7 @@ TEST_F(PolicyAllow, ALogBringsNothingButValues) {
   for (const char* line : {"network: full\nnamespaces: off", "network: full\n---\nnetwork: none",
                            "{network: full, namespaces: off}"}) {
     logged({line});
-    Refused(Allow({"LAST", "--yes"}), "the line");
+    Refused(Allow({"LAST", "--yes"}), "line");
     EXPECT_EQ(ReadText(policy_), text) << line;
   }
 }
