@@ -45,7 +45,8 @@ TEST_F(LayersTest, RootsOfTheCommandLineStandForThemselves) {
   sources_.roots = {"../../other", "."};
   const PolicyPtr policy = Load();
   ASSERT_NE(policy, nullptr);
-  EXPECT_EQ(policy->roots, (std::vector<std::string>{home_ / "other", project_}));
+  EXPECT_EQ(policy->roots, (std::vector<std::string>{project_, home_ / "other"}))
+      << "the one in which the server is started comes first";
 }
 
 TEST_F(LayersTest, RootsMustBeDirectories) {

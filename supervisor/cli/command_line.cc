@@ -244,13 +244,15 @@ void AddInit(CLI::App& app, Values* values) {
                                fmt::join(names, ", "));
           },
           ""));
-  auto* print = sub->add_flag("--print", init.print, "Print the entry; read and write nothing");
-  auto* exclusive = sub->add_flag("--exclusive", init.exclusive,
-                                  "Also switch the client's own shell and edit tools off");
-  sub->add_flag("--remove", init.remove, "Remove what init has written, also with --exclusive")
-      ->excludes(print)
-      ->excludes(exclusive);
-  exclusive->excludes(print);
+  sub->add_flag("--print", init.print, "Print the entry; read and write nothing");
+  sub->add_flag("--exclusive", init.exclusive,
+                "Also switch the client's own shell and edit tools off");
+  sub->add_flag("--remove", init.remove, "Remove what init has written, also with --exclusive");
+  // CLI11's excludes() would write itself into the help, where the value's name stands.
+  sub->callback([&init] {
+    if (int{init.print} + int{init.exclusive} + int{init.remove} <= 1) return;
+    throw CLI::ValidationError("--print, --exclusive and --remove exclude each other: pass one");
+  });
   sub->add_flag("--yes", init.yes, "Write without asking");
   AddCommon(sub, &init.common);
 }

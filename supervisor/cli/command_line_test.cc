@@ -153,6 +153,19 @@ TEST(CommandLine, DescribesWhatItParses) {
   EXPECT_EQ(policy->subcommands.size(), 5u);
 }
 
+TEST(CommandLine, InitDoesOneThing) {
+  for (const char* one : {"--print", "--exclusive", "--remove"}) {
+    EXPECT_TRUE(Parse({"init", "codex", one}).command) << one;
+    for (const char* other : {"--print", "--exclusive", "--remove"}) {
+      if (std::string(one) == other) continue;
+      const ParsedCommandLine both = Parse({"init", "codex", one, other});
+      EXPECT_FALSE(both.command) << one << other;
+      EXPECT_EQ(both.exit_status, 2);
+      EXPECT_TRUE(both.text.contains("exclude each other: pass one")) << both.text;
+    }
+  }
+}
+
 TEST(CommandLine, WrongLinesSayWhatIsWrong) {
   for (std::vector<const char*> args : {std::vector<const char*>{},
                                         {"srve"},

@@ -479,7 +479,8 @@ TEST_F(FilesystemCases, ALineThatIsTooLongIsCutAndTheNextIsNot) {
   const std::string line(2000, 'x');
   Put("file", line + "\n" + line + "y\nlast");
   const std::string content = Content(Read("file"));
-  EXPECT_EQ(content, "     1\t" + line + "\n     2\t" + line + "... (a line of 2002 bytes)\n" +
+  EXPECT_EQ(content, "     1\t" + line + "\n     2\t" + line +
+                         "... (a line of 2002 bytes, it goes on at column 2001)\n" +
                          "     3\tlast\n");
   EXPECT_EQ(Content(Read("file", {{"offset", -1}})), "     3\tlast\n");
   EXPECT_EQ(Code(Edit("file", "y\nlast", "y\nend")), "") << "what is not shown can be edited";

@@ -422,7 +422,8 @@ TEST_F(Init, AProjectThatWasMovedHasItsNewPlace) {
   ASSERT_EQ(Run({"cursor", "--yes", "--root", moved}).exit_code, 0);
   const Json args =
       Json::parse(ReadText(moved / ".cursor/mcp.json"))["mcpServers"]["project-actions"]["args"];
-  EXPECT_EQ(args, (Json{"serve", "--root", moved, "--enable", "make,git_add,git_commit"}));
+  EXPECT_EQ(args, (Json{"serve", "--root", moved, "--enable",
+                        "make,makefile_generate,git_add,git_commit"}));
 }
 
 TEST_F(Init, TheServerPrefersTheProjectInWhichItIsStarted) {

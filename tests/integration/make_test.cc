@@ -311,7 +311,7 @@ TEST(ListChangedAnew, NotByAPolicyThatLeavesTheListAsItWas) {
     return Eventually([&] { return client.Errors().substr(before).contains("policy read again"); });
   };
   WriteText(policy, "version: 1\nroots: [" + project.root().string() + "]\n");
-  McpClient client({.arguments = {"--policy", policy}, .home = project.home()});
+  McpClient client({.arguments = {"--policy", policy, "--verbose"}, .home = project.home()});
   client.Initialize();
   ASSERT_TRUE(reload(client, ""));
   client.Request("ping");
@@ -327,7 +327,7 @@ TEST(ListChangedAnew, InARootThatCameWithThePolicy) {
     WriteText(policy, "version: 1\nroots: [" + roots + "]\n");
   };
   write(project.root());
-  McpClient client({.arguments = {"--policy", policy}, .home = project.home()});
+  McpClient client({.arguments = {"--policy", policy, "--verbose"}, .home = project.home()});
   client.Initialize();
   write(project.root().string() + ", " + project.outside().string());
   client.Signal(SIGHUP);
