@@ -52,7 +52,10 @@ void Print(const ToolResult& result, TerminalView& view) {
   } else {
     view.OnOutput(Stream::kStdout, result.text + (result.text.ends_with('\n') ? "" : "\n"));
   }
-  for (const std::string& warning : result.warnings) view.Note("warning: " + warning, true);
+  for (const std::string& warning : result.warnings) {
+    const bool printed = !view.saw_output() && result.text.contains(warning);
+    if (!printed) view.Note("warning: " + warning, true);
+  }
 }
 
 // How to take the line of policy that a denial suggests. The log has it unless it keeps nothing.
