@@ -111,10 +111,19 @@ void AddFiles(const Facts& facts, Report& report) {
                  "as far as the user's own permissions go. "
                  "Refused all the same: set-id bits, file flags, extended attributes by path. "
                  "Mount namespaces would hide what is outside")));
-  report.push_back(facts.abi >= 5 ? Enforced("device_ioctl", facts.landlock)
-                                  : Not("device_ioctl",
-                                        "Landlock restricts ioctl on devices from Linux 6.10 on; "
-                                        "the policy decides which devices can be opened at all"));
+  constexpr const char* kBefore610 =
+      "Landlock restricts ioctl on devices from Linux 6.10 on; "
+      "the policy decides which devices can be opened at all";
+  if (facts.abi >= 5) {
+    report.push_back(Enforced("device_ioctl", facts.landlock));
+  } else if (facts.namespaces) {
+    report.push_back(Partly("device_ioctl", "mount namespace",
+                            std::string("a command has terminals of its own, and reaches none of "
+                                        "the host's. For other devices: ") +
+                                kBefore610));
+  } else {
+    report.push_back(Not("device_ioctl", kBefore610));
+  }
   report.push_back(
       facts.namespaces
           ? Partly("protected_paths", "mount namespace, verification after the run",

@@ -165,6 +165,17 @@ TEST(Enforcement, RootsProcessesAreNotCountedByTheKernel) {
   EXPECT_EQ(LevelOf(Assess(confinement, kLimits, kernel), "processes"), Level::kPartly);
 }
 
+// Landlock knows ioctl on devices since ABI 5; a view has terminals of its own with any.
+TEST(Enforcement, IoctlOnDevices) {
+  for (const int abi : {1, 4, 5, 10}) {
+    const Level old = abi < 5 ? Level::kNot : Level::kEnforced;
+    EXPECT_EQ(LevelOf(Report(abi), "device_ioctl"), old) << abi;
+    EXPECT_EQ(LevelOf(WithNamespaces(abi, Network::kNone), "device_ioctl"),
+              abi < 5 ? Level::kPartly : Level::kEnforced)
+        << abi;
+  }
+}
+
 TEST(Enforcement, NamespacesThatAreNotThere) {
   using Granted = KernelFeatures::Granted;
   const Enforcement off = WithNamespaces(7, Network::kNone, Namespaces::kOff);

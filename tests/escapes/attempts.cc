@@ -204,8 +204,7 @@ void AddMetadata(Attempts& all) {
                  .twin = "./attempt ioctl /dev/urandom 0x80045200",  // RNDGETENTCNT
                  .escaped = Did("ioctl"),
                  .setting = {.policy = "filesystem: {read: [/dev]}\n"},
-                 .open_below_abi = 5,
-                 .open_below_abi_in_tier1 = 5});
+                 .open_below_abi = 5});  // in tier 1 the host's terminals are out of view
 }
 
 // --- what the user's next git command outside would execute

@@ -31,7 +31,6 @@ struct Attempt {
   // In tier 0 Landlock stops it from this ABI on. Below this ABI nothing does, and the escape must
   // succeed.
   int open_below_abi = 0;
-  int open_below_abi_in_tier1 = 0;  // the same in tier 1
   // Below this ABI the protection in Landlock's place refuses the twin as well.
   int twin_from_abi = 1;
   bool closed_to_root = false;  // if open: not to root, which has dropped its capabilities
