@@ -317,7 +317,7 @@ std::expected<std::string, TextProblem> UnsetInToml(std::string_view text,
   if (node == nullptr || WithSetting(before, setting) != before) return std::string(text);
   const std::size_t at = PlaceIn(text, node->source().begin);
   const std::size_t begin = BeginOfTomlLine(text, at);
-  const std::string now =
+  std::string now =
       std::string(text.substr(0, begin)) + std::string(text.substr(EndOfTomlLine(text, at)));
   toml::table wanted = before;
   toml::table* above = setting.table.empty() ? &wanted : wanted.get_as<toml::table>(setting.table);

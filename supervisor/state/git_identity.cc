@@ -110,7 +110,7 @@ class IdentityReader {
   }
 
   // As git finds what `path` includes.
-  std::string Absolute(const std::string& path, std::string named) const {
+  std::string Absolute(const std::string& path, const std::string& named) const {
     if (named.starts_with("~/")) return home_ + named.substr(1);
     return named.starts_with('/') ? named : path.substr(0, path.rfind('/') + 1) + named;
   }
@@ -199,9 +199,9 @@ const GitIdentity::Given& GitIdentity::For(const policy::Policy& policy) {
     settled_ = std::ranges::all_of(looked_, [](const auto& f) { return f.second.Settled(); });
     return given_;
   }
-  Result<std::string> directory = PutAll(key.base, files);
+  const Result<std::string> directory = PutAll(key.base, files);
   if (directory) {
-    given_.directory = *std::move(directory);
+    given_.directory = *directory;
     looked_.emplace_back(given_.File(), LookThrough(given_.File()));
   } else {
     given_.warning = "commits of the command lack the user's name: " + directory.error().Message();

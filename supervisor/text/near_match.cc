@@ -69,7 +69,9 @@ Character CharacterAt(std::string_view text, std::size_t at) {
 void FoldCharacter(char32_t point, unsigned kinds, std::u32string& out) {
   if (point < 0x80 && point > 0x20) {  // which most of a text is
     out += point;
-  } else if (IsOtherLineEnd(point)) {
+    return;
+  }
+  if (IsOtherLineEnd(point)) {
     out += (kinds & kLineEnd) != 0 ? U'\n' : point;
   } else if (IsBlank(point)) {
     if ((kinds & kBlank) == 0) out += point;
