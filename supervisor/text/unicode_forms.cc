@@ -66,9 +66,9 @@ void AppendDecomposed(char32_t point, std::u32string& out) {
   constexpr char32_t kFirst = kPairs[0];
   if (point >= kSyllables && point < kSyllables + kLeads * kVowels * kTails) {
     const char32_t index = point - kSyllables;
-    out += kLead + index / (kVowels * kTails);
-    out += kVowel + index / kTails % kVowels;
-    if (index % kTails != 0) out += kTail + index % kTails;
+    out.push_back(kLead + index / (kVowels * kTails));
+    out.push_back(kVowel + index / kTails % kVowels);
+    if (index % kTails != 0) out.push_back(kTail + index % kTails);
     return;
   }
   const auto entries = std::views::iota(std::size_t{0}, kPairs.size() / kEntry);
