@@ -64,11 +64,9 @@ void EscapeFilter::Step(unsigned char byte, std::string* out) {
 void EscapeFilter::StepText(unsigned char byte, std::string* out) {
   if (byte == kEscape) {
     state_ = State::kEscape;
-  } else if (keep_ == Keep::kBytes) {
-    out->push_back(static_cast<char>(byte));
-  } else if (byte == kC1Lead) {
+  } else if (keep_ != Keep::kBytes && byte == kC1Lead) {
     state_ = State::kC2;
-  } else if (IsPlain(byte)) {
+  } else if (keep_ == Keep::kBytes || IsPlain(byte)) {
     out->push_back(static_cast<char>(byte));
   }
 }
