@@ -29,7 +29,7 @@ std::string Shown(const std::string& diff) {
   return out;
 }
 
-void Show(const FileChange& change) {
+void Show(const UserFileChange& change) {
   const UserFile& file = change.file;
   const std::string diff = UnifiedDiff(file.exists ? file.path : "/dev/null", file.path,
                                        file.content, change.now, 2 * kMaxUserFile);
@@ -56,14 +56,14 @@ void PrintUnwritten(const std::string& problem) {
   fmt::print(stderr, "{}; nothing was written\n", problem);
 }
 
-bool WriteConfirmed(std::span<const FileChange> changes, bool yes) {
-  for (const FileChange& change : changes) Show(change);
+bool WriteConfirmed(std::span<const UserFileChange> changes, bool yes) {
+  for (const UserFileChange& change : changes) Show(change);
   (void)fflush(stdout);
   if (const std::string why = Confirm(yes); !why.empty()) {
     PrintUnwritten(why);
     return false;
   }
-  for (const FileChange& change : changes) {
+  for (const UserFileChange& change : changes) {
     const Result<void> written = ReplaceUserFile(change.file, change.now);
     if (written) continue;
     const std::string name = VisibleText(change.file.path);

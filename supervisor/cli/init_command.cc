@@ -144,8 +144,8 @@ policy::PolicyPtr WouldServe(const CommonOptions& options, const Environment& en
 }
 
 // `file` of the client, relative to `base`. An error was printed.
-std::optional<FileChange> Read(const Client& client, std::string_view file,
-                               const std::string& base) {
+std::optional<UserFileChange> Read(const Client& client, std::string_view file,
+                                   const std::string& base) {
   const std::string path = base + "/" + std::string(file);
   // In the home a symlink is the user's own; in a project an agent may have made it, to have this
   // write elsewhere.
@@ -156,13 +156,13 @@ std::optional<FileChange> Read(const Client& client, std::string_view file,
     return std::nullopt;
   }
   Result<UserFile> read = ReadUserFile(path, base);
-  if (read) return FileChange{.path = path, .file = *read, .now = read->content};
+  if (read) return UserFileChange{.path = path, .file = *read, .now = read->content};
   PrintUnwritten(read.error().Message());
   return std::nullopt;
 }
 
 // Takes `edited` into the change. False: it is an error, which was printed.
-bool Take(FileChange& change, std::expected<std::string, TextProblem> edited) {
+bool Take(UserFileChange& change, std::expected<std::string, TextProblem> edited) {
   if (edited) {
     change.now = *std::move(edited);
     return true;
@@ -175,14 +175,14 @@ bool Take(FileChange& change, std::expected<std::string, TextProblem> edited) {
 
 // The files that a run is about.
 struct Files {
-  FileChange entry;
-  std::optional<FileChange> own;  // settings of the client, if they are another file
+  UserFileChange entry;
+  std::optional<UserFileChange> own;  // settings of the client, if they are another file
 
   // Of the client's own settings.
-  FileChange& settings() { return own ? *own : entry; }
-  std::vector<FileChange> Changed() const {
-    std::vector<FileChange> changed;
-    const auto add = [&](const FileChange& change) {
+  UserFileChange& settings() { return own ? *own : entry; }
+  std::vector<UserFileChange> Changed() const {
+    std::vector<UserFileChange> changed;
+    const auto add = [&](const UserFileChange& change) {
       if (change.now != change.file.content) changed.push_back(change);
     };
     add(entry);
@@ -193,7 +193,7 @@ struct Files {
 
 // `with_own`: the client's own settings, too. An error was printed.
 std::optional<Files> ReadFiles(const Client& client, const std::string& base, bool with_own) {
-  std::optional<FileChange> entry = Read(client, client.file, base);
+  std::optional<UserFileChange> entry = Read(client, client.file, base);
   if (!entry) return std::nullopt;
   Files files{.entry = *std::move(entry), .own = std::nullopt};
   const std::string_view own = client.own_tools.file;
@@ -209,7 +209,7 @@ std::string RecordOf(const Environment& environment) {
 // Shows, asks and writes. `switches`: what of ours the client's own settings then have.
 int Write(const InitCommand& command, const Client& client, Files& files,
           const std::optional<std::vector<std::string>>& switches, const Environment& environment) {
-  const std::vector<FileChange> changes = files.Changed();
+  const std::vector<UserFileChange> changes = files.Changed();
   if (changes.empty()) {
     fmt::print("{}: nothing has to change for {}\n", VisibleText(files.entry.path), client.title);
   } else if (!WriteConfirmed(changes, command.yes)) {
@@ -238,7 +238,7 @@ std::optional<ServerEntry> EntryOrSay(const Client& client, const CommonOptions&
 
 // What switches the client's own tools off, into its settings; the result: what of that is ours. An
 // error was printed.
-std::optional<std::vector<std::string>> SwitchOff(const Client& client, FileChange& settings,
+std::optional<std::vector<std::string>> SwitchOff(const Client& client, UserFileChange& settings,
                                                   const std::string& record) {
   const std::vector<std::string> there = SwitchesIn(settings.now, client);
   std::vector<std::string> ours = ReadWrittenSwitches(record, settings.file.path);
@@ -254,7 +254,7 @@ std::optional<std::vector<std::string>> SwitchOff(const Client& client, FileChan
   return ours;
 }
 
-void SayWhatIsOff(const Client& client, const FileChange& settings) {
+void SayWhatIsOff(const Client& client, const UserFileChange& settings) {
   fmt::print("{}: {}'s own tools are switched off: {}\n", VisibleText(settings.path), client.title,
              fmt::join(SwitchesOf(client), ", "));
   if (!client.own_tools.rest.empty()) fmt::print("{}.\n", client.own_tools.rest);
@@ -314,7 +314,7 @@ bool TakeAway(const Client& client, Files& files, const CommonOptions& options,
                    ": its entry project-actions is not one of init's; remove it by hand");
     return false;
   }
-  FileChange& settings = files.settings();
+  UserFileChange& settings = files.settings();
   const auto ours = ReadWrittenSwitches(RecordOf(environment), settings.file.path);
   return ours.empty() || Take(settings, WithoutSwitches(settings.now, client, ours));
 }

@@ -84,13 +84,13 @@ std::optional<std::string> LineOf(const PolicyAllowCommand& command,
 }
 
 // The user's file, which is written. An error was printed.
-std::optional<FileChange> FileOf(const policy::PolicySources& sources) {
+std::optional<UserFileChange> FileOf(const policy::PolicySources& sources) {
   const std::string& path = sources.user_file.value_or(sources.default_user_file);
   Result<UserFile> file = ReadUserFile(path, std::filesystem::path(path).parent_path());
   if (file && sources.user_file && !file->exists) {
     file = std::unexpected(Error("open", path, ENOENT));
   }
-  if (file) return FileChange{.path = path, .file = *std::move(file), .now = ""};
+  if (file) return UserFileChange{.path = path, .file = *std::move(file), .now = ""};
   PrintUnwritten(VisibleText(file.error().Message()));
   return std::nullopt;
 }
@@ -106,7 +106,7 @@ policy::PolicyPtr LoadOrSay(const policy::PolicySources& sources) {
 
 // The policy that `change` would make, if it loads as `policy check` has it, beneath the
 // administrator's ceiling, and where we are if the present one loads there.
-policy::PolicyPtr WouldLoad(const FileChange& change, policy::PolicySources here,
+policy::PolicyPtr WouldLoad(const UserFileChange& change, policy::PolicySources here,
                             const Environment& environment) {
   policy::PolicySources elsewhere = SourcesElsewhere(change.path, environment);
   elsewhere.user_text = change.now;
@@ -120,7 +120,7 @@ policy::PolicyPtr WouldLoad(const FileChange& change, policy::PolicySources here
 
 int RunPolicyAllow(const PolicyAllowCommand& command, const Environment& environment) {
   const policy::PolicySources sources = SourcesOf(command.common, environment);
-  std::optional<FileChange> change = FileOf(sources);
+  std::optional<UserFileChange> change = FileOf(sources);
   if (!change) return kNotAllowed;
   const std::optional<std::string> line = LineOf(command, environment);
   if (!line) return kNotAllowed;
