@@ -18,6 +18,9 @@ namespace {
 using pa::Check;
 using namespace pa::policy;
 
+// An error that only the parser explains; at the start, since any message may quote the text.
+constexpr std::string_view kUnforeseen = "expected YAML as project-actions.yaml(5) describes it";
+
 // Keys as flow mappings; a reading apart from `policy show`, which needs a loaded policy.
 std::string Written(const PolicyFragment& fragment) {
   std::string text = "version: 1\n";
@@ -74,7 +77,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       ParsePolicyText(text, "policy.yaml", tools, diagnostics);
   Check(fragment.has_value() == diagnostics.empty());
   for (const Diagnostic& diagnostic : diagnostics) {
-    Check(!diagnostic.message.empty() && !diagnostic.message.contains("the parser says"));
+    Check(!diagnostic.message.empty());
+    Check(!diagnostic.message.starts_with(kUnforeseen));
     Check(IsPlaceOf(text, diagnostic));
     Check(!diagnostic.Format().contains('\n'));
   }
