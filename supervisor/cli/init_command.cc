@@ -236,21 +236,31 @@ std::optional<ServerEntry> EntryOrSay(const Client& client, const CommonOptions&
   return std::nullopt;
 }
 
+// Of what these settings switch off, what an earlier init wrote. An error was printed.
+std::optional<std::vector<std::string>> OursIn(const UserFileChange& settings,
+                                               const Environment& environment) {
+  auto ours = ReadWrittenSwitches(RecordOf(environment), settings.file.path);
+  if (ours) return *std::move(ours);
+  PrintUnwritten(VisibleText(ours.error().Message()));
+  return std::nullopt;
+}
+
 // What switches the client's own tools off, into its settings; the result: what of that is ours. An
 // error was printed.
 std::optional<std::vector<std::string>> SwitchOff(const Client& client, UserFileChange& settings,
-                                                  const std::string& record) {
+                                                  const Environment& environment) {
   const std::vector<std::string> there = SwitchesIn(settings.now, client);
-  std::vector<std::string> ours = ReadWrittenSwitches(record, settings.file.path);
+  std::optional<std::vector<std::string>> ours = OursIn(settings, environment);
+  if (!ours) return std::nullopt;
   std::vector<std::string> missing;
   for (std::string& name : SwitchesOf(client)) {
     if (std::ranges::find(there, name) == there.end()) missing.push_back(std::move(name));
   }
   if (!Take(settings, WithSwitches(settings.now, client, missing))) return std::nullopt;
-  std::erase_if(ours, [&](const std::string& name) {
+  std::erase_if(*ours, [&](const std::string& name) {
     return std::ranges::find(missing, name) != missing.end();
   });
-  ours.insert(ours.end(), missing.begin(), missing.end());
+  ours->insert(ours->end(), missing.begin(), missing.end());
   return ours;
 }
 
@@ -274,7 +284,7 @@ int RunEnter(const InitCommand& command, const Client& client, const ConfigBases
   const bool is_new = files->entry.now != files->entry.file.content;
   std::optional<std::vector<std::string>> switches;
   if (command.exclusive) {
-    switches = SwitchOff(client, files->settings(), RecordOf(environment));
+    switches = SwitchOff(client, files->settings(), environment);
     if (!switches) return kNotWritten;
   }
   const int status = Write(command, client, *files, switches, environment);
@@ -315,8 +325,8 @@ bool TakeAway(const Client& client, Files& files, const CommonOptions& options,
     return false;
   }
   UserFileChange& settings = files.settings();
-  const auto ours = ReadWrittenSwitches(RecordOf(environment), settings.file.path);
-  return ours.empty() || Take(settings, WithoutSwitches(settings.now, client, ours));
+  const std::optional<std::vector<std::string>> ours = OursIn(settings, environment);
+  return ours && (ours->empty() || Take(settings, WithoutSwitches(settings.now, client, *ours)));
 }
 
 int RunRemove(const InitCommand& command, const Client& client, const ConfigBases& bases,

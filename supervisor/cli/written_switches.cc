@@ -16,24 +16,35 @@ std::string DirectoryOf(const std::string& record) {
   return std::filesystem::path(record).parent_path();
 }
 
-// What cannot be read is as if nothing had been written: then nothing is taken away.
-std::vector<JsonValue::Member> MembersOf(const std::string& text) {
+bool IsListOfNames(const JsonValue& value) {
+  return value.IsArray() && std::ranges::all_of(value.Items(), &JsonValue::IsString);
+}
+
+// An empty text is a record of nothing.
+Result<std::vector<JsonValue::Member>> MembersOf(const std::string& record,
+                                                 const std::string& text) {
+  if (text.empty()) return {};
   const Result<JsonValue> value = ParseJson(text);
-  if (!value || !value->IsObject()) return {};
-  return value->Members();
+  if (value && value->IsObject() &&
+      std::ranges::all_of(value->Members(), IsListOfNames, &JsonValue::Member::second)) {
+    return value->Members();
+  }
+  return std::unexpected(Error(
+      "expected an object of lists of names, as `init --exclusive` writes it; if this file is "
+      "removed, init forgets what it has switched off",
+      record));
 }
 
 }  // namespace
 
-std::vector<std::string> ReadWrittenSwitches(const std::string& record, const std::string& file) {
+Result<std::vector<std::string>> ReadWrittenSwitches(const std::string& record,
+                                                     const std::string& file) {
+  PA_TRY(const UserFile kept, ReadUserFile(record, DirectoryOf(record)));
+  PA_TRY(const auto members, MembersOf(record, kept.content));
   std::vector<std::string> names;
-  const Result<UserFile> kept = ReadUserFile(record, DirectoryOf(record));
-  if (!kept) return names;
-  for (const auto& [path, value] : MembersOf(kept->content)) {
-    if (path != file || !value.IsArray()) continue;
-    for (const JsonValue& name : value.Items()) {
-      if (name.IsString()) names.push_back(name.AsString());
-    }
+  for (const auto& [path, value] : members) {
+    if (path != file) continue;
+    for (const JsonValue& name : value.Items()) names.push_back(name.AsString());
   }
   return names;
 }
@@ -42,7 +53,7 @@ Result<void> KeepWrittenSwitches(const std::string& record, const std::string& f
                                  const std::vector<std::string>& names) {
   PA_TRY_VOID(MakeStateDirectory(DirectoryOf(record)));
   PA_TRY(const UserFile kept, ReadUserFile(record, DirectoryOf(record)));
-  std::vector<JsonValue::Member> members = MembersOf(kept.content);
+  PA_TRY(auto members, MembersOf(record, kept.content));
   std::erase_if(members, [&](const JsonValue::Member& member) { return member.first == file; });
   std::vector<JsonValue> items;
   for (const std::string& name : names) items.push_back(JsonValue::String(name));

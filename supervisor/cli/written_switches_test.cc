@@ -26,13 +26,21 @@ TEST(WrittenSwitches, AreKeptForEachFile) {
   EXPECT_EQ(status.st_mode & 0777U, 0700u);
 }
 
-TEST(WrittenSwitches, WhatCannotBeReadHoldsNone) {
+TEST(WrittenSwitches, WhatCannotBeReadIsAnError) {
   const testing::TempDir directory;
   const std::string record = directory.path() / "switches.json";
-  for (const char* text : {"", "[", "[]", R"({"/a": "Bash"})", R"({"/a": [1]})"}) {
+  for (const char* text : {"[", "[]", R"({"/a": "Bash"})", R"({"/a": [1]})"}) {
     testing::WriteText(record, text);
-    EXPECT_EQ(ReadWrittenSwitches(record, "/a"), Switches{}) << text;
+    const auto read = ReadWrittenSwitches(record, "/a");
+    ASSERT_FALSE(read) << text;
+    EXPECT_TRUE(read.error().Message().contains(record)) << read.error().Message();
+    EXPECT_FALSE(KeepWrittenSwitches(record, "/a", {"x"})) << text;
+    EXPECT_EQ(testing::ReadText(record), text);
   }
+  testing::WriteText(record, "");
+  EXPECT_EQ(ReadWrittenSwitches(record, "/a"), Switches{});
+  EXPECT_TRUE(KeepWrittenSwitches(record, "/a", {"x"}));
+  EXPECT_EQ(ReadWrittenSwitches(record, "/a"), Switches{"x"});
   EXPECT_FALSE(KeepWrittenSwitches("/proc/none/switches.json", "/a", {"x"}));
 }
 
