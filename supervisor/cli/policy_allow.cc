@@ -34,6 +34,7 @@ std::optional<AuditEntry> LastSuggestion(const PolicyAllowCommand& command,
       AuditPathsOf({.files = {}, .policy_file = command.common.policy_file}, environment);
   if (paths.empty()) return std::nullopt;
   std::optional<AuditEntry> last;
+  std::string unreadable;  // the place of a line after `last` that may be one
   AuditReader reader(paths);
   for (;;) {
     const Result<std::optional<AuditLine>> line = reader.Next();
@@ -43,10 +44,23 @@ std::optional<AuditEntry> LastSuggestion(const PolicyAllowCommand& command,
       return std::nullopt;
     }
     if (!*line) break;
-    if (!(*line)->text.contains("allow_with")) continue;  // most lines need not be parsed
+    // Most lines need not be parsed; of one that is too long only the beginning is here.
+    if (!(*line)->too_long && !(*line)->text.contains("allow_with")) continue;
     Result<AuditEntry> entry = ReadAuditEntry((*line)->text);
-    if (!entry || (entry->allow_with.empty() && entry->more_allow_with == 0)) continue;
+    if (!entry) {
+      unreadable = (*line)->place;
+      continue;
+    }
+    if (entry->allow_with.empty() && entry->more_allow_with == 0) continue;
     last = *std::move(entry);
+    unreadable.clear();
+  }
+  if (!unreadable.empty()) {
+    PrintUnwritten(
+        fmt::format("{} cannot be read and may be the last denial; the line itself can "
+                    "be given instead of {}",
+                    VisibleText(unreadable), kLastDenial));
+    return std::nullopt;
   }
   if (!last) {
     PrintUnwritten(

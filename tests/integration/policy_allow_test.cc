@@ -190,6 +190,28 @@ TEST_F(PolicyAllow, ALogBringsNothingButValues) {
   }
 }
 
+TEST_F(PolicyAllow, ALineThatCannotBeReadIsNotPassedOver) {
+  const fs::path log = project_.home() / ".local/state/project-actions/audit/audit.jsonl";
+  const std::string denied = Json({{"time", 1},
+                                   {"metadata", {{"correlation_uid", "a"}}},
+                                   {"api", {{"operation", "make"}}},
+                                   {"unmapped",
+                                    {{"phase", "end"},
+                                     {"chain", {{"sequence", 1}}},
+                                     {"allow_with", {"network: loopback"}}}}})
+                                 .dump() +
+                             "\n";
+  for (const std::string& broken :
+       {std::string(R"({"unmapped":{"allow_with":["network: full"]})"), std::string(70'000, 'x')}) {
+    WriteText(log, denied + broken + "\n");
+    Refused(Allow({"LAST", "--yes"}), "audit.jsonl:2 cannot be read and may be the last denial");
+    EXPECT_EQ(ReadText(policy_), kPolicyBegin);
+  }
+  WriteText(log, "{\"allow_with\"\n" + denied);  // what lies before the last denial is no matter
+  EXPECT_EQ(Allow({"LAST", "--yes"}).exit_code, 0);
+  EXPECT_TRUE(ReadText(policy_).contains("network: loopback")) << ReadText(policy_);
+}
+
 class PolicyAllowConfined : public PolicyAllow,
                             public ::testing::WithParamInterface<const char*> {};
 
