@@ -13,6 +13,9 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::size_t kUtf8Character = 4;  // bytes at most
+// Of a line, what can be shown and two bytes more: one that shows that there are more, and the
+// carriage return before a line's end.
+constexpr std::size_t kRoom = FileText::kMaxCharacters * kUtf8Character + 2;
 
 struct Magic {
   std::string_view bytes;  // at the beginning
@@ -177,14 +180,12 @@ bool FileText::Wants() const {
   return !full_ && line >= window_.offset && line - window_.offset < window_.limit;
 }
 
-// A byte more than can be shown, so that it shows that there are more.
 void FileText::AddToLine(std::string_view part) {
   const std::uint64_t before = window_.column - 1;
   const std::uint64_t skip = before - std::min(before, line_bytes_);
   line_bytes_ += part.size();
   if (!Wants() || skip >= part.size()) return;
   part.remove_prefix(skip);
-  constexpr std::size_t kRoom = kMaxCharacters * kUtf8Character + 1;
   line_ += part.substr(0, kRoom - std::min(kRoom, line_.size()));
 }
 
@@ -223,7 +224,8 @@ void FileText::ShowTail() {
 }
 
 void FileText::KeepLine() {
-  if (line_.ends_with('\r')) line_.pop_back();
+  // Where a line fills the room, its last byte may not be the one before its end.
+  if (line_.size() < kRoom && line_.ends_with('\r')) line_.pop_back();
   const std::size_t end = BytesOf(line_, kMaxCharacters);
   std::string shown = RepairUtf8(std::string_view(line_).substr(0, end));
   const bool long_line = end < line_.size();

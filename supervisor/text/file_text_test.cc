@@ -55,6 +55,20 @@ TEST(FileTextTest, AWindowOfIt) {
   EXPECT_EQ(window(1, 0).total_lines(), 10'000u);
 }
 
+TEST(FileTextTest, ACarriageReturnWhereALineIsCutIsNoEnd) {
+  std::string full;
+  for (std::size_t i = 0; i < FileText::kMaxCharacters; ++i) full += "\U0001F600";
+  for (std::size_t more = 0; more < 4; ++more) {
+    const std::string line = full + std::string(more, 'b') + "\r";
+    const auto cut = [&](const std::string& end) {
+      return Text(line + end).lines().front().contains("it goes on at column 8001)");
+    };
+    EXPECT_TRUE(cut("rest\n")) << more;
+    EXPECT_EQ(cut("\n"), more > 0) << more;
+  }
+  EXPECT_EQ(Shown(Text(full + "\r\n")), Lines{full});
+}
+
 TEST(FileTextTest, LongLinesAreCutByCharacters) {
   std::string line;
   for (int i = 0; i < 2000; ++i) line += "\u20AC";

@@ -158,7 +158,7 @@ class Comparison {
   explicit Comparison(std::string_view text) : text_(text) {}
 
   void Compare(std::size_t at, std::string_view there, std::string_view asked) {
-    if (UnitsOf(there, 0) == UnitsOf(asked, 0)) return;
+    if (there == asked || UnitsOf(there, 0) == UnitsOf(asked, 0)) return;
     // The end that the last line lacks is no character of the text.
     const bool lacks_end = there.empty() && UnitsOf(asked, kAll) == U"\n";
     for (const auto& [kind, name] : kKinds) {

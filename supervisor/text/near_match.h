@@ -25,10 +25,10 @@ struct NearDifference {
 };
 
 struct NearMatch {
-  static constexpr std::size_t kMaxBytes = 2U << 20;  // of a text that is looked at
-  std::uint64_t line = 0;                             // where the first one begins
-  std::uint64_t count = 0;                            // of all such places
-  std::vector<NearDifference> differences;            // the first of each kind, at the first place
+  static constexpr std::size_t kMaxBytes = 512U << 10;  // of a text that is looked at
+  std::uint64_t line = 0;                               // where the first one begins
+  std::uint64_t count = 0;                              // of all such places
+  std::vector<NearDifference> differences;  // the first of each kind, at the first place
 };
 
 // Nothing: it is not there in that way either, or it is there exactly. Both are UTF-8, as ShownText

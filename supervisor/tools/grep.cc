@@ -85,8 +85,9 @@ constexpr ResultField kGrepData[] = {
 
 // A line of a minified file is of no use to anybody.
 constexpr std::size_t kMaxLine = 2000;
-// A page ends where its text has so many bytes. As JSON it can be twice as long, and Claude Code
-// shows a model an error in place of a result of more than 25,000 tokens.
+// A page ends before its text has more bytes, but for a first match that has more by itself. As
+// JSON it can be twice as long, and Claude Code shows a model an error in place of a result of more
+// than 25,000 tokens.
 constexpr std::size_t kMaxPageBytes = 32U << 10;
 
 std::string Shown(std::string_view line) {
@@ -188,6 +189,15 @@ void WriteLines(JsonWriter& w, std::string_view key, const std::vector<std::stri
   w.EndArray();
 }
 
+// How many bytes of text WriteMatch adds, but for the numbers of lines and what joins them.
+std::size_t TextBytes(const std::string& path, const SearchMatch& match) {
+  std::size_t bytes = path.size() + match.text.size();
+  for (const auto* lines : {&match.before, &match.after}) {
+    for (const std::string& line : *lines) bytes += path.size() + line.size();
+  }
+  return bytes;
+}
+
 void WriteMatch(JsonWriter& w, std::string& text, const std::string& path,
                 const SearchMatch& match) {
   w.BeginObject().Field("path", path).Field("line", match.line).Field("text", match.text);
@@ -210,9 +220,9 @@ void WriteMatch(JsonWriter& w, std::string& text, const std::string& path,
 std::string WriteEntries(JsonWriter& w, Mode mode, const SearchHits& hits, Page& page) {
   std::string text;
   std::uint64_t index = 0;
-  const auto in_page = [&] {
+  const auto in_page = [&](std::size_t bytes) {
     const bool asked_for = index >= page.offset && page.shown < page.limit;
-    page.full = page.full || (asked_for && text.size() >= kMaxPageBytes);
+    page.full = page.full || (asked_for && page.shown > 0 && text.size() + bytes > kMaxPageBytes);
     const bool in = asked_for && !page.full;
     ++index;
     page.shown += in ? 1 : 0;
@@ -220,9 +230,9 @@ std::string WriteEntries(JsonWriter& w, Mode mode, const SearchHits& hits, Page&
   };
   for (const auto& [path, file] : hits.files()) {
     for (const SearchMatch& match : file.matches) {
-      if (in_page()) WriteMatch(w, text, path, match);
+      if (in_page(TextBytes(path, match))) WriteMatch(w, text, path, match);
     }
-    if (mode == Mode::kContent || !in_page()) continue;
+    if (mode == Mode::kContent || !in_page(path.size())) continue;
     text += path;
     if (mode == Mode::kFiles) w.String(path);
     if (mode == Mode::kCount) {

@@ -170,7 +170,7 @@ TEST_F(GrepTest, APageOfLongLinesEndsEarlyAndGoesOn) {
   int pages = 0;
   for (; offset && pages < 20; ++pages) {
     const ToolResult page = Grep("x", R"(,"mode":"content","offset":)" + std::to_string(*offset));
-    EXPECT_LE(page.text.size(), 36'000u);
+    EXPECT_LE(page.text.size(), 33'000u);
     const JsonValue data = Data(page);
     for (const JsonValue& match : data.Find("matches")->Items()) {
       lines.insert(*match.Find("line")->AsInteger());
@@ -181,6 +181,20 @@ TEST_F(GrepTest, APageOfLongLinesEndsEarlyAndGoesOn) {
   }
   EXPECT_EQ(lines.size(), 100u);
   EXPECT_GT(pages, 3);
+}
+
+TEST_F(GrepTest, APageCountsTheLinesAroundItsMatchesAndShowsAFirstOneWhole) {
+  std::string text;
+  for (int i = 0; i < 120; ++i) {
+    text += (i % 30 == 15 ? "x" : "-") + std::string(1900, 'y') + "\n";
+  }
+  Write("a", text);
+  for (const char* offset : {"0", "1", "2", "3"}) {
+    const ToolResult page =
+        Grep("x", std::string(R"(,"mode":"content","context":9,"offset":)") + offset);
+    EXPECT_EQ(Data(page).Find("matches")->Items().size(), 1u) << offset;
+    EXPECT_GT(page.text.size(), 19u * 1900) << offset;
+  }
 }
 
 TEST_F(GrepTest, OneFileAlsoIfItIsIgnored) {
