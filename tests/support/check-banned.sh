@@ -7,6 +7,8 @@
 #
 # Lines over 100 columns, in tests too: clang-format breaks no string, no long word, and no line of
 # the tables for which it is off.
+#
+# Two types of one name in one namespace, each in a header: the linker takes them for one (ODR).
 set -eu
 
 cd "$1"
@@ -38,6 +40,19 @@ BEGIN {
     printf "%s:%d: %d columns; at most 100 are allowed\n", FILENAME, FNR, length(line)
     failed = 1
   }
+}
+FNR == 1 { namespace = "" }
+/^namespace .*[{]$/ { namespace = $2 }
+FILENAME ~ /\.h$/ && /^(struct|class|union|enum|enum class) [A-Za-z_0-9]+.*[{]/ {
+  type = $1 == "enum" && $2 == "class" ? $3 : $2
+  sub(/[^A-Za-z_0-9].*/, "", type)
+  type = namespace "::" type
+  if (type in defined) {
+    printf "%s:%d: %s is defined in %s too: the linker takes both for one\n", FILENAME, FNR, type,
+        defined[type]
+    failed = 1
+  }
+  defined[type] = FILENAME
 }
 FILENAME !~ /_test|^tests\// {
   line = $0
