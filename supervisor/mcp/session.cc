@@ -349,6 +349,8 @@ void Session::PolicyChanged(const policy::Policy& before) {
     return ListToolsResult(kModernRevision, state_.identity, EnabledTools(policy),
                            policy.limits.output_inline);
   };
+  // Which tools are on decides about them, for whoever asks from now on.
+  state_.identity.instructions = InstructionsFor(*services_.policy());
   if (list(before) != list(*services_.policy())) ToolsChanged();
 }
 

@@ -59,7 +59,7 @@ Task<ToolResult> Commit(Work work, std::string message, CallContext& call) {
   const bool wants_signature = git->wants_signatures;
   Task<ToolResult> task = RunGit(work, std::move(*git), std::move(command), call);
   ToolResult result = co_await task;
-  if (wants_signature && !result.error) Warn(result, std::string(kNotSigned));
+  if (wants_signature && !work.dry_run && !result.error) Warn(result, std::string(kNotSigned));
   co_return result;
 }
 

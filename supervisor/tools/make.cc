@@ -48,7 +48,8 @@ ToolError NoSuchTarget(const std::string& name, const TargetList& list) {
 // lines that name $(MAKE).
 Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Permission& permission,
                         std::optional<std::chrono::milliseconds> timeout, CallContext& call) {
-  const policy::Allow allow = permission.For(BuildNeeds(call, timeout));
+  const policy::Allow allow =
+      permission.For(BuildNeeds(call.runner.git_identity().For(*call.policy), timeout));
   policy::Allow inspect =
       permission.For({.purpose = policy::Purpose::kInspect, .timeout = timeout});
   AddCaches(work, call, plan.env);

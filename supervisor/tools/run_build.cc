@@ -17,9 +17,9 @@ std::string OpenCache(const Work& work, const CallContext& call, CommandPlan& pl
 
 }  // namespace
 
-policy::Needs BuildNeeds(CallContext& call, std::optional<std::chrono::milliseconds> timeout) {
+policy::Needs BuildNeeds(const GitIdentity::Given& identity,
+                         std::optional<std::chrono::milliseconds> timeout) {
   policy::Needs needs{.purpose = policy::Purpose::kBuild, .timeout = timeout};
-  const GitIdentity::Given& identity = call.runner.git_identity().For(*call.policy);
   if (!identity.directory.empty()) {
     needs.extra.push_back({identity.directory, sandbox::Access::kRead,
                            "name and email of the user for git", sandbox::Symlinks::kRefuse});
@@ -31,9 +31,10 @@ Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission
                           std::optional<std::chrono::milliseconds> timeout, CommandReport report,
                           const Work& work, CallContext& call) {
   const std::string no_cache = OpenCache(work, call, plan);
-  policy::Allow allow = permission.For(BuildNeeds(call, timeout));
-  // Where the policy lets a command commit, it commits in the name in which git_commit does.
+  // Where the policy lets a command commit, it commits in the name in which git_commit does. A
+  // copy: another call may ask for it while this one runs.
   const GitIdentity::Given identity = call.runner.git_identity().For(*call.policy);
+  policy::Allow allow = permission.For(BuildNeeds(identity, timeout));
   if (!identity.directory.empty()) plan.env["GIT_CONFIG_GLOBAL"] = identity.File();
   policy::LimitRetries(*call.policy, plan.env);
   const auto confinement = allow.SharedConfinement();

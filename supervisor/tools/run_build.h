@@ -7,13 +7,15 @@
 #include <chrono>
 #include <optional>
 
+#include "supervisor/state/git_identity.h"
 #include "supervisor/tools/render.h"
 #include "supervisor/tools/work.h"
 
 namespace pa {
 
 // What a build needs: with the configuration that names who commits, where there is one.
-policy::Needs BuildNeeds(CallContext& call, std::optional<std::chrono::milliseconds> timeout);
+policy::Needs BuildNeeds(const GitIdentity::Given& identity,
+                         std::optional<std::chrono::milliseconds> timeout);
 
 // `permission` must outlive the task.
 Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission,

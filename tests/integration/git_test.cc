@@ -121,6 +121,9 @@ TEST_F(Git, AMessageOverTheLimitIsRefusedAndTheLimitItselfIsNot) {
 TEST_F(Git, ACommitThatIsNotSignedSaysSoToWhoWantsSignatures) {
   ASSERT_TRUE(Add({"a.txt"})["success"]);
   ASSERT_EQ(project_.Git({"config", "--global", "commit.gpgsign", "true"}).exit_code, 0);
+  const Json dry = client_.CallTool("git_commit", {{"message", "m"}, {"dry_run", true}});
+  EXPECT_TRUE(dry["success"]) << dry;
+  EXPECT_FALSE(dry.dump().contains("not signed")) << dry;
   const Json result = Commit("m");
   ASSERT_TRUE(result["success"]) << result;
   ASSERT_EQ(result["meta"]["warnings"].size(), 1u) << result;

@@ -320,6 +320,27 @@ TEST(ListChangedAnew, NotByAPolicyThatLeavesTheListAsItWas) {
   EXPECT_TRUE(ToldOfTools(client)) << client.Errors();
 }
 
+TEST(ListChangedAnew, WhoAsksIsToldOfTheToolsThatAreOnNow) {
+  const Project project(".PHONY: a\na:\n");
+  const std::string policy = project.home() / "policy.yaml";
+  const auto write = [&](const std::string& tools) {
+    WriteText(policy, "version: 1\nroots: [" + project.root().string() + "]\ntools: {enable: [" +
+                          tools + "]}\n");
+  };
+  write("make");
+  McpClient client({.arguments = {"--policy", policy, "--verbose"}, .home = project.home()});
+  const auto instructions = [&] {
+    return client.Request("server/discover", {{"_meta", ModernMeta()}})["result"]["instructions"]
+        .get<std::string>();
+  };
+  EXPECT_FALSE(instructions().contains("prefer make to bash"));
+  write("make, bash");
+  client.Signal(SIGHUP);
+  ASSERT_TRUE(Eventually([&] { return client.Errors().contains("policy read again"); }))
+      << client.Errors();
+  EXPECT_TRUE(instructions().contains("prefer make to bash"));
+}
+
 TEST(ListChangedAnew, InARootThatCameWithThePolicy) {
   const Project project(".PHONY: a\na:\n");
   const std::string policy = project.home() / "policy.yaml";

@@ -256,11 +256,6 @@ TEST_F(CiAgent, FilesAreOfLimitedSize) {
 class Paranoid : public Under {
  protected:
   Paranoid() : Under("paranoid") {}
-  static bool NamespacesAreGranted() {
-    const ProgramResult doctor =
-        RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"}});
-    return Json::parse(doctor.output)["kernel"]["namespaces"] == "yes";
-  }
   void StartIfItCanRun() {
     if (!NamespacesAreGranted()) GTEST_SKIP() << "no namespaces are granted here";
     Start();

@@ -15,13 +15,6 @@ namespace {
 
 constexpr std::string_view kProtocolMakefile =
     ".PHONY: hello slow\nhello: ## greet\n\t@echo hi\nslow:\n\t@sleep 60\n";
-constexpr std::string_view kModern = "2026-07-28";
-
-Json ModernMeta() {
-  return {{"io.modelcontextprotocol/protocolVersion", kModern},
-          {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
-}
-
 class Protocol : public ::testing::Test {
  protected:
   Project project_{kProtocolMakefile};

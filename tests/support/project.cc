@@ -27,4 +27,15 @@ void Project::InitGit() const {
   Git({"init", "-q", "-b", "main"});
 }
 
+Json ModernMeta() {
+  return {{"io.modelcontextprotocol/protocolVersion", kModern},
+          {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
+}
+
+bool NamespacesAreGranted() {
+  const ProgramResult doctor =
+      RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"}});
+  return Json::parse(doctor.output)["kernel"]["namespaces"] == "yes";
+}
+
 }  // namespace pa::testing

@@ -38,4 +38,10 @@ class Project {
   std::filesystem::path outside_ = dir_.path() / "outside";
 };
 
+inline constexpr std::string_view kModern = "2026-07-28";  // the revision of the modern era
+Json ModernMeta();                                         // `_meta` of a request of that era
+
+// Whether a command gets namespaces here, as `doctor` says.
+bool NamespacesAreGranted();
+
 }  // namespace pa::testing
