@@ -36,7 +36,7 @@ demo: $(BUILD)/build.ninja ## a client lists, runs, stages and commits, and a th
 test: build ## all tests; as root also once more as an ordinary user
 	@tests/support/run-tests.sh $(BUILD)
 
-test-toolchains: build ## toolchains, twelve projects outside and inside; installs what is missing
+test-toolchains: build ## toolchains, 24 projects outside and inside; installs what is missing
 	@$(DEPS) toolchains
 	@PA_TOOLCHAINS_REQUIRED=1 tests/support/run-tests.sh $(BUILD) --suite toolchains
 	@tests/toolchains/projects.sh $(BUILD) $(BUILD)/projects $(PROJECTS)

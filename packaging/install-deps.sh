@@ -24,7 +24,9 @@ debian_packages() {
       "rustc golang-go default-jdk-headless maven libmaven-compiler-plugin-java" \
       "libmaven-resources-plugin-java libsurefire-java junit4 debian-archive-keyring meson" \
       "autoconf automake libtool flex bison xkb-data libxml2-dev libxml2-utils python3-markupsafe" \
-      "librust-semver-dev librust-serde-dev perl tcl" ;;
+      "librust-semver-dev librust-serde-dev perl tcl tcl-dev bundler rake ruby-minitest" \
+      "texlive-latex-base gdb libevent-dev libncurses-dev libwww-perl libtest-needs-perl" \
+      "golang-golang-x-sys-dev" ;;
     # What boots the guests, and what tests/kernels/image.sh puts into them beside what is
     # essential.
     kernels) echo "qemu-system-x86 debian-archive-keyring cpio binutils python3 hostname iproute2" \

@@ -105,7 +105,8 @@ DirectoryRefusal Refuse(const Policy& policy, std::string_view text, std::string
   if (std::ranges::find(policy.roots, path) != policy.roots.end()) {
     refusal.ai_message =
         "This is a root of the server itself, so no argument can help. Tell the user to start it "
-        "with a --root (or `roots` in the policy) that they own and can write to.";
+        "with a --root (or `roots` in the policy) that they own and can write to, outside the "
+        "directories of the system.";
     return refusal;
   }
   refusal.ai_message =

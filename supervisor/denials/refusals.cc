@@ -270,6 +270,13 @@ constexpr std::string_view kInternet[] = {
 constexpr std::string_view kThisMachine[] = {
     "localhost", "127.0.0.", "[::1]", "::1:", "0.0.0.0", "[::]:", " :::"};
 
+// Of who would listen, and has no errno to show.
+constexpr std::string_view kNoServer[] = {
+    "can't find a non busy port",  // tests of redis and others, which try one port after another
+    // Perl's HTTP::Daemon and other sockets, whose user did not ask whether there is one.
+    "can't call method \"sockhost\" on an undefined value",
+    "can't call method \"sockport\" on an undefined value"};
+
 // Whether what stands above a bare errno speaks of the internet: the frames of a traceback.
 bool InternetAbove(Lines before) {
   constexpr std::string_view kFrames[] = {"create_connection", "create_server", "/urllib", "/http/",
@@ -292,8 +299,7 @@ std::optional<Refusal> ReadNetwork(const std::string& line, Lines before) {
   const std::string lower = Lowered(line);
   Refusal refusal{.reason = Reason::kNoNetwork};
   if (ContainsAny(lower, kNoNames)) return refusal;
-  // Tests of redis and others try one port after another.
-  if (lower.contains("can't find a non busy port")) {
+  if (ContainsAny(lower, kNoServer)) {
     refusal.peer = Peer::kThisMachine;
     return refusal;
   }

@@ -49,7 +49,7 @@ fetch() {
   case $2 in
     deb:*)
       prepare_apt
-      (cd "$part" && own_apt source --only-source --download-only "$package")
+      (cd "$part" && own_apt source --only-source --tar-only --download-only "$package")
       tar -xf "$part"/*.orig.tar.* -C "$part/tree" --strip-components=1 ;;
     crate:*) cp -rL /usr/share/cargo/registry/"$package"-[0-9]*/. "$part/tree" ;;
     npm:*)
@@ -76,12 +76,15 @@ inside() {
     >"$1.log" 2>&1 </dev/null
 }
 
+# refused DIRECTORY COMMAND POLICY: whether that fails there.
+refused() { ! inside "$@"; }
+
 failed=0 rows=
-# measure LABEL FUNCTION ARGUMENTS...: runs it in a new copy of the source, prepared as its user
-# would prepare it.
+# measure LABEL PROOF FUNCTION ARGUMENTS...: runs it in a new copy of the source, prepared as its
+# user would prepare it; into `cell`.
 measure() {
-  local label=$1 function=$2
-  shift 2
+  local label=$1 proof=$2 function=$3
+  shift 3
   local copy=$scratch/work/$name-$label
   rm -rf "$copy"
   mkdir -p "$scratch/work"
@@ -100,7 +103,7 @@ measure() {
     echo "== $name, $label: $outcome"
     tail -n 30 "$copy.log"
   fi
-  row="$row | $outcome, $took s"
+  cell="$outcome, $took s"
 }
 
 while IFS=$'\t' read -r name ecosystem source prepare command proof policy without; do
@@ -109,17 +112,26 @@ while IFS=$'\t' read -r name ecosystem source prepare command proof policy witho
   echo "== $name"
   fetch "$name" "$source"
   [ "$policy" != - ] || policy=
-  row="| $name ($ecosystem) | \`${command//|/\\|}\`${policy:+ with \`$policy\`}"
-  measure outside outside "$command"
-  measure default inside "$command" "$policy"
-  if [ "$without" = - ]; then
-    measure tier0 inside "$command" "namespaces: off"$'\n'"$policy"
+  row="| $name ($ecosystem) | \`${command//|/\\|}\`"
+  measure outside "$proof" outside "$command"
+  row+=" | $cell"
+  if [ -z "$policy" ]; then
+    row+=" | none"
   else
-    row="$row | $without"
+    measure denied "$policy" refused "$command" ""  # which suggests that line
+    row+=" | \`$policy\`"
+  fi
+  measure default "$proof" inside "$command" "$policy"
+  row+=" | $cell"
+  if [ "$without" = - ]; then
+    measure tier0 "$proof" inside "$command" "namespaces: off"$'\n'"$policy"
+    row+=" | $cell"
+  else
+    row+=" | $without"
   fi
   rows+="$row |"$'\n'
 done <"$here/projects.tsv"
 
-printf '\n| project | command | outside | inside | inside, namespaces: off |\n'
-printf '|---|---|---|---|---|\n%s' "$rows"
+printf '\n| project | command | outside | line, as suggested | inside | inside, namespaces: off |\n'
+printf '|---|---|---|---|---|---|\n%s' "$rows"
 exit $failed
