@@ -97,6 +97,7 @@ class AuditShow {
  public:
   AuditShow(const AuditShowCommand& command, std::vector<std::string> paths)
       : follow_(command.follow),
+        named_(!command.log.files.empty()),
         reader_(std::move(paths)),
         view_(QueryOf(command), WidthOfOutput()) {}
 
@@ -144,9 +145,12 @@ class AuditShow {
     return poll(&output, 1, kPatience) == 0;
   }
 
-  static int Failed(const Error& error) {
+  int Failed(const Error& error) const {
     (void)fflush(stdout);
-    fmt::print(stderr, "{}\n", VisibleText(error.Message()));
+    // The first call makes the log.
+    const bool none = !named_ && error.sys_errno == ENOENT;
+    fmt::print(stderr, "{}{}\n", none ? "no call has been recorded here yet: " : "",
+               VisibleText(error.Message()));
     return kUnreadable;
   }
 
@@ -158,6 +162,7 @@ class AuditShow {
   }
 
   bool follow_;
+  bool named_;  // the files, on the command line
   AuditReader reader_;
   AuditView view_;
 };

@@ -36,11 +36,12 @@ std::vector<std::string> WorkerPlaces(const std::optional<std::string>& given) {
 void AddExecutable(Anchors& anchors) {
   std::error_code failed;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (!failed) anchors.emplace_back(Anchor::kExecutable, self.string());
+  if (!failed) anchors.emplace_back(Anchor::kExecutable, self);
   // The name by which we were started, which may be a symlink.
   // NOLINTNEXTLINE(performance-no-int-to-ptr): as the C library hands it out
   const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-  if (name != nullptr) anchors.emplace_back(Anchor::kExecutable, AbsoluteFromStart(name));
+  std::string started = name == nullptr ? self.string() : AbsoluteFromStart(name);
+  if (started != self) anchors.emplace_back(Anchor::kExecutable, std::move(started));
 }
 
 // Where the clients of the home learn what to start: what init writes, seen from the home, and what

@@ -124,6 +124,15 @@ TEST_F(Audit, ShowFitsATerminal) {
   }
 }
 
+TEST_F(Audit, ShowSaysThatThereIsNoLogYet) {
+  const ProgramResult none = Show();
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_TRUE(none.errors.starts_with("no call has been recorded here yet: ")) << none.errors;
+  const ProgramResult named = Show({"/none/audit.jsonl"});
+  EXPECT_EQ(named.exit_code, 2);
+  EXPECT_TRUE(named.errors.starts_with("open ")) << named.errors;
+}
+
 TEST_F(Audit, ShowReportsDamage) {
   McpClient client(project_.Server());
   client.Initialize();

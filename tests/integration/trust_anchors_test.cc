@@ -38,10 +38,10 @@ class TrustAnchors : public ::testing::Test {
   }
   void Refused(const ProgramResult& result, const std::string& what) {
     EXPECT_EQ(result.exit_code, 125) << result.output;
-    EXPECT_NE(result.errors.find("commands can write " + what + ", which lies in the root " +
-                                 fs::canonical(project_.root()).string()),
-              std::string::npos)
-        << result.errors;
+    const std::string why = "commands can write " + what + ", which lies in the root " +
+                            fs::canonical(project_.root()).string();
+    EXPECT_TRUE(result.errors.contains(why)) << result.errors;
+    EXPECT_EQ(result.errors.find(why), result.errors.rfind(why)) << "once: " << result.errors;
     EXPECT_EQ(result.output.find("hello in"), std::string::npos);
   }
   void Runs(const ProgramResult& result) {
