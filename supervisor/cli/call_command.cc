@@ -43,7 +43,8 @@ std::string_view FirstLine(std::string_view text) { return text.substr(0, text.f
 // What was streamed is on the screen already; then only the summary is missing.
 void Print(const ToolResult& result, TerminalView& view) {
   const bool failed = result.error.has_value();
-  if (view.saw_output()) {
+  const bool streamed = view.saw_output();
+  if (streamed) {
     view.Note(FirstLine(result.text), failed);
     for (const std::string& denial : result.denials) view.Note(denial, true);
   } else if (failed) {
@@ -53,7 +54,7 @@ void Print(const ToolResult& result, TerminalView& view) {
     view.OnOutput(Stream::kStdout, result.text + (result.text.ends_with('\n') ? "" : "\n"));
   }
   for (const std::string& warning : result.warnings) {
-    const bool printed = !view.saw_output() && result.text.contains(warning);
+    const bool printed = !streamed && result.text.contains(warning);
     if (!printed) view.Note("warning: " + warning, true);
   }
 }

@@ -291,11 +291,12 @@ std::optional<Denial> Judge::OfHidden(Uses uses, const std::string& path) const 
   const bool writes = (uses & (kTriedRead | kTriedList | kTriedExecute)) == 0;
   const Attempt& attempt = writes ? kChange : kAttempts[0];
   const std::string parent = std::filesystem::path(path).parent_path().string();
-  Denial denial = Describe(attempt, path, writes ? parent : path);
+  const std::string& named = writes ? parent : path;
+  Denial denial = Describe(attempt, path, named);
   denial.blocked_by = "mounts: hidden by the sandbox: it looks missing even if it exists";
   if (!denial.allow_with.empty()) {
     if (!denial.remark.empty()) denial.remark += "; ";
-    denial.remark += "if it does not exist, create it first";
+    denial.remark += "if " + (named == path ? "it" : named) + " does not exist, create it first";
   }
   return denial;
 }

@@ -527,7 +527,9 @@ TEST_F(HiddenDenialsTest, WhatIsSaidOfHiddenPathsDoesNotDependOnWhatIsThere) {
   const Denial made =
       One("mkdir: cannot create directory '/home/x/a/new': No such file or directory");
   EXPECT_EQ(made.allow_with, R"(filesystem: {write: ["/home/x/a"]})");
-  EXPECT_EQ(made.remark, "if it does not exist, create it first");
+  EXPECT_EQ(made.remark, "if /home/x/a does not exist, create it first");
+  EXPECT_EQ(One("cat: /home/x/a: No such file or directory").remark,
+            "if it does not exist, create it first");
   EXPECT_EQ(
       One("mkdir: cannot create directory '/home/x/new': No such file or directory").allow_with, "")
       << "a whole home";

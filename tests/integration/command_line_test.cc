@@ -93,6 +93,18 @@ TEST_F(CommandLine, HostsAreExplained) {
   EXPECT_FALSE(explain("a:1", "network: none\n").contains("connect")) << "a file of the project";
 }
 
+TEST_F(CommandLine, AWarningIsPrintedOnce) {
+  const ProgramResult found = Run({"call", "glob", R"({"pattern":"/nothing"})"});
+  EXPECT_EQ(found.exit_code, 0);
+  EXPECT_TRUE(found.output.contains("\nwarning: ")) << found.output;
+  EXPECT_FALSE(found.errors.contains("warning: ")) << found.errors;
+  // What was streamed comes without it.
+  const ProgramResult made =
+      Run({"call", "bash", R"({"command":"echo x > .mcp.json; echo hi"})", "--enable", "bash"});
+  EXPECT_FALSE(made.output.contains("warning: ")) << made.output;
+  EXPECT_TRUE(made.errors.contains("warning: ")) << made.errors;
+}
+
 // Colours are for whoever looks.
 TEST_F(CommandLine, ColoursOfACommandAreForTerminals) {
   const std::string command = R"({"command":"printf '\\033[31mred\\033[0m\\0\\n'"})";
