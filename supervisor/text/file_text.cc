@@ -13,8 +13,8 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::size_t kUtf8Character = 4;  // bytes at most
-// Of a line, what can be shown and two bytes more: one that shows that there are more, and the
-// carriage return before a line's end.
+// Of a line, what can be shown and two bytes more: the last may be the carriage return before the
+// line's end, and the other shows all the same that there are more.
 constexpr std::size_t kRoom = FileText::kMaxCharacters * kUtf8Character + 2;
 
 struct Magic {
@@ -224,8 +224,7 @@ void FileText::ShowTail() {
 }
 
 void FileText::KeepLine() {
-  // Where a line fills the room, its last byte may not be the one before its end.
-  if (line_.size() < kRoom && line_.ends_with('\r')) line_.pop_back();
+  if (line_.ends_with('\r')) line_.pop_back();  // of a longer line its loss hides nothing: kRoom
   const std::size_t end = BytesOf(line_, kMaxCharacters);
   std::string shown = RepairUtf8(std::string_view(line_).substr(0, end));
   const bool long_line = end < line_.size();
