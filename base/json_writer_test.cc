@@ -10,7 +10,7 @@
 namespace pa {
 namespace {
 
-std::string Written(std::string_view bytes) {
+std::string WrittenString(std::string_view bytes) {
   JsonWriter writer;
   writer.String(bytes);
   return std::move(writer).Take();
@@ -33,10 +33,10 @@ TEST(JsonWriter, Structure) {
             R"("unsigned":18446744073709551615,"list":[1,null,[],{},2,false],"empty":{}})");
 }
 
-TEST(JsonWriter, ScalarDocument) { EXPECT_EQ(Written("a"), "\"a\""); }
+TEST(JsonWriter, ScalarDocument) { EXPECT_EQ(WrittenString("a"), "\"a\""); }
 
 TEST(JsonWriter, Escapes) {
-  EXPECT_EQ(Written(std::string_view("\"\\/\b\f\n\r\t\0\x1f\x7f", 11)),
+  EXPECT_EQ(WrittenString(std::string_view("\"\\/\b\f\n\r\t\0\x1f\x7f", 11)),
             "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001f\x7f\"");
 }
 
@@ -45,7 +45,7 @@ TEST(JsonWriter, EveryByteAtEveryOffsetOfTheFastPath) {
     for (std::size_t at = 0; at < 20; ++at) {
       std::string text(20, ' ');
       text[at] = static_cast<char>(byte);
-      const Result<JsonValue> back = ParseJson(Written(text));
+      const Result<JsonValue> back = ParseJson(WrittenString(text));
       ASSERT_TRUE(back.has_value()) << byte << " at " << at;
       EXPECT_EQ(back->AsString(), RepairUtf8(text));
     }
@@ -59,17 +59,17 @@ TEST(JsonWriter, KeysAreEscapedToo) {
 }
 
 TEST(JsonWriter, RepairsWhatIsNoUtf8) {
-  EXPECT_EQ(Written("a\xFFz\u00e9\xE2\x82"), "\"a\uFFFDz\u00e9\uFFFD\"");
+  EXPECT_EQ(WrittenString("a\xFFz\u00e9\xE2\x82"), "\"a\uFFFDz\u00e9\uFFFD\"");
 }
 
 TEST(JsonWriter, IsOneLineToEveryReader) {
   // U+0085, U+2028 and U+2029 end lines for Python's splitlines and JavaScript's readline.
-  EXPECT_EQ(Written("a\xC2\x85"
-                    "b\xE2\x80\xA8"
-                    "c\xE2\x80\xA9"
-                    "d"),
+  EXPECT_EQ(WrittenString("a\xC2\x85"
+                          "b\xE2\x80\xA8"
+                          "c\xE2\x80\xA9"
+                          "d"),
             R"("a\u0085b\u2028c\u2029d")");
-  EXPECT_EQ(Written("\xC2\x84\xE2\x80\xA7"), "\"\xC2\x84\xE2\x80\xA7\"");
+  EXPECT_EQ(WrittenString("\xC2\x84\xE2\x80\xA7"), "\"\xC2\x84\xE2\x80\xA7\"");
 }
 
 TEST(JsonWriter, WhateverIsWrittenParsesBackRepaired) {
@@ -80,7 +80,7 @@ TEST(JsonWriter, WhateverIsWrittenParsesBackRepaired) {
       const auto bits = static_cast<unsigned char>(random());
       c = static_cast<char>(random() % 3 == 0 ? bits | 0x80 : bits & 0x7F);
     }
-    const std::string json = Written(bytes);
+    const std::string json = WrittenString(bytes);
     const Result<JsonValue> value = ParseJson(json);
     ASSERT_TRUE(value) << json << value.error().Message();
     ASSERT_EQ(value->AsString(), RepairUtf8(bytes)) << json;

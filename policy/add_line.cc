@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/did_you_mean.h"
 #include "base/json_writer.h"
 #include "base/text_patch.h"
 #include "base/text_place.h"
 #include "base/try.h"
 #include "base/words.h"
-#include "policy/did_you_mean.h"
 #include "policy/yaml.h"
 
 namespace pa::policy {

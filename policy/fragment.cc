@@ -4,10 +4,10 @@
 #include <array>
 #include <charconv>
 
+#include "base/did_you_mean.h"
 #include "base/try.h"
 #include "base/units.h"
 #include "base/words.h"
-#include "policy/did_you_mean.h"
 #include "policy/host_files.h"
 #include "policy/keys.h"
 #include "policy/rules.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "policy/did_you_mean.h"
+#include "base/did_you_mean.h"
 #include "policy/path.h"
 
 namespace pa::policy {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "base/did_you_mean.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
-#include "policy/did_you_mean.h"
 
 namespace pa {
 
@@ -95,10 +95,10 @@ ToolError UnknownArgument(std::span<const Param> params, const std::string& writ
   for (std::string_view name : names) known += fmt::format(", '{}'", name);
   known = known.empty() ? "no arguments" : "one of " + known.substr(2);
   const std::string shown = Short(JsonValue::String(written));
-  return Mismatch(Utf8Prefix(written, kQuoted),
-                  fmt::format("unknown argument {}{}; expected {}", shown,
-                              policy::DidYouMean(written, names), known),
-                  known, shown);
+  return Mismatch(
+      Utf8Prefix(written, kQuoted),
+      fmt::format("unknown argument {}{}; expected {}", shown, DidYouMean(written, names), known),
+      known, shown);
 }
 
 // A NUL would end the string early for the kernel and for git: `ok\0/../../x` must not pass as
@@ -148,7 +148,7 @@ std::expected<std::string, ToolError> ReadString(const Param& param, const JsonV
         WithAdvice(WrongValue(param, fmt::format("one of {}", text.size())), param));
   }
   if (!param.one_of.empty() && std::ranges::find(param.one_of, text) == param.one_of.end()) {
-    const std::string came = Came(value) + policy::DidYouMean(text, param.one_of);
+    const std::string came = Came(value) + DidYouMean(text, param.one_of);
     return std::unexpected(WithAdvice(WrongValue(param, came), param));
   }
   return text;

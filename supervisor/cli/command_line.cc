@@ -10,7 +10,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "policy/did_you_mean.h"
+#include "base/did_you_mean.h"
 #include "supervisor/cli/audit_view.h"
 #include "supervisor/clients/client_config.h"
 #include "supervisor/loop/version.h"
@@ -56,7 +56,7 @@ class WrappingFormatter : public CLI::Formatter {
 
 std::string UnknownWord(std::string_view kind, std::string_view word,
                         std::span<const std::string_view> known) {
-  return fmt::format("unknown {} '{}'{}", kind, word, policy::DidYouMean(word, known));
+  return fmt::format("unknown {} '{}'{}", kind, word, DidYouMean(word, known));
 }
 
 void AddCommon(CLI::App* app, CommonOptions* options) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-namespace pa::policy {
+namespace pa {
 
 std::string DidYouMean(std::string_view written, std::span<const std::string_view> known);
 
-}  // namespace pa::policy
+}  // namespace pa

@@ -1,8 +1,8 @@
-#include "policy/did_you_mean.h"
+#include "base/did_you_mean.h"
 
 #include <gtest/gtest.h>
 
-namespace pa::policy {
+namespace pa {
 namespace {
 
 constexpr std::string_view kNames[] = {"limits", "roots", "network", "git"};
@@ -21,4 +21,4 @@ TEST(DidYouMean, SaysNothingWhenNothingIsNear) {
 }
 
 }  // namespace
-}  // namespace pa::policy
+}  // namespace pa

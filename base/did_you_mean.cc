@@ -1,10 +1,10 @@
-#include "policy/did_you_mean.h"
+#include "base/did_you_mean.h"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-namespace pa::policy {
+namespace pa {
 namespace {
 
 constexpr std::size_t kLongestName = 64;  // nothing we know is longer; bounds the table below
@@ -45,4 +45,4 @@ std::string DidYouMean(std::string_view written, std::span<const std::string_vie
   return " - did you mean '" + std::string(best) + "'?";
 }
 
-}  // namespace pa::policy
+}  // namespace pa
