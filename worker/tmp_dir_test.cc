@@ -1,11 +1,14 @@
 // What a hostile command leaves in its TMPDIR is removed, and nothing else is.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
+#include "base/empty_directory.h"
 #include "worker/worker_test_support.h"
 
 namespace pa::worker {
@@ -21,8 +24,17 @@ class TmpDirTest : public ::testing::TestWithParam<User> {
     scratch_.emplace(GetParam());
   }
 
+  // A worker that has not emptied the directory within half a second leaves the rest to the
+  // supervisor. Where the disk is that busy, the test does the rest and tries again.
   Finished RunShell(const std::string& script) {
-    return WorkerRun(Shell(*scratch_, "cd $TMPDIR; " + script), {.user = GetParam()}).Wait();
+    for (int tries = 0;; ++tries) {
+      const auto begin = std::chrono::steady_clock::now();
+      Finished done =
+          WorkerRun(Shell(*scratch_, "cd $TMPDIR; " + script), {.user = GetParam()}).Wait();
+      const bool slow = std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(500);
+      if (done.Last().tmp_clean == 1 || !slow || tries == 5) return done;
+      EXPECT_TRUE(EmptyDirectory(AT_FDCWD, scratch_->tmp().c_str(), 60'000).value_or(false));
+    }
   }
 
   void ExpectEmpty(const Finished& done) {
