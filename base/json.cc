@@ -50,6 +50,28 @@ std::optional<Decimal> Normalize(std::string_view token) {
 
 }  // namespace
 
+bool IsJsonNumber(std::string_view token) {
+  std::size_t at = 0;
+  const auto skip = [&](char c) {
+    const bool found = at < token.size() && token[at] == c;
+    if (found) ++at;
+    return found;
+  };
+  const auto digits = [&] {
+    const std::size_t start = at;
+    while (at < token.size() && token[at] >= '0' && token[at] <= '9') ++at;
+    return at > start;
+  };
+  skip('-');
+  if (!skip('0') && !digits()) return false;
+  if (skip('.') && !digits()) return false;
+  if (skip('e') || skip('E')) {
+    if (!skip('+')) skip('-');
+    if (!digits()) return false;
+  }
+  return at == token.size();
+}
+
 JsonValue JsonValue::Bool(bool value) { return JsonValue(Storage(value)); }
 JsonValue JsonValue::Number(std::string token) {
   return JsonValue(Storage(NumberText{std::move(token)}));

@@ -78,6 +78,9 @@ class JsonValue {
   Storage storage_;
 };
 
+// RFC 8259, 6. Of any size: simdjson's own number parsers refuse what does not fit 64 bits.
+bool IsJsonNumber(std::string_view token);
+
 struct JsonLimits {
   std::size_t max_bytes = 16u << 20;
   std::size_t max_depth = 64;

@@ -18,31 +18,6 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// RFC 8259, 6. simdjson's own number parsers refuse what does not fit 64 bits; a token does not.
-bool IsJsonNumber(std::string_view token) {
-  std::size_t at = 0;
-  const auto skip = [&](char c) {
-    const bool found = at < token.size() && token[at] == c;
-    if (found) ++at;
-    return found;
-  };
-  const auto digits = [&] {
-    const std::size_t start = at;
-    while (at < token.size() && IsDigit(token[at])) ++at;
-    return at > start;
-  };
-  skip('-');
-  if (!skip('0') && !digits()) return false;
-  if (skip('.') && !digits()) return false;
-  if (skip('e') || skip('E')) {
-    if (!skip('+')) skip('-');
-    if (!digits()) return false;
-  }
-  return at == token.size();
-}
-
 std::string_view TrimRight(std::string_view token) {
   const std::size_t last = token.find_last_not_of(" \t\r\n");
   return token.substr(0, last == std::string_view::npos ? 0 : last + 1);

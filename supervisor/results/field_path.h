@@ -1,9 +1,8 @@
 // FieldPath: names values of a JSON value; of `items`, `filter`, `fields` and templates.
 //
 //    QueryResult<FieldPath> path = ParseFieldPath("contact.phones[*].number");
-//    ForEachAt(row, path->steps, [&](const JsonValue& value) { ...; return true; });   // false:
-//    enough path->Print();                                            // as ParseFieldPath reads it
-//    back
+//    ForEachAt(row, path->steps, [&](const JsonValue& value) { ...; return true; });
+//    path->Print();                         // as ParseFieldPath reads it back
 //
 //    path  = "." | step0 { step }                 "." is the value itself
 //    step0 = name | index ; step = "." name | index

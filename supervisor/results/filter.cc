@@ -52,27 +52,22 @@ std::string Upper(std::string_view text) {
   return upper;
 }
 
-// As RFC 8259 has it.
-bool IsNumberToken(std::string_view text) {
-  const auto digits = [&] {
-    const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
-    text.remove_prefix(count);
-    return count;
-  };
-  if (text.starts_with('-')) text.remove_prefix(1);
-  const bool zero = text.starts_with('0');
-  const std::size_t whole = digits();
-  if (whole == 0 || (zero && whole > 1)) return false;
-  if (text.starts_with('.')) {
-    text.remove_prefix(1);
-    if (digits() == 0) return false;
-  }
-  if (text.starts_with('e') || text.starts_with('E')) {
-    text.remove_prefix(1);
-    if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
-    if (digits() == 0) return false;
-  }
-  return text.empty();
+// Of a number that is out of a double's range: whether it is next to nothing, and not too large.
+bool IsTiny(std::string_view token) {
+  if (token.starts_with('-')) token.remove_prefix(1);
+  const std::size_t e = std::min(token.find_first_of("eE"), token.size());
+  const std::string_view mantissa = token.substr(0, e);
+  std::string_view exponent = token.substr(std::min(e + 1, token.size()));
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  std::int64_t power = 0;
+  const auto [end, error] = std::from_chars(exponent.begin(), exponent.end(), power);
+  if (error == std::errc::result_out_of_range) return exponent.starts_with('-');
+  // Where the first digit stands that is not 0: so many before the point, or, negative, behind it.
+  const auto point = static_cast<std::int64_t>(std::min(mantissa.find('.'), mantissa.size()));
+  const auto first =
+      static_cast<std::int64_t>(std::min(mantissa.find_first_not_of("0."), mantissa.size()));
+  constexpr std::int64_t kMost = 1'000'000'000;  // no text is as long
+  return point - first + std::clamp(power, -kMost, kMost) < 0;
 }
 
 template <typename T>
@@ -155,7 +150,7 @@ QueryResult<Operand> ReadBare(QueryText& text) {
   if (word == "TRUE") operand.kind = OperandKind::kTrue;
   if (word == "FALSE") operand.kind = OperandKind::kFalse;
   if (word == "NULL") operand.kind = OperandKind::kNull;
-  if (IsNumberToken(rest)) {
+  if (IsJsonNumber(rest)) {
     const auto number = ParseJsonNumber(rest);
     if (!number) return std::unexpected(text.Error("number out of range"));
     operand.kind = OperandKind::kNumber;
@@ -187,17 +182,13 @@ QueryResult<Operand> ReadOperand(QueryText& text, Operator op) {
 }  // namespace
 
 std::optional<JsonNumber> ParseJsonNumber(std::string_view token) {
-  if (!IsNumberToken(token)) return std::nullopt;
+  if (!IsJsonNumber(token)) return std::nullopt;
   if (const auto value = Whole<std::int64_t>(token)) return *value;
   if (const auto value = Whole<std::uint64_t>(token)) return *value;
   double value = 0;
   const auto [end, error] = std::from_chars(token.begin(), token.end(), value);
   if (error == std::errc()) return value;
-  // Too small for a double is next to nothing; too large is another number.
-  const std::size_t exponent = token.find_first_of("eE");
-  const bool tiny =
-      exponent != std::string_view::npos && token.substr(exponent + 1).starts_with('-');
-  return tiny ? std::optional<JsonNumber>(0.0) : std::nullopt;
+  return IsTiny(token) ? std::optional<JsonNumber>(0.0) : std::nullopt;
 }
 
 std::partial_ordering CompareNumbers(const JsonNumber& left, const JsonNumber& right) {
@@ -230,8 +221,6 @@ bool Filter::IsOrdered(std::partial_ordering order) const {
   }
 }
 
-bool Filter::StringEquals(std::string_view text) const { return text == operand_.text; }
-
 bool Filter::StringHolds(std::string_view text) const {
   switch (operator_) {
     case Operator::kContains:
@@ -240,7 +229,7 @@ bool Filter::StringHolds(std::string_view text) const {
       return text.starts_with(operand_.text);
     case Operator::kEqual:
     case Operator::kNotEqual:
-      return StringEquals(text);
+      return text == operand_.text;
     default:
       break;
   }
@@ -253,7 +242,7 @@ bool Filter::StringHolds(std::string_view text) const {
 bool Filter::Equals(const JsonValue& value) const {
   switch (value.kind()) {
     case JsonValue::Kind::kString:
-      return StringEquals(value.AsString());
+      return value.AsString() == operand_.text;
     case JsonValue::Kind::kNull:
       return operand_.kind == OperandKind::kNull;
     case JsonValue::Kind::kBool:

@@ -73,7 +73,6 @@ class Filter {
   bool Holds(const JsonValue& value) const;
   bool Equals(const JsonValue& value) const;
   bool StringHolds(std::string_view text) const;
-  bool StringEquals(std::string_view text) const;
   bool IsOrdered(std::partial_ordering order) const;
 
   FieldPath path_;

@@ -190,6 +190,15 @@ TEST(FilterTest, Numbers) {
   EXPECT_TRUE(order("18446744073709551616", "18446744073709551615") > 0);
   EXPECT_TRUE(order("1e3", "1000") == 0);
   EXPECT_TRUE(order("-0.0", "0") == 0);
+  const std::string zeros(400, '0');
+  for (const std::string& tiny : {std::string("1e-999"), std::string("-1e-99999999999999999999"),
+                                  "0." + zeros + "1", "1" + zeros + "e-900"}) {
+    EXPECT_EQ(ParseJsonNumber(tiny), JsonNumber(0.0)) << tiny;
+  }
+  for (const std::string& large : {"1" + zeros, "1" + zeros + "e-1", "0." + zeros + "1e900",
+                                   std::string("1e99999999999999999999")}) {
+    EXPECT_FALSE(ParseJsonNumber(large)) << large;
+  }
   for (const char* none : {"", "-", "007", "+1", ".5", "1.", "1e", "0x10", "NaN", "Infinity", "1_0",
                            " 1", "1 ", "1e999", "-1e999"}) {
     EXPECT_FALSE(ParseJsonNumber(none)) << none;

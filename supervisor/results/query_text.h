@@ -41,7 +41,6 @@ class QueryText {
   char Peek() const { return AtEnd() ? '\0' : text_[at_]; }
   std::string_view Rest() const { return text_.substr(at_); }
   std::size_t at() const { return at_; }
-  void MoveTo(std::size_t at) { at_ = at; }
   void Skip(std::size_t bytes) { at_ += bytes; }
   bool SkipBlanks();  // whether there were any
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "supervisor/text/visible_text.h"
@@ -52,13 +53,13 @@ bool RowQuery::Count(bool matches) {
 
 void RowQuery::Note(const JsonValue& row) {
   if (first_row_.empty()) first_row_ = FieldsOf(row);
-  bool seen = false;
+  std::array<bool, kKinds> seen{};
   ForEachAt(row, order_.filter->path().steps, [&](const JsonValue& value) {
-    ++kinds_.at(static_cast<std::size_t>(value.kind()));
-    seen = true;
+    seen.at(static_cast<std::size_t>(value.kind())) = true;
     return true;
   });
-  with_field_ += seen ? 1 : 0;
+  for (std::size_t i = 0; i < kKinds; ++i) kinds_.at(i) += seen.at(i) ? 1 : 0;
+  with_field_ += std::ranges::count(seen, true) > 0 ? 1 : 0;
 }
 
 bool RowQuery::Accepts(const JsonValue& row) {
@@ -116,9 +117,11 @@ std::string RowQuery::Warning() const {
     types += fmt::format("{}{} in {}", types.empty() ? "" : ", ", type, kinds_.at(i));
   }
   const bool list = kinds_.at(static_cast<std::size_t>(JsonValue::Kind::kArray)) > 0;
-  const bool each = path.ends_with("[*]");
-  return fmt::format("{}: {} is {} of {}{}{}", none, path, types, counts_.total,
-                     list && !each ? fmt::format(": use CONTAINS or {}[*]", path) : "", first);
+  FieldPath each = order_.filter->path();
+  each.steps.push_back({.kind = PathStep::Kind::kEach});
+  const std::string advice =
+      list ? fmt::format(": use CONTAINS or {}", VisibleText(each.Print())) : "";
+  return fmt::format("{}: {} is {} of {}{}{}", none, path, types, counts_.total, advice, first);
 }
 
 }  // namespace pa

@@ -29,6 +29,7 @@ struct RowCounts {
 
 class RowQuery {
  public:
+  // `order` must outlive it.
   explicit RowQuery(const ResultOrder& order) : order_(order), projection_(order.fields) {}
 
   bool Accepts(const JsonValue& row);
@@ -49,8 +50,8 @@ class RowQuery {
   const ResultOrder& order_;
   Projection projection_;
   RowCounts counts_;
-  // Of the rows before the first that matched: how many values of each kind the filter's path has,
-  // and in how many rows it has one.
+  // Of the rows before the first that matched: how many have a value of each kind at the filter's
+  // path, and how many have one at all.
   std::array<std::uint64_t, kKinds> kinds_{};
   std::uint64_t with_field_ = 0;
   std::string first_row_;             // its fields

@@ -69,6 +69,13 @@ TEST(RowQueryTest, RowsOfWhichNoneIsLeftSayWhatTheyHave) {
   EXPECT_EQ(warning("n = 3"),
             "none of 3 rows matches: n is a number in 1, a string in 1 of 3; the first row has id, "
             "tags, n");
+  EXPECT_EQ(warning("tags[*] = c"),
+            "none of 3 rows matches: tags[*] is a string in 3 of 3; the first row has id, tags, n")
+      << "in so many rows, not so many values";
+  EXPECT_EQ(warning(". = x", "[[1],[2]]"),
+            "none of 2 rows matches: . is an array in 2 of 2: use CONTAINS or [*]; the first row "
+            "has an array");
+  EXPECT_TRUE(ParseFilter("[*] = 1")) << "what it advises is a path";
   EXPECT_EQ(warning("name = x"),
             "none of 3 rows matches: no row has name; the first row has id, tags, n");
   EXPECT_EQ(warning("a = x", R"(["x"])"),
