@@ -22,6 +22,7 @@ printf '%s\n' build-sanitize/tests/fuzz/*_fuzz | xargs -n 1 -P "$(nproc)" sh -c 
   exit $result' fuzz && result=0 || result=$?
 # Last, where the end of a long log shows it: the inputs that fail.
 [ $result = 0 ] || for found in build-sanitize/findings/*; do
+  [ -e "$found" ] || continue
   printf '%s: %s\n' "$found" "$(head -c 2000 "$found" | base64 -w 0)"
 done
 exit $result
