@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/json.h"
+#include "base/json_view.h"
 #include "base/utf8.h"
 
 namespace pa {
@@ -173,7 +174,8 @@ JsonWriter& JsonWriter::Raw(std::string_view json) {
   return *this;
 }
 
-JsonWriter& JsonWriter::Value(const JsonValue& value) {
+template <typename Json>
+JsonWriter& JsonWriter::WriteValue(const Json& value) {
   switch (value.kind()) {
     case JsonValue::Kind::kNull:
       return Null();
@@ -185,16 +187,18 @@ JsonWriter& JsonWriter::Value(const JsonValue& value) {
       return String(value.AsString());
     case JsonValue::Kind::kArray:
       BeginArray();
-      for (const JsonValue& item : value.Items()) Value(item);
+      for (const auto& item : value.Items()) WriteValue(item);
       return EndArray();
     case JsonValue::Kind::kObject:
       BeginObject();
-      for (const JsonValue::Member& member : value.Members())
-        Key(member.first).Value(member.second);
+      for (const auto& [key, member] : value.Members()) Key(key).WriteValue(member);
       return EndObject();
   }
   return *this;
 }
+
+JsonWriter& JsonWriter::Value(const JsonValue& value) { return WriteValue(value); }
+JsonWriter& JsonWriter::Value(const JsonView& value) { return WriteValue(value); }
 
 std::string JsonWriter::Take() && {
   assert(has_member_.empty() && !after_key_);

@@ -17,6 +17,7 @@
 namespace pa {
 
 class JsonValue;
+class JsonView;
 
 class JsonWriter {
  public:
@@ -32,6 +33,7 @@ class JsonWriter {
   JsonWriter& Null();
   JsonWriter& Raw(std::string_view json);
   JsonWriter& Value(const JsonValue& value);
+  JsonWriter& Value(const JsonView& value);
 
   // Key and value in one call.
   JsonWriter& Field(std::string_view key, std::string_view value) { return Key(key).String(value); }
@@ -46,6 +48,8 @@ class JsonWriter {
 
  private:
   void Separate();
+  template <typename Json>
+  JsonWriter& WriteValue(const Json& value);
 
   std::string out_;
   std::vector<bool> has_member_;  // one entry per open object or array

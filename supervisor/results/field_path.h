@@ -10,14 +10,13 @@
 //    name  = 1*( any character but white space, control, . [ ] " ' = ! < > )
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
 #include "supervisor/results/query_text.h"
 
 namespace pa {
@@ -44,24 +43,28 @@ QueryResult<FieldPath> ParseFieldPath(std::string_view text);
 // The path that begins here; behind it afterwards.
 QueryResult<FieldPath> ReadFieldPath(QueryText& text);
 
-// Each value that the path names, in order, until `visit` returns false; then the result is false.
-// Missing members and elements have none.
-template <typename Visit>
-bool ForEachAt(const JsonValue& value, std::span<const PathStep> steps, const Visit& visit) {
+// Each value that the path names in a JsonValue or a JsonView, in order, until `visit` returns
+// false; then the result is false. Missing members and elements have none.
+template <typename Json, typename Visit>
+bool ForEachAt(const Json& value, std::span<const PathStep> steps, const Visit& visit) {
   if (steps.empty()) return visit(value);
   const PathStep& step = steps.front();
   const auto rest = steps.subspan(1);
   if (step.kind == PathStep::Kind::kName) {
-    const JsonValue* member = value.Find(step.name);
-    return member == nullptr || ForEachAt(*member, rest, visit);
+    const auto member = value.Find(step.name);
+    return !member || ForEachAt(*member, rest, visit);
   }
   if (!value.IsArray()) return true;
-  const std::vector<JsonValue>& items = value.Items();
+  auto&& items = value.Items();
   if (step.kind == PathStep::Kind::kIndex) {
-    return step.index >= items.size() || ForEachAt(items[step.index], rest, visit);
+    if (step.index >= items.size()) return true;
+    const auto distance = static_cast<std::ptrdiff_t>(step.index);
+    return ForEachAt(*std::ranges::next(items.begin(), distance), rest, visit);
   }
-  return std::ranges::all_of(items,
-                             [&](const JsonValue& item) { return ForEachAt(item, rest, visit); });
+  for (const auto& item : items) {
+    if (!ForEachAt(item, rest, visit)) return false;
+  }
+  return true;
 }
 
 }  // namespace pa

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/json_view.h"
 #include "base/try.h"
 
 namespace pa {
@@ -239,7 +240,8 @@ bool Filter::StringHolds(std::string_view text) const {
   return number && IsOrdered(CompareNumbers(*number, operand_.number));
 }
 
-bool Filter::Equals(const JsonValue& value) const {
+template <typename Json>
+bool Filter::Equals(const Json& value) const {
   switch (value.kind()) {
     case JsonValue::Kind::kString:
       return value.AsString() == operand_.text;
@@ -258,11 +260,15 @@ bool Filter::Equals(const JsonValue& value) const {
 }
 
 // Of one value, for the operators that ask for one; `!=` asks whether it is equal.
-bool Filter::Holds(const JsonValue& value) const {
+template <typename Json>
+bool Filter::Holds(const Json& value) const {
   if (value.IsString()) return StringHolds(value.AsString());
   if (operator_ == Operator::kEqual || operator_ == Operator::kNotEqual) return Equals(value);
   if (operator_ == Operator::kContains && value.IsArray()) {
-    return std::ranges::any_of(value.Items(), [&](const JsonValue& item) { return Equals(item); });
+    for (const auto& item : value.Items()) {
+      if (Equals(item)) return true;
+    }
+    return false;
   }
   if (!IsOrder(operator_) || !value.IsNumber() || operand_.kind != OperandKind::kNumber)
     return false;
@@ -270,10 +276,11 @@ bool Filter::Holds(const JsonValue& value) const {
   return number && IsOrdered(CompareNumbers(*number, operand_.number));
 }
 
-bool Filter::Matches(const JsonValue& row) const {
+template <typename Json>
+bool Filter::Matches(const Json& row) const {
   bool some = false;  // a value that is not null
   bool holds = false;
-  ForEachAt(row, path_.steps, [&](const JsonValue& value) {
+  ForEachAt(row, path_.steps, [&](const Json& value) {
     some = some || !value.IsNull();
     holds = holds || (!IsUnary(operator_) && Holds(value));
     // Of `!=` the first that is equal decides, of the others the first that holds.
@@ -290,6 +297,9 @@ bool Filter::Matches(const JsonValue& row) const {
       return holds;
   }
 }
+
+template bool Filter::Matches(const JsonValue& row) const;
+template bool Filter::Matches(const JsonView& row) const;
 
 bool Filter::MatchesLine(std::string_view line) const {
   if (!path_.steps.empty()) return operator_ == Operator::kIsNull;

@@ -60,7 +60,9 @@ class Filter {
   Filter(FieldPath path, Operator op, Operand operand)
       : path_(std::move(path)), operator_(op), operand_(std::move(operand)) {}
 
-  bool Matches(const JsonValue& row) const;
+  // Of a JsonValue or a JsonView.
+  template <typename Json>
+  bool Matches(const Json& row) const;
   // The same for a line of text, which is a string.
   bool MatchesLine(std::string_view line) const;
 
@@ -70,8 +72,10 @@ class Filter {
   bool operator==(const Filter&) const = default;
 
  private:
-  bool Holds(const JsonValue& value) const;
-  bool Equals(const JsonValue& value) const;
+  template <typename Json>
+  bool Holds(const Json& value) const;
+  template <typename Json>
+  bool Equals(const Json& value) const;
   bool StringHolds(std::string_view text) const;
   bool IsOrdered(std::partial_ordering order) const;
 

@@ -1,7 +1,7 @@
 #include "supervisor/results/projection.h"
 
-#include <optional>
-#include <utility>
+#include "base/json.h"
+#include "base/json_view.h"
 
 namespace pa {
 
@@ -35,42 +35,66 @@ void Projection::Merge(Node& into, const Node& more) {
   Merge(into.each.front(), more.each.front());
 }
 
-JsonValue Projection::PickMembers(const JsonValue& value, const Node& node) {
-  std::vector<JsonValue::Member> members;
+// Whether anything of the value is wanted, be it an empty list.
+template <typename Json>
+bool Projection::Has(const Json& value, const Node& node) {
+  if (node.whole) return true;
+  if (value.IsObject()) return !node.names.empty();
+  return value.IsArray() && (!node.indexes.empty() || !node.each.empty());
+}
+
+template <typename Json>
+void Projection::WriteMembers(const Json& value, const Node& node, JsonWriter& writer) {
+  writer.BeginObject();
   for (const auto& [name, member] : value.Members()) {
     const auto wanted = node.names.find(name);
-    if (wanted == node.names.end()) continue;
-    if (auto picked = Pick(member, wanted->second)) members.emplace_back(name, *std::move(picked));
+    if (wanted == node.names.end() || !Has(member, wanted->second)) continue;
+    WritePicked(member, wanted->second, writer.Key(name));
   }
-  return JsonValue::Object(std::move(members));
+  writer.EndObject();
 }
 
-JsonValue Projection::PickItems(const JsonValue& value, const Node& node) {
-  std::vector<JsonValue> items;
-  const std::vector<JsonValue>& all = value.Items();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto index = node.indexes.find(i);
+template <typename Json>
+void Projection::WriteItems(const Json& value, const Node& node, JsonWriter& writer) {
+  writer.BeginArray();
+  std::size_t i = 0;
+  for (const auto& item : value.Items()) {
+    const auto index = node.indexes.find(i++);
     const bool named = index != node.indexes.end();
     if (node.each.empty() && !named) continue;
-    Node wanted = node.each.empty() ? Node() : node.each.front();
-    if (named) Merge(wanted, index->second);
-    items.push_back(Pick(all[i], wanted).value_or(JsonValue::Object({})));
+    if (node.each.empty()) {
+      WritePicked(item, index->second, writer);
+    } else if (!named) {
+      WritePicked(item, node.each.front(), writer);
+    } else {
+      Node both = node.each.front();
+      Merge(both, index->second);
+      WritePicked(item, both, writer);
+    }
   }
-  return JsonValue::Array(std::move(items));
+  writer.EndArray();
 }
 
-std::optional<JsonValue> Projection::Pick(const JsonValue& value, const Node& node) {
-  if (node.whole) return value;
-  if (value.IsObject() && !node.names.empty()) return PickMembers(value, node);
-  if (value.IsArray() && (!node.indexes.empty() || !node.each.empty())) {
-    return PickItems(value, node);
+template <typename Json>
+void Projection::WritePicked(const Json& value, const Node& node, JsonWriter& writer) {
+  if (!Has(value, node)) {
+    writer.BeginObject().EndObject();
+  } else if (node.whole) {
+    writer.Value(value);
+  } else if (value.IsObject()) {
+    WriteMembers(value, node, writer);
+  } else {
+    WriteItems(value, node, writer);
   }
-  return std::nullopt;
 }
 
-JsonValue Projection::Apply(const JsonValue& row) const {
-  if (!row.IsObject() && !row.IsArray()) return row;
-  return Pick(row, root_).value_or(JsonValue::Object({}));
+template <typename Json>
+void Projection::Write(const Json& row, JsonWriter& writer) const {
+  if (row.IsObject() || row.IsArray()) return WritePicked(row, root_, writer);
+  writer.Value(row);
 }
+
+template void Projection::Write(const JsonValue& row, JsonWriter& writer) const;
+template void Projection::Write(const JsonView& row, JsonWriter& writer) const;
 
 }  // namespace pa

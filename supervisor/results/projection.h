@@ -1,7 +1,7 @@
 // Projection: of each row the fields that are wanted, nested as they were.
 //
 //    Projection projection(paths);                     // {"id", "contact.email", "tags[0]"}
-//    JsonValue less = projection.Apply(row);           // {"id": 1, "contact": {"email": ".."}, ..}
+//    projection.Write(row, writer);                    // {"id": 1, "contact": {"email": ".."}, ..}
 //
 // A row without any of them stays as {}, and so does an element of a list without the field, so
 // that positions hold; the elements that [n] picks stand alone in their array, in their order. What
@@ -10,12 +10,11 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_writer.h"
 #include "supervisor/results/field_path.h"
 
 namespace pa {
@@ -24,7 +23,9 @@ class Projection {
  public:
   explicit Projection(std::span<const FieldPath> paths);
 
-  JsonValue Apply(const JsonValue& row) const;
+  // A JsonValue or a JsonView.
+  template <typename Json>
+  void Write(const Json& row, JsonWriter& writer) const;
 
  private:
   // The paths as a tree.
@@ -36,9 +37,14 @@ class Projection {
   };
   static void Add(Node& node, std::span<const PathStep> steps);
   static void Merge(Node& into, const Node& more);
-  static std::optional<JsonValue> Pick(const JsonValue& value, const Node& node);
-  static JsonValue PickMembers(const JsonValue& value, const Node& node);
-  static JsonValue PickItems(const JsonValue& value, const Node& node);
+  template <typename Json>
+  static bool Has(const Json& value, const Node& node);
+  template <typename Json>
+  static void WritePicked(const Json& value, const Node& node, JsonWriter& writer);
+  template <typename Json>
+  static void WriteMembers(const Json& value, const Node& node, JsonWriter& writer);
+  template <typename Json>
+  static void WriteItems(const Json& value, const Node& node, JsonWriter& writer);
 
   Node root_;
 };

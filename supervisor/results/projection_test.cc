@@ -2,13 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.h"
+#include "base/json_view.h"
+
 namespace pa {
 namespace {
 
+// Of a value and of a view of the same text, which give the same.
 std::string Projected(std::string_view row, const std::vector<const char*>& fields) {
   std::vector<FieldPath> paths;
   for (const char* field : fields) paths.push_back(ParseFieldPath(field).value());
-  return Projection(paths).Apply(ParseJson(row).value()).Dump();
+  const Projection projection(paths);
+  JsonWriter of_value;
+  projection.Write(ParseJson(row).value(), of_value);
+  JsonReader reader;
+  JsonWriter of_view;
+  projection.Write(reader.Read(row).value(), of_view);
+  const std::string written = std::move(of_value).Take();
+  EXPECT_EQ(std::move(of_view).Take(), written);
+  return written;
 }
 
 TEST(ProjectionTest, KeepsTheFieldsNestedAsTheyWere) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/json_view.h"
 #include "supervisor/text/visible_text.h"
 
 namespace pa {
@@ -28,14 +29,15 @@ std::string WithArticle(JsonValue::Kind kind) {
   return "";
 }
 
-std::string FieldsOf(const JsonValue& row) {
+template <typename Json>
+std::string FieldsOf(const Json& row) {
   constexpr std::size_t kMost = 8;
   if (!row.IsObject()) return WithArticle(row.kind());
   std::string names;
   std::size_t told = 0;
   for (const auto& [name, value] : row.Members()) {
     if (told++ == kMost) return names + ", ...";
-    names += (names.empty() ? "" : ", ") + FieldPath{{{.name = name}}}.Print();
+    names += (names.empty() ? "" : ", ") + FieldPath{{{.name = std::string(name)}}}.Print();
   }
   return names.empty() ? "no field" : names;
 }
@@ -51,10 +53,11 @@ bool RowQuery::Count(bool matches) {
   return true;
 }
 
-void RowQuery::Note(const JsonValue& row) {
+template <typename Json>
+void RowQuery::Note(const Json& row) {
   if (first_row_.empty()) first_row_ = FieldsOf(row);
   std::array<bool, kKinds> seen{};
-  ForEachAt(row, order_.filter->path().steps, [&](const JsonValue& value) {
+  ForEachAt(row, order_.filter->path().steps, [&](const Json& value) {
     seen.at(static_cast<std::size_t>(value.kind())) = true;
     return true;
   });
@@ -62,7 +65,8 @@ void RowQuery::Note(const JsonValue& row) {
   with_field_ += std::ranges::count(seen, true) > 0 ? 1 : 0;
 }
 
-bool RowQuery::Accepts(const JsonValue& row) {
+template <typename Json>
+bool RowQuery::Accepts(const Json& row) {
   const bool matches = !order_.filter || order_.filter->Matches(row);
   if (!matches && counts_.matched == 0) Note(row);
   return Count(matches);
@@ -72,11 +76,20 @@ bool RowQuery::AcceptsLine(std::string_view line) {
   return Count(!order_.filter || order_.filter->MatchesLine(line));
 }
 
-JsonValue RowQuery::Project(JsonValue row) {
-  if (order_.fields.empty()) return row;
+template <typename Json>
+void RowQuery::Write(const Json& row, JsonWriter& writer) {
+  if (order_.fields.empty()) {
+    writer.Value(row);
+    return;
+  }
   if (!row.IsObject() && !row.IsArray()) ++without_fields_;
-  return projection_.Apply(row);
+  projection_.Write(row, writer);
 }
+
+template bool RowQuery::Accepts(const JsonValue& row);
+template bool RowQuery::Accepts(const JsonView& row);
+template void RowQuery::Write(const JsonValue& row, JsonWriter& writer);
+template void RowQuery::Write(const JsonView& row, JsonWriter& writer);
 
 std::vector<std::string> RowQuery::Transformations() const {
   std::vector<std::string> stages;

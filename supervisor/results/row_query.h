@@ -1,7 +1,7 @@
 // RowQuery: applies filter, limit and fields of `result` to rows, one after the other, and counts.
 //
 //    RowQuery query(order);
-//    if (query.Accepts(row)) Keep(query.Project(std::move(row)));    // or AcceptsLine(line)
+//    if (query.Accepts(row)) query.Write(row, writer);    // or AcceptsLine(line)
 //    meta.items = query.counts();
 //    meta.transformations = query.Transformations();    // "filter: 120 -> 7", "limit: 7 -> 5", ...
 //    if (!query.Warning().empty()) Warn(query.Warning());
@@ -32,9 +32,12 @@ class RowQuery {
   // `order` must outlive it.
   explicit RowQuery(const ResultOrder& order) : order_(order), projection_(order.fields) {}
 
-  bool Accepts(const JsonValue& row);
+  // A row is a JsonValue or a JsonView.
+  template <typename Json>
+  bool Accepts(const Json& row);
   bool AcceptsLine(std::string_view line);  // the same for a line of text
-  JsonValue Project(JsonValue row);
+  template <typename Json>
+  void Write(const Json& row, JsonWriter& writer);  // its fields
 
   const RowCounts& counts() const { return counts_; }
   std::vector<std::string> Transformations() const;  // the stages that were asked for
@@ -45,7 +48,8 @@ class RowQuery {
   static constexpr std::size_t kKinds = 6;  // of JsonValue
 
   bool Count(bool matches);
-  void Note(const JsonValue& row);
+  template <typename Json>
+  void Note(const Json& row);
 
   const ResultOrder& order_;
   Projection projection_;

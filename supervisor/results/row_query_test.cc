@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json_view.h"
+
 namespace pa {
 namespace {
 
@@ -17,12 +19,15 @@ struct AppliedOrder {
 
 AppliedOrder ApplyOrder(const ResultOrder& order, std::string_view rows = kQueriedRows) {
   RowQuery query(order);
-  std::vector<JsonValue> kept;
-  const JsonValue all = ParseJson(rows).value();
-  for (const JsonValue& row : all.Items()) {
-    if (query.Accepts(row)) kept.push_back(query.Project(row));
+  JsonReader reader;
+  const JsonView all = reader.Read(rows).value();
+  JsonWriter kept;
+  kept.BeginArray();
+  for (const JsonView& row : all.Items()) {
+    if (query.Accepts(row)) query.Write(row, kept);
   }
-  return {.rows = JsonValue::Array(std::move(kept)).Dump(),
+  kept.EndArray();
+  return {.rows = std::move(kept).Take(),
           .counts = query.counts(),
           .stages = query.Transformations(),
           .warning = query.Warning()};
