@@ -260,8 +260,6 @@ class JsonReader::Parser {
 
 JsonReader::JsonReader(const JsonLimits& limits) : parser_(std::make_unique<Parser>(limits)) {}
 JsonReader::~JsonReader() = default;
-JsonReader::JsonReader(JsonReader&&) noexcept = default;
-JsonReader& JsonReader::operator=(JsonReader&&) noexcept = default;
 
 Result<JsonView> JsonReader::Read(std::string_view text) { return parser_->Read(text); }
 

@@ -7,7 +7,8 @@
 //    if (name && name->IsString()) Use(name->AsString());
 //
 // Accepts and refuses what ParseJson does, which is a JsonReader for one document. A view is the
-// size of a pointer and has the names of JsonValue's members, so that a template takes both.
+// size of a pointer and has the names of JsonValue's members, so that a template takes both. Like
+// ParseJson, Read throws std::bad_alloc if there is no memory.
 #pragma once
 
 #include <cstddef>
@@ -116,8 +117,6 @@ class JsonReader {
  public:
   explicit JsonReader(const JsonLimits& limits = {});
   ~JsonReader();
-  JsonReader(JsonReader&&) noexcept;
-  JsonReader& operator=(JsonReader&&) noexcept;
 
   // Errors as ParseJson's.
   Result<JsonView> Read(std::string_view text);
