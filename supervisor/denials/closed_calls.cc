@@ -24,6 +24,8 @@ constexpr ClosedSign kClosedSigns[] = {
     // sudo, where it is set-user-ID, and where that has no effect.
     {"\"no new privileges\" flag is set", "", ClosedCall::kIdentity},
     {"effective uid is not 0", "sudo", ClosedCall::kIdentity},
+    // Its own files; with them it would get no further.
+    {"sudo: unable to open ", "", ClosedCall::kIdentity},
     // PAM, whose configuration and helper are closed: su, runuser, chsh, passwd.
     {"critical error - immediate abort", "", ClosedCall::kIdentity},
     {"pam_start() failed, error 26", "", ClosedCall::kIdentity},

@@ -23,6 +23,7 @@ TEST(ClosedCallsTest, WhatProgramsSay) {
            {"sudo: The \"no new privileges\" flag is set, which prevents sudo from running as "
             "root.",
             kIdentity},
+           {"sudo: unable to open /etc/sudo.conf: Permission denied", kIdentity},
            {"sudo: effective uid is not 0, is /usr/bin/sudo on a file system with the 'nosuid' "
             "option set or an NFS file system without root privileges?",
             kIdentity},

@@ -55,6 +55,9 @@ enum class Cause {
 
 bool HasMounts(const Confined& confined) { return confined.namespaces; }
 
+constexpr const char* kOutside =
+    "no line of policy allows it; the user does it outside the sandbox";
+
 class Judge {
  public:
   Judge(const CommandOutput& output, const Confined& confined, PathInspector& inspector)
@@ -70,6 +73,7 @@ class Judge {
   std::optional<Denial> OfNetwork(const Refusal& refusal) const;
   std::optional<Denial> OfTerminal();
   std::optional<Denial> OfClosedCall(const Refusal& refusal) const;
+  std::optional<Denial> OfSetId(const Refusal& refusal);
   std::optional<Denial> OfPath(const Refusal& refusal);
   std::optional<Denial> OfFileSize(const Refusal& refusal);
   std::string FullFile(const Refusal& refusal);
@@ -83,6 +87,10 @@ class Judge {
   Uses UsesByOutput(const Refusal& refusal) const;
   Denial Describe(const Attempt& attempt, const std::string& path,
                   const std::string& subject) const;
+  std::string Keyring() const { return confined_.policy.home + "/.gnupg"; }
+  bool IsOfKeyring(const Attempt& attempt, const std::string& path) const {
+    return attempt.right == Access::kWrite && policy::IsBeneath(path, Keyring());
+  }
   void DescribeKeyring(Denial& denial, const std::string& keyring) const;
 
   std::string_view output_;
@@ -113,6 +121,8 @@ std::optional<Denial> Judge::Of(const Refusal& refusal) {
       return OfTerminal();
     case Reason::kClosedCall:
       return OfClosedCall(refusal);
+    case Reason::kNotPermitted:
+      return OfSetId(refusal);
     case Reason::kReadOnly:
     case Reason::kBusy:
     case Reason::kAbsent:
@@ -173,7 +183,24 @@ std::optional<Denial> Judge::OfClosedCall(const Refusal& refusal) const {
   const ClosedCallDescription text = DescriptionOf(refusal.call);
   return Denial{.syscall = std::string(text.syscall),
                 .blocked_by = std::string(text.blocked_by),
-                .remark = "no line of policy allows it; the user does it outside the sandbox"};
+                .remark = kOutside};
+}
+
+// A mode of the user's own file is refused for the set-id bits in it, and for nothing else.
+std::optional<Denial> Judge::OfSetId(const Refusal& refusal) {
+  for (const std::string& name : refusal.names) {
+    if (++names_ > kMaxNames) break;
+    const FoundPath place = inspector_.Look(Absolute(name), true);
+    const bool exists =
+        place.kind == FoundPath::Kind::kFile || place.kind == FoundPath::Kind::kDirectory;
+    if (!exists || granted_.Find(place.path, Access::kWrite) == nullptr) continue;
+    if (!inspector_.Owns(place.path)) continue;
+    return Denial{.path = place.path,
+                  .access = "write",
+                  .blocked_by = "seccomp: set-user-ID and set-group-ID bits are closed to commands",
+                  .remark = kOutside};
+  }
+  return std::nullopt;
 }
 
 // The file that the line names, else any of the project.
@@ -291,12 +318,14 @@ std::optional<Denial> Judge::OfHidden(Uses uses, const std::string& path) const 
   const bool writes = (uses & (kTriedRead | kTriedList | kTriedExecute)) == 0;
   const Attempt& attempt = writes ? kChange : kAttempts[0];
   const std::string parent = std::filesystem::path(path).parent_path().string();
-  const std::string& named = writes ? parent : path;
-  Denial denial = Describe(attempt, path, named);
+  const std::string& subject = writes ? parent : path;
+  Denial denial = Describe(attempt, path, subject);
+  const std::string& named = IsOfKeyring(attempt, path) ? denial.path : subject;
   denial.blocked_by = "mounts: hidden by the sandbox: it looks missing even if it exists";
   if (!denial.allow_with.empty()) {
     if (!denial.remark.empty()) denial.remark += "; ";
-    denial.remark += "if " + (named == path ? "it" : named) + " does not exist, create it first";
+    denial.remark +=
+        "if " + (named == denial.path ? "it" : named) + " does not exist, create it first";
   }
   return denial;
 }
@@ -426,9 +455,8 @@ Denial Judge::Describe(const Attempt& attempt, const std::string& path,
     denial.blocked_by = "landlock: git.hooks is skip, so that git executes nothing else";
     return denial;
   }
-  const std::string keyring = confined_.policy.home + "/.gnupg";
-  if (attempt.right == Access::kWrite && policy::IsBeneath(path, keyring)) {
-    DescribeKeyring(denial, keyring);
+  if (IsOfKeyring(attempt, path)) {
+    DescribeKeyring(denial, Keyring());
     return denial;
   }
   policy::Suggestion suggested = policy::SuggestGrant(confined_.policy, subject, attempt.right);

@@ -536,6 +536,14 @@ TEST_F(HiddenDenialsTest, WhatIsSaidOfHiddenPathsDoesNotDependOnWhatIsThere) {
   EXPECT_EQ(One("cat: /nonexistent/x: No such file or directory"), Denial{});
 }
 
+// One denial stands for all of gpg's directory, and that is what would have to be there.
+TEST_F(HiddenDenialsTest, TheRemarkNamesWhatTheLineNames) {
+  const Denial denial = One("gpg: Fatal: can't create directory '" + (home_ / ".gnupg").string() +
+                            "': Read-only file system");
+  EXPECT_EQ(denial.path, home_ / ".gnupg");
+  EXPECT_TRUE(denial.remark.ends_with("; if it does not exist, create it first")) << denial.remark;
+}
+
 TEST_F(HiddenDenialsTest, NorDoesTheRemark) {
   const std::string line = "cat: " + (home_ / ".ssh/id").string() + ": No such file or directory";
   const Denial before = One(line);

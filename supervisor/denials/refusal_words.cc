@@ -166,9 +166,15 @@ std::optional<Uses> UsesByWords(std::string_view said) {
 }
 
 bool SaysMode(std::string_view said) {
-  constexpr std::string_view kModes[] = {"changing permissions", "chmod", "setting times", "utime",
-                                         "utimes"};
+  constexpr std::string_view kModes[] = {
+      "changing permissions", "change permissions", "preserving permissions",
+      "set permissions",      "change mode",        "chmod"};
   return std::ranges::any_of(kModes, [&](std::string_view words) { return HasWords(said, words); });
+}
+
+bool SaysTimes(std::string_view said) {
+  constexpr std::string_view kTimes[] = {"setting times", "utime", "utimes"};
+  return std::ranges::any_of(kTimes, [&](std::string_view words) { return HasWords(said, words); });
 }
 
 Uses UsesByProgram(std::span<const std::string_view> segments) {

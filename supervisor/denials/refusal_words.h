@@ -20,8 +20,10 @@ inline constexpr Uses kTriedByOthers = kTriedRead | kTriedWrite | kTriedChange;
 
 // `said`: the line without the path, in lower case. Nothing if it has no known word.
 std::optional<Uses> UsesByWords(std::string_view said);
-// Whether the line is about mode or times, which a read-only mount restricts and Landlock does not.
+// Whether the line is about a mode, or about times: a read-only mount restricts both and Landlock
+// neither.
 bool SaysMode(std::string_view said);
+bool SaysTimes(std::string_view said);
 // For a line that has only the path. `segments`: the parts before the path, in lower case.
 Uses UsesByProgram(std::span<const std::string_view> segments);
 

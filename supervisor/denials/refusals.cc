@@ -36,14 +36,15 @@ constexpr ErrorText kErrorTexts[] = {
     {"efbig", Reason::kFileTooLarge},
     {"no such file or directory", Reason::kAbsent},
     {"enoent", Reason::kAbsent},
+    {"operation not permitted", Reason::kNotPermitted},
 };
 
 // What stands before the errno without what belongs to it: `[Errno 13]`, `(13:`, `error=13,`.
 std::string_view WithoutNumber(std::string_view text) {
   constexpr std::string_view kBelongs[] = {
-      "[Errno 16]", "[Errno 27]", "(27:",       "EFBIG:",    "(16:", "EBUSY:",
-      "[Errno 13]", "[Errno 2]",  "[Errno 30]", "error=13,", "(13:", "(2:",
-      "(30:",       "EACCES:",    "ENOENT:",    "EROFS:",    ":",    "("};
+      "[Errno 16]", "[Errno 27]", "(27:",      "EFBIG:",    "(16:", "EBUSY:", "[Errno 13]",
+      "[Errno 2]",  "[Errno 30]", "[Errno 1]", "error=13,", "(13:", "(2:",    "(30:",
+      "EACCES:",    "ENOENT:",    "EROFS:",    "EPERM:",    ":",    "("};
   if (text.ends_with('\'') || text.ends_with('"')) text.remove_suffix(1);  // clang quotes the errno
   for (bool cut = true; cut;) {
     cut = false;
@@ -158,7 +159,7 @@ bool NameWhatSedReplaces(std::string_view front, Refusal& refusal) {
 // either: ls looks before it opens.
 Uses UsesBeyondLandlock(Reason reason, const std::string& said) {
   if (reason == Reason::kAbsent) return kTriedRead;
-  return reason == Reason::kReadOnly && SaysMode(said) ? kTriedMode : 0;
+  return reason == Reason::kReadOnly && (SaysMode(said) || SaysTimes(said)) ? kTriedMode : 0;
 }
 
 // The name of shared memory is no path, though it looks like one: it is a file in /dev/shm
@@ -173,6 +174,12 @@ void NameSharedMemory(const std::string& line, Lines before, Refusal& refusal) {
   if (!unlinked && !opened) return;
   name.insert(0, "/dev/shm");
   refusal.uses = unlinked ? kTriedChange : kTriedWrite;  // to read it alone, python offers no way
+}
+
+// EPERM has many causes; only a mode that cannot be set is looked into.
+bool SetsMode(const Refusal& refusal, const std::string& said, Lines before) {
+  return refusal.reason == Reason::kNotPermitted &&
+         (SaysMode(said) || IsCalledAbove(before, "os.chmod("));
 }
 
 std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
@@ -191,6 +198,11 @@ std::optional<Refusal> ReadPath(const std::string& line, Lines before) {
     if (refusal.reason == Reason::kFileTooLarge) return refusal;
     if (refusal.names.empty()) return std::nullopt;
     const std::string whole = std::string(front) + " " + std::string(behind);
+    if (refusal.reason == Reason::kNotPermitted) {
+      if (!SetsMode(refusal, Said(whole, refusal.names), before)) return std::nullopt;
+      refusal.uses = kTriedMode;
+      return refusal;
+    }
     refusal.uses = UsesOf(whole, segments, refusal.names, before);
     NameTheLock(line, refusal);
     LockTheKeyring(segments, refusal);

@@ -33,6 +33,7 @@ enum class Reason : std::uint8_t {
   kSomeSocket,    // EAFNOSUPPORT alone: an internet socket, or a local one
   kNoTerminal,    // no pseudo-terminal could be made
   kClosedCall,    // what no policy opens (closed_calls.h)
+  kNotPermitted,  // EPERM for a mode: set-id bits, or a file of somebody else's
 };
 
 // What no command may do under any policy, as far as programs speak of it.

@@ -79,12 +79,32 @@ TEST(RefusalsTest, WhatTheSandboxNeverRefuses) {
            "stat: cannot statx '/h/x': Permission denied",
            "bash: line 1: cd: /h: Permission denied",
            "dash: 1: cd: can't cd to /h",
-           "chmod: changing permissions of '/h/x': Operation not permitted",
+           "touch: setting times of '/h/x': Operation not permitted",
+           "chown: changing ownership of '/h/x': Operation not permitted",
            "chmod: changing permissions of '/h/x': Permission denied",
            "Error: EACCES: permission denied, stat '/h/x'",
            "rm: cannot remove '/h/x': Operation not permitted",
        }) {
     Check({text, nullptr});
+  }
+}
+
+// Set-id bits, or somebody else's file; who judges looks at it.
+TEST(RefusalsTest, ModesThatMayNotBeSet) {
+  const Refusal mode{.reason = Reason::kNotPermitted, .names = {"/h/x"}, .uses = kTriedMode};
+  for (const char* text : {
+           "chmod: changing permissions of '/h/x': Operation not permitted",
+           "install: cannot change permissions of \u2018/h/x\u2019: Operation not permitted",
+           "cp: preserving permissions for '/h/x': Operation not permitted",
+           "tar: /h/x: Cannot change mode to rwsr-xr-x: Operation not permitted",
+           "rsync: [receiver] failed to set permissions on \"/h/x\": Operation not permitted (1)",
+           "Error: EPERM: operation not permitted, chmod '/h/x'",
+           "chmod /h/x: operation not permitted",
+           "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\n"
+           "    os.chmod('/h/x', 0o4755)\n"
+           "PermissionError: [Errno 1] Operation not permitted: '/h/x'",
+       }) {
+    EXPECT_EQ(ReadRefusals(text), std::vector{mode}) << text;
   }
 }
 

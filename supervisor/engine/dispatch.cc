@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/did_you_mean.h"
 #include "policy/decide.h"
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/call/as_meant.h"
@@ -35,7 +38,9 @@ AuditedCall Begin(const Services& services, CallOrder order) {
 }
 
 ToolError UnknownTool(const Services& services, const std::string& name) {
-  return InvalidArgument("there is no tool '" + name + "'",
+  std::vector<std::string_view> names;
+  for (const Tool* tool : services.tools) names.push_back(tool->name);
+  return InvalidArgument("there is no tool '" + name + "'" + DidYouMean(name, names),
                          "The tools are: " + ToolNames(services.tools) + ".");
 }
 

@@ -68,7 +68,7 @@ TEST(Dispatch, AToolThatThereIsNotIsAnsweredWithThoseThatThereAre) {
   FakeWorld world;
   const ToolResult result = Call(world, "nots", "{}");
   EXPECT_EQ(CodeOf(result), "INVALID_ARGUMENT");
-  EXPECT_EQ(result.error->message, "there is no tool 'nots'");
+  EXPECT_EQ(result.error->message, "there is no tool 'nots' - did you mean 'note'?");
   EXPECT_TRUE(result.error->ai_message.contains("note, fail, long")) << result.error->ai_message;
 }
 

@@ -64,7 +64,7 @@ constexpr Param kEditParams[] = {
 constexpr ResultField kFiles[] = {
     {.name = "path", .required = true},
     {.name = "replaced", .kind = FieldKind::kInteger, .required = true},
-    {.name = "sha256", .required = true, .description = "of the edited file"},
+    {.name = "sha256", .description = "of the edited file, if there are several"},
 };
 
 constexpr ResultField kEditData[] = {
@@ -266,16 +266,20 @@ ToolResult RenderEdits(const FileEdits& files, bool dry_run, const Diff& diff) {
   JsonWriter w;
   std::size_t replaced = 0;
   std::string list;
+  std::string sha256;
+  // Nothing stands twice: a single file's hash stands where write and read have theirs.
+  const bool single = files.size() == 1;
   w.BeginObject().Key("files").BeginArray();
   for (const FileEdit& file : files) {
-    const std::string sha256 = Hex(Sha256Of(file.after));
+    sha256 = Hex(Sha256Of(file.after));
     w.BeginObject().Field("path", file.place.shown).Field("replaced", file.replaced);
-    w.Field("sha256", sha256).EndObject();
+    if (!single) w.Field("sha256", sha256);
+    w.EndObject();
     list += fmt::format("{}: sha256 {}\n", file.place.shown, sha256);
     replaced += file.replaced;
   }
   w.EndArray().Field("diff", diff.text);
-  if (files.size() == 1) w.Field("sha256", Hex(Sha256Of(files[0].after)));
+  if (single) w.Field("sha256", sha256);
   if (dry_run) w.Field("dry_run", true);
   result.data = std::move(w.EndObject()).Take();
   result.text =

@@ -275,6 +275,26 @@ TEST_F(Denials, WhatNoCommandMayDo) {
   EXPECT_GE(tried, 2) << "unshare in both tiers at least";
 }
 
+// The kernel has one errno for set-id bits and for a file of somebody else's.
+TEST_F(Denials, SetIdBits) {
+  for (const char* tier : {"off", "auto"}) {
+    namespaces_ = tier;
+    const auto mode = [&](const char* bits) {
+      return Call("bash", {{"command", std::string("touch mine && chmod ") + bits + " mine"}});
+    };
+    const Json denial = OneOf(mode("u+s"));
+    EXPECT_EQ(denial.value("path", ""), project_.root() / "mine");
+    EXPECT_FALSE(denial.contains("allow_with")) << denial;
+    EXPECT_TRUE(denial.value("blocked_by", "").contains("set-user-ID")) << denial;
+    EXPECT_TRUE(denial.value("remark", "").contains("no line of policy")) << denial;
+    EXPECT_FALSE(mode("a+x").value("isError", true)) << tier;
+  }
+  if (geteuid() == 0) return;  // who may change the mode of everybody's files
+  const Json foreign = Call("bash", {{"command", "chmod a+x /usr/bin/env"}});
+  EXPECT_TRUE(foreign["isError"]) << foreign;
+  EXPECT_TRUE(Of(foreign).empty()) << foreign;
+}
+
 // The line of gpg's denial opens its directory as a whole, because nothing less helps.
 TEST_F(Denials, Gpg) {
   if (access("/usr/bin/gpg", X_OK) != 0) GTEST_SKIP() << "no gpg";
