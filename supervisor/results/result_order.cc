@@ -13,7 +13,6 @@
 namespace pa {
 namespace {
 
-constexpr std::string_view kMembers[] = {"items", "filter", "limit", "fields", "return_mode"};
 constexpr std::string_view kShape =
     "result is {items?: string, filter?: \"field OPERATOR value\", limit?: integer, fields?: "
     "string[], return_mode?: \"inline\" | \"summary\" | \"file\"}.";
@@ -47,14 +46,14 @@ Unread WrongText(std::string_view member, const QueryError& error, std::string_v
   return Wrong(member, error.Message(), fmt::format("{}\n{}", error.caret, form));
 }
 
-std::expected<void, ResultProblem> CheckMembers(const JsonValue& result) {
+std::expected<void, ResultProblem> CheckResultMembers(const JsonValue& result) {
   for (const auto& [name, value] : result.Members()) {
-    if (std::ranges::find(kMembers, name) != std::end(kMembers)) continue;
+    if (std::ranges::find(kResultMembers, name) != std::end(kResultMembers)) continue;
     const auto* other = std::ranges::find(kOtherNames, std::string_view(name),
                                           [](const auto& row) { return row.first; });
     const std::string hint = other != std::end(kOtherNames)
                                  ? fmt::format(" - did you mean '{}'?", other->second)
-                                 : DidYouMean(name, kMembers);
+                                 : DidYouMean(name, kResultMembers);
     return Wrong(name, "there is no such member" + hint);
   }
   return {};
@@ -121,7 +120,7 @@ std::expected<ResultOrder, ResultProblem> ReadResultOrder(const JsonValue& resul
   ResultOrder order;
   if (result.IsNull()) return order;
   if (!result.IsObject()) return WrongKind("", "an object", result);
-  PA_TRY_VOID(CheckMembers(result));
+  PA_TRY_VOID(CheckResultMembers(result));
   if (const JsonValue* items = result.FindSet("items")) {
     PA_TRY(order.items, ReadPath("items", *items));
   }

@@ -24,12 +24,20 @@ namespace pa {
 enum class ReturnMode { kInline, kSummary, kFile };
 inline constexpr std::string_view kReturnModes[] = {"inline", "summary", "file"};
 
+inline constexpr std::string_view kResultMembers[] = {"items", "filter", "limit", "fields",
+                                                      "return_mode"};
+
 struct ResultOrder {
   std::optional<FieldPath> items;  // none: the tool's own
   std::optional<Filter> filter;
   std::optional<std::uint64_t> limit;
   std::vector<FieldPath> fields;  // none: all
   ReturnMode mode = ReturnMode::kInline;
+
+  // Whether it asks for anything beside what would be returned without it.
+  bool Changes() const {
+    return items || filter || limit || !fields.empty() || mode != ReturnMode::kInline;
+  }
 };
 
 struct ResultProblem {

@@ -11,15 +11,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
+#include "supervisor/results/line_index.h"
+#include "supervisor/results/stored_bytes.h"
 
 namespace pa {
 
@@ -41,6 +45,7 @@ class StoredOutput {
       : fd_(std::move(fd)), limit_(limit), used_(std::move(used)) {}
   UniqueFd fd_;
   std::uint64_t limit_;
+  LineIndex lines_;
   std::uint64_t size_ = 0;
   std::uint64_t lost_ = 0;
   std::shared_ptr<std::uint64_t> used_;  // bytes of all streams of the store
@@ -66,11 +71,25 @@ class ResultStore {
   // Keeps the stream under a URI and returns the URI.
   std::string Publish(std::shared_ptr<StoredOutput> output, std::string name);
 
-  // `uri`, optionally with `?offset=N`: at most kMaxReadBytes from there. Nothing: no such result.
+  // Keeps a file that somebody else has written: its first `size` bytes. It may exceed the quota
+  // alone; older results are removed as for any other.
+  std::string Adopt(StoredBytes bytes, std::string name);
+
+  // All of a result, which may then be read on any thread and whatever the store removes. Nothing:
+  // no such result.
+  std::optional<Result<StoredBytes>> Open(std::string_view uri) const;
+
+  // `uri`, optionally with `?offset=N`, a byte, or `?lines=FIRST-LAST`, `?lines=FIRST`, to the end,
+  // or `?lines=-N`, the last N: at most kMaxReadBytes from there, of lines whole ones, as far as
+  // they fit. Nothing: no such result. EINVAL: another query, or past the end.
   std::optional<Result<ResultChunk>> Read(std::string_view uri);
   static constexpr std::size_t kMaxReadBytes = 1u << 20;
 
+  // Runs whenever a result is published.
+  void WhenPublished(std::function<void()> callback) { on_published_ = std::move(callback); }
+
   void SetQuota(std::uint64_t quota_bytes);
+  const std::string& directory() const { return directory_; }
 
   struct Entry {
     std::string uri;
@@ -87,6 +106,9 @@ class ResultStore {
     std::string name;
     std::shared_ptr<StoredOutput> output;
   };
+  struct Part;  // of a result, that a URI names
+  static Result<Part> ReadPart(std::string_view query, const StoredOutput& output);
+  static Result<std::uint64_t> StartOfLine(const StoredOutput& output, std::uint64_t line);
   void MakeRoom(std::uint64_t bytes);
   const Kept* Find(std::string_view uri) const;
 
@@ -94,6 +116,7 @@ class ResultStore {
   std::uint64_t quota_;
   std::shared_ptr<std::uint64_t> used_ = std::make_shared<std::uint64_t>(0);
   std::list<Kept> kept_;  // newest first
+  std::function<void()> on_published_;
 };
 
 }  // namespace pa

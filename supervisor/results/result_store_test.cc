@@ -161,5 +161,82 @@ TEST_F(ResultStoreTest, TheNumberOfResultsIsBounded) {
   EXPECT_EQ(store.List().front().name, "199");
 }
 
+// ---- by lines ----
+
+class ResultLinesTest : public ResultStoreTest {
+ protected:
+  ResultLinesTest() : store_(directory_, 8 << 20) {}
+  std::string Keep(std::string_view text) {
+    auto output = store_.Begin(8 << 20);
+    EXPECT_TRUE(output && store_.Append(**output, text));
+    return store_.Publish(*output, "x");
+  }
+  std::string Read(const std::string& uri) {
+    const auto chunk = store_.Read(uri);
+    if (!chunk) return "none";
+    return *chunk ? (*chunk)->bytes : "error: " + chunk->error().subject;
+  }
+  ResultStore store_;
+};
+
+TEST_F(ResultLinesTest, FromOneToAnotherOrFromTheEnd) {
+  const std::string uri = Keep("one\ntwo\nthree\nfour");
+  EXPECT_EQ(Read(uri + "?lines=2-3"), "two\nthree\n");
+  EXPECT_EQ(Read(uri + "?lines=3"), "three\nfour");
+  EXPECT_EQ(Read(uri + "?lines=1-1"), "one\n");
+  EXPECT_EQ(Read(uri + "?lines=4-9"), "four");
+  EXPECT_EQ(Read(uri + "?lines=-2"), "three\nfour");
+  EXPECT_EQ(Read(uri + "?lines=-99"), "one\ntwo\nthree\nfour");
+  EXPECT_EQ(Read(uri + "?lines=5"), "error: line 5 is past the end: the result has 4 lines");
+  EXPECT_EQ(Read(Keep("") + "?lines=1"), "");
+}
+
+TEST_F(ResultLinesTest, OtherQueriesSayWhatIsExpected) {
+  const std::string uri = Keep("one\n");
+  for (const char* query : {"?lines=", "?lines=0", "?lines=-0", "?lines=2-1", "?lines=1-2-3",
+                            "?lines=a", "?line=1", "?", "?lines=1&offset=2", "?lines=+1"}) {
+    EXPECT_TRUE(Read(uri + query).starts_with("error: expected ?offset=BYTE, ?lines=FIRST-LAST"))
+        << query << ": " << Read(uri + query);
+  }
+}
+
+TEST_F(ResultLinesTest, WhatDoesNotFitGoesOnAtALine) {
+  std::string text;
+  for (int i = 1; i <= 300'000; ++i) text += std::to_string(i) + "\n";
+  const std::string uri = Keep(text);
+  std::string all;
+  std::optional<std::string> next = uri + "?lines=2-299999";
+  int reads = 0;
+  while (next) {
+    const auto chunk = store_.Read(*next);
+    ASSERT_TRUE(chunk && *chunk) << *next;
+    EXPECT_TRUE((*chunk)->bytes.ends_with('\n'));
+    all += (*chunk)->bytes;
+    next = (*chunk)->next_uri;
+    ++reads;
+  }
+  EXPECT_EQ(reads, 2);
+  EXPECT_EQ(all, text.substr(2, text.size() - 2 - 7));
+}
+
+TEST_F(ResultLinesTest, ALineThatIsTooLongByItselfGoesOnAtAByte) {
+  const std::string uri = Keep("a\n" + std::string(2U << 20, 'x') + "\nb\n");
+  const auto chunk = store_.Read(uri + "?lines=2");
+  ASSERT_TRUE(chunk && *chunk);
+  EXPECT_EQ((*chunk)->bytes.size(), ResultStore::kMaxReadBytes);
+  EXPECT_EQ((*chunk)->next_uri, uri + "?offset=" + std::to_string(2 + ResultStore::kMaxReadBytes));
+}
+
+TEST_F(ResultLinesTest, APublishedResultIsReported) {
+  int told = 0;
+  store_.WhenPublished([&] { ++told; });
+  const std::string uri = Keep("x");
+  EXPECT_EQ(told, 1);
+  const auto opened = store_.Open(uri);
+  ASSERT_TRUE(opened && *opened);
+  EXPECT_EQ(ReadBytesAt((*opened)->file.get(), 0, 9).value(), "x");
+  EXPECT_FALSE(store_.Open(uri + "0").has_value());
+}
+
 }  // namespace
 }  // namespace pa

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "supervisor/text/count_line_ends.h"
 #include "supervisor/text/escape_filter.h"
 #include "supervisor/text/text_cut.h"
 
@@ -14,27 +14,6 @@ namespace {
 
 // So that head, marker and tail together stay within inline_bytes.
 constexpr std::size_t kMarkerRoom = 192;
-
-// In lanes of bytes that cannot overflow, which the compiler makes vectors of: std::count takes 14
-// times as long at -O2, and every byte of output comes through here.
-std::uint64_t CountLines(std::string_view bytes) {
-  constexpr std::size_t kLanes = 16;
-  std::uint64_t count = 0;
-  while (!bytes.empty()) {
-    const std::string_view block = bytes.substr(0, 255 * kLanes);
-    std::array<unsigned char, kLanes> lanes{};
-    std::size_t i = 0;
-    for (; i + kLanes <= block.size(); i += kLanes) {
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        lanes[lane] = static_cast<unsigned char>(lanes[lane] + (block[i + lane] == '\n'));
-      }
-    }
-    for (; i < block.size(); ++i) count += block[i] == '\n';
-    for (const unsigned char lane : lanes) count += lane;
-    bytes.remove_prefix(block.size());
-  }
-  return count;
-}
 
 // The longest prefix of at most `size` bytes that ends with a line, if that does not cost more than
 // half of it; else with a character.
@@ -97,7 +76,7 @@ void CapturedOutput::Split(std::size_t half) {
 }
 
 void CapturedOutput::Overflow(std::string_view bytes) {
-  lines_after_head_ += CountLines(bytes);
+  lines_after_head_ += CountLineEnds(bytes);
   Store(bytes);
   KeepTail(bytes);
 }
@@ -136,11 +115,11 @@ Captured CapturedOutput::Finish(std::uint64_t share) {
     return captured;
   }
   const std::string_view head = CutHead(head_, half);
-  lines_after_head_ += CountLines(std::string_view(head_).substr(head.size()));
+  lines_after_head_ += CountLineEnds(std::string_view(head_).substr(head.size()));
   head_.resize(head.size());
   const std::string_view tail = CutTail(tail_, half);
   captured.omitted_bytes = total_bytes_ - head_.size() - tail.size();
-  captured.omitted_lines = lines_after_head_ - CountLines(tail);
+  captured.omitted_lines = lines_after_head_ - CountLineEnds(tail);
   captured.lost_bytes = stored_ ? stored_->lost() : lost_bytes_;
   if (stored_ && stored_->size() > 0) captured.uri = store_.Publish(std::move(stored_), name_);
   captured.text = WithoutEscapes(head_);

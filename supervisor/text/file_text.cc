@@ -105,6 +105,11 @@ void FileText::Feed(std::string_view bytes) {
   if (head_.size() >= kLook) Decide();
 }
 
+bool FileText::EndsEarly() const {
+  const bool full = full_ || lines_.size() == window_.limit;
+  return decided_ && encoding_ != Encoding::kBinary && window_.from_end == 0 && full;
+}
+
 void FileText::End() {
   if (!decided_) Decide();
   if (utf16_) TakeText(utf16_->End());
@@ -232,7 +237,7 @@ void FileText::KeepLine() {
     shown += fmt::format("... (a line of {} bytes, it goes on at column {})", line_bytes_,
                          window_.column + end);
   }
-  full_ = kept_bytes_ + kNumberBytes + shown.size() > kMaxBytes && !lines_.empty();
+  full_ = kept_bytes_ + kNumberBytes + shown.size() > window_.bytes && !lines_.empty();
   cut_ = cut_ || full_ || long_line;
   if (full_) return;
   kept_bytes_ += kNumberBytes + shown.size();

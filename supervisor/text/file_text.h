@@ -47,12 +47,17 @@ class FileText {
     std::size_t limit = kMaxLines;
     // If it is not 0, it replaces `offset`: so many lines before the end.
     std::uint64_t from_end = 0;
-    std::uint64_t column = 1;  // the byte of each line at which it begins to be shown
+    std::uint64_t column = 1;       // the byte of each line at which it begins to be shown
+    std::size_t bytes = kMaxBytes;  // of the lines, with kNumberBytes for each
   };
   explicit FileText(Window window) : window_(window) {}
 
   void Feed(std::string_view bytes);
   void End();
+  // In place of End, after a part of the file: whether the window is full, so that the rest would
+  // add nothing but facts about the whole file. Then there is no sha256, and total_lines is what
+  // was seen. Otherwise the text is of no use.
+  bool EndsEarly() const;
 
   // Call all of these after End.
   Encoding encoding() const { return encoding_; }
@@ -69,7 +74,7 @@ class FileText {
   // Without line ends. A line that is too long is cut; its last words say at which column it goes
   // on.
   const std::vector<std::string>& lines() const { return lines_; }
-  // Whether a line is cut, or kMaxBytes ended the lines before the window did.
+  // Whether a line is cut, or `bytes` ended the lines before the window did.
   bool cut() const { return cut_; }
   std::uint64_t first_line() const { return window_.offset; }  // of `lines`
   // The last `from_end` lines have too many bytes: none is shown. total_lines tells where they

@@ -236,6 +236,26 @@ TEST(FileTextTest, TheLastLinesAreThoseThatCountingFinds) {
   }
 }
 
+TEST(FileTextTest, APartSufficesWhereTheWindowIsFull) {
+  const auto ends_early = [](FileText::Window window, std::string_view part) {
+    FileText text(window);
+    text.Feed(part);
+    return text.EndsEarly();
+  };
+  const std::string lines = [] {
+    std::string all;
+    for (int i = 0; i < 5000; ++i) all += "line " + std::to_string(i) + "\n";
+    return all;
+  }();
+  EXPECT_TRUE(ends_early({.limit = 20}, lines));
+  EXPECT_TRUE(ends_early({.offset = 4000, .limit = 20}, lines));
+  EXPECT_FALSE(ends_early({.offset = 4990, .limit = 20}, lines)) << "the part ends before";
+  EXPECT_FALSE(ends_early({.limit = 20}, lines.substr(0, 100))) << "the encoding is not known yet";
+  EXPECT_FALSE(ends_early({.limit = 20, .from_end = 20}, lines));
+  EXPECT_TRUE(ends_early({}, lines + lines)) << "so many bytes";
+  EXPECT_FALSE(ends_early({.limit = 20}, std::string(9000, '\0') + lines)) << "binary";
+}
+
 TEST(FileTextTest, AnEndThatIsTooLargeIsNotKept) {
   std::string bytes;
   for (int i = 0; i < 1000; ++i) bytes += std::string(9000, 'x') + "\n";
