@@ -16,7 +16,7 @@ debian_packages() {
     build) echo "g++ meson ninja-build pkg-config libuv1-dev libsimdjson-dev libyaml-cpp-dev" \
       "libseccomp-dev nettle-dev libfmt-dev libspdlog-dev libcli11-dev libgtest-dev" \
       "nlohmann-json3-dev musl-tools libtomlplusplus-dev git make ripgrep btrfs-progs" \
-      "scdoc mandoc zsh fish" ;;
+      "scdoc mandoc zsh fish jq" ;;
     lint) echo "clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev" ;;
     bench) echo "bubblewrap dpkg-dev" ;;
     clients) echo "nodejs npm=npm" ;;
@@ -45,7 +45,7 @@ fedora_packages() {
     build) echo "gcc-c++ meson ninja-build pkgconf-pkg-config libuv-devel simdjson-devel" \
       "yaml-cpp-devel libseccomp-devel nettle-devel fmt-devel spdlog-devel cli11-devel" \
       "gtest-devel json-devel musl-gcc musl-libc-static glibc-static libstdc++-static git make" \
-      "ripgrep util-linux btrfs-progs tomlplusplus-devel scdoc mandoc zsh fish" ;;
+      "ripgrep util-linux btrfs-progs tomlplusplus-devel scdoc mandoc zsh fish jq" ;;
     lint) echo "clang clang-tools-extra compiler-rt" ;;
     bench) echo "bubblewrap rpm-build" ;;
     clients) echo "nodejs npm=npm" ;;

@@ -161,7 +161,7 @@ bool Act(const ChildOrder& order) {
         return SysResult<void>();
       });
     case Action::kReadFile:
-      return Take(outcome, Step::kReadFile, [&] { return ReadFile(spec.file); });
+      return Take(outcome, Step::kReadFile, [&] { return ReadFile(spec.file, spec.read_bytes); });
     case Action::kWriteFile:
       return Take(outcome, Step::kWriteFile, [&] { return WriteFile(spec.file, to_sync); }) &&
              TakeSync(outcome, to_sync);

@@ -16,17 +16,22 @@ namespace {
 constexpr std::size_t kChunk = 64u << 10;  // what a pipe takes at once
 constexpr std::size_t kSmall = 8u << 10;   // most files; each page that is touched costs
 
+// `most`: of the file; 0: all of it.
 template <std::size_t kSize>
-SysResult<void> Pass(const UniqueFd& file, const char* name, const FileHeader& header) {
+SysResult<void> Pass(const UniqueFd& file, const char* name, const FileHeader& header,
+                     std::uint64_t most) {
+  std::uint64_t left = most == 0 ? UINT64_MAX : most;
   char buffer[kSize];
   std::memcpy(buffer, &header, sizeof header);
   std::size_t filled = sizeof header;
   for (;;) {
     std::size_t got = 0;
-    if (file) {
-      PA_TRY(got, ReadSome(file.get(), buffer + filled, kSize - filled, name));
+    const std::size_t room = kSize - filled;
+    if (file && left > 0) {
+      PA_TRY(got, ReadSome(file.get(), buffer + filled, left < room ? left : room, name));
     }
     filled += got;
+    left -= got;
     if (got > 0 && filled < kSize) continue;  // a short file is one write
     if (auto written = WriteStdout(buffer, filled); !written || got == 0) return written;
     filled = 0;
@@ -35,7 +40,7 @@ SysResult<void> Pass(const UniqueFd& file, const char* name, const FileHeader& h
 
 }  // namespace
 
-SysResult<void> ReadFile(const char* name) {
+SysResult<void> ReadFile(const char* name, std::uint64_t most) {
   SysResult<Opened> seen = OpenBeneath(AT_FDCWD, name, O_PATH);
   SysResult<UniqueFd> file;
   for (int looks = 1; seen; ++looks) {
@@ -48,8 +53,8 @@ SysResult<void> ReadFile(const char* name) {
   if (!file) return std::unexpected(file.error());
   const FileHeader header{.mode = seen->status.st_mode,
                           .size = static_cast<std::uint64_t>(seen->status.st_size)};
-  return header.size < kSmall - sizeof header ? Pass<kSmall>(*file, name, header)
-                                              : Pass<kChunk>(*file, name, header);
+  return header.size < kSmall - sizeof header ? Pass<kSmall>(*file, name, header, most)
+                                              : Pass<kChunk>(*file, name, header, most);
 }
 
 }  // namespace pa::worker

@@ -63,6 +63,20 @@ TEST(ReadFileTest, TheBytesAfterWhatTheyAreOf) {
   }
 }
 
+TEST(ReadFileTest, NoMoreOfItThanIsAskedFor) {
+  const Scratch scratch;
+  std::string content;
+  for (int i = 0; i < 40'000; ++i) content += std::to_string(i);
+  std::ofstream(scratch.path("work/file")) << content;
+  for (const std::size_t most : {1u, 8'192u, 65'520u, 65'536u, 200'000u, 9'000'000u}) {
+    WorkerSpec spec = Read(scratch, "file");
+    spec.read_bytes = most;
+    const Finished done = RunRead(spec);
+    EXPECT_EQ(HeaderOf(done).size, content.size()) << "of the file";
+    EXPECT_TRUE(done.out.substr(sizeof(FileHeader)) == content.substr(0, most)) << most;
+  }
+}
+
 // A FIFO would wait for somebody who writes, and to open a device can be an order to it.
 TEST(ReadFileTest, NothingButARegularFileIsOpened) {
   const Scratch scratch;

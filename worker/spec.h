@@ -7,6 +7,7 @@
 // versioned and strict, but not stable: supervisor and worker are always of one build.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ struct WorkerSpec {
   // kReadFile: one component in the working directory. kWriteFile, kRemoveTemp, kDeleteFile: a path
   // beneath it. kProbe: see worker/probe.h.
   std::string file;
+  std::uint64_t read_bytes = 0;           // kReadFile: of the file, from its beginning; 0: all
   std::vector<sandbox::PathGrant> paths;  // used when has_ruleset_fd is false
   sandbox::Network network = sandbox::Network::kNone;
   sandbox::ResourceLimits limits;

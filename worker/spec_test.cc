@@ -60,6 +60,7 @@ WorkerSpec RandomSpec(Random& random) {
   }
   if (IsAlone(spec.action)) spec.file = "Makefile";
   if (spec.action == Action::kProbe) spec.file = "/" + random.Text(30);
+  spec.read_bytes = random.Any();
   spec.env = random.Texts("NAME=", 0);
   spec.working_directory = random.Below(2) ? "" : "/" + random.Text(300);
   spec.tmp_dir = random.Below(2) ? "" : "/" + random.Text(50);

@@ -42,6 +42,7 @@ constexpr bool VisitSpec(Io& io, Spec& spec) {
          io.Text("tmp_dir", spec.tmp_dir) &&                      //
          io.Text("shm_dir", spec.shm_dir) &&                      //
          io.Text("file", spec.file) &&                            //
+         io.Number("read_bytes", spec.read_bytes) &&              //
          io.Grants("paths", spec.paths) &&                        //
          io.Enum("network", spec.network, 0, 2) &&                //
          io.Number("cpu_seconds", spec.limits.cpu_seconds) &&     //

@@ -16,6 +16,10 @@ struct ArgumentsMaker {
   static void Set(Arguments& arguments, std::string_view name, Arguments::Value value) {
     arguments.values_.insert_or_assign(std::string(name), std::move(value));
   }
+  static void SetDefault(Arguments& arguments, std::string_view name, Arguments::Value value) {
+    arguments.defaults_.emplace(name);
+    Set(arguments, name, std::move(value));
+  }
 };
 
 namespace {
@@ -51,6 +55,8 @@ std::string Expected(const Param& param) {
       if (param.minimum > 0) return fmt::format("an array of at least {} {}", param.minimum, items);
       return fmt::format("an array of {}", items);
     }
+    case ParamKind::kResult:
+      return "an object";
   }
   return "";
 }
@@ -95,10 +101,13 @@ ToolError UnknownArgument(std::span<const Param> params, const std::string& writ
   for (std::string_view name : names) known += fmt::format(", '{}'", name);
   known = known.empty() ? "no arguments" : "one of " + known.substr(2);
   const std::string shown = Short(JsonValue::String(written));
-  return Mismatch(
-      Utf8Prefix(written, kQuoted),
-      fmt::format("unknown argument {}{}; expected {}", shown, DidYouMean(written, names), known),
-      known, shown);
+  const bool in_result =
+      std::ranges::find(kResultMembers, written) != std::end(kResultMembers) &&
+      std::ranges::find(params, ParamKind::kResult, &Param::kind) != params.end();
+  const std::string hint = in_result ? " - it is a member of 'result'" : DidYouMean(written, names);
+  return Mismatch(Utf8Prefix(written, kQuoted),
+                  fmt::format("unknown argument {}{}; expected {}", shown, hint, known), known,
+                  shown);
 }
 
 // A NUL would end the string early for the kernel and for git: `ok\0/../../x` must not pass as
@@ -120,6 +129,8 @@ std::string TypeOf(const Param& param) {
       return "string[]";
     case ParamKind::kObjectArray:
       return Shape(param.fields) + "[]";
+    case ParamKind::kResult:
+      return "object";
   }
   return "";
 }
@@ -211,6 +222,18 @@ std::expected<std::vector<Arguments>, ToolError> ReadObjects(const Param& param,
   return objects;
 }
 
+std::expected<ResultOrder, ToolError> ReadResult(const JsonValue& value) {
+  auto order = ReadResultOrder(value);
+  if (order) return *std::move(order);
+  ResultProblem& problem = order.error();
+  JsonWriter details;
+  details.BeginObject().Field("argument", problem.member).EndObject();
+  ToolError error = InvalidArgument(
+      fmt::format("argument '{}': {}", problem.member, problem.message), std::move(problem.advice));
+  error.details = std::move(details).Take();
+  return std::unexpected(std::move(error));
+}
+
 // Stores what `read` found.
 template <typename T>
 std::optional<ToolError> Store(Arguments& arguments, const Param& param,
@@ -232,6 +255,8 @@ std::optional<ToolError> Accept(Arguments& arguments, const Param& param, const 
       return Store(arguments, param, ReadStrings(param, value));
     case ParamKind::kObjectArray:
       return Store(arguments, param, ReadObjects(param, value));
+    case ParamKind::kResult:
+      return Store(arguments, param, ReadResult(value));
   }
   return std::nullopt;
 }
@@ -242,7 +267,9 @@ std::optional<ToolError> AcceptAbsent(Arguments& arguments, const Param& param) 
                     fmt::format("argument '{}' is required: {}", param.name, Expected(param)),
                     Expected(param), "nothing");
   }
-  if (param.default_integer) ArgumentsMaker::Set(arguments, param.name, *param.default_integer);
+  if (param.default_integer) {
+    ArgumentsMaker::SetDefault(arguments, param.name, *param.default_integer);
+  }
   return std::nullopt;
 }
 
@@ -284,8 +311,22 @@ void WriteItems(JsonWriter& writer, const Param& param) {
   if (param.maximum > 0) writer.Field("maxItems", param.maximum);
 }
 
+void WriteResultMembers(JsonWriter& writer) {
+  writer.Key("properties").BeginObject();
+  for (const char* name : {"items", "filter"}) {
+    writer.Key(name).BeginObject().Field("type", "string").EndObject();
+  }
+  writer.Key("limit").BeginObject().Field("type", "number").EndObject();
+  writer.Key("fields").BeginObject().Field("type", "array");
+  writer.Key("items").BeginObject().Field("type", "string").EndObject().EndObject();
+  writer.Key("return_mode").BeginObject().Key("enum").BeginArray();
+  for (const std::string_view mode : kReturnModes) writer.String(mode);
+  writer.EndArray().EndObject().EndObject();
+}
+
 void WriteProperty(JsonWriter& writer, const Param& param) {
-  static constexpr const char* kTypes[] = {"string", "integer", "boolean", "array", "array"};
+  static constexpr const char* kTypes[] = {"string", "integer", "boolean",
+                                           "array",  "array",   "object"};
   writer.Key(param.name).BeginObject();
   writer.Field("type", kTypes[static_cast<int>(param.kind)]);
   if (!param.description.empty()) writer.Field("description", param.description);
@@ -304,6 +345,7 @@ void WriteProperty(JsonWriter& writer, const Param& param) {
   }
   const bool array = param.kind == ParamKind::kStringArray || param.kind == ParamKind::kObjectArray;
   if (array) WriteItems(writer, param);
+  if (param.kind == ParamKind::kResult && param.description.empty()) WriteResultMembers(writer);
   writer.EndObject();
 }
 
@@ -352,6 +394,17 @@ const std::vector<std::string>* Arguments::Strings(std::string_view name) const 
 const std::vector<Arguments>* Arguments::Objects(std::string_view name) const {
   const auto value = values_.find(name);
   return value == values_.end() ? nullptr : std::get_if<std::vector<Arguments>>(&value->second);
+}
+
+bool Arguments::Given(std::string_view name) const {
+  return values_.contains(name) && !defaults_.contains(name);
+}
+
+const ResultOrder* Arguments::result_order() const {
+  for (const auto& [name, value] : values_) {
+    if (const auto* order = std::get_if<ResultOrder>(&value)) return order;
+  }
+  return nullptr;
 }
 
 std::expected<Arguments, ToolError> ValidateArguments(std::span<const Param> params,

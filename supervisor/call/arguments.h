@@ -11,6 +11,7 @@
 #include <expected>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "base/json.h"
 #include "supervisor/call/param.h"
 #include "supervisor/call/tool_error.h"
+#include "supervisor/results/result_order.h"
 
 namespace pa {
 
@@ -30,13 +32,18 @@ class Arguments {
   bool Boolean(std::string_view name) const;  // false when absent
   const std::vector<std::string>* Strings(std::string_view name) const;
   const std::vector<Arguments>* Objects(std::string_view name) const;
+  // Whether the caller gave it: it is neither absent nor a default.
+  bool Given(std::string_view name) const;
+  // Of the parameter of kind kResult; null if it is absent.
+  const ResultOrder* result_order() const;
 
  private:
   friend struct ArgumentsMaker;
   Arguments() = default;
   using Value = std::variant<std::string, std::int64_t, bool, std::vector<std::string>,
-                             std::vector<Arguments>>;
+                             std::vector<Arguments>, ResultOrder>;
   std::map<std::string, Value, std::less<>> values_;
+  std::set<std::string, std::less<>> defaults_;
 };
 
 // A null `arguments` (absent) counts as an empty object; absent integers take their default. JSON's

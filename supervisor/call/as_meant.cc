@@ -136,6 +136,14 @@ Meant MeantObjects(const Param& param, const JsonValue& value) {
   return JsonValue::Array(std::move(all));
 }
 
+// An object that is the text of a JSON object.
+std::optional<JsonValue> MeantResult(const JsonValue& value) {
+  if (!value.IsString()) return std::nullopt;
+  Result<JsonValue> parsed = ParseJson(value.AsString());
+  if (!parsed || !parsed->IsObject()) return std::nullopt;
+  return *std::move(parsed);
+}
+
 Meant MeantValue(const Param& param, const JsonValue& value) {
   switch (param.kind) {
     case ParamKind::kString:
@@ -148,6 +156,8 @@ Meant MeantValue(const Param& param, const JsonValue& value) {
       return MeantStrings(value);
     case ParamKind::kObjectArray:
       return MeantObjects(param, value);
+    case ParamKind::kResult:
+      return MeantResult(value);
   }
   return std::nullopt;
 }

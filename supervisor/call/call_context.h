@@ -14,6 +14,8 @@
 
 namespace pa {
 
+class ResultFiles;  // supervisor/results/result_files.h
+class ResultStore;  // supervisor/results/result_store.h
 class TargetCache;  // supervisor/tools/target_cache.h
 
 // Owned by the caller: a session, the command line, the engine. Outlives the call.
@@ -21,6 +23,8 @@ struct CallContext {
   policy::PolicyPtr policy;  // the one in force when the call began
   Runner& runner;
   TargetCache& targets;
+  ResultStore& results;
+  const ResultFiles& result_files;
   const std::map<std::string, std::string>& ambient;  // the server's own environment
   OutputSink* sink = nullptr;                         // live output; may be null
   CancelSource& cancel;

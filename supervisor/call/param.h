@@ -13,13 +13,14 @@
 
 namespace pa {
 
-enum class ParamKind { kString, kInteger, kBoolean, kStringArray, kObjectArray };
+// kResult is the argument `result` (supervisor/results/result_order.h).
+enum class ParamKind { kString, kInteger, kBoolean, kStringArray, kObjectArray, kResult };
 
 struct Param {
   std::string_view name;
   ParamKind kind = ParamKind::kString;
   bool required = false;
-  std::string_view description;
+  std::string_view description;  // of kResult: in place of the schema of its members
   std::span<const std::string_view> one_of = {};  // kString
   std::int64_t minimum = 0;                       // kInteger; arrays: items
   std::int64_t maximum = 0;  // the same; kString: bytes; 0: none (integers: 2^53 - 1)

@@ -1,6 +1,6 @@
 #include "supervisor/call/result_schema.h"
 
-#include <algorithm>
+#include <vector>
 
 #include "base/json_writer.h"
 
@@ -8,23 +8,6 @@ namespace pa {
 namespace {
 
 using enum FieldKind;
-
-constexpr ResultField kError[] = {
-    {.name = "code", .required = true},
-    {.name = "message", .required = true},
-    {.name = "ai_message", .required = true, .description = "what to do next"},
-    {.name = "recoverable", .kind = kBoolean, .required = true},
-    {.name = "details", .kind = kObject},
-};
-
-constexpr ResultField kMeta[] = {
-    {.name = "duration_ms", .kind = kInteger, .required = true},
-    {.name = "truncated", .kind = kBoolean},
-    {.name = "result_uri"},
-    {.name = "warnings", .kind = kStringArray},
-    {.name = "decision"},
-    {.name = "audit_id"},
-};
 
 void WriteField(JsonWriter& writer, const ResultField& field);
 
@@ -34,13 +17,6 @@ void WriteObject(JsonWriter& writer, std::span<const ResultField> fields) {
   writer.Key("properties").BeginObject();
   for (const ResultField& field : fields) WriteField(writer, field);
   writer.EndObject();
-  // draft-04, which some clients still check with, refuses an empty `required`.
-  if (std::ranges::none_of(fields, &ResultField::required)) return;
-  writer.Key("required").BeginArray();
-  for (const ResultField& field : fields) {
-    if (field.required) writer.String(field.name);
-  }
-  writer.EndArray();
 }
 
 void WriteField(JsonWriter& writer, const ResultField& field) {
@@ -52,7 +28,6 @@ void WriteField(JsonWriter& writer, const ResultField& field) {
   } else {
     writer.Field("type", kTypes[static_cast<int>(field.kind)]);
   }
-  if (!field.description.empty()) writer.Field("description", field.description);
   if (!field.one_of.empty()) {
     writer.Key("enum").BeginArray();
     for (std::string_view name : field.one_of) writer.String(name);
@@ -72,16 +47,22 @@ void WriteField(JsonWriter& writer, const ResultField& field) {
 }  // namespace
 
 std::string OutputSchema(std::span<const ResultField> data) {
+  std::vector<ResultField> all(data.begin(), data.end());
+  // What `return_mode` leaves in place of a list. Where anything may stand, they may, too.
+  if (!all.empty()) {
+    all.push_back({.name = "summary", .kind = kObject});
+    all.push_back({.name = "file", .kind = kObject});
+  }
   const ResultField envelope[] = {
-      {.name = "success", .kind = kBoolean, .required = true},
-      {.name = "data", .kind = kObject, .fields = data},
-      {.name = "error", .kind = kObject, .fields = kError},
-      {.name = "meta", .kind = kObject, .required = true, .fields = kMeta},
+      {.name = "success", .kind = kBoolean},
+      {.name = "data", .kind = kObject, .fields = all},
+      {.name = "error", .kind = kObject},
+      {.name = "meta", .kind = kObject},
   };
   JsonWriter writer;
   writer.BeginObject();
   WriteObject(writer, envelope);
-  writer.EndObject();
+  writer.Key("required").BeginArray().String("success").EndArray().EndObject();
   return std::move(writer).Take();
 }
 

@@ -36,6 +36,10 @@ struct Tool {
   Annotations annotations;
   std::span<const Param> params;
   std::span<const ResultField> data;  // of the result; prints outputSchema
+  // What the argument `result` applies to: lists of the data, texts that count as lists of their
+  // lines, and `json`, a command's stdout read as JSON. The first that the data has is the default.
+  // Empty: the data is one thing.
+  std::span<const std::string_view> items = {};
   Task<ToolResult> (*run)(ToolRequest request, CallContext& call);
   policy::Purpose purpose = policy::Purpose::kBuild;  // decides with which calls it waits to begin
   // A client may refuse a result without structuredContent from a tool with an outputSchema

@@ -27,6 +27,7 @@ class ToolRequest {
   const Tool* tool_;
   Arguments arguments_;
 };
+// INVALID_ARGUMENT, too: the argument `result` asks for what the tool's results do not have.
 std::expected<ToolRequest, ToolError> MakeToolRequest(const Tool& tool, const JsonValue* arguments);
 
 }  // namespace pa

@@ -22,6 +22,12 @@ void WriteError(JsonWriter& writer, const ToolError& error) {
 void WriteMeta(JsonWriter& writer, const ToolResult& result, std::chrono::microseconds duration) {
   const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
   writer.BeginObject().Field("duration_ms", static_cast<std::int64_t>(whole.count()));
+  if (!result.items.empty()) writer.Key("items").Raw(result.items);
+  if (!result.transformations.empty()) {
+    writer.Key("transformations").BeginArray();
+    for (const std::string& stage : result.transformations) writer.String(stage);
+    writer.EndArray();
+  }
   if (result.truncated) writer.Field("truncated", true);
   if (!result.result_uri.empty()) writer.Field("result_uri", result.result_uri);
   if (!result.warnings.empty()) {

@@ -33,6 +33,12 @@ struct Ending {
   int signal = 0;      // kSignaled
 };
 
+// All of a text of the data that is shown in part.
+struct KeptText {
+  std::string member;  // "stdout"
+  std::string uri;     // in the result store
+};
+
 struct ToolResult {
   std::string data;                // a JSON object, or "" when nothing was produced
   std::optional<ToolError> error;  // absent on success
@@ -45,6 +51,9 @@ struct ToolResult {
   std::vector<std::string> allow_with;  // the lines of policy that the denials suggest, each once
   std::string decision;                 // the rule that allowed it; "" = default
   bool truncated = false;
+  std::vector<KeptText> kept;
+  std::string items;  // a JSON object: what the argument `result` was applied to; "" = nothing
+  std::vector<std::string> transformations;  // "filter: 120 -> 7"
   std::string result_uri;
   std::string audit_id;  // of the call's lines in the audit log; "" = none
 };

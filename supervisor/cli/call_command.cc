@@ -153,7 +153,9 @@ int RunCall(const CallCommand& command, const Environment& environment) {
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   const Result<JsonValue> arguments = ParseJson(command.arguments);
-  OutputSink* sink = command.json ? nullptr : &view;
+  // What `result` leaves of the output is printed at the end, in place of the whole.
+  const bool shaped = arguments && arguments->FindSet("result") != nullptr;
+  OutputSink* sink = command.json || shaped ? nullptr : &view;
   const bool attended = !command.json && isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0;
   TerminalApprover approver(loop.get(), STDIN_FILENO, STDERR_FILENO,
                             ShownArguments(arguments ? &*arguments : nullptr));

@@ -48,7 +48,8 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   StdioTransport transport(loop.get(), STDIN_FILENO, STDOUT_FILENO);
   ServerState state = NewServerState(*engine.policy(), command.text_only);
   Session session(engine.services(), state, transport);
-  engine.WhenTargetsChange([&] { session.ToolsChanged(); });
+  engine.WhenTargetsChange([&] { session.ListChanged(ListKind::kTools); });
+  engine.WhenResultsChange([&] { session.ListChanged(ListKind::kResources); });
   engine.FollowMounts();
   engine.UndoEdits();
 

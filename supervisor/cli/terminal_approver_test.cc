@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/unique_fd.h"
+#include "supervisor/results/result_files.h"
 #include "supervisor/run/runner_test_support.h"
 #include "supervisor/tools/target_cache.h"
 #include "tests/support/fake_world.h"
@@ -48,6 +49,7 @@ class TerminalApproverTest : public ::testing::Test {
   UniqueFd keyboard_, terminal_;
   TestLoop loop_;
   ResultStore results_{"/tmp", 1U << 20};
+  ResultFiles result_files_{"/tmp"};
   Runner runner_{loop_.get(), {.worker_path = "/nonexistent", .tmp_base = "/tmp"}, results_};
   TargetCache targets_;
   const std::map<std::string, std::string> ambient_;
@@ -55,6 +57,8 @@ class TerminalApproverTest : public ::testing::Test {
   CallContext call_{.policy = std::make_shared<policy::Policy>(),
                     .runner = runner_,
                     .targets = targets_,
+                    .results = results_,
+                    .result_files = result_files_,
                     .ambient = ambient_,
                     .cancel = cancel_};
 };

@@ -11,6 +11,7 @@
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/call/as_meant.h"
 #include "supervisor/call/tool_error.h"
+#include "supervisor/engine/apply_result.h"
 #include "supervisor/engine/approved_call.h"
 
 namespace pa {
@@ -44,6 +45,18 @@ ToolError UnknownTool(const Services& services, const std::string& name) {
                          "The tools are: " + ToolNames(services.tools) + ".");
 }
 
+Task<ToolResult> RunRequest(const Services& services, ToolRequest request, CallContext& context) {
+  const Tool& tool = request.tool();
+  std::optional<ResultOrder> order = ResultOrderOf(request);
+  Task<ToolResult> running = RunApproved(std::move(request), context);
+  ToolResult result = co_await running;
+  if (!order) co_return result;
+  Task<ToolResult> applying =
+      ApplyResult(services, tool, *std::move(order), std::move(result), context);
+  ToolResult applied = co_await applying;
+  co_return applied;
+}
+
 }  // namespace
 
 const Tool* FindTool(const Services& services, std::string_view name) {
@@ -55,6 +68,8 @@ CallContext NewContext(const Services& services, CancelSource& cancel) {
   return {.policy = services.policy(),
           .runner = services.runner,
           .targets = services.targets,
+          .results = services.results,
+          .result_files = services.result_files,
           .ambient = services.ambient,
           .cancel = cancel};
 }
@@ -71,10 +86,10 @@ Task<ToolResult> Dispatch(const Services& services, CallOrder order, CallContext
   if (*meant) order.arguments = &**meant;
   auto request = MakeToolRequest(*tool, order.arguments);
   if (!request) return Refuse(services, std::move(order), std::move(request.error()));
-  return DispatchOwn(
-      services, std::move(order),
-      services.after_start(RunApproved(*std::move(request), context), tool->name, context.cancel),
-      context);
+  return DispatchOwn(services, std::move(order),
+                     services.after_start(RunRequest(services, *std::move(request), context),
+                                          tool->name, context.cancel),
+                     context);
 }
 
 Task<ToolResult> DispatchOwn(const Services& services, CallOrder order, Task<ToolResult> work,

@@ -1,7 +1,7 @@
 // Dispatch: takes a call from the name and arguments of a tool to its result, in the same way for
 // every caller: a client's session, the command line, a watched Makefile. Only here do these steps
 // follow each other, between the two lines of the audit log: the policy enables the tool, the
-// arguments are valid, the user approves, the tool runs.
+// arguments are valid, the user approves, the tool runs, `result` is applied.
 //
 //    CallContext context = NewContext(services, cancel);         // outlives the task
 //    CallOrder order{.caller = caller, .tool = "make", .arguments = &json};

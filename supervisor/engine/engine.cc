@@ -63,6 +63,7 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
       policy_(std::move(parts.policy)),
       tmp_base_(std::move(parts.tmp_base)),
       results_(tmp_base_, policy_->limits.output_total),
+      result_files_(tmp_base_),
       runner_(loop,
               {.worker_path = std::move(parts.worker),
                .tmp_base = tmp_base_,
@@ -82,6 +83,7 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
                 .runner = runner_,
                 .targets = targets_,
                 .results = results_,
+                .result_files = result_files_,
                 .after_start =
                     [this](Task<ToolResult> work, std::string_view tool, CancelSource& cancel) {
                       return AfterStart(std::move(work), tool, cancel);
@@ -164,6 +166,7 @@ Task<bool> Engine::RestoreEdits(CallContext& call) {
 }
 
 void Engine::UndoEdits() {
+  result_files_.Sweep(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
   start_call_ = NewOwnCall();
   start_.Close();
   const auto no_memory = [] {

@@ -20,6 +20,7 @@
 #include "supervisor/engine/services.h"
 #include "supervisor/loop/loop.h"
 #include "supervisor/loop/mount_table.h"
+#include "supervisor/results/result_files.h"
 #include "supervisor/state/user_directories.h"
 #include "supervisor/tools/target_cache.h"
 
@@ -54,12 +55,17 @@ class Engine {
   // one is touched, its targets are discovered again. In a root whose targets nobody has asked for,
   // nothing is run but `callback`, if the Makefile's text is another one.
   void WhenTargetsChange(std::function<void()> callback);
+  // `callback` runs whenever an output is kept as a result.
+  void WhenResultsChange(std::function<void()> callback) {
+    results_.WhenPublished(std::move(callback));
+  }
   // From now on each mount and unmount renews what is kept for later calls, so that it neither
   // keeps an unmounted file system busy nor hides a new one.
   void FollowMounts();
   const Services& services() const { return services_; }
   // Restores the files of edits that a dead server left unfinished. If another server is doing
-  // that, waits for it, for a minute at most. Calls wait until this is done.
+  // that, waits for it, for a minute at most. Calls wait until this is done. Removes result files
+  // that have expired, too.
   void UndoEdits();
   // Implements pa::AfterStart (services.h): runs `work` after UndoEdits.
   Task<ToolResult> AfterStart(Task<ToolResult> work, std::string_view tool, CancelSource& cancel);
@@ -88,6 +94,7 @@ class Engine {
   std::function<void()> on_targets_;
   std::string tmp_base_;
   ResultStore results_;
+  ResultFiles result_files_;
   Runner runner_;
   TargetCache targets_;
   AuditLog audit_;

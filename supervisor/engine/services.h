@@ -17,7 +17,8 @@
 
 namespace pa {
 
-class AuditLog;  // supervisor/audit/audit_log.h
+class AuditLog;     // supervisor/audit/audit_log.h
+class ResultFiles;  // supervisor/results/result_files.h
 
 // Runs `work`, a call of `tool`, as soon as calls may begin (Engine::UndoEdits). If it is cancelled
 // before that, `work` never begins.
@@ -31,6 +32,7 @@ struct Services {
   Runner& runner;
   TargetCache& targets;
   ResultStore& results;
+  const ResultFiles& result_files;
   AfterStart after_start;
   const std::map<std::string, std::string>& ambient;
   std::span<const Tool* const> tools;

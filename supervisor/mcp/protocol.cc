@@ -34,7 +34,7 @@ void WriteMeta(JsonWriter& writer, const Identity& identity) {
 void WriteCapabilities(JsonWriter& writer) {
   writer.Key("capabilities").BeginObject();
   writer.Key("tools").BeginObject().Field("listChanged", true).EndObject();
-  writer.Key("resources").BeginObject().EndObject();
+  writer.Key("resources").BeginObject().Field("listChanged", true).EndObject();
   writer.EndObject();
 }
 
@@ -185,12 +185,13 @@ std::string ListResourcesResult(Revision revision, const Identity& identity,
 std::string ListResourceTemplatesResult(Revision revision, const Identity& identity) {
   JsonWriter writer;
   writer.BeginObject().Key("resourceTemplates").BeginArray().BeginObject();
-  writer.Field("uriTemplate", std::string(kResultUriPrefix) + "{id}{?offset}");
+  writer.Field("uriTemplate", std::string(kResultUriPrefix) + "{id}{?offset,lines}");
   writer.Field("name", "Output of a command");
   writer.Field(
       "description",
-      "The full output of a command whose result was shortened, at most 1 MiB from the byte at "
-      "offset; _meta project-actions/nextUri of the contents says where it goes on.");
+      "All that a shortened result has left out, at most 1 MiB: from the byte at offset, or the "
+      "lines 100-200, 100 (to the end) or -50 (the last 50); _meta project-actions/nextUri of the "
+      "contents says where it goes on.");
   writer.Field("mimeType", "text/plain").EndObject().EndArray();
   WriteCacheableFrame(writer, revision, identity);
   writer.EndObject();
@@ -210,8 +211,10 @@ std::string ReadResourceResult(Revision revision, const Identity& identity, std:
     writer.Field("mimeType", "application/octet-stream").Field("blob", ToBase64(bytes));
   }
   if (chunk.next_uri) {
-    const std::string next = std::string(uri.substr(0, uri.find('?'))) +
-                             "?offset=" + std::to_string(chunk.offset + bytes.size());
+    const std::string next = cut == 0
+                                 ? *chunk.next_uri
+                                 : std::string(uri.substr(0, uri.find('?'))) +
+                                       "?offset=" + std::to_string(chunk.offset + bytes.size());
     writer.Key("_meta").BeginObject().Field("project-actions/nextUri", next);
     writer.Field("project-actions/size", chunk.total).EndObject();
   }

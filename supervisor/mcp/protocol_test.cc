@@ -32,7 +32,7 @@ TEST(Revision, IsFoundByItsName) {
 TEST(InitializeResult, SaysWhatWeAre) {
   const Json result = Json::parse(InitializeResult(Revision::k2025_06_18, kIdentity));
   EXPECT_EQ(result, Json::parse(R"({"protocolVersion":"2025-06-18",
-      "capabilities":{"tools":{"listChanged":true},"resources":{}},
+      "capabilities":{"tools":{"listChanged":true},"resources":{"listChanged":true}},
       "serverInfo":{"name":"project-actions","version":"1.2.3"},"instructions":"Use make."})"));
 }
 
@@ -45,7 +45,8 @@ TEST(InitializeResult, LeavesEmptyInstructionsOut) {
 TEST(DiscoverResult, NamesModernRevisionsOnly) {
   const Json result = Json::parse(DiscoverResult(kIdentity));
   EXPECT_EQ(result, Json::parse(R"({"supportedVersions":["2026-07-28"],
-      "capabilities":{"tools":{"listChanged":true},"resources":{}},"instructions":"Use make.",
+      "capabilities":{"tools":{"listChanged":true},"resources":{"listChanged":true}},
+      "instructions":"Use make.",
       "resultType":"complete","ttlMs":0,"cacheScope":"private",
       "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"project-actions",
       "version":"1.2.3"}}})"));
@@ -115,7 +116,7 @@ TEST(ListResourcesResult, ListsStoredResults) {
 TEST(ListResourceTemplatesResult, NamesTheOffset) {
   const Json result = Json::parse(ListResourceTemplatesResult(kLatestLegacy, kIdentity));
   EXPECT_EQ(result["resourceTemplates"][0]["uriTemplate"],
-            "project-actions://results/{id}{?offset}");
+            "project-actions://results/{id}{?offset,lines}");
 }
 
 Json Read(const std::string& bytes, std::uint64_t offset = 0, std::uint64_t total = 0) {

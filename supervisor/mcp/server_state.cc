@@ -41,6 +41,15 @@ std::string InstructionsFor(const policy::Policy& policy) {
        "is the wall, too: a command reaches nothing above it."},
       {{"make"}, "dry_run shows the exact command and its confinement and changes nothing."},
       {{},
+       "Every tool takes result {items, filter, limit, fields, return_mode}, applied in this order "
+       "to one list of its data, or to the lines of its output, so that only what you need comes "
+       "back. "
+       "items: the list (stdout, stderr, matches, ...; json reads stdout as JSON: json.items). "
+       "filter: `field OPERATOR value` with = != > < >= <= CONTAINS STARTS_WITH IS_NULL "
+       "IS_NOT_NULL; a line is the field `.`: `. CONTAINS error`. fields: [\"a.b\", \"c[0]\"]. "
+       "return_mode: inline, summary (count and sample) or file. read and grep take the uri of a "
+       "result that was cut."},
+      {{},
        "Only these tools are confined: your client's own shell and edit tools bypass all this, so "
        "use these instead."}};
   std::string all;

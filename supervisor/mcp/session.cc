@@ -336,12 +336,12 @@ void Session::Cancel(const JsonValue& params) {
   call.cancel.Cancel();  // last: the call may end at once and be gone
 }
 
-void Session::ToolsChanged() {
+void Session::ListChanged(ListKind kind) {
   if (ending_) return;
   if (era_ == Era::kLegacy && initialized_) {
-    transport_.Send(rpc::NotificationLine("notifications/tools/list_changed", ""));
+    transport_.Send(rpc::NotificationLine(ListChangedMethod(kind), ""));
   }
-  for (std::string& line : subscriptions_.ToolsChanged()) transport_.Send(std::move(line));
+  for (std::string& line : subscriptions_.Changed(kind)) transport_.Send(std::move(line));
 }
 
 void Session::PolicyChanged(const policy::Policy& before) {
@@ -351,7 +351,7 @@ void Session::PolicyChanged(const policy::Policy& before) {
   };
   // Which tools are on decides about them, for whoever asks from now on.
   state_.identity.instructions = InstructionsFor(*services_.policy());
-  if (list(before) != list(*services_.policy())) ToolsChanged();
+  if (list(before) != list(*services_.policy())) ListChanged(ListKind::kTools);
 }
 
 void Session::Shutdown() {

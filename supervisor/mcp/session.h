@@ -46,8 +46,9 @@ class Session : public TransportHandler {
   void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) override;
   void OnClosed() override { Shutdown(); }
 
-  // The list of tools, or what they can do, has changed: notifies the client if it wants to know.
-  void ToolsChanged();
+  // The list of tools, or what they can do, or that of resources has changed: notifies the client
+  // if it wants to know.
+  void ListChanged(ListKind kind);
   // The same if tools/list is another one than under the policy `before`.
   void PolicyChanged(const policy::Policy& before);
 

@@ -38,12 +38,14 @@ std::string CheckListenParams(const JsonValue& params) {
 
 std::string Subscriptions::Add(const rpc::Id& id, const JsonValue& params) {
   const bool tools = IsTrue(params.Find("notifications")->Find("toolsListChanged"));
-  filters_[id] = {.tools_list_changed = tools};
+  const bool resources = IsTrue(params.Find("notifications")->Find("resourcesListChanged"));
+  filters_[id] = {.tools_list_changed = tools, .resources_list_changed = resources};
   JsonWriter writer;
   writer.BeginObject();
   WriteTag(writer, id);
   writer.Key("notifications").BeginObject();
   if (tools) writer.Field("toolsListChanged", true);
+  if (resources) writer.Field("resourcesListChanged", true);
   writer.EndObject().EndObject();
   return rpc::NotificationLine("notifications/subscriptions/acknowledged",
                                std::move(writer).Take());
@@ -51,16 +53,22 @@ std::string Subscriptions::Add(const rpc::Id& id, const JsonValue& params) {
 
 bool Subscriptions::Remove(const rpc::Id& id) { return filters_.erase(id) > 0; }
 
-std::vector<std::string> Subscriptions::ToolsChanged() const {
+const char* ListChangedMethod(ListKind kind) {
+  return kind == ListKind::kTools ? "notifications/tools/list_changed"
+                                  : "notifications/resources/list_changed";
+}
+
+std::vector<std::string> Subscriptions::Changed(ListKind kind) const {
   std::vector<std::string> lines;
   for (const auto& [id, filter] : filters_) {
-    if (!filter.tools_list_changed) continue;
+    const bool wanted =
+        kind == ListKind::kTools ? filter.tools_list_changed : filter.resources_list_changed;
+    if (!wanted) continue;
     JsonWriter writer;
     writer.BeginObject();
     WriteTag(writer, id);
     writer.EndObject();
-    lines.push_back(
-        rpc::NotificationLine("notifications/tools/list_changed", std::move(writer).Take()));
+    lines.push_back(rpc::NotificationLine(ListChangedMethod(kind), std::move(writer).Take()));
   }
   return lines;
 }

@@ -1,13 +1,14 @@
 // Subscriptions: the open subscriptions/listen requests of a client of 2026-07-28, by request id.
 //
 //    std::string ack = subscriptions.Add(id, params);   // first message of the subscription
-//    for (const std::string& line : subscriptions.ToolsChanged()) transport.Send(line);
+//    for (const std::string& line : subscriptions.Changed(ListKind::kTools)) transport.Send(line);
 //
-// Only changes of the tool list are acknowledged, because we send no others. A subscription ends
-// when its request is cancelled (nothing more is sent) or when the server ends (its result is
-// sent).
+// Changes of the lists of tools and resources are acknowledged, because we send no others. A
+// subscription ends when its request is cancelled (nothing more is sent) or when the server ends
+// (its result is sent).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,19 +19,25 @@
 
 namespace pa {
 
+enum class ListKind : std::uint8_t { kTools, kResources };
+
+// The method of the notification: `notifications/tools/list_changed`.
+const char* ListChangedMethod(ListKind kind);
+
 class Subscriptions {
  public:
   // `params` must have passed CheckListenParams. Returns the acknowledgement line.
   std::string Add(const rpc::Id& id, const JsonValue& params);
   bool Has(const rpc::Id& id) const { return filters_.contains(id); }
   bool Remove(const rpc::Id& id);  // false: no such subscription
-  std::vector<std::string> ToolsChanged() const;
+  std::vector<std::string> Changed(ListKind kind) const;
   // Ends all of them; returns the lines of their results.
   std::vector<std::string> End();
 
  private:
   struct Filter {
     bool tools_list_changed = false;
+    bool resources_list_changed = false;
   };
   std::map<rpc::Id, Filter> filters_;
 };

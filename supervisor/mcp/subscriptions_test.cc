@@ -19,7 +19,7 @@ TEST(Subscriptions, AcknowledgesOnlyWhatIsHonoured) {
                                          R"("resourceSubscriptions":["file:///x"]}})")),
             R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",)"
             R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":0},)"
-            R"("notifications":{"toolsListChanged":true}}})");
+            R"("notifications":{"toolsListChanged":true,"resourcesListChanged":true}}})");
   EXPECT_EQ(
       subscriptions.Add(IdOf(R"("")"),
                         ParsedJson(R"({"notifications":{"toolsListChanged":false}})")),
@@ -33,15 +33,25 @@ TEST(Subscriptions, TellsOnlyThoseThatAskedAndStillListen) {
   subscriptions.Add(IdOf("1"), tools);
   subscriptions.Add(IdOf(R"("a")"), tools);
   subscriptions.Add(IdOf("2"), ParsedJson(R"({"notifications":{}})"));
-  EXPECT_EQ(subscriptions.ToolsChanged().size(), 2u);
+  EXPECT_EQ(subscriptions.Changed(ListKind::kTools).size(), 2u);
   EXPECT_TRUE(subscriptions.Has(IdOf("1")));
   EXPECT_TRUE(subscriptions.Remove(IdOf("1")));
   EXPECT_FALSE(subscriptions.Remove(IdOf("1")));
   EXPECT_FALSE(subscriptions.Has(IdOf("1")));
-  EXPECT_EQ(subscriptions.ToolsChanged(),
+  EXPECT_EQ(subscriptions.Changed(ListKind::kTools),
             std::vector<std::string>{
                 R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed",)"
                 R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"a"}}})"});
+}
+
+TEST(Subscriptions, TheListOfResourcesIsAnother) {
+  Subscriptions subscriptions;
+  subscriptions.Add(IdOf("1"), ParsedJson(R"({"notifications":{"toolsListChanged":true}})"));
+  subscriptions.Add(IdOf("2"), ParsedJson(R"({"notifications":{"resourcesListChanged":true}})"));
+  EXPECT_EQ(subscriptions.Changed(ListKind::kResources),
+            std::vector<std::string>{
+                R"({"jsonrpc":"2.0","method":"notifications/resources/list_changed",)"
+                R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2}}})"});
 }
 
 TEST(Subscriptions, EndsEachWithItsResult) {

@@ -3,11 +3,14 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "policy/working_directory.h"
 #include "worker/spec.h"
 
@@ -20,9 +23,11 @@ struct CommandPlan {
   std::vector<std::string> argv;
   std::map<std::string, std::string> env;  // complete except for TMPDIR, TMP and TEMP
   policy::WorkingDirectory directory;
-  std::optional<std::string> stdin_data;  // nothing: /dev/null
-  std::optional<mode_t> umask;            // nothing: the server's own
-  std::string file;                       // as WorkerSpec::file
+  std::optional<std::string> stdin_data;            // nothing: `stdin_file`
+  std::shared_ptr<const UniqueFd> stdin_file = {};  // open for reading alone; null: /dev/null
+  std::optional<mode_t> umask;                      // nothing: the server's own
+  std::string file;                                 // as WorkerSpec::file; so is the next
+  std::uint64_t read_bytes = 0;
 };
 
 }  // namespace pa

@@ -51,6 +51,7 @@ worker::WorkerSpec MakeSpec(const CommandPlan& plan, const policy::Allow& allow,
   if (namespaces && !plan.env.contains(kCross)) spec.env.push_back(std::string(kCross) + "=1");
   spec.working_directory = plan.directory.path();
   spec.file = plan.file;
+  spec.read_bytes = plan.read_bytes;
   spec.network = allow.confinement().network;
   spec.limits = allow.limits();
   if (plan.umask) spec.umask = *plan.umask;
@@ -85,6 +86,7 @@ SpawnOrder MakeOrder(const CommandPlan& plan, const policy::Allow& allow, const 
   order.cwd = plan.directory.fd();
   order.ruleset = slot.prepared.landlock_ruleset.get();
   if (plan.stdin_data) order.stdin_data = *plan.stdin_data;
+  if (plan.stdin_file) order.stdin_file = plan.stdin_file->get();
   order.limits = allow.limits();
   return order;
 }

@@ -31,8 +31,11 @@ Result<UniqueFd> Null(int mode) {
   return fd;
 }
 
-Result<UniqueFd> Stdin(const std::optional<std::string_view>& data) {
-  return data ? SealedMemfd("stdin", *data) : Null(O_RDONLY);
+// Empty if it is a file that somebody else holds.
+Result<UniqueFd> Stdin(const SpawnOrder& order) {
+  if (order.stdin_data) return SealedMemfd("stdin", *order.stdin_data);
+  if (order.stdin_file >= 0) return UniqueFd();
+  return Null(O_RDONLY);
 }
 
 // Whoever works alone says what is wrong in its status, and nothing anywhere else.
@@ -46,11 +49,11 @@ Result<Pipe> Stderr(const SpawnOrder& order) {
 
 Task<Result<SpawnedWorker>> SpawnWorker(Launchers& launchers, const SpawnOrder& order) {
   PA_CO_TRY(UniqueFd spec, SealedMemfd("spec", order.spec));
-  PA_CO_TRY(const UniqueFd in, Stdin(order.stdin_data));
+  PA_CO_TRY(const UniqueFd own_in, Stdin(order));
+  const int in = own_in ? own_in.get() : order.stdin_file;
   PA_CO_TRY(Pipe out, OutputPipe());
   PA_CO_TRY(Pipe err, Stderr(order));
-  std::vector<int> descriptors = {in.get(), out.write.get(), err.write.get(), spec.get(),
-                                  order.cwd};
+  std::vector<int> descriptors = {in, out.write.get(), err.write.get(), spec.get(), order.cwd};
   if (order.ruleset >= 0) descriptors.push_back(order.ruleset);
   Task<Result<LaunchedWorker>> task =
       launchers.Launch(order.launch, std::move(descriptors), order.limits);

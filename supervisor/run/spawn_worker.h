@@ -23,7 +23,8 @@ struct SpawnOrder {
   std::string_view spec;                       // encoded; becomes a sealed memfd
   int cwd = -1;                                // borrowed
   int ruleset = -1;                            // borrowed; -1: none
-  std::optional<std::string_view> stdin_data;  // nothing: /dev/null
+  std::optional<std::string_view> stdin_data;  // nothing: `stdin_file`
+  int stdin_file = -1;                         // borrowed; -1: /dev/null
   sandbox::ResourceLimits limits;              // for its cgroup, if there are cgroups
 };
 

@@ -20,6 +20,7 @@ constexpr Param kBashParams[] = {
     {.name = "stdin",
      .kind = ParamKind::kString,
      .description = "Text for standard input. Default: empty."},
+    kResultParam,
 };
 
 // -- because a command may begin with a dash.
@@ -68,6 +69,7 @@ const Tool kBash = {
     .annotations = {.destructive = true, .open_world = true},
     .params = kBashParams,
     .data = kCommandData,
+    .items = kCommandItems,
     .run = RunBash};
 
 }  // namespace pa

@@ -20,6 +20,7 @@
 #include "supervisor/state/state_directory.h"
 #include "supervisor/state/trash.h"
 #include "supervisor/tools/hidden_files.h"
+#include "supervisor/tools/params.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/render.h"
 #include "worker/file_header.h"
@@ -42,6 +43,7 @@ constexpr Param kDeleteParams[] = {
     {.name = "dry_run",
      .kind = ParamKind::kBoolean,
      .description = "Change nothing: return what would be deleted."},
+    kWholeResultParam,
 };
 
 constexpr ResultField kDeleteData[] = {

@@ -12,6 +12,7 @@
 #include "supervisor/text/near_match.h"
 #include "supervisor/text/text_edit.h"
 #include "supervisor/tools/file_transaction.h"
+#include "supervisor/tools/params.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
@@ -59,6 +60,7 @@ constexpr Param kEditParams[] = {
     {.name = "dry_run",
      .kind = ParamKind::kBoolean,
      .description = "Change nothing: return the diff."},
+    kResultParam,
 };
 
 constexpr ResultField kFiles[] = {
@@ -66,6 +68,8 @@ constexpr ResultField kFiles[] = {
     {.name = "replaced", .kind = FieldKind::kInteger, .required = true},
     {.name = "sha256", .description = "of the edited file, if there are several"},
 };
+
+constexpr std::string_view kEditItems[] = {"files"};
 
 constexpr ResultField kEditData[] = {
     {.name = "files", .kind = FieldKind::kObjectArray, .required = true, .fields = kFiles},
@@ -363,6 +367,7 @@ const Tool kEdit = {
     .annotations = {.destructive = true},
     .params = kEditParams,
     .data = kEditData,
+    .items = kEditItems,
     .run = RunEdit};
 
 }  // namespace pa

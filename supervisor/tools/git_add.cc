@@ -18,7 +18,10 @@ constexpr Param kGitAddParams[] = {
      .minimum = 1},
     kPlaceParam,
     kDryRunParam,
+    kResultParam,
 };
+
+constexpr std::string_view kGitAddItems[] = {"staged", "stdout", "stderr"};
 
 constexpr auto kGitAddData = With(
     kCommandData,
@@ -68,6 +71,7 @@ const Tool kGitAdd = {
     .annotations = {.idempotent = true},
     .params = kGitAddParams,
     .data = kGitAddData,
+    .items = kGitAddItems,
     .run = RunGitAdd};
 
 }  // namespace pa

@@ -16,7 +16,10 @@ constexpr Param kGitCommitParams[] = {
      .description = "The commit message, stored byte for byte."},
     kPlaceParam,
     kDryRunParam,
+    kResultParam,
 };
+
+constexpr std::string_view kGitCommitItems[] = {"files", "stdout", "stderr"};
 
 constexpr auto kGitCommitData = With(
     kCommandData,
@@ -71,6 +74,7 @@ const Tool kGitCommit = {
         "policy says otherwise). Hooks run in the sandbox. Returns hash, branch and files.",
     .params = kGitCommitParams,
     .data = kGitCommitData,
+    .items = kGitCommitItems,
     .run = RunGitCommit};
 
 }  // namespace pa

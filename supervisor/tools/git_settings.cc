@@ -57,10 +57,10 @@ bool IsRegularFile(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-using QueryResult = std::expected<std::string, ToolError>;
+using SettingsOutput = std::expected<std::string, ToolError>;
 
-Task<QueryResult> RunQuery(const Work& work, const GitReader& git, ConfigQuery query,
-                           CallContext& call) {
+Task<SettingsOutput> RunQuery(const Work& work, const GitReader& git, ConfigQuery query,
+                              CallContext& call) {
   constexpr int kNoSuchSetting = 1;  // git's way to say so
   GitReading reading{.argv = {"git", "config", "-z"}, .grants = std::move(query.grants)};
   reading.argv.insert(reading.argv.end(), query.options.begin(), query.options.end());
@@ -107,8 +107,8 @@ Task<Files> FindIncludedFiles(const Work& work, const GitReader& git, CallContex
                       .pattern = R"(^include(if\..*)?\.path$)",
                       .grants = {grants.back()},
                       .without_user = true};
-    Task<QueryResult> task = RunQuery(work, git, std::move(query), call);
-    const QueryResult output = co_await task;
+    Task<SettingsOutput> task = RunQuery(work, git, std::move(query), call);
+    const SettingsOutput output = co_await task;
     if (!output) co_return std::unexpected(output.error());
     const std::vector<std::string> paths = IncludedPaths(call, files[i], *output);
     files.insert(files.end(), paths.begin(), paths.end());
@@ -182,8 +182,8 @@ Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, Call
                     .pattern = kUserSettings,
                     .without_user = !call.policy->git.inherit_identity};
   query.grants = RepositoryGrants(work, git);
-  Task<QueryResult> task = RunQuery(work, git, query, call);
-  QueryResult output = co_await task;
+  Task<SettingsOutput> task = RunQuery(work, git, query, call);
+  SettingsOutput output = co_await task;
   const bool stopped = !output && output.error().code == ErrorCode::kCommandFailed;
   const bool has_more = output && ParseUserSettings(*output).includes;
   if ((stopped || has_more) && !query.without_user) {
@@ -191,7 +191,7 @@ Task<ReadSettings> ReadUserSettings(const Work& work, const GitReader& git, Call
     const Files files = co_await search;
     if (!files) co_return std::unexpected(files.error());
     query.grants.insert(query.grants.end(), files->begin(), files->end());
-    Task<QueryResult> again = RunQuery(work, git, std::move(query), call);
+    Task<SettingsOutput> again = RunQuery(work, git, std::move(query), call);
     output = co_await again;
   }
   if (!output) co_return std::unexpected(std::move(output.error()));

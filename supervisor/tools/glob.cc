@@ -5,7 +5,9 @@
 #include "base/json_writer.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/tools/empty_search.h"
+#include "supervisor/tools/params.h"
 #include "supervisor/tools/render.h"
+#include "supervisor/tools/result_page.h"
 #include "supervisor/tools/ripgrep.h"
 #include "supervisor/tools/search_params.h"
 
@@ -27,7 +29,10 @@ constexpr Param kGlobParams[] = {
      .maximum = 1000,
      .default_integer = 100},
     kOffsetParam,
+    kResultParam,
 };
+
+constexpr std::string_view kGlobItems[] = {"files"};
 
 constexpr ResultField kGlobData[] = {
     {.name = "files", .kind = FieldKind::kStringArray, .required = true},
@@ -59,7 +64,9 @@ class GlobSink final : public RecordSink {
     std::string name = prefix_ + std::string(record);
     if ((among_ != nullptr && !among_->Has(name)) || hidden_.Hides(name)) return;
     const std::uint64_t index = total_++;
-    if (index < offset_ || files_.size() >= limit_) return;
+    full_ = full_ || (index >= offset_ && bytes_ + name.size() > kMostFilteredBytes);
+    if (index < offset_ || files_.size() >= limit_ || full_) return;
+    bytes_ += name.size();
     files_.push_back(std::move(name));
   }
 
@@ -68,6 +75,8 @@ class GlobSink final : public RecordSink {
   HiddenFiles hidden_;
   std::uint64_t offset_, limit_;
   std::uint64_t total_ = 0;
+  std::size_t bytes_ = 0;
+  bool full_ = false;
   std::vector<std::string> files_;
 };
 
@@ -110,7 +119,9 @@ Task<ToolResult> RunGlob(ToolRequest request, CallContext& call) {
                                           "Pass a directory, or leave path out."));
   }
   const auto offset = static_cast<std::uint64_t>(arguments.Integer("offset").value_or(0));
-  const auto limit = static_cast<std::uint64_t>(arguments.Integer("limit").value_or(0));
+  const auto limit = FiltersAll(arguments)
+                         ? kMostFiltered
+                         : static_cast<std::uint64_t>(arguments.Integer("limit").value_or(0));
   const bool include_hidden = arguments.Boolean("include_hidden");
   const bool include_ignored = arguments.Boolean("include_ignored");
   RipgrepOrder order{.options = {"--files", "--null", "--sortr=modified"},
@@ -152,6 +163,7 @@ const Tool kGlob = {.name = "glob",
                     .annotations = {.read_only = true, .idempotent = true},
                     .params = kGlobParams,
                     .data = kGlobData,
+                    .items = kGlobItems,
                     .run = RunGlob,
                     .purpose = policy::Purpose::kSearch};
 

@@ -11,7 +11,10 @@
 #include "base/utf8.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/tools/empty_search.h"
+#include "supervisor/tools/kept_result.h"
+#include "supervisor/tools/params.h"
 #include "supervisor/tools/render.h"
+#include "supervisor/tools/result_page.h"
 #include "supervisor/tools/ripgrep.h"
 #include "supervisor/tools/ripgrep_event.h"
 #include "supervisor/tools/search_hits.h"
@@ -55,6 +58,7 @@ constexpr Param kGrepParams[] = {
      .maximum = 2000,
      .default_integer = 250},
     kOffsetParam,
+    kResultParam,
 };
 
 constexpr ResultField kCounts[] = {
@@ -69,6 +73,8 @@ constexpr ResultField kMatches[] = {
     {.name = "before", .kind = FieldKind::kStringArray},
     {.name = "after", .kind = FieldKind::kStringArray},
 };
+
+constexpr std::string_view kGrepItems[] = {"matches", "files", "counts"};
 
 constexpr ResultField kGrepData[] = {
     {.name = "mode", .required = true, .one_of = kModes},
@@ -100,11 +106,13 @@ std::string Shown(std::string_view line) {
 // Which files count, by their names beneath the directory that is searched.
 struct FileFilter {
   std::string prefix;               // of that directory
+  std::string alone;                // the name of what is searched in place of files; "" = files
   std::unique_ptr<NameSink> among;  // null, or who else has to know a file
   bool without_hidden = false;
   HiddenFiles denied;
 
   bool Takes(std::string_view name, const std::string& path) {
+    if (!alone.empty()) return true;
     const bool is_hidden = name.starts_with('.') || name.contains("/.");
     return !(without_hidden && is_hidden) && (among == nullptr || among->Has(path)) &&
            !denied.Hides(path);
@@ -158,7 +166,7 @@ class HitSink final : public RecordSink {
 
   void Begin(std::string_view name) {
     name_ = name;
-    path_ = filter_.prefix + name_;
+    path_ = filter_.alone.empty() ? filter_.prefix + name_ : filter_.alone;
     counts_ = filter_.Takes(name_, path_);
     before_.clear();
     last_ = 0;
@@ -178,8 +186,9 @@ class HitSink final : public RecordSink {
 struct Page {
   std::uint64_t offset = 0;
   std::uint64_t limit = 0;
+  std::size_t bytes = kMaxPageBytes;
   std::uint64_t shown = 0;
-  bool full = false;  // kMaxPageBytes ended it
+  bool full = false;  // `bytes` ended it
 };
 
 void WriteLines(JsonWriter& w, std::string_view key, const std::vector<std::string>& lines) {
@@ -222,7 +231,7 @@ std::string WriteEntries(JsonWriter& w, Mode mode, const SearchHits& hits, Page&
   std::uint64_t index = 0;
   const auto in_page = [&](std::size_t bytes) {
     const bool asked_for = index >= page.offset && page.shown < page.limit;
-    page.full = page.full || (asked_for && page.shown > 0 && text.size() + bytes > kMaxPageBytes);
+    page.full = page.full || (asked_for && page.shown > 0 && text.size() + bytes > page.bytes);
     const bool in = asked_for && !page.full;
     ++index;
     page.shown += in ? 1 : 0;
@@ -329,6 +338,48 @@ Task<GlobbedSearch> Narrow(const Work& work, const SearchStart& place, const Arg
   co_return search;
 }
 
+Page PageOf(const Arguments& arguments) {
+  Page page{.offset = static_cast<std::uint64_t>(arguments.Integer("offset").value_or(0)),
+            .limit = static_cast<std::uint64_t>(arguments.Integer("limit").value_or(0))};
+  if (FiltersAll(arguments)) {
+    page.limit = kMostFiltered;
+    page.bytes = kMostFilteredBytes;
+  }
+  return page;
+}
+
+// In a kept result, which is one text.
+Task<ToolResult> GrepKept(const ToolRequest& request, StoredBytes stored, CallContext& call) {
+  const Arguments& arguments = request.arguments();
+  if (const std::string* glob = arguments.String("glob"); glob != nullptr && !glob->empty()) {
+    co_return RefusedCall(
+        InvalidArgument("argument 'glob': a kept result is one text, no files", "Leave glob out."));
+  }
+  const auto work = StartWorkAt(request, call, "");
+  if (!work) co_return RefusedCall(work.error());
+  const auto place = FindPlace(*work, call, nullptr);
+  if (!place) co_return RefusedCall(place.error());
+  auto text = AsStdin(stored);
+  if (!text) co_return RefusedCall(std::move(text.error()));
+  const Mode mode = ModeOf(arguments);
+  const std::int64_t context = arguments.Integer("context").value_or(0);
+  const Page page = PageOf(arguments);
+  HitSink sink(mode,
+               {.prefix = "",
+                .alone = *arguments.String("path"),
+                .among = nullptr,
+                .denied = HiddenFiles(*work, call)},
+               context, page.offset + page.limit);
+  RipgrepOrder order{.options = Options(arguments, mode, context), .text = *std::move(text)};
+  Task<RipgrepRun> task = RunRipgrep(*work, *place, std::move(order), sink, call);
+  const RipgrepRun run = co_await task;
+  if (run.error) co_return RefusedCall(*run.error);
+  ToolResult result = Render(mode, sink, page);
+  result.decision = run.decision;
+  WarnOfGaps(run, sink, sink.denied(), result);
+  co_return result;
+}
+
 Task<ToolResult> RunGrep(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
   if (arguments.String("pattern")->empty()) {
@@ -336,14 +387,21 @@ Task<ToolResult> RunGrep(ToolRequest request, CallContext& call) {
         InvalidArgument("the argument 'pattern' is empty: expected a regular expression",
                         "To list files, use glob."));
   }
+  if (const std::string* path = arguments.String("path")) {
+    if (auto kept = FindKept(call, *path)) {
+      if (!*kept) co_return RefusedCall(std::move(kept->error()));
+      Task<ToolResult> task = GrepKept(request, *std::move(*kept), call);
+      ToolResult result = co_await task;
+      co_return result;
+    }
+  }
   const auto work = StartWorkAt(request, call);
   if (!work) co_return RefusedCall(work.error());
   const auto place = FindPlace(*work, call, arguments.String("path"));
   if (!place) co_return RefusedCall(place.error());
   const Mode mode = ModeOf(arguments);
   const std::int64_t context = arguments.Integer("context").value_or(0);
-  const Page page{.offset = static_cast<std::uint64_t>(arguments.Integer("offset").value_or(0)),
-                  .limit = static_cast<std::uint64_t>(arguments.Integer("limit").value_or(0))};
+  const Page page = PageOf(arguments);
   RipgrepOrder order{.options = Options(arguments, mode, context)};
   Task<GlobbedSearch> globbed = Narrow(*work, *place, arguments, std::move(order), call);
   GlobbedSearch search = co_await globbed;
@@ -376,6 +434,7 @@ const Tool kGrep = {.name = "grep",
                     .annotations = {.read_only = true, .idempotent = true},
                     .params = kGrepParams,
                     .data = kGrepData,
+                    .items = kGrepItems,
                     .run = RunGrep,
                     .purpose = policy::Purpose::kSearch};
 

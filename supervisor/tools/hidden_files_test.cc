@@ -13,7 +13,7 @@ class HiddenFilesTest : public ToolFixture {
         {.tool = tool, .path = path, .verdict = policy::Verdict::kDeny, .where = "policy"});
   }
   HiddenFiles FilesOf(const std::string& tool) {
-    call_.emplace(policy_, *runner_, cache_, ambient_, nullptr, cancel_);
+    call_.emplace(policy_, *runner_, cache_, *store_, *result_files_, ambient_, nullptr, cancel_);
     const Work work{FindTool(tool), "", policy::ValidateWorkingDirectory(*policy_, "").value()};
     return {work, *call_};
   }

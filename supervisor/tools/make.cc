@@ -23,6 +23,7 @@ constexpr Param kMakeParams[] = {
     kWorkingDirectoryParam,
     kDryRunParam,
     kTimeoutParam,
+    kResultParam,
 };
 
 CommandReport ReportOf(const Work& work, std::vector<std::string> argv, std::string rule) {
@@ -142,6 +143,7 @@ const Tool kMake = {
     .annotations = {.destructive = true, .open_world = true},
     .params = kMakeParams,
     .data = kCommandData,
+    .items = kCommandItems,
     .run = RunMake};
 
 }  // namespace pa

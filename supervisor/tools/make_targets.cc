@@ -11,7 +11,7 @@
 namespace pa {
 namespace {
 
-constexpr Param kMakeTargetsParams[] = {kWorkingDirectoryParam};
+constexpr Param kMakeTargetsParams[] = {kWorkingDirectoryParam, kResultParam};
 
 constexpr ResultField kTargets[] = {
     {.name = "name", .required = true},
@@ -22,6 +22,8 @@ constexpr ResultField kRefused[] = {
     {.name = "name", .required = true},
     {.name = "reason", .required = true},
 };
+
+constexpr std::string_view kMakeTargetsItems[] = {"targets", "refused"};
 
 constexpr ResultField kMakeTargetsData[] = {
     {.name = "makefile", .required = true},
@@ -100,6 +102,7 @@ const Tool kMakeTargets = {
     .annotations = {.read_only = true, .idempotent = true},
     .params = kMakeTargetsParams,
     .data = kMakeTargetsData,
+    .items = kMakeTargetsItems,
     .run = RunMakeTargets,
     .purpose = policy::Purpose::kInspect};
 

@@ -14,7 +14,8 @@
 namespace pa {
 namespace {
 
-constexpr Param kMakefileGenerateParams[] = {kLanguageParam, kPlaceParam, kDryRunParam};
+constexpr Param kMakefileGenerateParams[] = {kLanguageParam, kPlaceParam, kDryRunParam,
+                                             kWholeResultParam};
 
 constexpr ResultField kMakefileGenerateData[] = {
     {.name = "makefile"},

@@ -58,6 +58,15 @@ inline constexpr Param kLanguageParam = {
     .one_of = kLanguages,
     .advice = kWriteItYourself};
 
+// The argument `result` (supervisor/results/result_order.h), explained once in the instructions of
+// the server: where lists are made with its members, elsewhere in short.
+inline constexpr Param kResultParam = {.name = "result", .kind = ParamKind::kResult};
+inline constexpr Param kWholeResultParam = {.name = "result",
+                                            .kind = ParamKind::kResult,
+                                            .description = "{return_mode}: see the instructions."};
+
+inline constexpr std::string_view kCommandItems[] = {"stdout", "stderr", "json"};
+
 // The data of a tool that runs one command; argv, would_print and confinement are a dry run's.
 inline constexpr std::string_view kOutcomeNames[] = {"exited",    "signaled",       "timed_out",
                                                      "cancelled", "limit_exceeded", "setup_failed"};

@@ -29,13 +29,18 @@ constexpr Param kProjectActionsParams[] = {
      .description = "With `commit`: the message, stored byte for byte."},
     kLanguageParam,
     kDryRunParam,
+    kResultParam,
 };
 
 // All that it returns stands in the tables of the tools that it stands for.
+constexpr std::string_view kProjectActionsItems[] = {"stdout", "stderr", "json", "staged", "files"};
+
 constexpr ResultField kProjectActionsData[] = {
     {.name = "command", .required = true},
     {.name = "working_dir", .required = true},
     {.name = "denials", .kind = FieldKind::kObjectArray},
+    {.name = "staged", .kind = FieldKind::kObjectArray},
+    {.name = "files", .kind = FieldKind::kObjectArray},
 };
 
 // What each operation takes beside working_directory and dry_run; every other word is a make
@@ -112,6 +117,7 @@ const Tool kProjectActions = {
     .annotations = {.destructive = true, .open_world = true},
     .params = kProjectActionsParams,
     .data = kProjectActionsData,
+    .items = kProjectActionsItems,
     .run = RunProjectActions};
 
 }  // namespace pa

@@ -2,14 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/base64.h"
 #include "base/json_writer.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/loop/background.h"
+#include "supervisor/text/escape_filter.h"
 #include "supervisor/text/file_text.h"
+#include "supervisor/tools/kept_result.h"
+#include "supervisor/tools/params.h"
 #include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
+#include "supervisor/tools/result_page.h"
 
 namespace pa {
 namespace {
@@ -39,24 +46,36 @@ constexpr Param kReadParams[] = {
      .minimum = 1,
      .maximum = 1'000'000'000'000,
      .default_integer = 1},
+    {.name = "whole",
+     .kind = ParamKind::kBoolean,
+     .description = "Also sha256 and total_lines of a file above 4 MiB, which takes reading all."},
+    kResultParam,
 };
 
 constexpr std::string_view kEncodings[] = {"utf-8",    "utf-8-bom",    "utf-16le",
                                            "utf-16be", "unknown-8bit", "binary"};
 
+constexpr std::string_view kReadItems[] = {"content"};
+
 constexpr ResultField kReadData[] = {
     {.name = "path", .required = true},
-    {.name = "content", .description = "each line preceded by its number and a tab"},
+    {.name = "content",
+     .description = "each line preceded by its number and a tab; under `result` without them"},
     {.name = "total_lines", .kind = FieldKind::kInteger},
     {.name = "offset", .kind = FieldKind::kInteger, .description = "number of the first line"},
     {.name = "next_offset",
      .kind = FieldKind::kInteger,
      .description = "absent if nothing follows"},
     {.name = "size", .kind = FieldKind::kInteger, .required = true},
-    {.name = "sha256", .required = true},
+    {.name = "sha256", .description = "of a file that was not read whole, absent"},
     {.name = "encoding", .required = true, .one_of = kEncodings},
     {.name = "mime_type", .description = "of an image, which is returned beside this"},
 };
+
+// A file above kLarge is read in part, if that holds the lines that are asked for: to count and
+// hash the rest takes fifty times as long.
+constexpr std::uint64_t kLarge = 4U << 20;
+constexpr std::uint64_t kPart = 256U << 10;
 
 // What cannot be shown, nor as an image.
 std::optional<ToolError> ErrorOfKind(const std::string& path, const FileText& text) {
@@ -67,8 +86,9 @@ std::optional<ToolError> ErrorOfKind(const std::string& path, const FileText& te
   return std::nullopt;
 }
 
-void WriteWhole(JsonWriter& w, const FileText& text) {
-  w.Field("size", text.size()).Field("sha256", text.sha256());
+void WriteWhole(JsonWriter& w, const FileText& text, std::uint64_t size) {
+  w.Field("size", size);
+  if (!text.sha256().empty()) w.Field("sha256", text.sha256());
   w.Field("encoding", text.EncodingName());
 }
 
@@ -76,7 +96,7 @@ ToolResult RenderImage(const std::string& path, const FileText& text) {
   ToolResult result;
   JsonWriter w;
   w.BeginObject().Field("path", path).Field("mime_type", text.kind()->image);
-  WriteWhole(w, text);
+  WriteWhole(w, text, text.size());
   result.data = std::move(w.EndObject()).Take();
   result.images.push_back({std::string(text.kind()->image), ToBase64(text.image())});
   result.text = fmt::format("{}: {}, {} bytes, sha256 {}\n", path, text.kind()->name, text.size(),
@@ -91,15 +111,26 @@ std::string Numbered(const FileText& text) {
   return content;
 }
 
-ToolResult RenderText(const std::string& path, const FileText& text) {
-  const std::string content = Numbered(text);
+// For `result`, which takes a line as it is.
+std::string Unnumbered(const FileText& text) {
+  std::string content;
+  for (const std::string& line : text.lines()) content.append(line).append("\n");
+  return content;
+}
+
+// `size`: of the whole file; of the text without a hash only a part was read.
+ToolResult RenderText(const std::string& path, const FileText& text, std::uint64_t size,
+                      bool numbered) {
+  const std::string content = numbered ? Numbered(text) : Unnumbered(text);
+  const bool whole = !text.sha256().empty();
   const std::uint64_t next = text.first_line() + text.lines().size();
-  const bool more = !text.lines().empty() && next <= text.total_lines();
+  const bool more = !text.lines().empty() && (!whole || next <= text.total_lines());
   JsonWriter w;
   w.BeginObject().Field("path", path).Field("content", content);
-  w.Field("total_lines", text.total_lines()).Field("offset", text.first_line());
+  if (whole) w.Field("total_lines", text.total_lines());
+  w.Field("offset", text.first_line());
   if (more) w.Field("next_offset", next);
-  WriteWhole(w, text);
+  WriteWhole(w, text, size);
   ToolResult result;
   result.data = std::move(w.EndObject()).Take();
   result.truncated = more || text.cut();
@@ -107,13 +138,15 @@ ToolResult RenderText(const std::string& path, const FileText& text) {
   if (text.lines().empty()) {
     result.text += "no lines";
   } else {
-    result.text +=
-        fmt::format("lines {} to {} of {}", text.first_line(), next - 1, text.total_lines());
+    result.text += fmt::format("lines {} to {}", text.first_line(), next - 1);
+    if (whole) result.text += fmt::format(" of {}", text.total_lines());
   }
   if (more) result.text += fmt::format(", the next begin at offset {}", next);
-  result.text += fmt::format("; {}, sha256 {}\n", text.EncodingName(), text.sha256());
+  result.text += fmt::format("; {}, ", text.EncodingName());
+  result.text += whole ? fmt::format("sha256 {}\n", text.sha256())
+                       : fmt::format("{} bytes; pass whole for their sha256\n", size);
   result.text += content;
-  if (text.total_lines() == 0) {
+  if (whole && text.total_lines() == 0) {
     Warn(result, "the file is empty");
   } else if (text.lines().empty()) {
     Warn(result, fmt::format("offset {} is past the end: the file has {}", text.first_line(),
@@ -137,6 +170,30 @@ Task<Reading> ReadText(FileText& text, const Work& work, const policy::Permissio
   co_return reading;
 }
 
+bool Numbers(const Arguments& arguments) {
+  const ResultOrder* order = arguments.result_order();
+  return order == nullptr || !order->Changes();
+}
+
+struct PartlyRead {
+  Reading reading;
+  std::uint64_t size = 0;  // of the file
+  bool suffices = false;
+};
+
+// The beginning of the file through `text`.
+Task<PartlyRead> ReadPart(FileText& text, const Work& work, const policy::Permission& permission,
+                          const policy::FoundBeneath& place, CallContext& call) {
+  FileSink sink([&text](std::string_view bytes) { text.Feed(bytes); });
+  Task<Reading> task = ReadInto(sink, work, permission, place, call, {.bytes = kPart});
+  PartlyRead part;
+  part.reading = co_await task;
+  if (part.reading.error) co_return part;
+  part.size = sink.header().size;
+  part.suffices = text.EndsEarly();
+  co_return part;
+}
+
 FileText::Window WindowOf(const Arguments& arguments) {
   const std::int64_t offset = arguments.Integer("offset").value_or(1);
   FileText::Window window{.limit =
@@ -144,6 +201,10 @@ FileText::Window WindowOf(const Arguments& arguments) {
   if (offset < 0) window.from_end = static_cast<std::uint64_t>(-offset);
   if (offset > 0) window.offset = static_cast<std::uint64_t>(offset);
   window.column = static_cast<std::uint64_t>(arguments.Integer("column").value_or(1));
+  if (FiltersAll(arguments)) {
+    window.limit = kMostFiltered;
+    window.bytes = kMostFilteredBytes;
+  }
   return window;
 }
 
@@ -164,8 +225,49 @@ std::expected<policy::FoundBeneath, ToolError> FindFile(const Work& work, const 
                                          "Pass a file; glob lists what is in a directory."));
 }
 
+// Of a kept result, on any thread.
+std::expected<FileText, ToolError> TextOfKept(const StoredBytes& stored, FileText::Window window) {
+  constexpr std::size_t kSlice = 1U << 20;
+  FileText text(window);
+  EscapeFilter escapes(EscapeFilter::Keep::kText);
+  for (std::uint64_t at = 0; at < stored.size;) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(stored.size - at, kSlice));
+    const Result<std::string> bytes = ReadBytesAt(stored.file.get(), at, size);
+    if (!bytes) return std::unexpected(FileIo(bytes.error().Message(), bytes.error().sys_errno));
+    if (bytes->empty()) break;
+    text.Feed(escapes.Filter(*bytes));
+    at += bytes->size();
+  }
+  text.End();
+  return text;
+}
+
+Task<ToolResult> ReadKept(std::string path, StoredBytes stored, const Arguments& arguments,
+                          CallContext& call) {
+  const auto kept = std::make_shared<const StoredBytes>(std::move(stored));
+  FileText::Window window = WindowOf(arguments);
+  using Read = std::expected<FileText, ToolError>;
+  for (int look = 0;; ++look) {
+    Task<Read> task = InBackground<Read>(call.runner.loop(),
+                                         [kept, window] { return TextOfKept(*kept, window); });
+    const Read text = co_await task;
+    if (!text) co_return RefusedCall(text.error());
+    if (look == 0 && text->lost_the_end()) {
+      window = WindowFromEnd(arguments, text->total_lines());
+      continue;
+    }
+    co_return RenderText(path, *text, text->size(), Numbers(arguments));
+  }
+}
+
 Task<ToolResult> RunRead(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
+  if (auto kept = FindKept(call, *arguments.String("path"))) {
+    if (!*kept) co_return RefusedCall(std::move(kept->error()));
+    Task<ToolResult> task = ReadKept(*arguments.String("path"), *std::move(*kept), arguments, call);
+    ToolResult result = co_await task;
+    co_return result;
+  }
   const auto work = StartWorkAt(request, call);
   if (!work) co_return RefusedCall(work.error());
   const auto place = FindFile(*work, call, *arguments.String("path"));
@@ -174,6 +276,17 @@ Task<ToolResult> RunRead(ToolRequest request, CallContext& call) {
                            {.path = place->directory.path() + "/" + place->name});
   if (!permission) co_return RefusedCall(std::move(permission.error()));
   FileText text(WindowOf(arguments));
+  if (place->size > kLarge && !arguments.Boolean("whole")) {
+    Task<PartlyRead> task = ReadPart(text, *work, *permission, *place, call);
+    const PartlyRead part = co_await task;
+    if (part.reading.error) co_return RefusedCall(*part.reading.error);
+    if (part.suffices) {
+      ToolResult result = RenderText(part.reading.path, text, part.size, Numbers(arguments));
+      result.decision = permission->rule();
+      co_return result;
+    }
+    text = FileText(WindowOf(arguments));
+  }
   Task<Reading> task = ReadText(text, *work, *permission, *place, call);
   Reading reading = co_await task;
   if (!reading.error && text.lost_the_end()) {
@@ -183,7 +296,8 @@ Task<ToolResult> RunRead(ToolRequest request, CallContext& call) {
   }
   if (reading.error) co_return RefusedCall(*reading.error);
   const bool image = text.encoding() == FileText::Encoding::kBinary;
-  ToolResult result = image ? RenderImage(reading.path, text) : RenderText(reading.path, text);
+  ToolResult result = image ? RenderImage(reading.path, text)
+                            : RenderText(reading.path, text, text.size(), Numbers(arguments));
   result.decision = permission->rule();
   co_return result;
 }
@@ -199,6 +313,7 @@ const Tool kRead = {
     .annotations = {.read_only = true, .idempotent = true},
     .params = kReadParams,
     .data = kReadData,
+    .items = kReadItems,
     .run = RunRead,
     .purpose = policy::Purpose::kReadFile,
     // An image comes without structuredContent: clients that show it to models show

@@ -67,14 +67,16 @@ void FileSink::OnOutput(Stream stream, std::string_view bytes) {
 }
 
 Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::Permission& permission,
-                       const policy::FoundBeneath& place, CallContext& call, bool finishes) {
+                       const policy::FoundBeneath& place, CallContext& call, HowToRead how) {
   Reading reading{.path = PrefixOf(work, call, place) + place.name};
-  CommandPlan plan{
-      .action = worker::Action::kReadFile, .directory = place.directory, .file = place.name};
+  CommandPlan plan{.action = worker::Action::kReadFile,
+                   .directory = place.directory,
+                   .file = place.name,
+                   .read_bytes = how.bytes};
   const bool little = place.size <= kLittle;
   const RunOptions options{.name = "read",
                            .sink = &sink,
-                           .cancel = finishes ? nullptr : &call.cancel,
+                           .cancel = how.finishes ? nullptr : &call.cancel,
                            .capture = false,
                            .delivery = little ? Delivery::kAtEnd : Delivery::kLive,
                            .record = &call.record.run};
@@ -96,7 +98,7 @@ Task<std::expected<Digest, ToolError>> HashOfFile(const Work& work,
   }
   Sha256 hash;
   FileSink sink([&](std::string_view bytes) { hash.Update(bytes); });
-  Task<Reading> task = ReadInto(sink, work, permission, place, call, true);
+  Task<Reading> task = ReadInto(sink, work, permission, place, call, {.finishes = true});
   Reading reading = co_await task;
   if (reading.error) co_return std::unexpected(*std::move(reading.error));
   co_return hash.Finish();

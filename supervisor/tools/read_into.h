@@ -6,6 +6,7 @@
 //    if (reading.error) ...
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <optional>
@@ -40,10 +41,15 @@ struct Reading {
   std::optional<ToolError> error;
 };
 
-// `place` must not be a directory. `finishes`: runs even if the call was cancelled. Errors:
-// BINARY_FILE (not a regular file), NOT_FOUND, FILE_IO, and those of a call that could not run.
+struct HowToRead {
+  bool finishes = false;    // even if the call was cancelled
+  std::uint64_t bytes = 0;  // of the file, from its beginning; 0: all
+};
+
+// `place` must not be a directory. Errors: BINARY_FILE (not a regular file), NOT_FOUND, FILE_IO,
+// and those of a call that could not run.
 Task<Reading> ReadInto(FileSink& sink, const Work& work, const policy::Permission& permission,
-                       const policy::FoundBeneath& place, CallContext& call, bool finishes = false);
+                       const policy::FoundBeneath& place, CallContext& call, HowToRead how = {});
 
 // The hash of `file`, relative to the directory of `work`; runs even if the call was cancelled.
 // NOT_FOUND: there is none, or a symlink leads to another one. Other errors as of ReadInto.

@@ -212,5 +212,33 @@ TEST_F(ReadTest, ALineOfALargeFile) {
   EXPECT_EQ(data.Find("total_lines")->AsInteger(), 1'000'000);
 }
 
+// To count and to hash the rest would take fifty times as long.
+TEST_F(ReadTest, OfALargeFileThePartThatIsAskedFor) {
+  std::string text;
+  for (int i = 1; text.size() <= 5U << 20; ++i) text += "line " + std::to_string(i) + "\n";
+  Write("large", text);
+  const ToolResult part = Read("large", R"(,"limit":2)");
+  const JsonValue data = Data(part);
+  EXPECT_EQ(data.Find("content")->AsString(), "     1\tline 1\n     2\tline 2\n");
+  EXPECT_EQ(data.Find("size")->AsInteger(), static_cast<std::int64_t>(text.size()));
+  EXPECT_EQ(data.Find("next_offset")->AsInteger(), 3);
+  EXPECT_EQ(data.Find("sha256"), nullptr);
+  EXPECT_EQ(data.Find("total_lines"), nullptr);
+  EXPECT_TRUE(part.truncated);
+  EXPECT_TRUE(part.text.starts_with("large: lines 1 to 2, the next begin at offset 3; utf-8, " +
+                                    std::to_string(text.size()) + " bytes; pass whole"))
+      << part.text;
+  const JsonValue whole = Data(Read("large", R"(,"limit":2,"whole":true)"));
+  EXPECT_EQ(whole.Find("sha256")->AsString().size(), 64u);
+  EXPECT_GT(whole.Find("total_lines")->AsInteger(), 300'000);
+  EXPECT_EQ(whole.Find("content")->AsString(), data.Find("content")->AsString());
+  // What the part does not hold.
+  const JsonValue far = Data(Read("large", R"(,"offset":300000,"limit":1)"));
+  EXPECT_EQ(far.Find("content")->AsString(), "300000\tline 300000\n");
+  EXPECT_NE(far.Find("sha256"), nullptr);
+  EXPECT_NE(Data(Read("large", R"(,"offset":-1)")).Find("sha256"), nullptr);
+  EXPECT_EQ(Data(Read("large", R"(,"offset":9000000)")).Find("content")->AsString(), "");
+}
+
 }  // namespace
 }  // namespace pa

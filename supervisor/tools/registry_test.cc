@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -40,6 +42,40 @@ TEST(RegistryTest, SchemasAreJson) {
     EXPECT_FALSE(tool->data.empty()) << tool->name;
     EXPECT_FALSE(tool->title.empty());
     EXPECT_FALSE(tool->description.empty());
+  }
+}
+
+// A client shows a model all of them in each conversation. A token has about four characters.
+TEST(RegistryTest, SchemasAreShort) {
+  std::size_t inputs = 0;
+  std::size_t outputs = 0;
+  for (const Tool* tool : AllTools()) {
+    const std::size_t input =
+        tool->name.size() + tool->description.size() + InputSchema(tool->params).size();
+    const std::size_t output = tool->has_output_schema ? OutputSchema(tool->data).size() : 0;
+    std::printf("%-18s %4zu tokens, and %4zu of outputSchema\n", std::string(tool->name).c_str(),
+                input / 4, output / 4);
+    inputs += input;
+    outputs += output;
+  }
+  std::printf("%-18s %4zu tokens, and %4zu of outputSchema\n", "all", inputs / 4, outputs / 4);
+  EXPECT_LT(inputs / 4, 4500u);
+  EXPECT_LE(outputs / 4, 2500u);
+}
+
+TEST(RegistryTest, EachToolTakesAResult) {
+  for (const Tool* tool : AllTools()) {
+    const auto result = std::ranges::find(tool->params, ParamKind::kResult, &Param::kind);
+    ASSERT_NE(result, tool->params.end()) << tool->name;
+    EXPECT_EQ(result->name, "result");
+    EXPECT_EQ(result->description.empty(), !tool->items.empty())
+        << tool->name << ": typed where lists are made";
+    for (const std::string_view item : tool->items) {
+      const auto field = std::ranges::find(tool->data, item, &ResultField::name);
+      const bool known =
+          item == "json" || tool->name == "project_actions" || field != tool->data.end();
+      EXPECT_TRUE(known) << tool->name << " " << item;
+    }
   }
 }
 

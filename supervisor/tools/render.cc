@@ -162,9 +162,12 @@ constexpr std::string_view kWhatDenialsMean =
     "line of policy allows them; it takes effect once the user has added it and the server has "
     "reloaded the policy.";
 
-void AddStream(ToolResult& result, const std::string& name, const Captured& stream) {
+void AddStream(ToolResult& result, const std::string& what, const char* member,
+               const Captured& stream) {
+  const std::string name = what + ": " + member;
   if (stream.omitted_bytes > 0) result.truncated = true;
   if (!stream.uri.empty()) {
+    result.kept.push_back({.member = member, .uri = stream.uri});
     result.links.push_back(
         {.uri = stream.uri,
          .name = name,
@@ -212,8 +215,8 @@ void AddData(ToolResult& result, std::string_view object) {
 }
 
 void AddStreams(ToolResult& result, const std::string& what, const Execution& run) {
-  AddStream(result, what + ": stdout", run.out);
-  AddStream(result, what + ": stderr", run.err);
+  AddStream(result, what, "stdout", run.out);
+  AddStream(result, what, "stderr", run.err);
 }
 
 std::string QuoteCommand(std::span<const std::string> argv) {

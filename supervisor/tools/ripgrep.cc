@@ -34,7 +34,9 @@ std::vector<std::string> Argv(const SearchStart& place, RipgrepOrder order) {
   if (order.include_hidden || one_file) argv.emplace_back("--hidden");
   if (order.include_ignored || one_file) argv.emplace_back("--no-ignore");
   std::ranges::move(order.options, std::back_inserter(argv));
-  if (one_file) {
+  if (order.text) {
+    argv.insert(argv.end(), {"--text", "-"});  // as text, whatever bytes a command has printed
+  } else if (one_file) {
     // By a glob and not as an argument: ripgrep follows a symlink that it is told of.
     argv.insert(argv.end(), {"--max-depth=1", "--glob=/" + EscapeGlob(place.file)});
   } else if (!order.sink_drops_hidden) {
@@ -123,7 +125,8 @@ Task<RipgrepRun> RunRipgrep(const Work& work, const SearchStart& place, RipgrepO
   CommandPlan plan{.executable = std::move(*rg),
                    .argv = Argv(place, order),
                    .env = WorkEnvironment(call),
-                   .directory = place.directory};
+                   .directory = place.directory,
+                   .stdin_file = order.text};
   policy::Allow allow = permission->For({.purpose = policy::Purpose::kSearch});
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;

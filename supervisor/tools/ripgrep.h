@@ -62,7 +62,11 @@ struct RipgrepOrder {
   // The sink leaves out hidden files, which only an ignore file can have brought in (`!.github`). A
   // glob for that, which ripgrep tries on every file, would take a tenth of a search's time.
   bool sink_drops_hidden = false;
+  // What is searched in place of files; ripgrep calls it kStdinName.
+  std::shared_ptr<const UniqueFd> text = {};
 };
+
+inline constexpr std::string_view kStdinName = "<stdin>";
 
 // A search that is restricted by a glob (supervisor/tools/glob_plan.h).
 struct GlobbedSearch {

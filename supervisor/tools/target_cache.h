@@ -1,6 +1,6 @@
 // TargetCache: keeps the .PHONY targets of a Makefile for as long as they cannot have changed.
 //
-//    TargetCache cache([&] { session.ToolsChanged(); });
+//    TargetCache cache([&] { session.ListChanged(ListKind::kTools); });
 //    if (const TargetList* known = cache.Find(key)) return *known;
 //
 // A list is kept only if nothing but the Makefile's own text and the fixed environment can change

@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/text/line_ends.h"
+#include "supervisor/tools/params.h"
 #include "supervisor/tools/put_file.h"
 #include "supervisor/tools/read_into.h"
 #include "supervisor/tools/render.h"
@@ -29,6 +30,7 @@ constexpr Param kWriteParams[] = {
      .description = "sha256 of the file to replace, from read or write. Without it no existing "
                     "file is replaced.",
      .pattern = "^[0-9a-fA-F]{64}$"},
+    kWholeResultParam,
 };
 
 constexpr ResultField kWriteData[] = {

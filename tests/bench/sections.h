@@ -11,6 +11,7 @@ namespace pa::bench {
 void WorkerCost(Report& report);  // worker_cost.cc
 void Calls(Report& report);       // calls.cc: round trips, start, memory, many at once
 void Output(Report& report);      // output.cc
+void Results(Report& report);     // results.cc: filtered rows, beside jq
 void Builds(Report& report);      // builds.cc: commands that take a while
 void Search(Report& report);      // search.cc: glob and grep over many files
 void Files(Report& report);       // files.cc: beside another MCP server that works with files

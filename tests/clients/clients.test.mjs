@@ -2,7 +2,7 @@
 // Inspector's command line in both eras. PROJECT_ACTIONS names the server's program.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -117,6 +117,61 @@ for (const mode of ['legacy', { pin: '2026-07-28' }]) {
     }
   });
 }
+
+// The client checks structuredContent against the outputSchema that it has from listTools, and throws if it does not
+// fit.
+test('every tool fits its schema under every `result`', async () => {
+  const { project } = sampleProject();
+  const client = await connected(project, 'auto');
+  const lines = { filter: '. CONTAINS o', limit: 1 };
+  const rows = { filter: 'path != x', limit: 1, fields: ['path'] };
+  let edits = 0;
+  const edit = () => ({ edits: [{ path: 'a.txt', old: `one ${edits}`, new: `one ${++edits}` }] });
+  let files = 0;
+  const write = () => ({ path: `w${++files}`, content: 'x' });
+  const calls = [
+    ['make_targets', () => ({}), { filter: 'name = greet', fields: ['name'] }],
+    ['make', () => ({ target: 'greet' }), lines],
+    ['make', () => ({ target: 'fail' }), { items: 'stderr', ...lines }],
+    ['make', () => ({ target: 'flood' }), lines],
+    ['make', () => ({ target: 'flood' }), { items: 'json', filter: '. > 9' }],
+    ['make', () => ({ target: 'greet', dry_run: true }), lines],
+    ['bash', () => ({ command: 'echo one; cat /srv/none' }), lines],
+    ['project_actions', () => ({ operation: 'greet' }), lines],
+    ['glob', () => ({ pattern: '*' }), lines],
+    ['grep', () => ({ pattern: 'one' }), lines],
+    ['grep', () => ({ pattern: 'one', mode: 'content', context: 1 }), rows],
+    ['grep', () => ({ pattern: 'one', mode: 'count' }), rows],
+    ['read', () => ({ path: 'a.txt' }), lines],
+    ['edit', edit, rows],
+    ['git_add', () => ({ paths: ['a.txt'] }), rows],
+    ['git_commit', () => ({ message: `m${++files}` }), rows],
+    ['git_commit', () => ({ message: 'nothing is staged' }), rows],
+    ['write', write, undefined],
+    ['delete', () => ({ path: 'a.txt', dry_run: true }), undefined],
+    ['makefile_generate', () => ({ language: 'go', working_directory: 'sub' }), undefined],
+  ];
+  try {
+    const { tools } = await client.listTools();
+    const tried = new Set();
+    writeFileSync(join(project, 'a.txt'), 'one 0\ntwo\n');
+    mkdirSync(join(project, 'sub'));
+    for (const [tool, args, some] of calls) {
+      for (const result of [undefined, some, { return_mode: 'summary' }, { return_mode: 'file' }]) {
+        const reply = await client.callTool({ name: tool, arguments: { ...args(), ...(result && { result }) } });
+        assert.notEqual(reply.structuredContent.error?.code, 'INVALID_ARGUMENT', JSON.stringify([tool, result, reply]));
+        tried.add(tool);
+        const { data } = reply.structuredContent;
+        assert.ok(data, JSON.stringify([tool, result, reply]));
+        if (data.file) rmSync(data.file.path);
+        rmSync(join(project, 'sub', 'Makefile'), { force: true });
+      }
+    }
+    assert.deepEqual([...tried].sort(), tools.map((tool) => tool.name).sort());
+  } finally {
+    await client.close();
+  }
+});
 
 test('cancelling a call ends it and the connection lives on', async () => {
   const { project } = sampleProject();

@@ -88,7 +88,7 @@ class Play {
     if (verb == "wait") return world_.Wait();
     if (verb == "enable") {
       world_.Enable({rest});
-      return world_.session().ToolsChanged();
+      return world_.session().ListChanged(ListKind::kTools);
     }
     if (verb == "reload") {
       const policy::PolicyPtr before = world_.services().policy();

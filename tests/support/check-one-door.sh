@@ -7,7 +7,7 @@ set -eu
 
 cd "$1/supervisor"
 status=0
-for step in NewCall MakeToolRequest RefusedByPolicy RunApproved RunAudited RefuseAudited; do
+for step in NewCall MakeToolRequest RefusedByPolicy RunApproved ApplyResult RunAudited RefuseAudited; do
   # Definitions and declarations begin a line; what calls is indented.
   callers=$(grep -rnE --include='*.cc' --include='*.h' --exclude='*_test.cc' \
     "^[[:space:]].*\\b$step\\(" . |

@@ -25,6 +25,7 @@
 #include "supervisor/call/tool_result.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/mcp/session.h"
+#include "supervisor/results/result_files.h"
 #include "supervisor/tools/target_cache.h"
 #include "tests/support/fake_transport.h"
 
@@ -58,6 +59,7 @@ class FakeWorld {
                   .runner = runner_,
                   .targets = targets_,
                   .results = results_,
+                  .result_files = result_files_,
                   .after_start = [](Task<ToolResult> work, std::string_view,
                                     CancelSource&) { return work; },
                   .ambient = ambient_,
@@ -204,6 +206,7 @@ class FakeWorld {
 
   TestLoop loop_;
   ResultStore results_;
+  ResultFiles result_files_{"/tmp"};
   Runner runner_;
   TargetCache targets_;
   std::map<std::string, std::string> ambient_;
@@ -217,17 +220,37 @@ class FakeWorld {
 
 inline std::span<const Tool* const> FakeWorld::Tools() {
   static constexpr ResultField kData[] = {{.name = "text", .required = true}};
+  static constexpr std::string_view kItems[] = {"text"};
   static constexpr Param kNoteParams[] = {
       {.name = "text", .required = true, .description = "what to give back"}};
   static constexpr Annotations kReads{.read_only = true};
   static constexpr Annotations kDestroys{.destructive = true, .open_world = true};
-  static const Tool kNote{"note", "Note", "Gives its text back",     kReads, kNoteParams,
-                          kData,  Note,   policy::Purpose::kReadFile};
-  static const Tool kFail{"fail", "Fail", "Fails", kReads, {}, kData, Fail};
-  static const Tool kLong{"long", "Long", "Has a long output", kReads, {}, kData, Long};
-  static const Tool kWait{"wait", "Wait", "Runs until told", kDestroys, {}, kData, WaitUntilTold};
-  static const Tool kOff{"off", "Off", "Is not enabled", kDestroys, kNoteParams, kData, Note};
-  static const Tool kAsk{"ask", "Ask", "Asks the user", kDestroys, kNoteParams, kData, AskForEach};
+  static const Tool kNote{.name = "note",
+                          .title = "Note",
+                          .description = "Gives its text back",
+                          .annotations = kReads,
+                          .params = kNoteParams,
+                          .data = kData,
+                          .items = kItems,
+                          .run = Note,
+                          .purpose = policy::Purpose::kReadFile};
+  const auto tool = [](std::string_view name, std::string_view title, std::string_view description,
+                       Annotations annotations, std::span<const Param> params,
+                       Task<ToolResult> (*run)(ToolRequest, CallContext&)) {
+    return Tool{.name = name,
+                .title = title,
+                .description = description,
+                .annotations = annotations,
+                .params = params,
+                .data = kData,
+                .items = kItems,
+                .run = run};
+  };
+  static const Tool kFail = tool("fail", "Fail", "Fails", kReads, {}, Fail);
+  static const Tool kLong = tool("long", "Long", "Has a long output", kReads, {}, Long);
+  static const Tool kWait = tool("wait", "Wait", "Runs until told", kDestroys, {}, WaitUntilTold);
+  static const Tool kOff = tool("off", "Off", "Is not enabled", kDestroys, kNoteParams, Note);
+  static const Tool kAsk = tool("ask", "Ask", "Asks the user", kDestroys, kNoteParams, AskForEach);
   static const Tool* const kFakeTools[] = {&kNote, &kFail, &kLong, &kWait, &kOff, &kAsk};
   return kFakeTools;
 }

@@ -27,6 +27,7 @@
 #include "supervisor/call/tool_request.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/engine/approved_call.h"
+#include "supervisor/results/result_files.h"
 #include "supervisor/tools/registry.h"
 #include "supervisor/tools/target_cache.h"
 #include "tests/support/result_fits.h"
@@ -53,6 +54,7 @@ class ToolFixture : public ::testing::Test {
     EXPECT_NE(worker, nullptr);
     uv_loop_init(&loop_);
     store_ = std::make_unique<ResultStore>(base_ / "tmp", 1u << 30);
+    result_files_ = std::make_unique<ResultFiles>(base_ / "tmp");
     UseWorker(worker ? worker : "");
   }
   ~ToolFixture() override {
@@ -89,7 +91,13 @@ class ToolFixture : public ::testing::Test {
     EXPECT_TRUE(json.has_value()) << arguments;
     auto request = MakeToolRequest(*FindTool(name), &*json);
     if (!request) return RefusedCall(request.error());
-    CallContext call{policy_, *runner_, cache_, ambient_, nullptr, cancel_};
+    CallContext call{.policy = policy_,
+                     .runner = *runner_,
+                     .targets = cache_,
+                     .results = *store_,
+                     .result_files = *result_files_,
+                     .ambient = ambient_,
+                     .cancel = cancel_};
     std::optional<ToolResult> result;
     call.approver = approver_;
     running_ = &call.record;
@@ -152,6 +160,7 @@ class ToolFixture : public ::testing::Test {
   std::shared_ptr<policy::Policy> policy_;
   uv_loop_t loop_{};
   std::unique_ptr<ResultStore> store_;
+  std::unique_ptr<ResultFiles> result_files_;
   int changes_ = 0;
   TargetCache cache_{[this] { ++changes_; }};
   CancelSource cancel_;
