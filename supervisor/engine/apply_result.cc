@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -132,7 +133,12 @@ ResultDone Apply(ResultWork& work) {
   return done;
 }
 
+// A document can take several times its size in memory, and calls can be many: one such at a time.
 ResultDone ApplyInMemory(ResultWork& work) {
+  constexpr std::uint64_t kLarge = 8U << 20;
+  static std::mutex large;
+  std::unique_lock turn(large, std::defer_lock);
+  if (work.IsJson() && work.Size() > kLarge) turn.lock();
   try {
     return Apply(work);
   } catch (const std::bad_alloc&) {
@@ -208,7 +214,6 @@ std::string ShowRows(ToolResult& result, const Services& services, QueriedRows& 
   std::string text = rows.rows.text;
   if (rows.rows.shown_rows == rows.rows.rows) return text;
   result.truncated = true;
-  AddLine(text, "");
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   if (!rows.rows.file) {
     result.warnings.push_back("the rows beyond could not be kept: " + rows.rows.file_error);

@@ -39,14 +39,13 @@ std::string ForPeople(std::string_view rows) {
 }  // namespace
 
 RowOutput::RowOutput(RowForm form, ReturnMode mode, RowPlace place)
-    : form_(form), mode_(mode), place_(std::move(place)) {
-  if (mode_ == ReturnMode::kFile) BeginFile();
-}
+    : form_(form), mode_(mode), place_(std::move(place)) {}
 
 void RowOutput::Add(std::string_view row) {
   ++found_.rows;
   if (mode_ == ReturnMode::kSummary) return Sample(row);
   if (mode_ == ReturnMode::kInline) Show(row);
+  if (mode_ == ReturnMode::kFile && !in_file_) BeginFile();
   if (in_file_) Keep(row);
 }
 
@@ -124,6 +123,7 @@ void RowOutput::Flush() {
 }
 
 FoundRows RowOutput::Finish() && {
+  if (mode_ == ReturnMode::kFile && !in_file_) BeginFile();
   if (file_) {
     if (form_ == RowForm::kJson) pending_ += kEndArray;
     file_size_ += form_ == RowForm::kJson ? kEndArray.size() : 0;

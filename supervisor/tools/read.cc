@@ -242,8 +242,14 @@ std::expected<FileText, ToolError> TextOfKept(const StoredBytes& stored, FileTex
   return text;
 }
 
-Task<ToolResult> ReadKept(std::string path, StoredBytes stored, const Arguments& arguments,
-                          CallContext& call) {
+// No file of the project is asked about, but a rule may refuse the tool as a whole.
+Task<ToolResult> ReadKept(const ToolRequest& request, StoredBytes stored, CallContext& call) {
+  const Arguments& arguments = request.arguments();
+  const std::string& path = *arguments.String("path");
+  const auto work = StartWorkAt(request, call, "");
+  if (!work) co_return RefusedCall(work.error());
+  auto permission = Permit(*work, call, policy::Purpose::kReadFile, {.path = path});
+  if (!permission) co_return RefusedCall(std::move(permission.error()));
   const auto kept = std::make_shared<const StoredBytes>(std::move(stored));
   FileText::Window window = WindowOf(arguments);
   using Read = std::expected<FileText, ToolError>;
@@ -256,7 +262,9 @@ Task<ToolResult> ReadKept(std::string path, StoredBytes stored, const Arguments&
       window = WindowFromEnd(arguments, text->total_lines());
       continue;
     }
-    co_return RenderText(path, *text, text->size(), Numbers(arguments));
+    ToolResult result = RenderText(path, *text, text->size(), Numbers(arguments));
+    result.decision = permission->rule();
+    co_return result;
   }
 }
 
@@ -264,7 +272,7 @@ Task<ToolResult> RunRead(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
   if (auto kept = FindKept(call, *arguments.String("path"))) {
     if (!*kept) co_return RefusedCall(std::move(kept->error()));
-    Task<ToolResult> task = ReadKept(*arguments.String("path"), *std::move(*kept), arguments, call);
+    Task<ToolResult> task = ReadKept(request, *std::move(*kept), call);
     ToolResult result = co_await task;
     co_return result;
   }

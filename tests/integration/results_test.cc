@@ -252,6 +252,29 @@ TEST_F(Results, RowsThatDoNotFitAreKept) {
             "INVALID_ARGUMENT");
 }
 
+// No rule about paths is meant, but one about the tool.
+TEST_F(Results, ARuleCanRefuseToReadWhatWasKept) {
+  const fs::path policy = project_.home() / "policy.yaml";
+  WriteText(policy,
+            "version: 1\npermissions:\n"
+            "  - {tool: read, path: \"secrets/**\", decision: deny, reason: no}\n"
+            "  - {tool: grep, decision: deny, reason: no}\n");
+  McpClient client(project_.Server({"--policy", policy.string()}));
+  client.Initialize();
+  const Json made = client.CallTool("bash", {{"command", "seq 50000"}});
+  const std::string uri = made["meta"]["result_uri"];
+  EXPECT_EQ(client.CallTool("read", {{"path", uri}, {"limit", 1}})["data"]["content"],
+            "     1\t1\n");
+  EXPECT_EQ(client.CallTool("grep", {{"path", uri}, {"pattern", "1"}})["error"]["code"],
+            "POLICY_DENIED");
+  WriteText(policy, "version: 1\npermissions: [{tool: read, decision: deny, reason: no}]\n");
+  McpClient other(project_.Server({"--policy", policy.string()}));
+  other.Initialize();
+  const Json again = other.CallTool("bash", {{"command", "seq 50000"}});
+  EXPECT_EQ(other.CallTool("read", {{"path", again["meta"]["result_uri"]}})["error"]["code"],
+            "POLICY_DENIED");
+}
+
 TEST_F(Results, AFileOfRows) {
   std::string rows;
   for (int i = 0; i < 5000; ++i) {
