@@ -36,7 +36,7 @@ TEST(ServerState, InstructionsNameOnlyToolsThatAreOn) {
 TEST(ServerState, InstructionsFitWhereClientsCutThem) {
   policy::Policy policy;
   policy.enable_all = true;
-  EXPECT_LE(InstructionsFor(policy).size(), 4096U);
+  EXPECT_LT(InstructionsFor(policy).size(), 2000U);
 }
 
 }  // namespace

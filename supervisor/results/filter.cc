@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -13,6 +14,12 @@
 
 namespace pa {
 namespace {
+
+// Not find(), which a hostile text makes quadratic.
+bool HoldsText(std::string_view text, std::string_view part) {
+  if (part.empty() || part.size() > text.size()) return part.empty();
+  return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+}
 
 using Operator = Filter::Operator;
 using Operand = Filter::Operand;
@@ -225,7 +232,7 @@ bool Filter::IsOrdered(std::partial_ordering order) const {
 bool Filter::StringHolds(std::string_view text) const {
   switch (operator_) {
     case Operator::kContains:
-      return text.contains(operand_.text);
+      return HoldsText(text, operand_.text);
     case Operator::kStartsWith:
       return text.starts_with(operand_.text);
     case Operator::kEqual:

@@ -30,6 +30,8 @@ constexpr std::string_view kFilterForm =
 constexpr std::string_view kPathForm =
     R"(A path is a.b, a[0], a[*].b or ["a.b"]; `.` is the whole.)";
 
+constexpr std::size_t kMaxFields = 100;  // each is looked for in each row
+
 using Unread = std::unexpected<ResultProblem>;
 
 Unread Wrong(std::string_view member, std::string message, std::string_view advice = kShape) {
@@ -93,6 +95,10 @@ std::expected<std::vector<FieldPath>, ResultProblem> ReadFields(const JsonValue&
   if (!value.IsArray()) return WrongKind("fields", "an array of strings", value);
   if (value.Items().empty()) {
     return Wrong("fields", "the array is empty: leave it out to get all fields");
+  }
+  if (value.Items().size() > kMaxFields) {
+    return Wrong("fields",
+                 fmt::format("{} fields; at most {} are taken", value.Items().size(), kMaxFields));
   }
   std::vector<FieldPath> paths;
   for (const JsonValue& item : value.Items()) {

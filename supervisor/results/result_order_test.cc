@@ -85,5 +85,15 @@ TEST(ResultOrderTest, TheAdviceShowsThePlace) {
       << order.error().advice;
 }
 
+TEST(ResultOrder, SoManyFieldsAtMost) {
+  std::string fields;
+  for (int i = 0; i < 100; ++i) fields += R"(,"f)" + std::to_string(i) + '"';
+  const auto read = [](const std::string& all) {
+    return ReadResultOrder(ParseJson(R"({"fields":[)" + all.substr(1) + "]}").value());
+  };
+  EXPECT_EQ(read(fields)->fields.size(), 100u);
+  EXPECT_EQ(read(fields + R"(,"x")").error().message, "101 fields; at most 100 are taken");
+}
+
 }  // namespace
 }  // namespace pa

@@ -9,7 +9,6 @@
 #include "supervisor/tools/render.h"
 #include "supervisor/tools/result_page.h"
 #include "supervisor/tools/ripgrep.h"
-#include "supervisor/tools/search_params.h"
 
 namespace pa {
 namespace {
@@ -20,9 +19,15 @@ constexpr Param kGlobParams[] = {
      .required = true,
      .description = "As in .gitignore: `*.h` at any depth, `/*.h` at the top, `src/**/*.{cc,h}`.",
      .maximum = kMaxPattern},
-    kSearchPathParam,
-    kIncludeIgnoredParam,
-    kIncludeHiddenParam,
+    {.name = "path",
+     .kind = ParamKind::kString,
+     .description = "Where to look, relative to the project root. Default: the root."},
+    {.name = "include_ignored",
+     .kind = ParamKind::kBoolean,
+     .description = "Include files that .gitignore excludes."},
+    {.name = "include_hidden",
+     .kind = ParamKind::kBoolean,
+     .description = "Include names that begin with a dot, except .git."},
     {.name = "limit",
      .kind = ParamKind::kInteger,
      .minimum = 1,

@@ -18,7 +18,6 @@
 #include "supervisor/tools/ripgrep.h"
 #include "supervisor/tools/ripgrep_event.h"
 #include "supervisor/tools/search_hits.h"
-#include "supervisor/tools/search_params.h"
 
 namespace pa {
 namespace {
@@ -32,7 +31,10 @@ constexpr Param kGrepParams[] = {
      .required = true,
      .description = "A regular expression of ripgrep's: linear time, no look-around.",
      .maximum = kMaxPattern},
-    kSearchPathParam,
+    {.name = "path",
+     .kind = ParamKind::kString,
+     .description = "Where to look, relative to the project root, or the uri of a kept result. "
+                    "Default: the root."},
     {.name = "glob",
      .kind = ParamKind::kString,
      .description = "Only files that match, as in .gitignore: `*.py`, `!test_*`.",

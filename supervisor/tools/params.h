@@ -58,6 +58,14 @@ inline constexpr Param kLanguageParam = {
     .one_of = kLanguages,
     .advice = kWriteItYourself};
 
+inline constexpr Param kOffsetParam = {.name = "offset",
+                                       .kind = ParamKind::kInteger,
+                                       .description =
+                                           "How many results to skip: next_offset of "
+                                           "the previous result.",
+                                       .maximum = 1'000'000,
+                                       .default_integer = 0};
+
 // The argument `result` (supervisor/results/result_order.h), explained once in the instructions of
 // the server: where lists are made with its members, elsewhere in short.
 inline constexpr Param kResultParam = {.name = "result", .kind = ParamKind::kResult};
