@@ -186,8 +186,8 @@ Task<PartlyRead> ReadPart(FileText& text, const Work& work, const policy::Permis
                           const policy::FoundBeneath& place, CallContext& call) {
   FileSink sink([&text](std::string_view bytes) { text.Feed(bytes); });
   Task<Reading> task = ReadInto(sink, work, permission, place, call, {.bytes = kPart});
-  PartlyRead part;
-  part.reading = co_await task;
+  Reading reading = co_await task;
+  PartlyRead part{.reading = std::move(reading)};
   if (part.reading.error) co_return part;
   part.size = sink.header().size;
   part.suffices = text.EndsEarly();
