@@ -1,0 +1,38 @@
+// ShellTemplate: a bash command in which templates (template_text.h) stand for values. No value is
+// written into the command: each template becomes a reference to a shell variable, quoted for the
+// place where it stands, and the values travel as arguments.
+//
+//    auto command = ParseShellTemplate("grep -- {{find.pattern}} \"$dir/{{a.b}}\"", earlier, all);
+//    command->program;         // __v0=$1 __v1=$2; set --; grep -- "${__v0}" "$dir/${__v1}"
+//    command->references;      // what $1 and $2 must be
+//
+//    bash -c -- PROGRAM bash VALUE0 VALUE1
+//
+// So a wrong guess about a place prints something else than was meant, and executes nothing. What
+// would evaluate a value once more is refused all the same, as advice: the sandbox is the wall.
+// Refused are templates as the first word of a command; in $((...)), ((...)), [[ ... -eq ... ]],
+// ${...}, an index of an array; in a here-document whose delimiter is quoted; and as an argument of
+// what takes programs: eval, source, trap, sh -c, ssh, xargs, awk, python -c and the like.
+#pragma once
+
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/jobs/template_text.h"
+
+namespace pa {
+
+struct ShellTemplate {
+  std::string program;                    // for bash -c
+  std::vector<StepReference> references;  // the values of $1, $2, ... in this order
+};
+
+// Without a template the program is the command as it was written.
+std::expected<ShellTemplate, TemplateProblem> ParseShellTemplate(
+    std::string_view command, std::span<const std::string> earlier,
+    std::span<const std::string> all);
+
+}  // namespace pa
