@@ -69,7 +69,7 @@ constexpr ResultField kCounts[] = {
 };
 
 constexpr ResultField kMatches[] = {
-    {.name = "path", .required = true},
+    {.name = "path", .description = "of a kept result, absent"},
     {.name = "line", .kind = FieldKind::kInteger, .required = true},
     {.name = "text", .required = true},
     {.name = "before", .kind = FieldKind::kStringArray},
@@ -190,7 +190,8 @@ struct Page {
   std::uint64_t limit = 0;
   std::size_t bytes = kMaxPageBytes;
   std::uint64_t shown = 0;
-  bool full = false;  // `bytes` ended it
+  bool full = false;   // `bytes` ended it
+  bool alone = false;  // it is of a kept result
 };
 
 void WriteLines(JsonWriter& w, std::string_view key, const std::vector<std::string>& lines) {
@@ -209,26 +210,30 @@ std::size_t TextBytes(const std::string& path, const SearchMatch& match) {
   return bytes;
 }
 
+// `path`: "" where there is one text only, whose name would be most of what is shown.
 void WriteMatch(JsonWriter& w, std::string& text, const std::string& path,
                 const SearchMatch& match) {
-  w.BeginObject().Field("path", path).Field("line", match.line).Field("text", match.text);
+  w.BeginObject();
+  if (!path.empty()) w.Field("path", path);
+  w.Field("line", match.line).Field("text", match.text);
   WriteLines(w, "before", match.before);
   WriteLines(w, "after", match.after);
   w.EndObject();
   std::int64_t number = match.line - static_cast<std::int64_t>(match.before.size());
   for (const std::string& line : match.before) {
-    text += fmt::format("{}-{}-{}\n", path, number++, line);
+    text += fmt::format("{}{}{}-{}\n", path, path.empty() ? "" : "-", number++, line);
   }
-  text += fmt::format("{}:{}:{}\n", path, match.line, match.text);
+  text += fmt::format("{}{}{}:{}\n", path, path.empty() ? "" : ":", match.line, match.text);
   number = match.line + std::ranges::count(match.text, '\n');
   for (const std::string& line : match.after) {
-    text += fmt::format("{}-{}-{}\n", path, ++number, line);
+    text += fmt::format("{}{}{}-{}\n", path, path.empty() ? "" : "-", ++number, line);
   }
   if (!match.before.empty() || !match.after.empty()) text += "--\n";
 }
 
 // The entries of the page, in `w` and for people.
 std::string WriteEntries(JsonWriter& w, Mode mode, const SearchHits& hits, Page& page) {
+  static const std::string kNone;
   std::string text;
   std::uint64_t index = 0;
   const auto in_page = [&](std::size_t bytes) {
@@ -241,7 +246,8 @@ std::string WriteEntries(JsonWriter& w, Mode mode, const SearchHits& hits, Page&
   };
   for (const auto& [path, file] : hits.files()) {
     for (const SearchMatch& match : file.matches) {
-      if (in_page(TextBytes(path, match))) WriteMatch(w, text, path, match);
+      const std::string& named = page.alone ? kNone : path;
+      if (in_page(TextBytes(named, match))) WriteMatch(w, text, named, match);
     }
     if (mode == Mode::kContent || !in_page(path.size())) continue;
     text += path;
@@ -365,7 +371,8 @@ Task<ToolResult> GrepKept(const ToolRequest& request, StoredBytes stored, CallCo
   if (!text) co_return RefusedCall(std::move(text.error()));
   const Mode mode = ModeOf(arguments);
   const std::int64_t context = arguments.Integer("context").value_or(0);
-  const Page page = PageOf(arguments);
+  Page page = PageOf(arguments);
+  page.alone = true;
   HitSink sink(mode,
                {.prefix = "",
                 .alone = *arguments.String("path"),
