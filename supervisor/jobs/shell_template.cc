@@ -110,15 +110,10 @@ struct SimpleCommand {
   }
 
   void EndWordOfAwk(std::string_view word) {
-    if (takes_value) {
-      takes_value = false;
-    } else if (word == "-f") {
-      awk = false;  // the program is in a file
-    } else if (word == "-v" || word == "-F") {
-      takes_value = true;
-    } else if (!word.starts_with('-')) {
-      awk = false;
-    }
+    const bool value = std::exchange(takes_value, word == "-v" || word == "-F");
+    const bool in_file = word == "-f";
+    if (!value && (in_file || !word.starts_with('-'))) awk = false;
+    if (value) takes_value = false;
     program_next = awk && !takes_value;
   }
 };
