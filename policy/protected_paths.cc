@@ -902,6 +902,8 @@ bool HolderLook::IsAbsentIn(Seen& holder, const std::string& holder_path, std::s
   if (!is_new) return known->second;
   if (!holder.directory) {
     constexpr int kFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    if (open_ != nullptr) open_->directory.reset();
+    open_ = &holder;
     holder.directory = UniqueFd(open(holder_path.c_str(), kFlags));
   }
   const PathStamp stamp = holder.directory ? LookAt(holder.directory.get(), known->first)

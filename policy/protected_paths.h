@@ -122,13 +122,15 @@ class HolderLook {
   };
   using SeenPaths = std::unordered_map<std::string, Seen>;
   Seen& SeenAt(const std::string& path, SeenPaths::value_type*& last);
-  static bool IsAbsentIn(Seen& holder, const std::string& holder_path, std::string_view name);
+  bool IsAbsentIn(Seen& holder, const std::string& holder_path, std::string_view name);
 
   const HolderStamps* renewed_ = nullptr;
   SeenPaths seen_;
   // Paths are checked in their order, so the holder is mostly that of the path before.
   SeenPaths::value_type* holder_ = nullptr;
   SeenPaths::value_type* path_ = nullptr;
+  Seen* open_ =
+      nullptr;  // the only one with a directory: there may be more of them than descriptors
   const Holder* untouched_ = nullptr;  // nothing beneath it needs a look
   bool outdated_ = false;
 };

@@ -766,5 +766,26 @@ TEST_F(HostFilesTest, WhatWasAbsentOnceMoreIsNotLookedForTheNextTime) {
   EXPECT_FALSE(last.StillAbsent(deep.path, deep.holder));
 }
 
+// A project has more directories than a process has descriptors.
+TEST_F(HostFilesTest, ALookAtManyDirectoriesHoldsNoMoreThanOneOpen) {
+  const auto open_files = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  HolderLook holders;
+  const auto before = open_files();
+  for (int i = 0; i < 40; ++i) {
+    const fs::path directory = root_ / ("directory" + std::to_string(i));
+    fs::create_directory(directory);
+    const auto holder = std::make_shared<const Holder>(
+        Holder{.path = directory.string(), .stamp = LookAt(directory.string())});
+    for (const char* name : {"a", "b"}) {
+      EXPECT_TRUE(holders.StillAbsent((directory / name).string(), holder));
+    }
+    pa::testing::WriteText(directory / "c", "");
+    EXPECT_FALSE(holders.StillAbsent((directory / "c").string(), holder));
+  }
+  EXPECT_LE(open_files(), before + 1);
+}
+
 }  // namespace
 }  // namespace pa::policy
