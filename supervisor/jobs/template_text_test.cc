@@ -57,6 +57,7 @@ TEST(TemplateText, WhatIsNoTemplateStays) {
            "\\\\{{.x}}",
            "a\\b",
            "{{color",
+           "{{q.{{1}}",
            "{{$a}}",
        }) {
     EXPECT_EQ(Parsed(text), text);

@@ -93,7 +93,9 @@ for (const mode of ['legacy', { pin: '2026-07-28' }]) {
   const name = typeof mode === 'string' ? mode : `pinned to ${mode.pin}`;
   test(`official client is asked for an approval, ${name}`, async () => {
     const { project } = sampleProject();
-    const policy = join(mkdtempSync(join(tmpdir(), 'pa-policy-')), 'ask.yaml');
+    const outside = mkdtempSync(join(tmpdir(), 'pa-policy-'));
+    projects.push(outside);
+    const policy = join(outside, 'ask.yaml');
     writeFileSync(policy, 'version: 1\npermissions: [{tool: make, target: greet, decision: ask}]\n');
     const client = new Client({ name: 'clients-test', version: '1' },
       { versionNegotiation: { mode }, capabilities: { elicitation: {} } });
