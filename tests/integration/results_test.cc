@@ -97,14 +97,20 @@ TEST_F(Results, WhatIsWrongIsSaidBeforeAnythingRuns) {
 }
 
 TEST_F(Results, ADryRunIsOnlyChecked) {
-  const Json call = {{"target", "fail"}, {"dry_run", true}, {"result", {{"limit", 1}}}};
-  const Json result = Call("make", call);
-  EXPECT_TRUE(result["success"]) << result;
-  EXPECT_TRUE(result["data"].contains("confinement")) << result;
-  EXPECT_FALSE(result["meta"].contains("items")) << result;
-  Json bad = call;
-  bad["result"] = {{"filter", "?"}};
-  EXPECT_EQ(Call("make", bad)["error"]["code"], "INVALID_ARGUMENT");
+  Json call = {{"target", "fail"}, {"dry_run", true}};
+  const Json plain = Call("make", call);
+  ASSERT_TRUE(plain["data"].contains("confinement")) << plain;
+  for (const char* mode : {"inline", "summary", "file"}) {
+    call["result"] = {{"limit", 1}, {"return_mode", mode}};
+    const Json result = Call("make", call);
+    EXPECT_TRUE(result["success"]) << result;
+    EXPECT_EQ(result["data"], plain["data"]) << mode;
+    EXPECT_FALSE(result["meta"].contains("items")) << result;
+    EXPECT_EQ(result["meta"].value("warnings", Json()), plain["meta"].value("warnings", Json()))
+        << mode;
+  }
+  call["result"] = {{"filter", "?"}};
+  EXPECT_EQ(Call("make", call)["error"]["code"], "INVALID_ARGUMENT");
 }
 
 // The lists of every tool that has some.
