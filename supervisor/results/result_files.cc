@@ -102,7 +102,8 @@ std::optional<Result<StoredBytes>> ResultFiles::Open(std::string_view path) cons
   const std::string name(path.substr(prefix.size()));
   if (!MadeAt(name)) return std::nullopt;
   const Result<UniqueFd> directory = OpenOwn(directory_);
-  if (!directory) return std::nullopt;
+  if (!directory && directory.error().sys_errno == ENOENT) return std::nullopt;
+  if (!directory) return std::unexpected(directory.error());
   UniqueFd file(
       openat(directory->get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno == ENOENT) return std::nullopt;

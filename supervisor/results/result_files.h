@@ -2,9 +2,8 @@
 // speak no MCP.
 //
 //    ResultFiles files("/tmp");
-//    Result<ResultFile> file = files.Make("json", now);       //
-//    /tmp/project-actions-results-1000/... auto stored = files.Open(path); // nothing: no path of
-//    such a file
+//    Result<ResultFile> file = files.Make("json", now);  // file->path: what a program may read
+//    auto stored = files.Open(path);                     // nothing: no path of such a file
 //
 // They lie in a directory that only the user can enter, under names of a time and 128 random bits,
 // replace nothing, and outlive the server. Who makes one removes those that have expired.
@@ -43,7 +42,8 @@ class ResultFiles {
   // Removes those that have expired.
   void Sweep(UtcSeconds now) const;
   // `path` must be written exactly as Make returned it, by this server or another one of the user.
-  // Nothing: it is no such path, or there is no such file.
+  // Nothing: it is no such path, or there is no such file. Errors: EPERM if the directory is not
+  // the user's alone, EINVAL if the file is none, and those of open.
   std::optional<Result<StoredBytes>> Open(std::string_view path) const;
 
  private:

@@ -88,7 +88,14 @@ TEST_F(ResultFilesTest, ADirectoryOfOthersIsNotUsed) {
   fs::create_directory(Directory());
   fs::permissions(Directory(), fs::perms::owner_all | fs::perms::others_exec);
   EXPECT_FALSE(files_.Make("json", kNow).has_value());
+  const std::string path =
+      Directory().string() + "/20261127T131500Z-" + std::string(32, 'a') + ".json";
+  const auto opened = files_.Open(path);
+  ASSERT_TRUE(opened.has_value()) << "it is the path of such a file, and not to be trusted";
+  ASSERT_FALSE(opened->has_value());
+  EXPECT_EQ(opened->error().sys_errno, EPERM);
   fs::remove(Directory());
+  EXPECT_FALSE(files_.Open(path).has_value()) << "nobody has made one";
   fs::create_directory(directory_.path().string() + "/elsewhere");
   fs::create_directory_symlink("elsewhere", Directory());
   EXPECT_FALSE(files_.Make("json", kNow).has_value());

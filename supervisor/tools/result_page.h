@@ -1,7 +1,6 @@
 // FiltersAll: whether a page must not end before the filter of `result` has looked at it.
 //
-//    const std::uint64_t limit = FiltersAll(arguments) ? kMostFiltered :
-//    arguments.Integer("limit");
+//    if (FiltersAll(arguments)) limit = kMostFiltered;
 //
 // A page that the caller asked for stays what it is; then the result warns if the filter has looked
 // at a part only.

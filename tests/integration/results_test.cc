@@ -387,7 +387,7 @@ std::string RandomRow(std::mt19937& random, int id) {
 }
 
 TEST_F(Results, FiltersAgreeWithJq) {
-  if (access("/usr/bin/jq", X_OK) != 0) GTEST_SKIP() << "no jq";
+  if (access("/usr/bin/jq", X_OK) != 0) GTEST_SKIP() << "no /usr/bin/jq to compare with";
   std::mt19937 random(20261127);
   std::string rows;
   for (int i = 0; i < 3000; ++i) rows += RandomRow(random, i);
@@ -412,7 +412,7 @@ TEST_F(Results, FiltersAgreeWithJq) {
 
 // A row that lacks a field stays as {}, where jq would give null; so all rows have all fields here.
 TEST_F(Results, FieldsAgreeWithJq) {
-  if (access("/usr/bin/jq", X_OK) != 0) GTEST_SKIP() << "no jq";
+  if (access("/usr/bin/jq", X_OK) != 0) GTEST_SKIP() << "no /usr/bin/jq to compare with";
   Write("rows.jsonl",
         R"({"a":{"b":1.50,"c":[1,{"d":"x","e":2},"\u00fc\n"]},"f.g":true,"h":null,"i":-0.0})"
         "\n");
