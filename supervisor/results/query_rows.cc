@@ -7,13 +7,11 @@
 
 #include "base/json_view.h"
 #include "base/json_writer.h"
-#include "supervisor/text/escape_filter.h"
 #include "supervisor/text/text_cut.h"
 
 namespace pa {
 namespace {
 
-constexpr std::size_t kSlice = 1U << 20;
 constexpr const char* kStopped = "the call was cancelled";
 
 // Each line of a source, without its end, until `visit` returns false. Of a line of more than
@@ -39,15 +37,15 @@ class LineScan {
  private:
   template <typename Visit>
   void TakeStored(const StoredBytes& stored, const Visit& visit) {
-    for (std::uint64_t at = 0; at < stored.size && !ended_;) {
-      if (stop_ && stop_()) return End(kStopped);
-      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(stored.size - at, kSlice));
-      const Result<std::string> bytes = ReadBytesAt(stored.file.get(), at, size);
-      if (!bytes) return End(bytes.error().Message());
-      if (bytes->empty()) return;
-      Take(*bytes, visit);
-      at += bytes->size();
-    }
+    const Result<void> read = ReadStoredText(stored, [&](std::string_view text) {
+      if (stop_ && stop_()) {
+        End(kStopped);
+      } else {
+        Take(text, visit);
+      }
+      return !ended_;
+    });
+    if (!read) End(read.error().Message());
   }
 
   template <typename Visit>
@@ -94,14 +92,6 @@ class LineScan {
   std::uint64_t cut_ = 0;
   std::string problem_;
 };
-
-// What a terminal alone understands is rare, and looking for it is cheap.
-bool HasControl(std::string_view line) {
-  return std::ranges::any_of(line, [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte < 0x20 && byte != '\t') || byte == 0x7f || byte == 0xc2;
-  });
-}
 
 // A query with its rows on the way out.
 class Rows {
@@ -304,10 +294,11 @@ std::string JsonQuery::WholeDocument(const RowSource& source) {
   }
   std::string text = source.text;
   if (source.stored) {
-    Result<std::string> all =
-        ReadBytesAt(source.stored->file.get(), 0, static_cast<std::size_t>(size));
+    const Result<void> all = ReadStoredText(*source.stored, [&](std::string_view slice) {
+      text += slice;
+      return true;
+    });
     if (!all) return all.error().Message();
-    text = *std::move(all);
   }
   const Result<JsonView> root = reader_.Read(text);
   if (root) {
@@ -345,11 +336,7 @@ QueriedRows QueryLines(const RowSource& source, const ResultOrder& order, RowPla
   Rows rows(RowForm::kLines, order, std::move(place));
   LineScan scan(source, kMaxRowLine, stop);
   scan.Run([&](std::string_view line) {
-    if (source.stored && HasControl(line)) {
-      rows.Line(WithoutEscapes(line));
-    } else {
-      rows.Line(line);
-    }
+    rows.Line(line);
     return true;
   });
   if (!scan.problem().empty()) return Unfound(scan.problem());

@@ -86,6 +86,19 @@ TEST_F(QueryRowsTest, AStoredTextIsReadInSlicesAndHasNoEscapes) {
             1u);
 }
 
+// Programs print JSON in colours, too; where it is kept decides nothing.
+TEST_F(QueryRowsTest, StoredJsonHasNoEscapesEither) {
+  const std::string line =
+      "\x1b[1;39m{\"a\":\x1b[0;32m\"x\xc2\x9b"
+      "31m\"\x1b[0m}\n";
+  for (const std::string& text : {line + line, "[\n" + line + "]\n"}) {
+    const QueriedRows rows = QueryJson(Stored(text), "json", {}, Order("{}"), Place(), {});
+    EXPECT_EQ(rows.problem, "");
+    EXPECT_TRUE(rows.warnings.empty());
+    EXPECT_TRUE(rows.rows.shown.starts_with(R"([{"a":"x31m"})")) << rows.rows.shown;
+  }
+}
+
 TEST_F(QueryRowsTest, WhatIsNotShownIsInAFileWithTheRest) {
   shown_ = 10;
   const QueriedRows rows = Lines("one\ntwo\nthree\nfour\n", R"({"filter":". != two"})");

@@ -4,10 +4,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+
+#include "base/try.h"
+#include "supervisor/text/escape_filter.h"
 
 namespace pa {
 namespace {
+
+constexpr std::size_t kSlice = 1U << 20;
 
 // Has a name for a moment only; for file systems without O_TMPFILE.
 Result<UniqueFd> NamedThenUnlinked(const std::string& directory) {
@@ -60,6 +66,18 @@ Result<std::string> ReadBytesAt(int fd, std::uint64_t offset, std::size_t size) 
   }
   bytes.resize(done);
   return bytes;
+}
+
+Result<void> ReadStoredText(const StoredBytes& stored,
+                            const std::function<bool(std::string_view)>& visit) {
+  EscapeFilter escapes(EscapeFilter::Keep::kText);
+  for (std::uint64_t at = 0; at < stored.size;) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(stored.size - at, kSlice));
+    PA_TRY(const std::string bytes, ReadBytesAt(stored.file.get(), at, size));
+    if (bytes.empty() || !visit(escapes.Filter(bytes))) break;
+    at += bytes.size();
+  }
+  return {};
 }
 
 }  // namespace pa

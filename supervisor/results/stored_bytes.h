@@ -3,12 +3,14 @@
 //    Result<UniqueFd> file = MakeUnlinkedFile("/tmp");
 //    const std::size_t wrote = WriteAsFits(file->get(), bytes);       // fewer: the disk is full
 //    Result<std::string> slice = ReadBytesAt(file->get(), offset, size);
+//    Result<void> all = ReadStoredText(stored, [&](std::string_view text) { ...; return true; });
 //
 // All of it is free of state, so that it may be used on any thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -35,5 +37,10 @@ std::size_t WriteAsFits(int fd, std::string_view bytes);
 
 // Fewer bytes than `size` only at the end of the file.
 Result<std::string> ReadBytesAt(int fd, std::uint64_t offset, std::size_t size);
+
+// The text as a result would show it, without escapes (EscapeFilter), in slices of about 1 MiB,
+// until `visit` returns false.
+Result<void> ReadStoredText(const StoredBytes& stored,
+                            const std::function<bool(std::string_view)>& visit);
 
 }  // namespace pa

@@ -10,18 +10,32 @@ constexpr unsigned char kC1Lead = 0xc2;   // of the C1 controls in UTF-8, among 
 constexpr std::size_t kMaxSequence = 64;  // longer than any SGR that is meant as a colour
 
 bool IsPlain(unsigned char byte) {
-  return (byte >= 0x20 && byte != 0x7f) || byte == '\n' || byte == '\t' || byte == '\r';
+  return ((byte >= 0x20) & (byte != 0x7f)) | (byte == '\n') | (byte == '\t') | (byte == '\r');
+}
+
+// Whether the filter has anything to do. Most output has none of it, and all output comes through
+// here: blocks of a fixed size, without a branch for each byte, which the compiler makes vectors
+// of.
+bool HasSpecial(std::string_view bytes, EscapeFilter::Keep keep) {
+  constexpr std::size_t kBlock = 64;
+  if (keep == EscapeFilter::Keep::kBytes) return bytes.contains('\x1b');
+  const auto special = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return static_cast<unsigned char>((byte == kC1Lead) | !IsPlain(byte));
+  };
+  std::size_t at = 0;
+  for (; at + kBlock <= bytes.size(); at += kBlock) {
+    unsigned char found = 0;
+    for (std::size_t i = 0; i < kBlock; ++i) found |= special(bytes[at + i]);
+    if (found != 0) return true;
+  }
+  return std::ranges::any_of(bytes.substr(at), [&](char c) { return special(c) != 0; });
 }
 
 }  // namespace
 
 std::string EscapeFilter::Filter(std::string_view bytes) {
-  const auto special = [this](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (keep_ == Keep::kBytes) return byte == kEscape;
-    return byte == kC1Lead || !IsPlain(byte);
-  };
-  if (state_ == State::kText && std::ranges::none_of(bytes, special)) return std::string(bytes);
+  if (state_ == State::kText && !HasSpecial(bytes, keep_)) return std::string(bytes);
   std::string out;
   out.reserve(bytes.size());
   for (const char c : bytes) Step(static_cast<unsigned char>(c), &out);

@@ -10,7 +10,6 @@
 #include "base/json_writer.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/loop/background.h"
-#include "supervisor/text/escape_filter.h"
 #include "supervisor/text/file_text.h"
 #include "supervisor/tools/kept_result.h"
 #include "supervisor/tools/params.h"
@@ -227,17 +226,12 @@ std::expected<policy::FoundBeneath, ToolError> FindFile(const Work& work, const 
 
 // Of a kept result, on any thread.
 std::expected<FileText, ToolError> TextOfKept(const StoredBytes& stored, FileText::Window window) {
-  constexpr std::size_t kSlice = 1U << 20;
   FileText text(window);
-  EscapeFilter escapes(EscapeFilter::Keep::kText);
-  for (std::uint64_t at = 0; at < stored.size;) {
-    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(stored.size - at, kSlice));
-    const Result<std::string> bytes = ReadBytesAt(stored.file.get(), at, size);
-    if (!bytes) return std::unexpected(FileIo(bytes.error().Message(), bytes.error().sys_errno));
-    if (bytes->empty()) break;
-    text.Feed(escapes.Filter(*bytes));
-    at += bytes->size();
-  }
+  const Result<void> read = ReadStoredText(stored, [&](std::string_view slice) {
+    text.Feed(slice);
+    return true;
+  });
+  if (!read) return std::unexpected(FileIo(read.error().Message(), read.error().sys_errno));
   text.End();
   return text;
 }
