@@ -129,8 +129,8 @@ class HolderLook {
   // Paths are checked in their order, so the holder is mostly that of the path before.
   SeenPaths::value_type* holder_ = nullptr;
   SeenPaths::value_type* path_ = nullptr;
-  Seen* open_ =
-      nullptr;  // the only one with a directory: there may be more of them than descriptors
+  // The only one with a directory: there may be more of them than descriptors.
+  Seen* open_ = nullptr;
   const Holder* untouched_ = nullptr;  // nothing beneath it needs a look
   bool outdated_ = false;
 };

@@ -153,9 +153,7 @@ std::expected<JsonValue, std::string> LookUp(const StepReference& reference, con
     values.push_back(value);
     return true;
   });
-  const bool each = std::ranges::any_of(
-      reference.path, [](const PathStep& step) { return step.kind == PathStep::Kind::kEach; });
-  if (each) return JsonValue::Array(std::move(values));
+  if (NamesEach(reference.path)) return JsonValue::Array(std::move(values));
   if (!values.empty()) return std::move(values[0]);
   const std::string names = NamesIn(*base);
   std::string why =

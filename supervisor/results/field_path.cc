@@ -120,4 +120,8 @@ std::string FieldPath::Print() const {
   return text;
 }
 
+bool NamesEach(std::span<const PathStep> steps) {
+  return std::ranges::find(steps, PathStep::Kind::kEach, &PathStep::kind) != steps.end();
+}
+
 }  // namespace pa

@@ -43,6 +43,9 @@ QueryResult<FieldPath> ParseFieldPath(std::string_view text);
 // The path that begins here; behind it afterwards.
 QueryResult<FieldPath> ReadFieldPath(QueryText& text);
 
+// Whether the path names a list of values: it has a [*].
+bool NamesEach(std::span<const PathStep> steps);
+
 // Each value that the path names in a JsonValue or a JsonView, in order, until `visit` returns
 // false; then the result is false. Missing members and elements have none.
 template <typename Json, typename Visit>

@@ -180,11 +180,6 @@ std::string NotThere(std::string_view name, Path path, const JsonView& root) {
   return lists.empty() ? why : why + "; the lists are " + lists;
 }
 
-bool NamesEach(Path path) {
-  return std::ranges::any_of(path,
-                             [](const PathStep& s) { return s.kind == PathStep::Kind::kEach; });
-}
-
 class JsonQuery {
  public:
   JsonQuery(std::string_view name, Path path, Rows& rows) : name_(name), path_(path), rows_(rows) {}

@@ -19,8 +19,8 @@ namespace pa {
 
 struct DataChange {
   std::span<const PathStep> path;  // names only: of the member that changes
-  std::optional<std::string_view>
-      replacement;  // one value of JSON; nothing: the member is left out
+  // One value of JSON; nothing: the member is left out.
+  std::optional<std::string_view> replacement;
 };
 
 struct ChangedData {

@@ -3,8 +3,8 @@
 //
 //    if (auto kept = FindKept(call, path)) ...        // nothing: an ordinary path
 //
-// No policy and no sandbox stand between: whoever knows 128 random bits was told them by this
-// server.
+// No rule about files is asked, because whoever knows 128 random bits was told them by this server.
+// A rule that refuses the tool as a whole holds here, too.
 #pragma once
 
 #include <expected>
