@@ -1,7 +1,5 @@
 #include "base/digest.h"
 
-#include <nettle/hmac.h>
-#include <nettle/memops.h>
 #include <nettle/sha2.h>
 
 #include <charconv>
@@ -41,19 +39,6 @@ Digest Sha256Of(std::string_view bytes) {
   Sha256 hash;
   hash.Update(bytes);
   return hash.Finish();
-}
-
-Digest HmacSha256(std::string_view key, std::string_view bytes) {
-  hmac_sha256_ctx context;
-  hmac_sha256_set_key(&context, key.size(), BytesOf(key));
-  hmac_sha256_update(&context, bytes.size(), BytesOf(bytes));
-  Digest digest{};
-  hmac_sha256_digest(&context, digest.size(), digest.data());
-  return digest;
-}
-
-bool SameDigest(const Digest& a, const Digest& b) {
-  return memeql_sec(a.data(), b.data(), a.size()) != 0;
 }
 
 std::string Hex(const Digest& digest) {

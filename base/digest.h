@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) and HMAC with it, implemented by nettle. The worker, which has no nettle,
+// SHA-256 (FIPS 180-4), implemented by nettle. The worker, which has no nettle,
 // uses worker/sha256.h.
 //
 //    Digest digest = Sha256Of(line);
@@ -32,10 +32,6 @@ class Sha256 {
 };
 
 Digest Sha256Of(std::string_view bytes);
-// HMAC (RFC 2104) with SHA-256.
-Digest HmacSha256(std::string_view key, std::string_view bytes);
-// Compares in constant time.
-bool SameDigest(const Digest& a, const Digest& b);
 
 std::string Hex(const Digest& digest);  // 64 lower-case digits
 // Nothing unless `hex` is 64 hexadecimal digits, in upper or lower case.

@@ -79,6 +79,8 @@ std::string WhatHappened(Answer answer) {
     case Answer::kTimeout:
       return fmt::format("the user was asked and did not answer within {} minutes",
                          kAnswerPatience.count());
+    case Answer::kTooMany:
+      return "too many calls wait for the user's approval already";
     default:
       return "the policy wants the user's approval, and this client cannot ask for it";
   }
@@ -90,6 +92,7 @@ std::string WhatNow(Answer answer, const std::string& rule) {
            "support MCP elicitation, or the user can run it, or change " +
            rule + " and reload the policy.";
   }
+  if (answer == Answer::kTooMany) return "Call again when the user has answered some of them.";
   return "Do not retry unless the user says so: ask what to do instead. It is " + rule +
          " that wants the approval.";
 }
@@ -110,8 +113,8 @@ const char* AnswerName(Answer answer) {
       return "timeout";
     case Answer::kUnavailable:
       return "unavailable";
-    case Answer::kPending:
-      return "pending";
+    case Answer::kTooMany:
+      return "too_many";
   }
   return "";
 }
@@ -123,8 +126,9 @@ void Approvals::Want(Question question) {
   if (!known) wanted_.push_back(std::move(question));
 }
 
-std::string QuestionText(std::span<const Question> questions, const std::string& arguments) {
+std::string QuestionText(std::span<const Question> questions, const ShownCall& shown) {
   std::string text = "Allow this call?\n";
+  if (!shown.part_of.empty()) text = fmt::format("Allow {}?\n", Shown(shown.part_of));
   for (const Question& question : questions.first(std::min(questions.size(), kMaxQuestions))) {
     text += fmt::format("\n    {}\nAsked by {}{}\n", Shown(question.call), Shown(question.rule),
                         question.reason.empty() ? "" : ": " + Shown(question.reason));
@@ -132,7 +136,7 @@ std::string QuestionText(std::span<const Question> questions, const std::string&
   if (questions.size() > kMaxQuestions) {
     text += fmt::format("\nand {} more that are not shown\n", questions.size() - kMaxQuestions);
   }
-  return text + "\nArguments: " + arguments;
+  return text + "\nArguments: " + shown.arguments;
 }
 
 std::string ShownArguments(const JsonValue* arguments) {

@@ -41,7 +41,7 @@ enum class Answer {
   kCancel,   // the question was dismissed
   kTimeout,  // no answer within kAnswerPatience
   kUnavailable,
-  kPending,  // the answer comes with another request of the client
+  kTooMany,  // too many calls wait for the user already
 };
 const char* AnswerName(Answer answer);  // `accept`, ... as the audit log has it
 
@@ -70,10 +70,16 @@ class Approver {
   virtual Task<Answer> Ask(std::vector<Question> questions, CallContext& call) = 0;
 };
 
+// What the user is told of a call besides what is asked about it.
+struct ShownCall {
+  std::string arguments = "none";  // from ShownArguments
+  std::string part_of = {};        // `step 'deploy' of a pipeline`; "" = the client's own call
+};
+
 // The text that the user reads: each call on its own line, the reason, and the arguments. Text of
 // an agent is escaped in it, so that it cannot end a line, hide a part or change the direction of
 // writing.
-std::string QuestionText(std::span<const Question> questions, const std::string& arguments);
+std::string QuestionText(std::span<const Question> questions, const ShownCall& shown);
 
 // A call's arguments as the user sees them. Long text is cut, with a note that it was.
 std::string ShownArguments(const JsonValue* arguments);

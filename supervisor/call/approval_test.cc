@@ -34,12 +34,12 @@ TEST(Approvals, WhatIsWantedIsWantedOnce) {
 
 TEST(QuestionText, NamesCallReasonRuleAndArguments) {
   const Question questions[] = {About("make deploy")};
-  EXPECT_EQ(QuestionText(questions, "target = deploy"),
+  EXPECT_EQ(QuestionText(questions, {.arguments = "target = deploy"}),
             "Allow this call?\n\n    make deploy\n"
             "Asked by permissions[0] (p.yaml:3:5): why\n\n"
             "Arguments: target = deploy");
   const Question without[] = {{"permissions[0]", "", "bash ls"}};
-  EXPECT_EQ(QuestionText(without, "none"),
+  EXPECT_EQ(QuestionText(without, {}),
             "Allow this call?\n\n    bash ls\nAsked by permissions[0]\n\nArguments: none");
 }
 
@@ -47,7 +47,7 @@ TEST(QuestionText, NamesCallReasonRuleAndArguments) {
 TEST(QuestionText, NothingHidesOrEndsALine) {
   const auto shown = [](const std::string& call) {
     const Question questions[] = {About(call)};
-    const std::string text = QuestionText(questions, "none");
+    const std::string text = QuestionText(questions, {});
     const std::size_t begin = text.find("    ") + 4;
     return text.substr(begin, text.find('\n', begin) - begin);
   };
@@ -74,7 +74,7 @@ TEST(QuestionText, NothingHidesOrEndsALine) {
 TEST(QuestionText, GapsAreCounted) {
   const auto shown = [](const std::string& call) {
     const Question questions[] = {About(call)};
-    const std::string text = QuestionText(questions, "none");
+    const std::string text = QuestionText(questions, {});
     const std::size_t begin = text.find("    ") + 4;
     return text.substr(begin, text.find('\n', begin) - begin);
   };
@@ -92,10 +92,17 @@ TEST(QuestionText, GapsAreCounted) {
 TEST(QuestionText, ManyAreCounted) {
   std::vector<Question> questions;
   for (int i = 0; i < 25; ++i) questions.push_back(About("edit /p/" + std::to_string(i)));
-  const std::string text = QuestionText(questions, "none");
+  const std::string text = QuestionText(questions, {});
   EXPECT_NE(text.find("edit /p/19\n"), std::string::npos);
   EXPECT_EQ(text.find("edit /p/20\n"), std::string::npos);
   EXPECT_NE(text.find("and 5 more that are not shown"), std::string::npos);
+}
+
+TEST(QuestionText, SaysWhatACallIsPartOf) {
+  const std::vector<Question> questions = {{"permissions[0]", "", "make deploy"}};
+  EXPECT_EQ(QuestionText(questions, {.part_of = "step 'a' of a pipeline"}),
+            "Allow step 'a' of a pipeline?\n\n    make deploy\nAsked by permissions[0]\n\n"
+            "Arguments: none");
 }
 
 TEST(ShownArguments, AreWrittenOut) {

@@ -31,6 +31,7 @@ struct CallContext {
   CallRecord record = {};  // what the steps of the call decide and run
   Approvals approvals = {};
   Approver* approver = nullptr;  // null: nobody can be asked
+  ShownCall shown = {};          // set only if a rule may ask
 };
 
 }  // namespace pa

@@ -22,7 +22,6 @@ constexpr Row kRows[] = {
     {ErrorCode::kToolNotFound, "TOOL_NOT_FOUND", false},
     {ErrorCode::kPolicyDenied, "POLICY_DENIED", false},
     {ErrorCode::kApprovalDeclined, "APPROVAL_DECLINED", false},
-    {ErrorCode::kApprovalPending, "APPROVAL_PENDING", true},
     {ErrorCode::kNotFound, "NOT_FOUND", true},
     {ErrorCode::kBinaryFile, "BINARY_FILE", true},
     {ErrorCode::kFileTooLarge, "FILE_TOO_LARGE", true},

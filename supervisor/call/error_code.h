@@ -17,7 +17,6 @@ enum class ErrorCode : std::uint8_t {
   kToolNotFound,
   kPolicyDenied,
   kApprovalDeclined,
-  kApprovalPending,
   kNotFound,
   kBinaryFile,
   kFileTooLarge,

@@ -157,8 +157,7 @@ int RunCall(const CallCommand& command, const Environment& environment) {
   const bool shaped = arguments && arguments->FindSet("result") != nullptr;
   OutputSink* sink = command.json || shaped ? nullptr : &view;
   const bool attended = !command.json && isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0;
-  TerminalApprover approver(loop.get(), STDIN_FILENO, STDERR_FILENO,
-                            ShownArguments(arguments ? &*arguments : nullptr));
+  TerminalApprover approver(loop.get(), STDIN_FILENO, STDERR_FILENO);
   const ToolResult result =
       Execute(command, arguments, engine, loop, sink, attended ? &approver : nullptr);
   if (command.json) {

@@ -29,7 +29,7 @@ Task<Answer> TerminalApprover::Ask(std::vector<Question> questions, CallContext&
   if (!input) co_return Answer::kUnavailable;
   TimerHandle patience(loop_);
   tcflush(in_, TCIFLUSH);  // what was typed before is no answer
-  (void)WriteAll(out_, QuestionText(questions, arguments_) + "\n\n[y/N] ");
+  (void)WriteAll(out_, QuestionText(questions, call.shown) + "\n\n[y/N] ");
   input->Start();
   patience.Start(kAnswerPatience, [&] { settle(Answer::kTimeout); });
   call.cancel.OnCancel([&] { settle(Answer::kCancel); });

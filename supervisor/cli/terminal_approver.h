@@ -1,12 +1,11 @@
 // TerminalApprover: asks the user at the terminal, for `project-actions call`.
 //
-//    TerminalApprover approver(loop, STDIN_FILENO, STDERR_FILENO, ShownArguments(&arguments));
+//    TerminalApprover approver(loop, STDIN_FILENO, STDERR_FILENO);
 //    Task<Answer> task = approver.Ask(std::move(questions), call);
 #pragma once
 
 #include <uv.h>
 
-#include <string>
 #include <vector>
 
 #include "supervisor/call/approval.h"
@@ -19,9 +18,8 @@ Answer ReadAnswer(int in);
 
 class TerminalApprover final : public Approver {
  public:
-  // `in` and `out`: a terminal, borrowed. `arguments`: from ShownArguments.
-  TerminalApprover(uv_loop_t* loop, int in, int out, std::string arguments)
-      : loop_(loop), in_(in), out_(out), arguments_(std::move(arguments)) {}
+  // `in` and `out`: a terminal, borrowed.
+  TerminalApprover(uv_loop_t* loop, int in, int out) : loop_(loop), in_(in), out_(out) {}
 
   Task<Answer> Ask(std::vector<Question> questions, CallContext& call) override;
 
@@ -29,7 +27,6 @@ class TerminalApprover final : public Approver {
   uv_loop_t* loop_;
   int in_;
   int out_;
-  std::string arguments_;
 };
 
 }  // namespace pa

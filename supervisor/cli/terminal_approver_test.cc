@@ -33,14 +33,15 @@ class TerminalApproverTest : public ::testing::Test {
   void Type(std::string_view text) { ASSERT_TRUE(WriteAll(keyboard_.get(), text)); }
   // The question is asked; what is said to it comes after `then`.
   Answer AskAnd(const std::function<void()>& then) {
-    TerminalApprover approver(loop_.get(), terminal_.get(), terminal_.get(), "target = deploy");
+    TerminalApprover approver(loop_.get(), terminal_.get(), terminal_.get());
+    call_.shown.arguments = "target = deploy";
     std::optional<Answer> answer;
     std::vector<Question> questions = {{"permissions[0]", "why", "make deploy"}};
     Task<Answer> task = approver.Ask(questions, call_);
     Detach(std::move(task), [&](Answer said) { answer = said; });
     then();
     while (!answer && uv_run(loop_.get(), UV_RUN_ONCE) != 0) continue;
-    return answer.value_or(Answer::kPending);
+    return answer.value_or(Answer::kUnavailable);
   }
   Answer Say(std::string_view text) {
     return AskAnd([&] { Type(text); });

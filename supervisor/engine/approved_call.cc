@@ -31,14 +31,6 @@ Task<Answer> AskUser(CallContext& call) {
   co_return answer;
 }
 
-// Of a call that goes on when the client comes back; nobody but the audit log sees it.
-ToolError Pending() {
-  return {.code = ErrorCode::kApprovalPending,
-          .message = "the user is asked",
-          .ai_message = "",
-          .details = {}};
-}
-
 bool WantsApproval(const ToolResult& result, const CallContext& call) {
   return result.error && result.error->code == ErrorCode::kApprovalDeclined &&
          !call.approvals.wanted().empty();
@@ -75,7 +67,6 @@ Task<ToolResult> RunApproved(ToolRequest request, CallContext& call) {
     Task<Answer> asking = AskUser(call);
     const Answer answer = co_await asking;
     if (call.cancel.cancelled()) co_return RefusedCall(Cancelled(request.tool().name));
-    if (answer == Answer::kPending) co_return RefusedCall(Pending());
     if (answer != Answer::kAccept) {
       co_return RefusedCall(NotApproved(answer, call.approvals.wanted()));
     }

@@ -8,6 +8,7 @@
 
 #include "base/did_you_mean.h"
 #include "policy/decide.h"
+#include "policy/rules.h"
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/call/as_meant.h"
 #include "supervisor/call/tool_error.h"
@@ -84,6 +85,9 @@ Task<ToolResult> Dispatch(const Services& services, CallOrder order, CallContext
   if (!meant) return Refuse(services, std::move(order), std::move(meant.error()));
   // The log has them as they are used: the file that is edited is not hidden in a long text.
   if (*meant) order.arguments = &**meant;
+  if (policy::EverAsk(context.policy->permissions)) {
+    context.shown.arguments = ShownArguments(order.arguments);
+  }
   auto request = MakeToolRequest(*tool, order.arguments);
   if (!request) return Refuse(services, std::move(order), std::move(request.error()));
   return DispatchOwn(services, std::move(order),

@@ -1,36 +1,16 @@
 #include "supervisor/mcp/questions.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/json_writer.h"
+#include "base/random.h"
 #include "supervisor/call/call_context.h"
 
 namespace pa {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr const char* kApprove = "approve";  // the one input that we request
-
-rpc::Failure BadState(std::string_view why) {
-  return {.code = rpc::kInvalidParams,
-          .message = "Invalid params: params.requestState " + std::string(why) +
-                     "; send the request without it to be asked anew",
-          .data = {},
-          .id = {}};
-}
-
-std::string_view WhyNot(StateProblem problem) {
-  switch (problem) {
-    case StateProblem::kNotThis:
-      return "belongs to a call with another tool or other arguments";
-    case StateProblem::kUsed:
-      return "was used before";
-    default:
-      return "was not issued by this server";
-  }
-}
+constexpr std::size_t kStateBytes = 16;      // random: nobody guesses which call waits
 
 }  // namespace
 
@@ -85,43 +65,38 @@ void Elicitations::GiveUp(const rpc::Id& id, Answer answer, const char* reason) 
 }
 
 Task<Answer> ElicitingApprover::Ask(std::vector<Question> questions, CallContext& call) {
-  std::string params = ElicitParams(QuestionText(questions, arguments_), revision_);
+  std::string params = ElicitParams(QuestionText(questions, call.shown), revision_);
   Task<Answer> task = elicitations_.Ask(std::move(params), call.cancel);
   const Answer answer = co_await task;
   co_return answer;
 }
 
-std::expected<std::optional<InputReply>, rpc::Failure> InputReplyIn(const JsonValue& params,
-                                                                    const Digest& call,
-                                                                    RequestStates& states) {
-  const JsonValue* state = params.FindSet("requestState");
-  if (state == nullptr) return std::nullopt;
-  if (!state->IsString()) return std::unexpected(BadState("must be a string"));
-  auto questions = states.Redeem(state->AsString(), call, Clock::now());
-  if (!questions && questions.error() == StateProblem::kExpired) {
-    return InputReply{.questions = {}, .answer = Answer::kTimeout};
+Task<Answer> ParkingApprover::Ask(std::vector<Question> questions, CallContext& call) {
+  if (call.cancel.cancelled()) co_return Answer::kCancel;
+  question_ = {.key = kApprove,
+               .params = ElicitParams(QuestionText(questions, call.shown), kModernRevision),
+               .state = RandomHex(kStateBytes)};
+  Completion<Answer> said;
+  waiting_ = &said;
+  if (!park_(question_)) {
+    waiting_ = nullptr;
+    co_return Answer::kTooMany;
   }
-  if (!questions) return std::unexpected(BadState(WhyNot(questions.error())));
-  const JsonValue* responses = params.FindSet("inputResponses");
-  const JsonValue* result = responses != nullptr ? responses->FindSet(kApprove) : nullptr;
-  if (result == nullptr) return std::nullopt;
-  return InputReply{.questions = std::move(*questions), .answer = AnswerIn(*result)};
+  TimerHandle timer(loop_);
+  timer.Start(patience_, [this] { Settle(Answer::kTimeout); });
+  call.cancel.OnCancel([this] { Settle(Answer::kCancel); });
+  const Answer answer = co_await said;
+  call.cancel.Forget();
+  co_return answer;
 }
 
-Task<Answer> RetryingApprover::Ask(std::vector<Question> questions, CallContext& call) {
-  if (const auto reply = std::exchange(reply_, std::nullopt)) {
-    if (reply->answer != Answer::kAccept) co_return reply->answer;
-    for (const Digest& digest : reply->questions) call.approvals.Grant(digest);
-    const auto granted = [&](const Question& question) { return call.approvals.Has(question); };
-    if (std::ranges::all_of(questions, granted)) co_return Answer::kAccept;
-  }
-  std::vector<Digest> all(call.approvals.granted().begin(), call.approvals.granted().end());
-  for (const Question& question : questions) all.push_back(DigestOf(question));
-  request_ =
-      InputRequest{.key = kApprove,
-                   .params = ElicitParams(QuestionText(questions, arguments_), kModernRevision),
-                   .state = states_.Issue(call_, all, Clock::now())};
-  co_return Answer::kPending;
+void ParkingApprover::Settle(Answer answer) {
+  if (waiting_ != nullptr) std::exchange(waiting_, nullptr)->Set(answer);
+}
+
+const JsonValue* ResponseIn(const JsonValue& params) {
+  const JsonValue* responses = params.FindSet("inputResponses");
+  return responses != nullptr ? responses->FindSet(kApprove) : nullptr;
 }
 
 }  // namespace pa

@@ -3,15 +3,17 @@
 // request (2026-07-28). The form has one required field without a default, because some clients
 // accept an empty form by themselves.
 //
-//    ElicitingApprover approver(elicitations, revision, ShownArguments(arguments));
+//    ElicitingApprover approver(elicitations, revision);
 //    call.approver = &approver;              // RunApproved asks it
 #pragma once
 
 #include <uv.h>
 
+#include <chrono>
+#include <functional>
 #include <map>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -19,7 +21,6 @@
 #include "supervisor/loop/cancel_source.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/mcp/protocol.h"
-#include "supervisor/mcp/request_states.h"
 #include "supervisor/transport/rpc.h"
 #include "supervisor/transport/transport.h"
 
@@ -64,44 +65,39 @@ class Elicitations {
 // For a legacy client: asks while the call waits.
 class ElicitingApprover final : public Approver {
  public:
-  ElicitingApprover(Elicitations& elicitations, Revision revision, std::string arguments)
-      : elicitations_(elicitations), revision_(revision), arguments_(std::move(arguments)) {}
+  ElicitingApprover(Elicitations& elicitations, Revision revision)
+      : elicitations_(elicitations), revision_(revision) {}
   Task<Answer> Ask(std::vector<Question> questions, CallContext& call) override;
 
  private:
   Elicitations& elicitations_;
   Revision revision_;
-  std::string arguments_;
 };
 
-// The answer in the next request of a client of 2026-07-28.
-struct InputReply {
-  std::vector<Digest> questions;  // those that the user was asked
-  Answer answer = Answer::kCancel;
-};
-// -32602 for a requestState that is not valid for this call; kTimeout for one that has expired.
-// Nothing if there is none, or no answer with it.
-std::expected<std::optional<InputReply>, rpc::Failure> InputReplyIn(const JsonValue& params,
-                                                                    const Digest& call,
-                                                                    RequestStates& states);
-
-// For a modern client: asks by ending the call.
-class RetryingApprover final : public Approver {
+// For a modern client: ends the request with the question; the call waits for the request that
+// brings the answer, at most for `patience`. It asks one question at a time.
+class ParkingApprover final : public Approver {
  public:
-  RetryingApprover(const RequestStates& states, const Digest& call, std::string arguments,
-                   std::optional<InputReply> reply)
-      : states_(states), call_(call), arguments_(std::move(arguments)), reply_(std::move(reply)) {}
+  // Ends the request. False: it cannot, because too many calls wait already.
+  using Park = std::function<bool(const InputRequest& question)>;
+  ParkingApprover(uv_loop_t* loop, std::chrono::milliseconds patience, Park park)
+      : loop_(loop), patience_(patience), park_(std::move(park)) {}
   Task<Answer> Ask(std::vector<Question> questions, CallContext& call) override;
 
-  // The question for the client; nothing if the call ended otherwise.
-  const std::optional<InputRequest>& request() const { return request_; }
+  // The last one that was asked.
+  const InputRequest& question() const { return question_; }
+  // The call goes on; without effect if it does not wait. Last of all the coroutine runs.
+  void Settle(Answer answer);
 
  private:
-  const RequestStates& states_;
-  Digest call_;
-  std::string arguments_;
-  std::optional<InputReply> reply_;
-  std::optional<InputRequest> request_;
+  uv_loop_t* loop_;
+  std::chrono::milliseconds patience_;
+  Park park_;
+  InputRequest question_;
+  Completion<Answer>* waiting_ = nullptr;  // null: the call does not wait
 };
+
+// The response to the question in the request that brings it; null: there is none.
+const JsonValue* ResponseIn(const JsonValue& params);
 
 }  // namespace pa

@@ -90,38 +90,113 @@ TEST_F(ElicitationsTest, ASessionThatEndsTakesItsQuestionsWithIt) {
   EXPECT_EQ(world.session().in_flight(), 0u);
 }
 
-class InputReplyTest : public ::testing::Test {
+class ParkedCallsTest : public ::testing::Test {
  protected:
-  auto Reply(const std::string& params, const Digest& call) {
-    return InputReplyIn(ParsedJson(params), call, states_);
+  static std::string Request(int id, const std::string& more = "") {
+    return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
+           R"(,"method":"tools/call","params":{"name":"ask","arguments":{"text":"deploy"},)" +
+           more +
+           R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+           R"("io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}})";
   }
-
-  RequestStates states_{"a key"};
-  const Digest call_ = Sha256Of("call");
-  const std::vector<Digest> questions_ = {Sha256Of("question")};
+  static std::string StateIn(const std::string& line) {
+    const JsonValue reply = ParsedJson(line);
+    const JsonValue* result = reply.Find("result");
+    const JsonValue* state = result == nullptr ? nullptr : result->Find("requestState");
+    return state == nullptr ? "" : state->AsString();
+  }
+  static std::string Retry(int id, const std::string& state) {
+    return Request(id, R"("requestState":")" + state +
+                           R"(","inputResponses":{"approve":{"action":"accept",)"
+                           R"("content":{"approve":true}}},)");
+  }
 };
 
-TEST_F(InputReplyTest, WhatTheUserSaysIsForWhatHeWasAsked) {
-  const std::string state = states_.Issue(call_, questions_, std::chrono::steady_clock::now());
-  const auto reply = Reply(R"({"requestState":")" + state +
-                               R"(","inputResponses":{"approve":{"action":"accept",)"
-                               R"("content":{"approve":true}}}})",
-                           call_);
-  ASSERT_TRUE(reply && *reply);
-  EXPECT_EQ((*reply)->answer, Answer::kAccept);
-  EXPECT_EQ((*reply)->questions, questions_);
+TEST_F(ParkedCallsTest, GoOnWithTheAnswerOnce) {
+  FakeWorld world;
+  world.Enable({"ask"});
+  world.session().OnLine(Request(1));
+  const std::string state = StateIn(world.transport.sent.at(0));
+  EXPECT_EQ(state.size(), 32u);
+  EXPECT_EQ(world.session().in_flight(), 1u) << "its request is answered, the call waits";
+  world.session().OnLine(Retry(2, state));
+  EXPECT_NE(world.transport.sent.at(1).find(R"("id":2,"result":{"content")"), std::string::npos);
+  EXPECT_NE(world.transport.sent.at(1).find("approved"), std::string::npos);
+  EXPECT_EQ(world.session().in_flight(), 0u);
+  world.session().OnLine(Retry(3, state));
+  EXPECT_NE(world.transport.sent.at(2).find("-32602"), std::string::npos);
 }
 
-TEST_F(InputReplyTest, TooLateIsNo) {
-  const std::string state =
-      states_.Issue(call_, questions_, std::chrono::steady_clock::now() - kAnswerPatience);
-  const auto reply = Reply(R"({"requestState":")" + state +
-                               R"(","inputResponses":{"approve":{"action":"accept",)"
-                               R"("content":{"approve":true}}}})",
-                           call_);
-  ASSERT_TRUE(reply && *reply);
-  EXPECT_EQ((*reply)->answer, Answer::kTimeout);
-  EXPECT_TRUE((*reply)->questions.empty());
+TEST_F(ParkedCallsTest, TakeNoAnswerToAnotherCall) {
+  FakeWorld world;
+  world.Enable({"ask"});
+  world.session().OnLine(Request(1));
+  std::string other = Retry(2, StateIn(world.transport.sent.at(0)));
+  const std::string same = Retry(3, StateIn(world.transport.sent.at(0)));
+  other.replace(other.find("deploy"), 6, "delete");
+  world.session().OnLine(other);
+  EXPECT_NE(world.transport.sent.at(1).find("another tool or other arguments"), std::string::npos);
+  world.session().OnLine(same);
+  EXPECT_NE(world.transport.sent.at(2).find("approved"), std::string::npos) << "it still waits";
+}
+
+TEST_F(ParkedCallsTest, WaitForALimitedTime) {
+  FakeWorld world(std::chrono::milliseconds(20));
+  world.Enable({"ask"});
+  world.session().OnLine(Request(1));
+  const std::string state = StateIn(world.transport.sent.at(0));
+  world.Wait();
+  EXPECT_EQ(world.session().in_flight(), 0u);
+  EXPECT_EQ(world.transport.sent.size(), 1u) << "the request has its reply";
+  world.session().OnLine(Retry(2, state));
+  EXPECT_NE(world.transport.sent.at(1).find("has expired"), std::string::npos);
+}
+
+TEST_F(ParkedCallsTest, AreLimitedInNumber) {
+  FakeWorld world;
+  world.Enable({"ask"});
+  for (int id = 0; id < 256; ++id) world.session().OnLine(Request(id));
+  EXPECT_EQ(world.session().in_flight(), 256u);
+  world.session().OnLine(Request(256));
+  EXPECT_NE(world.transport.sent.back().find("too many calls wait"), std::string::npos)
+      << world.transport.sent.back();
+  world.session().OnLine(Retry(257, StateIn(world.transport.sent.at(0))));
+  world.session().OnLine(Request(258));
+  EXPECT_NE(StateIn(world.transport.sent.back()), "") << "there is a place again";
+}
+
+TEST_F(ParkedCallsTest, EndWithTheSession) {
+  FakeWorld world;
+  world.Enable({"ask"});
+  bool ended = false;
+  world.session().WhenEnded([&] { ended = true; });
+  for (int id = 1; id <= 3; ++id) world.session().OnLine(Request(id));
+  world.session().OnClosed();
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(world.transport.sent.size(), 3u);
+}
+
+// A cancel names a request; that of a parked call has its reply.
+TEST_F(ParkedCallsTest, AreNotCancelledByTheirFirstRequest) {
+  FakeWorld world;
+  world.Enable({"ask"});
+  world.session().OnLine(Request(1));
+  world.session().OnLine(
+      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  EXPECT_EQ(world.session().in_flight(), 1u);
+  world.session().OnLine(Retry(2, StateIn(world.transport.sent.at(0))));
+  EXPECT_NE(world.transport.sent.at(1).find("approved"), std::string::npos);
+}
+
+TEST(ResponseIn, IsWhatIsSaidToOurQuestion) {
+  const JsonValue params =
+      ParsedJson(R"({"inputResponses":{"other":{},"approve":{"action":"decline"}}})");
+  ASSERT_NE(ResponseIn(params), nullptr);
+  EXPECT_EQ(AnswerIn(*ResponseIn(params)), Answer::kDecline);
+  for (const char* none : {"{}", R"({"inputResponses":{}})", R"({"inputResponses":null})",
+                           R"({"inputResponses":{"approve":null}})", R"({"inputResponses":[]})"}) {
+    EXPECT_EQ(ResponseIn(ParsedJson(none)), nullptr) << none;
+  }
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/random.h"
 #include "supervisor/loop/version.h"
 
 namespace pa {
@@ -66,8 +65,7 @@ std::string InstructionsFor(const policy::Policy& policy) {
 ServerState NewServerState(const policy::Policy& policy, bool text_only) {
   return {.identity = {.version = kVersion,
                        .instructions = InstructionsFor(policy),
-                       .text_only = text_only},
-          .request_states = RequestStates(RandomHex(32))};
+                       .text_only = text_only}};
 }
 
 }  // namespace pa

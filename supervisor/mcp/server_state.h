@@ -11,13 +11,11 @@
 #include "supervisor/mcp/progress.h"
 #include "supervisor/mcp/protocol.h"
 #include "supervisor/mcp/questions.h"
-#include "supervisor/mcp/request_states.h"
 
 namespace pa {
 
 struct ServerState {
   Identity identity;
-  RequestStates request_states;
   std::chrono::milliseconds answer_patience = kAnswerPatience;
   std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat;
 };
@@ -25,7 +23,7 @@ struct ServerState {
 // What a model is told before it calls anything. It names no tool that is off.
 std::string InstructionsFor(const policy::Policy& policy);
 
-// With this version, its instructions for models, and a random key. `text_only`: Identity.
+// With this version and its instructions for models. `text_only`: Identity.
 ServerState NewServerState(const policy::Policy& policy, bool text_only = false);
 
 }  // namespace pa

@@ -13,6 +13,7 @@
 #include "supervisor/audit/audit_event.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/memory_reserve.h"
+#include "supervisor/mcp/call_digest.h"
 #include "supervisor/mcp/envelope.h"
 #include "supervisor/mcp/tool_output.h"
 #include "supervisor/transport/outline_scanner.h"
@@ -24,6 +25,12 @@ using Clock = std::chrono::steady_clock;
 
 // Of the legacy era; the modern one has no code of its own for it.
 constexpr int kResourceNotFound = -32002;
+
+// Calls that wait for another request with the user's answer; each holds its arguments.
+constexpr std::size_t kMaxParked = 256;
+
+// A parked call has it in place of the id of a request.
+rpc::Id StateId(const std::string& state) { return rpc::Id('"' + state + '"'); }
 
 std::unexpected<rpc::Failure> FailedWith(int code, std::string message, std::string data = {}) {
   return std::unexpected(
@@ -102,16 +109,18 @@ struct Session::Call {
   Call(const Services& services, rpc::Id the_id, Revision the_revision)
       : id(std::move(the_id)), revision(the_revision), context(NewContext(services, cancel)) {}
 
-  rpc::Id id;
+  rpc::Id id;  // its key in calls_ or parked_
   Revision revision;
   std::string_view tool;
+  Digest digest{};               // of a modern client's call
+  bool parked = false;           // in parked_: its request has its reply
   std::shared_ptr<Batch> batch;  // null: it came alone
   Clock::time_point started = Clock::now();
   bool silent = false;  // cancelled by the client, who must hear nothing more of it
   CancelSource cancel;
   std::unique_ptr<ProgressNotifier> progress;
   std::unique_ptr<ElicitingApprover> eliciting;
-  std::unique_ptr<RetryingApprover> retrying;
+  std::unique_ptr<ParkingApprover> parking;
   CallContext context;
 };
 
@@ -354,16 +363,22 @@ void Session::PolicyChanged(const policy::Policy& before) {
   if (list(before) != list(*services_.policy())) ListChanged(ListKind::kTools);
 }
 
+// Calls that end leave the map, and others may end with them.
+void Session::CancelAll(const Calls& calls) {
+  std::vector<rpc::Id> keys;
+  for (const auto& [key, call] : calls) keys.push_back(key);
+  for (const rpc::Id& key : keys) {
+    const auto found = calls.find(key);
+    if (found != calls.end()) found->second->cancel.Cancel();
+  }
+}
+
 void Session::Shutdown() {
   if (std::exchange(ending_, true)) return;
   if (on_ending_) std::exchange(on_ending_, nullptr)();
   for (std::string& line : subscriptions_.End()) transport_.Send(std::move(line));
-  std::vector<rpc::Id> ids;
-  for (const auto& [id, call] : calls_) ids.push_back(id);
-  for (const rpc::Id& id : ids) {
-    const auto found = calls_.find(id);
-    if (found != calls_.end()) found->second->cancel.Cancel();
-  }
+  CancelAll(calls_);
+  CancelAll(parked_);
   EndIfIdle();
 }
 
@@ -373,7 +388,8 @@ void Session::WhenEnded(std::function<void()> callback) {
 }
 
 void Session::EndIfIdle() {
-  if (ending_ && calls_.empty() && on_ended_) std::exchange(on_ended_, nullptr)();
+  if (ending_ && calls_.empty() && parked_.empty() && on_ended_)
+    std::exchange(on_ended_, nullptr)();
 }
 
 Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
@@ -427,17 +443,20 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
                                                "; the tools are: " + ToolNames(services_.tools));
   }
   if (ending_) return FailedWith(rpc::kInternalError, "The server is shutting down");
+  if (IsModern(revision) && request.params.FindSet("requestState") != nullptr) {
+    Answer answer = Resume(request, name, token);
+    if (answer && !*answer) RecordMisuse(request, revision, name, answer->error().message);
+    return answer;
+  }
 
   auto owned = std::make_unique<Call>(services_, request.id, revision);
   Call& call = *owned;
   call.tool = tool->name;
   call.batch = batch_;
-  if (const auto equipped = Equip(call, request); !equipped) {
-    RecordMisuse(request, revision, name, equipped.error().message);
-    return std::unexpected(equipped.error());
-  }
+  Equip(call, request);
   calls_.emplace(request.id, std::move(owned));
-  Task<ToolResult> task = StartCall(call, request, token);
+  FollowProgress(call, token);
+  Task<ToolResult> task = Dispatch(services_, OrderOf(request, revision, name), call.context);
   Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
   return std::nullopt;
 }
@@ -448,27 +467,81 @@ bool Session::CanAsk(const rpc::Request& request, Revision revision) const {
 }
 
 // With what asks the user, where the client can do that for us.
-std::expected<void, rpc::Failure> Session::Equip(Call& call, const rpc::Request& request) {
-  const bool asks = policy::EverAsk(call.context.policy->permissions);
-  if (!asks && request.params.FindSet("requestState") == nullptr) return {};
-  const JsonValue* arguments = request.params.FindSet("arguments");
-  const Digest digest = DigestOfCall(call.tool, arguments);
-  std::optional<InputReply> reply;
+void Session::Equip(Call& call, const rpc::Request& request) {
+  if (!policy::EverAsk(call.context.policy->permissions)) return;
+  if (!CanAsk(request, call.revision)) return;
   if (IsModern(call.revision)) {
-    PA_TRY(auto brought, InputReplyIn(request.params, digest, state_.request_states));
-    reply = std::move(brought);
-  }
-  if (!CanAsk(request, call.revision)) return {};
-  if (IsModern(call.revision)) {
-    call.retrying = std::make_unique<RetryingApprover>(state_.request_states, digest,
-                                                       ShownArguments(arguments), std::move(reply));
-    call.context.approver = call.retrying.get();
+    call.digest = DigestOfCall(call.tool, request.params.FindSet("arguments"));
+    call.parking = std::make_unique<ParkingApprover>(
+        services_.loop, state_.answer_patience,
+        [this, &call](const InputRequest& question) { return Park(call, question); });
+    call.context.approver = call.parking.get();
   } else {
-    call.eliciting = std::make_unique<ElicitingApprover>(elicitations_, call.revision,
-                                                         ShownArguments(arguments));
+    call.eliciting = std::make_unique<ElicitingApprover>(elicitations_, call.revision);
     call.context.approver = call.eliciting.get();
   }
-  return {};
+}
+
+// Its request ends with the question. Nobody is left to ask if a parked call asks once more.
+bool Session::Park(Call& call, const InputRequest& question) {
+  if (parked_.size() >= kMaxParked || call.parked) return false;
+  rpc::Id key = StateId(question.state);
+  rpc::Id id = key;
+  call.context.sink = nullptr;
+  call.progress.reset();  // before the reply, as in Finish
+  transport_.Send(rpc::ResultLine(call.id, InputRequiredResult(question, state_.identity)));
+  // From here on nothing can fail.
+  auto node = calls_.extract(call.id);
+  node.key() = std::move(key);
+  call.id = std::move(id);
+  call.parked = true;
+  parked_.insert(std::move(node));
+  return true;
+}
+
+// The parked call goes on as the call of this request.
+Session::Answer Session::Resume(const rpc::Request& request, const std::string& tool,
+                                const std::string& token) {
+  const auto bad = [](std::string_view why) {
+    return InvalidParams(
+        fmt::format("params.requestState {}; send the request without it to be asked anew", why));
+  };
+  const JsonValue& state = *request.params.Find("requestState");
+  if (!state.IsString()) return bad("must be a string");
+  const auto found = parked_.find(StateId(state.AsString()));
+  if (found == parked_.end()) {
+    return bad(
+        "is not that of a call that waits: it was answered, has expired, "
+        "or was not issued by this server");
+  }
+  Call& call = *found->second;
+  if (call.digest != DigestOfCall(tool, request.params.FindSet("arguments"))) {
+    return bad("belongs to a call with another tool or other arguments");
+  }
+  const JsonValue* response = ResponseIn(request.params);
+  if (response == nullptr) return InputRequiredResult(call.parking->question(), state_.identity);
+  rpc::Id key = request.id;
+  rpc::Id id = request.id;
+  FollowProgress(call, token);
+  // From here on nothing can fail.
+  auto node = parked_.extract(found);
+  node.key() = std::move(key);
+  call.id = std::move(id);
+  call.parked = false;
+  call.started = Clock::now();
+  calls_.insert(std::move(node));
+  const bool can_ask = CanAsk(request, call.revision);
+  // Last: the call may end at once and be gone.
+  call.parking->Settle(can_ask ? AnswerIn(*response) : pa::Answer::kUnavailable);
+  return std::nullopt;
+}
+
+void Session::FollowProgress(Call& call, const std::string& token) {
+  if (token.empty()) return;
+  call.progress = std::make_unique<ProgressNotifier>(
+      services_.loop, transport_, token, [&call] { return WaitingText(call.context.record); },
+      state_.heartbeat);
+  call.context.sink = call.progress.get();
 }
 
 CallOrder Session::OrderOf(const rpc::Request& request, Revision revision, std::string tool) const {
@@ -482,17 +555,6 @@ void Session::RecordMisuse(const rpc::Request& request, Revision revision, const
                            const std::string& why) {
   Detach(Refuse(services_, OrderOf(request, revision, name), InvalidArgument(why, "")),
          [](const ToolResult&) {});
-}
-
-Task<ToolResult> Session::StartCall(Call& call, const rpc::Request& request,
-                                    const std::string& token) {
-  if (!token.empty()) {
-    call.progress = std::make_unique<ProgressNotifier>(
-        services_.loop, transport_, token, [&call] { return WaitingText(call.context.record); },
-        state_.heartbeat);
-    call.context.sink = call.progress.get();
-  }
-  return Dispatch(services_, OrderOf(request, call.revision, std::string(call.tool)), call.context);
 }
 
 AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) const {
@@ -512,24 +574,24 @@ AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) co
 
 void Session::SendResult(const Call& call, const ToolResult& result,
                          std::chrono::microseconds took) {
-  const bool asks = call.retrying && call.retrying->request();
-  const std::string json = asks ? InputRequiredResult(*call.retrying->request(), state_.identity)
-                                : CallToolResult(result, took, call.revision, state_.identity);
+  const std::string json = CallToolResult(result, took, call.revision, state_.identity);
   SendAnswer(rpc::ResultLine(call.id, json), call.batch);
 }
 
 void Session::Finish(Call& call, const ToolResult& result) {
   const auto took =
       std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - call.started);
-  auto node = calls_.extract(call.id);
+  // Of a parked call nobody hears: its request has its reply.
+  const bool silent = call.silent || call.parked;
+  const auto node = (call.parked ? parked_ : calls_).extract(call.id);
   call.progress.reset();  // before the reply, which is the last that a client hears of a call
   try {
     LogInfo(fmt::format("{}: {} in {} ms", call.tool,
                         result.error ? CodeText(result.error->code) : "success",
                         took.count() / 1000));
-    if (!call.silent) SendResult(call, result, took);
+    if (!silent) SendResult(call, result, took);
   } catch (const std::bad_alloc&) {
-    if (!call.silent) SendResult(call, RefusedCall(OutOfMemory()), took);
+    if (!silent) SendResult(call, RefusedCall(OutOfMemory()), took);
   }
   call.batch.reset();
   EndIfIdle();

@@ -61,12 +61,13 @@ class Session : public TransportHandler {
   // `callback` runs once, after Shutdown, when no call is in flight any more.
   void WhenEnded(std::function<void()> callback);
 
-  std::size_t in_flight() const { return calls_.size(); }
+  std::size_t in_flight() const { return calls_.size() + parked_.size(); }
 
  private:
   struct Method;
   struct Call;
   struct Batch;
+  using Calls = std::map<rpc::Id, std::unique_ptr<Call>>;
   // A reply, an error, or nothing: the reply comes later.
   using Answer = std::optional<std::expected<std::string, rpc::Failure>>;
   enum class Era { kOpening, kLegacy, kModern };
@@ -92,10 +93,13 @@ class Session : public TransportHandler {
                     const std::string& why);
   AuditCaller CallerOf(const rpc::Request& request, Revision revision) const;
   bool CanAsk(const rpc::Request& request, Revision revision) const;
-  std::expected<void, rpc::Failure> Equip(Call& call, const rpc::Request& request);
-  Task<ToolResult> StartCall(Call& call, const rpc::Request& request, const std::string& token);
+  void Equip(Call& call, const rpc::Request& request);
+  bool Park(Call& call, const InputRequest& question);
+  Answer Resume(const rpc::Request& request, const std::string& tool, const std::string& token);
+  void FollowProgress(Call& call, const std::string& token);
   void Finish(Call& call, const ToolResult& result);
   void SendResult(const Call& call, const ToolResult& result, std::chrono::microseconds took);
+  static void CancelAll(const Calls& calls);
   void EndIfIdle();
 
   Answer Initialize(const rpc::Request& request, Revision revision);
@@ -118,7 +122,9 @@ class Session : public TransportHandler {
   bool ending_ = false;
   std::string id_;                            // of the session, for the audit log
   std::string client_name_, client_version_;  // as the legacy client gave them
-  std::map<rpc::Id, std::unique_ptr<Call>> calls_;
+  Calls calls_;                               // by the id of the request that waits for the reply
+  // By requestState: the request has its reply, and another one is to bring the user's answer.
+  Calls parked_;
   std::shared_ptr<Batch> batch_;  // the one whose messages are being handled
   Subscriptions subscriptions_;
   Elicitations elicitations_;

@@ -66,7 +66,6 @@ class FakeWorld {
                   .tools = Tools(),
                   .audit = audit_},
         state_{.identity = {.version = "1.0.0", .instructions = "Test instructions."},
-               .request_states = RequestStates("a key"),
                .answer_patience = answer_patience,
                .heartbeat = heartbeat},
         session_(std::make_unique<Session>(services_, state_, transport)) {
