@@ -28,11 +28,6 @@ struct Setting {
   bool list;
 };
 
-bool IsList(Type type) {
-  return type == Type::kPaths || type == Type::kPlaces || type == Type::kHostFiles ||
-         type == Type::kTools || type == Type::kNames;
-}
-
 // Whether `text` is the same value without quotes, wherever it stands.
 bool IsPlain(std::string_view text) {
   constexpr std::string_view kFirst =
@@ -106,7 +101,7 @@ std::expected<Setting, std::string> ReadSetting(std::string_view line) {
   if (!root) return std::unexpected(root.error().Format());
   PA_TRY(const auto named, Named(*root));
   const auto& [key, value] = named;
-  Setting setting{.key = key, .values = {}, .list = IsList(key->type)};
+  Setting setting{.key = key, .values = {}, .list = key->IsList()};
   const std::string name = Quoted(key->name);
   const bool is_scalar = !setting.list && key->type != Type::kVersion &&
                          key->type != Type::kRules && key->type != Type::kVariables;

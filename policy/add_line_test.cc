@@ -67,6 +67,8 @@ TEST(AddLine, AppendsToAList) {
   EXPECT_EQ(WithLine("tools: {enable: [make]}\n", "tools: {enable: [bash, make, bash, read]}"),
             "tools: {enable: [make, bash, read]}\n")
       << "what is there already is not added";
+  EXPECT_EQ(WithLine("pipeline: {tools: [make]}\n", "pipeline: {tools: [make, bash]}"),
+            "pipeline: {tools: [make, bash]}\n");
 }
 
 TEST(AddLine, AppendsToAListOfSeveralLines) {

@@ -120,6 +120,18 @@ Deny ToolDisabled(const std::string& tool) {
           true};
 }
 
+// The line names all tools: where the policy has no such key, it replaces the default.
+Deny NotFromWithin(const Policy& policy, const std::string& tool) {
+  std::string names;
+  for (const std::string& name : policy.inner_tools) names += name + ", ";
+  const std::string line = "`pipeline: {tools: [" + names + tool + "]}`";
+  return {"the policy does not let a pipeline or batch call '" + tool + "': write " + line +
+              " in the policy file, or call " + tool + " by itself",
+          "Call '" + tool + "' by itself, or tell the user that " + line +
+              " in the policy allows it; "
+              "calling it from a pipeline or batch before that cannot succeed."};
+}
+
 Decision Decide(const Policy& policy, const ActionRequest& request) {
   if (!policy.ToolEnabled(request.tool, request.read_only)) return ToolDisabled(request.tool);
   const Ruling ruling = Judge(policy.permissions, QuestionOf(request));
@@ -132,6 +144,10 @@ Decision Decide(const Policy& policy, const ActionRequest& request) {
 
 bool Policy::ToolEnabled(const std::string& tool, bool read_only) const {
   return read_only || enable_all || enabled_tools.contains(tool);
+}
+
+bool Policy::InnerCallAllowed(const std::string& tool, bool read_only) const {
+  return read_only || inner_tools.contains(tool);
 }
 
 }  // namespace pa::policy

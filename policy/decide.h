@@ -86,7 +86,7 @@ class Permission {
 struct Deny {
   std::string message;         // names the rule
   std::string ai_message;      // how to change it, or what to do instead
-  bool tool_disabled = false;  // the tool is not enabled; otherwise a rule refuses this call
+  bool tool_disabled = false;  // the tool is not enabled; otherwise this call is refused
 };
 
 // The user has to decide.
@@ -99,6 +99,9 @@ struct Ask {
 // The answer of Decide for a tool that is not enabled, for callers that have to refuse before there
 // is a request.
 Deny ToolDisabled(const std::string& tool);
+
+// The answer to a pipeline or batch with a call that Policy::InnerCallAllowed refuses.
+Deny NotFromWithin(const Policy& policy, const std::string& tool);
 
 using Decision = std::variant<Permission, Deny, Ask>;
 

@@ -1,7 +1,10 @@
 #include "policy/decide.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
+#include "policy/add_line.h"
 #include "tests/support/policy_fixture.h"
 
 namespace pa::policy {
@@ -71,6 +74,34 @@ TEST_F(DecideTest, ReadOnlyToolsAreAlwaysOn) {
   EXPECT_TRUE(Denied(targets).tool_disabled);
   targets.read_only = true;
   EXPECT_EQ(Allowed(targets).rule(), "");
+}
+
+// The first text between backticks.
+std::string LineIn(const std::string& text) {
+  const std::size_t begin = text.find('`') + 1;
+  return text.substr(begin, text.find('`', begin) - begin);
+}
+
+TEST_F(DecideTest, ACallThatAPipelineMayNotMakeSaysWhichLineAllowsIt) {
+  for (const char* written : {"", "tools: {enable: [make]}\n", "pipeline: {tools: []}\n",
+                              "pipeline:\n  tools:\n    - git_add\n    - make\n"}) {
+    User(written);
+    const PolicyPtr before = Load();
+    EXPECT_FALSE(before->InnerCallAllowed("bash", false)) << written;
+    const Deny deny = NotFromWithin(*before, "bash");
+    EXPECT_FALSE(deny.tool_disabled) << "it is on, and can be called by itself";
+    const std::string line = LineIn(deny.message);
+    EXPECT_EQ(LineIn(deny.ai_message), line);
+    const auto added = AddLine("version: 1\n" + std::string(written), "user.yaml", line);
+    ASSERT_TRUE(added.has_value()) << added.error();
+    pa::testing::WriteText(base_ / "user.yaml", added->text);
+    std::set<std::string> expected = before->inner_tools;
+    expected.insert("bash");
+    EXPECT_EQ(Load()->inner_tools, expected) << line;
+  }
+  EXPECT_EQ(NotFromWithin(*Load(), "delete").message,
+            "the policy does not let a pipeline or batch call 'delete': write `pipeline: {tools: "
+            "[bash, git_add, make, delete]}` in the policy file, or call delete by itself");
 }
 
 TEST_F(DecideTest, TheFirstRuleThatMatchesDecides) {

@@ -157,6 +157,7 @@ void FragmentParser::ParseKey(const Key& key, const YamlNode& node) {
     case Type::kPlaces:
     case Type::kHostFiles:
     case Type::kTools:
+    case Type::kToolNames:
     case Type::kNames:
       return ParseStrings(key, node);
     case Type::kVariables:
@@ -192,6 +193,9 @@ std::string FragmentParser::CheckItem(Type type, const YamlNode& item) const {
   switch (type) {
     case Type::kTools:
       return CheckToolName(item.scalar, known_tools_, true);
+    case Type::kToolNames:
+      if (item.scalar == "all") return "'all' stands for no tool here: name each one";
+      return CheckToolName(item.scalar, known_tools_, false);
     case Type::kNames:
       return CheckVariableName(item.scalar);
     case Type::kPlaces:

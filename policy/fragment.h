@@ -53,7 +53,8 @@ struct RuleText {
 struct PolicyFragment {
   std::string source;
   std::optional<Located<Strings>> roots;
-  std::optional<Located<Strings>> tools_enable;  // names, or `all`
+  std::optional<Located<Strings>> tools_enable;    // names, or `all`
+  std::optional<Located<Strings>> pipeline_tools;  // names
   std::optional<Located<std::vector<RuleText>>> permissions;
   std::optional<Located<Strings>> filesystem_read;
   std::optional<Located<Strings>> filesystem_write;

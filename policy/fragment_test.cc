@@ -38,6 +38,7 @@ network: full
 environment: {pass: [CI], set: {DEBUG: yes, EMPTY: ""}}
 limits: {wall_time: 90s, memory: 1GiB, queue: 0}
 git: {identity: none, hooks: skip, signing: off}
+pipeline: {tools: [make, git_add]}
 )");
   EXPECT_EQ(f.roots->value.at(1).value, "${X}");
   EXPECT_EQ(f.roots->value.at(1).at, (SourceLocation{"p.yaml", 2, 16}));
@@ -54,6 +55,8 @@ git: {identity: none, hooks: skip, signing: off}
   EXPECT_EQ(f.limits.at("limits.wall_time").value, 90'000u);
   EXPECT_EQ(f.limits.at("limits.queue").value, 0u);
   EXPECT_EQ(f.git_hooks->value, "skip");
+  EXPECT_EQ(f.pipeline_tools->value.at(1).value, "git_add");
+  EXPECT_EQ(f.pipeline_tools->value.at(1).at, (SourceLocation{"p.yaml", 12, 26}));
 }
 
 TEST(Fragment, TheVersionComesFirstOfAll) {

@@ -63,6 +63,10 @@ constexpr Key kKeys[] = {
     {"tools.enable", Type::kTools,
      "Tools to switch on beyond the read-only ones, by name; `all` for every one.",
      &F::tools_enable},
+    {"pipeline.tools", Type::kToolNames,
+     "Tools that a pipeline or batch may call besides the read-only ones, by name. Default: the "
+     "tools that tools.enable names one by one.",
+     &F::pipeline_tools},
     {"permissions", Type::kRules,
      "Rules about single calls: the first that matches decides; without one, enabled tools may "
      "run.",

@@ -23,6 +23,7 @@ enum class Type {
   kPlaces,     // list of paths relative to the working directory of a call
   kHostFiles,  // list of paths from the table in policy/host_files.h
   kTools,      // list of tool names, or `all`
+  kToolNames,  // list of tool names; `all` is none
   kNames,      // list of environment variable names
   kVariables,  // mapping of environment variables to values
   kRules,      // permissions
@@ -67,6 +68,9 @@ struct Key {
   // tighter one.
   constexpr bool IsAdministrators() const { return Section() == "audit"; }
   constexpr std::string_view Word() const { return name.substr(name.find('.') + 1); }
+  bool IsList() const {
+    return std::holds_alternative<std::optional<Located<Strings>> PolicyFragment::*>(field);
+  }
   bool IsLimit() const {
     return type == Type::kDuration || type == Type::kByteSize || type == Type::kCount;
   }

@@ -40,6 +40,13 @@ TEST(Keys, AreFoundByTheirFullName) {
   EXPECT_EQ(FindKey("memory"), nullptr);
 }
 
+TEST(Keys, ListsOfStringsAreLists) {
+  EXPECT_TRUE(FindKey("filesystem.read")->IsList());
+  EXPECT_TRUE(FindKey("pipeline.tools")->IsList());
+  EXPECT_FALSE(FindKey("permissions")->IsList());
+  EXPECT_FALSE(FindKey("network")->IsList());
+}
+
 TEST(Keys, DefaultsAreThoseOfLimits) {
   const PolicyFragment defaults = DefaultFragment();
   const Limits limits;

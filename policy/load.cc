@@ -60,7 +60,7 @@ class Compiler {
     policy_.git.hooks = merged_.git_hooks->value == "skip" ? Hooks::kSkip : Hooks::kRun;
     CompileAudit();
     policy_.git_programs = FindGitPrograms(Variable("PATH"), policy_);
-    policy_.relaxations = FindRelaxations(merged_, policy_.home);
+    policy_.relaxations = FindRelaxations(merged_, policy_.home, sources_.read_only_tools);
     return std::move(policy_);
   }
 
@@ -162,6 +162,9 @@ void Compiler::CompileTools() {
   for (const Located<std::string>& tool : merged_.tools_enable->value) {
     if (tool.value == "all") policy_.enable_all = true;
     if (tool.value != "all") policy_.enabled_tools.insert(tool.value);
+  }
+  for (const Located<std::string>& tool : merged_.pipeline_tools->value) {
+    policy_.inner_tools.insert(tool.value);
   }
 }
 

@@ -33,7 +33,8 @@ struct PolicySources {
   std::string home;
   std::string current_directory;                 // the root if nobody names one
   std::map<std::string, std::string> variables;  // our environment: ${VAR}, PATH, CARGO_HOME
-  std::vector<std::string> known_tools;          // names that tools.enable may hold
+  std::vector<std::string> known_tools;          // names that a policy may hold
+  std::vector<std::string> read_only_tools;      // those of them that are always on
   std::vector<TrustAnchor> anchors = {};         // without the files of the policy
   // The policy will be used from another directory than this one: an anchor that commands can write
   // is then only a warning.

@@ -194,6 +194,43 @@ TEST_F(LoadTest, ToolsOfAllLayersAreEnabled) {
   EXPECT_TRUE(Load()->enable_all);
 }
 
+TEST_F(LoadTest, APipelineCallsReadOnlyToolsAndThoseThatAreNamed) {
+  // Of read, make and bash: `+` for those that may be called from within a call.
+  const auto verdicts = [&](const std::string& user) {
+    User(user);
+    const PolicyPtr policy = Load();
+    std::string out;
+    for (const char* tool : {"read", "make", "bash"}) {
+      out += policy->InnerCallAllowed(tool, std::string_view(tool) == "read") ? '+' : '-';
+    }
+    return out;
+  };
+  EXPECT_EQ(verdicts(""), "+--");
+  EXPECT_EQ(verdicts("tools: {enable: [pipeline, make]}"), "++-");
+  EXPECT_EQ(verdicts("tools: {enable: [all]}"), "+--") << "`all` names none";
+  EXPECT_EQ(verdicts("tools: {enable: [all, bash]}"), "+-+");
+  EXPECT_EQ(verdicts("tools: {enable: [make, bash]}\npipeline: {tools: [bash]}"), "+-+");
+  EXPECT_EQ(verdicts("tools: {enable: [make, bash]}\npipeline: {tools: []}"), "+--");
+  EXPECT_EQ(verdicts("pipeline: {tools: [make]}"), "++-");
+  EXPECT_FALSE(Load()->ToolEnabled("make", false)) << "a tool that is off stays off";
+  sources_.enable = {"bash"};
+  EXPECT_EQ(verdicts("tools: {enable: [make]}"), "+++");
+  EXPECT_EQ(verdicts("tools: {enable: [make]}\npipeline: {tools: [make]}"), "++-");
+}
+
+TEST_F(LoadTest, ToolsOfAPipelineAreNamedOneByOne) {
+  User("pipeline: {tools: [make, read, pipeline]}");
+  EXPECT_EQ(Faults(), "");
+  User("pipeline: {tools: [mak, all]}");
+  EXPECT_EQ(Faults(),
+            "user.yaml:2:20: unknown tool 'mak' - did you mean 'make'?\n"
+            "user.yaml:2:25: 'all' stands for no tool here: name each one\n");
+  User("pipeline: {tools: make}");
+  EXPECT_EQ(Faults(), "user.yaml:2:19: 'tools' must be a list, found 'make'\n");
+  User("pipeline: [make]");
+  EXPECT_EQ(Faults(), "user.yaml:2:11: 'pipeline' must be a mapping, found a list\n");
+}
+
 TEST_F(LoadTest, TheConfigurationHomeIsTheOneOfTheEnvironmentIfAbsolute) {
   sources_.variables["XDG_CONFIG_HOME"] = "/x/config";
   EXPECT_EQ(Load()->config_home, "/x/config");

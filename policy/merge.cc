@@ -12,6 +12,15 @@ namespace {
 template <typename T>
 using Optional = std::optional<Located<T>>;
 
+// `all` names no tool: nobody has chosen those that it enables.
+Located<Strings> NamedOneByOne(const Located<Strings>& enabled) {
+  Located<Strings> named{{}, enabled.at};
+  for (const Located<std::string>& tool : enabled.value) {
+    if (tool.value != "all") named.value.push_back(tool);
+  }
+  return named;
+}
+
 class Merger {
  public:
   Merger(const Layers& layers, std::vector<Diagnostic>& diagnostics)
@@ -23,6 +32,7 @@ class Merger {
     for (const Key& key : PolicyKeys()) {
       std::visit([&](auto field) { MergeKey(key, field); }, key.field);
     }
+    if (!merged_.pipeline_tools) merged_.pipeline_tools = NamedOneByOne(*merged_.tools_enable);
     return std::move(merged_);
   }
 

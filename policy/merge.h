@@ -11,6 +11,8 @@
 //    filesystem.protect    no ceiling: the paths of all layers are protected
 //    filesystem.unprotect  a subset
 //    tools.enable          a subset. Each layer adds: --enable names further tools, removes none
+//    pipeline.tools        a subset; if no layer sets it, the tools that tools.enable names one by
+//                          one
 //    environment.pass      a subset
 //    environment.set       the administrator's values stay; further names may be added
 //    permissions           both must allow: a user's rule can refuse what the administrator's rules

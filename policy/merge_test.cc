@@ -103,6 +103,27 @@ TEST_F(MergeTest, Tools) {
   EXPECT_EQ(Faults(), "");
 }
 
+TEST_F(MergeTest, ToolsOfAPipeline) {
+  using Names = std::set<std::string>;
+  const std::string on = "tools: {enable: [make, bash]}\n";
+  ExpectRefused("pipeline: {tools: [make]}", "pipeline: {tools: [make, bash]}",
+                "user.yaml:2:26: 'bash' is beyond the administrator's pipeline.tools "
+                "(administrator.yaml:2:12)");
+  ExpectRefused("pipeline: {tools: []}", "pipeline: {tools: [make]}",
+                "user.yaml:2:20: 'make' is beyond the administrator's pipeline.tools "
+                "(administrator.yaml:2:12)");
+  ExpectAccepted("pipeline: {tools: [make, bash]}", "pipeline: {tools: [make]}");
+  EXPECT_EQ(Load()->inner_tools, Names{"make"});
+  ExpectAccepted("pipeline: {tools: [make]}", on);
+  EXPECT_EQ(Load()->inner_tools, Names{"make"}) << "the default stays below the ceiling";
+  ExpectAccepted("pipeline: {tools: []}", on);
+  EXPECT_EQ(Load()->inner_tools, Names{});
+  ExpectAccepted(on, "tools: {enable: [make]}");
+  EXPECT_EQ(Load()->inner_tools, Names{"make"});
+  ExpectAccepted(on, "");
+  EXPECT_EQ(Load()->inner_tools, (Names{"make", "bash"}));
+}
+
 TEST_F(MergeTest, Roots) {
   std::filesystem::create_directories(home_ / "elsewhere");
   ExpectRefused("roots: [~/src]", "roots: [~/src/project, ~/elsewhere]",

@@ -115,6 +115,7 @@ struct Policy {
   std::vector<Alias> aliases;
   std::set<std::string> enabled_tools;  // beyond the read-only ones
   bool enable_all = false;
+  std::set<std::string> inner_tools;           // for calls within calls, beyond the read-only ones
   std::vector<Rule> permissions;               // the administrator's first
   std::vector<sandbox::PathGrant> filesystem;  // read, write and toolchains, expanded
   std::vector<ConfiguredPath> protect;         // beyond git's own places
@@ -146,6 +147,8 @@ struct Policy {
   std::vector<Relaxation> relaxations;  // everything that it grants beyond the built-in default
 
   bool ToolEnabled(const std::string& tool, bool read_only) const;
+  // Whether `pipeline` and `batch` may call the tool. Says nothing of whether the tool is on.
+  bool InnerCallAllowed(const std::string& tool, bool read_only) const;
 };
 
 using PolicyPtr = std::shared_ptr<const Policy>;

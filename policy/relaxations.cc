@@ -19,6 +19,15 @@ constexpr std::string_view kServerLimits[] = {"limits.output_inline", "limits.ou
                                               "limits.commit_message", "limits.concurrent",
                                               "limits.queue"};
 
+// The tools that make calls of calls.
+constexpr std::string_view kOuterTools[] = {"pipeline", "batch"};
+
+bool Enables(const Located<Strings>& tools, std::string_view name) {
+  return std::ranges::any_of(tools.value, [&](const Located<std::string>& tool) {
+    return tool.value == name || tool.value == "all";
+  });
+}
+
 // Appends what is weaker than the built-in default, and leaves out what is not.
 class RelaxationFinder {
  public:
@@ -35,6 +44,19 @@ class RelaxationFinder {
   void Tools(const Located<Strings>& tools) {
     for (const Located<std::string>& tool : tools.value) {
       if (tool.value == "all") found_.push_back({EveryTool(), "tools.enable", "all", tool.at, ""});
+    }
+  }
+  // Hosts ask by the name of a tool, and see the outer call alone.
+  void InnerTools(const PolicyFragment& merged, std::span<const std::string> read_only_tools) {
+    const Located<Strings>& on = *merged.tools_enable;
+    const auto is_on = [&](std::string_view name) { return Enables(on, name); };
+    if (std::ranges::none_of(kOuterTools, is_on)) return;
+    for (const Located<std::string>& tool : merged.pipeline_tools->value) {
+      const bool outer = std::ranges::find(kOuterTools, tool.value) != std::end(kOuterTools);
+      const bool read_only =
+          std::ranges::find(read_only_tools, tool.value) != read_only_tools.end();
+      if (outer || read_only || !is_on(tool.value)) continue;
+      found_.push_back({InnerTool(), "pipeline.tools", tool.value, tool.at, ""});
     }
   }
   void Paths(RelaxationType type, const char* key, const Located<Strings>& paths) {
@@ -121,10 +143,12 @@ std::string Relaxation::Format() const {
   return RepairUtf8(text, true);
 }
 
-std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std::string& home) {
+std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std::string& home,
+                                        std::span<const std::string> read_only_tools) {
   RelaxationFinder find(home);
   find.Roots(*merged.roots);
   find.Tools(*merged.tools_enable);
+  find.InnerTools(merged, read_only_tools);
   find.Paths(ReadablePath(), "filesystem.read", *merged.filesystem_read);
   find.Paths(WritablePath(), "filesystem.write", *merged.filesystem_write);
   find.Unprotected(*merged.filesystem_unprotect);

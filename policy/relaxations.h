@@ -11,6 +11,7 @@
 //    3. add its line to relaxations_test.cc, and its row to the table in docs/policy.md.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -43,6 +44,13 @@ struct EveryTool {
   static constexpr std::string_view kName = "every_tool";
   static constexpr std::string_view kWhy =
       "tools that run or change something are on without being named, those of later versions too";
+  static constexpr Reach kReach = Reach::kServer;
+};
+struct InnerTool {
+  static constexpr std::string_view kName = "inner_tool";
+  static constexpr std::string_view kWhy =
+      "a host that permits pipeline or batch permits this tool with it, "
+      "without being asked about each call";
   static constexpr Reach kReach = Reach::kServer;
 };
 struct ReadablePath {
@@ -116,7 +124,7 @@ struct NoAudit {
 };
 
 using RelaxationType =
-    std::variant<RootWithSecrets, EveryTool, ReadablePath, WritablePath, UnprotectedPath,
+    std::variant<RootWithSecrets, EveryTool, InnerTool, ReadablePath, WritablePath, UnprotectedPath,
                  LoopbackNetwork, FullNetwork, PassedVariable, SetVariable, NoNamespaces,
                  RaisedLimit, RaisedServerLimit, NoAudit>;
 
@@ -134,7 +142,9 @@ struct Relaxation {
 };
 
 // In the order of the keys. Looks which secrets exist, so it is called once, when the policy loads.
-std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std::string& home);
+// `read_only_tools`: those that are always on.
+std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std::string& home,
+                                        std::span<const std::string> read_only_tools);
 
 // The relaxations that reach a command of this purpose that works in `directory`.
 std::vector<Relaxation> RelaxationsFor(const Policy& policy, Purpose purpose,

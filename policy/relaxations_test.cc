@@ -25,6 +25,8 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
       {"version", {"", {}, "a number"}},
       {"roots", {"roots: [\"~\"]", {"root_with_secrets"}, ""}},
       {"tools.enable", {"tools: {enable: [all]}", {"every_tool"}, ""}},
+      {"pipeline.tools",
+       {"pipeline: {tools: [make]}\ntools: {enable: [pipeline, make]}", {"inner_tool"}, ""}},
       {"permissions",
        {"permissions: [{tool: \"*\", decision: allow}]",
         {},
@@ -168,6 +170,40 @@ TEST_F(RelaxationsTest, WhoAsksForItIsNamed) {
   User("");
   EXPECT_EQ(Load()->relaxations.at(1).at.Format(),
             (base_ / "administrator.yaml").string() + ":2:10");
+}
+
+// The host sees one call, and permits it by the name of the tool.
+TEST_F(RelaxationsTest, AToolThatAPipelineCallsIsOne) {
+  const auto tools = [&](const std::string& enable, const std::string& pipeline = "") {
+    std::string found;
+    for (const Relaxation& one : Of("tools: {enable: [" + enable + "]}\n" + pipeline)) {
+      found += std::string(one.Name()) + " " + one.value + " ";
+    }
+    return found;
+  };
+  EXPECT_EQ(tools("pipeline, make, bash"), "inner_tool make inner_tool bash ");
+  EXPECT_EQ(tools("batch, make", "pipeline: {tools: [make]}"), "inner_tool make ");
+  EXPECT_EQ(tools("all", "pipeline: {tools: [make]}"), "every_tool all inner_tool make ");
+  EXPECT_EQ(tools("make, bash"), "") << "nothing calls them";
+  EXPECT_EQ(tools("make", "pipeline: {tools: [make]}"), "");
+  EXPECT_EQ(tools("pipeline, make", "pipeline: {tools: []}"), "");
+  EXPECT_EQ(tools("pipeline", "pipeline: {tools: [make]}"), "") << "make is off";
+  EXPECT_EQ(tools("all"), "every_tool all ");
+  EXPECT_EQ(tools("pipeline, batch, read"), "") << "a host loses no question by these";
+}
+
+TEST_F(RelaxationsTest, AToolOfAPipelineIsFoundWhereItIsNamed) {
+  const std::string user = (base_ / "user.yaml").string();
+  const std::vector<Relaxation> set =
+      Of("tools: {enable: [pipeline, make]}\npipeline: {tools: [make]}");
+  ASSERT_EQ(Names(set), Words{"inner_tool"});
+  EXPECT_EQ(set[0].Format(), "inner_tool (pipeline.tools: make, " + user +
+                                 ":3:20): a host that permits pipeline or batch permits this tool "
+                                 "with it, without being asked about each call");
+  const std::vector<Relaxation> by_default = Of("tools: {enable: [pipeline, make]}");
+  ASSERT_EQ(Names(by_default), Words{"inner_tool"});
+  EXPECT_EQ(by_default[0].key, "pipeline.tools");
+  EXPECT_EQ(by_default[0].at.Format(), user + ":2:28");
 }
 
 TEST_F(RelaxationsTest, SecretsArePriced) {

@@ -53,6 +53,7 @@ void WriteStrings(JsonWriter& w, Type type) {
   } else {
     w.Field("type", "string").Field("minLength", 1);
   }
+  if (type == Type::kToolNames) w.Key("not").BeginObject().Field("const", "all").EndObject();
   w.EndObject();
 }
 
@@ -130,6 +131,7 @@ void WriteKey(JsonWriter& w, const Key& key, const PolicyFragment& defaults) {
     case Type::kPlaces:
     case Type::kHostFiles:
     case Type::kTools:
+    case Type::kToolNames:
     case Type::kNames:
       WriteStrings(w, key.type);
       break;

@@ -63,6 +63,14 @@ TEST(Schema, OffersOnlyChoicesThatAreBuilt) {
   EXPECT_EQ(Find(schema, *FindKey("git.signing"))->Find("enum")->Items().size(), 1u);
 }
 
+TEST(Schema, AllIsNoToolOfAPipeline) {
+  const JsonValue schema = Schema();
+  const JsonValue* items = Find(schema, *FindKey("pipeline.tools"))->Find("items");
+  ASSERT_NE(items->Find("not"), nullptr);
+  EXPECT_EQ(items->Find("not")->Find("const")->AsString(), "all");
+  EXPECT_EQ(Find(schema, *FindKey("tools.enable"))->Find("items")->Find("not"), nullptr);
+}
+
 TEST(Schema, DefaultsAreThoseOfTheProgram) {
   const JsonValue schema = Schema();
   const Limits limits;

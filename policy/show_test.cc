@@ -13,6 +13,7 @@ class ShowTest : public PolicyTest {
     std::filesystem::create_directories(home_ / "src/# odd: \"name\"");
     User(R"(roots: ["~/src/# odd: \"name\"", ~/src]
 tools: {enable: [make, git_add]}
+pipeline: {tools: [make]}
 permissions:
   - {tool: make, target: "deploy*", decision: deny,
      reason: "touches \"production\" # really: yes\n"}
@@ -33,6 +34,7 @@ void ExpectSame(const Policy& a, const Policy& b) {
   EXPECT_EQ(a.roots, b.roots);
   EXPECT_EQ(a.enabled_tools, b.enabled_tools);
   EXPECT_EQ(a.enable_all, b.enable_all);
+  EXPECT_EQ(a.inner_tools, b.inner_tools);
   EXPECT_EQ(a.network, b.network);
   EXPECT_EQ(a.environment_pass, b.environment_pass);
   EXPECT_EQ(a.environment_set, b.environment_set);
@@ -81,6 +83,7 @@ TEST_F(ShowTest, EveryValueSaysWhereItComesFrom) {
   EXPECT_TRUE(has("\nnetwork: none  # " + (base_ / "administrator.yaml").string() + ":2:10\n"));
   EXPECT_TRUE(has("\n  memory: 1GiB  # " + (base_ / "user.yaml").string() + ":2:18\n"));
   EXPECT_TRUE(has("\n  enable:  # --enable\n    - \"make\"  # --enable\n"));
+  EXPECT_TRUE(has("\npipeline:\n  tools:  # --enable\n    - \"make\"  # --enable\n"));
   EXPECT_TRUE(has("\n  queue: 64  # default\n"));
   EXPECT_TRUE(has("\nroots:  # current directory\n"));
   EXPECT_TRUE(has("\n# From " + (base_ / "user.yaml").string() + "\n"));

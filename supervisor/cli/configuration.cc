@@ -110,7 +110,10 @@ policy::PolicySources SourcesOf(const CommonOptions& options, const Environment&
   if (sources.user_file) sources.user_file = AbsoluteFromStart(*sources.user_file);
   sources.current_directory = StartDirectory();
   sources.variables = environment;
-  for (const Tool* tool : AllTools()) sources.known_tools.emplace_back(tool->name);
+  for (const Tool* tool : AllTools()) {
+    sources.known_tools.emplace_back(tool->name);
+    if (tool->annotations.read_only) sources.read_only_tools.emplace_back(tool->name);
+  }
   sources.anchors = AnchorsOf(options, environment);
   return sources;
 }

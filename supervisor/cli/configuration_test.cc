@@ -85,6 +85,9 @@ TEST(Configuration, SourcesFollowTheContract) {
   EXPECT_EQ(sources.roots, std::vector<std::string>{"/r"});
   EXPECT_NE(std::find(sources.known_tools.begin(), sources.known_tools.end(), "make_targets"),
             sources.known_tools.end());
+  const auto& always_on = sources.read_only_tools;
+  EXPECT_NE(std::find(always_on.begin(), always_on.end(), "read"), always_on.end());
+  EXPECT_EQ(std::find(always_on.begin(), always_on.end(), "make"), always_on.end());
 
   options.policy_file = "/cli.yaml";  // stronger than the environment
   EXPECT_EQ(SourcesOf(options, environment).user_file, "/cli.yaml");

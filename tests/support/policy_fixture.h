@@ -24,11 +24,12 @@ class PolicyTest : public ::testing::Test {
     sources_.home = home_;
     sources_.current_directory = project_;
     sources_.variables = {{"PATH", "/usr/bin:/bin"}, {"SRC", home_ / "src"}, {"EMPTY", ""}};
-    sources_.known_tools = {"make_targets",   "make",    "makefile_generate",
-                            "read",           "write",   "edit",
-                            "delete",         "glob",    "grep",
-                            "bash",           "git_add", "git_commit",
-                            "project_actions"};
+    sources_.known_tools = {"make_targets", "make",    "makefile_generate",
+                            "read",         "write",   "edit",
+                            "delete",       "glob",    "grep",
+                            "bash",         "git_add", "git_commit",
+                            "pipeline",     "batch",   "project_actions"};
+    sources_.read_only_tools = {"make_targets", "read", "glob", "grep"};
   }
 
   // `version: 1` is written before `text`.
