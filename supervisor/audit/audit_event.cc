@@ -184,6 +184,7 @@ void WriteOrigin(JsonWriter& w, const AuditCaller& caller) {
   if (!caller.client_version.empty()) {
     w.Field("client_version", Cut(caller.client_version, kMaxAuditText));
   }
+  if (!caller.within.empty()) w.Field("within", caller.within);
   if (!caller.traceparent.empty()) w.Field("traceparent", Cut(caller.traceparent, kMaxAuditText));
 }
 

@@ -32,6 +32,7 @@ struct AuditCaller {
   std::string revision;     // of MCP; "" = none
   std::string request_id;   // the JSON-RPC id, as it was written
   std::string traceparent;  // W3C Trace Context, from `_meta`; "" = none
+  std::string within;       // the id of the call that makes this one; "" = the client makes it
 };
 
 struct AuditedCall {

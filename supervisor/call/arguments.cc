@@ -56,6 +56,7 @@ std::string Expected(const Param& param) {
       return fmt::format("an array of {}", items);
     }
     case ParamKind::kResult:
+    case ParamKind::kObject:
       return "an object";
   }
   return "";
@@ -130,6 +131,7 @@ std::string TypeOf(const Param& param) {
     case ParamKind::kObjectArray:
       return Shape(param.fields) + "[]";
     case ParamKind::kResult:
+    case ParamKind::kObject:
       return "object";
   }
   return "";
@@ -222,6 +224,11 @@ std::expected<std::vector<Arguments>, ToolError> ReadObjects(const Param& param,
   return objects;
 }
 
+std::expected<JsonValue, ToolError> ReadObject(const Param& param, const JsonValue& value) {
+  if (!value.IsObject()) return std::unexpected(WrongValue(param, Came(value)));
+  return value;
+}
+
 std::expected<ResultOrder, ToolError> ReadResult(const JsonValue& value) {
   auto order = ReadResultOrder(value);
   if (order) return *std::move(order);
@@ -257,6 +264,8 @@ std::optional<ToolError> Accept(Arguments& arguments, const Param& param, const 
       return Store(arguments, param, ReadObjects(param, value));
     case ParamKind::kResult:
       return Store(arguments, param, ReadResult(value));
+    case ParamKind::kObject:
+      return Store(arguments, param, ReadObject(param, value));
   }
   return std::nullopt;
 }
@@ -325,8 +334,8 @@ void WriteResultMembers(JsonWriter& writer) {
 }
 
 void WriteProperty(JsonWriter& writer, const Param& param) {
-  static constexpr const char* kTypes[] = {"string", "integer", "boolean",
-                                           "array",  "array",   "object"};
+  static constexpr const char* kTypes[] = {"string", "integer", "boolean", "array",
+                                           "array",  "object",  "object"};
   writer.Key(param.name).BeginObject();
   writer.Field("type", kTypes[static_cast<int>(param.kind)]);
   if (!param.description.empty()) writer.Field("description", param.description);
@@ -394,6 +403,11 @@ const std::vector<std::string>* Arguments::Strings(std::string_view name) const 
 const std::vector<Arguments>* Arguments::Objects(std::string_view name) const {
   const auto value = values_.find(name);
   return value == values_.end() ? nullptr : std::get_if<std::vector<Arguments>>(&value->second);
+}
+
+const JsonValue* Arguments::Object(std::string_view name) const {
+  const auto value = values_.find(name);
+  return value == values_.end() ? nullptr : std::get_if<JsonValue>(&value->second);
 }
 
 bool Arguments::Given(std::string_view name) const {

@@ -32,6 +32,7 @@ class Arguments {
   bool Boolean(std::string_view name) const;  // false when absent
   const std::vector<std::string>* Strings(std::string_view name) const;
   const std::vector<Arguments>* Objects(std::string_view name) const;
+  const JsonValue* Object(std::string_view name) const;  // of kind kObject
   // Whether the caller gave it: it is neither absent nor a default.
   bool Given(std::string_view name) const;
   // Of the parameter of kind kResult; null if it is absent.
@@ -41,7 +42,7 @@ class Arguments {
   friend struct ArgumentsMaker;
   Arguments() = default;
   using Value = std::variant<std::string, std::int64_t, bool, std::vector<std::string>,
-                             std::vector<Arguments>, ResultOrder>;
+                             std::vector<Arguments>, ResultOrder, JsonValue>;
   std::map<std::string, Value, std::less<>> values_;
   std::set<std::string, std::less<>> defaults_;
 };

@@ -22,7 +22,7 @@ struct Synonym {
 };
 constexpr Synonym kSynonyms[] = {
     {"filepath", "path"}, {"oldstring", "old"}, {"oldtext", "old"}, {"oldstr", "old"},
-    {"newstring", "new"}, {"newtext", "new"},   {"newstr", "new"},
+    {"newstring", "new"}, {"newtext", "new"},   {"newstr", "new"},  {"arguments", "args"},
 };
 
 std::string Plain(std::string_view name) {
@@ -137,7 +137,7 @@ Meant MeantObjects(const Param& param, const JsonValue& value) {
 }
 
 // An object that is the text of a JSON object.
-std::optional<JsonValue> MeantResult(const JsonValue& value) {
+std::optional<JsonValue> MeantAnyObject(const JsonValue& value) {
   if (!value.IsString()) return std::nullopt;
   Result<JsonValue> parsed = ParseJson(value.AsString());
   if (!parsed || !parsed->IsObject()) return std::nullopt;
@@ -157,7 +157,8 @@ Meant MeantValue(const Param& param, const JsonValue& value) {
     case ParamKind::kObjectArray:
       return MeantObjects(param, value);
     case ParamKind::kResult:
-      return MeantResult(value);
+    case ParamKind::kObject:
+      return MeantAnyObject(value);
   }
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "policy/policy.h"
 #include "supervisor/call/approval.h"
@@ -14,9 +15,17 @@
 
 namespace pa {
 
+class CallStarter;  // supervisor/call/call_starter.h
 class ResultFiles;  // supervisor/results/result_files.h
 class ResultStore;  // supervisor/results/result_store.h
 class TargetCache;  // supervisor/tools/target_cache.h
+
+// What bash executes in place of its argument `command`, which says the same for people and for the
+// policy: values are arguments of the program, never part of it.
+struct ShellProgram {
+  std::string program;
+  std::vector<std::string> values;  // $1, $2, ...
+};
 
 // Owned by the caller: a session, the command line, the engine. Outlives the call.
 struct CallContext {
@@ -30,8 +39,10 @@ struct CallContext {
   CancelSource& cancel;
   CallRecord record = {};  // what the steps of the call decide and run
   Approvals approvals = {};
-  Approver* approver = nullptr;  // null: nobody can be asked
-  ShownCall shown = {};          // set only if a rule may ask
+  Approver* approver = nullptr;         // null: nobody can be asked
+  ShownCall shown = {};                 // `arguments` is set only if a rule may ask
+  CallStarter* starter = nullptr;       // for tools that call other tools; else null
+  const ShellProgram* shell = nullptr;  // null: bash executes its command
 };
 
 }  // namespace pa

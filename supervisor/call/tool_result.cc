@@ -68,9 +68,8 @@ ToolResult RefusedCall(ToolError error) {
   return result;
 }
 
-std::string StructuredContent(const ToolResult& result, std::chrono::microseconds duration) {
-  JsonWriter writer;
-  writer.BeginObject().Field("success", !result.error);
+void WriteOutcome(JsonWriter& writer, const ToolResult& result,
+                  std::chrono::microseconds duration) {
   if (!result.data.empty()) writer.Key("data").Raw(result.data);
   if (result.error) {
     writer.Key("error");
@@ -78,6 +77,12 @@ std::string StructuredContent(const ToolResult& result, std::chrono::microsecond
   }
   writer.Key("meta");
   WriteMeta(writer, result, duration);
+}
+
+std::string StructuredContent(const ToolResult& result, std::chrono::microseconds duration) {
+  JsonWriter writer;
+  writer.BeginObject().Field("success", !result.error);
+  WriteOutcome(writer, result, duration);
   writer.EndObject();
   return std::move(writer).Take();
 }

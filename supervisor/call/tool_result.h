@@ -16,6 +16,9 @@
 
 namespace pa {
 
+class JsonWriter;  // base/json_writer.h
+struct Tool;       // supervisor/call/tool.h
+
 struct ResourceLink {
   std::string uri, name, title, mime_type;
   std::uint64_t size = 0;
@@ -33,10 +36,11 @@ struct Ending {
   int signal = 0;      // kSignaled
 };
 
-// All of a text of the data that is shown in part.
+// All of a text or list of the data that is shown in part.
 struct KeptText {
   std::string member;  // "stdout"
-  std::string uri;     // in the result store
+  std::string uri;     // in the result store; "" = it could not be kept
+  bool whole = true;   // false: a part of it is not kept either
 };
 
 struct ToolResult {
@@ -52,6 +56,9 @@ struct ToolResult {
   std::string decision;                 // the rule that allowed it; "" = default
   bool truncated = false;
   std::vector<KeptText> kept;
+  // Whose data it is, if not that of the tool that was called: the lists that it has are that
+  // tool's.
+  const Tool* data_of = nullptr;
   std::string items;  // a JSON object: what the argument `result` was applied to; "" = nothing
   std::vector<std::string> transformations;  // "filter: 120 -> 7"
   std::string result_uri;
@@ -65,5 +72,7 @@ ToolResult RefusedCall(ToolError error);
 
 // {"success","data"?,"error"?,"meta":{"duration_ms",...}}, one line.
 std::string StructuredContent(const ToolResult& result, std::chrono::microseconds duration);
+// Its members but `success`, into an open object.
+void WriteOutcome(JsonWriter& writer, const ToolResult& result, std::chrono::microseconds duration);
 
 }  // namespace pa

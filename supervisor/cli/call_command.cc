@@ -18,9 +18,9 @@
 #include "supervisor/engine/engine.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/loop.h"
+#include "supervisor/text/quote_command.h"
 #include "supervisor/text/visible_text.h"
 #include "supervisor/tools/registry.h"
-#include "supervisor/tools/render.h"
 
 namespace pa {
 namespace {
@@ -153,8 +153,10 @@ int RunCall(const CallCommand& command, const Environment& environment) {
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   const Result<JsonValue> arguments = ParseJson(command.arguments);
-  // What `result` leaves of the output is printed at the end, in place of the whole.
-  const bool shaped = arguments && arguments->FindSet("result") != nullptr;
+  // What `result` leaves of the output, or `return` makes of it, is printed at the end, in place of
+  // the whole.
+  const bool shaped = arguments && (arguments->FindSet("result") != nullptr ||
+                                    arguments->FindSet("return") != nullptr);
   OutputSink* sink = command.json || shaped ? nullptr : &view;
   const bool attended = !command.json && isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0;
   TerminalApprover approver(loop.get(), STDIN_FILENO, STDERR_FILENO);

@@ -18,8 +18,8 @@
 #include "supervisor/cli/audit_command.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/cli/confirmed_write.h"
+#include "supervisor/text/quote_command.h"
 #include "supervisor/text/visible_text.h"
-#include "supervisor/tools/render.h"
 
 namespace pa {
 namespace {

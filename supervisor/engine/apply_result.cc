@@ -207,13 +207,14 @@ std::string RowsAre(std::uint64_t rows) {
   return rows == 1 ? "1 row" : fmt::format("{} rows", rows);
 }
 
-// For people: the rows or what stands for them.
+// For people: the rows or what stands for them. `member`: of the data, where the rows stand.
 std::string ShowRows(ToolResult& result, const Services& services, QueriedRows& rows,
-                     const std::string& name, bool as_json) {
+                     const std::string& name, const std::string& member, bool as_json) {
   if (as_json) AddMember(result, kJson, rows.rows.shown);
   std::string text = rows.rows.text;
   if (rows.rows.shown_rows == rows.rows.rows) return text;
   result.truncated = true;
+  result.kept.push_back({.member = member, .uri = {}, .whole = false});
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   if (!rows.rows.file) {
     result.warnings.push_back("the rows beyond could not be kept: " + rows.rows.file_error);
@@ -222,6 +223,8 @@ std::string ShowRows(ToolResult& result, const Services& services, QueriedRows& 
   const std::uint64_t size = rows.rows.file->size;
   const char* type = rows.form == RowForm::kLines ? "text/plain" : "application/json";
   result.result_uri = services.results.Adopt(*std::move(rows.rows.file), name);
+  result.kept.back().uri = result.result_uri;
+  result.kept.back().whole = rows.rows.file_rows == rows.rows.rows;
   result.links.push_back(
       {.uri = result.result_uri, .name = name, .title = {}, .mime_type = type, .size = size});
   text += fmt::format(
@@ -347,10 +350,15 @@ void Finish(ToolResult& result, const Services& services, const ResultWork& work
                     "at the next offset",
                     RowsAre(rows.counts.total)));
   }
+  // What the data had is replaced.
+  const std::string member = work.path.empty() ? "" : work.path.front().name;
+  std::erase_if(result.kept, [&](const KeptText& kept) {
+    return kept.member == member || (work.IsJson() && kept.member == kStdout);
+  });
   std::string shown;
   switch (work.order.mode) {
     case ReturnMode::kInline:
-      shown = ShowRows(result, services, rows, name, work.IsJson());
+      shown = ShowRows(result, services, rows, name, member, work.IsJson());
       break;
     case ReturnMode::kSummary:
       shown = ShowSummary(result, rows);

@@ -40,6 +40,12 @@ bool WantsApproval(const ToolResult& result, const CallContext& call) {
 // while the user is asked, who may take any time.
 Task<ToolResult> RunTool(ToolRequest request, CallContext& call) {
   const Tool& tool = request.tool();
+  if (tool.level > 0) {
+    // Its inner calls wait to begin. If it waited, too, they could wait for each other.
+    Task<ToolResult> calls = tool.run(std::move(request), call);
+    ToolResult made = co_await calls;
+    co_return made;
+  }
   Turn turn(call.runner.beginnings().For(tool.purpose), &call.cancel, &call.record.run.queue);
   if (!turn.Enter("", PlacesToBegin(tool.purpose, call.policy->limits))) {
     co_return RefusedCall(Busy());

@@ -1,42 +1,52 @@
 #include "supervisor/engine/dispatch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/did_you_mean.h"
+#include "base/try.h"
 #include "policy/decide.h"
 #include "policy/rules.h"
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/call/as_meant.h"
+#include "supervisor/call/call_starter.h"
 #include "supervisor/call/tool_error.h"
 #include "supervisor/engine/apply_result.h"
 #include "supervisor/engine/approved_call.h"
+#include "supervisor/jobs/fit_data.h"
 
 namespace pa {
 namespace {
 
-// Why `tool` must not be called at all, whatever its arguments.
-std::optional<ToolError> RefusedByPolicy(const policy::Policy& policy, const Tool& tool) {
+// Why `tool` must not be called at all, whatever its arguments. `outer`: the tool that calls it;
+// null: a client does.
+std::optional<ToolError> RefusedByPolicy(const policy::Policy& policy, const Tool& tool,
+                                         const Tool* outer) {
   const std::string name(tool.name);
-  if (policy.ToolEnabled(name, tool.annotations.read_only)) return std::nullopt;
-  return Denied(policy::ToolDisabled(name));
+  const bool reads = tool.annotations.read_only;
+  if (!policy.ToolEnabled(name, reads)) return Denied(policy::ToolDisabled(name));
+  if (outer == nullptr) return std::nullopt;
+  if (!policy.InnerCallAllowed(name, reads)) return Denied(policy::NotFromWithin(policy, name));
+  if (tool.level < outer->level) return std::nullopt;
+  return InvalidArgument(fmt::format("a {} cannot call {}", outer->name, name),
+                         fmt::format("Call {} by itself.", name));
 }
 
-// What is allowed comes before what is right: how a tool that is off is called concerns nobody.
-std::expected<std::optional<JsonValue>, ToolError> Admit(const policy::Policy& policy,
-                                                         const Tool& tool,
-                                                         const JsonValue* arguments) {
-  if (auto refusal = RefusedByPolicy(policy, tool)) return std::unexpected(*std::move(refusal));
-  return AsMeant(tool.params, arguments);
-}
+struct Admitted {
+  std::optional<JsonValue> meant;  // in place of the arguments
+  ToolRequest request;
+};
 
-AuditedCall Begin(const Services& services, CallOrder order) {
-  const Tool* tool = FindTool(services, order.tool);
-  return NewCall(std::move(order.caller), order.tool.substr(0, kMaxAuditText),
-                 tool != nullptr && tool->annotations.read_only, order.arguments);
+std::expected<Admitted, ToolError> Admit(const Tool& tool, const JsonValue* arguments) {
+  PA_TRY(auto meant, AsMeant(tool.params, arguments));
+  PA_TRY(auto request, MakeToolRequest(tool, meant ? &*meant : arguments));
+  return Admitted{std::move(meant), std::move(request)};
 }
 
 ToolError UnknownTool(const Services& services, const std::string& name) {
@@ -46,16 +56,120 @@ ToolError UnknownTool(const Services& services, const std::string& name) {
                          "The tools are: " + ToolNames(services.tools) + ".");
 }
 
-Task<ToolResult> RunRequest(const Services& services, ToolRequest request, CallContext& context) {
+AuditedCall Begin(const Services& services, CallOrder order) {
+  const Tool* tool = FindTool(services, order.tool);
+  return NewCall(std::move(order.caller), order.tool.substr(0, kMaxAuditText),
+                 tool != nullptr && tool->annotations.read_only, order.arguments);
+}
+
+std::expected<const Tool*, ToolError> ToolToCall(const Services& services,
+                                                 const policy::Policy& policy,
+                                                 const std::string& name, const Tool* outer) {
+  const Tool* tool = FindTool(services, name);
+  if (tool == nullptr) return std::unexpected(UnknownTool(services, name));
+  if (auto refused = RefusedByPolicy(policy, *tool, outer)) {
+    return std::unexpected(*std::move(refused));
+  }
+  return tool;
+}
+
+}  // namespace
+
+// What a call of a tool with a level may call, as the caller that it has itself.
+class InnerCalls final : public CallStarter {
+ public:
+  // `made`: how many were made of the client's call.
+  InnerCalls(const Services& services, const Tool& outer, AuditCaller caller,
+             std::shared_ptr<std::size_t> made)
+      : services_(services), outer_(outer), caller_(std::move(caller)), made_(std::move(made)) {}
+
+  const Tool* Find(std::string_view name) const override { return FindTool(services_, name); }
+  std::optional<ToolError> WhyNot(const std::string& tool) const override {
+    auto found = ToolToCall(services_, *services_.policy(), tool, &outer_);
+    return found ? std::nullopt : std::optional(std::move(found.error()));
+  }
+  std::optional<ToolError> CheckArguments(
+      const Tool& tool, const JsonValue& arguments,
+      const std::set<std::string, std::less<>>& later) const override;
+  CallContext NewContext(CancelSource& cancel) override {
+    return pa::NewContext(services_, cancel);
+  }
+  Task<ToolResult> Start(std::string tool, JsonValue arguments, CallContext& context) override;
+
+  const Tool& outer() const { return outer_; }
+  const std::shared_ptr<std::size_t>& made() const { return made_; }
+
+ private:
+  const Services& services_;
+  const Tool& outer_;
+  AuditCaller caller_;
+  std::shared_ptr<std::size_t> made_;
+};
+
+std::optional<ToolError> InnerCalls::CheckArguments(
+    const Tool& tool, const JsonValue& arguments,
+    const std::set<std::string, std::less<>>& later) const {
+  std::vector<Param> params;
+  for (const Param& param : tool.params) {
+    if (!later.contains(param.name)) params.push_back(param);
+  }
+  std::vector<JsonValue::Member> known;
+  for (const JsonValue::Member& member : arguments.Members()) {
+    if (!later.contains(member.first)) known.push_back(member);
+  }
+  Tool partial = tool;
+  partial.params = params;
+  const JsonValue object = JsonValue::Object(std::move(known));
+  auto admitted = Admit(partial, &object);
+  if (admitted) return std::nullopt;
+  return std::move(admitted.error());
+}
+
+Task<ToolResult> InnerCalls::Start(std::string tool, JsonValue arguments, CallContext& context) {
+  if (*made_ >= kMaxInnerCalls) {
+    co_return RefusedCall(
+        {.code = ErrorCode::kLimitExceeded,
+         .message = fmt::format("one call makes at most {} calls", kMaxInnerCalls),
+         .ai_message = "Make the other calls in another pipeline or batch.",
+         .details = {}});
+  }
+  ++*made_;
+  CallOrder order{
+      .caller = caller_, .tool = std::move(tool), .arguments = &arguments, .within = this};
+  Task<ToolResult> task = Dispatch(services_, std::move(order), context);
+  ToolResult result = co_await task;
+  co_return result;
+}
+
+namespace {
+
+Task<ToolResult> Recorded(const Services& services, AuditedCall call, Task<ToolResult> work,
+                          CallContext& context) {
+  return RunAudited(services.audit, std::move(call), std::move(work), context);
+}
+
+// Of a string in the data of a call of calls.
+constexpr std::size_t kShownText = 4U << 10;
+
+// `starter` is null for tools that call no others.
+Task<ToolResult> RunRequest(const Services& services, ToolRequest request,
+                            std::unique_ptr<InnerCalls> starter, CallContext& context) {
   const Tool& tool = request.tool();
   std::optional<ResultOrder> order = ResultOrderOf(request);
+  context.starter = starter.get();
   Task<ToolResult> running = RunApproved(std::move(request), context);
   ToolResult result = co_await running;
-  if (!order) co_return result;
-  Task<ToolResult> applying =
-      ApplyResult(services, tool, *std::move(order), std::move(result), context);
-  ToolResult applied = co_await applying;
-  co_return applied;
+  context.starter = nullptr;
+  if (order) {
+    const Tool& whose = result.data_of != nullptr ? *result.data_of : tool;
+    Task<ToolResult> applying =
+        ApplyResult(services, whose, *std::move(order), std::move(result), context);
+    result = co_await applying;
+  }
+  if (tool.level > 0 && result.data_of == nullptr) {
+    FitResult(result, context, kShownText, std::string(tool.name) + ": all of its data");
+  }
+  co_return result;
 }
 
 }  // namespace
@@ -75,30 +189,43 @@ CallContext NewContext(const Services& services, CancelSource& cancel) {
           .cancel = cancel};
 }
 
+// What is allowed comes before what is right: how a tool that is off is called concerns nobody.
 Task<ToolResult> Dispatch(const Services& services, CallOrder order, CallContext& context) {
-  const Tool* tool = FindTool(services, order.tool);
-  if (tool == nullptr) {
-    ToolError unknown = UnknownTool(services, order.tool);
-    return Refuse(services, std::move(order), std::move(unknown));
-  }
-  auto meant = Admit(*context.policy, *tool, order.arguments);
-  if (!meant) return Refuse(services, std::move(order), std::move(meant.error()));
+  const auto refuse = [&](ToolError error) {
+    return Refuse(services, std::move(order), std::move(error));
+  };
+  const InnerCalls* within = order.within;
+  const auto found = ToolToCall(services, *context.policy, order.tool,
+                                within == nullptr ? nullptr : &within->outer());
+  if (!found) return refuse(found.error());
+  const Tool* tool = *found;
+  auto admitted = Admit(*tool, order.arguments);
+  if (!admitted) return refuse(std::move(admitted.error()));
   // The log has them as they are used: the file that is edited is not hidden in a long text.
-  if (*meant) order.arguments = &**meant;
-  if (policy::EverAsk(context.policy->permissions)) {
+  if (admitted->meant) order.arguments = &*admitted->meant;
+  const bool calls = tool->level > 0;
+  if (calls || policy::EverAsk(context.policy->permissions)) {
     context.shown.arguments = ShownArguments(order.arguments);
   }
-  auto request = MakeToolRequest(*tool, order.arguments);
-  if (!request) return Refuse(services, std::move(order), std::move(request.error()));
-  return DispatchOwn(services, std::move(order),
-                     services.after_start(RunRequest(services, *std::move(request), context),
-                                          tool->name, context.cancel),
-                     context);
+  AuditedCall call = Begin(services, std::move(order));
+  std::unique_ptr<InnerCalls> starter;
+  if (calls) {
+    AuditCaller caller = call.caller;
+    caller.within = call.id;
+    starter = std::make_unique<InnerCalls>(
+        services, *tool, std::move(caller),
+        within != nullptr ? within->made() : std::make_shared<std::size_t>(0));
+  }
+  return Recorded(services, std::move(call),
+                  services.after_start(RunRequest(services, std::move(admitted->request),
+                                                  std::move(starter), context),
+                                       tool->name, context.cancel),
+                  context);
 }
 
 Task<ToolResult> DispatchOwn(const Services& services, CallOrder order, Task<ToolResult> work,
                              CallContext& context) {
-  return RunAudited(services.audit, Begin(services, std::move(order)), std::move(work), context);
+  return Recorded(services, Begin(services, std::move(order)), std::move(work), context);
 }
 
 Task<ToolResult> Refuse(const Services& services, CallOrder order, ToolError error) {

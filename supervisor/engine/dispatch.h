@@ -22,10 +22,13 @@
 
 namespace pa {
 
+class InnerCalls;  // dispatch.cc
+
 struct CallOrder {
   AuditCaller caller;
   std::string tool;                      // as the caller named it; it may not exist
   const JsonValue* arguments = nullptr;  // borrowed until Dispatch has returned; null: none
+  const InnerCalls* within = nullptr;    // the call that makes this one; null: a client's own
 };
 
 // A context with the policy that is in force now. `services` and `cancel` must outlive it.

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/try.h"
+#include "supervisor/text/quote_command.h"
+#include "supervisor/text/text_cut.h"
 
 namespace pa {
 namespace {
@@ -144,7 +146,8 @@ class ShellScanner {
   void Text(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) Step(text[i], text.substr(i + 1));
   }
-  std::expected<void, std::string> Value(std::size_t number);
+  // Whether the value stands in quotes.
+  std::expected<bool, std::string> Value(std::size_t number);
   // What was found to be wrong with a value behind it; "" = nothing.
   const std::string& problem() const { return problem_; }
   const std::string& program() const { return program_; }
@@ -457,16 +460,17 @@ std::optional<std::string> ShellScanner::WhyNot() {
   return std::nullopt;
 }
 
-std::expected<void, std::string> ShellScanner::Value(std::size_t number) {
+std::expected<bool, std::string> ShellScanner::Value(std::size_t number) {
   if (auto why = WhyNot()) return std::unexpected(*std::move(why));
   const std::string value = fmt::format("${{{}{}}}", variable_, number);
   if (body_ || comment_) {
     program_ += value;
     body_line_ += '\0';  // no delimiter has it
-    return {};
+    return true;
   }
   if (level().kind == Kind::kTest) level().has_value = true;
-  switch (level().quote) {
+  const Quote quote = level().quote;
+  switch (quote) {
     case Quote::kNone:
       program_ += '"' + value + '"';
       break;
@@ -482,7 +486,7 @@ std::expected<void, std::string> ShellScanner::Value(std::size_t number) {
   }
   in_word_ = true;
   word_ += '\0';  // no word of bash's own has it
-  return {};
+  return quote != Quote::kNone;
 }
 
 // A name that the command does not use itself.
@@ -498,7 +502,27 @@ TemplateProblem Refused(const StepReference& reference, std::string_view why) {
                                  reference.Print(), why)};
 }
 
+constexpr std::size_t kShownHead = 3U << 10;
+constexpr std::size_t kShownTail = 1U << 10;
+
+std::string Cut(const std::string& value) {
+  if (value.size() <= kShownHead + kShownTail) return value;
+  const std::string_view head = Utf8Head(value, kShownHead);
+  const std::string_view tail = Utf8Tail(value, kShownTail);
+  return fmt::format("{}[... {} bytes ...]{}", head, value.size() - head.size() - tail.size(),
+                     tail);
+}
+
 }  // namespace
+
+std::string ShellTemplate::Shown(std::span<const std::string> values) const {
+  std::string shown;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string value = Cut(values[i]);
+    shown.append(texts[i].before).append(texts[i].quoted ? value : QuoteWord(value));
+  }
+  return shown + after;
+}
 
 std::expected<ShellTemplate, TemplateProblem> ParseShellTemplate(
     std::string_view command, std::span<const std::string> earlier,
@@ -510,12 +534,13 @@ std::expected<ShellTemplate, TemplateProblem> ParseShellTemplate(
   for (const TemplatePart& part : text.parts) {
     if (!part.reference) {
       scanner.Text(part.text);
+      shell.after = part.text;
       continue;
     }
-    if (const auto value = scanner.Value(shell.references.size()); !value) {
-      return std::unexpected(Refused(*part.reference, value.error()));
-    }
+    const auto quoted = scanner.Value(shell.references.size());
+    if (!quoted) return std::unexpected(Refused(*part.reference, quoted.error()));
     shell.references.push_back(*part.reference);
+    shell.texts.push_back({std::exchange(shell.after, {}), *quoted});
   }
   if (!scanner.problem().empty()) {
     return std::unexpected(Refused(shell.references.back(), scanner.problem()));

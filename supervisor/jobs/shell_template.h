@@ -5,6 +5,7 @@
 //    auto command = ParseShellTemplate("grep -- {{find.pattern}} \"$dir/{{a.b}}\"", earlier, all);
 //    command->program;         // __v0=$1 __v1=$2; set --; grep -- "${__v0}" "$dir/${__v1}"
 //    command->references;      // what $1 and $2 must be
+//    command->Shown(values);   // grep -- 'a b' "$dir/c"
 //
 //    bash -c -- PROGRAM bash VALUE0 VALUE1
 //
@@ -28,6 +29,17 @@ namespace pa {
 struct ShellTemplate {
   std::string program;                    // for bash -c
   std::vector<StepReference> references;  // the values of $1, $2, ... in this order
+
+  // The command with the values in the places of their templates, for people and for rules on
+  // commands; quoted as far as the place is not. A long value is cut in its middle.
+  std::string Shown(std::span<const std::string> values) const;
+
+  struct Text {
+    std::string before;   // of a template
+    bool quoted = false;  // the template stands in quotes, or where there is nothing to quote
+  };
+  std::vector<Text> texts;  // of each reference
+  std::string after;        // the last one
 };
 
 // Without a template the program is the command as it was written.

@@ -138,12 +138,6 @@ std::string DisplayLine(std::string_view raw) {
   return std::string(Utf8Prefix(Trimmed(text, " "), ProgressNotifier::kMaxCharacters));
 }
 
-std::string WaitingText(const CallRecord& record) {
-  if (record.asks_user) return "waiting for the user's approval";
-  if (!record.run.queue.calls_before) return {};
-  return "waiting, " + std::to_string(record.run.queue.calls_before()) + " before it";
-}
-
 ProgressNotifier::ProgressNotifier(uv_loop_t* loop, Transport& transport, std::string token,
                                    std::function<std::string()> waits,
                                    std::chrono::milliseconds heartbeat)

@@ -20,7 +20,6 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/call/call_record.h"
 #include "supervisor/run/output_sink.h"
 #include "supervisor/transport/transport.h"
 
@@ -46,9 +45,6 @@ class LatestLine {
 
 // `raw` as one line for people; "" if nothing visible is left.
 std::string DisplayLine(std::string_view raw);
-
-// What a call waits for: `waiting, 3 before it`; "" if it runs.
-std::string WaitingText(const CallRecord& record);
 
 class ProgressNotifier : public OutputSink {
  public:

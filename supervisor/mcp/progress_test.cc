@@ -216,15 +216,6 @@ TEST_F(ProgressNotifierTest, ABeatWaitsForTheClientToRead) {
   while (transport_.sent.empty()) uv_run(&loop_, UV_RUN_ONCE);
 }
 
-TEST(WaitingText, SaysForWhat) {
-  CallRecord record;
-  EXPECT_EQ(WaitingText(record), "");
-  record.run.queue.calls_before = [] { return std::size_t{3}; };
-  EXPECT_EQ(WaitingText(record), "waiting, 3 before it");
-  record.asks_user = true;
-  EXPECT_EQ(WaitingText(record), "waiting for the user's approval");
-}
-
 TEST_F(ProgressNotifierTest, IsSilentWhenSilenced) {
   ProgressNotifier progress(&loop_, transport_, "1");
   progress.OnOutput(Stream::kStdout, "one\n");

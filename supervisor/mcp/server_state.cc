@@ -33,6 +33,8 @@ std::string InstructionsFor(const policy::Policy& policy) {
       {{"write"}, "write writes whole files."},
       {{"delete"}, "delete moves files to a trash."},
       {{"bash"}, "bash runs a shell command in the same sandbox."},
+      {{"pipeline"},
+       "pipeline calls several of these in one call, each with values of the steps before it."},
       {{"bash", "make"}, "If a make target does the same, prefer make to bash."},
       {{},
        "A refusal's ai_message says what to do next; some calls wait until the user has approved "

@@ -11,6 +11,7 @@
 #include "policy/decide.h"
 #include "policy/rules.h"
 #include "supervisor/audit/audit_event.h"
+#include "supervisor/call/call_record.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/memory_reserve.h"
 #include "supervisor/mcp/call_digest.h"

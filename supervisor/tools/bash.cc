@@ -14,7 +14,8 @@ constexpr Param kBashParams[] = {
      .description = "The program for bash; it may have several lines.",
      .maximum = kMaxArgument,
      .advice = "Nothing was run. Write the script to a file and run that, or pass the data that it "
-               "works on as stdin."},
+               "works on as stdin.",
+     .is_program = true},
     kWorkingDirectoryParam,
     kTimeoutParam,
     {.name = "stdin",
@@ -24,7 +25,12 @@ constexpr Param kBashParams[] = {
 };
 
 // -- because a command may begin with a dash.
-std::vector<std::string> Argv(const std::string& command) { return {"bash", "-c", "--", command}; }
+std::vector<std::string> Argv(const std::string& command, const ShellProgram* shell) {
+  if (shell == nullptr) return {"bash", "-c", "--", command};
+  std::vector<std::string> argv = {"bash", "-c", "--", shell->program, "bash"};
+  argv.insert(argv.end(), shell->values.begin(), shell->values.end());
+  return argv;
+}
 
 Task<ToolResult> RunBash(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
@@ -43,7 +49,7 @@ Task<ToolResult> RunBash(ToolRequest request, CallContext& call) {
   auto bash = Require("bash", *work, call);
   if (!bash) co_return RefusedCall(std::move(bash.error()));
   CommandPlan plan{.executable = std::move(*bash),
-                   .argv = Argv(command),
+                   .argv = Argv(command, call.shell),
                    .env = MakeEnvironment(call),
                    .directory = work->directory};
   if (const std::string* text = arguments.String("stdin")) plan.stdin_data = *text;

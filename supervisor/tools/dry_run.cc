@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "sandbox/enforcement.h"
 #include "supervisor/run/slot_pool.h"
+#include "supervisor/text/quote_command.h"
 
 namespace pa {
 namespace {

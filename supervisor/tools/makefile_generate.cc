@@ -5,6 +5,7 @@
 
 #include "base/json_writer.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/text/quote_command.h"
 #include "supervisor/tools/dry_run.h"
 #include "supervisor/tools/makefile_text.h"
 #include "supervisor/tools/params.h"

@@ -14,6 +14,7 @@
 #include "supervisor/tools/make.h"
 #include "supervisor/tools/make_targets.h"
 #include "supervisor/tools/makefile_generate.h"
+#include "supervisor/tools/pipeline.h"
 #include "supervisor/tools/project_actions.h"
 #include "supervisor/tools/read.h"
 #include "supervisor/tools/write.h"
@@ -22,9 +23,9 @@ namespace pa {
 namespace {
 
 constexpr std::array kTools = {
-    &kMakeTargets,    &kMake, &kMakefileGenerate, &kGitAdd, &kGitCommit, &kRead,
-    &kWrite,          &kEdit, &kDelete,           &kGlob,   &kGrep,      &kBash,
-    &kProjectActions,
+    &kMakeTargets,    &kMake,     &kMakefileGenerate, &kGitAdd, &kGitCommit, &kRead,
+    &kWrite,          &kEdit,     &kDelete,           &kGlob,   &kGrep,      &kBash,
+    &kProjectActions, &kPipeline,
 };
 
 }  // namespace

@@ -14,21 +14,13 @@
 #include "base/path_stamp.h"
 #include "policy/protected_paths.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/text/quote_command.h"
 
 namespace pa {
 namespace {
 
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
-
-std::string QuoteWord(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string out = "'";
-  for (char c : word) c == '\'' ? out += "'\\''" : out += c;
-  return out + "'";
-}
 
 std::string SignalName(int signal) {
   const char* name = sigabbrev_np(signal);
@@ -165,9 +157,11 @@ constexpr std::string_view kWhatDenialsMean =
 void AddStream(ToolResult& result, const std::string& what, const char* member,
                const Captured& stream) {
   const std::string name = what + ": " + member;
-  if (stream.omitted_bytes > 0) result.truncated = true;
+  if (stream.omitted_bytes > 0) {
+    result.truncated = true;
+    result.kept.push_back({.member = member, .uri = stream.uri, .whole = stream.lost_bytes == 0});
+  }
   if (!stream.uri.empty()) {
-    result.kept.push_back({.member = member, .uri = stream.uri});
     result.links.push_back(
         {.uri = stream.uri,
          .name = name,
@@ -217,15 +211,6 @@ void AddData(ToolResult& result, std::string_view object) {
 void AddStreams(ToolResult& result, const std::string& what, const Execution& run) {
   AddStream(result, what, "stdout", run.out);
   AddStream(result, what, "stderr", run.err);
-}
-
-std::string QuoteCommand(std::span<const std::string> argv) {
-  std::string out;
-  for (const std::string& word : argv) {
-    if (!out.empty()) out += ' ';
-    out += QuoteWord(word);
-  }
-  return out;
 }
 
 std::string Count(std::uint64_t count, std::string_view noun) {

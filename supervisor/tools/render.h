@@ -16,9 +16,6 @@
 
 namespace pa {
 
-// `git commit --file=- 'a b'`: quoted as for a shell, for people to read. It is never run.
-std::string QuoteCommand(std::span<const std::string> argv);
-
 // `1 file`, `2 files`.
 std::string Count(std::uint64_t count, std::string_view noun);
 

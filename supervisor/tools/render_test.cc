@@ -34,11 +34,6 @@ std::string Code(const Execution& run) {
   return error ? std::string(CodeText(error->code)) : "";
 }
 
-TEST(RenderTest, CommandsAreQuoted) {
-  const std::vector<std::string> argv = {"git", "a b", "it's", "", "--file=-", "$x"};
-  EXPECT_EQ(QuoteCommand(argv), R"(git 'a b' 'it'\''s' '' --file=- '$x')");
-}
-
 TEST(RenderTest, Success) {
   const ToolResult result = RenderCommand(Report(), Exited(0));
   EXPECT_FALSE(result.error.has_value());

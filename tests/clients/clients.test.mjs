@@ -51,7 +51,7 @@ for (const mode of ['legacy', 'auto', { pin: '2026-07-28' }]) {
     try {
       const { tools } = await client.listTools();
       assert.deepEqual(tools.map((tool) => tool.name), [
-        'make_targets', 'make', 'makefile_generate', 'git_add', 'git_commit', 'read', 'write', 'edit', 'delete', 'glob', 'grep', 'bash', 'project_actions']);
+        'make_targets', 'make', 'makefile_generate', 'git_add', 'git_commit', 'read', 'write', 'edit', 'delete', 'glob', 'grep', 'bash', 'project_actions', 'pipeline']);
 
       const call = (tool, args, more) => client.callTool({ name: tool, arguments: args }, more);
       const targets = await call('make_targets', {});
@@ -96,11 +96,12 @@ for (const mode of ['legacy', { pin: '2026-07-28' }]) {
     const outside = mkdtempSync(join(tmpdir(), 'pa-policy-'));
     projects.push(outside);
     const policy = join(outside, 'ask.yaml');
-    writeFileSync(policy, 'version: 1\npermissions: [{tool: make, target: greet, decision: ask}]\n');
+    writeFileSync(policy, 'version: 1\npermissions: [{tool: make, target: greet, decision: ask}]\n' +
+      'pipeline: {tools: [make]}\n');
     const client = new Client({ name: 'clients-test', version: '1' },
       { versionNegotiation: { mode }, capabilities: { elicitation: {} } });
     const asked = [];
-    const answers = ['decline', 'accept'];
+    const answers = ['decline', 'accept', 'accept'];
     client.setRequestHandler('elicitation/create', async (request) => {
       asked.push(request.params.message);
       const action = answers.shift();
@@ -114,6 +115,12 @@ for (const mode of ['legacy', { pin: '2026-07-28' }]) {
       assert.equal((await greet()).structuredContent.data.stdout, 'hello\nworld\n');
       assert.equal(asked.length, 2);
       assert.match(asked[0], /    make greet\n/);
+      const steps = [
+        { id: 'files', tool: 'glob', args: { pattern: '*' } },
+        { id: 'greet', tool: 'make', args: { target: 'greet' } }];
+      const piped = await client.callTool({ name: 'pipeline', arguments: { steps } });
+      assert.equal(piped.structuredContent.data.stdout, 'hello\nworld\n');
+      assert.match(asked[2], /^Allow step 'greet' of a pipeline\?/);
     } finally {
       await client.close();
     }
@@ -152,6 +159,10 @@ test('every tool fits its schema under every `result`', async () => {
     ['write', write, undefined],
     ['delete', () => ({ path: 'a.txt', dry_run: true }), undefined],
     ['makefile_generate', () => ({ language: 'go', working_directory: 'sub' }), undefined],
+    ['pipeline', () => ({ steps: [{ id: 'a', tool: 'grep', args: { pattern: 'one' } }] }), lines],
+    ['pipeline', () => ({ steps: [{ id: 'a', tool: 'glob', args: { pattern: '*' } }],
+      return: { files: '{{a[*]}}', first: '{{a[0]}}' } }), { items: 'files', ...lines }],
+    ['pipeline', () => ({ steps: [{ id: 'a', tool: 'read', args: { path: 'none' } }] }), lines],
   ];
   try {
     const { tools } = await client.listTools();
@@ -183,7 +194,7 @@ test('cancelling a call ends it and the connection lives on', async () => {
     const call = client.callTool({ name: 'make', arguments: { target: 'greet' } },
       { signal: abort.signal, onprogress: () => abort.abort() });
     await assert.rejects(call);
-    assert.equal((await client.listTools()).tools.length, 13);
+    assert.equal((await client.listTools()).tools.length, 14);
   } finally {
     await client.close();
   }
@@ -199,7 +210,7 @@ for (const era of ['legacy', 'auto', 'modern']) {
         '--cwd', project, '--', server, ...options],
       { encoding: 'utf8', env: { ...process.env, HOME: project } }));
     const listed = run('--method', 'tools/list', '--strict');
-    assert.equal((listed.result ?? listed).tools.length, 13);
+    assert.equal((listed.result ?? listed).tools.length, 14);
     const called = run('--method', 'tools/call', '--tool-name', 'make', '--tool-args-json',
       '{"target":"greet"}');
     assert.equal((called.result ?? called).structuredContent.data.stdout, 'hello\nworld\n');

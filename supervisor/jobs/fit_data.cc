@@ -1,0 +1,140 @@
+#include "supervisor/jobs/fit_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "supervisor/results/result_store.h"
+#include "supervisor/text/text_cut.h"
+
+namespace pa {
+namespace {
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kShortText = 128;
+constexpr std::size_t kShortList = 64;
+
+// Writes a value with its strings and lists cut.
+class CutWriter {
+ public:
+  CutWriter(std::size_t text, std::size_t list, std::string_view uri)
+      : text_(text), list_(list), uri_(uri) {}
+
+  void Write(const JsonValue& value) {
+    if (value.IsString()) {
+      WriteText(value.AsString());
+    } else if (value.IsArray()) {
+      writer_.BeginArray();
+      const std::size_t shown = std::min(value.Items().size(), list_);
+      for (std::size_t i = 0; i < shown; ++i) Write(value.Items()[i]);
+      cut_ = cut_ || shown < value.Items().size();
+      writer_.EndArray();
+    } else if (value.IsObject()) {
+      writer_.BeginObject();
+      for (const auto& [name, member] : value.Members()) {
+        writer_.Key(name);
+        Write(member);
+      }
+      writer_.EndObject();
+    } else {
+      writer_.Value(value);
+    }
+  }
+  FittedData Take() && { return {.json = std::move(writer_).Take(), .cut = cut_}; }
+
+ private:
+  void WriteText(std::string_view text) {
+    if (text.size() <= text_) {
+      writer_.String(text);
+      return;
+    }
+    cut_ = true;
+    const std::string_view head = Utf8Head(text, text_ / 2);
+    const std::string_view tail = Utf8Tail(text, text_ / 2);
+    writer_.String(fmt::format("{}\n[... {} bytes left out{}{} ...]\n{}", head,
+                               text.size() - head.size() - tail.size(),
+                               uri_.empty() ? "" : "; all of it: ", uri_, tail));
+  }
+
+  std::size_t text_;
+  std::size_t list_;
+  std::string_view uri_;
+  JsonWriter writer_;
+  bool cut_ = false;
+};
+
+FittedData Cut(const JsonValue& data, std::size_t text, std::size_t list, std::string_view uri) {
+  CutWriter writer(text, list, uri);
+  writer.Write(data);
+  return std::move(writer).Take();
+}
+
+// Each member on a line of its own, and those of an object within it, so that `read` and `grep`
+// find them by lines.
+std::string Lines(const JsonValue& data) {
+  std::string out = "{";
+  const char* between = "\n";
+  for (const auto& [name, member] : data.Members()) {
+    out += between + JsonValue::String(name).Dump() + ":";
+    between = ",\n";
+    if (!member.IsObject()) {
+      out += member.Dump();
+      continue;
+    }
+    out += "{";
+    const char* within = "\n";
+    for (const auto& [inner, value] : member.Members()) {
+      out += within + JsonValue::String(inner).Dump() + ":" + value.Dump();
+      within = ",\n";
+    }
+    out += "\n}";
+  }
+  return out + "\n}\n";
+}
+
+// "" if it could not be kept.
+std::string Keep(const JsonValue& data, CallContext& call, const std::string& name) {
+  auto output = call.results.Begin(call.policy->limits.output_total);
+  if (!output || !call.results.Append(**output, Lines(data)) || (*output)->lost() != 0) return {};
+  return call.results.Publish(*std::move(output), name);
+}
+
+}  // namespace
+
+FittedData FitData(const JsonValue& data, const FitLimits& limits, std::string_view uri) {
+  for (std::size_t text = limits.text; text >= kShortText; text /= 2) {
+    FittedData fitted = Cut(data, text, kAll, uri);
+    if (fitted.json.size() <= limits.all) return fitted;
+  }
+  for (std::size_t list = kShortList; list > 0; list /= 2) {
+    FittedData fitted = Cut(data, kShortText, list, uri);
+    if (fitted.json.size() <= limits.all) return fitted;
+  }
+  return {.json = "{}", .cut = true};
+}
+
+void FitResult(ToolResult& result, CallContext& call, std::size_t text, const std::string& name) {
+  const FitLimits limits{.all = static_cast<std::size_t>(call.policy->limits.output_inline),
+                         .text = text};
+  const Result<JsonValue> data = ParseJson(result.data.empty() ? "{}" : result.data);
+  if (!data || !FitData(*data, limits, "").cut) return;
+  const std::string uri = Keep(*data, call, name);
+  result.data = FitData(*data, limits, uri).json;
+  result.truncated = true;
+  if (uri.empty()) {
+    result.warnings.emplace_back("the data is shown in part, and all of it could not be kept");
+    return;
+  }
+  result.warnings.push_back("the data is shown in part; all of it: " + uri);
+  if (result.result_uri.empty()) result.result_uri = uri;
+  result.links.push_back({.uri = uri,
+                          .name = name,
+                          .title = {},
+                          .mime_type = "application/json",
+                          .size = Lines(*data).size()});
+}
+
+}  // namespace pa

@@ -1,0 +1,332 @@
+// Pipelines on real servers: values, approvals in both eras, what ends them, what is recorded.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMakefile = R"make(.PHONY: test fail rows long
+test:
+	@echo one; echo two
+fail:
+	@echo bad >&2; exit 3
+rows:
+	@echo '[{"n": 1, "name": "a b"}, {"n": 2, "name": "$$(touch pwned)"}]'
+long:
+	@seq 1 20000
+)make";
+
+Json Step(const char* id, const char* tool, Json args) {
+  return {{"id", id}, {"tool", tool}, {"args", std::move(args)}};
+}
+Json Bash(const char* id, const std::string& command) {
+  return Step(id, "bash", {{"command", command}});
+}
+
+class PipelineTest : public ::testing::Test {
+ protected:
+  void Policy(const std::string& lines) {
+    WriteText(project_.home() / ".config/project-actions/policy.yaml", "version: 1\n" + lines);
+  }
+  Json Run(Json steps, Json more = Json::object()) {
+    McpClient client(project_.Server(arguments_));
+    client.Initialize();
+    more["steps"] = std::move(steps);
+    return client.CallTool("pipeline", more);
+  }
+  std::vector<Json> EndsInTheLog() const {
+    std::vector<Json> lines;
+    std::ifstream file(project_.home() / ".local/state/project-actions/audit/audit.jsonl");
+    for (std::string line; std::getline(file, line);) {
+      Json json = Json::parse(line);
+      if (json["unmapped"]["phase"] == "end") lines.push_back(std::move(json));
+    }
+    return lines;
+  }
+  std::size_t LinesIn(const char* name) const {
+    const std::string text = ReadText(project_.root() / name);
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+
+  // `--enable all` names no tool that a pipeline may call.
+  const std::vector<std::string> arguments_ = {"--enable", "pipeline", "--enable",
+                                               "make",     "--enable", "bash"};
+  Project project_{kMakefile};
+};
+
+TEST_F(PipelineTest, ValuesGoFromStepToStep) {
+  Json rows = Step("rows", "make", {{"target", "rows"}});
+  rows["result"] = {{"items", "json"}};
+  const Json result =
+      Run({rows, Bash("b", "printf '%s\\n' {{rows[0].name}} {{rows[1].name}} \"{{rows[*].n}}\"")},
+          {{"return", {{"out", "{{b.stdout}}"}, {"first", "{{rows.json[0].n}}"}}}});
+  EXPECT_EQ(result["data"]["out"], "a b\n$(touch pwned)\n[1,2]\n") << result;
+  EXPECT_EQ(result["data"]["first"], 1);
+  EXPECT_FALSE(fs::exists(project_.root() / "pwned"));
+}
+
+TEST_F(PipelineTest, WhatAResultShowsInPartIsAWholeValue) {
+  const Json result = Run({Step("l", "make", {{"target", "long"}}),
+                           Step("w", "bash", {{"command", "wc -lc"}, {"stdin", "{{l.stdout}}"}}),
+                           Bash("last", "echo {{l[19999]}}")},
+                          {{"return", {{"wc", "{{w.stdout}}"}, {"last", "{{last.stdout}}"}}}});
+  EXPECT_EQ(result["data"]["wc"], " 20000 108894\n") << result;
+  EXPECT_EQ(result["data"]["last"], "20000\n");
+}
+
+TEST_F(PipelineTest, AFailureTellsAllThatWasDone) {
+  McpClient client(project_.Server(arguments_));
+  client.Initialize();
+  const Json result = client.CallTool(
+      "pipeline", {{"steps",
+                    {Step("long", "make", {{"target", "long"}}),
+                     Step("fail", "make", {{"target", "fail"}}), Bash("never", "touch never")}}});
+  EXPECT_EQ(result["error"]["code"], "COMMAND_FAILED");
+  EXPECT_EQ(result["error"]["details"]["step"], "fail");
+  EXPECT_EQ(result["data"]["completed"], 1);
+  const Json& steps = result["data"]["step_results"];
+  EXPECT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps["fail"]["result"]["data"]["exit_code"], 2);
+  EXPECT_LT(result["data"].dump().size(), 25'000u);
+  EXPECT_NE(steps["long"]["result"]["data"]["stdout"].get<std::string>().find("left out"),
+            std::string::npos);
+  // All of it is at its uri, and so is all that the step printed.
+  const auto read = [&](const Json& uri) {
+    return client.Request("resources/read", {{"uri", uri}})["result"]["contents"][0]["text"]
+        .get<std::string>();
+  };
+  const Json whole = Json::parse(read(result["meta"]["result_uri"]));
+  EXPECT_EQ(whole["step_results"]["long"]["result"]["data"]["exit_code"], 0);
+  EXPECT_EQ(read(whole["step_results"]["long"]["result"]["meta"]["result_uri"]).size(), 108'894u);
+  EXPECT_FALSE(fs::exists(project_.root() / "never"));
+}
+
+TEST_F(PipelineTest, NothingRunsIfAStepIsWrong) {
+  const Json result =
+      Run({Bash("a", "touch ran"), Bash("b", "echo {{c.stdout}}"), Bash("c", "echo {{a.std}}")});
+  EXPECT_EQ(result["error"]["code"], "INVALID_ARGUMENT");
+  EXPECT_EQ(result["error"]["details"]["step"], "_validation");
+  EXPECT_EQ(result["error"]["details"]["errors"][0]["step"], "b");
+  EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+  Json twenty_one = Json::array();
+  for (int i = 0; i < 21; ++i) twenty_one.push_back(Bash(("s" + std::to_string(i)).c_str(), ":"));
+  EXPECT_EQ(Run(twenty_one)["error"]["code"], "INVALID_ARGUMENT");
+  twenty_one.erase(20);
+  EXPECT_TRUE(Run(twenty_one)["success"]);
+}
+
+TEST_F(PipelineTest, HoldsNoPipeline) {
+  const Json result =
+      Run({Bash("a", "touch ran"),
+           Step("p", "pipeline", {{"steps", Json::array({Bash("a", "touch ran")})}})});
+  EXPECT_EQ(result["error"]["code"], "INVALID_ARGUMENT") << result;
+  EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+}
+
+// What a host permits by the name `pipeline` must not be what it denies by the name `bash`.
+TEST_F(PipelineTest, CallsWhatThePolicyLetsItCall) {
+  const Json steps = {Step("r", "glob", {{"pattern", "*"}}), Bash("b", "touch ran")};
+  Policy("pipeline: {tools: []}\n");
+  const Json refused = Run(steps);
+  EXPECT_EQ(refused["error"]["code"], "POLICY_DENIED") << refused;
+  EXPECT_EQ(refused["error"]["details"]["step"], "b");
+  EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+  EXPECT_TRUE(Run(Json::array({steps[0]}))["success"]) << "it only reads";
+  // The line that the refusal suggests.
+  const std::string message = refused["error"]["message"];
+  const std::size_t begin = message.find("`pipeline: ") + 1;
+  Policy(message.substr(begin, message.find('`', begin) - begin) + "\n");
+  EXPECT_TRUE(Run(steps)["success"]) << message;
+  EXPECT_TRUE(fs::exists(project_.root() / "ran"));
+}
+
+TEST_F(PipelineTest, RulesHoldForEachStep) {
+  Policy("permissions:\n  - {tool: bash, command: git push, decision: deny, reason: no}\n");
+  Json push = {Bash("b", "printf push"), Bash("g", "git {{b.stdout}} x")};
+  const Json refused = Run(push);
+  EXPECT_EQ(refused["error"]["code"], "POLICY_DENIED") << refused;
+  EXPECT_EQ(refused["error"]["details"]["step"], "g");
+  push[0] = Bash("b", "printf version");
+  EXPECT_NE(Run(push)["error"]["code"], "POLICY_DENIED");
+}
+
+TEST_F(PipelineTest, EachCallIsRecordedWithThePipelines) {
+  const Json result = Run({Bash("a", "printf 'a value'"), Bash("b", "echo {{a.stdout}}")});
+  const std::vector<Json> ends = EndsInTheLog();
+  ASSERT_EQ(ends.size(), 3u);
+  const Json& pipeline = ends[2];
+  EXPECT_EQ(pipeline["api"]["operation"], "pipeline");
+  EXPECT_EQ(pipeline["metadata"]["correlation_uid"], result["meta"]["audit_id"]);
+  EXPECT_FALSE(pipeline["unmapped"].contains("within"));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(ends[i]["api"]["operation"], "bash");
+    EXPECT_EQ(ends[i]["unmapped"]["within"], result["meta"]["audit_id"]);
+    EXPECT_EQ(ends[i]["actor"]["session"]["uid"], pipeline["actor"]["session"]["uid"]);
+  }
+  EXPECT_EQ(ends[1]["api"]["request"]["data"]["command"], "echo 'a value'") << "with its values";
+}
+
+// ---- approvals ----
+
+const Json kYes = {{"approve", true}};
+
+class PipelineApproval : public PipelineTest {
+ protected:
+  PipelineApproval() { Policy("permissions:\n  - {tool: bash, command: ask, decision: ask}\n"); }
+  // Three steps that leave a line each; `asks` names those that ask.
+  static Json Steps(const std::string& asks) {
+    Json steps = Json::array();
+    for (const char id : {'a', 'b', 'c'}) {
+      const std::string name(1, id);
+      const char* ask = asks.contains(id) ? "ask; " : "";
+      steps.push_back(Bash(name.c_str(), ask + ("echo x >> count-" + name)));
+    }
+    return {{"steps", std::move(steps)}};
+  }
+  void ExpectCounts(std::size_t a, std::size_t b, std::size_t c) const {
+    const auto count = [&](const char* name) {
+      return fs::exists(project_.root() / name) ? LinesIn(name) : 0;
+    };
+    EXPECT_EQ(count("count-a"), a);
+    EXPECT_EQ(count("count-b"), b);
+    EXPECT_EQ(count("count-c"), c);
+  }
+  void Forget() const {
+    for (const char* name : {"count-a", "count-b", "count-c"}) fs::remove(project_.root() / name);
+  }
+};
+
+const char* const kAsks[] = {"a", "b", "c", "ab", "bc", "abc"};
+
+TEST_F(PipelineApproval, BeforeAnyStepNoFinishedStepRunsTwice) {
+  McpClient client(project_.Server(arguments_));
+  client.Request("initialize", {{"protocolVersion", "2025-11-25"},
+                                {"capabilities", {{"elicitation", Json::object()}}},
+                                {"clientInfo", {{"name", "t"}, {"version", "1"}}}});
+  client.Notify("notifications/initialized", Json::object());
+  for (const std::string asks : kAsks) {
+    const int id = client.StartTool("pipeline", Steps(asks));
+    for (const char step : asks) {
+      const Json question = client.Read();
+      EXPECT_EQ(question["method"], "elicitation/create") << question;
+      const std::string text = question["params"]["message"];
+      EXPECT_TRUE(text.starts_with(std::string("Allow step '") + step + "' of a pipeline?"))
+          << text;
+      client.SendLine(Json{{"jsonrpc", "2.0"},
+                           {"id", question["id"]},
+                           {"result", {{"action", "accept"}, {"content", kYes}}}}
+                          .dump());
+    }
+    const Json result = client.Await(id)["result"]["structuredContent"];
+    EXPECT_TRUE(result["success"]) << result;
+    ExpectCounts(1, 1, 1);
+    Forget();
+  }
+}
+
+class ModernPipelineApproval : public PipelineApproval {
+ protected:
+  static Json Call(McpClient& client, Json arguments, const Json& state = nullptr,
+                   const char* action = "accept") {
+    Json params = {
+        {"name", "pipeline"},
+        {"arguments", std::move(arguments)},
+        {"_meta",
+         {{"io.modelcontextprotocol/protocolVersion", kModern},
+          {"io.modelcontextprotocol/clientCapabilities", {{"elicitation", Json::object()}}}}}};
+    if (!state.is_null()) {
+      params["requestState"] = state;
+      params["inputResponses"] = {{"approve", {{"action", action}, {"content", kYes}}}};
+    }
+    return client.Await(client.Start("tools/call", params))["result"];
+  }
+};
+
+TEST_F(ModernPipelineApproval, BeforeAnyStepNoFinishedStepRunsTwice) {
+  McpClient client(project_.Server(arguments_));
+  for (const std::string asks : kAsks) {
+    Json result = Call(client, Steps(asks));
+    for (std::size_t i = 0; i < asks.size(); ++i) {
+      ASSERT_EQ(result["resultType"], "input_required") << result;
+      result = Call(client, Steps(asks), result["requestState"]);
+    }
+    EXPECT_TRUE(result["structuredContent"]["success"]) << result;
+    ExpectCounts(1, 1, 1);
+    Forget();
+  }
+  // One call, one pair of lines for the pipeline, however often it asked.
+  std::size_t pipelines = 0;
+  for (const Json& line : EndsInTheLog()) pipelines += line["api"]["operation"] == "pipeline";
+  EXPECT_EQ(pipelines, std::size(kAsks));
+}
+
+TEST_F(ModernPipelineApproval, ANoFailsItsStepWithWhatWasDone) {
+  McpClient client(project_.Server(arguments_));
+  const Json asked = Call(client, Steps("b"));
+  const Json result =
+      Call(client, Steps("b"), asked["requestState"], "decline")["structuredContent"];
+  EXPECT_EQ(result["error"]["code"], "APPROVAL_DECLINED");
+  EXPECT_EQ(result["error"]["details"]["step"], "b");
+  EXPECT_EQ(result["data"]["completed"], 1);
+  EXPECT_TRUE(result["data"]["step_results"]["a"]["success"]);
+  ExpectCounts(1, 0, 0);
+}
+
+TEST_F(ModernPipelineApproval, ThatNobodyAnswersEndsWithItsClient) {
+  McpClient client(project_.Server(arguments_));
+  EXPECT_EQ(Call(client, Steps("b"))["resultType"], "input_required");
+  client.CloseInput();
+  EXPECT_EQ(client.WaitForExit(), 0);
+  ExpectCounts(1, 0, 0);
+}
+
+// ---- what ends them ----
+
+TEST_F(PipelineTest, ACancelEndsTheStepWithItsTree) {
+  McpClient client(project_.Server(arguments_));
+  client.Initialize();
+  const int id = client.StartTool(
+      "pipeline",
+      {{"steps",
+        {Bash("a", "touch a"), Bash("b", "touch b; sleep 987 & wait"), Bash("c", "touch c")}}});
+  EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "b"); }));
+  client.Notify("notifications/cancelled", {{"requestId", id}});
+  EXPECT_TRUE(Eventually([&] { return EndsInTheLog().size() == 3; }));
+  EXPECT_TRUE(client.CallTool("glob", {{"pattern", "*"}})["success"]);
+  EXPECT_FALSE(fs::exists(project_.root() / "c"));
+  const Json end = EndsInTheLog().at(2);
+  EXPECT_EQ(end["api"]["operation"], "pipeline");
+  EXPECT_EQ(end["status_code"], "CANCELLED");
+}
+
+TEST_F(PipelineTest, AClientThatGoesAwayEndsIt) {
+  McpClient client(project_.Server(arguments_));
+  client.Initialize();
+  client.StartTool("pipeline",
+                   {{"steps", {Bash("a", "touch a; sleep 987"), Bash("c", "touch c")}}});
+  EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "a"); }));
+  client.CloseInput();
+  EXPECT_TRUE(client.WaitForExit(std::chrono::seconds(5)));
+  EXPECT_FALSE(fs::exists(project_.root() / "c"));
+}
+
+TEST_F(PipelineTest, ProgressIsThatOfItsSteps) {
+  McpClient client(project_.Server(arguments_));
+  client.Initialize();
+  const int id =
+      client.StartTool("pipeline", {{"steps", {Bash("a", "echo first"), Bash("b", "echo second")}}},
+                       {{"progressToken", 1}});
+  client.Await(id);
+  std::string told;
+  for (const Json& one : client.notifications()) told += one["params"]["message"].dump();
+  EXPECT_NE(told.find("first"), std::string::npos) << told;
+}
+
+}  // namespace
+}  // namespace pa::testing
