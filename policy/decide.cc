@@ -147,7 +147,7 @@ bool Policy::ToolEnabled(const std::string& tool, bool read_only) const {
 }
 
 bool Policy::InnerCallAllowed(const std::string& tool, bool read_only) const {
-  return read_only || inner_tools.contains(tool);
+  return read_only || MakesCalls(tool) || inner_tools.contains(tool);
 }
 
 }  // namespace pa::policy

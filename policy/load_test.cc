@@ -213,6 +213,7 @@ TEST_F(LoadTest, APipelineCallsReadOnlyToolsAndThoseThatAreNamed) {
   EXPECT_EQ(verdicts("tools: {enable: [make, bash]}\npipeline: {tools: []}"), "+--");
   EXPECT_EQ(verdicts("pipeline: {tools: [make]}"), "++-");
   EXPECT_FALSE(Load()->ToolEnabled("make", false)) << "a tool that is off stays off";
+  EXPECT_TRUE(Load()->InnerCallAllowed("batch", false)) << "what it calls is asked about";
   sources_.enable = {"bash"};
   EXPECT_EQ(verdicts("tools: {enable: [make]}"), "+++");
   EXPECT_EQ(verdicts("tools: {enable: [make]}\npipeline: {tools: [make]}"), "++-");

@@ -12,11 +12,12 @@ namespace {
 template <typename T>
 using Optional = std::optional<Located<T>>;
 
-// `all` names no tool: nobody has chosen those that it enables.
+// `all` names no tool: nobody has chosen those that it enables. What only makes calls needs no
+// name.
 Located<Strings> NamedOneByOne(const Located<Strings>& enabled) {
   Located<Strings> named{{}, enabled.at};
   for (const Located<std::string>& tool : enabled.value) {
-    if (tool.value != "all") named.value.push_back(tool);
+    if (tool.value != "all" && !MakesCalls(tool.value)) named.value.push_back(tool);
   }
   return named;
 }

@@ -15,6 +15,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policy/relaxations.h"
@@ -107,6 +108,9 @@ struct AuditPolicy {
   // The directory of the log file, in which only this server may write; "" = there is no file.
   std::string Directory() const { return path.substr(0, path.empty() ? 0 : path.rfind('/')); }
 };
+
+// Whether a tool does nothing but call others. What it calls is asked about call by call.
+constexpr bool MakesCalls(std::string_view tool) { return tool == "pipeline" || tool == "batch"; }
 
 struct PolicyFragment;  // policy/fragment.h
 

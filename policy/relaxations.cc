@@ -19,9 +19,6 @@ constexpr std::string_view kServerLimits[] = {"limits.output_inline", "limits.ou
                                               "limits.commit_message", "limits.concurrent",
                                               "limits.queue"};
 
-// The tools that make calls of calls.
-constexpr std::string_view kOuterTools[] = {"pipeline", "batch"};
-
 bool Enables(const Located<Strings>& tools, std::string_view name) {
   return std::ranges::any_of(tools.value, [&](const Located<std::string>& tool) {
     return tool.value == name || tool.value == "all";
@@ -49,13 +46,14 @@ class RelaxationFinder {
   // Hosts ask by the name of a tool, and see the outer call alone.
   void InnerTools(const PolicyFragment& merged, std::span<const std::string> read_only_tools) {
     const Located<Strings>& on = *merged.tools_enable;
-    const auto is_on = [&](std::string_view name) { return Enables(on, name); };
-    if (std::ranges::none_of(kOuterTools, is_on)) return;
+    const auto calls = [](const Located<std::string>& tool) {
+      return MakesCalls(tool.value) || tool.value == "all";
+    };
+    if (std::ranges::none_of(on.value, calls)) return;
     for (const Located<std::string>& tool : merged.pipeline_tools->value) {
-      const bool outer = std::ranges::find(kOuterTools, tool.value) != std::end(kOuterTools);
       const bool read_only =
           std::ranges::find(read_only_tools, tool.value) != read_only_tools.end();
-      if (outer || read_only || !is_on(tool.value)) continue;
+      if (MakesCalls(tool.value) || read_only || !Enables(on, tool.value)) continue;
       found_.push_back({InnerTool(), "pipeline.tools", tool.value, tool.at, ""});
     }
   }

@@ -16,7 +16,8 @@ constexpr std::size_t kMaxShown = 2000;      // bytes of one text
 constexpr std::size_t kFewShown = 200;       // where there are many
 constexpr std::size_t kMaxArguments = 4000;  // bytes of all arguments, about
 constexpr std::size_t kMaxBlanks = 8;        // in a row, that are written out
-constexpr std::size_t kMaxQuestions = 20;    // that are written out
+constexpr std::size_t kMaxQuestions = 200;   // that are written out, as many as a call can ask
+constexpr std::size_t kLongQuestions = 20;   // of them at length
 
 // What leaves a gap on a screen, lines' ends among it.
 bool IsBlank(std::uint32_t point) {
@@ -129,9 +130,12 @@ void Approvals::Want(Question question) {
 std::string QuestionText(std::span<const Question> questions, const ShownCall& shown) {
   std::string text = "Allow this call?\n";
   if (!shown.part_of.empty()) text = fmt::format("Allow {}?\n", Shown(shown.part_of));
+  std::size_t told = 0;
   for (const Question& question : questions.first(std::min(questions.size(), kMaxQuestions))) {
-    text += fmt::format("\n    {}\nAsked by {}{}\n", Shown(question.call), Shown(question.rule),
-                        question.reason.empty() ? "" : ": " + Shown(question.reason));
+    const std::size_t limit = told++ < kLongQuestions ? kMaxShown : kFewShown;
+    text += fmt::format("\n    {}\nAsked by {}{}\n", Shown(question.call, limit),
+                        Shown(question.rule, limit),
+                        question.reason.empty() ? "" : ": " + Shown(question.reason, limit));
   }
   if (questions.size() > kMaxQuestions) {
     text += fmt::format("\nand {} more that are not shown\n", questions.size() - kMaxQuestions);

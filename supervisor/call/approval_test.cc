@@ -91,10 +91,10 @@ TEST(QuestionText, GapsAreCounted) {
 
 TEST(QuestionText, ManyAreCounted) {
   std::vector<Question> questions;
-  for (int i = 0; i < 25; ++i) questions.push_back(About("edit /p/" + std::to_string(i)));
+  for (int i = 0; i < 205; ++i) questions.push_back(About("edit /p/" + std::to_string(i)));
   const std::string text = QuestionText(questions, {});
-  EXPECT_NE(text.find("edit /p/19\n"), std::string::npos);
-  EXPECT_EQ(text.find("edit /p/20\n"), std::string::npos);
+  EXPECT_NE(text.find("edit /p/199\n"), std::string::npos);
+  EXPECT_EQ(text.find("edit /p/200\n"), std::string::npos);
   EXPECT_NE(text.find("and 5 more that are not shown"), std::string::npos);
 }
 

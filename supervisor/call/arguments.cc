@@ -7,6 +7,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/json_writer.h"
+#include "base/try.h"
 #include "base/utf8.h"
 
 namespace pa {
@@ -129,7 +130,7 @@ std::string TypeOf(const Param& param) {
     case ParamKind::kStringArray:
       return "string[]";
     case ParamKind::kObjectArray:
-      return Shape(param.fields) + "[]";
+      return (param.fields.empty() ? "object" : Shape(param.fields)) + "[]";
     case ParamKind::kResult:
     case ParamKind::kObject:
       return "object";
@@ -202,18 +203,28 @@ std::expected<std::vector<std::string>, ToolError> ReadStrings(const Param& para
 std::expected<Arguments, ToolError> Validated(std::span<const Param> params,
                                               const JsonValue* arguments);
 
-// Of one in an array, each name says where: `edits[2].path`.
-std::expected<std::vector<Arguments>, ToolError> ReadObjects(const Param& param,
-                                                             const JsonValue& value) {
+// An array of objects, whatever they hold.
+std::expected<JsonValue, ToolError> ReadAnyObjects(const Param& param, const JsonValue& value) {
   if (!value.IsArray()) return std::unexpected(WrongValue(param, Came(value)));
   const auto count = static_cast<std::int64_t>(value.Items().size());
   if (count < param.minimum || count > Maximum(param)) {
     return std::unexpected(WrongValue(param, Came(value)));
   }
-  std::vector<Arguments> objects;
+  std::size_t index = 0;
   for (const JsonValue& item : value.Items()) {
-    const std::string at = fmt::format("{}[{}]", param.name, objects.size());
+    const std::string at = fmt::format("{}[{}]", param.name, index++);
     if (!item.IsObject()) return std::unexpected(WrongValue(param, Came(item) + " at " + at));
+  }
+  return value;
+}
+
+// Of one in an array, each name says where: `edits[2].path`.
+std::expected<std::vector<Arguments>, ToolError> ReadObjects(const Param& param,
+                                                             const JsonValue& value) {
+  PA_TRY(const JsonValue array, ReadAnyObjects(param, value));
+  std::vector<Arguments> objects;
+  for (const JsonValue& item : array.Items()) {
+    const std::string at = fmt::format("{}[{}]", param.name, objects.size());
     auto object = Validated(param.fields, &item);
     if (!object) {
       object.error().message = "in " + at + ": " + object.error().message;
@@ -261,6 +272,7 @@ std::optional<ToolError> Accept(Arguments& arguments, const Param& param, const 
     case ParamKind::kStringArray:
       return Store(arguments, param, ReadStrings(param, value));
     case ParamKind::kObjectArray:
+      if (param.fields.empty()) return Store(arguments, param, ReadAnyObjects(param, value));
       return Store(arguments, param, ReadObjects(param, value));
     case ParamKind::kResult:
       return Store(arguments, param, ReadResult(value));
@@ -311,7 +323,9 @@ void WriteObject(JsonWriter& writer, std::span<const Param> params);
 
 void WriteItems(JsonWriter& writer, const Param& param) {
   writer.Key("items");
-  if (param.kind == ParamKind::kObjectArray) {
+  if (param.kind == ParamKind::kObjectArray && param.fields.empty()) {
+    writer.BeginObject().Field("type", "object").EndObject();
+  } else if (param.kind == ParamKind::kObjectArray) {
     WriteObject(writer, param.fields);
   } else {
     writer.BeginObject().Field("type", "string").EndObject();
@@ -405,7 +419,7 @@ const std::vector<Arguments>* Arguments::Objects(std::string_view name) const {
   return value == values_.end() ? nullptr : std::get_if<std::vector<Arguments>>(&value->second);
 }
 
-const JsonValue* Arguments::Object(std::string_view name) const {
+const JsonValue* Arguments::Json(std::string_view name) const {
   const auto value = values_.find(name);
   return value == values_.end() ? nullptr : std::get_if<JsonValue>(&value->second);
 }

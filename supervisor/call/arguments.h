@@ -32,7 +32,8 @@ class Arguments {
   bool Boolean(std::string_view name) const;  // false when absent
   const std::vector<std::string>* Strings(std::string_view name) const;
   const std::vector<Arguments>* Objects(std::string_view name) const;
-  const JsonValue* Object(std::string_view name) const;  // of kind kObject
+  // Of kind kObject, or kObjectArray without fields.
+  const JsonValue* Json(std::string_view name) const;
   // Whether the caller gave it: it is neither absent nor a default.
   bool Given(std::string_view name) const;
   // Of the parameter of kind kResult; null if it is absent.

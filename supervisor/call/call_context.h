@@ -41,6 +41,7 @@ struct CallContext {
   Approvals approvals = {};
   Approver* approver = nullptr;         // null: nobody can be asked
   ShownCall shown = {};                 // `arguments` is set only if a rule may ask
+  bool inner = false;                   // another call makes it, and works with its data
   CallStarter* starter = nullptr;       // for tools that call other tools; else null
   const ShellProgram* shell = nullptr;  // null: bash executes its command
 };

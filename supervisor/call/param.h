@@ -28,7 +28,7 @@ struct Param {
   // kString: what to do if the value is not one_of, or too long.
   std::string_view advice = {};
   std::string_view pattern = {};       // for the schema; the tool itself checks it
-  std::span<const Param> fields = {};  // kObjectArray: of each object
+  std::span<const Param> fields = {};  // kObjectArray: of each object; none: any objects
   // A shell executes it: a pipeline does not write values into it (supervisor/jobs).
   bool is_program = false;
 };

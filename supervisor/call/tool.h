@@ -43,7 +43,8 @@ struct Tool {
   Task<ToolResult> (*run)(ToolRequest request, CallContext& call);
   policy::Purpose purpose = policy::Purpose::kBuild;  // decides with which calls it waits to begin
   // Above 0 it calls tools of lower levels (call_starter.h), holds nothing open itself, and does
-  // not wait to begin. Its data is what the caller asks for, so that `result` may name any list.
+  // not wait to begin. If it has no `items`, its data is what the caller asks for, and it checks
+  // `result` itself.
   int level = 0;
   // A client may refuse a result without structuredContent from a tool with an outputSchema
   // (MCP 2025-06-18, "Output Schema"); false for a tool whose results may lack it.

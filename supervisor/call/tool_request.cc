@@ -107,7 +107,8 @@ std::expected<ToolRequest, ToolError> MakeToolRequest(const Tool& tool,
                                                       const JsonValue* arguments) {
   PA_TRY(auto valid, ValidateArguments(tool.params, arguments));
   const ResultOrder* order = valid.result_order();
-  if (order != nullptr && tool.level == 0) {  // what the data of others is, they find out
+  const bool own_data = tool.level == 0 || !tool.items.empty();
+  if (order != nullptr && own_data) {  // what the data of others is, they find out
     if (auto error = CheckResultOrder(tool, *order)) return std::unexpected(*std::move(error));
   }
   return ToolRequestMaker::Make(tool, std::move(valid));

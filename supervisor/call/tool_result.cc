@@ -12,13 +12,6 @@
 namespace pa {
 namespace {
 
-void WriteError(JsonWriter& writer, const ToolError& error) {
-  writer.BeginObject().Field("code", CodeText(error.code)).Field("message", error.message);
-  writer.Field("ai_message", error.ai_message).Field("recoverable", error.recoverable);
-  if (!error.details.empty()) writer.Key("details").Raw(error.details);
-  writer.EndObject();
-}
-
 void WriteMeta(JsonWriter& writer, const ToolResult& result, std::chrono::microseconds duration) {
   const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
   writer.BeginObject().Field("duration_ms", static_cast<std::int64_t>(whole.count()));
@@ -66,6 +59,13 @@ ToolResult RefusedCall(ToolError error) {
   if (!error.ai_message.empty()) result.text += "\n" + error.ai_message;
   result.error = std::move(error);
   return result;
+}
+
+void WriteError(JsonWriter& writer, const ToolError& error) {
+  writer.BeginObject().Field("code", CodeText(error.code)).Field("message", error.message);
+  writer.Field("ai_message", error.ai_message).Field("recoverable", error.recoverable);
+  if (!error.details.empty()) writer.Key("details").Raw(error.details);
+  writer.EndObject();
 }
 
 void WriteOutcome(JsonWriter& writer, const ToolResult& result,

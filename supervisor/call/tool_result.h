@@ -72,6 +72,7 @@ ToolResult RefusedCall(ToolError error);
 
 // {"success","data"?,"error"?,"meta":{"duration_ms",...}}, one line.
 std::string StructuredContent(const ToolResult& result, std::chrono::microseconds duration);
+void WriteError(JsonWriter& writer, const ToolError& error);  // as an object
 // Its members but `success`, into an open object.
 void WriteOutcome(JsonWriter& writer, const ToolResult& result, std::chrono::microseconds duration);
 

@@ -41,7 +41,10 @@ bool WantsApproval(const ToolResult& result, const CallContext& call) {
 Task<ToolResult> RunTool(ToolRequest request, CallContext& call) {
   const Tool& tool = request.tool();
   if (tool.level > 0) {
-    // Its inner calls wait to begin. If it waited, too, they could wait for each other.
+    // Its inner calls wait to begin. If it waited, too, they could wait for each other. An inner
+    // one takes no place for the same reason.
+    Turn caller(call.runner.beginnings().Callers(), nullptr, nullptr);
+    if (!call.inner && !caller.Enter("", kPlacesOfCallers)) co_return RefusedCall(Busy());
     Task<ToolResult> calls = tool.run(std::move(request), call);
     ToolResult made = co_await calls;
     co_return made;

@@ -166,7 +166,7 @@ Task<ToolResult> RunRequest(const Services& services, ToolRequest request,
         ApplyResult(services, whose, *std::move(order), std::move(result), context);
     result = co_await applying;
   }
-  if (tool.level > 0 && result.data_of == nullptr) {
+  if (tool.level > 0 && result.data_of == nullptr && !context.inner) {
     FitResult(result, context, kShownText, std::string(tool.name) + ": all of its data");
   }
   co_return result;

@@ -7,6 +7,7 @@
 //    inner.waited()                                      // for the user
 //
 // It ends with its outer call, shows its output as the outer call's, and asks whom that would ask.
+// It waits for places in queues, however many wait, and is not refused as BUSY because of them.
 #pragma once
 
 #include <chrono>
@@ -29,7 +30,9 @@ class InnerCall {
   InnerCall& operator=(const InnerCall&) = delete;
 
   void SetShell(ShellProgram shell);
-  void SetApprover(Approver* approver) { context_.approver = approver; }
+  void SetApprover(Approver* approver) {
+    if (context_.approver != nullptr) context_.approver = approver;
+  }
   // Call it once. Whoever cancels the outer call cancels this one.
   Task<ToolResult> Run(std::string tool, JsonValue arguments);
   void Cancel() { cancel_.Cancel(); }
@@ -59,5 +62,8 @@ class InnerCall {
   std::optional<ShellProgram> shell_;
   std::chrono::milliseconds took_{0};
 };
+
+// What the sandbox refused to an inner call it has refused to the outer one.
+void AddDenials(ToolResult& outer, const ToolResult& inner);
 
 }  // namespace pa

@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "base/try.h"
 #include "supervisor/call/tool_request.h"
+#include "supervisor/jobs/batch.h"
 #include "supervisor/jobs/shell_template.h"
 
 namespace pa {
@@ -130,11 +131,37 @@ class Checker {
         Add(step.id, "result", "it stands in args, too");
       }
     }
+    if (tool.level > 0) CheckBatch(step);
     if (HasTemplate(step.result, ids_)) Add(step.id, "result", "templates stand in args alone");
     if (errors_.size() > before) return;
     if (auto error = calls_.CheckArguments(tool, step.Arguments(), later)) {
       Add(step.id, "", error->message, error->ai_message);
     }
+  }
+
+  // A batch would write a value into a program, or let it choose the tool.
+  void CheckBatch(const PipelineStep& step) {
+    const JsonValue* name = step.args.Find(kBatchTool);
+    if (name == nullptr || !name->IsString()) return;
+    if (HasTemplate(*name, ids_)) {
+      return Add(step.id, std::string(kBatchTool), "a template cannot be the name of a tool");
+    }
+    if (auto error = calls_.WhyNot(name->AsString())) {
+      return Add(step.id, std::string(kBatchTool), error->message, error->ai_message);
+    }
+    const auto& params = calls_.Find(name->AsString())->params;
+    const auto program = std::ranges::find(params, true, &Param::is_program);
+    const JsonValue* items = step.args.Find(kBatchItems);
+    if (program == params.end() || items == nullptr) return;
+    const auto has_program = [&](const JsonValue& item) {
+      const JsonValue* text = item.Find(program->name);
+      return text != nullptr && HasTemplate(*text, ids_);
+    };
+    if (items->IsArray() && std::ranges::none_of(items->Items(), has_program)) return;
+    Add(step.id, std::string(kBatchItems),
+        fmt::format("in a batch a template cannot be in {} of {}, which is a program; pass values "
+                    "as stdin, or make the calls steps",
+                    program->name, name->AsString()));
   }
 
   void CheckArgument(const PipelineStep& step, const Tool& tool, const std::string& name,

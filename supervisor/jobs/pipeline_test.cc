@@ -120,6 +120,23 @@ TEST_F(CheckPipelineTest, RefusesTemplatesThatWouldBecomePrograms) {
   }
 }
 
+// A value would become a program, or choose which tool runs.
+TEST_F(CheckPipelineTest, OfABatchInAPipeline) {
+  const auto batch = [&](std::string_view args) {
+    return Check({Step("a", "note", R"({"text":"x"})"), Step("b", "nest", args)});
+  };
+  for (const char* program : {R"({"tool":"shell","items":"{{a.text}}"})",
+                              R"({"tool":"shell","items":[{"command":"echo {{a.text}}"}]})"}) {
+    EXPECT_NE(batch(program).find("a template cannot be in command of shell"), std::string::npos)
+        << program << batch(program);
+  }
+  EXPECT_NE(batch(R"({"tool":"{{a.text}}","items":[]})").find("the name of a tool"),
+            std::string::npos);
+  EXPECT_NE(batch(R"({"tool":"off","items":[]})").find("'off' is off"), std::string::npos);
+  EXPECT_EQ(batch(R"({"tool":"shell","items":[{"command":"cat","stdin":"{{a.text}}"}]})"), "");
+  EXPECT_EQ(batch(R"({"tool":"note","items":"{{a.text}}"})"), "");
+}
+
 TEST_F(CheckPipelineTest, OfReturnAndResult) {
   Pipeline pipeline{.steps = {Step("a", "note", R"({"text":"x"})")}};
   pipeline.returns = ParsedJson(R"({"x":"{{a.text}}","y":["{{b.text}}"]})");

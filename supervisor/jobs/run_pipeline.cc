@@ -63,6 +63,13 @@ ToolResult Skipped(const std::string& parameter) {
   return result;
 }
 
+// Whether the tool decides how much of its list it returns.
+bool LeavesThePage(const PipelineStep& step, const Tool& tool) {
+  constexpr std::string_view kLimit = "limit";
+  return std::ranges::find(tool.params, kLimit, &Param::name) != tool.params.end() &&
+         step.args.FindSet(kLimit) == nullptr && step.result.FindSet(kLimit) == nullptr;
+}
+
 class PipelineRun {
  public:
   PipelineRun(Pipeline pipeline, CallContext& call)
@@ -162,6 +169,7 @@ Task<ToolResult> PipelineRun::Run() {
     if (items != nullptr && items->IsString()) {
       finished.step.items = items->AsString().substr(0, items->AsString().find_first_of(".["));
     }
+    finished.step.page = LeavesThePage(step, tool);
     if (auto error = MayGoOn()) {
       finished.step.result = RefusedCall(*std::move(error));
     } else {
@@ -191,11 +199,7 @@ void PipelineRun::Warnings(ToolResult& result) const {
     for (const std::string& warning : one.warnings) {
       result.warnings.push_back(fmt::format("step '{}': {}", ids_[i], warning));
     }
-    for (const std::string& denial : one.denials) result.denials.push_back(denial);
-    for (const std::string& line : one.allow_with) {
-      const bool known = std::ranges::find(result.allow_with, line) != result.allow_with.end();
-      if (!known) result.allow_with.push_back(line);
-    }
+    AddDenials(result, one);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -65,17 +66,31 @@ std::expected<JsonValue, std::string> WithWhole(const JsonValue& data, std::stri
   return JsonValue::Object(std::move(members));
 }
 
+// Whether the reference is about all of the list. The data as a whole says that it has a page.
+bool NamesAll(const StepReference& reference, std::string_view items) {
+  if (reference.path.empty()) return false;
+  if (!reference.OfItems() && reference.path.front().name != items) return false;
+  const auto rest = std::span(reference.path).subspan(reference.OfItems() ? 0 : 1);
+  return rest.empty() || NamesEach(rest.first(1));
+}
+
 }  // namespace
 
 std::expected<JsonValue, std::string> StepValue(const StepReference& reference,
                                                 const FinishedStep& step, ResultStore& results) {
   const std::string& text = step.result.data;
-  const Result<JsonValue> data = ParseJson(text.empty() ? "{}" : text);
+  // As long as a step's data may be: the rows that a filter has left of 8 MiB, of a hundred calls.
+  const JsonLimits limits{.max_bytes = 64U << 20};
+  const Result<JsonValue> data = ParseJson(text.empty() ? "{}" : text, limits);
   if (!data) return std::unexpected(reference.Print() + ": " + data.error().Message());
   const std::string items = ItemsOf(step, *data);
   const std::string_view about = reference.OfItems()      ? std::string_view(items)
                                  : reference.path.empty() ? std::string_view()
                                                           : reference.path.front().name;
+  if (NamesAll(reference, items) && step.page && step.result.truncated) {
+    return std::unexpected(reference.Print() +
+                           " is a page of a longer list: pass `limit`, or narrow it with `result`");
+  }
   auto whole = WithWhole(*data, about, step, results);
   if (!whole) return std::unexpected(reference.Print() + " " + whole.error());
   return LookUp(reference, *whole, items);

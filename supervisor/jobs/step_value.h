@@ -4,7 +4,8 @@
 //    std::expected<JsonValue, std::string> value = StepValue(reference, step, results);
 //
 // A text or list that the result shows in part is read as a whole from the result store. It fails
-// if it is no longer there or longer than kMaxValue: a value that is cut is no value.
+// if it is no longer there or longer than kMaxValue, or if the list is a page of more: a part that
+// is taken for the whole is no value.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,7 @@ struct FinishedStep {
   const Tool* tool;
   std::string items;  // the list that its `result` names; "" = the tool's own
   ToolResult result;
+  bool page = false;  // the tool decided how much of its list it returned
 };
 
 // The error is a sentence that names the template.

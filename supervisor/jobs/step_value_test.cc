@@ -67,5 +67,20 @@ TEST_F(StepValueTest, WhatIsNotThereAsAWholeIsNoValue) {
   EXPECT_EQ(Value("{{a.n}}"), "1");
 }
 
+TEST_F(StepValueTest, APageIsNotTheList) {
+  step_.tool = calls_.Find("list");
+  step_.result.data = R"({"paths":["p","q"],"total":3})";
+  step_.result.truncated = true;
+  step_.page = true;
+  for (const char* all : {"{{a[*]}}", "{{a.paths}}", "{{a.paths[*]}}"}) {
+    EXPECT_NE(Value(all).find("is a page of a longer list"), std::string::npos) << all;
+  }
+  EXPECT_EQ(Value("{{a[0]}}"), R"("p")");
+  EXPECT_EQ(Value("{{a.total}}"), "3");
+  EXPECT_EQ(Value("{{a}}"), step_.result.data) << "which says that it is a page";
+  step_.page = false;
+  EXPECT_EQ(Value("{{a[*]}}"), R"(["p","q"])") << "as much as was asked for";
+}
+
 }  // namespace
 }  // namespace pa

@@ -12,6 +12,7 @@ namespace pa {
 
 struct QueuePosition {
   std::function<std::size_t()> calls_before;  // null: it does not wait
+  bool patient = false;                       // it waits for a place, however many wait
 };
 
 // To the end of its scope the call waits, with `before` calls before it. `place` may be null.

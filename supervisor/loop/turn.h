@@ -6,6 +6,7 @@
 //    const bool ours = co_await granted;  // false: cancelled, or the server ends
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -31,6 +32,7 @@ class Turn {
   bool Enter(std::string key, RunQueue::Limits places) {
     // Before it enters, because its turn may come at once.
     if (place_ != nullptr) place_->calls_before = [this] { return queue_.Before(ticket_); };
+    if (place_ != nullptr && place_->patient) places.waiting = UINT64_MAX;
     ticket_ = queue_.Enter(std::move(key), places, [this](bool granted) {
       if (place_ != nullptr) place_->calls_before = nullptr;
       granted_.Set(granted);

@@ -35,6 +35,7 @@ std::string InstructionsFor(const policy::Policy& policy) {
       {{"bash"}, "bash runs a shell command in the same sandbox."},
       {{"pipeline"},
        "pipeline calls several of these in one call, each with values of the steps before it."},
+      {{"batch"}, "batch calls one of these several times."},
       {{"bash", "make"}, "If a make target does the same, prefer make to bash."},
       {{},
        "A refusal's ai_message says what to do next; some calls wait until the user has approved "

@@ -1,4 +1,4 @@
-// Lanes: three queues, so that a call that only looks neither waits for a build nor is refused
+// Lanes: queues, so that a call that only looks neither waits for a build nor is refused
 // because of builds.
 //
 //    RunQueue& queue = lanes.For(allow.purpose());
@@ -33,15 +33,19 @@ RunQueue::Limits PlacesIn(policy::Purpose purpose, const policy::Limits& limits)
 // the rest waits with nothing open. `purpose`: the tool's.
 RunQueue::Limits PlacesToBegin(policy::Purpose purpose, const policy::Limits& limits);
 
+// Calls that make other calls and hold nothing open meanwhile; more are refused.
+inline constexpr RunQueue::Limits kPlacesOfCallers{.concurrent = 64, .waiting = 0};
+
 class Lanes {
  public:
   RunQueue& For(policy::Purpose purpose);
+  RunQueue& Callers() { return queues_.back(); }
   void RefuseAll();
   std::size_t running() const;
   bool empty() const;
 
  private:
-  std::array<RunQueue, 3> queues_;
+  std::array<RunQueue, 4> queues_;
 };
 
 }  // namespace pa

@@ -53,14 +53,14 @@ constexpr ResultField kPipelineData[] = {
 Pipeline PipelineOf(const Arguments& arguments) {
   Pipeline pipeline;
   for (const Arguments& step : *arguments.Objects("steps")) {
-    const JsonValue* args = step.Object("args");
-    const JsonValue* result = step.Object("result");
+    const JsonValue* args = step.Json("args");
+    const JsonValue* result = step.Json("result");
     pipeline.steps.push_back({.id = *step.String("id"),
                               .tool = *step.String("tool"),
                               .args = args == nullptr ? JsonValue() : *args,
                               .result = result == nullptr ? JsonValue() : *result});
   }
-  if (const JsonValue* returns = arguments.Object("return")) pipeline.returns = *returns;
+  if (const JsonValue* returns = arguments.Json("return")) pipeline.returns = *returns;
   if (const ResultOrder* result = arguments.result_order()) pipeline.result = *result;
   pipeline.timeout = std::chrono::milliseconds(*arguments.Integer("timeout_ms"));
   return pipeline;

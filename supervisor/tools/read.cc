@@ -59,7 +59,7 @@ constexpr std::string_view kReadItems[] = {"content"};
 constexpr ResultField kReadData[] = {
     {.name = "path", .required = true},
     {.name = "content",
-     .description = "each line preceded by its number and a tab; under `result` without them"},
+     .description = "each line with its number; under `result` and in a pipeline without"},
     {.name = "total_lines", .kind = FieldKind::kInteger},
     {.name = "offset", .kind = FieldKind::kInteger, .description = "number of the first line"},
     {.name = "next_offset",
@@ -110,7 +110,7 @@ std::string Numbered(const FileText& text) {
   return content;
 }
 
-// For `result`, which takes a line as it is.
+// For `result` and for templates, which take a line as it is.
 std::string Unnumbered(const FileText& text) {
   std::string content;
   for (const std::string& line : text.lines()) content.append(line).append("\n");
@@ -169,9 +169,10 @@ Task<Reading> ReadText(FileText& text, const Work& work, const policy::Permissio
   co_return reading;
 }
 
-bool Numbers(const Arguments& arguments) {
+// Who works with the lines wants them as they are.
+bool Numbers(const Arguments& arguments, const CallContext& call) {
   const ResultOrder* order = arguments.result_order();
-  return order == nullptr || !order->Changes();
+  return !call.inner && (order == nullptr || !order->Changes());
 }
 
 struct PartlyRead {
@@ -256,7 +257,7 @@ Task<ToolResult> ReadKept(const ToolRequest& request, StoredBytes stored, CallCo
       window = WindowFromEnd(arguments, text->total_lines());
       continue;
     }
-    ToolResult result = RenderText(path, *text, text->size(), Numbers(arguments));
+    ToolResult result = RenderText(path, *text, text->size(), Numbers(arguments, call));
     result.decision = permission->rule();
     co_return result;
   }
@@ -283,7 +284,7 @@ Task<ToolResult> RunRead(ToolRequest request, CallContext& call) {
     const PartlyRead part = co_await task;
     if (part.reading.error) co_return RefusedCall(*part.reading.error);
     if (part.suffices) {
-      ToolResult result = RenderText(part.reading.path, text, part.size, Numbers(arguments));
+      ToolResult result = RenderText(part.reading.path, text, part.size, Numbers(arguments, call));
       result.decision = permission->rule();
       co_return result;
     }
@@ -299,7 +300,7 @@ Task<ToolResult> RunRead(ToolRequest request, CallContext& call) {
   if (reading.error) co_return RefusedCall(*reading.error);
   const bool image = text.encoding() == FileText::Encoding::kBinary;
   ToolResult result = image ? RenderImage(reading.path, text)
-                            : RenderText(reading.path, text, text.size(), Numbers(arguments));
+                            : RenderText(reading.path, text, text.size(), Numbers(arguments, call));
   result.decision = permission->rule();
   co_return result;
 }

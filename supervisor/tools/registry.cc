@@ -5,6 +5,7 @@
 #include <array>
 
 #include "supervisor/tools/bash.h"
+#include "supervisor/tools/batch.h"
 #include "supervisor/tools/delete.h"
 #include "supervisor/tools/edit.h"
 #include "supervisor/tools/git_add.h"
@@ -23,9 +24,11 @@ namespace pa {
 namespace {
 
 constexpr std::array kTools = {
-    &kMakeTargets,    &kMake,     &kMakefileGenerate, &kGitAdd, &kGitCommit, &kRead,
-    &kWrite,          &kEdit,     &kDelete,           &kGlob,   &kGrep,      &kBash,
-    &kProjectActions, &kPipeline,
+    &kMakeTargets,    &kMake,      &kMakefileGenerate,
+    &kGitAdd,         &kGitCommit, &kRead,
+    &kWrite,          &kEdit,      &kDelete,
+    &kGlob,           &kGrep,      &kBash,
+    &kProjectActions, &kPipeline,  &kBatch,
 };
 
 }  // namespace

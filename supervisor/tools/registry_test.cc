@@ -16,10 +16,10 @@ namespace {
 TEST(RegistryTest, TheToolsOfTheContract) {
   std::vector<std::string_view> names;
   for (const Tool* tool : AllTools()) names.push_back(tool->name);
-  EXPECT_EQ(names,
-            (std::vector<std::string_view>{"make_targets", "make", "makefile_generate", "git_add",
-                                           "git_commit", "read", "write", "edit", "delete", "glob",
-                                           "grep", "bash", "project_actions", "pipeline"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"make_targets", "make", "makefile_generate",
+                                                  "git_add", "git_commit", "read", "write", "edit",
+                                                  "delete", "glob", "grep", "bash",
+                                                  "project_actions", "pipeline", "batch"}));
 }
 
 TEST(RegistryTest, FoundByName) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <variant>
 
 #include "policy/aliases.h"
@@ -155,7 +156,10 @@ std::string Offer(const CallContext& call, std::string_view tool, std::string_vi
 }
 
 Task<std::optional<ToolError>> TakeTurn(FileTurn& turn, CallContext& call) {
-  if (!turn.Enter(call.cancel, call.policy->limits.queue)) co_return Busy();
+  const bool patient = call.record.run.queue.patient;
+  if (!turn.Enter(call.cancel, patient ? UINT64_MAX : call.policy->limits.queue)) {
+    co_return Busy();
+  }
   const InQueue waiting(&call.record.run.queue, [&turn] { return turn.Before(); });
   Completion<bool>& granted = turn.granted();
   const bool ours = co_await granted;

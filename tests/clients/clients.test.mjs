@@ -51,7 +51,7 @@ for (const mode of ['legacy', 'auto', { pin: '2026-07-28' }]) {
     try {
       const { tools } = await client.listTools();
       assert.deepEqual(tools.map((tool) => tool.name), [
-        'make_targets', 'make', 'makefile_generate', 'git_add', 'git_commit', 'read', 'write', 'edit', 'delete', 'glob', 'grep', 'bash', 'project_actions', 'pipeline']);
+        'make_targets', 'make', 'makefile_generate', 'git_add', 'git_commit', 'read', 'write', 'edit', 'delete', 'glob', 'grep', 'bash', 'project_actions', 'pipeline', 'batch']);
 
       const call = (tool, args, more) => client.callTool({ name: tool, arguments: args }, more);
       const targets = await call('make_targets', {});
@@ -163,6 +163,9 @@ test('every tool fits its schema under every `result`', async () => {
     ['pipeline', () => ({ steps: [{ id: 'a', tool: 'glob', args: { pattern: '*' } }],
       return: { files: '{{a[*]}}', first: '{{a[0]}}' } }), { items: 'files', ...lines }],
     ['pipeline', () => ({ steps: [{ id: 'a', tool: 'read', args: { path: 'none' } }] }), lines],
+    ['batch', () => ({ tool: 'read', items: [{ path: 'a.txt' }, { path: 'none' }] }),
+      { filter: 'success = true', fields: ['index', 'data.path'] }],
+    ['batch', () => ({ tool: 'read', items: [] }), { limit: 1 }],
   ];
   try {
     const { tools } = await client.listTools();
@@ -194,7 +197,7 @@ test('cancelling a call ends it and the connection lives on', async () => {
     const call = client.callTool({ name: 'make', arguments: { target: 'greet' } },
       { signal: abort.signal, onprogress: () => abort.abort() });
     await assert.rejects(call);
-    assert.equal((await client.listTools()).tools.length, 14);
+    assert.equal((await client.listTools()).tools.length, 15);
   } finally {
     await client.close();
   }
@@ -210,7 +213,7 @@ for (const era of ['legacy', 'auto', 'modern']) {
         '--cwd', project, '--', server, ...options],
       { encoding: 'utf8', env: { ...process.env, HOME: project } }));
     const listed = run('--method', 'tools/list', '--strict');
-    assert.equal((listed.result ?? listed).tools.length, 14);
+    assert.equal((listed.result ?? listed).tools.length, 15);
     const called = run('--method', 'tools/call', '--tool-name', 'make', '--tool-args-json',
       '{"target":"greet"}');
     assert.equal((called.result ?? called).structuredContent.data.stdout, 'hello\nworld\n');

@@ -55,8 +55,7 @@ class PipelineTest : public ::testing::Test {
   }
 
   // `--enable all` names no tool that a pipeline may call.
-  const std::vector<std::string> arguments_ = {"--enable", "pipeline", "--enable",
-                                               "make",     "--enable", "bash"};
+  const std::vector<std::string> arguments_ = {"--enable", "make", "--enable", "bash"};
   Project project_{kMakefile};
 };
 
@@ -202,6 +201,43 @@ class PipelineApproval : public PipelineTest {
   }
 };
 
+Json Batch(const char* tool, Json items, Json more = Json::object()) {
+  more["tool"] = tool;
+  more["items"] = std::move(items);
+  return more;
+}
+
+TEST_F(PipelineApproval, OfABatchIsAskedForOnceWithAList) {
+  McpClient client(project_.Server(arguments_));
+  client.Request("initialize", {{"protocolVersion", "2025-11-25"},
+                                {"capabilities", {{"elicitation", Json::object()}}},
+                                {"clientInfo", {{"name", "t"}, {"version", "1"}}}});
+  client.Notify("notifications/initialized", Json::object());
+  Json items = Json::array();
+  for (int i = 0; i < 20; ++i) {
+    items.push_back(
+        {{"command", (i % 2 == 0 ? "ask; echo x >> count-a; : " : "echo x >> count-b; : ") +
+                         std::to_string(i)}});
+  }
+  const int id = client.StartTool("batch", Batch("bash", items));
+  const Json question = client.Read();
+  ASSERT_EQ(question["method"], "elicitation/create") << question;
+  const std::string text = question["params"]["message"];
+  for (int i = 0; i < 20; ++i) {
+    const std::string call =
+        "    bash " + items[static_cast<std::size_t>(i)]["command"].get<std::string>();
+    EXPECT_EQ(text.find(call + "\n") != std::string::npos, i % 2 == 0) << text;
+  }
+  ExpectCounts(0, 10, 0);  // what asks nobody has run
+  client.SendLine(Json{{"jsonrpc", "2.0"},
+                       {"id", question["id"]},
+                       {"result", {{"action", "accept"}, {"content", kYes}}}}
+                      .dump());
+  const Json result = client.Await(id)["result"]["structuredContent"];
+  EXPECT_EQ(result["data"]["succeeded"], 20) << result;
+  ExpectCounts(10, 10, 0);
+}
+
 const char* const kAsks[] = {"a", "b", "c", "ab", "bc", "abc"};
 
 TEST_F(PipelineApproval, BeforeAnyStepNoFinishedStepRunsTwice) {
@@ -286,6 +322,35 @@ TEST_F(ModernPipelineApproval, ThatNobodyAnswersEndsWithItsClient) {
   ExpectCounts(1, 0, 0);
 }
 
+TEST_F(ModernPipelineApproval, OfABatchInAPipelineIsAskedForOnce) {
+  McpClient client(project_.Server(arguments_));
+  const Json items = {{{"command", "ask; echo x >> count-b"}},
+                      {{"command", "ask; echo y >> count-b"}},
+                      {{"command", "echo z >> count-b"}}};
+  const Json steps = {{"steps",
+                       {Bash("a", "echo x >> count-a"), Step("b", "batch", Batch("bash", items)),
+                        Bash("c", "echo x >> count-c")}}};
+  const Json asked = Call(client, steps);
+  ASSERT_EQ(asked["resultType"], "input_required") << asked;
+  ExpectCounts(1, 1, 0);
+  const Json result = Call(client, steps, asked["requestState"])["structuredContent"];
+  EXPECT_TRUE(result["success"]) << result;
+  ExpectCounts(1, 3, 1);
+}
+
+TEST_F(ModernPipelineApproval, ANoToABatchFailsThatWhichAsked) {
+  McpClient client(project_.Server(arguments_));
+  const Json items = {{{"command", "ask; echo x >> count-b"}}, {{"command", "echo z >> count-c"}}};
+  const Json steps = {{"steps", Json::array({Step("b", "batch", Batch("bash", items))})}};
+  const Json asked = Call(client, steps);
+  const Json result = Call(client, steps, asked["requestState"], "decline")["structuredContent"];
+  EXPECT_EQ(result["error"]["code"], "APPROVAL_DECLINED");
+  const Json& batch = result["data"]["step_results"]["b"]["result"]["data"];
+  EXPECT_EQ(batch["succeeded"], 1) << result;
+  EXPECT_EQ(batch["failed"], 1);
+  ExpectCounts(0, 0, 1);
+}
+
 // ---- what ends them ----
 
 TEST_F(PipelineTest, ACancelEndsTheStepWithItsTree) {
@@ -326,6 +391,83 @@ TEST_F(PipelineTest, ProgressIsThatOfItsSteps) {
   std::string told;
   for (const Json& one : client.notifications()) told += one["params"]["message"].dump();
   EXPECT_NE(told.find("first"), std::string::npos) << told;
+}
+
+// ---- batches ----
+
+TEST_F(PipelineTest, ABatchWaitsForPlacesInsteadOfBeingBusy) {
+  Policy("limits: {concurrent: 1, queue: 1}\n");
+  McpClient client(project_.Server(arguments_));
+  client.Initialize();
+  Json items = Json::array();
+  for (int i = 0; i < 12; ++i) items.push_back({{"command", "echo x >> ran"}});
+  const Json result =
+      client.CallTool("batch", {{"tool", "bash"}, {"items", items}, {"concurrency", 10}});
+  EXPECT_EQ(result["data"]["succeeded"], 12) << result;
+  EXPECT_EQ(LinesIn("ran"), 12u);
+}
+
+TEST_F(PipelineTest, ABatchRunsSeveralAtOnce) {
+  Policy("limits: {concurrent: 4}\n");
+  McpClient client(project_.Server(arguments_));
+  client.Initialize();
+  // Each waits for the other two: one after the other they would not end.
+  Json items = Json::array();
+  for (int i = 0; i < 3; ++i) {
+    items.push_back({{"command", "touch here-" + std::to_string(i) +
+                                     "; until [ -e here-0 ] && [ -e here-1 ] && [ -e here-2 ]; do "
+                                     "sleep 0.01; done"}});
+  }
+  const Json result = client.CallTool("batch", {{"tool", "bash"}, {"items", items}});
+  EXPECT_EQ(result["data"]["succeeded"], 3) << result;
+}
+
+TEST_F(PipelineTest, ABatchTakesWhatAStepHasFound) {
+  for (const char* name : {"a", "b", "c"}) {
+    WriteText(project_.root() / name, std::string("needle in ") + name + "\n");
+  }
+  Json found = Step("found", "grep", {{"pattern", "needle"}, {"mode", "content"}});
+  found["result"] = {{"fields", Json::array({"path"})}};
+  Json batch = Step("read", "batch", {{"tool", "read"}, {"items", "{{found[*]}}"}});
+  Json more;
+  more["return"]["texts"] = "{{read[*].data.content}}";
+  Json result = Run({found, batch}, more);
+  EXPECT_EQ(result["data"]["texts"],
+            Json::array({"needle in a\n", "needle in b\n", "needle in c\n"}))
+      << result << "without numbers of lines";
+  const Json none = Run({Step("found", "glob", {{"pattern", "*.none"}}),
+                         Step("read", "batch", {{"tool", "read"}, {"items", "{{found[*]}}"}})});
+  EXPECT_TRUE(none["success"]) << none;
+}
+
+TEST_F(PipelineTest, OneCallMakesAtMostTwoHundred) {
+  Json steps = Json::array();
+  Json items = Json::array();
+  for (int i = 0; i < 70; ++i) items.push_back({{"pattern", "none"}});
+  for (const char* id : {"a", "b", "c"}) {
+    steps.push_back(Step(id, "batch", {{"tool", "glob"}, {"items", items}}));
+  }
+  const Json result = Run(steps);
+  EXPECT_EQ(result["error"]["code"], "LIMIT_EXCEEDED") << result;
+  EXPECT_EQ(result["data"]["completed"], 2);
+}
+
+TEST_F(PipelineTest, ACancelEndsABatch) {
+  McpClient client(project_.Server(arguments_));
+  client.Initialize();
+  Json items = Json::array();
+  for (int i = 0; i < 6; ++i) {
+    items.push_back({{"command", "touch begun-" + std::to_string(i) + "; sleep 987"}});
+  }
+  const int id = client.StartTool("batch", {{"tool", "bash"}, {"items", items}});
+  EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "begun-3"); }));
+  client.Notify("notifications/cancelled", {{"requestId", id}});
+  EXPECT_TRUE(Eventually([&] {
+    const std::vector<Json> ends = EndsInTheLog();
+    return !ends.empty() && ends.back()["api"]["operation"] == "batch";
+  }));
+  EXPECT_FALSE(fs::exists(project_.root() / "begun-5"));
+  EXPECT_EQ(EndsInTheLog().back()["status_code"], "CANCELLED");
 }
 
 }  // namespace

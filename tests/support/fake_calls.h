@@ -121,6 +121,9 @@ class FakeCalls final : public CallStarter {
         {.name = "result", .kind = ParamKind::kResult}};
     static constexpr Param kShell[] = {{.name = "command", .required = true, .is_program = true},
                                        {.name = "stdin"}};
+    static constexpr Param kNest[] = {
+        {.name = "tool", .required = true},
+        {.name = "items", .kind = ParamKind::kObjectArray, .required = true}};
     static constexpr std::string_view kText[] = {"text"};
     static constexpr std::string_view kPaths[] = {"paths"};
     static constexpr ResultField kTextData[] = {{.name = "text"}};
@@ -130,7 +133,7 @@ class FakeCalls final : public CallStarter {
         {.name = "note", .params = kNote, .data = kTextData, .items = kText, .run = nullptr},
         {.name = "list", .params = kList, .data = kPathsData, .items = kPaths, .run = nullptr},
         {.name = "shell", .params = kShell, .data = {}, .run = nullptr},
-        {.name = "nest", .params = kNote, .data = {}, .run = nullptr, .level = 1},
+        {.name = "nest", .params = kNest, .data = {}, .run = nullptr, .level = 1},
         {.name = "off", .params = kNote, .data = {}, .run = nullptr},
     };
     return kTools;
