@@ -13,9 +13,9 @@
 
 #include "base/json_writer.h"
 #include "supervisor/call/approval.h"
+#include "supervisor/jobs/fit_data.h"
 #include "supervisor/jobs/inner_call.h"
 #include "supervisor/loop/pause.h"
-#include "supervisor/text/text_cut.h"
 
 namespace pa {
 namespace {
@@ -236,11 +236,7 @@ std::string BatchRun::TextOf(std::string_view headline,
   const auto room = static_cast<std::size_t>(call_.policy->limits.output_inline);
   const std::size_t each = std::max(kLeastShown, room / std::max<std::size_t>(shown.size(), 1));
   for (const std::size_t index : shown) {
-    const std::string& all = results_[index]->text;
-    const std::string_view part = Utf8Head(all, each);
-    text += fmt::format("--- [{}] ---\n{}", index, part);
-    if (part.size() < all.size())
-      text += fmt::format("\n[... {} bytes ...]", all.size() - part.size());
+    text += fmt::format("--- [{}] ---\n{}", index, CutText(results_[index]->text, each, ""));
     if (!text.ends_with('\n')) text += '\n';
   }
   return text;

@@ -52,11 +52,7 @@ class CutWriter {
       return;
     }
     cut_ = true;
-    const std::string_view head = Utf8Head(text, text_ / 2);
-    const std::string_view tail = Utf8Tail(text, text_ / 2);
-    writer_.String(fmt::format("{}\n[... {} bytes left out{}{} ...]\n{}", head,
-                               text.size() - head.size() - tail.size(),
-                               uri_.empty() ? "" : "; all of it: ", uri_, tail));
+    writer_.String(CutText(text, text_, uri_));
   }
 
   std::size_t text_;
@@ -103,6 +99,15 @@ std::string Keep(const JsonValue& data, CallContext& call, const std::string& na
 }
 
 }  // namespace
+
+std::string CutText(std::string_view text, std::size_t most, std::string_view uri) {
+  if (text.size() <= most) return std::string(text);
+  const std::string_view head = Utf8Head(text, most / 2);
+  const std::string_view tail = Utf8Tail(text, most / 2);
+  return fmt::format("{}\n[... {} bytes left out{}{} ...]\n{}", head,
+                     text.size() - head.size() - tail.size(),
+                     uri.empty() ? "" : "; all of it: ", uri, tail);
+}
 
 FittedData FitData(const JsonValue& data, const FitLimits& limits, std::string_view uri) {
   for (std::size_t text = limits.text; text >= kShortText; text /= 2) {

@@ -25,6 +25,10 @@ struct FittedData {
   bool cut = false;
 };
 
+// A text of at most about `most` bytes: its beginning and its end, and what is left out between
+// them.
+std::string CutText(std::string_view text, std::size_t most, std::string_view uri);
+
 // `uri`: of all of it; a text that is cut names it. "" = it is not kept.
 FittedData FitData(const JsonValue& data, const FitLimits& limits, std::string_view uri);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/json_writer.h"
@@ -11,6 +12,7 @@
 #include "supervisor/call/tool_request.h"
 #include "supervisor/jobs/batch.h"
 #include "supervisor/jobs/shell_template.h"
+#include "supervisor/text/text_cut.h"
 
 namespace pa {
 namespace {
@@ -21,6 +23,16 @@ constexpr std::size_t kMaxShellValue = 100U << 10;
 constexpr std::size_t kMaxShellValues = 1U << 20;
 
 constexpr std::string_view kValidation = "_validation";
+
+// What a caller wrote, as far as it is repeated.
+constexpr std::size_t kMaxName = 100;
+constexpr std::size_t kMaxMessage = 1000;
+constexpr std::size_t kMaxErrors = 20;
+
+std::string Short(const std::string& text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  return fmt::format("{} ... {}", Utf8Head(text, limit / 2), Utf8Tail(text, limit / 2));
+}
 
 // Of the whole pipeline, before it runs.
 struct StepError {
@@ -38,7 +50,7 @@ struct StepError {
 ToolError Invalid(const std::vector<StepError>& errors) {
   JsonWriter details;
   details.BeginObject().Field("step", kValidation).Key("errors").BeginArray();
-  for (const StepError& one : errors) {
+  for (const StepError& one : std::span(errors).first(std::min(errors.size(), kMaxErrors))) {
     details.BeginObject();
     if (!one.step.empty()) details.Field("step", one.step);
     if (!one.error.argument.empty()) details.Field("argument", one.error.argument);
@@ -95,9 +107,11 @@ class Checker {
   }
 
  private:
-  void Add(std::string step, std::string argument, std::string message, std::string advice = {}) {
-    errors_.push_back(
-        {std::move(step), {std::move(argument), std::move(message)}, std::move(advice)});
+  void Add(const std::string& step, const std::string& argument, const std::string& message,
+           const std::string& advice = {}) {
+    errors_.push_back({Short(step, kMaxName),
+                       {Short(argument, kMaxName), Short(message, kMaxMessage)},
+                       Short(advice, kMaxMessage)});
   }
 
   void CheckIds() {
@@ -172,15 +186,15 @@ class Checker {
       return;
     }
     const JsonValue argument = JsonValue::Object({{name, value}});
-    for (TemplateError& error : CheckTemplates(argument, earlier, ids_)) {
-      Add(step.id, std::move(error.argument), std::move(error.message));
+    for (const TemplateError& error : CheckTemplates(argument, earlier, ids_)) {
+      Add(step.id, error.argument, error.message);
     }
   }
 
   void CheckReturns() {
     if (!pipeline_.returns) return;
-    for (TemplateError& error : CheckTemplates(*pipeline_.returns, ids_, ids_)) {
-      Add("", "return." + error.argument, std::move(error.message));
+    for (const TemplateError& error : CheckTemplates(*pipeline_.returns, ids_, ids_)) {
+      Add("", "return." + error.argument, error.message);
     }
   }
 
@@ -282,9 +296,10 @@ std::optional<ToolError> CheckPipeline(const Pipeline& pipeline, const CallStart
   for (const PipelineStep& step : pipeline.steps) {
     auto error = calls.WhyNot(step.tool);
     if (!error || error->code == ErrorCode::kInvalidArgument) continue;
-    error->message = fmt::format("step '{}': {}", step.id, error->message);
+    const std::string id = Short(step.id, kMaxName);
+    error->message = fmt::format("step '{}': {}", id, error->message);
     JsonWriter details;
-    details.BeginObject().Field("step", step.id).EndObject();
+    details.BeginObject().Field("step", id).EndObject();
     error->details = std::move(details).Take();
     return error;
   }

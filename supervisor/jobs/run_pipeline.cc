@@ -11,7 +11,6 @@
 #include "supervisor/jobs/fit_data.h"
 #include "supervisor/jobs/inner_call.h"
 #include "supervisor/jobs/step_value.h"
-#include "supervisor/text/text_cut.h"
 
 namespace pa {
 namespace {
@@ -21,8 +20,9 @@ using std::chrono::milliseconds;
 
 // All values in the arguments of one step: as much as one message may have.
 constexpr std::size_t kMaxValues = 16U << 20;
-// Of the text of one step that is shown of a pipeline that failed.
-constexpr std::size_t kShownOfAStep = 4U << 10;
+// Of the text of one step that is shown of a pipeline that failed: at most, and at least.
+constexpr std::size_t kMostShown = 4U << 10;
+constexpr std::size_t kFewestShown = 512;
 
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
 
@@ -270,15 +270,11 @@ ToolResult PipelineRun::Failed() {
   }
   result.text =
       Headline(result.error ? fmt::format("step '{}' failed", ids_[done() - 1]) : "failed");
+  const auto room = static_cast<std::size_t>(call_.policy->limits.output_inline);
+  const std::size_t each = std::clamp(room / done(), kFewestShown, kMostShown);
   for (std::size_t i = 0; i < done(); ++i) {
-    const std::string& text = finished_[i].step.result.text;
-    const bool whole = text.size() <= kShownOfAStep;
     result.text +=
-        fmt::format("\n--- {} ---\n{}", ids_[i], whole ? text : Utf8Head(text, kShownOfAStep / 2));
-    if (!whole) {
-      result.text += fmt::format("\n[... {} bytes ...]\n{}", text.size() - kShownOfAStep,
-                                 Utf8Tail(text, kShownOfAStep / 2));
-    }
+        fmt::format("\n--- {} ---\n{}", ids_[i], CutText(finished_[i].step.result.text, each, ""));
     while (result.text.ends_with('\n')) result.text.pop_back();
   }
   result.text += '\n';

@@ -220,5 +220,23 @@ TEST_F(ShellTemplateTest, SeveralValuesKeepTheirOrder) {
   EXPECT_EQ(shell->references[1].Print(), "{{b.x}}");
 }
 
+TEST(ShellTemplate, ShowsTheCommandWithItsValues) {
+  const auto shown = [](const std::string& command, const std::string& value) {
+    const auto shell = ParseShellTemplate(command, kBefore, kBefore);
+    EXPECT_TRUE(shell) << command;
+    const std::vector<std::string> values(shell->references.size(), value);
+    return shell->Shown(values);
+  };
+  EXPECT_EQ(shown("echo x", ""), "echo x");
+  EXPECT_EQ(shown("git {{a.b}} origin", "push"), "git push origin") << "as a rule names it";
+  EXPECT_EQ(shown("cat {{a.b}} \"d/{{b}}\" 'x{{a}}'; :", "a b"), "cat 'a b' \"d/a b\" 'xa b'; :");
+  EXPECT_EQ(shown("echo {{a}}", "'; rm x"), "echo ''\\''; rm x'");
+  const std::string longest = shown("echo {{a}} end", "head" + std::string(100'000, 'x') + "tail");
+  EXPECT_LT(longest.size(), 5000u);
+  EXPECT_TRUE(longest.starts_with("echo 'headx") || longest.starts_with("echo headx")) << longest;
+  EXPECT_TRUE(longest.ends_with("tail' end") || longest.ends_with("tail end"));
+  EXPECT_NE(longest.find("bytes"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace pa

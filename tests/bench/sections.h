@@ -10,6 +10,7 @@ namespace pa::bench {
 
 void WorkerCost(Report& report);  // worker_cost.cc
 void Calls(Report& report);       // calls.cc: round trips, start, memory, many at once
+void Composed(Report& report);    // composed.cc: pipelines and batches, beside single calls
 void Output(Report& report);      // output.cc
 void Results(Report& report);     // results.cc: filtered rows, beside jq
 void Builds(Report& report);      // builds.cc: commands that take a while

@@ -314,6 +314,21 @@ TEST_F(ModernPipelineApproval, ANoFailsItsStepWithWhatWasDone) {
   ExpectCounts(1, 0, 0);
 }
 
+// Each holds its arguments and results meanwhile.
+TEST_F(ModernPipelineApproval, OnlySoManyWaitAtOnce) {
+  McpClient client(project_.Server(arguments_));
+  const Json steps = {{"steps", Json::array({Bash("a", "ask; :")})}};
+  Json first;
+  for (int i = 0; i < 64; ++i) {
+    const Json asked = Call(client, steps);
+    ASSERT_EQ(asked["resultType"], "input_required") << i << asked;
+    if (i == 0) first = asked["requestState"];
+  }
+  EXPECT_EQ(Call(client, steps)["structuredContent"]["error"]["code"], "BUSY");
+  EXPECT_TRUE(Call(client, steps, first)["structuredContent"]["success"]);
+  EXPECT_EQ(Call(client, steps)["resultType"], "input_required") << "there is a place again";
+}
+
 TEST_F(ModernPipelineApproval, ThatNobodyAnswersEndsWithItsClient) {
   McpClient client(project_.Server(arguments_));
   EXPECT_EQ(Call(client, Steps("b"))["resultType"], "input_required");

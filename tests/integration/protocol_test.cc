@@ -33,7 +33,7 @@ TEST_P(LegacyOpening, AgreesOnTheVersionAndListsTools) {
   EXPECT_EQ(opened["serverInfo"]["name"], "project-actions");
   Json reply = client_.Request("tools/list");
   ASSERT_TRUE(reply.contains("result")) << reply;
-  EXPECT_EQ(reply["result"]["tools"].size(), 13U);
+  EXPECT_EQ(reply["result"]["tools"].size(), 15U);
   Json call = client_.Await(client_.StartTool("make_targets", Json::object()));
   EXPECT_NE(call["result"]["content"][0]["text"].get<std::string>().find("hello"),
             std::string::npos);
@@ -192,14 +192,19 @@ Json WithLong(const Json& schema, const std::string& name) {
   std::vector<std::string> names = schema.value("required", std::vector<std::string>());
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   for (const std::string& one : names) {
+    if (one.empty()) continue;
     const Json& property = schema["properties"][one];
     const std::string value = one == name ? text : "x";
     if (property["type"] == "string") {
       arguments[one] = property.contains("enum") && one != name ? property["enum"][0] : Json(value);
     } else if (property["type"] == "array" && property["items"]["type"] == "string") {
       arguments[one] = {value};
+    } else if (property["type"] == "array" && !property["items"].contains("properties")) {
+      arguments[one] = Json::array({{{"path", value}}});  // any objects
     } else if (property["type"] == "array") {
-      arguments[one] = {WithLong(property["items"], one == name ? "path" : "")};
+      const bool path = property["items"]["properties"].contains("path");
+      const char* longest = path ? "path" : "tool";
+      arguments[one] = Json::array({WithLong(property["items"], one == name ? longest : "")});
     }
   }
   return arguments;
