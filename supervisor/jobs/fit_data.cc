@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/json_writer.h"
@@ -17,24 +18,31 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kShortText = 128;
 constexpr std::size_t kShortList = 64;
 
-// Writes a value with its strings and lists cut.
+// Writes a value with its strings and lists cut. It ends where more is written than fits: what is
+// hostile may have a million values, and is tried several times.
 class CutWriter {
  public:
-  CutWriter(std::size_t text, std::size_t list, std::string_view uri)
-      : text_(text), list_(list), uri_(uri) {}
+  CutWriter(const FitLimits& limits, std::size_t list, std::string_view uri)
+      : text_(limits.text), list_(list), room_(limits.all), uri_(uri) {}
 
+  bool full() const { return room_ == 0; }
   void Write(const JsonValue& value) {
-    if (value.IsString()) {
+    Take(1);
+    if (full()) {
+      writer_.Null();
+    } else if (value.IsString()) {
       WriteText(value.AsString());
     } else if (value.IsArray()) {
       writer_.BeginArray();
       const std::size_t shown = std::min(value.Items().size(), list_);
-      for (std::size_t i = 0; i < shown; ++i) Write(value.Items()[i]);
+      for (std::size_t i = 0; i < shown && !full(); ++i) Write(value.Items()[i]);
       cut_ = cut_ || shown < value.Items().size();
       writer_.EndArray();
     } else if (value.IsObject()) {
       writer_.BeginObject();
       for (const auto& [name, member] : value.Members()) {
+        if (full()) break;
+        Take(name.size());
         writer_.Key(name);
         Write(member);
       }
@@ -43,10 +51,12 @@ class CutWriter {
       writer_.Value(value);
     }
   }
-  FittedData Take() && { return {.json = std::move(writer_).Take(), .cut = cut_}; }
+  FittedData Finish() && { return {.json = std::move(writer_).Take(), .cut = cut_}; }
 
  private:
+  void Take(std::size_t bytes) { room_ -= std::min(room_, bytes); }
   void WriteText(std::string_view text) {
+    Take(std::min(text.size(), text_));
     if (text.size() <= text_) {
       writer_.String(text);
       return;
@@ -57,15 +67,21 @@ class CutWriter {
 
   std::size_t text_;
   std::size_t list_;
+  std::size_t room_;  // bytes, about; never fewer than there are
   std::string_view uri_;
   JsonWriter writer_;
   bool cut_ = false;
 };
 
-FittedData Cut(const JsonValue& data, std::size_t text, std::size_t list, std::string_view uri) {
-  CutWriter writer(text, list, uri);
+// Nothing: it does not fit.
+std::optional<FittedData> Cut(const JsonValue& data, const FitLimits& limits, std::size_t list,
+                              std::string_view uri) {
+  CutWriter writer(limits, list, uri);
   writer.Write(data);
-  return std::move(writer).Take();
+  if (writer.full()) return std::nullopt;
+  FittedData fitted = std::move(writer).Finish();
+  if (fitted.json.size() > limits.all) return std::nullopt;
+  return fitted;
 }
 
 // Each member on a line of its own, and those of an object within it, so that `read` and `grep`
@@ -111,12 +127,10 @@ std::string CutText(std::string_view text, std::size_t most, std::string_view ur
 
 FittedData FitData(const JsonValue& data, const FitLimits& limits, std::string_view uri) {
   for (std::size_t text = limits.text; text >= kShortText; text /= 2) {
-    FittedData fitted = Cut(data, text, kAll, uri);
-    if (fitted.json.size() <= limits.all) return fitted;
+    if (auto fitted = Cut(data, {limits.all, text}, kAll, uri)) return *std::move(fitted);
   }
   for (std::size_t list = kShortList; list > 0; list /= 2) {
-    FittedData fitted = Cut(data, kShortText, list, uri);
-    if (fitted.json.size() <= limits.all) return fitted;
+    if (auto fitted = Cut(data, {limits.all, kShortText}, list, uri)) return *std::move(fitted);
   }
   return {.json = "{}", .cut = true};
 }

@@ -245,7 +245,9 @@ std::expected<PreparedCommand, TemplateError> PrepareCommand(const std::string& 
   std::size_t size = 0;
   for (const StepReference& reference : parsed->references) {
     const auto value = value_of(reference);
-    if (!value) return wrong(value.error());
+    if (!value) {
+      return std::unexpected(TemplateError{name, value.error(), reference.Print()});
+    }
     std::string text = TextOf(*value);
     if (text.find('\0') != std::string::npos) {
       return wrong(
@@ -261,6 +263,11 @@ std::expected<PreparedCommand, TemplateError> PrepareCommand(const std::string& 
                       reference.Print(), text.size(), kMaxShellValue, kMaxShellValues));
     }
     prepared.shell.values.push_back(std::move(text));
+  }
+  if (parsed->program.size() > static_cast<std::size_t>(kMaxArgument)) {
+    return wrong(
+        "with its templates it is too long for an argument of a program; pass values as "
+        "stdin");
   }
   prepared.shell.program = parsed->program;
   prepared.shown = parsed->Shown(prepared.shell.values);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <utility>
 
 #include "base/json_writer.h"
@@ -18,8 +19,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// All values in the arguments of one step: as much as one message may have.
-constexpr std::size_t kMaxValues = 16U << 20;
+// Of all values in the arguments of one step: as much as one message may have, and as many as
+// people write. Each is looked up on the loop.
+constexpr std::size_t kMaxValueBytes = 16U << 20;
+constexpr std::size_t kMaxValues = 200;
+struct ValueRoom {
+  std::size_t bytes = kMaxValueBytes;
+  std::size_t values = kMaxValues;
+};
 // Of the text of one step that is shown of a pipeline that failed: at most, and at least.
 constexpr std::size_t kMostShown = 4U << 10;
 constexpr std::size_t kFewestShown = 512;
@@ -45,7 +52,9 @@ ToolError OfStep(const ToolError& error, const std::string& id) {
 // The arguments of a step could not be made of the results before it.
 ToolError NotPrepared(const TemplateError& error) {
   JsonWriter details;
-  details.BeginObject().Field("argument", error.argument).EndObject();
+  details.BeginObject().Field("argument", error.argument);
+  if (!error.path.empty()) details.Field("path", error.path);
+  details.EndObject();
   ToolError made =
       InvalidArgument(fmt::format("argument '{}': {}", error.argument, error.message),
                       "Look at the results of the steps before it, and call again with the steps "
@@ -81,13 +90,13 @@ class PipelineRun {
   struct Finished {
     FinishedStep step;
     milliseconds took{0};
+    std::unique_ptr<StepData> data = nullptr;  // once a template has asked for it
   };
 
   std::size_t done() const { return finished_.size(); }
   std::optional<ToolError> MayGoOn() const;
   Task<ToolResult> RunStep(const PipelineStep& step, const Tool& tool, milliseconds* took);
-  std::expected<JsonValue, std::string> ValueFor(const StepReference& reference,
-                                                 std::size_t* room) const;
+  std::expected<JsonValue, std::string> ValueFor(const StepReference& reference, ValueRoom* room);
   milliseconds Elapsed() const {
     return std::chrono::duration_cast<milliseconds>(Clock::now() - began_) - waited_;
   }
@@ -123,22 +132,28 @@ std::optional<ToolError> PipelineRun::MayGoOn() const {
 }
 
 std::expected<JsonValue, std::string> PipelineRun::ValueFor(const StepReference& reference,
-                                                            std::size_t* room) const {
+                                                            ValueRoom* room) {
+  if (room->values-- == 0) {
+    return std::unexpected(
+        fmt::format("{}: a step has more than {} templates", reference.Print(), kMaxValues));
+  }
   const auto at = static_cast<std::size_t>(std::ranges::find(ids_, reference.id) - ids_.begin());
-  auto value = StepValue(reference, finished_[at].step, call_.results);
+  Finished& finished = finished_[at];
+  if (!finished.data) finished.data = std::make_unique<StepData>(finished.step, call_.results);
+  auto value = finished.data->Value(reference);
   if (!value) return value;
   const std::size_t size = value->IsString() ? value->AsString().size() : value->Dump().size();
-  if (size > *room) {
+  if (size > room->bytes) {
     return std::unexpected(fmt::format("{}: the values of one step have more than {} bytes",
-                                       reference.Print(), kMaxValues));
+                                       reference.Print(), kMaxValueBytes));
   }
-  *room -= size;
+  room->bytes -= size;
   return value;
 }
 
 Task<ToolResult> PipelineRun::RunStep(const PipelineStep& step, const Tool& tool,
                                       milliseconds* took) {
-  std::size_t room = kMaxValues;
+  ValueRoom room;
   auto prepared =
       PrepareStep(step, tool, std::span(ids_).first(done()), ids_,
                   [&](const StepReference& reference) { return ValueFor(reference, &room); });
@@ -218,7 +233,7 @@ ToolResult PipelineRun::Succeeded() {
 }
 
 ToolResult PipelineRun::Returned() {
-  std::size_t room = kMaxValues;
+  ValueRoom room;
   const auto filled =
       FillTemplates(*pipeline_.returns, ids_, ids_,
                     [&](const StepReference& reference) { return ValueFor(reference, &room); });
@@ -249,7 +264,7 @@ ToolResult PipelineRun::Failed() {
   data.BeginObject().Field("completed", std::uint64_t{completed});
   data.Field("total", std::uint64_t{pipeline_.steps.size()}).Key("step_results").BeginObject();
   for (std::size_t i = 0; i < done(); ++i) {
-    const auto& [step, took] = finished_[i];
+    const auto& [step, took, data_of_step] = finished_[i];
     data.Key(ids_[i]).BeginObject().Field("success", !step.result.error.has_value());
     data.Field("duration_ms", std::int64_t{took.count()});
     data.Key("result").BeginObject();

@@ -93,6 +93,7 @@ TEST_F(RunPipelineTest, AMissingFieldFailsItsStep) {
   EXPECT_EQ(result.error->code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(ParsedJson(result.error->details).Find("step")->AsString(), "b");
   EXPECT_EQ(ParsedJson(result.error->details).Find("argument")->AsString(), "text");
+  EXPECT_EQ(ParsedJson(result.error->details).Find("path")->AsString(), "{{a.txt}}");
   EXPECT_NE(result.error->message.find("{{a.txt}}"), std::string::npos) << result.error->message;
   EXPECT_EQ(calls_.made().size(), 1u);
 }
@@ -208,6 +209,16 @@ TEST_F(RunPipelineTest, ValuesHaveABoundTogether) {
       Run({Step("a", "note", R"({"text":"x"})"), {.id = "b", .tool = "note", .args = args}});
   ASSERT_TRUE(result.error);
   EXPECT_NE(result.error->message.find("the values of one step"), std::string::npos);
+}
+
+TEST_F(RunPipelineTest, AStepHasALimitedNumberOfTemplates) {
+  std::string text;
+  for (int i = 0; i < 201; ++i) text += "{{a.text}}";
+  const JsonValue args = JsonValue::Object({{"text", JsonValue::String(text)}});
+  const ToolResult result =
+      Run({Step("a", "note", R"({"text":"x"})"), {.id = "b", .tool = "note", .args = args}});
+  ASSERT_TRUE(result.error);
+  EXPECT_NE(result.error->message.find("more than 200 templates"), std::string::npos);
 }
 
 }  // namespace

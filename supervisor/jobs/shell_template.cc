@@ -489,11 +489,16 @@ std::expected<bool, std::string> ShellScanner::Value(std::size_t number) {
   return quote != Quote::kNone;
 }
 
-// A name that the command does not use itself.
+// A name that the command does not use itself: it has more `_` than any that begins like it.
 std::string FreeName(std::string_view command) {
   std::string name = "__v";
-  while (command.contains(name)) name += '_';
-  return name;
+  std::size_t longest = 0;
+  for (std::size_t at = command.find(name); at != std::string_view::npos;
+       at = command.find(name, at + 1)) {
+    const std::string_view rest = command.substr(at + name.size());
+    longest = std::max(longest, 1 + std::min(rest.find_first_not_of('_'), rest.size()));
+  }
+  return name.append(longest, '_');
 }
 
 TemplateProblem Refused(const StepReference& reference, std::string_view why) {

@@ -238,5 +238,17 @@ TEST(ShellTemplate, ShowsTheCommandWithItsValues) {
   EXPECT_NE(longest.find("bytes"), std::string::npos);
 }
 
+TEST(ShellTemplate, ItsVariableIsTheCommandsOwnHoweverLongThat) {
+  std::string command = "echo __v" + std::string(100'000, '_') + "; echo {{a}}";
+  const auto shell = ParseShellTemplate(command, kBefore, kBefore);
+  ASSERT_TRUE(shell);
+  EXPECT_TRUE(shell->program.starts_with("__v" + std::string(100'001, '_') + "0=${1};"))
+      << shell->program.substr(0, 20);
+  command.clear();
+  while (command.size() < (100U << 10)) command += "__v_ ";
+  EXPECT_TRUE(ParseShellTemplate(command + "{{a}}", kBefore, kBefore)
+                  ->program.starts_with("__v__0=${1}; set --; "));
+}
+
 }  // namespace
 }  // namespace pa

@@ -1,7 +1,10 @@
 // StepValue: what a template (template_text.h) stands for: a value in the result of a step that has
 // run.
 //
-//    std::expected<JsonValue, std::string> value = StepValue(reference, step, results);
+//    StepData data(step, results);             // both outlive it
+//    std::expected<JsonValue, std::string> value = data.Value(reference);
+//
+// What is read or parsed for one template is kept for the next.
 //
 // A text or list that the result shows in part is read as a whole from the result store. It fails
 // if it is no longer there or longer than kMaxValue, or if the list is a page of more: a part that
@@ -10,6 +13,9 @@
 
 #include <cstddef>
 #include <expected>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "base/json.h"
@@ -30,8 +36,24 @@ struct FinishedStep {
   bool page = false;  // the tool decided how much of its list it returned
 };
 
-// The error is a sentence that names the template.
-std::expected<JsonValue, std::string> StepValue(const StepReference& reference,
-                                                const FinishedStep& step, ResultStore& results);
+class StepData {
+ public:
+  StepData(const FinishedStep& step, ResultStore& results);
+  // The error is a sentence that names the template.
+  std::expected<JsonValue, std::string> Value(const StepReference& reference);
+
+ private:
+  using Whole = std::expected<JsonValue, std::string>;
+  const Whole& Member(const std::string& name);
+  const Whole& Items();
+  Whole All();
+
+  const FinishedStep& step_;
+  ResultStore& results_;
+  Whole data_;         // as the step returned it
+  std::string items_;  // the list that an index directly after the id is about; "" = there is none
+  std::map<std::string, Whole, std::less<>> members_;  // of which the data has a part, as a whole
+  std::optional<Whole> rows_;                          // the list `items_`; of a text its lines
+};
 
 }  // namespace pa

@@ -15,7 +15,7 @@ class StepValueTest : public ::testing::Test {
     const std::vector<std::string> ids = {"a"};
     const auto parsed = ParseTemplateText(text, ids, ids);
     EXPECT_TRUE(parsed && parsed->Whole() != nullptr) << text;
-    const auto value = StepValue(*parsed->Whole(), step_, calls_.results());
+    const auto value = StepData(step_, calls_.results()).Value(*parsed->Whole());
     return value ? value->Dump() : value.error();
   }
 
@@ -38,7 +38,7 @@ TEST_F(StepValueTest, OfDataAndOfItsList) {
 TEST_F(StepValueTest, WhatIsMissingIsNamed) {
   step_.result.data = R"({"n":7})";
   EXPECT_EQ(Value("{{a.m}}"), "{{a.m}}: the result of step 'a' does not have it; it has n");
-  EXPECT_EQ(Value("{{a[0]}}"), "{{a[0]}}: the result of step 'a' has no list");
+  EXPECT_EQ(Value("{{a[0]}}"), "{{a[0]}} cannot be: the result of the step has no list");
   step_.result.data = "";
   EXPECT_EQ(Value("{{a.m}}"), "{{a.m}}: the result of step 'a' does not have it");
 }
@@ -49,6 +49,7 @@ TEST_F(StepValueTest, WhatIsShownInPartIsReadAsAWhole) {
   EXPECT_EQ(Value("{{a.text}}"), R"("one\ntwo\nthree\n")");
   EXPECT_EQ(Value("{{a[1]}}"), R"("two")");
   EXPECT_EQ(Value("{{a.n}}"), "1");
+  EXPECT_EQ(Value("{{a}}"), R"({"text":"one\ntwo\nthree\n","n":1})");
   step_.result.data = R"({"text":[1]})";
   step_.result.kept = {{.member = "text", .uri = calls_.Store("[1,\n2]\n")}};
   EXPECT_EQ(Value("{{a.text}}"), "[1,2]");
@@ -62,6 +63,7 @@ TEST_F(StepValueTest, WhatIsNotThereAsAWholeIsNoValue) {
   EXPECT_NE(Value("{{a.text}}").find("no longer kept"), std::string::npos);
   step_.result.kept = {{.member = "text", .uri = calls_.Store("one\n"), .whole = false}};
   EXPECT_NE(Value("{{a[0]}}").find("not all of it was kept"), std::string::npos);
+  EXPECT_NE(Value("{{a}}").find("not all of it was kept"), std::string::npos);
   step_.result.kept = {{.member = "text", .uri = calls_.Store(std::string(kMaxValue + 1, 'x'))}};
   EXPECT_NE(Value("{{a.text}}").find("narrow it with `result`"), std::string::npos);
   EXPECT_EQ(Value("{{a.n}}"), "1");

@@ -26,9 +26,14 @@ std::string_view IdAtStart(std::string_view text) {
   return IsStepId(id) ? id : std::string_view();
 }
 
-// Where the `}}` of a template stands whose inside begins here; a quoted name may hold one, and a
-// `{`, with which otherwise another template may begin.
-std::size_t FindClose(std::string_view inside) {
+// Where the inside of a template ends that begins here, and whether a `}}` stands there. A quoted
+// name may hold one, and a `{`, with which otherwise another template may begin. So nothing but
+// what is quoted is looked at more than once.
+struct InsideEnd {
+  std::size_t at;
+  bool closed;
+};
+InsideEnd FindClose(std::string_view inside) {
   char quote = '\0';
   for (std::size_t at = 0; at < inside.size(); ++at) {
     const char c = inside[at];
@@ -37,12 +42,12 @@ std::size_t FindClose(std::string_view inside) {
       if (c == quote) quote = '\0';
       continue;
     }
-    if (inside.substr(at).starts_with(kClose)) return at;
-    if (c == '{') break;
+    if (inside.substr(at).starts_with(kClose)) return {at, true};
+    if (c == '{') return {at, false};
     const bool opens = (c == '"' || c == '\'') && at > 0 && inside[at - 1] == '[';
     if (opens) quote = c;
   }
-  return std::string_view::npos;
+  return {inside.size(), false};
 }
 
 std::string_view WithoutBlanks(std::string_view text) {
@@ -100,19 +105,17 @@ class TemplateParser {
                                                                          bool escaped) {
     escaped_ = false;
     const std::string_view inside = text_.substr(open + kOpen.size());
-    const std::size_t close = FindClose(inside);
-    const std::string_view content =
-        WithoutBlanks(inside.substr(0, std::min(close, inside.size())));
+    const auto [close, closed] = FindClose(inside);
+    const std::string_view content = WithoutBlanks(inside.substr(0, close));
     const std::string_view id = IdAtStart(content);
     const bool meant = !id.empty() && Has(all_, id);
-    const std::string_view rest = content.substr(id.size());
-    auto path = PathOf(rest);
-    const bool formed = close != std::string_view::npos && !id.empty() && path.has_value();
+    if (id.empty() || (!closed && !meant)) return std::nullopt;
+    auto path = PathOf(content.substr(id.size()));
+    const bool formed = closed && path.has_value();
     escaped_ = escaped && (formed || meant);
     if (escaped || (!formed && !meant)) return std::nullopt;
     if (!formed) {
-      const std::string why =
-          close == std::string_view::npos ? "there is no }} after it" : path.error().message;
+      const std::string why = closed ? path.error().message : "there is no }} after it";
       return Wrong(open, fmt::format("{{{{{}: {}; to write it as text put \\ before it",
                                      content.substr(0, 40), why));
     }

@@ -132,5 +132,18 @@ TEST(TemplateText, NothingIsLost) {
   EXPECT_GT(references, 1000);
 }
 
+// Were a part of them looked at again for each `{{`, this would take hours.
+TEST(TemplateText, IsReadOnceHoweverItIsMade) {
+  for (const std::string& piece :
+       {std::string("{{x."), std::string("{{ "), std::string("{{x[\""), std::string("{{x['{{x[\""),
+        std::string("\\\\{{"), std::string("{{x.b}} "), std::string("{{{")}) {
+    std::string text;
+    while (text.size() < (4U << 20)) text += piece;
+    text.append(1U << 20, ' ');
+    const std::string parsed = Parsed(text);
+    EXPECT_TRUE(parsed.starts_with("error: ") || parsed.size() >= (1U << 20)) << piece;
+  }
+}
+
 }  // namespace
 }  // namespace pa

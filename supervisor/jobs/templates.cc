@@ -79,7 +79,9 @@ class Filler {
   std::expected<JsonValue, TemplateError> ValueFor(const StepReference& reference,
                                                    const std::string& place) {
     auto value = value_of_(reference);
-    if (!value) return std::unexpected(TemplateError{place, std::move(value.error())});
+    if (!value) {
+      return std::unexpected(TemplateError{place, std::move(value.error()), reference.Print()});
+    }
     return *std::move(value);
   }
 
@@ -102,17 +104,6 @@ std::string NamesIn(const JsonValue& value) {
   return names;
 }
 
-// A text that counts as a list (supervisor/call/tool.h).
-JsonValue LinesOf(std::string_view text) {
-  std::vector<JsonValue> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(JsonValue::String(std::string(text.substr(0, end))));
-    text.remove_prefix(std::min(text.size(), end + 1));
-  }
-  return JsonValue::Array(std::move(lines));
-}
-
 }  // namespace
 
 std::vector<TemplateError> CheckTemplates(const JsonValue& arguments,
@@ -133,32 +124,19 @@ std::expected<JsonValue, TemplateError> FillTemplates(const JsonValue& arguments
   return Filler(earlier, all, value_of).Fill(arguments, "");
 }
 
-std::expected<JsonValue, std::string> LookUp(const StepReference& reference, const JsonValue& data,
-                                             std::string_view items) {
-  const JsonValue* base = &data;
-  JsonValue lines;
-  if (reference.OfItems()) {
-    base = items.empty() ? nullptr : data.Find(items);
-    if (base == nullptr) {
-      return std::unexpected(
-          fmt::format("{}: the result of step '{}' has no list", reference.Print(), reference.id));
-    }
-    if (base->IsString()) {
-      lines = LinesOf(base->AsString());
-      base = &lines;
-    }
-  }
+std::expected<JsonValue, std::string> LookUp(const StepReference& reference, const JsonValue& base,
+                                             std::span<const PathStep> path) {
   std::vector<JsonValue> values;
-  ForEachAt(*base, std::span<const PathStep>(reference.path), [&](const JsonValue& value) {
+  ForEachAt(base, path, [&](const JsonValue& value) {
     values.push_back(value);
     return true;
   });
-  if (NamesEach(reference.path)) return JsonValue::Array(std::move(values));
+  if (NamesEach(path)) return JsonValue::Array(std::move(values));
   if (!values.empty()) return std::move(values[0]);
-  const std::string names = NamesIn(*base);
+  const std::string names = NamesIn(base);
   std::string why =
       fmt::format("{}: the result of step '{}' does not have it", reference.Print(), reference.id);
-  if (base->IsArray()) why += fmt::format("; the list has {}", base->Items().size());
+  if (base.IsArray()) why += fmt::format("; the list has {}", base.Items().size());
   return std::unexpected(names.empty() ? why : why + "; it has " + names);
 }
 

@@ -24,6 +24,7 @@ namespace pa {
 struct TemplateError {
   std::string argument;  // `paths[2]`, `edits[0].path`
   std::string message;
+  std::string path = {};  // the template whose value is missing
 };
 
 // What a reference stands for; an error says what is missing.
@@ -39,9 +40,9 @@ std::expected<JsonValue, TemplateError> FillTemplates(const JsonValue& arguments
                                                       std::span<const std::string> all,
                                                       const ValueOf& value_of);
 
-// The value that `reference` names in a step's data. `items`: the list of the data that an index
-// directly after the id is about; "" = there is none. [*] gives a list of all that it names.
-std::expected<JsonValue, std::string> LookUp(const StepReference& reference, const JsonValue& data,
-                                             std::string_view items);
+// The value that `path`, the end of that of `reference`, names in `base`. [*] gives a list of all
+// that it names.
+std::expected<JsonValue, std::string> LookUp(const StepReference& reference, const JsonValue& base,
+                                             std::span<const PathStep> path);
 
 }  // namespace pa
