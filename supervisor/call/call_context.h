@@ -2,6 +2,7 @@
 // makes one.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 namespace pa {
 
 class CallStarter;  // supervisor/call/call_starter.h
+class Jobs;         // supervisor/jobs/jobs.h
+struct ToolResult;  // supervisor/call/tool_result.h
 class ResultFiles;  // supervisor/results/result_files.h
 class ResultStore;  // supervisor/results/result_store.h
 class TargetCache;  // supervisor/tools/target_cache.h
@@ -25,6 +28,14 @@ class TargetCache;  // supervisor/tools/target_cache.h
 struct ShellProgram {
   std::string program;
   std::vector<std::string> values;  // $1, $2, ...
+};
+
+// The request of a client that a call answers.
+class CallRequest {
+ public:
+  virtual ~CallRequest() = default;
+  // Answers it with `handle` now; the call goes on, and its result goes to nobody.
+  virtual void AnswerEarly(const ToolResult& handle) = 0;
 };
 
 // Owned by the caller: a session, the command line, the engine. Outlives the call.
@@ -39,8 +50,12 @@ struct CallContext {
   CancelSource& cancel;
   CallRecord record = {};  // what the steps of the call decide and run
   Approvals approvals = {};
-  Approver* approver = nullptr;         // null: nobody can be asked
-  ShownCall shown = {};                 // `arguments` is set only if a rule may ask
+  Approver* approver = nullptr;  // null: nobody can be asked
+  ShownCall shown = {};          // `arguments` is set only if a rule may ask
+  Jobs* jobs = nullptr;
+  CallRequest* request = nullptr;  // null: nobody waits for an answer, or it cannot come early
+  // Of a call in the background: tells that it is allowed and begins; `what` is for people.
+  std::function<void(const std::string& what)> begins = {};
   bool inner = false;                   // another call makes it, and works with its data
   CallStarter* starter = nullptr;       // for tools that call other tools; else null
   const ShellProgram* shell = nullptr;  // null: bash executes its command

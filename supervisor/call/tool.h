@@ -6,6 +6,7 @@
 // (CONTRIBUTING.md, "a tool"). Tools do not register themselves.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,10 +42,11 @@ struct Tool {
   // Empty: the data is one thing.
   std::span<const std::string_view> items = {};
   Task<ToolResult> (*run)(ToolRequest request, CallContext& call);
-  policy::Purpose purpose = policy::Purpose::kBuild;  // decides with which calls it waits to begin
-  // Above 0 it calls tools of lower levels (call_starter.h), holds nothing open itself, and does
-  // not wait to begin. If it has no `items`, its data is what the caller asks for, and it checks
-  // `result` itself.
+  // Decides with which calls it waits to begin; nothing: it runs no command itself, holds nothing
+  // open, and does not wait.
+  std::optional<policy::Purpose> purpose = policy::Purpose::kBuild;
+  // Above 0 it calls tools of lower levels (call_starter.h). If it has no `items`, its data is what
+  // the caller asks for, and it checks `result` itself.
   int level = 0;
   // A client may refuse a result without structuredContent from a tool with an outputSchema
   // (MCP 2025-06-18, "Output Schema"); false for a tool whose results may lack it.

@@ -40,17 +40,18 @@ bool WantsApproval(const ToolResult& result, const CallContext& call) {
 // while the user is asked, who may take any time.
 Task<ToolResult> RunTool(ToolRequest request, CallContext& call) {
   const Tool& tool = request.tool();
-  if (tool.level > 0) {
-    // Its inner calls wait to begin. If it waited, too, they could wait for each other. An inner
-    // one takes no place for the same reason.
+  if (!tool.purpose) {
+    // Inner calls wait to begin. If their outer call waited, too, they could wait for each other;
+    // an inner one takes no place among the outer ones for the same reason.
     Turn caller(call.runner.beginnings().Callers(), nullptr, nullptr);
-    if (!call.inner && !caller.Enter("", kPlacesOfCallers)) co_return RefusedCall(Busy());
-    Task<ToolResult> calls = tool.run(std::move(request), call);
-    ToolResult made = co_await calls;
-    co_return made;
+    const bool counts = tool.level > 0 && !call.inner;
+    if (counts && !caller.Enter("", kPlacesOfCallers)) co_return RefusedCall(Busy());
+    Task<ToolResult> task = tool.run(std::move(request), call);
+    ToolResult result = co_await task;
+    co_return result;
   }
-  Turn turn(call.runner.beginnings().For(tool.purpose), &call.cancel, &call.record.run.queue);
-  if (!turn.Enter("", PlacesToBegin(tool.purpose, call.policy->limits))) {
+  Turn turn(call.runner.beginnings().For(*tool.purpose), &call.cancel, &call.record.run.queue);
+  if (!turn.Enter("", PlacesToBegin(*tool.purpose, call.policy->limits))) {
     co_return RefusedCall(Busy());
   }
   Completion<bool>& my_turn = turn.granted();

@@ -20,6 +20,8 @@
 #include "supervisor/engine/apply_result.h"
 #include "supervisor/engine/approved_call.h"
 #include "supervisor/jobs/fit_data.h"
+#include "supervisor/jobs/jobs.h"
+#include "supervisor/loop/within_memory.h"
 
 namespace pa {
 namespace {
@@ -152,8 +154,8 @@ Task<ToolResult> Recorded(const Services& services, AuditedCall call, Task<ToolR
 constexpr std::size_t kShownText = 4U << 10;
 
 // `starter` is null for tools that call no others.
-Task<ToolResult> RunRequest(const Services& services, ToolRequest request,
-                            std::unique_ptr<InnerCalls> starter, CallContext& context) {
+Task<ToolResult> RunForeground(const Services& services, ToolRequest request,
+                               std::unique_ptr<InnerCalls> starter, CallContext& context) {
   const Tool& tool = request.tool();
   std::optional<ResultOrder> order = ResultOrderOf(request);
   context.starter = starter.get();
@@ -172,6 +174,46 @@ Task<ToolResult> RunRequest(const Services& services, ToolRequest request,
   co_return result;
 }
 
+// The request is answered when the call begins: whoever may not run it, or is asked first, hears of
+// it as of any call.
+Task<ToolResult> RunBackground(const Services& services, ToolRequest request,
+                               std::unique_ptr<InnerCalls> starter, CallContext& context) {
+  if (context.request == nullptr) {
+    co_return RefusedCall(InvalidArgument(
+        "the argument 'background' is for calls of a client that stays connected",
+        "Leave background out: on the command line, in a pipeline and in a batch a call is "
+        "waited for."));
+  }
+  // Who cannot read, await or stop a job has no use for one.
+  if (!context.policy->ToolEnabled("job", false)) {
+    co_return RefusedCall(Denied(policy::ToolDisabled("job")));
+  }
+  auto begun = services.jobs.Begin(request.tool().name, context);
+  if (!begun) co_return RefusedCall(std::move(begun.error()));
+  const std::shared_ptr<Job> job = *std::move(begun);
+  bool started = false;
+  context.begins = [&](const std::string& what) {
+    if (std::exchange(started, true)) return;
+    services.jobs.Start(job, what);
+    context.request->AnswerEarly(HandleOf(*job));
+  };
+  Task<ToolResult> running =
+      WithinMemory(RunForeground(services, std::move(request), std::move(starter), context),
+                   [] { return RefusedCall(OutOfMemory()); });
+  ToolResult result = co_await running;
+  context.begins = nullptr;
+  services.jobs.End(*job, result);
+  co_return result;
+}
+
+Task<ToolResult> RunRequest(const Services& services, ToolRequest request,
+                            std::unique_ptr<InnerCalls> starter, CallContext& context) {
+  if (request.arguments().Boolean("background") && !request.arguments().Boolean("dry_run")) {
+    return RunBackground(services, std::move(request), std::move(starter), context);
+  }
+  return RunForeground(services, std::move(request), std::move(starter), context);
+}
+
 }  // namespace
 
 const Tool* FindTool(const Services& services, std::string_view name) {
@@ -186,7 +228,8 @@ CallContext NewContext(const Services& services, CancelSource& cancel) {
           .results = services.results,
           .result_files = services.result_files,
           .ambient = services.ambient,
-          .cancel = cancel};
+          .cancel = cancel,
+          .jobs = &services.jobs};
 }
 
 // What is allowed comes before what is right: how a tool that is off is called concerns nobody.

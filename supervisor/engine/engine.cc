@@ -83,6 +83,7 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
                 .runner = runner_,
                 .targets = targets_,
                 .results = results_,
+                .jobs = jobs_,
                 .result_files = result_files_,
                 .after_start =
                     [this](Task<ToolResult> work, std::string_view tool, CancelSource& cancel) {

@@ -18,6 +18,7 @@
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/engine/makefile_watch.h"
 #include "supervisor/engine/services.h"
+#include "supervisor/jobs/jobs.h"
 #include "supervisor/loop/loop.h"
 #include "supervisor/loop/mount_table.h"
 #include "supervisor/results/result_files.h"
@@ -94,6 +95,7 @@ class Engine {
   std::function<void()> on_targets_;
   std::string tmp_base_;
   ResultStore results_;
+  Jobs jobs_;
   ResultFiles result_files_;
   Runner runner_;
   TargetCache targets_;

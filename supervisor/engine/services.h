@@ -18,6 +18,7 @@
 namespace pa {
 
 class AuditLog;     // supervisor/audit/audit_log.h
+class Jobs;         // supervisor/jobs/jobs.h
 class ResultFiles;  // supervisor/results/result_files.h
 
 // Runs `work`, a call of `tool`, as soon as calls may begin (Engine::UndoEdits). If it is cancelled
@@ -32,6 +33,7 @@ struct Services {
   Runner& runner;
   TargetCache& targets;
   ResultStore& results;
+  Jobs& jobs;
   const ResultFiles& result_files;
   AfterStart after_start;
   const std::map<std::string, std::string>& ambient;

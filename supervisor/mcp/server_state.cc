@@ -36,6 +36,8 @@ std::string InstructionsFor(const policy::Policy& policy) {
       {{"pipeline"},
        "pipeline calls several of these in one call, each with values of the steps before it."},
       {{"batch"}, "batch calls one of these several times."},
+      {{"job"},
+       "background starts a job and returns its handle at once; job reads, awaits and stops it."},
       {{"bash", "make"}, "If a make target does the same, prefer make to bash."},
       {{},
        "A refusal's ai_message says what to do next; some calls wait until the user has approved "

@@ -106,15 +106,26 @@ struct Session::Batch {
 };
 
 // One request for a tool, from its arrival to its reply.
-struct Session::Call {
-  Call(const Services& services, rpc::Id the_id, Revision the_revision)
-      : id(std::move(the_id)), revision(the_revision), context(NewContext(services, cancel)) {}
+struct Session::Call final : CallRequest {
+  // Where it is, and so whether its request waits for the reply.
+  enum class Place { kCalls, kParked, kJobs };
 
-  rpc::Id id;  // its key in calls_ or parked_
+  Call(Session& the_session, rpc::Id the_id, Revision the_revision)
+      : session(the_session),
+        id(std::move(the_id)),
+        revision(the_revision),
+        context(NewContext(the_session.services_, cancel)) {
+    context.request = this;
+  }
+  void AnswerEarly(const ToolResult& handle) override { session.AnswerEarly(*this, handle); }
+
+  Session& session;
+
+  rpc::Id id;  // its key there
+  Place place = Place::kCalls;
   Revision revision;
   std::string_view tool;
   Digest digest{};               // of a modern client's call
-  bool parked = false;           // in parked_: its request has its reply
   std::shared_ptr<Batch> batch;  // null: it came alone
   Clock::time_point started = Clock::now();
   bool silent = false;  // cancelled by the client, who must hear nothing more of it
@@ -380,6 +391,7 @@ void Session::Shutdown() {
   for (std::string& line : subscriptions_.End()) transport_.Send(std::move(line));
   CancelAll(calls_);
   CancelAll(parked_);
+  CancelAll(jobs_);
   EndIfIdle();
 }
 
@@ -389,8 +401,7 @@ void Session::WhenEnded(std::function<void()> callback) {
 }
 
 void Session::EndIfIdle() {
-  if (ending_ && calls_.empty() && parked_.empty() && on_ended_)
-    std::exchange(on_ended_, nullptr)();
+  if (ending_ && in_flight() == 0 && on_ended_) std::exchange(on_ended_, nullptr)();
 }
 
 Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
@@ -450,7 +461,7 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
     return answer;
   }
 
-  auto owned = std::make_unique<Call>(services_, request.id, revision);
+  auto owned = std::make_unique<Call>(*this, request.id, revision);
   Call& call = *owned;
   call.tool = tool->name;
   call.batch = batch_;
@@ -485,7 +496,7 @@ void Session::Equip(Call& call, const rpc::Request& request) {
 
 // Its request ends with the question. Nobody is left to ask if a parked call asks once more.
 bool Session::Park(Call& call, const InputRequest& question) {
-  if (parked_.size() >= kMaxParked || call.parked) return false;
+  if (parked_.size() >= kMaxParked || call.place != Call::Place::kCalls) return false;
   rpc::Id key = StateId(question.state);
   rpc::Id id = key;
   call.context.sink = nullptr;
@@ -495,9 +506,38 @@ bool Session::Park(Call& call, const InputRequest& question) {
   auto node = calls_.extract(call.id);
   node.key() = std::move(key);
   call.id = std::move(id);
-  call.parked = true;
+  call.place = Call::Place::kParked;
   parked_.insert(std::move(node));
   return true;
+}
+
+// Its request has the handle of the job. A client of 2026-07-28 can be asked nothing more.
+void Session::AnswerEarly(Call& call, const ToolResult& handle) {
+  if (call.place != Call::Place::kCalls) return;
+  rpc::Id key("\"job-" + std::to_string(next_job_++) + "\"");
+  rpc::Id id = key;
+  call.progress.reset();  // before the reply, as in Finish
+  if (!call.silent) SendResult(call, handle, SinceItStarted(call));
+  // From here on nothing can fail.
+  auto node = calls_.extract(call.id);
+  node.key() = std::move(key);
+  call.id = std::move(id);
+  call.place = Call::Place::kJobs;
+  call.batch.reset();
+  if (call.parking) call.context.approver = nullptr;
+  jobs_.insert(std::move(node));
+}
+
+Session::Calls& Session::MapOf(const Call& call) {
+  switch (call.place) {
+    case Call::Place::kParked:
+      return parked_;
+    case Call::Place::kJobs:
+      return jobs_;
+    case Call::Place::kCalls:
+      break;
+  }
+  return calls_;
 }
 
 // The parked call goes on as the call of this request.
@@ -528,7 +568,7 @@ Session::Answer Session::Resume(const rpc::Request& request, const std::string& 
   auto node = parked_.extract(found);
   node.key() = std::move(key);
   call.id = std::move(id);
-  call.parked = false;
+  call.place = Call::Place::kCalls;
   call.started = Clock::now();
   calls_.insert(std::move(node));
   const bool can_ask = CanAsk(request, call.revision);
@@ -579,12 +619,15 @@ void Session::SendResult(const Call& call, const ToolResult& result,
   SendAnswer(rpc::ResultLine(call.id, json), call.batch);
 }
 
+std::chrono::microseconds Session::SinceItStarted(const Call& call) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - call.started);
+}
+
 void Session::Finish(Call& call, const ToolResult& result) {
-  const auto took =
-      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - call.started);
-  // Of a parked call nobody hears: its request has its reply.
-  const bool silent = call.silent || call.parked;
-  const auto node = (call.parked ? parked_ : calls_).extract(call.id);
+  const auto took = SinceItStarted(call);
+  // Nobody hears of a call whose request has its reply.
+  const bool silent = call.silent || call.place != Call::Place::kCalls;
+  const auto node = MapOf(call).extract(call.id);
   call.progress.reset();  // before the reply, which is the last that a client hears of a call
   try {
     LogInfo(fmt::format("{}: {} in {} ms", call.tool,

@@ -61,7 +61,7 @@ class Session : public TransportHandler {
   // `callback` runs once, after Shutdown, when no call is in flight any more.
   void WhenEnded(std::function<void()> callback);
 
-  std::size_t in_flight() const { return calls_.size() + parked_.size(); }
+  std::size_t in_flight() const { return calls_.size() + parked_.size() + jobs_.size(); }
 
  private:
   struct Method;
@@ -95,8 +95,11 @@ class Session : public TransportHandler {
   bool CanAsk(const rpc::Request& request, Revision revision) const;
   void Equip(Call& call, const rpc::Request& request);
   bool Park(Call& call, const InputRequest& question);
+  void AnswerEarly(Call& call, const ToolResult& handle);
+  Calls& MapOf(const Call& call);
   Answer Resume(const rpc::Request& request, const std::string& tool, const std::string& token);
   void FollowProgress(Call& call, const std::string& token);
+  static std::chrono::microseconds SinceItStarted(const Call& call);
   void Finish(Call& call, const ToolResult& result);
   void SendResult(const Call& call, const ToolResult& result, std::chrono::microseconds took);
   static void CancelAll(const Calls& calls);
@@ -125,6 +128,8 @@ class Session : public TransportHandler {
   Calls calls_;                               // by the id of the request that waits for the reply
   // By requestState: the request has its reply, and another one is to bring the user's answer.
   Calls parked_;
+  Calls jobs_;  // by their own keys: the request has its reply, and no other one is to come
+  std::uint64_t next_job_ = 1;
   std::shared_ptr<Batch> batch_;  // the one whose messages are being handled
   Subscriptions subscriptions_;
   Elicitations elicitations_;

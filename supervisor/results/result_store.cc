@@ -145,8 +145,12 @@ std::optional<Result<ResultChunk>> ResultStore::Read(std::string_view uri) {
   const std::size_t query = std::min(uri.find('?'), uri.size());
   const Kept* kept = Find(uri.substr(0, query));
   if (kept == nullptr) return std::nullopt;
-  const StoredOutput& output = *kept->output;
-  PA_TRY(const Part part, ReadPart(uri.substr(query), output));
+  return Read(*kept->output, uri.substr(query), kept->uri);
+}
+
+Result<ResultChunk> ResultStore::Read(const StoredOutput& output, std::string_view query,
+                                      const std::string& uri) {
+  PA_TRY(const Part part, ReadPart(query, output));
   const auto size =
       static_cast<std::size_t>(std::min<std::uint64_t>(part.end - part.begin, kMaxReadBytes));
   PA_TRY(std::string bytes, ReadBytesAt(output.fd_.get(), part.begin, size));
@@ -157,11 +161,11 @@ std::optional<Result<ResultChunk>> ResultStore::Read(std::string_view uri) {
   if (part.first_line && line_end != std::string::npos) {
     chunk.bytes.resize(line_end + 1);
     const auto whole = static_cast<std::uint64_t>(std::ranges::count(chunk.bytes, '\n'));
-    chunk.next_uri = kept->uri + "?lines=" + std::to_string(*part.first_line + whole) + "-" +
+    chunk.next_uri = uri + "?lines=" + std::to_string(*part.first_line + whole) + "-" +
                      std::to_string(part.last_line);
   } else {
     // Of a line that is longer by itself, too.
-    chunk.next_uri = kept->uri + "?offset=" + std::to_string(chunk.offset + chunk.bytes.size());
+    chunk.next_uri = uri + "?offset=" + std::to_string(chunk.offset + chunk.bytes.size());
   }
   return chunk;
 }
@@ -179,8 +183,12 @@ std::string ResultStore::Adopt(StoredBytes bytes, std::string name) {
 std::optional<Result<StoredBytes>> ResultStore::Open(std::string_view uri) const {
   const Kept* kept = Find(uri);
   if (kept == nullptr) return std::nullopt;
-  PA_TRY(UniqueFd file, DuplicateOf(kept->output->fd_.get()));
-  return StoredBytes{.file = std::move(file), .size = kept->output->size()};
+  return Open(*kept->output);
+}
+
+Result<StoredBytes> ResultStore::Open(const StoredOutput& output) {
+  PA_TRY(UniqueFd file, DuplicateOf(output.fd_.get()));
+  return StoredBytes{.file = std::move(file), .size = output.size()};
 }
 
 void ResultStore::SetQuota(std::uint64_t quota_bytes) {

@@ -38,6 +38,7 @@ class StoredOutput {
 
   std::uint64_t size() const { return size_; }  // bytes kept
   std::uint64_t lost() const { return lost_; }  // bytes beyond the limit, the quota or the disk
+  std::uint64_t lines() const { return lines_.lines(); }  // with a last one that has no end
 
  private:
   friend class ResultStore;
@@ -78,12 +79,17 @@ class ResultStore {
   // All of a result, which may then be read on any thread and whatever the store removes. Nothing:
   // no such result.
   std::optional<Result<StoredBytes>> Open(std::string_view uri) const;
+  // The same of a stream that may still be written, as far as it is.
+  static Result<StoredBytes> Open(const StoredOutput& output);
 
   // `uri`, optionally with `?offset=N`, a byte, or `?lines=FIRST-LAST`, `?lines=FIRST`, to the end,
   // or `?lines=-N`, the last N: at most kMaxReadBytes from there, of lines whole ones, as far as
   // they fit. Nothing: no such result. EINVAL: another query, or past the end.
   std::optional<Result<ResultChunk>> Read(std::string_view uri);
   static constexpr std::size_t kMaxReadBytes = 1u << 20;
+  // The same of a stream that may still be written. `query`: from the `?` on, or "".
+  static Result<ResultChunk> Read(const StoredOutput& output, std::string_view query,
+                                  const std::string& uri);
 
   // Runs whenever a result is published.
   void WhenPublished(std::function<void()> callback) { on_published_ = std::move(callback); }

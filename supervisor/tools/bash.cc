@@ -1,5 +1,6 @@
 #include "supervisor/tools/bash.h"
 
+#include "base/utf8.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/tools/params.h"
 #include "supervisor/tools/run_build.h"
@@ -18,11 +19,14 @@ constexpr Param kBashParams[] = {
      .is_program = true},
     kWorkingDirectoryParam,
     kTimeoutParam,
+    kBackgroundParam,
     {.name = "stdin",
      .kind = ParamKind::kString,
      .description = "Text for standard input. Default: empty."},
     kResultParam,
 };
+
+constexpr std::size_t kMaxShown = 200;  // of a command, as the name of a job
 
 // -- because a command may begin with a dash.
 std::vector<std::string> Argv(const std::string& command, const ShellProgram* shell) {
@@ -56,7 +60,8 @@ Task<ToolResult> RunBash(ToolRequest request, CallContext& call) {
   CommandReport report{.what = "bash",
                        .argv = plan.argv,
                        .working_dir = work->directory.path(),
-                       .decision = permission->rule()};
+                       .decision = permission->rule(),
+                       .shown = std::string(Utf8Prefix(command, kMaxShown))};
   Task<ToolResult> task =
       RunBuild(std::move(plan), *permission, timeout, std::move(report), *work, call);
   ToolResult result = co_await task;

@@ -130,7 +130,7 @@ TEST_F(BashTest, BadCommandsAreRefused) {
   EXPECT_EQ(Code(longest), "INVALID_ARGUMENT") << longest.text;
   EXPECT_NE(longest.text.find("a string of at most 131071 bytes"), std::string::npos)
       << longest.text;
-  EXPECT_EQ(Code(Bash("true", R"(,"background":true)")), "INVALID_ARGUMENT");
+  EXPECT_EQ(Code(Bash("true", R"(,"foreground":true)")), "INVALID_ARGUMENT");
 }
 
 TEST_F(BashTest, ARuleByCommandRefusesIt) {

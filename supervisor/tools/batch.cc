@@ -1,5 +1,7 @@
 #include "supervisor/tools/batch.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "supervisor/call/call_starter.h"
@@ -36,6 +38,7 @@ constexpr Param kBatchParams[] = {
      .description = "Of a call that was BUSY.",
      .maximum = kMaxRetries,
      .default_integer = 0},
+    kBackgroundParam,
     kResultParam,
 };
 
@@ -48,7 +51,7 @@ constexpr ResultField kBatchData[] = {
 };
 constexpr std::string_view kBatchResultItems[] = {"results"};
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunBatchTool(ToolRequest request, CallContext& call) {
   const Arguments& arguments = request.arguments();
   auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(std::move(work.error()));
@@ -63,6 +66,9 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   if (auto error = call.starter->WhyNot(batch.tool)) co_return RefusedCall(*std::move(error));
   const auto permission = Permit(*work, call, policy::Purpose::kInspect);
   if (!permission) co_return RefusedCall(permission.error());
+  if (call.begins) {
+    call.begins(fmt::format("batch of {} calls of {}", batch.items.size(), batch.tool));
+  }
   Task<ToolResult> task = RunBatch(std::move(batch), call);
   ToolResult result = co_await task;
   co_return result;
@@ -78,7 +84,8 @@ const Tool kBatch = {
     .params = kBatchParams,
     .data = kBatchData,
     .items = kBatchResultItems,
-    .run = Run,
+    .run = RunBatchTool,
+    .purpose = std::nullopt,
     .level = 1};
 
 }  // namespace pa

@@ -23,6 +23,7 @@ constexpr Param kMakeParams[] = {
     kWorkingDirectoryParam,
     kDryRunParam,
     kTimeoutParam,
+    kBackgroundParam,
     kResultParam,
 };
 

@@ -41,6 +41,11 @@ inline constexpr Param kTimeoutParam = {.name = "timeout_ms",
                                             "it can only shorten limits.wall_time of the policy.",
                                         .minimum = 1};
 
+inline constexpr Param kBackgroundParam = {
+    .name = "background",
+    .kind = ParamKind::kBoolean,
+    .description = "Return a handle at once; job reads, awaits and stops it."};
+
 inline constexpr std::array<std::string_view, 4> kLanguages = {"python", "rust", "go", "nodejs"};
 
 // What to do when there is no starter Makefile for the project.

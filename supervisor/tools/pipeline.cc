@@ -1,5 +1,7 @@
 #include "supervisor/tools/pipeline.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "supervisor/call/tool_request.h"
@@ -38,6 +40,7 @@ constexpr Param kPipelineParams[] = {
      .minimum = 1,
      .maximum = kMaxPipelineTime.count(),
      .default_integer = kPipelineTime.count()},
+    kBackgroundParam,
     {.name = "result",
      .kind = ParamKind::kResult,
      .description = "{items, filter, limit, fields, return_mode} of the data."},
@@ -66,7 +69,7 @@ Pipeline PipelineOf(const Arguments& arguments) {
   return pipeline;
 }
 
-Task<ToolResult> Run(ToolRequest request, CallContext& call) {
+Task<ToolResult> RunPipelineTool(ToolRequest request, CallContext& call) {
   auto work = StartWork(request, "", call);
   if (!work) co_return RefusedCall(std::move(work.error()));
   Pipeline pipeline = PipelineOf(request.arguments());
@@ -76,6 +79,7 @@ Task<ToolResult> Run(ToolRequest request, CallContext& call) {
   }
   const auto permission = Permit(*work, call, policy::Purpose::kInspect);
   if (!permission) co_return RefusedCall(permission.error());
+  if (call.begins) call.begins(fmt::format("pipeline of {} steps", pipeline.steps.size()));
   Task<ToolResult> task = RunPipeline(std::move(pipeline), call);
   ToolResult result = co_await task;
   co_return result;
@@ -92,7 +96,8 @@ const Tool kPipeline = {
     .annotations = {.destructive = true, .open_world = true},
     .params = kPipelineParams,
     .data = kPipelineData,
-    .run = Run,
+    .run = RunPipelineTool,
+    .purpose = std::nullopt,
     .level = 2,
     .has_output_schema = false};
 

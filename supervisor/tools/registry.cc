@@ -12,6 +12,7 @@
 #include "supervisor/tools/git_commit.h"
 #include "supervisor/tools/glob.h"
 #include "supervisor/tools/grep.h"
+#include "supervisor/tools/job.h"
 #include "supervisor/tools/make.h"
 #include "supervisor/tools/make_targets.h"
 #include "supervisor/tools/makefile_generate.h"
@@ -24,11 +25,22 @@ namespace pa {
 namespace {
 
 constexpr std::array kTools = {
-    &kMakeTargets,    &kMake,      &kMakefileGenerate,
-    &kGitAdd,         &kGitCommit, &kRead,
-    &kWrite,          &kEdit,      &kDelete,
-    &kGlob,           &kGrep,      &kBash,
-    &kProjectActions, &kPipeline,  &kBatch,
+    &kMakeTargets,
+    &kMake,
+    &kMakefileGenerate,
+    &kGitAdd,
+    &kGitCommit,
+    &kRead,
+    &kWrite,
+    &kEdit,
+    &kDelete,
+    &kGlob,
+    &kGrep,
+    &kBash,
+    &kProjectActions,
+    &kPipeline,
+    &kBatch,
+    &kJob,
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST(RegistryTest, TheToolsOfTheContract) {
   EXPECT_EQ(names, (std::vector<std::string_view>{"make_targets", "make", "makefile_generate",
                                                   "git_add", "git_commit", "read", "write", "edit",
                                                   "delete", "glob", "grep", "bash",
-                                                  "project_actions", "pipeline", "batch"}));
+                                                  "project_actions", "pipeline", "batch", "job"}));
 }
 
 TEST(RegistryTest, FoundByName) {

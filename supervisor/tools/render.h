@@ -30,6 +30,7 @@ struct CommandReport {
   bool git = false;           // a failure is told in git's words,
   bool in_repository = true;  // and without a repository with what to do about that
   std::string advice;         // if it fails by itself: what to do about it; "" = nothing special
+  std::string shown;          // what a job is called: `npm run dev`; "" = as `what`
 };
 ToolResult RenderCommand(const CommandReport& report, const Execution& run,
                          std::span<const Denial> denials = {});

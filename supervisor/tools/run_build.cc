@@ -40,6 +40,7 @@ Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission
   const auto confinement = allow.SharedConfinement();
   const RunOptions options{
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
+  if (call.begins) call.begins(report.shown.empty() ? report.what : report.shown);
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
   if (!run.Succeeded()) report.advice = ReachesAbove(work, run.err.text + run.out.text);

@@ -69,6 +69,37 @@ void Batches(Report& report) {
               .goal = AtMost(0.5)});
 }
 
+// From the call that begins a job until its first line is read.
+double FirstLineOfAJob(McpClient& client, const Json& command) {
+  Json arguments = command;
+  arguments["background"] = true;
+  const auto start = Clock::now();
+  const std::string id = client.CallTool("bash", arguments)["data"]["job"]["id"];
+  const Json read = client.CallTool(
+      "job", {{"action", "read"}, {"id", id}, {"offset", 1}, {"timeout_ms", 10'000}});
+  const double took = MillisecondsSince(start);
+  if (read["data"]["lines"] != "line\n") GiveUp("a job has no line: " + read.dump());
+  Call(client, "job", {{"action", "wait"}, {"id", id}});
+  return took;
+}
+
+void FirstLines(Report& report) {
+  const Project project(kNoop);
+  McpClient client(project.Server());
+  client.Initialize();
+  const Json command = {{"command", "echo line"}};
+  const std::vector<Samples> times =
+      Interleave(100, {[&] { return FirstLineOfAJob(client, command); },
+                       Timed([&] { Call(client, "bash", command); })});
+  report.Add({.name = "first line of a job",
+              .unit = "ms",
+              .ours = Median(times[0]),
+              .reference = Median(times[1]),
+              .against = "the call",
+              .ratio = MedianRatio(times[0], times[1]),
+              .goal = AtMost(1.2)});
+}
+
 }  // namespace
 
 void Composed(Report& report) {
@@ -76,6 +107,7 @@ void Composed(Report& report) {
   Pipeline(report, "read", {{"path", "file"}}, AtMost(0.8));
   Pipeline(report, "make", {{"target", "noop"}}, AtMost(1.0));
   Batches(report);
+  FirstLines(report);
 }
 
 }  // namespace pa::bench

@@ -51,7 +51,7 @@ for (const mode of ['legacy', 'auto', { pin: '2026-07-28' }]) {
     try {
       const { tools } = await client.listTools();
       assert.deepEqual(tools.map((tool) => tool.name), [
-        'make_targets', 'make', 'makefile_generate', 'git_add', 'git_commit', 'read', 'write', 'edit', 'delete', 'glob', 'grep', 'bash', 'project_actions', 'pipeline', 'batch']);
+        'make_targets', 'make', 'makefile_generate', 'git_add', 'git_commit', 'read', 'write', 'edit', 'delete', 'glob', 'grep', 'bash', 'project_actions', 'pipeline', 'batch', 'job']);
 
       const call = (tool, args, more) => client.callTool({ name: tool, arguments: args }, more);
       const targets = await call('make_targets', {});
@@ -166,6 +166,7 @@ test('every tool fits its schema under every `result`', async () => {
     ['batch', () => ({ tool: 'read', items: [{ path: 'a.txt' }, { path: 'none' }] }),
       { filter: 'success = true', fields: ['index', 'data.path'] }],
     ['batch', () => ({ tool: 'read', items: [] }), { limit: 1 }],
+    ['job', () => ({ action: 'list' }), { items: 'jobs', filter: 'state = running' }],
   ];
   try {
     const { tools } = await client.listTools();
@@ -197,7 +198,7 @@ test('cancelling a call ends it and the connection lives on', async () => {
     const call = client.callTool({ name: 'make', arguments: { target: 'greet' } },
       { signal: abort.signal, onprogress: () => abort.abort() });
     await assert.rejects(call);
-    assert.equal((await client.listTools()).tools.length, 15);
+    assert.equal((await client.listTools()).tools.length, 16);
   } finally {
     await client.close();
   }
@@ -213,7 +214,7 @@ for (const era of ['legacy', 'auto', 'modern']) {
         '--cwd', project, '--', server, ...options],
       { encoding: 'utf8', env: { ...process.env, HOME: project } }));
     const listed = run('--method', 'tools/list', '--strict');
-    assert.equal((listed.result ?? listed).tools.length, 15);
+    assert.equal((listed.result ?? listed).tools.length, 16);
     const called = run('--method', 'tools/call', '--tool-name', 'make', '--tool-args-json',
       '{"target":"greet"}');
     assert.equal((called.result ?? called).structuredContent.data.stdout, 'hello\nworld\n');

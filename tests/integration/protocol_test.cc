@@ -33,7 +33,7 @@ TEST_P(LegacyOpening, AgreesOnTheVersionAndListsTools) {
   EXPECT_EQ(opened["serverInfo"]["name"], "project-actions");
   Json reply = client_.Request("tools/list");
   ASSERT_TRUE(reply.contains("result")) << reply;
-  EXPECT_EQ(reply["result"]["tools"].size(), 15U);
+  EXPECT_EQ(reply["result"]["tools"].size(), 16U);
   Json call = client_.Await(client_.StartTool("make_targets", Json::object()));
   EXPECT_NE(call["result"]["content"][0]["text"].get<std::string>().find("hello"),
             std::string::npos);

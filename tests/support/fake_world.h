@@ -23,6 +23,7 @@
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/call/tool_request.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/jobs/jobs.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/mcp/session.h"
 #include "supervisor/results/result_files.h"
@@ -59,6 +60,7 @@ class FakeWorld {
                   .runner = runner_,
                   .targets = targets_,
                   .results = results_,
+                  .jobs = jobs_,
                   .result_files = result_files_,
                   .after_start = [](Task<ToolResult> work, std::string_view,
                                     CancelSource&) { return work; },
@@ -205,6 +207,7 @@ class FakeWorld {
 
   TestLoop loop_;
   ResultStore results_;
+  Jobs jobs_;
   ResultFiles result_files_{"/tmp"};
   Runner runner_;
   TargetCache targets_;

@@ -1,0 +1,198 @@
+#include "supervisor/jobs/jobs.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/finally.h"
+#include "base/random.h"
+#include "supervisor/loop/uv_handles.h"
+
+namespace pa {
+namespace {
+
+constexpr std::size_t kIdBytes = 8;
+// Of limits.output_total, which is what all results together may take: each command's own output is
+// kept besides.
+constexpr std::uint64_t kLogShare = 4;
+
+UtcSeconds Now() {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+JobState StateOf(const ToolResult& result) {
+  if (result.ending) {
+    switch (result.ending->outcome) {
+      case Outcome::kExited:
+        return JobState::kExited;
+      case Outcome::kSignaled:
+        return JobState::kSignaled;
+      case Outcome::kTimedOut:
+        return JobState::kTimedOut;
+      case Outcome::kCancelled:
+        return JobState::kCancelled;
+      case Outcome::kLimitExceeded:
+        return JobState::kLimitExceeded;
+      case Outcome::kSetupFailed:
+        return JobState::kLost;
+    }
+  }
+  if (!result.error) return JobState::kExited;
+  switch (result.error->code) {
+    case ErrorCode::kTimedOut:
+      return JobState::kTimedOut;
+    case ErrorCode::kCancelled:
+      return JobState::kCancelled;
+    case ErrorCode::kLimitExceeded:
+      return JobState::kLimitExceeded;
+    default:
+      return result.data.empty() ? JobState::kLost : JobState::kExited;
+  }
+}
+
+ToolError TooManyJobs() {
+  return {.code = ErrorCode::kBusy,
+          .message = "too many jobs run already",
+          .ai_message = "job lists them, and ends those that are not needed (action stop).",
+          .details = {}};
+}
+
+}  // namespace
+
+std::string_view JobStateName(JobState state) {
+  switch (state) {
+    case JobState::kRunning:
+      return "running";
+    case JobState::kExited:
+      return "exited";
+    case JobState::kSignaled:
+      return "signaled";
+    case JobState::kTimedOut:
+      return "timed_out";
+    case JobState::kCancelled:
+      return "cancelled";
+    case JobState::kLimitExceeded:
+      return "limit_exceeded";
+    case JobState::kLost:
+      return "lost";
+  }
+  return "";
+}
+
+void Job::Write(JsonWriter& writer) const {
+  writer.BeginObject().Field("id", id).Field("tool", tool).Field("command", command);
+  writer.Field("state", JobStateName(state)).Field("started_at", UtcText(started));
+  if (ended) writer.Field("ended_at", UtcText(*ended));
+  if (result && result->ending && result->ending->outcome == Outcome::kExited) {
+    writer.Field("exit_code", result->ending->exit_code);
+  }
+  writer.Field("expires_at", UtcText(expires));
+  if (!uri.empty()) writer.Key("uris").BeginObject().Field("output", uri).EndObject();
+  writer.EndObject();
+}
+
+ToolResult HandleOf(const Job& job) {
+  JsonWriter writer;
+  writer.BeginObject().Key("job");
+  job.Write(writer);
+  writer.EndObject();
+  ToolResult result;
+  result.data = std::move(writer).Take();
+  result.text = "job " + job.id + ": " + job.command + ": " + std::string(JobStateName(job.state)) +
+                "; the tool job reads its output, awaits and stops it\n";
+  return result;
+}
+
+Task<bool> Job::Change(uv_loop_t* loop, std::chrono::milliseconds patience, CancelSource& cancel) {
+  Completion<bool> changed;
+  const auto place = waiting_.insert(waiting_.end(), &changed);
+  // Whatever comes first takes it out of the list, so that nothing comes second.
+  const auto give_up = [&] {
+    const bool waits = std::ranges::find(waiting_, &changed) != waiting_.end();
+    if (!waits) return;
+    waiting_.erase(place);
+    changed.Set(false);
+  };
+  TimerHandle timer(loop);
+  timer.Start(patience, give_up);
+  cancel.OnCancel(give_up);
+  const bool more = co_await changed;
+  cancel.Forget();
+  co_return more;
+}
+
+void Job::Wake() {
+  for (Completion<bool>* one : std::exchange(waiting_, {})) one->Set(true);
+}
+
+void Job::Stop() {
+  if (call_ != nullptr) call_->cancel.Cancel();
+}
+
+// What cannot be kept is counted as lost, as for any output.
+void Job::Output::OnOutput(Stream stream, std::string_view bytes) {
+  if (job_.client_ != nullptr) job_.client_->OnOutput(stream, bytes);
+  if (job_.log_ != nullptr) (void)job_.store_->Append(*job_.log_, bytes);
+  job_.Wake();
+}
+
+std::expected<std::shared_ptr<Job>, ToolError> Jobs::Begin(std::string_view tool,
+                                                           CallContext& call) {
+  const auto running =
+      std::ranges::count(jobs_, JobState::kRunning, [](const auto& job) { return job->state; });
+  if (static_cast<std::size_t>(running) >= kMaxJobs) return std::unexpected(TooManyJobs());
+  auto job = std::make_shared<Job>();
+  job->id = RandomHex(kIdBytes);
+  job->tool = tool;
+  job->store_ = &call.results;
+  job->call_ = &call;
+  job->client_ = std::exchange(call.sink, &job->output_);
+  return job;
+}
+
+void Jobs::Start(const std::shared_ptr<Job>& job, std::string command) {
+  const policy::Limits& limits = job->call_->policy->limits;
+  job->command = std::move(command);
+  job->started = Now();
+  job->expires =
+      job->started + kKeepJobs + std::chrono::ceil<std::chrono::seconds>(limits.wall_time);
+  job->client_ = nullptr;
+  if (auto log = job->store_->Begin(limits.output_total / kLogShare)) {
+    job->log_ = *std::move(log);
+    job->uri = job->store_->Publish(job->log_, job->command + ": output of the job");
+  }
+  jobs_.push_front(job);
+  Forget();
+}
+
+void Jobs::End(Job& job, const ToolResult& result) {
+  job.call_ = nullptr;
+  job.ended = Now();
+  job.expires = *job.ended + kKeepJobs;
+  job.state = StateOf(result);
+  const Finally wake([&job] { job.Wake(); });
+  job.result = result;  // without memory there is none
+}
+
+std::shared_ptr<Job> Jobs::Find(std::string_view id) {
+  Forget();
+  const auto found = std::ranges::find(jobs_, id, [](const auto& job) { return job->id; });
+  return found == jobs_.end() ? nullptr : *found;
+}
+
+const std::list<std::shared_ptr<Job>>& Jobs::all() {
+  Forget();
+  return jobs_;
+}
+
+// The oldest first.
+void Jobs::Forget() {
+  const UtcSeconds now = Now();
+  std::size_t ended = 0;
+  for (auto it = jobs_.begin(); it != jobs_.end();) {
+    const bool over = (*it)->ended.has_value();
+    const bool too_many = over && ++ended > kMaxJobs;
+    it = too_many || (over && (*it)->expires <= now) ? jobs_.erase(it) : std::next(it);
+  }
+}
+
+}  // namespace pa

@@ -1,0 +1,111 @@
+// Jobs: calls that go on after their request was answered (`background: true`).
+//
+//    auto job = jobs.Begin("make", call);                 // BUSY: too many run
+//    call.sink = (*job)->sink();
+//    jobs.Start(*job, "make test", expires);              // allowed; from now on it is listed
+//    ...
+//    jobs.End(**job, result);
+//
+// A job has one log of all that its commands print, in the order in which it came, in the result
+// store. What has ended is kept for kKeepJobs, at most kMaxJobs of them. Jobs end with the call
+// that runs them; nothing of them outlives the server.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "supervisor/call/call_context.h"
+#include "supervisor/call/tool_result.h"
+#include "supervisor/loop/task.h"
+#include "supervisor/results/result_files.h"
+#include "supervisor/results/result_store.h"
+#include "supervisor/run/output_sink.h"
+
+namespace pa {
+
+inline constexpr std::size_t kMaxJobs = 64;  // that run, and that have ended
+inline constexpr std::chrono::hours kKeepJobs{1};
+
+enum class JobState : std::uint8_t {
+  kRunning,
+  kExited,
+  kSignaled,
+  kTimedOut,
+  kCancelled,
+  kLimitExceeded,
+  kLost,  // it could not be run
+};
+std::string_view JobStateName(JobState state);
+
+class Job {
+ public:
+  std::string id;
+  std::string tool;
+  std::string command;  // for people: `make test`
+  UtcSeconds started;
+  UtcSeconds expires;  // then it is forgotten
+  std::optional<UtcSeconds> ended;
+  JobState state = JobState::kRunning;
+  std::optional<ToolResult> result;  // once it has ended: that of the call
+  std::string uri;                   // of the log; "" = there is none
+
+  const StoredOutput* log() const { return log_.get(); }
+  // {"id","state","started_at",...}
+  void Write(JsonWriter& writer) const;
+  // Ends when there is more output, when the job has ended, or after `patience`, or with `cancel`.
+  Task<bool> Change(uv_loop_t* loop, std::chrono::milliseconds patience, CancelSource& cancel);
+  void Stop();  // asks it to end; it ends later
+
+ private:
+  friend class Jobs;
+  // Gets the output of the commands: into the log and, until the request is answered, to whoever
+  // got it before.
+  class Output final : public OutputSink {
+   public:
+    explicit Output(Job& job) : job_(job) {}
+    void OnOutput(Stream stream, std::string_view bytes) override;
+
+   private:
+    Job& job_;
+  };
+
+  void Wake();
+
+  Output output_{*this};
+  ResultStore* store_ = nullptr;
+  std::shared_ptr<StoredOutput> log_;
+  CallContext* call_ = nullptr;  // null: it has ended
+  OutputSink* client_ = nullptr;
+  std::list<Completion<bool>*> waiting_;
+};
+
+// What a call that begins a job answers.
+ToolResult HandleOf(const Job& job);
+
+class Jobs {
+ public:
+  // Of the call `call`, which outlives the job's End. It is not listed yet.
+  std::expected<std::shared_ptr<Job>, ToolError> Begin(std::string_view tool, CallContext& call);
+  // It is allowed and begins: its output no longer goes to the client.
+  void Start(const std::shared_ptr<Job>& job, std::string command);
+  void End(Job& job, const ToolResult& result);
+
+  std::shared_ptr<Job> Find(std::string_view id);  // null: there is none
+  const std::list<std::shared_ptr<Job>>& all();    // newest first
+
+ private:
+  void Forget();
+
+  std::list<std::shared_ptr<Job>> jobs_;
+};
+
+}  // namespace pa
