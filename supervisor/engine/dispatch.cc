@@ -168,7 +168,8 @@ Task<ToolResult> RunForeground(const Services& services, ToolRequest request,
         ApplyResult(services, whose, *std::move(order), std::move(result), context);
     result = co_await applying;
   }
-  if (tool.level > 0 && result.data_of == nullptr && !context.inner) {
+  const bool own_size = result.data_of != nullptr && result.data_of->level == 0;
+  if (tool.level > 0 && !own_size && !context.inner) {
     FitResult(result, context, kShownText, std::string(tool.name) + ": all of its data");
   }
   co_return result;

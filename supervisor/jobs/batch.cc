@@ -58,6 +58,7 @@ class BatchRun final : public Approver {
   Task<Answer> AskUser();
   bool MayStart() const { return next_ < batch_.items.size() && !stopped_; }
   void FollowCancel();
+  void CancelAll();
   std::string Doing() const;
   ToolResult Finish() const;
   std::string TextOf(std::string_view headline, const std::vector<std::size_t>& shown) const;
@@ -72,6 +73,7 @@ class BatchRun final : public Approver {
   bool stopped_ = false;
   bool pumping_ = false;
   bool asking_ = false;
+  bool ended_ = false;
   std::deque<Waiting*> waiting_;                      // for the user to be asked
   std::deque<std::pair<Waiting*, Answer>> answered_;  // for a place to go on
   std::size_t unfinished_ = 0;
@@ -99,7 +101,7 @@ void BatchRun::Pump() {
   pumping_ = false;
   if (stopped_ && !waiting_.empty() && !asking_) return Abandon();
   if (active_ == 0 && answered_.empty() && !waiting_.empty() && !asking_) return AskAll();
-  if (unfinished_ == 0 && !MayStart()) done_.Set(true);
+  if (unfinished_ == 0 && !MayStart() && !std::exchange(ended_, true)) done_.Set(true);
 }
 
 // Nobody is asked about what is not wanted any more.
@@ -175,26 +177,35 @@ Task<Answer> BatchRun::AskUser() {
   co_return answer;
 }
 
+// Whatever goes on may end the batch, and it is gone: so it goes on last of all, here and below.
 void BatchRun::AskAll() {
   asking_ = true;
   Detach(AskUser(), [this](Answer answer) {
     asking_ = false;
-    FollowCancel();  // the question has listened meanwhile
     for (Waiting* one : std::exchange(waiting_, {})) answered_.emplace_back(one, answer);
+    FollowCancel();  // the question has listened meanwhile
     Pump();
   });
 }
 
 void BatchRun::FollowCancel() {
+  if (call_.cancel.cancelled()) return CancelAll();
   call_.cancel.OnCancel([this] {
-    stopped_ = true;
-    const std::vector<InnerCall*> all(running_.begin(), running_.end());
-    for (InnerCall* inner : all) {
-      const bool there = std::ranges::find(running_, inner) != running_.end();
-      if (there) inner->Cancel();
-    }
+    CancelAll();
     Pump();
   });
+}
+
+// Those that have ended with it are noted; nothing goes on meanwhile.
+void BatchRun::CancelAll() {
+  stopped_ = true;
+  const bool pumping = std::exchange(pumping_, true);
+  const std::vector<InnerCall*> all(running_.begin(), running_.end());
+  for (InnerCall* inner : all) {
+    const bool there = std::ranges::find(running_, inner) != running_.end();
+    if (there) inner->Cancel();
+  }
+  pumping_ = pumping;
 }
 
 std::string BatchRun::Doing() const {

@@ -115,5 +115,24 @@ TEST_F(BatchTest, ACancelEndsIt) {
   EXPECT_EQ(calls_.made().size(), 1u);
 }
 
+// As what waits in a queue does: each ends within the cancel.
+TEST_F(BatchTest, ACancelThatEndsAllAtOnce) {
+  calls_.Hang("note");
+  std::optional<ToolResult> result;
+  Detach(RunBatch(Of({"a", "b", "c", "d", "e", "f", "g"}), calls_.outer()),
+         [&](ToolResult value) { result = std::move(value); });
+  EXPECT_FALSE(result);
+  calls_.cancel().Cancel();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(Counts(ParsedJson(result->data)), "7 0 0 7");
+  EXPECT_EQ(calls_.made().size(), 5u) << "as many as run at once";
+}
+
+TEST_F(BatchTest, OfACancelledCallNothingBegins) {
+  calls_.cancel().Cancel();
+  EXPECT_EQ(Counts(Run(Of({"a", "b"}))), "2 0 0 2");
+  EXPECT_TRUE(calls_.made().empty());
+}
+
 }  // namespace
 }  // namespace pa

@@ -19,33 +19,19 @@ UtcSeconds Now() {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
-JobState StateOf(const ToolResult& result) {
-  if (result.ending) {
-    switch (result.ending->outcome) {
-      case Outcome::kExited:
-        return JobState::kExited;
-      case Outcome::kSignaled:
-        return JobState::kSignaled;
-      case Outcome::kTimedOut:
-        return JobState::kTimedOut;
-      case Outcome::kCancelled:
-        return JobState::kCancelled;
-      case Outcome::kLimitExceeded:
-        return JobState::kLimitExceeded;
-      case Outcome::kSetupFailed:
-        return JobState::kLost;
-    }
-  }
-  if (!result.error) return JobState::kExited;
+// Of what runs no command by itself.
+Outcome OutcomeOf(const ToolResult& result) {
+  if (result.ending) return result.ending->outcome;
+  if (!result.error) return Outcome::kExited;
   switch (result.error->code) {
     case ErrorCode::kTimedOut:
-      return JobState::kTimedOut;
+      return Outcome::kTimedOut;
     case ErrorCode::kCancelled:
-      return JobState::kCancelled;
+      return Outcome::kCancelled;
     case ErrorCode::kLimitExceeded:
-      return JobState::kLimitExceeded;
+      return Outcome::kLimitExceeded;
     default:
-      return result.data.empty() ? JobState::kLost : JobState::kExited;
+      return result.data.empty() ? Outcome::kSetupFailed : Outcome::kExited;
   }
 }
 
@@ -58,29 +44,16 @@ ToolError TooManyJobs() {
 
 }  // namespace
 
-std::string_view JobStateName(JobState state) {
-  switch (state) {
-    case JobState::kRunning:
-      return "running";
-    case JobState::kExited:
-      return "exited";
-    case JobState::kSignaled:
-      return "signaled";
-    case JobState::kTimedOut:
-      return "timed_out";
-    case JobState::kCancelled:
-      return "cancelled";
-    case JobState::kLimitExceeded:
-      return "limit_exceeded";
-    case JobState::kLost:
-      return "lost";
-  }
-  return "";
+const char* Job::State() const {
+  if (!ended) return "running";
+  if (!result) return "lost";
+  const Outcome outcome = OutcomeOf(*result);
+  return outcome == Outcome::kSetupFailed ? "lost" : OutcomeName(outcome);
 }
 
 void Job::Write(JsonWriter& writer) const {
   writer.BeginObject().Field("id", id).Field("tool", tool).Field("command", command);
-  writer.Field("state", JobStateName(state)).Field("started_at", UtcText(started));
+  writer.Field("state", State()).Field("started_at", UtcText(started));
   if (ended) writer.Field("ended_at", UtcText(*ended));
   if (result && result->ending && result->ending->outcome == Outcome::kExited) {
     writer.Field("exit_code", result->ending->exit_code);
@@ -97,7 +70,7 @@ ToolResult HandleOf(const Job& job) {
   writer.EndObject();
   ToolResult result;
   result.data = std::move(writer).Take();
-  result.text = "job " + job.id + ": " + job.command + ": " + std::string(JobStateName(job.state)) +
+  result.text = "job " + job.id + ": " + job.command + ": " + job.State() +
                 "; the tool job reads its output, awaits and stops it\n";
   return result;
 }
@@ -138,7 +111,7 @@ void Job::Output::OnOutput(Stream stream, std::string_view bytes) {
 std::expected<std::shared_ptr<Job>, ToolError> Jobs::Begin(std::string_view tool,
                                                            CallContext& call) {
   const auto running =
-      std::ranges::count(jobs_, JobState::kRunning, [](const auto& job) { return job->state; });
+      std::ranges::count_if(jobs_, [](const auto& job) { return !job->ended.has_value(); });
   if (static_cast<std::size_t>(running) >= kMaxJobs) return std::unexpected(TooManyJobs());
   auto job = std::make_shared<Job>();
   job->id = RandomHex(kIdBytes);
@@ -168,7 +141,6 @@ void Jobs::End(Job& job, const ToolResult& result) {
   job.call_ = nullptr;
   job.ended = Now();
   job.expires = *job.ended + kKeepJobs;
-  job.state = StateOf(result);
   const Finally wake([&job] { job.Wake(); });
   job.result = result;  // without memory there is none
 }

@@ -35,17 +35,6 @@ namespace pa {
 inline constexpr std::size_t kMaxJobs = 64;  // that run, and that have ended
 inline constexpr std::chrono::hours kKeepJobs{1};
 
-enum class JobState : std::uint8_t {
-  kRunning,
-  kExited,
-  kSignaled,
-  kTimedOut,
-  kCancelled,
-  kLimitExceeded,
-  kLost,  // it could not be run
-};
-std::string_view JobStateName(JobState state);
-
 class Job {
  public:
   std::string id;
@@ -54,10 +43,11 @@ class Job {
   UtcSeconds started;
   UtcSeconds expires;  // then it is forgotten
   std::optional<UtcSeconds> ended;
-  JobState state = JobState::kRunning;
   std::optional<ToolResult> result;  // once it has ended: that of the call
   std::string uri;                   // of the log; "" = there is none
 
+  // `running`, `lost` (it could not be run), or the outcome: `exited`, `cancelled`, ...
+  const char* State() const;
   const StoredOutput* log() const { return log_.get(); }
   // {"id","state","started_at",...}
   void Write(JsonWriter& writer) const;

@@ -77,7 +77,7 @@ TEST_F(JobsTest, StatesAreThoseOfTheirCommands) {
   const auto state = [&](const ToolResult& result) {
     const auto job = Begun();
     jobs_.End(*job, result);
-    return JobStateName(job->state);
+    return std::string(job->State());
   };
   EXPECT_EQ(state(Exited(0)), "exited");
   EXPECT_EQ(state(Exited(2)), "exited");

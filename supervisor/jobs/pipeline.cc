@@ -204,7 +204,7 @@ class Checker {
     const ResultOrder& order = *pipeline_.result;
     if (!pipeline_.returns) {
       const Tool* last = calls_.Find(pipeline_.steps.back().tool);
-      if (last == nullptr || last->level > 0) return;
+      if (last == nullptr) return;
       const auto error = CheckResultOrder(*last, order);
       if (error) Add("", "", error->message, error->ai_message);
       return;

@@ -221,7 +221,7 @@ void PipelineRun::Warnings(ToolResult& result) const {
 ToolResult PipelineRun::Succeeded() {
   const FinishedStep& last = finished_.back().step;
   ToolResult result = last.result;
-  if (result.data_of == nullptr && last.tool->level == 0) result.data_of = last.tool;
+  if (result.data_of == nullptr) result.data_of = last.tool;
   result.warnings.clear();
   result.denials.clear();
   result.allow_with.clear();

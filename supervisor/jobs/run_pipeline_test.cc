@@ -221,5 +221,19 @@ TEST_F(RunPipelineTest, AStepHasALimitedNumberOfTemplates) {
   EXPECT_NE(result.error->message.find("more than 200 templates"), std::string::npos);
 }
 
+TEST_F(RunPipelineTest, ACancelThatEndsItAtOnce) {
+  calls_.Hang("note");
+  std::optional<ToolResult> result;
+  Detach(RunPipeline({.steps = {Step("a", "note", R"({"text":"x"})"),
+                                Step("b", "note", R"({"text":"x"})")}},
+                     calls_.outer()),
+         [&](ToolResult value) { result = std::move(value); });
+  EXPECT_FALSE(result);
+  calls_.cancel().Cancel();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->error->code, ErrorCode::kCancelled);
+  EXPECT_EQ(calls_.made().size(), 1u);
+}
+
 }  // namespace
 }  // namespace pa

@@ -61,7 +61,7 @@ constexpr ResultField kJobData[] = {
 constexpr std::string_view kJobItems[] = {"lines", "jobs"};
 
 std::string Told(const Job& job) {
-  std::string text = fmt::format("job {}: {}: {}", job.id, job.command, JobStateName(job.state));
+  std::string text = fmt::format("job {}: {}: {}", job.id, job.command, job.State());
   if (job.result && job.result->ending && job.result->ending->outcome == Outcome::kExited) {
     text += fmt::format(", exit code {}", job.result->ending->exit_code);
   }

@@ -485,5 +485,17 @@ TEST_F(PipelineTest, ACancelEndsABatch) {
   EXPECT_EQ(EndsInTheLog().back()["status_code"], "CANCELLED");
 }
 
+// Of the calls of a pipeline's last step, if that is a batch.
+TEST_F(PipelineTest, ResultAppliesToWhatIsReturned) {
+  const Json items = Json::array({{{"pattern", "*"}}, {{"pattern", "*.none"}}});
+  const Json steps = Json::array({Step("b", "batch", {{"tool", "glob"}, {"items", items}})});
+  Json more;
+  more["result"] = {{"filter", "data.total = 0"}, {"fields", Json::array({"index"})}};
+  const Json result = Run(steps, more);
+  EXPECT_EQ(result["data"]["results"], Json::array({{{"index", 1}}})) << result;
+  more["result"]["items"] = "nosuch";
+  EXPECT_EQ(Run(steps, more)["error"]["details"]["step"], "_validation");
+}
+
 }  // namespace
 }  // namespace pa::testing

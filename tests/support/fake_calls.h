@@ -41,6 +41,8 @@ class FakeCalls final : public CallStarter {
   }
 
   void On(const std::string& tool, Behaviour behaviour) { on_[tool] = std::move(behaviour); }
+  // The tool runs until it is cancelled, and ends at once then.
+  void Hang(const std::string& tool) { hangs_ = tool; }
   CallContext& outer() { return *outer_; }
   CancelSource& cancel() { return cancel_; }
   ResultStore& results() { return results_; }
@@ -104,6 +106,12 @@ class FakeCalls final : public CallStarter {
   }
   Task<ToolResult> Start(std::string tool, JsonValue arguments, CallContext& context) override {
     made_.push_back(tool + " " + arguments.Dump());
+    if (tool == hangs_) {
+      Completion<bool> cancelled;
+      context.cancel.OnCancel([&] { cancelled.Set(true); });
+      [[maybe_unused]] const bool over = co_await cancelled;
+      co_return RefusedCall(Cancelled(tool));
+    }
     const auto found = on_.find(tool);
     if (found != on_.end()) co_return found->second(arguments, context);
     ToolResult result;
@@ -148,6 +156,7 @@ class FakeCalls final : public CallStarter {
   policy::PolicyPtr policy_;
   CancelSource cancel_;
   std::map<std::string, Behaviour> on_;
+  std::string hangs_;
   std::vector<std::string> made_;
   std::unique_ptr<CallContext> outer_;
 };
