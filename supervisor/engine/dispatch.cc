@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/did_you_mean.h"
+#include "base/finally.h"
 #include "base/try.h"
 #include "policy/decide.h"
 #include "policy/rules.h"
@@ -193,6 +194,7 @@ Task<ToolResult> RunBackground(const Services& services, ToolRequest request,
   if (!begun) co_return RefusedCall(std::move(begun.error()));
   const std::shared_ptr<Job> job = *std::move(begun);
   bool started = false;
+  const Finally gone([&context] { context.begins = nullptr; });
   context.begins = [&](const std::string& what) {
     if (std::exchange(started, true)) return;
     services.jobs.Start(job, what);
@@ -202,7 +204,6 @@ Task<ToolResult> RunBackground(const Services& services, ToolRequest request,
       WithinMemory(RunForeground(services, std::move(request), std::move(starter), context),
                    [] { return RefusedCall(OutOfMemory()); });
   ToolResult result = co_await running;
-  context.begins = nullptr;
   services.jobs.End(*job, result);
   co_return result;
 }

@@ -4,18 +4,20 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <iterator>
 #include <list>
+#include <new>
 #include <optional>
 #include <random>
 #include <utility>
 
+#include "base/finally.h"
 #include "base/json_writer.h"
 #include "supervisor/call/approval.h"
 #include "supervisor/jobs/fit_data.h"
 #include "supervisor/jobs/inner_call.h"
 #include "supervisor/loop/pause.h"
+#include "supervisor/loop/within_memory.h"
 
 namespace pa {
 namespace {
@@ -45,12 +47,14 @@ class BatchRun final : public Approver {
  private:
   struct Waiting {
     std::vector<Question> questions;
-    CancelSource& cancel;  // of the call
+    CancelSource& cancel;                // of the call
+    Answer said = Answer::kUnavailable;  // once it is in answered_
     Completion<Answer> answer;
   };
 
   void Pump();
   void Abandon();
+  void Say(Answer answer);
   void StartNext();
   Task<bool> RunItem(std::size_t index);
   Task<ToolResult> CallOnce(std::size_t index);
@@ -71,11 +75,12 @@ class BatchRun final : public Approver {
   std::size_t active_ = 0;  // items that have begun and neither ended nor wait for an answer
   std::size_t next_ = 0;    // item
   bool stopped_ = false;
+  bool starved_ = false;  // for want of memory
   bool pumping_ = false;
   bool asking_ = false;
   bool ended_ = false;
-  std::deque<Waiting*> waiting_;                      // for the user to be asked
-  std::deque<std::pair<Waiting*, Answer>> answered_;  // for a place to go on
+  std::list<Waiting*> waiting_;   // for the user to be asked
+  std::list<Waiting*> answered_;  // for a place to go on
   std::size_t unfinished_ = 0;
   Completion<bool> done_;
   Clock::time_point began_ = Clock::now();
@@ -88,10 +93,10 @@ void BatchRun::Pump() {
   for (;;) {
     const bool place = active_ < batch_.concurrency;
     if (place && !answered_.empty()) {
-      const auto [waiting, answer] = answered_.front();
+      Waiting* waiting = answered_.front();
       answered_.pop_front();
       ++active_;
-      waiting->answer.Set(answer);
+      waiting->answer.Set(waiting->said);
     } else if (place && MayStart()) {
       StartNext();
     } else {
@@ -106,31 +111,44 @@ void BatchRun::Pump() {
 
 // Nobody is asked about what is not wanted any more.
 void BatchRun::Abandon() {
-  for (Waiting* one : std::exchange(waiting_, {})) {
-    one->cancel.Cancel();
-    answered_.emplace_back(one, Answer::kCancel);
-  }
+  for (Waiting* one : waiting_) one->cancel.Cancel();
+  Say(Answer::kCancel);
   Pump();
+}
+
+void BatchRun::Say(Answer answer) {
+  for (Waiting* one : waiting_) one->said = answer;
+  answered_.splice(answered_.end(), waiting_);  // which needs no memory
 }
 
 void BatchRun::StartNext() {
   const std::size_t index = next_++;
   ++active_;
   ++unfinished_;
-  Detach(RunItem(index), [this](bool) {
+  const auto without_memory = [this, index] {
+    results_[index] = RefusedCall(OutOfMemory());
+    return true;
+  };
+  try {
+    Detach(WithinMemory(RunItem(index), without_memory), [this](bool) {
+      --active_;
+      --unfinished_;
+      Pump();
+    });
+  } catch (const std::bad_alloc&) {  // it has not begun; those that run are waited for
     --active_;
     --unfinished_;
-    Pump();
-  });
+    stopped_ = starved_ = true;
+  }
 }
 
 Task<ToolResult> BatchRun::CallOnce(std::size_t index) {
   InnerCall inner(call_, fmt::format("call {} of a batch of {}", index, batch_.tool));
   inner.SetApprover(this);
   const auto place = running_.insert(running_.end(), &inner);
+  const Finally gone([&] { running_.erase(place); });
   Task<ToolResult> task = inner.Run(batch_.tool, batch_.items[index]);
   ToolResult result = co_await task;
-  running_.erase(place);
   co_return result;
 }
 
@@ -153,7 +171,7 @@ Task<bool> BatchRun::RunItem(std::size_t index) {
 }
 
 Task<Answer> BatchRun::Ask(std::vector<Question> questions, CallContext& inner) {
-  Waiting waiting{.questions = std::move(questions), .cancel = inner.cancel, .answer = {}};
+  Waiting waiting{.questions = std::move(questions), .cancel = inner.cancel};
   waiting_.push_back(&waiting);
   --active_;
   Pump();
@@ -180,12 +198,17 @@ Task<Answer> BatchRun::AskUser() {
 // Whatever goes on may end the batch, and it is gone: so it goes on last of all, here and below.
 void BatchRun::AskAll() {
   asking_ = true;
-  Detach(AskUser(), [this](Answer answer) {
+  const auto said = [this](Answer answer) {
     asking_ = false;
-    for (Waiting* one : std::exchange(waiting_, {})) answered_.emplace_back(one, answer);
+    Say(answer);
     FollowCancel();  // the question has listened meanwhile
     Pump();
-  });
+  };
+  try {
+    Detach(WithinMemory(AskUser(), [] { return Answer::kUnavailable; }), said);
+  } catch (const std::bad_alloc&) {
+    said(Answer::kUnavailable);
+  }
 }
 
 void BatchRun::FollowCancel() {
@@ -200,10 +223,10 @@ void BatchRun::FollowCancel() {
 void BatchRun::CancelAll() {
   stopped_ = true;
   const bool pumping = std::exchange(pumping_, true);
-  const std::vector<InnerCall*> all(running_.begin(), running_.end());
-  for (InnerCall* inner : all) {
-    const bool there = std::ranges::find(running_, inner) != running_.end();
-    if (there) inner->Cancel();
+  const auto goes_on = [](const InnerCall* inner) { return !inner->cancelled(); };
+  for (auto next = running_.begin(); next != running_.end();) {
+    next = std::ranges::find_if(running_, goes_on);
+    if (next != running_.end()) (*next)->Cancel();
   }
   pumping_ = pumping;
 }
@@ -218,13 +241,16 @@ std::string BatchRun::Doing() const {
 }
 
 Task<ToolResult> BatchRun::Run() {
+  // Whatever ends it: nobody is to look for it afterwards.
+  const Finally gone([this] {
+    call_.cancel.Forget();
+    call_.record.doing = nullptr;
+  });
   call_.record.doing = [this] { return Doing(); };
   FollowCancel();
   Pump();
   Completion<bool>& done = done_;
   [[maybe_unused]] const bool all = co_await done;
-  call_.cancel.Forget();
-  call_.record.doing = nullptr;
   co_return Finish();
 }
 
@@ -287,7 +313,9 @@ ToolResult BatchRun::Finish() const {
       TextOf(fmt::format("batch of {}: {} of {} succeeded, {} failed, {} skipped in {} ms",
                          batch_.tool, succeeded, results_.size(), failures.size(), skipped, took),
              shown);
-  if (call_.cancel.cancelled()) {
+  if (starved_) {
+    result.error = OutOfMemory();
+  } else if (call_.cancel.cancelled()) {
     result.error = Cancelled("the batch");
   } else if (!failures.empty()) {
     const std::size_t first = failures.front();

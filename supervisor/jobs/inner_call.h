@@ -36,6 +36,7 @@ class InnerCall {
   // Call it once. Whoever cancels the outer call cancels this one.
   Task<ToolResult> Run(std::string tool, JsonValue arguments);
   void Cancel() { cancel_.Cancel(); }
+  bool cancelled() const { return cancel_.cancelled(); }
 
   std::string Waiting() const { return WaitingText(context_.record); }
   std::chrono::milliseconds waited() const;

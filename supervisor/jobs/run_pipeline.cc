@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/finally.h"
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "supervisor/jobs/fit_data.h"
@@ -161,6 +162,11 @@ Task<ToolResult> PipelineRun::RunStep(const PipelineStep& step, const Tool& tool
   if (!prepared->empty.empty()) co_return Skipped(prepared->empty);
   InnerCall inner(call_, fmt::format("step '{}' of a pipeline", step.id));
   if (prepared->shell) inner.SetShell(*std::move(prepared->shell));
+  // Whatever ends it: nobody is to look for it afterwards.
+  const Finally gone([&] {
+    call_.cancel.Forget();
+    call_.record.doing = nullptr;
+  });
   call_.record.doing = [&] {
     const std::string waits = inner.Waiting();
     return fmt::format("step {} ({} of {}){}{}", step.id, done() + 1, pipeline_.steps.size(),
@@ -169,8 +175,6 @@ Task<ToolResult> PipelineRun::RunStep(const PipelineStep& step, const Tool& tool
   call_.cancel.OnCancel([&] { inner.Cancel(); });
   Task<ToolResult> task = inner.Run(step.tool, std::move(prepared->arguments));
   ToolResult result = co_await task;
-  call_.cancel.Forget();
-  call_.record.doing = nullptr;
   waited_ += inner.waited();
   *took = inner.took();
   co_return result;
@@ -239,7 +243,8 @@ ToolResult PipelineRun::Returned() {
                     [&](const StepReference& reference) { return ValueFor(reference, &room); });
   if (!filled) {
     ToolResult result = Failed();
-    ToolError error = NotPrepared({"return." + filled.error().argument, filled.error().message});
+    ToolError error = NotPrepared(
+        {"return." + filled.error().argument, filled.error().message, filled.error().path});
     error.ai_message =
         "All steps have run: their results are in step_results. Do not run them again.";
     result.text = fmt::format("{}: {}\n{}", CodeText(error.code), error.message, result.text);

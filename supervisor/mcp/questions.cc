@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/finally.h"
 #include "base/json_writer.h"
 #include "base/random.h"
 #include "supervisor/call/call_context.h"
@@ -78,15 +79,16 @@ Task<Answer> ParkingApprover::Ask(std::vector<Question> questions, CallContext& 
                .state = RandomHex(kStateBytes)};
   Completion<Answer> said;
   waiting_ = &said;
-  if (!park_(question_)) {
-    waiting_ = nullptr;
-    co_return Answer::kTooMany;
-  }
   TimerHandle timer(loop_);
+  const Finally gone([&] {
+    waiting_ = nullptr;
+    call.cancel.Forget();
+  });
   timer.Start(patience_, [this] { Settle(Answer::kTimeout); });
   call.cancel.OnCancel([this] { Settle(Answer::kCancel); });
+  // Last: when the question is out, nothing can fail that would lose the call.
+  if (!park_(question_)) co_return Answer::kTooMany;
   const Answer answer = co_await said;
-  call.cancel.Forget();
   co_return answer;
 }
 

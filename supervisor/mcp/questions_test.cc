@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/failing_new.h"
 #include "tests/support/fake_world.h"
 #include "tests/support/parsed_json.h"
 
@@ -197,6 +198,42 @@ TEST(ResponseIn, IsWhatIsSaidToOurQuestion) {
                            R"({"inputResponses":{"approve":null}})", R"({"inputResponses":[]})"}) {
     EXPECT_EQ(ResponseIn(ParsedJson(none)), nullptr) << none;
   }
+}
+
+// Each allocation that there is fails once, when the question is asked and when it is answered:
+// each request has one answer, and no call is lost.
+TEST_F(ParkedCallsTest, WithoutMemoryEachRequestIsAnsweredAllTheSame) {
+  std::size_t failures = 0;
+  for (bool failed = true; failed;) {
+    FakeWorld world;
+    world.Enable({"ask"});
+    const std::string request = Request(1);
+    testing::FailingNew failing(failures + 1);
+    world.session().OnLine(request);
+    failing.Stop();
+    failed = failing.failed();
+    if (failed) ++failures;
+    ASSERT_EQ(world.transport.sent.size(), 1u) << failures;
+    EXPECT_NE(world.transport.sent[0].find(R"("id":1,)"), std::string::npos);
+    const bool asked = !StateIn(world.transport.sent[0]).empty();
+    EXPECT_EQ(world.session().in_flight(), asked ? 1u : 0u) << world.transport.sent[0];
+  }
+  EXPECT_GT(failures, 20u);
+  failures = 0;
+  for (bool failed = true; failed;) {
+    FakeWorld world;
+    world.Enable({"ask"});
+    world.session().OnLine(Request(1));
+    const std::string retry = Retry(2, StateIn(world.transport.sent.at(0)));
+    testing::FailingNew failing(failures + 1);
+    world.session().OnLine(retry);
+    failing.Stop();
+    failed = failing.failed();
+    if (failed) ++failures;
+    ASSERT_EQ(world.transport.sent.size(), 2u) << failures;
+    EXPECT_NE(world.transport.sent[1].find(R"("id":2,)"), std::string::npos);
+  }
+  EXPECT_GT(failures, 20u);
 }
 
 }  // namespace
