@@ -25,6 +25,7 @@ class LineIndex {
 
   void Add(std::string_view bytes);
   std::uint64_t lines() const;  // with a last one that has no end
+  std::uint64_t ended_lines() const { return all_ends_; }
   // Of the block in which the line begins; nothing is promised of lines that there are not.
   Place BlockOf(std::uint64_t line) const;
 

@@ -39,6 +39,7 @@ class StoredOutput {
   std::uint64_t size() const { return size_; }  // bytes kept
   std::uint64_t lost() const { return lost_; }  // bytes beyond the limit, the quota or the disk
   std::uint64_t lines() const { return lines_.lines(); }  // with a last one that has no end
+  std::uint64_t ended_lines() const { return lines_.ended_lines(); }
 
  private:
   friend class ResultStore;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/json_writer.h"
+#include "base/try.h"
 #include "supervisor/call/tool_request.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/jobs/jobs.h"
@@ -102,38 +103,48 @@ ToolResult List(Jobs& jobs) {
 struct Window {
   std::uint64_t first = 1;  // line
   std::uint64_t count = 0;
+  bool from_end = false;
 };
 
 Window WindowOf(const Arguments& arguments, std::uint64_t total) {
   const std::int64_t offset = *arguments.Integer("offset");
   const auto count = static_cast<std::uint64_t>(*arguments.Integer("limit"));
   if (offset > 0) return {static_cast<std::uint64_t>(offset), count};
-  const auto back = static_cast<std::uint64_t>(-offset);
-  return {total - std::min(total, back) + 1, count};
+  const auto back = std::min(static_cast<std::uint64_t>(-offset), count);
+  return {total - std::min(total, back) + 1, back, true};
 }
 
-struct ReadLines {
-  std::string text;
-  std::uint64_t next = 0;  // the line after them
-  std::string problem;
+struct LogPart {
+  std::string bytes;
+  std::uint64_t first = 1;  // line
+  std::uint64_t next = 1;   // the line after them
+  bool cut = false;         // a line is longer than a result
 };
 
-// Whole lines of the log, as far as they fit into a result.
-ReadLines ReadPart(const StoredOutput& log, const Window& window, std::size_t room) {
-  if (window.first > log.lines()) return {.text = {}, .next = window.first, .problem = {}};
-  const std::string query =
-      fmt::format("?lines={}-{}", window.first, window.first + window.count - 1);
-  const Result<ResultChunk> chunk = ResultStore::Read(log, query, "");
-  if (!chunk) return {.text = {}, .next = window.first, .problem = chunk.error().Message()};
-  std::string_view bytes = chunk->bytes;
-  if (bytes.size() > room) {
-    const std::size_t end = bytes.rfind('\n', room);
-    bytes = bytes.substr(0, end == std::string_view::npos ? room : end + 1);
+// Whole lines of the log, as far as they fit into a result; from the end, the last of them.
+Result<LogPart> ReadPart(const StoredOutput& log, Window window, std::size_t room) {
+  for (;;) {
+    LogPart part{.bytes = {}, .first = window.first, .next = window.first};
+    if (window.first > log.lines()) return part;
+    const std::string query =
+        fmt::format("?lines={}-{}", window.first, window.first + window.count - 1);
+    PA_TRY(ResultChunk chunk, ResultStore::Read(log, query, ""));
+    const bool all = chunk.bytes.size() <= room && !chunk.next_uri;
+    if (!all && window.from_end && window.count > 1) {
+      window.count = (window.count + 1) / 2;
+      window.first = log.lines() - window.count + 1;
+      continue;
+    }
+    part.bytes = std::move(chunk.bytes);
+    if (part.bytes.size() > room) {
+      const std::size_t end = part.bytes.rfind('\n', room);
+      part.cut = end == std::string::npos;
+      part.bytes.resize(part.cut ? room : end + 1);
+    }
+    part.next += static_cast<std::uint64_t>(std::ranges::count(part.bytes, '\n'));
+    if (part.cut) ++part.next;
+    return part;
   }
-  const auto lines = static_cast<std::uint64_t>(std::ranges::count(bytes, '\n'));
-  const bool open = !bytes.empty() && !bytes.ends_with('\n');
-  return {
-      .text = WithoutEscapes(bytes), .next = window.first + lines + (open ? 1 : 0), .problem = {}};
 }
 
 Task<ToolResult> Grep(const Job& job, const std::string& text, const Arguments& arguments,
@@ -166,23 +177,28 @@ Task<ToolResult> Grep(const Job& job, const std::string& text, const Arguments& 
 
 ToolResult Part(const Job& job, const Arguments& arguments, const CallContext& call) {
   const StoredOutput& log = *job.log();
-  const Window window = WindowOf(arguments, log.lines());
-  const ReadLines part =
-      ReadPart(log, window, static_cast<std::size_t>(call.policy->limits.output_inline));
-  if (!part.problem.empty()) return RefusedCall(InternalError(part.problem));
+  auto part = ReadPart(log, WindowOf(arguments, log.lines()),
+                       static_cast<std::size_t>(call.policy->limits.output_inline));
+  if (!part) return RefusedCall(InternalError(part.error().Message()));
+  // A last line that has no end yet is shown, and once more when it has one.
+  const bool open = !part->cut && !part->bytes.empty() && !part->bytes.ends_with('\n');
+  if (open && job.ended) ++part->next;
+  const std::string text = WithoutEscapes(part->bytes);
   JsonWriter writer;
   writer.BeginObject().Key("job");
   job.Write(writer);
-  writer.Field("lines", part.text).Field("first_line", window.first);
-  writer.Field("next_offset", part.next).Field("total_lines", log.lines()).EndObject();
+  writer.Field("lines", text).Field("first_line", part->first);
+  writer.Field("next_offset", part->next).Field("total_lines", log.lines()).EndObject();
   ToolResult result;
   result.data = std::move(writer).Take();
   result.text = Told(job) +
-                fmt::format("lines {} to {} of {}\n", window.first, part.next - 1, log.lines()) +
-                part.text;
-  result.truncated = part.next <= log.lines();
+                fmt::format("from line {} of {}, the next offset is {}\n", part->first, log.lines(),
+                            part->next) +
+                text;
+  result.truncated = part->cut || part->next <= log.ended_lines();
   if (log.lost() > 0) {
-    Warn(result, fmt::format("{} bytes beyond limits.output_total were not kept", log.lost()));
+    Warn(result,
+         fmt::format("{} bytes beyond a quarter of limits.output_total were not kept", log.lost()));
   }
   return result;
 }
@@ -202,7 +218,8 @@ Task<ToolResult> Read(std::shared_ptr<Job> job, const ToolRequest& request, Call
   const auto deadline =
       std::chrono::steady_clock::now() + milliseconds(arguments.Integer("timeout_ms").value_or(0));
   for (;;) {
-    const bool more = WindowOf(arguments, job->log()->lines()).first <= job->log()->lines();
+    const Window window = WindowOf(arguments, job->log()->lines());
+    const bool more = window.from_end || window.first <= job->log()->ended_lines();
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
     if (more || job->ended || left <= milliseconds(0) || call.cancel.cancelled()) break;
     Task<bool> change = job->Change(call.runner.loop(), left, call.cancel);

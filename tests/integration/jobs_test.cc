@@ -92,6 +92,42 @@ TEST_F(JobsTest, ItsOutputIsReadWhileItRuns) {
   EXPECT_TRUE(resource["result"]["contents"][0]["text"].get<std::string>().starts_with("1\n2\n"));
 }
 
+TEST_F(JobsTest, ALineWithoutItsEndIsShownAndReadAgain) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const std::string id =
+      Begin(client, "echo one; printf half; until [ -e go ]; do sleep 0.01; done; echo whole");
+  EXPECT_TRUE(Eventually(
+      [&] { return Do(client, "read", id, {{"offset", 1}})["data"]["lines"] == "one\nhalf"; }));
+  const Json half = Do(client, "read", id, {{"offset", 1}});
+  EXPECT_EQ(half["data"]["next_offset"], 2);
+  const int next = client.StartTool(
+      "job", {{"action", "read"}, {"id", id}, {"offset", 2}, {"timeout_ms", 50'000}});
+  WriteText(project_.root() / "go", "");
+  const Json whole = client.Await(next)["result"]["structuredContent"];
+  EXPECT_EQ(whole["data"]["lines"], "halfwhole\n");
+  EXPECT_EQ(whole["data"]["next_offset"], 3);
+}
+
+// What does not fit is left out at the beginning.
+TEST_F(JobsTest, FromTheEndMeansTheLastLines) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const std::string id = Begin(client, "for i in $(seq 300); do printf '%01000d %s\\n' 0 $i; done");
+  EXPECT_EQ(Do(client, "wait", id)["data"]["exit_code"], 0);
+  const Json tail = Do(client, "read", id);
+  const std::string lines = tail["data"]["lines"];
+  EXPECT_TRUE(lines.ends_with(" 300\n")) << lines.substr(lines.size() - 20);
+  EXPECT_LT(lines.size(), 25'000u);
+  EXPECT_GT(tail["data"]["first_line"], 270);
+  EXPECT_EQ(tail["data"]["next_offset"], 301);
+  const Json head = Do(client, "read", id, {{"offset", 1}});
+  EXPECT_EQ(head["data"]["first_line"], 1);
+  EXPECT_TRUE(head["meta"]["truncated"]);
+  EXPECT_EQ(Do(client, "read", id, {{"offset", head["data"]["next_offset"]}})["data"]["first_line"],
+            head["data"]["next_offset"]);
+}
+
 TEST_F(JobsTest, AStopEndsItsTree) {
   McpClient client(project_.Server());
   client.Initialize();
