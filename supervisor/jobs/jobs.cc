@@ -102,8 +102,7 @@ void Job::Stop() {
 }
 
 // What cannot be kept is counted as lost, as for any output.
-void Job::Output::OnOutput(Stream stream, std::string_view bytes) {
-  if (job_.client_ != nullptr) job_.client_->OnOutput(stream, bytes);
+void Job::Output::OnOutput(Stream, std::string_view bytes) {
   if (job_.log_ != nullptr) (void)job_.store_->Append(*job_.log_, bytes);
   job_.Wake();
 }
@@ -118,7 +117,7 @@ std::expected<std::shared_ptr<Job>, ToolError> Jobs::Begin(std::string_view tool
   job->tool = tool;
   job->store_ = &call.results;
   job->call_ = &call;
-  job->client_ = std::exchange(call.sink, &job->output_);
+  call.sink = &job->output_;
   return job;
 }
 
@@ -128,7 +127,6 @@ void Jobs::Start(const std::shared_ptr<Job>& job, std::string command) {
   job->started = Now();
   job->expires =
       job->started + kKeepJobs + std::chrono::ceil<std::chrono::seconds>(limits.wall_time);
-  job->client_ = nullptr;
   if (auto log = job->store_->Begin(limits.output_total / kLogShare)) {
     job->log_ = *std::move(log);
     job->uri = job->store_->Publish(job->log_, job->command + ": output of the job");

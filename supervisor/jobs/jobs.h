@@ -1,8 +1,7 @@
 // Jobs: calls that go on after their request was answered (`background: true`).
 //
 //    auto job = jobs.Begin("make", call);                 // BUSY: too many run
-//    call.sink = (*job)->sink();
-//    jobs.Start(*job, "make test", expires);              // allowed; from now on it is listed
+//    jobs.Start(*job, "make test");                       // allowed; from now on it is listed
 //    ...
 //    jobs.End(**job, result);
 //
@@ -57,8 +56,7 @@ class Job {
 
  private:
   friend class Jobs;
-  // Gets the output of the commands: into the log and, until the request is answered, to whoever
-  // got it before.
+  // Gets the output of the commands, into the log.
   class Output final : public OutputSink {
    public:
     explicit Output(Job& job) : job_(job) {}
@@ -74,7 +72,6 @@ class Job {
   ResultStore* store_ = nullptr;
   std::shared_ptr<StoredOutput> log_;
   CallContext* call_ = nullptr;  // null: it has ended
-  OutputSink* client_ = nullptr;
   std::list<Completion<bool>*> waiting_;
 };
 
@@ -83,9 +80,10 @@ ToolResult HandleOf(const Job& job);
 
 class Jobs {
  public:
-  // Of the call `call`, which outlives the job's End. It is not listed yet.
+  // Of the call `call`, which outlives the job's End. Its output goes to the job. It is not listed
+  // yet.
   std::expected<std::shared_ptr<Job>, ToolError> Begin(std::string_view tool, CallContext& call);
-  // It is allowed and begins: its output no longer goes to the client.
+  // It is allowed and begins.
   void Start(const std::shared_ptr<Job>& job, std::string command);
   void End(Job& job, const ToolResult& result);
 

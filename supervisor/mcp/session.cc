@@ -480,7 +480,10 @@ bool Session::CanAsk(const rpc::Request& request, Revision revision) const {
 
 // With what asks the user, where the client can do that for us.
 void Session::Equip(Call& call, const rpc::Request& request) {
-  if (!policy::EverAsk(call.context.policy->permissions)) return;
+  // A call that makes others may meet a rule that was not there when it began.
+  const bool asks = policy::EverAsk(call.context.policy->permissions) ||
+                    FindTool(services_, call.tool)->level > 0;
+  if (!asks) return;
   if (!CanAsk(request, call.revision)) return;
   if (IsModern(call.revision)) {
     call.digest = DigestOfCall(call.tool, request.params.FindSet("arguments"));
@@ -499,7 +502,7 @@ bool Session::Park(Call& call, const InputRequest& question) {
   if (parked_.size() >= kMaxParked || call.place != Call::Place::kCalls) return false;
   rpc::Id key = StateId(question.state);
   rpc::Id id = key;
-  call.context.sink = nullptr;
+  if (call.context.sink == call.progress.get()) call.context.sink = nullptr;
   call.progress.reset();  // before the reply, as in Finish
   transport_.Send(rpc::ResultLine(call.id, InputRequiredResult(question, state_.identity)));
   // From here on nothing can fail.
@@ -582,7 +585,8 @@ void Session::FollowProgress(Call& call, const std::string& token) {
   call.progress = std::make_unique<ProgressNotifier>(
       services_.loop, transport_, token, [&call] { return WaitingText(call.context.record); },
       state_.heartbeat);
-  call.context.sink = call.progress.get();
+  // Of a job the log has the output.
+  if (call.context.sink == nullptr) call.context.sink = call.progress.get();
 }
 
 CallOrder Session::OrderOf(const rpc::Request& request, Revision revision, std::string tool) const {

@@ -302,11 +302,16 @@ TEST_F(JobsTest, AJobOfAClientOf2026AsksNothingMore) {
                 {{"action", "wait"},
                  {"id", handle["structuredContent"]["data"]["job"]["id"]}})["structuredContent"];
   };
-  const Json single = {{"command", "ask; touch ran"}, {"background", true}};
+  const Json single = {{"command", "ask; touch ran; echo said"}, {"background", true}};
   const Json asked = call("bash", single);
   ASSERT_EQ(asked["resultType"], "input_required") << asked;
-  EXPECT_TRUE(wait(call("bash", single, asked["requestState"]))["data"].contains("exit_code"));
+  const Json handle = call("bash", single, asked["requestState"]);
+  EXPECT_TRUE(wait(handle)["data"].contains("exit_code"));
   EXPECT_TRUE(Exists("ran"));
+  const Json read =
+      call("job", {{"action", "read"}, {"id", handle["structuredContent"]["data"]["job"]["id"]}});
+  EXPECT_TRUE(read["structuredContent"]["data"]["lines"].get<std::string>().ends_with("said\n"))
+      << read;
   const Json steps =
       Json::array({{{"id", "a"}, {"tool", "bash"}, {"args", {{"command", "touch first"}}}},
                    {{"id", "b"}, {"tool", "bash"}, {"args", {{"command", "ask; touch second"}}}}});

@@ -1,5 +1,6 @@
 // Pipelines on real servers: values, approvals in both eras, what ends them, what is recorded.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <fstream>
 
@@ -300,6 +301,37 @@ TEST_F(ModernPipelineApproval, BeforeAnyStepNoFinishedStepRunsTwice) {
   std::size_t pipelines = 0;
   for (const Json& line : EndsInTheLog()) pipelines += line["api"]["operation"] == "pipeline";
   EXPECT_EQ(pipelines, std::size(kAsks));
+}
+
+// Its first step changes the policy, as a user might meanwhile.
+TEST_F(ModernPipelineApproval, ARuleThatComesMeanwhileAsks) {
+  Policy("network: none\n");
+  McpClient client(project_.Server(arguments_));
+  Json steps = Steps("b");
+  steps["steps"][0]["args"]["command"] = "until [ -e go ]; do sleep 0.01; done; echo x >> count-a";
+  Json params = {
+      {"name", "pipeline"},
+      {"arguments", steps},
+      {"_meta",
+       {{"io.modelcontextprotocol/protocolVersion", kModern},
+        {"io.modelcontextprotocol/clientCapabilities", {{"elicitation", Json::object()}}}}}};
+  const int id = client.Start("tools/call", params);
+  EXPECT_TRUE(Eventually([&] { return !WorkersOf(client.pid()).empty(); }));
+  Policy("permissions:\n  - {tool: bash, command: ask, decision: ask}\n");
+  client.Signal(SIGHUP);
+  Json other = params;
+  other["name"] = "bash";
+  other["arguments"] = {{"command", "ask; :"}};
+  EXPECT_TRUE(Eventually([&] {
+    return client.Await(client.Start("tools/call", other))["result"]["resultType"] ==
+           "input_required";
+  }));
+  WriteText(project_.root() / "go", "");
+  const Json asked = client.Await(id)["result"];
+  ASSERT_EQ(asked["resultType"], "input_required") << asked;
+  ExpectCounts(1, 0, 0);
+  EXPECT_TRUE(Call(client, steps, asked["requestState"])["structuredContent"]["success"]);
+  ExpectCounts(1, 1, 1);
 }
 
 TEST_F(ModernPipelineApproval, ANoFailsItsStepWithWhatWasDone) {
