@@ -1,8 +1,6 @@
 // Rules that ask: real servers, what they ask, and that nothing runs without a yes.
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "tests/support/project.h"
 
 namespace pa::testing {
@@ -25,15 +23,6 @@ class Approval : public ::testing::Test {
               "  - {tool: make, target: \"deploy*\", decision: ask, reason: touches production}\n");
   }
   bool Deployed() const { return fs::exists(project_.root() / "deployed"); }
-  std::vector<Json> EndsInTheLog() const {
-    std::vector<Json> lines;
-    std::ifstream file(project_.home() / ".local/state/project-actions/audit/audit.jsonl");
-    for (std::string line; std::getline(file, line);) {
-      Json json = Json::parse(line);
-      if (json["unmapped"]["phase"] == "end") lines.push_back(std::move(json));
-    }
-    return lines;
-  }
 
   Project project_{kApprovalMakefile};
 };
@@ -75,7 +64,7 @@ TEST_F(LegacyApproval, WithAYesItRuns) {
             std::string::npos);
   EXPECT_TRUE(Deployed());
   EXPECT_EQ(client.CallTool("make", {{"target", "test"}})["data"]["stdout"], "tested\n");
-  const std::vector<Json> ends = EndsInTheLog();
+  const std::vector<Json> ends = project_.EndsInTheLog();
   ASSERT_EQ(ends.size(), 4u);
   const char* answers[] = {"decline", "cancel", "accept"};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -107,7 +96,8 @@ TEST_F(LegacyApproval, WhoCannotAskMayNot) {
   EXPECT_NE(result["error"]["message"].get<std::string>().find("permissions[0]"),
             std::string::npos);
   EXPECT_FALSE(Deployed());
-  EXPECT_EQ(EndsInTheLog().at(0)["unmapped"]["decision"]["approvals"][0]["answer"], "unavailable");
+  EXPECT_EQ(project_.EndsInTheLog().at(0)["unmapped"]["decision"]["approvals"][0]["answer"],
+            "unavailable");
 }
 
 // Others go on while one waits, and its place is not taken for as long.

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <fstream>
-
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 
@@ -40,15 +38,6 @@ class PipelineTest : public ::testing::Test {
     client.Initialize();
     more["steps"] = std::move(steps);
     return client.CallTool("pipeline", more);
-  }
-  std::vector<Json> EndsInTheLog() const {
-    std::vector<Json> lines;
-    std::ifstream file(project_.home() / ".local/state/project-actions/audit/audit.jsonl");
-    for (std::string line; std::getline(file, line);) {
-      Json json = Json::parse(line);
-      if (json["unmapped"]["phase"] == "end") lines.push_back(std::move(json));
-    }
-    return lines;
   }
   std::size_t LinesIn(const char* name) const {
     const std::string text = ReadText(project_.root() / name);
@@ -158,7 +147,7 @@ TEST_F(PipelineTest, RulesHoldForEachStep) {
 
 TEST_F(PipelineTest, EachCallIsRecordedWithThePipelines) {
   const Json result = Run({Bash("a", "printf 'a value'"), Bash("b", "echo {{a.stdout}}")});
-  const std::vector<Json> ends = EndsInTheLog();
+  const std::vector<Json> ends = project_.EndsInTheLog();
   ASSERT_EQ(ends.size(), 3u);
   const Json& pipeline = ends[2];
   EXPECT_EQ(pipeline["api"]["operation"], "pipeline");
@@ -299,7 +288,8 @@ TEST_F(ModernPipelineApproval, BeforeAnyStepNoFinishedStepRunsTwice) {
   }
   // One call, one pair of lines for the pipeline, however often it asked.
   std::size_t pipelines = 0;
-  for (const Json& line : EndsInTheLog()) pipelines += line["api"]["operation"] == "pipeline";
+  for (const Json& line : project_.EndsInTheLog())
+    pipelines += line["api"]["operation"] == "pipeline";
   EXPECT_EQ(pipelines, std::size(kAsks));
 }
 
@@ -409,10 +399,10 @@ TEST_F(PipelineTest, ACancelEndsTheStepWithItsTree) {
         {Bash("a", "touch a"), Bash("b", "touch b; sleep 987 & wait"), Bash("c", "touch c")}}});
   EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "b"); }));
   client.Notify("notifications/cancelled", {{"requestId", id}});
-  EXPECT_TRUE(Eventually([&] { return EndsInTheLog().size() == 3; }));
+  EXPECT_TRUE(Eventually([&] { return project_.EndsInTheLog().size() == 3; }));
   EXPECT_TRUE(client.CallTool("glob", {{"pattern", "*"}})["success"]);
   EXPECT_FALSE(fs::exists(project_.root() / "c"));
-  const Json end = EndsInTheLog().at(2);
+  const Json end = project_.EndsInTheLog().at(2);
   EXPECT_EQ(end["api"]["operation"], "pipeline");
   EXPECT_EQ(end["status_code"], "CANCELLED");
 }
@@ -510,11 +500,11 @@ TEST_F(PipelineTest, ACancelEndsABatch) {
   EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "begun-3"); }));
   client.Notify("notifications/cancelled", {{"requestId", id}});
   EXPECT_TRUE(Eventually([&] {
-    const std::vector<Json> ends = EndsInTheLog();
+    const std::vector<Json> ends = project_.EndsInTheLog();
     return !ends.empty() && ends.back()["api"]["operation"] == "batch";
   }));
   EXPECT_FALSE(fs::exists(project_.root() / "begun-5"));
-  EXPECT_EQ(EndsInTheLog().back()["status_code"], "CANCELLED");
+  EXPECT_EQ(project_.EndsInTheLog().back()["status_code"], "CANCELLED");
 }
 
 // Of the calls of a pipeline's last step, if that is a batch.

@@ -1,5 +1,7 @@
 #include "tests/support/project.h"
 
+#include <fstream>
+
 namespace pa::testing {
 
 Project::Project(std::string_view makefile) {
@@ -12,6 +14,16 @@ ServerOptions Project::Server(std::vector<std::string> arguments) const {
   std::vector<std::string> all = {"--root", root_, "--enable", "all"};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return {.arguments = std::move(all), .directory = root_, .home = home_};
+}
+
+std::vector<Json> Project::EndsInTheLog() const {
+  std::vector<Json> lines;
+  std::ifstream file(home_ / ".local/state/project-actions/audit/audit.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    Json json = Json::parse(line);
+    if (json["unmapped"]["phase"] == "end") lines.push_back(std::move(json));
+  }
+  return lines;
 }
 
 ProgramResult Project::Git(std::vector<std::string> arguments) const {

@@ -27,6 +27,9 @@ class Project {
   // Options of a server on this project, every tool enabled; `arguments` are added.
   ServerOptions Server(std::vector<std::string> arguments = {}) const;
 
+  // The second line of each call in the audit log, in the order of their ends.
+  std::vector<Json> EndsInTheLog() const;
+
   // git, run by the test itself, outside every sandbox.
   ProgramResult Git(std::vector<std::string> arguments) const;
   void InitGit() const;  // a repository with an identity in the user's configuration
