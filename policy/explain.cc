@@ -148,7 +148,7 @@ Purpose PurposeOf(const std::string& tool) {
   return Purpose::kBuild;
 }
 
-std::string ToolText(const Policy& policy, const std::string& tool, bool enabled,
+std::string ToolText(const Policy& policy, const std::string& tool, bool enabled, bool inner,
                      const std::string& why) {
   std::string text = tool + ": " + (enabled ? "enabled" : "not enabled");
   if (enabled) text += " (" + why + ")\n";
@@ -158,6 +158,8 @@ std::string ToolText(const Policy& policy, const std::string& tool, bool enabled
   }
   text +=
       "  network  " + std::string(sandbox::NetworkName(NetworkFor(policy, PurposeOf(tool)))) + '\n';
+  text += inner ? "  pipeline may call it, and so may batch\n"
+                : "  pipeline may not call it, nor may batch: pipeline.tools does not name it\n";
   for (const Rule& rule : policy.permissions) {
     if (Concerns(rule, tool)) text += "  rule     " + FormatRule(rule) + '\n';
   }
@@ -170,12 +172,13 @@ std::string ToolText(const Policy& policy, const std::string& tool, bool enabled
   return text;
 }
 
-std::string ToolJson(const Policy& policy, const std::string& tool, bool enabled,
+std::string ToolJson(const Policy& policy, const std::string& tool, bool enabled, bool inner,
                      const std::string& why) {
   JsonWriter w;
   w.BeginObject().Field("tool", tool).Field("enabled", enabled);
   if (enabled) w.Field("by", why);
   w.Field("network", sandbox::NetworkName(NetworkFor(policy, PurposeOf(tool))));
+  w.Field("in_pipelines", inner);
   w.Key("rules").BeginArray();
   for (const Rule& rule : policy.permissions) {
     if (!Concerns(rule, tool)) continue;
@@ -509,7 +512,8 @@ Explanation ExplainHost(const Policy& policy, const HostAndPort& peer, bool name
 Explanation ExplainTool(const Policy& policy, const std::string& tool, bool read_only) {
   const bool enabled = policy.ToolEnabled(tool, read_only);
   const std::string why = WhyEnabled(policy, tool, read_only);
-  return {ToolText(policy, tool, enabled, why), ToolJson(policy, tool, enabled, why)};
+  const bool inner = policy.InnerCallAllowed(tool, read_only);
+  return {ToolText(policy, tool, enabled, inner, why), ToolJson(policy, tool, enabled, inner, why)};
 }
 
 }  // namespace pa::policy

@@ -268,6 +268,22 @@ TEST_F(ExplainTest, Tools) {
             std::string::npos);
 }
 
+TEST_F(ExplainTest, SaysWhetherAPipelineMayCallTheTool) {
+  User("tools: {enable: [make, bash]}\npipeline: {tools: [make]}");
+  const PolicyPtr policy = Load();
+  const auto may = [&](const char* tool, bool read_only) {
+    const Explanation told = ExplainTool(*policy, tool, read_only);
+    const bool in_json = ParseJson(told.json)->Find("in_pipelines")->AsBool();
+    EXPECT_EQ(told.text.find("  pipeline may call it") != std::string::npos, in_json) << told.text;
+    return in_json;
+  };
+  EXPECT_TRUE(may("make", false));
+  EXPECT_FALSE(may("bash", false));
+  EXPECT_TRUE(may("read", true));
+  EXPECT_NE(ExplainTool(*policy, "bash", false).text.find("pipeline.tools does not name it"),
+            std::string::npos);
+}
+
 TEST_F(ExplainTest, RulesAreShownOfToolsThatTheyCanMatch) {
   User(
       "permissions:\n"
