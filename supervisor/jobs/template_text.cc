@@ -172,9 +172,10 @@ std::string StepReference::Print() const {
   std::string printed = "{{" + id;
   for (const PathStep& step : path) {
     const bool name = step.kind == PathStep::Kind::kName;
-    // In a template a `}` ends more than a name.
-    const std::string one = name && step.name.contains('}') ? "[" + QuoteForQuery(step.name) + "]"
-                                                            : FieldPath{{step}}.Print();
+    // In a template a brace ends more than a name.
+    const std::string one = name && step.name.find_first_of("{}") != std::string::npos
+                                ? "[" + QuoteForQuery(step.name) + "]"
+                                : FieldPath{{step}}.Print();
     printed += (one.starts_with('[') ? "" : ".") + one;
   }
   return printed + "}}";

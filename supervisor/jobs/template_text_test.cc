@@ -132,6 +132,14 @@ TEST(TemplateText, NothingIsLost) {
   EXPECT_GT(references, 1000);
 }
 
+TEST(TemplateText, IsPrintedAsItIsReadBack) {
+  for (const char* text : {R"({{a["d{{e"]}})", R"({{a.c["}"].d}})", R"({{list[0]["{"]}})"}) {
+    const auto parsed = ParseTemplateText(text, kEarlier, kAll);
+    ASSERT_TRUE(parsed && parsed->Whole() != nullptr) << text;
+    EXPECT_EQ(parsed->Whole()->Print(), text);
+  }
+}
+
 // Were a part of them looked at again for each `{{`, this would take hours.
 TEST(TemplateText, IsReadOnceHoweverItIsMade) {
   for (const std::string& piece :
