@@ -144,7 +144,7 @@ void BatchRun::StartNext() {
 
 Task<ToolResult> BatchRun::CallOnce(std::size_t index) {
   InnerCall inner(call_, fmt::format("call {} of a batch of {}", index, batch_.tool));
-  inner.SetApprover(this);
+  if (call_.approver != nullptr) inner.SetApprover(this);
   const auto place = running_.insert(running_.end(), &inner);
   const Finally gone([&] { running_.erase(place); });
   Task<ToolResult> task = inner.Run(batch_.tool, batch_.items[index]);

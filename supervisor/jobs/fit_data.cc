@@ -108,11 +108,14 @@ std::string Lines(const JsonValue& data) {
 }
 
 // "" if it could not be kept.
-std::string Keep(const JsonValue& data, CallContext& call, const std::string& name) {
+std::string Keep(std::string_view text, CallContext& call, const std::string& name) {
   auto output = call.results.Begin(call.policy->limits.output_total);
-  if (!output || !call.results.Append(**output, Lines(data)) || (*output)->lost() != 0) return {};
+  if (!output || !call.results.Append(**output, text) || (*output)->lost() != 0) return {};
   return call.results.Publish(*std::move(output), name);
 }
+
+// What is too large to be looked through is kept all the same, and shown not at all.
+constexpr JsonLimits kLargest{.max_bytes = 64U << 20};
 
 }  // namespace
 
@@ -138,10 +141,11 @@ FittedData FitData(const JsonValue& data, const FitLimits& limits, std::string_v
 void FitResult(ToolResult& result, CallContext& call, std::size_t text, const std::string& name) {
   const FitLimits limits{.all = static_cast<std::size_t>(call.policy->limits.output_inline),
                          .text = text};
-  const Result<JsonValue> data = ParseJson(result.data.empty() ? "{}" : result.data);
-  if (!data || !FitData(*data, limits, "").cut) return;
-  const std::string uri = Keep(*data, call, name);
-  result.data = FitData(*data, limits, uri).json;
+  const Result<JsonValue> data = ParseJson(result.data.empty() ? "{}" : result.data, kLargest);
+  if (data && !FitData(*data, limits, "").cut) return;
+  const std::string all = data ? Lines(*data) : std::exchange(result.data, {});
+  const std::string uri = Keep(all, call, name);
+  result.data = data ? FitData(*data, limits, uri).json : "{}";
   result.truncated = true;
   if (uri.empty()) {
     result.warnings.emplace_back("the data is shown in part, and all of it could not be kept");
@@ -149,11 +153,8 @@ void FitResult(ToolResult& result, CallContext& call, std::size_t text, const st
   }
   result.warnings.push_back("the data is shown in part; all of it: " + uri);
   if (result.result_uri.empty()) result.result_uri = uri;
-  result.links.push_back({.uri = uri,
-                          .name = name,
-                          .title = {},
-                          .mime_type = "application/json",
-                          .size = Lines(*data).size()});
+  result.links.push_back(
+      {.uri = uri, .name = name, .title = {}, .mime_type = "application/json", .size = all.size()});
 }
 
 }  // namespace pa

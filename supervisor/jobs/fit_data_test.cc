@@ -73,5 +73,16 @@ TEST(FitResult, KeepsAllOfIt) {
   EXPECT_FALSE(small.truncated);
 }
 
+// It is not sent because it is too large to be cut.
+TEST(FitResult, WhatIsTooLargeToBeReadIsKeptAndNotShown) {
+  FakeCalls calls;
+  ToolResult result;
+  result.data = R"({"a":")" + std::string(65U << 20, 'y') + R"("})";
+  FitResult(result, calls.outer(), 4096, "pipeline: all");
+  EXPECT_EQ(result.data, "{}");
+  EXPECT_TRUE(result.truncated);
+  EXPECT_FALSE(result.warnings.empty());
+}
+
 }  // namespace
 }  // namespace pa

@@ -30,9 +30,7 @@ class InnerCall {
   InnerCall& operator=(const InnerCall&) = delete;
 
   void SetShell(ShellProgram shell);
-  void SetApprover(Approver* approver) {
-    if (context_.approver != nullptr) context_.approver = approver;
-  }
+  void SetApprover(Approver* approver) { context_.approver = approver; }
   // Call it once. Whoever cancels the outer call cancels this one.
   Task<ToolResult> Run(std::string tool, JsonValue arguments);
   void Cancel() { cancel_.Cancel(); }

@@ -63,13 +63,17 @@ void Job::Write(JsonWriter& writer) const {
   writer.EndObject();
 }
 
-ToolResult HandleOf(const Job& job) {
+std::string DataOfJob(const Job& job) {
   JsonWriter writer;
   writer.BeginObject().Key("job");
   job.Write(writer);
   writer.EndObject();
+  return std::move(writer).Take();
+}
+
+ToolResult HandleOf(const Job& job) {
   ToolResult result;
-  result.data = std::move(writer).Take();
+  result.data = DataOfJob(job);
   result.text = "job " + job.id + ": " + job.command + ": " + job.State() +
                 "; the tool job reads its output, awaits and stops it\n";
   return result;
@@ -79,17 +83,22 @@ Task<bool> Job::Change(uv_loop_t* loop, std::chrono::milliseconds patience, Canc
   Completion<bool> changed;
   const auto place = waiting_.insert(waiting_.end(), &changed);
   // Whatever comes first takes it out of the list, so that nothing comes second.
-  const auto give_up = [&] {
+  const auto leave = [&] {
     const bool waits = std::ranges::find(waiting_, &changed) != waiting_.end();
-    if (!waits) return;
-    waiting_.erase(place);
-    changed.Set(false);
+    if (waits) waiting_.erase(place);
+    return waits;
+  };
+  const Finally gone([&] {
+    cancel.Forget();
+    leave();
+  });
+  const auto give_up = [&] {
+    if (leave()) changed.Set(false);
   };
   TimerHandle timer(loop);
   timer.Start(patience, give_up);
   cancel.OnCancel(give_up);
   const bool more = co_await changed;
-  cancel.Forget();
   co_return more;
 }
 
@@ -109,15 +118,14 @@ void Job::Output::OnOutput(Stream, std::string_view bytes) {
 
 std::expected<std::shared_ptr<Job>, ToolError> Jobs::Begin(std::string_view tool,
                                                            CallContext& call) {
-  const auto running =
-      std::ranges::count_if(jobs_, [](const auto& job) { return !job->ended.has_value(); });
-  if (static_cast<std::size_t>(running) >= kMaxJobs) return std::unexpected(TooManyJobs());
+  if (begun_ >= kMaxJobs) return std::unexpected(TooManyJobs());
   auto job = std::make_shared<Job>();
   job->id = RandomHex(kIdBytes);
   job->tool = tool;
   job->store_ = &call.results;
   job->call_ = &call;
   call.sink = &job->output_;
+  ++begun_;
   return job;
 }
 
@@ -136,6 +144,7 @@ void Jobs::Start(const std::shared_ptr<Job>& job, std::string command) {
 }
 
 void Jobs::End(Job& job, const ToolResult& result) {
+  --begun_;
   job.call_ = nullptr;
   job.ended = Now();
   job.expires = *job.ended + kKeepJobs;

@@ -75,11 +75,14 @@ class Job {
   std::list<Completion<bool>*> waiting_;
 };
 
+// {"job":{...}}: the data that names a job.
+std::string DataOfJob(const Job& job);
 // What a call that begins a job answers.
 ToolResult HandleOf(const Job& job);
 
 class Jobs {
  public:
+  // BUSY: kMaxJobs run, or may begin once the user has approved them; End counts them out.
   // Of the call `call`, which outlives the job's End. Its output goes to the job. It is not listed
   // yet.
   std::expected<std::shared_ptr<Job>, ToolError> Begin(std::string_view tool, CallContext& call);
@@ -94,6 +97,7 @@ class Jobs {
   void Forget();
 
   std::list<std::shared_ptr<Job>> jobs_;
+  std::size_t begun_ = 0;  // and not ended
 };
 
 }  // namespace pa

@@ -144,5 +144,14 @@ TEST_F(JobsTest, OnlySoManyRunAndAreKept) {
   EXPECT_EQ(jobs_.Find(running.front()->id), nullptr) << "the oldest are forgotten first";
 }
 
+// Those about which the user is still asked may all begin at once.
+TEST_F(JobsTest, WhatMayBeginIsCountedToo) {
+  std::vector<std::shared_ptr<Job>> begun;
+  for (std::size_t i = 0; i < kMaxJobs; ++i) begun.push_back(*jobs_.Begin("make", calls_.outer()));
+  EXPECT_FALSE(jobs_.Begin("make", calls_.outer()));
+  jobs_.End(*begun.front(), RefusedCall(Busy()));
+  EXPECT_TRUE(jobs_.Begin("make", calls_.outer()));
+}
+
 }  // namespace
 }  // namespace pa

@@ -233,8 +233,8 @@ TEST(ShellTemplate, ShowsTheCommandWithItsValues) {
   EXPECT_EQ(shown("echo {{a}}", "'; rm x"), "echo ''\\''; rm x'");
   const std::string longest = shown("echo {{a}} end", "head" + std::string(100'000, 'x') + "tail");
   EXPECT_LT(longest.size(), 5000u);
-  EXPECT_TRUE(longest.starts_with("echo 'headx") || longest.starts_with("echo headx")) << longest;
-  EXPECT_TRUE(longest.ends_with("tail' end") || longest.ends_with("tail end"));
+  EXPECT_TRUE(longest.starts_with("echo 'headx")) << longest;
+  EXPECT_TRUE(longest.ends_with("xtail' end")) << longest;
   EXPECT_NE(longest.find("bytes"), std::string::npos);
 }
 

@@ -69,17 +69,9 @@ std::string Told(const Job& job) {
   return text + "\n";
 }
 
-std::string JobMember(const Job& job) {
-  JsonWriter writer;
-  writer.BeginObject().Key("job");
-  job.Write(writer);
-  writer.EndObject();
-  return std::move(writer).Take();
-}
-
 ToolResult JobResult(const Job& job) {
   ToolResult result;
-  result.data = JobMember(job);
+  result.data = DataOfJob(job);
   result.text = Told(job);
   return result;
 }
@@ -245,14 +237,14 @@ Task<bool> UntilEnd(std::shared_ptr<Job> job, milliseconds patience, CallContext
 ToolResult Ended(const Job& job) {
   if (!job.result) {
     ToolResult result = RefusedCall(OutOfMemory());
-    result.data = JobMember(job);
+    result.data = DataOfJob(job);
     return result;
   }
   ToolResult result = *job.result;
   if (result.data.empty() || result.data == "{}") {
-    result.data = JobMember(job);
+    result.data = DataOfJob(job);
   } else {
-    AddData(result, JobMember(job));
+    AddData(result, DataOfJob(job));
   }
   result.text = Told(job) + result.text;
   result.audit_id.clear();
