@@ -31,12 +31,6 @@ const Json kYes = {{"approve", true}};
 
 class LegacyApproval : public Approval {
  protected:
-  void Open(McpClient& client, Json capabilities) {
-    client.Request("initialize", {{"protocolVersion", "2025-11-25"},
-                                  {"capabilities", std::move(capabilities)},
-                                  {"clientInfo", {{"name", "t"}, {"version", "1"}}}});
-    client.Notify("notifications/initialized", Json::object());
-  }
   // The result of a call about which the user says `action`, and in the form `content`.
   Json Deploy(McpClient& client, const std::string& action, const Json& content = kYes) {
     const int id = client.StartTool("make", {{"target", "deploy"}});
@@ -53,7 +47,7 @@ class LegacyApproval : public Approval {
 
 TEST_F(LegacyApproval, WithAYesItRuns) {
   McpClient client(project_.Server());
-  Open(client, {{"elicitation", Json::object()}});
+  client.Initialize("2025-11-25", kElicitation);
   for (const char* no : {"decline", "cancel"}) {
     EXPECT_EQ(Deploy(client, no)["error"]["code"], "APPROVAL_DECLINED");
     EXPECT_FALSE(Deployed());
@@ -79,7 +73,7 @@ TEST_F(LegacyApproval, WithAYesItRuns) {
 // A client that answers by itself, as Codex with full access does with an empty form, is no person.
 TEST_F(LegacyApproval, AnAcceptWithoutTheFieldIsNoYes) {
   McpClient client(project_.Server());
-  Open(client, {{"elicitation", Json::object()}});
+  client.Initialize("2025-11-25", kElicitation);
   for (const Json& content :
        {Json::object(), Json(nullptr), Json{{"approve", false}}, Json{{"approve", "true"}}}) {
     EXPECT_EQ(Deploy(client, "accept", content)["error"]["code"], "APPROVAL_DECLINED") << content;
@@ -90,7 +84,7 @@ TEST_F(LegacyApproval, AnAcceptWithoutTheFieldIsNoYes) {
 
 TEST_F(LegacyApproval, WhoCannotAskMayNot) {
   McpClient client(project_.Server());
-  Open(client, Json::object());
+  client.Initialize();
   const Json result = client.CallTool("make", {{"target", "deploy"}});
   EXPECT_EQ(result["error"]["code"], "APPROVAL_DECLINED");
   EXPECT_NE(result["error"]["message"].get<std::string>().find("permissions[0]"),
@@ -103,7 +97,7 @@ TEST_F(LegacyApproval, WhoCannotAskMayNot) {
 // Others go on while one waits, and its place is not taken for as long.
 TEST_F(LegacyApproval, WhoeverWaitsKeepsNobodyBack) {
   McpClient client(project_.Server());
-  Open(client, {{"elicitation", Json::object()}});
+  client.Initialize("2025-11-25", kElicitation);
   for (int i = 0; i < 100; ++i) {
     client.StartTool("make", {{"target", "deploy"}});
     ASSERT_EQ(client.Read()["method"], "elicitation/create");
@@ -116,9 +110,8 @@ TEST_F(LegacyApproval, WhoeverWaitsKeepsNobodyBack) {
 
 TEST_F(Approval, OfAClientOf2026) {
   McpClient client(project_.Server());
-  const Json meta = {
-      {"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
-      {"io.modelcontextprotocol/clientCapabilities", {{"elicitation", Json::object()}}}};
+  const Json meta = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                     {"io.modelcontextprotocol/clientCapabilities", kElicitation}};
   const auto call = [&](const char* target, const Json& state, const char* action,
                         const Json& content = kYes) {
     Json params = {{"name", "make"}, {"arguments", {{"target", target}}}, {"_meta", meta}};
@@ -148,12 +141,11 @@ TEST_F(Approval, OfAClientOf2026) {
 
 // A state of one server is none of another's.
 TEST_F(Approval, ARestartForgetsWhatWasAsked) {
-  const Json params = {
-      {"name", "make"},
-      {"arguments", {{"target", "deploy"}}},
-      {"_meta",
-       {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
-        {"io.modelcontextprotocol/clientCapabilities", {{"elicitation", Json::object()}}}}}};
+  const Json params = {{"name", "make"},
+                       {"arguments", {{"target", "deploy"}}},
+                       {"_meta",
+                        {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                         {"io.modelcontextprotocol/clientCapabilities", kElicitation}}}};
   Json retry = params;
   {
     McpClient client(project_.Server());

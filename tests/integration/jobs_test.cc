@@ -258,10 +258,7 @@ const Json kYes = {{"approve", true}};
 TEST_F(JobsTest, TheUserIsAskedBeforeTheHandle) {
   Policy("permissions:\n  - {tool: bash, command: ask, decision: ask}\n");
   McpClient client(project_.Server());
-  client.Request("initialize", {{"protocolVersion", "2025-11-25"},
-                                {"capabilities", {{"elicitation", Json::object()}}},
-                                {"clientInfo", {{"name", "t"}, {"version", "1"}}}});
-  client.Notify("notifications/initialized", Json::object());
+  client.Initialize("2025-11-25", kElicitation);
   for (const char* action : {"decline", "accept"}) {
     const int id = client.StartTool("bash", {{"command", "ask; touch ran"}, {"background", true}});
     const Json question = client.Read();
@@ -285,12 +282,11 @@ TEST_F(JobsTest, AJobOfAClientOf2026AsksNothingMore) {
   Policy("permissions:\n  - {tool: bash, command: ask, decision: ask}\n");
   McpClient client(project_.Server({"--enable", "bash"}));
   const auto call = [&](const char* tool, Json arguments, const Json& state = nullptr) {
-    Json params = {
-        {"name", tool},
-        {"arguments", std::move(arguments)},
-        {"_meta",
-         {{"io.modelcontextprotocol/protocolVersion", kModern},
-          {"io.modelcontextprotocol/clientCapabilities", {{"elicitation", Json::object()}}}}}};
+    Json params = {{"name", tool},
+                   {"arguments", std::move(arguments)},
+                   {"_meta",
+                    {{"io.modelcontextprotocol/protocolVersion", kModern},
+                     {"io.modelcontextprotocol/clientCapabilities", kElicitation}}}};
     if (!state.is_null()) {
       params["requestState"] = state;
       params["inputResponses"] = {{"approve", {{"action", "accept"}, {"content", kYes}}}};

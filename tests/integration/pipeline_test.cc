@@ -199,10 +199,7 @@ Json Batch(const char* tool, Json items, Json more = Json::object()) {
 
 TEST_F(PipelineApproval, OfABatchIsAskedForOnceWithAList) {
   McpClient client(project_.Server(arguments_));
-  client.Request("initialize", {{"protocolVersion", "2025-11-25"},
-                                {"capabilities", {{"elicitation", Json::object()}}},
-                                {"clientInfo", {{"name", "t"}, {"version", "1"}}}});
-  client.Notify("notifications/initialized", Json::object());
+  client.Initialize("2025-11-25", kElicitation);
   Json items = Json::array();
   for (int i = 0; i < 20; ++i) {
     items.push_back(
@@ -232,10 +229,7 @@ const char* const kAsks[] = {"a", "b", "c", "ab", "bc", "abc"};
 
 TEST_F(PipelineApproval, BeforeAnyStepNoFinishedStepRunsTwice) {
   McpClient client(project_.Server(arguments_));
-  client.Request("initialize", {{"protocolVersion", "2025-11-25"},
-                                {"capabilities", {{"elicitation", Json::object()}}},
-                                {"clientInfo", {{"name", "t"}, {"version", "1"}}}});
-  client.Notify("notifications/initialized", Json::object());
+  client.Initialize("2025-11-25", kElicitation);
   for (const std::string asks : kAsks) {
     const int id = client.StartTool("pipeline", Steps(asks));
     for (const char step : asks) {
@@ -260,12 +254,11 @@ class ModernPipelineApproval : public PipelineApproval {
  protected:
   static Json Call(McpClient& client, Json arguments, const Json& state = nullptr,
                    const char* action = "accept") {
-    Json params = {
-        {"name", "pipeline"},
-        {"arguments", std::move(arguments)},
-        {"_meta",
-         {{"io.modelcontextprotocol/protocolVersion", kModern},
-          {"io.modelcontextprotocol/clientCapabilities", {{"elicitation", Json::object()}}}}}};
+    Json params = {{"name", "pipeline"},
+                   {"arguments", std::move(arguments)},
+                   {"_meta",
+                    {{"io.modelcontextprotocol/protocolVersion", kModern},
+                     {"io.modelcontextprotocol/clientCapabilities", kElicitation}}}};
     if (!state.is_null()) {
       params["requestState"] = state;
       params["inputResponses"] = {{"approve", {{"action", action}, {"content", kYes}}}};
@@ -299,12 +292,11 @@ TEST_F(ModernPipelineApproval, ARuleThatComesMeanwhileAsks) {
   McpClient client(project_.Server(arguments_));
   Json steps = Steps("b");
   steps["steps"][0]["args"]["command"] = "until [ -e go ]; do sleep 0.01; done; echo x >> count-a";
-  Json params = {
-      {"name", "pipeline"},
-      {"arguments", steps},
-      {"_meta",
-       {{"io.modelcontextprotocol/protocolVersion", kModern},
-        {"io.modelcontextprotocol/clientCapabilities", {{"elicitation", Json::object()}}}}}};
+  Json params = {{"name", "pipeline"},
+                 {"arguments", steps},
+                 {"_meta",
+                  {{"io.modelcontextprotocol/protocolVersion", kModern},
+                   {"io.modelcontextprotocol/clientCapabilities", kElicitation}}}};
   const int id = client.Start("tools/call", params);
   EXPECT_TRUE(Eventually([&] { return !WorkersOf(client.pid()).empty(); }));
   Policy("permissions:\n  - {tool: bash, command: ask, decision: ask}\n");

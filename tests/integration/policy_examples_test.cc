@@ -162,10 +162,7 @@ TEST_F(SingleDeveloper, DeploysOnlyWhenTheUserSaysSo) {
     EXPECT_FALSE(fs::exists(root_ / "deployed"));
   }
   client_.emplace(Options());
-  client_->Request("initialize", {{"protocolVersion", "2025-11-25"},
-                                  {"capabilities", {{"elicitation", Json::object()}}},
-                                  {"clientInfo", {{"name", "t"}, {"version", "1"}}}});
-  client_->Notify("notifications/initialized", Json::object());
+  client_->Initialize("2025-11-25", kElicitation);
   const int id = client_->StartTool("make", {{"target", "deploy"}});
   Json question = client_->Read();
   ASSERT_EQ(question["method"], "elicitation/create");

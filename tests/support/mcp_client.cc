@@ -122,9 +122,9 @@ Json McpClient::Read(milliseconds patience) {
   return line ? Json::parse(*line, nullptr, /*allow_exceptions=*/false) : Json();
 }
 
-Json McpClient::Initialize(std::string_view version) {
+Json McpClient::Initialize(std::string_view version, Json capabilities) {
   Json reply = Request("initialize", {{"protocolVersion", version},
-                                      {"capabilities", Json::object()},
+                                      {"capabilities", std::move(capabilities)},
                                       {"clientInfo", {{"name", "test"}, {"version", "1"}}}});
   Notify("notifications/initialized", Json::object());
   return reply.value("result", Json());

@@ -36,6 +36,9 @@ struct ServerOptions {
   std::vector<std::string> command = {};            // starts another server instead
 };
 
+// What a client declares that can ask its user.
+inline const Json kElicitation = {{"elicitation", Json::object()}};
+
 class McpClient {
  public:
   explicit McpClient(const ServerOptions& options);
@@ -49,7 +52,7 @@ class McpClient {
   Json Read(std::chrono::milliseconds patience = kPatience);  // null: nothing came
 
   // The legacy handshake; returns the result of initialize.
-  Json Initialize(std::string_view version = "2025-11-25");
+  Json Initialize(std::string_view version = "2025-11-25", Json capabilities = Json::object());
   // Sends with a fresh id, which is returned.
   int Start(std::string_view method, Json params = Json::object());
   int StartTool(std::string_view tool, Json arguments, Json meta = nullptr);
