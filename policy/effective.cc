@@ -67,7 +67,7 @@ struct IsFragmentField<std::optional<Located<T>> PolicyFragment::*> : std::true_
 // Calls `use` with the Located value of the key, whatever its type; false if there is none.
 template <typename Use>
 bool WithValue(const Key& key, const PolicyFragment& fragment, Use use) {
-  if (key.IsLimit()) {
+  if (key.IsNumber()) {
     const auto limit = fragment.limits.find(key.name);
     if (limit == fragment.limits.end()) return false;
     use(limit->second);

@@ -258,6 +258,7 @@ void FragmentParser::ParseVariables(const Key& key, const YamlNode& node) {
 Result<std::uint64_t> FragmentParser::LimitValue(const Key& key, const YamlNode& node) const {
   if (key.type == Type::kByteSize) return ParseByteSize(node.scalar);
   if (key.type == Type::kDuration) {
+    if (key.CanBeOff() && node.scalar == "off") return 0;
     PA_TRY(const std::chrono::milliseconds value, ParseDuration(node.scalar));
     return static_cast<std::uint64_t>(value.count());
   }
@@ -274,9 +275,9 @@ void FragmentParser::ParseLimit(const Key& key, const YamlNode& node) {
   if (!Expect(node, YamlNode::Kind::kScalar, "a value")) return;
   const Result<std::uint64_t> value = LimitValue(key, node);
   if (!value) return Complain(node.at, Quoted(key.name) + ": " + value.error().subject);
-  if (*value < key.minimum || *value > key.maximum) {
-    return Complain(node.at, Quoted(key.name) + " must be from " + FormatLimit(key, key.minimum) +
-                                 " to " + FormatLimit(key, key.maximum) + ", found " +
+  const bool off_as_number = key.CanBeOff() && *value == 0 && node.scalar != "off";
+  if (*value < key.minimum || *value > key.maximum || off_as_number) {
+    return Complain(node.at, Quoted(key.name) + " must be from " + FormatRange(key) + ", found " +
                                  Quoted(node.scalar));
   }
   fragment_.limits[std::string(key.name)] = {*value, node.at};

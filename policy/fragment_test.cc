@@ -122,6 +122,14 @@ TEST(Fragment, Limits) {
             "p.yaml:2:21: 'limits.wall_time' must be from 1ms to 168h, found '0s'");
   EXPECT_EQ(Refused("limits: {wall_time: 169h}"),
             "p.yaml:2:21: 'limits.wall_time' must be from 1ms to 168h, found '169h'");
+  EXPECT_EQ(Refused("limits: {wall_time: off}").find("p.yaml:2:21: 'limits.wall_time': 'off' "),
+            0u);
+  EXPECT_EQ(
+      Accepted("version: 1\njobs: {detach_after: off}\n").limits.at("jobs.detach_after").value, 0u);
+  EXPECT_EQ(Accepted("version: 1\njobs: {detach_after: 2s}\n").limits.at("jobs.detach_after").value,
+            2'000u);
+  EXPECT_EQ(Refused("jobs: {detach_after: 0s}"),
+            "p.yaml:2:22: 'jobs.detach_after' must be from 1ms to 168h, or off, found '0s'");
 }
 
 TEST(Fragment, Tools) {

@@ -181,6 +181,14 @@ constexpr Key kKeys[] = {
      1,
      1024},
     {"limits.queue", Type::kCount, "Commands that wait for their turn.", &L::queue, {}, 0, 100'000},
+    {"jobs.detach_after",
+     Type::kDuration,
+     "When a call becomes a task, so that nobody waits for its reply: for clients that declare the "
+     "tasks of MCP.",
+     &L::detach_after,
+     {},
+     0,
+     kWeek},
     {"git.identity", Type::kChoice, "In whose name commits are made.", &F::git_identity, kIdentity},
     {"git.hooks", Type::kChoice, "Whether the repository may make git run programs.", &F::git_hooks,
      kHooks},
@@ -257,11 +265,18 @@ PolicyFragment DefaultFragment() {
 }
 
 std::string FormatLimit(const Key& key, std::uint64_t value) {
+  if (key.CanBeOff() && value == 0) return "off";
   if (key.type == Type::kDuration) {
     return FormatDuration(std::chrono::milliseconds(static_cast<std::int64_t>(value)));
   }
   if (key.type == Type::kByteSize) return FormatByteSize(value);
   return std::to_string(value);
+}
+
+std::string FormatRange(const Key& key) {
+  const std::uint64_t least = key.CanBeOff() ? 1 : key.minimum;
+  return FormatLimit(key, least) + " to " + FormatLimit(key, key.maximum) +
+         (key.CanBeOff() ? ", or off" : "");
 }
 
 }  // namespace pa::policy

@@ -54,7 +54,8 @@ struct Key {
   std::string_view help;  // one line, for the schema and the manual
   Field field = {};
   std::span<const Choice> choices = {};  // kChoice, kSwitch: the tightest first
-  std::uint64_t minimum = 1;             // of a limit, in ms, bytes or as a count; lower is tighter
+  // Of a number, in ms, bytes or as a count; lower is tighter. A duration of 0 is written `off`.
+  std::uint64_t minimum = 1;
   std::uint64_t maximum = 0;
   std::string_view not_built = {};
 
@@ -71,9 +72,11 @@ struct Key {
   bool IsList() const {
     return std::holds_alternative<std::optional<Located<Strings>> PolicyFragment::*>(field);
   }
-  bool IsLimit() const {
+  bool IsNumber() const {
     return type == Type::kDuration || type == Type::kByteSize || type == Type::kCount;
   }
+  bool IsLimit() const { return IsNumber() && Section() == "limits"; }
+  bool CanBeOff() const { return type == Type::kDuration && minimum == 0; }
 };
 
 std::span<const Key> PolicyKeys();
@@ -90,7 +93,9 @@ std::span<const RuleKey> RuleKeys();
 // The built-in defaults as the weakest layer: the values of Limits{} and of the tables above.
 PolicyFragment DefaultFragment();
 
-// `10m`, `24KiB` or `512`, in the notation of the type of the key.
+// `10m`, `off`, `24KiB` or `512`, in the notation of the type of the key.
 std::string FormatLimit(const Key& key, std::uint64_t value);
+// `1ms to 168h, or off`.
+std::string FormatRange(const Key& key);
 
 }  // namespace pa::policy

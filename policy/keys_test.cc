@@ -24,7 +24,7 @@ TEST(Keys, SectionsAreNotTorn) {
 TEST(Keys, ValuesAreWithinTheirBounds) {
   const PolicyFragment defaults = DefaultFragment();
   for (const Key& key : PolicyKeys()) {
-    if (!key.IsLimit()) continue;
+    if (!key.IsNumber()) continue;
     const std::uint64_t value = defaults.limits.find(key.name)->second.value;
     EXPECT_GE(value, key.minimum) << key.name;
     EXPECT_LE(value, key.maximum) << key.name;
@@ -52,13 +52,15 @@ TEST(Keys, DefaultsAreThoseOfLimits) {
   const Limits limits;
   EXPECT_EQ(defaults.limits.at("limits.memory").value, limits.memory);
   EXPECT_EQ(defaults.limits.at("limits.wall_time").value, 600'000u);
-  EXPECT_EQ(defaults.limits.size(), 12u);
+  EXPECT_EQ(defaults.limits.at("jobs.detach_after").value, 10'000u);
+  EXPECT_EQ(defaults.limits.size(), 13u);
 }
 
 TEST(Keys, LimitsAreWrittenAsTheyAreRead) {
   EXPECT_EQ(FormatLimit(*FindKey("limits.wall_time"), 90'000), "90s");
   EXPECT_EQ(FormatLimit(*FindKey("limits.memory"), 4ull << 30), "4GiB");
   EXPECT_EQ(FormatLimit(*FindKey("limits.queue"), 0), "0");
+  EXPECT_EQ(FormatLimit(*FindKey("jobs.detach_after"), 0), "off");
 }
 
 }  // namespace

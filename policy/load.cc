@@ -322,7 +322,7 @@ void Compiler::CompileEnvironment() {
 
 void Compiler::CompileLimits() {
   for (const Key& key : PolicyKeys()) {
-    if (!key.IsLimit()) continue;
+    if (!key.IsNumber()) continue;
     const std::uint64_t value = merged_.limits.find(key.name)->second.value;
     if (const auto* size = std::get_if<std::uint64_t Limits::*>(&key.field)) {
       policy_.limits.** size = value;

@@ -41,6 +41,7 @@ struct Limits {
   std::uint64_t commit_message = 16u << 10;
   std::uint64_t concurrent = 4;
   std::uint64_t queue = 64;
+  std::chrono::milliseconds detach_after{10'000};  // 0 = never
   bool operator==(const Limits&) const = default;
 };
 

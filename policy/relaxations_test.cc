@@ -54,6 +54,7 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
       {"limits.commit_message", {"limits: {commit_message: 1MiB}", {"raised_server_limit"}, ""}},
       {"limits.concurrent", {"limits: {concurrent: 5}", {"raised_server_limit"}, ""}},
       {"limits.queue", {"limits: {queue: 65}", {"raised_server_limit"}, ""}},
+      {"jobs.detach_after", {"jobs: {detach_after: 1h}", {}, "what commands may do is the same"}},
       {"git.identity", {"git: {identity: inherit}", {}, "the default is weakest"}},
       {"git.hooks", {"git: {hooks: run}", {}, "the default is weakest"}},
       {"git.signing", {"git: {signing: off}", {}, "there is no other value yet"}},

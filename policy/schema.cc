@@ -79,9 +79,14 @@ void WriteLimit(JsonWriter& w, const Key& key) {
     w.Field("type", "integer").Field("minimum", key.minimum).Field("maximum", key.maximum);
     return;
   }
-  const bool duration = key.type == Type::kDuration;
   w.Field("type", "string");
-  w.Field("pattern", duration ? "^[0-9]+(ms|s|m|h)$" : "^[0-9]+(B|KiB|MiB|GiB|TiB)$");
+  if (key.CanBeOff()) {
+    w.Field("pattern", "^([0-9]+(ms|s|m|h)|off)$");
+  } else if (key.type == Type::kDuration) {
+    w.Field("pattern", "^[0-9]+(ms|s|m|h)$");
+  } else {
+    w.Field("pattern", "^[0-9]+(B|KiB|MiB|GiB|TiB)$");
+  }
 }
 
 void WriteRule(JsonWriter& w) {
@@ -116,7 +121,7 @@ std::string Description(const Key& key) {
     }
   }
   if (key.type == Type::kDuration || key.type == Type::kByteSize) {
-    text += " From " + FormatLimit(key, key.minimum) + " to " + FormatLimit(key, key.maximum) + ".";
+    text += " From " + FormatRange(key) + ".";
   }
   return text;
 }

@@ -80,7 +80,7 @@ TEST(Schema, DefaultsAreThoseOfTheProgram) {
             static_cast<std::int64_t>(limits.queue));
   EXPECT_EQ(Find(schema, *FindKey("network"))->Find("default")->AsString(), "none");
   for (const Key& key : PolicyKeys()) {
-    const JsonValue* pattern = key.IsLimit() ? Find(schema, key)->Find("pattern") : nullptr;
+    const JsonValue* pattern = key.IsNumber() ? Find(schema, key)->Find("pattern") : nullptr;
     if (pattern == nullptr) continue;
     const std::string value = Find(schema, key)->Find("default")->AsString();
     EXPECT_TRUE(std::regex_search(value, std::regex(pattern->AsString()))) << key.name;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 
 #include "base/finally.h"
 #include "base/random.h"
@@ -14,6 +15,8 @@ constexpr std::size_t kIdBytes = 8;
 // Of limits.output_total, which is what all results together may take: each command's own output is
 // kept besides.
 constexpr std::uint64_t kLogShare = 4;
+// Before it is listed.
+constexpr std::size_t kMostInMemory = 64U << 10;
 
 UtcSeconds Now() {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -110,46 +113,94 @@ void Job::Stop() {
   if (call_ != nullptr) call_->cancel.Cancel();
 }
 
-// What cannot be kept is counted as lost, as for any output.
-void Job::Output::OnOutput(Stream, std::string_view bytes) {
-  if (job_.log_ != nullptr) (void)job_.store_->Append(*job_.log_, bytes);
-  job_.Wake();
+void Job::Begins(std::string what) {
+  command = std::move(what);
+  started = updated = Now();
+  begun_at_ = std::chrono::steady_clock::now();
+  const auto wall_time = call_->policy->limits.wall_time;
+  expires = started + kKeepJobs + std::chrono::ceil<std::chrono::seconds>(wall_time);
 }
 
-std::expected<std::shared_ptr<Job>, ToolError> Jobs::Begin(std::string_view tool,
-                                                           CallContext& call) {
-  if (begun_ >= kMaxJobs) return std::unexpected(TooManyJobs());
+void Job::OpenLog() {
+  if (log_ != nullptr || log_failed_) return;
+  auto log = store_->Begin(call_->policy->limits.output_total / kLogShare);
+  log_failed_ = !log;
+  if (!log) return;
+  log_ = *std::move(log);
+  Log(std::exchange(head_, {}));
+}
+
+// What cannot be kept is counted as lost, as for any output.
+void Job::Log(std::string_view bytes) {
+  if (log_ != nullptr) {
+    (void)store_->Append(*log_, bytes);
+  } else if (!log_failed_) {
+    head_ += bytes;
+  }
+}
+
+void Job::Output::OnOutput(Stream stream, std::string_view bytes) {
+  if (job_.head_.size() + bytes.size() > kMostInMemory) job_.OpenLog();
+  job_.Log(bytes);
+  if (job_.listed_) job_.updated = Now();
+  job_.Wake();
+  if (job_.beside_ != nullptr) job_.beside_->OnOutput(stream, bytes);
+}
+
+std::shared_ptr<Job> Jobs::Prepare(std::string_view tool, CallContext& call) {
   auto job = std::make_shared<Job>();
   job->id = RandomHex(kIdBytes);
   job->tool = tool;
   job->store_ = &call.results;
   job->call_ = &call;
   call.sink = &job->output_;
+  return job;
+}
+
+std::expected<std::shared_ptr<Job>, ToolError> Jobs::Begin(std::string_view tool,
+                                                           CallContext& call) {
+  if (begun_ >= kMaxJobs) return std::unexpected(TooManyJobs());
+  auto job = Prepare(tool, call);
   ++begun_;
   return job;
 }
 
 void Jobs::Start(const std::shared_ptr<Job>& job, std::string command) {
-  const policy::Limits& limits = job->call_->policy->limits;
-  job->command = std::move(command);
-  job->started = Now();
-  job->expires =
-      job->started + kKeepJobs + std::chrono::ceil<std::chrono::seconds>(limits.wall_time);
-  if (auto log = job->store_->Begin(limits.output_total / kLogShare)) {
-    job->log_ = *std::move(log);
+  job->Begins(std::move(command));
+  Add(job);
+}
+
+bool Jobs::List(const std::shared_ptr<Job>& job) {
+  if (begun_ >= kMaxJobs) return false;
+  Add(job);
+  ++begun_;
+  return true;
+}
+
+void Jobs::Add(const std::shared_ptr<Job>& job) {
+  job->OpenLog();
+  if (job->log_ != nullptr) {
     job->uri = job->store_->Publish(job->log_, job->command + ": output of the job");
   }
   jobs_.push_front(job);
+  job->listed_ = true;
   Forget();
 }
 
 void Jobs::End(Job& job, const ToolResult& result) {
   --begun_;
   job.call_ = nullptr;
-  job.ended = Now();
+  job.beside_ = nullptr;
+  job.ended = job.updated = Now();
   job.expires = *job.ended + kKeepJobs;
-  const Finally wake([&job] { job.Wake(); });
-  job.result = result;  // without memory there is none
+  job.took = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - job.begun_at_);
+  try {
+    job.result = result;
+  } catch (const std::bad_alloc&) {
+    job.result.reset();  // without memory there is none
+  }
+  job.Wake();
 }
 
 std::shared_ptr<Job> Jobs::Find(std::string_view id) {

@@ -1,9 +1,15 @@
-// Jobs: calls that go on after their request was answered (`background: true`).
+// Jobs: calls that go on after their request was answered, at once (`background: true`) or after a
+// while (jobs.detach_after).
 //
 //    auto job = jobs.Begin("make", call);                 // BUSY: too many run
 //    jobs.Start(*job, "make test");                       // allowed; from now on it is listed
 //    ...
 //    jobs.End(**job, result);
+//
+//    auto job = jobs.Prepare("make", call);               // what may become one
+//    job->Begins("make test");                            // allowed
+//    if (jobs.List(job)) ...                              // from now on it is one, and needs its
+//    End
 //
 // A job has one log of all that its commands print, in the order in which it came, in the result
 // store. What has ended is kept for kKeepJobs, at most kMaxJobs of them. Jobs end with the call
@@ -42,8 +48,10 @@ class Job {
   UtcSeconds started;
   UtcSeconds expires;  // then it is forgotten
   std::optional<UtcSeconds> ended;
-  std::optional<ToolResult> result;  // once it has ended: that of the call
-  std::string uri;                   // of the log; "" = there is none
+  UtcSeconds updated;                 // when it began, printed something, or ended
+  std::optional<ToolResult> result;   // once it has ended: that of the call
+  std::chrono::microseconds took{0};  // from its beginning to its end
+  std::string uri;                    // of the log; "" = there is none
 
   // `running`, `lost` (it could not be run), or the outcome: `exited`, `cancelled`, ...
   const char* State() const;
@@ -53,6 +61,12 @@ class Job {
   // Ends when there is more output, when the job has ended, or after `patience`, or with `cancel`.
   Task<bool> Change(uv_loop_t* loop, std::chrono::milliseconds patience, CancelSource& cancel);
   void Stop();  // asks it to end; it ends later
+  // The call is allowed and begins; `what` is for people: `make test`.
+  void Begins(std::string what);
+  bool begun() const { return !command.empty(); }
+  bool listed() const { return listed_; }
+  // Who also gets what the commands print, and may hold them back; null: nobody.
+  void ShowOutputTo(OutputSink* sink) { beside_ = sink; }
 
  private:
   friend class Jobs;
@@ -61,14 +75,23 @@ class Job {
    public:
     explicit Output(Job& job) : job_(job) {}
     void OnOutput(Stream stream, std::string_view bytes) override;
+    OutputGate* gate() override { return job_.beside_ == nullptr ? nullptr : job_.beside_->gate(); }
 
    private:
     Job& job_;
   };
 
   void Wake();
+  void OpenLog();
+  void Log(std::string_view bytes);
 
   Output output_{*this};
+  OutputSink* beside_ = nullptr;
+  // What was printed before there is a log: few calls become jobs, and fewer print much before.
+  std::string head_;
+  std::chrono::steady_clock::time_point begun_at_;
+  bool listed_ = false;
+  bool log_failed_ = false;
   ResultStore* store_ = nullptr;
   std::shared_ptr<StoredOutput> log_;
   CallContext* call_ = nullptr;  // null: it has ended
@@ -82,12 +105,16 @@ ToolResult HandleOf(const Job& job);
 
 class Jobs {
  public:
-  // BUSY: kMaxJobs run, or may begin once the user has approved them; End counts them out.
-  // Of the call `call`, which outlives the job's End. Its output goes to the job. It is not listed
-  // yet.
+  // Of the call `call`, which outlives the End of what is listed. Its output goes to the job. It is
+  // not listed yet.
+  static std::shared_ptr<Job> Prepare(std::string_view tool, CallContext& call);
+  // The same, counted. BUSY: kMaxJobs run, or may begin once the user has approved them; End counts
+  // them out.
   std::expected<std::shared_ptr<Job>, ToolError> Begin(std::string_view tool, CallContext& call);
   // It is allowed and begins.
   void Start(const std::shared_ptr<Job>& job, std::string command);
+  // Of one that was only prepared, and has begun. False: kMaxJobs run.
+  bool List(const std::shared_ptr<Job>& job);
   void End(Job& job, const ToolResult& result);
 
   std::shared_ptr<Job> Find(std::string_view id);  // null: there is none
@@ -95,6 +122,7 @@ class Jobs {
 
  private:
   void Forget();
+  void Add(const std::shared_ptr<Job>& job);
 
   std::list<std::shared_ptr<Job>> jobs_;
   std::size_t begun_ = 0;  // and not ended

@@ -144,6 +144,54 @@ TEST_F(JobsTest, OnlySoManyRunAndAreKept) {
   EXPECT_EQ(jobs_.Find(running.front()->id), nullptr) << "the oldest are forgotten first";
 }
 
+// What may become a job keeps its output, in memory first, and shows it to whoever waits.
+TEST_F(JobsTest, WhatIsPreparedIsNoJobUntilItIsListed) {
+  class Seen final : public OutputSink {
+   public:
+    void OnOutput(Stream, std::string_view bytes) override { text += bytes; }
+    std::string text;
+  } seen;
+  const auto job = Jobs::Prepare("make", calls_.outer());
+  job->ShowOutputTo(&seen);
+  EXPECT_FALSE(job->begun());
+  Print("one\n");
+  job->Begins("make test");
+  EXPECT_TRUE(job->begun());
+  EXPECT_TRUE(jobs_.all().empty());
+  EXPECT_EQ(job->log(), nullptr) << "most calls end before they are jobs";
+  ASSERT_TRUE(jobs_.List(job));
+  job->ShowOutputTo(nullptr);
+  Print("two\n");
+  EXPECT_EQ(jobs_.Find(job->id), job);
+  EXPECT_EQ(seen.text, "one\n");
+  EXPECT_EQ((*calls_.results().Read(job->uri))->bytes, "one\ntwo\n");
+  jobs_.End(*job, Exited(0));
+  EXPECT_STREQ(job->State(), "exited");
+}
+
+TEST_F(JobsTest, MuchOutputIsNotKeptInMemory) {
+  const auto job = Jobs::Prepare("make", calls_.outer());
+  job->Begins("make test");
+  const std::string much(40'000, 'x');
+  Print(much);
+  EXPECT_EQ(job->log(), nullptr);
+  Print(much);
+  ASSERT_NE(job->log(), nullptr);
+  EXPECT_EQ(job->log()->size(), 2 * much.size());
+  EXPECT_TRUE(job->uri.empty()) << "nobody knows of it yet";
+}
+
+TEST_F(JobsTest, NoMoreAreListedThanMayRun) {
+  std::vector<std::shared_ptr<Job>> running;
+  for (std::size_t i = 0; i < kMaxJobs; ++i) running.push_back(Begun());
+  const auto late = Jobs::Prepare("make", calls_.outer());
+  late->Begins("make test");
+  EXPECT_FALSE(jobs_.List(late));
+  EXPECT_FALSE(late->listed());
+  jobs_.End(*running.front(), Exited(0));
+  EXPECT_TRUE(jobs_.List(late));
+}
+
 // Those about which the user is still asked may all begin at once.
 TEST_F(JobsTest, WhatMayBeginIsCountedToo) {
   std::vector<std::shared_ptr<Job>> begun;

@@ -31,10 +31,15 @@ void WriteMeta(JsonWriter& writer, const Identity& identity) {
   writer.EndObject();
 }
 
-void WriteCapabilities(JsonWriter& writer) {
+// Extensions came with the modern era.
+void WriteCapabilities(JsonWriter& writer, Revision revision, const Identity& identity) {
   writer.Key("capabilities").BeginObject();
   writer.Key("tools").BeginObject().Field("listChanged", true).EndObject();
   writer.Key("resources").BeginObject().Field("listChanged", true).EndObject();
+  if (IsModern(revision) && identity.tasks) {
+    writer.Key("extensions").BeginObject().Key(kTasksExtension).BeginObject().EndObject();
+    writer.EndObject();
+  }
   writer.EndObject();
 }
 
@@ -102,9 +107,10 @@ std::optional<Revision> FindRevision(std::string_view name) {
   return std::nullopt;
 }
 
-void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& identity) {
+void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& identity,
+                      std::string_view type) {
   if (!IsModern(revision)) return;
-  writer.Field("resultType", "complete");
+  writer.Field("resultType", type);
   WriteMeta(writer, identity);
 }
 
@@ -119,13 +125,18 @@ std::string ElicitParams(std::string_view message, Revision revision) {
   return std::move(writer.EndObject().EndObject()).Take();
 }
 
-std::string InputRequiredResult(const InputRequest& request, const Identity& identity) {
-  JsonWriter writer;
-  writer.BeginObject().Field("resultType", "input_required");
+void WriteInputRequests(JsonWriter& writer, const InputRequest& request) {
   writer.Key("inputRequests").BeginObject().Key(request.key).BeginObject();
   writer.Field("method", "elicitation/create").Key("params").Raw(request.params);
-  writer.EndObject().EndObject().Field("requestState", request.state);
-  WriteMeta(writer, identity);
+  writer.EndObject().EndObject();
+}
+
+std::string InputRequiredResult(const InputRequest& request, const Identity& identity) {
+  JsonWriter writer;
+  writer.BeginObject();
+  WriteResultFrame(writer, kModernRevision, identity, "input_required");
+  WriteInputRequests(writer, request);
+  writer.Field("requestState", request.state);
   return std::move(writer.EndObject()).Take();
 }
 
@@ -137,7 +148,7 @@ void WriteCacheableFrame(JsonWriter& writer, Revision revision, const Identity& 
 std::string InitializeResult(Revision revision, const Identity& identity) {
   JsonWriter writer;
   writer.BeginObject().Field("protocolVersion", RevisionName(revision));
-  WriteCapabilities(writer);
+  WriteCapabilities(writer, revision, identity);
   writer.Key("serverInfo");
   WriteImplementation(writer, identity);
   WriteInstructions(writer, identity);
@@ -149,7 +160,7 @@ std::string DiscoverResult(const Identity& identity) {
   JsonWriter writer;
   writer.BeginObject();
   writer.Key("supportedVersions").BeginArray().String(RevisionName(kModernRevision)).EndArray();
-  WriteCapabilities(writer);
+  WriteCapabilities(writer, kModernRevision, identity);
   WriteInstructions(writer, identity);
   WriteCacheableFrame(writer, kModernRevision, identity);
   writer.EndObject();

@@ -45,11 +45,16 @@ struct Identity {
   std::string instructions;  // for the model; may be ""
   // Results come without structuredContent and tools without outputSchema, in every revision.
   bool text_only = false;
+  bool tasks = false;  // calls become tasks (supervisor/mcp/tasks.h)
 };
+
+// The identifier of the extension.
+inline constexpr std::string_view kTasksExtension = "io.modelcontextprotocol/tasks";
 
 // `{"resultType":"complete","_meta":{...serverInfo...}}` in the modern era, nothing in the legacy
 // one.
-void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& identity);
+void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& identity,
+                      std::string_view type = "complete");
 // The same, and how long the answer may be cached: not at all, because policy and results can
 // change at any time.
 void WriteCacheableFrame(JsonWriter& writer, Revision revision, const Identity& identity);
@@ -68,6 +73,8 @@ struct InputRequest {
   std::string state;
 };
 std::string InputRequiredResult(const InputRequest& request, const Identity& identity);
+// `"inputRequests":{KEY:{...}}`, the question without its state.
+void WriteInputRequests(JsonWriter& writer, const InputRequest& request);
 
 std::string DiscoverResult(const Identity& identity);
 // `output_inline`: limits.output_inline. Claude Code shows the model the first 2 KB of a result of

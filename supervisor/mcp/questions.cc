@@ -10,8 +10,8 @@
 namespace pa {
 namespace {
 
-constexpr const char* kApprove = "approve";  // the one input that we request
-constexpr std::size_t kStateBytes = 16;      // random: nobody guesses which call waits
+constexpr const char* kApprove = "approve";
+constexpr std::size_t kStateBytes = 16;  // random: nobody guesses which call waits
 
 }  // namespace
 
@@ -74,7 +74,9 @@ Task<Answer> ElicitingApprover::Ask(std::vector<Question> questions, CallContext
 
 Task<Answer> ParkingApprover::Ask(std::vector<Question> questions, CallContext& call) {
   if (call.cancel.cancelled()) co_return Answer::kCancel;
-  question_ = {.key = kApprove,
+  // No key may come twice in a task. It is plain in the first question, the only one of most calls.
+  const std::string number = ++asked_ == 1 ? "" : "-" + std::to_string(asked_);
+  question_ = {.key = kApprove + number,
                .params = ElicitParams(QuestionText(questions, call.shown), kModernRevision),
                .state = RandomHex(kStateBytes)};
   Completion<Answer> said;
@@ -96,9 +98,9 @@ void ParkingApprover::Settle(Answer answer) {
   if (waiting_ != nullptr) std::exchange(waiting_, nullptr)->Set(answer);
 }
 
-const JsonValue* ResponseIn(const JsonValue& params) {
+const JsonValue* ResponseIn(const JsonValue& params, const InputRequest& question) {
   const JsonValue* responses = params.FindSet("inputResponses");
-  return responses != nullptr ? responses->FindSet(kApprove) : nullptr;
+  return responses != nullptr ? responses->FindSet(question.key) : nullptr;
 }
 
 }  // namespace pa

@@ -74,11 +74,13 @@ class ElicitingApprover final : public Approver {
   Revision revision_;
 };
 
-// For a modern client: ends the request with the question; the call waits for the request that
-// brings the answer, at most for `patience`. It asks one question at a time.
+// For a modern client: ends the request with the question, or shows it with the task; the call
+// waits for the request that brings the answer, at most for `patience`. It asks one question at a
+// time.
 class ParkingApprover final : public Approver {
  public:
-  // Ends the request. False: it cannot, because too many calls wait already.
+  // Ends the request, or tells who follows the task. False: it cannot, because too many calls wait
+  // already.
   using Park = std::function<bool(const InputRequest& question)>;
   ParkingApprover(uv_loop_t* loop, std::chrono::milliseconds patience, Park park)
       : loop_(loop), patience_(patience), park_(std::move(park)) {}
@@ -86,6 +88,7 @@ class ParkingApprover final : public Approver {
 
   // The last one that was asked.
   const InputRequest& question() const { return question_; }
+  bool waits() const { return waiting_ != nullptr; }
   // The call goes on; without effect if it does not wait. Last of all the coroutine runs.
   void Settle(Answer answer);
 
@@ -94,10 +97,11 @@ class ParkingApprover final : public Approver {
   std::chrono::milliseconds patience_;
   Park park_;
   InputRequest question_;
+  std::size_t asked_ = 0;
   Completion<Answer>* waiting_ = nullptr;  // null: the call does not wait
 };
 
 // The response to the question in the request that brings it; null: there is none.
-const JsonValue* ResponseIn(const JsonValue& params);
+const JsonValue* ResponseIn(const JsonValue& params, const InputRequest& question);
 
 }  // namespace pa

@@ -192,11 +192,12 @@ TEST_F(ParkedCallsTest, AreNotCancelledByTheirFirstRequest) {
 TEST(ResponseIn, IsWhatIsSaidToOurQuestion) {
   const JsonValue params =
       ParsedJson(R"({"inputResponses":{"other":{},"approve":{"action":"decline"}}})");
-  ASSERT_NE(ResponseIn(params), nullptr);
-  EXPECT_EQ(AnswerIn(*ResponseIn(params)), Answer::kDecline);
+  const InputRequest question{.key = "approve", .params = {}, .state = {}};
+  ASSERT_NE(ResponseIn(params, question), nullptr);
+  EXPECT_EQ(AnswerIn(*ResponseIn(params, question)), Answer::kDecline);
   for (const char* none : {"{}", R"({"inputResponses":{}})", R"({"inputResponses":null})",
                            R"({"inputResponses":{"approve":null}})", R"({"inputResponses":[]})"}) {
-    EXPECT_EQ(ResponseIn(ParsedJson(none)), nullptr) << none;
+    EXPECT_EQ(ResponseIn(ParsedJson(none), question), nullptr) << none;
   }
 }
 

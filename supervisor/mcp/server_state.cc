@@ -68,9 +68,14 @@ std::string InstructionsFor(const policy::Policy& policy) {
 }
 
 ServerState NewServerState(const policy::Policy& policy, bool text_only) {
-  return {.identity = {.version = kVersion,
-                       .instructions = InstructionsFor(policy),
-                       .text_only = text_only}};
+  ServerState state{.identity = {.version = kVersion, .text_only = text_only}};
+  UpdateIdentity(state.identity, policy);
+  return state;
+}
+
+void UpdateIdentity(Identity& identity, const policy::Policy& policy) {
+  identity.instructions = InstructionsFor(policy);
+  identity.tasks = policy.limits.detach_after.count() > 0;
 }
 
 }  // namespace pa

@@ -23,6 +23,9 @@ struct ServerState {
 // What a model is told before it calls anything. It names no tool that is off.
 std::string InstructionsFor(const policy::Policy& policy);
 
+// What of it follows from the policy.
+void UpdateIdentity(Identity& identity, const policy::Policy& policy);
+
 // With this version and its instructions for models. `text_only`: Identity.
 ServerState NewServerState(const policy::Policy& policy, bool text_only = false);
 

@@ -30,7 +30,7 @@ constexpr int kResourceNotFound = -32002;
 // Calls that wait for another request with the user's answer; each holds its arguments.
 constexpr std::size_t kMaxParked = 256;
 
-// A parked call has it in place of the id of a request.
+// What a call has in place of the id of a request: a parked one its state, a task its own id.
 rpc::Id StateId(const std::string& state) { return rpc::Id('"' + state + '"'); }
 
 std::unexpected<rpc::Failure> FailedWith(int code, std::string message, std::string data = {}) {
@@ -114,8 +114,15 @@ struct Session::Call final : CallRequest {
       : session(the_session),
         id(std::move(the_id)),
         revision(the_revision),
+        detaching(the_session.services_.loop),
         context(NewContext(the_session.services_, cancel)) {
     context.request = this;
+  }
+  // Who sees the output while the request waits; null: nobody. What runs in the background shows
+  // it to nobody.
+  void ShowOutputTo(OutputSink* sink) {
+    if (job) return job->ShowOutputTo(sink);
+    if (context.sink == nullptr || context.sink == progress.get()) context.sink = sink;
   }
   void AnswerEarly(const ToolResult& handle) override { session.AnswerEarly(*this, handle); }
 
@@ -130,6 +137,9 @@ struct Session::Call final : CallRequest {
   Clock::time_point started = Clock::now();
   bool silent = false;  // cancelled by the client, who must hear nothing more of it
   CancelSource cancel;
+  std::shared_ptr<Job> job;  // which it is as a task, or may become; null: its client takes none
+  TimerHandle detaching;     // until it becomes a task
+  bool detaches = false;     // as soon as it begins
   std::unique_ptr<ProgressNotifier> progress;
   std::unique_ptr<ElicitingApprover> eliciting;
   std::unique_ptr<ParkingApprover> parking;
@@ -155,6 +165,9 @@ const Session::Method Session::kMethods[] = {
     {"resources/list", true, true, &Session::ListResources},
     {"resources/templates/list", true, true, &Session::ListResourceTemplates},
     {"resources/read", true, true, &Session::ReadResource},
+    {"tasks/get", false, true, &Session::GetTask},
+    {"tasks/update", false, true, &Session::UpdateTask},
+    {"tasks/cancel", false, true, &Session::CancelTask},
 };
 
 const Session::Method* Session::FindMethod(std::string_view name) {
@@ -371,7 +384,7 @@ void Session::PolicyChanged(const policy::Policy& before) {
                            policy.limits.output_inline);
   };
   // Which tools are on decides about them, for whoever asks from now on.
-  state_.identity.instructions = InstructionsFor(*services_.policy());
+  UpdateIdentity(state_.identity, *services_.policy());
   if (list(before) != list(*services_.policy())) ListChanged(ListKind::kTools);
 }
 
@@ -467,6 +480,7 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
   call.batch = batch_;
   Equip(call, request);
   calls_.emplace(request.id, std::move(owned));
+  if (TakesTask(request, call)) MayBecomeTask(call);
   FollowProgress(call, token);
   Task<ToolResult> task = Dispatch(services_, OrderOf(request, revision, name), call.context);
   Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
@@ -497,12 +511,19 @@ void Session::Equip(Call& call, const rpc::Request& request) {
   }
 }
 
-// Its request ends with the question. Nobody is left to ask if a parked call asks once more.
+// Its request ends with the question. Nobody is left to ask if a parked call asks once more; who
+// follows a task can be asked.
 bool Session::Park(Call& call, const InputRequest& question) {
+  if (call.place == Call::Place::kJobs && call.job) {
+    TaskChanged(*call.job);
+    return true;
+  }
   if (parked_.size() >= kMaxParked || call.place != Call::Place::kCalls) return false;
   rpc::Id key = StateId(question.state);
   rpc::Id id = key;
-  if (call.context.sink == call.progress.get()) call.context.sink = nullptr;
+  call.detaching.Stop();
+  call.detaches = false;
+  call.ShowOutputTo(nullptr);
   call.progress.reset();  // before the reply, as in Finish
   transport_.Send(rpc::ResultLine(call.id, InputRequiredResult(question, state_.identity)));
   // From here on nothing can fail.
@@ -521,14 +542,78 @@ void Session::AnswerEarly(Call& call, const ToolResult& handle) {
   rpc::Id id = key;
   call.progress.reset();  // before the reply, as in Finish
   if (!call.silent) SendResult(call, handle, SinceItStarted(call));
-  // From here on nothing can fail.
+  call.job.reset();  // it is another job
+  if (call.parking) call.context.approver = nullptr;
+  MoveToJobs(call, std::move(key), std::move(id));
+}
+
+// After the reply, so that nothing of it can fail. `id` is equal to `key`.
+void Session::MoveToJobs(Call& call, rpc::Id key, rpc::Id id) noexcept {
   auto node = calls_.extract(call.id);
   node.key() = std::move(key);
   call.id = std::move(id);
   call.place = Call::Place::kJobs;
   call.batch.reset();
-  if (call.parking) call.context.approver = nullptr;
+  call.detaching.Stop();
   jobs_.insert(std::move(node));
+}
+
+// `job` waits and reads itself for as long as it is told.
+bool Session::TakesTask(const rpc::Request& request, const Call& call) const {
+  return IsModern(call.revision) && call.context.policy->limits.detach_after.count() > 0 &&
+         TakesTasks(ClaimedCapabilities(request.params)) && call.tool != "job";
+}
+
+// Once it has begun, which may be after jobs.detach_after.
+void Session::MayBecomeTask(Call& call) {
+  if (!call.job) {
+    call.job = Jobs::Prepare(call.tool, call.context);
+    call.context.begins = [this, &call](const std::string& what) {
+      call.job->Begins(what);
+      if (call.detaches) BecomeTask(call);
+    };
+  }
+  call.detaching.Start(call.context.policy->limits.detach_after, [this, &call] {
+    call.detaches = true;
+    if (call.job->begun()) BecomeTask(call);
+  });
+}
+
+// Its request has the task. If that cannot be, it gets the result, however late.
+void Session::BecomeTask(Call& call) {
+  if (call.place != Call::Place::kCalls || call.silent) return;
+  try {
+    rpc::Id key = StateId(call.job->id);
+    rpc::Id id = key;
+    const std::string task = CreateTaskResult(StateOfTask(*call.job), state_.identity);
+    std::string line = rpc::ResultLine(call.id, task);
+    if (!services_.jobs.List(call.job)) return;
+    call.job->ShowOutputTo(nullptr);
+    call.progress.reset();  // before the reply, as in Finish
+    SendAnswer(std::move(line), nullptr);
+    MoveToJobs(call, std::move(key), std::move(id));
+  } catch (const std::bad_alloc&) {
+    LogWarning(fmt::format("{}: not enough memory to make a task of the call", call.tool));
+  }
+}
+
+TaskState Session::StateOfTask(const Job& job) const {
+  TaskState state{.job = job};
+  const auto found = jobs_.find(StateId(job.id));
+  if (found == jobs_.end()) return state;
+  const Call& call = *found->second;
+  if (call.parking && call.parking->waits()) state.question = &call.parking->question();
+  state.waits = WaitingText(call.context.record);
+  return state;
+}
+
+void Session::TaskChanged(const Job& job) {
+  const auto write = [&](JsonWriter& writer) {
+    WriteTask(writer, StateOfTask(job), state_.identity);
+  };
+  for (std::string& line : subscriptions_.TaskChanged(job.id, write)) {
+    transport_.Send(std::move(line));
+  }
 }
 
 Session::Calls& Session::MapOf(const Call& call) {
@@ -562,7 +647,7 @@ Session::Answer Session::Resume(const rpc::Request& request, const std::string& 
   if (call.digest != DigestOfCall(tool, request.params.FindSet("arguments"))) {
     return bad("belongs to a call with another tool or other arguments");
   }
-  const JsonValue* response = ResponseIn(request.params);
+  const JsonValue* response = ResponseIn(request.params, call.parking->question());
   if (response == nullptr) return InputRequiredResult(call.parking->question(), state_.identity);
   rpc::Id key = request.id;
   rpc::Id id = request.id;
@@ -574,6 +659,7 @@ Session::Answer Session::Resume(const rpc::Request& request, const std::string& 
   call.place = Call::Place::kCalls;
   call.started = Clock::now();
   calls_.insert(std::move(node));
+  if (call.job && TakesTask(request, call)) MayBecomeTask(call);
   const bool can_ask = CanAsk(request, call.revision);
   // Last: the call may end at once and be gone.
   call.parking->Settle(can_ask ? AnswerIn(*response) : pa::Answer::kUnavailable);
@@ -585,8 +671,7 @@ void Session::FollowProgress(Call& call, const std::string& token) {
   call.progress = std::make_unique<ProgressNotifier>(
       services_.loop, transport_, token, [&call] { return WaitingText(call.context.record); },
       state_.heartbeat);
-  // Of a job the log has the output.
-  if (call.context.sink == nullptr) call.context.sink = call.progress.get();
+  call.ShowOutputTo(call.progress.get());
 }
 
 CallOrder Session::OrderOf(const rpc::Request& request, Revision revision, std::string tool) const {
@@ -633,11 +718,15 @@ void Session::Finish(Call& call, const ToolResult& result) {
   const bool silent = call.silent || call.place != Call::Place::kCalls;
   const auto node = MapOf(call).extract(call.id);
   call.progress.reset();  // before the reply, which is the last that a client hears of a call
+  if (call.job && call.job->listed()) {
+    services_.jobs.End(*call.job, result);
+  }
   try {
     LogInfo(fmt::format("{}: {} in {} ms", call.tool,
                         result.error ? CodeText(result.error->code) : "success",
                         took.count() / 1000));
     if (!silent) SendResult(call, result, took);
+    if (call.place == Call::Place::kJobs && call.job) TaskChanged(*call.job);
   } catch (const std::bad_alloc&) {
     if (!silent) SendResult(call, RefusedCall(OutOfMemory()), took);
   }
@@ -676,8 +765,52 @@ Session::Answer Session::Listen(const rpc::Request& request, Revision) {
   const std::string problem = CheckListenParams(request.params);
   if (!problem.empty()) return InvalidParams(problem);
   if (ending_) return FailedWith(rpc::kInternalError, "The server is shutting down");
-  transport_.Send(subscriptions_.Add(request.id, request.params));
+  std::set<std::string> tasks = TaskIdsIn(request.params);
+  const bool about_tasks = request.params.Find("notifications")->FindSet("taskIds") != nullptr;
+  if (about_tasks && !TakesTasks(ClaimedCapabilities(request.params))) {
+    return std::unexpected(NeedsTasks());
+  }
+  std::erase_if(tasks, [&](const std::string& id) { return services_.jobs.Find(id) == nullptr; });
+  transport_.Send(subscriptions_.Add(request.id, request.params, tasks));
+  // What has come to an end meanwhile, or waits for an answer, does not change by itself.
+  for (const std::string& id : tasks) TaskChanged(*services_.jobs.Find(id));
   return std::nullopt;
+}
+
+// Whoever may not see a task is told the same as if there were none.
+std::expected<std::shared_ptr<Job>, rpc::Failure> Session::TaskOf(const rpc::Request& request) {
+  if (!TakesTasks(ClaimedCapabilities(request.params))) return std::unexpected(NeedsTasks());
+  PA_TRY(const auto id, RequiredString(request.params, "taskId"));
+  if (std::shared_ptr<Job> job = services_.jobs.Find(id)) return job;
+  return InvalidParams("params.taskId: there is no such task, or it has expired");
+}
+
+Session::Answer Session::GetTask(const rpc::Request& request, Revision) {
+  PA_TRY(const auto job, TaskOf(request));
+  return TaskResult(StateOfTask(*job), state_.identity);
+}
+
+// What answers no question that is asked now is ignored.
+Session::Answer Session::UpdateTask(const rpc::Request& request, Revision) {
+  PA_TRY(const auto job, TaskOf(request));
+  PA_TRY_VOID(OptionalObject(request.params, "inputResponses"));
+  std::string acknowledgement = TaskAcknowledgement(state_.identity);
+  const auto found = jobs_.find(StateId(job->id));
+  ParkingApprover* parking = found != jobs_.end() ? found->second->parking.get() : nullptr;
+  if (parking == nullptr || !parking->waits()) return acknowledgement;
+  const JsonValue* response = ResponseIn(request.params, parking->question());
+  if (response == nullptr) return acknowledgement;
+  parking->Settle(AnswerIn(*response));
+  // The call goes on; it may have ended already, which was told.
+  if (!job->ended) TaskChanged(*job);
+  return acknowledgement;
+}
+
+Session::Answer Session::CancelTask(const rpc::Request& request, Revision) {
+  PA_TRY(const auto job, TaskOf(request));
+  std::string acknowledgement = TaskAcknowledgement(state_.identity);
+  job->Stop();
+  return acknowledgement;
 }
 
 }  // namespace pa

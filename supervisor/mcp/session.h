@@ -29,6 +29,7 @@
 #include "supervisor/mcp/questions.h"
 #include "supervisor/mcp/server_state.h"
 #include "supervisor/mcp/subscriptions.h"
+#include "supervisor/mcp/tasks.h"
 #include "supervisor/transport/rpc.h"
 #include "supervisor/transport/transport.h"
 
@@ -96,6 +97,13 @@ class Session : public TransportHandler {
   void Equip(Call& call, const rpc::Request& request);
   bool Park(Call& call, const InputRequest& question);
   void AnswerEarly(Call& call, const ToolResult& handle);
+  void MoveToJobs(Call& call, rpc::Id key, rpc::Id id) noexcept;
+  bool TakesTask(const rpc::Request& request, const Call& call) const;
+  void MayBecomeTask(Call& call);
+  void BecomeTask(Call& call);
+  TaskState StateOfTask(const Job& job) const;
+  void TaskChanged(const Job& job);
+  std::expected<std::shared_ptr<Job>, rpc::Failure> TaskOf(const rpc::Request& request);
   Calls& MapOf(const Call& call);
   Answer Resume(const rpc::Request& request, const std::string& tool, const std::string& token);
   void FollowProgress(Call& call, const std::string& token);
@@ -115,6 +123,9 @@ class Session : public TransportHandler {
   std::vector<const Tool*> EnabledTools(const policy::Policy& policy) const;
   Answer ReadResource(const rpc::Request& request, Revision revision);
   Answer Listen(const rpc::Request& request, Revision revision);
+  Answer GetTask(const rpc::Request& request, Revision revision);
+  Answer UpdateTask(const rpc::Request& request, Revision revision);
+  Answer CancelTask(const rpc::Request& request, Revision revision);
 
   const Services& services_;
   ServerState& state_;
@@ -128,7 +139,8 @@ class Session : public TransportHandler {
   Calls calls_;                               // by the id of the request that waits for the reply
   // By requestState: the request has its reply, and another one is to bring the user's answer.
   Calls parked_;
-  Calls jobs_;  // by their own keys: the request has its reply, and no other one is to come
+  // By their own keys, tasks by their ids: the request has its reply, and no other one is to come.
+  Calls jobs_;
   std::uint64_t next_job_ = 1;
   std::shared_ptr<Batch> batch_;  // the one whose messages are being handled
   Subscriptions subscriptions_;

@@ -1,5 +1,8 @@
 #include "supervisor/mcp/subscriptions.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/json_writer.h"
 
 namespace pa {
@@ -30,23 +33,45 @@ std::string CheckListenParams(const JsonValue& params) {
     return std::string("params.notifications.") + flag + " must be a boolean, not " +
            value->KindName();
   }
-  const JsonValue* uris = filter->FindSet("resourceSubscriptions");
-  if (uris == nullptr || uris->IsArray()) return {};
-  return std::string("params.notifications.resourceSubscriptions must be an array, not ") +
-         uris->KindName();
+  for (const char* list : {"resourceSubscriptions", "taskIds"}) {
+    const JsonValue* value = filter->FindSet(list);
+    if (value == nullptr || value->IsArray()) continue;
+    return std::string("params.notifications.") + list + " must be an array, not " +
+           value->KindName();
+  }
+  const JsonValue* tasks = filter->FindSet("taskIds");
+  const bool strings =
+      tasks == nullptr || std::ranges::all_of(tasks->Items(), &JsonValue::IsString);
+  return strings ? "" : "params.notifications.taskIds must have only strings";
 }
 
-std::string Subscriptions::Add(const rpc::Id& id, const JsonValue& params) {
+std::set<std::string> TaskIdsIn(const JsonValue& params) {
+  std::set<std::string> ids;
+  const JsonValue* tasks = params.Find("notifications")->FindSet("taskIds");
+  if (tasks == nullptr) return ids;
+  for (const JsonValue& id : tasks->Items()) ids.insert(id.AsString());
+  return ids;
+}
+
+std::string Subscriptions::Add(const rpc::Id& id, const JsonValue& params,
+                               std::set<std::string> tasks) {
   const bool tools = IsTrue(params.Find("notifications")->Find("toolsListChanged"));
   const bool resources = IsTrue(params.Find("notifications")->Find("resourcesListChanged"));
-  filters_[id] = {.tools_list_changed = tools, .resources_list_changed = resources};
+  const bool about_tasks = params.Find("notifications")->FindSet("taskIds") != nullptr;
   JsonWriter writer;
   writer.BeginObject();
   WriteTag(writer, id);
   writer.Key("notifications").BeginObject();
   if (tools) writer.Field("toolsListChanged", true);
   if (resources) writer.Field("resourcesListChanged", true);
+  if (about_tasks) {
+    writer.Key("taskIds").BeginArray();
+    for (const std::string& task : tasks) writer.String(task);
+    writer.EndArray();
+  }
   writer.EndObject().EndObject();
+  filters_[id] = {
+      .tools_list_changed = tools, .resources_list_changed = resources, .tasks = std::move(tasks)};
   return rpc::NotificationLine("notifications/subscriptions/acknowledged",
                                std::move(writer).Take());
 }
@@ -69,6 +94,21 @@ std::vector<std::string> Subscriptions::Changed(ListKind kind) const {
     WriteTag(writer, id);
     writer.EndObject();
     lines.push_back(rpc::NotificationLine(ListChangedMethod(kind), std::move(writer).Take()));
+  }
+  return lines;
+}
+
+std::vector<std::string> Subscriptions::TaskChanged(
+    const std::string& task, const std::function<void(JsonWriter&)>& write) const {
+  std::vector<std::string> lines;
+  for (const auto& [id, filter] : filters_) {
+    if (!filter.tasks.contains(task)) continue;
+    JsonWriter writer;
+    writer.BeginObject();
+    WriteTag(writer, id);
+    write(writer);
+    writer.EndObject();
+    lines.push_back(rpc::NotificationLine("notifications/tasks", std::move(writer).Take()));
   }
   return lines;
 }

@@ -3,13 +3,16 @@
 //    std::string ack = subscriptions.Add(id, params);   // first message of the subscription
 //    for (const std::string& line : subscriptions.Changed(ListKind::kTools)) transport.Send(line);
 //
-// Changes of the lists of tools and resources are acknowledged, because we send no others. A
+// Changes of the lists of tools and resources and of tasks are acknowledged, because we send no
+// others. A
 // subscription ends when its request is cancelled (nothing more is sent) or when the server ends
 // (its result is sent).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,8 @@
 
 namespace pa {
 
+class JsonWriter;
+
 enum class ListKind : std::uint8_t { kTools, kResources };
 
 // The method of the notification: `notifications/tools/list_changed`.
@@ -26,11 +31,15 @@ const char* ListChangedMethod(ListKind kind);
 
 class Subscriptions {
  public:
-  // `params` must have passed CheckListenParams. Returns the acknowledgement line.
-  std::string Add(const rpc::Id& id, const JsonValue& params);
+  // `params` must have passed CheckListenParams. Of its taskIds those are acknowledged that are
+  // `tasks`. Returns the acknowledgement line.
+  std::string Add(const rpc::Id& id, const JsonValue& params, std::set<std::string> tasks = {});
   bool Has(const rpc::Id& id) const { return filters_.contains(id); }
   bool Remove(const rpc::Id& id);  // false: no such subscription
   std::vector<std::string> Changed(ListKind kind) const;
+  // notifications/tasks, with what `write` writes into the params.
+  std::vector<std::string> TaskChanged(const std::string& task,
+                                       const std::function<void(JsonWriter&)>& write) const;
   // Ends all of them; returns the lines of their results.
   std::vector<std::string> End();
 
@@ -38,10 +47,13 @@ class Subscriptions {
   struct Filter {
     bool tools_list_changed = false;
     bool resources_list_changed = false;
+    std::set<std::string> tasks;
   };
   std::map<rpc::Id, Filter> filters_;
 };
 
+// What `params` names in notifications.taskIds; empty if it is not there.
+std::set<std::string> TaskIdsIn(const JsonValue& params);
 // What is wrong with `params` of subscriptions/listen; "" if nothing is.
 std::string CheckListenParams(const JsonValue& params);
 

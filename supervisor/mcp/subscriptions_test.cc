@@ -66,7 +66,7 @@ TEST(Subscriptions, EndsEachWithItsResult) {
 TEST(CheckListenParams, AcceptsEveryFilterOfTheSpecification) {
   EXPECT_EQ(CheckListenParams(ParsedJson(R"({"notifications":{}})")), "");
   EXPECT_EQ(CheckListenParams(ParsedJson(R"({"notifications":{"toolsListChanged":true,)"
-                                         R"("resourceSubscriptions":["a"]}})")),
+                                         R"("resourceSubscriptions":["a"],"taskIds":["b"]}})")),
             "");
 }
 
@@ -80,6 +80,8 @@ TEST(CheckListenParams, NamesWhatIsWrong) {
       {R"({"notifications":{"toolsListChanged":1}})", "toolsListChanged must be a boolean"},
       {R"({"notifications":{"resourceSubscriptions":"a"}})",
        "resourceSubscriptions must be an array"},
+      {R"({"notifications":{"taskIds":{}}})", "taskIds must be an array"},
+      {R"({"notifications":{"taskIds":["a",1]}})", "taskIds must have only strings"},
   };
   for (const auto& c : kCases) {
     EXPECT_NE(CheckListenParams(ParsedJson(c.params)).find(c.named), std::string::npos) << c.params;

@@ -133,6 +133,7 @@ Task<ToolResult> RunGit(const Work& work, Git git, GitCommand command, CallConte
   if (work.dry_run) co_return RenderDryRun(report, allow, call.runner.Kernel(), std::nullopt);
   RunOptions options{
       .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
+  if (call.begins) call.begins(report.what);
   // git's own locks fail at once when they are held; in turn, both calls succeed.
   if (git.repository) options.serialise_key = git.repository->common_dir;
   options.repository = git.repository;

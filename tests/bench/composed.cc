@@ -100,6 +100,27 @@ void FirstLines(Report& report) {
               .goal = AtMost(1.2)});
 }
 
+// The same call of a client that takes tasks: its output is kept, in case it becomes one.
+void TasksCost(Report& report) {
+  const Project project(kNoop);
+  McpClient client(project.Server({"--enable", "make"}));
+  const Json arguments = {{"target", "noop"}};
+  const auto call = [&](const Json& capabilities) {
+    return Timed([&client, &arguments, meta = testing::ModernMeta(capabilities)] {
+      MustSucceed(client.Await(client.StartTool("make", arguments, meta)));
+    });
+  };
+  const Json tasks = {{"extensions", {{"io.modelcontextprotocol/tasks", Json::object()}}}};
+  const std::vector<Samples> times = Interleave(300, {call(tasks), call(Json::object())});
+  report.Add({.name = "make noop that may be a task",
+              .unit = "ms",
+              .ours = Median(times[0]),
+              .reference = Median(times[1]),
+              .against = "without tasks",
+              .ratio = MedianRatio(times[0], times[1]),
+              .goal = AtMost(1.03)});
+}
+
 }  // namespace
 
 void Composed(Report& report) {
@@ -108,6 +129,7 @@ void Composed(Report& report) {
   Pipeline(report, "make", {{"target", "noop"}}, AtMost(1.0));
   Batches(report);
   FirstLines(report);
+  TasksCost(report);
 }
 
 }  // namespace pa::bench

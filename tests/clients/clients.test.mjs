@@ -9,6 +9,8 @@ import { after, test } from 'node:test';
 
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { createTaskSessionFromClient, resultFromTaskOutcome } from '@modelcontextprotocol/ext-tasks/client';
+import * as tasks from '@modelcontextprotocol/ext-tasks/core/v2';
 
 const server = process.env.PROJECT_ACTIONS;
 const options = ['serve', '--enable', 'all'];
@@ -126,6 +128,102 @@ for (const mode of ['legacy', { pin: '2026-07-28' }]) {
     }
   });
 }
+
+// What the tasks client asks of its host: requests of its own beside those of the client, on the same connection.
+class SharedConnection extends StdioClientTransport {
+  #waiting = new Map();
+  requests = [];
+  // The client calls it before its own, which ignores what it has not asked.
+  onmessage = (message) => {
+    const settle = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    settle?.(message.error ? { kind: 'error', error: message.error } : { kind: 'result', result: message.result });
+  };
+  dispatch = (request) => new Promise((resolve) => {
+    const id = `task-${this.requests.push(request)}`;
+    this.#waiting.set(id, (response) => {
+      request.response = response;
+      resolve(response);
+    });
+    this.send({ jsonrpc: '2.0', id, ...request });
+  });
+}
+
+async function taskSession(lines, onInputRequest) {
+  const { project } = sampleProject();
+  const outside = mkdtempSync(join(tmpdir(), 'pa-policy-'));
+  projects.push(outside);
+  const policy = join(outside, 'tasks.yaml');
+  writeFileSync(policy, `version: 1\n${lines}`);
+  const connection = new SharedConnection(
+    { command: server, args: [...options, '--policy', policy], cwd: project, stderr: 'inherit' });
+  const clientInfo = { name: 'tasks-test', version: '1' };
+  const client = new Client(clientInfo, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+  await client.connect(connection);
+  const session = createTaskSessionFromClient(client, {
+    endpointId: 'test', rawDispatch: connection.dispatch, onInputRequest,
+    v2RequestFraming: { protocolVersion: '2026-07-28', clientInfo, clientCapabilities: { elicitation: {} } } });
+  return { project, client, session, connection };
+}
+
+test('official tasks client: a long call is a task, a short one is not', async () => {
+  const { project, client, session, connection } = await taskSession('jobs: {detach_after: 300ms}\n');
+  try {
+    const short = await session.callTool('bash', { command: 'echo short' });
+    assert.equal(short.kind, 'immediate');
+    const long = await session.callTool('bash', { command: 'echo long; until [ -e go ]; do sleep 0.01; done; exit 3' });
+    assert.equal(long.kind, 'task');
+    const job = await session.callTool('job', { action: 'read', id: long.handle.taskId });
+    assert.match(resultFromTaskOutcome(await job.result()).structuredContent.data.lines, /^long/);
+    writeFileSync(join(project, 'go'), '');
+    const { outcome, lastTask } = await long.settle();
+    assert.equal(lastTask.status, 'completed');
+    const result = resultFromTaskOutcome(outcome);
+    assert.equal(result.isError, true);
+    assert.equal(result.structuredContent.data.exit_code, 3);
+
+    const endless = await session.callTool('bash', { command: 'touch begun; sleep 1000' });
+    await endless.cancel();
+    assert.equal((await endless.settle()).outcome.status, 'cancelled');
+    await assert.rejects(session.task('0123456789abcdef').snapshot(), { code: -32602 });
+
+    const ofMethod = (method) => connection.requests.filter((request) => request.method === method)
+      .map((request) => request.response).filter(({ kind }) => kind === 'result').map(({ result: value }) => value);
+    for (const state of ofMethod('tasks/get')) assert.ok(tasks.isDetailedTaskV2(state), JSON.stringify(state));
+    const created = ofMethod('tools/call').filter((value) => value.resultType === 'task');
+    assert.equal(created.length, 2);
+    for (const task of created) assert.ok(tasks.isCreateTaskResultV2(task), JSON.stringify(task));
+  } finally {
+    await session.close();
+    await client.close();
+  }
+});
+
+test('official tasks client: questions before and within a task', async () => {
+  const asked = [];
+  const { client, session } = await taskSession(
+    'jobs: {detach_after: 300ms}\npipeline: {tools: [make, bash]}\n' +
+    'permissions: [{tool: make, target: greet, decision: ask}]\n',
+    async (request, context) => {
+      asked.push(`${context.scope}: ${request.params.message.split('\n')[0]}`);
+      return { action: 'accept', content: { approve: true } };
+    });
+  try {
+    const steps = [
+      { id: 'first', tool: 'make', args: { target: 'greet' } },
+      { id: 'slow', tool: 'bash', args: { command: 'sleep 1; echo x >> count' } },
+      { id: 'second', tool: 'make', args: { target: 'greet' } },
+      { id: 'count', tool: 'bash', args: { command: 'cat count' } }];
+    const call = await session.callTool('pipeline', { steps });
+    assert.equal(call.kind, 'task');
+    const { outcome } = await call.settle();
+    assert.equal(resultFromTaskOutcome(outcome).structuredContent.data.stdout, 'x\n');
+    assert.deepEqual(asked, ["request: Allow step 'first' of a pipeline?", "task: Allow step 'second' of a pipeline?"]);
+  } finally {
+    await session.close();
+    await client.close();
+  }
+});
 
 // The client checks structuredContent against the outputSchema that it has from listTools, and throws if it does not
 // fit.

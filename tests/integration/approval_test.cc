@@ -27,8 +27,6 @@ class Approval : public ::testing::Test {
   Project project_{kApprovalMakefile};
 };
 
-const Json kYes = {{"approve", true}};
-
 class LegacyApproval : public Approval {
  protected:
   // The result of a call about which the user says `action`, and in the form `content`.
@@ -110,8 +108,7 @@ TEST_F(LegacyApproval, WhoeverWaitsKeepsNobodyBack) {
 
 TEST_F(Approval, OfAClientOf2026) {
   McpClient client(project_.Server());
-  const Json meta = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
-                     {"io.modelcontextprotocol/clientCapabilities", kElicitation}};
+  const Json meta = ModernMeta(kElicitation);
   const auto call = [&](const char* target, const Json& state, const char* action,
                         const Json& content = kYes) {
     Json params = {{"name", "make"}, {"arguments", {{"target", target}}}, {"_meta", meta}};
@@ -141,11 +138,8 @@ TEST_F(Approval, OfAClientOf2026) {
 
 // A state of one server is none of another's.
 TEST_F(Approval, ARestartForgetsWhatWasAsked) {
-  const Json params = {{"name", "make"},
-                       {"arguments", {{"target", "deploy"}}},
-                       {"_meta",
-                        {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
-                         {"io.modelcontextprotocol/clientCapabilities", kElicitation}}}};
+  const Json params = {
+      {"name", "make"}, {"arguments", {{"target", "deploy"}}}, {"_meta", ModernMeta(kElicitation)}};
   Json retry = params;
   {
     McpClient client(project_.Server());

@@ -198,7 +198,7 @@ TEST_F(JobsTest, ItsLogHasALimit) {
   Policy("limits: {output_total: 4MiB}\n");
   McpClient client(project_.Server());
   client.Initialize();
-  const std::string id = Begin(client, "yes | head -c 64M");
+  const std::string id = Begin(client, "yes | head -c 1G");
   EXPECT_EQ(Do(client, "wait", id)["data"]["exit_code"], 0);
   const Json read = Do(client, "read", id, {{"offset", 1}, {"limit", 1}});
   EXPECT_EQ(read["data"]["lines"], "y\n");
@@ -253,8 +253,6 @@ TEST_F(JobsTest, WithoutTheToolJobNothingBegins) {
 
 // ---- approvals: before the handle, never after it ----
 
-const Json kYes = {{"approve", true}};
-
 TEST_F(JobsTest, TheUserIsAskedBeforeTheHandle) {
   Policy("permissions:\n  - {tool: bash, command: ask, decision: ask}\n");
   McpClient client(project_.Server());
@@ -282,11 +280,8 @@ TEST_F(JobsTest, AJobOfAClientOf2026AsksNothingMore) {
   Policy("permissions:\n  - {tool: bash, command: ask, decision: ask}\n");
   McpClient client(project_.Server({"--enable", "bash"}));
   const auto call = [&](const char* tool, Json arguments, const Json& state = nullptr) {
-    Json params = {{"name", tool},
-                   {"arguments", std::move(arguments)},
-                   {"_meta",
-                    {{"io.modelcontextprotocol/protocolVersion", kModern},
-                     {"io.modelcontextprotocol/clientCapabilities", kElicitation}}}};
+    Json params = {
+        {"name", tool}, {"arguments", std::move(arguments)}, {"_meta", ModernMeta(kElicitation)}};
     if (!state.is_null()) {
       params["requestState"] = state;
       params["inputResponses"] = {{"approve", {{"action", "accept"}, {"content", kYes}}}};

@@ -163,8 +163,6 @@ TEST_F(PipelineTest, EachCallIsRecordedWithThePipelines) {
 
 // ---- approvals ----
 
-const Json kYes = {{"approve", true}};
-
 class PipelineApproval : public PipelineTest {
  protected:
   PipelineApproval() { Policy("permissions:\n  - {tool: bash, command: ask, decision: ask}\n"); }
@@ -252,16 +250,15 @@ TEST_F(PipelineApproval, BeforeAnyStepNoFinishedStepRunsTwice) {
 
 class ModernPipelineApproval : public PipelineApproval {
  protected:
-  static Json Call(McpClient& client, Json arguments, const Json& state = nullptr,
+  // `asked`: the result that asks; null: the first request.
+  static Json Call(McpClient& client, Json arguments, const Json& asked = nullptr,
                    const char* action = "accept") {
     Json params = {{"name", "pipeline"},
                    {"arguments", std::move(arguments)},
-                   {"_meta",
-                    {{"io.modelcontextprotocol/protocolVersion", kModern},
-                     {"io.modelcontextprotocol/clientCapabilities", kElicitation}}}};
-    if (!state.is_null()) {
-      params["requestState"] = state;
-      params["inputResponses"] = {{"approve", {{"action", action}, {"content", kYes}}}};
+                   {"_meta", ModernMeta(kElicitation)}};
+    if (!asked.is_null()) {
+      params["requestState"] = asked["requestState"];
+      params["inputResponses"] = AnswersTo(asked["inputRequests"], action);
     }
     return client.Await(client.Start("tools/call", params))["result"];
   }
@@ -273,7 +270,7 @@ TEST_F(ModernPipelineApproval, BeforeAnyStepNoFinishedStepRunsTwice) {
     Json result = Call(client, Steps(asks));
     for (std::size_t i = 0; i < asks.size(); ++i) {
       ASSERT_EQ(result["resultType"], "input_required") << result;
-      result = Call(client, Steps(asks), result["requestState"]);
+      result = Call(client, Steps(asks), result);
     }
     EXPECT_TRUE(result["structuredContent"]["success"]) << result;
     ExpectCounts(1, 1, 1);
@@ -292,11 +289,7 @@ TEST_F(ModernPipelineApproval, ARuleThatComesMeanwhileAsks) {
   McpClient client(project_.Server(arguments_));
   Json steps = Steps("b");
   steps["steps"][0]["args"]["command"] = "until [ -e go ]; do sleep 0.01; done; echo x >> count-a";
-  Json params = {{"name", "pipeline"},
-                 {"arguments", steps},
-                 {"_meta",
-                  {{"io.modelcontextprotocol/protocolVersion", kModern},
-                   {"io.modelcontextprotocol/clientCapabilities", kElicitation}}}};
+  Json params = {{"name", "pipeline"}, {"arguments", steps}, {"_meta", ModernMeta(kElicitation)}};
   const int id = client.Start("tools/call", params);
   EXPECT_TRUE(Eventually([&] { return !WorkersOf(client.pid()).empty(); }));
   Policy("permissions:\n  - {tool: bash, command: ask, decision: ask}\n");
@@ -312,15 +305,14 @@ TEST_F(ModernPipelineApproval, ARuleThatComesMeanwhileAsks) {
   const Json asked = client.Await(id)["result"];
   ASSERT_EQ(asked["resultType"], "input_required") << asked;
   ExpectCounts(1, 0, 0);
-  EXPECT_TRUE(Call(client, steps, asked["requestState"])["structuredContent"]["success"]);
+  EXPECT_TRUE(Call(client, steps, asked)["structuredContent"]["success"]);
   ExpectCounts(1, 1, 1);
 }
 
 TEST_F(ModernPipelineApproval, ANoFailsItsStepWithWhatWasDone) {
   McpClient client(project_.Server(arguments_));
   const Json asked = Call(client, Steps("b"));
-  const Json result =
-      Call(client, Steps("b"), asked["requestState"], "decline")["structuredContent"];
+  const Json result = Call(client, Steps("b"), asked, "decline")["structuredContent"];
   EXPECT_EQ(result["error"]["code"], "APPROVAL_DECLINED");
   EXPECT_EQ(result["error"]["details"]["step"], "b");
   EXPECT_EQ(result["data"]["completed"], 1);
@@ -336,7 +328,7 @@ TEST_F(ModernPipelineApproval, OnlySoManyWaitAtOnce) {
   for (int i = 0; i < 64; ++i) {
     const Json asked = Call(client, steps);
     ASSERT_EQ(asked["resultType"], "input_required") << i << asked;
-    if (i == 0) first = asked["requestState"];
+    if (i == 0) first = asked;
   }
   EXPECT_EQ(Call(client, steps)["structuredContent"]["error"]["code"], "BUSY");
   EXPECT_TRUE(Call(client, steps, first)["structuredContent"]["success"]);
@@ -362,7 +354,7 @@ TEST_F(ModernPipelineApproval, OfABatchInAPipelineIsAskedForOnce) {
   const Json asked = Call(client, steps);
   ASSERT_EQ(asked["resultType"], "input_required") << asked;
   ExpectCounts(1, 1, 0);
-  const Json result = Call(client, steps, asked["requestState"])["structuredContent"];
+  const Json result = Call(client, steps, asked)["structuredContent"];
   EXPECT_TRUE(result["success"]) << result;
   ExpectCounts(1, 3, 1);
 }
@@ -372,7 +364,7 @@ TEST_F(ModernPipelineApproval, ANoToABatchFailsThatWhichAsked) {
   const Json items = {{{"command", "ask; echo x >> count-b"}}, {{"command", "echo z >> count-c"}}};
   const Json steps = {{"steps", Json::array({Step("b", "batch", Batch("bash", items))})}};
   const Json asked = Call(client, steps);
-  const Json result = Call(client, steps, asked["requestState"], "decline")["structuredContent"];
+  const Json result = Call(client, steps, asked, "decline")["structuredContent"];
   EXPECT_EQ(result["error"]["code"], "APPROVAL_DECLINED");
   const Json& batch = result["data"]["step_results"]["b"]["result"]["data"];
   EXPECT_EQ(batch["succeeded"], 1) << result;

@@ -133,7 +133,7 @@ def check_files(page):
 
 def type_of(schema):
     choices = ["*1*"] if "const" in schema else [f"*{word}*" for word in schema.get("enum", [])]
-    limits = re.search(r"From (\w+) to (\w+)\.$", schema["description"])
+    limits = re.search(r"From (\w+) to (\w+)(, or off)?\.$", schema["description"])
     items = schema.get("items", {})
     if choices:
         return " | ".join(choices)
@@ -141,7 +141,8 @@ def type_of(schema):
         return f"_number_, {schema['minimum']} to {schema['maximum']}"
     if limits:
         kind = "duration" if "ms" in schema["pattern"] else "size"
-        return f"_{kind}_, {limits[1]} to {limits[2]}"
+        off = " or *off*" if limits[3] else ""
+        return f"_{kind}_{off}, {limits[1]} to {limits[2]}"
     if schema["type"] == "array":
         kinds = {"object": "rules"} if items["type"] == "object" else {
             "string": "relative paths" if items.get("pattern") == "^[^/~]" else

@@ -94,7 +94,13 @@ class FakeWorld {
     policy->roots = {"/tmp"};
     policy->enabled_tools = std::move(tools);
     policy->permissions = {{.tool = "ask", .verdict = policy::Verdict::kAsk, .where = "here"}};
+    policy->limits.detach_after = detach_after_;
     policy_ = std::move(policy);
+  }
+  // Calls from now on; 0: never.
+  void DetachAfter(std::chrono::milliseconds time) {
+    detach_after_ = time;
+    Enable(policy_->enabled_tools);
   }
 
   // Every running tool writes this; the client sees it only if its call has a progressToken.
@@ -183,6 +189,7 @@ class FakeWorld {
     std::deque<Running*>& all = Current()->running_;
     all.push_back(&running);
     call.cancel.OnCancel([&running] { running.end.Set("cancelled"); });
+    if (call.begins) call.begins("wait");
     const std::string how = co_await running.end;
     call.cancel.Forget();
     std::erase(all, &running);
@@ -212,6 +219,7 @@ class FakeWorld {
   Runner runner_;
   TargetCache targets_;
   std::map<std::string, std::string> ambient_;
+  std::chrono::milliseconds detach_after_ = policy::Limits{}.detach_after;
   policy::PolicyPtr policy_;
   std::deque<Running*> running_;
   AuditLog audit_;

@@ -58,6 +58,14 @@ std::string BuiltProgram(const char* variable) {
   return path;
 }
 
+Json AnswersTo(const Json& requests, const char* action) {
+  Json answers = Json::object();
+  for (const auto& [key, request] : requests.items()) {
+    answers[key] = {{"action", action}, {"content", kYes}};
+  }
+  return answers;
+}
+
 McpClient::McpClient(const ServerOptions& options) {
   // A server that has gone must fail the test, not end it.
   struct sigaction ignore = {};

@@ -38,6 +38,11 @@ struct ServerOptions {
 
 // What a client declares that can ask its user.
 inline const Json kElicitation = {{"elicitation", Json::object()}};
+// What a user fills into our form to approve a call.
+inline const Json kYes = {{"approve", true}};
+
+// The inputResponses that give the same answer to each of `requests` (2026-07-28).
+Json AnswersTo(const Json& requests, const char* action = "accept");
 
 class McpClient {
  public:

@@ -39,9 +39,9 @@ void Project::InitGit() const {
   Git({"init", "-q", "-b", "main"});
 }
 
-Json ModernMeta() {
+Json ModernMeta(const Json& capabilities) {
   return {{"io.modelcontextprotocol/protocolVersion", kModern},
-          {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
+          {"io.modelcontextprotocol/clientCapabilities", capabilities}};
 }
 
 bool NamespacesAreGranted() {

@@ -42,7 +42,8 @@ class Project {
 };
 
 inline constexpr std::string_view kModern = "2026-07-28";  // the revision of the modern era
-Json ModernMeta();                                         // `_meta` of a request of that era
+// `_meta` of a request of that era
+Json ModernMeta(const Json& capabilities = Json::object());
 
 // Whether a command gets namespaces here, as `doctor` says.
 bool NamespacesAreGranted();
