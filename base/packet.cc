@@ -67,4 +67,12 @@ ssize_t ReceiveWaiting(int socket, std::span<char> bytes, int flags) {
   return got;
 }
 
+ReceivedPacket ReceiveWaitingPacket(int socket, std::span<char> bytes) {
+  ReceivedPacket packet;
+  do {
+    packet = ReceivePacket(socket, bytes, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (packet.size < 0 && (errno == EINTR || errno == ECONNRESET));
+  return packet;
+}
+
 }  // namespace pa

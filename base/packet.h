@@ -43,5 +43,7 @@ ReceivedPacket ReceivePacket(int socket, std::span<char> bytes, int flags);
 // the kernel reports once, before the packets that still wait, when the other end was closed with a
 // packet of ours unread. After those packets comes 0, the hang-up.
 ssize_t ReceiveWaiting(int socket, std::span<char> bytes, int flags = 0);
+// The same with descriptors, which are close-on-exec.
+ReceivedPacket ReceiveWaitingPacket(int socket, std::span<char> bytes);
 
 }  // namespace pa

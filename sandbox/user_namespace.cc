@@ -1,8 +1,10 @@
 #include "sandbox/user_namespace.h"
 
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -169,6 +171,17 @@ SysResult<void> EnterAsRoot() {
 SysResult<void> EnterUserAndMountNamespaces() {
   const Dumpable dumpable;
   return geteuid() == 0 ? EnterAsRoot() : EnterAsUser();
+}
+
+// Whoever made a user namespace has every capability in it, and so may enter it and all that
+// belongs to it (user_namespaces(7), "Capabilities"). Its ids are mapped already.
+SysResult<void> EnterNamespacesOf(int network) {
+  const UniqueFd user(ioctl(network, NS_GET_USERNS));
+  if (!user) return std::unexpected(SysError{"ioctl", "NS_GET_USERNS", errno});
+  fcntl(user.get(), F_SETFD, FD_CLOEXEC);
+  PA_TRY_VOID(Attempt(setns(user.get(), CLONE_NEWUSER), "setns", "user namespace"));
+  PA_TRY_VOID(Attempt(unshare(CLONE_NEWNS), "unshare", "mount namespace"));
+  return Attempt(setns(network, CLONE_NEWNET), "setns", "network namespace");
 }
 
 SysResult<void> EnterOwnUserNamespace(int outer_root) {

@@ -1,5 +1,6 @@
 #include "worker/guardian.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -15,6 +16,8 @@
 #include <climits>
 #include <limits>
 
+#include "base/packet.h"
+#include "base/unique_fd.h"
 #include "worker/faults.h"
 
 namespace pa::worker {
@@ -101,11 +104,25 @@ void Guardian::ReadControl() {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got > 0) {
     if (order == kCancel) Cancel();
+    if (order == kAskNetwork) SendNetwork();
     return;
   }
   control_fd_ = -1;  // hang-up: nobody is left who could want the command
   orphaned_ = true;
   Kill(EndReason::kCancelled);
+}
+
+// By the proc of our own namespace, in which we are the first process; a process may always open
+// what is its own (ptrace(2), "Ptrace access mode checking").
+void Guardian::SendNetwork() const {
+  const UniqueFd network(watch_.namespaces ? open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC) : -1);
+  const WorkerStatus status{.kind = StatusKind::kNetwork,
+                            .sys_errno = network             ? 0
+                                         : watch_.namespaces ? errno
+                                                             : ENOTSUP};
+  const int descriptor = network.get();
+  SendPacket(control_fd_, AsBytes(status), {&descriptor, network ? 1u : 0u},
+             MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void Guardian::ReadSignals() {

@@ -53,6 +53,7 @@ class Guardian {
   int MillisecondsToWait() const;
   void WaitForEvents();
   void ReadControl();
+  void SendNetwork() const;
   void ReadSignals();
   void Reap();
   void NoteExit(int wait_status);

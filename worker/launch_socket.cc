@@ -72,11 +72,13 @@ SysResult<void> LaunchSocket::Open() {
   return {};
 }
 
-SysResult<std::span<const char>> LaunchSocket::ReceiveSpec(std::span<char> buffer) {
-  const ssize_t got = recv(fd_.get(), buffer.data(), buffer.size(), MSG_TRUNC);
-  if (got < 0) return std::unexpected(SysError{"recv", "launch spec", errno});
-  const auto size = static_cast<std::size_t>(got);
-  if (size > buffer.size() || size < sizeof(kLaunchMagic) ||
+SysResult<std::span<const char>> LaunchSocket::ReceiveSpec(std::span<char> buffer,
+                                                           UniqueFd& network) {
+  const ReceivedPacket packet = ReceivePacket(fd_.get(), buffer, MSG_CMSG_CLOEXEC);
+  if (packet.size < 0) return std::unexpected(SysError{"recv", "launch spec", errno});
+  if (packet.count > 0) network.reset(packet.descriptors[0]);
+  const auto size = static_cast<std::size_t>(packet.size);
+  if (packet.cut || packet.count > 1 || size < sizeof(kLaunchMagic) ||
       std::memcmp(buffer.data(), &kLaunchMagic, sizeof(kLaunchMagic)) != 0) {
     return std::unexpected(SysError{"recv", "launch spec", EPROTO});
   }

@@ -1,7 +1,8 @@
 // LaunchSocket: the launcher's end of the socket on which the supervisor asks for workers. With it
 // the supervisor can have a worker ready that was forked while nobody was waiting for it.
 //
-//    supervisor -> launcher   kLaunchMagic, then what all its workers have in common (LaunchSpec)
+//    supervisor -> launcher   kLaunchMagic, then what all its workers have in common (LaunchSpec),
+//                             and, optionally, the network namespace that they share
 //    supervisor -> launcher   LaunchOrder with the worker's end of its control socket (SCM_RIGHTS)
 //                             and, optionally, the directory of a cgroup
 //    launcher -> supervisor   LaunchReply
@@ -38,8 +39,8 @@ class LaunchSocket {
   SysResult<void> Open();
   bool is_open() const { return bool(fd_); }
 
-  // Receives the encoded LaunchSpec into `buffer`.
-  SysResult<std::span<const char>> ReceiveSpec(std::span<char> buffer);
+  // Receives the encoded LaunchSpec into `buffer`, and the network namespace, if there is one.
+  SysResult<std::span<const char>> ReceiveSpec(std::span<char> buffer, UniqueFd& network);
 
   // Receives one LaunchOrder, forks a worker and replies. The socket is closed once no more orders
   // can come. True: this is the worker, and its control socket is its only descriptor. `flags`: the

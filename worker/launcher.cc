@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <span>
+#include <utility>
 
 #include "base/try.h"
 #include "sandbox/seccomp_load.h"
@@ -29,6 +30,10 @@ struct Launcher {
   Outcome outcome;
   SysResult<std::span<char>> memory;  // of `spec`: its bytes, then its arrays
   LaunchView spec;
+  // Of a command that runs, whose network all workers share; empty: each has its own. Closed once
+  // we are there.
+  UniqueFd network;
+  bool joins = false;
 };
 
 // Who lists processes sees who is who. A failure would be of no consequence.
@@ -43,9 +48,12 @@ SysResult<std::span<char>> MapMemory() {
 
 SysResult<void> ReadSpec(Launcher& launcher) {
   if (!launcher.memory) return std::unexpected(launcher.memory.error());
-  PA_TRY(const auto bytes, launcher.socket.ReceiveSpec(launcher.memory->first(kMaxLaunchBytes)));
+  PA_TRY(const auto bytes,
+         launcher.socket.ReceiveSpec(launcher.memory->first(kMaxLaunchBytes), launcher.network));
   PA_TRY(launcher.spec, ParseLaunch(bytes, launcher.memory->subspan(kMaxLaunchBytes)));
-  return {};
+  launcher.joins = bool(launcher.network);
+  if (!launcher.joins || launcher.spec.namespaces) return {};
+  return std::unexpected(SysError{"a network without namespaces", {}, EINVAL});
 }
 
 // Out of the supervisor's process group, and every worker that waits with us: what is meant for
@@ -63,8 +71,9 @@ SysResult<void> KeepAs(int number, const UniqueFd& fd) {
 bool HasNamespaces(const LaunchView& spec) { return kConfined && spec.namespaces; }
 
 // What all workers of a policy see; each has its own copy, and adds what is its order's alone.
-SysResult<void> EnterNamespaces(const LaunchView& spec) {
-  PA_TRY_VOID(sandbox::EnterUserAndMountNamespaces());
+SysResult<void> EnterNamespaces(const LaunchView& spec, UniqueFd network) {
+  PA_TRY_VOID(network ? sandbox::EnterNamespacesOf(network.get())
+                      : sandbox::EnterUserAndMountNamespaces());
   PA_TRY(const UniqueFd old_root, sandbox::EnterEmptyView());
   for (const sandbox::MountView& mount : spec.view) {
     PA_TRY_VOID(sandbox::PlaceMount(old_root.get(), mount));
@@ -95,16 +104,18 @@ bool Prepare(Launcher& launcher) {
          Take(outcome, Step::kSession, [] { return LeaveProcessGroup(); }) &&
          Harden(outcome, HasNamespaces(spec) ? Keep::kCapabilities : Keep::kNothing) &&
          (!HasNamespaces(spec) ||
-          Take(outcome, Step::kNamespaces, [&] { return EnterNamespaces(spec); })) &&
+          Take(outcome, Step::kNamespaces,
+               [&] { return EnterNamespaces(spec, std::move(launcher.network)); })) &&
          // Last, because it may refuse what the steps before it needed.
          (!LoadsProgram(spec) ||
           Take(outcome, Step::kSeccomp, [&] { return LoadProgram(spec.seccomp_program); }));
 }
 
-std::uint64_t NamespacesOf(const LaunchView& spec) {
-  if (!HasNamespaces(spec)) return 0;
+std::uint64_t NamespacesOf(const Launcher& launcher) {
+  if (!HasNamespaces(launcher.spec)) return 0;
   constexpr std::uint64_t kAlways = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
-  return spec.network == sandbox::Network::kFull ? kAlways : kAlways | CLONE_NEWNET;
+  const bool shares = launcher.joins || launcher.spec.network == sandbox::Network::kFull;
+  return shares ? kAlways : kAlways | CLONE_NEWNET;
 }
 
 // What takes no order, and therefore no time that anybody waits for. The old root anew: a
@@ -155,7 +166,7 @@ int RunLauncher() {
     return kExitSetupFailed;
   }
   while (launcher.socket.is_open()) {
-    if (launcher.socket.ForkOne(NamespacesOf(launcher.spec))) return BecomeWorker(launcher.spec);
+    if (launcher.socket.ForkOne(NamespacesOf(launcher))) return BecomeWorker(launcher.spec);
   }
   return 0;
 }

@@ -1,18 +1,20 @@
 // WorkerStatus: what a worker reports to the supervisor on its control socket, one packet per
 // message.
 //
-// A worker sends one packet: kSetupFailed if the command did not run, otherwise kEnded, when no
-// process of the tree is alive any more. To end the tree politely the supervisor sends kCancel (one
-// byte). If it closes the socket, the tree is killed at once. Plain values; freestanding.
+// A worker sends one packet at its end: kSetupFailed if the command did not run, otherwise kEnded,
+// when no process of the tree is alive any more. To end the tree politely the supervisor sends
+// kCancel (one byte). If it closes the socket, the tree is killed at once. To kAskNetwork the
+// guardian of a command with namespaces answers with a packet kNetwork and a descriptor of the
+// command's network namespace. Plain values; freestanding.
 #pragma once
 
 #include <cstdint>
 
 namespace pa::worker {
 
-inline constexpr std::uint32_t kStatusMagic = 0x70610006;  // 'pa', version 6
+inline constexpr std::uint32_t kStatusMagic = 0x70610007;  // 'pa', version 7
 
-enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2 };
+enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2, kNetwork = 3 };
 
 // The steps of launcher and worker; a failure names one. worker/harden.cc, launcher.cc, worker.cc
 // and child.cc define their order.
@@ -73,8 +75,8 @@ struct WorkerStatus {
   StatusKind kind = StatusKind::kEnded;
   // kSetupFailed
   Step step = Step::kNone;
-  std::int32_t sys_errno = 0;
-  char subject[256] = {};  // `landlock_add_rule "/srv/x"`; ends with a NUL, cut to fit
+  std::int32_t sys_errno = 0;  // of kNetwork, too: why no descriptor came
+  char subject[256] = {};      // `landlock_add_rule "/srv/x"`; ends with a NUL, cut to fit
   // kEnded
   EndReason reason = EndReason::kExited;
   std::int32_t exit_code = -1;   // of the command itself, if it exited
@@ -92,5 +94,6 @@ struct WorkerStatus {
 };
 
 inline constexpr char kCancel = 'C';
+inline constexpr char kAskNetwork = 'N';
 
 }  // namespace pa::worker

@@ -33,6 +33,7 @@
 #include "supervisor/loop/task.h"
 #include "supervisor/results/result_files.h"
 #include "supervisor/results/result_store.h"
+#include "supervisor/run/command_network.h"
 #include "supervisor/run/output_sink.h"
 
 namespace pa {
@@ -65,6 +66,10 @@ class Job {
   void Begins(std::string what);
   bool begun() const { return !command.empty(); }
   bool listed() const { return listed_; }
+  // The command that it runs now, if that has a network of its own; null: there is none.
+  HasOwnNetwork* network() const {
+    return call_ == nullptr ? nullptr : call_->record.run.own_network;
+  }
   // Who also gets what the commands print, and may hold them back; null: nobody.
   void ShowOutputTo(OutputSink* sink) { beside_ = sink; }
 

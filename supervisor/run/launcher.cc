@@ -141,7 +141,8 @@ Result<std::string> EncodeKind(const LaunchKind& kind, bool cgroups) {
 bool IsSame(const LaunchKind& a, const LaunchKind& b) {
   using sandbox::Network;
   if (a.view != nullptr || b.view != nullptr) {
-    return a.view == b.view && (a.network == Network::kFull) == (b.network == Network::kFull);
+    return a.view == b.view && a.join == b.join &&
+           (a.network == Network::kFull) == (b.network == Network::kFull);
   }
   if (a.alone || b.alone) return a.alone == b.alone;
   return a.program == b.program ||
@@ -169,7 +170,9 @@ Result<std::shared_ptr<Launcher>> Launcher::Start(const Setting& setting, const 
   std::string packet(sizeof worker::kLaunchMagic, '\0');
   std::memcpy(packet.data(), &worker::kLaunchMagic, packet.size());
   packet += spec;
-  if (send(ours.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+  const int join = kind.join != nullptr ? kind.join->fd.get() : -1;
+  const std::span<const int> descriptors(&join, kind.join != nullptr ? 1 : 0);
+  if (SendPacket(ours.get(), packet, descriptors, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
     return std::unexpected(Error("send", "launch spec", errno));
   }
   PA_TRY(const pid_t pid, Spawn(setting.worker_path, theirs.get()));
@@ -418,6 +421,13 @@ Result<std::shared_ptr<Launcher>> Launchers::Find(const LaunchKind& kind) {
 
 void Launchers::Renew() {
   for (Kept& kept : kept_) kept.launcher->Retire();
+  RemoveRetired();
+}
+
+void Launchers::Retire(const CommandNetwork& network) {
+  for (Kept& kept : kept_) {
+    if (kept.kind.join == network) kept.launcher->Retire();
+  }
   RemoveRetired();
 }
 

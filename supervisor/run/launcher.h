@@ -43,6 +43,7 @@
 #include "supervisor/loop/task.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/run/call_groups.h"
+#include "supervisor/run/command_network.h"
 
 namespace pa {
 
@@ -59,6 +60,7 @@ struct LaunchKind {
   sandbox::SeccompProgram program;
   std::shared_ptr<const sandbox::View> view;
   sandbox::Network network = sandbox::Network::kNone;  // has no effect without a view
+  CommandNetwork join = {};  // which they share; null: each has its own. Only with a view
   // Neither of them: each order has a seccomp program of its own, under which a launcher could not
   // work (worker::IsAlone).
   bool alone = false;
@@ -166,6 +168,8 @@ class Launchers {
   bool AllKnown(bool by_force);
   // Retires all launchers: calls that await a worker still get it, later calls get a new launcher.
   void Renew();
+  // The same for those in this network, which nobody needs any more.
+  void Retire(const CommandNetwork& network);
   void Close();  // calls that await a worker get ECANCELED, and so do later ones
 
  private:

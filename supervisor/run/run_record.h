@@ -12,6 +12,8 @@
 
 namespace pa {
 
+class HasOwnNetwork;  // supervisor/run/command_network.h
+
 struct CommandRecord {
   std::vector<std::string> argv;  // empty if the worker itself did the work
   std::string outcome;            // as in the contract
@@ -27,6 +29,7 @@ struct CommandRecord {
 struct RunRecord {
   std::vector<CommandRecord> commands;  // in the order in which they ended
   QueuePosition queue;
+  HasOwnNetwork* own_network = nullptr;  // of the command that runs now; null: there is none
 };
 
 }  // namespace pa

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/file_clock.h"
+#include "base/finally.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/turn.h"
 #include "supervisor/loop/uv_handles.h"
@@ -127,7 +128,8 @@ struct Runner::Impl {
   SlotOr AcquireSlot(const CommandPlan& plan, const policy::Allow& allow,
                      const policy::PolicyPtr& policy, bool namespaces);
   Task<Result<SpawnedWorker>> Spawn(const CommandPlan& plan, const policy::Allow& allow,
-                                    const Slot& slot, const std::string& spec);
+                                    const Slot& slot, const std::string& spec,
+                                    const CommandNetwork& network);
   RunningOptions Capture(const CommandPlan& plan, const policy::Allow& allow,
                          const policy::Limits& limits, const RunOptions& options);
   Task<Execution> Await(RunningCommand& command, CancelSource* cancel);
@@ -358,7 +360,7 @@ Task<Execution> Runner::Impl::ExecuteOnce(const CommandPlan& plan, const policy:
     slots.Release(std::move(*slot), true);
     co_return WithoutOrder(spec.error());
   }
-  Task<Result<SpawnedWorker>> spawning = Spawn(plan, allow, **slot, *spec);
+  Task<Result<SpawnedWorker>> spawning = Spawn(plan, allow, **slot, *spec, options.network);
   Result<SpawnedWorker> worker = co_await spawning;
   if (!worker) {
     slots.Release(std::move(*slot), true);
@@ -370,8 +372,17 @@ Task<Execution> Runner::Impl::ExecuteOnce(const CommandPlan& plan, const policy:
   });
   RunningCommand command(*context, std::move(*worker),
                          Capture(plan, allow, policy->limits, options));
+  const bool own_network = namespaces && allow.confinement().network == sandbox::Network::kLoopback;
+  if (options.record != nullptr && own_network) options.record->own_network = &command;
+  const Finally forget([&] {
+    if (options.record != nullptr) options.record->own_network = nullptr;
+  });
   Task<Execution> task = Await(command, options.cancel);
   Execution execution = co_await task;
+  if (command.network() != nullptr) command.network()->ended = true;
+  for (const CommandNetwork& network : {command.network(), options.network}) {
+    if (network != nullptr && network->ended && launchers) launchers->Retire(network);
+  }
   execution.time_limit = milliseconds(allow.limits().wall_time_ms);
   execution.time_limit_is_policys = execution.time_limit >= policy->limits.wall_time;
   execution.namespaces = (*slot)->view.base != nullptr;
@@ -380,13 +391,15 @@ Task<Execution> Runner::Impl::ExecuteOnce(const CommandPlan& plan, const policy:
 }
 
 Task<Result<SpawnedWorker>> Runner::Impl::Spawn(const CommandPlan& plan, const policy::Allow& allow,
-                                                const Slot& slot, const std::string& spec) {
+                                                const Slot& slot, const std::string& spec,
+                                                const CommandNetwork& network) {
   if (config.on_spec && plan.action != worker::Action::kProbe) {
     const Result<std::string> by_hand = worker::EncodeSpec(MakeSpec(plan, allow, nullptr));
     if (by_hand) config.on_spec(*by_hand);
   }
   SpawnOrder order = MakeOrder(plan, allow, slot);
   order.spec = spec;
+  order.launch.join = network;
   Task<Result<SpawnedWorker>> task = SpawnWorker(*launchers, order);
   Result<SpawnedWorker> worker = co_await task;
   co_return std::move(worker);

@@ -29,6 +29,7 @@
 #include "supervisor/loop/file_turns.h"
 #include "supervisor/loop/task.h"
 #include "supervisor/results/result_store.h"
+#include "supervisor/run/command_network.h"
 #include "supervisor/run/command_plan.h"
 #include "supervisor/run/execution.h"
 #include "supervisor/run/lanes.h"
@@ -60,6 +61,9 @@ struct RunOptions {
   bool capture = true;  // false: only the sink gets the output (make's database)
   Delivery delivery = Delivery::kLive;
   RunRecord* record = nullptr;  // borrowed until Run returns; gets the commands that ran
+  // In which the command runs, of one that runs already; null: as its confinement says. Only for
+  // network: loopback. If the kernel does not grant it, the command does not run.
+  CommandNetwork network = {};
 };
 
 class Runner {

@@ -1,10 +1,12 @@
 #include "supervisor/run/runner.h"
 
+#include <fcntl.h>
 #include <sys/file.h>
 
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <sstream>
 
 #include "base/digest.h"
 #include "supervisor/run/launcher.h"
@@ -663,11 +665,89 @@ TEST_F(NamespacesTest, AViewThatCannotBeMadeIsAFailureAndNoReasonToDoWithout) {
   EXPECT_FALSE(fs::exists(base_ / "project/started"));
 }
 
-TEST_F(NamespacesTest, LoopbackIsTheCommandsOwnOrRefused) {
-  policy_->network = sandbox::Network::kLoopback;
-  policy_->view_programs.build =
-      *sandbox::CompileSeccomp(sandbox::SeccompProfile::kBuild, sandbox::Network::kLoopback,
-                               sandbox::DetectKernel().landlock_abi, sandbox::Sight::kOwnView);
+class LoopbackTest : public NamespacesTest {
+ protected:
+  LoopbackTest() {
+    policy_->network = sandbox::Network::kLoopback;
+    policy_->view_programs.build =
+        *sandbox::CompileSeccomp(sandbox::SeccompProfile::kBuild, sandbox::Network::kLoopback,
+                                 sandbox::DetectKernel().landlock_abi, sandbox::Sight::kOwnView);
+  }
+  Result<CommandNetwork> NetworkOf(const RunRecord& record) {
+    std::optional<Result<CommandNetwork>> network;
+    Detach(record.own_network->Network(),
+           [&](Result<CommandNetwork> found) { network = std::move(found); });
+    RunLoopUntil([&] { return network.has_value(); });
+    return *network;
+  }
+
+  static constexpr const char* kWhere = "readlink /proc/self/ns/net /proc/self/ns/pid";
+};
+
+TEST_F(LoopbackTest, ACommandRunsInTheNetworkOfAnother) {
+  RunRecord record;
+  CancelSource cancel;
+  const auto job =
+      Start(Plan({"/bin/sh", "-c", std::string(kWhere) + " > new; mv new where; echo; sleep 100"}),
+            {.cancel = &cancel, .record = &record});
+  RunLoopUntil([&] { return fs::exists(base_ / "project/where") && record.own_network; });
+  const Result<CommandNetwork> network = NetworkOf(record);
+  ASSERT_TRUE(network) << network.error().Message();
+  EXPECT_EQ(*NetworkOf(record), *network) << "the same each time";
+  const auto lines = [](const std::string& text) {
+    std::istringstream words(text);
+    std::string net;
+    std::string pid;
+    words >> net >> pid;
+    return std::pair(net, pid);
+  };
+  std::ostringstream where;
+  where << std::ifstream(base_ / "project/where").rdbuf();
+  const auto [its_net, its_pid] = lines(where.str());
+  // In turn with others, and also after everything that was kept is discarded.
+  for (int i = 0; i < 4; ++i) {
+    if (i == 2) runner_->Renew();
+    const Execution joined = Shell(kWhere, {.network = *network});
+    EXPECT_EQ(joined.exit_code, 0) << joined.failure;
+    const auto [net, pid] = lines(joined.out.text);
+    EXPECT_EQ(net, its_net);
+    EXPECT_NE(pid, its_pid);
+    EXPECT_NE(lines(Shell(kWhere).out.text).first, its_net) << "who does not ask has its own";
+  }
+  EXPECT_FALSE((*network)->ended);
+  cancel.Cancel();
+  Finish(job);
+  EXPECT_EQ(record.own_network, nullptr);
+  EXPECT_TRUE((*network)->ended);
+}
+
+TEST_F(LoopbackTest, WhatIsNoNetworkOfOursIsNotEntered) {
+  for (const char* file : {"/dev/null", "/proc/self/ns/net"}) {
+    const auto wrong = std::make_shared<SharedNetwork>(
+        SharedNetwork{.fd = UniqueFd(open(file, O_RDONLY | O_CLOEXEC))});
+    if (geteuid() == 0 && std::string_view(file) != "/dev/null") continue;  // root owns that, too
+    const Execution execution = Shell("touch started", {.network = wrong});
+    EXPECT_EQ(execution.outcome, Outcome::kSetupFailed) << file;
+    EXPECT_EQ(execution.failed_step, worker::Step::kNamespaces) << execution.failure;
+    EXPECT_FALSE(fs::exists(base_ / "project/started"));
+  }
+  EXPECT_EQ(Shell("true").exit_code, 0) << "namespaces are granted all the same";
+}
+
+TEST_F(LoopbackTest, WhoHasEndedTellsNobody) {
+  RunRecord record;
+  const auto job = Start(Plan({"/bin/sh", "-c", "sleep 0.1"}), {.record = &record});
+  RunLoopUntil([&] { return record.own_network != nullptr; });
+  std::optional<Result<CommandNetwork>> network;
+  CancelSource cancel;
+  Detach(record.own_network->Network(),
+         [&](Result<CommandNetwork> found) { network = std::move(found); });
+  Finish(job);
+  ASSERT_TRUE(network) << "answered before the command is gone";
+  EXPECT_EQ(record.own_network, nullptr);
+}
+
+TEST_F(LoopbackTest, LoopbackIsTheCommandsOwnOrRefused) {
   const Execution execution = Shell(
       "exec 3<>/dev/null; bash -c ': </dev/tcp/127.0.0.1/1' 2>&1 | grep -o 'Connection refused' | "
       "uniq");

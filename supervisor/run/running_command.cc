@@ -38,6 +38,13 @@ constexpr int kWaitsForDeath = 20;
 
 constexpr milliseconds kCpuLook{100};
 
+// Its guardian does nothing else meanwhile, unless somebody has stopped it.
+constexpr std::chrono::seconds kNetworkPatience{5};
+
+std::unexpected<Error> CommandHasEnded() {
+  return std::unexpected(Error("join", "the command's network", ESRCH));
+}
+
 }  // namespace
 
 RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
@@ -56,10 +63,12 @@ RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
       bulk_(context.loop),
       reap_(context.loop),
       hunt_(context.loop),
-      cpu_(context.loop) {}
+      cpu_(context.loop),
+      network_patience_(context.loop) {}
 
 // The polls must go before the descriptors, which worker_ closes.
 RunningCommand::~RunningCommand() {
+  TellNetwork(CommandHasEnded());
   for (PollHandle* poll : {&out_.poll, &err_.poll, &control_}) poll->Close();
 }
 
@@ -139,8 +148,37 @@ void RunningCommand::HangUp() {
   if (alone_ && !settled_) OnOverdue();
 }
 
+Task<Result<CommandNetwork>> RunningCommand::Network() {
+  if (network_ != nullptr) co_return network_;
+  const bool asked = !awaiting_network_.empty();
+  if (settled_ || (!asked && !worker_.AskNetwork())) co_return CommandHasEnded();
+  if (!asked) {
+    network_patience_.Start(kNetworkPatience, [this] {
+      TellNetwork(std::unexpected(Error("recv", "the command's network", ETIMEDOUT)));
+    });
+  }
+  Completion<Result<CommandNetwork>> told;
+  awaiting_network_.push_back(&told);
+  Result<CommandNetwork> network = co_await told;  // this object may be gone
+  co_return network;
+}
+
+void RunningCommand::TakeNetwork() {
+  std::optional<Result<UniqueFd>> got = worker_.TakeNetwork();
+  if (!got) return;
+  if (!*got) return TellNetwork(std::unexpected(got->error()));
+  network_ = std::make_shared<SharedNetwork>(SharedNetwork{.fd = std::move(**got)});
+  TellNetwork(network_);
+}
+
+void RunningCommand::TellNetwork(const Result<CommandNetwork>& network) {
+  network_patience_.Stop();
+  for (auto* one : std::exchange(awaiting_network_, {})) one->Set(network);
+}
+
 void RunningCommand::OnControl() {
   const bool more = worker_.ReadControl();
+  TakeNetwork();
   if (worker_.settled()) {
     OnSettled();
   } else if (worker_.broken()) {
@@ -272,6 +310,7 @@ void RunningCommand::Resume(Pipe& pipe) {
 
 void RunningCommand::OnSettled() {
   if (std::exchange(settled_, true)) return;
+  TellNetwork(CommandHasEnded());
   bulk_.Stop();
   cpu_.Stop();
   StartDrainTime();

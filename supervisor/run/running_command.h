@@ -18,10 +18,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "supervisor/loop/task.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/run/captured_output.h"
+#include "supervisor/run/command_network.h"
 #include "supervisor/run/exiting_workers.h"
 #include "supervisor/run/orphans.h"
 #include "supervisor/run/worker_process.h"
@@ -50,7 +52,7 @@ struct RunningOptions {
   std::optional<CapturedOutput> err;
 };
 
-class RunningCommand {
+class RunningCommand final : public HasOwnNetwork {
  public:
   RunningCommand(RunningContext& context, SpawnedWorker worker, RunningOptions options);
   ~RunningCommand();
@@ -63,6 +65,8 @@ class RunningCommand {
 
   void Cancel();  // in order; by force after the grace
   void HangUp();  // at once
+  Task<Result<CommandNetwork>> Network() override;
+  const CommandNetwork& network() const { return network_; }  // null: nobody has asked for it
   pid_t pid() const { return worker_.fds().pid; }
   bool tmp_clean() const { return worker_.tmp_clean(); }
 
@@ -80,6 +84,8 @@ class RunningCommand {
 
   Result<void> Begin();
   void OnControl();
+  void TakeNetwork();
+  void TellNetwork(const Result<CommandNetwork>& network);
   void OnHangUp();
   void AwaitExit();
   Result<void> Watch(Pipe& pipe);
@@ -124,6 +130,9 @@ class RunningCommand {
   TimerHandle reap_;
   TimerHandle hunt_;
   TimerHandle cpu_;
+  TimerHandle network_patience_;
+  CommandNetwork network_;  // null: nobody has asked
+  std::vector<Completion<Result<CommandNetwork>>*> awaiting_network_;
   int hunts_ = 0;
   int waits_ = 0;
   bool hunting_ = false;

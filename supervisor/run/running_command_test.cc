@@ -166,6 +166,13 @@ TEST_F(RunningCommandTest, AGarbledStatusIsAFailureAndTheWorkerIsKilled) {
   EXPECT_EQ(execution.failure, "worker control socket: a packet of 7 bytes that is no status");
 }
 
+TEST_F(RunningCommandTest, ADescriptorThatNobodyAskedForIsRefused) {
+  UseFakeWorker();
+  const Execution execution = Fake("gives-network");
+  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
+  EXPECT_TRUE(execution.failure.starts_with("worker control socket: ")) << execution.failure;
+}
+
 TEST_F(RunningCommandTest, AFailedSetupNamesStepSubjectAndErrno) {
   UseFakeWorker();
   const Execution execution = Fake("fails-setup");

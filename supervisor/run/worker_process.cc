@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "base/packet.h"
 
@@ -69,21 +70,35 @@ bool WorkerProcess::ReadControl() {
       char beyond;  // shows a packet that is too long
     } buffer;
     // It may have ended without reading our kCancel.
-    const ssize_t got = ReceiveWaiting(worker_.control.get(), AsWritableBytes(buffer));
-    if (got < 0) return errno == EAGAIN;
-    if (got == 0) return false;
+    const ReceivedPacket got = ReceiveWaitingPacket(worker_.control.get(), AsWritableBytes(buffer));
+    if (got.size < 0) return errno == EAGAIN;
+    if (got.size == 0) return false;
+    std::vector<UniqueFd> descriptors;
+    for (std::size_t i = 0; i < got.count; ++i) descriptors.emplace_back(got.descriptors[i]);
     if (broken()) continue;
-    if (got != sizeof buffer.packet || buffer.packet.magic != worker::kStatusMagic) {
-      Break("a packet of " + std::to_string(got) + " bytes that is no status");
+    const bool status =
+        got.size == sizeof buffer.packet && buffer.packet.magic == worker::kStatusMagic;
+    if (!status || got.cut || got.count > 1) {
+      Break("a packet of " + std::to_string(got.size) + " bytes that is no status");
     } else {
-      OnPacket(buffer.packet);
+      OnPacket(buffer.packet, descriptors.empty() ? UniqueFd() : std::move(descriptors.front()));
     }
   }
 }
 
 // One packet, of a kind that the protocol has; anything else means that we do not know what runs.
-void WorkerProcess::OnPacket(const WorkerStatus& packet) {
+void WorkerProcess::OnPacket(const WorkerStatus& packet, UniqueFd descriptor) {
   const bool running = state_ == State::kRunning;
+  if (packet.kind == StatusKind::kNetwork && running && std::exchange(asked_network_, false)) {
+    if (descriptor) {
+      network_ = std::move(descriptor);
+    } else {
+      const int code = packet.sys_errno;
+      network_ = std::unexpected(Error("open", "the command's network", code));
+    }
+    return;
+  }
+  if (descriptor) return Break("a descriptor that was not asked for");
   if (packet.kind == StatusKind::kSetupFailed && running) {
     state_ = State::kSetupFailed;
   } else if (packet.kind == StatusKind::kEnded && running && KnownReason(packet.reason)) {
@@ -115,6 +130,13 @@ bool WorkerProcess::Reap() {
 pid_t WorkerProcess::Release() {
   reaped_ = true;
   return worker_.pid;
+}
+
+bool WorkerProcess::AskNetwork() {
+  if (state_ != State::kRunning || cancelled_) return false;
+  asked_network_ =
+      send(worker_.control.get(), &worker::kAskNetwork, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+  return asked_network_;
 }
 
 void WorkerProcess::Cancel() {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "supervisor/run/execution.h"
 #include "supervisor/run/spawn_worker.h"
@@ -32,6 +33,11 @@ class WorkerProcess {
   bool ReadControl();
   // True once the worker is dead and reaped; reads its last packets.
   bool Reap();
+
+  // Asks the guardian for the command's network namespace; ReadControl gets it. False: it is gone.
+  bool AskNetwork();
+  // Once it has come: the namespace, or why there is none.
+  std::optional<Result<UniqueFd>> TakeNetwork() { return std::exchange(network_, std::nullopt); }
 
   void Cancel();         // ends the tree in order; further calls do nothing
   void HangUp();         // the guardian kills the tree at once, and still reports
@@ -64,7 +70,7 @@ class WorkerProcess {
  private:
   enum class State { kRunning, kEnded, kSetupFailed, kBroken };
 
-  void OnPacket(const worker::WorkerStatus& packet);
+  void OnPacket(const worker::WorkerStatus& packet, UniqueFd descriptor);
   void Break(std::string why);
   void DescribeEnd(Execution& execution) const;
   void DescribeSilence(Execution& execution) const;
@@ -74,6 +80,8 @@ class WorkerProcess {
   State state_ = State::kRunning;
   worker::WorkerStatus status_;  // the final packet
   std::string broken_why_;
+  bool asked_network_ = false;
+  std::optional<Result<UniqueFd>> network_;
   worker::Limit exceeded_ = worker::Limit::kNone;  // the limit for which we killed it
   bool cancelled_ = false;
   bool late_ = false;

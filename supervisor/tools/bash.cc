@@ -20,6 +20,7 @@ constexpr Param kBashParams[] = {
     kWorkingDirectoryParam,
     kTimeoutParam,
     kBackgroundParam,
+    kJobParam,
     {.name = "stdin",
      .kind = ParamKind::kString,
      .description = "Text for standard input. Default: empty."},

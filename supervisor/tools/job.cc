@@ -16,6 +16,7 @@
 #include "supervisor/loop/background.h"
 #include "supervisor/results/query_rows.h"
 #include "supervisor/text/escape_filter.h"
+#include "supervisor/tools/join_job.h"
 #include "supervisor/tools/params.h"
 #include "supervisor/tools/render.h"
 #include "supervisor/tools/work.h"
@@ -283,9 +284,7 @@ Task<ToolResult> RunJob(ToolRequest request, CallContext& call) {
   }
   std::shared_ptr<Job> job = call.jobs->Find(*id);
   if (job == nullptr) {
-    co_return RefusedCall(NotFound("there is no job of this id",
-                                   "Action list lists the jobs; one that has ended is forgotten "
-                                   "after an hour."));
+    co_return RefusedCall(NoSuchJob());
   }
   Task<ToolResult> task = action == "read"   ? Read(std::move(job), request, call)
                           : action == "wait" ? WaitFor(std::move(job), request, call)

@@ -24,6 +24,7 @@ constexpr Param kMakeParams[] = {
     kDryRunParam,
     kTimeoutParam,
     kBackgroundParam,
+    kJobParam,
     kResultParam,
 };
 

@@ -46,6 +46,10 @@ inline constexpr Param kBackgroundParam = {
     .kind = ParamKind::kBoolean,
     .description = "Return a handle at once; job reads, awaits and stops it."};
 
+inline constexpr Param kJobParam = {
+    .name = "job",
+    .description = "Run in the network of this job, where it listens (network: loopback)."};
+
 inline constexpr std::array<std::string_view, 4> kLanguages = {"python", "rust", "go", "nodejs"};
 
 // What to do when there is no starter Makefile for the project.

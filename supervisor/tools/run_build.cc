@@ -1,6 +1,7 @@
 #include "supervisor/tools/run_build.h"
 
 #include "supervisor/state/project_cache.h"
+#include "supervisor/tools/join_job.h"
 #include "supervisor/tools/reach_above.h"
 
 namespace pa {
@@ -38,8 +39,18 @@ Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission
   if (!identity.directory.empty()) plan.env["GIT_CONFIG_GLOBAL"] = identity.File();
   policy::LimitRetries(*call.policy, plan.env);
   const auto confinement = allow.SharedConfinement();
-  const RunOptions options{
-      .name = report.what, .sink = call.sink, .cancel = &call.cancel, .record = &call.record.run};
+  CommandNetwork network;
+  if (!work.job.empty()) {
+    Task<NetworkOr> joining = JoinJob(work.job, confinement->network, call);
+    NetworkOr joined = co_await joining;
+    if (!joined) co_return RefusedCall(std::move(joined.error()));
+    network = *std::move(joined);
+  }
+  const RunOptions options{.name = report.what,
+                           .sink = call.sink,
+                           .cancel = &call.cancel,
+                           .record = &call.record.run,
+                           .network = std::move(network)};
   if (call.begins) call.begins(report.shown.empty() ? report.what : report.shown);
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;

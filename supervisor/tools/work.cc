@@ -46,7 +46,11 @@ bool IsMissing(int code) {
 std::expected<Work, ToolError> StartWork(const ToolRequest& request, std::string operation,
                                          const CallContext& call) {
   const std::string* requested = request.arguments().String("working_directory");
-  return StartWorkIn(requested == nullptr ? "" : *requested, request, std::move(operation), call);
+  auto work =
+      StartWorkIn(requested == nullptr ? "" : *requested, request, std::move(operation), call);
+  const std::string* job = request.arguments().String("job");
+  if (work && job != nullptr) work->job = *job;
+  return work;
 }
 
 std::expected<Work, ToolError> StartWorkAt(const ToolRequest& request, const CallContext& call) {

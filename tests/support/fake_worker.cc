@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/packet.h"
 #include "worker/launch_socket.h"
 #include "worker/spec.h"
 #include "worker/status.h"
@@ -52,6 +53,14 @@ void Silent(const Words&) { _exit(7); }
 
 void Garbage(const Words&) {
   Send("garbage", 7);
+  Forever();
+}
+
+// A descriptor for which nobody has asked.
+void GivesNetwork(const Words&) {
+  const WorkerStatus status{.kind = StatusKind::kNetwork};
+  const int descriptor = STDIN_FILENO;
+  pa::SendPacket(pa::worker::kControlFd, pa::AsBytes(status), {&descriptor, 1}, MSG_NOSIGNAL);
   Forever();
 }
 
@@ -183,6 +192,7 @@ int Run() {
       {"echo", Echo},
       {"silent", Silent},
       {"garbage", Garbage},
+      {"gives-network", GivesNetwork},
       {"never", Never},
       {"hangs-up", HangsUp},
       {"dies-slowly", DiesSlowly},
@@ -212,7 +222,8 @@ int Run() {
 int main() {
   pa::worker::LaunchSocket socket;
   char spec[pa::worker::kMaxLaunchBytes];
-  if (!socket.Open() || !socket.ReceiveSpec(spec)) return 1;
+  pa::UniqueFd network;
+  if (!socket.Open() || !socket.ReceiveSpec(spec, network)) return 1;
   if (getenv("PA_FAKE_ANSWERS_ONE") != nullptr) AnswerOne(socket);
   bool is_worker = false;
   while (socket.is_open() && !is_worker) is_worker = socket.ForkOne(0);

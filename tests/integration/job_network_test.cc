@@ -1,0 +1,228 @@
+// The network of a job, shared with other commands: `job: ID` of make and bash, network: loopback.
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include "base/unique_fd.h"
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One line to whoever connects, until it is ended.
+constexpr std::string_view kServer =
+    "import os, socket\n"
+    "s = socket.socket()\n"
+    "s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)\n"
+    "s.bind(('127.0.0.1', 3000))\n"
+    "s.listen()\n"
+    "open(os.environ['TMPDIR'] + '/ours', 'w')\n"
+    "print('listening', flush=True)\n"
+    "while True:\n"
+    "    c, _ = s.accept()\n"
+    "    c.sendall(b'hello\\n')\n"
+    "    c.close()\n";
+constexpr const char* kGet = "cat < /dev/tcp/127.0.0.1/3000";
+
+class JobNetwork : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!NamespacesAreGranted()) GTEST_SKIP() << "network: loopback needs namespaces";
+    WriteText(project_.root() / "server.py", std::string(kServer));
+    Policy("network: loopback\n");
+  }
+  void Policy(const std::string& lines) {
+    WriteText(project_.home() / ".config/project-actions/policy.yaml", "version: 1\n" + lines);
+  }
+  // The id of a job that listens.
+  std::string Listening(McpClient& client) {
+    const Json handle = client.CallTool("make", {{"target", "serve"}, {"background", true}});
+    EXPECT_EQ(handle["data"]["job"]["state"], "running") << handle;
+    const std::string id = handle["data"]["job"]["id"];
+    EXPECT_TRUE(Eventually([&] {
+      return client.CallTool("job", {{"action", "read"}, {"id", id}})["data"]["lines"] ==
+             "listening\n";
+    }));
+    return id;
+  }
+  static Json Bash(McpClient& client, const std::string& command, const std::string& job) {
+    Json arguments = {{"command", command}};
+    if (!job.empty()) arguments["job"] = job;
+    return client.CallTool("bash", arguments);
+  }
+
+  Project project_{
+      ".PHONY: serve get\n"
+      "serve:\n\t@exec /usr/bin/python3 server.py\n"
+      "get:\n\t@bash -c '" +
+      std::string(kGet) + "'\n"};
+};
+
+TEST_F(JobNetwork, WhoNamesTheJobReachesItAndNobodyElse) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const std::string id = Listening(client);
+  const Json reached = Bash(client, kGet, id);
+  EXPECT_EQ(reached["data"]["stdout"], "hello\n") << reached;
+  EXPECT_EQ(client.CallTool("make", {{"target", "get"}, {"job", id}})["data"]["stdout"], "hello\n");
+  const Json alone = Bash(client, kGet, "");
+  EXPECT_EQ(alone["error"]["code"], "COMMAND_FAILED") << alone;
+  EXPECT_NE(alone["data"]["stderr"].get<std::string>().find("refused"), std::string::npos);
+  // In both directions, and by a job of its own.
+  const Json second = client.CallTool(
+      "bash", {{"command", "until [ -e go ]; do sleep 0.01; done; " + std::string(kGet)},
+               {"job", id},
+               {"background", true}});
+  WriteText(project_.root() / "go", "");
+  const Json waited =
+      client.CallTool("job", {{"action", "wait"}, {"id", second["data"]["job"]["id"]}});
+  EXPECT_EQ(waited["data"]["stdout"], "hello\n") << waited;
+  // Each call is recorded with the job that it named.
+  EXPECT_TRUE(Eventually([&] {
+    for (const Json& end : project_.EndsInTheLog()) {
+      if (end.dump().find(id) != std::string::npos) return true;
+    }
+    return false;
+  }));
+}
+
+// The network is all that they share: neither processes nor files that are a command's own.
+TEST_F(JobNetwork, TheOtherWallsStand) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const std::string id = Listening(client);
+  const Json looked = Bash(
+      client, "grep -l server.py /proc/[0-9]*/cmdline; ls -R $TMPDIR; kill -9 -1; echo alive", id);
+  EXPECT_EQ(looked["data"]["stdout"].get<std::string>().find("server.py"), std::string::npos)
+      << looked;
+  EXPECT_EQ(looked["data"]["stdout"].get<std::string>().find("ours"), std::string::npos) << looked;
+  EXPECT_EQ(Bash(client, kGet, id)["data"]["stdout"], "hello\n") << "it was not killed";
+  const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener.get(), 8), 0);
+  ASSERT_EQ(getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+  EXPECT_EQ(Bash(client, ": < /dev/tcp/127.0.0.1/" + port, id)["error"]["code"], "COMMAND_FAILED")
+      << "nor the machine's own";
+  const Json out = Bash(
+      client,
+      "for way in 'unshare -n' 'unshare -Un' 'nsenter -t 1 -n'; do $way echo out; done; :", id);
+  EXPECT_EQ(out["data"]["stdout"], "") << out;
+}
+
+// Landlock keeps abstract sockets apart from Linux 6.12 on.
+TEST_F(JobNetwork, AbstractSocketsAreApartWhereTheKernelCanDoThat) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const std::string python =
+      "exec /usr/bin/python3 -c \"import socket; s = "
+      "socket.socket(socket.AF_UNIX); ";
+  const Json job = client.CallTool(
+      "bash", {{"command", python + "s.bind(b'\\0pa-test'); s.listen(); print('listening', "
+                                    "flush=True); s.accept()\""},
+               {"background", true}});
+  const std::string id = job["data"]["job"]["id"];
+  EXPECT_TRUE(Eventually([&] {
+    return client.CallTool("job", {{"action", "read"}, {"id", id}})["data"]["lines"] ==
+           "listening\n";
+  })) << job;
+  const ProgramResult doctor =
+      RunProgram({.command = {BuiltProgram("PA_SERVER"), "doctor", "--json"}});
+  const bool apart = Json::parse(doctor.output)["kernel"]["landlock_abi"] >= 6;
+  const Json connected = Bash(client, python + "s.connect(b'\\0pa-test')\"", id);
+  EXPECT_EQ(connected["success"], !apart) << connected;
+}
+
+// Whatever is kept for further commands may have been made anew meanwhile.
+TEST_F(JobNetwork, AlsoAfterThePolicyWasReadAgain) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const std::string id = Listening(client);
+  Policy(
+      "network: loopback\npermissions: [{tool: bash, command: nope, decision: deny, reason: x}]\n");
+  client.Signal(SIGHUP);
+  EXPECT_TRUE(
+      Eventually([&] { return Bash(client, "nope", "")["error"]["code"] == "POLICY_DENIED"; }));
+  EXPECT_EQ(Bash(client, kGet, id)["data"]["stdout"], "hello\n");
+  Policy("network: none\n");
+  client.Signal(SIGHUP);
+  EXPECT_TRUE(Eventually([&] {
+    return Bash(client, kGet, id)["error"]["code"] == "POLICY_DENIED";
+  })) << "what is in force now counts";
+}
+
+TEST_F(JobNetwork, GoesOnAfterTheJobForWhoeverIsInIt) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const std::string id = Listening(client);
+  const int call = client.StartTool(
+      "bash",
+      {{"command", "touch in; until [ -e go ]; do sleep 0.01; done; echo still"}, {"job", id}});
+  EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "in"); }));
+  client.CallTool("job", {{"action", "stop"}, {"id", id}});
+  WriteText(project_.root() / "go", "");
+  EXPECT_EQ(client.Await(call)["result"]["structuredContent"]["data"]["stdout"], "still\n");
+  const Json late = Bash(client, kGet, id);
+  EXPECT_EQ(late["error"]["code"], "INVALID_ARGUMENT") << late;
+  EXPECT_NE(late["error"]["message"].get<std::string>().find("has ended"), std::string::npos);
+}
+
+TEST_F(JobNetwork, WhatHasNoNetworkToShareIsRefused) {
+  Policy("network: loopback\npipeline: {tools: [bash]}\n");
+  McpClient client(project_.Server());
+  client.Initialize();
+  EXPECT_EQ(Bash(client, "touch ran", "0123456789abcdef")["error"]["code"], "NOT_FOUND");
+  const Json steps =
+      Json::array({{{"id", "a"}, {"tool", "bash"}, {"args", {{"command", "sleep 9"}}}}});
+  const Json pipeline = client.CallTool("pipeline", {{"steps", steps}, {"background", true}});
+  const Json refused = Bash(client, "touch ran", pipeline["data"]["job"]["id"]);
+  EXPECT_EQ(refused["error"]["code"], "INVALID_ARGUMENT") << refused;
+  EXPECT_NE(refused["error"]["message"].get<std::string>().find("is a pipeline"),
+            std::string::npos);
+  const Json background =
+      client.CallTool("bash", {{"command", "touch ran"}, {"job", "no"}, {"background", true}});
+  EXPECT_EQ(background["error"]["code"], "NOT_FOUND") << "instead of a handle: " << background;
+  EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+}
+
+// The line that a refusal suggests is applied, and helps.
+TEST_F(JobNetwork, WithoutANetworkTheLineThatHelpsIsNamed) {
+  Policy("network: none\n");
+  std::string line;
+  {
+    McpClient client(project_.Server());
+    client.Initialize();
+    const Json job = client.CallTool("bash", {{"command", "sleep 100"}, {"background", true}});
+    const Json refused = Bash(client, "touch ran", job["data"]["job"]["id"]);
+    EXPECT_EQ(refused["error"]["code"], "POLICY_DENIED") << refused;
+    const std::string advice = refused["error"]["ai_message"];
+    const std::size_t begin = advice.find('`') + 1;
+    line = advice.substr(begin, advice.find('`', begin) - begin);
+    EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+  }
+  Policy(line + "\n");
+  McpClient client(project_.Server());
+  client.Initialize();
+  EXPECT_EQ(Bash(client, kGet, Listening(client))["data"]["stdout"], "hello\n") << line;
+}
+
+TEST_F(JobNetwork, WithTheNetworkOfTheMachineThereIsNothingToShare) {
+  Policy("network: full\n");
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json job = client.CallTool("bash", {{"command", "sleep 100"}, {"background", true}});
+  const Json refused = Bash(client, "touch ran", job["data"]["job"]["id"]);
+  EXPECT_EQ(refused["error"]["code"], "INVALID_ARGUMENT") << refused;
+  EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+}
+
+}  // namespace
+}  // namespace pa::testing
