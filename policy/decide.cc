@@ -121,6 +121,21 @@ Deny ToolDisabled(const std::string& tool) {
 }
 
 // The line names all tools: where the policy has no such key, it replaces the default.
+std::optional<Deny> WhyNoPorts(const Policy& policy) {
+  const bool loopback = policy.network == sandbox::Network::kLoopback;
+  if (policy.job_ports && loopback) return std::nullopt;
+  if (policy.network == sandbox::Network::kFull) {
+    return Deny{"with network: full a job listens on this machine itself, so no port is served",
+                "Leave ports out: the user reaches the server where it listens."};
+  }
+  const std::string line =
+      loopback ? "`jobs: {ports: loopback}`" : "`network: loopback` and `jobs: {ports: loopback}`";
+  return Deny{"the policy lets nobody reach the ports of a job: jobs.ports",
+              "Leave ports out and use the argument job of make or bash to reach the server, or "
+              "tell the user that " +
+                  line + " in the policy let this user's programs reach them on 127.0.0.1."};
+}
+
 Deny NotFromWithin(const Policy& policy, const std::string& tool) {
   std::string names;
   for (const std::string& name : policy.inner_tools) names += name + ", ";

@@ -100,6 +100,9 @@ struct Ask {
 // is a request.
 Deny ToolDisabled(const std::string& tool);
 
+// The answer to a call that wants ports of its job to be served; nothing: they may be.
+std::optional<Deny> WhyNoPorts(const Policy& policy);
+
 // The answer to a pipeline or batch with a call that Policy::InnerCallAllowed refuses.
 Deny NotFromWithin(const Policy& policy, const std::string& tool);
 

@@ -22,6 +22,12 @@ constexpr Choice kNetwork[] = {
     {"loopback", "a network of the command's own with only 127.0.0.1 and ::1; needs namespaces"},
     {"full", "TCP and UDP over IPv4 and IPv6"},
 };
+constexpr Choice kPorts[] = {
+    {"none", "nobody outside a job reaches its ports"},
+    {"loopback",
+     "ports that a call names are served on 127.0.0.1 of this machine, to this user's processes; "
+     "needs network: loopback"},
+};
 constexpr Choice kNamespaces[] = {
     {"require", "no command runs without them"},
     {"auto", "where the system grants them; `project-actions doctor` says whether it does"},
@@ -189,6 +195,8 @@ constexpr Key kKeys[] = {
      {},
      0,
      kWeek},
+    {"jobs.ports", Type::kChoice, "Who reaches the ports on which a job listens.", &F::jobs_ports,
+     kPorts},
     {"git.identity", Type::kChoice, "In whose name commits are made.", &F::git_identity, kIdentity},
     {"git.hooks", Type::kChoice, "Whether the repository may make git run programs.", &F::git_hooks,
      kHooks},
@@ -243,6 +251,7 @@ PolicyFragment DefaultFragment() {
   defaults.namespaces = {"auto", at};
   defaults.environment_pass = {{}, at};
   defaults.environment_set = {{}, at};
+  defaults.jobs_ports = {"none", at};
   defaults.git_identity = {"inherit", at};
   defaults.git_hooks = {"run", at};
   defaults.git_signing = {"off", at};

@@ -135,6 +135,7 @@ struct Policy {
   // The system paths as programs know them, symlinks included.
   std::vector<std::string> names;
   sandbox::Network network = sandbox::Network::kNone;
+  bool job_ports = false;  // jobs can have ports served on 127.0.0.1 of this machine
   // Includes the variables that lead to granted toolchains.
   std::vector<std::string> environment_pass;
   std::map<std::string, std::string> environment_set;

@@ -87,6 +87,13 @@ struct FullNetwork {
       "and reach services of this machine and of its network";
   static constexpr Reach kReach = Reach::kBuilds;
 };
+struct PublishedPorts {
+  static constexpr std::string_view kName = "published_ports";
+  static constexpr std::string_view kWhy =
+      "this user's programs reach the servers of jobs that a call names, and pages that they serve "
+      "run in the user's browser, with its network";
+  static constexpr Reach kReach = Reach::kBuilds;
+};
 struct PassedVariable {
   static constexpr std::string_view kName = "passed_variable";
   static constexpr std::string_view kWhy =
@@ -125,8 +132,8 @@ struct NoAudit {
 
 using RelaxationType =
     std::variant<RootWithSecrets, EveryTool, InnerTool, ReadablePath, WritablePath, UnprotectedPath,
-                 LoopbackNetwork, FullNetwork, PassedVariable, SetVariable, NoNamespaces,
-                 RaisedLimit, RaisedServerLimit, NoAudit>;
+                 LoopbackNetwork, FullNetwork, PublishedPorts, PassedVariable, SetVariable,
+                 NoNamespaces, RaisedLimit, RaisedServerLimit, NoAudit>;
 
 struct Relaxation {
   RelaxationType type;

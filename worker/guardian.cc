@@ -1,6 +1,7 @@
 #include "worker/guardian.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -41,6 +42,55 @@ std::uint64_t Microseconds(const timeval& time) {
 
 std::uint64_t Later(std::uint64_t now, std::uint64_t by) {
   return by > kNever - now ? kNever : now + by;
+}
+
+// By the proc of our own namespace, in which we are the first process; a process may always open
+// what is its own (ptrace(2), "Ptrace access mode checking").
+SysResult<UniqueFd> OwnNetwork() {
+  UniqueFd network(open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
+  if (!network) return std::unexpected(SysError{"open", "network", errno});
+  return network;
+}
+
+// Who connects on the loopback knows at once, unless the server is behind with accepting; then the
+// socket is handed out as it is.
+constexpr int kConnectMs = 20;
+
+SysResult<UniqueFd> Connected(const sockaddr* address, socklen_t size) {
+  UniqueFd socket_fd(socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket_fd) return std::unexpected(SysError{"socket", {}, errno});
+  if (connect(socket_fd.get(), address, size) != 0 && errno != EINPROGRESS) {
+    return std::unexpected(SysError{"connect", {}, errno});
+  }
+  pollfd connected = {socket_fd.get(), POLLOUT, 0};
+  int failed = 0;
+  socklen_t length = sizeof(failed);
+  if (poll(&connected, 1, kConnectMs) == 1) {
+    getsockopt(socket_fd.get(), SOL_SOCKET, SO_ERROR, &failed, &length);
+  }
+  if (failed != 0) return std::unexpected(SysError{"connect", {}, failed});
+  return socket_fd;
+}
+
+// A server that listens on `localhost` may have taken either address.
+SysResult<UniqueFd> SocketTo(std::uint16_t port) {
+  sockaddr_in four{};
+  four.sin_family = AF_INET;
+  four.sin_port = htons(port);
+  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto connected = Connected(reinterpret_cast<sockaddr*>(&four), sizeof(four));
+  if (connected || connected.error().sys_errno != ECONNREFUSED) return connected;
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6;
+  six.sin6_port = htons(port);
+  six.sin6_addr.s6_addr[15] = 1;
+  return Connected(reinterpret_cast<sockaddr*>(&six), sizeof(six));
+}
+
+SysResult<UniqueFd> Give(const AskOrder& order) {
+  if (order.ask == Ask::kNetwork) return OwnNetwork();
+  if (order.ask == Ask::kSocket) return SocketTo(order.port);
+  return std::unexpected(SysError{"give", "unknown order", EINVAL});
 }
 
 // The command's own death by a limit that the kernel keeps.
@@ -99,29 +149,27 @@ void Guardian::WaitForEvents() {
 }
 
 void Guardian::ReadControl() {
-  char order = 0;
-  const ssize_t got = recv(control_fd_, &order, 1, MSG_DONTWAIT);
+  AskOrder order;
+  const ssize_t got = recv(control_fd_, &order, sizeof(order), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got > 0) {
-    if (order == kCancel) Cancel();
-    if (order == kAskNetwork) SendNetwork();
-    return;
+    if (got != sizeof(order)) return;
+    if (order.ask == Ask::kCancel) return Cancel();
+    return Answer(order);
   }
   control_fd_ = -1;  // hang-up: nobody is left who could want the command
   orphaned_ = true;
   Kill(EndReason::kCancelled);
 }
 
-// By the proc of our own namespace, in which we are the first process; a process may always open
-// what is its own (ptrace(2), "Ptrace access mode checking").
-void Guardian::SendNetwork() const {
-  const UniqueFd network(watch_.namespaces ? open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC) : -1);
-  const WorkerStatus status{.kind = StatusKind::kNetwork,
-                            .sys_errno = network             ? 0
-                                         : watch_.namespaces ? errno
-                                                             : ENOTSUP};
-  const int descriptor = network.get();
-  SendPacket(control_fd_, AsBytes(status), {&descriptor, network ? 1u : 0u},
+void Guardian::Answer(const AskOrder& order) const {
+  if (control_fd_ < 0) return;
+  const SysResult<UniqueFd> given =
+      watch_.namespaces ? Give(order) : std::unexpected(SysError{"give", "no network", ENOTSUP});
+  const WorkerStatus status{.kind = StatusKind::kGiven,
+                            .sys_errno = given ? 0 : given.error().sys_errno};
+  const int descriptor = given ? given->get() : -1;
+  SendPacket(control_fd_, AsBytes(status), {&descriptor, given ? 1u : 0u},
              MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

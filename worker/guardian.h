@@ -53,7 +53,7 @@ class Guardian {
   int MillisecondsToWait() const;
   void WaitForEvents();
   void ReadControl();
-  void SendNetwork() const;
+  void Answer(const AskOrder& order) const;
   void ReadSignals();
   void Reap();
   void NoteExit(int wait_status);

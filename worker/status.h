@@ -3,9 +3,9 @@
 //
 // A worker sends one packet at its end: kSetupFailed if the command did not run, otherwise kEnded,
 // when no process of the tree is alive any more. To end the tree politely the supervisor sends
-// kCancel (one byte). If it closes the socket, the tree is killed at once. To kAskNetwork the
-// guardian of a command with namespaces answers with a packet kNetwork and a descriptor of the
-// command's network namespace. Plain values; freestanding.
+// kCancel. If it closes the socket, the tree is killed at once. The guardian of a command with
+// namespaces answers each AskOrder with a packet kGiven and a descriptor, in the order in which
+// they came. Plain values; freestanding.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace pa::worker {
 
 inline constexpr std::uint32_t kStatusMagic = 0x70610007;  // 'pa', version 7
 
-enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2, kNetwork = 3 };
+enum class StatusKind : std::uint32_t { kSetupFailed = 1, kEnded = 2, kGiven = 3 };
 
 // The steps of launcher and worker; a failure names one. worker/harden.cc, launcher.cc, worker.cc
 // and child.cc define their order.
@@ -75,7 +75,7 @@ struct WorkerStatus {
   StatusKind kind = StatusKind::kEnded;
   // kSetupFailed
   Step step = Step::kNone;
-  std::int32_t sys_errno = 0;  // of kNetwork, too: why no descriptor came
+  std::int32_t sys_errno = 0;  // of kGiven, too: why no descriptor came
   char subject[256] = {};      // `landlock_add_rule "/srv/x"`; ends with a NUL, cut to fit
   // kEnded
   EndReason reason = EndReason::kExited;
@@ -93,7 +93,15 @@ struct WorkerStatus {
   std::uint32_t survivors = 0;      // 1: a process in uninterruptible sleep could not be killed
 };
 
-inline constexpr char kCancel = 'C';
-inline constexpr char kAskNetwork = 'N';
+// One packet from the supervisor.
+enum class Ask : char {
+  kCancel = 'C',   // no answer
+  kNetwork = 'N',  // a descriptor of the command's network namespace
+  kSocket = 'S',   // a socket in it, connected to `port` of 127.0.0.1 or ::1, or about to be
+};
+struct AskOrder {
+  Ask ask = Ask::kCancel;
+  std::uint16_t port = 0;
+};
 
 }  // namespace pa::worker

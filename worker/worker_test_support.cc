@@ -226,7 +226,10 @@ WorkerRun::~WorkerRun() {
   waitpid(pid_, nullptr, 0);
 }
 
-void WorkerRun::Cancel() { Check(send(control_.get(), &kCancel, 1, MSG_NOSIGNAL) == 1, "send"); }
+void WorkerRun::Cancel() {
+  const AskOrder cancel;
+  Check(send(control_.get(), &cancel, sizeof(cancel), MSG_NOSIGNAL) == sizeof(cancel), "send");
+}
 
 bool WorkerRun::Pump(int timeout_ms) {
   pollfd events[] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}};

@@ -48,8 +48,11 @@ std::string Expected(const Param& param) {
     case ParamKind::kBoolean:
       return "true or false";
     case ParamKind::kStringArray:
+    case ParamKind::kPortArray:
     case ParamKind::kObjectArray: {
-      const char* items = param.kind == ParamKind::kStringArray ? "strings" : "objects";
+      const char* items = param.kind == ParamKind::kStringArray ? "strings"
+                          : param.kind == ParamKind::kPortArray ? "integers from 1 to 65535"
+                                                                : "objects";
       if (param.maximum != 0) {
         return fmt::format("an array of {} to {} {}", param.minimum, param.maximum, items);
       }
@@ -64,6 +67,7 @@ std::string Expected(const Param& param) {
 }
 
 constexpr std::size_t kQuoted = 60;
+constexpr std::int64_t kMaxPort = 65'535;
 
 // A value as JSON, short enough for a message.
 std::string Short(const JsonValue& value) {
@@ -129,6 +133,8 @@ std::string TypeOf(const Param& param) {
       return "boolean";
     case ParamKind::kStringArray:
       return "string[]";
+    case ParamKind::kPortArray:
+      return "integer[]";
     case ParamKind::kObjectArray:
       return (param.fields.empty() ? "object" : Shape(param.fields)) + "[]";
     case ParamKind::kResult:
@@ -198,6 +204,25 @@ std::expected<std::vector<std::string>, ToolError> ReadStrings(const Param& para
     strings.push_back(item.AsString());
   }
   return strings;
+}
+
+std::expected<std::vector<std::uint16_t>, ToolError> ReadPorts(const Param& param,
+                                                               const JsonValue& value) {
+  if (!value.IsArray()) return std::unexpected(WrongValue(param, Came(value)));
+  const auto count = static_cast<std::int64_t>(value.Items().size());
+  if (count < param.minimum || count > Maximum(param)) {
+    return std::unexpected(WrongValue(param, Came(value)));
+  }
+  std::vector<std::uint16_t> ports;
+  for (const JsonValue& item : value.Items()) {
+    const std::optional<std::int64_t> port = item.AsInteger();
+    if (!port || *port < 1 || *port > kMaxPort) {
+      const std::string at = fmt::format(" at index {}", ports.size());
+      return std::unexpected(WrongValue(param, Came(item) + at));
+    }
+    ports.push_back(static_cast<std::uint16_t>(*port));
+  }
+  return ports;
 }
 
 std::expected<Arguments, ToolError> Validated(std::span<const Param> params,
@@ -271,6 +296,8 @@ std::optional<ToolError> Accept(Arguments& arguments, const Param& param, const 
       return Store(arguments, param, ReadBoolean(param, value));
     case ParamKind::kStringArray:
       return Store(arguments, param, ReadStrings(param, value));
+    case ParamKind::kPortArray:
+      return Store(arguments, param, ReadPorts(param, value));
     case ParamKind::kObjectArray:
       if (param.fields.empty()) return Store(arguments, param, ReadAnyObjects(param, value));
       return Store(arguments, param, ReadObjects(param, value));
@@ -328,7 +355,8 @@ void WriteItems(JsonWriter& writer, const Param& param) {
   } else if (param.kind == ParamKind::kObjectArray) {
     WriteObject(writer, param.fields);
   } else {
-    writer.BeginObject().Field("type", "string").EndObject();
+    const char* type = param.kind == ParamKind::kPortArray ? "integer" : "string";
+    writer.BeginObject().Field("type", type).EndObject();
   }
   if (param.minimum > 0) writer.Field("minItems", param.minimum);
   if (param.maximum > 0) writer.Field("maxItems", param.maximum);
@@ -366,7 +394,8 @@ void WriteProperty(JsonWriter& writer, const Param& param) {
     writer.Field("minimum", param.minimum).Field("maximum", Maximum(param));
     if (param.default_integer) writer.Field("default", *param.default_integer);
   }
-  const bool array = param.kind == ParamKind::kStringArray || param.kind == ParamKind::kObjectArray;
+  const bool array = param.kind == ParamKind::kStringArray || param.kind == ParamKind::kPortArray ||
+                     param.kind == ParamKind::kObjectArray;
   if (array) WriteItems(writer, param);
   if (param.kind == ParamKind::kResult && param.description.empty()) WriteResultMembers(writer);
   writer.EndObject();
@@ -412,6 +441,12 @@ bool Arguments::Boolean(std::string_view name) const {
 const std::vector<std::string>* Arguments::Strings(std::string_view name) const {
   const auto value = values_.find(name);
   return value == values_.end() ? nullptr : std::get_if<std::vector<std::string>>(&value->second);
+}
+
+const std::vector<std::uint16_t>* Arguments::Ports(std::string_view name) const {
+  const auto value = values_.find(name);
+  if (value == values_.end()) return nullptr;
+  return std::get_if<std::vector<std::uint16_t>>(&value->second);
 }
 
 const std::vector<Arguments>* Arguments::Objects(std::string_view name) const {

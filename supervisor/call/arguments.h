@@ -31,6 +31,7 @@ class Arguments {
   std::optional<std::int64_t> Integer(std::string_view name) const;
   bool Boolean(std::string_view name) const;  // false when absent
   const std::vector<std::string>* Strings(std::string_view name) const;
+  const std::vector<std::uint16_t>* Ports(std::string_view name) const;  // none of them 0
   const std::vector<Arguments>* Objects(std::string_view name) const;
   // Of kind kObject, or kObjectArray without fields.
   const JsonValue* Json(std::string_view name) const;
@@ -42,8 +43,9 @@ class Arguments {
  private:
   friend struct ArgumentsMaker;
   Arguments() = default;
-  using Value = std::variant<std::string, std::int64_t, bool, std::vector<std::string>,
-                             std::vector<Arguments>, ResultOrder, JsonValue>;
+  using Value =
+      std::variant<std::string, std::int64_t, bool, std::vector<std::string>,
+                   std::vector<std::uint16_t>, std::vector<Arguments>, ResultOrder, JsonValue>;
   std::map<std::string, Value, std::less<>> values_;
   std::set<std::string, std::less<>> defaults_;
 };

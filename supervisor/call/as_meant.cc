@@ -100,6 +100,16 @@ std::optional<JsonValue> MeantStrings(const JsonValue& value) {
   return *std::move(parsed);
 }
 
+// `3000`, `"3000"` or `"[3000]"` for `[3000]`.
+std::optional<JsonValue> MeantPorts(const JsonValue& value) {
+  if (value.kind() == JsonValue::Kind::kNumber) return JsonValue::Array({value});
+  if (!value.IsString()) return std::nullopt;
+  Result<JsonValue> parsed = ParseJson(value.AsString());
+  if (!parsed) return std::nullopt;
+  if (parsed->kind() == JsonValue::Kind::kNumber) return JsonValue::Array({*std::move(parsed)});
+  return *std::move(parsed);
+}
+
 Meant MeantObject(std::span<const Param> params, const JsonValue& object);
 
 Meant MeantObjects(const Param& param, const JsonValue& value) {
@@ -154,6 +164,8 @@ Meant MeantValue(const Param& param, const JsonValue& value) {
       return Unquoted(value, JsonValue::Kind::kBool);
     case ParamKind::kStringArray:
       return MeantStrings(value);
+    case ParamKind::kPortArray:
+      return MeantPorts(value);
     case ParamKind::kObjectArray:
       return MeantObjects(param, value);
     case ParamKind::kResult:

@@ -13,8 +13,18 @@
 
 namespace pa {
 
-// kResult is the argument `result` (supervisor/results/result_order.h); kObject any object.
-enum class ParamKind { kString, kInteger, kBoolean, kStringArray, kObjectArray, kResult, kObject };
+// kResult is the argument `result` (supervisor/results/result_order.h); kObject any object;
+// kPortArray numbers of TCP ports.
+enum class ParamKind {
+  kString,
+  kInteger,
+  kBoolean,
+  kStringArray,
+  kPortArray,
+  kObjectArray,
+  kResult,
+  kObject
+};
 
 struct Param {
   std::string_view name;

@@ -176,6 +176,17 @@ Task<ToolResult> RunForeground(const Services& services, ToolRequest request,
   co_return result;
 }
 
+// What is not served is not promised in a handle.
+std::optional<ToolError> ServePorts(Job& job, const ToolRequest& request,
+                                    const CallContext& context) {
+  const std::vector<std::uint16_t>* ports = request.arguments().Ports("ports");
+  if (ports == nullptr) return std::nullopt;
+  if (auto refused = policy::WhyNoPorts(*context.policy)) return Denied(*refused);
+  const Result<void> served = job.Serve(*ports);
+  if (served) return std::nullopt;
+  return InternalError(served.error().Message());
+}
+
 // The request is answered when the call begins: whoever may not run it, or is asked first, hears of
 // it as of any call.
 Task<ToolResult> RunBackground(const Services& services, ToolRequest request,
@@ -193,6 +204,11 @@ Task<ToolResult> RunBackground(const Services& services, ToolRequest request,
   auto begun = services.jobs.Begin(request.tool().name, context);
   if (!begun) co_return RefusedCall(std::move(begun.error()));
   const std::shared_ptr<Job> job = *std::move(begun);
+  if (auto refused = ServePorts(*job, request, context)) {
+    ToolResult result = RefusedCall(*std::move(refused));
+    services.jobs.End(*job, result);
+    co_return result;
+  }
   bool started = false;
   const Finally gone([&context] { context.begins = nullptr; });
   context.begins = [&](const std::string& what) {
@@ -208,10 +224,16 @@ Task<ToolResult> RunBackground(const Services& services, ToolRequest request,
   co_return result;
 }
 
+Task<ToolResult> Refusing(ToolError error) { co_return RefusedCall(std::move(error)); }
+
 Task<ToolResult> RunRequest(const Services& services, ToolRequest request,
                             std::unique_ptr<InnerCalls> starter, CallContext& context) {
   if (request.arguments().Boolean("background") && !request.arguments().Boolean("dry_run")) {
     return RunBackground(services, std::move(request), std::move(starter), context);
+  }
+  if (request.arguments().Ports("ports") != nullptr && !request.arguments().Boolean("dry_run")) {
+    return Refusing(InvalidArgument("the argument 'ports' is for calls with background: true",
+                                    "Add background: true; the handle has the URLs."));
   }
   return RunForeground(services, std::move(request), std::move(starter), context);
 }

@@ -6,6 +6,7 @@
 
 #include "base/finally.h"
 #include "base/random.h"
+#include "base/try.h"
 #include "supervisor/loop/uv_handles.h"
 
 namespace pa {
@@ -38,6 +39,10 @@ Outcome OutcomeOf(const ToolResult& result) {
   }
 }
 
+std::string UrlOf(const JobPort& port) {
+  return "http://127.0.0.1:" + std::to_string(port.outer()) + "/";
+}
+
 ToolError TooManyJobs() {
   return {.code = ErrorCode::kBusy,
           .message = "too many jobs run already",
@@ -62,6 +67,14 @@ void Job::Write(JsonWriter& writer) const {
     writer.Field("exit_code", result->ending->exit_code);
   }
   writer.Field("expires_at", UtcText(expires));
+  if (!ports_.empty()) {
+    writer.Key("ports").BeginArray();
+    for (const auto& port : ports_) {
+      writer.BeginObject().Field("port", std::uint64_t{port->inner()});
+      writer.Field("url", UrlOf(*port)).EndObject();
+    }
+    writer.EndArray();
+  }
   if (!uri.empty()) writer.Key("uris").BeginObject().Field("output", uri).EndObject();
   writer.EndObject();
 }
@@ -79,6 +92,9 @@ ToolResult HandleOf(const Job& job) {
   result.data = DataOfJob(job);
   result.text = "job " + job.id + ": " + job.command + ": " + job.State() +
                 "; the tool job reads its output, awaits and stops it\n";
+  for (const auto& port : job.ports()) {
+    result.text += "port " + std::to_string(port->inner()) + ": " + UrlOf(*port) + "\n";
+  }
   return result;
 }
 
@@ -119,6 +135,16 @@ void Job::Begins(std::string what) {
   begun_at_ = std::chrono::steady_clock::now();
   const auto wall_time = call_->policy->limits.wall_time;
   expires = started + kKeepJobs + std::chrono::ceil<std::chrono::seconds>(wall_time);
+}
+
+Result<void> Job::Serve(std::span<const std::uint16_t> ports) {
+  std::vector<std::unique_ptr<JobPort>> served;
+  for (const std::uint16_t port : ports) {
+    PA_TRY(auto open, JobPort::Open(call_->runner.loop(), port, [this] { return network(); }));
+    served.push_back(std::move(open));
+  }
+  ports_ = std::move(served);
+  return {};
 }
 
 void Job::OpenLog() {
@@ -189,6 +215,7 @@ void Jobs::Add(const std::shared_ptr<Job>& job) {
 
 void Jobs::End(Job& job, const ToolResult& result) {
   --begun_;
+  job.ports_.clear();
   job.call_ = nullptr;
   job.beside_ = nullptr;
   job.ended = job.updated = Now();

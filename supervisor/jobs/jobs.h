@@ -23,13 +23,16 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/json_writer.h"
 #include "supervisor/call/call_context.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/jobs/job_port.h"
 #include "supervisor/loop/task.h"
 #include "supervisor/results/result_files.h"
 #include "supervisor/results/result_store.h"
@@ -66,6 +69,9 @@ class Job {
   void Begins(std::string what);
   bool begun() const { return !command.empty(); }
   bool listed() const { return listed_; }
+  // Serves these ports of its network on this machine, from now until its end: all or none.
+  Result<void> Serve(std::span<const std::uint16_t> ports);
+  const std::vector<std::unique_ptr<JobPort>>& ports() const { return ports_; }
   // The command that it runs now, if that has a network of its own; null: there is none.
   HasOwnNetwork* network() const {
     return call_ == nullptr ? nullptr : call_->record.run.own_network;
@@ -92,6 +98,7 @@ class Job {
 
   Output output_{*this};
   OutputSink* beside_ = nullptr;
+  std::vector<std::unique_ptr<JobPort>> ports_;
   // What was printed before there is a log: few calls become jobs, and fewer print much before.
   std::string head_;
   std::chrono::steady_clock::time_point begun_at_;

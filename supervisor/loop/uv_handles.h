@@ -58,9 +58,10 @@ class PollHandle {
     return poll;
   }
 
-  // libuv reports EPOLLERR as an error and stops polling; the owner gets the error from its read.
-  void Start() {
-    uv_poll_start(&state_->handle, UV_READABLE, [](uv_poll_t* handle, int, int) {
+  // For `events`, UV_READABLE or UV_WRITABLE or both. libuv reports EPOLLERR as an error and stops
+  // polling; the owner gets the error from its read.
+  void Start(int events = UV_READABLE) {
+    uv_poll_start(&state_->handle, events, [](uv_poll_t* handle, int, int) {
       auto* state = static_cast<UvState<uv_poll_t>*>(handle->data);
       if (!state->closing) state->callback();
     });

@@ -6,6 +6,7 @@
 //    const RunOptions options{.network = *network};
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "base/error.h"
@@ -26,6 +27,9 @@ class HasOwnNetwork {
  public:
   // The same one each time. ESRCH: the command has ended. ETIMEDOUT: its guardian does not answer.
   virtual Task<Result<CommandNetwork>> Network() = 0;
+  // A socket in its network that is connected to the port of 127.0.0.1 or ::1, or is about to be;
+  // non-blocking. The same errors, and ECONNREFUSED: nobody listens.
+  virtual Task<Result<UniqueFd>> Connect(std::uint16_t port) = 0;
 
  protected:
   ~HasOwnNetwork() = default;

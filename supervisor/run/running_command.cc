@@ -38,12 +38,10 @@ constexpr int kWaitsForDeath = 20;
 
 constexpr milliseconds kCpuLook{100};
 
-// Its guardian does nothing else meanwhile, unless somebody has stopped it.
-constexpr std::chrono::seconds kNetworkPatience{5};
+// The guardian does nothing else meanwhile, unless somebody has stopped it.
+constexpr std::chrono::seconds kPatience{5};
 
-std::unexpected<Error> CommandHasEnded() {
-  return std::unexpected(Error("join", "the command's network", ESRCH));
-}
+Error NotGiven(int code) { return {"ask", "the command's network", code}; }
 
 }  // namespace
 
@@ -64,11 +62,11 @@ RunningCommand::RunningCommand(RunningContext& context, SpawnedWorker worker,
       reap_(context.loop),
       hunt_(context.loop),
       cpu_(context.loop),
-      network_patience_(context.loop) {}
+      patience_(context.loop) {}
 
 // The polls must go before the descriptors, which worker_ closes.
 RunningCommand::~RunningCommand() {
-  TellNetwork(CommandHasEnded());
+  TellNobody(ESRCH);
   for (PollHandle* poll : {&out_.poll, &err_.poll, &control_}) poll->Close();
 }
 
@@ -148,37 +146,61 @@ void RunningCommand::HangUp() {
   if (alone_ && !settled_) OnOverdue();
 }
 
+Task<Result<UniqueFd>> RunningCommand::Ask(worker::AskOrder order) {
+  if (settled_ || !worker_.Ask(order)) co_return std::unexpected(NotGiven(ESRCH));
+  Completion<Result<UniqueFd>> told;
+  asking_.push_back(&told);
+  if (!patience_.is_active()) Await();
+  Result<UniqueFd> given = co_await told;  // this object may be gone
+  co_return given;
+}
+
 Task<Result<CommandNetwork>> RunningCommand::Network() {
   if (network_ != nullptr) co_return network_;
-  const bool asked = !awaiting_network_.empty();
-  if (settled_ || (!asked && !worker_.AskNetwork())) co_return CommandHasEnded();
-  if (!asked) {
-    network_patience_.Start(kNetworkPatience, [this] {
-      TellNetwork(std::unexpected(Error("recv", "the command's network", ETIMEDOUT)));
-    });
+  const std::weak_ptr<bool> alive = alive_;
+  Task<Result<UniqueFd>> task = Ask({.ask = worker::Ask::kNetwork});
+  Result<UniqueFd> given = co_await task;
+  if (!given) co_return std::unexpected(given.error());
+  if (alive.expired()) co_return std::unexpected(NotGiven(ESRCH));
+  if (network_ == nullptr) {
+    network_ = std::make_shared<SharedNetwork>(SharedNetwork{.fd = std::move(*given)});
   }
-  Completion<Result<CommandNetwork>> told;
-  awaiting_network_.push_back(&told);
-  Result<CommandNetwork> network = co_await told;  // this object may be gone
-  co_return network;
+  co_return network_;
 }
 
-void RunningCommand::TakeNetwork() {
-  std::optional<Result<UniqueFd>> got = worker_.TakeNetwork();
-  if (!got) return;
-  if (!*got) return TellNetwork(std::unexpected(got->error()));
-  network_ = std::make_shared<SharedNetwork>(SharedNetwork{.fd = std::move(**got)});
-  TellNetwork(network_);
+Task<Result<UniqueFd>> RunningCommand::Connect(std::uint16_t port) {
+  Task<Result<UniqueFd>> task = Ask({.ask = worker::Ask::kSocket, .port = port});
+  Result<UniqueFd> given = co_await task;
+  co_return given;
 }
 
-void RunningCommand::TellNetwork(const Result<CommandNetwork>& network) {
-  network_patience_.Stop();
-  for (auto* one : std::exchange(awaiting_network_, {})) one->Set(network);
+void RunningCommand::TakeGiven() {
+  while (std::optional<Result<UniqueFd>> given = worker_.TakeGiven()) {
+    Completion<Result<UniqueFd>>* const asks = asking_.front();
+    asking_.pop_front();
+    patience_.Stop();
+    if (!asking_.empty()) Await();
+    if (asks != nullptr) asks->Set(std::move(*given));
+  }
+}
+
+void RunningCommand::Await() {
+  patience_.Start(kPatience, [this] { TellNobody(ETIMEDOUT); });
+}
+
+// Those who still wait. An answer that comes later is nobody's.
+void RunningCommand::TellNobody(int code) {
+  patience_.Stop();
+  std::vector<Completion<Result<UniqueFd>>*> waiting(asking_.begin(), asking_.end());
+  std::ranges::fill(asking_, nullptr);
+  for (auto* one : waiting) {
+    if (one != nullptr) one->Set(std::unexpected(NotGiven(code)));
+  }
 }
 
 void RunningCommand::OnControl() {
   const bool more = worker_.ReadControl();
-  TakeNetwork();
+  TakeGiven();
   if (worker_.settled()) {
     OnSettled();
   } else if (worker_.broken()) {
@@ -310,7 +332,7 @@ void RunningCommand::Resume(Pipe& pipe) {
 
 void RunningCommand::OnSettled() {
   if (std::exchange(settled_, true)) return;
-  TellNetwork(CommandHasEnded());
+  TellNobody(ESRCH);
   bulk_.Stop();
   cpu_.Stop();
   StartDrainTime();

@@ -14,11 +14,12 @@
 #include <uv.h>
 
 #include <chrono>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "supervisor/loop/task.h"
 #include "supervisor/loop/uv_handles.h"
@@ -66,6 +67,7 @@ class RunningCommand final : public HasOwnNetwork {
   void Cancel();  // in order; by force after the grace
   void HangUp();  // at once
   Task<Result<CommandNetwork>> Network() override;
+  Task<Result<UniqueFd>> Connect(std::uint16_t port) override;
   const CommandNetwork& network() const { return network_; }  // null: nobody has asked for it
   pid_t pid() const { return worker_.fds().pid; }
   bool tmp_clean() const { return worker_.tmp_clean(); }
@@ -84,8 +86,10 @@ class RunningCommand final : public HasOwnNetwork {
 
   Result<void> Begin();
   void OnControl();
-  void TakeNetwork();
-  void TellNetwork(const Result<CommandNetwork>& network);
+  Task<Result<UniqueFd>> Ask(worker::AskOrder order);
+  void TakeGiven();
+  void Await();
+  void TellNobody(int code);
   void OnHangUp();
   void AwaitExit();
   Result<void> Watch(Pipe& pipe);
@@ -130,9 +134,10 @@ class RunningCommand final : public HasOwnNetwork {
   TimerHandle reap_;
   TimerHandle hunt_;
   TimerHandle cpu_;
-  TimerHandle network_patience_;
+  TimerHandle patience_;    // of those who have asked
   CommandNetwork network_;  // null: nobody has asked
-  std::vector<Completion<Result<CommandNetwork>>*> awaiting_network_;
+  // Who has asked the guardian, in that order; null: waits no more.
+  std::deque<Completion<Result<UniqueFd>>*> asking_;
   int hunts_ = 0;
   int waits_ = 0;
   bool hunting_ = false;

@@ -168,7 +168,7 @@ TEST_F(RunningCommandTest, AGarbledStatusIsAFailureAndTheWorkerIsKilled) {
 
 TEST_F(RunningCommandTest, ADescriptorThatNobodyAskedForIsRefused) {
   UseFakeWorker();
-  const Execution execution = Fake("gives-network");
+  const Execution execution = Fake("gives");
   EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
   EXPECT_TRUE(execution.failure.starts_with("worker control socket: ")) << execution.failure;
 }

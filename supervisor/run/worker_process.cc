@@ -69,7 +69,7 @@ bool WorkerProcess::ReadControl() {
       WorkerStatus packet;
       char beyond;  // shows a packet that is too long
     } buffer;
-    // It may have ended without reading our kCancel.
+    // It may have ended without reading our cancel.
     const ReceivedPacket got = ReceiveWaitingPacket(worker_.control.get(), AsWritableBytes(buffer));
     if (got.size < 0) return errno == EAGAIN;
     if (got.size == 0) return false;
@@ -89,13 +89,11 @@ bool WorkerProcess::ReadControl() {
 // One packet, of a kind that the protocol has; anything else means that we do not know what runs.
 void WorkerProcess::OnPacket(const WorkerStatus& packet, UniqueFd descriptor) {
   const bool running = state_ == State::kRunning;
-  if (packet.kind == StatusKind::kNetwork && running && std::exchange(asked_network_, false)) {
-    if (descriptor) {
-      network_ = std::move(descriptor);
-    } else {
-      const int code = packet.sys_errno;
-      network_ = std::unexpected(Error("open", "the command's network", code));
-    }
+  if (packet.kind == StatusKind::kGiven && running && asked_ > 0) {
+    --asked_;
+    const int code = packet.sys_errno;
+    given_.push_back(descriptor ? Result<UniqueFd>(std::move(descriptor))
+                                : std::unexpected(Error("ask", "the command's network", code)));
     return;
   }
   if (descriptor) return Break("a descriptor that was not asked for");
@@ -132,17 +130,26 @@ pid_t WorkerProcess::Release() {
   return worker_.pid;
 }
 
-bool WorkerProcess::AskNetwork() {
+bool WorkerProcess::Ask(const worker::AskOrder& order) {
   if (state_ != State::kRunning || cancelled_) return false;
-  asked_network_ =
-      send(worker_.control.get(), &worker::kAskNetwork, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
-  return asked_network_;
+  const bool sent = send(worker_.control.get(), &order, sizeof order,
+                         MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof order;
+  if (sent) ++asked_;
+  return sent;
+}
+
+std::optional<Result<UniqueFd>> WorkerProcess::TakeGiven() {
+  if (given_.empty()) return std::nullopt;
+  Result<UniqueFd> given = std::move(given_.front());
+  given_.pop_front();
+  return given;
 }
 
 void WorkerProcess::Cancel() {
   if (std::exchange(cancelled_, true)) return;
   // A worker that is just gone needs no cancel.
-  (void)send(worker_.control.get(), &worker::kCancel, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  const worker::AskOrder cancel;
+  (void)send(worker_.control.get(), &cancel, sizeof cancel, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void WorkerProcess::HangUp() {

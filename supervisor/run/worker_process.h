@@ -9,9 +9,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <deque>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "supervisor/run/execution.h"
 #include "supervisor/run/spawn_worker.h"
@@ -34,10 +35,11 @@ class WorkerProcess {
   // True once the worker is dead and reaped; reads its last packets.
   bool Reap();
 
-  // Asks the guardian for the command's network namespace; ReadControl gets it. False: it is gone.
-  bool AskNetwork();
-  // Once it has come: the namespace, or why there is none.
-  std::optional<Result<UniqueFd>> TakeNetwork() { return std::exchange(network_, std::nullopt); }
+  // Asks the guardian for a descriptor; ReadControl gets it. False: it is gone.
+  bool Ask(const worker::AskOrder& order);
+  // The next that has come, or why there is none, in the order in which they were asked for;
+  // nothing: none has come.
+  std::optional<Result<UniqueFd>> TakeGiven();
 
   void Cancel();         // ends the tree in order; further calls do nothing
   void HangUp();         // the guardian kills the tree at once, and still reports
@@ -80,8 +82,8 @@ class WorkerProcess {
   State state_ = State::kRunning;
   worker::WorkerStatus status_;  // the final packet
   std::string broken_why_;
-  bool asked_network_ = false;
-  std::optional<Result<UniqueFd>> network_;
+  std::size_t asked_ = 0;  // and not given
+  std::deque<Result<UniqueFd>> given_;
   worker::Limit exceeded_ = worker::Limit::kNone;  // the limit for which we killed it
   bool cancelled_ = false;
   bool late_ = false;

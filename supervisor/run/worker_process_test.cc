@@ -202,14 +202,14 @@ TEST(WorkerProcess, KilledBecauseItsTimeWasOverIsTimedOut) {
   EXPECT_EQ(one.process->Describe().outcome, Outcome::kTimedOut);
 }
 
-TEST(WorkerProcess, CancelSendsOneByteAndSilenceAfterItIsCancelled) {
+TEST(WorkerProcess, CancelIsSentOnceAndSilenceAfterItIsCancelled) {
   StandIn one;
   one.process->Cancel();
   one.process->Cancel();
-  char bytes[4];
-  EXPECT_EQ(recv(one.guardian.get(), bytes, sizeof bytes, MSG_DONTWAIT), 1);
-  EXPECT_EQ(bytes[0], worker::kCancel);
-  EXPECT_EQ(recv(one.guardian.get(), bytes, sizeof bytes, MSG_DONTWAIT), -1);
+  worker::AskOrder order{.ask = worker::Ask::kNetwork};
+  EXPECT_EQ(recv(one.guardian.get(), &order, sizeof order, MSG_DONTWAIT), sizeof order);
+  EXPECT_EQ(order.ask, worker::Ask::kCancel);
+  EXPECT_EQ(recv(one.guardian.get(), &order, sizeof order, MSG_DONTWAIT), -1);
   one.End();
   EXPECT_EQ(one.process->Describe().outcome, Outcome::kCancelled);
 }

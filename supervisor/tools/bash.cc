@@ -21,6 +21,7 @@ constexpr Param kBashParams[] = {
     kTimeoutParam,
     kBackgroundParam,
     kJobParam,
+    kPortsParam,
     {.name = "stdin",
      .kind = ParamKind::kString,
      .description = "Text for standard input. Default: empty."},

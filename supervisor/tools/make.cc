@@ -25,6 +25,7 @@ constexpr Param kMakeParams[] = {
     kTimeoutParam,
     kBackgroundParam,
     kJobParam,
+    kPortsParam,
     kResultParam,
 };
 

@@ -50,6 +50,13 @@ inline constexpr Param kJobParam = {
     .name = "job",
     .description = "Run in the network of this job, where it listens (network: loopback)."};
 
+inline constexpr Param kPortsParam = {
+    .name = "ports",
+    .kind = ParamKind::kPortArray,
+    .description = "With background: serve these ports to the user; the handle has the URLs.",
+    .minimum = 1,
+    .maximum = 8};
+
 inline constexpr std::array<std::string_view, 4> kLanguages = {"python", "rust", "go", "nodejs"};
 
 // What to do when there is no starter Makefile for the project.

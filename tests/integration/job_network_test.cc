@@ -224,5 +224,132 @@ TEST_F(JobNetwork, WithTheNetworkOfTheMachineThereIsNothingToShare) {
   EXPECT_FALSE(fs::exists(project_.root() / "ran"));
 }
 
+// ---- ports: served on this machine ----
+
+// What a program of ours gets from a port of 127.0.0.1: all that comes until the end.
+std::string Fetch(int port, const std::string& host) {
+  const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return "none";
+  const std::string request = "GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
+  EXPECT_EQ(send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  std::string all;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = read(fd.get(), buffer, sizeof buffer)) > 0;) {
+    all.append(buffer, static_cast<std::size_t>(got));
+  }
+  return all;
+}
+
+class JobPorts : public JobNetwork {
+ protected:
+  static constexpr const char* kAllowed = "network: loopback\njobs: {ports: loopback}\n";
+  static int PortOf(const Json& handle) {
+    const std::string url = handle["data"]["job"]["ports"][0]["url"];
+    return std::stoi(url.substr(url.rfind(':') + 1));
+  }
+  static Json Serve(McpClient& client, const std::string& command) {
+    return client.CallTool(
+        "bash", {{"command", command}, {"background", true}, {"ports", Json::array({3000})}});
+  }
+  static constexpr const char* kHttp = "exec /usr/bin/python3 -m http.server 3000 --bind 127.0.0.1";
+};
+
+TEST_F(JobPorts, TheUserReachesTheServerOfAJob) {
+  Policy(kAllowed);
+  WriteText(project_.root() / "index.html", "a page\n");
+  for (const char* address : {"127.0.0.1", "::1"}) {
+    McpClient client(project_.Server());
+    client.Initialize();
+    const Json handle =
+        Serve(client, std::string("exec /usr/bin/python3 -m http.server 3000 --bind ") + address);
+    ASSERT_EQ(handle["data"]["job"]["ports"][0]["port"], 3000) << handle;
+    const int port = PortOf(handle);
+    const std::string name = "localhost:" + std::to_string(port);
+    std::string page;
+    EXPECT_TRUE(Eventually([&] {
+      page = Fetch(port, name);
+      return page.find("a page\n") != std::string::npos;
+    })) << page;
+    EXPECT_TRUE(Fetch(port, "evil.example:" + std::to_string(port)).starts_with("HTTP/1.1 421 "));
+    const std::string id = handle["data"]["job"]["id"];
+    const Json read = client.CallTool("job", {{"action", "read"}, {"id", id}});
+    EXPECT_EQ(read.dump().find("evil"), std::string::npos) << "it never came there";
+    client.CallTool("job", {{"action", "stop"}, {"id", id}});
+    EXPECT_EQ(Fetch(port, name), "none") << "closed with the job";
+  }
+}
+
+TEST_F(JobPorts, OffUntilThePolicySaysSo) {
+  for (const std::string before : {"network: none\n", "network: loopback\n"}) {
+    Policy(before);
+    std::string lines;
+    {
+      McpClient client(project_.Server());
+      client.Initialize();
+      const Json refused = Serve(client, "touch ran");
+      EXPECT_EQ(refused["error"]["code"], "POLICY_DENIED") << refused;
+      const std::string advice = refused["error"]["ai_message"];
+      for (std::size_t at = 0; (at = advice.find('`', at)) != std::string::npos;) {
+        const std::size_t end = advice.find('`', at + 1);
+        lines += advice.substr(at + 1, end - at - 1) + "\n";
+        at = end + 1;
+      }
+      EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+    }
+    // The lines that the refusal suggests help.
+    Policy(lines.starts_with("network") ? lines : before + lines);
+    McpClient client(project_.Server());
+    client.Initialize();
+    EXPECT_EQ(Serve(client, kHttp)["data"]["job"]["ports"].size(), 1u) << lines;
+  }
+}
+
+TEST_F(JobPorts, AreForJobsAlone) {
+  Policy(kAllowed);
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json refused =
+      client.CallTool("bash", {{"command", "touch ran"}, {"ports", Json::array({3000})}});
+  EXPECT_EQ(refused["error"]["code"], "INVALID_ARGUMENT") << refused;
+  for (const Json& wrong : {Json::array(), Json::array({0}), Json::array({65536}),
+                            Json::array({"x"}), Json::array({1, 2, 3, 4, 5, 6, 7, 8, 9})}) {
+    const Json answer =
+        client.CallTool("bash", {{"command", "touch ran"}, {"background", true}, {"ports", wrong}});
+    EXPECT_EQ(answer["error"]["code"], "INVALID_ARGUMENT") << wrong << answer;
+  }
+  EXPECT_FALSE(fs::exists(project_.root() / "ran"));
+}
+
+TEST_F(JobPorts, AreClosedToOtherUsersOfThisMachine) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  Policy(kAllowed);
+  WriteText(project_.root() / "index.html", "a page\n");
+  McpClient client(project_.Server());
+  client.Initialize();
+  const int port = PortOf(Serve(client, kHttp));
+  const std::string name = "127.0.0.1:" + std::to_string(port);
+  EXPECT_TRUE(Eventually([&] { return Fetch(port, name).find("a page") != std::string::npos; }));
+  ASSERT_EQ(seteuid(65534), 0);
+  const std::string others = Fetch(port, name);
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_EQ(others.find("a page"), std::string::npos) << others;
+}
+
+// Nor to commands, even to those of the same user.
+TEST_F(JobPorts, AreClosedToCommands) {
+  Policy(kAllowed);
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json handle = Serve(client, kHttp);
+  const std::string port = std::to_string(PortOf(handle));
+  const Json tried = Bash(client, ": < /dev/tcp/127.0.0.1/" + port, "");
+  EXPECT_EQ(tried["error"]["code"], "COMMAND_FAILED") << tried;
+}
+
 }  // namespace
 }  // namespace pa::testing

@@ -57,8 +57,8 @@ void Garbage(const Words&) {
 }
 
 // A descriptor for which nobody has asked.
-void GivesNetwork(const Words&) {
-  const WorkerStatus status{.kind = StatusKind::kNetwork};
+void Gives(const Words&) {
+  const WorkerStatus status{.kind = StatusKind::kGiven};
   const int descriptor = STDIN_FILENO;
   pa::SendPacket(pa::worker::kControlFd, pa::AsBytes(status), {&descriptor, 1}, MSG_NOSIGNAL);
   Forever();
@@ -90,9 +90,9 @@ void Lingers(const Words&) {
 
 void WaitsForCancel(const Words&) {
   (void)pa::WriteAll(STDOUT_FILENO, "partial\n");
-  char order = 0;
-  const ssize_t got = recv(pa::worker::kControlFd, &order, 1, 0);
-  if (got == 1 && order == pa::worker::kCancel) Ended(EndReason::kCancelled);
+  pa::worker::AskOrder order{.ask = pa::worker::Ask::kNetwork};
+  const ssize_t got = recv(pa::worker::kControlFd, &order, sizeof order, 0);
+  if (got == sizeof order && order.ask == pa::worker::Ask::kCancel) Ended(EndReason::kCancelled);
 }
 
 void FailsSetup(const Words&) {
@@ -192,7 +192,7 @@ int Run() {
       {"echo", Echo},
       {"silent", Silent},
       {"garbage", Garbage},
-      {"gives-network", GivesNetwork},
+      {"gives", Gives},
       {"never", Never},
       {"hangs-up", HangsUp},
       {"dies-slowly", DiesSlowly},
