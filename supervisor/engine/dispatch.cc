@@ -184,7 +184,9 @@ std::optional<ToolError> ServePorts(Job& job, const ToolRequest& request,
   if (auto refused = policy::WhyNoPorts(*context.policy)) return Denied(*refused);
   const Result<void> served = job.Serve(*ports);
   if (served) return std::nullopt;
-  return InternalError(served.error().Message());
+  const std::string why = "ports are not served: " + served.error().Message();
+  if (auto shortage = Shortage(why, served.error().sys_errno)) return shortage;
+  return SandboxUnavailable(why);
 }
 
 // The request is answered when the call begins: whoever may not run it, or is asked first, hears of

@@ -2,60 +2,40 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <optional>
 #include <string>
 
 #include "tests/support/fake_world.h"
+#include "tests/support/loopback.h"
 
 namespace pa {
 namespace {
 
-// A port of 127.0.0.1; `listener` gets the socket that listens, if it is there.
-UniqueFd Socket(std::uint16_t port) {
-  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) fd.reset();
-  return fd;
-}
+using testing::ConnectLoopback;
+using testing::LoopbackListener;
 
 // The command's server: it accepts when the test says so.
 class FakeServer final : public HasOwnNetwork {
  public:
-  FakeServer() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const name = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(bind(listener_.get(), name, size), 0);
-    EXPECT_EQ(listen(listener_.get(), 8), 0);
-    EXPECT_EQ(getsockname(listener_.get(), name, &size), 0);
-    port_ = ntohs(address.sin_port);
-  }
   Task<Result<CommandNetwork>> Network() override {
     co_return std::unexpected(Error("ask", "the command's network", ESRCH));
   }
   Task<Result<UniqueFd>> Connect(std::uint16_t port) override {
     asked_ = port;
     if (refuses_) co_return std::unexpected(Error("ask", "the command's network", ECONNREFUSED));
-    UniqueFd fd = Socket(port_);
+    UniqueFd fd = ConnectLoopback(listener_.port());
     fcntl(fd.get(), F_SETFL, O_NONBLOCK);
     co_return fd;
   }
-  UniqueFd Accept() { return UniqueFd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)); }
+  UniqueFd Accept() const { return listener_.Accept(); }
 
   std::uint16_t asked_ = 0;
   bool refuses_ = false;
 
  private:
-  UniqueFd listener_;
-  std::uint16_t port_ = 0;
+  LoopbackListener listener_;
 };
 
 class JobPortTest : public ::testing::Test {
@@ -97,7 +77,7 @@ class JobPortTest : public ::testing::Test {
 
 TEST_F(JobPortTest, CarriesWhatBothSay) {
   EXPECT_EQ(port_->inner(), 3000);
-  const UniqueFd client = Socket(port_->outer());
+  const UniqueFd client = ConnectLoopback(port_->outer());
   Put(client, Get());
   Turn();
   EXPECT_EQ(server_.asked_, 3000);
@@ -118,7 +98,7 @@ TEST_F(JobPortTest, CarriesWhatBothSay) {
 }
 
 TEST_F(JobPortTest, HoldsNoMoreThanItMust) {
-  const UniqueFd client = Socket(port_->outer());
+  const UniqueFd client = ConnectLoopback(port_->outer());
   Put(client, Get());
   Turn();
   const UniqueFd server = server_.Accept();
@@ -137,7 +117,7 @@ TEST_F(JobPortTest, HoldsNoMoreThanItMust) {
 }
 
 TEST_F(JobPortTest, AnotherHostNeverReachesTheServer) {
-  const UniqueFd client = Socket(port_->outer());
+  const UniqueFd client = ConnectLoopback(port_->outer());
   Put(client, "GET / HTTP/1.1\r\nHost: evil.example:3000\r\n\r\n");
   const std::string answer = Take(client, 1 << 16);
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 421 ")) << answer;
@@ -147,11 +127,11 @@ TEST_F(JobPortTest, AnotherHostNeverReachesTheServer) {
 
 TEST_F(JobPortTest, WithoutAServerTheAnswerSaysSo) {
   server_.refuses_ = true;
-  const UniqueFd client = Socket(port_->outer());
+  const UniqueFd client = ConnectLoopback(port_->outer());
   Put(client, Get());
   EXPECT_TRUE(Take(client, 1 << 16).starts_with("HTTP/1.1 502 "));
   runs_ = false;
-  const UniqueFd late = Socket(port_->outer());
+  const UniqueFd late = ConnectLoopback(port_->outer());
   Put(late, Get());
   EXPECT_TRUE(Take(late, 1 << 16).starts_with("HTTP/1.1 502 "));
   EXPECT_EQ(port_->connections(), 0u);
@@ -160,7 +140,7 @@ TEST_F(JobPortTest, WithoutAServerTheAnswerSaysSo) {
 TEST_F(JobPortTest, AnotherUserIsHungUpOn) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
   ASSERT_EQ(seteuid(65534), 0);
-  const UniqueFd client = Socket(port_->outer());
+  const UniqueFd client = ConnectLoopback(port_->outer());
   ASSERT_EQ(seteuid(0), 0);
   send(client.get(), Get().data(), Get().size(), MSG_NOSIGNAL);
   EXPECT_EQ(Take(client, 1), "");
@@ -170,7 +150,7 @@ TEST_F(JobPortTest, AnotherUserIsHungUpOn) {
 TEST_F(JobPortTest, ServesOnlySoManyAtOnce) {
   std::vector<UniqueFd> clients;
   for (std::size_t i = 0; i < kMaxConnectionsOfAPort + 5; ++i) {
-    clients.push_back(Socket(port_->outer()));
+    clients.push_back(ConnectLoopback(port_->outer()));
     Turn();
   }
   EXPECT_EQ(port_->connections(), kMaxConnectionsOfAPort);
@@ -180,14 +160,14 @@ TEST_F(JobPortTest, ServesOnlySoManyAtOnce) {
 }
 
 TEST_F(JobPortTest, EndsWithItsConnections) {
-  const UniqueFd client = Socket(port_->outer());
+  const UniqueFd client = ConnectLoopback(port_->outer());
   Put(client, Get());
   Turn();
   const UniqueFd server = server_.Accept();
   const std::uint16_t outer = port_->outer();
   port_.reset();
   EXPECT_EQ(Take(client, 1), "");
-  EXPECT_FALSE(Socket(outer)) << "nobody listens any more";
+  EXPECT_FALSE(ConnectLoopback(outer)) << "nobody listens any more";
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ Result<void> Job::Serve(std::span<const std::uint16_t> ports) {
 }
 
 void Job::OpenLog() {
-  if (log_ != nullptr || log_failed_) return;
+  if (log_ != nullptr || log_failed_ || call_ == nullptr) return;
   auto log = store_->Begin(call_->policy->limits.output_total / kLogShare);
   log_failed_ = !log;
   if (!log) return;

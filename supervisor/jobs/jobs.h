@@ -8,8 +8,7 @@
 //
 //    auto job = jobs.Prepare("make", call);               // what may become one
 //    job->Begins("make test");                            // allowed
-//    if (jobs.List(job)) ...                              // from now on it is one, and needs its
-//    End
+//    if (jobs.List(job)) ...                              // it is one, and needs its End
 //
 // A job has one log of all that its commands print, in the order in which it came, in the result
 // store. What has ended is kept for kKeepJobs, at most kMaxJobs of them. Jobs end with the call

@@ -1,12 +1,11 @@
 #include "supervisor/jobs/peer_user.h"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/unique_fd.h"
+#include "tests/support/loopback.h"
 
 namespace pa {
 namespace {
@@ -18,21 +17,12 @@ struct Pair {
 
 // A connection over the loopback, whose client socket `user` makes.
 Pair Connection(uid_t user) {
-  const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const name = reinterpret_cast<sockaddr*>(&address);
-  EXPECT_EQ(bind(listener.get(), name, size), 0);
-  EXPECT_EQ(listen(listener.get(), 1), 0);
-  EXPECT_EQ(getsockname(listener.get(), name, &size), 0);
+  const testing::LoopbackListener listener;
   const uid_t own = geteuid();
   EXPECT_EQ(user == own ? 0 : seteuid(user), 0);
-  UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  UniqueFd client = testing::ConnectLoopback(listener.port());
   EXPECT_EQ(user == own ? 0 : seteuid(own), 0);
-  EXPECT_EQ(connect(client.get(), name, size), 0);
-  return {std::move(client), UniqueFd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC))};
+  return {std::move(client), listener.Accept()};
 }
 
 TEST(PeerUser, IsWhoeverMadeTheOtherSocket) {

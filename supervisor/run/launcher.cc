@@ -38,8 +38,8 @@ constexpr int kRefusals = 3;
 // Until a launcher that is not wanted any more has answered.
 constexpr std::chrono::milliseconds kSweepInterval{50};
 
-// A policy has three programs, or a view with two networks; those of the policy before it may still
-// be wanted.
+// A policy has three programs, or a view with two networks, and more for the jobs whose network
+// others share; those of the policy before it may still be wanted.
 constexpr std::size_t kMaxKept = 6;
 constexpr std::size_t kDescriptorsOfALauncher =
     3;  // its socket, a worker that waits, and its group

@@ -1,16 +1,13 @@
 // Denials of the real server: each refusal beside what looks like one, and the line that it names
 // written into the policy, under which the same command succeeds.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <set>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "tests/support/loopback.h"
 #include "tests/support/project.h"
 
 namespace pa::testing {
@@ -138,15 +135,8 @@ TEST_F(Denials, SharedMemory) {
 TEST_F(Denials, Network) {
   const std::string bash = "/bin/bash";
   if (access(bash.c_str(), X_OK) != 0) GTEST_SKIP() << "no bash, whose /dev/tcp this uses";
-  const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(listen(listener.get(), 8), 0);
-  getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  const std::string port = std::to_string(ntohs(address.sin_port));
+  const LoopbackListener listener;
+  const std::string port = std::to_string(listener.port());
   const std::string recipe = bash + " -c ': > /dev/tcp/127.0.0.1/" + port + "'";
   const Json refused = Make(recipe);
   const Json denial = OneOf(refused);

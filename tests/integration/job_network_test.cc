@@ -1,10 +1,10 @@
 // The network of a job, shared with other commands: `job: ID` of make and bash, network: loopback.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 
 #include "base/unique_fd.h"
+#include "tests/support/loopback.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 
@@ -84,7 +84,8 @@ TEST_F(JobNetwork, WhoNamesTheJobReachesItAndNobodyElse) {
   // Each call is recorded with the job that it named.
   EXPECT_TRUE(Eventually([&] {
     for (const Json& end : project_.EndsInTheLog()) {
-      if (end.dump().find(id) != std::string::npos) return true;
+      const bool bash = end["api"]["operation"] == "bash";
+      if (bash && end.dump().find(id) != std::string::npos) return true;
     }
     return false;
   }));
@@ -101,15 +102,8 @@ TEST_F(JobNetwork, TheOtherWallsStand) {
       << looked;
   EXPECT_EQ(looked["data"]["stdout"].get<std::string>().find("ours"), std::string::npos) << looked;
   EXPECT_EQ(Bash(client, kGet, id)["data"]["stdout"], "hello\n") << "it was not killed";
-  const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(listen(listener.get(), 8), 0);
-  ASSERT_EQ(getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
-  const std::string port = std::to_string(ntohs(address.sin_port));
+  const LoopbackListener listener;
+  const std::string port = std::to_string(listener.port());
   EXPECT_EQ(Bash(client, ": < /dev/tcp/127.0.0.1/" + port, id)["error"]["code"], "COMMAND_FAILED")
       << "nor the machine's own";
   const Json out = Bash(
@@ -228,12 +222,8 @@ TEST_F(JobNetwork, WithTheNetworkOfTheMachineThereIsNothingToShare) {
 
 // What a program of ours gets from a port of 127.0.0.1: all that comes until the end.
 std::string Fetch(int port, const std::string& host) {
-  const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return "none";
+  const UniqueFd fd = ConnectLoopback(static_cast<std::uint16_t>(port));
+  if (!fd) return "none";
   const std::string request = "GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
   EXPECT_EQ(send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(request.size()));
