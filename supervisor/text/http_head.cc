@@ -57,7 +57,7 @@ HeadCheck CheckHttpHead(std::string_view bytes, std::uint16_t port) {
     const bool visible =
         std::ranges::all_of(line, [](char c) { return IsVisible(c) || c == '\t'; });
     if (!visible) return Refused("only HTTP/1 is served here");
-    if (end == std::string_view::npos || end >= kMaxHttpHead) {
+    if (end >= kMaxHttpHead) {  // or nowhere
       if (bytes.size() >= kMaxHttpHead) return Refused("the head of the request is too long");
       return {};
     }
