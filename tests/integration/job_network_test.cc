@@ -91,6 +91,23 @@ TEST_F(JobNetwork, WhoNamesTheJobReachesItAndNobodyElse) {
   }));
 }
 
+TEST_F(JobNetwork, ATaskIsAJobToo) {
+  Policy("network: loopback\njobs: {detach_after: 50ms}\n");
+  McpClient client(project_.Server());
+  const Json meta =
+      ModernMeta({{"extensions", {{"io.modelcontextprotocol/tasks", Json::object()}}}});
+  const auto call = [&](const char* tool, Json arguments) {
+    return client.Await(client.StartTool(tool, std::move(arguments), meta))["result"];
+  };
+  const Json task = call("make", {{"target", "serve"}});
+  ASSERT_EQ(task["resultType"], "task") << task;
+  Json reached;
+  EXPECT_TRUE(Eventually([&] {
+    reached = call("bash", {{"command", kGet}, {"job", task["taskId"]}});
+    return reached["structuredContent"]["data"]["stdout"] == "hello\n";
+  })) << reached;
+}
+
 // The network is all that they share: neither processes nor files that are a command's own.
 TEST_F(JobNetwork, TheOtherWallsStand) {
   McpClient client(project_.Server());

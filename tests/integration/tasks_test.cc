@@ -137,6 +137,17 @@ TEST_F(TasksOnServers, ACancelEndsTheTree) {
   EXPECT_FALSE(Exists("alive"));
 }
 
+TEST_F(TasksOnServers, ATimeoutIsAResult) {
+  McpClient client(project_.Server());
+  const Json task = Call(client, "bash", {{"command", "echo one; sleep 100"}, {"timeout_ms", 400}});
+  ASSERT_EQ(task["resultType"], "task") << task;
+  const Json state = Settled(client, task);
+  EXPECT_EQ(state["status"], "completed");
+  const Json content = state["result"]["structuredContent"];
+  EXPECT_EQ(content["error"]["code"], "TIMED_OUT") << content;
+  EXPECT_EQ(content["data"]["stdout"], "one\n");
+}
+
 // The first question ends the request, as for any call; the next ones belong to the task.
 TEST_F(TasksOnServers, QuestionsBeforeAndWithinATask) {
   Policy(
