@@ -53,6 +53,19 @@ ToolError NoSuchJob() {
       "an hour.");
 }
 
+std::string InAnotherNetwork(std::string_view output, Network network, const CallContext& call) {
+  const bool refused = output.contains("Connection refused") || output.contains("ECONNREFUSED");
+  if (!refused || network != Network::kLoopback || call.jobs == nullptr) return {};
+  for (const std::shared_ptr<Job>& job : call.jobs->all()) {
+    if (job->network() == nullptr) continue;
+    return fmt::format(
+        "Each command has a network of its own. To reach what job {} ({}) listens on, call again "
+        "with job: {}.",
+        job->id, job->command, job->id);
+  }
+  return {};
+}
+
 Task<NetworkOr> JoinJob(std::string id, Network network, CallContext& call) {
   if (network == Network::kNone) co_return std::unexpected(NoNetworkToShare());
   if (network == Network::kFull) {

@@ -6,6 +6,7 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 
 #include "supervisor/call/call_context.h"
 #include "supervisor/call/tool_error.h"
@@ -15,6 +16,11 @@ namespace pa {
 
 // The error of every use of an id that is none of a job.
 ToolError NoSuchJob();
+
+// What helps a command that was refused a connection although a job listens, since each command has
+// a network of its own; "": nothing of the kind. `output`: what it printed.
+std::string InAnotherNetwork(std::string_view output, sandbox::Network network,
+                             const CallContext& call);
 
 using NetworkOr = std::expected<CommandNetwork, ToolError>;
 

@@ -16,6 +16,15 @@ std::string OpenCache(const Work& work, const CallContext& call, CommandPlan& pl
   return "";
 }
 
+// What is not the sandbox's refusal, and has to do with it.
+std::string AdviceOn(const Execution& run, const Work& work, sandbox::Network network,
+                     const CallContext& call) {
+  const std::string output = run.err.text + run.out.text;
+  std::string advice = ReachesAbove(work, output);
+  if (advice.empty() && work.job.empty()) advice = InAnotherNetwork(output, network, call);
+  return advice;
+}
+
 }  // namespace
 
 policy::Needs BuildNeeds(const GitIdentity::Given& identity,
@@ -54,7 +63,7 @@ Task<ToolResult> RunBuild(CommandPlan plan, const policy::Permission& permission
   if (call.begins) call.begins(report.shown.empty() ? report.what : report.shown);
   Task<Execution> task = call.runner.Run(std::move(plan), std::move(allow), call.policy, options);
   const Execution run = co_await task;
-  if (!run.Succeeded()) report.advice = ReachesAbove(work, run.err.text + run.out.text);
+  if (!run.Succeeded()) report.advice = AdviceOn(run, work, confinement->network, call);
   ToolResult result = RenderCommand(
       report, run,
       DenialsOf(run, policy::Purpose::kBuild, *confinement, work, call, report.argv.back()));

@@ -72,6 +72,9 @@ TEST_F(JobNetwork, WhoNamesTheJobReachesItAndNobodyElse) {
   const Json alone = Bash(client, kGet, "");
   EXPECT_EQ(alone["error"]["code"], "COMMAND_FAILED") << alone;
   EXPECT_NE(alone["data"]["stderr"].get<std::string>().find("refused"), std::string::npos);
+  EXPECT_NE(alone["error"]["ai_message"].get<std::string>().find("with job: " + id),
+            std::string::npos)
+      << "what helps is said: " << alone;
   // In both directions, and by a job of its own.
   const Json second = client.CallTool(
       "bash", {{"command", "until [ -e go ]; do sleep 0.01; done; " + std::string(kGet)},
