@@ -177,16 +177,12 @@ Task<ToolResult> RunForeground(const Services& services, ToolRequest request,
 }
 
 // What is not served is not promised in a handle.
-std::optional<ToolError> ServePorts(Job& job, const ToolRequest& request,
+std::optional<ToolError> ServePorts(const Services& services, Job& job, const ToolRequest& request,
                                     const CallContext& context) {
   const std::vector<std::uint16_t>* ports = request.arguments().Ports("ports");
   if (ports == nullptr) return std::nullopt;
   if (auto refused = policy::WhyNoPorts(*context.policy)) return Denied(*refused);
-  const Result<void> served = job.Serve(*ports);
-  if (served) return std::nullopt;
-  const std::string why = "ports are not served: " + served.error().Message();
-  if (auto shortage = Shortage(why, served.error().sys_errno)) return shortage;
-  return SandboxUnavailable(why);
+  return services.jobs.Serve(job, *ports);
 }
 
 // The request is answered when the call begins: whoever may not run it, or is asked first, hears of
@@ -206,7 +202,7 @@ Task<ToolResult> RunBackground(const Services& services, ToolRequest request,
   auto begun = services.jobs.Begin(request.tool().name, context);
   if (!begun) co_return RefusedCall(std::move(begun.error()));
   const std::shared_ptr<Job> job = *std::move(begun);
-  if (auto refused = ServePorts(*job, request, context)) {
+  if (auto refused = ServePorts(services, *job, request, context)) {
     ToolResult result = RefusedCall(*std::move(refused));
     services.jobs.End(*job, result);
     co_return result;

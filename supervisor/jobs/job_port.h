@@ -26,7 +26,7 @@
 
 namespace pa {
 
-inline constexpr std::size_t kMaxConnectionsOfAPort = 64;
+inline constexpr std::size_t kMaxConnectionsOfAPort = 32;
 
 class JobPort {
  public:

@@ -1,12 +1,13 @@
 #include "supervisor/jobs/jobs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <new>
 
 #include "base/finally.h"
 #include "base/random.h"
-#include "base/try.h"
 #include "supervisor/loop/uv_handles.h"
 
 namespace pa {
@@ -37,6 +38,13 @@ Outcome OutcomeOf(const ToolResult& result) {
     default:
       return result.data.empty() ? Outcome::kSetupFailed : Outcome::kExited;
   }
+}
+
+ToolError TooManyPorts() {
+  return {.code = ErrorCode::kBusy,
+          .message = fmt::format("jobs have {} ports served together at most", kMaxPorts),
+          .ai_message = "Stop a job whose ports are not needed (job, action stop).",
+          .details = {}};
 }
 
 std::string UrlOf(const JobPort& port) {
@@ -137,16 +145,6 @@ void Job::Begins(std::string what) {
   expires = started + kKeepJobs + std::chrono::ceil<std::chrono::seconds>(wall_time);
 }
 
-Result<void> Job::Serve(std::span<const std::uint16_t> ports) {
-  std::vector<std::unique_ptr<JobPort>> served;
-  for (const std::uint16_t port : ports) {
-    PA_TRY(auto open, JobPort::Open(call_->runner.loop(), port, [this] { return network(); }));
-    served.push_back(std::move(open));
-  }
-  ports_ = std::move(served);
-  return {};
-}
-
 void Job::OpenLog() {
   if (log_ != nullptr || log_failed_ || call_ == nullptr) return;
   auto log = store_->Begin(call_->policy->limits.output_total / kLogShare);
@@ -191,6 +189,23 @@ std::expected<std::shared_ptr<Job>, ToolError> Jobs::Begin(std::string_view tool
   return job;
 }
 
+std::optional<ToolError> Jobs::Serve(Job& job, std::span<const std::uint16_t> ports) {
+  if (served_ + ports.size() > kMaxPorts) return TooManyPorts();
+  std::vector<std::unique_ptr<JobPort>> served;
+  for (const std::uint16_t port : ports) {
+    auto open = JobPort::Open(job.call_->runner.loop(), port, [&job] { return job.network(); });
+    if (!open) {
+      const std::string why = "ports are not served: " + open.error().Message();
+      auto shortage = Shortage(why, open.error().sys_errno);
+      return shortage ? std::move(*shortage) : SandboxUnavailable(why);
+    }
+    served.push_back(*std::move(open));
+  }
+  job.ports_ = std::move(served);
+  served_ += job.ports_.size();
+  return std::nullopt;
+}
+
 void Jobs::Start(const std::shared_ptr<Job>& job, std::string command) {
   job->Begins(std::move(command));
   Add(job);
@@ -215,6 +230,7 @@ void Jobs::Add(const std::shared_ptr<Job>& job) {
 
 void Jobs::End(Job& job, const ToolResult& result) {
   --begun_;
+  served_ -= job.ports_.size();
   job.ports_.clear();
   job.call_ = nullptr;
   job.beside_ = nullptr;

@@ -42,6 +42,7 @@ namespace pa {
 
 inline constexpr std::size_t kMaxJobs = 64;  // that run, and that have ended
 inline constexpr std::chrono::hours kKeepJobs{1};
+inline constexpr std::size_t kMaxPorts = 32;  // of all jobs together: each holds descriptors
 
 class Job {
  public:
@@ -68,8 +69,6 @@ class Job {
   void Begins(std::string what);
   bool begun() const { return !command.empty(); }
   bool listed() const { return listed_; }
-  // Serves these ports of its network on this machine, from now until its end: all or none.
-  Result<void> Serve(std::span<const std::uint16_t> ports);
   const std::vector<std::unique_ptr<JobPort>>& ports() const { return ports_; }
   // The command that it runs now, if that has a network of its own; null: there is none.
   HasOwnNetwork* network() const {
@@ -122,6 +121,10 @@ class Jobs {
   // The same, counted. BUSY: kMaxJobs run, or may begin once the user has approved them; End counts
   // them out.
   std::expected<std::shared_ptr<Job>, ToolError> Begin(std::string_view tool, CallContext& call);
+  // Serves these ports of its network on this machine, from now until its end: all, or none and
+  // why. BUSY: jobs have kMaxPorts already, or something is used up. SANDBOX_UNAVAILABLE: this
+  // kernel cannot tell whose a connection is.
+  std::optional<ToolError> Serve(Job& job, std::span<const std::uint16_t> ports);
   // It is allowed and begins.
   void Start(const std::shared_ptr<Job>& job, std::string command);
   // Of one that was only prepared, and has begun. False: kMaxJobs run.
@@ -136,7 +139,8 @@ class Jobs {
   void Add(const std::shared_ptr<Job>& job);
 
   std::list<std::shared_ptr<Job>> jobs_;
-  std::size_t begun_ = 0;  // and not ended
+  std::size_t begun_ = 0;   // and not ended
+  std::size_t served_ = 0;  // ports
 };
 
 }  // namespace pa

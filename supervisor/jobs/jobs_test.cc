@@ -192,6 +192,27 @@ TEST_F(JobsTest, NoMoreAreListedThanMayRun) {
   EXPECT_TRUE(jobs_.List(late));
 }
 
+TEST_F(JobsTest, OnlySoManyPortsAreServed) {
+  std::vector<std::shared_ptr<Job>> jobs;
+  const std::vector<std::uint16_t> eight = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (std::size_t i = 0; i < kMaxPorts / eight.size(); ++i) {
+    jobs.push_back(Begun());
+    EXPECT_FALSE(jobs_.Serve(*jobs.back(), eight));
+  }
+  const JsonValue handle = ParsedJson(HandleOf(*jobs.front()).data);
+  EXPECT_EQ(handle.Find("job")->Find("ports")->Items().size(), eight.size());
+  const auto late = Begun();
+  const std::vector<std::uint16_t> one = {9};
+  const auto refused = jobs_.Serve(*late, one);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, ErrorCode::kBusy);
+  jobs_.End(*jobs.front(), Exited(0));
+  EXPECT_TRUE(jobs.front()->ports().empty()) << "closed with the job";
+  EXPECT_FALSE(jobs_.Serve(*late, one));
+  jobs_.End(*late, Exited(0));
+  for (std::size_t i = 1; i < jobs.size(); ++i) jobs_.End(*jobs[i], Exited(0));
+}
+
 // Those about which the user is still asked may all begin at once.
 TEST_F(JobsTest, WhatMayBeginIsCountedToo) {
   std::vector<std::shared_ptr<Job>> begun;
