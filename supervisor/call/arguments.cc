@@ -354,9 +354,11 @@ void WriteItems(JsonWriter& writer, const Param& param) {
     writer.BeginObject().Field("type", "object").EndObject();
   } else if (param.kind == ParamKind::kObjectArray) {
     WriteObject(writer, param.fields);
+  } else if (param.kind == ParamKind::kPortArray) {
+    writer.BeginObject().Field("type", "integer").Field("minimum", 1).Field("maximum", kMaxPort);
+    writer.EndObject();
   } else {
-    const char* type = param.kind == ParamKind::kPortArray ? "integer" : "string";
-    writer.BeginObject().Field("type", type).EndObject();
+    writer.BeginObject().Field("type", "string").EndObject();
   }
   if (param.minimum > 0) writer.Field("minItems", param.minimum);
   if (param.maximum > 0) writer.Field("maxItems", param.maximum);
@@ -375,11 +377,29 @@ void WriteResultMembers(JsonWriter& writer) {
   writer.EndArray().EndObject().EndObject();
 }
 
+// In JSON Schema.
+const char* SchemaType(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kString:
+      return "string";
+    case ParamKind::kInteger:
+      return "integer";
+    case ParamKind::kBoolean:
+      return "boolean";
+    case ParamKind::kStringArray:
+    case ParamKind::kPortArray:
+    case ParamKind::kObjectArray:
+      return "array";
+    case ParamKind::kResult:
+    case ParamKind::kObject:
+      break;
+  }
+  return "object";
+}
+
 void WriteProperty(JsonWriter& writer, const Param& param) {
-  static constexpr const char* kTypes[] = {"string", "integer", "boolean", "array",
-                                           "array",  "object",  "object"};
   writer.Key(param.name).BeginObject();
-  writer.Field("type", kTypes[static_cast<int>(param.kind)]);
+  writer.Field("type", SchemaType(param.kind));
   if (!param.description.empty()) writer.Field("description", param.description);
   if (!param.one_of.empty()) {
     writer.Key("enum").BeginArray();
@@ -394,9 +414,7 @@ void WriteProperty(JsonWriter& writer, const Param& param) {
     writer.Field("minimum", param.minimum).Field("maximum", Maximum(param));
     if (param.default_integer) writer.Field("default", *param.default_integer);
   }
-  const bool array = param.kind == ParamKind::kStringArray || param.kind == ParamKind::kPortArray ||
-                     param.kind == ParamKind::kObjectArray;
-  if (array) WriteItems(writer, param);
+  if (SchemaType(param.kind) == std::string_view("array")) WriteItems(writer, param);
   if (param.kind == ParamKind::kResult && param.description.empty()) WriteResultMembers(writer);
   writer.EndObject();
 }

@@ -16,6 +16,9 @@ constexpr Param kParams[] = {
     {.name = "dry_run", .kind = ParamKind::kBoolean},
     {.name = "paths", .kind = ParamKind::kStringArray, .minimum = 1, .maximum = 3},
     {.name = "tags", .kind = ParamKind::kStringArray},
+    {.name = "ports", .kind = ParamKind::kPortArray, .minimum = 1, .maximum = 2},
+    {.name = "items", .kind = ParamKind::kObjectArray},
+    {.name = "any", .kind = ParamKind::kObject},
 };
 
 std::expected<Arguments, ToolError> Validate(std::string_view json,
@@ -86,7 +89,8 @@ TEST(ValidateArguments, NoneAtAllIsAnEmptyObject) {
 
 TEST(ValidateArguments, RefusalsNameWhatWasExpectedAndWhatCame) {
   const std::string kKnown =
-      "one of 'target', 'language', 'timeout_ms', 'offset', 'dry_run', 'paths', 'tags'";
+      "one of 'target', 'language', 'timeout_ms', 'offset', 'dry_run', 'paths', 'tags', 'ports', "
+      "'items', 'any'";
   const struct {
     const char* json;
     std::string message;
@@ -120,6 +124,9 @@ TEST(ValidateArguments, RefusalsNameWhatWasExpectedAndWhatCame) {
        "argument 'paths': expected an array of 1 to 3 strings, got an array of 0"},
       {R"({"target":"a","paths":["x",true]})",
        "argument 'paths': expected an array of 1 to 3 strings, got true at index 1"},
+      {R"({"target":"a","ports":[1,0]})",
+       "argument 'ports': expected an array of 1 to 2 integers from 1 to 65535, got number 0 at "
+       "index 1"},
       {R"({"target":"a","dryrun":true})",
        "unknown argument \"dryrun\" - did you mean 'dry_run'?; expected " + kKnown},
       {R"({"target":"a","something_else":true})",
@@ -152,7 +159,8 @@ TEST(ValidateArguments, RefusalsShowTheShape) {
   EXPECT_EQ(Validate("{}").error().ai_message,
             R"(Call again with arguments of this shape: {target: string, language?: "python" | )"
             R"("rust" | "go", timeout_ms?: integer, offset?: integer, dry_run?: boolean, paths?: )"
-            R"(string[], tags?: string[]}.)");
+            R"(string[], tags?: string[], ports?: integer[], items?: object[], )"
+            R"(any?: object}.)");
 }
 
 TEST(ValidateArguments, DetailsAreJson) {
@@ -189,7 +197,10 @@ TEST(InputSchema, IsWhatClientsExpect) {
             R"("offset":{"type":"integer","minimum":0,"maximum":9007199254740991,"default":5},)"
             R"("dry_run":{"type":"boolean"},)"
             R"("paths":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":3},)"
-            R"("tags":{"type":"array","items":{"type":"string"}}},)"
+            R"("tags":{"type":"array","items":{"type":"string"}},)"
+            R"("ports":{"type":"array","items":{"type":"integer","minimum":1,"maximum":65535},)"
+            R"("minItems":1,"maxItems":2},)"
+            R"("items":{"type":"array","items":{"type":"object"}},"any":{"type":"object"}},)"
             R"("required":["target"],"additionalProperties":false})");
 }
 
@@ -296,6 +307,12 @@ TEST(OneTruth, SchemaAndValidatorAgree) {
                                      "\"Go\"",
                                      "[]",
                                      "[\"a\"]",
+                                     "[0]",
+                                     "[1,65535]",
+                                     "[1,65536]",
+                                     "[1.5]",
+                                     "[1,2,3]",
+                                     "[{}]",
                                      "[\"a\",\"b\",\"c\"]",
                                      "[\"a\",\"b\",\"c\",\"d\"]",
                                      "[1]",

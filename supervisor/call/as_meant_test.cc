@@ -29,6 +29,7 @@ constexpr Param kPlain[] = {
     {.name = "timeout_ms", .kind = ParamKind::kInteger, .minimum = 1, .maximum = 600000},
     {.name = "dry_run", .kind = ParamKind::kBoolean},
     {.name = "paths", .kind = ParamKind::kStringArray, .minimum = 1},
+    {.name = "ports", .kind = ParamKind::kPortArray, .minimum = 1},
 };
 
 // What it becomes, "as it is", or the error's message.
@@ -58,6 +59,14 @@ TEST(AsMeant, NumbersAndBooleansMayBeQuoted) {
                             R"({"dry_run":"yes"})", R"({"dry_run":"1"})", R"({"dry_run":1})"}) {
     EXPECT_EQ(Meant(kPlain, other), "as it is") << other;
   }
+}
+
+TEST(AsMeant, OnePortIsAListOfOne) {
+  for (const char* one : {R"({"ports":3000})", R"({"ports":"3000"})", R"({"ports":"[3000]"})"}) {
+    EXPECT_EQ(Meant(kPlain, one), R"({"ports":[3000]})") << one;
+  }
+  EXPECT_EQ(Meant(kPlain, R"({"ports":[3000]})"), "as it is");
+  EXPECT_EQ(Meant(kPlain, R"({"ports":"http"})"), "as it is");
 }
 
 // A text that looks like a number is a text where one is wanted.

@@ -19,14 +19,30 @@ void WriteObject(JsonWriter& writer, std::span<const ResultField> fields) {
   writer.EndObject();
 }
 
+// In JSON Schema.
+const char* TypeOfField(FieldKind kind) {
+  switch (kind) {
+    case kString:
+      return "string";
+    case kInteger:
+      return "integer";
+    case kBoolean:
+      return "boolean";
+    case kStringArray:
+    case kObjectArray:
+      return "array";
+    case kObject:
+      break;
+  }
+  return "object";
+}
+
 void WriteField(JsonWriter& writer, const ResultField& field) {
-  static constexpr const char* kTypes[] = {"string", "integer", "boolean",
-                                           "array",  "object",  "array"};
   writer.Key(field.name).BeginObject();
   if (field.kind == kObject) {
     WriteObject(writer, field.fields);
   } else {
-    writer.Field("type", kTypes[static_cast<int>(field.kind)]);
+    writer.Field("type", TypeOfField(field.kind));
   }
   if (!field.one_of.empty()) {
     writer.Key("enum").BeginArray();
