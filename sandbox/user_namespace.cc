@@ -173,7 +173,7 @@ SysResult<void> EnterUserAndMountNamespaces() {
   return geteuid() == 0 ? EnterAsRoot() : EnterAsUser();
 }
 
-// Whoever made a user namespace has every capability in it, and so may enter it and all that
+// The user that made a user namespace has every capability in it, and so may enter it and all that
 // belongs to it (user_namespaces(7), "Capabilities"). Its ids are mapped already.
 SysResult<void> EnterNamespacesOf(int network) {
   const UniqueFd user(ioctl(network, NS_GET_USERNS));

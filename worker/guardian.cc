@@ -52,8 +52,8 @@ SysResult<UniqueFd> OwnNetwork() {
   return network;
 }
 
-// Who connects on the loopback knows at once, unless the server is behind with accepting; then the
-// socket is handed out as it is.
+// A connect on the loopback succeeds or fails at once, unless the server is behind with accepting;
+// then the socket is handed out as it is.
 constexpr int kConnectMs = 20;
 
 SysResult<UniqueFd> Connected(const sockaddr* address, socklen_t size) {

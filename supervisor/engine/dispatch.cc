@@ -176,7 +176,7 @@ Task<ToolResult> RunForeground(const Services& services, ToolRequest request,
   co_return result;
 }
 
-// What is not served is not promised in a handle.
+// Before the handle, which promises only ports that are served.
 std::optional<ToolError> ServePorts(const Services& services, Job& job, const ToolRequest& request,
                                     const CallContext& context) {
   const std::vector<std::uint16_t>* ports = request.arguments().Ports("ports");

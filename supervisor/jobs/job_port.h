@@ -7,8 +7,7 @@
 // A connection is served if a process of this user made it, and its first request is one of HTTP/1
 // that names this server (supervisor/text/http_head.h). The guardian of the job's command connects
 // inside and passes the socket out, so that nothing of the command's network is open to the server
-// but that one connection. What was answered before the end of the job, and what was not, ends with
-// this object.
+// but that one connection. All connections end with this object.
 #pragma once
 
 #include <uv.h>

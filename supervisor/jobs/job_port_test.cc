@@ -104,7 +104,7 @@ TEST_F(JobPortTest, HoldsNoMoreThanItMust) {
   const UniqueFd server = server_.Accept();
   Take(server, Get().size());
   fcntl(server.get(), F_SETFL, O_NONBLOCK);
-  // Whoever does not read is not read from.
+  // As long as the client does not read, we do not read from the server.
   const std::string much(1 << 20, 'x');
   std::size_t put = 0;
   for (int i = 0; i < 200; ++i) {

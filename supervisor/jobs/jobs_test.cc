@@ -144,7 +144,7 @@ TEST_F(JobsTest, OnlySoManyRunAndAreKept) {
   EXPECT_EQ(jobs_.Find(running.front()->id), nullptr) << "the oldest are forgotten first";
 }
 
-// What may become a job keeps its output, in memory first, and shows it to whoever waits.
+// A call that may become a job keeps its output, in memory first, and shows it to its client.
 TEST_F(JobsTest, WhatIsPreparedIsNoJobUntilItIsListed) {
   class Seen final : public OutputSink {
    public:

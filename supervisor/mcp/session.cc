@@ -772,12 +772,12 @@ Session::Answer Session::Listen(const rpc::Request& request, Revision) {
   }
   std::erase_if(tasks, [&](const std::string& id) { return services_.jobs.Find(id) == nullptr; });
   transport_.Send(subscriptions_.Add(request.id, request.params, tasks));
-  // What has come to an end meanwhile, or waits for an answer, does not change by itself.
+  // A task that has ended meanwhile, or waits for an answer, does not change by itself.
   for (const std::string& id : tasks) TaskChanged(*services_.jobs.Find(id));
   return std::nullopt;
 }
 
-// Whoever may not see a task is told the same as if there were none.
+// A client that may not see a task gets the same answer as if there were none.
 std::expected<std::shared_ptr<Job>, rpc::Failure> Session::TaskOf(const rpc::Request& request) {
   if (!TakesTasks(ClaimedCapabilities(request.params))) return std::unexpected(NeedsTasks());
   PA_TRY(const auto id, RequiredString(request.params, "taskId"));
@@ -790,7 +790,7 @@ Session::Answer Session::GetTask(const rpc::Request& request, Revision) {
   return TaskResult(StateOfTask(*job), state_.identity);
 }
 
-// What answers no question that is asked now is ignored.
+// An answer to no question that is asked now is ignored.
 Session::Answer Session::UpdateTask(const rpc::Request& request, Revision) {
   PA_TRY(const auto job, TaskOf(request));
   PA_TRY_VOID(OptionalObject(request.params, "inputResponses"));

@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Who waits for a short task wants to know soon, and who waits for a long one has time.
+// Short tasks are polled often, because their clients wait; long ones are polled seldom.
 constexpr milliseconds kPollSoon{1000};
 constexpr milliseconds kPollLater{5000};
 constexpr std::chrono::minutes kSoon{1};

@@ -181,7 +181,7 @@ TEST_F(TasksTest, WhoListensHearsOfTheEnd) {
   EXPECT_EQ(told["params"]["taskId"], task);
   EXPECT_EQ(told["params"]["status"], "completed");
   EXPECT_EQ(told["params"]["result"]["content"][0]["text"], "finished");
-  // Who comes late is told at once.
+  // A client that listens late is told at once.
   Send(world_, 901, "subscriptions/listen", filter);
   EXPECT_EQ(Last()["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 901);
   EXPECT_EQ(Last()["params"]["status"], "completed");

@@ -15,7 +15,7 @@
 
 namespace pa {
 
-// Whoever holds it keeps the network, also when the command has ended.
+// The pointer keeps the network, also when the command has ended.
 struct SharedNetwork {
   UniqueFd fd;         // of the namespace
   bool ended = false;  // the command has ended

@@ -52,7 +52,8 @@ HeadCheck CheckHttpHead(std::string_view bytes, std::uint16_t port) {
   for (std::size_t count = 0;; ++count) {
     const std::size_t end = bytes.find('\n', at);
     std::string_view line = bytes.substr(at, std::min(end, bytes.size()) - at);
-    // What has no end yet is read up to there, so that what is no request is refused at once.
+    // A line without its end is judged as far as it is there, so that a wrong one is refused at
+    // once.
     if (line.ends_with('\r')) line.remove_suffix(1);
     const bool visible =
         std::ranges::all_of(line, [](char c) { return IsVisible(c) || c == '\t'; });

@@ -16,7 +16,7 @@ std::string OpenCache(const Work& work, const CallContext& call, CommandPlan& pl
   return "";
 }
 
-// What is not the sandbox's refusal, and has to do with it.
+// About failures that the sandbox brings about without refusing anything.
 std::string AdviceOn(const Execution& run, const Work& work, sandbox::Network network,
                      const CallContext& call) {
   const std::string output = run.err.text + run.out.text;
