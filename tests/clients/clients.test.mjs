@@ -167,7 +167,7 @@ async function taskSession(lines, onInputRequest) {
 }
 
 test('official tasks client: a long call is a task, a short one is not', async () => {
-  const { project, client, session, connection } = await taskSession('jobs: {detach_after: 300ms}\n');
+  const { project, client, session, connection } = await taskSession('jobs: {detach_after: 1s}\n');
   try {
     const short = await session.callTool('bash', { command: 'echo short' });
     assert.equal(short.kind, 'immediate');
@@ -202,7 +202,7 @@ test('official tasks client: a long call is a task, a short one is not', async (
 test('official tasks client: questions before and within a task', async () => {
   const asked = [];
   const { client, session } = await taskSession(
-    'jobs: {detach_after: 300ms}\npipeline: {tools: [make, bash]}\n' +
+    'jobs: {detach_after: 1s}\npipeline: {tools: [make, bash]}\n' +
     'permissions: [{tool: make, target: greet, decision: ask}]\n',
     async (request, context) => {
       asked.push(`${context.scope}: ${request.params.message.split('\n')[0]}`);
@@ -211,7 +211,7 @@ test('official tasks client: questions before and within a task', async () => {
   try {
     const steps = [
       { id: 'first', tool: 'make', args: { target: 'greet' } },
-      { id: 'slow', tool: 'bash', args: { command: 'sleep 1; echo x >> count' } },
+      { id: 'slow', tool: 'bash', args: { command: 'sleep 2; echo x >> count' } },
       { id: 'second', tool: 'make', args: { target: 'greet' } },
       { id: 'count', tool: 'bash', args: { command: 'cat count' } }];
     const call = await session.callTool('pipeline', { steps });

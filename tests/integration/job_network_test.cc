@@ -95,7 +95,7 @@ TEST_F(JobNetwork, WhoNamesTheJobReachesItAndNobodyElse) {
 }
 
 TEST_F(JobNetwork, ATaskIsAJobToo) {
-  Policy("network: loopback\njobs: {detach_after: 50ms}\n");
+  Policy("network: loopback\njobs: {detach_after: 1s}\n");
   McpClient client(project_.Server());
   const Json meta =
       ModernMeta({{"extensions", {{"io.modelcontextprotocol/tasks", Json::object()}}}});

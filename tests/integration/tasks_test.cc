@@ -65,9 +65,11 @@ TEST_F(TasksOnServers, TheResultIsThatOfTheCall) {
   ASSERT_EQ(task["resultType"], "task") << task;
   EXPECT_EQ(task["statusMessage"], "make slow");
   // It is a job, too: its log has what was printed before.
-  const Json read =
-      Call(client, "job", {{"action", "read"}, {"id", task["taskId"]}})["structuredContent"];
-  EXPECT_EQ(read["data"]["lines"], "one\n") << read;
+  Json read;
+  EXPECT_TRUE(Eventually([&] {
+    read = Call(client, "job", {{"action", "read"}, {"id", task["taskId"]}})["structuredContent"];
+    return read["data"]["lines"] == "one\n";
+  })) << read;
   EXPECT_EQ(read["data"]["job"]["state"], "running");
   Go();
   const Json state = Settled(client, task);
@@ -151,19 +153,19 @@ TEST_F(TasksOnServers, ATimeoutIsAResult) {
 // The first question ends the request, as for any call; the next ones belong to the task.
 TEST_F(TasksOnServers, QuestionsBeforeAndWithinATask) {
   Policy(
-      "jobs: {detach_after: 50ms}\n"
+      "jobs: {detach_after: 1s}\n"
       "permissions:\n  - {tool: bash, command: ask, decision: ask}\n");
   McpClient client(project_.Server({"--enable", "bash"}));
   const auto step = [](const char* id, const std::string& command) {
     return Json{{"id", id}, {"tool", "bash"}, {"args", {{"command", command}}}};
   };
   const Json steps =
-      Json::array({step("a", "ask; echo x >> count-a"), step("b", "sleep 0.2; echo x >> count-b"),
+      Json::array({step("a", "ask; echo x >> count-a"), step("b", "sleep 1.5; echo x >> count-b"),
                    step("c", "ask; echo x >> count-c"), step("d", "ask; echo x >> count-d")});
   Json params = {{"name", "pipeline"}, {"arguments", {{"steps", steps}}}};
   const Json asked = Ask(client, "tools/call", params)["result"];
   ASSERT_EQ(asked["resultType"], "input_required") << asked;
-  usleep(200'000);  // whoever is asked may take any time: that is no task
+  usleep(1'200'000);  // whoever is asked may take any time: that is no task
   params["requestState"] = asked["requestState"];
   params["inputResponses"] = AnswersTo(asked["inputRequests"]);
   const Json task = Ask(client, "tools/call", params)["result"];
@@ -194,14 +196,14 @@ TEST_F(TasksOnServers, QuestionsBeforeAndWithinATask) {
 // declares for itself.
 TEST_F(TasksOnServers, ARequestThatBringsAnAnswerIsALateOne) {
   Policy(
-      "jobs: {detach_after: 300ms}\n"
+      "jobs: {detach_after: 1500ms}\n"
       "permissions:\n  - {tool: bash, command: ask, decision: ask}\n");
   McpClient client(project_.Server());
   for (const bool declares : {true, false}) {
     Json params = {{"name", "bash"},
-                   {"arguments", {{"command", declares ? "ask; true" : "ask; sleep 0.6"}}}};
+                   {"arguments", {{"command", declares ? "ask; true" : "ask; sleep 2"}}}};
     const Json asked = Ask(client, "tools/call", params)["result"];
-    usleep(400'000);
+    usleep(1'700'000);
     params["requestState"] = asked["requestState"];
     params["inputResponses"] = AnswersTo(asked["inputRequests"]);
     params["_meta"] = ModernMeta(declares ? kTasks : kElicitation);
