@@ -120,7 +120,6 @@ Deny ToolDisabled(const std::string& tool) {
           true};
 }
 
-// The line names all tools: where the policy has no such key, it replaces the default.
 std::optional<Deny> WhyNoPorts(const Policy& policy) {
   const bool loopback = policy.network == sandbox::Network::kLoopback;
   if (policy.job_ports && loopback) return std::nullopt;
@@ -136,6 +135,7 @@ std::optional<Deny> WhyNoPorts(const Policy& policy) {
                   line + " in the policy let this user's programs reach them on 127.0.0.1."};
 }
 
+// The line names all tools: where the policy has no such key, it replaces the default.
 Deny NotFromWithin(const Policy& policy, const std::string& tool) {
   std::string names;
   for (const std::string& name : policy.inner_tools) names += name + ", ";

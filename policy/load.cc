@@ -48,6 +48,7 @@ class Compiler {
     CompileEnvironment();
     CompileLimits();
     policy_.network = NetworkNamed(merged_.network->value);
+    policy_.job_ports = merged_.jobs_ports->value == "loopback";
     policy_.namespaces = NamespacesNamed(merged_.namespaces->value);
     if (policy_.network == sandbox::Network::kLoopback &&
         policy_.namespaces == sandbox::Namespaces::kOff) {
@@ -239,7 +240,6 @@ void Compiler::CompileFilesystem() {
   for (const Located<std::string>& path : merged_.filesystem_unprotect->value) {
     policy_.unprotect.push_back(path.value);
   }
-  policy_.job_ports = merged_.jobs_ports->value == "loopback";
   policy_.filesystem_sync = merged_.filesystem_sync->value == "true";
   if (merged_.filesystem_toolchains->value != "auto") return;
   const Toolchains toolchains = FindToolchains(

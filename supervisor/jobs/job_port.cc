@@ -14,6 +14,7 @@
 #include "base/try.h"
 #include "supervisor/jobs/peer_user.h"
 #include "supervisor/loop/log.h"
+#include "supervisor/loop/within_memory.h"
 #include "supervisor/text/http_head.h"
 
 namespace pa {
@@ -108,22 +109,31 @@ class JobPort::Connection : public std::enable_shared_from_this<Connection> {
     client_poll_.Stop();
     HasOwnNetwork* const network = port_.network_();
     if (network == nullptr) return Refuse("502 Bad Gateway", "the job does not run");
-    Detach(network->Connect(port_.inner_), [weak = weak_from_this()](Result<UniqueFd> server) {
-      if (const auto self = weak.lock()) self->Connected(std::move(server));
-    });
+    const auto no_memory = []() -> Result<UniqueFd> {
+      return std::unexpected(Error("connect", "the job", ENOMEM));
+    };
+    Detach(WithinMemory(network->Connect(port_.inner_), no_memory),
+           [weak = weak_from_this()](Result<UniqueFd> server) {
+             if (const auto self = weak.lock()) self->OnConnected(std::move(server));
+           });
     return true;
   }
 
-  void Connected(Result<UniqueFd> server) {
-    if (!server) {
-      Refuse("502 Bad Gateway", "nobody listens on this port in the job");
-      return port_.Remove(this);
+  void OnConnected(Result<UniqueFd> server) {
+    try {
+      if (Connected(server)) return Turn();
+    } catch (const std::bad_alloc&) {
+      LogWarning("not enough memory to serve a connection to the port of a job");
     }
+    port_.Remove(this);
+  }
+
+  bool Connected(Result<UniqueFd>& server) {
+    if (!server) return Refuse("502 Bad Gateway", "nobody listens on this port in the job");
     server_ = *std::move(server);
     auto poll = PollHandle::Create(port_.loop_, server_.get(), [this] { Turn(); });
-    if (!poll) return port_.Remove(this);
-    server_poll_ = *std::move(poll);
-    Turn();
+    if (poll) server_poll_ = *std::move(poll);
+    return bool(server_poll_);
   }
 
   // As far as it goes without waiting: who does not read it has not asked as a browser does.
@@ -221,12 +231,12 @@ void JobPort::Accept() {
     pause_.Start(kPause, [this] { poll_.Start(); });
   }
   if (!client || connections_.size() >= kMaxConnectionsOfAPort) return;
-  const Result<uid_t> user = UserOfPeer(client.get());
-  if (!user || *user != geteuid()) {
-    return LogInfo("a connection to the port of a job is not this user's: " +
-                   (user ? "user " + std::to_string(*user) : user.error().Message()));
-  }
   try {
+    const Result<uid_t> user = UserOfPeer(client.get());
+    if (!user || *user != geteuid()) {
+      return LogInfo("a connection to the port of a job is not this user's: " +
+                     (user ? "user " + std::to_string(*user) : user.error().Message()));
+    }
     auto connection = std::make_shared<Connection>(*this, std::move(client));
     if (connection->Start()) connections_.push_back(std::move(connection));
   } catch (const std::bad_alloc&) {

@@ -721,6 +721,31 @@ TEST_F(LoopbackTest, ACommandRunsInTheNetworkOfAnother) {
   EXPECT_TRUE((*network)->ended);
 }
 
+// The descriptor cannot be received then; the command is not to blame.
+TEST_F(LoopbackTest, WantOfDescriptorsEndsNoCommand) {
+  RunRecord record;
+  const auto job =
+      Start(Plan({"/bin/sh", "-c", "echo; until [ -e go ]; do sleep 0.01; done; echo ran"}),
+            {.record = &record});
+  RunLoopUntil([&] { return record.own_network != nullptr; });
+  {
+    const UniqueFd lowest(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const testing::FewDescriptors few(static_cast<rlim_t>(lowest.get()) + 1);
+    std::vector<UniqueFd> all;
+    for (int fd = open("/dev/null", O_RDONLY | O_CLOEXEC); fd >= 0;) {
+      all.emplace_back(fd);
+      fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    const Result<CommandNetwork> refused = NetworkOf(record);
+    EXPECT_FALSE(refused);
+    EXPECT_EQ(refused ? 0 : refused.error().sys_errno, EMFILE);
+  }
+  const Result<CommandNetwork> network = NetworkOf(record);
+  EXPECT_TRUE(network) << network.error().Message();
+  std::ofstream(base_ / "project/go").close();
+  EXPECT_EQ(Finish(job).out.text, "\nran\n");
+}
+
 TEST_F(LoopbackTest, WhatIsNoNetworkOfOursIsNotEntered) {
   for (const char* file : {"/dev/null", "/proc/self/ns/net"}) {
     const auto wrong = std::make_shared<SharedNetwork>(

@@ -147,9 +147,12 @@ void RunningCommand::HangUp() {
 }
 
 Task<Result<UniqueFd>> RunningCommand::Ask(worker::AskOrder order) {
-  if (settled_ || !worker_.Ask(order)) co_return std::unexpected(NotGiven(ESRCH));
   Completion<Result<UniqueFd>> told;
-  asking_.push_back(&told);
+  asking_.push_back(&told);  // first: for each order that is sent there is who asked
+  if (settled_ || !worker_.Ask(order)) {
+    asking_.pop_back();
+    co_return std::unexpected(NotGiven(ESRCH));
+  }
   if (!patience_.is_active()) Await();
   Result<UniqueFd> given = co_await told;  // this object may be gone
   co_return given;

@@ -78,7 +78,9 @@ bool WorkerProcess::ReadControl() {
     if (broken()) continue;
     const bool status =
         got.size == sizeof buffer.packet && buffer.packet.magic == worker::kStatusMagic;
-    if (!status || got.cut || got.count > 1) {
+    // A descriptor that we cannot have, for want of descriptors, is not the guardian's fault.
+    const bool whole = !got.cut || (status && buffer.packet.kind == StatusKind::kGiven);
+    if (!status || !whole || got.count > 1) {
       Break("a packet of " + std::to_string(got.size) + " bytes that is no status");
     } else {
       OnPacket(buffer.packet, descriptors.empty() ? UniqueFd() : std::move(descriptors.front()));
@@ -91,7 +93,7 @@ void WorkerProcess::OnPacket(const WorkerStatus& packet, UniqueFd descriptor) {
   const bool running = state_ == State::kRunning;
   if (packet.kind == StatusKind::kGiven && running && asked_ > 0) {
     --asked_;
-    const int code = packet.sys_errno;
+    const int code = packet.sys_errno != 0 ? packet.sys_errno : EMFILE;
     given_.push_back(descriptor ? Result<UniqueFd>(std::move(descriptor))
                                 : std::unexpected(Error("ask", "the command's network", code)));
     return;
