@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "supervisor/loop/within_memory.h"
-#include "tests/support/failing_new.h"
+#include "tests/support/failing_calls.h"
 #include "tests/support/fake_calls.h"
 #include "tests/support/parsed_json.h"
 
@@ -138,33 +137,13 @@ TEST_F(BatchTest, OfACancelledCallNothingBegins) {
 
 // Each allocation that there is fails once. A batch has counted each call, or ends as a whole.
 TEST(BatchMemory, IsEndedAndNotTheServer) {
-  std::size_t failures = 0;
-  for (bool failed = true; failed;) {
-    FakeCalls calls;
+  testing::EachAllocationFailsOnce([](FakeCalls& calls) {
     Batch batch{.tool = "note", .items = {}};
     for (const char* text : {"a", "b", "c"}) {
       batch.items.push_back(JsonValue::Object({{"text", JsonValue::String(text)}}));
     }
-    Task<ToolResult> task = WithinMemory(RunBatch(std::move(batch), calls.outer()),
-                                         [] { return RefusedCall(OutOfMemory()); });
-    std::optional<ToolResult> result;
-    testing::FailingNew failing(failures + 1);
-    try {
-      Detach(std::move(task), [&](ToolResult value) {
-        failing.Stop();
-        failed = failing.failed();
-        result = std::move(value);
-      });
-    } catch (const std::bad_alloc&) {  // of the test's own
-      ++failures;
-      continue;
-    }
-    ASSERT_TRUE(result) << failures;
-    if (failed) ++failures;
-    EXPECT_FALSE(calls.outer().record.doing);
-    calls.cancel().Cancel();  // nobody listens any more
-  }
-  EXPECT_GT(failures, 20u);
+    return RunBatch(std::move(batch), calls.outer());
+  });
 }
 
 }  // namespace

@@ -4,8 +4,7 @@
 
 #include <thread>
 
-#include "supervisor/loop/within_memory.h"
-#include "tests/support/failing_new.h"
+#include "tests/support/failing_calls.h"
 #include "tests/support/fake_calls.h"
 #include "tests/support/parsed_json.h"
 
@@ -239,33 +238,13 @@ TEST_F(RunPipelineTest, ACancelThatEndsItAtOnce) {
 
 // Each allocation that there is fails once.
 TEST(RunPipelineMemory, IsEndedAndNotTheServer) {
-  std::size_t failures = 0;
-  for (bool failed = true; failed;) {
-    FakeCalls calls;
+  testing::EachAllocationFailsOnce([](FakeCalls& calls) {
     const auto step = [](const char* id, std::string_view args) {
       return PipelineStep{.id = id, .tool = "note", .args = ParsedJson(args)};
     };
     Pipeline pipeline{.steps = {step("a", R"({"text":"x"})"), step("b", R"({"text":"{{a[0]}}"})")}};
-    Task<ToolResult> task = WithinMemory(RunPipeline(std::move(pipeline), calls.outer()),
-                                         [] { return RefusedCall(OutOfMemory()); });
-    std::optional<ToolResult> result;
-    testing::FailingNew failing(failures + 1);
-    try {
-      Detach(std::move(task), [&](ToolResult value) {
-        failing.Stop();
-        failed = failing.failed();
-        result = std::move(value);
-      });
-    } catch (const std::bad_alloc&) {  // of the test's own
-      ++failures;
-      continue;
-    }
-    ASSERT_TRUE(result) << failures;
-    if (failed) ++failures;
-    EXPECT_FALSE(calls.outer().record.doing);
-    calls.cancel().Cancel();  // nobody listens any more
-  }
-  EXPECT_GT(failures, 20u);
+    return RunPipeline(std::move(pipeline), calls.outer());
+  });
 }
 
 }  // namespace
