@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "supervisor/loop/uv_handles.h"
+#include "tests/support/run_until.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -33,7 +34,7 @@ class AuditLogTest : public ::testing::Test {
     Detach(audit_->Keep(policy, make), [this](Result<void> kept) { kept_ = std::move(kept); });
   }
   bool Finish() {
-    while (!kept_) uv_run(&loop_, UV_RUN_ONCE);
+    testing::RunUntil(&loop_, [&] { return kept_.has_value(); });
     return kept_->has_value();
   }
 

@@ -12,6 +12,7 @@
 #include "supervisor/run/runner_test_support.h"
 #include "supervisor/tools/target_cache.h"
 #include "tests/support/fake_world.h"
+#include "tests/support/run_until.h"
 
 namespace pa {
 namespace {
@@ -40,7 +41,7 @@ class TerminalApproverTest : public ::testing::Test {
     Task<Answer> task = approver.Ask(questions, call_);
     Detach(std::move(task), [&](Answer said) { answer = said; });
     then();
-    while (!answer && uv_run(loop_.get(), UV_RUN_ONCE) != 0) continue;
+    testing::RunUntil(loop_.get(), [&] { return answer.has_value(); });
     return answer.value_or(Answer::kUnavailable);
   }
   Answer Say(std::string_view text) {

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "tests/support/run_until.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -44,7 +45,7 @@ class MakefileWatchTest : public ::testing::Test {
     timer.data = &late;
     const auto set = [](uv_timer_t* handle) { *static_cast<bool*>(handle->data) = true; };
     uv_timer_start(&timer, set, static_cast<std::uint64_t>(most), 0);
-    while (touched_.empty() && !late) uv_run(&loop_, UV_RUN_ONCE);
+    testing::RunUntil(&loop_, [&] { return late || !touched_.empty(); });
     uv_close(reinterpret_cast<uv_handle_t*>(&timer), nullptr);
     uv_run(&loop_, UV_RUN_NOWAIT);
   }

@@ -4,6 +4,7 @@
 
 #include "tests/support/fake_calls.h"
 #include "tests/support/parsed_json.h"
+#include "tests/support/run_until.h"
 
 namespace pa {
 namespace {
@@ -30,7 +31,7 @@ class JobsTest : public ::testing::Test {
   bool Await(Task<bool> task) {
     std::optional<bool> value;
     Detach(std::move(task), [&](bool done) { value = done; });
-    while (!value && uv_run(calls_.loop(), UV_RUN_ONCE) != 0) continue;
+    testing::RunUntil(calls_.loop(), [&] { return value.has_value(); });
     return value.value_or(false);
   }
 

@@ -7,6 +7,7 @@
 #include "supervisor/loop/uv_handles.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/json.h"
+#include "tests/support/run_until.h"
 
 namespace pa {
 namespace {
@@ -176,7 +177,7 @@ TEST_F(ProgressNotifierTest, SaysThatACallGoesOn) {
       &loop_, transport_, "1", [&] { return waits; }, std::chrono::milliseconds(1));
   const auto run_until = [&](std::size_t sent) {
     Keeper keeper(&loop_);
-    while (transport_.sent.size() < sent) uv_run(&loop_, UV_RUN_ONCE);
+    testing::RunUntil(&loop_, [&] { return transport_.sent.size() >= sent; });
   };
   run_until(2);
   waits = "";
@@ -213,7 +214,7 @@ TEST_F(ProgressNotifierTest, ABeatWaitsForTheClientToRead) {
   EXPECT_TRUE(transport_.sent.empty());
   transport_.gate().Open();
   Keeper keeper(&loop_);
-  while (transport_.sent.empty()) uv_run(&loop_, UV_RUN_ONCE);
+  testing::RunUntil(&loop_, [&] { return !transport_.sent.empty(); });
 }
 
 TEST_F(ProgressNotifierTest, IsSilentWhenSilenced) {

@@ -7,6 +7,8 @@
 
 #include <optional>
 
+#include "tests/support/run_until.h"
+
 namespace pa {
 namespace {
 
@@ -47,7 +49,7 @@ class ExitingWorkersTest : public ::testing::Test {
 TEST_F(ExitingWorkersTest, OneThatLeavesIsReapedByTheLoop) {
   const pid_t pid = Child(true);
   exiting_->Add(pid);
-  while (IsOurChild(pid)) uv_run(&loop_, UV_RUN_ONCE);
+  testing::RunUntil(&loop_, [&] { return !IsOurChild(pid); });
   EXPECT_FALSE(exiting_->Contains(pid));
 }
 
@@ -56,7 +58,7 @@ TEST_F(ExitingWorkersTest, OneThatStaysIsKilledInTheEnd) {
   exiting_->Add(stays);
   EXPECT_TRUE(exiting_->Contains(stays));
   const auto start = std::chrono::steady_clock::now();
-  while (IsOurChild(stays)) uv_run(&loop_, UV_RUN_ONCE);
+  testing::RunUntil(&loop_, [&] { return !IsOurChild(stays); });
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(900))
       << "it may still have had something to do";
 }

@@ -17,6 +17,7 @@
 #include "supervisor/loop/loop.h"
 #include "supervisor/run/runner_test_support.h"
 #include "tests/support/processes.h"
+#include "tests/support/run_until.h"
 #include "worker/status.h"
 
 namespace pa {
@@ -55,7 +56,7 @@ class LauncherTest : public ::testing::Test {
     return answer;
   }
   Result<LaunchedWorker> Await(const std::shared_ptr<Answer>& answer) {
-    while (!*answer) uv_run(loop_.get(), UV_RUN_ONCE);
+    testing::RunUntil(loop_.get(), [&] { return answer->has_value(); });
     return std::move(**answer);
   }
 
@@ -449,7 +450,7 @@ TEST_F(LauncherTest, WhoComesWhileOthersAreServedWaitsBehindThem) {
   for (const char name : {'a', 'b', 'c', 'd'}) ask(name);
   std::ofstream(directory_ + "/go").close();
   AwaitForked(4);
-  while (order.size() < 5) uv_run(loop_.get(), UV_RUN_ONCE);
+  testing::RunUntil(loop_.get(), [&] { return order.size() == 5; });
   EXPECT_EQ(order, "abcdz");
 }
 

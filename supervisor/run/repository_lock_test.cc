@@ -17,6 +17,7 @@
 
 #include "tests/support/await.h"
 #include "tests/support/few_descriptors.h"
+#include "tests/support/run_until.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -94,9 +95,9 @@ TEST_F(RepositoryTurnTest, WhoWaitsComesNext) {
     for (int i = 0; i < 50 && !holds_next(); ++i) uv_run(&loop_, UV_RUN_ONCE);
     held.reset();
     start(1);  // before the first looks again
-    while (order.empty()) uv_run(&loop_, UV_RUN_ONCE);
+    testing::RunUntil(&loop_, [&] { return !order.empty(); });
     turns[order[0] - '0'].reset();
-    while (order.size() < 2) uv_run(&loop_, UV_RUN_ONCE);
+    testing::RunUntil(&loop_, [&] { return order.size() == 2; });
     EXPECT_EQ(order, "01") << round;
   }
 }
@@ -119,7 +120,7 @@ TEST_F(RepositoryTurnTest, ForWantOfDescriptorsThereIsNoTurn) {
          [&](RepositoryTurn got) { turn = std::move(got); });
   {
     const testing::FewDescriptors none(0);
-    while (!turn) uv_run(&loop_, UV_RUN_ONCE);
+    testing::RunUntil(&loop_, [&] { return turn.has_value(); });
   }
   EXPECT_FALSE(turn->granted || turn->lock);
   ASSERT_TRUE(turn->used_up);

@@ -21,6 +21,7 @@
 #include "policy/load.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/run/runner.h"
+#include "tests/support/run_until.h"
 
 namespace pa {
 
@@ -104,7 +105,7 @@ class RunnerTest : public ::testing::Test {
     if (!runner_) return;
     bool stopped = false;
     runner_->Shutdown([&] { stopped = true; });
-    while (!stopped) uv_run(&loop_, UV_RUN_ONCE);
+    testing::RunUntil(&loop_, [&] { return stopped; });
     runner_.reset();
     while (uv_run(&loop_, UV_RUN_NOWAIT) != 0) {
     }
@@ -138,7 +139,7 @@ class RunnerTest : public ::testing::Test {
     return pending;
   }
   Execution Finish(const std::shared_ptr<Pending>& pending) {
-    while (!pending->execution) uv_run(&loop_, UV_RUN_ONCE);
+    testing::RunUntil(&loop_, [&] { return pending->execution.has_value(); });
     return *pending->execution;
   }
   Execution Run(std::vector<std::string> argv, RunOptions options = {},
@@ -154,7 +155,7 @@ class RunnerTest : public ::testing::Test {
     return Run({"/fake", behaviour}, options, timeout);
   }
   void RunLoopUntil(const std::function<bool()>& condition) {
-    while (!condition()) uv_run(&loop_, UV_RUN_ONCE);
+    testing::RunUntil(&loop_, condition);
   }
 
   fs::path base_;

@@ -12,6 +12,7 @@
 
 #include "supervisor/loop/loop.h"
 #include "supervisor/run/runner_test_support.h"
+#include "tests/support/run_until.h"
 #include "worker/spec.h"
 
 namespace pa {
@@ -48,7 +49,7 @@ class SpawnTest : public ::testing::Test {
     std::optional<Result<SpawnedWorker>> answer;
     Detach(SpawnWorker(launchers, order),
            [&](Result<SpawnedWorker> worker) { answer.emplace(std::move(worker)); });
-    while (!answer) uv_run(loop.get(), UV_RUN_ONCE);
+    testing::RunUntil(loop.get(), [&] { return answer.has_value(); });
     return std::move(*answer);
   }
 

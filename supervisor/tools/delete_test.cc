@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/state/trash.h"
+#include "tests/support/run_until.h"
 #include "tests/support/syncs.h"
 #include "tests/support/tool_fixture.h"
 #include "worker/spec.h"
@@ -285,8 +286,7 @@ TEST_F(DeleteTest, WhatHasExpiredGoesForGood) {
     const fs::path last = base_ / "last";
     fs::create_directory(last);
     runner_->Discard(last);
-    while (fs::exists(last) && uv_run(&loop_, UV_RUN_ONCE) != 0) continue;
-    EXPECT_FALSE(fs::exists(last));
+    testing::RunUntil(&loop_, [&] { return !fs::exists(last); });
     return fs::exists(directory);
   };
   EXPECT_FALSE(is_there_after_delete(old()));

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/unique_fd.h"
 #include "tests/support/failing_new.h"
+#include "tests/support/run_until.h"
 
 namespace pa {
 namespace {
@@ -284,7 +285,7 @@ TEST_F(StdioTransportTest, TheEndOfInputIsHeardWhileThePeerDoesNotRead) {
   Write(in_.write_end, "first\n");
   in_.write_end.reset();
   const auto start = std::chrono::steady_clock::now();
-  while (handler_.closed == 0) uv_run(&loop_, UV_RUN_ONCE);
+  testing::RunUntil(&loop_, [&] { return handler_.closed > 0; });
   EXPECT_GE(std::chrono::steady_clock::now() - start, StdioTransport::kDrainTime / 2)
       << "it may only be slow";
   EXPECT_EQ(handler_.held.size(), 1u);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "supervisor/loop/task.h"
+#include "tests/support/run_until.h"
 
 namespace pa::testing {
 
@@ -18,7 +19,7 @@ template <typename T>
 T Await(uv_loop_t& loop, Task<T> task) {
   std::optional<T> got;
   Detach(std::move(task), [&](T value) { got = std::move(value); });
-  while (!got) uv_run(&loop, UV_RUN_ONCE);
+  RunUntil(&loop, [&] { return got.has_value(); });
   return std::move(*got);
 }
 

@@ -21,6 +21,7 @@
 #include "supervisor/results/result_store.h"
 #include "supervisor/tools/target_cache.h"
 #include "tests/support/fake_world.h"
+#include "tests/support/run_until.h"
 
 namespace pa {
 
@@ -62,8 +63,7 @@ class FakeCalls final : public CallStarter {
   ToolResult Await(Task<ToolResult> task) {
     std::optional<ToolResult> result;
     Detach(std::move(task), [&](ToolResult value) { result = std::move(value); });
-    while (!result && uv_run(loop_.get(), UV_RUN_ONCE) != 0) continue;
-    EXPECT_TRUE(result);
+    testing::RunUntil(loop_.get(), [&] { return result.has_value(); });
     return result.value_or(ToolResult{});
   }
 

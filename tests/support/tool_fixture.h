@@ -31,6 +31,7 @@
 #include "supervisor/tools/registry.h"
 #include "supervisor/tools/target_cache.h"
 #include "tests/support/result_fits.h"
+#include "tests/support/run_until.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -103,8 +104,7 @@ class ToolFixture : public ::testing::Test {
     running_ = &call.record;
     Task<ToolResult> task = RunApproved(*request, call);
     Detach(std::move(task), [&](ToolResult value) { result = std::move(value); });
-    while (!result && uv_run(&loop_, UV_RUN_ONCE) != 0) continue;
-    EXPECT_TRUE(result.has_value());
+    testing::RunUntil(&loop_, [&] { return result.has_value(); });
     if (result && !result->data.empty()) ExpectFits(name, ParseJson(result->data).value());
     record_ = call.record;
     running_ = nullptr;
@@ -175,7 +175,7 @@ class ToolFixture : public ::testing::Test {
     if (!runner_) return;
     bool stopped = false;
     runner_->Shutdown([&] { stopped = true; });
-    while (!stopped && uv_run(&loop_, UV_RUN_ONCE) != 0) continue;
+    testing::RunUntil(&loop_, [&] { return stopped; });
     runner_.reset();
   }
 };
