@@ -71,11 +71,12 @@ void WriteEnforcement(JsonWriter& writer, const sandbox::Enforcement& enforcemen
   writer.EndArray();
 }
 
-void WriteConfinement(JsonWriter& writer, const policy::Allow& allow,
+void WriteConfinement(JsonWriter& writer, const policy::Allow& allow, const std::string& job,
                       const sandbox::Enforcement& enforcement) {
   writer.BeginObject();
   WritePaths(writer, allow.confinement());
   writer.Field("network", sandbox::NetworkName(allow.confinement().network));
+  if (!job.empty()) writer.Field("job", job);
   WriteLimits(writer, allow.limits());
   WriteEnforcement(writer, enforcement);
   writer.Key("relaxations");
@@ -100,8 +101,9 @@ std::string DryRunText(const CommandReport& report, const policy::Allow& allow,
     text.append("would print:\n").append(*would_print);
     if (!would_print->empty() && !would_print->ends_with('\n')) text += '\n';
   }
-  text += fmt::format("in {}\nnetwork: {}\npaths:\n", report.working_dir,
-                      sandbox::NetworkName(allow.confinement().network));
+  text += fmt::format("in {}\nnetwork: {}{}\npaths:\n", report.working_dir,
+                      sandbox::NetworkName(allow.confinement().network),
+                      report.job.empty() ? "" : ", that of job " + report.job);
   for (const sandbox::PathGrant& grant : allow.confinement().paths) {
     if (IsUsual(grant)) continue;
     text += fmt::format("  {} ({}): {}\n", grant.path, AccessText(grant.access), grant.reason);
@@ -137,7 +139,7 @@ ToolResult RenderDryRun(const CommandReport& report, const policy::Allow& allow,
   if (would_print) writer.Field("would_print", *would_print);
   writer.Field("working_dir", report.working_dir);
   writer.Key("confinement");
-  WriteConfinement(writer, allow, enforcement);
+  WriteConfinement(writer, allow, report.job, enforcement);
   writer.EndObject();
   ToolResult result;
   result.data = std::move(writer).Take();

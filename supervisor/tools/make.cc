@@ -5,6 +5,7 @@
 
 #include "supervisor/call/tool_result.h"
 #include "supervisor/tools/dry_run.h"
+#include "supervisor/tools/join_job.h"
 #include "supervisor/tools/params.h"
 #include "supervisor/tools/registry.h"
 #include "supervisor/tools/render.h"
@@ -33,7 +34,8 @@ CommandReport ReportOf(const Work& work, std::vector<std::string> argv, std::str
   return {.what = "make " + work.operation,
           .argv = std::move(argv),
           .working_dir = work.directory.path(),
-          .decision = std::move(rule)};
+          .decision = std::move(rule),
+          .job = work.job};
 }
 
 bool IsTarget(const TargetList& list, const std::string& name) {
@@ -49,11 +51,16 @@ ToolError NoSuchTarget(const std::string& name, const TargetList& list) {
 }
 
 // What `make -n` prints comes from where make cannot change anything: -n still runs $(shell) and
-// lines that name $(MAKE).
+// lines that name $(MAKE). There it has no network, not even that of a job.
 Task<ToolResult> DryRun(const Work& work, CommandPlan plan, const policy::Permission& permission,
                         std::optional<std::chrono::milliseconds> timeout, CallContext& call) {
   const policy::Allow allow =
       permission.For(BuildNeeds(call.runner.git_identity().For(*call.policy), timeout));
+  if (!work.job.empty()) {
+    Task<NetworkOr> joining = JoinJob(work.job, allow.confinement().network, call);
+    const NetworkOr joined = co_await joining;
+    if (!joined) co_return RefusedCall(joined.error());
+  }
   policy::Allow inspect =
       permission.For({.purpose = policy::Purpose::kInspect, .timeout = timeout});
   AddCaches(work, call, plan.env);

@@ -31,6 +31,7 @@ struct CommandReport {
   bool in_repository = true;  // and without a repository with what to do about that
   std::string advice;         // if it fails by itself: what to do about it; "" = nothing special
   std::string shown;          // what a job is called: `npm run dev`; "" = as `what`
+  std::string job;            // the id of the job in whose network it runs; "" = in none
 };
 ToolResult RenderCommand(const CommandReport& report, const Execution& run,
                          std::span<const Denial> denials = {});

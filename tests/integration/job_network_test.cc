@@ -95,6 +95,23 @@ TEST_F(JobNetwork, WhoNamesTheJobReachesItAndNobodyElse) {
   }));
 }
 
+TEST_F(JobNetwork, ADryRunSaysInWhichOneTheTargetRuns) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const std::string id = Listening(client);
+  Json make = {{"target", "get"}, {"job", id}, {"dry_run", true}};
+  const Json seen = client.Await(client.StartTool("make", make))["result"];
+  const Json& confinement = seen["structuredContent"]["data"]["confinement"];
+  EXPECT_EQ(confinement["network"], "loopback") << seen;
+  EXPECT_EQ(confinement["job"], id);
+  const std::string text = seen["content"][0]["text"];
+  EXPECT_NE(text.find("network: loopback, that of job " + id + "\n"), std::string::npos) << text;
+  make["job"] = "0123456789abcdef";
+  EXPECT_EQ(client.CallTool("make", make)["error"]["code"], "NOT_FOUND") << "as without dry_run";
+  make.erase("job");
+  EXPECT_FALSE(client.CallTool("make", make)["data"]["confinement"].contains("job"));
+}
+
 TEST_F(JobNetwork, ATaskIsAJobToo) {
   Policy("network: loopback\njobs: {detach_after: 1s}\n");
   McpClient client(project_.Server());
