@@ -11,12 +11,17 @@
 # Debian's names are tried, Fedora's read.
 set -eu
 
+# Debian 13 and later have a library, others the sources of one.
+debian_llhttp() {
+  if apt-cache show libllhttp-dev >/dev/null 2>&1; then echo libllhttp-dev; else echo node-llhttp; fi
+}
+
 debian_packages() {
   case $1 in
     build) echo "g++ meson ninja-build pkg-config libuv1-dev libsimdjson-dev libyaml-cpp-dev" \
       "libseccomp-dev nettle-dev libfmt-dev libspdlog-dev libcli11-dev libgtest-dev" \
       "nlohmann-json3-dev musl-tools libtomlplusplus-dev git make ripgrep btrfs-progs" \
-      "scdoc mandoc zsh fish jq" ;;
+      "scdoc mandoc zsh fish jq $(debian_llhttp)" ;;
     lint) echo "clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev" ;;
     bench) echo "bubblewrap dpkg-dev" ;;
     clients) echo "nodejs npm=npm" ;;
@@ -45,7 +50,7 @@ fedora_packages() {
     build) echo "gcc-c++ meson ninja-build pkgconf-pkg-config libuv-devel simdjson-devel" \
       "yaml-cpp-devel libseccomp-devel nettle-devel fmt-devel spdlog-devel cli11-devel" \
       "gtest-devel json-devel musl-gcc musl-libc-static glibc-static libstdc++-static git make" \
-      "ripgrep util-linux btrfs-progs tomlplusplus-devel scdoc mandoc zsh fish jq" ;;
+      "ripgrep util-linux btrfs-progs tomlplusplus-devel scdoc mandoc zsh fish jq llhttp-devel" ;;
     lint) echo "clang clang-tools-extra compiler-rt" ;;
     bench) echo "bubblewrap rpm-build" ;;
     clients) echo "nodejs npm=npm" ;;

@@ -15,7 +15,8 @@
 #include "supervisor/jobs/peer_user.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/within_memory.h"
-#include "supervisor/text/http_head.h"
+#include "supervisor/text/http_request.h"
+#include "supervisor/text/loopback_host.h"
 
 namespace pa {
 namespace {
@@ -101,10 +102,15 @@ class JobPort::Connection : public std::enable_shared_from_this<Connection> {
 
   // False: it is over.
   bool ReadHead() {
+    const std::size_t before = in_.bytes.size();
     if (!Read(client_.get(), in_)) return false;
-    const HeadCheck check = CheckHttpHead(in_.bytes, port_.outer_);
-    if (check.verdict == HeadVerdict::kRefused) return Refuse("421 Misdirected Request", check.why);
-    if (check.verdict == HeadVerdict::kIncomplete) return !in_.ended;
+    head_.Append(std::string_view(in_.bytes).substr(before));
+    const auto head = head_.ReadHead();
+    if (!head) return !in_.ended;
+    if (!*head) return Refuse("400 Bad Request", head->error().why);
+    if (!IsLoopbackHost(*(*head)->Find("host"), port_.outer_)) {
+      return Refuse("421 Misdirected Request", "the Host of the request is not this server");
+    }
     patience_.Stop();
     client_poll_.Stop();
     HasOwnNetwork* const network = port_.network_();
@@ -194,8 +200,9 @@ class JobPort::Connection : public std::enable_shared_from_this<Connection> {
   PollHandle client_poll_;
   PollHandle server_poll_;
   TimerHandle patience_;
-  Way in_;   // from the client
-  Way out_;  // to it
+  HttpReader head_{{.any_protocol = true}};  // of the first request
+  Way in_;                                   // from the client
+  Way out_;                                  // to it
 };
 
 Result<std::unique_ptr<JobPort>> JobPort::Open(uv_loop_t* loop, std::uint16_t inner,

@@ -5,9 +5,9 @@
 //    (*port)->outer()    // http://127.0.0.1:41234/
 //
 // A connection is served if a process of this user made it, and its first request is one of HTTP/1
-// that names this server (supervisor/text/http_head.h). The guardian of the job's command connects
-// inside and passes the socket out, so that nothing of the command's network is open to the server
-// but that one connection. All connections end with this object.
+// that names this machine (supervisor/text/loopback_host.h). The guardian of the job's command
+// connects inside and passes the socket out, so that nothing of the command's network is open to
+// the server but that one connection. All connections end with this object.
 #pragma once
 
 #include <uv.h>
