@@ -1,0 +1,120 @@
+// HttpServer: HTTP/1.1 on sockets that listen. Each request gets one answer, or a stream of events.
+//
+//    class Door : public HttpHandler {
+//      std::optional<HttpAnswer> Judge(const HttpHead& head, const HttpPeer& peer) override;
+//      void OnRequest(const std::shared_ptr<HttpExchange>& exchange) override;
+//    };
+//    HttpServer server(loop, door);
+//    Result<void> listens = server.Listen(std::move(fd));
+//    ...
+//    server.Close([&] { ... });       // when each request that was read is answered
+//
+// A connection has one request at a time; further ones wait in the socket. Deadlines are absolute,
+// so that nobody holds a connection by a byte now and then. SIGPIPE must be ignored.
+#pragma once
+
+#include <sys/types.h>
+#include <uv.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+#include "supervisor/loop/output_gate.h"
+#include "supervisor/loop/uv_handles.h"
+#include "supervisor/text/http_request.h"
+
+namespace pa {
+
+struct HttpServerLimits {
+  HttpLimits request = {};
+  std::size_t connections = 1024;             // one more is told 503
+  std::chrono::milliseconds head{10'000};     // from the first byte, or the beginning
+  std::chrono::milliseconds body{30'000};     // from the end of the head
+  std::chrono::milliseconds idle{60'000};     // between two requests
+  std::chrono::milliseconds stall{30'000};    // the client reads nothing of what waits for it
+  std::chrono::milliseconds comment{15'000};  // a stream is not silent for longer
+  std::size_t gate_closes = 32U << 10;        // bytes that wait for the client
+  std::size_t gate_opens = 8U << 10;
+};
+
+struct HttpPeer {
+  std::optional<uid_t> user;  // of a Unix socket; nothing: it came by TCP
+};
+
+struct HttpAnswer {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body = {};
+  std::vector<std::pair<std::string, std::string>> fields = {};
+};
+
+// A request and its answer. All is ignored once the client has gone.
+class HttpExchange {
+ public:
+  virtual ~HttpExchange() = default;
+  virtual const HttpHead& head() const = 0;
+  virtual const std::string& body() const = 0;
+  virtual const HttpPeer& peer() const = 0;
+
+  virtual void Answer(HttpAnswer answer) = 0;  // ends the exchange
+  // Instead: 200 with text/event-stream. The fields are added.
+  virtual void BeginStream(std::vector<std::pair<std::string, std::string>> fields) = 0;
+  virtual void Send(std::string_view events) = 0;  // as they are written to the stream
+  virtual void EndStream() = 0;                    // ends the exchange
+  virtual bool streams() const = 0;                // BeginStream was called
+  virtual OutputGate& gate() = 0;                  // closed while the client does not read
+  // Once, if the client goes before the exchange has ended, or reads nothing for too long.
+  virtual void WhenGone(std::function<void()> callback) = 0;
+};
+
+class HttpHandler {
+ public:
+  virtual ~HttpHandler() = default;
+  // Before the body is read. An answer: nothing else comes of this request.
+  virtual std::optional<HttpAnswer> Judge(const HttpHead& head, const HttpPeer& peer) = 0;
+  virtual void OnRequest(const std::shared_ptr<HttpExchange>& exchange) = 0;
+};
+
+class HttpServer {
+ public:
+  HttpServer(uv_loop_t* loop, HttpHandler& handler, HttpServerLimits limits = {});
+  ~HttpServer();  // ends all connections at once
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // A socket of TCP or Unix that listens. Of the latter, only processes of this user are served.
+  Result<void> Listen(UniqueFd listener);
+  // No further connection and no further request; `done` when the last exchange has ended.
+  void Close(std::function<void()> done);
+  std::size_t connections() const { return connections_.size(); }
+
+ private:
+  class Connection;
+  class Exchange;
+  struct Listener;
+
+  void Accept(Listener& listener);
+  void Admit(UniqueFd client, bool is_unix);
+  void Remove(const Connection* connection);
+  void EndIfIdle();
+
+  uv_loop_t* loop_;
+  HttpHandler& handler_;
+  HttpServerLimits limits_;
+  std::list<std::unique_ptr<Listener>> listeners_;
+  std::list<std::shared_ptr<Connection>> connections_;
+  bool closing_ = false;
+  std::function<void()> on_closed_;
+};
+
+}  // namespace pa
