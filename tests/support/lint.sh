@@ -29,8 +29,8 @@ configure() {
   if [ -f build-lint/build.ninja ]; then
     ninja -C build-lint build.ninja >/dev/null
   else
-    CXX=clang++-19 meson setup build-lint -Dtests=disabled -Dworker_libc=glibc -Dwerror=false \
-      -Db_pch=false -Dunity=off >/dev/null
+    CC=clang-19 CXX=clang++-19 meson setup build-lint -Dtests=disabled -Dworker_libc=glibc \
+      -Dwerror=false -Db_pch=false -Dunity=off >/dev/null
   fi
 }
 

@@ -7,7 +7,7 @@
 set -eu
 
 [ -f build-sanitize/build.ninja ] ||
-  CXX=clang++-19 meson setup build-sanitize -Dfuzz=true -Db_sanitize=address,undefined \
+  CC=clang-19 CXX=clang++-19 meson setup build-sanitize -Dfuzz=true -Db_sanitize=address,undefined \
     -Doptimization=0 -Ddebug=false -Dcpp_args="-g1 -fno-sanitize=vptr" \
     -Db_lundef=false
 exec ninja -C build-sanitize -j "$(nproc)" "$@"
