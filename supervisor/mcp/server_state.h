@@ -8,6 +8,7 @@
 #include <string>
 
 #include "policy/policy.h"
+#include "supervisor/mcp/open_calls.h"
 #include "supervisor/mcp/progress.h"
 #include "supervisor/mcp/protocol.h"
 #include "supervisor/mcp/questions.h"
@@ -18,6 +19,7 @@ struct ServerState {
   Identity identity;
   std::chrono::milliseconds answer_patience = kAnswerPatience;
   std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat;
+  OpenCalls open = {};
 };
 
 // What a model is told before it calls anything. It names no tool that is off.

@@ -22,16 +22,8 @@
 namespace pa {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Of the legacy era; the modern one has no code of its own for it.
 constexpr int kResourceNotFound = -32002;
-
-// Calls that wait for another request with the user's answer; each holds its arguments.
-constexpr std::size_t kMaxParked = 256;
-
-// What a call has in place of the id of a request: a parked one its state, a task its own id.
-rpc::Id StateId(const std::string& state) { return rpc::Id('"' + state + '"'); }
 
 std::unexpected<rpc::Failure> FailedWith(int code, std::string message, std::string data = {}) {
   return std::unexpected(
@@ -84,68 +76,6 @@ rpc::Line ReadLine(std::string_view line) {
 
 }  // namespace
 
-// The answers to what came in one array, sent together when the last is there: who still has one to
-// give holds it.
-struct Session::Batch {
-  explicit Batch(Transport& the_transport) : transport(the_transport) {}
-  ~Batch() {
-    if (!answers.empty()) transport.Send(std::move(answers += ']'));
-  }
-  // All of it or, without memory, nothing.
-  void Add(std::string_view line) {
-    constexpr std::size_t kAround = 3;  // before it `[` or `,`; at last `]` and the end of the line
-    answers.reserve(answers.size() + line.size() + kAround);
-    answers += answers.empty() ? '[' : ',';
-    answers += line;
-  }
-  Batch(const Batch&) = delete;
-  Batch& operator=(const Batch&) = delete;
-
-  Transport& transport;
-  std::string answers;  // as an array that is not closed yet
-};
-
-// One request for a tool, from its arrival to its reply.
-struct Session::Call final : CallRequest {
-  // Where it is, and so whether its request waits for the reply.
-  enum class Place { kCalls, kParked, kJobs };
-
-  Call(Session& the_session, rpc::Id the_id, Revision the_revision)
-      : session(the_session),
-        id(std::move(the_id)),
-        revision(the_revision),
-        detaching(the_session.services_.loop),
-        context(NewContext(the_session.services_, cancel)) {
-    context.request = this;
-  }
-  // Who sees the output while the request waits; null: nobody. What runs in the background shows
-  // it to nobody.
-  void ShowOutputTo(OutputSink* sink) {
-    if (job) return job->ShowOutputTo(sink);
-    if (context.sink == nullptr || context.sink == progress.get()) context.sink = sink;
-  }
-  void AnswerEarly(const ToolResult& handle) override { session.AnswerEarly(*this, handle); }
-
-  Session& session;
-
-  rpc::Id id;  // its key there
-  Place place = Place::kCalls;
-  Revision revision;
-  std::string_view tool;
-  Digest digest{};               // of a modern client's call
-  std::shared_ptr<Batch> batch;  // null: it came alone
-  Clock::time_point started = Clock::now();
-  bool silent = false;  // cancelled by the client, who must hear nothing more of it
-  CancelSource cancel;
-  std::shared_ptr<Job> job;  // which it is as a task, or may become; null: its client takes none
-  TimerHandle detaching;     // until it becomes a task
-  bool detaches = false;     // as soon as it begins
-  std::unique_ptr<ProgressNotifier> progress;
-  std::unique_ptr<ElicitingApprover> eliciting;
-  std::unique_ptr<ParkingApprover> parking;
-  CallContext context;
-};
-
 struct Session::Method {
   std::string_view name;
   bool legacy;
@@ -182,9 +112,11 @@ Session::Session(const Services& services, ServerState& state, Transport& transp
       state_(state),
       transport_(transport),
       id_(NewAuditId()),
-      elicitations_(services.loop, transport, state.answer_patience) {}
+      elicitations_(services.loop, transport, state.answer_patience) {
+  state_.open.sessions.insert(this);
+}
 
-Session::~Session() = default;
+Session::~Session() { state_.open.sessions.erase(this); }
 
 void Session::OnLine(std::string_view line) {
   KeepMemoryReserve();
@@ -258,7 +190,7 @@ void Session::Take(const rpc::Parsed& message) {
 // a line of its own, as whoever sent it waits for its id.
 void Session::OnBatch(const std::vector<rpc::Parsed>& messages) {
   const bool lawful = era_ == Era::kLegacy && legacy_revision_ == Revision::k2025_03_26;
-  if (lawful) batch_ = std::make_shared<Batch>(transport_);
+  if (lawful) batch_ = std::make_shared<AnswerBatch>(transport_);
   for (const rpc::Parsed& message : messages) {
     try {
       TakeFromBatch(message, lawful);
@@ -353,7 +285,7 @@ void Session::Fail(const rpc::Failure& failure) {
   SendAnswer(rpc::ErrorLine(failure.id, failure), failure.id ? batch_ : nullptr);
 }
 
-void Session::SendAnswer(std::string line, const std::shared_ptr<Batch>& batch) {
+void Session::SendAnswer(std::string line, const std::shared_ptr<AnswerBatch>& batch) {
   if (!batch) return transport_.Send(std::move(line));
   batch->Add(line);
 }
@@ -364,7 +296,7 @@ void Session::Cancel(const JsonValue& params) {
   if (!id || subscriptions_.Remove(*id)) return;
   const auto found = calls_.find(*id);
   if (found == calls_.end()) return;
-  Call& call = *found->second;
+  OpenCall& call = *found->second;
   call.silent = true;
   if (call.progress) call.progress->Silence();
   call.cancel.Cancel();  // last: the call may end at once and be gone
@@ -388,23 +320,13 @@ void Session::PolicyChanged(const policy::Policy& before) {
   if (list(before) != list(*services_.policy())) ListChanged(ListKind::kTools);
 }
 
-// Calls that end leave the map, and others may end with them.
-void Session::CancelAll(const Calls& calls) {
-  std::vector<rpc::Id> keys;
-  for (const auto& [key, call] : calls) keys.push_back(key);
-  for (const rpc::Id& key : keys) {
-    const auto found = calls.find(key);
-    if (found != calls.end()) found->second->cancel.Cancel();
-  }
-}
-
 void Session::Shutdown() {
   if (std::exchange(ending_, true)) return;
   if (on_ending_) std::exchange(on_ending_, nullptr)();
   for (std::string& line : subscriptions_.End()) transport_.Send(std::move(line));
   CancelAll(calls_);
-  CancelAll(parked_);
-  CancelAll(jobs_);
+  CancelAll(state_.open.parked, this);
+  CancelAll(state_.open.jobs, this);
   EndIfIdle();
 }
 
@@ -474,16 +396,16 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
     return answer;
   }
 
-  auto owned = std::make_unique<Call>(*this, request.id, revision);
-  Call& call = *owned;
+  auto owned = std::make_unique<OpenCall>(*this, request.id, revision);
+  OpenCall& call = *owned;
   call.tool = tool->name;
   call.batch = batch_;
   Equip(call, request);
   calls_.emplace(request.id, std::move(owned));
-  if (TakesTask(request, call)) MayBecomeTask(call);
-  FollowProgress(call, token);
+  if (TakesTask(request, call)) call.MayBecomeTask();
+  call.FollowProgress(transport_, token);
   Task<ToolResult> task = Dispatch(services_, OrderOf(request, revision, name), call.context);
-  Detach(std::move(task), [this, &call](const ToolResult& result) { Finish(call, result); });
+  Detach(std::move(task), [&call](const ToolResult& result) { call.Finish(result); });
   return std::nullopt;
 }
 
@@ -493,7 +415,7 @@ bool Session::CanAsk(const rpc::Request& request, Revision revision) const {
 }
 
 // With what asks the user, where the client can do that for us.
-void Session::Equip(Call& call, const rpc::Request& request) {
+void Session::Equip(OpenCall& call, const rpc::Request& request) {
   // A call that makes others may meet a rule that was not there when it began.
   const bool asks = policy::EverAsk(call.context.policy->permissions) ||
                     FindTool(services_, call.tool)->level > 0;
@@ -503,7 +425,7 @@ void Session::Equip(Call& call, const rpc::Request& request) {
     call.digest = DigestOfCall(call.tool, request.params.FindSet("arguments"));
     call.parking = std::make_unique<ParkingApprover>(
         services_.loop, state_.answer_patience,
-        [this, &call](const InputRequest& question) { return Park(call, question); });
+        [&call](const InputRequest& question) { return call.Park(question); });
     call.context.approver = call.parking.get();
   } else {
     call.eliciting = std::make_unique<ElicitingApprover>(elicitations_, call.revision);
@@ -511,121 +433,17 @@ void Session::Equip(Call& call, const rpc::Request& request) {
   }
 }
 
-// Its request ends with the question. Nobody is left to ask if a parked call asks once more; who
-// follows a task can be asked.
-bool Session::Park(Call& call, const InputRequest& question) {
-  if (call.place == Call::Place::kJobs && call.job) {
-    TaskChanged(*call.job);
-    return true;
-  }
-  if (parked_.size() >= kMaxParked || call.place != Call::Place::kCalls) return false;
-  rpc::Id key = StateId(question.state);
-  rpc::Id id = key;
-  call.detaching.Stop();
-  call.detaches = false;
-  call.ShowOutputTo(nullptr);
-  call.progress.reset();  // before the reply, as in Finish
-  transport_.Send(rpc::ResultLine(call.id, InputRequiredResult(question, state_.identity)));
-  // From here on nothing can fail.
-  auto node = calls_.extract(call.id);
-  node.key() = std::move(key);
-  call.id = std::move(id);
-  call.place = Call::Place::kParked;
-  parked_.insert(std::move(node));
-  return true;
-}
-
-// Its request has the handle of the job. A client of 2026-07-28 can be asked nothing more.
-void Session::AnswerEarly(Call& call, const ToolResult& handle) {
-  if (call.place != Call::Place::kCalls) return;
-  rpc::Id key("\"job-" + std::to_string(next_job_++) + "\"");
-  rpc::Id id = key;
-  call.progress.reset();  // before the reply, as in Finish
-  if (!call.silent) SendResult(call, handle, SinceItStarted(call));
-  call.job.reset();  // it is another job
-  if (call.parking) call.context.approver = nullptr;
-  MoveToJobs(call, std::move(key), std::move(id));
-}
-
-// After the reply, so that nothing of it can fail. `id` is equal to `key`.
-void Session::MoveToJobs(Call& call, rpc::Id key, rpc::Id id) noexcept {
-  auto node = calls_.extract(call.id);
-  node.key() = std::move(key);
-  call.id = std::move(id);
-  call.place = Call::Place::kJobs;
-  call.batch.reset();
-  call.detaching.Stop();
-  jobs_.insert(std::move(node));
-}
-
 // `job` waits and reads itself for as long as it is told.
-bool Session::TakesTask(const rpc::Request& request, const Call& call) const {
+bool Session::TakesTask(const rpc::Request& request, const OpenCall& call) const {
   return IsModern(call.revision) && call.context.policy->limits.detach_after.count() > 0 &&
          TakesTasks(ClaimedCapabilities(request.params)) && call.tool != "job";
 }
 
-// Once it has begun, which may be after jobs.detach_after.
-void Session::MayBecomeTask(Call& call) {
-  if (!call.job) {
-    call.job = Jobs::Prepare(call.tool, call.context);
-    call.context.begins = [this, &call](const std::string& what) {
-      call.job->Begins(what);
-      if (call.detaches) BecomeTask(call);
-    };
-  }
-  call.detaching.Start(call.context.policy->limits.detach_after, [this, &call] {
-    call.detaches = true;
-    if (call.job->begun()) BecomeTask(call);
-  });
-}
-
-// Its request has the task. If that cannot be, it gets the result, however late.
-void Session::BecomeTask(Call& call) {
-  if (call.place != Call::Place::kCalls || call.silent) return;
-  try {
-    rpc::Id key = StateId(call.job->id);
-    rpc::Id id = key;
-    const std::string task = CreateTaskResult(StateOfTask(*call.job), state_.identity);
-    std::string line = rpc::ResultLine(call.id, task);
-    if (!services_.jobs.List(call.job)) return;
-    call.job->ShowOutputTo(nullptr);
-    call.progress.reset();  // before the reply, as in Finish
-    SendAnswer(std::move(line), nullptr);
-    MoveToJobs(call, std::move(key), std::move(id));
-  } catch (const std::bad_alloc&) {
-    LogWarning(fmt::format("{}: not enough memory to make a task of the call", call.tool));
-  }
-}
-
-TaskState Session::StateOfTask(const Job& job) const {
-  TaskState state{.job = job};
-  const auto found = jobs_.find(StateId(job.id));
-  if (found == jobs_.end()) return state;
-  const Call& call = *found->second;
-  if (call.parking && call.parking->waits()) state.question = &call.parking->question();
-  state.waits = WaitingText(call.context.record);
-  return state;
-}
-
-void Session::TaskChanged(const Job& job) {
-  const auto write = [&](JsonWriter& writer) {
-    WriteTask(writer, StateOfTask(job), state_.identity);
-  };
-  for (std::string& line : subscriptions_.TaskChanged(job.id, write)) {
+void Session::TaskChanged(const TaskState& task) {
+  const auto write = [&](JsonWriter& writer) { WriteTask(writer, task, state_.identity); };
+  for (std::string& line : subscriptions_.TaskChanged(task.job.id, write)) {
     transport_.Send(std::move(line));
   }
-}
-
-Session::Calls& Session::MapOf(const Call& call) {
-  switch (call.place) {
-    case Call::Place::kParked:
-      return parked_;
-    case Call::Place::kJobs:
-      return jobs_;
-    case Call::Place::kCalls:
-      break;
-  }
-  return calls_;
 }
 
 // The parked call goes on as the call of this request.
@@ -637,13 +455,14 @@ Session::Answer Session::Resume(const rpc::Request& request, const std::string& 
   };
   const JsonValue& state = *request.params.Find("requestState");
   if (!state.IsString()) return bad("must be a string");
-  const auto found = parked_.find(StateId(state.AsString()));
-  if (found == parked_.end()) {
+  OpenCalls::Map& parked = state_.open.parked;
+  const auto found = parked.find(StateId(state.AsString()));
+  if (found == parked.end()) {
     return bad(
         "is not that of a call that waits: it was answered, has expired, "
         "or was not issued by this server");
   }
-  Call& call = *found->second;
+  OpenCall& call = *found->second;
   if (call.digest != DigestOfCall(tool, request.params.FindSet("arguments"))) {
     return bad("belongs to a call with another tool or other arguments");
   }
@@ -651,27 +470,20 @@ Session::Answer Session::Resume(const rpc::Request& request, const std::string& 
   if (response == nullptr) return InputRequiredResult(call.parking->question(), state_.identity);
   rpc::Id key = request.id;
   rpc::Id id = request.id;
-  FollowProgress(call, token);
+  Session& before = *call.home;
+  call.FollowProgress(transport_, token);
   // From here on nothing can fail.
-  auto node = parked_.extract(found);
+  auto node = parked.extract(found);
   node.key() = std::move(key);
   call.id = std::move(id);
-  call.place = Call::Place::kCalls;
-  call.started = Clock::now();
+  call.Belong(*this);
   calls_.insert(std::move(node));
-  if (call.job && TakesTask(request, call)) MayBecomeTask(call);
+  if (&before != this) before.EndIfIdle();
+  if (call.job && TakesTask(request, call)) call.MayBecomeTask();
   const bool can_ask = CanAsk(request, call.revision);
   // Last: the call may end at once and be gone.
   call.parking->Settle(can_ask ? AnswerIn(*response) : pa::Answer::kUnavailable);
   return std::nullopt;
-}
-
-void Session::FollowProgress(Call& call, const std::string& token) {
-  if (token.empty()) return;
-  call.progress = std::make_unique<ProgressNotifier>(
-      services_.loop, transport_, token, [&call] { return WaitingText(call.context.record); },
-      state_.heartbeat);
-  call.ShowOutputTo(call.progress.get());
 }
 
 CallOrder Session::OrderOf(const rpc::Request& request, Revision revision, std::string tool) const {
@@ -702,36 +514,10 @@ AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) co
   return caller;
 }
 
-void Session::SendResult(const Call& call, const ToolResult& result,
+void Session::SendResult(const OpenCall& call, const ToolResult& result,
                          std::chrono::microseconds took) {
   const std::string json = CallToolResult(result, took, call.revision, state_.identity);
   SendAnswer(rpc::ResultLine(call.id, json), call.batch);
-}
-
-std::chrono::microseconds Session::SinceItStarted(const Call& call) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - call.started);
-}
-
-void Session::Finish(Call& call, const ToolResult& result) {
-  const auto took = SinceItStarted(call);
-  // Nobody hears of a call whose request has its reply.
-  const bool silent = call.silent || call.place != Call::Place::kCalls;
-  const auto node = MapOf(call).extract(call.id);
-  call.progress.reset();  // before the reply, which is the last that a client hears of a call
-  if (call.job && call.job->listed()) {
-    services_.jobs.End(*call.job, result);
-  }
-  try {
-    LogInfo(fmt::format("{}: {} in {} ms", call.tool,
-                        result.error ? CodeText(result.error->code) : "success",
-                        took.count() / 1000));
-    if (!silent) SendResult(call, result, took);
-    if (call.place == Call::Place::kJobs && call.job) TaskChanged(*call.job);
-  } catch (const std::bad_alloc&) {
-    if (!silent) SendResult(call, RefusedCall(OutOfMemory()), took);
-  }
-  call.batch.reset();
-  EndIfIdle();
 }
 
 Session::Answer Session::ListResources(const rpc::Request& request, Revision revision) {
@@ -773,7 +559,9 @@ Session::Answer Session::Listen(const rpc::Request& request, Revision) {
   std::erase_if(tasks, [&](const std::string& id) { return services_.jobs.Find(id) == nullptr; });
   transport_.Send(subscriptions_.Add(request.id, request.params, tasks));
   // A task that has ended meanwhile, or waits for an answer, does not change by itself.
-  for (const std::string& id : tasks) TaskChanged(*services_.jobs.Find(id));
+  for (const std::string& id : tasks) {
+    TaskChanged(state_.open.StateOfTask(*services_.jobs.Find(id)));
+  }
   return std::nullopt;
 }
 
@@ -787,7 +575,7 @@ std::expected<std::shared_ptr<Job>, rpc::Failure> Session::TaskOf(const rpc::Req
 
 Session::Answer Session::GetTask(const rpc::Request& request, Revision) {
   PA_TRY(const auto job, TaskOf(request));
-  return TaskResult(StateOfTask(*job), state_.identity);
+  return TaskResult(state_.open.StateOfTask(*job), state_.identity);
 }
 
 // An answer to no question that is asked now is ignored.
@@ -795,14 +583,15 @@ Session::Answer Session::UpdateTask(const rpc::Request& request, Revision) {
   PA_TRY(const auto job, TaskOf(request));
   PA_TRY_VOID(OptionalObject(request.params, "inputResponses"));
   std::string acknowledgement = TaskAcknowledgement(state_.identity);
-  const auto found = jobs_.find(StateId(job->id));
-  ParkingApprover* parking = found != jobs_.end() ? found->second->parking.get() : nullptr;
+  const OpenCalls::Map& jobs = state_.open.jobs;
+  const auto found = jobs.find(StateId(job->id));
+  ParkingApprover* parking = found != jobs.end() ? found->second->parking.get() : nullptr;
   if (parking == nullptr || !parking->waits()) return acknowledgement;
   const JsonValue* response = ResponseIn(request.params, parking->question());
   if (response == nullptr) return acknowledgement;
   parking->Settle(AnswerIn(*response));
   // The call goes on; it may have ended already, which was told.
-  if (!job->ended) TaskChanged(*job);
+  if (!job->ended) state_.open.TaskChanged(*job);
   return acknowledgement;
 }
 

@@ -24,7 +24,7 @@
 #include "supervisor/call/tool_result.h"
 #include "supervisor/engine/dispatch.h"
 #include "supervisor/engine/services.h"
-#include "supervisor/mcp/progress.h"
+#include "supervisor/mcp/open_calls.h"
 #include "supervisor/mcp/protocol.h"
 #include "supervisor/mcp/questions.h"
 #include "supervisor/mcp/server_state.h"
@@ -62,13 +62,14 @@ class Session : public TransportHandler {
   // `callback` runs once, after Shutdown, when no call is in flight any more.
   void WhenEnded(std::function<void()> callback);
 
-  std::size_t in_flight() const { return calls_.size() + parked_.size() + jobs_.size(); }
+  // The calls that end with it.
+  std::size_t in_flight() const { return calls_.size() + state_.open.CountOf(*this); }
+  // Tells the client if it listens.
+  void TaskChanged(const TaskState& task);
 
  private:
+  friend struct OpenCall;
   struct Method;
-  struct Call;
-  struct Batch;
-  using Calls = std::map<rpc::Id, std::unique_ptr<Call>>;
   // A reply, an error, or nothing: the reply comes later.
   using Answer = std::optional<std::expected<std::string, rpc::Failure>>;
   enum class Era { kOpening, kLegacy, kModern };
@@ -87,30 +88,18 @@ class Session : public TransportHandler {
   std::expected<Revision, rpc::Failure> LegacyRevisionOf(const rpc::Request& request);
   void Reply(const rpc::Id& id, const Answer& answer);
   void Fail(const rpc::Failure& failure);
-  void SendAnswer(std::string line, const std::shared_ptr<Batch>& batch);
+  void SendAnswer(std::string line, const std::shared_ptr<AnswerBatch>& batch);
   void Cancel(const JsonValue& params);
   CallOrder OrderOf(const rpc::Request& request, Revision revision, std::string tool) const;
   void RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
                     const std::string& why);
   AuditCaller CallerOf(const rpc::Request& request, Revision revision) const;
   bool CanAsk(const rpc::Request& request, Revision revision) const;
-  void Equip(Call& call, const rpc::Request& request);
-  bool Park(Call& call, const InputRequest& question);
-  void AnswerEarly(Call& call, const ToolResult& handle);
-  void MoveToJobs(Call& call, rpc::Id key, rpc::Id id) noexcept;
-  bool TakesTask(const rpc::Request& request, const Call& call) const;
-  void MayBecomeTask(Call& call);
-  void BecomeTask(Call& call);
-  TaskState StateOfTask(const Job& job) const;
-  void TaskChanged(const Job& job);
+  void Equip(OpenCall& call, const rpc::Request& request);
+  bool TakesTask(const rpc::Request& request, const OpenCall& call) const;
   std::expected<std::shared_ptr<Job>, rpc::Failure> TaskOf(const rpc::Request& request);
-  Calls& MapOf(const Call& call);
   Answer Resume(const rpc::Request& request, const std::string& tool, const std::string& token);
-  void FollowProgress(Call& call, const std::string& token);
-  static std::chrono::microseconds SinceItStarted(const Call& call);
-  void Finish(Call& call, const ToolResult& result);
-  void SendResult(const Call& call, const ToolResult& result, std::chrono::microseconds took);
-  static void CancelAll(const Calls& calls);
+  void SendResult(const OpenCall& call, const ToolResult& result, std::chrono::microseconds took);
   void EndIfIdle();
 
   Answer Initialize(const rpc::Request& request, Revision revision);
@@ -136,13 +125,8 @@ class Session : public TransportHandler {
   bool ending_ = false;
   std::string id_;                            // of the session, for the audit log
   std::string client_name_, client_version_;  // as the legacy client gave them
-  Calls calls_;                               // by the id of the request that waits for the reply
-  // By requestState: the request has its reply, and another one is to bring the user's answer.
-  Calls parked_;
-  // By their own keys, tasks by their ids: the request has its reply, and no other one is to come.
-  Calls jobs_;
-  std::uint64_t next_job_ = 1;
-  std::shared_ptr<Batch> batch_;  // the one whose messages are being handled
+  OpenCalls::Map calls_;                      // by the id of the request that waits for the reply
+  std::shared_ptr<AnswerBatch> batch_;        // the one whose messages are being handled
   Subscriptions subscriptions_;
   Elicitations elicitations_;
   bool can_elicit_ = false;  // the legacy client

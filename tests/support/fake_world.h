@@ -89,6 +89,7 @@ class FakeWorld {
 
   Session& session() { return *session_; }
   const Services& services() const { return services_; }
+  ServerState& state() { return state_; }
 
   void Enable(std::set<std::string> tools) {
     auto policy = std::make_shared<policy::Policy>();

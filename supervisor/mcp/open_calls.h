@@ -1,0 +1,133 @@
+// OpenCalls: the calls of tools that have not ended, of all sessions of a server. A client of
+// 2026-07-28 may bring the answer to a question, or ask for a task, on another connection than that
+// of the call, so what has no request that waits for it is no session's own.
+//
+//    auto call = std::make_unique<OpenCall>(session, request.id, revision);
+//    ...
+//    Detach(Dispatch(services, order, call->context), [call](const ToolResult& result) {
+//      call->Finish(result);          // it is gone after that
+//    });
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "supervisor/call/tool_result.h"
+#include "supervisor/engine/dispatch.h"
+#include "supervisor/engine/services.h"
+#include "supervisor/jobs/jobs.h"
+#include "supervisor/loop/cancel_source.h"
+#include "supervisor/loop/uv_handles.h"
+#include "supervisor/mcp/call_digest.h"
+#include "supervisor/mcp/progress.h"
+#include "supervisor/mcp/protocol.h"
+#include "supervisor/mcp/questions.h"
+#include "supervisor/mcp/tasks.h"
+#include "supervisor/transport/rpc.h"
+#include "supervisor/transport/transport.h"
+
+namespace pa {
+
+class Session;
+struct ServerState;
+
+// The answers to what came in one array, sent together when the last is there: who still has one to
+// give holds it.
+class AnswerBatch {
+ public:
+  explicit AnswerBatch(Transport& transport) : transport_(transport) {}
+  ~AnswerBatch();
+  AnswerBatch(const AnswerBatch&) = delete;
+  AnswerBatch& operator=(const AnswerBatch&) = delete;
+
+  // All of it or, without memory, nothing.
+  void Add(std::string_view line);
+
+ private:
+  Transport& transport_;
+  std::string answers_;  // as an array that is not closed yet
+};
+
+// One request for a tool, from its arrival to the end of the call.
+struct OpenCall final : CallRequest {
+  // Where it is, and so whether its request waits for the reply.
+  enum class Place : std::uint8_t { kSession, kParked, kJobs };
+
+  OpenCall(Session& the_session, rpc::Id the_id, Revision the_revision);
+
+  // Its request is this one, of this session, and waits for the reply.
+  void Belong(Session& the_session);
+  // Who sees the output while the request waits; null: nobody. What runs in the background shows
+  // it to nobody.
+  void ShowOutputTo(OutputSink* sink);
+  // `token` "": its client wants none.
+  void FollowProgress(Transport& transport, const std::string& token);
+  // Its request has the handle of the job. A client of 2026-07-28 can be asked nothing more.
+  void AnswerEarly(const ToolResult& handle) override;
+  // Its request ends with the question, or who follows the task is told. False: too many calls wait
+  // already, or nobody is left to ask.
+  bool Park(const InputRequest& question);
+  // Once it has begun, which may be after jobs.detach_after.
+  void MayBecomeTask();
+  // The request gets the result, unless it has its reply.
+  void Finish(const ToolResult& result);
+
+  const Services& services;
+  ServerState& state;
+  Session* session;  // whose request waits for the reply; null: none does
+  Session* home;     // with which it ends
+  rpc::Id id;        // its key there
+  Place place = Place::kSession;
+  Revision revision;
+  std::string_view tool;
+  Digest digest{};                     // of a modern client's call
+  std::shared_ptr<AnswerBatch> batch;  // null: it came alone
+  std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  bool silent = false;  // cancelled by the client, who must hear nothing more of it
+  CancelSource cancel;
+  std::shared_ptr<Job> job;  // which it is as a task, or may become; null: its client takes none
+  TimerHandle detaching;     // until it becomes a task
+  bool detaches = false;     // as soon as it begins
+  std::unique_ptr<ProgressNotifier> progress;
+  std::unique_ptr<ElicitingApprover> eliciting;
+  std::unique_ptr<ParkingApprover> parking;
+  CallContext context;
+
+ private:
+  void BecomeTask();
+  void Leave(Place where, rpc::Id key, rpc::Id as) noexcept;
+  std::chrono::microseconds SinceItStarted() const;
+};
+
+class OpenCalls {
+ public:
+  using Map = std::map<rpc::Id, std::unique_ptr<OpenCall>>;
+
+  // By requestState: the request has its reply, and another one is to bring the user's answer.
+  Map parked;
+  // By their own keys, tasks by their ids: the request has its reply, and no other one is to come.
+  Map jobs;
+  std::uint64_t next_job = 1;
+  std::set<Session*> sessions;
+
+  TaskState StateOfTask(const Job& job) const;
+  // Tells every session whose client listens.
+  void TaskChanged(const Job& job) const;
+  // Of those that are no session's own: how many end with this one.
+  std::size_t CountOf(const Session& home) const;
+};
+
+// Calls that end leave the map, and others may end with them. `home`: only those that end with it;
+// null: all.
+void CancelAll(const OpenCalls::Map& calls, const Session* home = nullptr);
+
+// What a call has in place of the id of a request: a parked one its state, a task its own id.
+rpc::Id StateId(const std::string& state);
+
+}  // namespace pa
