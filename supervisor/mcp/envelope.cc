@@ -61,6 +61,12 @@ std::optional<std::expected<Revision, rpc::Failure>> ClaimedRevision(const JsonV
   return *revision;
 }
 
+const JsonValue* ClaimedVersion(const JsonValue& params) {
+  const JsonValue* meta = params.FindSet("_meta");
+  const JsonValue* version = meta != nullptr ? meta->FindSet(kVersionKey) : nullptr;
+  return version != nullptr && version->IsString() ? version : nullptr;
+}
+
 rpc::Failure MissingEnvelope() { return BadKey(kVersionKey, "is missing"); }
 
 rpc::Failure UnsupportedVersion(std::string_view requested) {

@@ -17,6 +17,9 @@ namespace pa {
 // Nothing if there is no key of the envelope.
 std::optional<std::expected<Revision, rpc::Failure>> ClaimedRevision(const JsonValue& params);
 
+// The version that the envelope names, whatever it is; null: it names none, or no text.
+const JsonValue* ClaimedVersion(const JsonValue& params);
+
 // -32602 for a request that needs an envelope and has none.
 rpc::Failure MissingEnvelope();
 

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxParked = 256;
 rpc::Id StateId(const std::string& state) { return rpc::Id('"' + state + '"'); }
 
 AnswerBatch::~AnswerBatch() {
-  if (!answers_.empty()) transport_.Send(std::move(answers_ += ']'));
+  if (!answers_.empty()) transport_.Reply(std::move(answers_ += ']'), 0);
 }
 
 void AnswerBatch::Add(std::string_view line) {
@@ -72,10 +72,12 @@ void OpenCall::Leave(Place where, rpc::Id key, rpc::Id as) noexcept {
   node.key() = std::move(key);
   id = std::move(as);
   place = where;
-  session = nullptr;
+  Session* const answered = std::exchange(session, nullptr);
+  if (answered->options_.heir != nullptr) home = answered->options_.heir;
   if (where == Place::kJobs) batch.reset();
   detaching.Stop();
   (where == Place::kJobs ? state.open.jobs : state.open.parked).insert(std::move(node));
+  if (home != answered) answered->EndIfIdle();
 }
 
 void OpenCall::AnswerEarly(const ToolResult& handle) {
@@ -100,7 +102,7 @@ bool OpenCall::Park(const InputRequest& question) {
   detaches = false;
   ShowOutputTo(nullptr);
   progress.reset();  // before the reply, as in Finish
-  session->transport_.Send(rpc::ResultLine(id, InputRequiredResult(question, state.identity)));
+  session->transport_.Reply(rpc::ResultLine(id, InputRequiredResult(question, state.identity)), 0);
   Leave(Place::kParked, std::move(key), std::move(as));
   return true;
 }
@@ -130,7 +132,7 @@ void OpenCall::BecomeTask() {
     if (!services.jobs.List(job)) return;
     job->ShowOutputTo(nullptr);
     progress.reset();  // before the reply, as in Finish
-    session->transport_.Send(std::move(line));
+    session->transport_.Reply(std::move(line), 0);
     Leave(Place::kJobs, std::move(key), std::move(as));
   } catch (const std::bad_alloc&) {
     LogWarning(fmt::format("{}: not enough memory to make a task of the call", tool));

@@ -107,10 +107,12 @@ const Session::Method* Session::FindMethod(std::string_view name) {
   return nullptr;
 }
 
-Session::Session(const Services& services, ServerState& state, Transport& transport)
+Session::Session(const Services& services, ServerState& state, Transport& transport,
+                 SessionOptions options)
     : services_(services),
       state_(state),
       transport_(transport),
+      options_(std::move(options)),
       id_(NewAuditId()),
       elicitations_(services.loop, transport, state.answer_patience) {
   state_.open.sessions.insert(this);
@@ -282,11 +284,11 @@ void Session::Reply(const rpc::Id& id, const Answer& answer) {
 // The schema of 2025-03-26 lets no error without an id into a batch: a client that holds it against
 // that would lose the other answers.
 void Session::Fail(const rpc::Failure& failure) {
-  SendAnswer(rpc::ErrorLine(failure.id, failure), failure.id ? batch_ : nullptr);
+  SendAnswer(rpc::ErrorLine(failure.id, failure), failure.id ? batch_ : nullptr, failure.code);
 }
 
-void Session::SendAnswer(std::string line, const std::shared_ptr<AnswerBatch>& batch) {
-  if (!batch) return transport_.Send(std::move(line));
+void Session::SendAnswer(std::string line, const std::shared_ptr<AnswerBatch>& batch, int error) {
+  if (!batch) return transport_.Reply(std::move(line), error);
   batch->Add(line);
 }
 
@@ -323,7 +325,7 @@ void Session::PolicyChanged(const policy::Policy& before) {
 void Session::Shutdown() {
   if (std::exchange(ending_, true)) return;
   if (on_ending_) std::exchange(on_ending_, nullptr)();
-  for (std::string& line : subscriptions_.End()) transport_.Send(std::move(line));
+  for (std::string& line : subscriptions_.End()) transport_.Reply(std::move(line), 0);
   CancelAll(calls_);
   CancelAll(state_.open.parked, this);
   CancelAll(state_.open.jobs, this);
@@ -501,7 +503,7 @@ void Session::RecordMisuse(const rpc::Request& request, Revision revision, const
 
 AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) const {
   AuditCaller caller{.session = id_,
-                     .endpoint = "stdio",
+                     .endpoint = options_.endpoint,
                      .client_name = client_name_,
                      .client_version = client_version_,
                      .revision = std::string(RevisionName(revision)),

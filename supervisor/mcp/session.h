@@ -35,9 +35,17 @@
 
 namespace pa {
 
+struct SessionOptions {
+  std::string endpoint = "stdio";  // for the audit log
+  // What becomes of calls whose requests have their replies: they end with this session; null:
+  // with their own.
+  Session* heir = nullptr;
+};
+
 class Session : public TransportHandler {
  public:
-  Session(const Services& services, ServerState& state, Transport& transport);
+  Session(const Services& services, ServerState& state, Transport& transport,
+          SessionOptions options = {});
   ~Session() override;  // no call may be in flight: see WhenEnded
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -46,6 +54,7 @@ class Session : public TransportHandler {
   void OnLineHeld(std::string_view line) override;
   void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) override;
   void OnClosed() override { Shutdown(); }
+  void OnMessages(const rpc::Line& line);
 
   // The list of tools, or what they can do, or that of resources has changed: notifies the client
   // if it wants to know.
@@ -76,7 +85,6 @@ class Session : public TransportHandler {
   static const Method kMethods[];
   static const Method* FindMethod(std::string_view name);
 
-  void OnMessages(const rpc::Line& line);
   void OnMessage(const rpc::Parsed& message);
   void Take(const rpc::Parsed& message);
   void TakeFromBatch(const rpc::Parsed& message, bool lawful);
@@ -88,7 +96,7 @@ class Session : public TransportHandler {
   std::expected<Revision, rpc::Failure> LegacyRevisionOf(const rpc::Request& request);
   void Reply(const rpc::Id& id, const Answer& answer);
   void Fail(const rpc::Failure& failure);
-  void SendAnswer(std::string line, const std::shared_ptr<AnswerBatch>& batch);
+  void SendAnswer(std::string line, const std::shared_ptr<AnswerBatch>& batch, int error = 0);
   void Cancel(const JsonValue& params);
   CallOrder OrderOf(const rpc::Request& request, Revision revision, std::string tool) const;
   void RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
@@ -119,6 +127,7 @@ class Session : public TransportHandler {
   const Services& services_;
   ServerState& state_;
   Transport& transport_;
+  SessionOptions options_;
   Era era_ = Era::kOpening;
   Revision legacy_revision_ = kLatestLegacy;  // agreed on in initialize
   bool initialized_ = false;                  // the legacy client has said so

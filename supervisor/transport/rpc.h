@@ -60,6 +60,7 @@ inline constexpr int kInvalidRequest = -32600;
 inline constexpr int kMethodNotFound = -32601;
 inline constexpr int kInvalidParams = -32602;
 inline constexpr int kInternalError = -32603;
+inline constexpr int kHeaderMismatch = -32020;
 inline constexpr int kMissingCapability = -32021;
 inline constexpr int kUnsupportedVersion = -32022;
 

@@ -1,4 +1,4 @@
-// Transport: receives and sends lines. Today that is stdio; sockets and HTTP may follow.
+// Transport: receives and sends messages, each on one line.
 //
 //    class Session : public TransportHandler { void OnLine(std::string_view line) override; ... };
 //    transport.Send(rpc::ResultLine(id, result));
@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "supervisor/transport/rpc.h"
@@ -32,7 +33,9 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual void Send(std::string line) = 0;  // without a newline; queued, in order
-  virtual OutputGate& gate() = 0;           // closed while the peer does not read
+  // The answer to a request, or to all of a batch. `error`: the code of JSON-RPC; 0: it is none.
+  virtual void Reply(std::string line, int /*error*/) { Send(std::move(line)); }
+  virtual OutputGate& gate() = 0;  // closed while the peer does not read
 };
 
 }  // namespace pa

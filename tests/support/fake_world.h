@@ -128,6 +128,10 @@ class FakeWorld {
     testing::RunUntil(loop_.get(), [&] { return transport.sent.size() >= sent; });
   }
 
+  // What can happen without a wait happens.
+  void Turn() {
+    for (int i = 0; i < 3; ++i) uv_run(loop_.get(), UV_RUN_NOWAIT);
+  }
   // Runs the loop until no timer runs.
   void Wait() { uv_run(loop_.get(), UV_RUN_DEFAULT); }
 

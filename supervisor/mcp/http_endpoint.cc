@@ -1,0 +1,230 @@
+#include "supervisor/mcp/http_endpoint.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "supervisor/mcp/envelope.h"
+#include "supervisor/mcp/http_headers.h"
+#include "supervisor/transport/rpc.h"
+
+namespace pa {
+namespace {
+
+constexpr std::string_view kPath = "/mcp";
+constexpr const char* kText = "text/plain; charset=utf-8";
+
+HttpAnswer Refusal(int status, std::string why,
+                   std::vector<std::pair<std::string, std::string>> fields = {}) {
+  return {
+      .status = status, .type = kText, .body = std::move(why += '\n'), .fields = std::move(fields)};
+}
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+// Whether the list `accept` (RFC 9110, 12.5.1) has this type, or all. Weights are not read: who
+// names a type takes it.
+bool Accepts(std::string_view accept, std::string_view type) {
+  const std::string_view family = type.substr(0, type.find('/'));
+  while (!accept.empty()) {
+    const std::size_t comma = std::min(accept.find(','), accept.size());
+    std::string_view range = accept.substr(0, std::min(accept.find(';'), comma));
+    accept.remove_prefix(std::min(comma + 1, accept.size()));
+    while (range.starts_with(' ')) range.remove_prefix(1);
+    while (range.ends_with(' ')) range.remove_suffix(1);
+    const auto is = [&](std::string_view other) {
+      return std::ranges::equal(range, other, {}, Lower, Lower);
+    };
+    if (is(type) || is("*/*") || is(std::string(family) + "/*")) return true;
+  }
+  return false;
+}
+
+bool IsJson(std::string_view type) {
+  type = type.substr(0, type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return std::ranges::equal(type, std::string_view("application/json"), {}, Lower, Lower);
+}
+
+// Of an answer that is an error of JSON-RPC. Whatever is wrong with the params of a known method is
+// told in the body alone.
+int StatusOf(int error) {
+  switch (error) {
+    case rpc::kMethodNotFound:
+      return 404;
+    case rpc::kParseError:
+    case rpc::kInvalidRequest:
+    case rpc::kHeaderMismatch:
+    case rpc::kMissingCapability:
+    case rpc::kUnsupportedVersion:
+      return 400;
+    default:
+      return 200;
+  }
+}
+
+// By `initialize` of an older revision.
+std::string RequestedVersion(const rpc::Request& request) {
+  const JsonValue* const version = request.params.FindSet("protocolVersion");
+  return version != nullptr && version->IsString() ? version->AsString() : "";
+}
+
+}  // namespace
+
+// One request: its session, and where the answer goes.
+class HttpEndpoint::Post final : public Transport {
+ public:
+  Post(HttpEndpoint& endpoint, std::shared_ptr<HttpExchange> exchange)
+      : endpoint_(endpoint),
+        exchange_(std::move(exchange)),
+        session(endpoint.services_, endpoint.state_, *this,
+                {.endpoint = "http", .heir = &endpoint.heir_}) {}
+
+  void Send(std::string line) override {
+    if (answered) return;
+    if (!exchange_->streams()) exchange_->BeginStream({});
+    exchange_->Send("event: message\ndata: " + line + "\n\n");
+  }
+  void Reply(std::string line, int error) override {
+    if (std::exchange(answered, true)) return;
+    if (exchange_->streams()) {
+      exchange_->Send("event: message\ndata: " + line + "\n\n");
+      exchange_->EndStream();
+    } else {
+      exchange_->Answer({.status = StatusOf(error), .body = std::move(line)});
+    }
+    endpoint_.Sweep();
+  }
+  OutputGate& gate() override { return exchange_->gate(); }
+
+ private:
+  HttpEndpoint& endpoint_;
+  std::shared_ptr<HttpExchange> exchange_;
+
+ public:
+  bool answered = false;
+  Session session;
+};
+
+HttpEndpoint::HttpEndpoint(const Services& services, ServerState& state,
+                           HttpEndpointOptions options)
+    : services_(services),
+      state_(state),
+      options_(std::move(options)),
+      heir_(services, state, nobody_, {.endpoint = "http"}),
+      sweeper_(services.loop) {}
+
+HttpEndpoint::~HttpEndpoint() = default;
+
+std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, const HttpPeer&) {
+  if (!options_.host_allowed(*head.Find("host"))) {
+    return Refusal(403, "the Host of the request is none of this server");
+  }
+  if (const std::string* origin = head.Find("origin");
+      origin != nullptr && !options_.origin_allowed(*origin)) {
+    return Refusal(403, "pages of this Origin may not use this server");
+  }
+  const std::string_view target = head.target;
+  if (target.substr(0, target.find('?')) != kPath) return Refusal(404, "MCP is at /mcp");
+  if (head.method != "POST") {
+    return Refusal(405, "each message of MCP is a POST", {{"Allow", "POST"}});
+  }
+  const std::string* const type = head.Find("content-type");
+  if (type == nullptr || !IsJson(*type)) {
+    return Refusal(415, "the Content-Type must be application/json");
+  }
+  const std::string* const accept = head.Find("accept");
+  for (const char* needed : {"application/json", "text/event-stream"}) {
+    if (accept == nullptr || !Accepts(*accept, needed)) {
+      return Refusal(406, "Accept must name application/json and text/event-stream");
+    }
+  }
+  return std::nullopt;
+}
+
+void HttpEndpoint::OnRequest(const std::shared_ptr<HttpExchange>& exchange) {
+  if (ending_) return exchange->Answer(Refusal(503, "the server is shutting down"));
+  const auto refuse = [&](rpc::Failure failure) {
+    exchange->Answer({.status = 400, .body = rpc::ErrorLine(failure.id, failure)});
+  };
+  const rpc::Line line = rpc::ParseLine(exchange->body());
+  if (line.batch || line.messages.size() != 1) {
+    return refuse({.code = rpc::kInvalidRequest,
+                   .message = "Invalid request: one message in each POST",
+                   .data = {},
+                   .id = {}});
+  }
+  const rpc::Parsed& message = line.messages.front();
+  if (!message) return refuse(message.error());
+  const auto* const request = std::get_if<rpc::Request>(&*message);
+  // There is nothing that a notification or a response could be about here: the end of a request's
+  // connection cancels it, and the server asks nothing by requests of its own.
+  if (request == nullptr) return exchange->Answer({.status = 202});
+  auto failure = IsModernRequest(exchange->head(), *request)
+                     ? CheckHeaders(exchange->head(), *request)
+                     : std::optional(UnsupportedVersion(RequestedVersion(*request)));
+  if (failure) {
+    failure->id = request->id;
+    return refuse(*failure);
+  }
+  posts_.push_back(std::make_unique<Post>(*this, exchange));
+  Post& post = *posts_.back();
+  exchange->WhenGone([this, &post] {
+    post.answered = true;
+    Sweep();
+  });
+  post.session.WhenEnded([this] { Sweep(); });
+  post.session.OnMessages(line);
+}
+
+// Not at once: whoever calls this is in the middle of a session. It ends the sessions of requests
+// that have their answers, or whose clients have gone.
+void HttpEndpoint::Sweep() {
+  if (sweeper_.is_active()) return;
+  sweeper_.Start(std::chrono::milliseconds(0), [this] {
+    for (const auto& post : posts_) {
+      if (post->answered) post->session.Shutdown();
+    }
+    posts_.remove_if(
+        [](const auto& post) { return post->answered && post->session.in_flight() == 0; });
+    EndIfIdle();
+  });
+}
+
+void HttpEndpoint::ListChanged(ListKind kind) {
+  for (const auto& post : posts_) post->session.ListChanged(kind);
+}
+
+void HttpEndpoint::PolicyChanged(const policy::Policy& before) {
+  heir_.PolicyChanged(before);
+  for (const auto& post : posts_) post->session.PolicyChanged(before);
+}
+
+void HttpEndpoint::Shutdown() {
+  ending_ = true;
+  heir_.WhenEnded([this] { Sweep(); });
+  heir_.Shutdown();
+  // Those that end with it are still in the list.
+  for (const auto& post : posts_) post->session.Shutdown();
+  Sweep();
+}
+
+void HttpEndpoint::WhenEnded(std::function<void()> callback) {
+  on_ended_ = std::move(callback);
+  Sweep();
+}
+
+std::size_t HttpEndpoint::in_flight() const {
+  std::size_t all = heir_.in_flight();
+  for (const auto& post : posts_) all += post->session.in_flight();
+  return all;
+}
+
+void HttpEndpoint::EndIfIdle() {
+  if (ending_ && posts_.empty() && heir_.in_flight() == 0 && on_ended_) {
+    std::exchange(on_ended_, nullptr)();
+  }
+}
+
+}  // namespace pa

@@ -1,0 +1,83 @@
+// HttpEndpoint: MCP at /mcp (Streamable HTTP). Today of 2026-07-28: each request is a POST, and has
+// an answer or a stream of its own.
+//
+//    HttpEndpoint endpoint(services, state, {.host_allowed = ...});
+//    HttpServer server(loop, endpoint);
+//    ...
+//    server.Close(...);             // first, so that no further request comes
+//    endpoint.Shutdown();
+//    endpoint.WhenEnded([&] { ... });
+//
+// What a call leaves behind its request, a task, a job in the background or a question to the user,
+// goes on with the endpoint, whichever connection asks for it next. A client that ends the
+// connection of a request cancels it.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "supervisor/engine/services.h"
+#include "supervisor/loop/output_gate.h"
+#include "supervisor/loop/uv_handles.h"
+#include "supervisor/mcp/server_state.h"
+#include "supervisor/mcp/session.h"
+#include "supervisor/transport/http_server.h"
+#include "supervisor/transport/transport.h"
+
+namespace pa {
+
+struct HttpEndpointOptions {
+  // Whether a request may name this Host, and a page of this Origin may make one. Names of other
+  // hosts that lead here are those of somebody's page (DNS rebinding).
+  std::function<bool(std::string_view host)> host_allowed;
+  std::function<bool(std::string_view origin)> origin_allowed;
+};
+
+class HttpEndpoint : public HttpHandler {
+ public:
+  HttpEndpoint(const Services& services, ServerState& state, HttpEndpointOptions options);
+  ~HttpEndpoint() override;  // no call may be in flight: see WhenEnded
+  HttpEndpoint(const HttpEndpoint&) = delete;
+  HttpEndpoint& operator=(const HttpEndpoint&) = delete;
+
+  std::optional<HttpAnswer> Judge(const HttpHead& head, const HttpPeer& peer) override;
+  void OnRequest(const std::shared_ptr<HttpExchange>& exchange) override;
+
+  // As those of Session, of all requests.
+  void ListChanged(ListKind kind);
+  void PolicyChanged(const policy::Policy& before);
+  void Shutdown();
+  void WhenEnded(std::function<void()> callback);
+  std::size_t in_flight() const;
+
+ private:
+  class Post;
+  // Whoever is told what nobody asked for.
+  class Nobody final : public Transport {
+   public:
+    void Send(std::string) override {}
+    OutputGate& gate() override { return gate_; }
+
+   private:
+    OutputGate gate_;
+  };
+
+  void Sweep();
+  void EndIfIdle();
+
+  const Services& services_;
+  ServerState& state_;
+  HttpEndpointOptions options_;
+  Nobody nobody_;
+  Session heir_;  // of calls whose requests have their replies
+  std::list<std::unique_ptr<Post>> posts_;
+  TimerHandle sweeper_;
+  bool ending_ = false;
+  std::function<void()> on_ended_;
+};
+
+}  // namespace pa

@@ -1,0 +1,303 @@
+#include "supervisor/mcp/http_endpoint.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tests/support/fake_world.h"
+#include "tests/support/json.h"
+
+namespace pa {
+namespace {
+
+using testing::Json;
+
+class FakeExchange final : public HttpExchange {
+ public:
+  const HttpHead& head() const override { return head_; }
+  const std::string& body() const override { return body_; }
+  const HttpPeer& peer() const override { return peer_; }
+  void Answer(HttpAnswer the_answer) override {
+    EXPECT_FALSE(answer || streams_) << "twice";
+    answer = std::move(the_answer);
+    on_gone_ = nullptr;
+  }
+  void BeginStream(std::vector<std::pair<std::string, std::string>>) override { streams_ = true; }
+  void Send(std::string_view events) override { stream += events; }
+  void EndStream() override {
+    ended = true;
+    on_gone_ = nullptr;
+  }
+  bool streams() const override { return streams_; }
+  OutputGate& gate() override { return gate_; }
+  void WhenGone(std::function<void()> callback) override { on_gone_ = std::move(callback); }
+  void Go() {
+    if (const auto callback = std::exchange(on_gone_, nullptr)) callback();
+  }
+
+  HttpHead head_;
+  std::string body_;
+  std::optional<HttpAnswer> answer;
+  std::string stream;
+  bool ended = false;
+
+ private:
+  HttpPeer peer_;
+  OutputGate gate_;
+  bool streams_ = false;
+  std::function<void()> on_gone_;
+};
+
+class HttpEndpointTest : public ::testing::Test {
+ protected:
+  HttpEndpointTest() {
+    endpoint_.emplace(
+        world_.services(), world_.state(),
+        HttpEndpointOptions{
+            .host_allowed = [](std::string_view host) { return host == "here:1"; },
+            .origin_allowed = [](std::string_view origin) { return origin == "http://here:1"; }});
+  }
+  ~HttpEndpointTest() override {
+    bool ended = false;
+    endpoint_->Shutdown();
+    endpoint_->WhenEnded([&] { ended = true; });
+    world_.Wait();
+    EXPECT_TRUE(ended);
+    endpoint_.reset();
+  }
+
+  static Json Params(Json params = Json::object()) {
+    params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                       {"io.modelcontextprotocol/clientCapabilities",
+                        {{"elicitation", Json::object()},
+                         {"extensions", {{"io.modelcontextprotocol/tasks", Json::object()}}}}}};
+    return params;
+  }
+  static HttpHead Head() {
+    return {.method = "POST",
+            .target = "/mcp",
+            .fields = {{"host", "here:1"},
+                       {"content-type", "application/json"},
+                       {"accept", "application/json, text/event-stream"}}};
+  }
+  std::shared_ptr<FakeExchange> Post(const std::string& body, const std::string& method = "",
+                                     const std::string& name = "") {
+    auto exchange = std::make_shared<FakeExchange>();
+    exchange->head_ = Head();
+    exchange->body_ = body;
+    if (!method.empty()) {
+      exchange->head_.fields.emplace_back("mcp-protocol-version", "2026-07-28");
+      exchange->head_.fields.emplace_back("mcp-method", method);
+    }
+    if (!name.empty()) exchange->head_.fields.emplace_back("mcp-name", name);
+    endpoint_->OnRequest(exchange);
+    return exchange;
+  }
+  // A good request.
+  std::shared_ptr<FakeExchange> Ask(const std::string& method, const Json& params = Params(),
+                                    const std::string& name = "") {
+    const Json body = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
+    return Post(body.dump(), method, name);
+  }
+  std::shared_ptr<FakeExchange> CallTool(const std::string& tool,
+                                         const Json& arguments = Json::object(),
+                                         Json params = Json::object()) {
+    params["name"] = tool;
+    params["arguments"] = arguments;
+    return Ask("tools/call", Params(params), tool);
+  }
+  static Json Answer(const FakeExchange& exchange) {
+    return exchange.answer ? Json::parse(exchange.answer->body) : Json();
+  }
+  int Judged(const HttpHead& head) {
+    const auto answer = endpoint_->Judge(head, {});
+    return answer ? answer->status : 200;
+  }
+
+  FakeWorld world_;
+  std::optional<HttpEndpoint> endpoint_;
+};
+
+TEST_F(HttpEndpointTest, OnlyWhatMayComeHereIsRead) {
+  EXPECT_EQ(Judged(Head()), 200);
+  const auto with = [](std::string_view name, const char* value) {
+    HttpHead head = Head();
+    std::erase_if(head.fields, [&](const auto& field) { return field.first == name; });
+    if (value != nullptr) head.fields.emplace_back(name, value);
+    return head;
+  };
+  EXPECT_EQ(Judged(with("host", "evil.example")), 403);
+  EXPECT_EQ(Judged(with("origin", "http://here:1")), 200);
+  for (const char* origin : {"http://evil.example", "null", "", "http://here:1, http://here:1"}) {
+    EXPECT_EQ(Judged(with("origin", origin)), 403) << origin;
+  }
+  for (const char* type : {"text/plain", "application/jsonx", "", "application/json, text/plain"}) {
+    EXPECT_EQ(Judged(with("content-type", type)), 415) << type;
+  }
+  EXPECT_EQ(Judged(with("content-type", nullptr)), 415) << "a form of a page can send that";
+  EXPECT_EQ(Judged(with("content-type", "Application/JSON; charset=utf-8")), 200);
+  for (const char* accept : {"application/json", "text/event-stream", "text/html", ""}) {
+    EXPECT_EQ(Judged(with("accept", accept)), 406) << accept;
+  }
+  EXPECT_EQ(Judged(with("accept", nullptr)), 406);
+  for (const char* accept :
+       {"text/event-stream;q=0.5 ,APPLICATION/json", "*/*", "text/*, application/*;q=1"}) {
+    EXPECT_EQ(Judged(with("accept", accept)), 200) << accept;
+  }
+  for (const auto& [target, status] : {std::pair("/mcp?x=y", 200), std::pair("/", 404),
+                                       std::pair("/mcp/", 404), std::pair("/mcpx", 404)}) {
+    HttpHead head = Head();
+    head.target = target;
+    EXPECT_EQ(Judged(head), status) << target;
+  }
+  for (const char* method : {"GET", "DELETE", "OPTIONS"}) {
+    HttpHead head = Head();
+    head.method = method;
+    EXPECT_EQ(Judged(head), 405) << method;
+  }
+}
+
+TEST_F(HttpEndpointTest, ARequestHasOneAnswer) {
+  const auto list = Ask("tools/list");
+  ASSERT_TRUE(list->answer);
+  EXPECT_EQ(list->answer->status, 200);
+  EXPECT_EQ(list->answer->type, "application/json");
+  EXPECT_EQ(Answer(*list)["id"], 1);
+  EXPECT_EQ(Answer(*list)["result"]["resultType"], "complete");
+  const auto call = CallTool("note", {{"text", "hello"}});
+  EXPECT_EQ(Answer(*call)["result"]["content"][0]["text"], "hello");
+  world_.Wait();
+  EXPECT_EQ(endpoint_->in_flight(), 0u);
+}
+
+TEST_F(HttpEndpointTest, AnErrorHasItsStatus) {
+  const auto status = [&](const std::shared_ptr<FakeExchange>& exchange, int code) {
+    EXPECT_EQ(Answer(*exchange)["error"]["code"], code) << exchange->answer->body;
+    return exchange->answer->status;
+  };
+  EXPECT_EQ(status(Post("{"), -32700), 400);
+  EXPECT_EQ(status(Post(R"({"jsonrpc":"2.0","id":5})"), -32600), 400);
+  EXPECT_EQ(status(Post("[]"), -32600), 400);
+  EXPECT_EQ(status(Post(R"([{"jsonrpc":"2.0","id":5,"method":"tools/list"}])"), -32600), 400);
+  EXPECT_EQ(status(Post(R"({"jsonrpc":"2.0","id":5,"method":"initialize"})"), -32022), 400);
+  const Json body = {
+      {"jsonrpc", "2.0"}, {"id", "x"}, {"method", "tools/list"}, {"params", Params()}};
+  const auto mismatch = Post(body.dump(), "tools/call");
+  EXPECT_EQ(status(mismatch, -32020), 400);
+  EXPECT_EQ(Answer(*mismatch)["id"], "x");
+  EXPECT_EQ(status(Ask("nonsense"), -32601), 404);
+  EXPECT_EQ(status(Ask("ping"), -32601), 404) << "which 2026-07-28 has not";
+  EXPECT_EQ(status(CallTool("nonsense"), -32602), 200);
+  Json undeclared = Params({{"taskId", "x"}});
+  undeclared["_meta"]["io.modelcontextprotocol/clientCapabilities"] = Json::object();
+  EXPECT_EQ(status(Ask("tasks/get", undeclared, "x"), -32021), 400);
+}
+
+TEST_F(HttpEndpointTest, WhatNeedsNoAnswerIsAccepted) {
+  for (const char* body :
+       {R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})",
+        R"({"jsonrpc":"2.0","id":"x","result":{}})"}) {
+    const auto exchange = Post(body);
+    ASSERT_TRUE(exchange->answer) << body;
+    EXPECT_EQ(exchange->answer->status, 202);
+    EXPECT_EQ(exchange->answer->body, "");
+  }
+}
+
+TEST_F(HttpEndpointTest, EqualIdsAreDifferentRequests) {
+  const auto first = CallTool("wait");
+  const auto second = CallTool("wait");
+  EXPECT_EQ(world_.running(), 2u);
+  world_.FinishLast();
+  EXPECT_TRUE(second->answer);
+  EXPECT_FALSE(first->answer);
+  world_.Finish();
+  EXPECT_TRUE(first->answer);
+}
+
+TEST_F(HttpEndpointTest, ProgressMakesItAStream) {
+  Json params = Params({{"name", "wait"}, {"arguments", Json::object()}});
+  params["_meta"]["progressToken"] = 7;
+  const auto call = Ask("tools/call", params, "wait");
+  EXPECT_FALSE(call->streams());
+  world_.Print("one\n");
+  EXPECT_TRUE(call->streams());
+  world_.Finish();
+  EXPECT_TRUE(call->ended);
+  EXPECT_TRUE(call->stream.starts_with("event: message\ndata: {")) << call->stream;
+  EXPECT_NE(call->stream.find("notifications/progress"), std::string::npos);
+  const std::size_t last = call->stream.rfind("data: ");
+  const Json answer = Json::parse(call->stream.substr(last + 6));
+  EXPECT_EQ(answer["result"]["content"][0]["text"], "finished");
+  EXPECT_TRUE(call->stream.ends_with("\n\n"));
+}
+
+TEST_F(HttpEndpointTest, WhoGoesCancelsTheirCallAlone) {
+  const auto stays = CallTool("wait");
+  const auto goes = CallTool("wait");
+  goes->Go();
+  while (world_.running() == 2) world_.Turn();
+  EXPECT_FALSE(goes->answer);
+  world_.Finish();
+  EXPECT_EQ(Answer(*stays)["result"]["content"][0]["text"], "finished");
+  EXPECT_EQ(endpoint_->in_flight(), 0u);
+}
+
+TEST_F(HttpEndpointTest, ATaskOutlivesItsRequest) {
+  world_.DetachAfter(std::chrono::milliseconds(1));
+  const auto call = CallTool("wait");
+  while (!call->answer) world_.Turn();
+  const Json created = Answer(*call)["result"];
+  ASSERT_EQ(created["resultType"], "task") << created;
+  world_.Turn();
+  EXPECT_EQ(world_.running(), 1u);
+  const Json id = {{"taskId", created["taskId"]}};
+  const auto listens =
+      Ask("subscriptions/listen",
+          Params({{"notifications", {{"taskIds", Json::array({created["taskId"]})}}}}));
+  EXPECT_TRUE(listens->streams());
+  EXPECT_EQ(Answer(*Ask("tasks/get", Params(id), created["taskId"]))["result"]["status"],
+            "working");
+  world_.Finish();
+  EXPECT_NE(listens->stream.find("\"completed\""), std::string::npos) << listens->stream;
+  EXPECT_EQ(Answer(*Ask("tasks/get", Params(id), created["taskId"]))["result"]["status"],
+            "completed");
+  listens->Go();
+  world_.Turn();
+  EXPECT_EQ(endpoint_->in_flight(), 0u);
+}
+
+TEST_F(HttpEndpointTest, TheAnswerToAQuestionComesInAnotherRequest) {
+  world_.Enable({"ask"});
+  const auto call = CallTool("ask", {{"text", "once"}});
+  const Json question = Answer(*call)["result"];
+  ASSERT_EQ(question["resultType"], "input_required") << question;
+  world_.Turn();
+  EXPECT_EQ(endpoint_->in_flight(), 1u);
+  const Json accepted = {{"action", "accept"}, {"content", {{"approve", true}}}};
+  const auto again = CallTool(
+      "ask", {{"text", "once"}},
+      {{"requestState", question["requestState"]}, {"inputResponses", {{"approve", accepted}}}});
+  EXPECT_EQ(Answer(*again)["result"]["content"][0]["text"], "approved") << again->answer->body;
+  world_.Turn();
+  EXPECT_EQ(endpoint_->in_flight(), 0u);
+}
+
+TEST_F(HttpEndpointTest, WhoListensHearsOfChangesUntilTheEnd) {
+  const auto listens =
+      Ask("subscriptions/listen", Params({{"notifications", {{"toolsListChanged", true}}}}));
+  EXPECT_NE(listens->stream.find("subscriptions/acknowledged"), std::string::npos);
+  endpoint_->ListChanged(ListKind::kTools);
+  EXPECT_NE(listens->stream.find("notifications/tools/list_changed"), std::string::npos);
+  endpoint_->Shutdown();
+  EXPECT_TRUE(listens->ended);
+  EXPECT_NE(listens->stream.find("\"resultType\":\"complete\""), std::string::npos);
+  const auto late = CallTool("note", {{"text", "x"}});
+  ASSERT_TRUE(late->answer);
+  EXPECT_EQ(late->answer->status, 503);
+}
+
+}  // namespace
+}  // namespace pa

@@ -1,0 +1,78 @@
+#include "supervisor/mcp/http_headers.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/base64.h"
+#include "supervisor/mcp/envelope.h"
+#include "supervisor/mcp/protocol.h"
+
+namespace pa {
+namespace {
+
+constexpr std::string_view kVersionField = "mcp-protocol-version";
+
+rpc::Failure Mismatch(std::string message) {
+  return {.code = rpc::kHeaderMismatch,
+          .message = "Header mismatch: " + std::move(message),
+          .data = {},
+          .id = {}};
+}
+
+// `=?base64?...?=` is what cannot stand in a header as it is, or looks like this form itself.
+std::optional<std::string> Decoded(const std::string& value) {
+  constexpr std::string_view kBegin = "=?base64?";
+  constexpr std::string_view kEnd = "?=";
+  const bool encoded = value.size() >= kBegin.size() + kEnd.size() && value.starts_with(kBegin) &&
+                       value.ends_with(kEnd);
+  if (!encoded) return value;
+  return FromBase64(
+      std::string_view(value).substr(kBegin.size(), value.size() - kBegin.size() - kEnd.size()));
+}
+
+std::optional<rpc::Failure> Compare(const HttpHead& head, const char* shown, std::string_view name,
+                                    std::string_view body) {
+  const std::string* const value = head.Find(name);
+  if (value == nullptr) return Mismatch(fmt::format("the header {} is missing", shown));
+  const std::optional<std::string> decoded = Decoded(*value);
+  if (!decoded) return Mismatch(fmt::format("the header {} is no valid Base64", shown));
+  if (*decoded == body) return std::nullopt;
+  return Mismatch(fmt::format("the header {} is not what the body says", shown));
+}
+
+// The parameter that Mcp-Name repeats; "": none.
+std::string_view NameParam(std::string_view method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  if (method == "resources/read") return "uri";
+  return method.starts_with("tasks/") ? "taskId" : "";
+}
+
+}  // namespace
+
+bool IsModernRequest(const HttpHead& head, const rpc::Request& request) {
+  if (ClaimedRevision(request.params)) return true;
+  const std::string* const version = head.Find(kVersionField);
+  return version != nullptr && *version == RevisionName(kModernRevision);
+}
+
+std::optional<rpc::Failure> CheckHeaders(const HttpHead& head, const rpc::Request& request) {
+  const JsonValue* const claimed = ClaimedVersion(request.params);
+  if (claimed != nullptr && head.Find(kVersionField) != nullptr) {
+    auto failure = Compare(head, "MCP-Protocol-Version", kVersionField, claimed->AsString());
+    if (failure) return failure;
+  }
+  const auto claim = ClaimedRevision(request.params);
+  if (!claim) return MissingEnvelope();
+  if (!*claim) return claim->error();
+  auto failure = Compare(head, "MCP-Protocol-Version", kVersionField, RevisionName(**claim));
+  if (!failure) failure = Compare(head, "Mcp-Method", "mcp-method", request.method);
+  const std::string_view param = NameParam(request.method);
+  const JsonValue* const name = param.empty() ? nullptr : request.params.FindSet(param);
+  // A body without the parameter is refused for that, whatever the header says.
+  if (failure || name == nullptr || !name->IsString()) return failure;
+  return Compare(head, "Mcp-Name", "mcp-name", name->AsString());
+}
+
+}  // namespace pa
