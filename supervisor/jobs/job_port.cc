@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <limits>
 #include <new>
 #include <string>
 #include <utility>
@@ -26,6 +27,10 @@ constexpr std::chrono::seconds kHeadPatience{10};
 constexpr std::size_t kChunk = 64U << 10;
 constexpr std::chrono::milliseconds kPause{100};
 constexpr int kRounds = 4;  // of one connection, before others have their turn
+// Of the first request only the head is read here; how long the rest may be is the job's to say.
+constexpr HttpLimits kFirstRequest = {.target = HttpLimits().head,
+                                      .body = std::numeric_limits<std::size_t>::max() / 2,
+                                      .any_protocol = true};
 
 Result<UniqueFd> Listen(std::uint16_t& port) {
   UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -200,9 +205,9 @@ class JobPort::Connection : public std::enable_shared_from_this<Connection> {
   PollHandle client_poll_;
   PollHandle server_poll_;
   TimerHandle patience_;
-  HttpReader head_{{.any_protocol = true}};  // of the first request
-  Way in_;                                   // from the client
-  Way out_;                                  // to it
+  HttpReader head_{kFirstRequest};
+  Way in_;   // from the client
+  Way out_;  // to it
 };
 
 Result<std::unique_ptr<JobPort>> JobPort::Open(uv_loop_t* loop, std::uint16_t inner,

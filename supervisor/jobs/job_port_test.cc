@@ -97,6 +97,22 @@ TEST_F(JobPortTest, CarriesWhatBothSay) {
   EXPECT_EQ(port_->connections(), 0u);
 }
 
+// The limits of our own server are none of the job's.
+TEST_F(JobPortTest, PassesOnWhatWeWouldNotServe) {
+  const std::string host =
+      " HTTP/1.1\r\nHost: localhost:" + std::to_string(port_->outer()) + "\r\n";
+  for (const std::string& head :
+       {"POST /upload" + host + "Content-Length: 99999999999\r\n\r\n",
+        "GET /hmr" + host + "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        "GET /" + std::string(12'000, 'x') + host + "\r\n"}) {
+    const UniqueFd client = ConnectLoopback(port_->outer());
+    Put(client, head);
+    Turn();
+    const UniqueFd server = server_.Accept();
+    EXPECT_EQ(Take(server, head.size()), head);
+  }
+}
+
 TEST_F(JobPortTest, HoldsNoMoreThanItMust) {
   const UniqueFd client = ConnectLoopback(port_->outer());
   Put(client, Get());

@@ -433,6 +433,7 @@ HttpServer::HttpServer(uv_loop_t* loop, HttpHandler& handler, HttpServerLimits l
     : loop_(loop), handler_(handler), limits_(limits) {}
 
 HttpServer::~HttpServer() {
+  on_closed_ = nullptr;
   listeners_.clear();
   while (!connections_.empty()) std::shared_ptr(connections_.front())->End();
 }
