@@ -13,13 +13,7 @@ namespace pa {
 namespace {
 
 constexpr std::string_view kPath = "/mcp";
-constexpr const char* kText = "text/plain; charset=utf-8";
-
-HttpAnswer Refusal(int status, std::string why,
-                   std::vector<std::pair<std::string, std::string>> fields = {}) {
-  return {
-      .status = status, .type = kText, .body = std::move(why += '\n'), .fields = std::move(fields)};
-}
+constexpr std::string_view kSessionField = "mcp-session-id";
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
@@ -64,10 +58,8 @@ int StatusOf(int error) {
   }
 }
 
-// By `initialize` of an older revision.
-std::string RequestedVersion(const rpc::Request& request) {
-  const JsonValue* const version = request.params.FindSet("protocolVersion");
-  return version != nullptr && version->IsString() ? version->AsString() : "";
+void Refuse(HttpExchange& exchange, const rpc::Failure& failure) {
+  exchange.Answer({.status = 400, .body = rpc::ErrorLine(failure.id, failure)});
 }
 
 }  // namespace
@@ -119,54 +111,59 @@ HttpEndpoint::~HttpEndpoint() = default;
 
 std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, const HttpPeer&) {
   if (!options_.host_allowed(*head.Find("host"))) {
-    return Refusal(403, "the Host of the request is none of this server");
+    return PlainAnswer(403, "the Host of the request is none of this server");
   }
   if (const std::string* origin = head.Find("origin");
       origin != nullptr && !options_.origin_allowed(*origin)) {
-    return Refusal(403, "pages of this Origin may not use this server");
+    return PlainAnswer(403, "pages of this Origin may not use this server");
   }
   const std::string_view target = head.target;
-  if (target.substr(0, target.find('?')) != kPath) return Refusal(404, "MCP is at /mcp");
-  if (head.method != "POST") {
-    return Refusal(405, "each message of MCP is a POST", {{"Allow", "POST"}});
+  if (target.substr(0, target.find('?')) != kPath) return PlainAnswer(404, "MCP is at /mcp");
+  if (head.method != "POST" && head.method != "GET" && head.method != "DELETE") {
+    return PlainAnswer(405, "MCP is spoken by POST, GET and DELETE",
+                       {{"Allow", "POST, GET, DELETE"}});
   }
+  if (head.method == "DELETE") return std::nullopt;
   const std::string* const type = head.Find("content-type");
-  if (type == nullptr || !IsJson(*type)) {
-    return Refusal(415, "the Content-Type must be application/json");
+  if (head.method == "POST" && (type == nullptr || !IsJson(*type))) {
+    return PlainAnswer(415, "the Content-Type must be application/json");
   }
   const std::string* const accept = head.Find("accept");
-  for (const char* needed : {"application/json", "text/event-stream"}) {
-    if (accept == nullptr || !Accepts(*accept, needed)) {
-      return Refusal(406, "Accept must name application/json and text/event-stream");
-    }
+  const auto accepts = [&](const char* needed) {
+    return accept != nullptr && Accepts(*accept, needed);
+  };
+  if (!accepts("text/event-stream") || (head.method == "POST" && !accepts("application/json"))) {
+    return PlainAnswer(406, "Accept must name application/json and text/event-stream");
   }
   return std::nullopt;
 }
 
 void HttpEndpoint::OnRequest(const std::shared_ptr<HttpExchange>& exchange) {
-  if (ending_) return exchange->Answer(Refusal(503, "the server is shutting down"));
-  const auto refuse = [&](rpc::Failure failure) {
-    exchange->Answer({.status = 400, .body = rpc::ErrorLine(failure.id, failure)});
-  };
+  if (ending_) return exchange->Answer(PlainAnswer(503, "the server is shutting down"));
+  if (exchange->head().method == "POST") return OnPost(exchange);
+  HttpSession* const session = SessionOf(*exchange);
+  if (session == nullptr) return;
+  if (exchange->head().method == "GET") return session->OnGet(exchange);
+  exchange->Answer({});
+  session->Shutdown();
+}
+
+void HttpEndpoint::OnPost(const std::shared_ptr<HttpExchange>& exchange) {
   const rpc::Line line = rpc::ParseLine(exchange->body());
-  if (line.batch || line.messages.size() != 1) {
-    return refuse({.code = rpc::kInvalidRequest,
-                   .message = "Invalid request: one message in each POST",
-                   .data = {},
-                   .id = {}});
+  const rpc::Parsed& first = line.messages.front();
+  const auto* const request = first && !line.batch ? std::get_if<rpc::Request>(&*first) : nullptr;
+  if (!first && !line.batch) return Refuse(*exchange, first.error());
+  if (request != nullptr && IsModernRequest(exchange->head(), *request)) {
+    return OnModern(line, exchange);
   }
-  const rpc::Parsed& message = line.messages.front();
-  if (!message) return refuse(message.error());
-  const auto* const request = std::get_if<rpc::Request>(&*message);
-  // There is nothing that a notification or a response could be about here: the end of a request's
-  // connection cancels it, and the server asks nothing by requests of its own.
-  if (request == nullptr) return exchange->Answer({.status = 202});
-  auto failure = IsModernRequest(exchange->head(), *request)
-                     ? CheckHeaders(exchange->head(), *request)
-                     : std::optional(UnsupportedVersion(RequestedVersion(*request)));
-  if (failure) {
-    failure->id = request->id;
-    return refuse(*failure);
+  OnLegacy(line, exchange);
+}
+
+void HttpEndpoint::OnModern(const rpc::Line& line, const std::shared_ptr<HttpExchange>& exchange) {
+  const auto& request = std::get<rpc::Request>(*line.messages.front());
+  if (auto failure = CheckHeaders(exchange->head(), request)) {
+    failure->id = request.id;
+    return Refuse(*exchange, *failure);
   }
   posts_.push_back(std::make_unique<Post>(*this, exchange));
   Post& post = *posts_.back();
@@ -176,6 +173,68 @@ void HttpEndpoint::OnRequest(const std::shared_ptr<HttpExchange>& exchange) {
   });
   post.session.WhenEnded([this] { Sweep(); });
   post.session.OnMessages(line);
+}
+
+void HttpEndpoint::OnLegacy(const rpc::Line& line, const std::shared_ptr<HttpExchange>& exchange) {
+  const rpc::Parsed& first = line.messages.front();
+  const auto* const request = first && !line.batch ? std::get_if<rpc::Request>(&*first) : nullptr;
+  const bool begins = request != nullptr && request->method == "initialize";
+  const bool asks = line.batch || request != nullptr;
+  // There is nothing that a notification or a response could be about without a session: in
+  // 2026-07-28 the end of a request's connection cancels it, and the server asks nothing by
+  // requests of its own.
+  if (!asks && exchange->head().Find(kSessionField) == nullptr) {
+    return exchange->Answer({.status = 202});
+  }
+  HttpSession* const session = begins ? NewSession(*exchange) : SessionOf(*exchange);
+  if (session == nullptr) return;
+  if (line.batch && session->session().legacy_revision() != Revision::k2025_03_26) {
+    return Refuse(*exchange, {.code = rpc::kInvalidRequest,
+                              .message = "Invalid request: this revision has no batches; send one "
+                                         "message in each POST",
+                              .data = {},
+                              .id = {}});
+  }
+  session->OnPost(line, exchange);
+}
+
+HttpSession* HttpEndpoint::SessionOf(HttpExchange& exchange) {
+  const std::string* const id = exchange.head().Find(kSessionField);
+  if (id == nullptr) {
+    exchange.Answer(PlainAnswer(400, "the header Mcp-Session-Id is missing; initialize gives it"));
+    return nullptr;
+  }
+  // Clients that send it say what was agreed on; nothing depends on it.
+  const std::string* const version = exchange.head().Find("mcp-protocol-version");
+  const auto revision = version != nullptr ? FindRevision(*version) : std::optional(kLatestLegacy);
+  if (!revision || IsModern(*revision)) {
+    exchange.Answer(
+        PlainAnswer(400, "the header MCP-Protocol-Version names no revision of a session"));
+    return nullptr;
+  }
+  const auto found = std::ranges::find(sessions_, *id, [](const auto& one) { return one->id(); });
+  if (found != sessions_.end() && !(*found)->over()) return found->get();
+  exchange.Answer(
+      PlainAnswer(404, "there is no such session, or it has ended; initialize begins one"));
+  return nullptr;
+}
+
+// A client that does not end its sessions must not keep others out.
+HttpSession* HttpEndpoint::NewSession(HttpExchange& exchange) {
+  if (sessions_.size() >= kMaxHttpSessions) {
+    HttpSession* oldest = nullptr;
+    for (const auto& session : sessions_) {
+      const bool older = oldest == nullptr || session->used() < oldest->used();
+      if (session->idle() && older) oldest = session.get();
+    }
+    if (oldest == nullptr) {
+      exchange.Answer(PlainAnswer(503, "too many sessions are in use"));
+      return nullptr;
+    }
+    std::erase_if(sessions_, [&](const auto& session) { return session.get() == oldest; });
+  }
+  sessions_.push_back(std::make_unique<HttpSession>(services_, state_, [this] { Sweep(); }));
+  return sessions_.back().get();
 }
 
 // Not at once: whoever calls this is in the middle of a session. It ends the sessions of requests
@@ -188,17 +247,20 @@ void HttpEndpoint::Sweep() {
     }
     posts_.remove_if(
         [](const auto& post) { return post->answered && post->session.in_flight() == 0; });
+    sessions_.remove_if([](const auto& session) { return session->over(); });
     EndIfIdle();
   });
 }
 
 void HttpEndpoint::ListChanged(ListKind kind) {
   for (const auto& post : posts_) post->session.ListChanged(kind);
+  for (const auto& session : sessions_) session->session().ListChanged(kind);
 }
 
 void HttpEndpoint::PolicyChanged(const policy::Policy& before) {
   heir_.PolicyChanged(before);
   for (const auto& post : posts_) post->session.PolicyChanged(before);
+  for (const auto& session : sessions_) session->session().PolicyChanged(before);
 }
 
 void HttpEndpoint::Shutdown() {
@@ -207,6 +269,7 @@ void HttpEndpoint::Shutdown() {
   heir_.Shutdown();
   // Those that end with it are still in the list.
   for (const auto& post : posts_) post->session.Shutdown();
+  for (const auto& session : sessions_) session->Shutdown();
   Sweep();
 }
 
@@ -218,11 +281,12 @@ void HttpEndpoint::WhenEnded(std::function<void()> callback) {
 std::size_t HttpEndpoint::in_flight() const {
   std::size_t all = heir_.in_flight();
   for (const auto& post : posts_) all += post->session.in_flight();
+  for (const auto& session : sessions_) all += session->session().in_flight();
   return all;
 }
 
 void HttpEndpoint::EndIfIdle() {
-  if (ending_ && posts_.empty() && heir_.in_flight() == 0 && on_ended_) {
+  if (ending_ && posts_.empty() && sessions_.empty() && heir_.in_flight() == 0 && on_ended_) {
     std::exchange(on_ended_, nullptr)();
   }
 }

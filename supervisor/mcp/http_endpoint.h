@@ -1,5 +1,5 @@
-// HttpEndpoint: MCP at /mcp (Streamable HTTP). Today of 2026-07-28: each request is a POST, and has
-// an answer or a stream of its own.
+// HttpEndpoint: MCP at /mcp (Streamable HTTP), of all revisions. In 2026-07-28 each request is a
+// POST, and has an answer or a stream of its own; older revisions have sessions (http_session.h).
 //
 //    HttpEndpoint endpoint(services, state, {.host_allowed = ...});
 //    HttpServer server(loop, endpoint);
@@ -8,12 +8,13 @@
 //    endpoint.Shutdown();
 //    endpoint.WhenEnded([&] { ... });
 //
-// What a call leaves behind its request, a task, a job in the background or a question to the user,
-// goes on with the endpoint, whichever connection asks for it next. A client that ends the
-// connection of a request cancels it.
+// What a call of 2026-07-28 leaves behind its request, a task, a job in the background or a
+// question to the user, goes on with the endpoint, whichever connection asks for it next. A client
+// of that revision that ends the connection of a request cancels it; an older one does not.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <list>
 #include <memory>
@@ -23,12 +24,15 @@
 #include "supervisor/engine/services.h"
 #include "supervisor/loop/output_gate.h"
 #include "supervisor/loop/uv_handles.h"
+#include "supervisor/mcp/http_session.h"
 #include "supervisor/mcp/server_state.h"
 #include "supervisor/mcp/session.h"
 #include "supervisor/transport/http_server.h"
 #include "supervisor/transport/transport.h"
 
 namespace pa {
+
+inline constexpr std::size_t kMaxHttpSessions = 64;
 
 struct HttpEndpointOptions {
   // Whether a request may name this Host, and a page of this Origin may make one. Names of other
@@ -53,6 +57,7 @@ class HttpEndpoint : public HttpHandler {
   void Shutdown();
   void WhenEnded(std::function<void()> callback);
   std::size_t in_flight() const;
+  std::size_t sessions() const { return sessions_.size(); }
 
  private:
   class Post;
@@ -66,6 +71,12 @@ class HttpEndpoint : public HttpHandler {
     OutputGate gate_;
   };
 
+  void OnPost(const std::shared_ptr<HttpExchange>& exchange);
+  void OnModern(const rpc::Line& line, const std::shared_ptr<HttpExchange>& exchange);
+  void OnLegacy(const rpc::Line& line, const std::shared_ptr<HttpExchange>& exchange);
+  // That of this request; null: it has been refused.
+  HttpSession* SessionOf(HttpExchange& exchange);
+  HttpSession* NewSession(HttpExchange& exchange);
   void Sweep();
   void EndIfIdle();
 
@@ -75,6 +86,7 @@ class HttpEndpoint : public HttpHandler {
   Nobody nobody_;
   Session heir_;  // of calls whose requests have their replies
   std::list<std::unique_ptr<Post>> posts_;
+  std::list<std::unique_ptr<HttpSession>> sessions_;
   TimerHandle sweeper_;
   bool ending_ = false;
   std::function<void()> on_ended_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/support/fake_exchange.h"
 #include "tests/support/fake_world.h"
 #include "tests/support/json.h"
 
@@ -13,42 +14,6 @@ namespace pa {
 namespace {
 
 using testing::Json;
-
-class FakeExchange final : public HttpExchange {
- public:
-  const HttpHead& head() const override { return head_; }
-  const std::string& body() const override { return body_; }
-  const HttpPeer& peer() const override { return peer_; }
-  void Answer(HttpAnswer the_answer) override {
-    EXPECT_FALSE(answer || streams_) << "twice";
-    answer = std::move(the_answer);
-    on_gone_ = nullptr;
-  }
-  void BeginStream(std::vector<std::pair<std::string, std::string>>) override { streams_ = true; }
-  void Send(std::string_view events) override { stream += events; }
-  void EndStream() override {
-    ended = true;
-    on_gone_ = nullptr;
-  }
-  bool streams() const override { return streams_; }
-  OutputGate& gate() override { return gate_; }
-  void WhenGone(std::function<void()> callback) override { on_gone_ = std::move(callback); }
-  void Go() {
-    if (const auto callback = std::exchange(on_gone_, nullptr)) callback();
-  }
-
-  HttpHead head_;
-  std::string body_;
-  std::optional<HttpAnswer> answer;
-  std::string stream;
-  bool ended = false;
-
- private:
-  HttpPeer peer_;
-  OutputGate gate_;
-  bool streams_ = false;
-  std::function<void()> on_gone_;
-};
 
 class HttpEndpointTest : public ::testing::Test {
  protected:
@@ -152,11 +117,15 @@ TEST_F(HttpEndpointTest, OnlyWhatMayComeHereIsRead) {
     head.target = target;
     EXPECT_EQ(Judged(head), status) << target;
   }
-  for (const char* method : {"GET", "DELETE", "OPTIONS"}) {
+  for (const auto& [method, status] : {std::pair("GET", 200), std::pair("DELETE", 200),
+                                       std::pair("OPTIONS", 405), std::pair("PUT", 405)}) {
     HttpHead head = Head();
     head.method = method;
-    EXPECT_EQ(Judged(head), 405) << method;
+    EXPECT_EQ(Judged(head), status) << method;
   }
+  HttpHead get = with("accept", "application/json");
+  get.method = "GET";
+  EXPECT_EQ(Judged(get), 406);
 }
 
 TEST_F(HttpEndpointTest, ARequestHasOneAnswer) {
@@ -180,8 +149,6 @@ TEST_F(HttpEndpointTest, AnErrorHasItsStatus) {
   EXPECT_EQ(status(Post("{"), -32700), 400);
   EXPECT_EQ(status(Post(R"({"jsonrpc":"2.0","id":5})"), -32600), 400);
   EXPECT_EQ(status(Post("[]"), -32600), 400);
-  EXPECT_EQ(status(Post(R"([{"jsonrpc":"2.0","id":5,"method":"tools/list"}])"), -32600), 400);
-  EXPECT_EQ(status(Post(R"({"jsonrpc":"2.0","id":5,"method":"initialize"})"), -32022), 400);
   const Json body = {
       {"jsonrpc", "2.0"}, {"id", "x"}, {"method", "tools/list"}, {"params", Params()}};
   const auto mismatch = Post(body.dump(), "tools/call");
@@ -204,6 +171,65 @@ TEST_F(HttpEndpointTest, WhatNeedsNoAnswerIsAccepted) {
     EXPECT_EQ(exchange->answer->status, 202);
     EXPECT_EQ(exchange->answer->body, "");
   }
+}
+
+TEST_F(HttpEndpointTest, AnOlderClientHasASession) {
+  const Json params = {{"protocolVersion", "2025-06-18"},
+                       {"capabilities", Json::object()},
+                       {"clientInfo", {{"name", "c"}, {"version", "1"}}}};
+  const Json body = {{"jsonrpc", "2.0"}, {"id", 0}, {"method", "initialize"}, {"params", params}};
+  const auto begun = Post(body.dump());
+  EXPECT_EQ(Answer(*begun)["result"]["protocolVersion"], "2025-06-18") << begun->answer->body;
+  ASSERT_EQ(begun->answer->fields.size(), 1u);
+  EXPECT_EQ(begun->answer->fields[0].first, "Mcp-Session-Id");
+  const std::string id = begun->answer->fields[0].second;
+  EXPECT_EQ(id.size(), 32u);
+  const auto list = [&](const std::string& session, const std::string& version = "") {
+    auto exchange = std::make_shared<FakeExchange>();
+    exchange->head_ = Head();
+    if (!session.empty()) exchange->head_.fields.emplace_back("mcp-session-id", session);
+    if (!version.empty()) exchange->head_.fields.emplace_back("mcp-protocol-version", version);
+    exchange->body_ = R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})";
+    endpoint_->OnRequest(exchange);
+    return exchange->answer->status;
+  };
+  EXPECT_EQ(list(id), 200);
+  EXPECT_EQ(list(id, "2025-06-18"), 200);
+  EXPECT_EQ(list(id, "1999-01-01"), 400);
+  EXPECT_EQ(list(""), 400);
+  EXPECT_EQ(list("0123456789abcdef0123456789abcdef"), 404);
+  auto exchange = std::make_shared<FakeExchange>();
+  exchange->head_ = Head();
+  exchange->head_.fields.emplace_back("mcp-session-id", id);
+  exchange->body_ = R"([{"jsonrpc":"2.0","id":1,"method":"tools/list"}])";
+  endpoint_->OnRequest(exchange);
+  EXPECT_EQ(exchange->answer->status, 400) << "batches are those of 2025-03-26";
+  auto ends = std::make_shared<FakeExchange>();
+  ends->head_ = exchange->head_;
+  ends->head_.method = "DELETE";
+  endpoint_->OnRequest(ends);
+  EXPECT_EQ(ends->answer->status, 200);
+  EXPECT_EQ(list(id), 404);
+  world_.Turn();
+  EXPECT_EQ(endpoint_->sessions(), 0u);
+}
+
+TEST_F(HttpEndpointTest, SessionsThatNobodyEndsKeepNobodyOut) {
+  const std::string body =
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})";
+  std::string first;
+  for (std::size_t i = 0; i < kMaxHttpSessions + 10; ++i) {
+    const auto begun = Post(body);
+    ASSERT_EQ(begun->answer->status, 200);
+    if (i == 0) first = begun->answer->fields[0].second;
+  }
+  EXPECT_EQ(endpoint_->sessions(), kMaxHttpSessions);
+  auto late = std::make_shared<FakeExchange>();
+  late->head_ = Head();
+  late->head_.method = "GET";
+  late->head_.fields.emplace_back("mcp-session-id", first);
+  endpoint_->OnRequest(late);
+  EXPECT_EQ(late->answer->status, 404) << "the one that was longest unused";
 }
 
 TEST_F(HttpEndpointTest, EqualIdsAreDifferentRequests) {

@@ -40,6 +40,7 @@ OpenCall::OpenCall(Session& the_session, rpc::Id the_id, Revision the_revision)
       state(the_session.state_),
       session(&the_session),
       home(&the_session),
+      route(the_session.route_),
       id(std::move(the_id)),
       revision(the_revision),
       detaching(services.loop),
@@ -49,6 +50,7 @@ OpenCall::OpenCall(Session& the_session, rpc::Id the_id, Revision the_revision)
 
 void OpenCall::Belong(Session& the_session) {
   session = home = &the_session;
+  route = the_session.route_;
   place = Place::kSession;
   started = std::chrono::steady_clock::now();
 }
@@ -58,11 +60,12 @@ void OpenCall::ShowOutputTo(OutputSink* sink) {
   if (context.sink == nullptr || context.sink == progress.get()) context.sink = sink;
 }
 
-void OpenCall::FollowProgress(Transport& transport, const std::string& token) {
+Transport& OpenCall::Out() const { return route ? *route : home->transport_; }
+
+void OpenCall::FollowProgress(Transport& out, const std::string& token) {
   if (token.empty()) return;
   progress = std::make_unique<ProgressNotifier>(
-      services.loop, transport, token, [this] { return WaitingText(context.record); },
-      state.heartbeat);
+      services.loop, out, token, [this] { return WaitingText(context.record); }, state.heartbeat);
   ShowOutputTo(progress.get());
 }
 
@@ -74,6 +77,7 @@ void OpenCall::Leave(Place where, rpc::Id key, rpc::Id as) noexcept {
   place = where;
   Session* const answered = std::exchange(session, nullptr);
   if (answered->options_.heir != nullptr) home = answered->options_.heir;
+  route.reset();
   if (where == Place::kJobs) batch.reset();
   detaching.Stop();
   (where == Place::kJobs ? state.open.jobs : state.open.parked).insert(std::move(node));
@@ -102,7 +106,7 @@ bool OpenCall::Park(const InputRequest& question) {
   detaches = false;
   ShowOutputTo(nullptr);
   progress.reset();  // before the reply, as in Finish
-  session->transport_.Reply(rpc::ResultLine(id, InputRequiredResult(question, state.identity)), 0);
+  Out().Reply(rpc::ResultLine(id, InputRequiredResult(question, state.identity)), 0);
   Leave(Place::kParked, std::move(key), std::move(as));
   return true;
 }
@@ -132,7 +136,7 @@ void OpenCall::BecomeTask() {
     if (!services.jobs.List(job)) return;
     job->ShowOutputTo(nullptr);
     progress.reset();  // before the reply, as in Finish
-    session->transport_.Reply(std::move(line), 0);
+    Out().Reply(std::move(line), 0);
     Leave(Place::kJobs, std::move(key), std::move(as));
   } catch (const std::bad_alloc&) {
     LogWarning(fmt::format("{}: not enough memory to make a task of the call", tool));

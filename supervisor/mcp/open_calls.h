@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "supervisor/call/tool_result.h"
 #include "supervisor/engine/dispatch.h"
@@ -41,7 +42,9 @@ struct ServerState;
 // give holds it.
 class AnswerBatch {
  public:
-  explicit AnswerBatch(Transport& transport) : transport_(transport) {}
+  // `route`: as in OpenCall.
+  AnswerBatch(Transport& transport, std::shared_ptr<Transport> route)
+      : transport_(route ? *route : transport), route_(std::move(route)) {}
   ~AnswerBatch();
   AnswerBatch(const AnswerBatch&) = delete;
   AnswerBatch& operator=(const AnswerBatch&) = delete;
@@ -51,6 +54,7 @@ class AnswerBatch {
 
  private:
   Transport& transport_;
+  std::shared_ptr<Transport> route_;
   std::string answers_;  // as an array that is not closed yet
 };
 
@@ -67,7 +71,9 @@ struct OpenCall final : CallRequest {
   // it to nobody.
   void ShowOutputTo(OutputSink* sink);
   // `token` "": its client wants none.
-  void FollowProgress(Transport& transport, const std::string& token);
+  void FollowProgress(Transport& out, const std::string& token);
+  // Where its client hears of it.
+  Transport& Out() const;
   // Its request has the handle of the job. A client of 2026-07-28 can be asked nothing more.
   void AnswerEarly(const ToolResult& handle) override;
   // Its request ends with the question, or who follows the task is told. False: too many calls wait
@@ -82,7 +88,9 @@ struct OpenCall final : CallRequest {
   ServerState& state;
   Session* session;  // whose request waits for the reply; null: none does
   Session* home;     // with which it ends
-  rpc::Id id;        // its key there
+  // The way of its request's reply, if that is not its session's.
+  std::shared_ptr<Transport> route;
+  rpc::Id id;  // its key there
   Place place = Place::kSession;
   Revision revision;
   std::string_view tool;

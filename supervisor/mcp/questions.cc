@@ -33,11 +33,11 @@ Answer AnswerIn(const JsonValue& result) {
   return approve->AsBool() ? Answer::kAccept : Answer::kDecline;
 }
 
-Task<Answer> Elicitations::Ask(std::string params, CancelSource& cancel) {
+Task<Answer> Elicitations::Ask(std::string params, CancelSource& cancel, const Out& out) {
   const rpc::Id id("\"approval-" + std::to_string(next_++) + "\"");
-  Pending pending{.timer = TimerHandle(loop_), .answer = {}};
+  Pending pending{.timer = TimerHandle(loop_), .out = out, .answer = {}};
   pending_.emplace(id, &pending);
-  transport_.Send(rpc::RequestLine(id, "elicitation/create", params));
+  out().Send(rpc::RequestLine(id, "elicitation/create", params));
   pending.timer.Start(patience_, [&] { GiveUp(id, Answer::kTimeout, "no answer in time"); });
   cancel.OnCancel([&] { GiveUp(id, Answer::kCancel, "the call was cancelled"); });
   Completion<Answer>& settled = pending.answer;
@@ -58,16 +58,18 @@ void Elicitations::Settle(const rpc::Id& id, Answer answer) {
 }
 
 void Elicitations::GiveUp(const rpc::Id& id, Answer answer, const char* reason) {
-  if (!pending_.contains(id)) return;
+  const auto found = pending_.find(id);
+  if (found == pending_.end()) return;
   JsonWriter params;
   params.BeginObject().Key("requestId").Raw(id.token()).Field("reason", reason).EndObject();
-  transport_.Send(rpc::NotificationLine("notifications/cancelled", std::move(params).Take()));
+  found->second->out().Send(
+      rpc::NotificationLine("notifications/cancelled", std::move(params).Take()));
   Settle(id, answer);
 }
 
 Task<Answer> ElicitingApprover::Ask(std::vector<Question> questions, CallContext& call) {
   std::string params = ElicitParams(QuestionText(questions, call.shown), revision_);
-  Task<Answer> task = elicitations_.Ask(std::move(params), call.cancel);
+  Task<Answer> task = elicitations_.Ask(std::move(params), call.cancel, out_);
   const Answer answer = co_await task;
   co_return answer;
 }

@@ -37,26 +37,30 @@ Answer AnswerIn(const JsonValue& result);
 // Our requests that wait for the client's response.
 class Elicitations {
  public:
-  Elicitations(uv_loop_t* loop, Transport& transport, std::chrono::milliseconds patience)
-      : loop_(loop), transport_(transport), patience_(patience) {}
+  // Where a request goes, and what is said of it later: with HTTP, to the stream of its call as
+  // long as that has one.
+  using Out = std::function<Transport&()>;
+
+  Elicitations(uv_loop_t* loop, std::chrono::milliseconds patience)
+      : loop_(loop), patience_(patience) {}
   Elicitations(const Elicitations&) = delete;
   Elicitations& operator=(const Elicitations&) = delete;
 
   // Ends with an answer, after `patience`, or with `cancel`; without an answer, the request is
   // cancelled at the client.
-  Task<Answer> Ask(std::string params, CancelSource& cancel);
+  Task<Answer> Ask(std::string params, CancelSource& cancel, const Out& out);
   void OnResponse(const rpc::Response& response);  // ignores one that nobody waits for
 
  private:
   struct Pending {
     TimerHandle timer;
+    const Out& out;
     Completion<Answer> answer;
   };
   void Settle(const rpc::Id& id, Answer answer);
   void GiveUp(const rpc::Id& id, Answer answer, const char* reason);
 
   uv_loop_t* loop_;
-  Transport& transport_;
   std::chrono::milliseconds patience_;
   std::map<rpc::Id, Pending*> pending_;
   std::uint64_t next_ = 1;
@@ -65,13 +69,14 @@ class Elicitations {
 // For a legacy client: asks while the call waits.
 class ElicitingApprover final : public Approver {
  public:
-  ElicitingApprover(Elicitations& elicitations, Revision revision)
-      : elicitations_(elicitations), revision_(revision) {}
+  ElicitingApprover(Elicitations& elicitations, Revision revision, Elicitations::Out out)
+      : elicitations_(elicitations), revision_(revision), out_(std::move(out)) {}
   Task<Answer> Ask(std::vector<Question> questions, CallContext& call) override;
 
  private:
   Elicitations& elicitations_;
   Revision revision_;
+  Elicitations::Out out_;
 };
 
 // For a modern client: ends the request with the question, or shows it with the task; the call

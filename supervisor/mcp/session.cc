@@ -114,7 +114,7 @@ Session::Session(const Services& services, ServerState& state, Transport& transp
       transport_(transport),
       options_(std::move(options)),
       id_(NewAuditId()),
-      elicitations_(services.loop, transport, state.answer_patience) {
+      elicitations_(services.loop, state.answer_patience) {
   state_.open.sessions.insert(this);
 }
 
@@ -150,9 +150,14 @@ void Session::OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& 
                                             .id = {}}));
 }
 
-void Session::OnMessages(const rpc::Line& line) {
-  if (line.batch) return OnBatch(line.messages);
-  for (const rpc::Parsed& message : line.messages) OnMessage(message);
+void Session::OnMessages(const rpc::Line& line, std::shared_ptr<Transport> route) {
+  route_ = std::move(route);
+  if (line.batch) {
+    OnBatch(line.messages);
+  } else {
+    for (const rpc::Parsed& message : line.messages) OnMessage(message);
+  }
+  route_.reset();
 }
 
 void Session::OnMessage(const rpc::Parsed& message) {
@@ -192,7 +197,7 @@ void Session::Take(const rpc::Parsed& message) {
 // a line of its own, as whoever sent it waits for its id.
 void Session::OnBatch(const std::vector<rpc::Parsed>& messages) {
   const bool lawful = era_ == Era::kLegacy && legacy_revision_ == Revision::k2025_03_26;
-  if (lawful) batch_ = std::make_shared<AnswerBatch>(transport_);
+  if (lawful) batch_ = std::make_shared<AnswerBatch>(transport_, route_);
   for (const rpc::Parsed& message : messages) {
     try {
       TakeFromBatch(message, lawful);
@@ -284,11 +289,12 @@ void Session::Reply(const rpc::Id& id, const Answer& answer) {
 // The schema of 2025-03-26 lets no error without an id into a batch: a client that holds it against
 // that would lose the other answers.
 void Session::Fail(const rpc::Failure& failure) {
-  SendAnswer(rpc::ErrorLine(failure.id, failure), failure.id ? batch_ : nullptr, failure.code);
+  if (batch_ && !failure.id) return Out().Send(rpc::ErrorLine(failure.id, failure));
+  SendAnswer(rpc::ErrorLine(failure.id, failure), batch_, failure.code);
 }
 
 void Session::SendAnswer(std::string line, const std::shared_ptr<AnswerBatch>& batch, int error) {
-  if (!batch) return transport_.Reply(std::move(line), error);
+  if (!batch) return Out().Reply(std::move(line), error);
   batch->Add(line);
 }
 
@@ -405,7 +411,7 @@ Session::Answer Session::CallTool(const rpc::Request& request, Revision revision
   Equip(call, request);
   calls_.emplace(request.id, std::move(owned));
   if (TakesTask(request, call)) call.MayBecomeTask();
-  call.FollowProgress(transport_, token);
+  call.FollowProgress(Out(), token);
   Task<ToolResult> task = Dispatch(services_, OrderOf(request, revision, name), call.context);
   Detach(std::move(task), [&call](const ToolResult& result) { call.Finish(result); });
   return std::nullopt;
@@ -430,7 +436,8 @@ void Session::Equip(OpenCall& call, const rpc::Request& request) {
         [&call](const InputRequest& question) { return call.Park(question); });
     call.context.approver = call.parking.get();
   } else {
-    call.eliciting = std::make_unique<ElicitingApprover>(elicitations_, call.revision);
+    call.eliciting = std::make_unique<ElicitingApprover>(
+        elicitations_, call.revision, [&call]() -> Transport& { return call.Out(); });
     call.context.approver = call.eliciting.get();
   }
 }
@@ -473,7 +480,7 @@ Session::Answer Session::Resume(const rpc::Request& request, const std::string& 
   rpc::Id key = request.id;
   rpc::Id id = request.id;
   Session& before = *call.home;
-  call.FollowProgress(transport_, token);
+  call.FollowProgress(Out(), token);
   // From here on nothing can fail.
   auto node = parked.extract(found);
   node.key() = std::move(key);
@@ -519,7 +526,8 @@ AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) co
 void Session::SendResult(const OpenCall& call, const ToolResult& result,
                          std::chrono::microseconds took) {
   const std::string json = CallToolResult(result, took, call.revision, state_.identity);
-  SendAnswer(rpc::ResultLine(call.id, json), call.batch);
+  std::string line = rpc::ResultLine(call.id, json);
+  call.batch ? call.batch->Add(line) : call.Out().Reply(std::move(line), 0);
 }
 
 Session::Answer Session::ListResources(const rpc::Request& request, Revision revision) {

@@ -54,7 +54,11 @@ class Session : public TransportHandler {
   void OnLineHeld(std::string_view line) override;
   void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) override;
   void OnClosed() override { Shutdown(); }
-  void OnMessages(const rpc::Line& line);
+  // `route`: where the replies to its requests go, and what is about them, if that is not the
+  // session's transport. Calls keep it as long as their requests wait.
+  void OnMessages(const rpc::Line& line, std::shared_ptr<Transport> route = nullptr);
+  // The legacy revision that was agreed on.
+  Revision legacy_revision() const { return legacy_revision_; }
 
   // The list of tools, or what they can do, or that of resources has changed: notifies the client
   // if it wants to know.
@@ -85,6 +89,7 @@ class Session : public TransportHandler {
   static const Method kMethods[];
   static const Method* FindMethod(std::string_view name);
 
+  Transport& Out() const { return route_ ? *route_ : transport_; }
   void OnMessage(const rpc::Parsed& message);
   void Take(const rpc::Parsed& message);
   void TakeFromBatch(const rpc::Parsed& message, bool lawful);
@@ -136,6 +141,7 @@ class Session : public TransportHandler {
   std::string client_name_, client_version_;  // as the legacy client gave them
   OpenCalls::Map calls_;                      // by the id of the request that waits for the reply
   std::shared_ptr<AnswerBatch> batch_;        // the one whose messages are being handled
+  std::shared_ptr<Transport> route_;          // of them
   Subscriptions subscriptions_;
   Elicitations elicitations_;
   bool can_elicit_ = false;  // the legacy client

@@ -50,6 +50,8 @@ std::string_view Reason(int status) {
       return "Not Acceptable";
     case 408:
       return "Request Timeout";
+    case 409:
+      return "Conflict";
     case 413:
       return "Content Too Large";
     case 414:
@@ -87,13 +89,16 @@ std::string HeadOf(int status, std::string_view type, const Fields& fields) {
   return head;
 }
 
-HttpAnswer AnswerTo(const HttpRefusal& refusal) {
-  return {.status = refusal.status,
-          .type = "text/plain; charset=utf-8",
-          .body = std::string(refusal.why) + "\n"};
-}
+HttpAnswer AnswerTo(const HttpRefusal& refusal) { return PlainAnswer(refusal.status, refusal.why); }
 
 }  // namespace
+
+HttpAnswer PlainAnswer(int status, std::string_view line, Fields fields) {
+  return {.status = status,
+          .type = "text/plain; charset=utf-8",
+          .body = std::string(line) + "\n",
+          .fields = std::move(fields)};
+}
 
 struct HttpServer::Listener {
   Listener(uv_loop_t* loop, UniqueFd the_fd) : fd(std::move(the_fd)), pause(loop) {}

@@ -58,6 +58,10 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> fields = {};
 };
 
+// One line for people, without its end.
+HttpAnswer PlainAnswer(int status, std::string_view line,
+                       std::vector<std::pair<std::string, std::string>> fields = {});
+
 // A request and its answer. All is ignored once the client has gone.
 class HttpExchange {
  public:
