@@ -185,7 +185,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   }
 
   // Tells it and ends.
-  void Refuse(HttpAnswer answer) {
+  void Refuse(const HttpAnswer& answer) {
     keep_alive_ = false;
     Write(Whole(answer, false));
     Finish();
