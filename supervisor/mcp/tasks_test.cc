@@ -159,12 +159,18 @@ TEST_F(TasksTest, ACancelOfTheRequestIsNoneOfTheTask) {
 }
 
 TEST_F(TasksTest, WhatIsCancelledBeforeBecomesNone) {
-  Wait(1);
-  world_.session().OnLine(
-      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
-  world_.Wait();
+  for (const bool stubborn : {false, true}) {
+    world_.stubborn = stubborn;
+    Wait(1);
+    world_.session().OnLine(
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+    EXPECT_EQ(world_.running(), stubborn ? 1u : 0u);
+    world_.Wait();
+    EXPECT_TRUE(world_.transport.sent.empty());
+    EXPECT_TRUE(world_.services().jobs.all().empty());
+  }
+  world_.Finish();
   EXPECT_TRUE(world_.transport.sent.empty());
-  EXPECT_TRUE(world_.services().jobs.all().empty());
 }
 
 TEST_F(TasksTest, WhoListensHearsOfTheEnd) {

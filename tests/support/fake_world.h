@@ -144,6 +144,7 @@ class FakeWorld {
   }
 
   FakeTransport transport;
+  bool stubborn = false;  // `wait` does not end because its call is cancelled
 
  private:
   struct Running {
@@ -194,7 +195,9 @@ class FakeWorld {
     Running running{.call = call, .end = {}};
     std::deque<Running*>& all = Current()->running_;
     all.push_back(&running);
-    call.cancel.OnCancel([&running] { running.end.Set("cancelled"); });
+    if (!Current()->stubborn) {
+      call.cancel.OnCancel([&running] { running.end.Set("cancelled"); });
+    }
     if (call.begins) call.begins("wait");
     const std::string how = co_await running.end;
     call.cancel.Forget();
