@@ -168,9 +168,11 @@ TEST_F(RunningCommandTest, AGarbledStatusIsAFailureAndTheWorkerIsKilled) {
 
 TEST_F(RunningCommandTest, ADescriptorThatNobodyAskedForIsRefused) {
   UseFakeWorker();
-  const Execution execution = Fake("gives");
-  EXPECT_EQ(execution.outcome, Outcome::kSetupFailed);
-  EXPECT_TRUE(execution.failure.starts_with("worker control socket: ")) << execution.failure;
+  for (const char* way : {"gives", "gives-at-its-end"}) {
+    const Execution execution = Fake(way);
+    EXPECT_EQ(execution.outcome, Outcome::kSetupFailed) << way;
+    EXPECT_TRUE(execution.failure.starts_with("worker control socket: ")) << execution.failure;
+  }
 }
 
 TEST_F(RunningCommandTest, AFailedSetupNamesStepSubjectAndErrno) {

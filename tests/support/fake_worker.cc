@@ -57,11 +57,16 @@ void Garbage(const Words&) {
 }
 
 // A descriptor for which nobody has asked.
-void Gives(const Words&) {
-  const WorkerStatus status{.kind = StatusKind::kGiven};
+[[noreturn]] void Give(const WorkerStatus& status) {
   const int descriptor = STDIN_FILENO;
   pa::SendPacket(pa::worker::kControlFd, pa::AsBytes(status), {&descriptor, 1}, MSG_NOSIGNAL);
   Forever();
+}
+
+void Gives(const Words&) { Give({.kind = StatusKind::kGiven}); }
+
+void GivesAtItsEnd(const Words&) {
+  Give({.kind = StatusKind::kEnded, .reason = EndReason::kExited, .tmp_clean = 1});
 }
 
 void Never(const Words&) {
@@ -193,6 +198,7 @@ int Run() {
       {"silent", Silent},
       {"garbage", Garbage},
       {"gives", Gives},
+      {"gives-at-its-end", GivesAtItsEnd},
       {"never", Never},
       {"hangs-up", HangsUp},
       {"dies-slowly", DiesSlowly},
