@@ -1,11 +1,14 @@
 #include "supervisor/mcp/http_endpoint.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 #include <variant>
 
-#include "supervisor/mcp/envelope.h"
+#include "base/words.h"
 #include "supervisor/mcp/http_headers.h"
 #include "supervisor/transport/rpc.h"
 
@@ -15,30 +18,20 @@ namespace {
 constexpr std::string_view kPath = "/mcp";
 constexpr std::string_view kSessionField = "mcp-session-id";
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-// Whether the list `accept` (RFC 9110, 12.5.1) has this type, or all. Weights are not read: who
-// names a type takes it.
-bool Accepts(std::string_view accept, std::string_view type) {
-  const std::string_view family = type.substr(0, type.find('/'));
-  while (!accept.empty()) {
-    const std::size_t comma = std::min(accept.find(','), accept.size());
-    std::string_view range = accept.substr(0, std::min(accept.find(';'), comma));
-    accept.remove_prefix(std::min(comma + 1, accept.size()));
-    while (range.starts_with(' ')) range.remove_prefix(1);
-    while (range.ends_with(' ')) range.remove_suffix(1);
-    const auto is = [&](std::string_view other) {
-      return std::ranges::equal(range, other, {}, Lower, Lower);
-    };
-    if (is(type) || is("*/*") || is(std::string(family) + "/*")) return true;
-  }
-  return false;
+// The media type, without its parameters.
+std::string TypeOf(std::string_view field) {
+  return Lowered(Trimmed(field.substr(0, field.find(';'))));
 }
 
-bool IsJson(std::string_view type) {
-  type = type.substr(0, type.find(';'));
-  while (type.ends_with(' ')) type.remove_suffix(1);
-  return std::ranges::equal(type, std::string_view("application/json"), {}, Lower, Lower);
+// Whether the list `accept` (RFC 9110, 12.5.1) has this type, or all. Weights are not read: a
+// client that names a type takes it.
+bool Accepts(std::string_view accept, std::string_view type) {
+  const std::string family = std::string(type.substr(0, type.find('/'))) + "/*";
+  for (const std::string_view part : SplitWords(accept, ",")) {
+    const std::string range = TypeOf(part);
+    if (range == type || range == "*/*" || range == family) return true;
+  }
+  return false;
 }
 
 // Of an answer that is an error of JSON-RPC. Whatever is wrong with the params of a known method is
@@ -74,14 +67,12 @@ class HttpEndpoint::Post final : public Transport {
                 {.endpoint = "http", .heir = &endpoint.heir_}) {}
 
   void Send(std::string line) override {
-    if (answered) return;
-    if (!exchange_->streams()) exchange_->BeginStream({});
-    exchange_->Send("event: message\ndata: " + line + "\n\n");
+    if (!answered) Say(line);
   }
   void Reply(std::string line, int error) override {
     if (std::exchange(answered, true)) return;
     if (exchange_->streams()) {
-      exchange_->Send("event: message\ndata: " + line + "\n\n");
+      Say(line);
       exchange_->EndStream();
     } else {
       exchange_->Answer({.status = StatusOf(error), .body = std::move(line)});
@@ -91,6 +82,15 @@ class HttpEndpoint::Post final : public Transport {
   OutputGate& gate() override { return exchange_->gate(); }
 
  private:
+  void Say(std::string_view line) {
+    try {
+      if (!exchange_->streams()) exchange_->BeginStream({});
+      exchange_->Send(fmt::format("event: message\ndata: {}\n\n", line));
+    } catch (const std::bad_alloc&) {
+      exchange_->Drop();
+    }
+  }
+
   HttpEndpoint& endpoint_;
   std::shared_ptr<HttpExchange> exchange_;
 
@@ -125,7 +125,7 @@ std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, const HttpPe
   }
   if (head.method == "DELETE") return std::nullopt;
   const std::string* const type = head.Find("content-type");
-  if (head.method == "POST" && (type == nullptr || !IsJson(*type))) {
+  if (head.method == "POST" && (type == nullptr || TypeOf(*type) != "application/json")) {
     return PlainAnswer(415, "the Content-Type must be application/json");
   }
   const std::string* const accept = head.Find("accept");
@@ -154,13 +154,13 @@ void HttpEndpoint::OnPost(const std::shared_ptr<HttpExchange>& exchange) {
   const auto* const request = first && !line.batch ? std::get_if<rpc::Request>(&*first) : nullptr;
   if (!first && !line.batch) return Refuse(*exchange, first.error());
   if (request != nullptr && IsModernRequest(exchange->head(), *request)) {
-    return OnModern(line, exchange);
+    return OnModern(line, *request, exchange);
   }
-  OnLegacy(line, exchange);
+  OnLegacy(line, request, exchange);
 }
 
-void HttpEndpoint::OnModern(const rpc::Line& line, const std::shared_ptr<HttpExchange>& exchange) {
-  const auto& request = std::get<rpc::Request>(*line.messages.front());
+void HttpEndpoint::OnModern(const rpc::Line& line, const rpc::Request& request,
+                            const std::shared_ptr<HttpExchange>& exchange) {
   if (auto failure = CheckHeaders(exchange->head(), request)) {
     failure->id = request.id;
     return Refuse(*exchange, *failure);
@@ -175,9 +175,8 @@ void HttpEndpoint::OnModern(const rpc::Line& line, const std::shared_ptr<HttpExc
   post.session.OnMessages(line);
 }
 
-void HttpEndpoint::OnLegacy(const rpc::Line& line, const std::shared_ptr<HttpExchange>& exchange) {
-  const rpc::Parsed& first = line.messages.front();
-  const auto* const request = first && !line.batch ? std::get_if<rpc::Request>(&*first) : nullptr;
+void HttpEndpoint::OnLegacy(const rpc::Line& line, const rpc::Request* request,
+                            const std::shared_ptr<HttpExchange>& exchange) {
   const bool begins = request != nullptr && request->method == "initialize";
   const bool asks = line.batch || request != nullptr;
   // There is nothing that a notification or a response could be about without a session: in
@@ -213,7 +212,7 @@ HttpSession* HttpEndpoint::SessionOf(HttpExchange& exchange) {
     return nullptr;
   }
   const auto found = std::ranges::find(sessions_, *id, [](const auto& one) { return one->id(); });
-  if (found != sessions_.end() && !(*found)->over()) return found->get();
+  if (found != sessions_.end() && !(*found)->ending()) return found->get();
   exchange.Answer(
       PlainAnswer(404, "there is no such session, or it has ended; initialize begins one"));
   return nullptr;

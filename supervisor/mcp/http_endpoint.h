@@ -8,9 +8,9 @@
 //    endpoint.Shutdown();
 //    endpoint.WhenEnded([&] { ... });
 //
-// What a call of 2026-07-28 leaves behind its request, a task, a job in the background or a
-// question to the user, goes on with the endpoint, whichever connection asks for it next. A client
-// of that revision that ends the connection of a request cancels it; an older one does not.
+// A task, a job in the background and a question to the user outlive the request of 2026-07-28 from
+// which they come: they go on with the endpoint, and any connection may ask for them. A client of
+// that revision that ends the connection of a request cancels it; an older one does not.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 #pragma once
 
@@ -61,7 +61,7 @@ class HttpEndpoint : public HttpHandler {
 
  private:
   class Post;
-  // Whoever is told what nobody asked for.
+  // The client of messages for which nobody has asked.
   class Nobody final : public Transport {
    public:
     void Send(std::string) override {}
@@ -72,8 +72,11 @@ class HttpEndpoint : public HttpHandler {
   };
 
   void OnPost(const std::shared_ptr<HttpExchange>& exchange);
-  void OnModern(const rpc::Line& line, const std::shared_ptr<HttpExchange>& exchange);
-  void OnLegacy(const rpc::Line& line, const std::shared_ptr<HttpExchange>& exchange);
+  void OnModern(const rpc::Line& line, const rpc::Request& request,
+                const std::shared_ptr<HttpExchange>& exchange);
+  // `request`: the one message of the line; null: it is none, or they are a batch.
+  void OnLegacy(const rpc::Line& line, const rpc::Request* request,
+                const std::shared_ptr<HttpExchange>& exchange);
   // That of this request; null: it has been refused.
   HttpSession* SessionOf(HttpExchange& exchange);
   HttpSession* NewSession(HttpExchange& exchange);

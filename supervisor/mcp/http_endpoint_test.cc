@@ -204,13 +204,21 @@ TEST_F(HttpEndpointTest, AnOlderClientHasASession) {
   exchange->body_ = R"([{"jsonrpc":"2.0","id":1,"method":"tools/list"}])";
   endpoint_->OnRequest(exchange);
   EXPECT_EQ(exchange->answer->status, 400) << "batches are those of 2025-03-26";
+  world_.stubborn = true;
+  auto running = std::make_shared<FakeExchange>();
+  running->head_ = exchange->head_;
+  running->body_ = R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait"}})";
+  endpoint_->OnRequest(running);
+  EXPECT_EQ(world_.running(), 1u);
   auto ends = std::make_shared<FakeExchange>();
   ends->head_ = exchange->head_;
   ends->head_.method = "DELETE";
   endpoint_->OnRequest(ends);
   EXPECT_EQ(ends->answer->status, 200);
-  EXPECT_EQ(list(id), 404);
+  EXPECT_EQ(list(id), 404) << "though its call goes on";
+  world_.Finish();
   world_.Turn();
+  EXPECT_TRUE(running->answer);
   EXPECT_EQ(endpoint_->sessions(), 0u);
 }
 

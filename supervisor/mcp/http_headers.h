@@ -1,5 +1,6 @@
 // CheckHeaders: the header fields in which a client of MCP 2026-07-28 repeats what its request
-// says, so that proxies can route by them. What a proxy has judged must be what is done.
+// says, so that proxies can route by them. The server must not do another thing than a proxy has
+// let pass.
 //
 //    if (auto failure = CheckHeaders(head, request)) ...     // HTTP 400
 //
@@ -13,12 +14,11 @@
 
 namespace pa {
 
-// Of a request with an envelope, or with MCP-Protocol-Version 2026-07-28: -32020 where a field is
-// missing or differs from the body, and what is wrong with the envelope (-32602, -32022). Nothing:
-// it is a request of that revision, and consistent.
-std::optional<rpc::Failure> CheckHeaders(const HttpHead& head, const rpc::Request& request);
-
-// Whether it is one of those, and not of an older revision.
+// Whether a request has an envelope, or names 2026-07-28 in MCP-Protocol-Version.
 bool IsModernRequest(const HttpHead& head, const rpc::Request& request);
+
+// Of such a request. -32020: a field is missing, or differs from the body. -32602, -32022: the
+// envelope is wrong. Nothing: the request is consistent.
+std::optional<rpc::Failure> CheckHeaders(const HttpHead& head, const rpc::Request& request);
 
 }  // namespace pa

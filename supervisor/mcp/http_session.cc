@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <deque>
+#include <new>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -36,8 +38,8 @@ std::optional<EventId> ReadEventId(std::string_view text) {
 
 }  // namespace
 
-// What goes to one POST, or to the GET of a session. It keeps what it has sent, for a client that
-// comes back, and outlives its exchange.
+// The messages for one POST, or for the GET of a session. It keeps them for a client that comes
+// back, and outlives its exchange.
 class HttpSession::Stream final : public Transport {
  public:
   Stream(HttpSession& session, std::uint64_t number) : session_(session), number_(number) {}
@@ -46,9 +48,9 @@ class HttpSession::Stream final : public Transport {
     exchange_ = exchange;
     exchange->WhenGone([this] { Leave(); });
   }
-  // Goes on behind this event; what is not kept any more is lost.
+  // Goes on behind this event; older ones than those that are kept are lost.
   void Resume(const std::shared_ptr<HttpExchange>& exchange, std::uint64_t last) {
-    if (exchange_) exchange_->EndStream();
+    if (exchange_) Finish();
     Attach(exchange);
     Begin();
     for (const Event& event : events_) {
@@ -57,34 +59,34 @@ class HttpSession::Stream final : public Transport {
     told_ = next_ - 1;
     if (ended_) Finish();
   }
-  void Begin() {
-    if (exchange_->streams()) return;
-    exchange_->BeginStream(session_.Fields());
-    // So that a client that loses the connection before anything came can come back.
-    const bool primes = session_.session_.legacy_revision() == kLatestLegacy;
-    if (primes) exchange_->Send(fmt::format("id: {}-0\ndata: \n\n", number_));
-  }
 
   void Send(std::string line) override {
     if (ended_) return;
-    Keep(line);
-    if (!exchange_) return;
-    Begin();
-    exchange_->Send(events_.back().text);
-    told_ = events_.back().number;
+    try {
+      Keep(line);
+      if (!exchange_) return;
+      Begin();
+      exchange_->Send(events_.back().text);
+      told_ = events_.back().number;
+    } catch (const std::bad_alloc&) {
+      if (exchange_) exchange_->Drop();
+    }
   }
   // An error of the protocol is told in the body alone, as older clients expect.
   void Reply(std::string line, int /*error*/) override {
     if (ended_) return;
-    if (exchange_ && !exchange_->streams()) {
-      ended_ = true;
-      left_ = Clock::now();
-      std::exchange(exchange_, nullptr)
-          ->Answer({.body = std::move(line), .fields = session_.Fields()});
-      return;
+    if (!exchange_ || exchange_->streams()) {
+      Send(std::move(line));
+      return End();
     }
-    Send(std::move(line));
-    End();
+    ended_ = true;
+    left_ = Clock::now();
+    const auto exchange = std::exchange(exchange_, nullptr);
+    try {
+      exchange->Answer({.body = std::move(line), .fields = session_.Fields()});
+    } catch (const std::bad_alloc&) {
+      exchange->Drop();
+    }
   }
   // Nothing more comes, be there a reply or not: a call that its client has cancelled has none.
   void End() {
@@ -106,14 +108,26 @@ class HttpSession::Stream final : public Transport {
     std::string text;
   };
 
+  void Begin() {
+    if (exchange_->streams()) return;
+    exchange_->BeginStream(session_.Fields());
+    // So that a client that loses the connection before anything came can come back.
+    const bool primes = session_.session_.legacy_revision() == kLatestLegacy;
+    if (primes) exchange_->Send(fmt::format("id: {}-0\ndata: \n\n", number_));
+  }
   void Leave() {
     exchange_ = nullptr;
     left_ = session_.used_ = Clock::now();
   }
   void Finish() {
-    Begin();
     left_ = Clock::now();
-    std::exchange(exchange_, nullptr)->EndStream();
+    try {
+      Begin();
+      exchange_->EndStream();
+    } catch (const std::bad_alloc&) {
+      exchange_->Drop();
+    }
+    exchange_ = nullptr;
   }
   void Keep(std::string_view line) {
     const std::uint64_t number = next_++;
@@ -192,9 +206,10 @@ void HttpSession::OnPost(const rpc::Line& line, const std::shared_ptr<HttpExchan
   }
   const std::uint64_t number = next_stream_++;
   auto stream = std::make_shared<Stream>(*this, number);
+  auto route = std::make_shared<Route>(stream);
   streams_.emplace(number, stream);
   stream->Attach(exchange);
-  session_.OnMessages(line, std::make_shared<Route>(std::move(stream)));
+  session_.OnMessages(line, std::move(route));
 }
 
 void HttpSession::OnGet(const std::shared_ptr<HttpExchange>& exchange) {
@@ -219,7 +234,7 @@ void HttpSession::Resume(const std::string& last, const std::shared_ptr<HttpExch
   found->second->Resume(exchange, id->event);
 }
 
-// What streams keep, and sessions that nobody uses.
+// Streams are kept for a time, and so are sessions that nobody uses.
 void HttpSession::Look() {
   ForgetStreams();
   if (idle() && Clock::now() - used_ >= limits_.idle) return Shutdown();

@@ -4,33 +4,29 @@
 //    session.OnPost(line, exchange);                  // `line` has a request
 //    session.OnGet(exchange);
 //
-// The replies to the requests of a POST, and what is about them, go to that POST: as JSON if there
-// is nothing but one reply, else as events of a stream. What is about no request goes to the stream
-// of a GET. Each event has an id; a client whose stream broke names the last one that it got
-// (Last-Event-ID) in a GET, and the stream goes on there. A client that goes cancels nothing.
+// The replies to the requests of a POST, and the messages about these, go to that POST: as JSON if
+// one reply is all, else as events of a stream. Other messages go to the stream of a GET. Each
+// event has an id; a client whose stream broke names the last one that it got (Last-Event-ID) in a
+// GET, and the stream goes on there. A client that goes cancels nothing.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "supervisor/engine/services.h"
-#include "supervisor/loop/output_gate.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/mcp/server_state.h"
 #include "supervisor/mcp/session.h"
 #include "supervisor/transport/http_server.h"
 #include "supervisor/transport/rpc.h"
-#include "supervisor/transport/transport.h"
 
 namespace pa {
 
@@ -54,6 +50,7 @@ class HttpSession {
 
   const std::string& id() const { return id_; }  // 128 random bits
   Session& session() { return session_; }
+  bool ending() const { return ending_; }
   bool over() const { return ending_ && session_.in_flight() == 0; }
   // Whether its client has nothing open and no call runs.
   bool idle() const;
@@ -76,7 +73,7 @@ class HttpSession {
   std::string id_;
   std::uint64_t next_stream_ = 1;
   std::map<std::uint64_t, std::shared_ptr<Stream>> streams_;
-  std::shared_ptr<Stream> unasked_;  // of what is about no request
+  std::shared_ptr<Stream> unasked_;  // of messages about no request
   Session session_;
   TimerHandle look_;
   std::chrono::steady_clock::time_point used_ = std::chrono::steady_clock::now();

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 
+#include "tests/support/failing_new.h"
 #include "tests/support/fake_exchange.h"
 #include "tests/support/fake_world.h"
 #include "tests/support/json.h"
@@ -138,6 +140,16 @@ TEST_F(HttpSessionTest, AClientThatGoesCancelsNothingAndComesBack) {
   EXPECT_TRUE(all->ended);
 }
 
+// Its first stream had not begun yet.
+TEST_F(HttpSessionTest, AClientThatComesBackBeforeItHasGoneLeavesTheFirstStream) {
+  const auto call = Wait(1);
+  const auto again = Get("2-0");
+  EXPECT_TRUE(call->streams() && call->ended);
+  world_.Finish();
+  EXPECT_TRUE(again->ended);
+  EXPECT_NE(again->stream.find("\"id\":1,\"result\""), std::string::npos) << again->stream;
+}
+
 TEST_F(HttpSessionTest, OnlyWhatIsKeptCanBeHadAgain) {
   for (const char* last : {"99-1", "x", "", "1", "1-", "-1", "1-x", "1-1 ", "-"}) {
     if (*last == '\0') continue;
@@ -212,6 +224,30 @@ TEST_F(HttpSessionTest, HasOnlySoManyStreams) {
   EXPECT_FALSE(Wait(4)->answer) << "one has ended";
   world_.Finish();
   world_.Finish();
+}
+
+TEST_F(HttpSessionTest, WantOfMemoryEndsAConnectionAndNoMore) {
+  Begin("2025-11-25", {.streams = 1000});
+  bool dropped = false;
+  for (std::size_t nth = 1;; ++nth) {
+    const auto call = Wait(1, true);
+    bool failed = false;
+    {
+      const testing::FailingNew failing(nth);
+      try {
+        world_.Print("one\n");
+      } catch (const std::bad_alloc&) {
+        // In the test itself, or before the session: the loop of a server ends the connection.
+      }
+      failed = failing.failed();
+    }
+    dropped = dropped || call->dropped;
+    world_.Finish();
+    EXPECT_TRUE(call->ended || call->dropped || call->answer) << nth;
+    if (!failed) break;
+  }
+  EXPECT_TRUE(dropped);
+  EXPECT_TRUE(Ask(2, "ping", Json::object())->answer);
 }
 
 TEST_F(HttpSessionTest, EndsWhenNobodyUsesIt) {

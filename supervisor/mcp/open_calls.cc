@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_writer.h"
 #include "supervisor/call/call_record.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/mcp/server_state.h"

@@ -1,6 +1,6 @@
 // OpenCalls: the calls of tools that have not ended, of all sessions of a server. A client of
 // 2026-07-28 may bring the answer to a question, or ask for a task, on another connection than that
-// of the call, so what has no request that waits for it is no session's own.
+// of the call, so a call without a request that waits for it is no session's own.
 //
 //    auto call = std::make_unique<OpenCall>(session, request.id, revision);
 //    ...
@@ -67,8 +67,8 @@ struct OpenCall final : CallRequest {
 
   // Its request is this one, of this session, and waits for the reply.
   void Belong(Session& the_session);
-  // Who sees the output while the request waits; null: nobody. What runs in the background shows
-  // it to nobody.
+  // The output goes there while the request waits; null: nowhere. A call in the background shows it
+  // to nobody.
   void ShowOutputTo(OutputSink* sink);
   // `token` "": its client wants none.
   void FollowProgress(Transport& out, const std::string& token);
@@ -135,7 +135,7 @@ class OpenCalls {
 // null: all.
 void CancelAll(const OpenCalls::Map& calls, const Session* home = nullptr);
 
-// What a call has in place of the id of a request: a parked one its state, a task its own id.
+// The key of a call in place of the id of a request: of a parked one its state, of a task its id.
 rpc::Id StateId(const std::string& state);
 
 }  // namespace pa

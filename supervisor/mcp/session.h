@@ -37,8 +37,7 @@ namespace pa {
 
 struct SessionOptions {
   std::string endpoint = "stdio";  // for the audit log
-  // What becomes of calls whose requests have their replies: they end with this session; null:
-  // with their own.
+  // Calls whose requests have their replies end with this session; null: with their own.
   Session* heir = nullptr;
 };
 

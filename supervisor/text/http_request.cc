@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <new>
 
+#include "base/words.h"
+
 namespace pa {
 namespace {
 
@@ -19,19 +21,6 @@ constexpr HttpRefusal kUnknownMethod{501, "the method of the request is not know
 // Versions of llhttp know different ones.
 constexpr std::string_view kMethods[] = {"GET",    "HEAD",    "POST", "PUT",
                                          "DELETE", "OPTIONS", "PATCH"};
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-std::string Lowered(std::string text) {
-  std::ranges::transform(text, text.begin(), Lower);
-  return text;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 // The lines of a head as they come, without a look at what they say: whether each ends with CRLF
 // and nothing else does, and where the empty one is.
@@ -51,8 +40,7 @@ class LineRule {
   void Step(char c) {
     const bool line_begins = last_ == '\n';
     if ((c == '\n') != (last_ == '\r')) broken_ = true;
-    // A line that begins with a blank continues the one before it, or not: obs-fold (RFC
-    // 9112, 5.2).
+    // obs-fold (RFC 9112, 5.2): some readers take such a line for a part of the one before it.
     if (line_begins && (c == ' ' || c == '\t')) broken_ = true;
     if (c == '\n') {
       if (length_ == 0) ended_ = true;
@@ -71,7 +59,7 @@ class LineRule {
 
 }  // namespace
 
-// What llhttp finds in one request. Its callbacks are C: no exception may leave them.
+// One request, as llhttp reads it. Its callbacks are C: no exception may leave them.
 class HttpReader::Parser {
  public:
   explicit Parser(const HttpLimits& limits) : limits_(limits) {

@@ -28,7 +28,7 @@ namespace pa {
 struct HttpHead {
   std::string method;  // `GET`
   std::string target;  // begins with '/', or is `*` of OPTIONS; as it was sent
-  // Names in lower case. What comes several times is one field, its values with ", " between them
+  // Names in lower case. Several of one name are one field, its values with ", " between them
   // (RFC 9110, 5.3): a field that has one value alone then has none that is valid.
   std::vector<std::pair<std::string, std::string>> fields;
   bool version_1_0 = false;

@@ -4,10 +4,11 @@
 //    if (!IsLoopbackHost(*head.Find("host"), 41234)) ...
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "base/words.h"
 
 namespace pa {
 
@@ -19,9 +20,7 @@ inline bool IsLoopbackHost(std::string_view host, std::uint16_t port) {
   } else if (port != 80) {
     return false;
   }
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return host == "127.0.0.1" || host == "[::1]" ||
-         std::ranges::equal(host, std::string_view("localhost"), {}, lower);
+  return host == "127.0.0.1" || host == "[::1]" || Lowered(host) == "localhost";
 }
 
 }  // namespace pa

@@ -1,5 +1,6 @@
 #include "supervisor/transport/http_server.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,7 +21,7 @@ constexpr std::size_t kReadChunk = 16U << 10;
 // Of one connection, before others have their turn.
 constexpr std::size_t kWrittenAtOnce = 256U << 10;
 constexpr int kAcceptedAtOnce = 16;
-// What the kernel holds for a client that does not read; it doubles the number.
+// The kernel holds so much for a client that does not read, and as much again.
 constexpr int kSendBuffer = 32 << 10;
 constexpr std::chrono::milliseconds kPause{100};
 // After an answer that ends the connection: what the client still sends is read, or the kernel
@@ -109,7 +110,7 @@ struct HttpServer::Listener {
   TimerHandle pause;
 };
 
-// What the handler holds of a request. It outlives its connection.
+// The handler's side of a request. It outlives the connection.
 class HttpServer::Exchange final : public HttpExchange {
  public:
   Exchange(Connection& connection, HttpHead head, std::string body, HttpPeer peer)
@@ -122,6 +123,7 @@ class HttpServer::Exchange final : public HttpExchange {
   void BeginStream(Fields fields) override;
   void Send(std::string_view events) override;
   void EndStream() override;
+  void Drop() override;
   bool streams() const override { return streams_; }
   OutputGate& gate() override { return gate_; }
   void WhenGone(std::function<void()> callback) override { on_gone_ = std::move(callback); }
@@ -143,6 +145,9 @@ class HttpServer::Exchange final : public HttpExchange {
   }
 
  private:
+  template <typename Act>
+  void With(Act act);
+
   Connection* connection_;
   HttpHead head_;
   std::string body_;
@@ -209,6 +214,13 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     Write("0\r\n\r\n");
     Finish();
   }
+  // Not now: the handler may be in the middle of its answer. It takes no memory.
+  void Drop() {
+    next_.Start(std::chrono::milliseconds(0), [this] {
+      const std::shared_ptr<Connection> self = shared_from_this();
+      if (phase_ != Phase::kEnded) End();
+    });
+  }
 
  private:
   enum class Phase {
@@ -230,10 +242,6 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
       LogWarning("not enough memory for a connection of HTTP");
       if (phase_ != Phase::kEnded) End();
     }
-  }
-
-  void Break() {
-    if (phase_ != Phase::kEnded) End();
   }
 
   void Await(std::chrono::milliseconds time) {
@@ -345,10 +353,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
                MSG_NOSIGNAL | MSG_DONTWAIT);
       if (put < 0 && (errno == EAGAIN || errno == EINTR)) break;
       if (put < 0) {
-        // Not now: the handler may be in the middle of its answer.
-        next_.Start(std::chrono::milliseconds(0), [self = shared_from_this()] { self->Break(); });
         sent_ = out_.size();
-        return;
+        return Drop();
       }
       sent_ += static_cast<std::size_t>(put);
       written += static_cast<std::size_t>(put);
@@ -420,18 +426,31 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   bool served_ = false;  // a request before this one
 };
 
+template <typename Act>
+void HttpServer::Exchange::With(Act act) {
+  if (connection_ == nullptr) return;
+  try {
+    act(*connection_);
+  } catch (const std::bad_alloc&) {
+    Drop();
+  }
+}
+
 void HttpServer::Exchange::Answer(HttpAnswer answer) {
-  if (connection_ != nullptr) connection_->Answer(answer);
+  With([&](Connection& connection) { connection.Answer(answer); });
 }
 void HttpServer::Exchange::BeginStream(Fields fields) {
   streams_ = true;
-  if (connection_ != nullptr) connection_->BeginStream(std::move(fields));
+  With([&](Connection& connection) { connection.BeginStream(std::move(fields)); });
 }
 void HttpServer::Exchange::Send(std::string_view events) {
-  if (connection_ != nullptr) connection_->Send(events);
+  With([&](Connection& connection) { connection.Send(events); });
 }
 void HttpServer::Exchange::EndStream() {
-  if (connection_ != nullptr) connection_->EndStream();
+  With([](Connection& connection) { connection.EndStream(); });
+}
+void HttpServer::Exchange::Drop() {
+  if (connection_ != nullptr) connection_->Drop();
 }
 
 HttpServer::HttpServer(uv_loop_t* loop, HttpHandler& handler, HttpServerLimits limits)
@@ -451,6 +470,11 @@ Result<void> HttpServer::Listen(UniqueFd listener) {
     return std::unexpected(Error("getsockname", "a socket that listens", errno));
   }
   fresh->is_unix = address.ss_family == AF_UNIX;
+  // systemd passes sockets on that block.
+  const int flags = fcntl(fresh->fd.get(), F_GETFL);
+  if (flags < 0 || fcntl(fresh->fd.get(), F_SETFL, flags | O_NONBLOCK) != 0) {
+    return std::unexpected(Error("fcntl", "a socket that listens", errno));
+  }
   PA_TRY(fresh->poll,
          PollHandle::Create(loop_, fresh->fd.get(), [this, self = fresh.get()] { Accept(*self); }));
   fresh->poll.Start();

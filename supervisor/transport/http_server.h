@@ -62,7 +62,8 @@ struct HttpAnswer {
 HttpAnswer PlainAnswer(int status, std::string_view line,
                        std::vector<std::pair<std::string, std::string>> fields = {});
 
-// A request and its answer. All is ignored once the client has gone.
+// A request and its answer. All is ignored once the client has gone. Without memory for an answer
+// the connection ends.
 class HttpExchange {
  public:
   virtual ~HttpExchange() = default;
@@ -75,8 +76,10 @@ class HttpExchange {
   virtual void BeginStream(std::vector<std::pair<std::string, std::string>> fields) = 0;
   virtual void Send(std::string_view events) = 0;  // as they are written to the stream
   virtual void EndStream() = 0;                    // ends the exchange
-  virtual bool streams() const = 0;                // BeginStream was called
-  virtual OutputGate& gate() = 0;                  // closed while the client does not read
+  // Ends the connection, soon: there is no memory for the answer.
+  virtual void Drop() = 0;
+  virtual bool streams() const = 0;  // BeginStream was called
+  virtual OutputGate& gate() = 0;    // closed while the client does not read
   // Once, if the client goes before the exchange has ended, or reads nothing for too long.
   virtual void WhenGone(std::function<void()> callback) = 0;
 };
@@ -96,7 +99,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // A socket of TCP or Unix that listens. Of the latter, only processes of this user are served.
+  // A socket of TCP or Unix that listens; it becomes non-blocking. Of the latter, only processes of
+  // this user are served.
   Result<void> Listen(UniqueFd listener);
   // No further connection and no further request; `done` when the last exchange has ended.
   void Close(std::function<void()> done);

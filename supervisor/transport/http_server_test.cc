@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -67,15 +66,9 @@ class HttpServerTest : public ::testing::Test {
 
   void Start(HttpServerLimits limits = {}) {
     server_.emplace(&loop_, door_, limits);
-    UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    sockaddr_in address = testing::LoopbackAddress(0);
-    socklen_t size = sizeof address;
-    auto* const name = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(bind(fd.get(), name, size), 0);
-    EXPECT_EQ(listen(fd.get(), 128), 0);
-    EXPECT_EQ(getsockname(fd.get(), name, &size), 0);
-    port_ = ntohs(address.sin_port);
-    EXPECT_TRUE(server_->Listen(std::move(fd)));
+    testing::LoopbackListener listener;
+    port_ = listener.port();
+    EXPECT_TRUE(server_->Listen(listener.Take()));
   }
   UniqueFd Connect() const {
     UniqueFd fd = testing::ConnectLoopback(port_);
@@ -152,7 +145,7 @@ TEST_F(HttpServerTest, TheAnswerToHeadHasNoBody) {
   EXPECT_TRUE(answer.ends_with("\r\n\r\n")) << answer;
 }
 
-// What each one is refused with is the reader's (http_request_test.cc); here it is told, and the
+// The reader decides about the status (http_request_test.cc); here it is told, and the
 // connection ends.
 TEST_F(HttpServerTest, AMalformedRequestIsToldAndEndsTheConnection) {
   Start({.request = {.body = testing::kCorpusBody}});

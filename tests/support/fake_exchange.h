@@ -35,8 +35,16 @@ class FakeExchange final : public HttpExchange {
     fields = std::move(the_fields);
     streams_ = true;
   }
-  void Send(std::string_view events) override { stream += events; }
+  void Send(std::string_view events) override {
+    EXPECT_TRUE(streams_);
+    stream += events;
+  }
+  void Drop() override {
+    dropped = true;
+    Go();
+  }
   void EndStream() override {
+    EXPECT_TRUE(streams_);
     ended = true;
     on_gone_ = nullptr;
   }
@@ -53,6 +61,7 @@ class FakeExchange final : public HttpExchange {
   std::string stream;
   std::vector<std::pair<std::string, std::string>> fields;  // of the stream
   bool ended = false;
+  bool dropped = false;
 
  private:
   HttpPeer peer_;

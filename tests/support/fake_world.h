@@ -128,7 +128,7 @@ class FakeWorld {
     testing::RunUntil(loop_.get(), [&] { return transport.sent.size() >= sent; });
   }
 
-  // What can happen without a wait happens.
+  // A few turns of the loop, without a wait.
   void Turn() {
     for (int i = 0; i < 3; ++i) uv_run(loop_.get(), UV_RUN_NOWAIT);
   }

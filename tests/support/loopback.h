@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "base/unique_fd.h"
 
@@ -30,12 +31,13 @@ class LoopbackListener {
     socklen_t size = sizeof address;
     auto* const name = reinterpret_cast<sockaddr*>(&address);
     EXPECT_EQ(bind(fd_.get(), name, size), 0);
-    EXPECT_EQ(listen(fd_.get(), 8), 0);
+    EXPECT_EQ(listen(fd_.get(), 128), 0);
     EXPECT_EQ(getsockname(fd_.get(), name, &size), 0);
     port_ = ntohs(address.sin_port);
   }
 
   std::uint16_t port() const { return port_; }
+  UniqueFd Take() { return std::move(fd_); }
   UniqueFd Accept() const { return UniqueFd(accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC)); }
 
  private:
