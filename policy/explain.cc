@@ -1,5 +1,7 @@
 #include "policy/explain.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -16,6 +18,7 @@
 #include "policy/protected_paths.h"
 #include "policy/rules.h"
 #include "sandbox/enforcement.h"
+#include "sandbox/view.h"
 
 namespace pa::policy {
 namespace {
@@ -202,13 +205,15 @@ struct Meaning {
   std::string asked;       // absolute, symlinks and all
   std::string path;        // resolved
   std::string directory;   // where a call would work
-  std::string_view never;  // WhatNeverShows
+  std::string_view never;  // why no grant shows it; "" if one can
 };
 
 constexpr const char* kLogHidden =
     "mounts: commands find an empty directory in place of the audit log's";
 constexpr const char* kHidden =
     "mounts: commands have a view of their own, in which no name leads there";
+constexpr std::string_view kCovered =
+    "mounts: of the top of /proc commands see only files that all users of the machine can read";
 constexpr const char* kOtherProcess =
     "pids: commands see their own processes alone, numbered anew from 1";
 
@@ -289,6 +294,12 @@ bool IsOwnState(const std::filesystem::path& path) {
   return std::ranges::find(kLinks, path.filename().string()) == kLinks.end();
 }
 
+bool IsCovered(const std::string& path) {
+  struct stat status{};
+  return std::filesystem::path(path).parent_path() == "/proc" &&
+         lstat(path.c_str(), &status) == 0 && sandbox::IsCoveredInProc(status);
+}
+
 Meaning Understand(const Policy& policy, const std::string& path, bool has_view) {
   const std::filesystem::path asked =
       (std::filesystem::path(policy.roots.front()) / path).lexically_normal();
@@ -298,6 +309,8 @@ Meaning Understand(const Policy& policy, const std::string& path, bool has_view)
   // Followed by us, /proc/1/root would lead where it leads no command.
   const bool as_asked = !meaning.never.empty() || IsOwnState(asked);
   meaning.path = as_asked ? asked.string() : ResolvePath(asked.string());
+  if (meaning.never.empty()) meaning.never = WhatNeverShows(meaning.path);
+  if (meaning.never.empty() && has_view && IsCovered(meaning.path)) meaning.never = kCovered;
   // What the host has in a place that commands have anew, such as a link, leads them nowhere.
   if (const OwnPlace* place = OwnPlaceOf(meaning.asked); place != nullptr && has_view) {
     meaning.path = ResolvePath(std::string(place->path)) + meaning.asked.substr(place->path.size());

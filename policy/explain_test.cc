@@ -1,6 +1,11 @@
 #include "policy/explain.h"
 
+#include <sys/stat.h>
+
+#include <filesystem>
+
 #include "base/json.h"
+#include "policy/access.h"
 #include "policy/path.h"
 #include "tests/support/policy_fixture.h"
 
@@ -92,6 +97,34 @@ TEST_F(ExplainTest, ProcessesAreNumberedAnewInANamespaceOfTheirOwn) {
   EXPECT_FALSE(
       ParseJson(own.json)->Find("uses")->Items()[0].Find("read")->Find("allowed")->AsBool());
   EXPECT_EQ(Path("/proc/1/status").text.find(line), std::string::npos);
+}
+
+// Each file at the top of /proc by its mode, and what a link leads to.
+TEST_F(ExplainTest, WhatTheKernelShowsToRootAloneIsCovered) {
+  policy_ = Load();
+  const sandbox::View view;
+  const std::string line = "files that all users of the machine can read; no line of policy";
+  const auto is_covered = [&](const std::string& path) {
+    return ExplainPath(*policy_, path, &view).text.find(line) != std::string::npos;
+  };
+  std::string covered;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string path = entry.path();
+    struct stat status{};
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (!WhatNeverShows(path).empty()) continue;
+    EXPECT_EQ(is_covered(path), (status.st_mode & S_IROTH) == 0) << path;
+    EXPECT_EQ(Path(path).text.find(line), std::string::npos) << "without namespaces";
+    if (is_covered(path)) covered = path;
+  }
+  ASSERT_NE(covered, "");
+  std::filesystem::create_symlink(covered, base_ / "link");
+  std::filesystem::create_symlink("/proc/kmsg", base_ / "kmsg");
+  EXPECT_TRUE(is_covered(base_ / "link"));
+  EXPECT_NE(Path(base_ / "kmsg").text.find("capabilities:"), std::string::npos);
+  for (const char* path : {"/proc/self/mem", "/proc/no-such", "/proc/sys"}) {
+    EXPECT_FALSE(is_covered(path)) << path;
+  }
 }
 
 // What a view has anew for each command is no matter of grants.

@@ -163,16 +163,15 @@ SysResult<UniqueFd> MakeCover(int old_root) {
   return cover;
 }
 
-bool IsForRootAlone(int directory, const DirectoryReader::Entry& entry) {
+bool NeedsCover(int directory, const DirectoryReader::Entry& entry) {
   if (entry.type != DT_REG) return false;
   struct stat status;
   if (fstatat(directory, entry.name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno != ENOENT;
-  return (status.st_mode & S_IROTH) == 0;
+  return IsCoveredInProc(status);
 }
 
-// Page and slab counts, timers, addresses: of the whole machine. By their mode, so that what a
-// newer kernel adds is covered, too. The first cover is copied, because mount(2) takes a quarter of
-// the time of open_tree and move_mount.
+// The first cover is copied, because mount(2) takes a quarter of the time of open_tree and
+// move_mount.
 SysResult<void> CoverForRoot(int old_root) {
   PA_TRY(const UniqueFd cover, MakeCover(old_root));
   const UniqueFd proc(open(kProcOutside, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -185,7 +184,7 @@ SysResult<void> CoverForRoot(int old_root) {
   DirectoryReader reader(proc.get());
   while (const auto entry = reader.Next()) {
     if (entry->name[0] >= '0' && entry->name[0] <= '9') break;  // processes are the last
-    if (!IsForRootAlone(proc.get(), *entry)) continue;
+    if (!NeedsCover(proc.get(), *entry)) continue;
     const std::string_view name = entry->name;
     path[kPrefix + name.copy(path + kPrefix, NAME_MAX)] = '\0';
     const bool is_first = first[0] == '\0';

@@ -17,6 +17,8 @@
 // very place, no name of the old root is left.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <span>
 
 #include "base/sys_error.h"
@@ -42,6 +44,13 @@ SysResult<UniqueFd> OpenOutside(int old_root, const char* path, int flags);
 // skipped: the command could not have reached it either. Sources are canonical: one that now leads
 // through a symlink is refused (ELOOP), and so is a target.
 SysResult<void> PlaceMount(int old_root, const MountView& mount);
+
+// Whether a proc for root has a cover over this file at its top: page and slab counts, timers and
+// addresses are those of the whole machine. By the mode, so that what a newer kernel adds is
+// covered, too.
+inline bool IsCoveredInProc(const struct stat& file) {
+  return S_ISREG(file.st_mode) && (file.st_mode & S_IROTH) == 0;
+}
 
 // A read-only proc of this pid namespace, not mounted in the view yet. For root, its files that
 // others may not read are covered, because their mode would not stop root.

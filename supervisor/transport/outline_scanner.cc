@@ -69,6 +69,7 @@ void OutlineScanner::Step(char c) {
     case ' ':
     case '\t':
     case '\r':
+    case '\n':  // in a body of HTTP
       // `1 2` is not 12.
       return token_.empty() || token_.back() == ' ' ? void() : Collect(' ');
     default:

@@ -29,6 +29,8 @@ constexpr struct {
     {R"({"jsonrpc":"2.0","id":1,"method":"ping"})", "1?"},
     {R"({"method":"m","id":"a"})", R"("a"?)"},
     {R"( { "id" : 7.0 , "method" : "m" } )", "7.0?"},
+    {"{\n\"id\"\n:\r\n7\n,\t\"method\":\"m\"}\n", "7?"},
+    {"{\"id\":1\n2,\"method\":\"m\"}", "-?"},
     {R"({"id":-1e400,"method":"m"})", "-1e400?"},
     {R"({"id":"\ud800","method":"m"})", R"("\ud800"?)"},
     {R"({"\u0069\u0064":3,"\u006dethod":"m"})", "3?"},

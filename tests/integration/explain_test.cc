@@ -226,11 +226,12 @@ TEST_P(Explain, WhatNoPolicyShows) {
                            "task", "status", "cmdline", "limits", "stat", "mounts"}) {
     pairs.push_back({"read", process + name});
   }
-  // Their twins are shown to everybody.
-  for (const char* name :
-       {"/proc/kmsg", "/proc/kcore", "/proc/mtrr", "/proc/meminfo", "/proc/stat"}) {
-    if (fs::exists(name)) pairs.push_back({"read", name});
+  // All files beside the processes; those that are shown to everybody are the twins.
+  std::vector<Pair> files;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    if (fs::is_regular_file(entry.symlink_status())) files.push_back({"read", entry.path()});
   }
+  for (Pair& pair : Possible(std::move(files))) pairs.push_back(std::move(pair));
   WriteList(pairs);
   McpClient client(project_.Server());
   client.Initialize();
