@@ -1,5 +1,6 @@
 #include "base/digest.h"
 
+#include <nettle/memops.h>
 #include <nettle/sha2.h>
 
 #include <charconv>
@@ -39,6 +40,10 @@ Digest Sha256Of(std::string_view bytes) {
   Sha256 hash;
   hash.Update(bytes);
   return hash.Finish();
+}
+
+bool SameDigest(const Digest& one, const Digest& other) {
+  return nettle_memeql_sec(one.data(), other.data(), one.size()) != 0;
 }
 
 std::string Hex(const Digest& digest) {

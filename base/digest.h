@@ -33,6 +33,9 @@ class Sha256 {
 
 Digest Sha256Of(std::string_view bytes);
 
+// Takes the same time wherever the two differ.
+bool SameDigest(const Digest& one, const Digest& other);
+
 std::string Hex(const Digest& digest);  // 64 lower-case digits
 // Nothing unless `hex` is 64 hexadecimal digits, in upper or lower case.
 std::optional<Digest> FromHex(std::string_view hex);

@@ -45,5 +45,15 @@ TEST(DigestTest, ReadsWhatItWrites) {
   }
 }
 
+TEST(Digest, TheSameInEveryByte) {
+  const Digest digest = Sha256Of("abc");
+  EXPECT_TRUE(SameDigest(digest, Sha256Of("abc")));
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    Digest other = digest;
+    other[i] ^= 1;
+    EXPECT_FALSE(SameDigest(digest, other)) << i;
+  }
+}
+
 }  // namespace
 }  // namespace pa

@@ -210,6 +210,8 @@ struct Meaning {
 
 constexpr const char* kLogHidden =
     "mounts: commands find an empty directory in place of the audit log's";
+constexpr std::string_view kServersOwn =
+    "server: no command can reach the server's own sockets and tokens";
 constexpr const char* kHidden =
     "mounts: commands have a view of their own, in which no name leads there";
 constexpr std::string_view kCovered =
@@ -277,6 +279,11 @@ bool IsInLog(const Policy& policy, const std::string& path) {
   return !log.empty() && path != log && IsBeneath(path, log);
 }
 
+bool IsServersOwn(const Policy& policy, const std::string& path) {
+  return std::ranges::any_of(
+      policy.covered, [&](const CoveredPath& covered) { return IsBeneath(path, covered.path); });
+}
+
 bool IsHidden(const Policy& policy, const sandbox::View& view, const std::vector<PathGrant>& grants,
               const Meaning& meaning) {
   if (IsOtherProcess(meaning.asked)) return true;
@@ -311,6 +318,7 @@ Meaning Understand(const Policy& policy, const std::string& path, bool has_view)
   meaning.path = as_asked ? asked.string() : ResolvePath(asked.string());
   if (meaning.never.empty()) meaning.never = WhatNeverShows(meaning.path);
   if (meaning.never.empty() && has_view && IsCovered(meaning.path)) meaning.never = kCovered;
+  if (IsServersOwn(policy, meaning.path)) meaning.never = kServersOwn;
   // What the host has in a place that commands have anew, such as a link, leads them nowhere.
   if (const OwnPlace* place = OwnPlaceOf(meaning.asked); place != nullptr && has_view) {
     meaning.path = ResolvePath(std::string(place->path)) + meaning.asked.substr(place->path.size());

@@ -386,6 +386,7 @@ void TakeAnchors(const PolicySources& sources, const std::vector<std::string>& f
   loaded.warnings.insert(loaded.warnings.end(), judged.warned.begin(), judged.warned.end());
   policy.anchors = std::move(judged.kept);
   policy.unwritable = std::move(judged.unwritable);
+  policy.covered = std::move(judged.covered);
   if (!policy.audit.path.empty()) policy.unwritable.push_back(policy.audit.path);
 }
 

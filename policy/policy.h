@@ -110,6 +110,14 @@ struct AuditPolicy {
   std::string Directory() const { return path.substr(0, path.empty() ? 0 : path.rfind('/')); }
 };
 
+// What a command must not reach, though a grant may hold it.
+struct CoveredPath {
+  std::string path;      // absolute, resolved
+  std::string title;     // `a socket of this server`
+  bool granted = false;  // a grant of the policy holds it
+  bool operator==(const CoveredPath&) const = default;
+};
+
 // Whether a tool does nothing but call others. What it calls is asked about call by call.
 constexpr bool MakesCalls(std::string_view tool) { return tool == "pipeline" || tool == "batch"; }
 
@@ -128,6 +136,8 @@ struct Policy {
   std::vector<ConfiguredPath> anchors;         // absolute; see policy/trust_anchors.h
   // Absolute. A policy that lets commands write one of these does not load.
   std::vector<std::string> unwritable = {};
+  // A command with namespaces finds something empty in place of each that is granted.
+  std::vector<CoveredPath> covered = {};
   bool filesystem_sync = true;                     // for files that tools write themselves
   std::vector<sandbox::PathGrant> system;          // built in, those that exist here
   std::vector<sandbox::PathGrant> system_network;  // built in, for commands with network: full

@@ -35,6 +35,12 @@ constexpr AnchorRow kTable[] = {
     {AnchorKind::kPolicyPath, "a place that this policy names", AnchorFate::kNotLed,
      "name what it leads to"},
     {AnchorKind::kAudit, "the audit log", AnchorFate::kNotLed, "choose another audit.path"},
+    // A command that takes its place would be the server to every client.
+    {AnchorKind::kSocket, "a socket of this server", AnchorFate::kCovered,
+     "let it listen where no command can write"},
+    // A command that adds a token could call the server as the user, and approve its own calls.
+    {AnchorKind::kTokens, "the tokens of this server's clients", AnchorFate::kCovered,
+     "name roots that do not hold them"},
 };
 
 const AnchorRow& RowOf(AnchorKind kind) {
@@ -107,6 +113,17 @@ std::optional<std::string> FirstPlace(const Policy& policy, std::span<const std:
   return std::nullopt;
 }
 
+// Of the grants, only those for which the policy has a place can hold it: no root does.
+CoveredPath CoveredPathAt(const Policy& policy, const std::string& path, std::string_view title) {
+  CoveredPath covered{ResolvePath(path), std::string(title)};
+  for (const auto* grants : {&policy.system, &policy.system_network, &policy.filesystem}) {
+    covered.granted |= std::ranges::any_of(*grants, [&](const sandbox::PathGrant& grant) {
+      return IsBeneath(covered.path, ResolvePath(grant.path));
+    });
+  }
+  return covered;
+}
+
 }  // namespace
 
 std::span<const AnchorRow> AnchorTable() { return kTable; }
@@ -125,9 +142,12 @@ JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> an
   JudgedAnchors judged;
   for (const TrustAnchor& anchor : anchors) {
     const AnchorRow& row = RowOf(anchor.kind);
-    if (row.fate == AnchorFate::kRefused) {
+    const bool covered = row.fate == AnchorFate::kCovered;
+    const bool refused = row.fate == AnchorFate::kRefused || covered;
+    if (refused) {
       std::ranges::move(NamesOnTheWay(anchor.path), std::back_inserter(judged.unwritable));
     }
+    if (covered) judged.covered.push_back(CoveredPathAt(policy, anchor.path, row.title));
     const bool led = row.fate == AnchorFate::kNotLed;
     const std::optional<std::string> place =
         led ? WhereCommandsLead(policy, anchor.path) : WhereCommandsWrite(policy, anchor.path);
@@ -138,7 +158,7 @@ JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> an
                                  : "commands can write " + title + ", which lies in ";
     const Diagnostic said(anchor.at.source.empty() ? SourceLocation{anchor.path} : anchor.at,
                           what + *place + ": " + std::string(row.advice));
-    if (row.fate == AnchorFate::kRefused || led) judged.refused.push_back(said);
+    if (refused || led) judged.refused.push_back(said);
     if (row.fate == AnchorFate::kWarned) judged.warned.push_back(said);
     if (row.fate == AnchorFate::kProtected) judged.kept.push_back({anchor.path, title});
   }

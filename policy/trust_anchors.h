@@ -33,6 +33,8 @@ struct TrustAnchor {
     kProgram,       // a program that the server looks for on PATH: git, make, bash, rg
     kPolicyPath,    // roots, and paths that a policy grants or names otherwise, as written there
     kAudit,         // the audit log, if no policy names it
+    kSocket,        // a Unix socket on which this server listens
+    kTokens,        // the directory with the tokens by which its clients are known
   };
   Kind kind;
   std::string path;        // absolute, symlinks not resolved
@@ -44,8 +46,10 @@ enum class AnchorFate {
   // The policy does not load if commands can replace a symlink on the way; the file at the end is
   // checked elsewhere.
   kNotLed,
-  kProtected,   // commands must leave it as it is, like the paths of filesystem.protect
-  kWarned,      // a warning: the user has to decide
+  kProtected,  // commands must leave it as it is, like the paths of filesystem.protect
+  kWarned,     // a warning: the user has to decide
+  // As kRefused. Besides, commands can neither read it nor connect to it (Policy::covered).
+  kCovered,
   kPassedOver,  // not judged here: code that needs such a file checks it, and uses another or none
 };
 
@@ -72,6 +76,7 @@ struct JudgedAnchors {
   std::vector<ConfiguredPath> kept;  // absolute
   // Absolute: every name on the way to an anchor that no command may be able to write.
   std::vector<std::string> unwritable;
+  std::vector<CoveredPath> covered;
 };
 JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> anchors);
 

@@ -59,7 +59,8 @@ TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
         const std::string said = Format(loaded.diagnostics) + Format(loaded.warnings);
         const bool through_theirs = path == place / "out/anchor" || path == base_ / "in/out/anchor";
         const bool is_led = row.fate == AnchorFate::kNotLed && through_theirs;
-        const bool refused = row.fate == AnchorFate::kRefused || is_led;
+        const bool covered = row.fate == AnchorFate::kCovered;
+        const bool refused = row.fate == AnchorFate::kRefused || covered || is_led;
         const std::string what =
             is_led ? "commands can exchange a symlink on the way to " : "commands can write ";
         const bool named = said.find(what + std::string(row.title)) != std::string::npos;
@@ -74,6 +75,7 @@ TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
       const LoadedPolicy twin = LoadWith(row.kind, safe / "anchor");
       EXPECT_TRUE(twin.policy) << row.title << Format(twin.diagnostics);
       EXPECT_TRUE(twin.policy && twin.policy->anchors.empty()) << row.title;
+      EXPECT_EQ(twin.policy && !twin.policy->covered.empty(), row.fate == AnchorFate::kCovered);
       EXPECT_EQ(Format(twin.warnings).find("commands can write"), std::string::npos);
       for (const fs::path& made : {place / "out", base_ / "in", base_ / "link"}) fs::remove(made);
     }
@@ -81,7 +83,7 @@ TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
   // All of them, each once.
   std::ranges::sort(judged);
   for (std::size_t i = 0; i < judged.size(); ++i) EXPECT_EQ(judged[i], static_cast<AnchorKind>(i));
-  EXPECT_EQ(judged.size(), static_cast<std::size_t>(AnchorKind::kAudit) + 1);
+  EXPECT_EQ(judged.size(), static_cast<std::size_t>(AnchorKind::kTokens) + 1);
 }
 
 // A command replaces what it can write by a symlink, and the next policy that is loaded would grant

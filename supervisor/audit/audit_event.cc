@@ -128,7 +128,9 @@ void WriteActor(JsonWriter& w, const AuditedCall& call) {
   if (!call.user.empty()) w.Field("name", call.user);
   w.EndObject();
   if (!caller.session.empty()) {
-    w.Key("session").BeginObject().Field("uid", Cut(caller.session, kMaxAuditText)).EndObject();
+    w.Key("session").BeginObject().Field("uid", Cut(caller.session, kMaxAuditText));
+    if (!caller.token.empty()) w.Field("credential_uid", Cut(caller.token, kMaxAuditText));
+    w.EndObject();
   }
   w.Key("process").BeginObject().Field("pid", std::int64_t{getpid()});
   w.Field("name", "project-actions").EndObject();

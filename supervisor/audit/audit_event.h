@@ -27,11 +27,12 @@ namespace pa {
 // The caller, as far as it is known: name and version are what the client says about itself.
 struct AuditCaller {
   std::string session;   // of one connection: 32 hexadecimal digits
-  std::string endpoint;  // `stdio`, or `command line`
+  std::string endpoint;  // `stdio`, `unix`, `http`, or `command line`
+  std::string token;     // the name of the token by which the client is known; "" = by none
   std::string client_name, client_version;
   std::string revision;     // of MCP; "" = none
   std::string request_id;   // the JSON-RPC id, as it was written
-  std::string traceparent;  // W3C Trace Context, from `_meta`; "" = none
+  std::string traceparent;  // W3C Trace Context, from `_meta` or the header; "" = none
   std::string within;       // the id of the call that makes this one; "" = the client makes it
 };
 

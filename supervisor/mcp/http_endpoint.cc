@@ -63,8 +63,7 @@ class HttpEndpoint::Post final : public Transport {
   Post(HttpEndpoint& endpoint, std::shared_ptr<HttpExchange> exchange)
       : endpoint_(endpoint),
         exchange_(std::move(exchange)),
-        session(endpoint.services_, endpoint.state_, *this,
-                {.endpoint = "http", .heir = &endpoint.heir_}) {}
+        session(endpoint.services_, endpoint.state_, *this, OptionsOf(endpoint, *exchange_)) {}
 
   void Send(std::string line) override {
     if (!answered) Say(line);
@@ -82,6 +81,11 @@ class HttpEndpoint::Post final : public Transport {
   OutputGate& gate() override { return exchange_->gate(); }
 
  private:
+  static SessionOptions OptionsOf(HttpEndpoint& endpoint, const HttpExchange& exchange) {
+    SessionOptions options = CallerOf(exchange.peer());
+    options.heir = &endpoint.heir_;
+    return options;
+  }
   void Say(std::string_view line) {
     try {
       if (!exchange_->streams()) exchange_->BeginStream({});
@@ -109,8 +113,9 @@ HttpEndpoint::HttpEndpoint(const Services& services, ServerState& state,
 
 HttpEndpoint::~HttpEndpoint() = default;
 
-std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, const HttpPeer&) {
-  if (!options_.host_allowed(*head.Find("host"))) {
+std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, HttpPeer& peer) {
+  // No page and no name of a host leads to a Unix socket.
+  if (!peer.user && !options_.host_allowed(*head.Find("host"))) {
     return PlainAnswer(403, "the Host of the request is none of this server");
   }
   if (const std::string* origin = head.Find("origin");
@@ -119,11 +124,12 @@ std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, const HttpPe
   }
   const std::string_view target = head.target;
   if (target.substr(0, target.find('?')) != kPath) return PlainAnswer(404, "MCP is at /mcp");
+  if (auto refused = options_.identify(head, peer)) return refused;
   if (head.method != "POST" && head.method != "GET" && head.method != "DELETE") {
     return PlainAnswer(405, "MCP is spoken by POST, GET and DELETE",
                        {{"Allow", "POST, GET, DELETE"}});
   }
-  if (head.method == "DELETE") return std::nullopt;
+  if (head.method == "DELETE" || head.upgrades) return std::nullopt;
   const std::string* const type = head.Find("content-type");
   if (head.method == "POST" && (type == nullptr || TypeOf(*type) != "application/json")) {
     return PlainAnswer(415, "the Content-Type must be application/json");
@@ -140,6 +146,11 @@ std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, const HttpPe
 
 void HttpEndpoint::OnRequest(const std::shared_ptr<HttpExchange>& exchange) {
   if (ending_) return exchange->Answer(PlainAnswer(503, "the server is shutting down"));
+  if (exchange->head().upgrades) {
+    UniqueFd client = exchange->Upgrade();
+    if (client) options_.on_lines(std::move(client), CallerOf(exchange->peer()));
+    return;
+  }
   if (exchange->head().method == "POST") return OnPost(exchange);
   HttpSession* const session = SessionOf(*exchange);
   if (session == nullptr) return;
@@ -172,7 +183,7 @@ void HttpEndpoint::OnModern(const rpc::Line& line, const rpc::Request& request,
     Sweep();
   });
   post.session.WhenEnded([this] { Sweep(); });
-  post.session.OnMessages(line);
+  post.session.OnMessages(line, nullptr, TraceIn(exchange->head()));
 }
 
 void HttpEndpoint::OnLegacy(const rpc::Line& line, const rpc::Request* request,
@@ -212,7 +223,9 @@ HttpSession* HttpEndpoint::SessionOf(HttpExchange& exchange) {
     return nullptr;
   }
   const auto found = std::ranges::find(sessions_, *id, [](const auto& one) { return one->id(); });
-  if (found != sessions_.end() && !(*found)->ending()) return found->get();
+  if (found != sessions_.end() && !(*found)->ending() && (*found)->IsOf(exchange.peer())) {
+    return found->get();
+  }
   exchange.Answer(
       PlainAnswer(404, "there is no such session, or it has ended; initialize begins one"));
   return nullptr;
@@ -232,7 +245,8 @@ HttpSession* HttpEndpoint::NewSession(HttpExchange& exchange) {
     }
     std::erase_if(sessions_, [&](const auto& session) { return session.get() == oldest; });
   }
-  sessions_.push_back(std::make_unique<HttpSession>(services_, state_, [this] { Sweep(); }));
+  sessions_.push_back(
+      std::make_unique<HttpSession>(services_, state_, exchange.peer(), [this] { Sweep(); }));
   return sessions_.back().get();
 }
 

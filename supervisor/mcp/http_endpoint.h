@@ -1,8 +1,8 @@
 // HttpEndpoint: MCP at /mcp (Streamable HTTP), of all revisions. In 2026-07-28 each request is a
 // POST, and has an answer or a stream of its own; older revisions have sessions (http_session.h).
 //
-//    HttpEndpoint endpoint(services, state, {.host_allowed = ...});
-//    HttpServer server(loop, endpoint);
+//    HttpEndpoint endpoint(services, state, {.host_allowed = ..., .identify = ...});
+//    HttpServer server(loop, endpoint, {.request = {.protocol = kLineProtocol}});
 //    ...
 //    server.Close(...);             // first, so that no further request comes
 //    endpoint.Shutdown();
@@ -21,6 +21,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/unique_fd.h"
 #include "supervisor/engine/services.h"
 #include "supervisor/loop/output_gate.h"
 #include "supervisor/loop/uv_handles.h"
@@ -35,11 +36,18 @@ namespace pa {
 inline constexpr std::size_t kMaxHttpSessions = 64;
 
 struct HttpEndpointOptions {
-  // Whether a request may name this Host, and a page of this Origin may make one. Names of other
-  // hosts that lead here are those of somebody's page (DNS rebinding).
+  // Whether a request by TCP may name this Host, and a page of this Origin may make one. Names of
+  // other hosts that lead here are those of somebody's page (DNS rebinding).
   std::function<bool(std::string_view host)> host_allowed;
   std::function<bool(std::string_view origin)> origin_allowed;
+  // Says in `peer` by which token it is known; an answer: it is not.
+  std::function<std::optional<HttpAnswer>(const HttpHead& head, HttpPeer& peer)> identify;
+  // A client that goes on with lines, by kLineProtocol.
+  std::function<void(UniqueFd client, SessionOptions caller)> on_lines;
 };
+
+// For HttpLimits::protocol. MCP as on stdio: a message is a line.
+inline constexpr std::string_view kLineProtocol = "mcp-stdio";
 
 class HttpEndpoint : public HttpHandler {
  public:
@@ -48,7 +56,7 @@ class HttpEndpoint : public HttpHandler {
   HttpEndpoint(const HttpEndpoint&) = delete;
   HttpEndpoint& operator=(const HttpEndpoint&) = delete;
 
-  std::optional<HttpAnswer> Judge(const HttpHead& head, const HttpPeer& peer) override;
+  std::optional<HttpAnswer> Judge(const HttpHead& head, HttpPeer& peer) override;
   void OnRequest(const std::shared_ptr<HttpExchange>& exchange) override;
 
   // As those of Session, of all requests.

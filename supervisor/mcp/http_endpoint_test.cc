@@ -1,6 +1,7 @@
 #include "supervisor/mcp/http_endpoint.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -22,7 +23,19 @@ class HttpEndpointTest : public ::testing::Test {
         world_.services(), world_.state(),
         HttpEndpointOptions{
             .host_allowed = [](std::string_view host) { return host == "here:1"; },
-            .origin_allowed = [](std::string_view origin) { return origin == "http://here:1"; }});
+            .origin_allowed = [](std::string_view origin) { return origin == "http://here:1"; },
+            .identify = [](const HttpHead& head, HttpPeer& peer) -> std::optional<HttpAnswer> {
+              const std::string* const who = head.Find("authorization");
+              if (who == nullptr) return std::nullopt;
+              if (*who == "wrong") return PlainAnswer(401, "no");
+              peer.token = *who;
+              return std::nullopt;
+            },
+            .on_lines =
+                [this](UniqueFd client, SessionOptions caller) {
+                  lines_ = std::move(client);
+                  caller_ = std::move(caller);
+                }});
   }
   ~HttpEndpointTest() override {
     bool ended = false;
@@ -76,13 +89,15 @@ class HttpEndpointTest : public ::testing::Test {
   static Json Answer(const FakeExchange& exchange) {
     return exchange.answer ? Json::parse(exchange.answer->body) : Json();
   }
-  int Judged(const HttpHead& head) {
-    const auto answer = endpoint_->Judge(head, {});
+  int Judged(const HttpHead& head, HttpPeer peer = {}) {
+    const auto answer = endpoint_->Judge(head, peer);
     return answer ? answer->status : 200;
   }
 
   FakeWorld world_;
   std::optional<HttpEndpoint> endpoint_;
+  UniqueFd lines_;
+  SessionOptions caller_;
 };
 
 TEST_F(HttpEndpointTest, OnlyWhatMayComeHereIsRead) {
@@ -126,6 +141,79 @@ TEST_F(HttpEndpointTest, OnlyWhatMayComeHereIsRead) {
   HttpHead get = with("accept", "application/json");
   get.method = "GET";
   EXPECT_EQ(Judged(get), 406);
+}
+
+TEST_F(HttpEndpointTest, WhoIsNotKnownLearnsNothing) {
+  HttpHead head = Head();
+  head.fields.emplace_back("authorization", "wrong");
+  EXPECT_EQ(Judged(head), 401);
+  head.method = "PUT";
+  EXPECT_EQ(Judged(head), 401) << "before anything else is said about the request";
+  head.target = "/other";
+  EXPECT_EQ(Judged(head), 404);
+  head = Head();
+  head.fields.emplace_back("authorization", "laptop");
+  HttpPeer peer;
+  EXPECT_FALSE(endpoint_->Judge(head, peer));
+  EXPECT_EQ(peer.token, "laptop");
+}
+
+// A page cannot reach it, so any Host will do; who connects has to be known all the same.
+TEST_F(HttpEndpointTest, AUnixSocketHasNoHost) {
+  HttpHead head = Head();
+  head.fields[0].second = "whatever";
+  EXPECT_EQ(Judged(head), 403);
+  EXPECT_EQ(Judged(head, {.user = 7}), 200);
+  head.fields.emplace_back("authorization", "wrong");
+  EXPECT_EQ(Judged(head, {.user = 7}), 401);
+}
+
+TEST_F(HttpEndpointTest, ASessionIsTheirsWhoBeganIt) {
+  const auto post = [&](const std::string& token, const std::string& session, const Json& message) {
+    auto exchange = std::make_shared<FakeExchange>();
+    exchange->head_ = Head();
+    exchange->peer_.token = token;
+    if (!session.empty()) exchange->head_.fields.emplace_back("mcp-session-id", session);
+    exchange->body_ = message.dump();
+    endpoint_->OnRequest(exchange);
+    return exchange;
+  };
+  const Json params = {{"protocolVersion", "2025-11-25"},
+                       {"capabilities", Json::object()},
+                       {"clientInfo", {{"name", "c"}, {"version", "1"}}}};
+  const auto begun = post(
+      "one", "", {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "initialize"}, {"params", params}});
+  ASSERT_TRUE(begun->answer);
+  ASSERT_EQ(begun->answer->fields.size(), 1u);
+  const std::string id = begun->answer->fields[0].second;
+  const Json ping = {{"jsonrpc", "2.0"}, {"id", 2}, {"method", "ping"}};
+  EXPECT_EQ(post("two", id, ping)->answer->status, 404);
+  EXPECT_EQ(post("", id, ping)->answer->status, 404);
+  EXPECT_EQ(post("one", id, ping)->answer->status, 200);
+}
+
+TEST_F(HttpEndpointTest, AnUpgradeGoesOnWithLines) {
+  HttpHead head{
+      .method = "GET", .target = "/mcp", .fields = {{"host", "here:1"}}, .upgrades = true};
+  EXPECT_EQ(Judged(head), 200);
+  auto exchange = std::make_shared<FakeExchange>();
+  exchange->head_ = head;
+  exchange->peer_ = {.user = 7, .token = "laptop"};
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const UniqueFd other(ends[0]);
+  exchange->client = UniqueFd(ends[1]);
+  endpoint_->OnRequest(exchange);
+  EXPECT_EQ(lines_.get(), ends[1]);
+  EXPECT_EQ(caller_.endpoint, "unix");
+  EXPECT_EQ(caller_.token, "laptop");
+  // Of a client that has gone there is nothing to go on with.
+  lines_.reset();
+  auto gone = std::make_shared<FakeExchange>();
+  gone->head_ = head;
+  endpoint_->OnRequest(gone);
+  EXPECT_TRUE(gone->upgraded);
+  EXPECT_FALSE(lines_);
 }
 
 TEST_F(HttpEndpointTest, ARequestHasOneAnswer) {

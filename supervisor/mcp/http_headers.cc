@@ -75,4 +75,13 @@ std::optional<rpc::Failure> CheckHeaders(const HttpHead& head, const rpc::Reques
   return Compare(head, "Mcp-Name", "mcp-name", name->AsString());
 }
 
+SessionOptions CallerOf(const HttpPeer& peer) {
+  return {.endpoint = peer.user ? "unix" : "http", .token = peer.token};
+}
+
+std::string TraceIn(const HttpHead& head) {
+  const std::string* const parent = head.Find("traceparent");
+  return parent == nullptr ? "" : *parent;
+}
+
 }  // namespace pa

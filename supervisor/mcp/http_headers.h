@@ -8,8 +8,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
+#include "supervisor/mcp/session.h"
 #include "supervisor/text/http_request.h"
+#include "supervisor/transport/http_server.h"
 #include "supervisor/transport/rpc.h"
 
 namespace pa {
@@ -20,5 +23,12 @@ bool IsModernRequest(const HttpHead& head, const rpc::Request& request);
 // Of such a request. -32020: a field is missing, or differs from the body. -32602, -32022: the
 // envelope is wrong. Nothing: the request is consistent.
 std::optional<rpc::Failure> CheckHeaders(const HttpHead& head, const rpc::Request& request);
+
+// Who a peer is to the audit log.
+SessionOptions CallerOf(const HttpPeer& peer);
+
+// What of the W3C trace context a request has in its header (https://www.w3.org/TR/trace-context/);
+// "": nothing.
+std::string TraceIn(const HttpHead& head);
 
 }  // namespace pa

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "supervisor/mcp/http_headers.h"
 
 namespace pa {
 namespace {
@@ -168,12 +169,13 @@ class HttpSession::Route final : public Transport {
   std::shared_ptr<Stream> stream_;
 };
 
-HttpSession::HttpSession(const Services& services, ServerState& state, std::function<void()> over,
-                         HttpSessionLimits limits)
+HttpSession::HttpSession(const Services& services, ServerState& state, HttpPeer peer,
+                         std::function<void()> over, HttpSessionLimits limits)
     : limits_(limits),
       id_(RandomHex(kIdBytes)),
+      peer_(std::move(peer)),
       unasked_(std::make_shared<Stream>(*this, 0)),
-      session_(services, state, *unasked_, {.endpoint = "http"}),
+      session_(services, state, *unasked_, CallerOf(peer_)),
       look_(services.loop) {
   session_.WhenEnded(std::move(over));
   look_.Unref();
@@ -198,7 +200,7 @@ void HttpSession::OnPost(const rpc::Line& line, const std::shared_ptr<HttpExchan
   });
   if (!asks) {
     exchange->Answer({.status = 202});
-    return session_.OnMessages(line);
+    return session_.OnMessages(line, nullptr, TraceIn(exchange->head()));
   }
   ForgetStreams();
   if (streams_.size() >= limits_.streams) {
@@ -209,7 +211,7 @@ void HttpSession::OnPost(const rpc::Line& line, const std::shared_ptr<HttpExchan
   auto route = std::make_shared<Route>(stream);
   streams_.emplace(number, stream);
   stream->Attach(exchange);
-  session_.OnMessages(line, std::move(route));
+  session_.OnMessages(line, std::move(route), TraceIn(exchange->head()));
 }
 
 void HttpSession::OnGet(const std::shared_ptr<HttpExchange>& exchange) {

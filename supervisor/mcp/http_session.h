@@ -1,6 +1,6 @@
 // HttpSession: a client of 2025-11-25 or older by HTTP, from its `initialize` to its end.
 //
-//    HttpSession session(services, state, [&] { Sweep(); });
+//    HttpSession session(services, state, exchange->peer(), [&] { Sweep(); });
 //    session.OnPost(line, exchange);                  // `line` has a request
 //    session.OnGet(exchange);
 //
@@ -40,15 +40,17 @@ struct HttpSessionLimits {
 
 class HttpSession {
  public:
-  // `over`: once, when it has ended, by Shutdown or after a time without a request, a stream or a
-  // call.
-  HttpSession(const Services& services, ServerState& state, std::function<void()> over,
-              HttpSessionLimits limits = {});
+  // `peer`: whose session it is. `over`: once, when it has ended, by Shutdown or after a time
+  // without a request, a stream or a call.
+  HttpSession(const Services& services, ServerState& state, HttpPeer peer,
+              std::function<void()> over, HttpSessionLimits limits = {});
   ~HttpSession();  // no call may be in flight: see over()
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
 
   const std::string& id() const { return id_; }  // 128 random bits
+  // Whoever else knows the id has no part in it.
+  bool IsOf(const HttpPeer& peer) const { return peer == peer_; }
   Session& session() { return session_; }
   bool ending() const { return ending_; }
   bool over() const { return ending_ && session_.in_flight() == 0; }
@@ -71,6 +73,7 @@ class HttpSession {
 
   HttpSessionLimits limits_;
   std::string id_;
+  HttpPeer peer_;
   std::uint64_t next_stream_ = 1;
   std::map<std::uint64_t, std::shared_ptr<Stream>> streams_;
   std::shared_ptr<Stream> unasked_;  // of messages about no request

@@ -27,7 +27,8 @@ class HttpSessionTest : public ::testing::Test {
   void Begin(const std::string& revision, HttpSessionLimits limits = {}) {
     End();
     over_ = false;
-    session_.emplace(world_.services(), world_.state(), [this] { over_ = true; }, limits);
+    session_.emplace(
+        world_.services(), world_.state(), HttpPeer{}, [this] { over_ = true; }, limits);
     const Json params = {{"protocolVersion", revision},
                          {"capabilities", {{"elicitation", Json::object()}}},
                          {"clientInfo", {{"name", "c"}, {"version", "1"}}}};

@@ -150,14 +150,17 @@ void Session::OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& 
                                             .id = {}}));
 }
 
-void Session::OnMessages(const rpc::Line& line, std::shared_ptr<Transport> route) {
+void Session::OnMessages(const rpc::Line& line, std::shared_ptr<Transport> route,
+                         std::string trace) {
   route_ = std::move(route);
+  trace_ = std::move(trace);
   if (line.batch) {
     OnBatch(line.messages);
   } else {
     for (const rpc::Parsed& message : line.messages) OnMessage(message);
   }
   route_.reset();
+  trace_.clear();
 }
 
 void Session::OnMessage(const rpc::Parsed& message) {
@@ -511,11 +514,13 @@ void Session::RecordMisuse(const rpc::Request& request, Revision revision, const
 AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) const {
   AuditCaller caller{.session = id_,
                      .endpoint = options_.endpoint,
+                     .token = options_.token,
                      .client_name = client_name_,
                      .client_version = client_version_,
                      .revision = std::string(RevisionName(revision)),
                      .request_id = request.id.token(),
                      .traceparent = TraceParent(request.params)};
+  if (caller.traceparent.empty()) caller.traceparent = trace_;
   if (const std::optional<ClientInfo> client = ClaimedClient(request.params)) {
     caller.client_name = client->name;
     caller.client_version = client->version;

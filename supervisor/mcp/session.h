@@ -36,7 +36,9 @@
 namespace pa {
 
 struct SessionOptions {
-  std::string endpoint = "stdio";  // for the audit log
+  // For the audit log: AuditCaller.
+  std::string endpoint = "stdio";
+  std::string token = {};
   // Calls whose requests have their replies end with this session; null: with their own.
   Session* heir = nullptr;
 };
@@ -54,8 +56,10 @@ class Session : public TransportHandler {
   void OnLineTooLong(std::size_t limit, const std::vector<rpc::Outline>& outlines) override;
   void OnClosed() override { Shutdown(); }
   // `route`: where the replies to its requests go, and what is about them, if that is not the
-  // session's transport. Calls keep it as long as their requests wait.
-  void OnMessages(const rpc::Line& line, std::shared_ptr<Transport> route = nullptr);
+  // session's transport. Calls keep it as long as their requests wait. `trace`: as in
+  // AuditCaller::traceparent, of messages that have none.
+  void OnMessages(const rpc::Line& line, std::shared_ptr<Transport> route = nullptr,
+                  std::string trace = "");
   // The legacy revision that was agreed on.
   Revision legacy_revision() const { return legacy_revision_; }
 
@@ -141,6 +145,7 @@ class Session : public TransportHandler {
   OpenCalls::Map calls_;                      // by the id of the request that waits for the reply
   std::shared_ptr<AnswerBatch> batch_;        // the one whose messages are being handled
   std::shared_ptr<Transport> route_;          // of them
+  std::string trace_;                         // of them
   Subscriptions subscriptions_;
   Elicitations elicitations_;
   bool can_elicit_ = false;  // the legacy client

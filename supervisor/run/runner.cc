@@ -281,7 +281,9 @@ Task<Execution> Runner::Impl::Guarded(const CommandPlan& plan, const policy::All
   ProtectedOr<TreeGuard::Found> found = co_await looking;
   if (GivenUp(options.cancel)) co_return CancelledBeforeStart();  // it may have taken a while
   if (!found) co_return FailedToProtect(found.error());
-  if (auto refused = TreeGuard::Refusal(*found, plan)) co_return *std::move(refused);
+  if (auto refused = TreeGuard::Refusal(*found, plan, *policy, namespaces)) {
+    co_return *std::move(refused);
+  }
   std::vector<sandbox::Mount> mounts = TreeGuard::Mounts(*found, plan, allow, *policy, namespaces);
   const TreeGuard::Watching watching = tree.Start(*found);
   const auto started = FileClockNow();

@@ -1,6 +1,7 @@
 #include "supervisor/run/tree_guard.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -54,6 +55,24 @@ Execution LogIsOpen(const std::string& directory) {
                       ", where this command could write and no mount keeps it from that: set "
                       "audit.path to a file that lies elsewhere, or have namespaces granted";
   return execution;
+}
+
+// A socket is out of reach without a mount, too: before Linux 7.1 such commands make none, and
+// since then Landlock asks.
+Execution NotCovered(const policy::CoveredPath& covered) {
+  Execution execution;
+  execution.failed_step = worker::Step::kMounts;
+  execution.failure =
+      covered.title + " lie in " + covered.path +
+      ", which this command could read, because no mount keeps it from that: take "
+      "the grant that holds them out of filesystem.read, or have namespaces granted";
+  return execution;
+}
+
+// The kind of what is there; nothing is, or nobody can look: 0.
+mode_t KindOf(const std::string& path) {
+  struct stat status{};
+  return lstat(path.c_str(), &status) == 0 ? status.st_mode & S_IFMT : 0;
 }
 
 bool IsSealed(std::span<const SealedPath> sealed, const std::string& path) {
@@ -164,7 +183,8 @@ Task<ProtectedOr<TreeGuard::Found>> TreeGuard::Look(const CommandPlan& plan,
   co_return found;
 }
 
-std::optional<Execution> TreeGuard::Refusal(Found& found, const CommandPlan& plan) {
+std::optional<Execution> TreeGuard::Refusal(Found& found, const CommandPlan& plan,
+                                            const policy::Policy& policy, bool namespaces) {
   if (plan.action != worker::Action::kExecute && found.watch != nullptr) {
     // It writes that one file. If a command moves it meanwhile, what becomes of it counts as that
     // command's (Writers).
@@ -173,6 +193,11 @@ std::optional<Execution> TreeGuard::Refusal(Found& found, const CommandPlan& pla
   }
   const std::string log = found.watch == nullptr ? "" : found.watch->found->audit_directory;
   if (!log.empty() && !IsSealed(found.sealed, log)) return LogIsOpen(log);
+  if (plan.action != worker::Action::kExecute || namespaces) return std::nullopt;
+  for (const policy::CoveredPath& one : policy.covered) {
+    const mode_t kind = one.granted ? KindOf(one.path) : 0;
+    if (kind != 0 && kind != S_IFSOCK) return NotCovered(one);
+  }
   return std::nullopt;
 }
 
@@ -184,6 +209,14 @@ std::vector<sandbox::Mount> TreeGuard::Mounts(const Found& found, const CommandP
   // Whoever can open the log can hold its lock, and read what others did.
   if (executes && namespaces && policy::ReachLog(allow.confinement().paths, policy)) {
     mounts.push_back({sandbox::MountKind::kTmpfs, "", policy.audit.Directory()});
+  }
+  if (!executes || !namespaces) return mounts;
+  for (const policy::CoveredPath& one : policy.covered) {
+    const mode_t kind = one.granted ? KindOf(one.path) : 0;
+    if (kind == 0) continue;
+    const bool whole = kind == S_IFDIR;
+    mounts.push_back({whole ? sandbox::MountKind::kTmpfs : sandbox::MountKind::kReadOnly,
+                      whole ? "" : "/dev/null", one.path});
   }
   return mounts;
 }

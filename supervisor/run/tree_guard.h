@@ -6,7 +6,7 @@
 //    Task<ProtectedOr<TreeGuard::Found>> looking =
 //        tree.Look(plan, allow, policy, namespaces, cancel, given_up);
 //    ProtectedOr<TreeGuard::Found> found = co_await looking;
-//    if (auto refused = TreeGuard::Refusal(*found, plan)) co_return *std::move(refused);
+//    if (auto refused = TreeGuard::Refusal(*found, ...)) co_return *std::move(refused);
 //    const TreeGuard::Watching watching = tree.Start(*found);
 //    ... the command runs, with TreeGuard::Mounts(...) ...
 //    // Restores, and records the changes in `execution`.
@@ -79,7 +79,8 @@ class TreeGuard {
                                 policy::PolicyPtr policy, bool namespaces, CancelSource* cancel,
                                 bool given_up);
   // Why the command must not run, because of what was found; nothing if it may.
-  static std::optional<Execution> Refusal(Found& found, const CommandPlan& plan);
+  static std::optional<Execution> Refusal(Found& found, const CommandPlan& plan,
+                                          const policy::Policy& policy, bool namespaces);
   static std::vector<sandbox::Mount> Mounts(const Found& found, const CommandPlan& plan,
                                             const policy::Allow& allow,
                                             const policy::Policy& policy, bool namespaces);

@@ -57,6 +57,15 @@ class LineRule {
   bool broken_ = false;
 };
 
+// A proxy that knows nothing of the protocol takes Upgrade out, or both.
+bool NamesUpgrade(const HttpHead& head) {
+  const std::string* const connection = head.Find("connection");
+  if (connection == nullptr) return false;
+  return std::ranges::any_of(SplitWords(*connection, ","), [](std::string_view option) {
+    return Lowered(Trimmed(option)) == "upgrade";
+  });
+}
+
 }  // namespace
 
 // One request, as llhttp reads it. Its callbacks are C: no exception may leave them.
@@ -257,9 +266,14 @@ Failure HttpReader::Parser::CheckBody() {
 
 Failure HttpReader::Parser::CheckProtocol() {
   const std::string* const upgrade = head.Find("upgrade");
+  const std::string protocol = upgrade == nullptr ? "" : Lowered(*upgrade);
+  head.upgrades = !protocol.empty() && protocol == limits_.protocol;
+  if (head.upgrades && (head.method != "GET" || head.has_body || !NamesUpgrade(head))) {
+    return HttpRefusal{400, "an upgrade is a GET without a body and with Connection: upgrade"};
+  }
   // Java's client asks for h2c with each request, and goes on with HTTP/1.1 where nobody answers
   // that (RFC 9110, 7.8).
-  if (upgrade != nullptr && Lowered(*upgrade) != "h2c") {
+  if (upgrade != nullptr && !head.upgrades && protocol != "h2c") {
     return HttpRefusal{501, "no other protocol is spoken here"};
   }
   const std::string* const expect = head.Find("expect");

@@ -35,6 +35,7 @@ struct HttpHead {
   bool keep_alive = true;         // the client may send another request
   bool expects_continue = false;  // it waits for `100 Continue` before it sends the body
   bool has_body = false;
+  bool upgrades = false;                                 // to HttpLimits::protocol
   const std::string* Find(std::string_view name) const;  // null: there is no such field
 };
 
@@ -48,6 +49,8 @@ struct HttpLimits {
   std::size_t target = 8U << 10;
   std::size_t fields = 100;
   std::size_t body = 16U << 20;
+  // The protocol to which a GET without a body may change (RFC 9110, 7.8), in lower case; "": none.
+  std::string_view protocol = {};
   // Upgrades and Expect are the caller's: it passes the bytes on to a server that knows of them.
   bool any_protocol = false;
 };

@@ -183,5 +183,28 @@ TEST(HttpReader, WantOfMemoryPassesThroughLlhttp) {
   EXPECT_EQ(length, 50u);
 }
 
+TEST(HttpReader, AnUpgradeIsAGetWithoutABody) {
+  const auto read = [](std::string_view bytes, std::string_view protocol) {
+    HttpReader reader({.protocol = protocol});
+    reader.Append(bytes);
+    const auto head = reader.ReadHead();
+    if (!head) return std::string("more");
+    if (!*head) return std::to_string(head->error().status);
+    return std::string((*head)->upgrades ? "upgrades" : "stays");
+  };
+  const std::string host = "/ HTTP/1.1\r\nHost: a\r\n";
+  const std::string asks = "Connection: keep-alive, Upgrade\r\nUpgrade: Lines\r\n";
+  EXPECT_EQ(read("GET " + host + asks + "\r\n", "lines"), "upgrades");
+  EXPECT_EQ(read("GET " + host + asks + "\r\n", ""), "501");
+  EXPECT_EQ(read("GET " + host + asks + "\r\n", "other"), "501");
+  EXPECT_EQ(read("GET " + host + "\r\n", "lines"), "stays");
+  EXPECT_EQ(read("GET " + host + "Upgrade: lines\r\n\r\n", "lines"), "400");
+  EXPECT_EQ(read("POST " + host + asks + "\r\n", "lines"), "400");
+  EXPECT_EQ(read("GET " + host + asks + "Content-Length: 1\r\n\r\nx", "lines"), "400");
+  EXPECT_EQ(read("GET " + host + "Connection: upgrade\r\nUpgrade: lines, h2c\r\n\r\n", "lines"),
+            "501");
+  EXPECT_EQ(read("GET " + host + "Connection: upgrade\r\nUpgrade: h2c\r\n\r\n", "lines"), "stays");
+}
+
 }  // namespace
 }  // namespace pa

@@ -33,6 +33,8 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 
 std::string_view Reason(int status) {
   switch (status) {
+    case 101:
+      return "Switching Protocols";
     case 200:
       return "OK";
     case 202:
@@ -114,7 +116,10 @@ struct HttpServer::Listener {
 class HttpServer::Exchange final : public HttpExchange {
  public:
   Exchange(Connection& connection, HttpHead head, std::string body, HttpPeer peer)
-      : connection_(&connection), head_(std::move(head)), body_(std::move(body)), peer_(peer) {}
+      : connection_(&connection),
+        head_(std::move(head)),
+        body_(std::move(body)),
+        peer_(std::move(peer)) {}
 
   const HttpHead& head() const override { return head_; }
   const std::string& body() const override { return body_; }
@@ -123,6 +128,7 @@ class HttpServer::Exchange final : public HttpExchange {
   void BeginStream(Fields fields) override;
   void Send(std::string_view events) override;
   void EndStream() override;
+  UniqueFd Upgrade() override;
   void Drop() override;
   bool streams() const override { return streams_; }
   OutputGate& gate() override { return gate_; }
@@ -162,7 +168,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   Connection(HttpServer& server, UniqueFd client, HttpPeer peer)
       : server_(server),
         client_(std::move(client)),
-        peer_(peer),
+        peer_(std::move(peer)),
         reader_(server.limits_.request),
         deadline_(server.loop_),
         next_(server.loop_) {}
@@ -213,6 +219,28 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   void EndStream() {
     Write("0\r\n\r\n");
     Finish();
+  }
+  UniqueFd Upgrade() {
+    if (reader_.buffered() > 0) {
+      Refuse(AnswerTo({400, "nothing may follow an upgrade before it is answered"}));
+      return {};
+    }
+    keep_alive_ = false;
+    const std::string head =
+        fmt::format("HTTP/1.1 101 {}\r\nConnection: Upgrade\r\nUpgrade: {}\r\n\r\n", Reason(101),
+                    server_.limits_.request.protocol);
+    const ssize_t put = send(client_.get(), head.data(), head.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent_ < out_.size() || put != static_cast<ssize_t>(head.size())) {
+      Drop();
+      return {};
+    }
+    phase_ = Phase::kEnded;
+    poll_.Close();
+    UniqueFd client = std::move(client_);
+    if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->Part();
+    const std::shared_ptr<Connection> self = shared_from_this();
+    server_.Remove(this);
+    return client;
   }
   // Not now: the handler may be in the middle of its answer. It takes no memory.
   void Drop() {
@@ -298,6 +326,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
       head_ = *std::move(*head);
       if (!head_->keep_alive || server_.closing_) keep_alive_ = false;
       if (head_->version_1_0) return Refuse(AnswerTo({505, "only HTTP/1.1 is served here"}));
+      peer_.token.clear();
       if (auto refused = server_.handler_.Judge(*head_, peer_)) {
         if (head_->has_body) keep_alive_ = false;
         if (keep_alive_) reader_.ReadBody();  // which is empty
@@ -449,6 +478,11 @@ void HttpServer::Exchange::Send(std::string_view events) {
 void HttpServer::Exchange::EndStream() {
   With([](Connection& connection) { connection.EndStream(); });
 }
+UniqueFd HttpServer::Exchange::Upgrade() {
+  UniqueFd client;
+  With([&](Connection& connection) { client = connection.Upgrade(); });
+  return client;
+}
 void HttpServer::Exchange::Drop() {
   if (connection_ != nullptr) connection_->Drop();
 }
@@ -516,7 +550,7 @@ void HttpServer::Admit(UniqueFd client, bool is_unix) {
     setsockopt(client.get(), SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
   }
   const bool full = connections_.size() >= limits_.connections;
-  auto connection = std::make_shared<Connection>(*this, std::move(client), peer);
+  auto connection = std::make_shared<Connection>(*this, std::move(client), std::move(peer));
   if (const Result<void> started = connection->Start(); !started) {
     return LogWarning(started.error().Message());
   }

@@ -1,7 +1,7 @@
 // HttpServer: HTTP/1.1 on sockets that listen. Each request gets one answer, or a stream of events.
 //
 //    class Door : public HttpHandler {
-//      std::optional<HttpAnswer> Judge(const HttpHead& head, const HttpPeer& peer) override;
+//      std::optional<HttpAnswer> Judge(const HttpHead& head, HttpPeer& peer) override;
 //      void OnRequest(const std::shared_ptr<HttpExchange>& exchange) override;
 //    };
 //    HttpServer server(loop, door);
@@ -49,6 +49,8 @@ struct HttpServerLimits {
 
 struct HttpPeer {
   std::optional<uid_t> user;  // of a Unix socket; nothing: it came by TCP
+  std::string token = {};     // the name of the token by which Judge knows the client; "": by none
+  bool operator==(const HttpPeer&) const = default;
 };
 
 struct HttpAnswer {
@@ -76,6 +78,9 @@ class HttpExchange {
   virtual void BeginStream(std::vector<std::pair<std::string, std::string>> fields) = 0;
   virtual void Send(std::string_view events) = 0;  // as they are written to the stream
   virtual void EndStream() = 0;                    // ends the exchange
+  // Instead, where the head upgrades: 101, after which the connection is the caller's. Not open:
+  // the client has gone, or has sent something before it had this answer; the exchange has ended.
+  virtual UniqueFd Upgrade() = 0;
   // Ends the connection, soon: there is no memory for the answer.
   virtual void Drop() = 0;
   virtual bool streams() const = 0;  // BeginStream was called
@@ -87,8 +92,9 @@ class HttpExchange {
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
-  // Before the body is read. An answer: nothing else comes of this request.
-  virtual std::optional<HttpAnswer> Judge(const HttpHead& head, const HttpPeer& peer) = 0;
+  // Before the body is read. An answer: nothing else comes of this request. Says in `peer` who it
+  // is.
+  virtual std::optional<HttpAnswer> Judge(const HttpHead& head, HttpPeer& peer) = 0;
   virtual void OnRequest(const std::shared_ptr<HttpExchange>& exchange) = 0;
 };
 

@@ -27,7 +27,7 @@ constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 // Answers with what was asked, or keeps the exchange for the test.
 class Door final : public HttpHandler {
  public:
-  std::optional<HttpAnswer> Judge(const HttpHead& head, const HttpPeer& peer) override {
+  std::optional<HttpAnswer> Judge(const HttpHead& head, HttpPeer& peer) override {
     ++judged;
     user = peer.user;
     if (head.target != "/forbidden") return std::nullopt;
@@ -35,6 +35,10 @@ class Door final : public HttpHandler {
   }
   void OnRequest(const std::shared_ptr<HttpExchange>& exchange) override {
     ++requests;
+    if (exchange->head().upgrades) {
+      upgraded = exchange->Upgrade();
+      return;
+    }
     if (keeps) {
       exchange->WhenGone([this] { ++gone; });
       kept.push_back(exchange);
@@ -51,6 +55,7 @@ class Door final : public HttpHandler {
   int requests = 0;
   int gone = 0;
   std::optional<uid_t> user;
+  UniqueFd upgraded;
   std::vector<std::shared_ptr<HttpExchange>> kept;
 };
 
@@ -421,6 +426,42 @@ TEST_F(HttpServerTest, WantOfMemoryEndsAConnectionAndNoMore) {
     if (!failed) break;
   }
   EXPECT_EQ(StatusOf(Ask(Connect(), kGet, "GET / ")), "200");
+}
+
+constexpr std::string_view kUpgrade =
+    "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n";
+
+TEST_F(HttpServerTest, AnUpgradedConnectionIsTheHandlers) {
+  Start({.request = {.protocol = "lines"}});
+  const UniqueFd client = Connect();
+  const std::string answer = Ask(client, kUpgrade, "\r\n\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 101 Switching Protocols\r\n")) << answer;
+  EXPECT_NE(answer.find("\r\nUpgrade: lines\r\n"), std::string::npos) << answer;
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n"));
+  ASSERT_TRUE(door_.upgraded);
+  EXPECT_EQ(server_->connections(), 0u) << "it is none of the server's any more";
+  Say(client, "hello");
+  char heard[8] = "";
+  RunUntil(&loop_, [&] { return recv(door_.upgraded.get(), heard, 5, MSG_DONTWAIT) == 5; });
+  EXPECT_STREQ(heard, "hello");
+  bool closed = false;
+  server_->Close([&] { closed = true; });
+  EXPECT_TRUE(closed);
+}
+
+// They would be lost, or be read as requests.
+TEST_F(HttpServerTest, NothingFollowsAnUpgradeBeforeItsAnswer) {
+  Start({.request = {.protocol = "lines"}});
+  const UniqueFd client = Connect();
+  EXPECT_EQ(StatusOf(Ask(client, std::string(kUpgrade) + "hello", "")), "400");
+  EXPECT_FALSE(door_.upgraded);
+  Turn();
+}
+
+TEST_F(HttpServerTest, OnlyToTheProtocolThatIsSpoken) {
+  Start();
+  EXPECT_EQ(StatusOf(Ask(Connect(), kUpgrade, "\r\n\r\n")), "501");
+  EXPECT_EQ(door_.requests, 0);
 }
 
 }  // namespace

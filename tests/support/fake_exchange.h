@@ -48,6 +48,11 @@ class FakeExchange final : public HttpExchange {
     ended = true;
     on_gone_ = nullptr;
   }
+  UniqueFd Upgrade() override {
+    EXPECT_TRUE(head_.upgrades);
+    upgraded = true;
+    return std::move(client);
+  }
   bool streams() const override { return streams_; }
   OutputGate& gate() override { return gate_; }
   void WhenGone(std::function<void()> callback) override { on_gone_ = std::move(callback); }
@@ -62,9 +67,11 @@ class FakeExchange final : public HttpExchange {
   std::vector<std::pair<std::string, std::string>> fields;  // of the stream
   bool ended = false;
   bool dropped = false;
+  bool upgraded = false;
+  UniqueFd client;  // that Upgrade hands over
+  HttpPeer peer_;
 
  private:
-  HttpPeer peer_;
   OutputGate gate_;
   bool streams_ = false;
   std::function<void()> on_gone_;

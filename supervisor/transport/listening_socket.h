@@ -1,0 +1,43 @@
+// ListeningSocket: a socket on which a server listens, of TCP or Unix, ours or systemd's.
+//
+//    Result<std::vector<ListeningSocket>> passed = TakePassedSockets();   // of systemd
+//    Result<ListeningSocket> ours = OpenListeningSocket(*ParseListenAddress("unix:/run/x.sock"));
+//    server.Listen(std::move(ours->fd));
+//    ...
+//    RemoveSocketFile(*ours);        // at the end
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+#include "supervisor/transport/listen_address.h"
+
+namespace pa {
+
+struct ListeningSocket {
+  UniqueFd fd;
+  ListenAddress address;  // as it is bound: with the port that was chosen
+  // The file that was made for a Unix socket of ours; 0: none.
+  dev_t device = 0;
+  ino_t inode = 0;
+};
+
+// Of kUnix or kTcp. The file of a Unix socket has mode 0600. A file that is there already is
+// replaced if it is a socket of this user on which nobody listens; else EADDRINUSE or EEXIST.
+// EPERM: somebody else can replace files in its directory, and would be the server to every client.
+Result<ListeningSocket> OpenListeningSocket(const ListenAddress& address);
+
+// Removes its file, if it is still the one that was made.
+void RemoveSocketFile(const ListeningSocket& socket);
+
+// The sockets that systemd has passed to this process (sd_listen_fds(3)), and takes LISTEN_FDS and
+// its like out of the environment. An error: there are none, or one is no stream socket that
+// listens.
+Result<std::vector<ListeningSocket>> TakePassedSockets();
+
+}  // namespace pa
