@@ -10,11 +10,13 @@
 #include "supervisor/cli/audit_command.h"
 #include "supervisor/cli/call_command.h"
 #include "supervisor/cli/command_line.h"
+#include "supervisor/cli/connect_command.h"
 #include "supervisor/cli/doctor_command.h"
 #include "supervisor/cli/init_command.h"
 #include "supervisor/cli/policy_allow.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/serve.h"
+#include "supervisor/cli/token_command.h"
 #include "supervisor/cli/trash_command.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/memory_reserve.h"
@@ -69,6 +71,14 @@ struct Dispatch {
   int operator()(const InitCommand& command) const {
     StartLog(command.common.verbose);
     return RunInit(command, environment);
+  }
+  int operator()(const ConnectCommand& command) const { return RunConnect(command, environment); }
+  int operator()(const TokenNewCommand& command) const { return RunTokenNew(command, environment); }
+  int operator()(const TokenListCommand& command) const {
+    return RunTokenList(command, environment);
+  }
+  int operator()(const TokenRevokeCommand& command) const {
+    return RunTokenRevoke(command, environment);
   }
 };
 

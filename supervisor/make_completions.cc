@@ -25,7 +25,7 @@ CompletedValues Values() {
     commands.push_back(command.name);
   }
   return {
-      {"ADDRESS", {ValueKind::kWord, {"stdio"}}},
+      {"ADDRESS", {ValueKind::kWord, {"stdio", "unix:", "http://127.0.0.1:", "systemd"}}},
       {"ARGUMENTS", {ValueKind::kMakeArguments}},
       {"CLIENT", {ValueKind::kWord, clients}},
       {"COMMAND", {ValueKind::kWord, commands}},
@@ -33,6 +33,7 @@ CompletedValues Values() {
       {"FILE", {ValueKind::kFile}},
       {"ID", {ValueKind::kTrashId}},
       {"LINE", {ValueKind::kWord, {kLastDenial}}},
+      {"NAME", {ValueKind::kAnything}},
       {"NAME,...", {ValueKind::kWordList, tools}},
       {"OUTCOME,...", {ValueKind::kWordList, KnownOutcomes()}},
       {"PATH", {ValueKind::kFile}},

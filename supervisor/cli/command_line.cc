@@ -12,8 +12,10 @@
 
 #include "base/did_you_mean.h"
 #include "supervisor/cli/audit_view.h"
+#include "supervisor/cli/token_command.h"
 #include "supervisor/clients/client_config.h"
 #include "supervisor/loop/version.h"
+#include "supervisor/state/token_file.h"
 #include "supervisor/text/point_in_time.h"
 #include "supervisor/text/wrap.h"
 
@@ -94,19 +96,28 @@ struct Values {
   TrashListCommand trash_list;
   TrashRestoreCommand trash_restore;
   InitCommand init;
+  std::string connect;
+  TokenNewCommand token_new;
+  TokenListCommand token_list;
+  TokenRevokeCommand token_revoke;
   std::vector<std::string> help;
 };
 
+std::string CheckAddress(const std::string& text) {
+  const auto address = ParseListenAddress(text);
+  return address ? "" : address.error();
+}
+
 void AddServe(CLI::App& app, Values* values) {
-  auto* serve = app.add_subcommand("serve", "Speak MCP on standard input and output");
+  auto* serve = app.add_subcommand(
+      "serve", "Speak MCP on standard input and output, or where clients connect");
   AddCommon(serve, &values->serve.common);
-  serve->add_option("--listen", values->listen, "Where to listen: 'stdio'")
+  serve
+      ->add_option("--listen", values->listen,
+                   "Where to listen: stdio (the default), unix:PATH, http://HOST:PORT or systemd; "
+                   "may be given more than once")
       ->type_name("ADDRESS")
-      ->check(CLI::Validator(
-          [](const std::string& address) {
-            return address == "stdio" ? "" : "only 'stdio' is built yet, not '" + address + "'";
-          },
-          ""))
+      ->check(CLI::Validator(CheckAddress, ""))
       ->allow_extra_args(false);
   serve->add_flag("--text-only", values->serve.text_only,
                   "Send results as text alone, without structuredContent and outputSchema");
@@ -257,6 +268,57 @@ void AddInit(CLI::App& app, Values* values) {
   AddCommon(sub, &init.common);
 }
 
+std::string CheckServerAddress(const std::string& text) {
+  const auto address = ParseListenAddress(text);
+  if (!address) return address.error();
+  const bool is_place = address->kind == ListenAddress::Kind::kUnix ||
+                        (address->kind == ListenAddress::Kind::kTcp && address->port != 0);
+  return is_place ? "" : "a server is at unix:PATH or http://HOST:PORT, not at '" + text + "'";
+}
+
+void AddConnect(CLI::App& app, Values* values) {
+  auto* sub = app.add_subcommand("connect",
+                                 "Pass standard input and output on to a server that runs already");
+  sub->add_option("ADDRESS", values->connect,
+                  "Where it listens: unix:PATH or http://HOST:PORT, the latter with the token in "
+                  "the environment's PROJECT_ACTIONS_TOKEN")
+      ->type_name("")
+      ->required()
+      ->check(CLI::Validator(CheckServerAddress, ""));
+}
+
+std::string CheckTokenName(const std::string& name) {
+  return IsTokenName(name)
+             ? ""
+             : "a name has 1 to 64 letters, digits, '.', '_' and '-', not '" + name + "'";
+}
+
+void AddToken(CLI::App& app, Values* values) {
+  auto* token = app.add_subcommand("token", "Make, list and revoke the tokens of HTTP clients");
+  token->require_subcommand(1);
+  auto* made = token->add_subcommand("new", "Make a token and print it, this once");
+  made->add_option("NAME", values->token_new.name, "What the audit log calls its client")
+      ->type_name("")
+      ->required()
+      ->check(CLI::Validator(CheckTokenName, ""));
+  made->add_option("--expires", values->token_new.expires,
+                   "When it ends: 12h, 90d (the default), 2027-01-31 or never")
+      ->type_name("TIME")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const auto expiry = TokenExpiry(text, {});
+            return expiry ? "" : expiry.error();
+          },
+          ""));
+  auto* list = token->add_subcommand("list", "List the tokens, not what they are");
+  list->add_flag("--json", values->token_list.json, "Print one line of JSON");
+  auto* revoke =
+      token->add_subcommand("revoke", "Remove a token: its client is not known any more");
+  revoke->add_option("NAME", values->token_revoke.name, "The token's name")
+      ->type_name("")
+      ->required();
+}
+
 constexpr char kAbout[] =
     "Runs make, git and bash and works with files for AI agents, each call confined.";
 
@@ -277,6 +339,8 @@ void AddAll(CLI::App& app, Values* values, std::size_t width) {
   AddAudit(app, values);
   AddTrash(app, values);
   AddInit(app, values);
+  AddConnect(app, values);
+  AddToken(app, values);
   AddHelp(app, values);
 }
 
@@ -398,7 +462,12 @@ ParsedCommandLine Unexpected(const CLI::App& app) {
 }
 
 Command Chosen(const CLI::App& app, Values values) {
-  if (app.got_subcommand("serve")) return std::move(values.serve);
+  if (app.got_subcommand("serve")) {
+    for (const std::string& text : values.listen) {
+      values.serve.listen.push_back(*ParseListenAddress(text));
+    }
+    return std::move(values.serve);
+  }
   if (app.got_subcommand("call")) return std::move(values.call);
   if (app.got_subcommand("doctor")) return std::move(values.doctor);
   if (app.got_subcommand("audit")) {
@@ -407,6 +476,13 @@ Command Chosen(const CLI::App& app, Values values) {
     return std::move(values.verify);
   }
   if (app.got_subcommand("init")) return std::move(values.init);
+  if (app.got_subcommand("connect")) return ConnectCommand{*ParseListenAddress(values.connect)};
+  if (app.got_subcommand("token")) {
+    const CLI::App* token = app.get_subcommand("token");
+    if (token->got_subcommand("new")) return std::move(values.token_new);
+    if (token->got_subcommand("list")) return values.token_list;
+    return std::move(values.token_revoke);
+  }
   if (app.got_subcommand("trash")) {
     const bool restore = app.get_subcommand("trash")->got_subcommand("restore");
     if (restore) return std::move(values.trash_restore);

@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "supervisor/transport/listen_address.h"
+
 namespace pa {
 
 // The options that `serve`, `call`, `doctor`, `init`, `trash` and `policy show | explain | allow`
@@ -28,6 +30,7 @@ struct CommonOptions {
 
 struct ServeCommand {
   CommonOptions common;
+  std::vector<ListenAddress> listen;  // none: stdio
   bool text_only = false;
 };
 
@@ -90,6 +93,21 @@ struct AuditShowCommand {
   bool follow = false;
 };
 
+struct ConnectCommand {
+  ListenAddress address;  // kUnix or kTcp
+};
+
+struct TokenNewCommand {
+  std::string name;
+  std::string expires = "90d";  // as TokenExpiry reads it
+};
+struct TokenListCommand {
+  bool json = false;
+};
+struct TokenRevokeCommand {
+  std::string name;
+};
+
 struct InitCommand {
   CommonOptions common;
   std::string client;
@@ -102,7 +120,8 @@ struct InitCommand {
 using Command =
     std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand, PolicyShowCommand,
                  PolicySchemaCommand, PolicyExplainCommand, PolicyAllowCommand, AuditVerifyCommand,
-                 AuditShowCommand, TrashListCommand, TrashRestoreCommand, InitCommand>;
+                 AuditShowCommand, TrashListCommand, TrashRestoreCommand, InitCommand,
+                 ConnectCommand, TokenNewCommand, TokenListCommand, TokenRevokeCommand>;
 
 struct ParsedCommandLine {
   std::optional<Command> command;

@@ -28,6 +28,26 @@ TEST(CommandLine, ServeTakesRootsToolsAndPolicy) {
   EXPECT_FALSE(Parse({"call", "make", "--text-only"}).command);
 }
 
+TEST(CommandLine, ServeListensInSeveralPlaces) {
+  auto parsed = Parse({"serve", "--listen", "stdio", "--listen=unix:/s", "--listen",
+                       "http://127.0.0.1:8080", "--listen", "systemd"});
+  ASSERT_TRUE(parsed.command) << parsed.text;
+  const auto& listen = std::get<ServeCommand>(*parsed.command).listen;
+  ASSERT_EQ(listen.size(), 4u);
+  EXPECT_EQ(listen[1].path, "/s");
+  EXPECT_EQ(listen[2].port, 8080);
+  EXPECT_TRUE(std::get<ServeCommand>(*Parse({"serve"}).command).listen.empty());
+}
+
+TEST(CommandLine, ConnectAndTokens) {
+  EXPECT_EQ(std::get<ConnectCommand>(*Parse({"connect", "unix:/s"}).command).address.path, "/s");
+  const auto made = std::get<TokenNewCommand>(*Parse({"token", "new", "ci"}).command);
+  EXPECT_EQ(made.name, "ci");
+  EXPECT_EQ(made.expires, "90d");
+  EXPECT_TRUE(std::get<TokenListCommand>(*Parse({"token", "list", "--json"}).command).json);
+  EXPECT_EQ(std::get<TokenRevokeCommand>(*Parse({"token", "revoke", "ci"}).command).name, "ci");
+}
+
 TEST(CommandLine, CallTakesToolAndArguments) {
   auto parsed = Parse({"call", "make", R"({"target":"test"})", "--json", "--enable", "make"});
   ASSERT_TRUE(parsed.command) << parsed.text;
@@ -172,7 +192,16 @@ TEST(CommandLine, WrongLinesSayWhatIsWrong) {
                                         {"call"},
                                         {"serve", "--bogus"},
                                         {"policy"},
-                                        {"serve", "--listen", "unix:/x"},
+                                        {"serve", "--listen", "tcp:1"},
+                                        {"connect"},
+                                        {"connect", "stdio"},
+                                        {"connect", "systemd"},
+                                        {"connect", "http://127.0.0.1:0"},
+                                        {"token"},
+                                        {"token", "new"},
+                                        {"token", "new", "a b"},
+                                        {"token", "new", "a", "--expires", "soon"},
+                                        {"token", "revoke"},
                                         {"serve", "--root"}}) {
     auto parsed = Parse(args);
     EXPECT_FALSE(parsed.command);

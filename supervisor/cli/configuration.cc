@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/path_stamp.h"
 #include "supervisor/call/tool.h"
 #include "supervisor/clients/client_config.h"
 #include "supervisor/loop/log.h"
+#include "supervisor/state/token_file.h"
 #include "supervisor/tools/registry.h"
 
 namespace pa {
@@ -92,6 +94,9 @@ Anchors AnchorsOf(const CommonOptions& options, const Environment& environment) 
   }
   AddClients(environment, anchors);
   AddLibraries(environment, anchors);
+  // Those that another server of this user has, too. Who has none may work in the whole home.
+  const std::string tokens = TokenDirectory(StateHome(environment));
+  if (!LookAt(tokens).IsAbsent()) anchors.emplace_back(Anchor::kTokens, tokens);
   return anchors;
 }
 
@@ -116,6 +121,17 @@ policy::PolicySources SourcesOf(const CommonOptions& options, const Environment&
   }
   sources.anchors = AnchorsOf(options, environment);
   return sources;
+}
+
+Anchors AnchorsOfSockets(const std::vector<ListeningSocket>& sockets) {
+  Anchors anchors;
+  for (const ListeningSocket& socket : sockets) {
+    const ListenAddress& address = socket.address;
+    if (address.kind == ListenAddress::Kind::kUnix && !address.path.empty()) {
+      anchors.emplace_back(Anchor::kSocket, address.path);
+    }
+  }
+  return anchors;
 }
 
 policy::PolicySources SourcesElsewhere(const std::string& file, const Environment& environment) {
@@ -179,11 +195,14 @@ EngineParts PartsOf(policy::PolicyPtr policy, std::string worker, const Environm
 }
 
 std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
-    const CommonOptions& options, const Environment& environment) {
+    const CommonOptions& options, const Environment& environment,
+    const std::vector<policy::TrustAnchor>& more) {
   if (const Result<void> proc = CheckProc(); !proc) {
     return std::unexpected(std::vector{proc.error().Message()});
   }
-  policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(options, environment));
+  policy::PolicySources sources = SourcesOf(options, environment);
+  sources.anchors.insert(sources.anchors.end(), more.begin(), more.end());
+  policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
   std::vector<std::string> wrong;
   for (const policy::Diagnostic& diagnostic : loaded.diagnostics) {
     wrong.push_back(diagnostic.Format());

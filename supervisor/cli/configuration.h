@@ -16,12 +16,16 @@
 #include "supervisor/cli/command_line.h"
 #include "supervisor/engine/engine.h"
 #include "supervisor/state/user_directories.h"
+#include "supervisor/transport/listening_socket.h"
 
 namespace pa {
 
 // The sources of the policy: command line, environment, files (policy/load.h), and the trust
 // anchors, which no command may write. Reads no file.
 policy::PolicySources SourcesOf(const CommonOptions& options, const Environment& environment);
+
+// Unix sockets on which the server listens, of which no command may be in the way, or reach them.
+std::vector<policy::TrustAnchor> AnchorsOfSockets(const std::vector<ListeningSocket>& sockets);
 
 // The sources of a policy that is only looked at: of the user's `file` as it would be in force in a
 // place about which there is nothing to say, whatever the environment sets.
@@ -49,7 +53,9 @@ EngineParts PartsOf(policy::PolicyPtr policy, std::string worker, const Environm
 // The error is everything that is wrong, a line each: policy errors, a missing worker, no TMPDIR;
 // without /proc that alone.
 // Warnings are logged. Reads files, starts nothing.
+// `anchors`: in addition to those of SourcesOf.
 std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
-    const CommonOptions& options, const Environment& environment);
+    const CommonOptions& options, const Environment& environment,
+    const std::vector<policy::TrustAnchor>& anchors = {});
 
 }  // namespace pa

@@ -1,22 +1,35 @@
 #include "supervisor/cli/serve.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/try.h"
 #include "supervisor/cli/configuration.h"
+#include "supervisor/cli/doors.h"
 #include "supervisor/engine/engine.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/loop.h"
-#include "supervisor/mcp/session.h"
-#include "supervisor/transport/stdio_transport.h"
+#include "supervisor/state/token_file.h"
+#include "supervisor/transport/listening_socket.h"
 
 namespace pa {
 namespace {
 
+using Kind = ListenAddress::Kind;
+using Anchors = std::vector<policy::TrustAnchor>;
+
 // SIGHUP: all or nothing; calls in flight end under the policy under which they began.
-void Reload(const ServeCommand& command, const Environment& environment, Engine& engine,
-            Session& session) {
-  policy::LoadedPolicy loaded = policy::LoadPolicy(SourcesOf(command.common, environment));
+void Reload(const ServeCommand& command, const Environment& environment, const Anchors& anchors,
+            Engine& engine, Doors& doors) {
+  policy::PolicySources sources = SourcesOf(command.common, environment);
+  sources.anchors.insert(sources.anchors.end(), anchors.begin(), anchors.end());
+  policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
   if (!loaded.policy) {
     for (const auto& diagnostic : loaded.diagnostics) LogError(diagnostic.Format());
     LogError("policy not changed: the previous policy stays in force");
@@ -29,47 +42,111 @@ void Reload(const ServeCommand& command, const Environment& environment, Engine&
     return;
   }
   LogInfo("policy read again");
-  session.PolicyChanged(*before);
+  doors.PolicyChanged(*before);
+}
+
+bool Names(const ServeCommand& command, Kind kind) {
+  return std::ranges::any_of(command.listen,
+                             [&](const ListenAddress& address) { return address.kind == kind; });
+}
+
+// Those of systemd are open already. Of ours there are only the addresses, with absolute paths,
+// until it is known that no command can be in the way.
+Result<std::vector<ListeningSocket>> SocketsOf(const ServeCommand& command,
+                                               const Environment& environment) {
+  std::vector<ListeningSocket> sockets;
+  if (Names(command, Kind::kSystemd)) {
+    PA_TRY(sockets, TakePassedSockets(environment));
+  }
+  for (ListenAddress address : command.listen) {
+    if (address.kind == Kind::kUnix) address.path = AbsoluteFromStart(address.path);
+    if (address.kind == Kind::kUnix || address.kind == Kind::kTcp) {
+      sockets.push_back({.fd = {}, .address = std::move(address)});
+    }
+  }
+  return sockets;
+}
+
+Result<void> OpenThem(std::vector<ListeningSocket>& sockets) {
+  for (ListeningSocket& socket : sockets) {
+    if (socket.fd) continue;
+    PA_TRY(socket, OpenListeningSocket(socket.address));
+  }
+  return {};
+}
+
+// For whoever starts the server: with port 0 there is no other way to know the port.
+void Tell(const std::vector<ListenAddress>& addresses) {
+  for (const ListenAddress& address : addresses) {
+    const std::string where =
+        address.kind == Kind::kUnix
+            ? "unix:" + address.path
+            : fmt::format("http://{}/mcp", HostAndPortText(address.host, address.port));
+    fmt::print(stderr, "project-actions: listening on {}\n", where);
+    if (address.kind == Kind::kTcp && !IsLoopbackAddress(address.host)) {
+      LogWarning(where +
+                 " can be reached by other machines, and tokens travel there in the clear: "
+                 "have a proxy speak TLS in front of an address of loopback");
+    }
+  }
+}
+
+int Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) {
+  LogError(why);
+  for (const ListeningSocket& socket : sockets) RemoveSocketFile(socket);
+  return 1;
 }
 
 }  // namespace
 
 int RunServe(const ServeCommand& command, const Environment& environment) {
-  auto parts = LoadEngineParts(command.common, environment);
+  Result<std::vector<ListeningSocket>> sockets = SocketsOf(command, environment);
+  if (!sockets) return Failed(sockets.error().Message(), {});
+  const Anchors anchors = AnchorsOfSockets(*sockets);
+  auto parts = LoadEngineParts(command.common, environment, anchors);
   if (!parts) {
     for (const std::string& line : parts.error()) LogError(line);
     return 1;
   }
+  if (const Result<void> opened = OpenThem(*sockets); !opened) {
+    return Failed(opened.error().Message(), *sockets);
+  }
   // All that is named relative to it was (StartDirectory); to stay would keep somebody from
   // unmounting it.
   if (chdir("/") != 0) LogWarning("cannot leave the start directory");
+  std::vector<ListenAddress> addresses;
+  for (const ListeningSocket& socket : *sockets) addresses.push_back(socket.address);
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
-  StdioTransport transport(loop.get(), STDIN_FILENO, STDOUT_FILENO);
   ServerState state = NewServerState(*engine.policy(), command.text_only);
-  Session session(engine.services(), state, transport);
-  engine.WhenTargetsChange([&] { session.ListChanged(ListKind::kTools); });
-  engine.WhenResultsChange([&] { session.ListChanged(ListKind::kResources); });
+  Doors doors(engine.services(), state,
+              {.stdio = command.listen.empty() || Names(command, Kind::kStdio),
+               .sockets = *std::move(sockets),
+               .token_path = TokenPath(StateHome(environment))});
+  engine.WhenTargetsChange([&] { doors.ListChanged(ListKind::kTools); });
+  engine.WhenResultsChange([&] { doors.ListChanged(ListKind::kResources); });
   engine.FollowMounts();
   engine.UndoEdits();
 
-  const auto stop = [&] { session.Shutdown(); };
+  const auto stop = [&] { doors.Shutdown(); };
   SignalWatch interrupted(loop.get(), SIGINT, stop);
   SignalWatch terminated(loop.get(), SIGTERM, stop);
-  SignalWatch hung_up(loop.get(), SIGHUP, [&] { Reload(command, environment, engine, session); });
+  SignalWatch hung_up(loop.get(), SIGHUP,
+                      [&] { Reload(command, environment, anchors, engine, doors); });
 
-  session.WhenEnding([&] { engine.runner().BeginShutdown(); });
-  session.WhenEnded([&] {
+  doors.WhenEnding([&] { engine.runner().BeginShutdown(); });
+  doors.WhenEnded([&] {
     // First every tree, then what is queued for the client: the reply to a cancelled call counts
     // too.
-    engine.Shutdown([&] { transport.Close([] {}); });
+    engine.Shutdown([&] { doors.Close(); });
   });
-  if (auto started = transport.Start(session); !started) {
-    LogError(started.error().Message());
-    transport.Close([] {});
+  if (const Result<void> opened = doors.Open(); !opened) {
+    LogError(opened.error().Message());
+    doors.Close();
     loop.Run();
     return 1;
   }
+  Tell(addresses);
   loop.Run();
   return 0;
 }

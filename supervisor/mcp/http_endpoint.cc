@@ -79,6 +79,7 @@ class HttpEndpoint::Post final : public Transport {
     endpoint_.Sweep();
   }
   OutputGate& gate() override { return exchange_->gate(); }
+  const HttpPeer& peer() const { return exchange_->peer(); }
 
  private:
   static SessionOptions OptionsOf(HttpEndpoint& endpoint, const HttpExchange& exchange) {
@@ -148,7 +149,7 @@ void HttpEndpoint::OnRequest(const std::shared_ptr<HttpExchange>& exchange) {
   if (ending_) return exchange->Answer(PlainAnswer(503, "the server is shutting down"));
   if (exchange->head().upgrades) {
     UniqueFd client = exchange->Upgrade();
-    if (client) options_.on_lines(std::move(client), CallerOf(exchange->peer()));
+    if (client) options_.on_lines(std::move(client), exchange->peer());
     return;
   }
   if (exchange->head().method == "POST") return OnPost(exchange);
@@ -223,7 +224,7 @@ HttpSession* HttpEndpoint::SessionOf(HttpExchange& exchange) {
     return nullptr;
   }
   const auto found = std::ranges::find(sessions_, *id, [](const auto& one) { return one->id(); });
-  if (found != sessions_.end() && !(*found)->ending() && (*found)->IsOf(exchange.peer())) {
+  if (found != sessions_.end() && !(*found)->ending() && (*found)->peer() == exchange.peer()) {
     return found->get();
   }
   exchange.Answer(
@@ -274,6 +275,15 @@ void HttpEndpoint::PolicyChanged(const policy::Policy& before) {
   heir_.PolicyChanged(before);
   for (const auto& post : posts_) post->session.PolicyChanged(before);
   for (const auto& session : sessions_) session->session().PolicyChanged(before);
+}
+
+void HttpEndpoint::EndUnknown(const std::function<bool(const HttpPeer& peer)>& known) {
+  for (const auto& post : posts_) {
+    if (!known(post->peer())) post->session.Shutdown();
+  }
+  for (const auto& session : sessions_) {
+    if (!known(session->peer())) session->Shutdown();
+  }
 }
 
 void HttpEndpoint::Shutdown() {

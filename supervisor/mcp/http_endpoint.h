@@ -43,7 +43,7 @@ struct HttpEndpointOptions {
   // Says in `peer` by which token it is known; an answer: it is not.
   std::function<std::optional<HttpAnswer>(const HttpHead& head, HttpPeer& peer)> identify;
   // A client that goes on with lines, by kLineProtocol.
-  std::function<void(UniqueFd client, SessionOptions caller)> on_lines;
+  std::function<void(UniqueFd client, const HttpPeer& peer)> on_lines;
 };
 
 // For HttpLimits::protocol. MCP as on stdio: a message is a line.
@@ -62,6 +62,8 @@ class HttpEndpoint : public HttpHandler {
   // As those of Session, of all requests.
   void ListChanged(ListKind kind);
   void PolicyChanged(const policy::Policy& before);
+  // Ends what clients do whom `known` does not know any more: a token can be revoked.
+  void EndUnknown(const std::function<bool(const HttpPeer& peer)>& known);
   void Shutdown();
   void WhenEnded(std::function<void()> callback);
   std::size_t in_flight() const;

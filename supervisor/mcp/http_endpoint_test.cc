@@ -32,9 +32,9 @@ class HttpEndpointTest : public ::testing::Test {
               return std::nullopt;
             },
             .on_lines =
-                [this](UniqueFd client, SessionOptions caller) {
+                [this](UniqueFd client, const HttpPeer& peer) {
                   lines_ = std::move(client);
-                  caller_ = std::move(caller);
+                  peer_ = peer;
                 }});
   }
   ~HttpEndpointTest() override {
@@ -97,7 +97,7 @@ class HttpEndpointTest : public ::testing::Test {
   FakeWorld world_;
   std::optional<HttpEndpoint> endpoint_;
   UniqueFd lines_;
-  SessionOptions caller_;
+  HttpPeer peer_;  // of lines_
 };
 
 TEST_F(HttpEndpointTest, OnlyWhatMayComeHereIsRead) {
@@ -192,6 +192,29 @@ TEST_F(HttpEndpointTest, ASessionIsTheirsWhoBeganIt) {
   EXPECT_EQ(post("one", id, ping)->answer->status, 200);
 }
 
+TEST_F(HttpEndpointTest, WhoIsNotKnownAnyMoreIsEnded) {
+  const auto call = [&](const std::string& token) {
+    auto exchange = std::make_shared<FakeExchange>();
+    exchange->head_ = Head();
+    exchange->head_.fields.emplace_back("mcp-protocol-version", "2026-07-28");
+    exchange->head_.fields.emplace_back("mcp-method", "tools/call");
+    exchange->head_.fields.emplace_back("mcp-name", "wait");
+    exchange->peer_.token = token;
+    const Json params = Params({{"name", "wait"}, {"arguments", Json::object()}});
+    exchange->body_ =
+        Json({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", params}}).dump();
+    endpoint_->OnRequest(exchange);
+    return exchange;
+  };
+  const auto stays = call("stays");
+  const auto goes = call("goes");
+  EXPECT_EQ(endpoint_->in_flight(), 2u);
+  endpoint_->EndUnknown([](const HttpPeer& peer) { return peer.token == "stays"; });
+  EXPECT_EQ(endpoint_->in_flight(), 1u);
+  EXPECT_TRUE(goes->answer || goes->ended);
+  EXPECT_FALSE(stays->answer || stays->ended);
+}
+
 TEST_F(HttpEndpointTest, AnUpgradeGoesOnWithLines) {
   HttpHead head{
       .method = "GET", .target = "/mcp", .fields = {{"host", "here:1"}}, .upgrades = true};
@@ -205,8 +228,7 @@ TEST_F(HttpEndpointTest, AnUpgradeGoesOnWithLines) {
   exchange->client = UniqueFd(ends[1]);
   endpoint_->OnRequest(exchange);
   EXPECT_EQ(lines_.get(), ends[1]);
-  EXPECT_EQ(caller_.endpoint, "unix");
-  EXPECT_EQ(caller_.token, "laptop");
+  EXPECT_EQ(peer_, exchange->peer_);
   // Of a client that has gone there is nothing to go on with.
   lines_.reset();
   auto gone = std::make_shared<FakeExchange>();

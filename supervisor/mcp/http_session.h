@@ -50,7 +50,7 @@ class HttpSession {
 
   const std::string& id() const { return id_; }  // 128 random bits
   // Whoever else knows the id has no part in it.
-  bool IsOf(const HttpPeer& peer) const { return peer == peer_; }
+  const HttpPeer& peer() const { return peer_; }
   Session& session() { return session_; }
   bool ending() const { return ending_; }
   bool over() const { return ending_ && session_.in_flight() == 0; }

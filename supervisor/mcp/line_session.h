@@ -12,8 +12,10 @@
 #include "base/error.h"
 #include "base/unique_fd.h"
 #include "supervisor/engine/services.h"
+#include "supervisor/mcp/http_headers.h"
 #include "supervisor/mcp/server_state.h"
 #include "supervisor/mcp/session.h"
+#include "supervisor/transport/http_server.h"
 #include "supervisor/transport/stdio_transport.h"
 
 namespace pa {
@@ -24,18 +26,21 @@ class LineSession {
   LineSession(const Services& services, ServerState& state, int in, int out, SessionOptions options)
       : transport_(services.loop, in, out),
         session_(services, state, transport_, std::move(options)) {}
-  // Of both directions.
-  LineSession(const Services& services, ServerState& state, UniqueFd socket, SessionOptions options)
-      : socket_(std::move(socket)),
+  // Of a client of HTTP.
+  LineSession(const Services& services, ServerState& state, UniqueFd socket, const HttpPeer& peer)
+      : peer_(peer),
+        socket_(std::move(socket)),
         transport_(services.loop, socket_.get(), socket_.get()),
-        session_(services, state, transport_, std::move(options)) {}
+        session_(services, state, transport_, CallerOf(peer)) {}
 
+  const HttpPeer& peer() const { return peer_; }
   Result<void> Start() { return transport_.Start(session_); }
   Session& session() { return session_; }
   // Once no call is in flight: writes what is queued, for a while. It can go when `done` is called.
   void Close(std::function<void()> done) { transport_.Close(std::move(done)); }
 
  private:
+  HttpPeer peer_;
   UniqueFd socket_;
   StdioTransport transport_;
   Session session_;

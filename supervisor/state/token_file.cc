@@ -137,15 +137,24 @@ Result<void> TokenFile::Refresh() {
   return {};
 }
 
-Result<std::optional<Token>> TokenFile::Find(std::string_view text, TokenTime now) {
-  PA_TRY_VOID(Refresh());
-  const Digest digest = Sha256Of(text);
+// Of all tokens, so that the time says nothing of which it is.
+const Token* TokenFile::Among(const Digest& sha256, TokenTime now) const {
   const Token* found = nullptr;
   for (const Token& token : tokens_) {
-    if (SameDigest(token.sha256, digest)) found = &token;
+    if (SameDigest(token.sha256, sha256) && !token.IsExpired(now)) found = &token;
   }
-  if (found == nullptr || found->IsExpired(now)) return std::nullopt;
-  return *found;
+  return found;
+}
+
+Result<std::optional<Token>> TokenFile::Find(std::string_view text, TokenTime now) {
+  PA_TRY_VOID(Refresh());
+  const Token* const found = Among(Sha256Of(text), now);
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+Result<bool> TokenFile::Has(const Digest& sha256, TokenTime now) {
+  PA_TRY_VOID(Refresh());
+  return Among(sha256, now) != nullptr;
 }
 
 Result<bool> TokenFile::HasAny(TokenTime now) {

@@ -61,11 +61,14 @@ class TokenFile {
   // The token of which `text` is the text, if it has not expired. An error: the file cannot be
   // read, so that nobody is known.
   Result<std::optional<Token>> Find(std::string_view text, TokenTime now);
+  // Whether there is the token of this hash, and it has not expired.
+  Result<bool> Has(const Digest& sha256, TokenTime now);
   // Whether a client could be known by one.
   Result<bool> HasAny(TokenTime now);
 
  private:
   Result<void> Refresh();
+  const Token* Among(const Digest& sha256, TokenTime now) const;
 
   std::string path_;
   std::optional<PathStamp> read_;  // of the file as it was read; nothing: it has to be read

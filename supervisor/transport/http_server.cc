@@ -326,7 +326,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
       head_ = *std::move(*head);
       if (!head_->keep_alive || server_.closing_) keep_alive_ = false;
       if (head_->version_1_0) return Refuse(AnswerTo({505, "only HTTP/1.1 is served here"}));
-      peer_.token.clear();
+      peer_ = {.user = peer_.user};
       if (auto refused = server_.handler_.Judge(*head_, peer_)) {
         if (head_->has_body) keep_alive_ = false;
         if (keep_alive_) reader_.ReadBody();  // which is empty

@@ -50,6 +50,7 @@ struct HttpServerLimits {
 struct HttpPeer {
   std::optional<uid_t> user;  // of a Unix socket; nothing: it came by TCP
   std::string token = {};     // the name of the token by which Judge knows the client; "": by none
+  std::string token_hash = {};  // SHA-256, in hexadecimal digits
   bool operator==(const HttpPeer&) const = default;
 };
 

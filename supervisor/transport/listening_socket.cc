@@ -10,8 +10,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -131,35 +129,53 @@ Result<ListenAddress> AddressOf(int fd) {
   return found;
 }
 
-Result<ListeningSocket> OpenTcp(const ListenAddress& wanted) {
+// Of an IP address, or localhost.
+struct TcpAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+  std::string shown;
+  const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+TcpAddress ResolveTcp(const ListenAddress& wanted) {
   const std::string host = wanted.host == "localhost" ? "127.0.0.1" : wanted.host;
-  const std::string shown = HostAndPortText(host, wanted.port);
-  const bool is_six = host.contains(':');
+  TcpAddress found{.shown = HostAndPortText(host, wanted.port)};
+  if (host.contains(':')) {
+    auto* const six = reinterpret_cast<sockaddr_in6*>(&found.storage);
+    six->sin6_family = AF_INET6;
+    six->sin6_port = htons(wanted.port);
+    inet_pton(AF_INET6, host.c_str(), &six->sin6_addr);
+    found.size = sizeof *six;
+  } else {
+    auto* const four = reinterpret_cast<sockaddr_in*>(&found.storage);
+    four->sin_family = AF_INET;
+    four->sin_port = htons(wanted.port);
+    inet_pton(AF_INET, host.c_str(), &four->sin_addr);
+    found.size = sizeof *four;
+  }
+  return found;
+}
+
+Result<ListeningSocket> OpenTcp(const ListenAddress& wanted) {
+  const TcpAddress address = ResolveTcp(wanted);
   ListeningSocket opened{.fd = {}, .address = wanted};
-  PA_TRY(opened.fd, NewSocket(is_six ? AF_INET6 : AF_INET));
+  PA_TRY(opened.fd, NewSocket(address.storage.ss_family));
   constexpr int kOn = 1;
   setsockopt(opened.fd.get(), SOL_SOCKET, SO_REUSEADDR, &kOn, sizeof kOn);
-  sockaddr_in four{};
-  four.sin_family = AF_INET;
-  four.sin_port = htons(wanted.port);
-  sockaddr_in6 six{};
-  six.sin6_family = AF_INET6;
-  six.sin6_port = htons(wanted.port);
-  inet_pton(is_six ? AF_INET6 : AF_INET, host.c_str(),
-            is_six ? static_cast<void*>(&six.sin6_addr) : &four.sin_addr);
-  const int bound = is_six ? bind(opened.fd.get(), Generic(six), sizeof six)
-                           : bind(opened.fd.get(), Generic(four), sizeof four);
-  if (bound != 0 || listen(opened.fd.get(), SOMAXCONN) != 0) {
-    return std::unexpected(Error("listen on", shown, errno));
+  if (bind(opened.fd.get(), address.generic(), address.size) != 0 ||
+      listen(opened.fd.get(), SOMAXCONN) != 0) {
+    return std::unexpected(Error("listen on", address.shown, errno));
   }
   PA_TRY(opened.address, AddressOf(opened.fd.get()));
   return opened;
 }
 
-int NumberIn(const char* variable) {
-  const char* const text = std::getenv(variable);
+int NumberIn(const std::map<std::string, std::string>& environment, const std::string& variable) {
+  const auto found = environment.find(variable);
   int number = 0;
-  if (text != nullptr) std::from_chars(text, text + std::strlen(text), number);
+  if (found == environment.end()) return number;
+  const std::string& text = found->second;
+  std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
 }
 
@@ -194,10 +210,10 @@ void RemoveSocketFile(const ListeningSocket& socket) {
   }
 }
 
-Result<std::vector<ListeningSocket>> TakePassedSockets() {
-  const int count = NumberIn("LISTEN_FDS");
-  const bool for_us = NumberIn("LISTEN_PID") == getpid();
-  for (const char* variable : {"LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"}) unsetenv(variable);
+Result<std::vector<ListeningSocket>> TakePassedSockets(
+    const std::map<std::string, std::string>& environment) {
+  const int count = NumberIn(environment, "LISTEN_FDS");
+  const bool for_us = NumberIn(environment, "LISTEN_PID") == getpid();
   if (!for_us || count <= 0 || count > kMostPassed) {
     return std::unexpected(
         Error("systemd passed no sockets: `--listen systemd` is for a unit with a .socket",
@@ -209,6 +225,25 @@ Result<std::vector<ListeningSocket>> TakePassedSockets() {
     sockets.push_back(std::move(taken));
   }
   return sockets;
+}
+
+Result<UniqueFd> ConnectTo(const ListenAddress& address) {
+  const bool is_unix = address.kind == ListenAddress::Kind::kUnix;
+  const sockaddr_un path = UnixAddress(address.path);
+  const TcpAddress tcp = is_unix ? TcpAddress{.shown = address.path} : ResolveTcp(address);
+  UniqueFd fd(socket(is_unix ? AF_UNIX : tcp.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) return std::unexpected(Error("socket", "", errno));
+  const int connected = is_unix ? connect(fd.get(), Generic(path), sizeof path)
+                                : connect(fd.get(), tcp.generic(), tcp.size);
+  if (connected != 0) return std::unexpected(Error("connect to", tcp.shown, errno));
+  if (!is_unix) return fd;
+  ucred listens{};
+  socklen_t size = sizeof listens;
+  if (getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &listens, &size) != 0) {
+    return std::unexpected(Error("SO_PEERCRED", address.path, errno));
+  }
+  if (listens.uid == geteuid() || listens.uid == 0) return fd;
+  return std::unexpected(Error("another user's process listens on", address.path, EPERM));
 }
 
 }  // namespace pa

@@ -1,6 +1,6 @@
 // ListeningSocket: a socket on which a server listens, of TCP or Unix, ours or systemd's.
 //
-//    Result<std::vector<ListeningSocket>> passed = TakePassedSockets();   // of systemd
+//    Result<std::vector<ListeningSocket>> passed = TakePassedSockets(environment);
 //    Result<ListeningSocket> ours = OpenListeningSocket(*ParseListenAddress("unix:/run/x.sock"));
 //    server.Listen(std::move(ours->fd));
 //    ...
@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,9 +35,13 @@ Result<ListeningSocket> OpenListeningSocket(const ListenAddress& address);
 // Removes its file, if it is still the one that was made.
 void RemoveSocketFile(const ListeningSocket& socket);
 
-// The sockets that systemd has passed to this process (sd_listen_fds(3)), and takes LISTEN_FDS and
-// its like out of the environment. An error: there are none, or one is no stream socket that
-// listens.
-Result<std::vector<ListeningSocket>> TakePassedSockets();
+// The sockets that systemd has passed to this process, as its environment says (sd_listen_fds(3)).
+// Call it once. An error: there are none, or one is no stream socket that listens.
+Result<std::vector<ListeningSocket>> TakePassedSockets(
+    const std::map<std::string, std::string>& environment);
+
+// The other side: connects to a server at kUnix or kTcp. EPERM: who listens on the Unix socket is
+// neither this user nor root.
+Result<UniqueFd> ConnectTo(const ListenAddress& address);
 
 }  // namespace pa

@@ -5,10 +5,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -103,12 +103,10 @@ int ExitOfTaking(int fd, const char* count, bool for_us) {
   const pid_t child = fork();
   if (child == 0) {
     dup2(fd, 3);
-    setenv("LISTEN_FDS", count, 1);
-    setenv("LISTEN_PID", std::to_string(for_us ? getpid() : 1).c_str(), 1);
-    const Result<std::vector<ListeningSocket>> taken = TakePassedSockets();
-    const bool gone = std::getenv("LISTEN_FDS") == nullptr && std::getenv("LISTEN_PID") == nullptr;
+    const Result<std::vector<ListeningSocket>> taken = TakePassedSockets(
+        {{"LISTEN_FDS", count}, {"LISTEN_PID", std::to_string(for_us ? getpid() : 1)}});
     const bool closed_on_exec = taken && (fcntl(3, F_GETFD) & FD_CLOEXEC) != 0;
-    _exit(!gone ? 100 : !taken ? taken.error().sys_errno : closed_on_exec ? 0 : 101);
+    _exit(!taken ? taken.error().sys_errno : closed_on_exec ? 0 : 101);
   }
   int status = 0;
   waitpid(child, &status, 0);

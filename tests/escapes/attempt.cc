@@ -239,6 +239,19 @@ bool UnixPath(const Arguments& a) {
   return SendOn(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
                 reinterpret_cast<sockaddr*>(&address), sizeof address);
 }
+// Speaks to a server of ours, and shows whether it answers as to a client.
+bool OwnSocket(const Arguments& a) {
+  const sockaddr_un address = UnixAddress(a[0]);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return false;
+  constexpr std::string_view kAsk =
+      "GET /mcp HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: mcp-stdio\r\n\r\n";
+  char answer[512] = "";
+  if (send(fd, kAsk.data(), kAsk.size(), MSG_NOSIGNAL) < 0) return false;
+  const ssize_t got = recv(fd, answer, sizeof answer - 1, 0);
+  return got > 0 && std::string_view(answer).find(" 101 ") != std::string_view::npos &&
+         printf("served\n") > 0;
+}
 bool UnixAbstract(const Arguments& a) {
   sockaddr_un address = UnixAddress("@" + a[0]);
   address.sun_path[0] = '\0';
@@ -647,6 +660,7 @@ constexpr Verb kVerbs[] = {
     {"vsock", 0, VirtualMachineSocket},
     {"alg", 0, CryptoSocket},
     {"unix-path", 1, UnixPath},
+    {"own-socket", 1, OwnSocket},
     {"unix-abstract", 1, UnixAbstract},
     {"datagram-pair", 1, DatagramPair},
     {"stream-pair", 0, StreamPair},

@@ -600,6 +600,27 @@ void AddNetwork(Attempts& all) {
                  Reached("socket")});
   all.push_back({"UnixAbstractSocket", "./attempt unix-abstract {abstract}",
                  "./attempt stream-pair", Reached("abstract")});
+  // Whoever reaches the server that confines it can approve its own calls. Each way there.
+  const auto own = [&](const char* name, const char* policy) {
+    all.push_back(
+        {.name = name,
+         .escape = "./attempt own-socket {outside}/own",
+         .twin = "./attempt stream-pair",
+         .escaped = [](const World&,
+                       const Trial& run) { return run.output.find("served") != std::string::npos; },
+         .setting = {.policy = policy, .listen = "unix:{outside}/own"}});
+  };
+  own("OwnSocket", "");
+  own("OwnSocketInAGrant", "filesystem: {read: [\"{outside}\"]}\n");
+  own("OwnSocketGranted", "filesystem: {read: [\"{outside}/own\"]}\n");
+  own("OwnSocketWithFullNetwork", "filesystem: {read: [\"{outside}\"]}\nnetwork: full\n");
+  all.push_back({.name = "OwnTokens",
+                 .escape = "cat {home}/.local/state/project-actions/tokens/tokens.json",
+                 .twin = "cat {home}/.bashrc",
+                 .escaped = SecretSeen,
+                 .setting = {.policy = "filesystem: {read: [\"{home}/.local\"]}\n", .tokens = true},
+                 .twin_policy = "filesystem: {read: [\"{home}/.bashrc\"]}\n",
+                 .off = Sandbox::kNone});
   all.push_back({"UnixDatagramPair", "./attempt datagram-pair {datagram}", "./attempt stream-pair",
                  Reached("datagram")});
 }

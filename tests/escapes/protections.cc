@@ -105,7 +105,9 @@ const std::vector<Proof>& Proofs() {
       {"network_other",
        {"MultipathTcp", "MultipathTcpThoughTcpIsGranted", "RawSocket", "PacketSocket",
         "VirtualMachineSocket", "CryptoSocket", "NetlinkUevent", "NetlinkGeneric"}},
-      {"unix_sockets", {"UnixPathSocket", "UnixDatagramPair"}},
+      {"unix_sockets",
+       {"UnixPathSocket", "UnixDatagramPair", "OwnSocket", "OwnSocketInAGrant", "OwnSocketGranted",
+        "OwnSocketWithFullNetwork"}},
       {"abstract_sockets", {"UnixAbstractSocket"}},
       {"signals",
        {"SignalBystander", "SignalEverybody", "SignalByQueue", "SignalThread", "SignalByPidfd",
@@ -141,7 +143,7 @@ const std::vector<Proof>& Proofs() {
       {"file_size", {"FileSize"}},
       {"",
        {"GitHookRunsThoughSkipped", "GitFilterRunsThoughSkipped", "SecretInEnvironment",
-        "MakeFlagsFromServer", "GitVariablesFromServer", "PreloadFromServer"}},
+        "MakeFlagsFromServer", "GitVariablesFromServer", "PreloadFromServer", "OwnTokens"}},
   };
   return kProofs;
 }

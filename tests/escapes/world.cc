@@ -239,10 +239,13 @@ void World::PrepareGit(const Setting& setting) {
 
 ServerOptions World::Options(const Setting& setting, Sandbox sandbox) {
   fs::path policy = project_.home() / "policy.yaml";
-  WriteText(policy, "version: 1\n" + setting.policy);
+  WriteText(policy, "version: 1\n" + Fill(setting.policy));
   std::vector<std::string> arguments = {"--policy", policy};
   if (sandbox == Sandbox::kUnconfined) {
     arguments.insert(arguments.end(), {"--worker", BuiltProgram("PA_WORKER_UNCONFINED")});
+  }
+  if (!setting.listen.empty()) {
+    arguments.insert(arguments.end(), {"--listen", "stdio", "--listen", Fill(setting.listen)});
   }
   ServerOptions options = project_.Server(std::move(arguments));
   options.directory = "/";  // only what the call starts works in the project
@@ -299,7 +302,12 @@ Trial World::Bare(const Setting& setting) {
   return {.success = result.exit_code == 0, .output = result.output + result.errors};
 }
 
+void World::MakeTokens() const {
+  WriteText(project_.home() / ".local/state/project-actions/tokens/tokens.json", secret_ + "\n");
+}
+
 Trial World::Do(std::string_view command, const Setting& setting, Sandbox sandbox) {
+  if (setting.tokens) MakeTokens();
   if (sandbox == Sandbox::kNone) {
     Prepare(command, setting);
     Trial bare = Bare(setting);

@@ -42,7 +42,9 @@ enum class Vector {
 
 struct Setting {
   Vector vector = Vector::kRecipe;
-  std::string policy;  // YAML beyond `version: 1`
+  std::string policy;       // YAML beyond `version: 1`, with names in braces as in commands
+  std::string listen = {};  // where the server listens beside standard input, the same
+  bool tokens = false;      // there is a file of tokens, which holds the secret
   std::vector<std::string> server_environment;
   // git commands that the user runs before, in a repository made for that.
   std::vector<std::vector<std::string>> git = {};
@@ -92,6 +94,7 @@ class World {
   static std::string Makefile(Vector vector);
   void Prepare(std::string_view command, const Setting& setting);
   void PrepareGit(const Setting& setting);
+  void MakeTokens() const;
   ServerOptions Options(const Setting& setting, Sandbox sandbox);
   Trial Call(McpClient& client, const Setting& setting);
   Trial Bare(const Setting& setting);

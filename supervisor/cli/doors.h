@@ -1,0 +1,91 @@
+// Doors: where clients of one server come in: standard input and output, and sockets. All have the
+// same sessions behind them.
+//
+//    Doors doors(engine.services(), state, {.stdio = true, .sockets = std::move(sockets)});
+//    doors.WhenEnding([&] { runner.BeginShutdown(); });
+//    doors.WhenEnded([&] { engine.Shutdown([&] { doors.Close(); }); });
+//    Result<void> opened = doors.Open();
+//
+// The end of standard input is the end of the server: whoever started it has gone.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "policy/policy.h"
+#include "supervisor/cli/http_callers.h"
+#include "supervisor/engine/services.h"
+#include "supervisor/loop/uv_handles.h"
+#include "supervisor/mcp/http_endpoint.h"
+#include "supervisor/mcp/line_session.h"
+#include "supervisor/mcp/server_state.h"
+#include "supervisor/transport/http_server.h"
+#include "supervisor/transport/listening_socket.h"
+
+namespace pa {
+
+inline constexpr std::size_t kMaxLineClients = 64;
+
+// Whether a request by TCP may name this Host: that of one of the sockets; where a socket takes
+// connections at every address of the machine, any IP address, because no page's name is one.
+bool IsHostOf(const std::vector<ListeningSocket>& sockets, std::string_view host);
+
+class Doors {
+ public:
+  struct Order {
+    bool stdio = false;
+    std::vector<ListeningSocket> sockets = {};
+    std::string token_path = {};
+  };
+
+  Doors(const Services& services, ServerState& state, Order order);
+  ~Doors();  // after Close(), when the loop has ended
+  Doors(const Doors&) = delete;
+  Doors& operator=(const Doors&) = delete;
+
+  // An error: nothing is served. By TCP nobody is, as long as there is no token.
+  Result<void> Open();
+
+  // As those of Session, of all clients.
+  void ListChanged(ListKind kind);
+  void PolicyChanged(const policy::Policy& before);
+  void Shutdown();
+  void WhenEnding(std::function<void()> callback) { on_ending_ = std::move(callback); }
+  void WhenEnded(std::function<void()> callback) { on_ended_ = std::move(callback); }
+  // What is queued for the client of standard output is written, for a while. Removes the files of
+  // sockets.
+  void Close();
+
+ private:
+  void AddLines(UniqueFd client, const HttpPeer& peer);
+  void EndUnknown();
+  void CloseLines(LineSession& lines);
+  void Sweep();
+  void EndIfIdle();
+
+  const Services& services_;
+  ServerState& state_;
+  Order order_;
+  HttpCallers callers_;
+  std::optional<LineSession> stdio_;
+  bool stdio_ended_ = true;
+  std::list<std::unique_ptr<LineSession>> lines_;
+  std::list<std::unique_ptr<LineSession>> closed_;  // to be swept
+  std::optional<HttpEndpoint> endpoint_;
+  std::optional<HttpServer> server_;
+  TimerHandle sweeper_;
+  TimerHandle revoked_;  // looks for clients whose tokens are not valid any more
+  bool endpoint_ended_ = true;
+  bool server_closed_ = true;
+  bool ending_ = false;
+  std::function<void()> on_ending_;
+  std::function<void()> on_ended_;
+};
+
+}  // namespace pa
