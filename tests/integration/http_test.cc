@@ -1,0 +1,390 @@
+// A server that listens: Unix sockets, TCP with tokens, clients that connect by a program.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "base/unique_fd.h"
+#include "tests/support/launch.h"
+#include "tests/support/loopback.h"
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kListMakefile =
+    ".PHONY: hello wait\nhello:\n\t@echo hi\nwait:\n\t@touch started; exec sleep 100\n";
+
+// What came until the connection ended, or until it holds `until`.
+std::string Hear(int fd, std::string_view until = "") {
+  std::string all;
+  char chunk[4096];
+  const timeval patience{.tv_sec = kPatience.count()};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  for (ssize_t got = 1; got > 0 && (until.empty() || all.find(until) == std::string::npos);) {
+    got = recv(fd, chunk, sizeof chunk, 0);
+    if (got > 0) all.append(chunk, static_cast<std::size_t>(got));
+  }
+  return all;
+}
+
+class Http : public ::testing::Test {
+ protected:
+  ~Http() override {
+    if (server_ > 0) Stop();
+  }
+
+  std::string SocketPath() const { return (run_ / "agent.sock").string(); }
+  std::vector<std::string> Environment() const { return {"HOME=" + project_.home().string()}; }
+  ProgramResult Run(std::vector<std::string> arguments, std::string_view input = {},
+                    std::vector<std::string> environment = {}) const {
+    arguments.insert(arguments.begin(), BuiltProgram("PA_SERVER"));
+    environment.push_back(Environment()[0]);
+    return RunProgram({.command = std::move(arguments),
+                       .environment = std::move(environment),
+                       .directory = project_.root()},
+                      input);
+  }
+  std::string NewToken(const std::string& name, const std::string& expires = "1h") const {
+    const ProgramResult made = Run({"token", "new", name, "--expires", expires});
+    EXPECT_EQ(made.exit_code, 0) << made.errors;
+    return made.output.substr(0, made.output.find('\n'));
+  }
+
+  // Until it says where it listens, or has ended.
+  void Start(std::vector<std::string> addresses, std::vector<std::string> more = {}) {
+    fs::create_directories(run_);
+    std::vector<std::string> command = {
+        BuiltProgram("PA_SERVER"), "serve", "--enable", "all", "--root", project_.root()};
+    for (std::string& address : addresses) command.insert(command.end(), {"--listen", address});
+    command.insert(command.end(), more.begin(), more.end());
+    const UniqueFd errors(open(errors_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    server_ = Spawn({.command = std::move(command),
+                     .environment = Environment(),
+                     .directory = project_.root(),
+                     .err = errors.get()});
+    EXPECT_TRUE(Eventually([&] { return Listens(addresses.size()) || !Runs(); }));
+    const std::string said = ReadText(errors_);
+    const std::size_t port = said.find("http://127.0.0.1:");
+    if (port != std::string::npos) {
+      port_ = static_cast<std::uint16_t>(std::stoi(said.substr(port + 17)));
+    }
+  }
+  bool Listens(std::size_t places) const {
+    const std::string said = ReadText(errors_);
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = said.find("listening on", at)) != std::string::npos; ++at)
+      ++count;
+    return count >= places;
+  }
+  bool Runs() {
+    siginfo_t info{};
+    return waitid(P_PID, static_cast<id_t>(server_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+  }
+  int Stop(int signal = SIGTERM) {
+    kill(server_, signal);
+    EXPECT_TRUE(Eventually([&] { return !Runs(); }));
+    int status = 0;
+    waitpid(server_, &status, 0);
+    server_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  UniqueFd ConnectUnix() const {
+    UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    SocketPath().copy(address.sun_path, sizeof address.sun_path - 1);
+    if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      fd.reset();
+    }
+    return fd;
+  }
+  static std::string PostOf(const Json& message, const std::string& fields) {
+    const std::string body = message.dump();
+    return "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\n"
+           "Accept: application/json, text/event-stream\r\n" +
+           fields + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  }
+  static std::string ModernPost(const std::string& tool, const Json& arguments,
+                                const std::string& fields) {
+    const Json params = {{"name", tool}, {"arguments", arguments}, {"_meta", ModernMeta()}};
+    return PostOf({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", params}},
+                  "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: " +
+                      tool + "\r\n" + fields);
+  }
+  // The structuredContent of one call by TCP, or the status if it is not 200.
+  Json Call(const std::string& token, const std::string& more = "") const {
+    const UniqueFd fd = ConnectLoopback(port_);
+    std::string fields = "Host: 127.0.0.1:" + std::to_string(port_) + "\r\nConnection: close\r\n";
+    if (!token.empty()) fields += "Authorization: Bearer " + token + "\r\n";
+    const std::string request = ModernPost("make", {{"target", "hello"}}, fields + more);
+    send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    const std::string answer = Hear(fd.get());
+    if (answer.substr(9, 3) != "200") return answer.substr(9, 3);
+    const Json body = Json::parse(answer.substr(answer.find("\r\n\r\n") + 4), nullptr, false);
+    return body.is_object() ? body["result"]["structuredContent"] : Json(answer);
+  }
+  // The conversation of a client that starts `connect`.
+  ServerOptions Connect(const std::string& address, const std::string& token = "") const {
+    ServerOptions options{.arguments = {},
+                          .home = project_.home(),
+                          .command = {BuiltProgram("PA_SERVER"), "connect", address}};
+    if (!token.empty()) options.environment.push_back("PROJECT_ACTIONS_TOKEN=" + token);
+    return options;
+  }
+
+  Project project_{kListMakefile};
+  fs::path run_ = project_.outside() / "run";
+  fs::path errors_ = project_.outside() / "errors";
+  pid_t server_ = -1;
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(Http, WithoutATokenNobodyListens) {
+  Start({"http://127.0.0.1:0"});
+  EXPECT_EQ(Stop(0), 1);
+  const std::string said = ReadText(errors_);
+  EXPECT_NE(said.find("project-actions token new NAME"), std::string::npos) << said;
+  EXPECT_EQ(said.find("listening"), std::string::npos);
+  // What it advises helps.
+  NewToken("laptop");
+  Start({"http://127.0.0.1:0"});
+  EXPECT_TRUE(Runs()) << ReadText(errors_);
+}
+
+TEST_F(Http, ATokenIsNeededAndNamesItsClientInTheLog) {
+  const std::string token = NewToken("laptop");
+  Start({"http://127.0.0.1:0"});
+  EXPECT_EQ(Call(""), "401");
+  EXPECT_EQ(Call("pa_" + std::string(64, '0')), "401");
+  const Json result =
+      Call(token, "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n");
+  EXPECT_EQ(result["data"]["stdout"], "hi\n") << result;
+  const std::vector<Json> ends = project_.EndsInTheLog();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0]["actor"]["session"]["credential_uid"], "laptop");
+  EXPECT_EQ(ends[0]["src_endpoint"]["name"], "http");
+  EXPECT_NE(ends[0].dump().find("0af7651916cd43dd8448eb211c80319c"), std::string::npos);
+  // No token in what the server writes.
+  const std::string digits = token.substr(3);
+  EXPECT_EQ(ReadText(errors_).find(digits), std::string::npos);
+  for (const auto& file : fs::recursive_directory_iterator(project_.home())) {
+    if (!file.is_regular_file()) continue;
+    EXPECT_EQ(ReadText(file.path()).find(digits), std::string::npos) << file.path();
+  }
+}
+
+TEST_F(Http, ARevokedTokenEndsAtOnceAndANewOneNeedsNoRestart) {
+  const std::string first = NewToken("first");
+  Start({"http://127.0.0.1:0"});
+  const std::string address = "http://127.0.0.1:" + std::to_string(port_);
+  McpClient lines(Connect(address, first));
+  lines.Initialize();
+  EXPECT_TRUE(lines.CallTool("make", {{"target", "hello"}})["success"]);
+  const std::string second = NewToken("second");
+  EXPECT_TRUE(Call(second)["success"]);
+  EXPECT_EQ(Run({"token", "revoke", "first"}).exit_code, 0);
+  EXPECT_EQ(Call(first), "401");
+  EXPECT_TRUE(lines.WaitForExit()) << "what it had open ends, too";
+  EXPECT_TRUE(Call(second)["success"]);
+}
+
+TEST_F(Http, NoNameOfAPageLeadsHere) {
+  const std::string token = NewToken("laptop");
+  Start({"http://127.0.0.1:0"});
+  const auto status = [&](const std::string& fields) {
+    const UniqueFd fd = ConnectLoopback(port_);
+    const std::string request =
+        ModernPost("make", {{"target", "hello"}},
+                   "Connection: close\r\nAuthorization: Bearer " + token + "\r\n" + fields);
+    send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    return Hear(fd.get()).substr(9, 3);
+  };
+  const std::string host = "Host: localhost:" + std::to_string(port_) + "\r\n";
+  EXPECT_EQ(status(host), "200");
+  EXPECT_EQ(status("Host: evil.example:" + std::to_string(port_) + "\r\n"), "403");
+  EXPECT_EQ(status(host + "Origin: http://evil.example\r\n"), "403");
+}
+
+TEST_F(Http, AUnixSocketServesItsUserAlone) {
+  Start({"unix:" + SocketPath()});
+  struct stat status{};
+  ASSERT_EQ(stat(SocketPath().c_str(), &status), 0) << ReadText(errors_);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  McpClient client(Connect("unix:" + SocketPath()));
+  client.Initialize();
+  EXPECT_TRUE(client.CallTool("make", {{"target", "hello"}})["success"]);
+  EXPECT_EQ(project_.EndsInTheLog()[0]["src_endpoint"]["name"], "unix");
+  // Another user, whom the mode of the file would let in.
+  if (geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
+  chmod(SocketPath().c_str(), 0666);
+  for (fs::path at = run_; at != at.root_path() && at != "/tmp"; at = at.parent_path()) {
+    chmod(at.c_str(), 0755);
+  }
+  const pid_t other = fork();
+  if (other == 0) {
+    const bool became = setgid(65534) == 0 && setuid(65534) == 0;
+    const UniqueFd fd = became ? ConnectUnix() : UniqueFd();
+    constexpr std::string_view kAsk = "GET /mcp HTTP/1.1\r\nHost: a\r\n\r\n";
+    if (fd) send(fd.get(), kAsk.data(), kAsk.size(), MSG_NOSIGNAL);
+    _exit(!fd ? 1 : Hear(fd.get()).empty() ? 0 : 2);
+  }
+  int ended = 0;
+  waitpid(other, &ended, 0);
+  EXPECT_TRUE(WIFEXITED(ended));
+  EXPECT_EQ(WEXITSTATUS(ended), 0) << "1: it could not connect; 2: it was answered";
+}
+
+TEST_F(Http, NoCommandMayTakeTheSocketsPlace) {
+  run_ = project_.root() / "run";
+  Start({"unix:" + SocketPath()});
+  EXPECT_EQ(Stop(0), 1);
+  const std::string said = ReadText(errors_);
+  EXPECT_NE(said.find("commands can write a socket of this server"), std::string::npos) << said;
+  EXPECT_NE(said.find("let it listen where no command can write"), std::string::npos) << said;
+  EXPECT_FALSE(fs::exists(SocketPath()));
+}
+
+TEST_F(Http, NoCommandMayWriteTokens) {
+  NewToken("laptop");
+  const ProgramResult shown = Run({"policy", "show", "--root", project_.home()});
+  EXPECT_EQ(shown.exit_code, 1);
+  EXPECT_NE(shown.errors.find("commands can write the tokens"), std::string::npos) << shown.errors;
+  const ProgramResult explained =
+      Run({"policy", "explain", project_.home() / ".local/state/project-actions/tokens", "--root",
+           project_.root()});
+  EXPECT_NE(explained.output.find("no command can reach the server's own sockets and tokens"),
+            std::string::npos)
+      << explained.output << explained.errors;
+}
+
+TEST_F(Http, SeveralPlacesAtOnce) {
+  const std::string token = NewToken("laptop");
+  Start({"unix:" + SocketPath(), "http://127.0.0.1:0"});
+  EXPECT_TRUE(Call(token)["success"]);
+  McpClient one(Connect("unix:" + SocketPath()));
+  one.Initialize();
+  McpClient two(Connect("http://127.0.0.1:" + std::to_string(port_), token));
+  two.Initialize();
+  EXPECT_TRUE(two.CallTool("make", {{"target", "hello"}})["success"]);
+  EXPECT_TRUE(one.CallTool("make", {{"target", "hello"}})["success"]);
+}
+
+// Each as a client of its own: the end of one is nothing to the other.
+TEST_F(Http, AClientThatGoesEndsItsOwnCalls) {
+  Start({"unix:" + SocketPath()});
+  McpClient stays(Connect("unix:" + SocketPath()));
+  stays.Initialize();
+  {
+    McpClient goes(Connect("unix:" + SocketPath()));
+    goes.Initialize();
+    goes.StartTool("make", {{"target", "wait"}});
+    EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "started"); }));
+    goes.CloseInput();
+    EXPECT_TRUE(goes.WaitForExit());
+  }
+  EXPECT_TRUE(Eventually([&] { return ProcessesIn(project_.root()).empty(); }));
+  EXPECT_TRUE(stays.CallTool("make", {{"target", "hello"}})["success"]);
+  EXPECT_TRUE(Runs());
+}
+
+TEST_F(Http, AtItsEndTheServerLeavesNothing) {
+  Start({"unix:" + SocketPath()});
+  McpClient client(Connect("unix:" + SocketPath()));
+  client.Initialize();
+  const int id = client.StartTool("make", {{"target", "wait"}});
+  EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "started"); }));
+  EXPECT_EQ(Stop(), 0);
+  EXPECT_EQ(client.Await(id)["result"]["structuredContent"]["error"]["code"], "CANCELLED");
+  EXPECT_TRUE(client.WaitForExit());
+  EXPECT_TRUE(ProcessesIn(project_.root()).empty());
+  EXPECT_FALSE(fs::exists(SocketPath()));
+}
+
+// The next server takes the place of one that was killed, but not of one that runs.
+TEST_F(Http, AServerThatWasKilledIsFollowed) {
+  Start({"unix:" + SocketPath()});
+  const ProgramResult second =
+      Run({"serve", "--listen", "unix:" + SocketPath(), "--root", project_.root()});
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_NE(second.errors.find("another server is there"), std::string::npos) << second.errors;
+  Stop(SIGKILL);
+  EXPECT_TRUE(fs::exists(SocketPath()));
+  Start({"unix:" + SocketPath()});
+  EXPECT_TRUE(ConnectUnix());
+}
+
+TEST_F(Http, TheEndOfStandardInputEndsTheServer) {
+  fs::create_directories(run_);
+  McpClient parent(project_.Server({"--listen", "stdio", "--listen", "unix:" + SocketPath()}));
+  parent.Initialize();
+  McpClient other(Connect("unix:" + SocketPath()));
+  other.Initialize();
+  EXPECT_TRUE(other.CallTool("make", {{"target", "hello"}})["success"]);
+  parent.CloseInput();
+  EXPECT_TRUE(parent.WaitForExit());
+  EXPECT_TRUE(other.WaitForExit());
+  EXPECT_FALSE(fs::exists(SocketPath()));
+}
+
+TEST_F(Http, ConnectSaysWhyItCannot) {
+  fs::create_directories(run_);
+  const ProgramResult absent = Run({"connect", "unix:" + SocketPath()});
+  EXPECT_EQ(absent.exit_code, 1);
+  EXPECT_NE(absent.errors.find("No such file"), std::string::npos) << absent.errors;
+  const std::string token = NewToken("laptop");
+  Start({"http://127.0.0.1:0"});
+  const std::string address = "http://127.0.0.1:" + std::to_string(port_);
+  const ProgramResult unknown = Run({"connect", address});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.errors.find("401 Unauthorized: a token is needed"), std::string::npos)
+      << unknown.errors;
+  EXPECT_EQ(unknown.output, "");
+  const ProgramResult wrong = Run({"connect", address}, {}, {"PROJECT_ACTIONS_TOKEN=a\r\nX: y"});
+  EXPECT_NE(wrong.errors.find("holds more than a token"), std::string::npos) << wrong.errors;
+  const ProgramResult known = Run({"connect", address}, {}, {"PROJECT_ACTIONS_TOKEN=" + token});
+  EXPECT_EQ(known.exit_code, 0) << known.errors;
+}
+
+// As systemd passes it, from 3 on.
+TEST_F(Http, ASocketThatSystemdHasOpened) {
+  fs::create_directories(run_);
+  const UniqueFd listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  SocketPath().copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listener.get(), 8), 0);
+  const UniqueFd errors(open(errors_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  // `exec`: LISTEN_PID is the server's.
+  server_ = Spawn({.command = {"sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"", "sh",
+                               BuiltProgram("PA_SERVER"), "serve", "--listen", "systemd", "--root",
+                               project_.root(), "--enable", "all"},
+                   .environment = Environment(),
+                   .directory = project_.root(),
+                   .err = errors.get(),
+                   .inherit = {{listener.get(), 3}}});
+  EXPECT_TRUE(Eventually([&] { return Listens(1) || !Runs(); }));
+  McpClient client(Connect("unix:" + SocketPath()));
+  client.Initialize();
+  EXPECT_TRUE(client.CallTool("make", {{"target", "hello"}})["success"]) << ReadText(errors_);
+  EXPECT_EQ(Stop(), 0);
+  EXPECT_TRUE(fs::exists(SocketPath())) << "the file is systemd's";
+  const ProgramResult none = Run({"serve", "--listen", "systemd"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_NE(none.errors.find("systemd passed no sockets"), std::string::npos) << none.errors;
+}
+
+}  // namespace
+}  // namespace pa::testing
