@@ -86,6 +86,23 @@ TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
   EXPECT_EQ(judged.size(), static_cast<std::size_t>(AnchorKind::kTokens) + 1);
 }
 
+// Whether a grant holds it decides whether commands get a cover.
+TEST_F(TrustAnchorsTest, AGrantByALinkCoversToo) {
+  const fs::path safe = base_ / "safe";
+  fs::create_directory_symlink(safe, base_ / "link");
+  const auto granted = [&](const std::string& policy) {
+    User(policy);
+    const LoadedPolicy loaded = LoadWith(AnchorKind::kSocket, safe / "socket");
+    EXPECT_TRUE(loaded.policy) << Format(loaded.diagnostics);
+    return loaded.policy && loaded.policy->covered.at(0).granted;
+  };
+  EXPECT_FALSE(granted(""));
+  EXPECT_FALSE(granted("filesystem: {read: [" + (base_ / "out").string() + "]}"));
+  for (const fs::path& path : {safe, safe / "socket", base_ / "link", base_}) {
+    EXPECT_TRUE(granted("filesystem: {read: [" + path.string() + "]}")) << path;
+  }
+}
+
 // A command replaces what it can write by a symlink, and the next policy that is loaded would grant
 // what that leads to.
 TEST_F(TrustAnchorsTest, NoPlaceOfThePolicyIsLed) {

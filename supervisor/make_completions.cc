@@ -25,7 +25,7 @@ CompletedValues Values() {
     commands.push_back(command.name);
   }
   return {
-      {"ADDRESS", {ValueKind::kWord, {"stdio", "unix:", "http://127.0.0.1:", "systemd"}}},
+      {"ADDRESS", {ValueKind::kWord, {"stdio", "systemd"}}},
       {"ARGUMENTS", {ValueKind::kMakeArguments}},
       {"CLIENT", {ValueKind::kWord, clients}},
       {"COMMAND", {ValueKind::kWord, commands}},

@@ -192,12 +192,27 @@ TEST(AuditEvent, ACommandIsKept) {
   EXPECT_TRUE(command(std::string(kMaxAuditCommand, '\x01')).starts_with("{\"command\":\"\\u0001"));
 }
 
+TEST(AuditEvent, TheTokenOfTheClientIsNamed) {
+  AuditedCall call = Call();
+  EXPECT_EQ(At(ParseJson(BeginLine(call, {})).value(), "actor.session.credential_uid"), "");
+  call.caller.token = "laptop";
+  const JsonValue line = ParseJson(BeginLine(call, {})).value();
+  EXPECT_EQ(At(line, "actor.session.credential_uid"), "\"laptop\"");
+}
+
 // Whatever a call does, its line stays one, and not a long one.
 TEST(AuditEvent, StaysOneShortLine) {
   const std::string worst(100'000, '\x01');  // six characters each, as JSON has it
   AuditedCall call = Call();
   call.tool = worst;
-  call.caller = {worst, worst, worst, worst, "2026-07-28", worst, worst};
+  call.caller = {.session = worst,
+                 .endpoint = worst,
+                 .token = worst,
+                 .client_name = worst,
+                 .client_version = worst,
+                 .revision = "2026-07-28",
+                 .request_id = worst,
+                 .traceparent = worst};
   CallRecord record{.directory = "/d", .allowed = true};
   for (int i = 0; i < 1000; ++i) {
     record.run.commands.push_back({.argv = std::vector<std::string>(3, std::string(9, 'a'))});

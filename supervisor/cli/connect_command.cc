@@ -22,7 +22,6 @@ namespace {
 constexpr std::size_t kChunk = 64U << 10;
 constexpr std::size_t kMaxHead = 16U << 10;
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
-constexpr const char* kToken = "PROJECT_ACTIONS_TOKEN";
 
 // What comes next; "": the end.
 Result<std::string> ReadSome(int fd) {
@@ -45,12 +44,16 @@ Result<void> Pump(int from, int to) {
   }
 }
 
+std::optional<std::string> TokenOf(const Environment& environment) {
+  return GetVariable(environment, "PROJECT_ACTIONS_TOKEN");
+}
+
 std::string RequestFor(const ListenAddress& address, const Environment& environment) {
   const bool is_unix = address.kind == ListenAddress::Kind::kUnix;
   std::string request = fmt::format(
       "GET /mcp HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: {}\r\n",
       is_unix ? "localhost" : HostAndPortText(address.host, address.port), kLineProtocol);
-  const std::optional<std::string> token = GetVariable(environment, kToken);
+  const std::optional<std::string> token = TokenOf(environment);
   if (!is_unix && token) request += fmt::format("Authorization: Bearer {}\r\n", *token);
   return request + "\r\n";
 }
@@ -101,8 +104,8 @@ bool HasLineEnd(std::string_view text) {
 }  // namespace
 
 int RunConnect(const ConnectCommand& command, const Environment& environment) {
-  if (const auto token = GetVariable(environment, kToken); token && HasLineEnd(*token)) {
-    return Failed(command, fmt::format("{} holds more than a token", kToken));
+  if (const auto token = TokenOf(environment); token && HasLineEnd(*token)) {
+    return Failed(command, "PROJECT_ACTIONS_TOKEN holds more than a token");
   }
   const Result<UniqueFd> server = ConnectTo(command.address);
   if (!server) return Failed(command, server.error().Message());

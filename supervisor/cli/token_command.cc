@@ -46,7 +46,7 @@ int Failed(const std::string& why) {
   return 1;
 }
 
-std::string Day(TokenTime time) { return fmt::format("{:%F %H:%M} UTC", fmt::gmtime(time)); }
+std::string Day(TokenTime time) { return fmt::format("{:%F %H:%M} UTC", time); }
 
 std::string Expiry(const Token& token) { return token.expires ? Day(*token.expires) : "never"; }
 
@@ -101,9 +101,9 @@ int RunTokenList(const TokenListCommand& command, const Environment& environment
     w.BeginArray();
     for (const Token& token : kept->tokens) {
       w.BeginObject().Field("name", token.name);
-      w.Field("created", fmt::format("{:%FT%TZ}", fmt::gmtime(token.created)));
+      w.Field("created", fmt::format("{:%FT%TZ}", token.created));
       w.Key("expires");
-      token.expires ? w.String(fmt::format("{:%FT%TZ}", fmt::gmtime(*token.expires))) : w.Null();
+      token.expires ? w.String(fmt::format("{:%FT%TZ}", *token.expires)) : w.Null();
       w.Field("expired", token.IsExpired(Now())).EndObject();
     }
     fmt::print("{}\n", std::move(w.EndArray()).Take());

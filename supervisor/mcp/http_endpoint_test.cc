@@ -215,6 +215,26 @@ TEST_F(HttpEndpointTest, WhoIsNotKnownAnyMoreIsEnded) {
   EXPECT_FALSE(stays->answer || stays->ended);
 }
 
+TEST_F(HttpEndpointTest, ASessionEndsWithItsToken) {
+  const auto begin = [&](const std::string& token) {
+    auto exchange = std::make_shared<FakeExchange>();
+    exchange->head_ = Head();
+    exchange->peer_.token = token;
+    const Json params = {{"protocolVersion", "2025-11-25"},
+                         {"capabilities", Json::object()},
+                         {"clientInfo", {{"name", "c"}, {"version", "1"}}}};
+    exchange->body_ =
+        Json({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "initialize"}, {"params", params}}).dump();
+    endpoint_->OnRequest(exchange);
+  };
+  begin("stays");
+  begin("goes");
+  EXPECT_EQ(endpoint_->sessions(), 2u);
+  endpoint_->EndUnknown([](const HttpPeer& peer) { return peer.token == "stays"; });
+  world_.Turn();
+  EXPECT_EQ(endpoint_->sessions(), 1u);
+}
+
 TEST_F(HttpEndpointTest, AnUpgradeGoesOnWithLines) {
   HttpHead head{
       .method = "GET", .target = "/mcp", .fields = {{"host", "here:1"}}, .upgrades = true};

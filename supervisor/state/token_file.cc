@@ -18,6 +18,7 @@
 namespace pa {
 namespace {
 
+constexpr std::string_view kTokenDirectory = "tokens";
 constexpr std::int64_t kVersion = 1;
 constexpr std::size_t kTokenBytes = 32;
 constexpr std::size_t kMaxName = 64;
@@ -73,7 +74,7 @@ bool IsTokenName(std::string_view name) {
 }
 
 std::string TokenDirectory(const std::string& state_home) {
-  return PathInState(state_home, "tokens");
+  return PathInState(state_home, kTokenDirectory);
 }
 std::string TokenPath(const std::string& state_home) {
   return TokenDirectory(state_home) + "/tokens.json";

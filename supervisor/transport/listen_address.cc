@@ -68,9 +68,8 @@ std::expected<ListenAddress, std::string> ParseListenAddress(std::string_view te
   if (text.starts_with(kUnix)) return ParseUnix(text.substr(kUnix.size()), text);
   if (text.starts_with(kHttp)) return ParseTcp(text.substr(kHttp.size()), text);
   if (text.starts_with("https://")) {
-    return Wrong(
-        "the server listens on http://, and a proxy in front of it speaks TLS; give http://HOST:PORT",
-        text);
+    return Wrong("TLS is what a proxy speaks in front of the server; listen on http://HOST:PORT",
+                 text);
   }
   return Wrong(kForms, text);
 }

@@ -40,7 +40,7 @@ TEST(ListenAddress, WhatIsNoneIsToldWhatWasExpected) {
       {"http://127.0.0.1:65536", "PORT must be"},
       {"http://127.0.0.1:-1", "PORT must be"},
       {"http://127.0.0.1:8o", "PORT must be"},
-      {"https://127.0.0.1:443", "a proxy in front of it speaks TLS"},
+      {"https://127.0.0.1:443", "a proxy speaks in front of the server"},
   };
   for (const auto& [text, expected] : kWrong) {
     const auto address = ParseListenAddress(text);

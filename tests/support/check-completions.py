@@ -151,7 +151,7 @@ def expectations(server):
         "project-actions serve --enable=": tools | {"all"},
         "project-actions serve --enable make,git": {"git_add", "git_commit"},
         "project-actions serve --enable=make,git": {"git_add", "git_commit"},
-        "project-actions serve --listen ": {"stdio"},
+        "project-actions serve --listen ": {"stdio", "systemd"},
         "project-actions serve --policy ": files,
         "project-actions serve -v --root ": {"sub"},
         "project-actions serve --root=": {"sub"},
