@@ -68,6 +68,7 @@ struct PolicyFragment {
   std::optional<Located<std::vector<Variable>>> environment_set;
   // By key name; in ms, bytes, or as a count.
   std::map<std::string, Located<std::uint64_t>, std::less<>> limits;
+  std::optional<Located<std::string>> jobs_keep;
   std::optional<Located<std::string>> jobs_ports;
   std::optional<Located<std::string>> git_identity;
   std::optional<Located<std::string>> git_hooks;

@@ -28,6 +28,12 @@ constexpr Choice kPorts[] = {
      "ports that a call names are served on 127.0.0.1 of this machine, to this user's processes; "
      "needs network: loopback"},
 };
+constexpr Choice kKeep[] = {
+    {"session",
+     "a job ends with the session of the client that started it; MCP 2026-07-28 by HTTP has no "
+     "sessions, so there it ends with the server"},
+    {"server", "a job goes on until the server ends, for the next session to find it"},
+};
 constexpr Choice kNamespaces[] = {
     {"require", "no command runs without them"},
     {"auto", "where the system grants them; `project-actions doctor` says whether it does"},
@@ -195,6 +201,7 @@ constexpr Key kKeys[] = {
      {},
      0,
      kWeek},
+    {"jobs.keep", Type::kChoice, "How long a job goes on, within its limits.", &F::jobs_keep, kKeep},
     {"jobs.ports", Type::kChoice, "Who reaches the ports on which a job listens.", &F::jobs_ports,
      kPorts},
     {"git.identity", Type::kChoice, "In whose name commits are made.", &F::git_identity, kIdentity},
@@ -251,6 +258,7 @@ PolicyFragment DefaultFragment() {
   defaults.namespaces = {"auto", at};
   defaults.environment_pass = {{}, at};
   defaults.environment_set = {{}, at};
+  defaults.jobs_keep = {"session", at};
   defaults.jobs_ports = {"none", at};
   defaults.git_identity = {"inherit", at};
   defaults.git_hooks = {"run", at};

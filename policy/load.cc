@@ -48,6 +48,7 @@ class Compiler {
     CompileEnvironment();
     CompileLimits();
     policy_.network = NetworkNamed(merged_.network->value);
+    policy_.keep_jobs = merged_.jobs_keep->value == "server";
     policy_.job_ports = merged_.jobs_ports->value == "loopback";
     policy_.namespaces = NamespacesNamed(merged_.namespaces->value);
     if (policy_.network == sandbox::Network::kLoopback &&

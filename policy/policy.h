@@ -145,6 +145,7 @@ struct Policy {
   // The system paths as programs know them, symlinks included.
   std::vector<std::string> names;
   sandbox::Network network = sandbox::Network::kNone;
+  bool keep_jobs = false;  // a job goes on when its session ends
   bool job_ports = false;  // jobs can have ports served on 127.0.0.1 of this machine
   // Includes the variables that lead to granted toolchains.
   std::vector<std::string> environment_pass;

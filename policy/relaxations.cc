@@ -152,6 +152,7 @@ std::vector<Relaxation> FindRelaxations(const PolicyFragment& merged, const std:
   find.Unprotected(*merged.filesystem_unprotect);
   find.Choice(LoopbackNetwork(), "network", *merged.network, "loopback");
   find.Choice(FullNetwork(), "network", *merged.network, "full");
+  find.Choice(KeptJobs(), "jobs.keep", *merged.jobs_keep, "server");
   find.Choice(PublishedPorts(), "jobs.ports", *merged.jobs_ports, "loopback");
   find.Variables(merged);
   find.Choice(NoNamespaces(), "namespaces", *merged.namespaces, "off");

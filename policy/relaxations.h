@@ -87,6 +87,12 @@ struct FullNetwork {
       "and reach services of this machine and of its network";
   static constexpr Reach kReach = Reach::kBuilds;
 };
+struct KeptJobs {
+  static constexpr std::string_view kName = "kept_jobs";
+  static constexpr std::string_view kWhy =
+      "what an agent has started goes on when the agent's session has ended, within its limits";
+  static constexpr Reach kReach = Reach::kBuilds;
+};
 struct PublishedPorts {
   static constexpr std::string_view kName = "published_ports";
   static constexpr std::string_view kWhy =
@@ -132,8 +138,8 @@ struct NoAudit {
 
 using RelaxationType =
     std::variant<RootWithSecrets, EveryTool, InnerTool, ReadablePath, WritablePath, UnprotectedPath,
-                 LoopbackNetwork, FullNetwork, PublishedPorts, PassedVariable, SetVariable,
-                 NoNamespaces, RaisedLimit, RaisedServerLimit, NoAudit>;
+                 LoopbackNetwork, FullNetwork, KeptJobs, PublishedPorts, PassedVariable,
+                 SetVariable, NoNamespaces, RaisedLimit, RaisedServerLimit, NoAudit>;
 
 struct Relaxation {
   RelaxationType type;

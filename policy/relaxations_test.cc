@@ -55,6 +55,7 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
       {"limits.concurrent", {"limits: {concurrent: 5}", {"raised_server_limit"}, ""}},
       {"limits.queue", {"limits: {queue: 65}", {"raised_server_limit"}, ""}},
       {"jobs.detach_after", {"jobs: {detach_after: 1h}", {}, "what commands may do is the same"}},
+      {"jobs.keep", {"jobs: {keep: server}", {"kept_jobs"}, ""}},
       {"jobs.ports", {"jobs: {ports: loopback}", {"published_ports"}, ""}},
       {"git.identity", {"git: {identity: inherit}", {}, "the default is weakest"}},
       {"git.hooks", {"git: {hooks: run}", {}, "the default is weakest"}},

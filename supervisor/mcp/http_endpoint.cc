@@ -110,9 +110,11 @@ HttpEndpoint::HttpEndpoint(const Services& services, ServerState& state,
       state_(state),
       options_(std::move(options)),
       heir_(services, state, nobody_, {.endpoint = "http"}),
-      sweeper_(services.loop) {}
+      sweeper_(services.loop) {
+  state.keeper = &heir_;
+}
 
-HttpEndpoint::~HttpEndpoint() = default;
+HttpEndpoint::~HttpEndpoint() { state_.keeper = nullptr; }
 
 std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, HttpPeer& peer) {
   // No page and no name of a host leads to a Unix socket.

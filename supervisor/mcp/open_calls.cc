@@ -76,6 +76,9 @@ void OpenCall::Leave(Place where, rpc::Id key, rpc::Id as) noexcept {
   place = where;
   Session* const answered = std::exchange(session, nullptr);
   if (answered->options_.heir != nullptr) home = answered->options_.heir;
+  if (where == Place::kJobs && context.policy->keep_jobs && state.keeper != nullptr) {
+    home = state.keeper;
+  }
   route.reset();
   if (where == Place::kJobs) batch.reset();
   detaching.Stop();

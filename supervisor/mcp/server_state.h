@@ -20,6 +20,9 @@ struct ServerState {
   std::chrono::milliseconds answer_patience = kAnswerPatience;
   std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat;
   OpenCalls open = {};
+  // With which jobs end that outlive their own session (jobs.keep); null: there are none, as on
+  // stdio alone, where the server ends with its client.
+  Session* keeper = nullptr;
 };
 
 // What a model is told before it calls anything. It names no tool that is off.

@@ -1,13 +1,13 @@
-// Real clients against the real server: the official JavaScript client in every negotiation mode, and the
-// Inspector's command line in both eras. PROJECT_ACTIONS names the server's program.
+// Real clients against the real server: the official JavaScript client in every negotiation mode and by every way
+// in (standard input, HTTP, `connect`), and the Inspector's command line in both eras. PROJECT_ACTIONS names the server's program.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { createTaskSessionFromClient, resultFromTaskOutcome } from '@modelcontextprotocol/ext-tasks/client';
 import * as tasks from '@modelcontextprotocol/ext-tasks/core/v2';
@@ -38,18 +38,78 @@ function sampleProject() {
   return { project, git };
 }
 
-async function connected(project, mode) {
-  const client = new Client({ name: 'clients-test', version: '1' }, { versionNegotiation: { mode } });
-  await client.connect(
-    new StdioClientTransport({ command: server, args: options, cwd: project, stderr: 'inherit' }));
+// A server that listens by HTTP and on a Unix socket, in a home of its own.
+async function listening(project, more = []) {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'pa-home-')));
+  projects.push(home);
+  const environment = { ...process.env, HOME: home };
+  const token = execFileSync(server, ['token', 'new', 'test', '--expires', '1h'],
+    { env: environment, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  const child = spawn(server, [...options, ...more, '--listen', 'http://127.0.0.1:0', '--listen',
+    `unix:${home}/sock`], { cwd: project, env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
+  const url = await new Promise((resolve, reject) => {
+    let said = '';
+    child.stderr.on('data', (data) => {
+      said += data;
+      const found = said.match(/listening on (http:\S+)[^]*listening on unix/);
+      if (found) resolve(found[1]);
+    });
+    child.on('exit', () => reject(new Error(said)));
+  });
+  const stop = () => new Promise((resolve) => {
+    child.on('exit', resolve);
+    child.kill();
+  });
+  return { url, token, environment, socket: `unix:${home}/sock`, stop };
+}
+
+// The ways in. `close` ends what the way has started.
+const doors = {
+  stdio: async (project, more) => ({
+    transport: new StdioClientTransport(
+      { command: server, args: [...options, ...more], cwd: project, stderr: 'inherit' }),
+    close: async () => {},
+  }),
+  HTTP: async (project, more) => {
+    const { url, token, stop } = await listening(project, more);
+    const headers = { Authorization: `Bearer ${token}` };
+    return {
+      transport: new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }),
+      close: stop,
+    };
+  },
+  connect: async (project, more) => {
+    const { socket, environment, stop } = await listening(project, more);
+    return {
+      transport: new StdioClientTransport({ command: server, args: ['connect', socket], cwd: '/',
+        env: environment, stderr: 'inherit' }),
+      close: stop,
+    };
+  },
+};
+const ways = (modes) => Object.keys(doors).flatMap((door) => modes.map((mode) => {
+  const era = typeof mode === 'string' ? mode : `pinned to ${mode.pin}`;
+  return { door, mode, name: door === 'stdio' ? era : `${era}, by ${door}` };
+}));
+
+async function connected(project, { door, mode }, more = [], rest = {}, prepare = () => {}) {
+  const client = new Client({ name: 'clients-test', version: '1' },
+    { versionNegotiation: { mode }, ...rest });
+  prepare(client);
+  const { transport, close } = await doors[door](project, more);
+  await client.connect(transport);
+  const closeClient = client.close.bind(client);
+  client.close = async () => {
+    await closeClient();
+    await close();
+  };
   return client;
 }
 
-for (const mode of ['legacy', 'auto', { pin: '2026-07-28' }]) {
-  const name = typeof mode === 'string' ? mode : `pinned to ${mode.pin}`;
-  test(`official client, ${name}`, async () => {
+for (const way of ways(['legacy', 'auto', { pin: '2026-07-28' }])) {
+  test(`official client, ${way.name}`, async () => {
     const { project, git } = sampleProject();
-    const client = await connected(project, mode);
+    const client = await connected(project, way);
     try {
       const { tools } = await client.listTools();
       assert.deepEqual(tools.map((tool) => tool.name), [
@@ -91,26 +151,23 @@ for (const mode of ['legacy', 'auto', { pin: '2026-07-28' }]) {
 }
 
 // The client's own handling of questions, in both eras: it shows them to a handler, and carries the answer back.
-for (const mode of ['legacy', { pin: '2026-07-28' }]) {
-  const name = typeof mode === 'string' ? mode : `pinned to ${mode.pin}`;
-  test(`official client is asked for an approval, ${name}`, async () => {
+for (const way of ways(['legacy', { pin: '2026-07-28' }])) {
+  test(`official client is asked for an approval, ${way.name}`, async () => {
     const { project } = sampleProject();
     const outside = mkdtempSync(join(tmpdir(), 'pa-policy-'));
     projects.push(outside);
     const policy = join(outside, 'ask.yaml');
     writeFileSync(policy, 'version: 1\npermissions: [{tool: make, target: greet, decision: ask}]\n' +
       'pipeline: {tools: [make]}\n');
-    const client = new Client({ name: 'clients-test', version: '1' },
-      { versionNegotiation: { mode }, capabilities: { elicitation: {} } });
     const asked = [];
     const answers = ['decline', 'accept', 'accept'];
-    client.setRequestHandler('elicitation/create', async (request) => {
+    const ask = (client) => client.setRequestHandler('elicitation/create', async (request) => {
       asked.push(request.params.message);
       const action = answers.shift();
       return action === 'accept' ? { action, content: { approve: true } } : { action };
     });
-    await client.connect(new StdioClientTransport(
-      { command: server, args: [...options, '--policy', policy], cwd: project, stderr: 'inherit' }));
+    const client = await connected(project, way, ['--policy', policy],
+      { capabilities: { elicitation: {} } }, ask);
     try {
       const greet = () => client.callTool({ name: 'make', arguments: { target: 'greet' } });
       assert.equal((await greet()).structuredContent.error.code, 'APPROVAL_DECLINED');
@@ -229,7 +286,7 @@ test('official tasks client: questions before and within a task', async () => {
 // fit.
 test('every tool fits its schema under every `result`', async () => {
   const { project } = sampleProject();
-  const client = await connected(project, 'auto');
+  const client = await connected(project, { door: 'stdio', mode: 'auto' });
   const lines = { filter: '. CONTAINS o', limit: 1 };
   const rows = { filter: 'path != x', limit: 1, fields: ['path'] };
   let edits = 0;
@@ -290,7 +347,7 @@ test('every tool fits its schema under every `result`', async () => {
 
 test('cancelling a call ends it and the connection lives on', async () => {
   const { project } = sampleProject();
-  const client = await connected(project, 'auto');
+  const client = await connected(project, { door: 'stdio', mode: 'auto' });
   try {
     const abort = new AbortController();
     const call = client.callTool({ name: 'make', arguments: { target: 'greet' } },

@@ -299,6 +299,35 @@ TEST_F(Http, AClientThatGoesEndsItsOwnCalls) {
   EXPECT_TRUE(Runs());
 }
 
+// jobs.keep
+TEST_F(Http, AJobEndsWithItsSessionUnlessThePolicyKeepsIt) {
+  const fs::path policy = project_.home() / ".config/project-actions/policy.yaml";
+  for (const char* keep : {"session", "server"}) {
+    WriteText(policy, std::string("version: 1\njobs: {keep: ") + keep + "}\n");
+    fs::remove(project_.root() / "started");
+    Start({"unix:" + SocketPath()});
+    std::string id;
+    {
+      McpClient goes(Connect("unix:" + SocketPath()));
+      goes.Initialize();
+      const Json begun = goes.CallTool("make", {{"target", "wait"}, {"background", true}});
+      id = begun["data"]["job"]["id"].get<std::string>();
+      EXPECT_TRUE(Eventually([&] { return fs::exists(project_.root() / "started"); }));
+    }
+    McpClient next(Connect("unix:" + SocketPath()));
+    next.Initialize();
+    const bool kept = std::string_view(keep) == "server";
+    const auto state = [&] {
+      const Json listed = next.CallTool("job", {{"action", "list"}});
+      return listed["data"]["jobs"][0]["state"].get<std::string>();
+    };
+    EXPECT_TRUE(Eventually([&] { return state() == (kept ? "running" : "cancelled"); }));
+    EXPECT_EQ(ProcessesIn(project_.root()).empty(), !kept);
+    EXPECT_EQ(Stop(), 0);
+    EXPECT_TRUE(ProcessesIn(project_.root()).empty()) << "nothing outlives the server";
+  }
+}
+
 TEST_F(Http, AtItsEndTheServerLeavesNothing) {
   Start({"unix:" + SocketPath()});
   McpClient client(Connect("unix:" + SocketPath()));
