@@ -314,7 +314,7 @@ void HttpReader::Append(std::string_view bytes) {
 std::optional<std::expected<HttpHead, HttpRefusal>> HttpReader::Refuse(HttpRefusal refusal) {
   refused_ = refusal;
   parser_.reset();
-  bytes_ = {};
+  std::string().swap(bytes_);
   return std::unexpected(refusal);
 }
 

@@ -192,7 +192,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   // No further request, and none of which a part is still to come.
   void Drain() {
     keep_alive_ = false;
-    if (phase_ == Phase::kReading) End();
+    if (phase_ == Phase::kReading) return End();
+    if (sent_ < out_.size()) Await(Stall());
   }
 
   // Tells it and ends.
@@ -263,6 +264,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     const std::shared_ptr<Connection> self = shared_from_this();
     try {
       Flush();
+      // What is here already comes first: who sends many requests at once waits in the socket.
+      if (phase_ == Phase::kReading && reader_.buffered() > 0) Take();
       Read();
       if (phase_ == Phase::kReading) Take();
       Watch();
@@ -291,10 +294,18 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     End();
   }
 
+  // Who reads nothing does not keep the server from its end for long.
+  std::chrono::milliseconds Stall() const {
+    return server_.closing_ ? std::min(server_.limits_.stall, server_.limits_.stall_at_end)
+                            : server_.limits_.stall;
+  }
+
   bool Reads() const {
     const bool wants = phase_ == Phase::kReading || phase_ == Phase::kLingering;
-    // Beyond that, who sends more requests than are answered waits.
-    return wants || (phase_ != Phase::kEnded && reader_.buffered() < kReadChunk);
+    // Beyond that, who sends more requests than are answered waits, and who reads no answer sends
+    // nothing.
+    const bool may = phase_ != Phase::kEnded && sent_ == out_.size();
+    return wants || (may && reader_.buffered() < kReadChunk);
   }
 
   void Read() {
@@ -368,7 +379,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     if (was_empty) {
       Flush();
       if (phase_ == Phase::kEnded) return;
-      if (sent_ < out_.size()) Await(server_.limits_.stall);
+      if (sent_ < out_.size()) Await(Stall());
     }
     if (out_.size() - sent_ > server_.limits_.gate_closes && exchange_) exchange_->gate().Close();
     Watch();
@@ -390,10 +401,10 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     }
     if (written == 0) return;
     if (sent_ < out_.size()) {
-      Await(server_.limits_.stall);
+      Await(Stall());
       if (sent_ > kWrittenAtOnce) out_.erase(0, std::exchange(sent_, 0));
     } else {
-      out_ = {};
+      std::string().swap(out_);  // an assignment would keep the memory of the longest answer
       sent_ = 0;
       OnWritten();
     }

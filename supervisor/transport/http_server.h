@@ -37,13 +37,14 @@ namespace pa {
 
 struct HttpServerLimits {
   HttpLimits request = {};
-  std::size_t connections = 1024;             // one more is told 503
-  std::chrono::milliseconds head{10'000};     // from the first byte, or the beginning
-  std::chrono::milliseconds body{30'000};     // from the end of the head
-  std::chrono::milliseconds idle{60'000};     // between two requests
-  std::chrono::milliseconds stall{30'000};    // the client reads nothing of what waits for it
-  std::chrono::milliseconds comment{15'000};  // a stream is not silent for longer
-  std::size_t gate_closes = 32U << 10;        // bytes that wait for the client
+  std::size_t connections = 1024;                 // one more is told 503
+  std::chrono::milliseconds head{10'000};         // from the first byte, or the beginning
+  std::chrono::milliseconds body{30'000};         // from the end of the head
+  std::chrono::milliseconds idle{60'000};         // between two requests
+  std::chrono::milliseconds stall{30'000};        // the client reads nothing of what waits for it
+  std::chrono::milliseconds stall_at_end{2'000};  // the same, while the server ends
+  std::chrono::milliseconds comment{15'000};      // a stream is not silent for longer
+  std::size_t gate_closes = 32U << 10;            // bytes that wait for the client
   std::size_t gate_opens = 8U << 10;
 };
 

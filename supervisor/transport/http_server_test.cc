@@ -449,6 +449,21 @@ TEST_F(HttpServerTest, AnUpgradedConnectionIsTheHandlers) {
   EXPECT_TRUE(closed);
 }
 
+// Neither the memory of an answer nor, at the end, the time of the server.
+TEST_F(HttpServerTest, WhoReadsNothingKeepsLittle) {
+  Start({.stall_at_end = milliseconds(20)});
+  door_.keeps = true;
+  const UniqueFd client = Connect();
+  Say(client, kGet);
+  RunUntil(&loop_, [&] { return door_.requests == 1; });
+  Kept().Answer({.body = std::string(4U << 20, 'x')});
+  Turn();
+  bool closed = false;
+  server_->Close([&] { closed = true; });
+  EXPECT_FALSE(closed) << "it may still read";
+  RunUntil(&loop_, [&] { return closed; });
+}
+
 // They would be lost, or be read as requests.
 TEST_F(HttpServerTest, NothingFollowsAnUpgradeBeforeItsAnswer) {
   Start({.request = {.protocol = "lines"}});

@@ -7,14 +7,18 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <fstream>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include "base/unique_fd.h"
 #include "tests/support/launch.h"
 #include "tests/support/loopback.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
+#include "tests/support/sanitizers.h"
 
 namespace pa::testing {
 namespace {
@@ -35,6 +39,22 @@ std::string Hear(int fd, std::string_view until = "") {
     if (got > 0) all.append(chunk, static_cast<std::size_t>(got));
   }
   return all;
+}
+
+// One answer of a connection that goes on.
+std::string HearAnswer(int fd) {
+  std::string answer = Hear(fd, "\r\n\r\n");
+  constexpr std::string_view kLength = "Content-Length: ";
+  const std::size_t at = answer.find(kLength);
+  if (at == std::string::npos) return answer;
+  const std::size_t whole =
+      answer.find("\r\n\r\n") + 4 + std::stoul(answer.substr(at + kLength.size()));
+  char chunk[4096];
+  for (ssize_t got = 1; got > 0 && answer.size() < whole;) {
+    got = recv(fd, chunk, std::min(sizeof chunk, whole - answer.size()), 0);
+    if (got > 0) answer.append(chunk, static_cast<std::size_t>(got));
+  }
+  return answer;
 }
 
 class Http : public ::testing::Test {
@@ -297,6 +317,70 @@ TEST_F(Http, AClientThatGoesEndsItsOwnCalls) {
   EXPECT_TRUE(Eventually([&] { return ProcessesIn(project_.root()).empty(); }));
   EXPECT_TRUE(stays.CallTool("make", {{"target", "hello"}})["success"]);
   EXPECT_TRUE(Runs());
+}
+
+// Connections that say nothing, that have had their answer, or that do not read it. In KiB.
+TEST_F(Http, ConnectionsCostLittle) {
+  if (kAddressSanitizer) GTEST_SKIP() << "AddressSanitizer keeps what was freed";
+  const std::string token = NewToken("laptop");
+  Start({"http://127.0.0.1:0"});
+  const Json list = {{"jsonrpc", "2.0"},
+                     {"id", 1},
+                     {"method", "tools/list"},
+                     {"params", {{"_meta", ModernMeta()}}}};
+  const std::string request =
+      PostOf(list,
+             "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\n"
+             "Authorization: Bearer " +
+                 token + "\r\nHost: 127.0.0.1:" + std::to_string(port_) + "\r\n");
+  const auto ask = [&](const UniqueFd& fd) {
+    send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    EXPECT_NE(HearAnswer(fd.get()).find("\"make\""), std::string::npos);
+  };
+  const auto memory = [&] {
+    std::istringstream lines(ReadText("/proc/" + std::to_string(server_) + "/smaps_rollup"));
+    for (std::string word; lines >> word;) {
+      long kib = 0;
+      if (word == "Private_Dirty:" && lines >> kib) return kib;
+    }
+    return -1L;
+  };
+  {
+    const UniqueFd warm = ConnectLoopback(port_);
+    for (int i = 0; i < 50; ++i) ask(warm);
+  }
+  const long before = memory();
+  ASSERT_GT(before, 0);
+  {
+    std::vector<UniqueFd> stalled;
+    for (int i = 0; i < 50; ++i) {
+      UniqueFd fd = ConnectLoopback(port_);
+      constexpr int kSmall = 4096;
+      setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kSmall, sizeof kSmall);
+      fcntl(fd.get(), F_SETFL, O_NONBLOCK);
+      for (int sent = 0; sent < 200; ++sent) {
+        if (send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) break;
+      }
+      stalled.push_back(std::move(fd));
+    }
+    // Others are served as ever.
+    ask(ConnectLoopback(port_));
+    EXPECT_LT(memory() - before, 4 << 10);
+  }
+  std::vector<UniqueFd> idle;
+  for (int i = 0; i < 500; ++i) idle.push_back(ConnectLoopback(port_));
+  ask(idle.back());
+  EXPECT_LT(memory() - before, 5 << 10);
+  for (const UniqueFd& fd : idle) ask(fd);
+  EXPECT_LT(memory() - before, 5 << 10);
+  // Nothing of them is left.
+  const auto descriptors = [&] {
+    const fs::directory_iterator all("/proc/" + std::to_string(server_) + "/fd");
+    return std::distance(begin(all), end(all));
+  };
+  EXPECT_GT(descriptors(), 500);
+  idle.clear();
+  EXPECT_TRUE(Eventually([&] { return descriptors() < 100; }));
 }
 
 // jobs.keep
