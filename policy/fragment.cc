@@ -11,6 +11,7 @@
 #include "policy/host_files.h"
 #include "policy/keys.h"
 #include "policy/rules.h"
+#include "policy/url.h"
 #include "policy/variable_name.h"
 #include "policy/yaml.h"
 
@@ -93,6 +94,7 @@ class FragmentParser {
   void ParseStrings(const Key& key, const YamlNode& node);
   std::string CheckItem(Type type, const YamlNode& item) const;
   void ParsePath(const Key& key, const YamlNode& node);
+  void ParseUrl(const Key& key, const YamlNode& node);
   void ParseChoice(const Key& key, const YamlNode& node);
   void ParseVariables(const Key& key, const YamlNode& node);
   void ParseLimit(const Key& key, const YamlNode& node);
@@ -159,6 +161,7 @@ void FragmentParser::ParseKey(const Key& key, const YamlNode& node) {
     case Type::kTools:
     case Type::kToolNames:
     case Type::kNames:
+    case Type::kOrigins:
       return ParseStrings(key, node);
     case Type::kVariables:
       return ParseVariables(key, node);
@@ -166,6 +169,8 @@ void FragmentParser::ParseKey(const Key& key, const YamlNode& node) {
       return ParseRules(key, node);
     case Type::kPath:
       return ParsePath(key, node);
+    case Type::kUrl:
+      return ParseUrl(key, node);
     case Type::kChoice:
     case Type::kSwitch:
       return ParseChoice(key, node);
@@ -198,6 +203,8 @@ std::string FragmentParser::CheckItem(Type type, const YamlNode& item) const {
       return CheckToolName(item.scalar, known_tools_, false);
     case Type::kNames:
       return CheckVariableName(item.scalar);
+    case Type::kOrigins:
+      return CheckOrigin(item.scalar);
     case Type::kPlaces:
       return CheckPlace(item.scalar);
     case Type::kHostFiles:
@@ -223,6 +230,17 @@ void FragmentParser::ParseStrings(const Key& key, const YamlNode& node) {
 
 void FragmentParser::ParsePath(const Key& key, const YamlNode& node) {
   if (!Expect(node, YamlNode::Kind::kScalar, "a path")) return;
+  fragment_.*std::get<std::optional<Located<std::string>> PolicyFragment::*>(key.field) = {
+      node.scalar, node.at};
+}
+
+void FragmentParser::ParseUrl(const Key& key, const YamlNode& node) {
+  if (!Expect(node, YamlNode::Kind::kScalar, "a URL")) return;
+  if (!node.scalar.empty()) {
+    if (std::string problem = CheckUrl(node.scalar); !problem.empty()) {
+      return Complain(node.at, std::move(problem));
+    }
+  }
   fragment_.*std::get<std::optional<Located<std::string>> PolicyFragment::*>(key.field) = {
       node.scalar, node.at};
 }

@@ -76,6 +76,8 @@ struct PolicyFragment {
   std::optional<Located<std::string>> audit_to;
   std::optional<Located<std::string>> audit_path;  // "" = the default path
   std::optional<Located<std::string>> audit_sync;  // "true" or "false"
+  std::optional<Located<std::string>> http_public_url;
+  std::optional<Located<Strings>> http_origins;
 };
 
 // Appends errors to `diagnostics`; returns nothing if there was any. Reads and writes no file.

@@ -201,7 +201,8 @@ constexpr Key kKeys[] = {
      {},
      0,
      kWeek},
-    {"jobs.keep", Type::kChoice, "How long a job goes on, within its limits.", &F::jobs_keep, kKeep},
+    {"jobs.keep", Type::kChoice, "How long a job goes on, within its limits.", &F::jobs_keep,
+     kKeep},
     {"jobs.ports", Type::kChoice, "Who reaches the ports on which a job listens.", &F::jobs_ports,
      kPorts},
     {"git.identity", Type::kChoice, "In whose name commits are made.", &F::git_identity, kIdentity},
@@ -216,6 +217,13 @@ constexpr Key kKeys[] = {
      &F::audit_path},
     {"audit.sync", Type::kSwitch, "Whether each line is on the disk before the call goes on.",
      &F::audit_sync, kAuditSync},
+    {"http.public_url", Type::kUrl,
+     "The URL by which clients know a server that listens, if a proxy stands in front of it. Its "
+     "host is then one of the server's names.",
+     &F::http_public_url},
+    {"http.origins", Type::kOrigins,
+     "Origins of web pages whose scripts may call a server that listens, with a token.",
+     &F::http_origins},
     {"tenants", Type::kNotBuilt, "", {}, {}, 1, 0, "tenants are not built yet"},
 };
 
@@ -266,6 +274,8 @@ PolicyFragment DefaultFragment() {
   defaults.audit_to = {"file", at};
   defaults.audit_path = {"", at};
   defaults.audit_sync = {"false", at};
+  defaults.http_public_url = {"", at};
+  defaults.http_origins = {{}, at};
   const Limits limits;
   for (const Key& key : kKeys) {
     std::uint64_t value = 0;

@@ -27,6 +27,8 @@ enum class Type {
   kNames,      // list of environment variable names
   kVariables,  // mapping of environment variables to values
   kRules,      // permissions
+  kUrl,        // one absolute URL of http or https, without query and fragment; "" = none
+  kOrigins,    // list of origins (RFC 6454): https://host:port
   kChoice,     // one of `choices`
   kSwitch,     // true or false, as text; `choices` explain them
   kDuration,   // limits
@@ -67,7 +69,7 @@ struct Key {
   }
   // If the administrator sets one of these keys, nobody else may set another value, not even a
   // tighter one.
-  constexpr bool IsAdministrators() const { return Section() == "audit"; }
+  constexpr bool IsAdministrators() const { return Section() == "audit" || type == Type::kUrl; }
   constexpr std::string_view Word() const { return name.substr(name.find('.') + 1); }
   bool IsList() const {
     return std::holds_alternative<std::optional<Located<Strings>> PolicyFragment::*>(field);

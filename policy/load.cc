@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/try.h"
+#include "base/words.h"
 #include "policy/aliases.h"
 #include "policy/caches.h"
 #include "policy/grants.h"
@@ -15,6 +16,7 @@
 #include "policy/system_paths.h"
 #include "policy/toolchains.h"
 #include "policy/trust_anchors.h"
+#include "policy/url.h"
 #include "policy/warnings.h"
 #include "sandbox/landlock.h"
 
@@ -48,6 +50,10 @@ class Compiler {
     CompileEnvironment();
     CompileLimits();
     policy_.network = NetworkNamed(merged_.network->value);
+    policy_.http.public_host = HostOfUrl(merged_.http_public_url->value);
+    for (const Located<std::string>& origin : merged_.http_origins->value) {
+      policy_.http.origins.push_back(Lowered(origin.value));
+    }
     policy_.keep_jobs = merged_.jobs_keep->value == "server";
     policy_.job_ports = merged_.jobs_ports->value == "loopback";
     policy_.namespaces = NamespacesNamed(merged_.namespaces->value);

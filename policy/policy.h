@@ -118,6 +118,12 @@ struct CoveredPath {
   bool operator==(const CoveredPath&) const = default;
 };
 
+// Of a server that listens.
+struct HttpPolicy {
+  std::string public_host;           // of http.public_url, with its port if it names one; "" = none
+  std::vector<std::string> origins;  // in lower case
+};
+
 // Whether a tool does nothing but call others. What it calls is asked about call by call.
 constexpr bool MakesCalls(std::string_view tool) { return tool == "pipeline" || tool == "batch"; }
 
@@ -154,6 +160,7 @@ struct Policy {
   Limits limits;
   GitPolicy git;
   AuditPolicy audit;
+  HttpPolicy http;
   std::string home;                  // of the user that runs the server
   std::string config_home;           // $XDG_CONFIG_HOME or ~/.config
   std::vector<std::string> sources;  // files that were read, strongest first

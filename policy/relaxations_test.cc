@@ -62,6 +62,10 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
       {"git.signing", {"git: {signing: off}", {}, "there is no other value yet"}},
       {"audit.to", {"audit: {to: none}", {"no_audit"}, ""}},
       {"audit.path", {"audit: {path: /srv/audit}", {}, "it is refused where commands can write"}},
+      {"http.public_url",
+       {"http: {public_url: \"https://a.example\"}", {}, "what commands may do is the same"}},
+      {"http.origins",
+       {"http: {origins: [\"https://a.example\"]}", {}, "what commands may do is the same"}},
       {"filesystem.sync", {"filesystem: {sync: false}", {}, "what commands may do is the same"}},
       {"audit.sync", {"audit: {sync: false}", {}, "the default is weakest"}},
   };

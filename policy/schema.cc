@@ -6,6 +6,7 @@
 #include "policy/host_files.h"
 #include "policy/keys.h"
 #include "policy/load.h"
+#include "policy/url.h"
 #include "policy/variable_name.h"
 
 namespace pa::policy {
@@ -50,6 +51,8 @@ void WriteStrings(JsonWriter& w, Type type) {
   w.Field("type", "array").Key("items").BeginObject();
   if (type == Type::kNames) {
     WriteNames(w);
+  } else if (type == Type::kOrigins) {
+    w.Field("type", "string").Field("pattern", OriginPattern());
   } else {
     w.Field("type", "string").Field("minLength", 1);
   }
@@ -138,10 +141,14 @@ void WriteKey(JsonWriter& w, const Key& key, const PolicyFragment& defaults) {
     case Type::kTools:
     case Type::kToolNames:
     case Type::kNames:
+    case Type::kOrigins:
       WriteStrings(w, key.type);
       break;
     case Type::kPath:
       w.Field("type", "string");
+      break;
+    case Type::kUrl:
+      w.Field("type", "string").Field("pattern", UrlPattern());
       break;
     case Type::kSwitch:
       w.Field("type", "boolean");

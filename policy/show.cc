@@ -35,7 +35,7 @@ void AppendYaml(std::string& out, const Key& key, const PolicyFragment& fragment
       out += indent + "  " + (item.name.empty() ? "- " : item.name + ": ") + item.json;
       out += "  # " + item.at.Format() + '\n';
     }
-  } else if (json.starts_with('"') && key.type != Type::kPath) {
+  } else if (json.starts_with('"') && key.type != Type::kPath && key.type != Type::kUrl) {
     out += ' ' + json.substr(1, json.size() - 2) + from;  // durations, sizes, choices: plain words
   } else {
     out += ' ' + json + from;

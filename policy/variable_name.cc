@@ -28,6 +28,7 @@ constexpr RefusedName kRefused[] = {
     {"MAKELEVEL", "make sets it itself"},
     {"GIT_*", "it changes what git does and to which repository"},
     {"TMPDIR", "it is a private directory of each command"},
+    {"PROJECT_ACTIONS_TOKEN", "whoever has it can call the server, and approve such calls"},
 };
 
 bool Matches(std::string_view pattern, std::string_view name) {

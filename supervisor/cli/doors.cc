@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/try.h"
+#include "base/words.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/text/loopback_host.h"
 
@@ -68,8 +69,17 @@ Doors::Doors(const Services& services, ServerState& state, Order order)
   endpoint_.emplace(
       services, state,
       HttpEndpointOptions{
-          .host_allowed = [this](std::string_view host) { return IsHostOf(order_.sockets, host); },
-          .origin_allowed = [](std::string_view) { return false; },
+          .host_allowed =
+              [this](std::string_view host) {
+                return IsHostOf(order_.sockets, host) ||
+                       Lowered(host) == services_.policy()->http.public_host;
+              },
+          .origin_allowed =
+              [this](std::string_view origin) {
+                const policy::PolicyPtr policy = services_.policy();
+                return std::ranges::find(policy->http.origins, Lowered(origin)) !=
+                       policy->http.origins.end();
+              },
           .identify = [this](const HttpHead& head,
                              HttpPeer& peer) { return callers_.Identify(head, peer); },
           .on_lines = [this](UniqueFd client,

@@ -235,6 +235,19 @@ TEST_F(Http, NoNameOfAPageLeadsHere) {
   EXPECT_EQ(status(host), "200");
   EXPECT_EQ(status("Host: evil.example:" + std::to_string(port_) + "\r\n"), "403");
   EXPECT_EQ(status(host + "Origin: http://evil.example\r\n"), "403");
+  // Those that the policy names, from the next reload on.
+  const std::string named = "Host: Agents.example.org\r\n";
+  const std::string page = "Origin: https://app.example.org\r\n";
+  EXPECT_EQ(status(named), "403");
+  EXPECT_EQ(status(host + page), "403");
+  WriteText(project_.home() / ".config/project-actions/policy.yaml",
+            "version: 1\nhttp: {public_url: \"https://agents.example.org/mcp\", origins: "
+            "[\"https://app.example.org\"]}\n");
+  kill(server_, SIGHUP);
+  EXPECT_TRUE(Eventually([&] { return status(named) == "200"; }));
+  EXPECT_EQ(status(named + page), "200");
+  EXPECT_EQ(status("Host: evil.example\r\n"), "403");
+  EXPECT_EQ(status(host + "Origin: https://app.example.org.evil.example\r\n"), "403");
 }
 
 TEST_F(Http, AUnixSocketServesItsUserAlone) {

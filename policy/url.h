@@ -1,0 +1,24 @@
+// URLs and origins of the policy: of http and https, with an ASCII host.
+//
+//    if (std::string problem = CheckUrl("https://agents.example.org/mcp"); !problem.empty()) ...
+//    HostOfUrl("https://agents.example.org:8443/mcp")    // "agents.example.org:8443"
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pa::policy {
+
+// What is wrong with it, or "": scheme, host, a port and a path; no user, query or fragment.
+std::string CheckUrl(std::string_view url);
+// The same of an origin (RFC 6454), which ends with the port, if it has one.
+std::string CheckOrigin(std::string_view origin);
+
+// The same rules as regular expressions, for the schema.
+std::string UrlPattern();  // takes "", too
+std::string OriginPattern();
+
+// Of a URL that was checked: its host in lower case, with the port if there is one.
+std::string HostOfUrl(std::string_view url);
+
+}  // namespace pa::policy
