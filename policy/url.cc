@@ -81,7 +81,7 @@ std::string CheckUrl(std::string_view url) {
 std::string CheckOrigin(std::string_view origin) {
   const Parts parts = Divide(origin);
   if (IsHost(parts.host) && IsPort(parts) && parts.path.empty()) return "";
-  return "expected an origin such as https://app.example.org or http://localhost:6274, without path";
+  return "expected an origin such as https://app.example.org or http://localhost:6274";
 }
 
 std::string UrlPattern() { return "^(" + std::string(kOrigin) + R"((/[!$-.0->@-\[\]-~/]*)?)?$)"; }
