@@ -39,6 +39,7 @@ CompletedValues Values() {
       {"PATH", {ValueKind::kFile}},
       {"SUBJECT", {ValueKind::kWordOrFile, tools}},
       {"TIME", {ValueKind::kAnything}},
+      {"URL", {ValueKind::kAnything}},
       {"TOOL", {ValueKind::kWord, tools}},
       {"TOOL,...", {ValueKind::kWordList, enabled}},
   };

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "base/did_you_mean.h"
+#include "policy/url.h"
 #include "supervisor/cli/audit_view.h"
 #include "supervisor/cli/token_command.h"
 #include "supervisor/clients/client_config.h"
@@ -237,6 +238,22 @@ void AddTrash(CLI::App& app, Values* values) {
   AddCommon(restore, &values->trash_restore.common);
 }
 
+std::string CheckServerAddress(const std::string& text) {
+  const auto address = ParseListenAddress(text);
+  if (!address) return address.error();
+  const bool is_place = address->kind == ListenAddress::Kind::kUnix ||
+                        (address->kind == ListenAddress::Kind::kTcp && address->port != 0);
+  return is_place ? "" : "a server is at unix:PATH or http://HOST:PORT, not at '" + text + "'";
+}
+
+std::string CheckInitUrl(const std::string& text) {
+  if (text.starts_with("unix:")) return CheckServerAddress(text);
+  return policy::CheckUrl(text).empty()
+             ? ""
+             : "a server is at unix:PATH or at a URL such as http://127.0.0.1:8787/mcp, not at '" +
+                   text + "'";
+}
+
 void AddInit(CLI::App& app, Values* values) {
   InitCommand& init = values->init;
   std::vector<std::string> names;
@@ -259,21 +276,25 @@ void AddInit(CLI::App& app, Values* values) {
   sub->add_flag("--exclusive", init.exclusive,
                 "Also switch the client's own shell and edit tools off");
   sub->add_flag("--remove", init.remove, "Remove what init has written, also with --exclusive");
+  sub->add_option("--url", init.url,
+                  "Enter a server that listens: unix:PATH, or its URL; the client then sends the "
+                  "token in its environment's PROJECT_ACTIONS_TOKEN")
+      ->type_name("URL")
+      ->check(CLI::Validator(CheckInitUrl, ""));
   // CLI11's excludes() would write itself into the help, where the value's name stands.
   sub->callback([&init] {
+    const CommonOptions& common = init.common;
+    const bool serves = !common.enable.empty() || common.policy_file || common.worker;
+    if (!init.url.empty() && (serves || init.remove || common.roots.size() > 1)) {
+      throw CLI::ValidationError(
+          "--url names a server that runs with options of its own: of the others it takes one "
+          "--root, the project, and --print, --exclusive and --yes");
+    }
     if (int{init.print} + int{init.exclusive} + int{init.remove} <= 1) return;
     throw CLI::ValidationError("--print, --exclusive and --remove exclude each other: pass one");
   });
   sub->add_flag("--yes", init.yes, "Write without asking");
   AddCommon(sub, &init.common);
-}
-
-std::string CheckServerAddress(const std::string& text) {
-  const auto address = ParseListenAddress(text);
-  if (!address) return address.error();
-  const bool is_place = address->kind == ListenAddress::Kind::kUnix ||
-                        (address->kind == ListenAddress::Kind::kTcp && address->port != 0);
-  return is_place ? "" : "a server is at unix:PATH or http://HOST:PORT, not at '" + text + "'";
 }
 
 void AddConnect(CLI::App& app, Values* values) {

@@ -115,6 +115,7 @@ struct InitCommand {
   bool yes = false;        // write without asking
   bool exclusive = false;  // switch the client's own tools off, too
   bool remove = false;     // take away what was written
+  std::string url;         // of a server that listens: unix:PATH, or of HTTP; "" = none
 };
 
 using Command =

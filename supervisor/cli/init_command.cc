@@ -114,6 +114,7 @@ CommonOptions WithEarlier(CommonOptions options, const CommonOptions& earlier) {
 std::string WhyUnwritable(const Client& client, const ServerEntry& entry) {
   std::vector<std::string> words = entry.args;
   words.push_back(entry.command);
+  words.push_back(entry.url);
   for (const std::string& word : words) {
     const bool ours = word == kWorkspaceFolder;
     if (!IsValidUtf8(word)) {
@@ -202,6 +203,19 @@ std::optional<Files> ReadFiles(const Client& client, const std::string& base, bo
   return files.own ? std::optional(std::move(files)) : std::nullopt;
 }
 
+// `MCP is at /mcp`, whatever the user has left out.
+std::string WithPath(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return std::ranges::count(url, '/') == 2 ? url + "/mcp" : url;
+}
+
+// A server that runs already, with options of its own.
+bool IsOfServerThatRuns(const Client& client, const std::string& text) {
+  const auto args = ArgsIn(text, client, kServerName);
+  const bool connects = args && !args->empty() && args->front() == "connect";
+  return connects || SendsOurToken(text, client, kServerName);
+}
+
 std::string RecordOf(const Environment& environment) {
   return PathInState(StateHome(environment), "clients") + "/switches.json";
 }
@@ -225,6 +239,34 @@ int Write(const InitCommand& command, const Client& client, Files& files,
   return 0;
 }
 
+// The entry for a server that listens. An error was printed.
+std::optional<ServerEntry> EntryOfUrl(const Client& client, const std::string& url,
+                                      const CommonOptions& options,
+                                      const Environment& environment) {
+  ServerEntry entry{.section = std::string(client.section), .name = std::string(kServerName)};
+  entry.tool_timeout_sec = client.tool_timeout_sec;
+  if (url.starts_with("unix:")) {
+    const policy::PolicyPtr policy = WouldServe(options, environment);
+    if (!policy) return std::nullopt;
+    entry.command = OurProgram(environment, *policy);
+    entry.args = {"connect", "unix:" + Absolute(url.substr(5))};
+    entry.with_type = client.with_type;
+  } else if (client.url_key.empty()) {
+    PrintUnwritten(std::string(client.title) +
+                   " only starts programs: pass --url unix:PATH, for which it starts `connect`");
+    return std::nullopt;
+  } else {
+    entry.url = WithPath(url);
+    entry.url_key = client.url_key;
+    entry.with_type = client.url_with_type;
+    entry.authorization = client.authorization;
+  }
+  std::string why = WhyUnwritable(client, entry);
+  if (why.empty()) return entry;
+  PrintUnwritten(why);
+  return std::nullopt;
+}
+
 // The entry for these options, if a server would start with them. An error was printed.
 std::optional<ServerEntry> EntryOrSay(const Client& client, const CommonOptions& options,
                                       const Environment& environment) {
@@ -234,6 +276,12 @@ std::optional<ServerEntry> EntryOrSay(const Client& client, const CommonOptions&
   if (entry) return *std::move(entry);
   PrintUnwritten(entry.error());
   return std::nullopt;
+}
+
+std::optional<ServerEntry> EntryOf(const InitCommand& command, const Client& client,
+                                   CommonOptions options, const Environment& environment) {
+  return command.url.empty() ? EntryOrSay(client, WithTools(std::move(options)), environment)
+                             : EntryOfUrl(client, command.url, options, environment);
 }
 
 // Of what these settings switch off, what an earlier init wrote. An error was printed.
@@ -278,7 +326,7 @@ int RunEnter(const InitCommand& command, const Client& client, const ConfigBases
   if (earlier && client.base != Client::Base::kProject) {
     options = WithEarlier(std::move(options), *earlier);
   }
-  const auto entry = EntryOrSay(client, WithTools(std::move(options)), environment);
+  const auto entry = EntryOf(command, client, std::move(options), environment);
   if (!entry) return kNotWritten;
   if (!Take(files->entry, MergeInto(files->entry.now, client, *entry))) return kNotWritten;
   const bool is_new = files->entry.now != files->entry.file.content;
@@ -294,6 +342,12 @@ int RunEnter(const InitCommand& command, const Client& client, const ConfigBases
                client.title);
   }
   if (command.exclusive) SayWhatIsOff(client, files->settings());
+  if (!entry->url.empty()) {
+    fmt::print(
+        "next: `project-actions token new {}` makes a token; have it in "
+        "PROJECT_ACTIONS_TOKEN where the client is started\n",
+        client.name);
+  }
   fmt::print("next: {}\n", fmt::format(fmt::runtime(client.next), bases.project));
   if (!command.exclusive) fmt::print("{}.\n", client.bypass);
   fmt::print("`project-actions doctor` says what this machine enforces.\n");
@@ -319,7 +373,8 @@ bool TakeAway(const Client& client, Files& files, const CommonOptions& options,
     }
   }
   if (!Take(files.entry, WithoutEntry(files.entry.now, client, kServerName))) return false;
-  if (!earlier && files.entry.now != files.entry.file.content) {
+  if (!earlier && !IsOfServerThatRuns(client, files.entry.file.content) &&
+      files.entry.now != files.entry.file.content) {
     PrintUnwritten(VisibleText(files.entry.path) +
                    ": its entry project-actions is not one of init's; remove it by hand");
     return false;
@@ -381,7 +436,7 @@ int RunInit(const InitCommand& command, const Environment& environment) {
       Absolute(command.common.roots.empty() ? "." : command.common.roots[0]);
   CommonOptions options = Spelled(client, command.common, project);
   if (command.print) {
-    const auto entry = EntryOrSay(client, WithTools(std::move(options)), environment);
+    const auto entry = EntryOf(command, client, std::move(options), environment);
     if (!entry) return kNotWritten;
     fmt::print("{}", *MergeInto("", client, *entry));
     fmt::print(stderr, "{}.\n", client.bypass);  // standard output is the entry alone

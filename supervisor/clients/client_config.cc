@@ -32,6 +32,9 @@ constexpr Client kClients[] = {
      .variables = true,
      .next = "start Claude Code (`claude`) in {}, approve the server when it asks, and see it with "
              "/mcp",
+     .url_key = "url",
+     .url_with_type = true,
+     .authorization = "Bearer ${PROJECT_ACTIONS_TOKEN}",
      .bypass =
          "Claude Code's own Bash, PowerShell, Monitor, Edit and Write bypass all this; to switch "
          "them off, `claude --disallowedTools "
@@ -63,6 +66,9 @@ constexpr Client kClients[] = {
      .with_type = true,
      .variables = true,
      .next = "open {} in VS Code, run `MCP: List Servers`, start project-actions and trust it",
+     .url_key = "url",
+     .url_with_type = true,
+     .authorization = "Bearer ${env:PROJECT_ACTIONS_TOKEN}",
      .bypass =
          "VS Code's own terminal and edit tools bypass all this; to switch them off, clear them in "
          "`Configure Tools` of the chat view",
@@ -76,6 +82,8 @@ constexpr Client kClients[] = {
      .section = "mcpServers",
      .variables = true,
      .next = "open {} in Cursor and enable project-actions in Settings > MCP",
+     .url_key = "url",
+     .authorization = "Bearer ${env:PROJECT_ACTIONS_TOKEN}",
      .bypass =
          "Cursor's own terminal and edit tools bypass all this and cannot be switched off in Agent "
          "mode; Ask mode has neither, and its command line obeys permissions.deny with "
@@ -91,6 +99,8 @@ constexpr Client kClients[] = {
      .section = "mcp_servers",
      .tool_timeout_sec = 600,
      .next = "`codex mcp list` shows the server; start `codex` in {}",
+     .url_key = "url",
+     .authorization = "PROJECT_ACTIONS_TOKEN",
      .bypass = "Codex's own shell and apply_patch bypass all this; to switch the shell off, `codex "
                "--disable shell_tool`, and so that patches are refused, `--sandbox read-only`",
      .own_tools = {.file = "config.toml",
@@ -105,6 +115,8 @@ constexpr Client kClients[] = {
      .variables = true,
      .next = "start `gemini` in {} and trust the folder, because it starts no servers in others; "
              "`gemini mcp list` shows the server",
+     .url_key = "httpUrl",
+     .authorization = "Bearer ${PROJECT_ACTIONS_TOKEN}",
      .bypass = "Gemini CLI's own run_shell_command, write_file and replace bypass all this; to "
                "switch them off, name them in tools.exclude of ~/.gemini/settings.json",
      .own_tools = {.file = ".gemini/settings.json",
@@ -242,6 +254,15 @@ std::optional<std::vector<std::string>> ArgsIn(std::string_view text, const Clie
   text.remove_prefix(MarkOf(text));
   if (client.format == kToml) return ArgsInToml(text, client.section, name);
   return ArgsInJson(text, client.section, name, DialectOf(client.format));
+}
+
+bool SendsOurToken(std::string_view text, const Client& client, std::string_view name) {
+  if (client.authorization.empty()) return false;
+  text.remove_prefix(MarkOf(text));
+  const std::string there = client.format == kToml ? TokenVariableInToml(text, client.section, name)
+                                                   : AuthorizationInJson(text, client.section, name,
+                                                                         DialectOf(client.format));
+  return there == client.authorization;
 }
 
 }  // namespace pa

@@ -39,7 +39,13 @@ struct Client {
   bool variables = false;    // the client replaces $NAME or ${NAME} in an entry
   int tool_timeout_sec = 0;  // for builds, if the client's is short and can be set
   std::string_view next;     // what to do next; {} stands for the project
-  std::string_view bypass;   // the client's unconfined tools, and how to switch them off
+  // Of an entry for a server that listens; "" = the client only starts programs.
+  std::string_view url_key = {};
+  bool url_with_type = false;  // it says "type": "http"
+  // In JSON the value of the header, with the client's word for a variable of the environment; in
+  // TOML the name of the variable.
+  std::string_view authorization = {};
+  std::string_view bypass;  // the client's unconfined tools, and how to switch them off
 
   // What of the client's own settings switches those tools off.
   struct OwnTools {
@@ -79,6 +85,9 @@ std::expected<std::string, TextProblem> WithoutSwitches(std::string_view text, c
 // `text` without the entry `name`.
 std::expected<std::string, TextProblem> WithoutEntry(std::string_view text, const Client& client,
                                                      std::string_view name);
+
+// Whether the entry `name` sends the token of a server that listens, as MergeInto has it.
+bool SendsOurToken(std::string_view text, const Client& client, std::string_view name);
 
 // The arguments of the entry `name` that `text` has. Nothing: it has none that could be read.
 std::optional<std::vector<std::string>> ArgsIn(std::string_view text, const Client& client,

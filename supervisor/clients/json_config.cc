@@ -16,6 +16,7 @@ constexpr std::string_view kBlanks = " \t\r\n";
 using Wanted = std::vector<JsonValue::Member>;
 
 // An entry of another kind of server would start two.
+constexpr std::string_view kProgram = "command";
 constexpr std::string_view kOtherKinds[] = {"url", "httpUrl", "serverUrl"};
 
 JsonValue Strings(const std::vector<std::string>& strings) {
@@ -24,9 +25,23 @@ JsonValue Strings(const std::vector<std::string>& strings) {
   return JsonValue::Array(std::move(items));
 }
 
-Wanted WantedOf(const ServerEntry& entry, bool with_type) {
+// `there`: the entry as it is; null: it is a new one. Headers that it has are the user's.
+Wanted WantedOf(const ServerEntry& entry, const JsonValue* there) {
   Wanted wanted;
-  if (with_type) wanted.emplace_back("type", JsonValue::String("stdio"));
+  const auto has = [&](std::string_view key) {
+    return there != nullptr && there->Find(key) != nullptr;
+  };
+  const bool by_url = !entry.url.empty();
+  if (entry.with_type || has("type")) {
+    wanted.emplace_back("type", JsonValue::String(by_url ? "http" : "stdio"));
+  }
+  if (by_url) {
+    wanted.emplace_back(entry.url_key, JsonValue::String(entry.url));
+    if (has("headers")) return wanted;
+    wanted.emplace_back(
+        "headers", JsonValue::Object({{"Authorization", JsonValue::String(entry.authorization)}}));
+    return wanted;
+  }
   wanted.emplace_back("command", JsonValue::String(entry.command));
   wanted.emplace_back("args", Strings(entry.args));
   return wanted;
@@ -255,15 +270,19 @@ class JsonMerger : public JsonEditor {
 
  private:
   std::string Text(const JsonValue& value, const Layout& layout) const {
-    if (!value.IsArray()) return value.Dump();
     std::vector<std::string> items;
+    if (value.IsObject()) {
+      for (const auto& [key, member] : value.Members()) items.push_back(Pair(key, member.Dump()));
+      return Listed("{}", items, {.lines = false});
+    }
+    if (!value.IsArray()) return value.Dump();
     for (const JsonValue& item : value.Items()) items.push_back(item.Dump());
     return Listed("[]", items, layout);
   }
 
   std::string Entry(const std::string& indent, bool lines) const {
     std::vector<std::string> members;
-    for (const auto& [key, value] : WantedOf(entry_, entry_.with_type)) {
+    for (const auto& [key, value] : WantedOf(entry_, nullptr)) {
       members.push_back(Pair(key, Text(value, {.lines = false})));
     }
     return Listed("{}", members, {.lines = lines, .indent = indent + unit_, .closing = indent});
@@ -276,16 +295,20 @@ class JsonMerger : public JsonEditor {
 
   std::expected<std::vector<TextEdit>, TextProblem> Update(const JsoncMember& ours,
                                                            const JsonValue& before) {
-    for (const std::string_view kind : kOtherKinds) {
+    const bool by_url = !entry_.url.empty();
+    for (const std::string_view kind : {kOtherKinds[0], kOtherKinds[1], kOtherKinds[2], kProgram}) {
       const JsoncMember* found = ours.value.Find(kind);
-      if (found == nullptr) continue;
+      const bool right = by_url ? kind == entry_.url_key : kind == kProgram;
+      if (found == nullptr || right) continue;
       return std::unexpected(TextProblem{
-          found->begin, "expected an entry that starts a program; this one has '" + found->key +
-                            "': remove it, or give it another name than '" + ours.key + "'"});
+          found->begin, std::string("expected an entry that ") +
+                            (by_url ? "names a URL" : "starts a program") + "; this one has '" +
+                            found->key + "': remove it, or give it another name than '" + ours.key +
+                            "'"});
     }
     std::string missing;
     const Layout layout = LayoutOf(ours.value);
-    for (const auto& [key, value] : WantedOf(entry_, HasType(ours.value))) {
+    for (const auto& [key, value] : WantedOf(entry_, &before)) {
       const JsoncMember* found = ours.value.Find(key);
       if (found == nullptr) {
         missing +=
@@ -299,10 +322,6 @@ class JsonMerger : public JsonEditor {
     std::ranges::sort(edits_, {}, &TextEdit::begin);
     if (!missing.empty()) Insert(ours.value, layout, missing);
     return std::move(edits_);
-  }
-
-  bool HasType(const JsoncValue& ours) const {
-    return entry_.with_type || ours.Find("type") != nullptr;
   }
 
   static std::unexpected<TextProblem> HasComment(const JsoncMember& member,
@@ -330,9 +349,8 @@ class JsonMerger : public JsonEditor {
 JsonValue Expected(const JsonValue& before, const ServerEntry& entry) {
   const JsonValue* section = before.Find(entry.section);
   const JsonValue* ours = section != nullptr ? section->Find(entry.name) : nullptr;
-  const bool has_type = ours != nullptr && ours->Find("type") != nullptr;
   JsonValue now = ours != nullptr ? *ours : JsonValue::Object({});
-  for (auto& [key, value] : WantedOf(entry, entry.with_type || has_type)) {
+  for (auto& [key, value] : WantedOf(entry, ours)) {
     now = With(&now, key, std::move(value));
   }
   return With(&before, entry.section, With(section, entry.name, std::move(now)));
@@ -520,6 +538,14 @@ std::expected<std::string, TextProblem> RemoveJsonEntry(std::string_view text,
   editor.Remove(above->value, static_cast<std::size_t>(ours - above->value.members.data()));
   const JsonValue wanted = With(&read.value, section, Without(*read.value.Find(section), name));
   return Checked(Apply(text, editor.Take()), wanted, dialect);
+}
+
+std::string AuthorizationInJson(std::string_view text, std::string_view section,
+                                std::string_view name, JsonDialect dialect) {
+  const auto document = ValueOf(text, dialect);
+  const JsonValue* const value =
+      document ? ValueAt(*document, {section, name, "headers", "Authorization"}) : nullptr;
+  return value != nullptr && value->IsString() ? value->AsString() : "";
 }
 
 std::optional<std::vector<std::string>> ArgsInJson(std::string_view text, std::string_view section,

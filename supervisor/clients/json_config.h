@@ -50,4 +50,8 @@ std::expected<std::string, TextProblem> RemoveFromJsonList(std::string_view text
 std::optional<std::vector<std::string>> ArgsInJson(std::string_view text, std::string_view section,
                                                    std::string_view name, JsonDialect dialect);
 
+// The header Authorization of the entry `name`; "": it has none.
+std::string AuthorizationInJson(std::string_view text, std::string_view section,
+                                std::string_view name, JsonDialect dialect);
+
 }  // namespace pa

@@ -71,10 +71,31 @@ toml::array ArrayOf(const std::vector<std::string>& strings) {
   return array;
 }
 
+constexpr const char* kTokenVariable = "bearer_token_env_var";
+
+// A key and its text or, of args, the list.
+struct TomlWanted {
+  std::string key;
+  std::string text;
+  bool is_args = false;
+};
+
+std::vector<TomlWanted> WantedIn(const ServerEntry& entry) {
+  if (!entry.url.empty()) {
+    return {{"url", entry.url}, {kTokenVariable, entry.authorization}};
+  }
+  return {{"command", entry.command}, {.key = "args", .text = "", .is_args = true}};
+}
+
+std::string ValueOf(const ServerEntry& entry, const TomlWanted& wanted) {
+  return wanted.is_args ? TomlText(entry.args) : TomlText(wanted.text);
+}
+
 std::string NewTable(const ServerEntry& entry, const std::string& end) {
   std::string out = "[" + entry.section + "." + entry.name + "]" + end;
-  out += "command = " + TomlText(entry.command) + end;
-  out += "args = " + TomlText(entry.args) + end;
+  for (const TomlWanted& wanted : WantedIn(entry)) {
+    out += wanted.key + " = " + ValueOf(entry, wanted) + end;
+  }
   if (entry.tool_timeout_sec == 0) return out;
   return out + "tool_timeout_sec = " + std::to_string(entry.tool_timeout_sec) + end;
 }
@@ -122,30 +143,36 @@ class TomlMerger {
 
  private:
   std::unexpected<TextProblem> ByHand(const toml::node& node, const std::string& expected) const {
-    return std::unexpected(
-        ProblemAt(text_, node,
-                  "expected " + expected + "; write by hand: " + entry_.section + "." +
-                      entry_.name + " = {command = " + TomlText(entry_.command) +
-                      ", args = " + TomlText(entry_.args) + "}, or the equivalent there"));
+    std::string members;
+    for (const TomlWanted& wanted : WantedIn(entry_)) {
+      members += (members.empty() ? "" : ", ") + wanted.key + " = " + ValueOf(entry_, wanted);
+    }
+    return std::unexpected(ProblemAt(text_, node,
+                                     "expected " + expected + "; write by hand: " + entry_.section +
+                                         "." + entry_.name + " = {" + members +
+                                         "}, or the equivalent there"));
   }
 
   std::expected<std::string, TextProblem> Update(const toml::table& ours) {
-    if (const toml::node* url = ours.get("url")) {
-      return std::unexpected(ProblemAt(text_, *url,
-                                       "expected an entry that starts a program; this one has "
-                                       "'url': remove it, or give it another name"));
+    const bool by_url = !entry_.url.empty();
+    const char* const other = by_url ? "command" : "url";
+    if (const toml::node* found = ours.get(other)) {
+      return std::unexpected(ProblemAt(
+          text_, *found,
+          std::string("expected an entry that ") + (by_url ? "names a URL" : "starts a program") +
+              "; this one has '" + other + "': remove it, or give it another name"));
     }
     std::string missing;
     const toml::array* args = ours.get_as<toml::array>("args");
-    const std::pair<std::string_view, bool> right[] = {
-        {"command", ours["command"].value_exact<std::string>() == entry_.command},
-        {"args", args != nullptr && *args == ArrayOf(entry_.args)}};
-    for (const auto& [key, is_right] : right) {
-      const std::string value = key == "args" ? TomlText(entry_.args) : TomlText(entry_.command);
-      const toml::node* now = ours.get(key);
+    for (const TomlWanted& wanted : WantedIn(entry_)) {
+      const bool is_right = wanted.is_args
+                                ? args != nullptr && *args == ArrayOf(entry_.args)
+                                : ours[wanted.key].value_exact<std::string>() == wanted.text;
+      const std::string value = ValueOf(entry_, wanted);
+      const toml::node* now = ours.get(wanted.key);
       if (is_right) continue;
       if (now == nullptr) {
-        missing += std::string(key) + " = " + value + LineEnd(text_);
+        missing += wanted.key + " = " + value + LineEnd(text_);
       } else if (HasComment(text_, *now)) {
         return std::unexpected(
             ProblemAt(text_, *now,
@@ -189,8 +216,13 @@ toml::table Expected(const toml::table& before, const ServerEntry& entry) {
   toml::table& servers = *now.get_as<toml::table>(entry.section);
   const bool is_new = servers.emplace<toml::table>(entry.name).second;
   toml::table& ours = *servers.get_as<toml::table>(entry.name);
-  ours.insert_or_assign("command", entry.command);
-  ours.insert_or_assign("args", ArrayOf(entry.args));
+  for (const TomlWanted& wanted : WantedIn(entry)) {
+    if (wanted.is_args) {
+      ours.insert_or_assign(wanted.key, ArrayOf(entry.args));
+    } else {
+      ours.insert_or_assign(wanted.key, wanted.text);
+    }
+  }
   if (is_new && entry.tool_timeout_sec != 0) {
     ours.insert_or_assign("tool_timeout_sec", entry.tool_timeout_sec);
   }
@@ -358,6 +390,13 @@ std::expected<std::string, TextProblem> RemoveTomlTable(std::string_view text,
   if (after && *after == wanted) return now;
   return std::unexpected(
       ProblemAt(text, *node, "expected tables with headers of their own; remove this one by hand"));
+}
+
+std::string TokenVariableInToml(std::string_view text, std::string_view section,
+                                std::string_view name) {
+  const auto document = Parse(text);
+  if (!document) return "";
+  return (*document)[section][name][kTokenVariable].value_exact<std::string>().value_or("");
 }
 
 std::optional<std::vector<std::string>> ArgsInToml(std::string_view text, std::string_view section,

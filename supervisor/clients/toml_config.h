@@ -48,4 +48,8 @@ std::expected<std::string, TextProblem> UnsetInToml(std::string_view text,
 std::optional<std::vector<std::string>> ArgsInToml(std::string_view text, std::string_view section,
                                                    std::string_view name);
 
+// The variable of the environment with the token of the entry `name`; "": it has none.
+std::string TokenVariableInToml(std::string_view text, std::string_view section,
+                                std::string_view name);
+
 }  // namespace pa

@@ -87,6 +87,81 @@ TEST_F(Init, WhatIsWrittenStartsTheServer) {
   EXPECT_TRUE(client.CallTool("make", {{"target", "a"}})["success"]);
 }
 
+// `--url`: a server that listens. Written once, taken away as a whole, and no token in it.
+TEST_F(Init, AServerThatListensIsEntered) {
+  for (const std::string client : kClients) {
+    for (const std::string& url :
+         {std::string("unix:/run/agent.sock"), std::string("http://127.0.0.1:8787")}) {
+      const bool by_program = url.starts_with("unix:");
+      const ProgramResult first = Run({client, "--url", url, "--yes"});
+      if (client == "claude-desktop" && !by_program) {
+        EXPECT_EQ(first.exit_code, 1);
+        EXPECT_NE(first.errors.find("pass --url unix:PATH"), std::string::npos) << first.errors;
+        continue;
+      }
+      ASSERT_EQ(first.exit_code, 0) << client << first.errors;
+      const std::string text = ReadText(FileOf(client));
+      const std::string known = client == "codex"
+                                    ? "bearer_token_env_var = \"PROJECT_ACTIONS_TOKEN\""
+                                    : "\"headers\": {\"Authorization\": \"Bearer ${";
+      EXPECT_EQ(text.find("http://127.0.0.1:8787/mcp\"") != std::string::npos, !by_program) << text;
+      EXPECT_EQ(text.find("[\"connect\", \"unix:/run/agent.sock\"]") != std::string::npos,
+                by_program)
+          << text;
+      EXPECT_EQ(text.find(known) != std::string::npos, !by_program) << text;
+      EXPECT_EQ(text.find("\"serve\""), std::string::npos) << text;
+      EXPECT_EQ(first.output.find("PROJECT_ACTIONS_TOKEN where the client is started") !=
+                    std::string::npos,
+                !by_program)
+          << first.output;
+      EXPECT_NE(Run({client, "--url", url}).output.find("nothing has to change"),
+                std::string::npos);
+      // Another place takes its place; another kind of entry does not.
+      const std::string other = by_program ? "unix:/run/other.sock" : "https://a.example/x";
+      EXPECT_EQ(Run({client, "--url", other, "--yes"}).exit_code, 0);
+      EXPECT_NE(ReadText(FileOf(client)).find(other), std::string::npos);
+      if (!by_program) {
+        const ProgramResult serves = Run({client, "--yes"});
+        EXPECT_EQ(serves.exit_code, 1) << client;
+        EXPECT_NE(serves.errors.find("an entry that starts a program"), std::string::npos);
+      }
+      EXPECT_EQ(Run({client, "--remove", "--yes"}).exit_code, 0) << client;
+      EXPECT_EQ(ReadText(FileOf(client)).find("project-actions"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(Init, WhatIsNoAddressOfAServerIsRefused) {
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--url", "127.0.0.1:8787"},
+           {"--url", "ftp://a"},
+           {"--url", "unix:"},
+           {"--url", "http://a?token=x"},
+           {"--url", "unix:/s", "--enable", "make"},
+           {"--url", "unix:/s", "--remove"},
+           {"--url", "unix:/s", "--root", "/a", "--root", "/b"}}) {
+    std::vector<std::string> arguments = {"claude-code", "--yes"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramResult result = Run(arguments);
+    EXPECT_EQ(result.exit_code, 2) << more[1] << result.output;
+    EXPECT_NE(result.errors, "");
+    EXPECT_FALSE(fs::exists(FileOf("claude-code")));
+  }
+}
+
+// A user who sends more with each request goes on doing so.
+TEST_F(Init, HeadersThatAreThereStay) {
+  WriteText(
+      FileOf("claude-code"),
+      "{\"mcpServers\": {\"project-actions\": {\"type\": \"http\", \"url\": \"http://old/mcp\", "
+      "\"headers\": {\"X-Team\": \"a\"}}}}\n");
+  ASSERT_EQ(Run({"claude-code", "--url", "http://new.example", "--yes"}).exit_code, 0);
+  const Json entry = Json::parse(ReadText(FileOf("claude-code")))["mcpServers"]["project-actions"];
+  EXPECT_EQ(
+      entry,
+      Json({{"type", "http"}, {"url", "http://new.example/mcp"}, {"headers", {{"X-Team", "a"}}}}));
+}
+
 TEST_F(Init, OnThePathItsNameIsEnough) {
   const fs::path bin = project_.outside() / "bin";
   fs::create_directories(bin);

@@ -1,7 +1,7 @@
 // What `project-actions init` writes, as the clients themselves read it: Claude Code and Gemini CLI start the server
 // and talk to it, Codex tells what it would start. PROJECT_ACTIONS names our program. Nothing here needs a network.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -45,7 +45,7 @@ function sampleHome() {
     const result = run(ours, 'init', client, '--yes', ...options);
     assert.equal(result.status, 0, result.text);
   };
-  return { home, project, put, run, init, read: (file) => readFileSync(join(home, file), 'utf8') };
+  return { home, project, put, run, init, env, read: (file) => readFileSync(join(home, file), 'utf8') };
 }
 
 test('Claude Code starts the server', () => {
@@ -53,6 +53,37 @@ test('Claude Code starts the server', () => {
   init('claude-code');
   assert.match(run(programs.claude, 'mcp', 'list').text,
     new RegExp(`project-actions: ${ours} ${args.join(' ')} - .*Connected`));
+});
+
+// The token is in the client's environment alone.
+test('Claude Code, Gemini CLI and Codex find a server that listens', async () => {
+  const { home, project, run, init, env } = sampleHome();
+  const token = run(ours, 'token', 'new', 'test').stdout.trim();
+  const server = spawn(ours, ['serve', '--listen', 'http://127.0.0.1:0', '--root', project],
+    { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe'] });
+  try {
+    const url = await new Promise((resolve) => {
+      let said = '';
+      server.stderr.on('data', (data) => {
+        said += data;
+        const found = said.match(/listening on (http:\S+)/);
+        if (found) resolve(found[1]);
+      });
+    });
+    init('claude-code', '--url', url);
+    assert.doesNotMatch(run(programs.claude, 'mcp', 'list').text, /project-actions: .*Connected/);
+    env.PROJECT_ACTIONS_TOKEN = token;
+    assert.match(run(programs.claude, 'mcp', 'list').text, /project-actions: http.*Connected/);
+    init('gemini', '--url', url);
+    assert.match(run(programs.gemini, 'mcp', 'list').text, /project-actions.*Connected/);
+    init('codex', '--url', url);
+    const [entry] = JSON.parse(run(programs.codex, 'mcp', 'list', '--json').stdout);
+    assert.equal(entry.transport.url, url);
+    assert.equal(entry.transport.bearer_token_env_var, 'PROJECT_ACTIONS_TOKEN');
+    assert.equal(readFileSync(join(home, '.codex/config.toml'), 'utf8').includes(token), false);
+  } finally {
+    server.kill();
+  }
 });
 
 test('Claude Code: its own entry is changed, what else it holds stays', () => {
