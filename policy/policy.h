@@ -110,7 +110,7 @@ struct AuditPolicy {
   std::string Directory() const { return path.substr(0, path.empty() ? 0 : path.rfind('/')); }
 };
 
-// What a command must not reach, though a grant may hold it.
+// A path that no command may reach, though a grant may hold it.
 struct CoveredPath {
   std::string path;      // absolute, resolved
   std::string title;     // `a socket of this server`

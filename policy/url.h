@@ -9,7 +9,8 @@
 
 namespace pa::policy {
 
-// What is wrong with it, or "": scheme, host, a port and a path; no user, query or fragment.
+// The error in it, or "". A URL has a scheme, a host, perhaps a port and a path; no user, query or
+// fragment.
 std::string CheckUrl(std::string_view url);
 // The same of an origin (RFC 6454), which ends with the port, if it has one.
 std::string CheckOrigin(std::string_view origin);

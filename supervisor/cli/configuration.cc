@@ -94,7 +94,7 @@ Anchors AnchorsOf(const CommonOptions& options, const Environment& environment) 
   }
   AddClients(environment, anchors);
   AddLibraries(environment, anchors);
-  // Those that another server of this user has, too. Who has none may work in the whole home.
+  // The tokens of every server of this user. A user without tokens may work in the whole home.
   const std::string tokens = TokenDirectory(StateHome(environment));
   if (!LookAt(tokens).IsAbsent()) anchors.emplace_back(Anchor::kTokens, tokens);
   return anchors;

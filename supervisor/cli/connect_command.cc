@@ -23,7 +23,7 @@ constexpr std::size_t kChunk = 64U << 10;
 constexpr std::size_t kMaxHead = 16U << 10;
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 
-// What comes next; "": the end.
+// The next bytes; "": the end.
 Result<std::string> ReadSome(int fd) {
   std::string chunk(kChunk, '\0');
   for (;;) {
@@ -58,7 +58,7 @@ std::string RequestFor(const ListenAddress& address, const Environment& environm
   return request + "\r\n";
 }
 
-// What follows the head is the first of the lines. The error says what the server said.
+// The bytes behind the head, which begin the lines. The error is the answer of the server.
 std::expected<std::string, std::string> AwaitUpgrade(int fd) {
   std::string answer;
   std::size_t end = std::string::npos;

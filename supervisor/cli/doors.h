@@ -58,8 +58,7 @@ class Doors {
   void Shutdown();
   void WhenEnding(std::function<void()> callback) { on_ending_ = std::move(callback); }
   void WhenEnded(std::function<void()> callback) { on_ended_ = std::move(callback); }
-  // What is queued for the client of standard output is written, for a while. Removes the files of
-  // sockets.
+  // Writes the queue of standard output, for a while, and removes the files of sockets.
   void Close();
 
  private:

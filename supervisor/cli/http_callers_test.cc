@@ -42,7 +42,7 @@ TEST_F(HttpCallersTest, ATokenNamesItsClient) {
   }
 }
 
-// What is wrong with a token is nobody's business who has none.
+// The answer says nothing about the tokens that there are.
 TEST_F(HttpCallersTest, WhoIsNotKnownIsToldOneThing) {
   const NewToken laptop = MakeToken("laptop", Now(), std::nullopt);
   const NewToken old = MakeToken("old", Now(), Now() - std::chrono::hours(1));

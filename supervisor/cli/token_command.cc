@@ -35,7 +35,7 @@ Result<Kept> ReadKept(const Environment& environment) {
   return kept;
 }
 
-// Whoever else changes it at the same time is not overwritten (ESTALE).
+// ESTALE: another process has changed the file in the meantime.
 Result<void> Write(const Kept& kept, const Environment& environment) {
   PA_TRY_VOID(MakeStateDirectory(TokenDirectory(StateHome(environment))));
   return ReplaceUserFile(kept.file, FormatTokens(kept.tokens));

@@ -24,11 +24,10 @@ bool IsModernRequest(const HttpHead& head, const rpc::Request& request);
 // envelope is wrong. Nothing: the request is consistent.
 std::optional<rpc::Failure> CheckHeaders(const HttpHead& head, const rpc::Request& request);
 
-// Who a peer is to the audit log.
+// The peer as the audit log names it.
 SessionOptions CallerOf(const HttpPeer& peer);
 
-// What of the W3C trace context a request has in its header (https://www.w3.org/TR/trace-context/);
-// "": nothing.
+// The field `traceparent` of a request (https://www.w3.org/TR/trace-context/); "": there is none.
 std::string TraceIn(const HttpHead& head);
 
 }  // namespace pa

@@ -52,7 +52,7 @@ std::optional<Token> TokenIn(const JsonValue& entry) {
     if (!token.expires) return std::nullopt;
     ++known;
   }
-  // What this version does not know could be a limit of the token.
+  // A member that this version does not know could be a limit of the token.
   if (entry.Members().size() != known) return std::nullopt;
   return token;
 }

@@ -264,7 +264,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     const std::shared_ptr<Connection> self = shared_from_this();
     try {
       Flush();
-      // What is here already comes first: who sends many requests at once waits in the socket.
+      // Requests that are here already come first; a client that sends many waits in the socket.
       if (phase_ == Phase::kReading && reader_.buffered() > 0) Take();
       Read();
       if (phase_ == Phase::kReading) Take();
@@ -294,7 +294,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     End();
   }
 
-  // Who reads nothing does not keep the server from its end for long.
+  // A client that reads nothing delays the end of the server only a little.
   std::chrono::milliseconds Stall() const {
     return server_.closing_ ? std::min(server_.limits_.stall, server_.limits_.stall_at_end)
                             : server_.limits_.stall;

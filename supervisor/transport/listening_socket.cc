@@ -41,7 +41,7 @@ Result<UniqueFd> NewSocket(int family) {
   return fd;
 }
 
-// Who can rename or remove a file in the directory could put a socket of their own in its place.
+// Another user who can rename or remove files in the directory could put a socket in its place.
 Result<void> CheckDirectoryOf(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const std::string directory = parent.empty() ? "." : parent;
@@ -59,7 +59,8 @@ Result<void> CheckDirectoryOf(const std::string& path) {
             directory, EPERM));
 }
 
-// Of a server that was killed. Who still listens answers, or has a queue that is full (EAGAIN).
+// The file of a server that was killed. A server that still listens answers, or its queue is full
+// (EAGAIN).
 Result<void> RemoveStale(const std::string& path, const sockaddr_un& address) {
   struct stat status{};
   if (lstat(path.c_str(), &status) != 0) {

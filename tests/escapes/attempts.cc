@@ -600,7 +600,7 @@ void AddNetwork(Attempts& all) {
                  Reached("socket")});
   all.push_back({"UnixAbstractSocket", "./attempt unix-abstract {abstract}",
                  "./attempt stream-pair", Reached("abstract")});
-  // Whoever reaches the server that confines it can approve its own calls. Each way there.
+  // A command that reaches the server that confines it can approve its own calls. Each way there.
   const auto own = [&](const char* name, const char* policy) {
     all.push_back(
         {.name = name,

@@ -16,7 +16,8 @@ struct Seen {
 };
 
 Seen Read(std::string_view bytes, std::size_t piece) {
-  pa::HttpReader reader({.head = 1000, .target = 100, .fields = 20, .body = 1000});
+  pa::HttpReader reader(
+      {.head = 1000, .target = 100, .fields = 20, .body = 1000, .protocol = "lines"});
   Seen seen;
   while (!bytes.empty() && !seen.refused) {
     const std::size_t size = std::min(piece, bytes.size());
@@ -31,6 +32,8 @@ Seen Read(std::string_view bytes, std::size_t piece) {
           break;
         }
         pa::Check((*head)->Find("host") != nullptr);
+        pa::Check(!(*head)->upgrades || ((*head)->method == "GET" && !(*head)->has_body));
+        seen.requests += (*head)->upgrades ? "^" : "";
         pa::Check((*head)->target.size() < 100 && (*head)->fields.size() <= 20);
         seen.requests += (*head)->method + (*head)->target;
         for (const auto& [name, value] : (*head)->fields) {

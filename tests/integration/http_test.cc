@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kListMakefile =
     ".PHONY: hello wait\nhello:\n\t@echo hi\nwait:\n\t@touch started; exec sleep 100\n";
 
-// What came until the connection ended, or until it holds `until`.
+// The bytes that came until the connection ended, or until they hold `until`.
 std::string Hear(int fd, std::string_view until = "") {
   std::string all;
   char chunk[4096];
@@ -177,7 +177,7 @@ TEST_F(Http, WithoutATokenNobodyListens) {
   const std::string said = ReadText(errors_);
   EXPECT_NE(said.find("project-actions token new NAME"), std::string::npos) << said;
   EXPECT_EQ(said.find("listening"), std::string::npos);
-  // What it advises helps.
+  // The advice helps.
   NewToken("laptop");
   Start({"http://127.0.0.1:0"});
   EXPECT_TRUE(Runs()) << ReadText(errors_);
