@@ -449,6 +449,22 @@ TEST_F(HttpEndpointTest, TheAnswerToAQuestionComesInAnotherRequest) {
   EXPECT_EQ(endpoint_->in_flight(), 0u);
 }
 
+// And no result that says that nobody could be asked: a client may be told to declare what it lacks.
+TEST_F(HttpEndpointTest, AQuestionNeedsAClientThatCanAsk) {
+  world_.Enable({"ask"});
+  Json params = Params({{"name", "ask"}, {"arguments", {{"text", "once"}}}});
+  params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = Json::object();
+  const auto call = Ask("tools/call", params, "ask");
+  ASSERT_TRUE(call->answer);
+  EXPECT_EQ(call->answer->status, 400);
+  const Json error = Answer(*call)["error"];
+  EXPECT_EQ(error["code"], -32021);
+  EXPECT_EQ(error["data"]["requiredCapabilities"], Json({{"elicitation", Json::object()}}));
+  EXPECT_EQ(error["data"]["error"]["code"], "APPROVAL_DECLINED");
+  const std::string message = error["message"];
+  EXPECT_NE(message.find("Tell the user what you want to run"), std::string::npos) << message;
+}
+
 TEST_F(HttpEndpointTest, WhoListensHearsOfChangesUntilTheEnd) {
   const auto listens =
       Ask("subscriptions/listen", Params({{"notifications", {{"toolsListChanged", true}}}}));

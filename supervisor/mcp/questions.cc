@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "base/random.h"
 #include "supervisor/call/call_context.h"
+#include "supervisor/call/tool_result.h"
 
 namespace pa {
 namespace {
@@ -103,6 +104,20 @@ void ParkingApprover::Settle(Answer answer) {
 const JsonValue* ResponseIn(const JsonValue& params, const InputRequest& question) {
   const JsonValue* responses = params.FindSet("inputResponses");
   return responses != nullptr ? responses->FindSet(question.key) : nullptr;
+}
+
+rpc::Failure NeedsElicitation(const ToolError& error) {
+  JsonWriter data;
+  data.BeginObject().Key("requiredCapabilities").BeginObject();
+  data.Key("elicitation").BeginObject().EndObject().EndObject();
+  data.Key("error");
+  WriteError(data, error);
+  data.EndObject();
+  return {.code = rpc::kMissingCapability,
+          .message = "Missing required client capability: elicitation; " + error.message + ". " +
+                     error.ai_message,
+          .data = std::move(data).Take(),
+          .id = {}};
 }
 
 }  // namespace pa

@@ -18,6 +18,7 @@
 
 #include "base/json.h"
 #include "supervisor/call/approval.h"
+#include "supervisor/call/tool_error.h"
 #include "supervisor/loop/cancel_source.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/mcp/protocol.h"
@@ -108,5 +109,9 @@ class ParkingApprover final : public Approver {
 
 // The response to the question in the request that brings it; null: there is none.
 const JsonValue* ResponseIn(const JsonValue& params, const InputRequest& question);
+
+// -32021 in place of the result, because the client of 2026-07-28 has not declared that it can ask
+// its user. The message has the result's advice, `data.error` the whole error.
+rpc::Failure NeedsElicitation(const ToolError& error);
 
 }  // namespace pa

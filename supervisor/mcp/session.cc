@@ -530,9 +530,16 @@ AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) co
 
 void Session::SendResult(const OpenCall& call, const ToolResult& result,
                          std::chrono::microseconds took) {
+  const auto reply = [&](std::string line, int error) {
+    call.batch ? call.batch->Add(line) : call.Out().Reply(std::move(line), error);
+  };
+  if (IsModern(call.revision) && call.context.approver == nullptr && result.data.empty() &&
+      result.error && result.error->code == ErrorCode::kApprovalDeclined) {
+    const rpc::Failure failure = NeedsElicitation(*result.error);
+    return reply(rpc::ErrorLine(call.id, failure), failure.code);
+  }
   const std::string json = CallToolResult(result, took, call.revision, state_.identity);
-  std::string line = rpc::ResultLine(call.id, json);
-  call.batch ? call.batch->Add(line) : call.Out().Reply(std::move(line), 0);
+  reply(rpc::ResultLine(call.id, json), 0);
 }
 
 Session::Answer Session::ListResources(const rpc::Request& request, Revision revision) {

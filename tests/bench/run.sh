@@ -26,10 +26,12 @@ if ! command -v npm >/dev/null; then
   export PA_BENCH_NO_PEER="npm is not installed"
 else
   mkdir -p "$peer"
-  cp "$here/peer/package.json" "$here/peer/package-lock.json" "$here/peer/.npmrc" "$peer"
+  cp "$here/peer/package.json" "$here/peer/package-lock.json" "$here/peer/.npmrc" \
+    "$here/peer/http.mjs" "$peer"
   if { [ -e "$program" ] && [ -e "$file_program" ]; } ||
     (cd "$peer" && npm ci --ignore-scripts >npm.log 2>&1); then
-    export PA_BENCH_PEER="$program" PA_BENCH_FILE_PEER="$file_program"
+    export PA_BENCH_PEER="$program" PA_BENCH_FILE_PEER="$file_program" \
+      PA_BENCH_HTTP_PEER="$peer/http.mjs"
   else
     export PA_BENCH_NO_PEER="npm ci failed, see $peer/npm.log"
   fi
