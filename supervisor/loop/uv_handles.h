@@ -61,6 +61,10 @@ class PollHandle {
   // For `events`, UV_READABLE or UV_WRITABLE or both. libuv reports EPOLLERR as an error and stops
   // polling; the owner gets the error from its read.
   void Start(int events = UV_READABLE) {
+    // libuv would take the descriptor out and put it in again, which is three system calls.
+    const auto* const as_handle = reinterpret_cast<const uv_handle_t*>(&state_->handle);
+    if (uv_is_active(as_handle) != 0 && events == events_) return;
+    events_ = events;
     uv_poll_start(&state_->handle, events, [](uv_poll_t* handle, int, int) {
       auto* state = static_cast<UvState<uv_poll_t>*>(handle->data);
       if (!state->closing) state->callback();
@@ -75,6 +79,7 @@ class PollHandle {
 
  private:
   UvPtr<uv_poll_t> state_;
+  int events_ = 0;  // for which it was started
 };
 
 class TimerHandle {

@@ -449,7 +449,7 @@ TEST_F(HttpEndpointTest, TheAnswerToAQuestionComesInAnotherRequest) {
   EXPECT_EQ(endpoint_->in_flight(), 0u);
 }
 
-// And no result that says that nobody could be asked: a client may be told to declare what it lacks.
+// In place of a result that says so: a client can be told to declare what it lacks.
 TEST_F(HttpEndpointTest, AQuestionNeedsAClientThatCanAsk) {
   world_.Enable({"ask"});
   Json params = Params({{"name", "ask"}, {"arguments", {{"text", "once"}}}});

@@ -15,11 +15,19 @@
 
 namespace pa {
 
+// The result of tools/list, as long as nothing that it says has changed.
+struct ToolList {
+  policy::PolicyPtr policy;
+  Revision revision = kModernRevision;
+  std::string json;
+};
+
 struct ServerState {
   Identity identity;
   std::chrono::milliseconds answer_patience = kAnswerPatience;
   std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat;
   OpenCalls open = {};
+  ToolList tool_list = {};
   // With which jobs end that outlive their own session (jobs.keep); null: there are none, as on
   // stdio alone, where the server ends with its client.
   Session* keeper = nullptr;

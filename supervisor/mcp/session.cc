@@ -113,7 +113,6 @@ Session::Session(const Services& services, ServerState& state, Transport& transp
       state_(state),
       transport_(transport),
       options_(std::move(options)),
-      id_(NewAuditId()),
       elicitations_(services.loop, state.answer_patience) {
   state_.open.sessions.insert(this);
 }
@@ -373,9 +372,16 @@ Session::Answer Session::Discover(const rpc::Request&, Revision) {
 
 Session::Answer Session::ListTools(const rpc::Request& request, Revision revision) {
   PA_TRY_VOID(NoCursor(request.params));
+  // It takes longer to write than a request by HTTP takes otherwise.
   const policy::PolicyPtr policy = services_.policy();
-  return ListToolsResult(revision, state_.identity, EnabledTools(*policy),
-                         policy->limits.output_inline);
+  ToolList& known = state_.tool_list;
+  if (known.policy != policy || known.revision != revision) {
+    known = {.policy = policy,
+             .revision = revision,
+             .json = ListToolsResult(revision, state_.identity, EnabledTools(*policy),
+                                     policy->limits.output_inline)};
+  }
+  return known.json;
 }
 
 std::vector<const Tool*> Session::EnabledTools(const policy::Policy& policy) const {
@@ -498,7 +504,7 @@ Session::Answer Session::Resume(const rpc::Request& request, const std::string& 
   return std::nullopt;
 }
 
-CallOrder Session::OrderOf(const rpc::Request& request, Revision revision, std::string tool) const {
+CallOrder Session::OrderOf(const rpc::Request& request, Revision revision, std::string tool) {
   return {.caller = CallerOf(request, revision),
           .tool = std::move(tool),
           .arguments = request.params.FindSet("arguments")};
@@ -511,7 +517,9 @@ void Session::RecordMisuse(const rpc::Request& request, Revision revision, const
          [](const ToolResult&) {});
 }
 
-AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) const {
+AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) {
+  // Most sessions of HTTP are one request, and call nothing.
+  if (id_.empty()) id_ = NewAuditId();
   AuditCaller caller{.session = id_,
                      .endpoint = options_.endpoint,
                      .token = options_.token,

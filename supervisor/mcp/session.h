@@ -106,10 +106,10 @@ class Session : public TransportHandler {
   void Fail(const rpc::Failure& failure);
   void SendAnswer(std::string line, const std::shared_ptr<AnswerBatch>& batch, int error = 0);
   void Cancel(const JsonValue& params);
-  CallOrder OrderOf(const rpc::Request& request, Revision revision, std::string tool) const;
+  CallOrder OrderOf(const rpc::Request& request, Revision revision, std::string tool);
   void RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
                     const std::string& why);
-  AuditCaller CallerOf(const rpc::Request& request, Revision revision) const;
+  AuditCaller CallerOf(const rpc::Request& request, Revision revision);
   bool CanAsk(const rpc::Request& request, Revision revision) const;
   void Equip(OpenCall& call, const rpc::Request& request);
   bool TakesTask(const rpc::Request& request, const OpenCall& call) const;

@@ -368,14 +368,15 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
   }
 
   // The usual case: the socket has room, nothing needs to be kept.
-  void Write(std::string_view bytes) {
+  void Write(std::string bytes) {
     if (phase_ == Phase::kEnded) return;
-    if (sent_ == out_.size()) {
-      out_.clear();
+    const bool was_empty = sent_ == out_.size();
+    if (was_empty) {
+      out_ = std::move(bytes);
       sent_ = 0;
+    } else {
+      out_ += bytes;
     }
-    const bool was_empty = out_.empty();
-    out_ += bytes;
     if (was_empty) {
       Flush();
       if (phase_ == Phase::kEnded) return;

@@ -66,9 +66,10 @@ class Listening {
   UniqueFd said_;
 };
 
-std::string Post(const Json& message, const std::string& fields) {
+std::string Post(const Json& message, const std::string& fields, const char* path = "/mcp") {
   const std::string body = message.dump();
-  return "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\n"
+  return "POST " + std::string(path) +
+         " HTTP/1.1\r\nContent-Type: application/json\r\n"
          "Accept: application/json, text/event-stream\r\n" +
          fields + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
@@ -285,12 +286,11 @@ void Http(Report& report) {
       {{{"node http", bare_port, Post(message("tools/list", Json::object()), host)}, AtLeast(1)},
        {{"the SDK behind express", sdk_port, Post(message("tools/list", Json::object()), host)},
         AtLeast(20)}});
-  Compare(report, "read 1 KiB", reading,
-          {{{"the SDK behind express", sdk_port,
-             Post(message("tools/call",
-                          {{"name", "read"}, {"arguments", {{"path", project.root() / "kib"}}}}),
-                  host)},
-            AtLeast(5)}});
+  const Json theirs = message("tools/call", {{"name", "read_text_file"},
+                                             {"arguments", {{"path", project.root() / "kib"}}}});
+  Compare(
+      report, "read 1 KiB", reading,
+      {{{"server-filesystem behind the SDK", sdk_port, Post(theirs, host, "/files")}, AtLeast(5)}});
 }
 
 }  // namespace pa::bench
