@@ -449,6 +449,36 @@ TEST_F(HttpEndpointTest, TheAnswerToAQuestionComesInAnotherRequest) {
   EXPECT_EQ(endpoint_->in_flight(), 0u);
 }
 
+// It is written once, but not for good.
+TEST_F(HttpEndpointTest, TheListOfToolsIsThatOfThePolicyAndTheRevision) {
+  const auto names = [](const Json& result) {
+    std::string all;
+    for (const Json& tool : result["tools"]) all += tool["name"].get<std::string>() + " ";
+    return all;
+  };
+  world_.Enable({"note"});
+  const Json few = Answer(*Ask("tools/list"))["result"];
+  EXPECT_EQ(names(few).find("ask"), std::string::npos);
+  world_.Enable({"note", "ask"});
+  const Json more = Answer(*Ask("tools/list"))["result"];
+  EXPECT_NE(names(more).find("ask"), std::string::npos) << more;
+  EXPECT_TRUE(more.contains("ttlMs"));
+  const Json begin = {{"protocolVersion", "2025-11-25"},
+                      {"capabilities", Json::object()},
+                      {"clientInfo", {{"name", "c"}, {"version", "1"}}}};
+  const auto begun = Post(
+      Json({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "initialize"}, {"params", begin}}).dump());
+  auto exchange = std::make_shared<FakeExchange>();
+  exchange->head_ = Head();
+  exchange->head_.fields.emplace_back("mcp-session-id", begun->answer->fields[0].second);
+  exchange->body_ = R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})";
+  endpoint_->OnRequest(exchange);
+  const Json older = Answer(*exchange)["result"];
+  EXPECT_EQ(names(older), names(more));
+  EXPECT_FALSE(older.contains("ttlMs"));
+  EXPECT_TRUE(Answer(*Ask("tools/list"))["result"].contains("ttlMs"));
+}
+
 // In place of a result that says so: a client can be told to declare what it lacks.
 TEST_F(HttpEndpointTest, AQuestionNeedsAClientThatCanAsk) {
   world_.Enable({"ask"});
