@@ -300,7 +300,8 @@ TEST_F(HttpServerTest, WhoDoesNotReadClosesTheGateAndIsCutInTheEnd) {
   });
   EXPECT_GT(read, 0u);
   RunUntil(&loop_, [&] {
-    if (!Kept().gate().closed()) Kept().Send(event);
+    // Much at once: the sockets of both have room for more than one event a turn.
+    for (int i = 0; i < 1000 && !Kept().gate().closed(); ++i) Kept().Send(event);
     return door_.gone == 1;
   });
   EXPECT_FALSE(Kept().gate().closed()) << "nobody waits for it any more";
@@ -447,6 +448,21 @@ TEST_F(HttpServerTest, AnUpgradedConnectionIsTheHandlers) {
   bool closed = false;
   server_->Close([&] { closed = true; });
   EXPECT_TRUE(closed);
+}
+
+// In many writes, as the socket takes them.
+TEST_F(HttpServerTest, ALongAnswerArrivesWhole) {
+  Start();
+  door_.keeps = true;
+  const UniqueFd client = Connect();
+  constexpr std::size_t kSize = 8U << 20;
+  Say(client, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  RunUntil(&loop_, [&] { return door_.requests == 1; });
+  Kept().Answer({.body = std::string(kSize, 'x') + "end"});
+  Turn();
+  const std::string answer = Hear(client, "");
+  EXPECT_GT(answer.size(), kSize);
+  EXPECT_TRUE(answer.ends_with("xend"));
 }
 
 // Neither the memory of an answer nor, at the end, the time of the server.
