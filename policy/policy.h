@@ -112,9 +112,10 @@ struct AuditPolicy {
 
 // A path that no command may reach, though a grant may hold it.
 struct CoveredPath {
-  std::string path;      // absolute, resolved
-  std::string title;     // `a socket of this server`
-  bool granted = false;  // a grant of the policy holds it
+  std::string path;       // absolute, resolved
+  std::string title;      // `a socket of this server`
+  bool granted = false;   // a grant of the policy holds it
+  bool writable = false;  // commands could write it, once it is there
   bool operator==(const CoveredPath&) const = default;
 };
 

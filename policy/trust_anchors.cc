@@ -41,6 +41,8 @@ constexpr AnchorRow kTable[] = {
     // A command that adds a token could call the server as the user, and approve its own calls.
     {AnchorKind::kTokens, "the tokens of this server's clients", AnchorFate::kCovered,
      "name roots that do not hold them"},
+    {AnchorKind::kFutureTokens, "the tokens of this server's clients", AnchorFate::kCoveredLater,
+     ""},
 };
 
 const AnchorRow& RowOf(AnchorKind kind) {
@@ -113,9 +115,10 @@ std::optional<std::string> FirstPlace(const Policy& policy, std::span<const std:
   return std::nullopt;
 }
 
-// Of the grants, only those for which the policy has a place can hold it: no root does.
+// Roots are told apart from grants: what they hold, commands can write.
 CoveredPath CoveredPathAt(const Policy& policy, const std::string& path, std::string_view title) {
-  CoveredPath covered{ResolvePath(path), std::string(title)};
+  CoveredPath covered{.path = ResolvePath(path), .title = std::string(title)};
+  covered.writable = WhereCommandsWrite(policy, path).has_value();
   for (const auto* grants : {&policy.system, &policy.system_network, &policy.filesystem}) {
     covered.granted |= std::ranges::any_of(*grants, [&](const sandbox::PathGrant& grant) {
       return IsBeneath(covered.path, ResolvePath(grant.path));
@@ -147,7 +150,8 @@ JudgedAnchors JudgeAnchors(const Policy& policy, std::span<const TrustAnchor> an
     if (refused) {
       std::ranges::move(NamesOnTheWay(anchor.path), std::back_inserter(judged.unwritable));
     }
-    if (covered) judged.covered.push_back(CoveredPathAt(policy, anchor.path, row.title));
+    if (covered || row.fate == AnchorFate::kCoveredLater)
+      judged.covered.push_back(CoveredPathAt(policy, anchor.path, row.title));
     const bool led = row.fate == AnchorFate::kNotLed;
     const std::optional<std::string> place =
         led ? WhereCommandsLead(policy, anchor.path) : WhereCommandsWrite(policy, anchor.path);

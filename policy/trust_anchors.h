@@ -35,6 +35,7 @@ struct TrustAnchor {
     kAudit,         // the audit log, if no policy names it
     kSocket,        // a Unix socket on which this server listens
     kTokens,        // the directory with the tokens by which its clients are known
+    kFutureTokens,  // the same, as long as nobody has made a token
   };
   Kind kind;
   std::string path;        // absolute, symlinks not resolved
@@ -50,6 +51,8 @@ enum class AnchorFate {
   kWarned,     // a warning: the user has to decide
   // As kRefused. Besides, commands can neither read it nor connect to it (Policy::covered).
   kCovered,
+  // The same, once it is there: until then the policy loads, and then no call begins.
+  kCoveredLater,
   kPassedOver,  // not judged here: code that needs such a file checks it, and uses another or none
 };
 

@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, 12> kNames = {
 // What issuers put in front of theirs, and how many characters follow at least (the formats that
 // GitHub's secret scanning and gitleaks know, November 2026).
 constexpr SecretMark kMarks[] = {
+    // our own (supervisor/state/token_file.h)
+    {"pa_", 64},
     // GitHub
     {"ghp_", 20},
     {"gho_", 20},

@@ -96,7 +96,8 @@ Anchors AnchorsOf(const CommonOptions& options, const Environment& environment) 
   AddLibraries(environment, anchors);
   // The tokens of every server of this user. A user without tokens may work in the whole home.
   const std::string tokens = TokenDirectory(StateHome(environment));
-  if (!LookAt(tokens).IsAbsent()) anchors.emplace_back(Anchor::kTokens, tokens);
+  const bool there = !LookAt(tokens).IsAbsent();
+  anchors.emplace_back(there ? Anchor::kTokens : Anchor::kFutureTokens, tokens);
   return anchors;
 }
 

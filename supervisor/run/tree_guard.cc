@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/finally.h"
+#include "base/path_stamp.h"
 #include "policy/grants.h"
 #include "policy/path.h"
 #include "supervisor/loop/within_memory.h"
@@ -69,10 +70,14 @@ Execution NotCovered(const policy::CoveredPath& covered) {
   return execution;
 }
 
-// The kind of what is there; nothing is, or nobody can look: 0.
-mode_t KindOf(const std::string& path) {
-  struct stat status{};
-  return lstat(path.c_str(), &status) == 0 ? status.st_mode & S_IFMT : 0;
+// Made since the policy was loaded, which it would not be now.
+Execution MadeMeanwhile(const policy::CoveredPath& covered) {
+  Execution execution;
+  execution.failed_step = worker::Step::kMounts;
+  execution.failure = covered.title + " lie in " + covered.path +
+                      ", where commands could write: start the server with roots that do not hold "
+                      "it";
+  return execution;
 }
 
 bool IsSealed(std::span<const SealedPath> sealed, const std::string& path) {
@@ -193,10 +198,14 @@ std::optional<Execution> TreeGuard::Refusal(Found& found, const CommandPlan& pla
   }
   const std::string log = found.watch == nullptr ? "" : found.watch->found->audit_directory;
   if (!log.empty() && !IsSealed(found.sealed, log)) return LogIsOpen(log);
-  if (plan.action != worker::Action::kExecute || namespaces) return std::nullopt;
   for (const policy::CoveredPath& one : policy.covered) {
-    const mode_t kind = one.granted ? KindOf(one.path) : 0;
-    if (kind != 0 && kind != S_IFSOCK) return NotCovered(one);
+    if (!one.granted && !one.writable) continue;
+    // A path that cannot be looked at may be there.
+    const PathStamp there = LookAt(one.path);
+    if (there.IsAbsent()) continue;
+    if (one.writable) return MadeMeanwhile(one);
+    const bool executes = plan.action == worker::Action::kExecute;
+    if (executes && !namespaces && !S_ISSOCK(there.mode)) return NotCovered(one);
   }
   return std::nullopt;
 }
@@ -212,9 +221,10 @@ std::vector<sandbox::Mount> TreeGuard::Mounts(const Found& found, const CommandP
   }
   if (!executes || !namespaces) return mounts;
   for (const policy::CoveredPath& one : policy.covered) {
-    const mode_t kind = one.granted ? KindOf(one.path) : 0;
-    if (kind == 0) continue;
-    const bool whole = kind == S_IFDIR;
+    const PathStamp there = one.granted ? LookAt(one.path) : PathStamp();
+    if (there.IsAbsent()) continue;
+    // Nothing can be mounted over a path that cannot be looked at, and so no command runs.
+    const bool whole = !there.exists || there.IsDirectory();
     mounts.push_back({whole ? sandbox::MountKind::kTmpfs : sandbox::MountKind::kReadOnly,
                       whole ? "" : "/dev/null", one.path});
   }

@@ -302,6 +302,35 @@ TEST_F(Http, NoCommandMayWriteTokens) {
       << explained.output << explained.errors;
 }
 
+// A server that has begun before there was a token, in the whole home: with the first one it ends
+// its work, because commands could make another.
+TEST_F(Http, TheFirstTokenCountsForServersThatRun) {
+  const fs::path inner = project_.home() / "inner";
+  WriteText(inner / "Makefile", ".PHONY: hello\nhello:\n\t@echo hi\n");
+  McpClient whole(
+      {.arguments = {"--root", project_.home(), "--enable", "all"}, .home = project_.home()});
+  whole.Initialize();
+  McpClient reads(project_.Server({"--policy", [&] {
+                                     const fs::path file = project_.outside() / "reads.yaml";
+                                     WriteText(file, "version: 1\nfilesystem: {read: [\"" +
+                                                         (project_.home() / ".local").string() +
+                                                         "\"]}\n");
+                                     return file.string();
+                                   }()}));
+  reads.Initialize();
+  const Json hello = {{"target", "hello"}, {"working_directory", inner}};
+  EXPECT_TRUE(whole.CallTool("make", hello)["success"]);
+  NewToken("first");
+  const Json refused = whole.CallTool("make", hello);
+  EXPECT_FALSE(refused["success"].get<bool>()) << refused;
+  EXPECT_NE(refused.dump().find("start the server with roots that do not hold"), std::string::npos)
+      << refused;
+  const std::string file = project_.home() / ".local/state/project-actions/tokens/tokens.json";
+  const Json read = reads.CallTool("bash", {{"command", "cat " + file}});
+  EXPECT_FALSE(read["success"].get<bool>()) << read;
+  EXPECT_EQ(read.dump().find("sha256"), std::string::npos) << read;
+}
+
 TEST_F(Http, SeveralPlacesAtOnce) {
   const std::string token = NewToken("laptop");
   Start({"unix:" + SocketPath(), "http://127.0.0.1:0"});
