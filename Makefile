@@ -5,12 +5,13 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 30
+PORT ?= 8080
 DEPS ?= packaging/install-deps.sh
 
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test test-toolchains test-clients test-kernels test-mutants \
+.PHONY: default help build demo test test-toolchains test-clients conformance-server test-kernels test-mutants \
   test-package test-distros test-vm package package-rpm mcpb soak bench lint format fuzz \
   sanitize clean
 
@@ -45,6 +46,9 @@ test-clients: build ## Claude Code, Codex and Gemini CLI read what init writes; 
 	@$(DEPS) clients
 	@tests/clients/run.sh $(BUILD)/tests/clients/readers $(BUILD)/supervisor/project-actions \
 	  tests/clients/readers
+
+conformance-server: build ## serves what the official conformance suite expects; PORT=8080
+	@$(BUILD)/tests/conformance/conformance-server $(PORT) $(BUILD)/worker/project-actions-worker
 
 test-kernels: build ## boot Debian's kernels and try to escape there; GUESTS="6.1 7.2" picks
 	@$(DEPS) build kernels

@@ -9,6 +9,7 @@
 
 #include "policy/policy.h"
 #include "supervisor/call/approval.h"
+#include "supervisor/call/call_log.h"
 #include "supervisor/call/call_record.h"
 #include "supervisor/loop/cancel_source.h"
 #include "supervisor/loop/task.h"
@@ -16,12 +17,13 @@
 
 namespace pa {
 
-class CallStarter;  // supervisor/call/call_starter.h
-class Jobs;         // supervisor/jobs/jobs.h
-struct ToolResult;  // supervisor/call/tool_result.h
-class ResultFiles;  // supervisor/results/result_files.h
-class ResultStore;  // supervisor/results/result_store.h
-class TargetCache;  // supervisor/tools/target_cache.h
+class CallStarter;   // supervisor/call/call_starter.h
+class ClientInputs;  // supervisor/call/client_input.h
+class Jobs;          // supervisor/jobs/jobs.h
+struct ToolResult;   // supervisor/call/tool_result.h
+class ResultFiles;   // supervisor/results/result_files.h
+class ResultStore;   // supervisor/results/result_store.h
+class TargetCache;   // supervisor/tools/target_cache.h
 
 // What bash executes in place of its argument `command`, which says the same for people and for the
 // policy: values are arguments of the program, never part of it.
@@ -50,8 +52,10 @@ struct CallContext {
   CancelSource& cancel;
   CallRecord record = {};  // what the steps of the call decide and run
   Approvals approvals = {};
-  Approver* approver = nullptr;  // null: nobody can be asked
-  ShownCall shown = {};          // `arguments` is set only if a rule may ask
+  Approver* approver = nullptr;    // null: nobody can be asked
+  ClientInputs* client = nullptr;  // for tools that ask their client (Tool::asks_client); else null
+  CallLog log = {};                // null: the client wants to hear nothing
+  ShownCall shown = {};            // `arguments` is set only if a rule may ask
   Jobs* jobs = nullptr;
   CallRequest* request = nullptr;  // null: nobody waits for an answer, or it cannot come early
   // Of a call in the background: tells that it is allowed and begins; `what` is for people.

@@ -51,6 +51,10 @@ struct Tool {
   // A client may refuse a result without structuredContent from a tool with an outputSchema
   // (MCP 2025-06-18, "Output Schema"); false for a tool whose results may lack it.
   bool has_output_schema = true;
+  // It asks its client for more than approvals (client_input.h).
+  bool asks_client = false;
+  // JSON; in place of what `params` print. "": that.
+  std::string_view input_schema = {};
 };
 
 // `make_targets, make, ...`, for the answer to the name of an unknown tool.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "supervisor/call/client_input.h"
 #include "supervisor/call/tool_error.h"
 #include "supervisor/run/outcome.h"
 
@@ -48,6 +49,8 @@ struct ToolResult {
   std::optional<ToolError> error;  // absent on success
   std::optional<Ending> ending;    // none: no command ran, or none that was asked for
   std::string text;                // the text content: complete by itself
+  // An array of JSON in place of all content, for kinds that none of our tools has; "": none.
+  std::string content;
   std::vector<Image> images;
   std::vector<ResourceLink> links;
   std::vector<std::string> warnings;
@@ -63,6 +66,8 @@ struct ToolResult {
   std::vector<std::string> transformations;  // "filter: 120 -> 7"
   std::string result_uri;
   std::string audit_id;  // of the call's lines in the audit log; "" = none
+  // For what its client could not be asked, so that it failed.
+  std::optional<InputKind> needs_input = {};
 };
 
 // A refusal with its text: `CODE: message`, then what to do next. A part of more than 32 KiB is cut

@@ -146,18 +146,6 @@ void Doors::Sweep() {
   });
 }
 
-void Doors::ListChanged(ListKind kind) {
-  if (stdio_) stdio_->session().ListChanged(kind);
-  if (endpoint_) endpoint_->ListChanged(kind);
-  for (const auto& lines : lines_) lines->session().ListChanged(kind);
-}
-
-void Doors::PolicyChanged(const policy::Policy& before) {
-  if (stdio_) stdio_->session().PolicyChanged(before);
-  if (endpoint_) endpoint_->PolicyChanged(before);
-  for (const auto& lines : lines_) lines->session().PolicyChanged(before);
-}
-
 void Doors::Shutdown() {
   if (std::exchange(ending_, true)) return;
   if (on_ending_) on_ending_();

@@ -52,9 +52,7 @@ class Doors {
   // An error: nothing is served. By TCP nobody is, as long as there is no token.
   Result<void> Open();
 
-  // As those of Session, of all clients.
-  void ListChanged(ListKind kind);
-  void PolicyChanged(const policy::Policy& before);
+  // As that of Session, of all clients.
   void Shutdown();
   void WhenEnding(std::function<void()> callback) { on_ending_ = std::move(callback); }
   void WhenEnded(std::function<void()> callback) { on_ended_ = std::move(callback); }

@@ -26,7 +26,7 @@ using Anchors = std::vector<policy::TrustAnchor>;
 
 // SIGHUP: all or nothing; calls in flight end under the policy under which they began.
 void Reload(const ServeCommand& command, const Environment& environment, const Anchors& anchors,
-            Engine& engine, Doors& doors) {
+            Engine& engine, const ServerState& state) {
   policy::PolicySources sources = SourcesOf(command.common, environment);
   sources.anchors.insert(sources.anchors.end(), anchors.begin(), anchors.end());
   policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
@@ -42,7 +42,7 @@ void Reload(const ServeCommand& command, const Environment& environment, const A
     return;
   }
   LogInfo("policy read again");
-  doors.PolicyChanged(*before);
+  state.open.PolicyChanged(*before);
 }
 
 bool Names(const ServeCommand& command, Kind kind) {
@@ -123,8 +123,12 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
               {.stdio = command.listen.empty() || Names(command, Kind::kStdio),
                .sockets = *std::move(sockets),
                .token_path = TokenPath(StateHome(environment))});
-  engine.WhenTargetsChange([&] { doors.ListChanged(ListKind::kTools); });
-  engine.WhenResultsChange([&] { doors.ListChanged(ListKind::kResources); });
+  engine.WhenTargetsChange([&] {
+    state.open.ListChanged(ListKind::kTools);
+    state.open.ListChanged(ListKind::kPrompts);
+  });
+  engine.WhenResultsChange([&] { state.open.ListChanged(ListKind::kResources); });
+  engine.WhenResultGrows([&](const std::string& uri) { state.open.ResourceUpdated(uri); });
   engine.FollowMounts();
   engine.UndoEdits();
 
@@ -132,7 +136,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   SignalWatch interrupted(loop.get(), SIGINT, stop);
   SignalWatch terminated(loop.get(), SIGTERM, stop);
   SignalWatch hung_up(loop.get(), SIGHUP,
-                      [&] { Reload(command, environment, anchors, engine, doors); });
+                      [&] { Reload(command, environment, anchors, engine, state); });
 
   doors.WhenEnding([&] { engine.runner().BeginShutdown(); });
   doors.WhenEnded([&] {

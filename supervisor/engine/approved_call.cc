@@ -78,7 +78,9 @@ Task<ToolResult> RunApproved(ToolRequest request, CallContext& call) {
     const Answer answer = co_await asking;
     if (call.cancel.cancelled()) co_return RefusedCall(Cancelled(request.tool().name));
     if (answer != Answer::kAccept) {
-      co_return RefusedCall(NotApproved(answer, call.approvals.wanted()));
+      ToolResult refused = RefusedCall(NotApproved(answer, call.approvals.wanted()));
+      if (call.approver == nullptr) refused.needs_input = InputKind::kElicitation;
+      co_return refused;
     }
     for (const Question& question : call.approvals.wanted()) {
       call.approvals.Grant(DigestOf(question));

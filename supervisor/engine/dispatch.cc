@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -81,10 +82,14 @@ std::expected<const Tool*, ToolError> ToolToCall(const Services& services,
 // What a call of a tool with a level may call, as the caller that it has itself.
 class InnerCalls final : public CallStarter {
  public:
-  // `made`: how many were made of the client's call.
+  // `made`: how many were made of the client's call. `log`: its own.
   InnerCalls(const Services& services, const Tool& outer, AuditCaller caller,
-             std::shared_ptr<std::size_t> made)
-      : services_(services), outer_(outer), caller_(std::move(caller)), made_(std::move(made)) {}
+             std::shared_ptr<std::size_t> made, CallLog log)
+      : services_(services),
+        outer_(outer),
+        caller_(std::move(caller)),
+        made_(std::move(made)),
+        log_(std::move(log)) {}
 
   const Tool* Find(std::string_view name) const override { return FindTool(services_, name); }
   std::optional<ToolError> WhyNot(const std::string& tool) const override {
@@ -95,7 +100,9 @@ class InnerCalls final : public CallStarter {
       const Tool& tool, const JsonValue& arguments,
       const std::set<std::string, std::less<>>& later) const override;
   CallContext NewContext(CancelSource& cancel) override {
-    return pa::NewContext(services_, cancel);
+    CallContext context = pa::NewContext(services_, cancel);
+    context.log = log_;
+    return context;
   }
   Task<ToolResult> Start(std::string tool, JsonValue arguments, CallContext& context) override;
 
@@ -107,6 +114,7 @@ class InnerCalls final : public CallStarter {
   const Tool& outer_;
   AuditCaller caller_;
   std::shared_ptr<std::size_t> made_;
+  CallLog log_;
 };
 
 std::optional<ToolError> InnerCalls::CheckArguments(
@@ -137,10 +145,13 @@ Task<ToolResult> InnerCalls::Start(std::string tool, JsonValue arguments, CallCo
          .details = {}});
   }
   ++*made_;
-  CallOrder order{
-      .caller = caller_, .tool = std::move(tool), .arguments = &arguments, .within = this};
+  const auto began = std::chrono::steady_clock::now();
+  CallOrder order{.caller = caller_, .tool = tool, .arguments = &arguments, .within = this};
   Task<ToolResult> task = Dispatch(services_, std::move(order), context);
   ToolResult result = co_await task;
+  LogOutcome(log_, tool, result,
+             std::chrono::duration_cast<std::chrono::microseconds>(
+                 std::chrono::steady_clock::now() - began));
   co_return result;
 }
 
@@ -279,7 +290,7 @@ Task<ToolResult> Dispatch(const Services& services, CallOrder order, CallContext
     caller.within = call.id;
     starter = std::make_unique<InnerCalls>(
         services, *tool, std::move(caller),
-        within != nullptr ? within->made() : std::make_shared<std::size_t>(0));
+        within != nullptr ? within->made() : std::make_shared<std::size_t>(0), context.log);
   }
   return Recorded(services, std::move(call),
                   services.after_start(RunRequest(services, std::move(admitted->request),

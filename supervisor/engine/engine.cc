@@ -63,6 +63,7 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
       policy_(std::move(parts.policy)),
       tmp_base_(std::move(parts.tmp_base)),
       results_(tmp_base_, policy_->limits.output_total),
+      growing_(loop),
       result_files_(tmp_base_),
       runner_(loop,
               {.worker_path = std::move(parts.worker),
@@ -101,6 +102,17 @@ void Engine::WhenTargetsChange(std::function<void()> callback) {
     if (IsAnotherMakefile(directory)) on_targets_();
   });
   WatchRoots();
+}
+
+void Engine::WhenResultGrows(std::function<void(const std::string& uri)> callback) {
+  growing_.Unref();
+  results_.WhenGrown([this, callback = std::move(callback)](const std::string& uri) {
+    grown_.insert(uri);
+    if (growing_.is_active()) return;
+    growing_.Start(kGrowth, [this, callback] {
+      for (const std::string& one : std::exchange(grown_, {})) callback(one);
+    });
+  });
 }
 
 void Engine::WatchRoots() {

@@ -7,10 +7,12 @@
 //    engine.Shutdown(done);
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "supervisor/jobs/jobs.h"
 #include "supervisor/loop/loop.h"
 #include "supervisor/loop/mount_table.h"
+#include "supervisor/loop/uv_handles.h"
 #include "supervisor/results/result_files.h"
 #include "supervisor/state/user_directories.h"
 #include "supervisor/tools/target_cache.h"
@@ -60,6 +63,9 @@ class Engine {
   void WhenResultsChange(std::function<void()> callback) {
     results_.WhenPublished(std::move(callback));
   }
+  // `callback` runs for each result that has got longer, at most once in kGrowth.
+  void WhenResultGrows(std::function<void(const std::string& uri)> callback);
+  static constexpr std::chrono::milliseconds kGrowth{250};
   // From now on each mount and unmount renews what is kept for later calls, so that it neither
   // keeps an unmounted file system busy nor hides a new one.
   void FollowMounts();
@@ -95,6 +101,8 @@ class Engine {
   std::function<void()> on_targets_;
   std::string tmp_base_;
   ResultStore results_;
+  TimerHandle growing_;
+  std::set<std::string> grown_;  // since it was told last
   Jobs jobs_;
   ResultFiles result_files_;
   Runner runner_;

@@ -130,7 +130,7 @@ class JobPort::Connection : public std::enable_shared_from_this<Connection> {
     return true;
   }
 
-  void OnConnected(Result<UniqueFd> server) {
+  void OnConnected(Result<UniqueFd>&& server) {
     try {
       if (Connected(server)) return Turn();
     } catch (const std::bad_alloc&) {

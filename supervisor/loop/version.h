@@ -1,4 +1,4 @@
-// The version, from meson.build.
+// The version, from meson.build, and the website of whoever built it (the option `website`).
 #pragma once
 
 #ifndef PROJECT_ACTIONS_VERSION
@@ -7,4 +7,5 @@
 
 namespace pa {
 inline constexpr char kVersion[] = PROJECT_ACTIONS_VERSION;
+inline constexpr char kWebsite[] = PROJECT_ACTIONS_WEBSITE;  // "" = none
 }  // namespace pa

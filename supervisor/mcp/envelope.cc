@@ -1,9 +1,7 @@
 #include "supervisor/mcp/envelope.h"
 
-#include <algorithm>
-#include <array>
-
 #include "base/json_writer.h"
+#include "supervisor/mcp/params.h"
 
 namespace pa {
 namespace {
@@ -14,23 +12,9 @@ constexpr std::string_view kClientKey = "io.modelcontextprotocol/clientInfo";
 
 constexpr std::string_view kLogLevelKey = "io.modelcontextprotocol/logLevel";
 
-// We send no log messages, so that a level changes nothing; one that is none is a mistake all the
-// same.
-bool IsLogLevel(const JsonValue& value) {
-  constexpr std::array<std::string_view, 8> kLevels = {"debug", "info",     "notice", "warning",
-                                                       "error", "critical", "alert",  "emergency"};
-  return value.IsString() && std::ranges::find(kLevels, value.AsString()) != kLevels.end();
-}
-
-rpc::Failure BadParams(std::string message) {
-  return {.code = rpc::kInvalidParams,
-          .message = "Invalid params: " + std::move(message),
-          .data = {},
-          .id = {}};
-}
-
 rpc::Failure BadKey(std::string_view key, std::string_view problem) {
-  return BadParams("params._meta[\"" + std::string(key) + "\"] " + std::string(problem));
+  return InvalidParams("params._meta[\"" + std::string(key) + "\"] " + std::string(problem))
+      .error();
 }
 
 }  // namespace
@@ -51,7 +35,7 @@ std::optional<std::expected<Revision, rpc::Failure>> ClaimedRevision(const JsonV
     return std::unexpected(BadKey(kClientKey, "must be an object"));
   }
   if (const JsonValue* level = meta->FindSet(kLogLevelKey);
-      level != nullptr && !IsLogLevel(*level)) {
+      level != nullptr && !ClaimedLogLevel(params)) {
     return std::unexpected(BadKey(kLogLevelKey, "must be a level of RFC 5424, such as \"info\""));
   }
   // A legacy revision cannot be claimed: it begins with initialize.
@@ -86,7 +70,7 @@ std::expected<std::string, rpc::Failure> ProgressToken(const JsonValue& params) 
   // The same values as an id.
   const std::optional<rpc::Id> value = rpc::Id::FromJson(*token);
   if (!value) {
-    return std::unexpected(BadParams("params._meta.progressToken must be a string or a number"));
+    return InvalidParams("params._meta.progressToken must be a string or a number");
   }
   return value->token();
 }
@@ -104,6 +88,12 @@ std::optional<ClientInfo> ClaimedClient(const JsonValue& params) {
   const JsonValue* client = meta != nullptr ? meta->FindSet(kClientKey) : nullptr;
   if (client == nullptr) return std::nullopt;
   return ClientInfoIn(client);
+}
+
+std::optional<LogLevel> ClaimedLogLevel(const JsonValue& params) {
+  const JsonValue* meta = params.FindSet("_meta");
+  const JsonValue* level = meta != nullptr ? meta->FindSet(kLogLevelKey) : nullptr;
+  return level != nullptr && level->IsString() ? FindLogLevel(level->AsString()) : std::nullopt;
 }
 
 const JsonValue* ClaimedCapabilities(const JsonValue& params) {

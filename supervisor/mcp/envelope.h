@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "supervisor/call/call_log.h"
 #include "supervisor/mcp/protocol.h"
 #include "supervisor/transport/rpc.h"
 
@@ -40,6 +41,9 @@ const JsonValue* ClaimedCapabilities(const JsonValue& params);
 // `traceparent` in `_meta`, as the client wrote it; "" if there is none
 // (https://www.w3.org/TR/trace-context/).
 std::string TraceParent(const JsonValue& params);
+
+// From which level on the client wants to hear of the request; nothing: of none.
+std::optional<LogLevel> ClaimedLogLevel(const JsonValue& params);
 
 // The progressToken as JSON, "" if there is none; -32602 for anything but a string or a number.
 std::expected<std::string, rpc::Failure> ProgressToken(const JsonValue& params);

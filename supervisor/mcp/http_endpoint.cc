@@ -268,17 +268,6 @@ void HttpEndpoint::Sweep() {
   });
 }
 
-void HttpEndpoint::ListChanged(ListKind kind) {
-  for (const auto& post : posts_) post->session.ListChanged(kind);
-  for (const auto& session : sessions_) session->session().ListChanged(kind);
-}
-
-void HttpEndpoint::PolicyChanged(const policy::Policy& before) {
-  heir_.PolicyChanged(before);
-  for (const auto& post : posts_) post->session.PolicyChanged(before);
-  for (const auto& session : sessions_) session->session().PolicyChanged(before);
-}
-
 void HttpEndpoint::EndUnknown(const std::function<bool(const HttpPeer& peer)>& known) {
   for (const auto& post : posts_) {
     if (!known(post->peer())) post->session.Shutdown();

@@ -59,9 +59,6 @@ class HttpEndpoint : public HttpHandler {
   std::optional<HttpAnswer> Judge(const HttpHead& head, HttpPeer& peer) override;
   void OnRequest(const std::shared_ptr<HttpExchange>& exchange) override;
 
-  // As those of Session, of all requests.
-  void ListChanged(ListKind kind);
-  void PolicyChanged(const policy::Policy& before);
   // Ends what clients do whom `known` does not know any more: a token can be revoked.
   void EndUnknown(const std::function<bool(const HttpPeer& peer)>& known);
   void Shutdown();

@@ -499,7 +499,7 @@ TEST_F(HttpEndpointTest, WhoListensHearsOfChangesUntilTheEnd) {
   const auto listens =
       Ask("subscriptions/listen", Params({{"notifications", {{"toolsListChanged", true}}}}));
   EXPECT_NE(listens->stream.find("subscriptions/acknowledged"), std::string::npos);
-  endpoint_->ListChanged(ListKind::kTools);
+  world_.state().open.ListChanged(ListKind::kTools);
   EXPECT_NE(listens->stream.find("notifications/tools/list_changed"), std::string::npos);
   endpoint_->Shutdown();
   EXPECT_TRUE(listens->ended);

@@ -68,6 +68,13 @@ void OpenCall::FollowProgress(Transport& out, const std::string& token) {
   ShowOutputTo(progress.get());
 }
 
+void OpenCall::TellFrom(LogLevel least) {
+  context.log = [this, least](LogLevel level, std::string_view of_tool, std::string_view message) {
+    const bool heard = !silent && (place == Place::kSession || !IsModern(revision));
+    if (level >= least && heard) Out().Send(LogLine(level, of_tool, message));
+  };
+}
+
 // After the reply, so that nothing of it can fail. `as` is equal to `key`.
 void OpenCall::Leave(Place where, rpc::Id key, rpc::Id as) noexcept {
   auto node = session->calls_.extract(id);
@@ -93,11 +100,14 @@ void OpenCall::AnswerEarly(const ToolResult& handle) {
   progress.reset();  // before the reply, as in Finish
   if (!silent) session->SendResult(*this, handle, SinceItStarted());
   job.reset();  // it is another job
-  if (parking) context.approver = nullptr;
+  if (parked_inputs) {
+    context.approver = nullptr;
+    context.client = nullptr;
+  }
   Leave(Place::kJobs, std::move(key), std::move(as));
 }
 
-bool OpenCall::Park(const InputRequest& question) {
+bool OpenCall::Park(const InputRequired& question) {
   if (place == Place::kJobs && job) {
     state.open.TaskChanged(*job);
     return true;
@@ -165,6 +175,7 @@ void OpenCall::Finish(const ToolResult& result) {
     LogInfo(fmt::format("{}: {} in {} ms", tool,
                         result.error ? CodeText(result.error->code) : "success",
                         took.count() / 1000));
+    LogOutcome(context.log, tool, result, took);
     if (waits != nullptr) waits->SendResult(*this, result, took);
     if (place == Place::kJobs && job) open.TaskChanged(*job);
   } catch (const std::bad_alloc&) {
@@ -179,7 +190,9 @@ TaskState OpenCalls::StateOfTask(const Job& job) const {
   const auto found = jobs.find(StateId(job.id));
   if (found == jobs.end()) return state;
   const OpenCall& call = *found->second;
-  if (call.parking && call.parking->waits()) state.question = &call.parking->question();
+  if (call.parked_inputs && call.parked_inputs->waits()) {
+    state.question = &call.parked_inputs->required();
+  }
   state.waits = WaitingText(call.context.record);
   return state;
 }
@@ -187,6 +200,18 @@ TaskState OpenCalls::StateOfTask(const Job& job) const {
 void OpenCalls::TaskChanged(const Job& job) const {
   const TaskState state = StateOfTask(job);
   for (Session* session : sessions) session->TaskChanged(state);
+}
+
+void OpenCalls::ListChanged(ListKind kind) const {
+  for (Session* session : sessions) session->ListChanged(kind);
+}
+
+void OpenCalls::ResourceUpdated(const std::string& uri) const {
+  for (Session* session : sessions) session->ResourceUpdated(uri);
+}
+
+void OpenCalls::PolicyChanged(const policy::Policy& before) const {
+  for (Session* session : sessions) session->PolicyChanged(before);
 }
 
 std::size_t OpenCalls::CountOf(const Session& home) const {

@@ -12,13 +12,17 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "supervisor/call/call_log.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/engine/dispatch.h"
 #include "supervisor/engine/services.h"
@@ -29,6 +33,7 @@
 #include "supervisor/mcp/progress.h"
 #include "supervisor/mcp/protocol.h"
 #include "supervisor/mcp/questions.h"
+#include "supervisor/mcp/subscriptions.h"
 #include "supervisor/mcp/tasks.h"
 #include "supervisor/transport/rpc.h"
 #include "supervisor/transport/transport.h"
@@ -78,7 +83,10 @@ struct OpenCall final : CallRequest {
   void AnswerEarly(const ToolResult& handle) override;
   // Its request ends with the question, or who follows the task is told. False: too many calls wait
   // already, or nobody is left to ask.
-  bool Park(const InputRequest& question);
+  bool Park(const InputRequired& question);
+  // Tells its client what happens, of this level and graver ones. A client of 2026-07-28 hears
+  // nothing more once its request has the reply.
+  void TellFrom(LogLevel least);
   // Once it has begun, which may be after jobs.detach_after.
   void MayBecomeTask();
   // The request gets the result, unless it has its reply.
@@ -103,8 +111,11 @@ struct OpenCall final : CallRequest {
   TimerHandle detaching;     // until it becomes a task
   bool detaches = false;     // as soon as it begins
   std::unique_ptr<ProgressNotifier> progress;
-  std::unique_ptr<ElicitingApprover> eliciting;
-  std::unique_ptr<ParkingApprover> parking;
+  std::unique_ptr<LegacyInputs> legacy_inputs;
+  std::unique_ptr<ParkedInputs> parked_inputs;
+  std::optional<AskingApprover> approver;
+  // The reply to its request that is made of the result; null: that of tools/call.
+  std::function<std::expected<std::string, rpc::Failure>(const ToolResult&)> answer;
   CallContext context;
 
  private:
@@ -127,6 +138,9 @@ class OpenCalls {
   TaskState StateOfTask(const Job& job) const;
   // Tells every session whose client listens.
   void TaskChanged(const Job& job) const;
+  void ListChanged(ListKind kind) const;
+  void ResourceUpdated(const std::string& uri) const;
+  void PolicyChanged(const policy::Policy& before) const;
   // Of those that are no session's own: how many end with this one.
   std::size_t CountOf(const Session& home) const;
 };

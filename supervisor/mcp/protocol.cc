@@ -4,9 +4,9 @@
 
 #include "base/base64.h"
 #include "base/json_writer.h"
-#include "base/utf8.h"
 #include "supervisor/call/arguments.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/transport/rpc.h"
 
 namespace pa {
 namespace {
@@ -21,21 +21,57 @@ constexpr NamedRevision kRevisionNames[] = {
     {Revision::k2026_07_28, "2026-07-28"},
 };
 
-void WriteImplementation(JsonWriter& writer, const Identity& identity) {
-  writer.BeginObject().Field("name", kServerName).Field("version", identity.version).EndObject();
+void WriteNameAndVersion(JsonWriter& writer, const Identity& identity) {
+  writer.Field("name", kServerName).Field("version", identity.version);
 }
 
+// A shield with a prompt in it.
+constexpr std::string_view kIcon =
+    R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#1f6feb" d="M12 1 )"
+    R"(3 4v7c0 6 4 10 9 12 5-2 9-6 9-12V4z"/><path fill="none" stroke="#fff" stroke-width="2" )"
+    R"(d="m8 9 3 3-3 3m5 0h4"/></svg>)";
+
+// What a client shows of the server, for a person to recognise it.
+void WriteImplementation(JsonWriter& writer, Revision revision, const Identity& identity) {
+  writer.BeginObject();
+  WriteNameAndVersion(writer, identity);
+  if (revision >= Revision::k2025_06_18) writer.Field("title", "Project Actions");
+  if (revision >= Revision::k2025_11_25) {
+    writer.Field("description", "Runs make, git and shell commands of a project in a sandbox.");
+    if (!identity.website.empty()) writer.Field("websiteUrl", identity.website);
+    writer.Key("icons").BeginArray().BeginObject();
+    writer.Field("src", "data:image/svg+xml;base64," + ToBase64(kIcon));
+    writer.Field("mimeType", "image/svg+xml").Key("sizes").BeginArray().String("any").EndArray();
+    writer.EndObject().EndArray();
+  }
+  writer.EndObject();
+}
+
+constexpr std::string_view kServerInfoKey = "io.modelcontextprotocol/serverInfo";
+
 void WriteMeta(JsonWriter& writer, const Identity& identity) {
-  writer.Key("_meta").BeginObject().Key("io.modelcontextprotocol/serverInfo");
-  WriteImplementation(writer, identity);
+  writer.Key("_meta").BeginObject().Key(kServerInfoKey).BeginObject();
+  WriteNameAndVersion(writer, identity);
+  writer.EndObject().EndObject();
+}
+
+// Not at all, because policy and results can change at any time.
+void WriteCacheHint(JsonWriter& writer) { writer.Field("ttlMs", 0).Field("cacheScope", "private"); }
+
+void WriteList(JsonWriter& writer, std::string_view name, bool subscribe) {
+  writer.Key(name).BeginObject().Field("listChanged", true);
+  if (subscribe) writer.Field("subscribe", true);
   writer.EndObject();
 }
 
 // Extensions came with the modern era.
 void WriteCapabilities(JsonWriter& writer, Revision revision, const Identity& identity) {
   writer.Key("capabilities").BeginObject();
-  writer.Key("tools").BeginObject().Field("listChanged", true).EndObject();
-  writer.Key("resources").BeginObject().Field("listChanged", true).EndObject();
+  WriteList(writer, "tools", false);
+  WriteList(writer, "prompts", false);
+  WriteList(writer, "resources", true);
+  if (revision >= Revision::k2025_03_26) writer.Key("completions").BeginObject().EndObject();
+  writer.Key("logging").BeginObject().EndObject();
   if (IsModern(revision) && identity.tasks) {
     writer.Key("extensions").BeginObject().Key(kTasksExtension).BeginObject().EndObject();
     writer.EndObject();
@@ -69,7 +105,8 @@ void WriteTool(JsonWriter& writer, Revision revision, const Identity& identity, 
   writer.BeginObject().Field("name", tool.name);
   if (HasStructuredContent(revision)) writer.Field("title", tool.title);
   writer.Field("description", tool.description);
-  writer.Key("inputSchema").Raw(InputSchema(tool.params));
+  writer.Key("inputSchema");
+  tool.input_schema.empty() ? writer.Raw(InputSchema(tool.params)) : writer.Raw(tool.input_schema);
   if (HasStructuredContent(revision) && tool.has_output_schema && !identity.text_only) {
     writer.Key("outputSchema").Raw(OutputSchema(tool.data));
   }
@@ -79,19 +116,6 @@ void WriteTool(JsonWriter& writer, Revision revision, const Identity& identity, 
     writer.Field("anthropic/maxResultSizeChars", max_result_chars).EndObject();
   }
   writer.EndObject();
-}
-
-// How much of the end of `bytes` is the beginning of a character that was cut off; 0 to 3.
-std::size_t CutCharacter(std::string_view bytes) {
-  for (std::size_t back = 1; back <= 3 && back <= bytes.size(); ++back) {
-    const std::string_view tail = bytes.substr(bytes.size() - back);
-    const auto lead = static_cast<unsigned char>(tail[0]);
-    if (lead >= 0x80 && lead < 0xc0) continue;
-    const bool leads = lead >= 0xc2 && lead <= 0xf4;
-    std::size_t invalid = 0;
-    return leads && Utf8SequenceLength(tail, &invalid) == 0 && invalid == back ? back : 0;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -125,24 +149,46 @@ std::string ElicitParams(std::string_view message, Revision revision) {
   return std::move(writer.EndObject().EndObject()).Take();
 }
 
-void WriteInputRequests(JsonWriter& writer, const InputRequest& request) {
-  writer.Key("inputRequests").BeginObject().Key(request.key).BeginObject();
-  writer.Field("method", "elicitation/create").Key("params").Raw(request.params);
-  writer.EndObject().EndObject();
+std::string_view MethodOf(InputKind kind) {
+  switch (kind) {
+    case InputKind::kElicitation:
+      return "elicitation/create";
+    case InputKind::kSampling:
+      return "sampling/createMessage";
+    case InputKind::kRoots:
+      return "roots/list";
+  }
+  return "";
 }
 
-std::string InputRequiredResult(const InputRequest& request, const Identity& identity) {
+void WriteInputRequests(JsonWriter& writer, const InputRequired& required) {
+  writer.Key("inputRequests").BeginObject();
+  for (const InputRequest& request : required.requests) {
+    writer.Key(request.key).BeginObject().Field("method", MethodOf(request.kind));
+    writer.Key("params").Raw(request.params).EndObject();
+  }
+  writer.EndObject();
+}
+
+std::string InputRequiredResult(const InputRequired& required, const Identity& identity) {
   JsonWriter writer;
   writer.BeginObject();
   WriteResultFrame(writer, kModernRevision, identity, "input_required");
-  WriteInputRequests(writer, request);
-  writer.Field("requestState", request.state);
+  WriteInputRequests(writer, required);
+  writer.Field("requestState", required.state);
   return std::move(writer.EndObject()).Take();
+}
+
+std::string LogLine(LogLevel level, std::string_view tool, std::string_view message) {
+  JsonWriter params;
+  params.BeginObject().Field("level", LogLevelName(level)).Field("logger", kServerName);
+  params.Key("data").BeginObject().Field("tool", tool).Field("message", message).EndObject();
+  return rpc::NotificationLine("notifications/message", std::move(params.EndObject()).Take());
 }
 
 void WriteCacheableFrame(JsonWriter& writer, Revision revision, const Identity& identity) {
   WriteResultFrame(writer, revision, identity);
-  if (IsModern(revision)) writer.Field("ttlMs", 0).Field("cacheScope", "private");
+  if (IsModern(revision)) WriteCacheHint(writer);
 }
 
 std::string InitializeResult(Revision revision, const Identity& identity) {
@@ -150,7 +196,7 @@ std::string InitializeResult(Revision revision, const Identity& identity) {
   writer.BeginObject().Field("protocolVersion", RevisionName(revision));
   WriteCapabilities(writer, revision, identity);
   writer.Key("serverInfo");
-  WriteImplementation(writer, identity);
+  WriteImplementation(writer, revision, identity);
   WriteInstructions(writer, identity);
   writer.EndObject();
   return std::move(writer).Take();
@@ -162,8 +208,11 @@ std::string DiscoverResult(const Identity& identity) {
   writer.Key("supportedVersions").BeginArray().String(RevisionName(kModernRevision)).EndArray();
   WriteCapabilities(writer, kModernRevision, identity);
   WriteInstructions(writer, identity);
-  WriteCacheableFrame(writer, kModernRevision, identity);
-  writer.EndObject();
+  writer.Field("resultType", "complete");
+  WriteCacheHint(writer);
+  writer.Key("_meta").BeginObject().Key(kServerInfoKey);
+  WriteImplementation(writer, kModernRevision, identity);
+  writer.EndObject().EndObject();
   return std::move(writer).Take();
 }
 
@@ -174,62 +223,6 @@ std::string ListToolsResult(Revision revision, const Identity& identity,
   const std::uint64_t chars = MaxResultChars(output_inline);
   for (const Tool* tool : tools) WriteTool(writer, revision, identity, *tool, chars);
   writer.EndArray();
-  WriteCacheableFrame(writer, revision, identity);
-  writer.EndObject();
-  return std::move(writer).Take();
-}
-
-std::string ListResourcesResult(Revision revision, const Identity& identity,
-                                const std::vector<ResultStore::Entry>& entries) {
-  JsonWriter writer;
-  writer.BeginObject().Key("resources").BeginArray();
-  for (const ResultStore::Entry& entry : entries) {
-    writer.BeginObject().Field("uri", entry.uri).Field("name", entry.name);
-    writer.Field("mimeType", "text/plain").Field("size", entry.size).EndObject();
-  }
-  writer.EndArray();
-  WriteCacheableFrame(writer, revision, identity);
-  writer.EndObject();
-  return std::move(writer).Take();
-}
-
-std::string ListResourceTemplatesResult(Revision revision, const Identity& identity) {
-  JsonWriter writer;
-  writer.BeginObject().Key("resourceTemplates").BeginArray().BeginObject();
-  writer.Field("uriTemplate", std::string(kResultUriPrefix) + "{id}{?offset,lines}");
-  writer.Field("name", "Output of a command");
-  writer.Field(
-      "description",
-      "All that a shortened result has left out, at most 1 MiB: from the byte at offset, or the "
-      "lines 100-200, 100 (to the end) or -50 (the last 50); _meta project-actions/nextUri of the "
-      "contents says where it goes on.");
-  writer.Field("mimeType", "text/plain").EndObject().EndArray();
-  WriteCacheableFrame(writer, revision, identity);
-  writer.EndObject();
-  return std::move(writer).Take();
-}
-
-std::string ReadResourceResult(Revision revision, const Identity& identity, std::string_view uri,
-                               const ResultChunk& chunk) {
-  // A character that the end of the chunk cuts in two belongs to the next one.
-  const std::size_t cut = chunk.next_uri ? CutCharacter(chunk.bytes) : 0;
-  const auto bytes = std::string_view(chunk.bytes).substr(0, chunk.bytes.size() - cut);
-  JsonWriter writer;
-  writer.BeginObject().Key("contents").BeginArray().BeginObject().Field("uri", uri);
-  if (IsValidUtf8(bytes)) {
-    writer.Field("mimeType", "text/plain").Field("text", bytes);
-  } else {
-    writer.Field("mimeType", "application/octet-stream").Field("blob", ToBase64(bytes));
-  }
-  if (chunk.next_uri) {
-    const std::string next = cut == 0
-                                 ? *chunk.next_uri
-                                 : std::string(uri.substr(0, uri.find('?'))) +
-                                       "?offset=" + std::to_string(chunk.offset + bytes.size());
-    writer.Key("_meta").BeginObject().Field("project-actions/nextUri", next);
-    writer.Field("project-actions/size", chunk.total).EndObject();
-  }
-  writer.EndObject().EndArray();
   WriteCacheableFrame(writer, revision, identity);
   writer.EndObject();
   return std::move(writer).Take();

@@ -15,9 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#include "supervisor/call/call_log.h"
+#include "supervisor/call/client_input.h"
 #include "supervisor/call/tool.h"
 #include "supervisor/call/tool_result.h"
-#include "supervisor/results/result_store.h"
 
 namespace pa {
 
@@ -45,14 +46,15 @@ struct Identity {
   std::string instructions;  // for the model; may be ""
   // Results come without structuredContent and tools without outputSchema, in every revision.
   bool text_only = false;
-  bool tasks = false;  // calls become tasks (supervisor/mcp/tasks.h)
+  bool tasks = false;        // calls become tasks (supervisor/mcp/tasks.h)
+  std::string website = {};  // "" = none
 };
 
 // The identifier of the extension.
 inline constexpr std::string_view kTasksExtension = "io.modelcontextprotocol/tasks";
 
-// `{"resultType":"complete","_meta":{...serverInfo...}}` in the modern era, nothing in the legacy
-// one.
+// `{"resultType":"complete","_meta":{...serverInfo...}}`, of serverInfo name and version alone, in
+// the modern era, nothing in the legacy one.
 void WriteResultFrame(JsonWriter& writer, Revision revision, const Identity& identity,
                       std::string_view type = "complete");
 // The same, and how long the answer may be cached: not at all, because policy and results can
@@ -65,16 +67,21 @@ inline constexpr std::string_view kApproveField = "approve";
 // The params of elicitation/create, with that form.
 std::string ElicitParams(std::string_view message, Revision revision);
 
-// A question that must be answered before a call goes on; the client calls again with the answer
+// The client's method by which it is asked for that: `elicitation/create`.
+std::string_view MethodOf(InputKind kind);
+
+// What must be answered before a call goes on; the client calls again with the answers
 // (2026-07-28).
-struct InputRequest {
-  std::string key;     // of the answer
-  std::string params;  // of elicitation/create, JSON
+struct InputRequired {
+  std::vector<InputRequest> requests;
   std::string state;
 };
-std::string InputRequiredResult(const InputRequest& request, const Identity& identity);
-// `"inputRequests":{KEY:{...}}`, the question without its state.
-void WriteInputRequests(JsonWriter& writer, const InputRequest& request);
+std::string InputRequiredResult(const InputRequired& required, const Identity& identity);
+// `"inputRequests":{KEY:{...}}`, the questions without their state.
+void WriteInputRequests(JsonWriter& writer, const InputRequired& required);
+
+// `notifications/message`: `data` is {"tool","message"}.
+std::string LogLine(LogLevel level, std::string_view tool, std::string_view message);
 
 std::string DiscoverResult(const Identity& identity);
 // `output_inline`: limits.output_inline. Claude Code shows the model the first 2 KB of a result of
@@ -82,11 +89,4 @@ std::string DiscoverResult(const Identity& identity);
 // (`anthropic/maxResultSizeChars`).
 std::string ListToolsResult(Revision revision, const Identity& identity,
                             std::span<const Tool* const> tools, std::uint64_t output_inline);
-std::string ListResourcesResult(Revision revision, const Identity& identity,
-                                const std::vector<ResultStore::Entry>& entries);
-std::string ListResourceTemplatesResult(Revision revision, const Identity& identity);
-// Text if `chunk` is UTF-8, else base64. `uri` is the one that was asked for.
-std::string ReadResourceResult(Revision revision, const Identity& identity, std::string_view uri,
-                               const ResultChunk& chunk);
-
 }  // namespace pa

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/base64.h"
 #include "tests/support/json.h"
 
 namespace pa {
@@ -30,10 +31,11 @@ TEST(Revision, IsFoundByItsName) {
 }
 
 TEST(InitializeResult, SaysWhatWeAre) {
-  const Json result = Json::parse(InitializeResult(Revision::k2025_06_18, kIdentity));
+  Json result = Json::parse(InitializeResult(Revision::k2025_06_18, kIdentity));
+  result.erase("capabilities");
   EXPECT_EQ(result, Json::parse(R"({"protocolVersion":"2025-06-18",
-      "capabilities":{"tools":{"listChanged":true},"resources":{"listChanged":true}},
-      "serverInfo":{"name":"project-actions","version":"1.2.3"},"instructions":"Use make."})"));
+      "serverInfo":{"name":"project-actions","version":"1.2.3","title":"Project Actions"},
+      "instructions":"Use make."})"));
 }
 
 TEST(InitializeResult, LeavesEmptyInstructionsOut) {
@@ -42,14 +44,46 @@ TEST(InitializeResult, LeavesEmptyInstructionsOut) {
   EXPECT_FALSE(result.contains("instructions"));
 }
 
+TEST(InitializeResult, SaysWhatAPersonSeesOfTheServer) {
+  const auto info = [](Revision revision, std::string website = "") {
+    const Identity identity{.version = "1", .website = std::move(website)};
+    return Json::parse(InitializeResult(revision, identity))["serverInfo"];
+  };
+  EXPECT_EQ(info(Revision::k2025_03_26),
+            Json::parse(R"({"name":"project-actions","version":"1"})"));
+  EXPECT_EQ(info(Revision::k2025_06_18)["title"], "Project Actions");
+  EXPECT_FALSE(info(Revision::k2025_06_18).contains("icons"));
+  const Json newer = info(Revision::k2025_11_25, "https://example.org");
+  EXPECT_TRUE(newer.contains("description"));
+  EXPECT_EQ(newer["websiteUrl"], "https://example.org");
+  EXPECT_FALSE(info(Revision::k2025_11_25).contains("websiteUrl"));
+  const std::string icon = newer["icons"][0]["src"];
+  const std::string scheme = "data:image/svg+xml;base64,";
+  ASSERT_TRUE(icon.starts_with(scheme));
+  EXPECT_TRUE(FromBase64(icon.substr(scheme.size())).value_or("").starts_with("<svg "));
+}
+
+TEST(InitializeResult, CompletionsCameWith20250326) {
+  const auto capabilities = [](Revision revision) {
+    return Json::parse(InitializeResult(revision, kIdentity))["capabilities"];
+  };
+  EXPECT_FALSE(capabilities(Revision::k2024_11_05).contains("completions"));
+  EXPECT_EQ(capabilities(Revision::k2025_03_26),
+            Json::parse(R"({"tools":{"listChanged":true},"prompts":{"listChanged":true},)"
+                        R"("resources":{"listChanged":true,"subscribe":true},"completions":{},)"
+                        R"("logging":{}})"));
+}
+
 TEST(DiscoverResult, NamesModernRevisionsOnly) {
-  const Json result = Json::parse(DiscoverResult(kIdentity));
+  Json result = Json::parse(DiscoverResult(kIdentity));
+  const Json info = result["_meta"]["io.modelcontextprotocol/serverInfo"];
+  EXPECT_EQ(info["name"], "project-actions");
+  EXPECT_TRUE(info.contains("icons"));
+  result.erase("_meta");
+  result.erase("capabilities");
   EXPECT_EQ(result, Json::parse(R"({"supportedVersions":["2026-07-28"],
-      "capabilities":{"tools":{"listChanged":true},"resources":{"listChanged":true}},
       "instructions":"Use make.",
-      "resultType":"complete","ttlMs":0,"cacheScope":"private",
-      "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"project-actions",
-      "version":"1.2.3"}}})"));
+      "resultType":"complete","ttlMs":0,"cacheScope":"private"})"));
 }
 
 TEST(ListToolsResult, HasTheFieldsOfItsRevision) {
@@ -103,55 +137,6 @@ TEST(ListToolsResult, SpellsAnnotationsOut) {
   EXPECT_EQ(result["tools"][0]["annotations"],
             Json::parse(R"({"title":"Make","readOnlyHint":false,"destructiveHint":true,
                             "idempotentHint":false,"openWorldHint":true})"));
-}
-
-TEST(ListResourcesResult, ListsStoredResults) {
-  const std::vector<ResultStore::Entry> entries = {
-      {.uri = "project-actions://results/ab", .name = "make test: stdout", .size = 7}};
-  const Json result = Json::parse(ListResourcesResult(kLatestLegacy, kIdentity, entries));
-  EXPECT_EQ(result, Json::parse(R"({"resources":[{"uri":"project-actions://results/ab",
-      "name":"make test: stdout","mimeType":"text/plain","size":7}]})"));
-}
-
-TEST(ListResourceTemplatesResult, NamesTheOffset) {
-  const Json result = Json::parse(ListResourceTemplatesResult(kLatestLegacy, kIdentity));
-  EXPECT_EQ(result["resourceTemplates"][0]["uriTemplate"],
-            "project-actions://results/{id}{?offset,lines}");
-}
-
-Json Read(const std::string& bytes, std::uint64_t offset = 0, std::uint64_t total = 0) {
-  ResultChunk chunk{.bytes = bytes, .offset = offset, .total = total, .next_uri = {}};
-  if (offset + bytes.size() < total) chunk.next_uri = "next";
-  const std::string uri = "project-actions://results/ab?offset=" + std::to_string(offset);
-  return Json::parse(
-      ReadResourceResult(Revision::k2025_06_18, kIdentity, uri, chunk))["contents"][0];
-}
-
-TEST(ReadResourceResult, GivesTextAsText) {
-  const Json contents = Read("caf\u00e9\0", 3);
-  EXPECT_EQ(contents["uri"], "project-actions://results/ab?offset=3");
-  EXPECT_EQ(contents["mimeType"], "text/plain");
-  EXPECT_EQ(contents["text"], "caf\u00e9");
-  EXPECT_FALSE(contents.contains("blob"));
-  EXPECT_FALSE(contents.contains("_meta"));
-}
-
-TEST(ReadResourceResult, GivesOtherBytesAsBase64) {
-  const Json contents = Read("\xff\xfe");
-  EXPECT_EQ(contents["blob"], "//4=");
-  EXPECT_FALSE(contents.contains("text"));
-}
-
-TEST(ReadResourceResult, LeavesACharacterThatTheChunkCutsToTheNextOne) {
-  const Json contents = Read("abc\xf0\x9f\x98", 10, 100);
-  EXPECT_EQ(contents["text"], "abc");
-  EXPECT_EQ(contents["_meta"]["project-actions/nextUri"], "project-actions://results/ab?offset=13");
-  EXPECT_EQ(contents["_meta"]["project-actions/size"], 100);
-}
-
-TEST(ReadResourceResult, DoesNotWaitForBytesThatWillNotCome) {
-  EXPECT_TRUE(Read("abc\xf0\x9f\x98").contains("blob"));
-  EXPECT_TRUE(Read("abc\xff", 0, 100).contains("blob"));
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "supervisor/mcp/questions.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "base/finally.h"
@@ -14,14 +17,34 @@ namespace {
 constexpr const char* kApprove = "approve";
 constexpr std::size_t kStateBytes = 16;  // random: nobody guesses which call waits
 
+bool HasObject(const JsonValue* capabilities, std::string_view name) {
+  const JsonValue* value = capabilities == nullptr ? nullptr : capabilities->Find(name);
+  return value != nullptr && value->IsObject();
+}
+
 }  // namespace
 
-bool CanElicit(const JsonValue* capabilities, Revision revision) {
-  if (revision < Revision::k2025_06_18 || capabilities == nullptr) return false;
-  const JsonValue* elicitation = capabilities->Find("elicitation");
-  if (elicitation == nullptr || !elicitation->IsObject()) return false;
-  // An empty one means forms; since 2025-11-25 a client can say that it has only URLs.
-  return elicitation->Find("form") != nullptr || elicitation->Find("url") == nullptr;
+bool InputKinds::Has(InputKind kind) const {
+  switch (kind) {
+    case InputKind::kElicitation:
+      return elicitation;
+    case InputKind::kSampling:
+      return sampling;
+    case InputKind::kRoots:
+      return roots;
+  }
+  return false;
+}
+
+InputKinds KindsIn(const JsonValue* capabilities, Revision revision) {
+  InputKinds kinds{.sampling = HasObject(capabilities, "sampling"),
+                   .roots = HasObject(capabilities, "roots")};
+  if (revision >= Revision::k2025_06_18 && HasObject(capabilities, "elicitation")) {
+    // An empty one means forms; since 2025-11-25 a client can say that it has only URLs.
+    const JsonValue* elicitation = capabilities->Find("elicitation");
+    kinds.elicitation = elicitation->Find("form") != nullptr || elicitation->Find("url") == nullptr;
+  }
+  return kinds;
 }
 
 Answer AnswerIn(const JsonValue& result) {
@@ -34,88 +57,137 @@ Answer AnswerIn(const JsonValue& result) {
   return approve->AsBool() ? Answer::kAccept : Answer::kDecline;
 }
 
-Task<Answer> Elicitations::Ask(std::string params, CancelSource& cancel, const Out& out) {
+Task<ClientRequests::Response> ClientRequests::Ask(InputRequest request, CancelSource& cancel,
+                                                   const Out& out) {
   const rpc::Id id("\"approval-" + std::to_string(next_++) + "\"");
-  Pending pending{.timer = TimerHandle(loop_), .out = out, .answer = {}};
+  Pending pending{.timer = TimerHandle(loop_), .out = out, .response = {}};
   pending_.emplace(id, &pending);
-  out().Send(rpc::RequestLine(id, "elicitation/create", params));
+  out().Send(rpc::RequestLine(id, MethodOf(request.kind), request.params));
   pending.timer.Start(patience_, [&] { GiveUp(id, Answer::kTimeout, "no answer in time"); });
   cancel.OnCancel([&] { GiveUp(id, Answer::kCancel, "the call was cancelled"); });
-  Completion<Answer>& settled = pending.answer;
-  const Answer answer = co_await settled;
+  Completion<Response>& settled = pending.response;
+  Response response = co_await settled;
   cancel.Forget();
-  co_return answer;
+  co_return response;
 }
 
-void Elicitations::OnResponse(const rpc::Response& response) {
+void ClientRequests::OnResponse(const rpc::Response& response) {
   if (!response.id) return;
-  Settle(*response.id, response.result ? AnswerIn(*response.result) : Answer::kUnavailable);
+  const bool answered = response.result && response.result->IsObject();
+  Settle(*response.id,
+         answered ? Response(*response.result) : std::unexpected(Answer::kUnavailable));
 }
 
 // Last of all the coroutine goes on; with it goes what waits, and maybe `id`.
-void Elicitations::Settle(const rpc::Id& id, Answer answer) {
+void ClientRequests::Settle(const rpc::Id& id, Response response) {
   const auto node = pending_.extract(id);
-  if (!node.empty()) node.mapped()->answer.Set(answer);
+  if (!node.empty()) node.mapped()->response.Set(std::move(response));
 }
 
-void Elicitations::GiveUp(const rpc::Id& id, Answer answer, const char* reason) {
+void ClientRequests::GiveUp(const rpc::Id& id, Answer why, const char* reason) {
   const auto found = pending_.find(id);
   if (found == pending_.end()) return;
   JsonWriter params;
   params.BeginObject().Key("requestId").Raw(id.token()).Field("reason", reason).EndObject();
   found->second->out().Send(
       rpc::NotificationLine("notifications/cancelled", std::move(params).Take()));
-  Settle(id, answer);
+  Settle(id, std::unexpected(why));
 }
 
-Task<Answer> ElicitingApprover::Ask(std::vector<Question> questions, CallContext& call) {
-  std::string params = ElicitParams(QuestionText(questions, call.shown), revision_);
-  Task<Answer> task = elicitations_.Ask(std::move(params), call.cancel, out_);
-  const Answer answer = co_await task;
-  co_return answer;
+Task<Inputs> LegacyInputs::Ask(std::vector<InputRequest> requests, CancelSource& cancel) {
+  std::vector<JsonValue> results;
+  for (InputRequest& request : requests) {
+    Task<ClientRequests::Response> asking = requests_.Ask(std::move(request), cancel, out_);
+    ClientRequests::Response response = co_await asking;
+    if (!response) co_return std::unexpected(response.error());
+    results.push_back(*std::move(response));
+  }
+  co_return results;
 }
 
-Task<Answer> ParkingApprover::Ask(std::vector<Question> questions, CallContext& call) {
-  if (call.cancel.cancelled()) co_return Answer::kCancel;
+Task<Inputs> ParkedInputs::Ask(std::vector<InputRequest> requests, CancelSource& cancel) {
+  if (cancel.cancelled()) co_return std::unexpected(Answer::kCancel);
   // No key may come twice in a task. It is plain in the first question, the only one of most calls.
-  const std::string number = ++asked_ == 1 ? "" : "-" + std::to_string(asked_);
-  question_ = {.key = kApprove + number,
-               .params = ElicitParams(QuestionText(questions, call.shown), kModernRevision),
-               .state = RandomHex(kStateBytes)};
-  Completion<Answer> said;
+  for (InputRequest& request : requests) {
+    const std::string plain = request.key;
+    for (int round = 2; !keys_.insert(request.key).second; ++round) {
+      request.key = plain + "-" + std::to_string(round);
+    }
+  }
+  asked_.clear();
+  for (const InputRequest& request : requests) asked_.push_back(request.key);
+  answers_.assign(asked_.size(), {});
+  required_ = {.requests = std::move(requests), .state = RandomHex(kStateBytes)};
+  Completion<Inputs> said;
   waiting_ = &said;
   TimerHandle timer(loop_);
   const Finally gone([&] {
     waiting_ = nullptr;
-    call.cancel.Forget();
+    cancel.Forget();
   });
-  timer.Start(patience_, [this] { Settle(Answer::kTimeout); });
-  call.cancel.OnCancel([this] { Settle(Answer::kCancel); });
+  timer.Start(patience_, [this] { GoOnWithout(Answer::kTimeout); });
+  cancel.OnCancel([this] { GoOnWithout(Answer::kCancel); });
   // Last: when the question is out, nothing can fail that would lose the call.
-  if (!park_(question_)) co_return Answer::kTooMany;
-  const Answer answer = co_await said;
-  co_return answer;
+  if (!park_(required_)) co_return std::unexpected(Answer::kTooMany);
+  Inputs inputs = co_await said;
+  co_return inputs;
 }
 
-void ParkingApprover::Settle(Answer answer) {
-  if (waiting_ != nullptr) std::exchange(waiting_, nullptr)->Set(answer);
+// All of what is new or nothing of it: memory can be short.
+bool ParkedInputs::Take(const JsonValue& params) {
+  const JsonValue* given = params.FindSet("inputResponses");
+  std::vector<JsonValue> answers = answers_;
+  for (std::size_t at = 0; given != nullptr && at < asked_.size(); ++at) {
+    const JsonValue* answer = given->FindSet(asked_[at]);
+    if (answers[at].IsNull() && answer != nullptr && answer->IsObject()) answers[at] = *answer;
+  }
+  answers_ = std::move(answers);
+  std::erase_if(required_.requests, [&](const InputRequest& request) {
+    const auto key = std::ranges::find(asked_, request.key);
+    return !answers_[static_cast<std::size_t>(key - asked_.begin())].IsNull();
+  });
+  return required_.requests.empty();
 }
 
-const JsonValue* ResponseIn(const JsonValue& params, const InputRequest& question) {
-  const JsonValue* responses = params.FindSet("inputResponses");
-  return responses != nullptr ? responses->FindSet(question.key) : nullptr;
+void ParkedInputs::GoOn() {
+  if (waiting_ != nullptr) std::exchange(waiting_, nullptr)->Set(std::move(answers_));
 }
 
-rpc::Failure NeedsElicitation(const ToolError& error) {
+void ParkedInputs::GoOnWithout(Answer why) {
+  if (waiting_ != nullptr) std::exchange(waiting_, nullptr)->Set(std::unexpected(why));
+}
+
+Task<Answer> AskingApprover::Ask(std::vector<Question> questions, CallContext& call) {
+  std::vector<InputRequest> requests;
+  requests.push_back(
+      {.key = kApprove, .params = ElicitParams(QuestionText(questions, call.shown), revision_)});
+  Task<Inputs> asking = client_.Ask(std::move(requests), call.cancel);
+  const Inputs inputs = co_await asking;
+  co_return inputs ? AnswerIn(inputs->front()) : inputs.error();
+}
+
+std::string_view CapabilityOf(InputKind kind) {
+  switch (kind) {
+    case InputKind::kElicitation:
+      return "elicitation";
+    case InputKind::kSampling:
+      return "sampling";
+    case InputKind::kRoots:
+      return "roots";
+  }
+  return "";
+}
+
+rpc::Failure NeedsInput(InputKind kind, const ToolError& error) {
   JsonWriter data;
   data.BeginObject().Key("requiredCapabilities").BeginObject();
-  data.Key("elicitation").BeginObject().EndObject().EndObject();
+  data.Key(CapabilityOf(kind)).BeginObject().EndObject().EndObject();
   data.Key("error");
   WriteError(data, error);
   data.EndObject();
   return {.code = rpc::kMissingCapability,
-          .message = "Missing required client capability: elicitation; " + error.message + ". " +
-                     error.ai_message,
+          .message = fmt::format("Missing required client capability: {}; {}. {}",
+                                 CapabilityOf(kind), error.message, error.ai_message),
           .data = std::move(data).Take(),
           .id = {}};
 }

@@ -11,10 +11,10 @@ namespace {
 
 using testing::ParsedJson;
 
-TEST(CanElicit, ByCapabilityAndRevision) {
+TEST(KindsIn, ElicitationByCapabilityAndRevision) {
   const auto can = [](std::string_view text, Revision revision = Revision::k2025_11_25) {
     const JsonValue capabilities = ParsedJson(text);
-    return CanElicit(&capabilities, revision);
+    return KindsIn(&capabilities, revision).Has(InputKind::kElicitation);
   };
   EXPECT_TRUE(can(R"({"elicitation":{}})"));
   EXPECT_TRUE(can(R"({"elicitation":{}})", Revision::k2025_06_18));
@@ -24,7 +24,7 @@ TEST(CanElicit, ByCapabilityAndRevision) {
   EXPECT_FALSE(can(R"({"elicitation":{}})", Revision::k2025_03_26));
   EXPECT_FALSE(can(R"({"elicitation":true})"));
   EXPECT_FALSE(can("{}"));
-  EXPECT_FALSE(CanElicit(nullptr, kModernRevision));
+  EXPECT_FALSE(KindsIn(nullptr, kModernRevision).elicitation);
 }
 
 TEST(AnswerIn, OnlyAcceptIsYes) {
@@ -189,16 +189,63 @@ TEST_F(ParkedCallsTest, AreNotCancelledByTheirFirstRequest) {
   EXPECT_NE(world.transport.sent.at(1).find("approved"), std::string::npos);
 }
 
-TEST(ResponseIn, IsWhatIsSaidToOurQuestion) {
-  const JsonValue params =
-      ParsedJson(R"({"inputResponses":{"other":{},"approve":{"action":"decline"}}})");
-  const InputRequest question{.key = "approve", .params = {}, .state = {}};
-  ASSERT_NE(ResponseIn(params, question), nullptr);
-  EXPECT_EQ(AnswerIn(*ResponseIn(params, question)), Answer::kDecline);
-  for (const char* none : {"{}", R"({"inputResponses":{}})", R"({"inputResponses":null})",
-                           R"({"inputResponses":{"approve":null}})", R"({"inputResponses":[]})"}) {
-    EXPECT_EQ(ResponseIn(ParsedJson(none), question), nullptr) << none;
+class ParkedInputsTest : public ::testing::Test {
+ protected:
+  // Asks for these keys, and keeps what comes of it.
+  void Ask(const std::vector<std::string>& keys) {
+    std::vector<InputRequest> requests;
+    for (const std::string& key : keys) requests.push_back({.key = key});
+    Detach(inputs_.Ask(std::move(requests), cancel_),
+           [this](const Inputs& inputs) { ended_ = inputs; });
   }
+  std::vector<std::string> Pending() const {
+    std::vector<std::string> keys;
+    for (const InputRequest& one : inputs_.required().requests) keys.push_back(one.key);
+    return keys;
+  }
+
+  TestLoop loop_;
+  CancelSource cancel_;
+  ParkedInputs inputs_{
+      loop_.get(), std::chrono::minutes(5), {.elicitation = true}, [](const InputRequired&) {
+        return true;
+      }};
+  std::optional<Inputs> ended_;
+};
+
+TEST_F(ParkedInputsTest, GoOnWithAnswersInTheOrderOfTheQuestions) {
+  Ask({"b", "a"});
+  EXPECT_FALSE(inputs_.Take(ParsedJson(R"({"inputResponses":{"a":{"n":1},"other":{}}})")));
+  EXPECT_EQ(Pending(), std::vector<std::string>{"b"}) << "the other one is answered";
+  EXPECT_TRUE(inputs_.Take(ParsedJson(R"({"inputResponses":{"b":{"n":2}}})")));
+  inputs_.GoOn();
+  ASSERT_TRUE(ended_ && *ended_);
+  ASSERT_EQ((*ended_)->size(), 2u);
+  EXPECT_EQ((*ended_)->front().Dump(), R"({"n":2})");
+  EXPECT_EQ((*ended_)->back().Dump(), R"({"n":1})");
+}
+
+TEST_F(ParkedInputsTest, OnlyAnObjectIsAnAnswer) {
+  Ask({"approve"});
+  for (const char* none : {"{}", R"({"inputResponses":{}})", R"({"inputResponses":null})",
+                           R"({"inputResponses":{"approve":null}})", R"({"inputResponses":[]})",
+                           R"({"inputResponses":{"approve":"accept"}})"}) {
+    EXPECT_FALSE(inputs_.Take(ParsedJson(none))) << none;
+  }
+  EXPECT_EQ(Pending(), std::vector<std::string>{"approve"});
+  inputs_.GoOnWithout(Answer::kCancel);
+  ASSERT_TRUE(ended_ && !*ended_);
+  EXPECT_EQ(ended_->error(), Answer::kCancel);
+}
+
+TEST_F(ParkedInputsTest, NoKeyComesTwice) {
+  Ask({"approve"});
+  EXPECT_TRUE(inputs_.Take(ParsedJson(R"({"inputResponses":{"approve":{}}})")));
+  inputs_.GoOn();
+  Ask({"approve"});
+  EXPECT_EQ(Pending(), std::vector<std::string>{"approve-2"});
+  EXPECT_FALSE(inputs_.Take(ParsedJson(R"({"inputResponses":{"approve":{}}})")));
+  inputs_.GoOnWithout(Answer::kCancel);
 }
 
 // Each allocation that there is fails once, when the question is asked and when it is answered:

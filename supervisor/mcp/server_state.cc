@@ -68,7 +68,7 @@ std::string InstructionsFor(const policy::Policy& policy) {
 }
 
 ServerState NewServerState(const policy::Policy& policy, bool text_only) {
-  ServerState state{.identity = {.version = kVersion, .text_only = text_only}};
+  ServerState state{.identity = {.version = kVersion, .text_only = text_only, .website = kWebsite}};
   UpdateIdentity(state.identity, policy);
   return state;
 }

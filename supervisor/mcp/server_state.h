@@ -10,8 +10,10 @@
 #include "policy/policy.h"
 #include "supervisor/mcp/open_calls.h"
 #include "supervisor/mcp/progress.h"
+#include "supervisor/mcp/prompts.h"
 #include "supervisor/mcp/protocol.h"
 #include "supervisor/mcp/questions.h"
+#include "supervisor/mcp/resources.h"
 
 namespace pa {
 
@@ -28,6 +30,8 @@ struct ServerState {
   std::chrono::milliseconds heartbeat = ProgressNotifier::kHeartbeat;
   OpenCalls open = {};
   ToolList tool_list = {};
+  const PromptSource* prompts = &TargetPrompts();
+  const ResourceSource* resources = &ResultResources();
   // With which jobs end that outlive their own session (jobs.keep); null: there are none, as on
   // stdio alone, where the server ends with its client.
   Session* keeper = nullptr;

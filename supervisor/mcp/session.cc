@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <new>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/json_writer.h"
@@ -16,6 +18,7 @@
 #include "supervisor/loop/memory_reserve.h"
 #include "supervisor/mcp/call_digest.h"
 #include "supervisor/mcp/envelope.h"
+#include "supervisor/mcp/params.h"
 #include "supervisor/mcp/tool_output.h"
 #include "supervisor/transport/outline_scanner.h"
 
@@ -25,35 +28,17 @@ namespace {
 // Of the legacy era; the modern one has no code of its own for it.
 constexpr int kResourceNotFound = -32002;
 
-std::unexpected<rpc::Failure> FailedWith(int code, std::string message, std::string data = {}) {
-  return std::unexpected(
-      rpc::Failure{.code = code, .message = std::move(message), .data = std::move(data), .id = {}});
-}
-
-std::unexpected<rpc::Failure> InvalidParams(std::string message) {
-  return FailedWith(rpc::kInvalidParams, "Invalid params: " + std::move(message));
-}
-
-// A member of params that must be a string.
-std::expected<std::string, rpc::Failure> RequiredString(const JsonValue& params, const char* name) {
-  const JsonValue* value = params.Find(name);
-  if (value == nullptr) return InvalidParams(std::string("params.") + name + " is missing");
-  if (value->IsString()) return value->AsString();
-  return InvalidParams(std::string("params.") + name + " must be a string, not " +
-                       value->KindName());
-}
-
-std::expected<void, rpc::Failure> OptionalObject(const JsonValue& params, const char* name) {
-  const JsonValue* value = params.FindSet(name);
-  if (value == nullptr || value->IsObject()) return {};
-  return InvalidParams(std::string("params.") + name + " must be an object, not " +
-                       value->KindName());
-}
-
 // Every list of ours is one page, so that no cursor is one of ours.
 std::expected<void, rpc::Failure> NoCursor(const JsonValue& params) {
   if (params.FindSet("cursor") == nullptr) return {};
   return FailedWith(rpc::kInvalidParams, "Invalid cursor");
+}
+
+std::unexpected<rpc::Failure> NoResource(const std::string& uri, Revision revision) {
+  JsonWriter data;
+  data.BeginObject().Field("uri", uri).EndObject();
+  return FailedWith(IsModern(revision) ? rpc::kInvalidParams : kResourceNotFound,
+                    "Resource not found: " + uri, std::move(data).Take());
 }
 
 rpc::Failure NoMemory() {
@@ -83,8 +68,8 @@ struct Session::Method {
   Answer (Session::*handler)(const rpc::Request&, Revision);
 };
 
-// Lawful in this era is data. What stands here for neither era does not exist: logging, prompts and
-// completion are not advertised, and 2026-07-28 has removed ping and resources/subscribe.
+// Lawful in this era is data: 2026-07-28 has removed ping, logging/setLevel and
+// resources/subscribe.
 const Session::Method Session::kMethods[] = {
     {"initialize", true, false, &Session::Initialize},
     {"ping", true, false, &Session::Ping},
@@ -95,6 +80,12 @@ const Session::Method Session::kMethods[] = {
     {"resources/list", true, true, &Session::ListResources},
     {"resources/templates/list", true, true, &Session::ListResourceTemplates},
     {"resources/read", true, true, &Session::ReadResource},
+    {"resources/subscribe", true, false, &Session::SubscribeResource},
+    {"resources/unsubscribe", true, false, &Session::UnsubscribeResource},
+    {"prompts/list", true, true, &Session::ListPrompts},
+    {"prompts/get", true, true, &Session::GetPrompt},
+    {"completion/complete", true, true, &Session::Complete},
+    {"logging/setLevel", true, false, &Session::SetLogLevel},
     {"tasks/get", false, true, &Session::GetTask},
     {"tasks/update", false, true, &Session::UpdateTask},
     {"tasks/cancel", false, true, &Session::CancelTask},
@@ -113,7 +104,7 @@ Session::Session(const Services& services, ServerState& state, Transport& transp
       state_(state),
       transport_(transport),
       options_(std::move(options)),
-      elicitations_(services.loop, state.answer_patience) {
+      requests_(services.loop, state.answer_patience) {
   state_.open.sessions.insert(this);
 }
 
@@ -191,7 +182,7 @@ void Session::Take(const rpc::Parsed& message) {
   } else if (const auto* notification = std::get_if<rpc::Notification>(&*message)) {
     OnNotification(*notification);
   } else if (const auto* response = std::get_if<rpc::Response>(&*message)) {
-    elicitations_.OnResponse(*response);
+    requests_.OnResponse(*response);
   }
 }
 
@@ -320,6 +311,12 @@ void Session::ListChanged(ListKind kind) {
   for (std::string& line : subscriptions_.Changed(kind)) transport_.Send(std::move(line));
 }
 
+void Session::ResourceUpdated(const std::string& uri) {
+  if (ending_) return;
+  if (subscribed_.contains(uri)) transport_.Send(ResourceUpdatedLine(uri));
+  for (std::string& line : subscriptions_.ResourceUpdated(uri)) transport_.Send(std::move(line));
+}
+
 void Session::PolicyChanged(const policy::Policy& before) {
   const auto list = [&](const policy::Policy& policy) {
     return ListToolsResult(kModernRevision, state_.identity, EnabledTools(policy),
@@ -327,7 +324,10 @@ void Session::PolicyChanged(const policy::Policy& before) {
   };
   // Which tools are on decides about them, for whoever asks from now on.
   UpdateIdentity(state_.identity, *services_.policy());
-  if (list(before) != list(*services_.policy())) ListChanged(ListKind::kTools);
+  if (list(before) != list(*services_.policy())) {
+    ListChanged(ListKind::kTools);
+    ListChanged(ListKind::kPrompts);  // there are some if the tool make is on
+  }
 }
 
 void Session::Shutdown() {
@@ -359,7 +359,7 @@ Session::Answer Session::Initialize(const rpc::Request& request, Revision) {
   client_version_ = client.version;
   const std::optional<Revision> revision = FindRevision(requested);
   legacy_revision_ = revision && !IsModern(*revision) ? *revision : kLatestLegacy;
-  can_elicit_ = CanElicit(request.params.FindSet("capabilities"), legacy_revision_);
+  legacy_inputs_ = KindsIn(request.params.FindSet("capabilities"), legacy_revision_);
   initialized_ = false;
   return InitializeResult(legacy_revision_, state_.identity);
 }
@@ -399,61 +399,80 @@ std::vector<const Tool*> Session::EnabledTools(const policy::Policy& policy) con
 Session::Answer Session::CallTool(const rpc::Request& request, Revision revision) {
   PA_TRY(const auto name, RequiredString(request.params, "name"));
   PA_TRY_VOID(OptionalObject(request.params, "arguments"));
-  PA_TRY(const auto token, ProgressToken(request.params));
   const Tool* tool = FindTool(services_, name);
   if (tool == nullptr) {
     RecordMisuse(request, revision, name, "there is no tool of that name");
     return FailedWith(rpc::kInvalidParams, "Unknown tool: " + name.substr(0, kMaxAuditText) +
                                                "; the tools are: " + ToolNames(services_.tools));
   }
+  return StartCall(request, revision, *tool, request.params.FindSet("arguments"), nullptr);
+}
+
+// `answer`: OpenCall::answer.
+Session::Answer Session::StartCall(const rpc::Request& request, Revision revision, const Tool& tool,
+                                   const JsonValue* arguments, ResultAnswer answer) {
+  PA_TRY(const auto token, ProgressToken(request.params));
+  const std::string name(tool.name);
   if (ending_) return FailedWith(rpc::kInternalError, "The server is shutting down");
   if (IsModern(revision) && request.params.FindSet("requestState") != nullptr) {
-    Answer answer = Resume(request, name, token);
-    if (answer && !*answer) RecordMisuse(request, revision, name, answer->error().message);
-    return answer;
+    Answer resumed = Resume(request, DigestOfCall(name, arguments), token);
+    if (resumed && !*resumed) RecordMisuse(request, revision, name, resumed->error().message);
+    return resumed;
   }
 
   auto owned = std::make_unique<OpenCall>(*this, request.id, revision);
   OpenCall& call = *owned;
-  call.tool = tool->name;
+  call.tool = tool.name;
   call.batch = batch_;
-  Equip(call, request);
+  call.answer = std::move(answer);
+  Equip(call, request, arguments);
+  const std::optional<LogLevel> least =
+      IsModern(revision) ? ClaimedLogLevel(request.params) : legacy_log_level_;
+  if (least) call.TellFrom(*least);
   calls_.emplace(request.id, std::move(owned));
   if (TakesTask(request, call)) call.MayBecomeTask();
   call.FollowProgress(Out(), token);
-  Task<ToolResult> task = Dispatch(services_, OrderOf(request, revision, name), call.context);
+  CallOrder order{.caller = CallerOf(request, revision), .tool = name, .arguments = arguments};
+  Task<ToolResult> task = Dispatch(services_, std::move(order), call.context);
   Detach(std::move(task), [&call](const ToolResult& result) { call.Finish(result); });
   return std::nullopt;
 }
 
-bool Session::CanAsk(const rpc::Request& request, Revision revision) const {
-  return IsModern(revision) ? CanElicit(ClaimedCapabilities(request.params), revision)
-                            : can_elicit_;
+InputKinds Session::InputsOf(const rpc::Request& request, Revision revision) const {
+  return IsModern(revision) ? KindsIn(ClaimedCapabilities(request.params), revision)
+                            : legacy_inputs_;
 }
 
 // With what asks the user, where the client can do that for us.
-void Session::Equip(OpenCall& call, const rpc::Request& request) {
+void Session::Equip(OpenCall& call, const rpc::Request& request, const JsonValue* arguments) {
+  const Tool& tool = *FindTool(services_, call.tool);
   // A call that makes others may meet a rule that was not there when it began.
-  const bool asks = policy::EverAsk(call.context.policy->permissions) ||
-                    FindTool(services_, call.tool)->level > 0;
-  if (!asks) return;
-  if (!CanAsk(request, call.revision)) return;
+  const bool asks = policy::EverAsk(call.context.policy->permissions) || tool.level > 0;
+  // A list is no place for questions (2026-07-28, "multi round-trip requests").
+  const bool lists = request.method == "prompts/list" || request.method == "completion/complete";
+  const InputKinds kinds = InputsOf(request, call.revision);
+  if ((!asks && !tool.asks_client) || lists) return;
+  if (!kinds.elicitation && !tool.asks_client) return;
   if (IsModern(call.revision)) {
-    call.digest = DigestOfCall(call.tool, request.params.FindSet("arguments"));
-    call.parking = std::make_unique<ParkingApprover>(
-        services_.loop, state_.answer_patience,
-        [&call](const InputRequest& question) { return call.Park(question); });
-    call.context.approver = call.parking.get();
+    call.digest = DigestOfCall(call.tool, arguments);
+    call.parked_inputs = std::make_unique<ParkedInputs>(
+        services_.loop, state_.answer_patience, kinds,
+        [&call](const InputRequired& required) { return call.Park(required); });
+    call.context.client = call.parked_inputs.get();
   } else {
-    call.eliciting = std::make_unique<ElicitingApprover>(
-        elicitations_, call.revision, [&call]() -> Transport& { return call.Out(); });
-    call.context.approver = call.eliciting.get();
+    call.legacy_inputs = std::make_unique<LegacyInputs>(
+        requests_, kinds, [&call]() -> Transport& { return call.Out(); });
+    call.context.client = call.legacy_inputs.get();
   }
+  if (!kinds.elicitation) return;
+  call.approver.emplace(*call.context.client, call.revision);
+  call.context.approver = &*call.approver;
 }
 
 // `job` waits and reads itself for as long as it is told.
 bool Session::TakesTask(const rpc::Request& request, const OpenCall& call) const {
-  return IsModern(call.revision) && call.context.policy->limits.detach_after.count() > 0 &&
+  return IsModern(call.revision) && !call.answer &&
+         call.context.policy->limits.detach_after.count() > 0 &&
          TakesTasks(ClaimedCapabilities(request.params)) && call.tool != "job";
 }
 
@@ -465,7 +484,7 @@ void Session::TaskChanged(const TaskState& task) {
 }
 
 // The parked call goes on as the call of this request.
-Session::Answer Session::Resume(const rpc::Request& request, const std::string& tool,
+Session::Answer Session::Resume(const rpc::Request& request, const Digest& digest,
                                 const std::string& token) {
   const auto bad = [](std::string_view why) {
     return InvalidParams(
@@ -481,11 +500,15 @@ Session::Answer Session::Resume(const rpc::Request& request, const std::string& 
         "or was not issued by this server");
   }
   OpenCall& call = *found->second;
-  if (call.digest != DigestOfCall(tool, request.params.FindSet("arguments"))) {
-    return bad("belongs to a call with another tool or other arguments");
+  if (call.digest != digest) return bad("belongs to a call with another tool or other arguments");
+  ParkedInputs& parked_inputs = *call.parked_inputs;
+  const InputKinds kinds = InputsOf(request, call.revision);
+  const bool still_asked =
+      std::ranges::all_of(parked_inputs.required().requests,
+                          [&](const InputRequest& one) { return kinds.Has(one.kind); });
+  if (!parked_inputs.Take(request.params)) {
+    return InputRequiredResult(parked_inputs.required(), state_.identity);
   }
-  const JsonValue* response = ResponseIn(request.params, call.parking->question());
-  if (response == nullptr) return InputRequiredResult(call.parking->question(), state_.identity);
   rpc::Id key = request.id;
   rpc::Id id = request.id;
   Session& before = *call.home;
@@ -498,9 +521,8 @@ Session::Answer Session::Resume(const rpc::Request& request, const std::string& 
   calls_.insert(std::move(node));
   if (&before != this) before.EndIfIdle();
   if (call.job && TakesTask(request, call)) call.MayBecomeTask();
-  const bool can_ask = CanAsk(request, call.revision);
   // Last: the call may end at once and be gone.
-  call.parking->Settle(can_ask ? AnswerIn(*response) : pa::Answer::kUnavailable);
+  still_asked ? parked_inputs.GoOn() : parked_inputs.GoOnWithout(pa::Answer::kUnavailable);
   return std::nullopt;
 }
 
@@ -541,53 +563,122 @@ void Session::SendResult(const OpenCall& call, const ToolResult& result,
   const auto reply = [&](std::string line, int error) {
     call.batch ? call.batch->Add(line) : call.Out().Reply(std::move(line), error);
   };
-  if (IsModern(call.revision) && call.context.approver == nullptr && result.data.empty() &&
-      result.error && result.error->code == ErrorCode::kApprovalDeclined) {
-    const rpc::Failure failure = NeedsElicitation(*result.error);
+  if (IsModern(call.revision) && result.needs_input && result.data.empty() && result.error) {
+    const rpc::Failure failure = NeedsInput(*result.needs_input, *result.error);
     return reply(rpc::ErrorLine(call.id, failure), failure.code);
   }
-  const std::string json = CallToolResult(result, took, call.revision, state_.identity);
-  reply(rpc::ResultLine(call.id, json), 0);
+  if (!call.answer) {
+    const std::string json = CallToolResult(result, took, call.revision, state_.identity);
+    return reply(rpc::ResultLine(call.id, json), 0);
+  }
+  const std::expected<std::string, rpc::Failure> made = call.answer(result);
+  if (made) return reply(rpc::ResultLine(call.id, *made), 0);
+  reply(rpc::ErrorLine(call.id, made.error()), made.error().code);
+}
+
+Session::Answer Session::Answered(const rpc::Request& request, Revision revision,
+                                  Prepared prepared) {
+  if (!prepared) return std::unexpected(std::move(prepared.error()));
+  if (auto* ready = std::get_if<std::string>(&*prepared)) return std::move(*ready);
+  AnswerOfCall& made = std::get<AnswerOfCall>(*prepared);
+  const Tool* tool = FindTool(services_, made.tool);
+  return StartCall(request, revision, *tool, &made.arguments, std::move(made.answer));
+}
+
+Session::Answer Session::ListPrompts(const rpc::Request& request, Revision revision) {
+  PA_TRY_VOID(NoCursor(request.params));
+  const policy::PolicyPtr policy = services_.policy();
+  return Answered(request, revision, state_.prompts->List({revision, state_.identity, *policy}));
+}
+
+Session::Answer Session::GetPrompt(const rpc::Request& request, Revision revision) {
+  PA_TRY(const auto name, RequiredString(request.params, "name"));
+  PA_TRY_VOID(OptionalObject(request.params, "arguments"));
+  const JsonValue* arguments = request.params.FindSet("arguments");
+  if (arguments != nullptr) {
+    for (const auto& [argument, value] : arguments->Members()) {
+      PA_TRY_VOID(RequiredString(*arguments, argument.c_str(), "params.arguments."));
+    }
+  }
+  const policy::PolicyPtr policy = services_.policy();
+  return Answered(request, revision,
+                  state_.prompts->Get(name, arguments, {revision, state_.identity, *policy}));
+}
+
+Session::Answer Session::Complete(const rpc::Request& request, Revision revision) {
+  PA_TRY(const CompletionOrder order, CompletionIn(request.params));
+  if (order.of == CompletionOrder::Of::kPrompt) {
+    const policy::PolicyPtr policy = services_.policy();
+    return Answered(request, revision,
+                    state_.prompts->Complete(order, {revision, state_.identity, *policy}));
+  }
+  PA_TRY(const auto values, state_.resources->Values(order, services_.results));
+  return CompleteResult(revision, state_.identity, values, order.value);
+}
+
+Session::Answer Session::SetLogLevel(const rpc::Request& request, Revision) {
+  PA_TRY(const auto name, RequiredString(request.params, "level"));
+  const std::optional<LogLevel> level = FindLogLevel(name);
+  if (!level) {
+    return InvalidParams(fmt::format("params.level must be one of {}", LogLevelNames()));
+  }
+  legacy_log_level_ = *level;
+  return std::string("{}");
 }
 
 Session::Answer Session::ListResources(const rpc::Request& request, Revision revision) {
   PA_TRY_VOID(NoCursor(request.params));
-  return ListResourcesResult(revision, state_.identity, services_.results.List());
+  const std::vector<Resource> resources = state_.resources->List(services_.results);
+  return ListResourcesResult(revision, state_.identity, resources);
 }
 
 Session::Answer Session::ListResourceTemplates(const rpc::Request& request, Revision revision) {
   PA_TRY_VOID(NoCursor(request.params));
-  return ListResourceTemplatesResult(revision, state_.identity);
+  const std::vector<ResourceTemplate> templates = state_.resources->Templates();
+  return ListResourceTemplatesResult(revision, state_.identity, templates);
 }
 
 Session::Answer Session::ReadResource(const rpc::Request& request, Revision revision) {
   PA_TRY(const auto uri, RequiredString(request.params, "uri"));
-  const std::optional<Result<ResultChunk>> chunk = services_.results.Read(uri);
-  if (chunk && !*chunk && chunk->error().sys_errno == EINVAL) {
-    return InvalidParams("uri: " + chunk->error().subject);
+  const auto contents = state_.resources->Read(uri, services_.results);
+  if (!contents) return NoResource(uri, revision);
+  if (!*contents) return std::unexpected(contents->error());
+  return ReadResourceResult(revision, state_.identity, uri, **contents);
+}
+
+Session::Answer Session::SubscribeResource(const rpc::Request& request, Revision revision) {
+  PA_TRY(const auto uri, RequiredString(request.params, "uri"));
+  if (!state_.resources->Has(uri, services_.results)) return NoResource(uri, revision);
+  if (subscribed_.size() >= kMaxSubscribedResources) {
+    return FailedWith(rpc::kInvalidRequest,
+                      fmt::format("Invalid request: a session subscribes to at most {} resources",
+                                  kMaxSubscribedResources));
   }
-  if (!chunk) {
-    JsonWriter data;
-    data.BeginObject().Field("uri", uri).EndObject();
-    const int code = IsModern(revision) ? rpc::kInvalidParams : kResourceNotFound;
-    return FailedWith(code, "Resource not found: " + uri, std::move(data).Take());
-  }
-  if (!*chunk)
-    return FailedWith(rpc::kInternalError, InternalError(chunk->error().Message()).message);
-  return ReadResourceResult(revision, state_.identity, uri, **chunk);
+  subscribed_.insert(uri);
+  return std::string("{}");
+}
+
+Session::Answer Session::UnsubscribeResource(const rpc::Request& request, Revision) {
+  PA_TRY(const auto uri, RequiredString(request.params, "uri"));
+  subscribed_.erase(uri);
+  return std::string("{}");
 }
 
 Session::Answer Session::Listen(const rpc::Request& request, Revision) {
   const std::string problem = CheckListenParams(request.params);
   if (!problem.empty()) return InvalidParams(problem);
   if (ending_) return FailedWith(rpc::kInternalError, "The server is shutting down");
-  std::set<std::string> tasks = TaskIdsIn(request.params);
+  std::set<std::string> tasks = NamedIn(request.params, "taskIds");
+  std::set<std::string> resources = NamedIn(request.params, "resourceSubscriptions");
   const bool about_tasks = request.params.Find("notifications")->FindSet("taskIds") != nullptr;
   if (about_tasks && !TakesTasks(ClaimedCapabilities(request.params))) {
     return std::unexpected(NeedsTasks());
   }
   std::erase_if(tasks, [&](const std::string& id) { return services_.jobs.Find(id) == nullptr; });
-  transport_.Send(subscriptions_.Add(request.id, request.params, tasks));
+  std::erase_if(resources, [&](const std::string& uri) {
+    return !state_.resources->Has(uri, services_.results);
+  });
+  transport_.Send(subscriptions_.Add(request.id, request.params, tasks, std::move(resources)));
   // A task that has ended meanwhile, or waits for an answer, does not change by itself.
   for (const std::string& id : tasks) {
     TaskChanged(state_.open.StateOfTask(*services_.jobs.Find(id)));
@@ -615,11 +706,9 @@ Session::Answer Session::UpdateTask(const rpc::Request& request, Revision) {
   std::string acknowledgement = TaskAcknowledgement(state_.identity);
   const OpenCalls::Map& jobs = state_.open.jobs;
   const auto found = jobs.find(StateId(job->id));
-  ParkingApprover* parking = found != jobs.end() ? found->second->parking.get() : nullptr;
-  if (parking == nullptr || !parking->waits()) return acknowledgement;
-  const JsonValue* response = ResponseIn(request.params, parking->question());
-  if (response == nullptr) return acknowledgement;
-  parking->Settle(AnswerIn(*response));
+  ParkedInputs* parked = found != jobs.end() ? found->second->parked_inputs.get() : nullptr;
+  if (parked == nullptr || !parked->waits()) return acknowledgement;
+  if (parked->Take(request.params)) parked->GoOn();
   // The call goes on; it may have ended already, which was told.
   if (!job->ended) state_.open.TaskChanged(*job);
   return acknowledgement;

@@ -12,21 +12,28 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <expected>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/digest.h"
+#include "supervisor/call/call_log.h"
 #include "supervisor/call/tool_result.h"
 #include "supervisor/engine/dispatch.h"
 #include "supervisor/engine/services.h"
 #include "supervisor/mcp/open_calls.h"
+#include "supervisor/mcp/prompts.h"
 #include "supervisor/mcp/protocol.h"
 #include "supervisor/mcp/questions.h"
+#include "supervisor/mcp/resources.h"
 #include "supervisor/mcp/server_state.h"
 #include "supervisor/mcp/subscriptions.h"
 #include "supervisor/mcp/tasks.h"
@@ -34,6 +41,8 @@
 #include "supervisor/transport/transport.h"
 
 namespace pa {
+
+inline constexpr std::size_t kMaxSubscribedResources = 256;
 
 struct SessionOptions {
   // For the audit log: AuditCaller.
@@ -63,9 +72,11 @@ class Session : public TransportHandler {
   // The legacy revision that was agreed on.
   Revision legacy_revision() const { return legacy_revision_; }
 
-  // The list of tools, or what they can do, or that of resources has changed: notifies the client
-  // if it wants to know.
+  // The list of tools, or what they can do, or that of prompts or resources has changed: notifies
+  // the client if it wants to know.
   void ListChanged(ListKind kind);
+  // The same of one resource.
+  void ResourceUpdated(const std::string& uri);
   // The same if tools/list is another one than under the policy `before`.
   void PolicyChanged(const policy::Policy& before);
 
@@ -110,11 +121,15 @@ class Session : public TransportHandler {
   void RecordMisuse(const rpc::Request& request, Revision revision, const std::string& name,
                     const std::string& why);
   AuditCaller CallerOf(const rpc::Request& request, Revision revision);
-  bool CanAsk(const rpc::Request& request, Revision revision) const;
-  void Equip(OpenCall& call, const rpc::Request& request);
+  using ResultAnswer = decltype(AnswerOfCall::answer);
+  Answer StartCall(const rpc::Request& request, Revision revision, const Tool& tool,
+                   const JsonValue* arguments, ResultAnswer answer);
+  Answer Answered(const rpc::Request& request, Revision revision, Prepared prepared);
+  InputKinds InputsOf(const rpc::Request& request, Revision revision) const;
+  void Equip(OpenCall& call, const rpc::Request& request, const JsonValue* arguments);
   bool TakesTask(const rpc::Request& request, const OpenCall& call) const;
   std::expected<std::shared_ptr<Job>, rpc::Failure> TaskOf(const rpc::Request& request);
-  Answer Resume(const rpc::Request& request, const std::string& tool, const std::string& token);
+  Answer Resume(const rpc::Request& request, const Digest& digest, const std::string& token);
   void SendResult(const OpenCall& call, const ToolResult& result, std::chrono::microseconds took);
   void EndIfIdle();
 
@@ -127,6 +142,12 @@ class Session : public TransportHandler {
   Answer ListResourceTemplates(const rpc::Request& request, Revision revision);
   std::vector<const Tool*> EnabledTools(const policy::Policy& policy) const;
   Answer ReadResource(const rpc::Request& request, Revision revision);
+  Answer SubscribeResource(const rpc::Request& request, Revision revision);
+  Answer UnsubscribeResource(const rpc::Request& request, Revision revision);
+  Answer ListPrompts(const rpc::Request& request, Revision revision);
+  Answer GetPrompt(const rpc::Request& request, Revision revision);
+  Answer Complete(const rpc::Request& request, Revision revision);
+  Answer SetLogLevel(const rpc::Request& request, Revision revision);
   Answer Listen(const rpc::Request& request, Revision revision);
   Answer GetTask(const rpc::Request& request, Revision revision);
   Answer UpdateTask(const rpc::Request& request, Revision revision);
@@ -147,8 +168,12 @@ class Session : public TransportHandler {
   std::shared_ptr<Transport> route_;          // of them
   std::string trace_;                         // of them
   Subscriptions subscriptions_;
-  Elicitations elicitations_;
-  bool can_elicit_ = false;  // the legacy client
+  ClientRequests requests_;
+  // Of the legacy client: for what it can be asked, to which resources it has subscribed, and from
+  // which level on calls tell it what happens.
+  InputKinds legacy_inputs_;
+  std::set<std::string, std::less<>> subscribed_;
+  LogLevel legacy_log_level_ = LogLevel::kWarning;
   std::function<void()> on_ending_;
   std::function<void()> on_ended_;
 };

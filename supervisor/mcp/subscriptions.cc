@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json_writer.h"
+#include "supervisor/mcp/resources.h"
 
 namespace pa {
 namespace {
@@ -19,6 +20,23 @@ bool IsTrue(const JsonValue* value) {
   return value != nullptr && value->IsBool() && value->AsBool();
 }
 
+struct ListFlag {
+  ListKind kind;
+  const char* flag;
+  const char* method;
+};
+constexpr ListFlag kLists[] = {
+    {ListKind::kTools, "toolsListChanged", "notifications/tools/list_changed"},
+    {ListKind::kPrompts, "promptsListChanged", "notifications/prompts/list_changed"},
+    {ListKind::kResources, "resourcesListChanged", "notifications/resources/list_changed"},
+};
+
+void WriteNames(JsonWriter& writer, const char* key, const std::set<std::string>& names) {
+  writer.Key(key).BeginArray();
+  for (const std::string& name : names) writer.String(name);
+  writer.EndArray();
+}
+
 }  // namespace
 
 std::string CheckListenParams(const JsonValue& params) {
@@ -27,51 +45,51 @@ std::string CheckListenParams(const JsonValue& params) {
   if (!filter->IsObject()) {
     return std::string("params.notifications must be an object, not ") + filter->KindName();
   }
-  for (const char* flag : {"toolsListChanged", "promptsListChanged", "resourcesListChanged"}) {
-    const JsonValue* value = filter->FindSet(flag);
+  for (const ListFlag& list : kLists) {
+    const JsonValue* value = filter->FindSet(list.flag);
     if (value == nullptr || value->IsBool()) continue;
-    return std::string("params.notifications.") + flag + " must be a boolean, not " +
+    return std::string("params.notifications.") + list.flag + " must be a boolean, not " +
            value->KindName();
   }
   for (const char* list : {"resourceSubscriptions", "taskIds"}) {
+    const std::string name = std::string("params.notifications.") + list;
     const JsonValue* value = filter->FindSet(list);
-    if (value == nullptr || value->IsArray()) continue;
-    return std::string("params.notifications.") + list + " must be an array, not " +
-           value->KindName();
+    if (value == nullptr) continue;
+    if (!value->IsArray()) return name + " must be an array, not " + value->KindName();
+    if (!std::ranges::all_of(value->Items(), &JsonValue::IsString)) {
+      return name + " must have only strings";
+    }
   }
-  const JsonValue* tasks = filter->FindSet("taskIds");
-  const bool strings =
-      tasks == nullptr || std::ranges::all_of(tasks->Items(), &JsonValue::IsString);
-  return strings ? "" : "params.notifications.taskIds must have only strings";
+  return "";
 }
 
-std::set<std::string> TaskIdsIn(const JsonValue& params) {
-  std::set<std::string> ids;
-  const JsonValue* tasks = params.Find("notifications")->FindSet("taskIds");
-  if (tasks == nullptr) return ids;
-  for (const JsonValue& id : tasks->Items()) ids.insert(id.AsString());
-  return ids;
+std::set<std::string> NamedIn(const JsonValue& params, const char* name) {
+  std::set<std::string> names;
+  const JsonValue* list = params.Find("notifications")->FindSet(name);
+  if (list == nullptr) return names;
+  for (const JsonValue& one : list->Items()) names.insert(one.AsString());
+  return names;
 }
 
 std::string Subscriptions::Add(const rpc::Id& id, const JsonValue& params,
-                               std::set<std::string> tasks) {
-  const bool tools = IsTrue(params.Find("notifications")->Find("toolsListChanged"));
-  const bool resources = IsTrue(params.Find("notifications")->Find("resourcesListChanged"));
-  const bool about_tasks = params.Find("notifications")->FindSet("taskIds") != nullptr;
+                               std::set<std::string> tasks, std::set<std::string> resources) {
+  const JsonValue& wanted = *params.Find("notifications");
+  Filter filter{.lists = {}, .tasks = std::move(tasks), .resources = std::move(resources)};
   JsonWriter writer;
   writer.BeginObject();
   WriteTag(writer, id);
   writer.Key("notifications").BeginObject();
-  if (tools) writer.Field("toolsListChanged", true);
-  if (resources) writer.Field("resourcesListChanged", true);
-  if (about_tasks) {
-    writer.Key("taskIds").BeginArray();
-    for (const std::string& task : tasks) writer.String(task);
-    writer.EndArray();
+  for (const ListFlag& list : kLists) {
+    if (!IsTrue(wanted.Find(list.flag))) continue;
+    writer.Field(list.flag, true);
+    filter.lists.insert(list.kind);
   }
+  if (wanted.FindSet("resourceSubscriptions") != nullptr) {
+    WriteNames(writer, "resourceSubscriptions", filter.resources);
+  }
+  if (wanted.FindSet("taskIds") != nullptr) WriteNames(writer, "taskIds", filter.tasks);
   writer.EndObject().EndObject();
-  filters_[id] = {
-      .tools_list_changed = tools, .resources_list_changed = resources, .tasks = std::move(tasks)};
+  filters_[id] = std::move(filter);
   return rpc::NotificationLine("notifications/subscriptions/acknowledged",
                                std::move(writer).Take());
 }
@@ -79,38 +97,42 @@ std::string Subscriptions::Add(const rpc::Id& id, const JsonValue& params,
 bool Subscriptions::Remove(const rpc::Id& id) { return filters_.erase(id) > 0; }
 
 const char* ListChangedMethod(ListKind kind) {
-  return kind == ListKind::kTools ? "notifications/tools/list_changed"
-                                  : "notifications/resources/list_changed";
+  return std::ranges::find(kLists, kind, &ListFlag::kind)->method;
 }
 
-std::vector<std::string> Subscriptions::Changed(ListKind kind) const {
+std::vector<std::string> Subscriptions::Notify(
+    const char* method, const std::function<bool(const Filter&)>& wants,
+    const std::function<void(JsonWriter&)>& write) const {
   std::vector<std::string> lines;
   for (const auto& [id, filter] : filters_) {
-    const bool wanted =
-        kind == ListKind::kTools ? filter.tools_list_changed : filter.resources_list_changed;
-    if (!wanted) continue;
-    JsonWriter writer;
-    writer.BeginObject();
-    WriteTag(writer, id);
-    writer.EndObject();
-    lines.push_back(rpc::NotificationLine(ListChangedMethod(kind), std::move(writer).Take()));
-  }
-  return lines;
-}
-
-std::vector<std::string> Subscriptions::TaskChanged(
-    const std::string& task, const std::function<void(JsonWriter&)>& write) const {
-  std::vector<std::string> lines;
-  for (const auto& [id, filter] : filters_) {
-    if (!filter.tasks.contains(task)) continue;
+    if (!wants(filter)) continue;
     JsonWriter writer;
     writer.BeginObject();
     WriteTag(writer, id);
     write(writer);
     writer.EndObject();
-    lines.push_back(rpc::NotificationLine("notifications/tasks", std::move(writer).Take()));
+    lines.push_back(rpc::NotificationLine(method, std::move(writer).Take()));
   }
   return lines;
+}
+
+std::vector<std::string> Subscriptions::Changed(ListKind kind) const {
+  return Notify(
+      ListChangedMethod(kind), [&](const Filter& filter) { return filter.lists.contains(kind); },
+      [](JsonWriter&) {});
+}
+
+std::vector<std::string> Subscriptions::ResourceUpdated(const std::string& uri) const {
+  return Notify(
+      kResourceUpdatedMethod, [&](const Filter& filter) { return filter.resources.contains(uri); },
+      [&](JsonWriter& writer) { writer.Field("uri", uri); });
+}
+
+std::vector<std::string> Subscriptions::TaskChanged(
+    const std::string& task, const std::function<void(JsonWriter&)>& write) const {
+  return Notify(
+      "notifications/tasks", [&](const Filter& filter) { return filter.tasks.contains(task); },
+      write);
 }
 
 std::vector<std::string> Subscriptions::End() {

@@ -3,9 +3,7 @@
 //    std::string ack = subscriptions.Add(id, params);   // first message of the subscription
 //    for (const std::string& line : subscriptions.Changed(ListKind::kTools)) transport.Send(line);
 //
-// Changes of the lists of tools and resources and of tasks are acknowledged, because we send no
-// others. A
-// subscription ends when its request is cancelled (nothing more is sent) or when the server ends
+// A subscription ends when its request is cancelled (nothing more is sent) or when the server ends
 // (its result is sent).
 #pragma once
 
@@ -24,19 +22,21 @@ namespace pa {
 
 class JsonWriter;
 
-enum class ListKind : std::uint8_t { kTools, kResources };
+enum class ListKind : std::uint8_t { kTools, kPrompts, kResources };
 
 // The method of the notification: `notifications/tools/list_changed`.
 const char* ListChangedMethod(ListKind kind);
 
 class Subscriptions {
  public:
-  // `params` must have passed CheckListenParams. Of its taskIds those are acknowledged that are
-  // `tasks`. Returns the acknowledgement line.
-  std::string Add(const rpc::Id& id, const JsonValue& params, std::set<std::string> tasks = {});
+  // `params` must have passed CheckListenParams. Of the tasks and resources that it names those are
+  // acknowledged that are `tasks` and `resources`. Returns the acknowledgement line.
+  std::string Add(const rpc::Id& id, const JsonValue& params, std::set<std::string> tasks = {},
+                  std::set<std::string> resources = {});
   bool Has(const rpc::Id& id) const { return filters_.contains(id); }
   bool Remove(const rpc::Id& id);  // false: no such subscription
   std::vector<std::string> Changed(ListKind kind) const;
+  std::vector<std::string> ResourceUpdated(const std::string& uri) const;
   // notifications/tasks, with what `write` writes into the params.
   std::vector<std::string> TaskChanged(const std::string& task,
                                        const std::function<void(JsonWriter&)>& write) const;
@@ -45,15 +45,19 @@ class Subscriptions {
 
  private:
   struct Filter {
-    bool tools_list_changed = false;
-    bool resources_list_changed = false;
+    std::set<ListKind> lists;
     std::set<std::string> tasks;
+    std::set<std::string> resources;
   };
+  // A notification for each that `wants` it, with what `write` writes into the params.
+  std::vector<std::string> Notify(const char* method,
+                                  const std::function<bool(const Filter&)>& wants,
+                                  const std::function<void(JsonWriter&)>& write) const;
   std::map<rpc::Id, Filter> filters_;
 };
 
-// What `params` names in notifications.taskIds; empty if it is not there.
-std::set<std::string> TaskIdsIn(const JsonValue& params);
+// What `params` names in the list `name` of its notifications; empty if it is not there.
+std::set<std::string> NamedIn(const JsonValue& params, const char* name);
 // What is wrong with `params` of subscriptions/listen; "" if nothing is.
 std::string CheckListenParams(const JsonValue& params);
 

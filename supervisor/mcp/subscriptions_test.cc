@@ -16,10 +16,12 @@ TEST(Subscriptions, AcknowledgesOnlyWhatIsHonoured) {
   EXPECT_EQ(subscriptions.Add(IdOf("0"),
                               ParsedJson(R"({"notifications":{"toolsListChanged":true,)"
                                          R"("promptsListChanged":true,"resourcesListChanged":true,)"
-                                         R"("resourceSubscriptions":["file:///x"]}})")),
+                                         R"("resourceSubscriptions":["file:///x","a:b"]}})"),
+                              {}, {"a:b"}),
             R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",)"
             R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":0},)"
-            R"("notifications":{"toolsListChanged":true,"resourcesListChanged":true}}})");
+            R"("notifications":{"toolsListChanged":true,"promptsListChanged":true,)"
+            R"("resourcesListChanged":true,"resourceSubscriptions":["a:b"]}}})");
   EXPECT_EQ(
       subscriptions.Add(IdOf(R"("")"),
                         ParsedJson(R"({"notifications":{"toolsListChanged":false}})")),
@@ -54,6 +56,17 @@ TEST(Subscriptions, TheListOfResourcesIsAnother) {
                 R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2}}})"});
 }
 
+TEST(Subscriptions, AResourceIsToldToThoseThatNamedIt) {
+  Subscriptions subscriptions;
+  const JsonValue none = ParsedJson(R"({"notifications":{}})");
+  subscriptions.Add(IdOf("1"), none, {}, {"a:b"});
+  subscriptions.Add(IdOf("2"), none, {}, {"a:c"});
+  EXPECT_EQ(subscriptions.ResourceUpdated("a:b"),
+            std::vector<std::string>{
+                R"({"jsonrpc":"2.0","method":"notifications/resources/updated",)"
+                R"("params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"uri":"a:b"}})"});
+}
+
 TEST(Subscriptions, EndsEachWithItsResult) {
   Subscriptions subscriptions;
   subscriptions.Add(IdOf("7"), ParsedJson(R"({"notifications":{}})"));
@@ -80,6 +93,9 @@ TEST(CheckListenParams, NamesWhatIsWrong) {
       {R"({"notifications":{"toolsListChanged":1}})", "toolsListChanged must be a boolean"},
       {R"({"notifications":{"resourceSubscriptions":"a"}})",
        "resourceSubscriptions must be an array"},
+      {R"({"notifications":{"promptsListChanged":0}})", "promptsListChanged must be a boolean"},
+      {R"({"notifications":{"resourceSubscriptions":[1]}})",
+       "resourceSubscriptions must have only strings"},
       {R"({"notifications":{"taskIds":{}}})", "taskIds must be an array"},
       {R"({"notifications":{"taskIds":["a",1]}})", "taskIds must have only strings"},
   };

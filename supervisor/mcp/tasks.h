@@ -26,8 +26,8 @@ rpc::Failure NeedsTasks();
 
 struct TaskState {
   const Job& job;
-  const InputRequest* question = nullptr;  // it waits for the answer; null: it waits for none
-  std::string waits = {};                  // what else it waits for, as WaitingText
+  const InputRequired* question = nullptr;  // it waits for the answer; null: it waits for none
+  std::string waits = {};                   // what else it waits for, as WaitingText
 };
 
 // The reply to tools/call in place of its result: `{"resultType":"task","taskId",...}`.

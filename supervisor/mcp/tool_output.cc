@@ -35,7 +35,12 @@ std::string TextWithLinks(const ToolResult& result) {
 }
 
 void WriteContent(JsonWriter& writer, const ToolResult& result, Revision revision) {
-  writer.Key("content").BeginArray();
+  writer.Key("content");
+  if (!result.content.empty()) {
+    writer.Raw(result.content);
+    return;
+  }
+  writer.BeginArray();
   if (HasStructuredContent(revision)) {
     WriteText(writer, result.text);
     for (const ResourceLink& link : result.links) WriteLink(writer, link);

@@ -73,6 +73,7 @@ Result<void> ResultStore::Append(StoredOutput& output, std::string_view bytes) {
   output.lines_.Add(bytes.substr(0, wrote));
   output.size_ += wrote;
   *used_ += wrote;
+  if (wrote > 0 && !output.uri_.empty() && on_grown_) on_grown_(output.uri_);
   if (wrote == bytes.size()) return {};
   // What follows a gap is not kept either: a stored text is always a true beginning.
   output.lost_ += bytes.size() - wrote;
@@ -83,9 +84,10 @@ Result<void> ResultStore::Append(StoredOutput& output, std::string_view bytes) {
 
 std::string ResultStore::Publish(std::shared_ptr<StoredOutput> output, std::string name) {
   while (kept_.size() >= DescriptorsAllow(kMaxResults)) kept_.pop_back();
-  kept_.push_front({kResultUriPrefix + RandomHex(16), std::move(name), std::move(output)});
+  output->uri_ = kResultUriPrefix + RandomHex(16);
+  kept_.push_front({std::move(name), std::move(output)});
   if (on_published_) on_published_();
-  return kept_.front().uri;
+  return kept_.front().output->uri_;
 }
 
 struct ResultStore::Part {
@@ -145,7 +147,7 @@ std::optional<Result<ResultChunk>> ResultStore::Read(std::string_view uri) {
   const std::size_t query = std::min(uri.find('?'), uri.size());
   const Kept* kept = Find(uri.substr(0, query));
   if (kept == nullptr) return std::nullopt;
-  return Read(*kept->output, uri.substr(query), kept->uri);
+  return Read(*kept->output, uri.substr(query), kept->output->uri_);
 }
 
 Result<ResultChunk> ResultStore::Read(const StoredOutput& output, std::string_view query,
@@ -198,7 +200,8 @@ void ResultStore::SetQuota(std::uint64_t quota_bytes) {
 
 std::vector<ResultStore::Entry> ResultStore::List() const {
   std::vector<Entry> entries;
-  for (const Kept& kept : kept_) entries.push_back({kept.uri, kept.name, kept.output->size()});
+  for (const Kept& kept : kept_)
+    entries.push_back({kept.output->uri_, kept.name, kept.output->size()});
   return entries;
 }
 
@@ -208,7 +211,7 @@ void ResultStore::MakeRoom(std::uint64_t bytes) {
 
 const ResultStore::Kept* ResultStore::Find(std::string_view uri) const {
   for (const Kept& kept : kept_) {
-    if (kept.uri == uri) return &kept;
+    if (kept.output->uri_ == uri) return &kept;
   }
   return nullptr;
 }

@@ -47,6 +47,7 @@ class StoredOutput {
       : fd_(std::move(fd)), limit_(limit), used_(std::move(used)) {}
   UniqueFd fd_;
   std::uint64_t limit_;
+  std::string uri_;  // once it is published
   LineIndex lines_;
   std::uint64_t size_ = 0;
   std::uint64_t lost_ = 0;
@@ -94,6 +95,10 @@ class ResultStore {
 
   // Runs whenever a result is published.
   void WhenPublished(std::function<void()> callback) { on_published_ = std::move(callback); }
+  // Runs whenever a published result gets longer.
+  void WhenGrown(std::function<void(const std::string& uri)> callback) {
+    on_grown_ = std::move(callback);
+  }
 
   void SetQuota(std::uint64_t quota_bytes);
   const std::string& directory() const { return directory_; }
@@ -104,12 +109,12 @@ class ResultStore {
     std::uint64_t size;
   };
   std::vector<Entry> List() const;  // newest first
+  bool Has(std::string_view uri) const { return Find(uri) != nullptr; }
 
  private:
   static constexpr std::size_t kMaxResults = 128;  // at most: each holds a descriptor
 
   struct Kept {
-    std::string uri;
     std::string name;
     std::shared_ptr<StoredOutput> output;
   };
@@ -124,6 +129,7 @@ class ResultStore {
   std::shared_ptr<std::uint64_t> used_ = std::make_shared<std::uint64_t>(0);
   std::list<Kept> kept_;  // newest first
   std::function<void()> on_published_;
+  std::function<void(const std::string& uri)> on_grown_;
 };
 
 }  // namespace pa

@@ -8,7 +8,7 @@
 //
 // Tools: `note` returns its text; `fail` fails with data; `long` has a stored output; `wait` runs
 // until told; `off` is not enabled, nor is `ask`, which needs an approval for each word of its
-// text.
+// text; `make_targets` lists `test` and `lint`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -191,6 +191,14 @@ class FakeWorld {
     co_return result;
   }
 
+  static Task<ToolResult> ListTargets(ToolRequest, CallContext&) {
+    ToolResult result;
+    result.data = R"({"makefile":"Makefile","targets":[{"name":"test","description":"run it all"},)"
+                  R"({"name":"lint"}],"refused":[]})";
+    result.text = "test, lint";
+    co_return result;
+  }
+
   static Task<ToolResult> WaitUntilTold(ToolRequest, CallContext& call) {
     Running running{.call = call, .end = {}};
     std::deque<Running*>& all = Current()->running_;
@@ -270,7 +278,11 @@ inline std::span<const Tool* const> FakeWorld::Tools() {
   static const Tool kWait = tool("wait", "Wait", "Runs until told", kDestroys, {}, WaitUntilTold);
   static const Tool kOff = tool("off", "Off", "Is not enabled", kDestroys, kNoteParams, Note);
   static const Tool kAsk = tool("ask", "Ask", "Asks the user", kDestroys, kNoteParams, AskForEach);
-  static const Tool* const kFakeTools[] = {&kNote, &kFail, &kLong, &kWait, &kOff, &kAsk};
+  static constexpr Param kDirectory[] = {{.name = "working_directory", .description = "where"}};
+  static const Tool kMakeTargets =
+      tool("make_targets", "List make targets", "Lists targets", kReads, kDirectory, ListTargets);
+  static const Tool* const kFakeTools[] = {&kNote, &kFail, &kLong,       &kWait,
+                                           &kOff,  &kAsk,  &kMakeTargets};
   return kFakeTools;
 }
 
