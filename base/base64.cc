@@ -27,4 +27,24 @@ std::optional<std::string> FromBase64(std::string_view text) {
   return bytes;
 }
 
+// Not by nettle, which passes over blanks and does without the end of a text.
+std::optional<std::string> FromBase64Url(std::string_view text) {
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string bytes;
+  std::uint32_t bits = 0;
+  unsigned count = 0;  // of `bits` that belong to no byte yet
+  for (const char c : text) {
+    const std::size_t value = kAlphabet.find(c);
+    if (value == std::string_view::npos) return std::nullopt;
+    bits = (bits << 6 | static_cast<std::uint32_t>(value)) & 0xfff;
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(bits >> count & 0xff);
+  }
+  if (count == 6 || (bits & ((1U << count) - 1)) != 0) return std::nullopt;
+  return bytes;
+}
+
 }  // namespace pa

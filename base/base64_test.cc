@@ -30,5 +30,22 @@ TEST(Base64, WhatIsNone) {
     EXPECT_EQ(FromBase64(text), std::nullopt);
 }
 
+// RFC 4648, 10, and RFC 7515, C.
+TEST(Base64, OfUrlsHasNoPaddingAndOneTextForEachValue) {
+  for (const auto& [text, bytes] : {std::pair{"", ""},
+                                    {"Zg", "f"},
+                                    {"Zm8", "fo"},
+                                    {"Zm9v", "foo"},
+                                    {"Zm9vYg", "foob"},
+                                    {"-_-_", "\xfb\xff\xbf"}}) {
+    EXPECT_EQ(FromBase64Url(text), bytes) << text;
+  }
+  EXPECT_EQ(FromBase64Url("A-z_4ME"), std::string("\x03\xec\xff\xe0\xc1"));
+  for (const char* text :
+       {"Z", "Zg==", "Zm9vY", "Zm 9v", "Zm9v\n", "+/+/", "Zh", "Zm9", "Zm8=", "."}) {
+    EXPECT_EQ(FromBase64Url(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace pa
