@@ -104,7 +104,8 @@ std::expected<Setting, std::string> ReadSetting(std::string_view line) {
   Setting setting{.key = key, .values = {}, .list = key->IsList()};
   const std::string name = Quoted(key->name);
   const bool is_scalar = !setting.list && key->type != Type::kVersion &&
-                         key->type != Type::kRules && key->type != Type::kVariables;
+                         key->type != Type::kRules && key->type != Type::kVariables &&
+                         key->type != Type::kSubjects;
   if (!setting.list && !is_scalar) {
     return std::unexpected(name + " is not a key for a single line; write it into the file");
   }

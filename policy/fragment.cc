@@ -18,6 +18,7 @@
 namespace pa::policy {
 namespace {
 
+constexpr std::size_t kMaxText = 255;
 constexpr std::size_t kMaxDiagnostics = 20;  // of one file; more help nobody
 
 // What came, for messages: 'the value' or a kind.
@@ -54,6 +55,30 @@ std::string CheckPlace(std::string_view written) {
     written.remove_prefix(std::min(component.size() + 1, written.size()));
   }
   return names_something ? "" : "cannot be the working directory itself: nothing could be built";
+}
+
+// Of text without blanks, which stands in the claims of tokens.
+std::string CheckText(std::string_view text) {
+  const bool printable = std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
+  return printable && text.size() <= kMaxText ? ""
+                                              : "expected up to 255 printable characters of ASCII";
+}
+
+// RFC 6749, 3.3.
+std::string CheckScope(std::string_view scope) {
+  if (scope.empty() || scope.find_first_of("\"\\") != std::string_view::npos) {
+    return "expected a scope such as project:use, without \" and \\";
+  }
+  return CheckText(scope);
+}
+
+// A subject is whatever its issuer makes of it.
+std::string CheckTokenSubject(const YamlNode& member) {
+  if (member.key.empty() || member.key.size() > kMaxText) {
+    return "expected the subject of a token, of up to 255 bytes";
+  }
+  const bool names = member.kind == YamlNode::Kind::kScalar && !member.scalar.empty();
+  return names ? "" : "expected the name of a user of this machine for " + Quoted(member.key);
 }
 
 class FragmentParser {
@@ -162,14 +187,18 @@ void FragmentParser::ParseKey(const Key& key, const YamlNode& node) {
     case Type::kToolNames:
     case Type::kNames:
     case Type::kOrigins:
+    case Type::kScopes:
       return ParseStrings(key, node);
     case Type::kVariables:
+    case Type::kSubjects:
       return ParseVariables(key, node);
     case Type::kRules:
       return ParseRules(key, node);
     case Type::kPath:
+    case Type::kFile:
       return ParsePath(key, node);
     case Type::kUrl:
+    case Type::kText:
       return ParseUrl(key, node);
     case Type::kChoice:
     case Type::kSwitch:
@@ -205,6 +234,8 @@ std::string FragmentParser::CheckItem(Type type, const YamlNode& item) const {
       return CheckVariableName(item.scalar);
     case Type::kOrigins:
       return CheckOrigin(item.scalar);
+    case Type::kScopes:
+      return CheckScope(item.scalar);
     case Type::kPlaces:
       return CheckPlace(item.scalar);
     case Type::kHostFiles:
@@ -235,11 +266,11 @@ void FragmentParser::ParsePath(const Key& key, const YamlNode& node) {
 }
 
 void FragmentParser::ParseUrl(const Key& key, const YamlNode& node) {
-  if (!Expect(node, YamlNode::Kind::kScalar, "a URL")) return;
+  const bool is_url = key.type == Type::kUrl;
+  if (!Expect(node, YamlNode::Kind::kScalar, is_url ? "a URL" : "text")) return;
   if (!node.scalar.empty()) {
-    if (std::string problem = CheckUrl(node.scalar); !problem.empty()) {
-      return Complain(node.at, std::move(problem));
-    }
+    std::string problem = is_url ? CheckUrl(node.scalar) : CheckText(node.scalar);
+    if (!problem.empty()) return Complain(node.at, std::move(problem));
   }
   fragment_.*std::get<std::optional<Located<std::string>> PolicyFragment::*>(key.field) = {
       node.scalar, node.at};
@@ -263,7 +294,9 @@ void FragmentParser::ParseVariables(const Key& key, const YamlNode& node) {
   if (!Expect(node, YamlNode::Kind::kMapping, "a mapping of names to values")) return;
   Located<std::vector<Variable>> variables{{}, node.key_at};
   for (const YamlNode& member : node.children) {
-    if (std::string problem = CheckVariableName(member.key); !problem.empty()) {
+    std::string problem =
+        key.type == Type::kSubjects ? CheckTokenSubject(member) : CheckVariableName(member.key);
+    if (!problem.empty()) {
       Complain(member.key_at, std::move(problem));
     } else if (Expect(member, YamlNode::Kind::kScalar, "text (\"\" for an empty one)")) {
       variables.value.push_back({{member.key, member.key_at}, member.scalar});

@@ -78,6 +78,11 @@ struct PolicyFragment {
   std::optional<Located<std::string>> audit_sync;  // "true" or "false"
   std::optional<Located<std::string>> http_public_url;
   std::optional<Located<Strings>> http_origins;
+  std::optional<Located<std::string>> http_issuer;    // "" = no OAuth
+  std::optional<Located<std::string>> http_audience;  // "" = http.public_url
+  std::optional<Located<std::string>> http_jwks;
+  std::optional<Located<Strings>> http_scopes;
+  std::optional<Located<std::vector<Variable>>> http_subjects;  // SUBJECT: USER
 };
 
 // Appends errors to `diagnostics`; returns nothing if there was any. Reads and writes no file.

@@ -224,6 +224,22 @@ constexpr Key kKeys[] = {
     {"http.origins", Type::kOrigins,
      "Origins of web pages whose scripts may call a server that listens, with a token.",
      &F::http_origins},
+    {"http.issuer", Type::kUrl,
+     "The issuer of access tokens (OAuth 2.1), exactly as they name it (`iss`). \"\": none are "
+     "taken.",
+     &F::http_issuer},
+    {"http.audience", Type::kText,
+     "The name of this server in access tokens (`aud`); \"\" for http.public_url.",
+     &F::http_audience},
+    {"http.jwks", Type::kFile,
+     "The file with the issuer's public keys (JWK Set). It is read again when it has changed.",
+     &F::http_jwks},
+    {"http.scopes", Type::kScopes, "Scopes that an access token must have, each of them.",
+     &F::http_scopes},
+    {"http.subjects", Type::kSubjects,
+     "Who may call by an access token: subjects (`sub`) with the users of this machine that they "
+     "are. A server serves those of the user who runs it.",
+     &F::http_subjects},
     {"tenants", Type::kNotBuilt, "", {}, {}, 1, 0, "tenants are not built yet"},
 };
 
@@ -276,6 +292,11 @@ PolicyFragment DefaultFragment() {
   defaults.audit_sync = {"false", at};
   defaults.http_public_url = {"", at};
   defaults.http_origins = {{}, at};
+  defaults.http_issuer = {"", at};
+  defaults.http_audience = {"", at};
+  defaults.http_jwks = {"", at};
+  defaults.http_scopes = {{}, at};
+  defaults.http_subjects = {{}, at};
   const Limits limits;
   for (const Key& key : kKeys) {
     std::uint64_t value = 0;

@@ -20,6 +20,7 @@ enum class Type {
   kVersion,    // the number 1
   kPaths,      // list of paths; ~ and ${VAR} expand
   kPath,       // one path, absolute; ~ and ${VAR} expand
+  kFile,       // the same, of a file that is read again: its symlinks are followed each time
   kPlaces,     // list of paths relative to the working directory of a call
   kHostFiles,  // list of paths from the table in policy/host_files.h
   kTools,      // list of tool names, or `all`
@@ -29,6 +30,9 @@ enum class Type {
   kRules,      // permissions
   kUrl,        // one absolute URL of http or https, without query and fragment; "" = none
   kOrigins,    // list of origins (RFC 6454): https://host:port
+  kText,       // printable text without blanks; "" = none
+  kScopes,     // list of scopes (RFC 6749, 3.3)
+  kSubjects,   // mapping of the subjects of tokens to users
   kChoice,     // one of `choices`
   kSwitch,     // true or false, as text; `choices` explain them
   kDuration,   // limits
@@ -69,7 +73,9 @@ struct Key {
   }
   // If the administrator sets one of these keys, nobody else may set another value, not even a
   // tighter one.
-  constexpr bool IsAdministrators() const { return Section() == "audit" || type == Type::kUrl; }
+  constexpr bool IsAdministrators() const {
+    return Section() == "audit" || (Section() == "http" && type != Type::kOrigins);
+  }
   constexpr std::string_view Word() const { return name.substr(name.find('.') + 1); }
   bool IsList() const {
     return std::holds_alternative<std::optional<Located<Strings>> PolicyFragment::*>(field);

@@ -48,7 +48,7 @@ class LayerReader {
 
  private:
   void ExpandPaths(PolicyFragment& fragment);
-  void Expand(Located<std::string>& item);
+  void Expand(Located<std::string>& item, bool as_written = false);
 
   const PolicySources& sources_;
   const PathContext context_;
@@ -80,10 +80,10 @@ std::optional<PolicyFragment> LayerReader::Text(const std::string& path, std::st
 
 void LayerReader::ExpandPaths(PolicyFragment& fragment) {
   for (const Key& key : PolicyKeys()) {
-    if (key.type == Type::kPath) {
+    if (key.type == Type::kPath || key.type == Type::kFile) {
       auto& path =
           fragment.*std::get<std::optional<Located<std::string>> PolicyFragment::*>(key.field);
-      if (path && !path->value.empty()) Expand(*path);
+      if (path && !path->value.empty()) Expand(*path, key.type == Type::kFile);
     }
     if (key.type != Type::kPaths) continue;
     auto& list = fragment.*std::get<std::optional<Located<Strings>> PolicyFragment::*>(key.field);
@@ -92,11 +92,11 @@ void LayerReader::ExpandPaths(PolicyFragment& fragment) {
   }
 }
 
-void LayerReader::Expand(Located<std::string>& item) {
+void LayerReader::Expand(Located<std::string>& item, bool as_written) {
   std::expected<std::string, std::string> path = SpellOut(item.value, context_);
   if (path) {
     written_.push_back({*path, item.at});
-    item.value = ResolvePath(*path);
+    item.value = as_written ? *path : ResolvePath(*path);
   } else {
     diagnostics_.emplace_back(item.at, Quoted(item.value) + ": " + path.error());
   }

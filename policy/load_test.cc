@@ -281,5 +281,89 @@ TEST_F(LoadTest, OfSeveralRootsOptionsThatWhereWeAreStartedIsFirst) {
   EXPECT_EQ(Load()->roots, Roots{project_}) << "one root is the directory of all calls";
 }
 
+constexpr std::string_view kOAuth =
+    "http:\n"
+    "  public_url: https://agents.example.org/mcp\n"
+    "  issuer: https://issuer.example\n"
+    "  jwks: /etc/keys.json\n"
+    "  subjects: {\"7c9e\": ann, 12: bob}\n";
+
+TEST_F(LoadTest, AccessTokensOfAnIssuer) {
+  User("network: none");
+  EXPECT_FALSE(Load()->http.oauth.IsOn());
+  User(std::string(kOAuth));
+  const PolicyPtr policy = Load();
+  const OAuthPolicy& oauth = policy->http.oauth;
+  EXPECT_TRUE(oauth.IsOn());
+  EXPECT_EQ(oauth.issuer, "https://issuer.example");
+  EXPECT_EQ(oauth.resource, "https://agents.example.org/mcp");
+  EXPECT_EQ(oauth.audience, oauth.resource);
+  EXPECT_EQ(oauth.jwks, "/etc/keys.json");
+  EXPECT_EQ(oauth.subjects.at("7c9e"), "ann");
+  EXPECT_EQ(oauth.subjects.at("12"), "bob");
+  EXPECT_TRUE(oauth.scopes.empty());
+  User(std::string(kOAuth) + "  audience: api://agents\n  scopes: [\"a:b\", c]\n");
+  EXPECT_EQ(Load()->http.oauth.audience, "api://agents");
+  EXPECT_EQ(Load()->http.oauth.scopes, (std::vector<std::string>{"a:b", "c"}));
+}
+
+TEST_F(LoadTest, AccessTokensNeedAllThatJudgesThem) {
+  User("http: {issuer: https://issuer.example}");
+  EXPECT_EQ(Faults(),
+            "user.yaml:2:16: 'http.issuer' needs 'http.public_url', too\n"
+            "user.yaml:2:16: 'http.issuer' needs 'http.jwks', too\n"
+            "user.yaml:2:16: 'http.issuer' needs 'http.subjects', too\n");
+  User("http: {scopes: [a], audience: b}");
+  EXPECT_EQ(Faults(),
+            "user.yaml:2:31: 'http.audience' is of access tokens: 'http.issuer' is missing\n"
+            "user.yaml:2:8: 'http.scopes' is of access tokens: 'http.issuer' is missing\n");
+  // Whoever is on the way could be the issuer.
+  std::string plain(kOAuth);
+  plain.replace(plain.find("https://issuer"), 5, "http");
+  User(plain);
+  EXPECT_EQ(Faults(),
+            "user.yaml:4:11: the issuer must have an https URL, unless it is on this machine\n");
+  plain.replace(plain.find("issuer.example"), 14, "localhost:8080");
+  User(plain);
+  EXPECT_TRUE(Load());
+}
+
+TEST_F(LoadTest, WhatStandsInAccessTokensIsText) {
+  for (const char* good : {"  audience: \"\"\n", "  scopes: [openid]\n", "  scopes: []\n"}) {
+    User(std::string(kOAuth) + good);
+    EXPECT_TRUE(Load()) << good;
+  }
+  for (const char* bad :
+       {"  audience: a b\n", "  audience: [a]\n", "  audience: \"\\u00e9\"\n", "  scopes: a\n",
+        "  scopes: [a b]\n", "  scopes: [\"\"]\n", "  scopes: ['a\"']\n", "  scopes: ['a\\']\n"}) {
+    User(std::string(kOAuth) + bad);
+    EXPECT_NE(Faults(), "") << bad;
+  }
+  for (const char* bad :
+       {"{\"\": ann}", "{a: \"\"}", "{a: [b]}", "[a]", "a", "{a: b, a: c}", "{}"}) {
+    std::string policy(kOAuth);
+    policy.replace(policy.find("{\"7c9e"), std::string::npos, bad);
+    User(policy);
+    EXPECT_NE(Faults(), "") << bad;
+  }
+}
+
+TEST_F(LoadTest, KeysThatCommandsCouldWriteAreNotBelieved) {
+  std::string policy(kOAuth);
+  const std::size_t at = policy.find("/etc/keys.json");
+  User(std::string(policy).replace(at, 14, (project_ / "keys.json").string()));
+  EXPECT_NE(Faults().find("user.yaml:5:9: commands can write the keys of the issuer of tokens"),
+            std::string::npos)
+      << Faults();
+  // Whoever exchanges a symlink exchanges the keys; that it leads elsewhere now is no comfort.
+  std::filesystem::create_symlink("/etc/keys.json", project_ / "link.json");
+  User(std::string(policy).replace(at, 14, (project_ / "link.json").string()));
+  EXPECT_NE(Faults(), "");
+  // Outside it may be one, which is followed whenever the keys are read.
+  std::filesystem::create_symlink("/etc/keys.json", base_ / "link.json");
+  User(std::string(policy).replace(at, 14, (base_ / "link.json").string()));
+  EXPECT_EQ(Load()->http.oauth.jwks, base_ / "link.json");
+}
+
 }  // namespace
 }  // namespace pa::policy

@@ -22,6 +22,11 @@ Located<Strings> NamedOneByOne(const Located<Strings>& enabled) {
   return named;
 }
 
+bool SameItems(const Strings& one, const Strings& other) {
+  constexpr auto kText = &Located<std::string>::value;
+  return std::ranges::equal(one, other, {}, kText, kText);
+}
+
 class Merger {
  public:
   Merger(const Layers& layers, std::vector<Diagnostic>& diagnostics)
@@ -59,6 +64,10 @@ class Merger {
 
   void Complain(const SourceLocation& at, const std::string& what, const SourceLocation& ceiling) {
     diagnostics_.emplace_back(at, what + " (" + ceiling.Format() + ")");
+  }
+
+  void NotTheirs(const Key& key, const SourceLocation& at, const SourceLocation& ceiling) {
+    Complain(at, Quoted(key.name) + " is the administrator's alone", ceiling);
   }
 
   void MergeKey(const Key&, std::monostate) {}
@@ -152,7 +161,12 @@ void Merger::MergeKey(const Key& key, Optional<Strings> PolicyFragment::* field)
   if (key.type == Type::kPlaces) return MergePlaces();
   if (const Located<Strings>* ceiling = Ceiling(field)) {
     for (const PolicyFragment& layer : layers_.others) {
-      if (layer.*field) CheckList(key, (layer.*field)->value, *ceiling);
+      if (!(layer.*field)) continue;
+      // Of scopes fewer would admit more.
+      if (key.IsAdministrators() && !SameItems((layer.*field)->value, ceiling->value)) {
+        NotTheirs(key, (layer.*field)->at, ceiling->at);
+      }
+      if (!key.IsAdministrators()) CheckList(key, (layer.*field)->value, *ceiling);
     }
   }
   if (key.name == "filesystem.write") CheckWriteAgainstRead();
@@ -169,7 +183,7 @@ void Merger::MergeKey(const Key& key, Optional<std::string> PolicyFragment::* fi
       const Optional<std::string>& value = layer.*field;
       if (!value || value->value == ceiling->value) continue;
       if (key.IsAdministrators()) {
-        Complain(value->at, Quoted(key.name) + " is the administrator's alone", ceiling->at);
+        NotTheirs(key, value->at, ceiling->at);
         continue;
       }
       if (looseness(value->value) <= looseness(ceiling->value)) continue;
@@ -215,7 +229,9 @@ void Merger::MergeKey(const Key& key, Optional<std::vector<Variable>> PolicyFrag
         return other.name.value == variable.name.value;
       };
       const auto fixed = std::ranges::find_if(ceiling->value, same);
-      if (fixed == ceiling->value.end()) {
+      if (fixed == ceiling->value.end() && key.IsAdministrators()) {
+        NotTheirs(key, variable.name.at, ceiling->at);
+      } else if (fixed == ceiling->value.end()) {
         all.push_back(variable);
       } else if (fixed->value != variable.value) {
         Complain(variable.name.at,

@@ -69,6 +69,41 @@ TEST_F(MergeTest, TheAuditLogIsTheAdministrators) {
   ExpectAccepted("audit: {path: /var/log/a}", "audit: {path: /var/log/a, sync: true}");
 }
 
+// Not even fewer scopes, or one subject more: that would admit callers.
+TEST_F(MergeTest, WhoMayCallIsTheAdministrators) {
+  const std::string rest =
+      "http: {public_url: \"https://a.example\", issuer: \"https://i.example\", jwks: /k, ";
+  const std::string theirs = rest + "scopes: [a, b], subjects: {s: ann}}";
+  Administrator(theirs);
+  for (const char* same : {"{scopes: [a, b]}", "{subjects: {s: ann}}", "{jwks: /k}",
+                           "{issuer: \"https://i.example\"}"}) {
+    User("http: " + std::string(same));
+    EXPECT_TRUE(Load()) << same;
+  }
+  for (const auto& [key, other] : {std::pair{"issuer", "\"https://j.example\""},
+                                   {"jwks", "/l"},
+                                   {"audience", "x"},
+                                   {"scopes", "[a]"},
+                                   {"scopes", "[a, b, c]"},
+                                   {"scopes", "[]"},
+                                   {"subjects", "{t: ann}"},
+                                   {"public_url", "\"https://b.example\""}}) {
+    Administrator(std::string(key) == "audience" ? rest + "audience: y, subjects: {s: ann}}"
+                                                 : theirs);
+    User("http: {" + std::string(key) + ": " + other + "}");
+    EXPECT_NE(Faults().find("'http." + std::string(key) + "' is the administrator's alone"),
+              std::string::npos)
+        << key << Faults();
+  }
+  Administrator(theirs);
+  User("http: {subjects: {s: bob}}");
+  EXPECT_NE(Faults().find("has another value than the administrator's"), std::string::npos);
+  // What the administrator leaves open is the user's.
+  Administrator("http: {origins: [\"https://o.example\"]}");
+  User(theirs);
+  EXPECT_EQ(Load()->http.oauth.subjects.at("s"), "ann");
+}
+
 TEST_F(MergeTest, Choices) {
   ExpectRefused("network: none", "network: full",
                 "user.yaml:2:10: 'network' full is weaker than the administrator's none "

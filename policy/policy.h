@@ -119,10 +119,22 @@ struct CoveredPath {
   bool operator==(const CoveredPath&) const = default;
 };
 
+// Which access tokens are taken (OAuth 2.1).
+struct OAuthPolicy {
+  std::string issuer;  // "" = none are
+  std::string audience;
+  std::string resource;  // http.public_url
+  std::string jwks;      // absolute
+  std::vector<std::string> scopes;
+  std::map<std::string, std::string, std::less<>> subjects;  // to users of this machine
+  bool IsOn() const { return !issuer.empty(); }
+};
+
 // Of a server that listens.
 struct HttpPolicy {
   std::string public_host;           // of http.public_url, with its port if it names one; "" = none
   std::vector<std::string> origins;  // in lower case
+  OAuthPolicy oauth;
 };
 
 // Whether a tool does nothing but call others. What it calls is asked about call by call.

@@ -20,6 +20,10 @@ struct KeyCase {
   std::string never;
 };
 
+constexpr const char* kAccessTokens =
+    "http: {public_url: \"https://a.example\", issuer: \"https://i.example\", audience: b, jwks: "
+    "/etc/keys.json, scopes: [s], subjects: {sub: ann}}";
+
 const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
   static const std::map<std::string, KeyCase, std::less<>> cases = {
       {"version", {"", {}, "a number"}},
@@ -66,6 +70,11 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
        {"http: {public_url: \"https://a.example\"}", {}, "what commands may do is the same"}},
       {"http.origins",
        {"http: {origins: [\"https://a.example\"]}", {}, "what commands may do is the same"}},
+      {"http.issuer", {kAccessTokens, {}, "what commands may do is the same"}},
+      {"http.audience", {kAccessTokens, {}, "what commands may do is the same"}},
+      {"http.jwks", {kAccessTokens, {}, "it is refused where commands can write"}},
+      {"http.scopes", {kAccessTokens, {}, "what commands may do is the same"}},
+      {"http.subjects", {kAccessTokens, {}, "what commands may do is the same"}},
       {"filesystem.sync", {"filesystem: {sync: false}", {}, "what commands may do is the same"}},
       {"audit.sync", {"audit: {sync: false}", {}, "the default is weakest"}},
   };

@@ -53,11 +53,21 @@ void WriteStrings(JsonWriter& w, Type type) {
     WriteNames(w);
   } else if (type == Type::kOrigins) {
     w.Field("type", "string").Field("pattern", OriginPattern());
+  } else if (type == Type::kScopes) {
+    w.Field("type", "string").Field("pattern", R"(^[!#-\[\]-~]+$)").Field("maxLength", 255);
   } else {
     w.Field("type", "string").Field("minLength", 1);
   }
   if (type == Type::kToolNames) w.Key("not").BeginObject().Field("const", "all").EndObject();
   w.EndObject();
+}
+
+void WriteSubjects(JsonWriter& w) {
+  w.Field("type", "object").Key("propertyNames").BeginObject();
+  w.Field("minLength", 1).Field("maxLength", 255).EndObject();
+  w.Key("additionalProperties").BeginObject();
+  w.Key("type").BeginArray().String("string").String("number").EndArray();
+  w.Field("minLength", 1).EndObject();
 }
 
 void WriteVariables(JsonWriter& w) {
@@ -142,10 +152,18 @@ void WriteKey(JsonWriter& w, const Key& key, const PolicyFragment& defaults) {
     case Type::kToolNames:
     case Type::kNames:
     case Type::kOrigins:
+    case Type::kScopes:
       WriteStrings(w, key.type);
       break;
     case Type::kPath:
+    case Type::kFile:
       w.Field("type", "string");
+      break;
+    case Type::kText:
+      w.Field("type", "string").Field("pattern", "^[!-~]*$").Field("maxLength", 255);
+      break;
+    case Type::kSubjects:
+      WriteSubjects(w);
       break;
     case Type::kUrl:
       w.Field("type", "string").Field("pattern", UrlPattern());

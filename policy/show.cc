@@ -22,6 +22,18 @@ bool HasRulesOfBoth(const Policy& policy) {
          !std::ranges::all_of(policy.permissions, administrator);
 }
 
+// Of what is not one plain word of YAML in any case.
+bool IsQuoted(Type type) {
+  return type == Type::kPath || type == Type::kFile || type == Type::kUrl || type == Type::kText;
+}
+
+std::string ItemName(const Key& key, const Item& item) {
+  if (key.type != Type::kSubjects) return item.name;
+  JsonWriter name;
+  name.String(item.name);
+  return std::move(name).Take();
+}
+
 // Lists and mappings an item a line; JSON's spelling of each item is also YAML's.
 void AppendYaml(std::string& out, const Key& key, const PolicyFragment& fragment) {
   const std::string indent = key.Section().empty() ? "" : "  ";
@@ -32,10 +44,10 @@ void AppendYaml(std::string& out, const Key& key, const PolicyFragment& fragment
   if (!items.empty()) {
     out += from;
     for (const Item& item : items) {
-      out += indent + "  " + (item.name.empty() ? "- " : item.name + ": ") + item.json;
+      out += indent + "  " + (item.name.empty() ? "- " : ItemName(key, item) + ": ") + item.json;
       out += "  # " + item.at.Format() + '\n';
     }
-  } else if (json.starts_with('"') && key.type != Type::kPath && key.type != Type::kUrl) {
+  } else if (json.starts_with('"') && !IsQuoted(key.type)) {
     out += ' ' + json.substr(1, json.size() - 2) + from;  // durations, sizes, choices: plain words
   } else {
     out += ' ' + json + from;

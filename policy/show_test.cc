@@ -25,6 +25,8 @@ limits: {wall_time: 90s, cpu_time: 1500ms, memory: 3MiB, processes: 7, cpus: 2, 
          file_size: 1023B, output_inline: 1KiB, output_total: 1MiB, commit_message: 5B,
          concurrent: 1, queue: 0}
 git: {identity: none, hooks: skip}
+http: {public_url: "https://a.example", issuer: "https://i.example", audience: "no", jwks: "/k: y",
+       scopes: ["a:b", "#c"], subjects: {"auth0|x: y # z": ann, "no": bob, "{": "7"}}
 )");
   }
 };
@@ -41,6 +43,11 @@ void ExpectSame(const Policy& a, const Policy& b) {
   EXPECT_EQ(a.limits, b.limits);
   EXPECT_EQ(a.git.hooks, b.git.hooks);
   EXPECT_EQ(a.git.inherit_identity, b.git.inherit_identity);
+  EXPECT_EQ(a.http.oauth.issuer, b.http.oauth.issuer);
+  EXPECT_EQ(a.http.oauth.audience, b.http.oauth.audience);
+  EXPECT_EQ(a.http.oauth.jwks, b.http.oauth.jwks);
+  EXPECT_EQ(a.http.oauth.scopes, b.http.oauth.scopes);
+  EXPECT_EQ(a.http.oauth.subjects, b.http.oauth.subjects);
   ASSERT_EQ(a.permissions.size(), b.permissions.size());
   for (std::size_t i = 0; i < a.permissions.size(); ++i) {
     EXPECT_EQ(a.permissions[i].tool, b.permissions[i].tool);

@@ -43,6 +43,9 @@ constexpr AnchorRow kTable[] = {
      "name roots that do not hold them"},
     {AnchorKind::kFutureTokens, "the tokens of this server's clients", AnchorFate::kCoveredLater,
      ""},
+    // A command that adds a key could make tokens. To read public keys gives it nothing.
+    {AnchorKind::kIssuerKeys, "the keys of the issuer of tokens", AnchorFate::kRefused,
+     "keep http.jwks where no command can write"},
 };
 
 const AnchorRow& RowOf(AnchorKind kind) {

@@ -36,6 +36,7 @@ struct TrustAnchor {
     kSocket,        // a Unix socket on which this server listens
     kTokens,        // the directory with the tokens by which its clients are known
     kFutureTokens,  // the same, as long as nobody has made a token
+    kIssuerKeys,    // the keys by which access tokens of its clients are verified
   };
   Kind kind;
   std::string path;        // absolute, symlinks not resolved

@@ -88,7 +88,7 @@ TEST_F(TrustAnchorsTest, EachIsJudgedAsTheTableSays) {
   // All of them, each once.
   std::ranges::sort(judged);
   for (std::size_t i = 0; i < judged.size(); ++i) EXPECT_EQ(judged[i], static_cast<AnchorKind>(i));
-  EXPECT_EQ(judged.size(), static_cast<std::size_t>(AnchorKind::kFutureTokens) + 1);
+  EXPECT_EQ(judged.size(), static_cast<std::size_t>(AnchorKind::kIssuerKeys) + 1);
 }
 
 // Whether a grant holds it decides whether commands get a cover.

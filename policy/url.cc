@@ -88,6 +88,18 @@ std::string UrlPattern() { return "^(" + std::string(kOrigin) + R"((/[!$-.0->@-\
 
 std::string OriginPattern() { return "^" + std::string(kOrigin) + "$"; }
 
+std::string_view PathOfUrl(std::string_view url) { return Divide(url).path; }
+
+std::string_view OriginOfUrl(std::string_view url) {
+  return url.substr(0, url.size() - PathOfUrl(url).size());
+}
+
+bool IsSafeUrl(std::string_view url) {
+  const std::string host = Lowered(Divide(url).host);
+  return url.starts_with(kSchemes[0]) || host == "localhost" || host == "127.0.0.1" ||
+         host == "[::1]";
+}
+
 std::string HostOfUrl(std::string_view url) {
   const Parts parts = Divide(url);
   std::string host = Lowered(parts.host);

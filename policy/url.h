@@ -21,5 +21,11 @@ std::string OriginPattern();
 
 // Of a URL that was checked: its host in lower case, with the port if there is one.
 std::string HostOfUrl(std::string_view url);
+// The same: `https://host:port`, and the path behind it. Both borrow from `url`.
+std::string_view OriginOfUrl(std::string_view url);
+std::string_view PathOfUrl(std::string_view url);
+// Whether nobody on the way can change what is exchanged with this URL: it is https, or of this
+// machine (RFC 8252, 8.3).
+bool IsSafeUrl(std::string_view url);
 
 }  // namespace pa::policy

@@ -46,5 +46,23 @@ TEST(Url, ItsHost) {
   EXPECT_EQ(HostOfUrl("https://[::1]"), "[::1]");
 }
 
+TEST(Url, ItsOriginAndPath) {
+  EXPECT_EQ(OriginOfUrl("https://a.example:8443/x/y"), "https://a.example:8443");
+  EXPECT_EQ(PathOfUrl("https://a.example:8443/x/y"), "/x/y");
+  EXPECT_EQ(OriginOfUrl("http://[::1]"), "http://[::1]");
+  EXPECT_EQ(PathOfUrl("http://[::1]"), "");
+}
+
+TEST(Url, SafeIsHttpsOrThisMachine) {
+  for (const char* url : {"https://a.example", "http://localhost:1/x", "http://127.0.0.1",
+                          "http://[::1]:8080/", "http://LOCALHOST"}) {
+    EXPECT_TRUE(IsSafeUrl(url)) << url;
+  }
+  for (const char* url : {"http://a.example", "http://localhost.a.example", "http://127.0.0.2",
+                          "http://127.0.0.1.a.example"}) {
+    EXPECT_FALSE(IsSafeUrl(url)) << url;
+  }
+}
+
 }  // namespace
 }  // namespace pa::policy

@@ -130,6 +130,7 @@ void WriteActor(JsonWriter& w, const AuditedCall& call) {
   if (!caller.session.empty()) {
     w.Key("session").BeginObject().Field("uid", Cut(caller.session, kMaxAuditText));
     if (!caller.token.empty()) w.Field("credential_uid", Cut(caller.token, kMaxAuditText));
+    if (!caller.issuer.empty()) w.Field("issuer", Cut(caller.issuer, kMaxAuditText));
     w.EndObject();
   }
   w.Key("process").BeginObject().Field("pid", std::int64_t{getpid()});

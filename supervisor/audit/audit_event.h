@@ -29,6 +29,7 @@ struct AuditCaller {
   std::string session;   // of one connection: 32 hexadecimal digits
   std::string endpoint;  // `stdio`, `unix`, `http`, or `command line`
   std::string token;     // the name of the token by which the client is known; "" = by none
+  std::string issuer;    // of an access token (OAuth), whose subject `token` is; "" = it is ours
   std::string client_name, client_version;
   std::string revision;     // of MCP; "" = none
   std::string request_id;   // the JSON-RPC id, as it was written

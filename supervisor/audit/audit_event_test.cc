@@ -198,6 +198,16 @@ TEST(AuditEvent, TheTokenOfTheClientIsNamed) {
   call.caller.token = "laptop";
   const JsonValue line = ParseJson(BeginLine(call, {})).value();
   EXPECT_EQ(At(line, "actor.session.credential_uid"), "\"laptop\"");
+  EXPECT_EQ(At(line, "actor.session.issuer"), "");
+}
+
+TEST(AuditEvent, AnAccessTokenIsNamedByIssuerAndSubject) {
+  AuditedCall call = Call();
+  call.caller.token = "7c9e";
+  call.caller.issuer = "https://issuer.example";
+  const JsonValue line = ParseJson(BeginLine(call, {})).value();
+  EXPECT_EQ(At(line, "actor.session.credential_uid"), "\"7c9e\"");
+  EXPECT_EQ(At(line, "actor.session.issuer"), "\"https://issuer.example\"");
 }
 
 // Whatever a call does, its line stays one, and not a long one.
@@ -208,6 +218,7 @@ TEST(AuditEvent, StaysOneShortLine) {
   call.caller = {.session = worst,
                  .endpoint = worst,
                  .token = worst,
+                 .issuer = worst,
                  .client_name = worst,
                  .client_version = worst,
                  .revision = "2026-07-28",

@@ -27,14 +27,6 @@ std::chrono::microseconds Since(std::chrono::system_clock::time_point began) {
                                                                began);
 }
 
-std::string UserName() {
-  std::array<char, 4096> buffer;
-  passwd entry{};
-  passwd* found = nullptr;
-  const int status = getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found);
-  return status == 0 && found != nullptr ? entry.pw_name : "";
-}
-
 // Where the log lies is no matter of the model's.
 ToolError NotRecorded(const Error& error) {
   const std::string cause = Error(error.op, "the audit log", error.sys_errno).Message();
@@ -55,6 +47,14 @@ void WarnOfNoEnd(const Error& error, ToolResult& result) {
 }
 
 }  // namespace
+
+std::string UserName() {
+  std::array<char, 4096> buffer;
+  passwd entry{};
+  passwd* found = nullptr;
+  const int status = getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found);
+  return status == 0 && found != nullptr ? entry.pw_name : "";
+}
 
 AuditLog::AuditLog(uv_loop_t* loop) : loop_(loop), user_(UserName()) {}
 

@@ -27,6 +27,9 @@
 
 namespace pa {
 
+// The user as whom this program runs; "" if the system has no name for it.
+std::string UserName();
+
 class AuditLog {
  public:
   explicit AuditLog(uv_loop_t* loop);

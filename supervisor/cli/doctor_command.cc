@@ -1,15 +1,19 @@
 #include "supervisor/cli/doctor_command.h"
 
+#include <fmt/format.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include "policy/decide.h"
 #include "policy/path.h"
 #include "policy/working_directory.h"
+#include "supervisor/audit/audit_log.h"
+#include "supervisor/cli/access_tokens.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/engine/engine.h"
 #include "supervisor/loop/loop.h"
@@ -98,6 +102,24 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
   loop.Run();
 }
 
+// Issuers exchange their keys; a file that nobody refreshes shuts its users out then.
+void ExamineIssuer(const policy::OAuthPolicy& oauth, DoctorReport* report) {
+  if (!oauth.IsOn()) return;
+  constexpr std::chrono::days kOld{7};
+  AccessTokens tokens(UserName());
+  if (const std::string why = tokens.WhyNobody(oauth); !why.empty()) {
+    report->policy_warnings.push_back("access tokens: " + VisibleText(why));
+    return;
+  }
+  const std::chrono::nanoseconds written(tokens.keys().modified_ns);
+  const auto age = std::chrono::floor<std::chrono::days>(
+      std::chrono::system_clock::now().time_since_epoch() - written);
+  if (age < kOld) return;
+  report->policy_warnings.push_back(
+      fmt::format("access tokens: {} is {} days old; is it refreshed? (docs/http.md)",
+                  VisibleText(oauth.jwks), age.count()));
+}
+
 // As a call would find it. Without a policy, of which the report says why, there are no calls.
 FoundProgram Look(const char* name, const Environment& environment, const policy::Policy* policy,
                   const char* advice) {
@@ -135,6 +157,7 @@ DoctorReport Examine(const CommonOptions& options, const Environment& environmen
       if (kept) report.kept_edits = std::move(*kept);
       if (!kept) report.policy_warnings.push_back("unfinished edits: " + kept.error().Message());
     }
+    ExamineIssuer(loaded.policy->http.oauth, &report);
     LogSources(*loaded.policy);
   }
   for (const auto& diagnostic : loaded.diagnostics) {

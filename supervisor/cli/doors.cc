@@ -51,7 +51,7 @@ Doors::Doors(const Services& services, ServerState& state, Order order)
     : services_(services),
       state_(state),
       order_(std::move(order)),
-      callers_(order_.token_path),
+      callers_(order_.token_path, order_.user, [this] { return services_.policy(); }),
       sweeper_(services.loop),
       revoked_(services.loop) {
   revoked_.Unref();
@@ -80,6 +80,7 @@ Doors::Doors(const Services& services, ServerState& state, Order order)
                 return std::ranges::find(policy->http.origins, Lowered(origin)) !=
                        policy->http.origins.end();
               },
+          .metadata = [this](std::string_view path) { return callers_.Metadata(path); },
           .identify = [this](const HttpHead& head,
                              HttpPeer& peer) { return callers_.Identify(head, peer); },
           .on_lines = [this](UniqueFd client,
@@ -96,7 +97,8 @@ Result<void> Doors::Open() {
     if (!known) {
       return std::unexpected(Error(
           "http:// serves nobody who is not known, and there is no valid token: make one with "
-          "`project-actions token new NAME`; looked in",
+          "`project-actions token new NAME`, or name an issuer in the policy (http.issuer); looked "
+          "in",
           order_.token_path));
     }
     EndUnknown();

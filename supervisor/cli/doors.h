@@ -42,6 +42,7 @@ class Doors {
     bool stdio = false;
     std::vector<ListeningSocket> sockets = {};
     std::string token_path = {};
+    std::string user = {};  // as whom this server runs
   };
 
   Doors(const Services& services, ServerState& state, Order order);

@@ -1,25 +1,59 @@
 #include "supervisor/cli/http_callers.h"
 
-#include <chrono>
-
+#include "base/json_writer.h"
 #include "base/words.h"
+#include "policy/url.h"
 #include "supervisor/loop/log.h"
 
 namespace pa {
 namespace {
 
+using policy::OAuthPolicy;
+
+constexpr std::string_view kWellKnown = "/.well-known/oauth-protected-resource";
+
 TokenTime Now() {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
+void LogOnce(std::string& last, const std::string& problem) {
+  if (problem != last) LogError(problem);
+  last = problem;
+}
+
+// RFC 6749, 3.3.
+std::string ScopeList(const OAuthPolicy& oauth) {
+  std::string all;
+  for (const std::string& scope : oauth.scopes) all += (all.empty() ? "" : " ") + scope;
+  return all;
+}
+
+// RFC 9728, 3.1: the path of the resource comes behind the well-known one.
+std::string MetadataPath(const OAuthPolicy& oauth) {
+  const std::string_view path = policy::PathOfUrl(oauth.resource);
+  return std::string(kWellKnown) + std::string(path == "/" ? "" : path);
+}
+
+// RFC 6750, 3, and RFC 9728, 5.1. `error` comes with the scopes if it is about them, and without an
+// error they are a hint.
+std::string Challenge(const OAuthPolicy& oauth, std::string_view error) {
+  std::string challenge = R"(Bearer realm="project-actions")";
+  const auto add = [&](std::string_view name, std::string_view value) {
+    challenge.append(", ").append(name).append("=\"").append(value).append("\"");
+  };
+  if (!error.empty()) add("error", error);
+  if (!oauth.IsOn()) return challenge;
+  add("resource_metadata", std::string(policy::OriginOfUrl(oauth.resource)) + MetadataPath(oauth));
+  if (!oauth.scopes.empty()) add("scope", ScopeList(oauth));
+  return challenge;
+}
+
 // RFC 6750, 3: who has given no token is told nothing but how one is given.
-HttpAnswer Unknown(bool gave_token) {
-  const char* const how = gave_token ? R"(Bearer realm="project-actions", error="invalid_token")"
-                                     : R"(Bearer realm="project-actions")";
+HttpAnswer Unknown(const OAuthPolicy& oauth, bool gave_token) {
   return PlainAnswer(401,
                      gave_token ? "the token is not valid; `project-actions token new` makes one"
                                 : "a token is needed: Authorization: Bearer TOKEN",
-                     {{"WWW-Authenticate", how}});
+                     {{"WWW-Authenticate", Challenge(oauth, gave_token ? "invalid_token" : "")}});
 }
 
 }  // namespace
@@ -32,33 +66,102 @@ std::string_view BearerToken(std::string_view authorization) {
 
 std::optional<HttpAnswer> HttpCallers::Identify(const HttpHead& head, HttpPeer& peer) {
   if (peer.user) return std::nullopt;
+  const policy::PolicyPtr policy = policy_();
+  const OAuthPolicy& oauth = policy->http.oauth;
   const std::string* const authorization = head.Find("authorization");
-  if (authorization == nullptr) return Unknown(false);
-  const Result<std::optional<Token>> token = tokens_.Find(BearerToken(*authorization), Now());
+  if (authorization == nullptr) return Unknown(oauth, false);
+  const std::string_view text = BearerToken(*authorization);
+  if (oauth.IsOn() && !text.starts_with(kTokenPrefix)) return IdentifyAccess(text, oauth, peer);
+  const Result<std::optional<Token>> token = tokens_.Find(text, Now());
   if (!token) {
-    LogOnce(token.error().Message());
+    LogOnce(logged_, token.error().Message());
     return PlainAnswer(503, "the server cannot read its tokens; its log says why");
   }
   logged_.clear();
-  if (!*token) return Unknown(true);
+  if (!*token) return Unknown(oauth, true);
   peer.token = (*token)->name;
   peer.token_hash = Hex((*token)->sha256);
   return std::nullopt;
 }
 
+std::optional<HttpAnswer> HttpCallers::IdentifyAccess(std::string_view token,
+                                                      const OAuthPolicy& oauth, HttpPeer& peer) {
+  const auto access = access_tokens_.Judge(token, oauth, Now());
+  if (!access && access.error().kind == AccessRefusal::Kind::kNoKeys) {
+    LogOnce(logged_keys_, access.error().why);
+    return PlainAnswer(503, "the server cannot read the keys of its issuer; its log says why");
+  }
+  logged_keys_.clear();
+  if (!access) {
+    LogRefusal(access.error().why);
+    if (access.error().kind == AccessRefusal::Kind::kNotValid) return Unknown(oauth, true);
+    return PlainAnswer(403, "the token has not the scopes that are needed: " + ScopeList(oauth),
+                       {{"WWW-Authenticate", Challenge(oauth, "insufficient_scope")}});
+  }
+  peer.token = access->claims->subject;
+  peer.claims = access->claims;
+  peer.key = Hex(access->key);
+  return std::nullopt;
+}
+
 bool HttpCallers::StillKnows(const HttpPeer& peer) {
   if (peer.user) return true;
+  if (peer.claims) {
+    const std::optional<Digest> key = FromHex(peer.key);
+    const policy::PolicyPtr policy = policy_();
+    return key && policy->http.oauth.IsOn() &&
+           !access_tokens_.JudgeAgain({peer.claims, *key}, policy->http.oauth, Now());
+  }
   const std::optional<Digest> hash = FromHex(peer.token_hash);
   const Result<bool> has = hash ? tokens_.Has(*hash, Now()) : Result<bool>(false);
-  if (!has) LogOnce(has.error().Message());
+  if (!has) LogOnce(logged_, has.error().Message());
   return has.value_or(false);
 }
 
-Result<bool> HttpCallers::CanBeKnown() { return tokens_.HasAny(Now()); }
+// With tokens of our own an issuer that cannot be believed yet is no reason not to start.
+Result<bool> HttpCallers::CanBeKnown() {
+  Result<bool> known = tokens_.HasAny(Now());
+  const policy::PolicyPtr policy = policy_();
+  if (!known || !policy->http.oauth.IsOn()) return known;
+  const std::string why = access_tokens_.WhyNobody(policy->http.oauth);
+  if (why.empty()) return true;
+  if (!*known) return std::unexpected(Error("nobody could be known by an access token", why));
+  LogWarning("nobody can be known by an access token: " + why);
+  return known;
+}
 
-void HttpCallers::LogOnce(const std::string& problem) {
-  if (problem != logged_) LogError(problem);
-  logged_ = problem;
+std::optional<std::string> HttpCallers::Metadata(std::string_view path) {
+  const policy::PolicyPtr policy = policy_();
+  const OAuthPolicy& oauth = policy->http.oauth;
+  if (!oauth.IsOn() || (path != kWellKnown && path != MetadataPath(oauth))) return std::nullopt;
+  JsonWriter w;
+  w.BeginObject().Field("resource", oauth.resource);
+  w.Key("authorization_servers").BeginArray().String(oauth.issuer).EndArray();
+  w.Key("bearer_methods_supported").BeginArray().String("header").EndArray();
+  if (!oauth.scopes.empty()) {
+    w.Key("scopes_supported").BeginArray();
+    for (const std::string& scope : oauth.scopes) w.String(scope);
+    w.EndArray();
+  }
+  w.Field("resource_name", "project-actions").EndObject();
+  return std::move(w).Take();
+}
+
+// Each reason once in ten minutes, and not more of them than anybody reads: clients try again and
+// again, and what they send is theirs to choose.
+void HttpCallers::LogRefusal(const std::string& why) {
+  constexpr std::size_t kMostRefusals = 32;
+  constexpr std::chrono::minutes kForgotten{10};
+  const auto now = std::chrono::steady_clock::now();
+  if (refusals_.empty() || now - since_ >= kForgotten) {
+    refusals_.clear();
+    since_ = now;
+  }
+  if (refusals_.size() >= kMostRefusals || !refusals_.insert(why).second) return;
+  LogWarning("an access token is refused: " + why);
+  if (refusals_.size() == kMostRefusals) {
+    LogWarning("further reasons for refusing access tokens are not logged for ten minutes");
+  }
 }
 
 }  // namespace pa

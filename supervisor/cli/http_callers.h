@@ -1,14 +1,21 @@
 // HttpCallers: who calls by HTTP. A Unix socket serves its own user, whom the kernel names; by TCP
-// a client is known by its token (RFC 6750), and nobody is served who is not known.
+// a client is known by its token (RFC 6750): one of ours, or an access token of the policy's issuer
+// (OAuth 2.1). Nobody is served who is not known.
 //
-//    HttpCallers callers(TokenPath(state_home));
+//    HttpCallers callers(TokenPath(state_home), UserName(), [&] { return services.policy(); });
 //    if (auto refused = callers.Identify(head, peer)) ...     // 401; 503: nobody can be known
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "policy/policy.h"
+#include "supervisor/cli/access_tokens.h"
 #include "supervisor/state/token_file.h"
 #include "supervisor/text/http_request.h"
 #include "supervisor/transport/http_server.h"
@@ -20,21 +27,33 @@ std::string_view BearerToken(std::string_view authorization);
 
 class HttpCallers {
  public:
-  explicit HttpCallers(std::string token_path) : tokens_(std::move(token_path)) {}
+  HttpCallers(std::string token_path, std::string user, std::function<policy::PolicyPtr()> policy)
+      : tokens_(std::move(token_path)),
+        access_tokens_(std::move(user)),
+        policy_(std::move(policy)) {}
 
   // Nothing: `peer` is known; its token's name is in it. The answer is the same for a token that
-  // there never was, one that was revoked and one that has expired.
+  // there never was, one that was revoked and one that has expired, ours or an issuer's.
   std::optional<HttpAnswer> Identify(const HttpHead& head, HttpPeer& peer);
-  // Whether that token is neither revoked nor expired, as far as the file can be read.
+  // Whether that token is neither revoked nor expired, as far as the files can be read.
   bool StillKnows(const HttpPeer& peer);
-  // Whether there is a token by which a client could be known.
+  // Whether a client could be known, by a token or an access token.
   Result<bool> CanBeKnown();
+  // The metadata of a protected resource (RFC 9728), if this is its path.
+  std::optional<std::string> Metadata(std::string_view path);
 
  private:
-  void LogOnce(const std::string& problem);
+  std::optional<HttpAnswer> IdentifyAccess(std::string_view token, const policy::OAuthPolicy& oauth,
+                                           HttpPeer& peer);
+  void LogRefusal(const std::string& why);
 
   TokenFile tokens_;
-  std::string logged_;  // the last problem
+  AccessTokens access_tokens_;
+  std::function<policy::PolicyPtr()> policy_;
+  std::string logged_;              // the last problem with the file of tokens
+  std::string logged_keys_;         // and with that of keys
+  std::set<std::string> refusals_;  // that were logged since
+  std::chrono::steady_clock::time_point since_;
 };
 
 }  // namespace pa

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
 
+#include "base/json.h"
+#include "tests/support/issuer.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -27,9 +31,35 @@ class HttpCallersTest : public ::testing::Test {
     return callers_.Identify(head, peer_);
   }
 
+  std::optional<HttpAnswer> AskBearer(const std::string& token) { return Ask("Bearer " + token); }
+
+  // From here on the policy has an issuer, of which `key_` is the key.
+  policy::OAuthPolicy& TakeAccessTokens() {
+    policy::OAuthPolicy& oauth = policy_->http.oauth;
+    oauth = {.issuer = "https://issuer.example",
+             .audience = "agents",
+             .resource = "https://agents.example:8443/mcp",
+             .jwks = (directory_.path() / "keys.json").string(),
+             .subjects = {{"7c9e", "ann"}, {"8d", "ann"}}};
+    Publish(testing::JwkSet({key_.Jwk()}));
+    return oauth;
+  }
+  void Publish(const std::string& keys) {
+    testing::WriteText(policy_->http.oauth.jwks, keys);
+    chmod(policy_->http.oauth.jwks.c_str(), 0644);
+  }
+  std::string AccessToken(const std::string& subject = "7c9e", const std::string& more = "") const {
+    const auto expires = Now() + std::chrono::hours(1);
+    return key_.Token(R"({"iss": "https://issuer.example", "aud": "agents", "sub": ")" + subject +
+                      R"(", "exp": )" + std::to_string(expires.time_since_epoch().count()) + more +
+                      "}");
+  }
+
   testing::TempDir directory_;
   std::string path_ = (directory_.path() / "tokens.json").string();
-  HttpCallers callers_{path_};
+  std::shared_ptr<policy::Policy> policy_ = std::make_shared<policy::Policy>();
+  testing::IssuerKey key_{"one"};
+  HttpCallers callers_{path_, "ann", [this] { return policy_; }};
   HttpPeer peer_;
 };
 
@@ -97,6 +127,144 @@ TEST_F(HttpCallersTest, TheKernelNamesWhoComesByAUnixSocket) {
   HttpPeer peer{.user = 7};
   EXPECT_FALSE(callers_.Identify({}, peer));
   EXPECT_EQ(peer.token, "");
+}
+
+TEST_F(HttpCallersTest, AnAccessTokenNamesItsSubject) {
+  TakeAccessTokens();
+  const NewToken laptop = MakeToken("laptop", Now(), std::nullopt);
+  Write({laptop.token});
+  ASSERT_FALSE(AskBearer(AccessToken()));
+  EXPECT_EQ(peer_.token, "7c9e");
+  EXPECT_EQ(peer_.Issuer(), "https://issuer.example");
+  EXPECT_EQ(peer_.token_hash, "");
+  const HttpPeer first = peer_;
+  ASSERT_FALSE(AskBearer(AccessToken("7c9e", R"(, "jti": "2")")));
+  EXPECT_TRUE(peer_.IsSameCaller(first));
+  ASSERT_FALSE(AskBearer(AccessToken("8d")));
+  EXPECT_FALSE(peer_.IsSameCaller(first));
+  // Ours are taken beside them, and are no subject of that name.
+  ASSERT_FALSE(AskBearer(laptop.text));
+  EXPECT_EQ(peer_.token, "laptop");
+  EXPECT_EQ(peer_.Issuer(), "");
+  EXPECT_FALSE(peer_.IsSameCaller({.token = "laptop", .claims = first.claims}));
+}
+
+TEST_F(HttpCallersTest, WithoutAnIssuerNoAccessTokenIsTaken) {
+  TakeAccessTokens();
+  const std::string token = AccessToken();
+  EXPECT_FALSE(AskBearer(token));
+  policy_->http.oauth.issuer.clear();
+  const auto refused = AskBearer(token);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 401);
+  EXPECT_EQ(refused->fields[0].second, R"(Bearer realm="project-actions", error="invalid_token")");
+}
+
+TEST_F(HttpCallersTest, WhoeverIsNotKnownIsToldOneThingAndWhereTheIssuerIs) {
+  TakeAccessTokens();
+  Write({});
+  const std::string metadata = R"(, resource_metadata="https://agents.example:8443)"
+                               R"(/.well-known/oauth-protected-resource/mcp")";
+  const auto none = Ask("");
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->status, 401);
+  EXPECT_EQ(none->fields[0].second, R"(Bearer realm="project-actions")" + metadata);
+  const auto unknown = AskBearer("pa_" + std::string(64, '0'));
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(unknown->fields[0].second,
+            R"(Bearer realm="project-actions", error="invalid_token")" + metadata);
+  for (const std::string& token : {std::string("x"), std::string(), AccessToken("unknown"),
+                                   AccessToken("7c9e", ", \"nbf\": 1e12"), AccessToken() + "x",
+                                   testing::IssuerKey("two").Token("{}"), key_.Token("{}")}) {
+    const auto answer = AskBearer(token);
+    ASSERT_TRUE(answer) << token;
+    EXPECT_EQ(answer->status, 401);
+    EXPECT_EQ(answer->body, unknown->body);
+    EXPECT_EQ(answer->fields, unknown->fields);
+    EXPECT_EQ(peer_.token, "");
+    EXPECT_FALSE(peer_.claims);
+  }
+}
+
+TEST_F(HttpCallersTest, AScopeThatIsMissingIsNamed) {
+  TakeAccessTokens().scopes = {"a:b", "c"};
+  EXPECT_FALSE(AskBearer(AccessToken("7c9e", R"(, "scope": "c a:b")")));
+  const auto answer = AskBearer(AccessToken());
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 403);
+  EXPECT_EQ(answer->fields[0].second,
+            R"(Bearer realm="project-actions", error="insufficient_scope", )"
+            R"(resource_metadata="https://agents.example:8443)"
+            R"(/.well-known/oauth-protected-resource/mcp")"
+            R"(, scope="a:b c")");
+  EXPECT_EQ(AskBearer(AccessToken("unknown"))->status, 401);
+}
+
+TEST_F(HttpCallersTest, WithoutKeysNobodyIsRefusedOrKnown) {
+  TakeAccessTokens();
+  const NewToken laptop = MakeToken("laptop", Now(), std::nullopt);
+  Write({laptop.token});
+  ASSERT_FALSE(AskBearer(AccessToken()));
+  const HttpPeer peer = peer_;
+  Publish("broken");
+  EXPECT_EQ(AskBearer(AccessToken())->status, 503);
+  EXPECT_FALSE(callers_.StillKnows(peer));
+  EXPECT_FALSE(AskBearer(laptop.text)) << "ours need no issuer";
+  EXPECT_TRUE(*callers_.CanBeKnown());
+  Write({});
+  EXPECT_FALSE(callers_.CanBeKnown());
+  Publish(testing::JwkSet({key_.Jwk()}));
+  EXPECT_TRUE(*callers_.CanBeKnown()) << "no token of ours is needed";
+  EXPECT_FALSE(AskBearer(AccessToken()));
+  EXPECT_TRUE(callers_.StillKnows(peer));
+  policy_->http.oauth.subjects.erase("7c9e");
+  EXPECT_FALSE(callers_.StillKnows(peer));
+}
+
+TEST_F(HttpCallersTest, TheMetadataSayWhoMakesTokens) {
+  EXPECT_EQ(callers_.Metadata("/.well-known/oauth-protected-resource"), std::nullopt);
+  policy::OAuthPolicy& oauth = TakeAccessTokens();
+  EXPECT_EQ(callers_.Metadata("/.well-known/oauth-protected-resource/mcp"),
+            R"({"resource":"https://agents.example:8443/mcp","authorization_servers":)"
+            R"(["https://issuer.example"],"bearer_methods_supported":["header"],)"
+            R"("resource_name":"project-actions"})");
+  oauth.scopes = {"a"};
+  const auto document = callers_.Metadata("/.well-known/oauth-protected-resource");
+  ASSERT_TRUE(document);
+  EXPECT_NE(document->find(R"("scopes_supported":["a"])"), std::string::npos) << *document;
+  for (const char* other : {"/.well-known/oauth-protected-resource/", "/.well-known", "/mcp",
+                            "/.well-known/oauth-protected-resource/other"}) {
+    EXPECT_EQ(callers_.Metadata(other), std::nullopt) << other;
+  }
+  // A path of / alone is none.
+  oauth.resource = "https://agents.example/";
+  EXPECT_EQ(callers_.Metadata("/.well-known/oauth-protected-resource/mcp"), std::nullopt);
+  EXPECT_NE(Ask("")->fields[0].second.find(
+                R"("https://agents.example/.well-known/oauth-protected-resource")"),
+            std::string::npos);
+}
+
+// The log gets each reason once, whatever clients try, and nothing of a token.
+TEST_F(HttpCallersTest, TheLogSaysWhyAndNotEndlessly) {
+  TakeAccessTokens();
+  Write({});
+  // Tests do not say where the log goes.
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  for (int i = 0; i < 3; ++i)
+    AskBearer(testing::IssuerKey("two").Token(
+        R"({"iss": "https://issuer.example", "sub": "hidden", "aud": "agents", "exp": 9e9})"));
+  for (int i = 0; i < 100; ++i) {
+    AskBearer(key_.Token(R"({"iss": "https://x)" + std::to_string(i) +
+                         R"(.example", "sub": "s", "aud": "a", "exp": 1})"));
+  }
+  const std::string said =
+      ::testing::internal::GetCapturedStdout() + ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said.find("does not hold the key 'two'"), said.rfind("does not hold the key 'two'"));
+  EXPECT_NE(said.find("does not hold the key 'two'"), std::string::npos) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 33) << said;
+  EXPECT_EQ(said.find("hidden"), std::string::npos);
+  EXPECT_EQ(said.find("eyJ"), std::string::npos);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/try.h"
+#include "supervisor/audit/audit_log.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/cli/doors.h"
 #include "supervisor/engine/engine.h"
@@ -122,7 +123,8 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   Doors doors(engine.services(), state,
               {.stdio = command.listen.empty() || Names(command, Kind::kStdio),
                .sockets = *std::move(sockets),
-               .token_path = TokenPath(StateHome(environment))});
+               .token_path = TokenPath(StateHome(environment)),
+               .user = UserName()});
   engine.WhenTargetsChange([&] {
     state.open.ListChanged(ListKind::kTools);
     state.open.ListChanged(ListKind::kPrompts);

@@ -126,7 +126,8 @@ std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, HttpPeer& pe
     return PlainAnswer(403, "pages of this Origin may not use this server");
   }
   const std::string_view target = head.target;
-  if (target.substr(0, target.find('?')) != kPath) return PlainAnswer(404, "MCP is at /mcp");
+  const std::string_view path = target.substr(0, target.find('?'));
+  if (path != kPath) return OtherPath(head, path);
   if (auto refused = options_.identify(head, peer)) return refused;
   if (head.method != "POST" && head.method != "GET" && head.method != "DELETE") {
     return PlainAnswer(405, "MCP is spoken by POST, GET and DELETE",
@@ -145,6 +146,13 @@ std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, HttpPeer& pe
     return PlainAnswer(406, "Accept must name application/json and text/event-stream");
   }
   return std::nullopt;
+}
+
+HttpAnswer HttpEndpoint::OtherPath(const HttpHead& head, std::string_view path) const {
+  std::optional<std::string> document = options_.metadata ? options_.metadata(path) : std::nullopt;
+  if (!document) return PlainAnswer(404, "MCP is at /mcp");
+  if (head.method != "GET") return PlainAnswer(405, "this is read by GET", {{"Allow", "GET"}});
+  return {.body = *std::move(document)};
 }
 
 void HttpEndpoint::OnRequest(const std::shared_ptr<HttpExchange>& exchange) {
@@ -226,7 +234,9 @@ HttpSession* HttpEndpoint::SessionOf(HttpExchange& exchange) {
     return nullptr;
   }
   const auto found = std::ranges::find(sessions_, *id, [](const auto& one) { return one->id(); });
-  if (found != sessions_.end() && !(*found)->ending() && (*found)->peer() == exchange.peer()) {
+  if (found != sessions_.end() && !(*found)->ending() &&
+      (*found)->peer().IsSameCaller(exchange.peer())) {
+    (*found)->Renew(exchange.peer());
     return found->get();
   }
   exchange.Answer(

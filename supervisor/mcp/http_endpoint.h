@@ -40,6 +40,8 @@ struct HttpEndpointOptions {
   // other hosts that lead here are those of somebody's page (DNS rebinding).
   std::function<bool(std::string_view host)> host_allowed;
   std::function<bool(std::string_view origin)> origin_allowed;
+  // What a path gives whoever asks, without a token; nothing: it is no such path.
+  std::function<std::optional<std::string>(std::string_view path)> metadata;
   // Says in `peer` by which token it is known; an answer: it is not.
   std::function<std::optional<HttpAnswer>(const HttpHead& head, HttpPeer& peer)> identify;
   // A client that goes on with lines, by kLineProtocol.
@@ -78,6 +80,7 @@ class HttpEndpoint : public HttpHandler {
     OutputGate gate_;
   };
 
+  HttpAnswer OtherPath(const HttpHead& head, std::string_view path) const;
   void OnPost(const std::shared_ptr<HttpExchange>& exchange);
   void OnModern(const rpc::Line& line, const rpc::Request& request,
                 const std::shared_ptr<HttpExchange>& exchange);

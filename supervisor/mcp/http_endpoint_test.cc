@@ -24,6 +24,10 @@ class HttpEndpointTest : public ::testing::Test {
         HttpEndpointOptions{
             .host_allowed = [](std::string_view host) { return host == "here:1"; },
             .origin_allowed = [](std::string_view origin) { return origin == "http://here:1"; },
+            .metadata = [](std::string_view path) -> std::optional<std::string> {
+              if (path != "/.well-known/x") return std::nullopt;
+              return "{}";
+            },
             .identify = [](const HttpHead& head, HttpPeer& peer) -> std::optional<HttpAnswer> {
               const std::string* const who = head.Find("authorization");
               if (who == nullptr) return std::nullopt;
@@ -158,6 +162,28 @@ TEST_F(HttpEndpointTest, WhoIsNotKnownLearnsNothing) {
   EXPECT_EQ(peer.token, "laptop");
 }
 
+// Whoever has no token learns there who makes one.
+TEST_F(HttpEndpointTest, MetadataNeedNoToken) {
+  HttpHead head = Head();
+  head.fields.emplace_back("authorization", "wrong");
+  head.method = "GET";
+  head.target = "/.well-known/x?y";
+  HttpPeer peer;
+  const auto answer = endpoint_->Judge(head, peer);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->type, "application/json");
+  EXPECT_EQ(answer->body, "{}");
+  head.method = "POST";
+  EXPECT_EQ(Judged(head), 405);
+  head.method = "GET";
+  head.target = "/.well-known/y";
+  EXPECT_EQ(Judged(head), 404);
+  head.target = "/.well-known/x";
+  head.fields[0].second = "evil.example";
+  EXPECT_EQ(Judged(head), 403);
+}
+
 // A page cannot reach it, so any Host will do; who connects has to be known all the same.
 TEST_F(HttpEndpointTest, AUnixSocketHasNoHost) {
   HttpHead head = Head();
@@ -190,6 +216,50 @@ TEST_F(HttpEndpointTest, ASessionIsTheirsWhoBeganIt) {
   EXPECT_EQ(post("two", id, ping)->answer->status, 404);
   EXPECT_EQ(post("", id, ping)->answer->status, 404);
   EXPECT_EQ(post("one", id, ping)->answer->status, 200);
+}
+
+// Access tokens are replaced every hour or so: the session is the subject's, and lasts as long as
+// the token that expires last.
+TEST_F(HttpEndpointTest, ASessionOutlivesAnAccessToken) {
+  const auto access = [](const char* issuer, int expires) {
+    return std::make_shared<const JwtClaims>(
+        JwtClaims{.issuer = issuer,
+                  .subject = "s",
+                  .expires = std::chrono::sys_seconds(std::chrono::seconds(expires))});
+  };
+  const auto post = [&](std::shared_ptr<const JwtClaims> claims, const std::string& session) {
+    auto exchange = std::make_shared<FakeExchange>();
+    exchange->head_ = Head();
+    exchange->peer_ = {.token = "s", .claims = std::move(claims)};
+    Json message = {{"jsonrpc", "2.0"}, {"id", 2}, {"method", "ping"}};
+    if (session.empty()) {
+      message["method"] = "initialize";
+      message["params"] = {{"protocolVersion", "2025-11-25"},
+                           {"capabilities", Json::object()},
+                           {"clientInfo", {{"name", "c"}, {"version", "1"}}}};
+    } else {
+      exchange->head_.fields.emplace_back("mcp-session-id", session);
+    }
+    exchange->body_ = message.dump();
+    endpoint_->OnRequest(exchange);
+    return exchange;
+  };
+  const auto begun = post(access("i", 100), "");
+  ASSERT_TRUE(begun->answer);
+  const std::string id = begun->answer->fields[0].second;
+  EXPECT_EQ(post(access("i", 200), id)->answer->status, 200);
+  EXPECT_EQ(post(access("i", 150), id)->answer->status, 200) << "still valid, for now";
+  EXPECT_EQ(post(access("other", 200), id)->answer->status, 404);
+  EXPECT_EQ(post(nullptr, id)->answer->status, 404) << "a token of ours of the same name";
+  const auto known_until = [&](int now) {
+    endpoint_->EndUnknown([&](const HttpPeer& peer) {
+      return peer.claims->expires > std::chrono::sys_seconds(std::chrono::seconds(now));
+    });
+    world_.Turn();
+    return endpoint_->sessions();
+  };
+  EXPECT_EQ(known_until(199), 1u);
+  EXPECT_EQ(known_until(200), 0u);
 }
 
 TEST_F(HttpEndpointTest, WhoIsNotKnownAnyMoreIsEnded) {
@@ -248,7 +318,7 @@ TEST_F(HttpEndpointTest, AnUpgradeGoesOnWithLines) {
   exchange->client = UniqueFd(ends[1]);
   endpoint_->OnRequest(exchange);
   EXPECT_EQ(lines_.get(), ends[1]);
-  EXPECT_EQ(peer_, exchange->peer_);
+  EXPECT_TRUE(peer_.IsSameCaller(exchange->peer_));
   // Of a client that has gone there is nothing to go on with.
   lines_.reset();
   auto gone = std::make_shared<FakeExchange>();

@@ -76,7 +76,9 @@ std::optional<rpc::Failure> CheckHeaders(const HttpHead& head, const rpc::Reques
 }
 
 SessionOptions CallerOf(const HttpPeer& peer) {
-  return {.endpoint = peer.user ? "unix" : "http", .token = peer.token};
+  return {.endpoint = peer.user ? "unix" : "http",
+          .token = peer.token,
+          .issuer = std::string(peer.Issuer())};
 }
 
 std::string TraceIn(const HttpHead& head) {

@@ -51,6 +51,10 @@ class HttpSession {
   const std::string& id() const { return id_; }  // 128 random bits
   // Whoever else knows the id has no part in it.
   const HttpPeer& peer() const { return peer_; }
+  // The same caller has an access token, which may expire later.
+  void Renew(const HttpPeer& peer) {
+    if (peer.claims && peer_.claims->expires < peer.claims->expires) peer_ = peer;
+  }
   Session& session() { return session_; }
   bool ending() const { return ending_; }
   bool over() const { return ending_ && session_.in_flight() == 0; }

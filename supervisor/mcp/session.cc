@@ -545,6 +545,7 @@ AuditCaller Session::CallerOf(const rpc::Request& request, Revision revision) {
   AuditCaller caller{.session = id_,
                      .endpoint = options_.endpoint,
                      .token = options_.token,
+                     .issuer = options_.issuer,
                      .client_name = client_name_,
                      .client_version = client_version_,
                      .revision = std::string(RevisionName(revision)),

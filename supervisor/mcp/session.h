@@ -48,6 +48,7 @@ struct SessionOptions {
   // For the audit log: AuditCaller.
   std::string endpoint = "stdio";
   std::string token = {};
+  std::string issuer = {};
   // Calls whose requests have their replies end with this session; null: with their own.
   Session* heir = nullptr;
 };

@@ -32,6 +32,7 @@
 #include "supervisor/loop/output_gate.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/text/http_request.h"
+#include "supervisor/text/jwt.h"
 
 namespace pa {
 
@@ -50,9 +51,19 @@ struct HttpServerLimits {
 
 struct HttpPeer {
   std::optional<uid_t> user;  // of a Unix socket; nothing: it came by TCP
-  std::string token = {};     // the name of the token by which Judge knows the client; "": by none
-  std::string token_hash = {};  // SHA-256, in hexadecimal digits
-  bool operator==(const HttpPeer&) const = default;
+  // The name of the token by which Judge knows the client, or its subject; "": by none.
+  std::string token = {};
+  std::string token_hash = {};  // SHA-256, in hexadecimal digits; "": it is an access token
+  // Of an access token (OAuth): its claims, and the key that has signed it, in hexadecimal digits.
+  std::shared_ptr<const JwtClaims> claims = {};
+  std::string key = {};
+
+  std::string_view Issuer() const { return claims ? std::string_view(claims->issuer) : ""; }
+  // Access tokens are replaced every hour or so: the issuer and the subject are who it is.
+  bool IsSameCaller(const HttpPeer& other) const {
+    return user == other.user && token == other.token && token_hash == other.token_hash &&
+           Issuer() == other.Issuer();
+  }
 };
 
 struct HttpAnswer {

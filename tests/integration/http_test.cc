@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "base/unique_fd.h"
+#include "tests/support/issuer.h"
 #include "tests/support/launch.h"
 #include "tests/support/loopback.h"
 #include "tests/support/processes.h"
@@ -539,6 +540,229 @@ TEST_F(Http, ASocketThatSystemdHasOpened) {
   const ProgramResult none = Run({"serve", "--listen", "systemd"});
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_NE(none.errors.find("systemd passed no sockets"), std::string::npos) << none.errors;
+}
+
+// OAuth 2.1: the server as a resource server.
+class OAuth : public Http {
+ protected:
+  OAuth() {
+    Publish({key_.Jwk()});
+    WritePolicy("");
+  }
+  void Publish(std::initializer_list<std::string> keys) const {
+    const fs::path next = project_.outside() / "next.json";
+    WriteText(next, JwkSet(keys));
+    fs::permissions(next, fs::perms(0644));
+    fs::rename(next, jwks_);
+  }
+  // `more`: further keys of http.
+  void WritePolicy(const std::string& more) const {
+    WriteText(project_.home() / ".config/project-actions/policy.yaml",
+              "version: 1\nhttp: {public_url: \"https://agents.example.org/mcp\", issuer: "
+              "\"https://issuer.example\", jwks: \"" +
+                  jwks_.string() + "\", subjects: {ann: " + std::to_string(geteuid()) +
+                  ", ann2: " + std::to_string(geteuid()) + ", bob: nobody-else}" + more + "}\n");
+  }
+  // Expires so many seconds from now on; `more` are further claims.
+  std::string Token(const std::string& subject = "ann", int expires = 3600,
+                    const std::string& more = "") const {
+    return key_.Token(R"({"iss": "https://issuer.example", "aud": "https://agents.example.org/mcp")"
+                      R"(, "sub": ")" +
+                      subject + R"(", "exp": )" + std::to_string(time(nullptr) + expires) + more +
+                      "}");
+  }
+  std::string Answer(const std::string& request) const {
+    const UniqueFd fd = ConnectLoopback(port_);
+    send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    return Hear(fd.get());
+  }
+  std::string HostField() const { return "Host: 127.0.0.1:" + std::to_string(port_) + "\r\n"; }
+  // A message of a session of 2025-11-25; the whole answer.
+  std::string Legacy(const std::string& token, const std::string& session,
+                     const std::string& method, const Json& params = Json::object()) const {
+    std::string fields =
+        HostField() + "Connection: close\r\nAuthorization: Bearer " + token + "\r\n";
+    if (!session.empty()) fields += "Mcp-Session-Id: " + session + "\r\n";
+    return Answer(
+        PostOf({{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}}, fields));
+  }
+
+  fs::path jwks_ = project_.outside() / "keys.json";
+  IssuerKey key_{"one"};
+};
+
+TEST_F(OAuth, AnAccessTokenIsEnoughAndLeavesNoTrace) {
+  Start({"http://127.0.0.1:0"});
+  const std::string token = Token("ann", 3600, R"(, "client_id": "c")");
+  const Json result =
+      Call(token, "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n");
+  EXPECT_EQ(result["data"]["stdout"], "hi\n") << result << ReadText(errors_);
+  const std::vector<Json> ends = project_.EndsInTheLog();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0]["actor"]["session"]["credential_uid"], "ann");
+  EXPECT_EQ(ends[0]["actor"]["session"]["issuer"], "https://issuer.example");
+  EXPECT_EQ(ends[0]["actor"]["user"]["uid"], std::to_string(geteuid()));
+  EXPECT_NE(ends[0].dump().find("0af7651916cd43dd8448eb211c80319c"), std::string::npos);
+
+  const IssuerKey thief("thief");
+  const std::string now = std::to_string(time(nullptr));
+  std::vector<std::string> wrong = {
+      Token("ann", -61),
+      Token("nobody"),
+      Token("bob"),
+      Token("ann", 3600, ", \"nbf\": " + std::to_string(time(nullptr) + 120)),
+      key_.Token(R"({"iss": "https://issuer.example", "aud": "other", "sub": "ann", "exp": 9e9})"),
+      key_.Token(R"({"iss": "https://other.example", "aud": "https://agents.example.org/mcp",)"
+                 R"( "sub": "ann", "exp": 9e9})"),
+      thief.Token(R"({"iss": "https://issuer.example", "aud": "https://agents.example.org/mcp",)"
+                  R"( "sub": "ann", "exp": 9e9})"),
+      token.substr(0, token.rfind('.') + 1),
+      token + "A",
+      "eyJ",
+      "pa_" + std::string(64, '0')};
+  for (const std::string& one : wrong) EXPECT_EQ(Call(one), "401") << one;
+  EXPECT_EQ(Call(""), "401");
+  EXPECT_TRUE(Call(token)["success"]);
+  // Of our own tokens each is as good as ever.
+  EXPECT_TRUE(Call(NewToken("laptop"))["success"]);
+
+  // The log says why, and nobody who reads it could call.
+  const std::string log = ReadText(errors_);
+  EXPECT_NE(log.find("does not hold the key 'thief'"), std::string::npos) << log;
+  EXPECT_NE(log.find("the subject 'bob' is the user 'nobody-else'"), std::string::npos) << log;
+  EXPECT_NE(log.find("it has expired"), std::string::npos) << log;
+  wrong.push_back(token);
+  for (const std::string& one : wrong) {
+    if (one.size() < 100) continue;
+    const std::string part = one.substr(one.size() / 2, 16);
+    EXPECT_EQ(log.find(part), std::string::npos) << part;
+    for (const auto& file : fs::recursive_directory_iterator(project_.home())) {
+      if (!file.is_regular_file()) continue;
+      EXPECT_EQ(ReadText(file.path()).find(part), std::string::npos) << file.path();
+    }
+  }
+}
+
+TEST_F(OAuth, ClientsLearnWhoMakesTokens) {
+  WritePolicy(", scopes: [\"agents:use\"]");
+  Start({"http://127.0.0.1:0"});
+  const auto get = [&](const std::string& path, const std::string& host) {
+    return Answer("GET " + path + " HTTP/1.1\r\nConnection: close\r\n" + host + "\r\n");
+  };
+  const std::string well_known = "/.well-known/oauth-protected-resource";
+  const std::string whole = get(well_known + "/mcp", HostField());
+  EXPECT_EQ(whole.substr(9, 3), "200") << whole << ReadText(errors_);
+  const Json document = Json::parse(whole.substr(whole.find("\r\n\r\n") + 4));
+  EXPECT_EQ(document["resource"], "https://agents.example.org/mcp");
+  EXPECT_EQ(document["authorization_servers"], Json({"https://issuer.example"}));
+  EXPECT_EQ(document["scopes_supported"], Json({"agents:use"}));
+  EXPECT_EQ(get(well_known, "Host: agents.example.org\r\n").substr(9, 3), "200");
+  EXPECT_EQ(get(well_known, "Host: evil.example\r\n").substr(9, 3), "403");
+  EXPECT_EQ(get(well_known + "/other", HostField()).substr(9, 3), "404");
+
+  const std::string asked = get("/mcp", HostField());
+  EXPECT_EQ(asked.substr(9, 3), "401");
+  const std::string metadata =
+      R"(resource_metadata="https://agents.example.org/.well-known/oauth-protected-resource/mcp")";
+  EXPECT_NE(asked.find("WWW-Authenticate: Bearer realm=\"project-actions\", " + metadata),
+            std::string::npos)
+      << asked;
+  EXPECT_EQ(Call(Token()), "403");
+  EXPECT_TRUE(Call(Token("ann", 3600, R"(, "scope": "x agents:use")"))["success"]);
+  const std::string less = Legacy(Token(), "", "initialize");
+  EXPECT_NE(less.find(R"(error="insufficient_scope", )" + metadata + R"(, scope="agents:use")"),
+            std::string::npos)
+      << less;
+  // Without an issuer there is nothing to learn.
+  WriteText(project_.home() / ".config/project-actions/policy.yaml", "version: 1\n");
+  kill(server_, SIGHUP);
+  EXPECT_TRUE(Eventually([&] { return get(well_known, HostField()).substr(9, 3) == "404"; }));
+  EXPECT_EQ(Call(Token("ann", 3600, R"(, "scope": "agents:use")")), "401");
+}
+
+TEST_F(OAuth, KeysAreReadAgainWhenTheyChange) {
+  Start({"http://127.0.0.1:0"});
+  const std::string old = Token();
+  EXPECT_TRUE(Call(old)["success"]);
+  key_ = IssuerKey("two");
+  EXPECT_EQ(Call(Token()), "401");
+  Publish({IssuerKey("one").Jwk(), key_.Jwk()});
+  EXPECT_TRUE(Call(Token())["success"]);
+  EXPECT_TRUE(Call(old)["success"]);
+  Publish({key_.Jwk()});
+  EXPECT_EQ(Call(old), "401");
+  // No list is no empty list.
+  fs::remove(jwks_);
+  EXPECT_EQ(Call(Token()), "503");
+  EXPECT_EQ(Call(old), "503");
+  EXPECT_EQ(Call(""), "401");
+  const std::string log = ReadText(errors_);
+  EXPECT_NE(log.find(jwks_.string()), std::string::npos) << log;
+  Publish({key_.Jwk()});
+  EXPECT_TRUE(Call(Token())["success"]);
+}
+
+TEST_F(OAuth, WithoutKeysOrASubjectOfThisUserItDoesNotStart) {
+  fs::remove(jwks_);
+  Start({"http://127.0.0.1:0"});
+  EXPECT_EQ(Stop(0), 1);
+  EXPECT_NE(ReadText(errors_).find(jwks_.string()), std::string::npos) << ReadText(errors_);
+  Publish({key_.Jwk()});
+  WriteText(project_.home() / ".config/project-actions/policy.yaml",
+            "version: 1\nhttp: {public_url: \"https://a.example\", issuer: \"https://i.example\", "
+            "jwks: \"" +
+                jwks_.string() + "\", subjects: {bob: nobody-else}}\n");
+  Start({"http://127.0.0.1:0"});
+  EXPECT_EQ(Stop(0), 1);
+  EXPECT_NE(ReadText(errors_).find("none of http.subjects is"), std::string::npos)
+      << ReadText(errors_);
+  WritePolicy("");
+  Start({"http://127.0.0.1:0"});
+  EXPECT_TRUE(Runs()) << ReadText(errors_);
+}
+
+// A minute of skew is granted, so this one is valid for six seconds.
+TEST_F(OAuth, WhatIsOpenEndsWithItsToken) {
+  Start({"http://127.0.0.1:0"});
+  const std::string address = "http://127.0.0.1:" + std::to_string(port_);
+  McpClient stays(Connect(address, Token()));
+  stays.Initialize();
+  McpClient goes(Connect(address, Token("ann2", -54)));
+  goes.Initialize();
+  EXPECT_TRUE(goes.CallTool("make", {{"target", "hello"}})["success"]);
+  EXPECT_TRUE(goes.WaitForExit());
+  EXPECT_TRUE(stays.CallTool("make", {{"target", "hello"}})["success"]);
+  // A subject that is taken out of the policy is not known any more, whatever the token says.
+  WriteText(project_.home() / ".config/project-actions/policy.yaml",
+            "version: 1\nhttp: {public_url: \"https://agents.example.org/mcp\", issuer: "
+            "\"https://issuer.example\", jwks: \"" +
+                jwks_.string() + "\", subjects: {ann2: " + std::to_string(geteuid()) + "}}\n");
+  kill(server_, SIGHUP);
+  EXPECT_TRUE(stays.WaitForExit());
+  EXPECT_EQ(Call(Token()), "401");
+  EXPECT_TRUE(Call(Token("ann2"))["success"]);
+}
+
+TEST_F(OAuth, ASessionIsTheSubjects) {
+  Start({"http://127.0.0.1:0"});
+  const Json params = {{"protocolVersion", "2025-11-25"},
+                       {"capabilities", Json::object()},
+                       {"clientInfo", {{"name", "c"}, {"version", "1"}}}};
+  // Valid for six seconds.
+  const std::string begun = Legacy(Token("ann", -54), "", "initialize", params);
+  ASSERT_EQ(begun.substr(9, 3), "200") << begun;
+  constexpr std::string_view kField = "Mcp-Session-Id: ";
+  const std::size_t at = begun.find(kField);
+  ASSERT_NE(at, std::string::npos) << begun;
+  const std::string id = begun.substr(at + kField.size(), 32);
+  EXPECT_EQ(Legacy(Token("ann2"), id, "ping").substr(9, 3), "404");
+  EXPECT_EQ(Legacy(NewToken("ann"), id, "ping").substr(9, 3), "404");
+  EXPECT_EQ(Legacy(Token("ann", 3601), id, "ping").substr(9, 3), "200") << "a new token";
+  // The first one has expired, and with it goes nothing that a later one has used.
+  McpClient looks(Connect("http://127.0.0.1:" + std::to_string(port_), Token("ann2", -53)));
+  looks.Initialize();
+  EXPECT_TRUE(looks.WaitForExit()) << "what has expired was looked for";
+  EXPECT_EQ(Legacy(Token("ann", 3602), id, "ping").substr(9, 3), "200");
 }
 
 }  // namespace

@@ -147,10 +147,12 @@ def type_of(schema):
         kinds = {"object": "rules"} if items["type"] == "object" else {
             "string": "relative paths" if items.get("pattern") == "^[^/~]" else
                       "paths" if "description" in items else
-                      "origins" if "https?" in items.get("pattern", "") else "names"}
+                      "origins" if "https?" in items.get("pattern", "") else
+                      "scopes" if "maxLength" in items else "names"}
         return f"_list of {kinds[items['type']]}_"
     return {"boolean": "*true* | *false*", "object": "_mapping_",
-            "string": "_URL_" if "https?" in schema.get("pattern", "") else "_path_"}[schema["type"]]
+            "string": "_URL_" if "https?" in schema.get("pattern", "") else
+                      "_text_" if "maxLength" in schema else "_path_"}[schema["type"]]
 
 
 def default_of(schema):
