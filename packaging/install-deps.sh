@@ -19,7 +19,7 @@ debian_llhttp() {
 debian_packages() {
   case $1 in
     build) echo "g++ meson ninja-build pkg-config libuv1-dev libsimdjson-dev libyaml-cpp-dev" \
-      "libseccomp-dev nettle-dev libfmt-dev libspdlog-dev libcli11-dev libgtest-dev" \
+      "libseccomp-dev nettle-dev libgmp-dev libfmt-dev libspdlog-dev libcli11-dev libgtest-dev" \
       "nlohmann-json3-dev musl-tools libtomlplusplus-dev git make ripgrep btrfs-progs" \
       "scdoc mandoc zsh fish jq $(debian_llhttp)" ;;
     lint) echo "clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev" ;;
@@ -48,7 +48,7 @@ debian_packages() {
 fedora_packages() {
   case $1 in
     build) echo "gcc-c++ meson ninja-build pkgconf-pkg-config libuv-devel simdjson-devel" \
-      "yaml-cpp-devel libseccomp-devel nettle-devel fmt-devel spdlog-devel cli11-devel" \
+      "yaml-cpp-devel libseccomp-devel nettle-devel gmp-devel fmt-devel spdlog-devel cli11-devel" \
       "gtest-devel json-devel musl-gcc musl-libc-static glibc-static libstdc++-static git make" \
       "ripgrep util-linux btrfs-progs tomlplusplus-devel scdoc mandoc zsh fish jq llhttp-devel" ;;
     lint) echo "clang clang-tools-extra compiler-rt" ;;

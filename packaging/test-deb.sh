@@ -63,6 +63,7 @@ echo "depends: $depends"
 # grep fails if it leaves nothing, as it should.
 others=$(echo "$depends" | tr ',' '\n' | sed 's/^ *//; s/ .*//' |
   grep -vxE -e 'git|make|ripgrep|libc6|libgcc-s1|libstdc\+\+6|libfmt[0-9]+|libnettle[0-9]+(t64)?' \
+    -e 'libgmp10|libhogweed[0-9]+(t64)?' \
     -e 'libseccomp2|libsimdjson[0-9]+|libspdlog1\.[0-9]+(-fmt[0-9]+)?|libuv1(t64)?' \
     -e 'libyaml-cpp0\.[0-9]+' || true)
 [ -z "$others" ] || fail "depends on what is not promised: $others"

@@ -28,6 +28,10 @@ done <<'END'
 -rwxr-xr-x root root /usr/libexec/project-actions/project-actions-worker
 drwxr-xr-x root root /etc/project-actions
 -rw-r--r-- root root /etc/project-actions/policy.yaml
+drwxr-xr-x root root /etc/project-actions/jwks
+drwxr-xr-x root root /var/lib/project-actions/jwks
+-rw-r--r-- root root /usr/lib/systemd/system/project-actions-jwks@.service
+-rw-r--r-- root root /usr/lib/systemd/system/project-actions-jwks@.timer
 -rw-r--r-- root root /usr/share/project-actions/policy.schema.json
 -rw-r--r-- root root /usr/share/man/man1/project-actions.1
 END

@@ -24,7 +24,8 @@ strip -o "$stage/server/project-actions" "$server"
 strip -o "$stage/server/project-actions-worker" "$worker"
 # Who passes libraries on passes on their licences.
 for package in libuv1-dev libyaml-cpp-dev libsimdjson-dev libfmt-dev libspdlog-dev \
-  libtomlplusplus-dev libcli11-dev nettle-dev libseccomp-dev libc6-dev musl-dev node-llhttp \
+  libtomlplusplus-dev libcli11-dev nettle-dev libgmp-dev libseccomp-dev libc6-dev musl-dev \
+  node-llhttp \
   $(basename -a /usr/share/doc/libstdc++-*-dev); do
   [ ! -e "/usr/share/doc/$package/copyright" ] ||
     cp "/usr/share/doc/$package/copyright" "$stage/licenses/$package"
