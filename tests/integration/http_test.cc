@@ -721,6 +721,15 @@ TEST_F(OAuth, WithoutKeysOrASubjectOfThisUserItDoesNotStart) {
   EXPECT_TRUE(Runs()) << ReadText(errors_);
 }
 
+TEST_F(OAuth, DoctorSaysIfKeysAreMissingOrOld) {
+  const auto doctor = [&] { return Run({"doctor", "--root", project_.root()}).output; };
+  EXPECT_EQ(doctor().find("access tokens:"), std::string::npos) << doctor();
+  fs::last_write_time(jwks_, fs::file_time_type::clock::now() - std::chrono::hours(24 * 9));
+  EXPECT_NE(doctor().find("9 days old"), std::string::npos) << doctor();
+  fs::remove(jwks_);
+  EXPECT_NE(doctor().find("access tokens:"), std::string::npos) << doctor();
+}
+
 // A minute of skew is granted, so this one is valid for six seconds.
 TEST_F(OAuth, WhatIsOpenEndsWithItsToken) {
   Start({"http://127.0.0.1:0"});
