@@ -109,8 +109,12 @@ bool HttpCallers::StillKnows(const HttpPeer& peer) {
   if (peer.claims) {
     const std::optional<Digest> key = FromHex(peer.key);
     const policy::PolicyPtr policy = policy_();
-    return key && policy->http.oauth.IsOn() &&
-           !access_tokens_.JudgeAgain({peer.claims, *key}, policy->http.oauth, Now());
+    if (!key || !policy->http.oauth.IsOn()) return false;
+    const auto refused = access_tokens_.JudgeAgain({peer.claims, *key}, policy->http.oauth, Now());
+    if (refused && refused->kind == AccessRefusal::Kind::kNoKeys) {
+      LogOnce(logged_keys_, refused->why);
+    }
+    return !refused;
   }
   const std::optional<Digest> hash = FromHex(peer.token_hash);
   const Result<bool> has = hash ? tokens_.Has(*hash, Now()) : Result<bool>(false);
