@@ -249,5 +249,109 @@ TEST(Session, WithoutMemoryABatchIsAnsweredAllTheSame) {
   EXPECT_GT(failures, 5u);
 }
 
+std::string Said(const FakeWorld& world) {
+  std::string all;
+  for (const std::string& line : world.transport.sent) all += line + '\n';
+  return all;
+}
+
+void OpenLegacy(FakeWorld& world) {
+  world.session().OnLine(
+      R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+      R"("capabilities":{},"clientInfo":{"name":"t","version":"1"}}})");
+  world.transport.sent.clear();
+}
+
+std::string Request(const std::string& id, const std::string& method, const std::string& params) {
+  return R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" + method + R"(","params":)" + params +
+         "}";
+}
+
+constexpr const char* kModernMeta = R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                                    R"("io.modelcontextprotocol/clientCapabilities":{}})";
+constexpr const char* kModernMetaAtInfo =
+    R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+    R"("io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"info"})";
+
+TEST(LogMessages, OfAModernRequestAreThoseThatItAsksFor) {
+  FakeWorld world;
+  world.session().OnLine(Call("1", "long", kModernMeta));
+  EXPECT_EQ(Said(world).find("notifications/message"), std::string::npos);
+  world.transport.sent.clear();
+  world.session().OnLine(Call("2", "long", kModernMetaAtInfo));
+  ASSERT_EQ(world.transport.sent.size(), 3u) << Said(world);
+  EXPECT_NE(world.transport.sent[0].find(R"("level":"warning","logger":"project-actions")"),
+            std::string::npos);
+  EXPECT_NE(world.transport.sent[1].find(R"("level":"info")"), std::string::npos);
+  EXPECT_NE(world.transport.sent[2].find(R"("id":2)"), std::string::npos) << "the reply is last";
+}
+
+TEST(LogMessages, OfALegacyClientFollowItsLevel) {
+  FakeWorld world;
+  OpenLegacy(world);
+  world.session().OnLine(Call("1", "fail"));
+  EXPECT_EQ(world.transport.sent.size(), 1u) << "nothing graver than information";
+  world.session().OnLine(Request("2", "logging/setLevel", R"({"level":"debug"})"));
+  world.session().OnLine(Call("3", "fail"));
+  EXPECT_NE(Said(world).find("COMMAND_FAILED: make test exited with status 2"), std::string::npos);
+  world.session().OnLine(Request("4", "logging/setLevel", R"({"level":"emergency"})"));
+  world.transport.sent.clear();
+  world.session().OnLine(Call("5", "long"));
+  EXPECT_EQ(world.transport.sent.size(), 1u);
+  world.session().OnLine(Request("6", "logging/setLevel", R"({"level":"loud"})"));
+  EXPECT_NE(world.transport.sent.back().find("params.level must be one of debug, info, notice"),
+            std::string::npos);
+}
+
+TEST(LogMessages, NoneOfACallThatItsClientHasCancelled) {
+  FakeWorld world;
+  OpenLegacy(world);
+  world.session().OnLine(Request("1", "logging/setLevel", R"({"level":"debug"})"));
+  world.transport.sent.clear();
+  world.session().OnLine(Call("2", "wait"));
+  world.session().OnLine(CancelCall("2"));
+  EXPECT_EQ(world.running(), 0u);
+  EXPECT_EQ(Said(world), "");
+}
+
+TEST(ResourceSubscriptions, TellOfWhatIsSubscribedTo) {
+  FakeWorld world;
+  OpenLegacy(world);
+  const std::string uri = world.Store("log");
+  const std::string other = world.Store("log");
+  const auto ask = [&](const std::string& method, const std::string& of) {
+    world.transport.sent.clear();
+    world.session().OnLine(Request("1", "resources/" + method, R"({"uri":")" + of + R"("})"));
+    return Said(world);
+  };
+  const auto told = [&](const std::string& of) {
+    world.transport.sent.clear();
+    world.state().open.ResourceUpdated(of);
+    return Said(world);
+  };
+  EXPECT_EQ(told(uri), "");
+  EXPECT_NE(ask("subscribe", uri).find(R"("result":{})"), std::string::npos);
+  EXPECT_EQ(told(uri), R"({"jsonrpc":"2.0","method":"notifications/resources/updated",)"
+                       R"("params":{"uri":")" +
+                           uri + "\"}}\n");
+  EXPECT_EQ(told(other), "");
+  EXPECT_NE(ask("unsubscribe", uri).find(R"("result":{})"), std::string::npos);
+  EXPECT_EQ(told(uri), "");
+  EXPECT_NE(ask("subscribe", uri + "0").find("Resource not found"), std::string::npos);
+}
+
+// The store keeps 128 results at most; a client subscribes to those that come, too.
+TEST(ResourceSubscriptions, AreLimitedInNumber) {
+  FakeWorld world;
+  OpenLegacy(world);
+  for (std::size_t at = 0; at <= kMaxSubscribedResources; ++at) {
+    world.transport.sent.clear();
+    const std::string uri = world.Store("log");
+    world.session().OnLine(Request("1", "resources/subscribe", R"({"uri":")" + uri + R"("})"));
+    const bool refused = Said(world).find("at most 256") != std::string::npos;
+    ASSERT_EQ(refused, at == kMaxSubscribedResources) << at << Said(world);
+  }
+}
+
 }  // namespace
 }  // namespace pa
