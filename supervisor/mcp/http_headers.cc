@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -42,11 +44,19 @@ std::optional<rpc::Failure> Compare(const HttpHead& head, const char* shown, std
   return Mismatch(fmt::format("the header {} is not what the body says", shown));
 }
 
-// The parameter that Mcp-Name repeats; "": none.
+struct NamedMethod {
+  std::string_view method;
+  std::string_view param;  // that Mcp-Name repeats
+};
+constexpr NamedMethod kNamedMethods[] = {
+    {"tools/call", "name"},  {"prompts/get", "name"},    {"resources/read", "uri"},
+    {"tasks/get", "taskId"}, {"tasks/update", "taskId"}, {"tasks/cancel", "taskId"},
+};
+
+// "": none. What a method would need that there is not is never asked for.
 std::string_view NameParam(std::string_view method) {
-  if (method == "tools/call" || method == "prompts/get") return "name";
-  if (method == "resources/read") return "uri";
-  return method.starts_with("tasks/") ? "taskId" : "";
+  const auto* const found = std::ranges::find(kNamedMethods, method, &NamedMethod::method);
+  return found == std::end(kNamedMethods) ? "" : found->param;
 }
 
 }  // namespace

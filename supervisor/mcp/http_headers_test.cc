@@ -84,6 +84,7 @@ TEST_F(HttpHeadersTest, WhatIsNamedDependsOnTheMethod) {
   const std::pair<const char*, const char*> named[] = {{"prompts/get", "name"},
                                                        {"resources/read", "uri"},
                                                        {"tasks/get", "taskId"},
+                                                       {"tasks/update", "taskId"},
                                                        {"tasks/cancel", "taskId"}};
   for (const auto& [method, param] : named) {
     method_ = fields_["mcp-method"] = method;
@@ -96,9 +97,11 @@ TEST_F(HttpHeadersTest, WhatIsNamedDependsOnTheMethod) {
     params_.erase(param);
     EXPECT_EQ(Check(), 0) << "the missing parameter is the method's to refuse";
   }
-  method_ = fields_["mcp-method"] = "tools/list";
   fields_.erase("mcp-name");
-  EXPECT_EQ(Check(), 0);
+  for (const char* nameless : {"tools/list", "tasks/result"}) {
+    method_ = fields_["mcp-method"] = nameless;
+    EXPECT_EQ(Check(), 0) << nameless << ": there is none, or it has no name";
+  }
 }
 
 // A mismatch is told before what is wrong with the envelope, and that before what is missing.

@@ -114,7 +114,7 @@ class HttpSession::Stream final : public Transport {
     exchange_->BeginStream(session_.Fields());
     // So that a client that loses the connection before anything came can come back.
     const bool primes = session_.session_.legacy_revision() == kLatestLegacy;
-    if (primes) exchange_->Send(fmt::format("id: {}-0\ndata: \n\n", number_));
+    if (primes) exchange_->Send(fmt::format("id: {}-0\nretry: 1000\ndata: \n\n", number_));
   }
   void Leave() {
     exchange_ = nullptr;

@@ -109,7 +109,8 @@ TEST_F(HttpSessionTest, WhatIsAboutARequestGoesToItsPost) {
 TEST_F(HttpSessionTest, TheFirstEventHasAnIdAndNothingElse) {
   auto call = Wait(1, true);
   world_.Print("one\n");
-  EXPECT_TRUE(call->stream.starts_with("id: 2-0\ndata: \n\nid: 2-1\nevent: message\ndata: {"))
+  EXPECT_TRUE(
+      call->stream.starts_with("id: 2-0\nretry: 1000\ndata: \n\nid: 2-1\nevent: message\ndata: {"))
       << call->stream;
   world_.Finish();
   Begin("2025-06-18");

@@ -103,6 +103,14 @@ Task<ToolResult> Logs(ToolRequest, CallContext& call) {
   co_return Text("Tool with logging executed successfully");
 }
 
+// So gravely that it is told without being asked for, on a stream.
+Task<ToolResult> Warns(ToolRequest, CallContext& call) {
+  if (call.log) call.log(LogLevel::kWarning, "test_reconnection", "the stream has begun");
+  Task<bool> pause = Pause(g_loop, milliseconds(50));
+  [[maybe_unused]] const bool over = co_await pause;
+  co_return Text("done");
+}
+
 // Its output, which is what our progress tells.
 Task<ToolResult> Progresses(ToolRequest, CallContext& call) {
   for (const char* text : {"0 of 100\n", "50 of 100\n", "100 of 100\n"}) {
@@ -284,6 +292,74 @@ Task<ToolResult> NeedsSampling(ToolRequest, CallContext& call) {
   return Asks(One("sample", InputKind::kSampling, Sampling("Anything?", 10)), "", call);
 }
 
+// As long as a call takes until it can be a task (jobs.detach_after, in run.sh).
+constexpr milliseconds kUntilTask{200};
+
+// Ends early if the call is cancelled: false.
+Task<bool> Works(milliseconds time, CallContext& call) {
+  if (call.begins) call.begins("a fixture");
+  Completion<bool> over;
+  TimerHandle timer(g_loop);
+  timer.Start(time, [&over] { over.Set(true); });
+  call.cancel.OnCancel([&over, &timer] {
+    timer.Stop();
+    over.Set(false);
+  });
+  const bool whole = co_await over;
+  call.cancel.Forget();
+  co_return whole;
+}
+
+Task<ToolResult> Greets(ToolRequest request, CallContext&) {
+  co_return Text("Hello, " + *request.arguments().String("name") + "!");
+}
+
+Task<ToolResult> Computes(ToolRequest request, CallContext& call) {
+  const std::int64_t seconds = request.arguments().Integer("seconds").value_or(0);
+  Task<bool> working = Works(std::chrono::seconds(seconds), call);
+  const bool whole = co_await working;
+  if (!whole) co_return RefusedCall(Cancelled("slow_compute"));
+  co_return Text("computed");
+}
+
+Task<ToolResult> FailsLater(ToolRequest, CallContext& call) {
+  Task<bool> working = Works(std::chrono::seconds(1), call);
+  [[maybe_unused]] const bool whole = co_await working;
+  ToolResult result = Text("this job intentionally fails");
+  result.error = InvalidArgument("this job intentionally fails", "");
+  co_return result;
+}
+
+Task<ToolResult> AsksLater(std::vector<InputRequest> requests, CallContext& call) {
+  Task<bool> working = Works(2 * kUntilTask, call);
+  const bool whole = co_await working;
+  if (!whole) co_return RefusedCall(Cancelled("the call"));
+  Task<ToolResult> asking = Asks(std::move(requests), "answered: ", call);
+  ToolResult result = co_await asking;
+  co_return result;
+}
+
+Task<ToolResult> ConfirmsLater(ToolRequest, CallContext& call) {
+  return AsksLater(One("confirm", InputKind::kElicitation,
+                       Form("Delete it?", R"({"confirm":{"type":"boolean"}})", R"(["confirm"])")),
+                   call);
+}
+
+Task<ToolResult> AsksSeveralLater(ToolRequest, CallContext& call) {
+  auto requests = One("first", InputKind::kElicitation, NameForm("The first name?"));
+  requests.push_back({.key = "second", .params = NameForm("The second name?")});
+  return AsksLater(std::move(requests), call);
+}
+
+Task<ToolResult> AsksAndWorks(ToolRequest request, CallContext& call) {
+  Task<ToolResult> asking = AsksForName(std::move(request), call);
+  ToolResult result = co_await asking;
+  if (result.error) co_return result;
+  Task<bool> working = Works(4 * kUntilTask, call);
+  [[maybe_unused]] const bool whole = co_await working;
+  co_return result;
+}
+
 template <ListKind kKind>
 Task<ToolResult> Changes(ToolRequest, CallContext&) {
   g_state->open.ListChanged(kKind);
@@ -304,6 +380,11 @@ constexpr std::string_view kSchema2020 =
     R"("required":["contactMethod"]},"then":{"required":["phone"]},)"
     R"("else":{"required":["email"]},"additionalProperties":false})";
 
+constexpr Param kName[] = {{.name = "name", .required = true, .description = "whom to greet"}};
+constexpr Param kSeconds[] = {
+    {.name = "seconds", .kind = ParamKind::kInteger, .description = "how long it takes"},
+    {.name = "label", .description = "what it is called"}};
+constexpr Param kFile[] = {{.name = "filename", .description = "what to delete"}};
 constexpr Param kMessage[] = {{.name = "message", .description = "what the user reads"}};
 constexpr Param kPromptText[] = {
     {.name = "prompt", .required = true, .description = "what the model reads"}};
@@ -341,6 +422,13 @@ constexpr Fixture kFixtures[] = {
     {"test_input_required_result_capabilities", AsksForWhatTheClientHas, true},
     {"test_input_required_result_prompt_context", AsksForContext, true},
     {"json_schema_2020_12_tool", Says<kOther>, false, {}, kSchema2020},
+    {"test_reconnection", Warns},
+    {"greet", Greets, false, kName},
+    {"slow_compute", Computes, false, kSeconds},
+    {"failing_job", FailsLater},
+    {"confirm_delete", ConfirmsLater, true, kFile},
+    {"multi_input", AsksSeveralLater, true},
+    {"test_tool_with_task", AsksAndWorks, true},
     {"test_trigger_tool_change", Changes<ListKind::kTools>},
     {"test_trigger_prompt_change", Changes<ListKind::kPrompts>},
 };

@@ -31,7 +31,10 @@ end() {
   rm -rf "$scratch"
 }
 trap end EXIT
-mkdir "$scratch/home" "$scratch/project"
+mkdir -p "$scratch/home/.config/project-actions" "$scratch/project"
+# The suite's jobs are tasks at once; fixtures.cc knows how long that takes.
+printf 'version: 1\njobs: {detach_after: 200ms}\n' \
+  >"$scratch/home/.config/project-actions/policy.yaml"
 cd "$scratch/project"
 HOME="$scratch/home" "$server" 0 "$worker" 2>"$scratch/log" &
 pid=$!

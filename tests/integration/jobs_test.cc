@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "tests/support/processes.h"
@@ -66,6 +67,25 @@ TEST_F(JobsTest, AFailureIsThatOfTheCall) {
   const Json wrong = client.CallTool("make", {{"target", "nosuch"}, {"background", true}});
   EXPECT_EQ(wrong["error"]["code"], "INVALID_TARGET");
   EXPECT_EQ(client.CallTool("job", {{"action", "list"}})["data"]["jobs"].size(), 1u);
+}
+
+TEST_F(JobsTest, WhoSubscribesToItsLogHearsThatItGrows) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json handle = client.CallTool(
+      "bash", {{"command", "until [ -e go ]; do sleep 0.01; done; echo more; sleep 987"},
+               {"background", true}});
+  const std::string uri = handle["data"]["job"]["uris"]["output"];
+  EXPECT_EQ(client.Request("resources/subscribe", {{"uri", uri}})["result"], Json::object());
+  WriteText(project_.root() / "go", "");
+  EXPECT_TRUE(Eventually([&] {
+    client.Request("ping");
+    return std::ranges::any_of(client.notifications(), [&](const Json& one) {
+      return one["method"] == "notifications/resources/updated" && one["params"]["uri"] == uri;
+    });
+  }));
+  const Json contents = client.Request("resources/read", {{"uri", uri}})["result"]["contents"][0];
+  EXPECT_EQ(contents["text"], "more\n");
 }
 
 TEST_F(JobsTest, ItsOutputIsReadWhileItRuns) {

@@ -38,6 +38,7 @@ not_phony:
 class Make : public ::testing::Test {
  protected:
   Project project_{kMakeMakefile};
+
   McpClient client_{project_.Server()};
 
   void SetUp() override { client_.Initialize(); }
@@ -51,6 +52,44 @@ class Make : public ::testing::Test {
     }
   }
 };
+
+TEST_F(Make, TargetsArePromptsForPeople) {
+  McpClient client(project_.Server());
+  client.Initialize();
+  const Json prompts = client.Request("prompts/list")["result"]["prompts"];
+  ASSERT_EQ(prompts.size(), 9u) << prompts;
+  EXPECT_EQ(prompts[0]["name"], "make");
+  EXPECT_TRUE(std::ranges::any_of(prompts, [](const Json& prompt) {
+    return prompt["name"] == "make-fail" && prompt["description"] == "always fails";
+  })) << prompts;
+  const Json got = client.Request("prompts/get", {{"name", "make-hello"}})["result"];
+  // What it says is what the tool takes.
+  const std::string text = got["messages"][0]["content"]["text"];
+  const std::size_t begin = text.find('{');
+  ASSERT_NE(begin, std::string::npos) << text;
+  const Json arguments = Json::parse(text.substr(begin, text.find('}') + 1 - begin));
+  EXPECT_EQ(client.CallTool("make", arguments)["data"]["stdout"], "hi\n");
+  const Json completed =
+      client.Request("completion/complete", {{"ref", {{"type", "ref/prompt"}, {"name", "make"}}},
+                                             {"argument", {{"name", "target"}, {"value", "s"}}}});
+  EXPECT_EQ(completed["result"]["completion"]["values"], Json::parse(R"(["slow","stubborn"])"));
+  const std::string above = project_.root().parent_path();
+  const Json outside = client.Request(
+      "prompts/get",
+      {{"name", "make"}, {"arguments", {{"target", "hello"}, {"working_directory", above}}}});
+  EXPECT_NE(outside["error"]["message"].get<std::string>().find("INVALID_DIRECTORY"),
+            std::string::npos)
+      << outside;
+}
+
+TEST_F(Make, WithoutAMakefileThereIsOnePrompt) {
+  std::filesystem::remove(project_.root() / "Makefile");
+  McpClient client(project_.Server());
+  client.Initialize();
+  EXPECT_EQ(client.Request("prompts/list")["result"]["prompts"].size(), 1u);
+  WriteText(project_.root() / "Makefile", "all: $(error broken)\n");
+  EXPECT_EQ(client.Request("prompts/list")["error"]["code"], -32603);
+}
 
 TEST_F(Make, TargetsAreThePhonyOnesWithTheirDescriptions) {
   Json result = client_.CallTool("make_targets");
