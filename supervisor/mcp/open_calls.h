@@ -114,6 +114,7 @@ struct OpenCall final : CallRequest {
   std::unique_ptr<LegacyInputs> legacy_inputs;
   std::unique_ptr<ParkedInputs> parked_inputs;
   std::optional<AskingApprover> approver;
+  bool may_ask = true;  // its request is one that may ask the client
   // The reply to its request that is made of the result; null: that of tools/call.
   std::function<std::expected<std::string, rpc::Failure>(const ToolResult&)> answer;
   CallContext context;

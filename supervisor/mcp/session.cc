@@ -41,6 +41,9 @@ std::unexpected<rpc::Failure> NoResource(const std::string& uri, Revision revisi
                     "Resource not found: " + uri, std::move(data).Take());
 }
 
+// 2026-07-28, "multi round-trip requests": lists are no place for questions.
+bool MayAsk(std::string_view method) { return method == "tools/call" || method == "prompts/get"; }
+
 rpc::Failure NoMemory() {
   return {.code = rpc::kInternalError,
           .message = "Internal error: the server has not enough memory for this message",
@@ -425,6 +428,7 @@ Session::Answer Session::StartCall(const rpc::Request& request, Revision revisio
   call.tool = tool.name;
   call.batch = batch_;
   call.answer = std::move(answer);
+  call.may_ask = MayAsk(request.method);
   Equip(call, request, arguments);
   const std::optional<LogLevel> least =
       IsModern(revision) ? ClaimedLogLevel(request.params) : legacy_log_level_;
@@ -448,10 +452,8 @@ void Session::Equip(OpenCall& call, const rpc::Request& request, const JsonValue
   const Tool& tool = *FindTool(services_, call.tool);
   // A call that makes others may meet a rule that was not there when it began.
   const bool asks = policy::EverAsk(call.context.policy->permissions) || tool.level > 0;
-  // A list is no place for questions (2026-07-28, "multi round-trip requests").
-  const bool lists = request.method == "prompts/list" || request.method == "completion/complete";
   const InputKinds kinds = InputsOf(request, call.revision);
-  if ((!asks && !tool.asks_client) || lists) return;
+  if (!call.may_ask || (!asks && !tool.asks_client)) return;
   if (!kinds.elicitation && !tool.asks_client) return;
   if (IsModern(call.revision)) {
     call.digest = DigestOfCall(call.tool, arguments);
@@ -564,7 +566,8 @@ void Session::SendResult(const OpenCall& call, const ToolResult& result,
   const auto reply = [&](std::string line, int error) {
     call.batch ? call.batch->Add(line) : call.Out().Reply(std::move(line), error);
   };
-  if (IsModern(call.revision) && result.needs_input && result.data.empty() && result.error) {
+  if (IsModern(call.revision) && call.may_ask && result.needs_input && result.data.empty() &&
+      result.error) {
     const rpc::Failure failure = NeedsInput(*result.needs_input, *result.error);
     return reply(rpc::ErrorLine(call.id, failure), failure.code);
   }

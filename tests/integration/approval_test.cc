@@ -43,6 +43,27 @@ class LegacyApproval : public Approval {
   }
 };
 
+// A list is no place for questions; a prompt is.
+TEST_F(Approval, AskedForTheTargetsAListFailsAndAPromptAsks) {
+  WriteText(project_.home() / ".config/project-actions/policy.yaml",
+            "version: 1\npermissions:\n  - {tool: make_targets, decision: ask}\n");
+  McpClient client(project_.Server());
+  const auto ask = [&](const char* method, Json params) {
+    params["_meta"] = ModernMeta(kElicitation);
+    return client.Request(method, std::move(params));
+  };
+  const Json list = ask("prompts/list", Json::object());
+  EXPECT_EQ(list["error"]["code"], -32603) << list;
+  EXPECT_NE(list["error"]["message"].get<std::string>().find("APPROVAL_DECLINED"),
+            std::string::npos);
+  const Json asked = ask("prompts/get", {{"name", "make-test"}})["result"];
+  ASSERT_EQ(asked["resultType"], "input_required") << asked;
+  const Json got = ask("prompts/get", {{"name", "make-test"},
+                                       {"requestState", asked["requestState"]},
+                                       {"inputResponses", AnswersTo(asked["inputRequests"])}});
+  EXPECT_EQ(got["result"]["messages"].size(), 1u) << got;
+}
+
 TEST_F(LegacyApproval, WithAYesItRuns) {
   McpClient client(project_.Server());
   client.Initialize("2025-11-25", kElicitation);
