@@ -96,6 +96,7 @@ class Play {
       return world_.session().PolicyChanged(*before);
     }
     if (verb == "store") return Stored(world_.Store(Text(rest)));
+    if (verb == "grow") return world_.state().open.ResourceUpdated(kResultUriPrefix + result_);
     if (verb == "bytes") return world_.session().OnLine(Bytes(rest));
     if (verb == "too-long") return TooLong(rest);
     if (verb == "close") return world_.session().OnClosed();
@@ -130,6 +131,7 @@ class Play {
 
   void Collect() {
     static const std::regex kDuration(R"("duration_ms":[0-9]+)");
+    static const std::regex kTook(R"(, [0-9]+ ms")");
     static const std::regex kResult(R"(project-actions://results/([0-9a-f]+))");
     static const std::regex kState(R"~("requestState":"([0-9a-f]+)")~");
     for (std::string& line : world_.transport.sent) {
@@ -137,6 +139,7 @@ class Play {
       line = std::regex_replace(line, kState, R"("requestState":"STATE")");
       if (std::smatch match; std::regex_search(line, match, kResult)) result_ = match[1];
       line = std::regex_replace(line, kDuration, "\"duration_ms\":0");
+      line = std::regex_replace(line, kTook, ", 0 ms\"");
       line = std::regex_replace(line, kResult, "project-actions://results/RESULT");
       transcript_ += (line.starts_with("= ") ? "" : "< ") + line + "\n";
     }

@@ -31,11 +31,20 @@ const RESULTS = {
   'resources/list': 'ListResourcesResult',
   'resources/templates/list': 'ListResourceTemplatesResult',
   'resources/read': 'ReadResourceResult',
+  'resources/subscribe': 'EmptyResult',
+  'resources/unsubscribe': 'EmptyResult',
+  'prompts/list': 'ListPromptsResult',
+  'prompts/get': 'GetPromptResult',
+  'completion/complete': 'CompleteResult',
+  'logging/setLevel': 'EmptyResult',
 };
 const NOTIFICATIONS = {
   'notifications/cancelled': 'CancelledNotification',
   'notifications/progress': 'ProgressNotification',
+  'notifications/message': 'LoggingMessageNotification',
+  'notifications/resources/updated': 'ResourceUpdatedNotification',
   'notifications/tools/list_changed': 'ToolListChangedNotification',
+  'notifications/prompts/list_changed': 'PromptListChangedNotification',
   'notifications/subscriptions/acknowledged': 'SubscriptionsAcknowledgedNotification',
 };
 
