@@ -136,7 +136,7 @@ TEST_F(ParkedCallsTest, TakeNoAnswerToAnotherCall) {
   const std::string same = Retry(3, StateIn(world.transport.sent.at(0)));
   other.replace(other.find("deploy"), 6, "delete");
   world.session().OnLine(other);
-  EXPECT_NE(world.transport.sent.at(1).find("another tool or other arguments"), std::string::npos);
+  EXPECT_NE(world.transport.sent.at(1).find("another name or other arguments"), std::string::npos);
   world.session().OnLine(same);
   EXPECT_NE(world.transport.sent.at(2).find("approved"), std::string::npos) << "it still waits";
 }

@@ -44,6 +44,14 @@ std::unexpected<rpc::Failure> NoResource(const std::string& uri, Revision revisi
 // 2026-07-28, "multi round-trip requests": lists are no place for questions.
 bool MayAsk(std::string_view method) { return method == "tools/call" || method == "prompts/get"; }
 
+// Of one that may ask. Whether prompts of two names need the same call is nothing to their clients.
+Digest DigestOfRequest(const rpc::Request& request) {
+  const JsonValue* name = request.params.Find("name");
+  const bool named = name != nullptr && name->IsString();
+  return DigestOfCall(request.method + ' ' + (named ? name->AsString() : ""),
+                      request.params.FindSet("arguments"));
+}
+
 rpc::Failure NoMemory() {
   return {.code = rpc::kInternalError,
           .message = "Internal error: the server has not enough memory for this message",
@@ -417,8 +425,9 @@ Session::Answer Session::StartCall(const rpc::Request& request, Revision revisio
   PA_TRY(const auto token, ProgressToken(request.params));
   const std::string name(tool.name);
   if (ending_) return FailedWith(rpc::kInternalError, "The server is shutting down");
-  if (IsModern(revision) && request.params.FindSet("requestState") != nullptr) {
-    Answer resumed = Resume(request, DigestOfCall(name, arguments), token);
+  const bool may_ask = MayAsk(request.method);
+  if (IsModern(revision) && may_ask && request.params.FindSet("requestState") != nullptr) {
+    Answer resumed = Resume(request, token);
     if (resumed && !*resumed) RecordMisuse(request, revision, name, resumed->error().message);
     return resumed;
   }
@@ -428,8 +437,8 @@ Session::Answer Session::StartCall(const rpc::Request& request, Revision revisio
   call.tool = tool.name;
   call.batch = batch_;
   call.answer = std::move(answer);
-  call.may_ask = MayAsk(request.method);
-  Equip(call, request, arguments);
+  call.may_ask = may_ask;
+  Equip(call, request);
   const std::optional<LogLevel> least =
       IsModern(revision) ? ClaimedLogLevel(request.params) : legacy_log_level_;
   if (least) call.TellFrom(*least);
@@ -448,7 +457,7 @@ InputKinds Session::InputsOf(const rpc::Request& request, Revision revision) con
 }
 
 // With what asks the user, where the client can do that for us.
-void Session::Equip(OpenCall& call, const rpc::Request& request, const JsonValue* arguments) {
+void Session::Equip(OpenCall& call, const rpc::Request& request) {
   const Tool& tool = *FindTool(services_, call.tool);
   // A call that makes others may meet a rule that was not there when it began.
   const bool asks = policy::EverAsk(call.context.policy->permissions) || tool.level > 0;
@@ -456,7 +465,7 @@ void Session::Equip(OpenCall& call, const rpc::Request& request, const JsonValue
   if (!call.may_ask || (!asks && !tool.asks_client)) return;
   if (!kinds.elicitation && !tool.asks_client) return;
   if (IsModern(call.revision)) {
-    call.digest = DigestOfCall(call.tool, arguments);
+    call.digest = DigestOfRequest(request);
     call.parked_inputs = std::make_unique<ParkedInputs>(
         services_.loop, state_.answer_patience, kinds,
         [&call](const InputRequired& required) { return call.Park(required); });
@@ -486,8 +495,7 @@ void Session::TaskChanged(const TaskState& task) {
 }
 
 // The parked call goes on as the call of this request.
-Session::Answer Session::Resume(const rpc::Request& request, const Digest& digest,
-                                const std::string& token) {
+Session::Answer Session::Resume(const rpc::Request& request, const std::string& token) {
   const auto bad = [](std::string_view why) {
     return InvalidParams(
         fmt::format("params.requestState {}; send the request without it to be asked anew", why));
@@ -502,7 +510,9 @@ Session::Answer Session::Resume(const rpc::Request& request, const Digest& diges
         "or was not issued by this server");
   }
   OpenCall& call = *found->second;
-  if (call.digest != digest) return bad("belongs to a call with another tool or other arguments");
+  if (call.digest != DigestOfRequest(request)) {
+    return bad("belongs to a request with another name or other arguments");
+  }
   ParkedInputs& parked_inputs = *call.parked_inputs;
   const InputKinds kinds = InputsOf(request, call.revision);
   const bool still_asked =

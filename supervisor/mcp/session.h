@@ -127,10 +127,10 @@ class Session : public TransportHandler {
                    const JsonValue* arguments, ResultAnswer answer);
   Answer Answered(const rpc::Request& request, Revision revision, Prepared prepared);
   InputKinds InputsOf(const rpc::Request& request, Revision revision) const;
-  void Equip(OpenCall& call, const rpc::Request& request, const JsonValue* arguments);
+  void Equip(OpenCall& call, const rpc::Request& request);
   bool TakesTask(const rpc::Request& request, const OpenCall& call) const;
   std::expected<std::shared_ptr<Job>, rpc::Failure> TaskOf(const rpc::Request& request);
-  Answer Resume(const rpc::Request& request, const Digest& digest, const std::string& token);
+  Answer Resume(const rpc::Request& request, const std::string& token);
   void SendResult(const OpenCall& call, const ToolResult& result, std::chrono::microseconds took);
   void EndIfIdle();
 

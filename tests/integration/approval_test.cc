@@ -58,6 +58,10 @@ TEST_F(Approval, AskedForTheTargetsAListFailsAndAPromptAsks) {
             std::string::npos);
   const Json asked = ask("prompts/get", {{"name", "make-test"}})["result"];
   ASSERT_EQ(asked["resultType"], "input_required") << asked;
+  const Json other = ask("prompts/get", {{"name", "make-deploy"},
+                                         {"requestState", asked["requestState"]},
+                                         {"inputResponses", AnswersTo(asked["inputRequests"])}});
+  EXPECT_EQ(other["error"]["code"], -32602) << "the answer was about another one: " << other;
   const Json got = ask("prompts/get", {{"name", "make-test"},
                                        {"requestState", asked["requestState"]},
                                        {"inputResponses", AnswersTo(asked["inputRequests"])}});
