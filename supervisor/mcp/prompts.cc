@@ -127,10 +127,10 @@ class MakePrompts final : public PromptSource {
   }
 
   Prepared Complete(const CompletionOrder& order, const PromptClient& client) const override {
-    if (!MakeIsOn(client) || order.name != kMakePrompt) {
-      return MakeIsOn(client) && order.name.starts_with(kPrefix)
-                 ? Prepared(CompleteResult(client.revision, client.identity, {}, ""))
-                 : UnknownPrompt(order.name);
+    if (!MakeIsOn(client)) return UnknownPrompt(order.name);
+    if (order.name != kMakePrompt) {
+      if (!order.name.starts_with(kPrefix)) return UnknownPrompt(order.name);
+      return CompleteResult(client.revision, client.identity, {}, "");  // it has no arguments
     }
     if (order.argument == kDirectoryArgument) {
       return CompleteResult(client.revision, client.identity, client.policy.roots, order.value);
