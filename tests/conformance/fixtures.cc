@@ -292,9 +292,6 @@ Task<ToolResult> NeedsSampling(ToolRequest, CallContext& call) {
   return Asks(One("sample", InputKind::kSampling, Sampling("Anything?", 10)), "", call);
 }
 
-// As long as a call takes until it can be a task (jobs.detach_after, in run.sh).
-constexpr milliseconds kUntilTask{200};
-
 // Ends early if the call is cancelled: false.
 Task<bool> Works(milliseconds time, CallContext& call) {
   if (call.begins) call.begins("a fixture");

@@ -3,6 +3,7 @@
 // are called like our own, through Dispatch, and are in the test's server alone.
 #pragma once
 
+#include <chrono>
 #include <span>
 
 #include "supervisor/call/tool.h"
@@ -11,6 +12,9 @@
 #include "supervisor/mcp/server_state.h"
 
 namespace pa::conformance {
+
+// jobs.detach_after of this server: the suite's jobs are tasks soon.
+inline constexpr std::chrono::milliseconds kUntilTask{200};
 
 // With our own. `test_trigger_tool_change` and the like tell the clients of `state`, which outlives
 // them; their calls wait by `loop`.

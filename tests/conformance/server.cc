@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "supervisor/cli/configuration.h"
 #include "supervisor/engine/engine.h"
@@ -14,6 +16,7 @@
 #include "supervisor/text/loopback_host.h"
 #include "supervisor/transport/listening_socket.h"
 #include "tests/conformance/fixtures.h"
+#include "tests/support/temp_dir.h"
 
 namespace pa {
 namespace {
@@ -30,8 +33,14 @@ int Serve(const std::string& port, const std::string& worker, const Environment&
   if (!socket) return Complain(socket.error().Message());
   CommonOptions options;
   options.worker = worker;
+  // Not the current directory: a checkout, which holds this program.
+  const testing::TempDir project;
+  options.roots = {project.path().string()};
   auto parts = LoadEngineParts(options, environment);
   if (!parts) return Complain(parts.error().front());
+  auto policy = std::make_shared<policy::Policy>(*parts->policy);
+  policy->limits.detach_after = conformance::kUntilTask;
+  parts->policy = std::move(policy);
   const std::uint16_t bound = socket->address.port;
 
   Loop loop;
