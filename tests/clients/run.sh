@@ -10,17 +10,10 @@ skip() {
 source=$(cd "${3:-$(dirname "$0")}" && pwd)
 modules=$1
 command -v node >/dev/null || skip "node is not installed"
-command -v npm >/dev/null || skip "npm is not installed"
 [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ] || skip "the clients need Node 20"
 
-mkdir -p "$modules"
-cp "$source/package.json" "$source/package-lock.json" "$source/.npmrc" "$source"/*.test.mjs \
-  "$modules"
-# npm's own note of what is there, written last.
-if [ ! -f "$modules/node_modules/.package-lock.json" ]; then
-  npm ci --prefix "$modules" --ignore-scripts --no-audit --no-fund --loglevel=error ||
-    skip "npm could not install the clients (no network?)"
-fi
+"$(dirname "$0")/../support/npm-modules.sh" "$source" "$modules"
+cp "$source"/*.test.mjs "$modules"
 PROJECT_ACTIONS=$(realpath "$2")
 export PROJECT_ACTIONS
 exec node --test "$modules"/*.test.mjs

@@ -13,15 +13,7 @@ modules=$1
 server=$(realpath "$2")
 worker=$(realpath "$3")
 [ "$(uname -m)" = x86_64 ] || skip "the Node that the suite needs comes for x86_64"
-command -v npm >/dev/null || skip "npm is not installed"
-
-mkdir -p "$modules"
-cp "$source/package.json" "$source/package-lock.json" "$source/.npmrc" "$modules"
-# npm's own note of what is there, written last.
-if [ ! -f "$modules/node_modules/.package-lock.json" ]; then
-  npm ci --prefix "$modules" --ignore-scripts --no-audit --no-fund --loglevel=error ||
-    skip "npm could not install the suite (no network?)"
-fi
+"$source/../support/npm-modules.sh" "$source" "$modules"
 modules=$(realpath "$modules")
 
 scratch=$(mktemp -d)

@@ -15,12 +15,6 @@ modules=$1
 [ -d "$PA_MCP_SCHEMA_DIR" ] ||
   { echo "no folder: PA_MCP_SCHEMA_DIR=$PA_MCP_SCHEMA_DIR" >&2; exit 1; }
 command -v node >/dev/null || skip "node is not installed"
-command -v npm >/dev/null || skip "npm is not installed"
 
-mkdir -p "$modules"
-cp "$source/package.json" "$source/package-lock.json" "$modules"
-if [ ! -d "$modules/node_modules/ajv-formats" ]; then
-  npm ci --prefix "$modules" --no-audit --no-fund --loglevel=error ||
-    skip "npm could not install ajv (no network?)"
-fi
+"$source/../support/npm-modules.sh" "$source" "$modules"
 exec node "$source/validate.mjs" "$modules" "$PA_MCP_SCHEMA_DIR" "$source"/*.jsonl
