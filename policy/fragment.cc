@@ -467,7 +467,7 @@ std::string FragmentParser::CheckRule(const RuleText& rule, const std::string& d
 
 std::string CheckToolName(std::string_view name, std::span<const std::string> known_tools,
                           bool allow_all) {
-  if (allow_all && name == "all") return "";
+  if (known_tools.empty() || (allow_all && name == "all")) return "";
   if (std::ranges::find(known_tools, name) != known_tools.end()) return "";
   std::vector<std::string_view> names(known_tools.begin(), known_tools.end());
   if (allow_all) names.push_back("all");

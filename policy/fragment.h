@@ -86,6 +86,7 @@ struct PolicyFragment {
 };
 
 // Appends errors to `diagnostics`; returns nothing if there was any. Reads and writes no file.
+// `known_tools`: none: names of tools are not looked at.
 std::optional<PolicyFragment> ParsePolicyText(std::string_view text, const std::string& source,
                                               std::span<const std::string> known_tools,
                                               std::vector<Diagnostic>& diagnostics);

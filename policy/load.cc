@@ -8,6 +8,7 @@
 #include "policy/aliases.h"
 #include "policy/caches.h"
 #include "policy/grants.h"
+#include "policy/http_policy.h"
 #include "policy/keys.h"
 #include "policy/layers.h"
 #include "policy/merge.h"
@@ -16,7 +17,6 @@
 #include "policy/system_paths.h"
 #include "policy/toolchains.h"
 #include "policy/trust_anchors.h"
-#include "policy/url.h"
 #include "policy/warnings.h"
 #include "sandbox/landlock.h"
 
@@ -50,7 +50,11 @@ class Compiler {
     CompileEnvironment();
     CompileLimits();
     policy_.network = NetworkNamed(merged_.network->value);
-    CompileHttp();
+    policy_.http = CompileHttp(merged_, diagnostics_);
+    if (policy_.http.oauth.IsOn()) {
+      anchors_.push_back(
+          {TrustAnchor::Kind::kIssuerKeys, policy_.http.oauth.jwks, merged_.http_jwks->at});
+    }
     policy_.keep_jobs = merged_.jobs_keep->value == "server";
     policy_.job_ports = merged_.jobs_ports->value == "loopback";
     policy_.namespaces = NamespacesNamed(merged_.namespaces->value);
@@ -90,8 +94,6 @@ class Compiler {
              const std::string& key);
   void CompileEnvironment();
   void CompileLimits();
-  void CompileHttp();
-  void CompileOAuth();
   std::string StateHome() const;
   void CompileAuditDaemon(const std::string& to);
   void CompileAudit();
@@ -337,60 +339,6 @@ void Compiler::CompileLimits() {
       policy_.limits.** time = std::chrono::milliseconds(static_cast<std::int64_t>(value));
     }
   }
-}
-
-void Compiler::CompileHttp() {
-  policy_.http.public_host = HostOfUrl(merged_.http_public_url->value);
-  for (const Located<std::string>& origin : merged_.http_origins->value) {
-    policy_.http.origins.push_back(Lowered(origin.value));
-  }
-  CompileOAuth();
-}
-
-// All of it, or nothing: a key that is missing, or has no effect, is a mistake that nobody sees.
-void Compiler::CompileOAuth() {
-  const auto& [issuer, at] = *merged_.http_issuer;
-  struct Part {
-    const char* name;
-    bool there;
-    bool needed;
-    const SourceLocation& at;
-  };
-  for (const Part& part :
-       {Part{"http.public_url", !merged_.http_public_url->value.empty(), true, at},
-        Part{"http.jwks", !merged_.http_jwks->value.empty(), true, merged_.http_jwks->at},
-        Part{"http.subjects", !merged_.http_subjects->value.empty(), true,
-             merged_.http_subjects->at},
-        Part{"http.audience", !merged_.http_audience->value.empty(), false,
-             merged_.http_audience->at},
-        Part{"http.scopes", !merged_.http_scopes->value.empty(), false, merged_.http_scopes->at}}) {
-    const bool of_oauth = &part.at != &at;
-    if (!issuer.empty() && part.needed && !part.there) {
-      diagnostics_.emplace_back(at, "'http.issuer' needs " + Quoted(part.name) + ", too");
-    }
-    if (issuer.empty() && of_oauth && part.there) {
-      diagnostics_.emplace_back(
-          part.at, Quoted(part.name) + " is of access tokens: 'http.issuer' is missing");
-    }
-  }
-  if (issuer.empty()) return;
-  if (!IsSafeUrl(issuer)) {
-    diagnostics_.emplace_back(at,
-                              "the issuer must have an https URL, unless it is on this machine");
-  }
-  OAuthPolicy& oauth = policy_.http.oauth;
-  oauth = {.issuer = issuer,
-           .audience = merged_.http_audience->value,
-           .resource = merged_.http_public_url->value,
-           .jwks = merged_.http_jwks->value};
-  if (oauth.audience.empty()) oauth.audience = oauth.resource;
-  for (const Located<std::string>& scope : merged_.http_scopes->value) {
-    oauth.scopes.push_back(scope.value);
-  }
-  for (const pa::policy::Variable& subject : merged_.http_subjects->value) {
-    oauth.subjects[subject.name.value] = subject.value;
-  }
-  anchors_.push_back({TrustAnchor::Kind::kIssuerKeys, oauth.jwks, merged_.http_jwks->at});
 }
 
 // What `policy show` shows is what these came to be.

@@ -58,18 +58,20 @@ void AppendMerged(NumberRange range, std::vector<NumberRange>& ranges) {
   if (!same) ranges.push_back(std::move(range));
 }
 
-std::vector<NumberRange> OnlyFileSyscalls(SeccompProfile profile) {
+std::vector<NumberRange> OnlyTheAllowed(SeccompProfile profile) {
+  const std::uint32_t otherwise =
+      profile == SeccompProfile::kFrontDoor ? kNoSuchCall : SECCOMP_RET_KILL_PROCESS;
   std::set<std::uint32_t> allowed;
-  for (const AllowedSyscall& call : FileSyscalls(profile)) {
+  for (const AllowedSyscall& call : OnlySyscalls(profile)) {
     const int number = seccomp_syscall_resolve_name(call.name);
     if (number >= 0) allowed.insert(static_cast<std::uint32_t>(number));
   }
   std::vector<NumberRange> ranges;
-  AppendMerged({0, SECCOMP_RET_KILL_PROCESS, {}}, ranges);
+  AppendMerged({0, otherwise, {}}, ranges);
   for (const std::uint32_t number : allowed) {
     if (ranges.back().first == number) ranges.pop_back();
     AppendMerged({number, SECCOMP_RET_ALLOW, {}}, ranges);
-    AppendMerged({number + 1, SECCOMP_RET_KILL_PROCESS, {}}, ranges);
+    AppendMerged({number + 1, otherwise, {}}, ranges);
   }
   return ranges;
 }
@@ -92,10 +94,10 @@ std::vector<NumberRange> AllButTheRefused(const RulesByNumber& rules) {
 
 Result<SeccompProgram> CompileSeccomp(SeccompProfile profile, Network network, int landlock_abi,
                                       Sight sight) {
-  const bool files = profile == SeccompProfile::kFiles || profile == SeccompProfile::kFileChanges;
+  const bool listed = !OnlySyscalls(profile).empty();
   const std::vector<NumberRange> ranges =
-      files
-          ? OnlyFileSyscalls(profile)
+      listed
+          ? OnlyTheAllowed(profile)
           : AllButTheRefused(GroupByNumber(RefusedSyscalls(profile, network, landlock_abi, sight)));
   PA_TRY(std::string program, AssembleBpf(seccomp_arch_native(), ranges));
   return std::make_shared<const std::string>(std::move(program));

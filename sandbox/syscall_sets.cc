@@ -289,11 +289,73 @@ constexpr AllowedSyscall kFileChangeSyscalls[] = {
     // clang-format on
 };
 
+constexpr AllowedSyscall kFrontDoorSyscalls[] = {
+    // clang-format off
+    {"accept4", "a connection of the web server"},
+    {"getsockopt", "who that is"},
+    {"setsockopt", "how much the kernel keeps for it"},
+    {"recvfrom", "its requests"},
+    {"sendto", "the answers, and lines of the journal"},
+    {"shutdown", "the end of a connection"},
+    {"getsockname", "what a socket that was passed is"},
+    {"fcntl", "that it does not block"},
+    {"ioctl", "the same, as libuv does it"},
+    {"epoll_create1", "libuv's loop"},
+    {"epoll_ctl", "as epoll_create1"},
+    {"epoll_wait", "as epoll_create1"},
+    {"epoll_pwait", "as epoll_create1"},
+    {"timerfd_create", "as epoll_create1"},
+    {"timerfd_settime", "as epoll_create1"},
+    {"read", "files of tokens; signals"},
+    {"write", "as read; lines of the log"},
+    {"writev", "as write, which is how a C library prints"},
+    {"open", "tokens and keys, by Landlock those alone; as openat"},
+    {"openat", "as open"},
+    {"close", "what was opened"},
+    {"fstat", "who could have written it"},
+    {"stat", "as fstat"},
+    {"lstat", "as fstat"},
+    {"newfstatat", "as fstat"},
+    {"statx", "as fstat"},
+    {"readlink", "the names of tenants"},
+    {"readlinkat", "as readlink"},
+    {"getdents64", "which tenants there are"},
+    {"lseek", "as getdents64"},
+    {"brk", "memory"},
+    {"mmap", "as brk"},
+    {"munmap", "as brk"},
+    {"mremap", "as brk"},
+    {"mprotect", "as brk"},
+    {"madvise", "as brk"},
+    {"futex", "locks of the C library"},
+    {"getrandom", "what hash tables begin with"},
+    {"clock_gettime", "where the kernel's page of shared code does not know the time"},
+    {"clock_getres", "as clock_gettime"},
+    {"gettimeofday", "as clock_gettime"},
+    {"time", "as clock_gettime"},
+    {"geteuid", "whose the files must be"},
+    {"getpid", "for the log"},
+    {"gettid", "as getpid"},
+    {"rt_sigaction", "signals"},
+    {"rt_sigprocmask", "as rt_sigaction"},
+    {"rt_sigreturn", "as rt_sigaction"},
+    {"sigaltstack", "as rt_sigaction"},
+    {"restart_syscall", "as rt_sigaction"},
+    {"tgkill", "a failed assertion ends this process"},
+    {"exit_group", "the end"},
+    {"exit", "as exit_group"},
+    // clang-format on
+};
+
 }  // namespace
 
-std::vector<AllowedSyscall> FileSyscalls(SeccompProfile profile) {
+std::vector<AllowedSyscall> OnlySyscalls(SeccompProfile profile) {
+  if (profile == SeccompProfile::kFrontDoor) {
+    return {std::begin(kFrontDoorSyscalls), std::end(kFrontDoorSyscalls)};
+  }
+  if (profile != SeccompProfile::kFiles && profile != SeccompProfile::kFileChanges) return {};
   std::vector<AllowedSyscall> calls(std::begin(kFileSyscalls), std::end(kFileSyscalls));
-  if (profile != SeccompProfile::kFileChanges) return calls;
+  if (profile == SeccompProfile::kFiles) return calls;
   calls.insert(calls.end(), std::begin(kFileChangeSyscalls), std::end(kFileChangeSyscalls));
   return calls;
 }

@@ -1,4 +1,4 @@
-// RefusedSyscalls, FileSyscalls: which system calls a command may make, as tables. The module does
+// RefusedSyscalls, OnlySyscalls: which system calls a command may make, as tables. The module does
 // not use libseccomp; seccomp_compile.cc makes programs of the tables.
 //
 // A profile for commands is an allow-list by subtraction: it allows every call that libseccomp
@@ -7,7 +7,8 @@
 //
 // The profiles of workers that work with files themselves (kFiles, kFileChanges) are lists of the
 // calls that they need; any other call kills the worker. No other program runs there that could
-// need more.
+// need more. So is that of the front door (kFrontDoor), for which there is no other call: its C
+// library and libuv, which are the system's, try newer calls first.
 //
 // To refuse a system call: add one line with its reason in syscall_sets.cc, one attempt and its
 // allowed twin in seccomp_compile_test.cc. To allow a newer system call: read what it can do with
@@ -66,11 +67,11 @@ struct SyscallRule {
 std::vector<SyscallRule> RefusedSyscalls(SeccompProfile profile, Network network, int landlock_abi,
                                          Sight sight = Sight::kHost);
 
-// The calls that SeccompProfile::kFiles and kFileChanges allow; they allow no other.
+// The calls that SeccompProfile::kFiles, kFileChanges and kFrontDoor allow; they allow no other.
 struct AllowedSyscall {
   const char* name = nullptr;
   const char* reason = nullptr;
 };
-std::vector<AllowedSyscall> FileSyscalls(SeccompProfile profile);
+std::vector<AllowedSyscall> OnlySyscalls(SeccompProfile profile);
 
 }  // namespace pa::sandbox

@@ -40,6 +40,7 @@ CompletedValues Values() {
       {"SUBJECT", {ValueKind::kWordOrFile, tools}},
       {"TIME", {ValueKind::kAnything}},
       {"URL", {ValueKind::kAnything}},
+      {"USER", {ValueKind::kAnything}},
       {"TOOL", {ValueKind::kWord, tools}},
       {"TOOL,...", {ValueKind::kWordList, enabled}},
   };

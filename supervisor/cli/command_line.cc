@@ -120,6 +120,16 @@ void AddServe(CLI::App& app, Values* values) {
       ->type_name("ADDRESS")
       ->check(CLI::Validator(CheckAddress, ""))
       ->allow_extra_args(false);
+  serve
+      ->add_option(
+          "--front-door", values->serve.front_door,
+          "The user of a front door, which may connect to Unix sockets and says whose each "
+          "request is")
+      ->type_name("USER");
+  serve
+      ->add_option("--tokens", values->serve.tokens,
+                   "The file of the tokens that are taken, if it is not the user's own")
+      ->type_name("FILE");
   serve->add_flag("--text-only", values->serve.text_only,
                   "Send results as text alone, without structuredContent and outputSchema");
 }

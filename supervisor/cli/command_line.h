@@ -30,7 +30,9 @@ struct CommonOptions {
 
 struct ServeCommand {
   CommonOptions common;
-  std::vector<ListenAddress> listen;  // none: stdio
+  std::vector<ListenAddress> listen;      // none: stdio
+  std::optional<std::string> front_door;  // a user, by name or number
+  std::optional<std::string> tokens;      // the file of tokens; nothing: the user's own
   bool text_only = false;
 };
 

@@ -37,6 +37,11 @@ TEST(CommandLine, ServeListensInSeveralPlaces) {
   EXPECT_EQ(listen[1].path, "/s");
   EXPECT_EQ(listen[2].port, 8080);
   EXPECT_TRUE(std::get<ServeCommand>(*Parse({"serve"}).command).listen.empty());
+
+  parsed = Parse({"serve", "--listen", "systemd", "--front-door", "www", "--tokens", "t.json"});
+  ASSERT_TRUE(parsed.command) << parsed.text;
+  EXPECT_EQ(std::get<ServeCommand>(*parsed.command).front_door, "www");
+  EXPECT_EQ(std::get<ServeCommand>(*parsed.command).tokens, "t.json");
 }
 
 TEST(CommandLine, ConnectAndTokens) {

@@ -13,7 +13,7 @@
 #include "policy/path.h"
 #include "policy/working_directory.h"
 #include "supervisor/audit/audit_log.h"
-#include "supervisor/cli/access_tokens.h"
+#include "supervisor/callers/access_tokens.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/engine/engine.h"
 #include "supervisor/loop/loop.h"
@@ -106,7 +106,7 @@ void ExamineSandbox(const Environment& environment, DoctorReport* report) {
 void ExamineIssuer(const policy::OAuthPolicy& oauth, DoctorReport* report) {
   if (!oauth.IsOn()) return;
   constexpr std::chrono::days kOld{7};
-  AccessTokens tokens(UserName());
+  AccessTokens tokens(ServedUser(UserName()));
   if (const std::string why = tokens.WhyNobody(oauth); !why.empty()) {
     report->policy_warnings.push_back("access tokens: " + VisibleText(why));
     return;

@@ -1,8 +1,5 @@
 #include "supervisor/cli/doors.h"
 
-#include <arpa/inet.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -10,7 +7,6 @@
 #include "base/try.h"
 #include "base/words.h"
 #include "supervisor/loop/log.h"
-#include "supervisor/text/loopback_host.h"
 
 namespace pa {
 namespace {
@@ -21,37 +17,25 @@ bool IsTcp(const ListeningSocket& socket) {
   return socket.address.kind == ListenAddress::Kind::kTcp;
 }
 
-bool IsIpAddress(std::string_view text) {
-  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
-  const std::string host(text);
-  in6_addr any{};
-  return inet_pton(AF_INET, host.c_str(), &any) == 1 ||
-         inet_pton(AF_INET6, host.c_str(), &any) == 1;
+bool IsHostOfThese(const std::vector<ListeningSocket>& sockets, std::string_view host) {
+  return std::ranges::any_of(
+      sockets, [&](const ListeningSocket& socket) { return IsHostOf(socket.address, host); });
+}
+
+std::shared_ptr<const policy::HttpPolicy> HttpPolicyOf(const policy::PolicyPtr& policy) {
+  return {policy, &policy->http};
 }
 
 }  // namespace
-
-bool IsHostOf(const std::vector<ListeningSocket>& sockets, std::string_view host) {
-  return std::ranges::any_of(sockets, [&](const ListeningSocket& socket) {
-    if (!IsTcp(socket)) return false;
-    const auto& [kind, path, address, port] = socket.address;
-    const bool everywhere = address == "0.0.0.0" || address == "::";
-    if (IsLoopbackAddress(address) || everywhere) {
-      if (IsLoopbackHost(host, port)) return true;
-    }
-    const std::string suffix = ":" + std::to_string(port);
-    if (everywhere && host.ends_with(suffix)) {
-      return IsIpAddress(host.substr(0, host.size() - suffix.size()));
-    }
-    return host == HostAndPortText(address, port);
-  });
-}
 
 Doors::Doors(const Services& services, ServerState& state, Order order)
     : services_(services),
       state_(state),
       order_(std::move(order)),
-      callers_(order_.token_path, order_.user, [this] { return services_.policy(); }),
+      tokens_(order_.token_path),
+      callers_(
+          tokens_, ServedUser(order_.user), [this] { return HttpPolicyOf(services_.policy()); },
+          order_.front_door),
       sweeper_(services.loop),
       revoked_(services.loop) {
   revoked_.Unref();
@@ -71,7 +55,7 @@ Doors::Doors(const Services& services, ServerState& state, Order order)
       HttpEndpointOptions{
           .host_allowed =
               [this](std::string_view host) {
-                return IsHostOf(order_.sockets, host) ||
+                return IsHostOfThese(order_.sockets, host) ||
                        Lowered(host) == services_.policy()->http.public_host;
               },
           .origin_allowed =
@@ -85,14 +69,16 @@ Doors::Doors(const Services& services, ServerState& state, Order order)
                              HttpPeer& peer) { return callers_.Identify(head, peer); },
           .on_lines = [this](UniqueFd client,
                              const HttpPeer& peer) { AddLines(std::move(client), peer); }});
-  server_.emplace(services.loop, *endpoint_,
-                  HttpServerLimits{.request = {.protocol = kLineProtocol}});
+  server_.emplace(
+      services.loop, *endpoint_,
+      HttpServerLimits{.request = {.protocol = kLineProtocol}, .front_door = order_.front_door});
 }
 
 Doors::~Doors() = default;
 
 Result<void> Doors::Open() {
-  if (std::ranges::any_of(order_.sockets, IsTcp)) {
+  const bool by_tcp = std::ranges::any_of(order_.sockets, IsTcp);
+  if (by_tcp) {
     PA_TRY(const bool known, callers_.CanBeKnown());
     if (!known) {
       return std::unexpected(Error(
@@ -101,8 +87,8 @@ Result<void> Doors::Open() {
           "in",
           order_.token_path));
     }
-    EndUnknown();
   }
+  if (by_tcp || order_.front_door) EndUnknown();
   for (ListeningSocket& socket : order_.sockets) {
     PA_TRY_VOID(server_->Listen(std::move(socket.fd)));
   }

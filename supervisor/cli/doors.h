@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "policy/policy.h"
-#include "supervisor/cli/http_callers.h"
+#include "supervisor/callers/http_callers.h"
 #include "supervisor/engine/services.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/mcp/http_endpoint.h"
@@ -32,17 +32,14 @@ namespace pa {
 
 inline constexpr std::size_t kMaxLineClients = 64;
 
-// Whether a request by TCP may name this Host: that of one of the sockets; where a socket takes
-// connections at every address of the machine, any IP address, because no page's name is one.
-bool IsHostOf(const std::vector<ListeningSocket>& sockets, std::string_view host);
-
 class Doors {
  public:
   struct Order {
     bool stdio = false;
     std::vector<ListeningSocket> sockets = {};
     std::string token_path = {};
-    std::string user = {};  // as whom this server runs
+    std::string user = {};                 // as whom this server runs
+    std::optional<uid_t> front_door = {};  // whose Unix connections bring other callers
   };
 
   Doors(const Services& services, ServerState& state, Order order);
@@ -70,6 +67,7 @@ class Doors {
   const Services& services_;
   ServerState& state_;
   Order order_;
+  TokenFile tokens_;
   HttpCallers callers_;
   std::optional<LineSession> stdio_;
   bool stdio_ended_ = true;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "supervisor/engine/engine.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/loop.h"
+#include "supervisor/state/find_user.h"
 #include "supervisor/state/token_file.h"
 #include "supervisor/transport/listening_socket.h"
 
@@ -103,7 +105,16 @@ int Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) 
 int RunServe(const ServeCommand& command, const Environment& environment) {
   Result<std::vector<ListeningSocket>> sockets = SocketsOf(command, environment);
   if (!sockets) return Failed(sockets.error().Message(), {});
-  const Anchors anchors = AnchorsOfSockets(*sockets);
+  Anchors anchors = AnchorsOfSockets(*sockets);
+  const std::string tokens =
+      command.tokens ? AbsoluteFromStart(*command.tokens) : TokenPath(StateHome(environment));
+  if (command.tokens) anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, tokens);
+  std::optional<uid_t> front_door;
+  if (command.front_door) {
+    const Result<uid_t> user = FindUser(*command.front_door);
+    if (!user) return Failed(user.error().Message(), {});
+    front_door = *user;
+  }
   auto parts = LoadEngineParts(command.common, environment, anchors);
   if (!parts) {
     for (const std::string& line : parts.error()) LogError(line);
@@ -123,8 +134,9 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   Doors doors(engine.services(), state,
               {.stdio = command.listen.empty() || Names(command, Kind::kStdio),
                .sockets = *std::move(sockets),
-               .token_path = TokenPath(StateHome(environment)),
-               .user = UserName()});
+               .token_path = tokens,
+               .user = UserName(),
+               .front_door = front_door});
   engine.WhenTargetsChange([&] {
     state.open.ListChanged(ListKind::kTools);
     state.open.ListChanged(ListKind::kPrompts);

@@ -7,10 +7,10 @@
 
 namespace pa {
 
-void StartLog(bool verbose) {
+void StartLog(bool verbose, const char* program) {
   // The single-threaded sink: everything that logs runs on the loop's thread.
-  auto logger = std::make_shared<spdlog::logger>("project-actions",
-                                                 std::make_shared<spdlog::sinks::stderr_sink_st>());
+  auto logger =
+      std::make_shared<spdlog::logger>(program, std::make_shared<spdlog::sinks::stderr_sink_st>());
   logger->set_pattern("%n: %l: %v");
   logger->set_level(verbose ? spdlog::level::info : spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));

@@ -10,13 +10,13 @@
 
 namespace pa {
 
-// `project-actions: warning: TEXT`, on one line: control characters, which paths can have, become
+// `PROGRAM: warning: TEXT`, on one line: control characters, which paths can have, become
 // `?`.
 void LogInfo(std::string_view text);
 void LogWarning(std::string_view text);
 void LogError(std::string_view text);
 
 // Call it once, from main(), before anything is logged.
-void StartLog(bool verbose);
+void StartLog(bool verbose, const char* program = "project-actions");
 
 }  // namespace pa

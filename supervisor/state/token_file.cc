@@ -128,8 +128,10 @@ Result<void> TokenFile::Refresh() {
   if (now.error != 0) return std::unexpected(Error("read", path_, now.error));
   if (now.exists) {
     constexpr unsigned kOthersWrite = S_IWGRP | S_IWOTH;
-    if (now.owner != geteuid() || (now.mode & kOthersWrite) != 0) {
-      return std::unexpected(Error("others than this user could write the tokens:", path_, EPERM));
+    const bool trusted = now.owner == geteuid() || now.owner == 0;
+    if (!trusted || (now.mode & kOthersWrite) != 0) {
+      return std::unexpected(
+          Error("others than root and this user could write the tokens:", path_, EPERM));
     }
     PA_TRY(const std::string text, ReadFile(path_, kMaxTokenFile));
     PA_TRY(tokens_, ParseTokens(text, path_));
@@ -138,24 +140,19 @@ Result<void> TokenFile::Refresh() {
   return {};
 }
 
-// Of all tokens, so that the time says nothing of which it is.
-const Token* TokenFile::Among(const Digest& sha256, TokenTime now) const {
+// Among all tokens, so that the time says nothing of which it is.
+Result<std::optional<Token>> TokenFile::Find(const Digest& sha256, TokenTime now) {
+  PA_TRY_VOID(Refresh());
   const Token* found = nullptr;
   for (const Token& token : tokens_) {
     if (SameDigest(token.sha256, sha256) && !token.IsExpired(now)) found = &token;
   }
-  return found;
-}
-
-Result<std::optional<Token>> TokenFile::Find(std::string_view text, TokenTime now) {
-  PA_TRY_VOID(Refresh());
-  const Token* const found = Among(Sha256Of(text), now);
   return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
-Result<bool> TokenFile::Has(const Digest& sha256, TokenTime now) {
+Result<const std::vector<Token>*> TokenFile::All() {
   PA_TRY_VOID(Refresh());
-  return Among(sha256, now) != nullptr;
+  return &tokens_;
 }
 
 Result<bool> TokenFile::HasAny(TokenTime now) {

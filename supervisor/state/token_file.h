@@ -3,7 +3,7 @@
 //
 //    NewToken made = MakeToken("laptop", now, expires);   // made.text is shown once
 //    TokenFile file(TokenPath(state_home));
-//    const Result<std::optional<Token>> token = file.Find(text, now);
+//    const Result<std::optional<Token>> token = file.Find(Sha256Of(text), now);
 //
 // The file is read again when it has changed, so that a new token, or one that was revoked, needs
 // no restart.
@@ -54,21 +54,29 @@ std::string TokenPath(const std::string& state_home);
 Result<std::vector<Token>> ParseTokens(std::string_view text, const std::string& path);
 std::string FormatTokens(const std::vector<Token>& tokens);
 
-class TokenFile {
+// Where the tokens are that a server takes.
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+  // The token of this hash, if it has not expired. An error: the tokens cannot be read, so that
+  // nobody is known.
+  virtual Result<std::optional<Token>> Find(const Digest& sha256, TokenTime now) = 0;
+  // Whether a client could be known by one.
+  virtual Result<bool> HasAny(TokenTime now) = 0;
+};
+
+// Only root and the user of the process may be able to write it.
+class TokenFile final : public TokenSource {
  public:
   explicit TokenFile(std::string path) : path_(std::move(path)) {}
 
-  // The token of which `text` is the text, if it has not expired. An error: the file cannot be
-  // read, so that nobody is known.
-  Result<std::optional<Token>> Find(std::string_view text, TokenTime now);
-  // Whether there is the token of this hash, and it has not expired.
-  Result<bool> Has(const Digest& sha256, TokenTime now);
-  // Whether a client could be known by one.
-  Result<bool> HasAny(TokenTime now);
+  Result<std::optional<Token>> Find(const Digest& sha256, TokenTime now) override;
+  Result<bool> HasAny(TokenTime now) override;
+  // All of it, also what has expired. Until the next call.
+  Result<const std::vector<Token>*> All();
 
  private:
   Result<void> Refresh();
-  const Token* Among(const Digest& sha256, TokenTime now) const;
 
   std::string path_;
   std::optional<PathStamp> read_;  // of the file as it was read; nothing: it has to be read

@@ -88,12 +88,12 @@ TEST_F(TokenFileTest, WhoHasOneIsKnownUntilItExpires) {
   const NewToken forever = MakeToken("forever", kNow, std::nullopt);
   const NewToken day = MakeToken("day", kNow, kNow + kDay);
   Write(FormatTokens({forever.token, day.token}));
-  EXPECT_EQ(*file_.Find(forever.text, kNow), forever.token);
-  EXPECT_EQ(*file_.Find(day.text, kNow), day.token);
-  EXPECT_EQ(*file_.Find(day.text, kNow + kDay), std::nullopt);
+  EXPECT_EQ(*file_.Find(Sha256Of(forever.text), kNow), forever.token);
+  EXPECT_EQ(*file_.Find(Sha256Of(day.text), kNow), day.token);
+  EXPECT_EQ(*file_.Find(Sha256Of(day.text), kNow + kDay), std::nullopt);
   for (const std::string& text : {std::string(), std::string("pa_"), day.text + "0",
                                   day.text.substr(1), Hex(day.token.sha256)}) {
-    EXPECT_EQ(*file_.Find(text, kNow), std::nullopt) << text;
+    EXPECT_EQ(*file_.Find(Sha256Of(text), kNow), std::nullopt) << text;
   }
   EXPECT_TRUE(*file_.HasAny(kNow));
 }
@@ -103,32 +103,32 @@ TEST_F(TokenFileTest, ItIsReadAgain) {
   const NewToken one = MakeToken("one", kNow, kNow + kDay);
   const NewToken two = MakeToken("two", kNow, std::nullopt);
   Write(FormatTokens({one.token}));
-  EXPECT_TRUE(*file_.Find(one.text, kNow));
+  EXPECT_TRUE(*file_.Find(Sha256Of(one.text), kNow));
   EXPECT_FALSE(*file_.HasAny(kNow + kDay));
   Write(FormatTokens({two.token}));
-  EXPECT_EQ(*file_.Find(one.text, kNow), std::nullopt);
-  EXPECT_TRUE(*file_.Find(two.text, kNow));
+  EXPECT_EQ(*file_.Find(Sha256Of(one.text), kNow), std::nullopt);
+  EXPECT_TRUE(*file_.Find(Sha256Of(two.text), kNow));
   std::filesystem::remove(path_);
-  EXPECT_EQ(*file_.Find(two.text, kNow), std::nullopt);
+  EXPECT_EQ(*file_.Find(Sha256Of(two.text), kNow), std::nullopt);
 }
 
 // Nobody is known then, and the server says why; it does not look like a wrong token.
 TEST_F(TokenFileTest, WhatCannotBeReadIsAnError) {
   const NewToken one = MakeToken("one", kNow, std::nullopt);
   Write(FormatTokens({one.token}));
-  ASSERT_TRUE(*file_.Find(one.text, kNow));
+  ASSERT_TRUE(*file_.Find(Sha256Of(one.text), kNow));
   Write("broken");
-  EXPECT_FALSE(file_.Find(one.text, kNow));
+  EXPECT_FALSE(file_.Find(Sha256Of(one.text), kNow));
   EXPECT_FALSE(file_.HasAny(kNow));
   Write(FormatTokens({one.token}));
-  ASSERT_TRUE(*file_.Find(one.text, kNow));
+  ASSERT_TRUE(*file_.Find(Sha256Of(one.text), kNow));
   chmod(path_.c_str(), 0620);
-  EXPECT_FALSE(file_.Find(one.text, kNow));
+  EXPECT_FALSE(file_.Find(Sha256Of(one.text), kNow));
   chmod(path_.c_str(), 0600);
-  EXPECT_TRUE(*file_.Find(one.text, kNow));
+  EXPECT_TRUE(*file_.Find(Sha256Of(one.text), kNow));
   std::filesystem::remove(path_);
   std::filesystem::create_directory(path_);
-  EXPECT_FALSE(file_.Find(one.text, kNow));
+  EXPECT_FALSE(file_.Find(Sha256Of(one.text), kNow));
 }
 
 }  // namespace

@@ -151,12 +151,17 @@ std::expected<Jwt, std::string_view> ReadJwt(std::string_view text) {
   if (!signature || signature->empty()) return std::unexpected("it has no signature");
   jwt.signature = *std::move(signature);
   jwt.signed_part = text.substr(0, head.size() + 1 + body.size());
-  const std::optional<JsonValue> claims = ObjectIn(body);
-  if (!claims) return std::unexpected("its claims are no JSON object");
-  auto read = ClaimsIn(*claims);
+  auto read = ReadJwtClaims(body);
   if (!read) return std::unexpected(read.error());
   jwt.claims = *std::move(read);
   return jwt;
+}
+
+std::expected<JwtClaims, std::string_view> ReadJwtClaims(std::string_view part) {
+  if (part.size() > kMaxJwt) return std::unexpected("its claims are too long");
+  const std::optional<JsonValue> claims = ObjectIn(part);
+  if (!claims) return std::unexpected("its claims are no JSON object");
+  return ClaimsIn(*claims);
 }
 
 }  // namespace pa

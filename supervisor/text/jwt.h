@@ -45,4 +45,7 @@ struct Jwt {
 // Refused, too: whatever has no `iss`, `sub`, `aud` or `exp`.
 std::expected<Jwt, std::string_view> ReadJwt(std::string_view text);
 
+// The claims alone: `part` is the second part of a token, whose signature somebody else has judged.
+std::expected<JwtClaims, std::string_view> ReadJwtClaims(std::string_view part);
+
 }  // namespace pa

@@ -552,9 +552,8 @@ void HttpServer::Admit(UniqueFd client, bool is_unix) {
     ucred credentials{};
     socklen_t size = sizeof credentials;
     const int known = getsockopt(client.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size);
-    if (known != 0 || credentials.uid != geteuid()) {
-      return LogInfo("a connection is not this user's");
-    }
+    const bool served = credentials.uid == geteuid() || limits_.front_door == credentials.uid;
+    if (known != 0 || !served) return LogInfo("a connection is not this user's");
     peer.user = credentials.uid;
   } else {
     constexpr int kOn = 1;

@@ -47,10 +47,13 @@ struct HttpServerLimits {
   std::chrono::milliseconds comment{15'000};      // a stream is not silent for longer
   std::size_t gate_closes = 32U << 10;            // bytes that wait for the client
   std::size_t gate_opens = 8U << 10;
+  // The user of a front door (docs/daemon.md), which is served by Unix sockets as this user is.
+  std::optional<uid_t> front_door = {};
 };
 
 struct HttpPeer {
-  std::optional<uid_t> user;  // of a Unix socket; nothing: it came by TCP
+  // Of a Unix socket; nothing: it came by TCP, or by a front door, which has said who it is.
+  std::optional<uid_t> user;
   // The name of the token by which Judge knows the client, or its subject; "": by none.
   std::string token = {};
   std::string token_hash = {};  // SHA-256, in hexadecimal digits; "": it is an access token
@@ -119,7 +122,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   // A socket of TCP or Unix that listens; it becomes non-blocking. Of the latter, only processes of
-  // this user are served.
+  // this user and of the front door's are served.
   Result<void> Listen(UniqueFd listener);
   // No further connection and no further request; `done` when the last exchange has ended.
   void Close(std::function<void()> done);

@@ -6,6 +6,8 @@
 
 #include <charconv>
 
+#include "supervisor/text/loopback_host.h"
+
 namespace pa {
 namespace {
 
@@ -80,6 +82,21 @@ std::string HostAndPortText(std::string_view host, std::uint16_t port) {
 
 bool IsLoopbackAddress(std::string_view host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+bool IsHostOf(const ListenAddress& listens, std::string_view host) {
+  if (listens.kind != ListenAddress::Kind::kTcp) return false;
+  const bool everywhere = listens.host == "0.0.0.0" || listens.host == "::";
+  if (IsLoopbackAddress(listens.host) || everywhere) {
+    if (IsLoopbackHost(host, listens.port)) return true;
+  }
+  const std::string suffix = ":" + std::to_string(listens.port);
+  if (everywhere && host.ends_with(suffix)) {
+    host.remove_suffix(suffix.size());
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    return IsIpAddress(std::string(host));
+  }
+  return host == HostAndPortText(listens.host, listens.port);
 }
 
 }  // namespace pa

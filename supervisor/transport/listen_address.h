@@ -35,4 +35,8 @@ std::string HostAndPortText(std::string_view host, std::uint16_t port);
 // Whether the host is this machine's loopback address: nobody outside reaches it.
 bool IsLoopbackAddress(std::string_view host);
 
+// Whether a request that came to this address of TCP may name this Host: where connections are
+// taken at every address of the machine, any IP address, because no page's name is one.
+bool IsHostOf(const ListenAddress& listens, std::string_view host);
+
 }  // namespace pa

@@ -66,5 +66,31 @@ TEST(ListenAddress, HostAndPort) {
   }
 }
 
+// A name that leads here is that of somebody's page, unless it is one of ours.
+TEST(ListenAddress, TheHostOfARequest) {
+  const auto at = [](const char* host) {
+    return ListenAddress{.kind = ListenAddress::Kind::kTcp, .host = host, .port = 8080};
+  };
+  for (const char* host : {"127.0.0.1:8080", "localhost:8080", "LOCALHOST:8080", "[::1]:8080"}) {
+    EXPECT_TRUE(IsHostOf(at("127.0.0.1"), host)) << host;
+    EXPECT_FALSE(IsHostOf({.kind = ListenAddress::Kind::kUnix, .path = "/s"}, host)) << host;
+  }
+  for (const char* host : {"evil.example:8080", "127.0.0.1:81", "127.0.0.1", "", "10.0.0.1:8080"}) {
+    EXPECT_FALSE(IsHostOf(at("127.0.0.1"), host)) << host;
+  }
+  EXPECT_TRUE(IsHostOf(at("10.0.0.1"), "10.0.0.1:8080"));
+  for (const char* host : {"localhost:8080", "10.0.0.2:8080", "10.0.0.1:80"}) {
+    EXPECT_FALSE(IsHostOf(at("10.0.0.1"), host)) << host;
+  }
+  for (const char* everywhere : {"0.0.0.0", "::"}) {
+    for (const char* host : {"10.0.0.1:8080", "[fe80::1]:8080", "localhost:8080"}) {
+      EXPECT_TRUE(IsHostOf(at(everywhere), host)) << host;
+    }
+    for (const char* host : {"evil.example:8080", "10.0.0.1:80", "10.0.0.1.evil.example:8080"}) {
+      EXPECT_FALSE(IsHostOf(at(everywhere), host)) << host;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pa

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check-man.py notices what is missing and what is gone:
-check-man-test.py CHECKER TREE PROJECT-ACTIONS WORKER INSTALLED
+check-man-test.py CHECKER TREE PROJECT-ACTIONS WORKER INSTALLED PROJECT-ACTIONSD
 """
 import pathlib
 import subprocess

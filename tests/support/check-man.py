@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds the manual pages against the programs:
-check-man.py TREE PAGES PROJECT-ACTIONS WORKER INSTALLED
+check-man.py TREE PAGES PROJECT-ACTIONS WORKER INSTALLED PROJECT-ACTIONSD
 
 PAGES is the directory of the scdoc sources. INSTALLED is meson's list of the files that it
 installs. The pages must name all that the programs print (subcommands, options, tools, policy keys
@@ -218,12 +218,26 @@ def check_worker(page, worker):
                     f"{page.name}, EXIT STATUS: a wrong command line exits with {status}")
 
 
+def check_daemon(page, daemon):
+    help_text = subprocess.run([daemon, "--help"],
+                               capture_output=True, text=True, check=True).stdout
+    true = {option([name for name in names if name], value)
+            for *names, value in re.findall(r"^  (?:(-\w), )?(--[a-z-]+)(?: ([A-Z]+)\b)?", help_text,
+                                            re.M)}
+    page.compare("OPTIONS", page.entries("OPTIONS"), true)
+    status = subprocess.run([daemon, "--no-such-option"],
+                            capture_output=True, check=False).returncode
+    complain_unless("command line is wrong" in page.entries("EXIT STATUS").get(f"*{status}*", ""),
+                    f"{page.name}, EXIT STATUS: a wrong command line exits with {status}")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     server = facts.Program(sys.argv[3], pathlib.Path(scratch), os.environ["PATH"])
     check_program(Page("project-actions.1"), server)
     check_policy(Page("project-actions.yaml.5"), server)
     check_protections(Page("project-actions.7"), server)
     check_worker(Page("project-actions-worker.8"), sys.argv[4])
+    check_daemon(Page("project-actionsd.8"), sys.argv[6])
 
 for problem in problems:
     print(problem)

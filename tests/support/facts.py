@@ -125,6 +125,7 @@ def commands_variables(tree, schema):
 def files(tree):
     """Files and directories of ours, each as the sources name it, in its usual place."""
     text = re.sub(r"//.*", "", sources(tree, "policy", "supervisor"))
+    text = re.sub(r'(Find\(|Field = )"project-actions-[a-z]+"', "", text)  # fields of HTTP
     homes = {"ConfigHome": "~/.config", "state_home": "~/.local/state"}
     found = {homes[home] + name
              for home, name in re.findall(

@@ -1,8 +1,9 @@
-#include "supervisor/cli/http_callers.h"
+#include "supervisor/callers/http_callers.h"
 
 #include "base/json_writer.h"
 #include "base/words.h"
 #include "policy/url.h"
+#include "supervisor/callers/vouch.h"
 #include "supervisor/loop/log.h"
 
 namespace pa {
@@ -65,14 +66,20 @@ std::string_view BearerToken(std::string_view authorization) {
 }
 
 std::optional<HttpAnswer> HttpCallers::Identify(const HttpHead& head, HttpPeer& peer) {
+  const Policy policy = policy_();
+  const OAuthPolicy& oauth = policy->oauth;
+  if (peer.user && peer.user == front_door_) return IdentifyVouched(head, oauth, peer);
   if (peer.user) return std::nullopt;
-  const policy::PolicyPtr policy = policy_();
-  const OAuthPolicy& oauth = policy->http.oauth;
   const std::string* const authorization = head.Find("authorization");
   if (authorization == nullptr) return Unknown(oauth, false);
   const std::string_view text = BearerToken(*authorization);
   if (oauth.IsOn() && !text.starts_with(kTokenPrefix)) return IdentifyAccess(text, oauth, peer);
-  const Result<std::optional<Token>> token = tokens_.Find(text, Now());
+  return IdentifyToken(Sha256Of(text), oauth, peer);
+}
+
+std::optional<HttpAnswer> HttpCallers::IdentifyToken(const Digest& sha256, const OAuthPolicy& oauth,
+                                                     HttpPeer& peer) {
+  const Result<std::optional<Token>> token = tokens_.Find(sha256, Now());
   if (!token) {
     LogOnce(logged_, token.error().Message());
     return PlainAnswer(503, "the server cannot read its tokens; its log says why");
@@ -84,20 +91,45 @@ std::optional<HttpAnswer> HttpCallers::Identify(const HttpHead& head, HttpPeer& 
   return std::nullopt;
 }
 
+// The front door has judged what only it has seen: the token, or its signature. All else is judged
+// here, so that a front door that sends a request to another tenant's server is refused.
+std::optional<HttpAnswer> HttpCallers::IdentifyVouched(const HttpHead& head,
+                                                       const OAuthPolicy& oauth, HttpPeer& peer) {
+  const std::string* const vouch = head.Find(kVouchField);
+  HttpPeer caller;
+  if (vouch == nullptr || !ReadVouch(*vouch, caller)) {
+    LogOnce(logged_door_, "a request of the front door does not say whose it is");
+    return PlainAnswer(403, "the front door has to say whose request it is");
+  }
+  const auto key = FromHex(caller.key);
+  std::optional<HttpAnswer> answer;
+  if (!key) {
+    answer = IdentifyToken(*FromHex(caller.token_hash), oauth, caller);
+  } else if (!oauth.IsOn()) {
+    answer = Unknown(oauth, true);
+  } else if (const auto refused = access_tokens_.JudgeAgain({caller.claims, *key}, oauth, Now())) {
+    answer = Refused(*refused, oauth);
+  }
+  if (!answer) peer = std::move(caller);
+  return answer;
+}
+
+HttpAnswer HttpCallers::Refused(const AccessRefusal& refusal, const OAuthPolicy& oauth) {
+  if (refusal.kind == AccessRefusal::Kind::kNoKeys) {
+    LogOnce(logged_keys_, refusal.why);
+    return PlainAnswer(503, "the server cannot read the keys of its issuer; its log says why");
+  }
+  LogRefusal(refusal.why);
+  if (refusal.kind == AccessRefusal::Kind::kNotValid) return Unknown(oauth, true);
+  return PlainAnswer(403, "the token has not the scopes that are needed: " + ScopeList(oauth),
+                     {{"WWW-Authenticate", Challenge(oauth, "insufficient_scope")}});
+}
+
 std::optional<HttpAnswer> HttpCallers::IdentifyAccess(std::string_view token,
                                                       const OAuthPolicy& oauth, HttpPeer& peer) {
   const auto access = access_tokens_.Judge(token, oauth, Now());
-  if (!access && access.error().kind == AccessRefusal::Kind::kNoKeys) {
-    LogOnce(logged_keys_, access.error().why);
-    return PlainAnswer(503, "the server cannot read the keys of its issuer; its log says why");
-  }
+  if (!access) return Refused(access.error(), oauth);
   logged_keys_.clear();
-  if (!access) {
-    LogRefusal(access.error().why);
-    if (access.error().kind == AccessRefusal::Kind::kNotValid) return Unknown(oauth, true);
-    return PlainAnswer(403, "the token has not the scopes that are needed: " + ScopeList(oauth),
-                       {{"WWW-Authenticate", Challenge(oauth, "insufficient_scope")}});
-  }
   peer.token = access->claims->subject;
   peer.claims = access->claims;
   peer.key = Hex(access->key);
@@ -108,26 +140,27 @@ bool HttpCallers::StillKnows(const HttpPeer& peer) {
   if (peer.user) return true;
   if (peer.claims) {
     const std::optional<Digest> key = FromHex(peer.key);
-    const policy::PolicyPtr policy = policy_();
-    if (!key || !policy->http.oauth.IsOn()) return false;
-    const auto refused = access_tokens_.JudgeAgain({peer.claims, *key}, policy->http.oauth, Now());
+    const Policy policy = policy_();
+    if (!key || !policy->oauth.IsOn()) return false;
+    const auto refused = access_tokens_.JudgeAgain({peer.claims, *key}, policy->oauth, Now());
     if (refused && refused->kind == AccessRefusal::Kind::kNoKeys) {
       LogOnce(logged_keys_, refused->why);
     }
     return !refused;
   }
   const std::optional<Digest> hash = FromHex(peer.token_hash);
-  const Result<bool> has = hash ? tokens_.Has(*hash, Now()) : Result<bool>(false);
-  if (!has) LogOnce(logged_, has.error().Message());
-  return has.value_or(false);
+  if (!hash) return false;
+  const Result<std::optional<Token>> token = tokens_.Find(*hash, Now());
+  if (!token) LogOnce(logged_, token.error().Message());
+  return token && *token;
 }
 
 // With tokens of our own an issuer that cannot be believed yet is no reason not to start.
 Result<bool> HttpCallers::CanBeKnown() {
   Result<bool> known = tokens_.HasAny(Now());
-  const policy::PolicyPtr policy = policy_();
-  if (!known || !policy->http.oauth.IsOn()) return known;
-  const std::string why = access_tokens_.WhyNobody(policy->http.oauth);
+  const Policy policy = policy_();
+  if (!known || !policy->oauth.IsOn()) return known;
+  const std::string why = access_tokens_.WhyNobody(policy->oauth);
   if (why.empty()) return true;
   if (!*known) return std::unexpected(Error("nobody could be known by an access token", why));
   LogWarning("nobody can be known by an access token: " + why);
@@ -135,8 +168,8 @@ Result<bool> HttpCallers::CanBeKnown() {
 }
 
 std::optional<std::string> HttpCallers::Metadata(std::string_view path) {
-  const policy::PolicyPtr policy = policy_();
-  const OAuthPolicy& oauth = policy->http.oauth;
+  const Policy policy = policy_();
+  const OAuthPolicy& oauth = policy->oauth;
   if (!oauth.IsOn() || (path != kWellKnown && path != MetadataPath(oauth))) return std::nullopt;
   JsonWriter w;
   w.BeginObject().Field("resource", oauth.resource);

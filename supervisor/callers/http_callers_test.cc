@@ -1,4 +1,4 @@
-#include "supervisor/cli/http_callers.h"
+#include "supervisor/callers/http_callers.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/json.h"
+#include "supervisor/callers/vouch.h"
 #include "tests/support/issuer.h"
 #include "tests/support/temp_dir.h"
 
@@ -35,7 +36,7 @@ class HttpCallersTest : public ::testing::Test {
 
   // From here on the policy has an issuer, of which `key_` is the key.
   policy::OAuthPolicy& TakeAccessTokens() {
-    policy::OAuthPolicy& oauth = policy_->http.oauth;
+    policy::OAuthPolicy& oauth = policy_->oauth;
     oauth = {.issuer = "https://issuer.example",
              .audience = "agents",
              .resource = "https://agents.example:8443/mcp",
@@ -45,8 +46,8 @@ class HttpCallersTest : public ::testing::Test {
     return oauth;
   }
   void Publish(const std::string& keys) {
-    testing::WriteText(policy_->http.oauth.jwks, keys);
-    chmod(policy_->http.oauth.jwks.c_str(), 0644);
+    testing::WriteText(policy_->oauth.jwks, keys);
+    chmod(policy_->oauth.jwks.c_str(), 0644);
   }
   std::string AccessToken(const std::string& subject = "7c9e", const std::string& more = "") const {
     const auto expires = Now() + std::chrono::hours(1);
@@ -57,9 +58,11 @@ class HttpCallersTest : public ::testing::Test {
 
   testing::TempDir directory_;
   std::string path_ = (directory_.path() / "tokens.json").string();
-  std::shared_ptr<policy::Policy> policy_ = std::make_shared<policy::Policy>();
+  std::shared_ptr<policy::HttpPolicy> policy_ = std::make_shared<policy::HttpPolicy>();
   testing::IssuerKey key_{"one"};
-  HttpCallers callers_{path_, "ann", [this] { return policy_; }};
+  static constexpr uid_t kFrontDoor = 7;
+  TokenFile tokens_{path_};
+  HttpCallers callers_{tokens_, ServedUser("ann"), [this] { return policy_; }, kFrontDoor};
   HttpPeer peer_;
 };
 
@@ -120,13 +123,82 @@ TEST_F(HttpCallersTest, ATokenThatIsRevokedIsNotKnownAnyMore) {
   WriteRaw("broken");
   EXPECT_FALSE(callers_.StillKnows(peer));
   EXPECT_FALSE(callers_.StillKnows({}));
-  EXPECT_TRUE(callers_.StillKnows({.user = 7}));
+  EXPECT_TRUE(callers_.StillKnows({.user = 8}));
 }
 
 TEST_F(HttpCallersTest, TheKernelNamesWhoComesByAUnixSocket) {
-  HttpPeer peer{.user = 7};
+  HttpPeer peer{.user = 8};
   EXPECT_FALSE(callers_.Identify({}, peer));
   EXPECT_EQ(peer.token, "");
+  EXPECT_EQ(peer.user, 8u);
+}
+
+TEST_F(HttpCallersTest, AFrontDoorSaysWhoItIs) {
+  const NewToken laptop = MakeToken("laptop", Now(), Now() + std::chrono::hours(1));
+  Write({laptop.token});
+  ASSERT_FALSE(AskBearer(laptop.text));
+  const std::string vouch = FormatVouch(peer_, laptop.text);
+  EXPECT_FALSE(vouch.contains(laptop.text));
+  const auto by_door = [&](const std::string& word) {
+    peer_ = {.user = kFrontDoor};
+    HttpHead head;
+    if (!word.empty()) head.fields.emplace_back(kVouchField, word);
+    return callers_.Identify(head, peer_);
+  };
+  EXPECT_FALSE(by_door(vouch));
+  EXPECT_EQ(peer_.token, "laptop");
+  EXPECT_EQ(peer_.token_hash, Hex(laptop.token.sha256));
+  EXPECT_FALSE(peer_.user);
+  EXPECT_TRUE(callers_.StillKnows(peer_));
+  // The front door has sent it to the wrong tenant, or it was revoked in between.
+  const std::string strange = "token " + Hex(Sha256Of("another"));
+  for (const std::string& wrong : {std::string(), std::string("token"), std::string("laptop"),
+                                   std::string("token laptop"), strange}) {
+    const auto answer = by_door(wrong);
+    ASSERT_TRUE(answer) << wrong;
+    EXPECT_EQ(answer->status, wrong == strange ? 401 : 403) << wrong;
+    EXPECT_EQ(peer_.user, kFrontDoor);
+  }
+  Write({});
+  EXPECT_EQ(by_door(vouch)->status, 401);
+  // Whoever else says so is believed nothing.
+  Write({laptop.token});
+  peer_ = {};
+  HttpHead head;
+  head.fields.emplace_back(kVouchField, vouch);
+  EXPECT_EQ(callers_.Identify(head, peer_)->status, 401);
+}
+
+TEST_F(HttpCallersTest, AFrontDoorHasSeenTheSignatureAndNothingElseIsBelieved) {
+  policy::OAuthPolicy& oauth = TakeAccessTokens();
+  const std::string token = AccessToken();
+  ASSERT_FALSE(AskBearer(token));
+  const std::string vouch = FormatVouch(peer_, token);
+  EXPECT_FALSE(vouch.contains(token.substr(token.rfind('.'))));
+  const auto by_door = [&](const std::string& word) {
+    peer_ = {.user = kFrontDoor};
+    HttpHead head;
+    head.fields.emplace_back(kVouchField, word);
+    return callers_.Identify(head, peer_);
+  };
+  EXPECT_FALSE(by_door(vouch));
+  EXPECT_EQ(peer_.token, "7c9e");
+  EXPECT_FALSE(peer_.user);
+  EXPECT_TRUE(callers_.StillKnows(peer_));
+
+  EXPECT_EQ(by_door(vouch + "x")->status, 403);
+  EXPECT_EQ(by_door("access " + Hex(Sha256Of("")) + vouch.substr(vouch.rfind(' ')))->status, 401);
+  oauth.scopes = {"agents:use"};
+  EXPECT_EQ(by_door(vouch)->status, 403);
+  oauth.scopes.clear();
+  oauth.subjects["7c9e"] = "bob";
+  EXPECT_EQ(by_door(vouch)->status, 401);
+  oauth.subjects["7c9e"] = "ann";
+  EXPECT_FALSE(by_door(vouch));
+  Publish("broken");
+  EXPECT_EQ(by_door(vouch)->status, 503);
+  oauth = {};
+  EXPECT_EQ(by_door(vouch)->status, 401);
 }
 
 TEST_F(HttpCallersTest, AnAccessTokenNamesItsSubject) {
@@ -153,7 +225,7 @@ TEST_F(HttpCallersTest, WithoutAnIssuerNoAccessTokenIsTaken) {
   TakeAccessTokens();
   const std::string token = AccessToken();
   EXPECT_FALSE(AskBearer(token));
-  policy_->http.oauth.issuer.clear();
+  policy_->oauth.issuer.clear();
   const auto refused = AskBearer(token);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->status, 401);
@@ -217,7 +289,7 @@ TEST_F(HttpCallersTest, WithoutKeysNobodyIsRefusedOrKnown) {
   EXPECT_TRUE(*callers_.CanBeKnown()) << "no token of ours is needed";
   EXPECT_FALSE(AskBearer(AccessToken()));
   EXPECT_TRUE(callers_.StillKnows(peer));
-  policy_->http.oauth.subjects.erase("7c9e");
+  policy_->oauth.subjects.erase("7c9e");
   EXPECT_FALSE(callers_.StillKnows(peer));
 }
 

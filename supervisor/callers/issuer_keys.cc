@@ -1,4 +1,4 @@
-#include "supervisor/cli/issuer_keys.h"
+#include "supervisor/callers/issuer_keys.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

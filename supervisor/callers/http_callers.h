@@ -2,12 +2,14 @@
 // a client is known by its token (RFC 6750): one of ours, or an access token of the policy's issuer
 // (OAuth 2.1). Nobody is served who is not known.
 //
-//    HttpCallers callers(TokenPath(state_home), UserName(), [&] { return services.policy(); });
+//    TokenFile tokens(TokenPath(state_home));
+//    HttpCallers callers(tokens, ServedUser(UserName()), [&] { return http_policy; });
 //    if (auto refused = callers.Identify(head, peer)) ...     // 401; 503: nobody can be known
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,7 +17,7 @@
 #include <utility>
 
 #include "policy/policy.h"
-#include "supervisor/cli/access_tokens.h"
+#include "supervisor/callers/access_tokens.h"
 #include "supervisor/state/token_file.h"
 #include "supervisor/text/http_request.h"
 #include "supervisor/transport/http_server.h"
@@ -27,10 +29,15 @@ std::string_view BearerToken(std::string_view authorization);
 
 class HttpCallers {
  public:
-  HttpCallers(std::string token_path, std::string user, std::function<policy::PolicyPtr()> policy)
-      : tokens_(std::move(token_path)),
-        access_tokens_(std::move(user)),
-        policy_(std::move(policy)) {}
+  using Policy = std::shared_ptr<const policy::HttpPolicy>;
+
+  // `tokens`: for longer than this. `front_door`: its user, whose word counts (vouch.h).
+  HttpCallers(TokenSource& tokens, ServedUsers users, std::function<Policy()> policy,
+              std::optional<uid_t> front_door = {})
+      : tokens_(tokens),
+        access_tokens_(std::move(users)),
+        policy_(std::move(policy)),
+        front_door_(front_door) {}
 
   // Nothing: `peer` is known; its token's name is in it. The answer is the same for a token that
   // there never was, one that was revoked and one that has expired, ours or an issuer's.
@@ -43,15 +50,22 @@ class HttpCallers {
   std::optional<std::string> Metadata(std::string_view path);
 
  private:
+  std::optional<HttpAnswer> IdentifyToken(const Digest& sha256, const policy::OAuthPolicy& oauth,
+                                          HttpPeer& peer);
+  std::optional<HttpAnswer> IdentifyVouched(const HttpHead& head, const policy::OAuthPolicy& oauth,
+                                            HttpPeer& peer);
   std::optional<HttpAnswer> IdentifyAccess(std::string_view token, const policy::OAuthPolicy& oauth,
                                            HttpPeer& peer);
+  HttpAnswer Refused(const AccessRefusal& refusal, const policy::OAuthPolicy& oauth);
   void LogRefusal(const std::string& why);
 
-  TokenFile tokens_;
+  TokenSource& tokens_;
   AccessTokens access_tokens_;
-  std::function<policy::PolicyPtr()> policy_;
+  std::function<Policy()> policy_;
+  std::optional<uid_t> front_door_;
   std::string logged_;              // the last problem with the file of tokens
   std::string logged_keys_;         // and with that of keys
+  std::string logged_door_;         // and with the front door
   std::set<std::string> refusals_;  // that were logged since
   std::chrono::steady_clock::time_point since_;
 };

@@ -1,4 +1,4 @@
-#include "supervisor/cli/access_tokens.h"
+#include "supervisor/callers/access_tokens.h"
 
 #include <unistd.h>
 
@@ -53,8 +53,13 @@ std::optional<AccessRefusal> JudgeTimes(const JwtClaims& claims, AccessTime now)
 
 }  // namespace
 
-bool AccessTokens::IsThisUser(std::string_view name) const {
-  return (!user_.empty() && name == user_) || name == std::to_string(geteuid());
+ServedUsers ServedUser(std::string name) {
+  std::string who = "the user " + Shown(name);
+  return {.has =
+              [name = std::move(name)](std::string_view other) {
+                return (!name.empty() && other == name) || other == std::to_string(geteuid());
+              },
+          .are = std::move(who)};
 }
 
 std::optional<AccessRefusal> AccessTokens::JudgeClaims(const JwtClaims& claims,
@@ -71,9 +76,9 @@ std::optional<AccessRefusal> AccessTokens::JudgeClaims(const JwtClaims& claims,
   if (user == policy.subjects.end()) {
     return NotValid("its subject (sub) is none of http.subjects");
   }
-  if (!IsThisUser(user->second)) {
+  if (!users_.has(user->second)) {
     return NotValid("the subject " + Shown(user->first) + " is the user " + Shown(user->second) +
-                    ", and this server runs as " + Shown(user_));
+                    ", and this server serves " + users_.are);
   }
   for (const std::string& scope : policy.scopes) {
     if (!Holds(claims.scopes, scope)) {
@@ -117,9 +122,9 @@ std::optional<AccessRefusal> AccessTokens::JudgeAgain(const Access& access,
 }
 
 std::string AccessTokens::WhyNobody(const policy::OAuthPolicy& policy) {
-  const auto is_this_user = [&](const auto& entry) { return IsThisUser(entry.second); };
-  if (std::ranges::none_of(policy.subjects, is_this_user)) {
-    return "none of http.subjects is " + Shown(user_) + ", the user who runs this server";
+  const auto is_served = [&](const auto& entry) { return users_.has(entry.second); };
+  if (std::ranges::none_of(policy.subjects, is_served)) {
+    return "none of http.subjects is a user whom this server serves, which is " + users_.are;
   }
   const Result<const std::vector<Jwk>*> keys = keys_.In(policy.jwks);
   return keys ? "" : keys.error().Message();

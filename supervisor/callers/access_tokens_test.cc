@@ -1,4 +1,4 @@
-#include "supervisor/cli/access_tokens.h"
+#include "supervisor/callers/access_tokens.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -59,7 +59,7 @@ class AccessTokensTest : public ::testing::Test {
   testing::TempDir directory_;
   IssuerKey key_{"one"};
   policy::OAuthPolicy policy_;
-  AccessTokens tokens_{"ann"};
+  AccessTokens tokens_{ServedUser("ann")};
 };
 
 TEST_F(AccessTokensTest, OfTheIssuerForThisServerAndUser) {
@@ -86,7 +86,7 @@ TEST_F(AccessTokensTest, OtherIssuersAudiencesAndSubjectsAreNot) {
   EXPECT_EQ(WhyClaims(R"("sub": "7C9E")", "sub"), "its subject (sub) is none of http.subjects");
   EXPECT_EQ(WhyClaims(R"("sub": "ann")", "sub"), "its subject (sub) is none of http.subjects");
   EXPECT_EQ(WhyClaims(R"("sub": "other")", "sub"),
-            "the subject 'other' is the user 'bob', and this server runs as 'ann'");
+            "the subject 'other' is the user 'bob', and this server serves the user 'ann'");
 }
 
 TEST_F(AccessTokensTest, ClocksMayDifferByAMinute) {
@@ -190,7 +190,7 @@ TEST_F(AccessTokensTest, WithoutKeysNobodyCanTell) {
   EXPECT_EQ(tokens_.WhyNobody(policy_), "");
   policy_.subjects = {{"other", "bob"}};
   EXPECT_EQ(tokens_.WhyNobody(policy_),
-            "none of http.subjects is 'ann', the user who runs this server");
+            "none of http.subjects is a user whom this server serves, which is the user 'ann'");
 }
 
 TEST_F(AccessTokensTest, IsJudgedAgainWithoutTheToken) {

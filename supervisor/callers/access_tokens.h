@@ -1,7 +1,7 @@
 // AccessTokens: which access tokens of OAuth 2.1 are taken (RFC 9068, 8725): those that the issuer
-// of the policy has signed for this server, whose subjects are this user.
+// of the policy has signed for this server, whose subjects are users whom it serves.
 //
-//    AccessTokens tokens(UserName());
+//    AccessTokens tokens(ServedUser(UserName()));
 //    const auto access = tokens.Judge(text, policy->http.oauth, now);
 //    if (!access) Refuse(access.error());
 //    ...
@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +20,7 @@
 
 #include "base/digest.h"
 #include "policy/policy.h"
-#include "supervisor/cli/issuer_keys.h"
+#include "supervisor/callers/issuer_keys.h"
 #include "supervisor/text/jwt.h"
 
 namespace pa {
@@ -44,10 +45,17 @@ struct AccessRefusal {
   std::string why;
 };
 
+// For whom a server acts.
+struct ServedUsers {
+  std::function<bool(std::string_view name)> has;
+  std::string are;  // for the log: `the user 'ann'`
+};
+// A server that acts as the user who runs it. `name`: "" if the system has none for the uid.
+ServedUsers ServedUser(std::string name);
+
 class AccessTokens {
  public:
-  // `user`: as whom the server runs.
-  explicit AccessTokens(std::string user) : user_(std::move(user)) {}
+  explicit AccessTokens(ServedUsers users) : users_(std::move(users)) {}
 
   std::expected<Access, AccessRefusal> Judge(std::string_view token,
                                              const policy::OAuthPolicy& policy,
@@ -61,12 +69,11 @@ class AccessTokens {
   const PathStamp& keys() const { return keys_.stamp(); }
 
  private:
-  bool IsThisUser(std::string_view name) const;
   std::optional<AccessRefusal> JudgeClaims(const JwtClaims& claims,
                                            const policy::OAuthPolicy& policy,
                                            std::chrono::sys_seconds now) const;
 
-  std::string user_;
+  ServedUsers users_;
   IssuerKeys keys_;
 };
 

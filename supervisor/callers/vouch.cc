@@ -1,0 +1,46 @@
+#include "supervisor/callers/vouch.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/words.h"
+#include "supervisor/text/jwt.h"
+
+namespace pa {
+namespace {
+
+constexpr std::string_view kByToken = "token ";
+constexpr std::string_view kByAccess = "access ";
+
+// The second of the three parts of a JWT.
+std::string_view ClaimsPart(std::string_view token) {
+  const std::string_view rest = token.substr(token.find('.') + 1);
+  return rest.substr(0, rest.find('.'));
+}
+
+}  // namespace
+
+std::string FormatVouch(const HttpPeer& peer, std::string_view token) {
+  if (!peer.claims) return std::string(kByToken) + peer.token_hash;
+  return std::string(kByAccess) + peer.key + " " + std::string(ClaimsPart(token));
+}
+
+bool ReadVouch(std::string_view text, HttpPeer& peer) {
+  if (text.starts_with(kByToken)) {
+    const auto hash = FromHex(text.substr(kByToken.size()));
+    if (hash) peer.token_hash = Hex(*hash);
+    return hash.has_value();
+  }
+  if (!text.starts_with(kByAccess)) return false;
+  text.remove_prefix(kByAccess.size());
+  const auto key = FromHex(text.substr(0, text.find(' ')));
+  auto claims = ReadJwtClaims(text.substr(text.find(' ') + 1));
+  if (!key || !claims) return false;
+  peer.key = Hex(*key);
+  peer.token = claims->subject;
+  peer.claims = std::make_shared<const JwtClaims>(*std::move(claims));
+  return true;
+}
+
+}  // namespace pa

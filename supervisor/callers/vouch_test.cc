@@ -1,0 +1,42 @@
+#include "supervisor/callers/vouch.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/digest.h"
+#include "tests/support/issuer.h"
+
+namespace pa {
+namespace {
+
+// The front door writes it; what a front door in an attacker's hands could write is read, too.
+TEST(Vouch, NothingElseIsRead) {
+  const std::string key = Hex(Sha256Of("key"));
+  const auto claims = [](const std::string& text) { return testing::ToBase64Url(text); };
+  const std::string right = claims(R"({"iss": "i", "sub": "s", "aud": "a", "exp": 1})");
+  HttpPeer peer;
+  ASSERT_TRUE(ReadVouch("access " + key + " " + right, peer));
+  EXPECT_EQ(peer.token, "s");
+  EXPECT_EQ(peer.Issuer(), "i");
+  EXPECT_EQ(peer.key, key);
+  EXPECT_EQ(peer.token_hash, "");
+  peer = {};
+  ASSERT_TRUE(ReadVouch("token " + key, peer));
+  EXPECT_EQ(peer.token_hash, key);
+
+  for (const std::string& wrong :
+       {std::string(), "token " + key + " ", "token " + key.substr(1), "Token " + key, key,
+        "token  " + key, "access " + right, "access " + key, "access " + key + " ",
+        "access  " + key + " " + right, "access " + key + "  " + right,
+        "access " + key + " " + right + " ", "access " + key + " " + claims(R"({"iss": "i"})"),
+        "access " + key + " " + claims("[]"), "access " + key + " " + std::string(9000, 'e')}) {
+    HttpPeer nobody;
+    EXPECT_FALSE(ReadVouch(wrong, nobody)) << wrong;
+    EXPECT_EQ(nobody.token + nobody.token_hash + nobody.key, "") << wrong;
+    EXPECT_FALSE(nobody.claims) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace pa

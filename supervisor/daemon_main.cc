@@ -1,0 +1,100 @@
+// project-actionsd: says whose a request is to the web server in front of the tenants' servers.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "base/try.h"
+#include "policy/http_policy.h"
+#include "supervisor/daemon/confine_daemon.h"
+#include "supervisor/daemon/daemon_options.h"
+#include "supervisor/daemon/front_door.h"
+#include "supervisor/daemon/tenant_table.h"
+#include "supervisor/loop/log.h"
+#include "supervisor/loop/loop.h"
+#include "supervisor/state/find_user.h"
+#include "supervisor/state/user_directories.h"
+#include "supervisor/transport/http_server.h"
+#include "supervisor/transport/listening_socket.h"
+
+namespace pa {
+namespace {
+
+FrontDoor::HttpPolicyPtr LoadPolicyFrom(const std::string& file) {
+  auto http = policy::LoadHttpPolicy(file);
+  if (http) return std::make_shared<const policy::HttpPolicy>(*std::move(http));
+  for (const policy::Diagnostic& diagnostic : http.error()) LogError(diagnostic.Format());
+  return nullptr;
+}
+
+Result<std::vector<ListeningSocket>> SocketsFor(const ListenAddress& address) {
+  if (address.kind == ListenAddress::Kind::kSystemd) {
+    return TakePassedSockets(ReadEnvironment(environ));
+  }
+  std::vector<ListeningSocket> sockets(1);
+  PA_TRY(sockets[0], OpenListeningSocket(address));
+  return sockets;
+}
+
+std::vector<std::string> Readable(const DaemonOptions& options, const policy::HttpPolicy& policy) {
+  std::vector<std::string> readable = {options.tenants};
+  // Files that are replaced by others of the same name.
+  for (const std::string& file : {options.policy, policy.oauth.jwks}) {
+    if (!file.empty()) readable.push_back(std::filesystem::path(file).parent_path());
+  }
+  return readable;
+}
+
+Result<int> Run(const DaemonOptions& options) {
+  FrontDoor::HttpPolicyPtr policy = LoadPolicyFrom(options.policy);
+  if (!policy) return 1;
+  HttpServerLimits limits;
+  if (options.web_server) {
+    PA_TRY(limits.front_door, FindUser(*options.web_server));
+  }
+  PA_TRY(std::vector<ListeningSocket> sockets, SocketsFor(options.listen));
+  TenantTable tenants(options.tenants);
+  PA_TRY_VOID(tenants.HasAny({}));
+  Loop loop;
+  FrontDoor door(tenants, policy);
+  HttpServer server(loop.get(), door, limits);
+  for (ListeningSocket& socket : sockets) {
+    PA_TRY_VOID(server.Listen(std::move(socket.fd)));
+  }
+  const auto stop = [&] { server.Close([] {}); };
+  const SignalWatch interrupted(loop.get(), SIGINT, stop);
+  const SignalWatch terminated(loop.get(), SIGTERM, stop);
+  const SignalWatch hung_up(loop.get(), SIGHUP, [&] {
+    tenants.Forget();
+    if (auto replaced = LoadPolicyFrom(options.policy)) {
+      door.ReplacePolicy(std::move(replaced));
+      LogInfo("policy and tenants read again");
+    } else {
+      LogError("policy not changed: the previous policy stays in force");
+    }
+  });
+  PA_TRY_VOID(ConfineDaemon(Readable(options, *policy)));
+  LogInfo(fmt::format("{} tenants", tenants.size()));
+  loop.Run();
+  return 0;
+}
+
+}  // namespace
+}  // namespace pa
+
+int main(int argc, char** argv) {
+  struct sigaction ignore{};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, nullptr);
+  const auto options = pa::ParseDaemonOptions(argc, argv);
+  if (!options) {
+    fputs(options.error().text.c_str(), options.error().exit_status == 0 ? stdout : stderr);
+    return options.error().exit_status;
+  }
+  pa::StartLog(options->verbose, "project-actionsd");
+  const pa::Result<int> status = pa::Run(*options);
+  if (!status) pa::LogError(status.error().Message());
+  return status.value_or(1);
+}
