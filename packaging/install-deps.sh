@@ -3,7 +3,7 @@
 #
 #   packaging/install-deps.sh [GROUP...]   # none: build
 #
-# The groups: build, lint, bench, clients, toolchains, kernels, package.
+# The groups: build, lint, bench, clients, toolchains, tenants, kernels, package.
 #
 # Asks nothing and says what it installs; installs nothing that is there already, and of
 # PACKAGE=PROGRAM nothing if there is such a program from elsewhere (npm comes with other people's
@@ -32,6 +32,7 @@ debian_packages() {
       "librust-semver-dev librust-serde-dev perl tcl tcl-dev bundler rake ruby-minitest" \
       "texlive-latex-base gdb libevent-dev libncurses-dev libwww-perl libtest-needs-perl" \
       "golang-golang-x-sys-dev" ;;
+    tenants) echo "nginx" ;;
     # What boots the guests, and what tests/kernels/image.sh puts into them beside what is
     # essential.
     kernels) echo "qemu-system-x86 debian-archive-keyring cpio binutils python3 hostname iproute2" \
@@ -40,7 +41,7 @@ debian_packages() {
       "rpm rpmlint elfutils xz-utils" ;;
     *)
       echo "install-deps.sh: no group '$1'" \
-        "(build, lint, bench, clients, toolchains, kernels, package)" >&2
+        "(build, lint, bench, clients, toolchains, tenants, kernels, package)" >&2
       return 1 ;;
   esac
 }
@@ -57,6 +58,7 @@ fedora_packages() {
     toolchains) echo "gcc make gcc-c++ cmake python3 python3-pytest nodejs=node npm=npm cargo" \
       "rust golang java-devel maven maven-compiler-plugin maven-resources-plugin" \
       "maven-surefire-plugin maven-surefire-provider-junit4 junit" ;;
+    tenants) echo "nginx" ;;
     kernels)
       echo "install-deps.sh: the guests are made of Debian's packages, on Debian" >&2
       return 1 ;;

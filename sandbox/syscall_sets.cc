@@ -307,6 +307,7 @@ constexpr AllowedSyscall kFrontDoorSyscalls[] = {
     {"timerfd_create", "as epoll_create1"},
     {"timerfd_settime", "as epoll_create1"},
     {"read", "files of tokens; signals"},
+    {"pread64", "as read"},
     {"write", "as read; lines of the log"},
     {"writev", "as write, which is how a C library prints"},
     {"open", "tokens and keys, by Landlock those alone; as openat"},

@@ -16,6 +16,7 @@
 #include "supervisor/cli/policy_allow.h"
 #include "supervisor/cli/policy_command.h"
 #include "supervisor/cli/serve.h"
+#include "supervisor/cli/tenant_command.h"
 #include "supervisor/cli/token_command.h"
 #include "supervisor/cli/trash_command.h"
 #include "supervisor/loop/log.h"
@@ -73,6 +74,12 @@ struct Dispatch {
     return RunInit(command, environment);
   }
   int operator()(const ConnectCommand& command) const { return RunConnect(command, environment); }
+  int operator()(const TenantAddCommand& command) const {
+    StartLog(false);
+    return RunTenantAdd(command, environment);
+  }
+  int operator()(const TenantListCommand& command) const { return RunTenantList(command); }
+  int operator()(const TenantRemoveCommand& command) const { return RunTenantRemove(command); }
   int operator()(const TokenNewCommand& command) const { return RunTokenNew(command, environment); }
   int operator()(const TokenListCommand& command) const {
     return RunTokenList(command, environment);

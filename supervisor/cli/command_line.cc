@@ -101,6 +101,9 @@ struct Values {
   TokenNewCommand token_new;
   TokenListCommand token_list;
   TokenRevokeCommand token_revoke;
+  TenantAddCommand tenant_add;
+  TenantListCommand tenant_list;
+  TenantRemoveCommand tenant_remove;
   std::vector<std::string> help;
 };
 
@@ -324,6 +327,44 @@ std::string CheckTokenName(const std::string& name) {
              : "a name has 1 to 64 letters, digits, '.', '_' and '-', not '" + name + "'";
 }
 
+void AddTenants(CLI::App* app, std::string* tenants) {
+  app->add_option("--tenants", *tenants,
+                  "The directory of the tenants. Default: /etc/project-actions/tenants")
+      ->type_name("DIR");
+}
+
+void AddTokenOwner(CLI::App* app, TokenOwner* owner) {
+  app->add_option("--tenant", owner->tenant, "Those of a tenant, not your own; only root may")
+      ->type_name("USER");
+  AddTenants(app, &owner->tenants);
+}
+
+void AddTenant(CLI::App& app, Values* values) {
+  auto* tenant = app.add_subcommand("tenant", "Add, list and remove the tenants of this machine");
+  tenant->require_subcommand(1);
+  TenantAddCommand& made = values->tenant_add;
+  auto* add = tenant->add_subcommand("add", "Give a user a server behind the front door");
+  add->add_option("USER", made.user, "The user, by name or number")->type_name("")->required();
+  add->add_option("--root", made.roots,
+                  "Directory in which its calls may work; may be given more than once. Default: "
+                  "src in the user's home")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  add->add_option("--enable", made.enable, "Tools to enable beside the read-only ones, or 'all'")
+      ->type_name("TOOL,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  AddTenants(add, &made.tenants);
+  auto* list = tenant->add_subcommand("list", "List the tenants");
+  list->add_flag("--json", values->tenant_list.json, "Print one line of JSON");
+  AddTenants(list, &values->tenant_list.tenants);
+  auto* remove = tenant->add_subcommand("remove", "End a tenant's server, and forget its tokens");
+  remove->add_option("USER", values->tenant_remove.user, "The user, by name or number")
+      ->type_name("")
+      ->required();
+  AddTenants(remove, &values->tenant_remove.tenants);
+}
+
 void AddToken(CLI::App& app, Values* values) {
   auto* token = app.add_subcommand("token", "Make, list and revoke the tokens of HTTP clients");
   token->require_subcommand(1);
@@ -341,10 +382,13 @@ void AddToken(CLI::App& app, Values* values) {
             return expiry ? "" : expiry.error();
           },
           ""));
+  AddTokenOwner(made, &values->token_new.owner);
   auto* list = token->add_subcommand("list", "List the tokens, not what they are");
+  AddTokenOwner(list, &values->token_list.owner);
   list->add_flag("--json", values->token_list.json, "Print one line of JSON");
   auto* revoke =
       token->add_subcommand("revoke", "Remove a token: its client is not known any more");
+  AddTokenOwner(revoke, &values->token_revoke.owner);
   revoke->add_option("NAME", values->token_revoke.name, "The token's name")
       ->type_name("")
       ->required();
@@ -372,6 +416,7 @@ void AddAll(CLI::App& app, Values* values, std::size_t width) {
   AddInit(app, values);
   AddConnect(app, values);
   AddToken(app, values);
+  AddTenant(app, values);
   AddHelp(app, values);
 }
 
@@ -513,6 +558,12 @@ Command Chosen(const CLI::App& app, Values values) {
     if (token->got_subcommand("new")) return std::move(values.token_new);
     if (token->got_subcommand("list")) return values.token_list;
     return std::move(values.token_revoke);
+  }
+  if (app.got_subcommand("tenant")) {
+    const CLI::App* tenant = app.get_subcommand("tenant");
+    if (tenant->got_subcommand("add")) return std::move(values.tenant_add);
+    if (tenant->got_subcommand("list")) return std::move(values.tenant_list);
+    return std::move(values.tenant_remove);
   }
   if (app.got_subcommand("trash")) {
     const bool restore = app.get_subcommand("trash")->got_subcommand("restore");

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "supervisor/state/tenant_directory.h"
 #include "supervisor/transport/listen_address.h"
 
 namespace pa {
@@ -99,15 +100,38 @@ struct ConnectCommand {
   ListenAddress address;  // kUnix or kTcp
 };
 
+// Whose tokens: of a tenant, which root alone changes, or of the user who asks.
+struct TokenOwner {
+  std::optional<std::string> tenant;  // by name or number
+  std::string tenants = kTenantDirectory;
+};
 struct TokenNewCommand {
+  TokenOwner owner;
   std::string name;
   std::string expires = "90d";  // as TokenExpiry reads it
 };
 struct TokenListCommand {
+  TokenOwner owner;
   bool json = false;
 };
 struct TokenRevokeCommand {
+  TokenOwner owner;
   std::string name;
+};
+
+struct TenantAddCommand {
+  std::string user;                 // by name or number
+  std::vector<std::string> roots;   // absolute, or from the current directory; none: ~/src
+  std::vector<std::string> enable;  // tools
+  std::string tenants = kTenantDirectory;
+};
+struct TenantListCommand {
+  std::string tenants = kTenantDirectory;
+  bool json = false;
+};
+struct TenantRemoveCommand {
+  std::string user;
+  std::string tenants = kTenantDirectory;
 };
 
 struct InitCommand {
@@ -124,7 +148,8 @@ using Command =
     std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand, PolicyShowCommand,
                  PolicySchemaCommand, PolicyExplainCommand, PolicyAllowCommand, AuditVerifyCommand,
                  AuditShowCommand, TrashListCommand, TrashRestoreCommand, InitCommand,
-                 ConnectCommand, TokenNewCommand, TokenListCommand, TokenRevokeCommand>;
+                 ConnectCommand, TokenNewCommand, TokenListCommand, TokenRevokeCommand,
+                 TenantAddCommand, TenantListCommand, TenantRemoveCommand>;
 
 struct ParsedCommandLine {
   std::optional<Command> command;

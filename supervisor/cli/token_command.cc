@@ -12,6 +12,7 @@
 #include "base/try.h"
 #include "supervisor/clients/user_file.h"
 #include "supervisor/state/state_directory.h"
+#include "supervisor/state/tenant_directory.h"
 #include "supervisor/text/point_in_time.h"
 
 namespace pa {
@@ -25,20 +26,31 @@ TokenTime Now() { return std::chrono::floor<seconds>(std::chrono::system_clock::
 struct Kept {
   UserFile file;
   std::vector<Token> tokens;
+  std::optional<std::string> tenants;  // the directory of all; nothing: they are the user's own
 };
 
-Result<Kept> ReadKept(const Environment& environment) {
-  const std::string state_home = StateHome(environment);
+Result<Kept> ReadKept(const TokenOwner& owner, const Environment& environment) {
   Kept kept;
-  PA_TRY(kept.file, ReadUserFile(TokenPath(state_home), state_home));
+  if (owner.tenant) {
+    kept.tenants = owner.tenants;
+    PA_TRY(const uid_t tenant, FindTenant(owner.tenants, *owner.tenant));
+    const TenantPaths paths = TenantPathsOf(owner.tenants, tenant);
+    PA_TRY(kept.file, ReadUserFile(paths.tokens, paths.directory));
+  } else {
+    const std::string state_home = StateHome(environment);
+    PA_TRY(kept.file, ReadUserFile(TokenPath(state_home), state_home));
+  }
   PA_TRY(kept.tokens, ParseTokens(kept.file.content, kept.file.path));
   return kept;
 }
 
 // ESTALE: another process has changed the file in the meantime.
 Result<void> Write(const Kept& kept, const Environment& environment) {
-  PA_TRY_VOID(MakeStateDirectory(TokenDirectory(StateHome(environment))));
-  return ReplaceUserFile(kept.file, FormatTokens(kept.tokens));
+  if (!kept.tenants) {
+    PA_TRY_VOID(MakeStateDirectory(TokenDirectory(StateHome(environment))));
+  }
+  PA_TRY_VOID(ReplaceUserFile(kept.file, FormatTokens(kept.tokens)));
+  return kept.tenants ? MarkTenantsChanged(*kept.tenants) : Result<void>();
 }
 
 int Failed(const std::string& why) {
@@ -65,7 +77,7 @@ std::expected<std::optional<TokenTime>, std::string> TokenExpiry(std::string_vie
 }
 
 int RunTokenNew(const TokenNewCommand& command, const Environment& environment) {
-  Result<Kept> kept = ReadKept(environment);
+  Result<Kept> kept = ReadKept(command.owner, environment);
   if (!kept) return Failed(kept.error().Message());
   const auto expires = TokenExpiry(command.expires, Now());
   if (!expires) return Failed(expires.error());
@@ -94,7 +106,7 @@ int RunTokenNew(const TokenNewCommand& command, const Environment& environment) 
 }
 
 int RunTokenList(const TokenListCommand& command, const Environment& environment) {
-  const Result<Kept> kept = ReadKept(environment);
+  const Result<Kept> kept = ReadKept(command.owner, environment);
   if (!kept) return Failed(kept.error().Message());
   if (command.json) {
     JsonWriter w;
@@ -122,7 +134,7 @@ int RunTokenList(const TokenListCommand& command, const Environment& environment
 }
 
 int RunTokenRevoke(const TokenRevokeCommand& command, const Environment& environment) {
-  Result<Kept> kept = ReadKept(environment);
+  Result<Kept> kept = ReadKept(command.owner, environment);
   if (!kept) return Failed(kept.error().Message());
   const std::size_t removed =
       std::erase_if(kept->tokens, [&](const Token& token) { return token.name == command.name; });

@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/file.h"
 #include "sandbox/landlock.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/temp_dir.h"
@@ -24,7 +24,10 @@ namespace {
 // What an attacker in the front door would try; 0: it succeeds, else its errno.
 int Tries(const std::string& what, const std::string& readable) {
   const auto result = [](long returned) { return returned < 0 ? errno : 0; };
-  if (what == "read tokens") return result(open((readable + "/x").c_str(), O_RDONLY | O_CLOEXEC));
+  if (what == "read tokens") {
+    const Result<std::string> tokens = ReadFile(readable + "/x", 100);
+    return tokens ? 0 : tokens.error().sys_errno;
+  }
   if (what == "read others") return result(open("/etc/passwd", O_RDONLY | O_CLOEXEC));
   if (what == "write tokens") return result(open((readable + "/x").c_str(), O_WRONLY | O_CLOEXEC));
   if (what == "make a file") {

@@ -1,32 +1,14 @@
 #include "supervisor/daemon/tenant_table.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <set>
-#include <system_error>
+#include <vector>
 
 #include "base/try.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/state/tenant_directory.h"
 
 namespace pa {
-namespace {
-
-namespace fs = std::filesystem;
-
-Result<std::vector<std::string>> NamesIn(const std::string& directory) {
-  std::vector<std::string> names;
-  std::error_code failed;
-  fs::directory_iterator at(directory, failed);
-  for (; !failed && at != fs::directory_iterator(); at.increment(failed)) {
-    names.push_back(at->path().filename());
-  }
-  if (failed) return std::unexpected(Error("read", directory, failed.value()));
-  return names;
-}
-
-}  // namespace
 
 // Looked at before it is read: what changes in between is read the next time.
 Result<void> TenantTable::Refresh() {
@@ -36,35 +18,19 @@ Result<void> TenantTable::Refresh() {
   names_.clear();
   tokens_.clear();
   problem_.reset();
-  PA_TRY(const std::vector<std::string> names, NamesIn(directory_));
+  PA_TRY(const std::vector<TenantName> all, ListTenants(directory_));
   std::set<uid_t> there;
-  for (const std::string& name : names) {
-    if (const auto id = TenantId(name)) there.insert(*id);
+  for (const TenantName& tenant : all) {
+    there.insert(tenant.id);
+    tenants_.try_emplace(tenant.id, TenantPathsOf(directory_, tenant.id).tokens);
+    if (!tenant.name.empty()) names_.emplace(tenant.name, tenant.id);
   }
   std::erase_if(tenants_, [&](const auto& entry) { return !there.contains(entry.first); });
-  for (const uid_t id : there) tenants_.try_emplace(id, TenantPathsOf(directory_, id).tokens);
-  for (const std::string& name : names) {
-    if (const Result<void> done = ReadEntry(name); !done) problem_ = done.error();
-  }
   ReadTokens();
   if (problem_) {
     LogError(problem_->Message() + "; mend it, then systemctl reload project-actionsd");
   }
   read_ = now;
-  return {};
-}
-
-// NAME -> UID. An editor's copy of a file is nothing of ours.
-Result<void> TenantTable::ReadEntry(const std::string& name) {
-  const std::string path = directory_ + "/" + name;
-  const PathStamp stamp = LookAt(path);
-  if (stamp.error != 0) return std::unexpected(Error("look at", path, stamp.error));
-  if (!stamp.IsSymlink()) return {};
-  std::error_code failed;
-  const fs::path target = fs::read_symlink(path, failed);
-  if (failed) return std::unexpected(Error("read", path, failed.value()));
-  const auto id = TenantId(target.native());
-  if (id && tenants_.contains(*id)) names_.emplace(name, *id);
   return {};
 }
 

@@ -65,7 +65,6 @@ class TenantTable final : public TokenSource {
   };
 
   Result<void> Refresh();
-  Result<void> ReadEntry(const std::string& name);
   void ReadTokens();
 
   std::string directory_;

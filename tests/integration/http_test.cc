@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "base/unique_fd.h"
+#include "tests/support/http_client.h"
 #include "tests/support/issuer.h"
 #include "tests/support/launch.h"
 #include "tests/support/loopback.h"
@@ -28,35 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kListMakefile =
     ".PHONY: hello wait\nhello:\n\t@echo hi\nwait:\n\t@touch started; exec sleep 100\n";
-
-// The bytes that came until the connection ended, or until they hold `until`.
-std::string Hear(int fd, std::string_view until = "") {
-  std::string all;
-  char chunk[4096];
-  const timeval patience{.tv_sec = kPatience.count()};
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  for (ssize_t got = 1; got > 0 && (until.empty() || all.find(until) == std::string::npos);) {
-    got = recv(fd, chunk, sizeof chunk, 0);
-    if (got > 0) all.append(chunk, static_cast<std::size_t>(got));
-  }
-  return all;
-}
-
-// One answer of a connection that goes on.
-std::string HearAnswer(int fd) {
-  std::string answer = Hear(fd, "\r\n\r\n");
-  constexpr std::string_view kLength = "Content-Length: ";
-  const std::size_t at = answer.find(kLength);
-  if (at == std::string::npos) return answer;
-  const std::size_t whole =
-      answer.find("\r\n\r\n") + 4 + std::stoul(answer.substr(at + kLength.size()));
-  char chunk[4096];
-  for (ssize_t got = 1; got > 0 && answer.size() < whole;) {
-    got = recv(fd, chunk, std::min(sizeof chunk, whole - answer.size()), 0);
-    if (got > 0) answer.append(chunk, static_cast<std::size_t>(got));
-  }
-  return answer;
-}
 
 class Http : public ::testing::Test {
  protected:
@@ -130,19 +102,6 @@ class Http : public ::testing::Test {
       fd.reset();
     }
     return fd;
-  }
-  static std::string PostOf(const Json& message, const std::string& fields) {
-    const std::string body = message.dump();
-    return "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\n"
-           "Accept: application/json, text/event-stream\r\n" +
-           fields + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-  }
-  static std::string ModernPost(const std::string& tool, const Json& arguments,
-                                const std::string& fields) {
-    const Json params = {{"name", tool}, {"arguments", arguments}, {"_meta", ModernMeta()}};
-    return PostOf({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", params}},
-                  "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: " +
-                      tool + "\r\n" + fields);
   }
   // The structuredContent of one call by TCP, or the status if it is not 200.
   Json Call(const std::string& token, const std::string& more = "") const {

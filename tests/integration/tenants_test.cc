@@ -1,0 +1,449 @@
+// Many tenants behind one front door: the nginx.conf that is installed, project-actionsd and two
+// servers, each as the user that it has there. The sockets are opened as systemd would.
+#include <fcntl.h>
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <map>
+
+#include "base/digest.h"
+#include "base/unique_fd.h"
+#include "tests/support/http_client.h"
+#include "tests/support/launch.h"
+#include "tests/support/loopback.h"
+#include "tests/support/processes.h"
+#include "tests/support/project.h"
+
+namespace pa::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kNginx[] = "/usr/sbin/nginx";
+// Users that every system has.
+constexpr char kAnn[] = "games";
+constexpr char kBob[] = "mail";
+constexpr char kWebServer[] = "nobody";
+constexpr char kDoor[] = "daemon";
+
+passwd UserOf(const char* name) {
+  const passwd* const entry = getpwnam(name);
+  return entry == nullptr ? passwd{} : *entry;
+}
+
+void Replace(std::string& text, std::string_view from, const std::string& to) {
+  std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  for (; at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+std::string StatusOf(const std::string& answer) {
+  return answer.size() < 12 ? "closed" : answer.substr(9, 3);
+}
+
+class Tenants : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "only root has several users";
+    if (access(kNginx, X_OK) != 0) {
+      GTEST_SKIP() << "there is no nginx: packaging/install-deps.sh tenants";
+    }
+    Lay();
+    for (const char* user : {kAnn, kBob}) Add(user);
+    StartDoor();
+    for (const char* user : {kAnn, kBob}) StartServer(user);
+    StartNginx();
+  }
+  ~Tenants() override {
+    for (const pid_t process : processes_) End(process, SIGTERM);
+  }
+
+  std::string At(const std::string& name) const { return dir_.path() / name; }
+  std::string Program(const char* name) const { return At("lib/supervisor/") + name; }
+  std::string TenantsPath() const { return At("tenants"); }
+  std::string SocketOf(const char* user) const {
+    return At("run/") + std::to_string(UserOf(user).pw_uid) + ".sock";
+  }
+  fs::path HomeOf(const char* user) const { return dir_.path() / "home" / user; }
+
+  // Programs where other users can start them, and directories with the owners that they have when
+  // they are installed.
+  void Lay() {
+    chmod(dir_.path().c_str(), 0755);
+    const fs::path lib = dir_.path() / "lib";
+    fs::create_directories(lib / "supervisor");
+    fs::create_directories(lib / "worker");
+    fs::copy_file(BuiltProgram("PA_SERVER"), lib / "supervisor/project-actions");
+    fs::copy_file(BuiltProgram("PA_DAEMON"), lib / "supervisor/project-actionsd");
+    fs::copy_file(BuiltProgram("PA_WORKER"), lib / "worker/project-actions-worker");
+    for (const char* directory : {"tenants", "run", "nginx", "nginx.d"}) {
+      fs::create_directories(At(directory));
+    }
+    const passwd web = UserOf(kWebServer);
+    ASSERT_EQ(chown(TenantsPath().c_str(), 0, UserOf(kDoor).pw_gid), 0);
+    ASSERT_EQ(chmod(TenantsPath().c_str(), 0751), 0);
+    ASSERT_EQ(chown(At("run").c_str(), 0, web.pw_gid), 0);
+    ASSERT_EQ(chmod(At("run").c_str(), 0750), 0);
+    ASSERT_EQ(chown(At("nginx").c_str(), web.pw_uid, web.pw_gid), 0);
+    for (const char* user : {kAnn, kBob}) {
+      const fs::path project = HomeOf(user) / "project";
+      fs::create_directories(project);
+      WriteText(project / "Makefile",
+                ".PHONY: who wait\nwho:\n\t@id -u\nwait:\n\t@echo begun; exec sleep 100\n");
+      WriteText(project / "secret", std::string("of ") + user + "\n");
+      const passwd owner = UserOf(user);
+      for (const fs::path& path :
+           {HomeOf(user), project, project / "Makefile", project / "secret"}) {
+        ASSERT_EQ(chown(path.c_str(), owner.pw_uid, owner.pw_gid), 0);
+      }
+      chmod(HomeOf(user).c_str(), 0700);
+    }
+    const LoopbackListener free;
+    port_ = free.port();
+  }
+
+  ProgramResult Run(std::vector<std::string> words) const {
+    words.insert(words.begin(), Program("project-actions"));
+    return RunProgram({.command = std::move(words), .environment = {"HOME=" + At("home")}});
+  }
+  void Add(const char* user) {
+    const ProgramResult added = Run({"tenant", "add", user, "--tenants", TenantsPath(), "--root",
+                                     HomeOf(user) / "project", "--enable", "all"});
+    ASSERT_EQ(added.exit_code, 0) << added.errors;
+    tokens_[user] = added.output.substr(0, added.output.find('\n'));
+  }
+
+  // As systemd does it: the socket is root's, and open for its group.
+  pid_t StartAt(const std::string& path, const char* user, std::vector<std::string> command,
+                const std::string& home) {
+    UniqueFd& listener = listeners_[path];
+    if (!listener) {
+      listener.reset(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      sockaddr_un address{};
+      address.sun_family = AF_UNIX;
+      path.copy(address.sun_path, sizeof address.sun_path - 1);
+      EXPECT_EQ(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+                0);
+      EXPECT_EQ(chown(path.c_str(), 0, UserOf(kWebServer).pw_gid), 0);
+      EXPECT_EQ(chmod(path.c_str(), 0660), 0);
+      EXPECT_EQ(listen(listener.get(), 64), 0);
+    }
+    std::vector<std::string> words = As(user);
+    words.insert(words.end(), {"sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"", "sh"});
+    words.insert(words.end(), command.begin(), command.end());
+    const pid_t process = Spawn({.command = std::move(words),
+                                 .environment = {"HOME=" + home},
+                                 .err = errors_.get(),
+                                 .inherit = {{listener.get(), 3}}});
+    processes_.push_back(process);
+    return process;
+  }
+  static std::vector<std::string> As(const char* user) {
+    const passwd entry = UserOf(user);
+    return {"setpriv", "--reuid=" + std::to_string(entry.pw_uid),
+            "--regid=" + std::to_string(entry.pw_gid), "--clear-groups"};
+  }
+  void StartDoor() {
+    door_ = StartAt(At("door.sock"), kDoor,
+                    {Program("project-actionsd"), "--web-server", kWebServer, "--tenants",
+                     TenantsPath(), "--policy", At("policy.yaml")},
+                    "/");
+  }
+  pid_t StartServer(const char* user) {
+    const std::string own = TenantsPath() + "/" + user;
+    return StartAt(
+        SocketOf(user), user,
+        {Program("project-actions"), "serve", "--policy", own + "/policy.yaml", "--tokens",
+         own + "/tokens.json", "--front-door", kWebServer, "--listen", "systemd"},
+        HomeOf(user));
+  }
+  void StartNginx() {
+    std::string text = ReadText(BuiltProgram("PA_NGINX_CONF"));
+    Replace(text, "/run/project-actions-nginx", At("nginx"));
+    Replace(text, "/var/lib/project-actions-nginx", At("nginx"));
+    Replace(text, "/run/project-actionsd.sock", At("door.sock"));
+    Replace(text, "/run/project-actions/", At("run/"));
+    Replace(text, "/etc/project-actions/nginx.d", At("nginx.d"));
+    Replace(text, "listen 127.0.0.1:8787", "listen 127.0.0.1:" + std::to_string(port_));
+    WriteText(At("nginx.conf"), text);
+    std::vector<std::string> words = As(kWebServer);
+    words.insert(words.end(), {kNginx, "-c", At("nginx.conf"), "-e", "stderr"});
+    processes_.push_back(Spawn({.command = std::move(words), .err = errors_.get()}));
+    ASSERT_TRUE(Eventually([&] { return static_cast<bool>(ConnectLoopback(port_)); }))
+        << ReadText(At("errors"));
+  }
+  static void End(pid_t process, int signal) {
+    if (process <= 0) return;
+    kill(process, signal);
+    siginfo_t info{};
+    const bool ended = Eventually([&] {
+      return waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG) != 0 ||
+             info.si_pid != 0;
+    });
+    EXPECT_TRUE(ended);
+  }
+
+  std::string Fields(const std::string& token, const std::string& more = "") const {
+    std::string fields = "Host: 127.0.0.1:" + std::to_string(port_) + "\r\n" + more;
+    if (!token.empty()) fields += "Authorization: Bearer " + token + "\r\n";
+    return fields;
+  }
+  std::string Ask(const std::string& request) const {
+    const UniqueFd fd = ConnectLoopback(port_);
+    send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    return Hear(fd.get());
+  }
+  // The result of a call, or the status of the answer if that is not 200.
+  Json Call(const std::string& token, const std::string& tool, const Json& arguments,
+            const std::string& more = "") const {
+    const std::string answer =
+        Ask(ModernPost(tool, arguments, Fields(token, "Connection: close\r\n" + more)));
+    if (StatusOf(answer) != "200") return StatusOf(answer);
+    const Json body = Json::parse(BodyOf(answer), nullptr, false);
+    return body.is_object() ? body["result"]["structuredContent"] : Json(answer);
+  }
+  // Of a stream the last event.
+  static std::string BodyOf(const std::string& answer) {
+    const std::size_t data = answer.rfind("data: ");
+    if (data == std::string::npos) return answer.substr(answer.find("\r\n\r\n") + 4);
+    return answer.substr(data + 6, answer.find('\n', data) - data - 6);
+  }
+  const std::string& TokenOf(const char* user) { return tokens_[user]; }
+
+  TempDir dir_;
+  std::map<std::string, std::string> tokens_;
+  std::map<std::string, UniqueFd> listeners_;
+  std::vector<pid_t> processes_;
+  pid_t door_ = -1;
+  std::uint16_t port_ = 0;
+  UniqueFd errors_{open(At("errors").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
+};
+
+TEST_F(Tenants, EachTokenLeadsToItsUsersServer) {
+  for (const char* user : {kAnn, kBob}) {
+    const Json result = Call(TokenOf(user), "make", {{"target", "who"}});
+    ASSERT_TRUE(result.is_object()) << result << ReadText(At("errors"));
+    EXPECT_EQ(result["data"]["stdout"], std::to_string(UserOf(user).pw_uid) + "\n") << result;
+  }
+}
+
+TEST_F(Tenants, WhoIsNotKnownIsToldOneThing) {
+  const auto ask = [&](const std::string& token) {
+    std::string answer =
+        Ask(ModernPost("make", {{"target", "who"}}, Fields(token, "Connection: close\r\n")));
+    const std::size_t date = answer.find("Date: ");
+    if (date != std::string::npos) answer.erase(date, answer.find('\n', date) - date);
+    return answer;
+  };
+  const std::string none = ask("pa_" + std::string(64, '0'));
+  EXPECT_EQ(StatusOf(none), "401") << none;
+  EXPECT_TRUE(none.contains("WWW-Authenticate: Bearer")) << none;
+  const std::string token = TokenOf(kAnn);
+  ASSERT_EQ(
+      Run({"token", "revoke", "first", "--tenant", kAnn, "--tenants", TenantsPath()}).exit_code, 0);
+  EXPECT_EQ(ask(token), none);
+  EXPECT_EQ(StatusOf(ask("")), "401");
+  EXPECT_TRUE(Call(TokenOf(kBob), "make", {{"target", "who"}})["success"]);
+}
+
+TEST_F(Tenants, WhatAClientSaysOfItselfIsNotPassedOn) {
+  const std::string hash = Hex(Sha256Of(TokenOf(kBob)));
+  const std::string bob = std::to_string(UserOf(kBob).pw_uid);
+  const Json result = Call(TokenOf(kAnn), "make", {{"target", "who"}},
+                           "Project-Actions-Caller: token " + hash +
+                               "\r\nProject-Actions-Tenant: " + bob + "\r\nX-Forwarded-For: 1\r\n");
+  EXPECT_EQ(result["data"]["stdout"], std::to_string(UserOf(kAnn).pw_uid) + "\n") << result;
+  EXPECT_EQ(Call("", "make", {{"target", "who"}}, "Project-Actions-Caller: token " + hash + "\r\n"),
+            "401");
+}
+
+TEST_F(Tenants, NoNameOfAPageLeadsHere) {
+  const auto status = [&](const std::string& fields) {
+    return StatusOf(Ask(ModernPost(
+        "make", {{"target", "who"}},
+        "Connection: close\r\nAuthorization: Bearer " + TokenOf(kAnn) + "\r\n" + fields)));
+  };
+  const std::string host = "Host: localhost:" + std::to_string(port_) + "\r\n";
+  EXPECT_EQ(status(host), "200");
+  EXPECT_EQ(status("Host: evil.example\r\n"), "403");
+  EXPECT_EQ(status(host + "Origin: http://evil.example\r\n"), "403");
+  WriteText(At("policy.yaml"),
+            "version: 1\nhttp: {public_url: \"https://agents.example.org/mcp\", origins: "
+            "[\"https://app.example.org\"]}\n");
+  kill(door_, SIGHUP);
+  const std::string named = "Host: Agents.example.org\r\n";
+  EXPECT_TRUE(Eventually([&] { return status(named) == "200"; })) << ReadText(At("errors"));
+  EXPECT_EQ(status(named + "Origin: https://app.example.org\r\n"), "200");
+  EXPECT_EQ(status("Host: evil.example\r\n"), "403");
+}
+
+TEST_F(Tenants, NoTenantReachesAnother) {
+  const Json own = Call(TokenOf(kAnn), "read", {{"path", "secret"}});
+  EXPECT_TRUE(own.dump().contains(std::string("of ") + kAnn)) << own;
+  const std::string theirs = HomeOf(kBob) / "project/secret";
+  const Json read = Call(TokenOf(kAnn), "read", {{"path", theirs}});
+  EXPECT_FALSE(read["success"]) << read;
+  const Json never = Call(TokenOf(kAnn), "read", {{"path", HomeOf(kBob) / "project/none"}});
+  EXPECT_EQ(read["error"]["code"], never["error"]["code"]);
+  // By a command, and by a command to what lies beneath /etc and /run when it is installed.
+  for (const std::string& path :
+       {theirs, TenantsPath() + "/" + kBob + "/tokens.json", TenantsPath() + "/" + kBob,
+        TenantsPath(), SocketOf(kBob), SocketOf(kAnn), At("door.sock")}) {
+    const Json result =
+        Call(TokenOf(kAnn), "bash", {{"command", "ls -d '" + path + "/' || cat '" + path + "'"}});
+    EXPECT_FALSE(result["success"]) << path << result;
+    EXPECT_FALSE(result.dump().contains(std::string("of ") + kBob)) << result;
+  }
+  // Nor as that user without a sandbox.
+  for (const std::string& path : {SocketOf(kBob), SocketOf(kAnn), At("door.sock")}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const passwd ann = UserOf(kAnn);
+      if (setgroups(0, nullptr) != 0 || setgid(ann.pw_gid) != 0 || setuid(ann.pw_uid) != 0) {
+        _exit(1);
+      }
+      const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_un address{};
+      address.sun_family = AF_UNIX;
+      path.copy(address.sun_path, sizeof address.sun_path - 1);
+      const bool refused =
+          connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+          errno == EACCES;
+      _exit(refused ? 0 : 2);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0) << path;
+  }
+}
+
+// nginx would have sent it to the wrong socket.
+TEST_F(Tenants, ARequestThatReachesTheWrongServerIsRefusedThere) {
+  const auto ask = [&](const std::string& vouch) {
+    UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    SocketOf(kBob).copy(address.sun_path, sizeof address.sun_path - 1);
+    const passwd web = UserOf(kWebServer);
+    // The kernel tells whoever listens as whom the socket was connected.
+    if (setegid(web.pw_gid) != 0 || seteuid(web.pw_uid) != 0) return std::string("seteuid");
+    const int failed =
+        connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    const int error = errno;
+    if (seteuid(0) != 0 || setegid(0) != 0) abort();
+    if (failed != 0) return "connect: " + std::to_string(error);
+    const std::string request =
+        ModernPost("make", {{"target", "who"}},
+                   "Host: localhost\r\nConnection: close\r\n" +
+                       (vouch.empty() ? "" : "Project-Actions-Caller: " + vouch + "\r\n"));
+    send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    return StatusOf(Hear(fd.get()));
+  };
+  EXPECT_EQ(ask("token " + Hex(Sha256Of(TokenOf(kBob)))), "200") << ReadText(At("errors"));
+  EXPECT_EQ(ask("token " + Hex(Sha256Of(TokenOf(kAnn)))), "401");
+  EXPECT_EQ(ask(""), "403");
+}
+
+TEST_F(Tenants, AClientThatGoesEndsItsCall) {
+  {
+    const UniqueFd fd = ConnectLoopback(port_);
+    const std::string request = ModernPost("make", {{"target", "wait"}}, Fields(TokenOf(kAnn)));
+    send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    EXPECT_TRUE(Eventually([&] { return !ProcessesIn(HomeOf(kAnn)).empty(); }));
+  }
+  EXPECT_TRUE(Eventually([&] { return ProcessesIn(HomeOf(kAnn)).empty(); }));
+  EXPECT_TRUE(Call(TokenOf(kAnn), "make", {{"target", "who"}})["success"]);
+}
+
+TEST_F(Tenants, ARevokedTokenEndsWhatItHasOpen) {
+  const UniqueFd fd = ConnectLoopback(port_);
+  const std::string request = ModernPost("make", {{"target", "wait"}}, Fields(TokenOf(kAnn)));
+  send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  EXPECT_TRUE(Eventually([&] { return !ProcessesIn(HomeOf(kAnn)).empty(); }));
+  ASSERT_EQ(
+      Run({"token", "revoke", "first", "--tenant", kAnn, "--tenants", TenantsPath()}).exit_code, 0);
+  EXPECT_TRUE(Eventually([&] { return ProcessesIn(HomeOf(kAnn)).empty(); }));
+}
+
+// A session, its stream and its end, in an older revision.
+TEST_F(Tenants, ASessionGoesThrough) {
+  const Json initialize = {{"jsonrpc", "2.0"},
+                           {"id", 1},
+                           {"method", "initialize"},
+                           {"params",
+                            {{"protocolVersion", "2025-11-25"},
+                             {"capabilities", Json::object()},
+                             {"clientInfo", {{"name", "t"}, {"version", "1"}}}}}};
+  const std::string close = "Connection: close\r\n";
+  const std::string begun = Ask(PostOf(initialize, Fields(TokenOf(kAnn), close)));
+  ASSERT_EQ(StatusOf(begun), "200") << begun;
+  const std::size_t at = begun.find("Mcp-Session-Id: ");
+  ASSERT_NE(at, std::string::npos) << begun;
+  const std::string session = begun.substr(at, begun.find("\r\n", at) - at + 2);
+  const Json list = {{"jsonrpc", "2.0"}, {"id", 2}, {"method", "tools/list"}};
+  const std::string version = "MCP-Protocol-Version: 2025-11-25\r\n";
+  EXPECT_EQ(StatusOf(Ask(PostOf(list, Fields(TokenOf(kAnn), close + session + version)))), "200");
+  // Another tenant does not even learn that there is such a session.
+  EXPECT_EQ(StatusOf(Ask(PostOf(list, Fields(TokenOf(kBob), close + session + version)))), "404");
+  const auto by = [&](const char* method) {
+    return std::string(method) + " /mcp HTTP/1.1\r\nAccept: text/event-stream\r\n" +
+           Fields(TokenOf(kAnn), close + session + version) + "\r\n";
+  };
+  const UniqueFd stream = ConnectLoopback(port_);
+  const std::string get = by("GET");
+  send(stream.get(), get.data(), get.size(), MSG_NOSIGNAL);
+  EXPECT_TRUE(Hear(stream.get(), "\r\n\r\n").contains("text/event-stream"));
+  EXPECT_EQ(StatusOf(Ask(by("DELETE"))).front(), '2');
+  EXPECT_EQ(StatusOf(Ask(PostOf(list, Fields(TokenOf(kAnn), close + session + version)))), "404");
+}
+
+TEST_F(Tenants, ConnectGoesThrough) {
+  ServerOptions options{.arguments = {}, .home = HomeOf(kAnn)};
+  options.command = {Program("project-actions"), "connect",
+                     "http://127.0.0.1:" + std::to_string(port_)};
+  options.environment.push_back("PROJECT_ACTIONS_TOKEN=" + TokenOf(kAnn));
+  McpClient lines(options);
+  lines.Initialize();
+  EXPECT_EQ(lines.CallTool("make", {{"target", "who"}})["data"]["stdout"],
+            std::to_string(UserOf(kAnn).pw_uid) + "\n");
+}
+
+TEST_F(Tenants, WhatDiesIsStartedAgainAndNobodyElseNotices) {
+  const pid_t server = processes_[1];
+  End(server, SIGKILL);
+  EXPECT_TRUE(Call(TokenOf(kBob), "make", {{"target", "who"}})["success"]);
+  StartServer(kAnn);
+  EXPECT_TRUE(Call(TokenOf(kAnn), "make", {{"target", "who"}})["success"]);
+  End(door_, SIGKILL);
+  StartDoor();
+  for (const char* user : {kAnn, kBob}) {
+    EXPECT_TRUE(Call(TokenOf(user), "make", {{"target", "who"}})["success"]);
+  }
+}
+
+TEST_F(Tenants, ARemovedTenantIsGoneAtOnce) {
+  const ProgramResult removed = Run({"tenant", "remove", kAnn, "--tenants", TenantsPath()});
+  EXPECT_EQ(removed.exit_code, 0) << removed.errors;
+  EXPECT_EQ(Call(TokenOf(kAnn), "make", {{"target", "who"}}), "401");
+  EXPECT_TRUE(Call(TokenOf(kBob), "make", {{"target", "who"}})["success"]);
+  EXPECT_FALSE(fs::exists(TenantsPath() + "/" + kAnn));
+  EXPECT_TRUE(fs::exists(HomeOf(kAnn) / "project/secret"));
+  EXPECT_EQ(Run({"tenant", "remove", kAnn, "--tenants", TenantsPath()}).exit_code, 1);
+  EXPECT_EQ(Run({"tenant", "list", "--tenants", TenantsPath()}).output,
+            std::to_string(UserOf(kBob).pw_uid) + "  " + kBob + "  tokens: 1\n");
+}
+
+}  // namespace
+}  // namespace pa::testing
