@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "base/did_you_mean.h"
+#include "base/units.h"
 #include "policy/url.h"
 #include "supervisor/cli/audit_view.h"
 #include "supervisor/cli/token_command.h"
@@ -86,6 +87,7 @@ void AddCommon(CLI::App* app, CommonOptions* options) {
 struct Values {
   ServeCommand serve;
   std::vector<std::string> listen;
+  std::string idle_exit;
   CallCommand call;
   DoctorCommand doctor;
   PolicyCheckCommand check;
@@ -133,6 +135,19 @@ void AddServe(CLI::App& app, Values* values) {
       ->add_option("--tokens", values->serve.tokens,
                    "The file of the tokens that are taken, if it is not the user's own")
       ->type_name("FILE");
+  serve
+      ->add_option("--idle-exit", values->idle_exit,
+                   "End after this time without a connection, session, call or job, such as 15m; "
+                   "for servers that systemd starts with the next connection")
+      ->type_name("TIME")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const auto time = ParseDuration(text);
+            return time && *time >= std::chrono::seconds(1)
+                       ? ""
+                       : "expected a time of 1s or more, such as 15m, not '" + text + "'";
+          },
+          ""));
   serve->add_flag("--text-only", values->serve.text_only,
                   "Send results as text alone, without structuredContent and outputSchema");
 }
@@ -542,6 +557,7 @@ Command Chosen(const CLI::App& app, Values values) {
     for (const std::string& text : values.listen) {
       values.serve.listen.push_back(*ParseListenAddress(text));
     }
+    if (!values.idle_exit.empty()) values.serve.idle_exit = *ParseDuration(values.idle_exit);
     return std::move(values.serve);
   }
   if (app.got_subcommand("call")) return std::move(values.call);

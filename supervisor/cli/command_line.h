@@ -8,6 +8,7 @@
 // supervisor/make_completions.cc.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@ struct ServeCommand {
   std::vector<ListenAddress> listen;      // none: stdio
   std::optional<std::string> front_door;  // a user, by name or number
   std::optional<std::string> tokens;      // the file of tokens; nothing: the user's own
+  std::optional<std::chrono::milliseconds> idle_exit;
   bool text_only = false;
 };
 

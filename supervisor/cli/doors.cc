@@ -37,7 +37,8 @@ Doors::Doors(const Services& services, ServerState& state, Order order)
           tokens_, ServedUser(order_.user), [this] { return HttpPolicyOf(services_.policy()); },
           order_.front_door),
       sweeper_(services.loop),
-      revoked_(services.loop) {
+      revoked_(services.loop),
+      idle_(services.loop) {
   revoked_.Unref();
   if (order_.stdio) {
     stdio_.emplace(services, state, STDIN_FILENO, STDOUT_FILENO, SessionOptions{});
@@ -92,6 +93,7 @@ Result<void> Doors::Open() {
   for (ListeningSocket& socket : order_.sockets) {
     PA_TRY_VOID(server_->Listen(std::move(socket.fd)));
   }
+  if (order_.idle_exit && !stdio_) WatchIdle();
   return stdio_ ? stdio_->Start() : Result<void>();
 }
 
@@ -116,6 +118,22 @@ void Doors::EndUnknown() {
     if (!known(lines->peer())) lines->session().Shutdown();
   }
   revoked_.Start(kRevokedWithin, [this] { EndUnknown(); });
+}
+
+// A job and a parked call are calls in flight.
+void Doors::WatchIdle() {
+  if (ending_) return;
+  constexpr std::chrono::milliseconds kAtMost{10'000};
+  const auto now = std::chrono::steady_clock::now();
+  const bool busy = std::exchange(admitted_, server_->admitted()) != server_->admitted() ||
+                    server_->connections() > 0 || !lines_.empty() || endpoint_->sessions() > 0 ||
+                    endpoint_->in_flight() > 0;
+  if (busy) busy_at_ = now;
+  if (now - busy_at_ >= *order_.idle_exit) {
+    LogInfo("nothing has been asked for a while: the server ends");
+    return Shutdown();
+  }
+  idle_.Start(std::min(kAtMost, *order_.idle_exit / 4), [this] { WatchIdle(); });
 }
 
 void Doors::CloseLines(LineSession& lines) {

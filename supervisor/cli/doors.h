@@ -9,6 +9,8 @@
 // The end of standard input is the end of the server: whoever started it has gone.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -40,6 +42,8 @@ class Doors {
     std::string token_path = {};
     std::string user = {};                 // as whom this server runs
     std::optional<uid_t> front_door = {};  // whose Unix connections bring other callers
+    // Ends the server after that time without a connection, a session, a call or a job.
+    std::optional<std::chrono::milliseconds> idle_exit = {};
   };
 
   Doors(const Services& services, ServerState& state, Order order);
@@ -63,6 +67,7 @@ class Doors {
   void CloseLines(LineSession& lines);
   void Sweep();
   void EndIfIdle();
+  void WatchIdle();
 
   const Services& services_;
   ServerState& state_;
@@ -77,6 +82,9 @@ class Doors {
   std::optional<HttpServer> server_;
   TimerHandle sweeper_;
   TimerHandle revoked_;  // looks for clients whose tokens are not valid any more
+  TimerHandle idle_;
+  std::chrono::steady_clock::time_point busy_at_ = std::chrono::steady_clock::now();
+  std::uint64_t admitted_ = 0;  // connections, when it was looked at last
   bool endpoint_ended_ = true;
   bool server_closed_ = true;
   bool ending_ = false;

@@ -136,7 +136,8 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
                .sockets = *std::move(sockets),
                .token_path = tokens,
                .user = UserName(),
-               .front_door = front_door});
+               .front_door = front_door,
+               .idle_exit = command.idle_exit});
   engine.WhenTargetsChange([&] {
     state.open.ListChanged(ListKind::kTools);
     state.open.ListChanged(ListKind::kPrompts);

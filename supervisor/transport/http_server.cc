@@ -566,6 +566,7 @@ void HttpServer::Admit(UniqueFd client, bool is_unix) {
     return LogWarning(started.error().Message());
   }
   connections_.push_back(connection);
+  ++admitted_;
   if (full) connection->Refuse(AnswerTo({503, "too many connections"}));
 }
 

@@ -18,6 +18,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -127,6 +128,7 @@ class HttpServer {
   // No further connection and no further request; `done` when the last exchange has ended.
   void Close(std::function<void()> done);
   std::size_t connections() const { return connections_.size(); }
+  std::uint64_t admitted() const { return admitted_; }  // connections, since it began
 
  private:
   class Connection;
@@ -142,6 +144,7 @@ class HttpServer {
   HttpHandler& handler_;
   HttpServerLimits limits_;
   std::list<std::unique_ptr<Listener>> listeners_;
+  std::uint64_t admitted_ = 0;
   std::list<std::shared_ptr<Connection>> connections_;
   bool closing_ = false;
   std::function<void()> on_closed_;

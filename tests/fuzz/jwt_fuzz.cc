@@ -23,6 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else {
     pa::Check(!jwt.error().empty());
   }
+  if (const auto claims = pa::ReadJwtClaims(text)) {
+    pa::Check(!claims->issuer.empty() && !claims->subject.empty() && !claims->audience.empty());
+  } else {
+    pa::Check(!claims.error().empty());
+  }
   if (const auto keys = pa::ReadJwkSet(text, "keys")) {
     pa::Check(!keys->empty() && keys->size() <= pa::kMostJwks);
     for (const pa::Jwk& key : *keys) {

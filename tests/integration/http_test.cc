@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <iterator>
 #include <sstream>
+#include <thread>
 
 #include "base/unique_fd.h"
 #include "tests/support/http_client.h"
@@ -428,6 +429,34 @@ TEST_F(Http, AtItsEndTheServerLeavesNothing) {
 }
 
 // The next server takes the place of one that was killed, but not of one that runs.
+// Of what keeps it, each in turn: a connection, a session, a job.
+TEST_F(Http, ItEndsWhenItIsIdle) {
+  Start({"unix:" + SocketPath()}, {"--idle-exit", "1s"});
+  {
+    const UniqueFd connection = ConnectUnix();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1600));
+    EXPECT_TRUE(Runs());
+  }
+  {
+    McpClient lines(Connect("unix:" + SocketPath()));
+    lines.Initialize();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1600));
+    EXPECT_TRUE(Runs());
+  }
+  const UniqueFd fd = ConnectUnix();
+  const std::string request =
+      ModernPost("make", {{"target", "wait"}, {"background", true}}, "Host: localhost\r\n");
+  send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  const std::string answer = HearAnswer(fd.get());
+  EXPECT_TRUE(answer.contains("\"job\"")) << answer;
+  shutdown(fd.get(), SHUT_RDWR);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1600));
+  ASSERT_TRUE(Runs()) << ReadText(errors_);
+  for (const pid_t process : ProcessesIn(project_.root())) kill(process, SIGKILL);
+  EXPECT_TRUE(Eventually([&] { return !Runs(); }));
+  EXPECT_EQ(Stop(0), 0);
+}
+
 TEST_F(Http, AServerThatWasKilledIsFollowed) {
   Start({"unix:" + SocketPath()});
   const ProgramResult second =
