@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
                                    {"results", pa::bench::Results},   {"builds", pa::bench::Builds},
                                    {"search", pa::bench::Search},     {"files", pa::bench::Files},
                                    {"trees", pa::bench::Trees},       {"http", pa::bench::Http},
-                                   {"peer", pa::bench::Peer}};
+                                   {"tenants", pa::bench::Tenants},   {"peer", pa::bench::Peer}};
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const std::vector<std::string> wanted(arguments.begin() + (arguments.empty() ? 0 : 1),
                                         arguments.end());

@@ -18,6 +18,7 @@ struct Goal {
 constexpr Goal AtMost(double ratio) { return {ratio}; }
 constexpr Goal AtLeast(double ratio) { return {ratio, true}; }
 constexpr Goal OursAtMost(double value) { return {value, false, false}; }
+constexpr Goal OursAtLeast(double value) { return {value, true, false}; }
 
 struct Figure {
   std::string name;

@@ -11,6 +11,8 @@ here=$(dirname "$(realpath "$0")")
 export PATH=/usr/local/bin:/usr/bin:/bin
 export PA_SERVER="$build/supervisor/project-actions"
 export PA_WORKER="$build/worker/project-actions-worker"
+export PA_DAEMON="$build/supervisor/project-actionsd"
+export PA_NGINX_CONF="$here/../../packaging/daemon/nginx.conf"
 export PA_BENCH_STAMP="$build/tests/bench/stamp"
 
 if why=$("$here/fetch-source.sh" "$build/bench-source"); then

@@ -18,6 +18,7 @@
 
 #include "base/digest.h"
 #include "base/unique_fd.h"
+#include "tests/support/front_door.h"
 #include "tests/support/http_client.h"
 #include "tests/support/launch.h"
 #include "tests/support/loopback.h"
@@ -29,7 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kNginx[] = "/usr/sbin/nginx";
 // Users that every system has.
 constexpr char kAnn[] = "games";
 constexpr char kBob[] = "mail";
@@ -39,14 +39,6 @@ constexpr char kDoor[] = "daemon";
 passwd UserOf(const char* name) {
   const passwd* const entry = getpwnam(name);
   return entry == nullptr ? passwd{} : *entry;
-}
-
-void Replace(std::string& text, std::string_view from, const std::string& to) {
-  std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  for (; at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
 }
 
 std::string StatusOf(const std::string& answer) {
@@ -170,14 +162,8 @@ class Tenants : public ::testing::Test {
         HomeOf(user));
   }
   void StartNginx() {
-    std::string text = ReadText(BuiltProgram("PA_NGINX_CONF"));
-    Replace(text, "/run/project-actions-nginx", At("nginx"));
-    Replace(text, "/var/lib/project-actions-nginx", At("nginx"));
-    Replace(text, "/run/project-actionsd.sock", At("door.sock"));
-    Replace(text, "/run/project-actions/", At("run/"));
-    Replace(text, "/etc/project-actions/nginx.d", At("nginx.d"));
-    Replace(text, "listen 127.0.0.1:8787", "listen 127.0.0.1:" + std::to_string(port_));
-    WriteText(At("nginx.conf"), text);
+    WriteText(At("nginx.conf"),
+              NginxConf(ReadText(BuiltProgram("PA_NGINX_CONF")), dir_.path(), port_));
     std::vector<std::string> words = As(kWebServer);
     words.insert(words.end(), {kNginx, "-c", At("nginx.conf"), "-e", "stderr"});
     processes_.push_back(Spawn({.command = std::move(words), .err = errors_.get()}));
