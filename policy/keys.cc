@@ -193,6 +193,14 @@ constexpr Key kKeys[] = {
      1,
      1024},
     {"limits.queue", Type::kCount, "Commands that wait for their turn.", &L::queue, {}, 0, 100'000},
+    {"limits.calls_per_minute",
+     Type::kCount,
+     "Calls of tools that begin in a minute, also within pipelines and batches; further ones are "
+     "refused.",
+     &L::calls_per_minute,
+     {},
+     1,
+     kAllCalls},
     {"jobs.detach_after",
      Type::kDuration,
      "When a call becomes a task, so that nobody waits for its reply: for clients that declare the "

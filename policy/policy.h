@@ -27,6 +27,8 @@ namespace pa::policy {
 
 // More than any machine has: means no limit.
 inline constexpr std::uint64_t kAllCpus = 65'536;
+// limits.calls_per_minute, if nobody sets it: more than any server takes.
+inline constexpr std::uint64_t kAllCalls = 1'000'000;
 
 struct Limits {
   std::chrono::milliseconds wall_time{600'000};
@@ -41,6 +43,7 @@ struct Limits {
   std::uint64_t commit_message = 16u << 10;
   std::uint64_t concurrent = 4;
   std::uint64_t queue = 64;
+  std::uint64_t calls_per_minute = kAllCalls;
   std::chrono::milliseconds detach_after{10'000};  // 0 = never
   bool operator==(const Limits&) const = default;
 };

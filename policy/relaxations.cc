@@ -15,9 +15,9 @@ namespace pa::policy {
 namespace {
 
 // What these bound is not one command.
-constexpr std::string_view kServerLimits[] = {"limits.output_inline", "limits.output_total",
+constexpr std::string_view kServerLimits[] = {"limits.output_inline",  "limits.output_total",
                                               "limits.commit_message", "limits.concurrent",
-                                              "limits.queue"};
+                                              "limits.queue",          "limits.calls_per_minute"};
 
 bool Enables(const Located<Strings>& tools, std::string_view name) {
   return std::ranges::any_of(tools.value, [&](const Located<std::string>& tool) {

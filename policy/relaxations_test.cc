@@ -58,6 +58,8 @@ const std::map<std::string, KeyCase, std::less<>>& KeyCases() {
       {"limits.commit_message", {"limits: {commit_message: 1MiB}", {"raised_server_limit"}, ""}},
       {"limits.concurrent", {"limits: {concurrent: 5}", {"raised_server_limit"}, ""}},
       {"limits.queue", {"limits: {queue: 65}", {"raised_server_limit"}, ""}},
+      {"limits.calls_per_minute",
+       {"limits: {calls_per_minute: 1}", {}, "the default is more than any server takes"}},
       {"jobs.detach_after", {"jobs: {detach_after: 1h}", {}, "what commands may do is the same"}},
       {"jobs.keep", {"jobs: {keep: server}", {"kept_jobs"}, ""}},
       {"jobs.ports", {"jobs: {ports: loopback}", {"published_ports"}, ""}},

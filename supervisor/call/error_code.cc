@@ -35,6 +35,7 @@ constexpr Row kRows[] = {
     {ErrorCode::kCancelled, "CANCELLED", true},
     {ErrorCode::kLimitExceeded, "LIMIT_EXCEEDED", true},
     {ErrorCode::kBusy, "BUSY", true},
+    {ErrorCode::kRateLimited, "RATE_LIMITED", true},
     {ErrorCode::kSandboxUnavailable, "SANDBOX_UNAVAILABLE", false},
     {ErrorCode::kInternal, "INTERNAL", false},
 };

@@ -30,6 +30,7 @@ enum class ErrorCode : std::uint8_t {
   kCancelled,
   kLimitExceeded,
   kBusy,
+  kRateLimited,
   kSandboxUnavailable,
   kInternal,
 };

@@ -235,10 +235,35 @@ ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes)
               message_bytes, limit_bytes)};
 }
 
+namespace {
+
+// Nobody knows when a running call will end.
+constexpr std::chrono::milliseconds kBusyPause{1000};
+
+std::string RetryAfter(std::chrono::milliseconds wait) {
+  JsonWriter w;
+  w.BeginObject().Field("retry_after_ms", std::int64_t{wait.count()}).EndObject();
+  return std::move(w).Take();
+}
+
+}  // namespace
+
 ToolError Busy() {
   return {.code = ErrorCode::kBusy,
           .message = "too many calls are waiting already; this one was not run",
-          .ai_message = "Wait for a running call to finish, then call again."};
+          .ai_message = "Wait for a running call to finish, then call again.",
+          .details = RetryAfter(kBusyPause)};
+}
+
+ToolError RateLimited(std::uint64_t per_minute, std::chrono::milliseconds wait) {
+  return {.code = ErrorCode::kRateLimited,
+          .message = fmt::format("this server takes at most {} calls a minute "
+                                 "(limits.calls_per_minute); this one was not run",
+                                 per_minute),
+          .ai_message = fmt::format("Call again in {} s, and make fewer calls: pipeline and batch "
+                                    "do not save any.",
+                                    std::chrono::ceil<std::chrono::seconds>(wait).count()),
+          .details = RetryAfter(wait)};
 }
 
 namespace {

@@ -59,7 +59,9 @@ ToolError AmbiguousMatch(std::size_t edit, std::string_view path, std::uint64_t 
                          std::span<const std::uint64_t> lines);
 ToolError ProtectedFile(std::string_view path, std::string_view protection);  // POLICY_DENIED
 ToolError CommitTooLarge(std::uint64_t limit_bytes, std::uint64_t message_bytes);
+// BUSY and RATE_LIMITED say in their details when to call again: {"retry_after_ms"}.
 ToolError Busy();
+ToolError RateLimited(std::uint64_t per_minute, std::chrono::milliseconds wait);
 // The error if `code`, an errno, means that a resource is used up: descriptors, processes, memory
 // (BUSY), disk space (FILE_IO). Nothing for any other errno.
 std::optional<ToolError> Shortage(std::string message, int code);

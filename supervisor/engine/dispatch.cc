@@ -21,6 +21,7 @@
 #include "supervisor/call/tool_error.h"
 #include "supervisor/engine/apply_result.h"
 #include "supervisor/engine/approved_call.h"
+#include "supervisor/engine/call_rate.h"
 #include "supervisor/jobs/fit_data.h"
 #include "supervisor/jobs/jobs.h"
 #include "supervisor/loop/within_memory.h"
@@ -270,6 +271,10 @@ Task<ToolResult> Dispatch(const Services& services, CallOrder order, CallContext
   const auto refuse = [&](ToolError error) {
     return Refuse(services, std::move(order), std::move(error));
   };
+  const std::uint64_t limit = context.policy->limits.calls_per_minute;
+  if (const auto wait = services.rate.Take(limit, std::chrono::steady_clock::now())) {
+    return refuse(RateLimited(limit, *wait));
+  }
   const InnerCalls* within = order.within;
   const auto found = ToolToCall(services, *context.policy, order.tool,
                                 within == nullptr ? nullptr : &within->outer());

@@ -92,7 +92,8 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
                     },
                 .ambient = environment_,
                 .tools = AllTools(),
-                .audit = audit_} {}
+                .audit = audit_,
+                .rate = rate_} {}
 
 void Engine::WhenTargetsChange(std::function<void()> callback) {
   on_targets_ = std::move(callback);

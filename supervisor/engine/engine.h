@@ -18,6 +18,7 @@
 
 #include "policy/policy.h"
 #include "supervisor/audit/audit_log.h"
+#include "supervisor/engine/call_rate.h"
 #include "supervisor/engine/makefile_watch.h"
 #include "supervisor/engine/services.h"
 #include "supervisor/jobs/jobs.h"
@@ -110,6 +111,7 @@ class Engine {
   AuditLog audit_;
   OutputGate start_;
   std::shared_ptr<OwnCall> start_call_;  // of UndoEdits; null: not called
+  CallRate rate_;
   Services services_;
 };
 

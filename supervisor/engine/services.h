@@ -18,6 +18,7 @@
 namespace pa {
 
 class AuditLog;     // supervisor/audit/audit_log.h
+class CallRate;     // supervisor/engine/call_rate.h
 class Jobs;         // supervisor/jobs/jobs.h
 class ResultFiles;  // supervisor/results/result_files.h
 
@@ -39,6 +40,7 @@ struct Services {
   const std::map<std::string, std::string>& ambient;
   std::span<const Tool* const> tools;
   AuditLog& audit;
+  CallRate& rate;
 };
 
 }  // namespace pa

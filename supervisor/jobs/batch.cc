@@ -157,7 +157,8 @@ Task<bool> BatchRun::RunItem(std::size_t index) {
   for (std::size_t again = 0;; ++again, pause *= 2) {
     Task<ToolResult> task = CallOnce(index);
     ToolResult result = co_await task;
-    const bool busy = result.error && result.error->code == ErrorCode::kBusy;
+    const bool busy = result.error && (result.error->code == ErrorCode::kBusy ||
+                                       result.error->code == ErrorCode::kRateLimited);
     if (busy && again < batch_.retries && !call_.cancel.cancelled()) {
       Task<bool> wait = Pause(call_.runner.loop(), Jittered(pause));
       [[maybe_unused]] const bool over = co_await wait;

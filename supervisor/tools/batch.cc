@@ -35,7 +35,7 @@ constexpr Param kBatchParams[] = {
      .description = "false: results of failures alone. Default: true."},
     {.name = "max_retries",
      .kind = ParamKind::kInteger,
-     .description = "Of a call that was BUSY.",
+     .description = "Of a call that was BUSY or RATE_LIMITED.",
      .maximum = kMaxRetries,
      .default_integer = 0},
     kBackgroundParam,

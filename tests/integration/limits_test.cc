@@ -163,6 +163,30 @@ std::vector<fs::path> GroupsOf(pid_t server) {
   return groups;
 }
 
+class CallsAMinute : public Limits {
+ protected:
+  CallsAMinute() : Limits("10m", ", calls_per_minute: 30") {}
+};
+
+// Five at once, then one in two seconds.
+TEST_F(CallsAMinute, FurtherOnesAreToldWhenToComeBack) {
+  Json last;
+  int run = 0;
+  for (; run < 20; ++run) {
+    last = client_->CallTool("make", {{"target", "hello"}, {"dry_run", true}});
+    if (!last["success"]) break;
+  }
+  EXPECT_GE(run, 5);
+  ASSERT_LT(run, 20) << "twenty calls took longer than half a minute";
+  EXPECT_EQ(last["error"]["code"], "RATE_LIMITED") << last;
+  EXPECT_TRUE(last["error"]["recoverable"]);
+  const int wait = last["error"]["details"]["retry_after_ms"];
+  EXPECT_GT(wait, 0);
+  EXPECT_LE(wait, 2000);
+  std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+  EXPECT_TRUE(client_->CallTool("make", {{"target", "hello"}, {"dry_run", true}})["success"]);
+}
+
 class InCgroup : public Limits {
  protected:
   void SetUp() override { SkipWithoutCgroup(); }

@@ -23,6 +23,7 @@
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/call/tool_request.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/engine/call_rate.h"
 #include "supervisor/jobs/jobs.h"
 #include "supervisor/loop/uv_handles.h"
 #include "supervisor/mcp/session.h"
@@ -67,7 +68,8 @@ class FakeWorld {
                                     CancelSource&) { return work; },
                   .ambient = ambient_,
                   .tools = Tools(),
-                  .audit = audit_},
+                  .audit = audit_,
+                  .rate = rate_},
         state_{.identity = {.version = "1.0.0", .instructions = "Test instructions."},
                .answer_patience = answer_patience,
                .heartbeat = heartbeat},
@@ -240,6 +242,7 @@ class FakeWorld {
   policy::PolicyPtr policy_;
   std::deque<Running*> running_;
   AuditLog audit_;
+  CallRate rate_;
   Services services_;
   ServerState state_;
   std::unique_ptr<Session> session_;
