@@ -11,8 +11,8 @@ DEPS ?= packaging/install-deps.sh
 # Tests run make themselves: what this make was told is not for them.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
-.PHONY: default help build demo test test-toolchains test-clients conformance-server test-kernels test-mutants \
-  test-package test-distros test-vm package package-rpm mcpb soak bench lint format fuzz \
+.PHONY: default help build demo test test-toolchains test-clients conformance-server test-kernels \
+  test-mutants test-tenants test-package test-distros test-vm package package-rpm mcpb soak bench lint format fuzz \
   sanitize clean
 
 default: build ## the same as build
@@ -53,6 +53,10 @@ conformance-server: build ## serves what the official conformance suite expects;
 test-kernels: build ## boot Debian's kernels and try to escape there; GUESTS="6.1 7.2" picks
 	@$(DEPS) build kernels
 	@tests/kernels/run.sh $(BUILD) $(GUESTS)
+
+test-tenants: ## both packages in a machine of systemd-nspawn: two tenants, as root; loads 100 MB
+	@$(DEPS) build package machine
+	@JOBS=$(JOBS) tests/tenants/run.sh $(BUILD)
 
 test-mutants: ## change lines that carry trust: tests must notice each; WORDS="guardian trash" picks
 	@$(DEPS) build

@@ -3,7 +3,7 @@
 #
 #   packaging/install-deps.sh [GROUP...]   # none: build
 #
-# The groups: build, lint, bench, clients, toolchains, tenants, kernels, package.
+# The groups: build, lint, bench, clients, toolchains, tenants, machine, kernels, package.
 #
 # Asks nothing and says what it installs; installs nothing that is there already, and of
 # PACKAGE=PROGRAM nothing if there is such a program from elsewhere (npm comes with other people's
@@ -33,6 +33,7 @@ debian_packages() {
       "texlive-latex-base gdb libevent-dev libncurses-dev libwww-perl libtest-needs-perl" \
       "golang-golang-x-sys-dev" ;;
     tenants) echo "nginx" ;;
+    machine) echo "mmdebstrap systemd-container procps" ;;
     # What boots the guests, and what tests/kernels/image.sh puts into them beside what is
     # essential.
     kernels) echo "qemu-system-x86 debian-archive-keyring cpio binutils python3 hostname iproute2" \
@@ -41,7 +42,7 @@ debian_packages() {
       "rpm rpmlint elfutils xz-utils" ;;
     *)
       echo "install-deps.sh: no group '$1'" \
-        "(build, lint, bench, clients, toolchains, tenants, kernels, package)" >&2
+        "(build, lint, bench, clients, toolchains, tenants, machine, kernels, package)" >&2
       return 1 ;;
   esac
 }
@@ -59,6 +60,7 @@ fedora_packages() {
       "rust golang java-devel maven maven-compiler-plugin maven-resources-plugin" \
       "maven-surefire-plugin maven-surefire-provider-junit4 junit" ;;
     tenants) echo "nginx" ;;
+    machine) echo "mmdebstrap systemd-container procps-ng" ;;
     kernels)
       echo "install-deps.sh: the guests are made of Debian's packages, on Debian" >&2
       return 1 ;;

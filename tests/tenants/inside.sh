@@ -1,0 +1,143 @@
+#!/bin/bash
+# What an administrator and two tenants do, in the machine that run.sh has started. Ends with
+# `N passed, N failed, N skipped`.
+set -u
+passed=0 failed=0
+
+# check WHAT COMMAND...: it must succeed.
+check() {
+  what=$1
+  shift
+  if said=$("$@" 2>&1); then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $what"
+    echo "$said" | head -n 20
+  fi
+}
+no() { ! "$@"; }
+says() {  # TEXT COMMAND...: it is in what the command prints
+  text=$1
+  shift
+  said=$("$@" 2>&1)
+  case $said in *"$text"*) return 0 ;; *) echo "$said"; return 1 ;; esac
+}
+
+# call TOKEN TOOL ARGUMENTS: the answer of a client of MCP 2026-07-28
+call() {
+  curl --silent --show-error --max-time 30 http://127.0.0.1:8787/mcp \
+    -H "Authorization: Bearer $1" -H 'Content-Type: application/json' \
+    -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2026-07-28' \
+    -H 'Mcp-Method: tools/call' -H "Mcp-Name: $2" \
+    -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"'"$2"'","arguments":'"$3"',
+         "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+                  "io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},
+                  "io.modelcontextprotocol/clientCapabilities":{}}}}'
+}
+who() { call "$1" make '{"target":"who"}'; }
+as() {
+  user=$1
+  shift
+  setpriv --reuid="$user" --regid="$user" --init-groups "$@"
+}
+
+for user in ann bob; do
+  useradd --create-home $user
+  mkdir /home/$user/src
+  printf '.PHONY: who\nwho:\n\t@id -un\n' >/home/$user/src/Makefile
+  echo "of $user" >/home/$user/src/secret
+  chown -R $user: /home/$user
+  chmod 700 /home/$user
+done
+ann=$(id -u ann) bob=$(id -u bob)
+
+check "nothing of ours runs before it is asked for" \
+  no systemctl is-active --quiet project-actionsd.socket project-actions-nginx
+check "the unit of the front door is safe" says SAFE \
+  systemd-analyze security --no-pager --threshold=15 project-actionsd.service
+check "the unit of nginx is confined" \
+  systemd-analyze security --no-pager --threshold=20 project-actions-nginx.service
+
+# A name of a unit is taken by a directory: adding fails at its last step, and leaves nothing.
+mkdir /etc/systemd/system/sockets.target.wants/project-actions@$ann.socket 2>/dev/null ||
+  mkdir -p /etc/systemd/system/sockets.target.wants/project-actions@$ann.socket
+check "a step that fails" no project-actions tenant add ann
+check "leaves no tenant" no test -e /etc/project-actions/tenants/$ann
+check "and no link" no test -L /etc/project-actions/tenants/ann
+rmdir /etc/systemd/system/sockets.target.wants/project-actions@$ann.socket
+
+check "the first tenant" \
+  sh -c 'project-actions tenant add ann --enable make,bash >/root/ann 2>/root/ann.said'
+check "the second" sh -c 'project-actions tenant add bob --enable make,bash >/root/bob'
+check "both are listed" says "$bob  bob  tokens: 1" project-actions tenant list
+check "each step was said" says "enabled and started project-actions@$ann.socket" cat /root/ann.said
+check "no tenant's server runs yet" no systemctl is-active --quiet project-actions@$ann.service
+check "ann's token leads to ann" says 'ann\n' who "$(cat /root/ann)"
+check "bob's to bob" says 'bob\n' who "$(cat /root/bob)"
+check "ann's server runs as ann" says ann \
+  stat -c %U "/proc/$(systemctl show -P MainPID project-actions@$ann)"
+check "in a slice of its own" says "project-actions-$ann.slice" \
+  systemctl show -P Slice project-actions@$ann
+check "healthy" says ok curl --silent http://127.0.0.1:8787/healthz
+
+# As ann, without a sandbox.
+for path in /etc/project-actions/tenants /etc/project-actions/tenants/$bob \
+  /etc/project-actions/tenants/$bob/tokens.json /run/project-actions /home/bob/src/secret; do
+  check "$path is closed to ann" no as ann sh -c "ls '$path/' || cat '$path'"
+done
+check "ann can read her own policy" as ann cat /etc/project-actions/tenants/$ann/policy.yaml
+check "and cannot write it" no as ann sh -c "echo >>/etc/project-actions/tenants/$ann/policy.yaml"
+for socket in /run/project-actions/$bob.sock /run/project-actions/$ann.sock \
+  /run/project-actionsd.sock; do
+  check "ann cannot connect to $socket" no as ann curl --silent --unix-socket $socket http://x/
+done
+check "nginx cannot read tokens" \
+  no as project-actions cat /etc/project-actions/tenants/$ann/tokens.json
+check "the front door cannot connect to a tenant" \
+  no as project-actionsd curl --silent --unix-socket /run/project-actions/$ann.sock http://x/
+check "by a command of ann's neither" says '"success":false' \
+  call "$(cat /root/ann)" bash '{"command":"cat /home/bob/src/secret"}'
+
+# What dies is started again, for the next request.
+for unit in project-actionsd project-actions-nginx project-actions@$ann; do
+  kill -9 "$(systemctl show -P MainPID $unit)"
+  sleep 2
+  check "after kill -9 of $unit" says 'ann\n' who "$(cat /root/ann)"
+done
+check "reload" systemctl reload project-actionsd project-actions-nginx project-actions@$ann
+check "after it" says 'ann\n' who "$(cat /root/ann)"
+
+# A server that nobody asks ends, and the next request starts it.
+mkdir -p /etc/systemd/system/project-actions@.service.d
+sed -n 's/--idle-exit [0-9a-z]*/--idle-exit 2s/; s/^ExecStart=/[Service]\nExecStart=\nExecStart=/p' \
+  /lib/systemd/system/project-actions@.service >/etc/systemd/system/project-actions@.service.d/x.conf
+systemctl daemon-reload
+systemctl restart project-actions@$ann
+check "asked" says 'ann\n' who "$(cat /root/ann)"
+sleep 5
+check "idle, it has ended" no systemctl is-active --quiet project-actions@$ann.service
+check "and is started again" says 'ann\n' who "$(cat /root/ann)"
+
+check "a token more" sh -c 'project-actions token new phone --tenant ann >/root/phone'
+check "counts" says 'ann\n' who "$(cat /root/phone)"
+check "revoked" project-actions token revoke first --tenant ann
+check "it is nobody's" says 'a valid token is needed' who "$(cat /root/ann)"
+check "the other still counts" says 'ann\n' who "$(cat /root/phone)"
+
+check "bob is removed" project-actions tenant remove bob
+check "his token is nobody's" says 'a valid token is needed' who "$(cat /root/bob)"
+check "his socket is gone" no test -e /run/project-actions/$bob.sock
+check "his files are there" test -e /home/bob/src/secret
+check "ann does not notice" says 'ann\n' who "$(cat /root/phone)"
+
+# The unit files alone: a socket that waits has no process.
+before=$(sed -n 's/VmRSS:[^0-9]*\([0-9]*\).*/\1/p' /proc/1/status)
+systemctl start $(seq -f 'project-actions@%g.socket' 20000 20999)
+after=$(sed -n 's/VmRSS:[^0-9]*\([0-9]*\).*/\1/p' /proc/1/status)
+echo "1,000 sockets more: $((after - before)) KiB of PID 1"
+check "of 1,000 tenants who wait" says active systemctl is-active project-actions@20999.socket
+systemctl stop $(seq -f 'project-actions@%g.socket' 20000 20999)
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]
