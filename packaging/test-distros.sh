@@ -1,6 +1,6 @@
 #!/bin/bash
 # test-distros.sh OUTPUT [DISTRO]...: builds, installs, uses, upgrades and removes the Debian
-# package in clean roots of each distribution below, or of those named; prints a table. Logs and
+# packages in clean roots of each distribution below, or of those named; prints a table. Logs and
 # packages: OUTPUT/DISTRO.
 #
 # The bare roots, and the packages that building needs, are kept in
@@ -87,6 +87,9 @@ layer() { # ROOT UPPER LOWER[:LOWER]
   mount --rbind /dev "$1/dev"
   mount --rbind /sys "$1/sys"
   mount --bind "$1.tmp" "$1/tmp"
+  # The network is this machine's: no service that a package brings starts here, as nginx would.
+  printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
+  chmod 755 "$1/usr/sbin/policy-rc.d"
 }
 
 unlayer() { umount -l "$1"/{proc,dev,sys,tmp} "$1"; }
@@ -145,6 +148,8 @@ warnings() { # NAME
 
 deb() { echo "$output/$1"/project-actions_*_*.deb; }
 
+front_door_deb() { echo "$output/$1"/project-actionsd_*_*.deb; }
+
 # Into a root that has what the package needs, and an ordinary user.
 install() { # NAME
   local root="$scratch/$1/installed"
@@ -159,6 +164,16 @@ smoke_root() { enter "$scratch/$1/installed" env AUTOPKGTEST_TMP=/tmp smoke; }
 smoke_user() {
   enter "$scratch/$1/installed" setpriv --reuid tester --regid tester --clear-groups \
     env HOME=/home/tester USER=tester AUTOPKGTEST_TMP=/home/tester smoke
+}
+
+# Beside the first package, which stays as it is.
+front_door() { # NAME
+  local root="$scratch/$1/installed"
+  cp "$(front_door_deb "$1")" "$here/debian/tests/front-door" "$root/root/"
+  enter "$root" install -m 755 /root/front-door /usr/local/bin/front-door
+  apt_install "$root" "/root/$(basename "$(front_door_deb "$1")")" curl iproute2
+  enter "$root" env AUTOPKGTEST_TMP=/tmp front-door
+  enter "$root" test ! -e /etc/systemd/system/multi-user.target.wants/project-actions-nginx.service
 }
 
 # Parsed by the parser of this release; where that is too old for the profile, there is none.
@@ -181,7 +196,7 @@ upgrade() { # NAME
   sed -i 's/^Version: .*/Version: 0.0.1-1/' "$older/DEBIAN/control"
   echo '# an older default' >>"$older$policy"
   dpkg-deb -Zgzip -b "$older" "$root/root/older.deb"
-  enter "$root" dpkg --purge project-actions
+  enter "$root" dpkg --purge project-actionsd project-actions
   apt_install "$root" /root/older.deb
   echo 'network: none' >>"$root$policy"
   apt_install "$root" "/root/$(basename "$(deb "$1")")"
@@ -192,11 +207,19 @@ upgrade() { # NAME
 }
 
 removal() { # NAME
-  local root="$scratch/$1/installed"
-  enter "$root" dpkg --remove project-actions
-  grep -q '^network: none' "$root/etc/project-actions/policy.yaml"
+  local root="$scratch/$1/installed" etc
+  etc="$root/etc/project-actions"
+  apt_install "$root" "/root/$(basename "$(front_door_deb "$1")")"
+  echo '# edited' >>"$etc/nginx.conf"
+  mkdir "$etc/tenants/1000"
+  enter "$root" dpkg --remove project-actionsd project-actions
+  grep -q '^network: none' "$etc/policy.yaml"
+  grep -q '^# edited' "$etc/nginx.conf"
+  [ -d "$etc/tenants/1000" ]
   [ ! -e "$root/usr/bin/project-actions" ]
-  enter "$root" dpkg --purge project-actions
+  enter "$root" dpkg --purge project-actionsd project-actions
+  # The users stay.
+  enter "$root" id project-actionsd
   local left
   left=$(find "$root/etc" "$root/usr" "$root/var" "$root/run" -name '*project-actions*' \
     ! -path "$root/usr/share/doc/*" -print)
@@ -207,7 +230,7 @@ purge() { # NAME
   unlayer "$scratch/$1/installed"
   piuparts --existing-chroot="$cache/$1/base" --no-eatmydata --keep-sources-list \
     --skip-logrotatefiles-test --no-upgrade-test --warn-on-others \
-    --distribution="$(suite_of "$1")" "$(deb "$1")"
+    --distribution="$(suite_of "$1")" "$(deb "$1")" "$(front_door_deb "$1")"
 }
 
 autopkgtests() { # NAME
@@ -217,7 +240,8 @@ autopkgtests() { # NAME
   apt_install "$root" autopkgtest
   mkdir "$root/packages"
   cp "$output/$1"/*.deb "$output"/source/* "$root/packages/"
-  enter "$root" sh -c 'autopkgtest /packages/project-actions_*.deb /packages/*.dsc -- null'
+  enter "$root" sh -c 'autopkgtest /packages/project-actions_*.deb \
+    /packages/project-actionsd_*.deb /packages/*.dsc -- null'
 }
 
 # The kernel of this release, under QEMU without KVM: an ordinary user has namespaces with the
@@ -253,8 +277,8 @@ vm() { # NAME
 
 suite_of() { sed -n "s/^$1 \([^ ]*\) .*/\1/p" <<<"$known"; }
 
-default_steps="builder build warnings install smoke_root smoke_user apparmor upgrade removal"
-steps=${STEPS:-"$default_steps purge autopkgtests"}
+default_steps="builder build warnings install smoke_root smoke_user front_door apparmor upgrade"
+steps=${STEPS:-"$default_steps removal purge autopkgtests"}
 
 # One row of the table, while it grows.
 run_distro() { # NAME
