@@ -53,7 +53,8 @@ TEST(Keys, DefaultsAreThoseOfLimits) {
   EXPECT_EQ(defaults.limits.at("limits.memory").value, limits.memory);
   EXPECT_EQ(defaults.limits.at("limits.wall_time").value, 600'000u);
   EXPECT_EQ(defaults.limits.at("jobs.detach_after").value, 10'000u);
-  EXPECT_EQ(defaults.limits.size(), 13u);
+  EXPECT_EQ(defaults.limits.at("limits.calls_per_minute").value, kAllCalls);
+  EXPECT_EQ(defaults.limits.size(), 14u);
 }
 
 TEST(Keys, LimitsAreWrittenAsTheyAreRead) {

@@ -2,7 +2,6 @@
 // process is makes no difference to what it costs.
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +24,7 @@
 #include "tests/support/front_door.h"
 #include "tests/support/loopback.h"
 #include "tests/support/processes.h"
+#include "tests/support/unix_socket.h"
 
 namespace pa::bench {
 namespace {
@@ -48,29 +48,6 @@ class Process {
  private:
   pid_t pid_;
 };
-
-UniqueFd ListenAt(const std::string& path) {
-  UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      listen(fd.get(), 64) != 0) {
-    GiveUp("cannot listen at " + path);
-  }
-  return fd;
-}
-
-UniqueFd ConnectAt(const std::string& path) {
-  UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    GiveUp("cannot connect to " + path);
-  }
-  return fd;
-}
 
 std::uint16_t FreePort() {
   const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -210,8 +187,9 @@ void Cold(Report& report, const Site& site) {
   std::vector<UniqueFd> sockets;
   Samples first;
   for (uid_t tenant = 2000; tenant < 2010; ++tenant) {
-    sockets.push_back(ListenAt(site.SocketOf(tenant)));
-    const UniqueFd client = ConnectAt(site.SocketOf(tenant));
+    sockets.push_back(testing::ListenUnix(site.SocketOf(tenant)));
+    const UniqueFd client = testing::ConnectUnix(site.SocketOf(tenant));
+    if (!sockets.back() || !client) GiveUp("no socket at " + site.SocketOf(tenant));
     const auto begun = Clock::now();
     if (send(client.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) GiveUp("send");
     testing::Launch launch = site.Server({"--listen", "systemd"});

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/unix_socket.h"
 
 namespace pa::testing {
 namespace {
@@ -94,16 +94,7 @@ class Http : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  UniqueFd ConnectUnix() const {
-    UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    SocketPath().copy(address.sun_path, sizeof address.sun_path - 1);
-    if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      fd.reset();
-    }
-    return fd;
-  }
+  UniqueFd ConnectUnix() const { return testing::ConnectUnix(SocketPath()); }
   // The structuredContent of one call by TCP, or the status if it is not 200.
   Json Call(const std::string& token, const std::string& more = "") const {
     const UniqueFd fd = ConnectLoopback(port_);
@@ -504,12 +495,8 @@ TEST_F(Http, ConnectSaysWhyItCannot) {
 // As systemd passes it, from 3 on.
 TEST_F(Http, ASocketThatSystemdHasOpened) {
   fs::create_directories(run_);
-  const UniqueFd listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  SocketPath().copy(address.sun_path, sizeof address.sun_path - 1);
-  ASSERT_EQ(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  ASSERT_EQ(listen(listener.get(), 8), 0);
+  const UniqueFd listener = ListenUnix(SocketPath());
+  ASSERT_TRUE(listener);
   const UniqueFd errors(open(errors_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   // `exec`: LISTEN_PID is the server's.
   server_ = Spawn({.command = {"sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"", "sh",

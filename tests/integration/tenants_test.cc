@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +23,7 @@
 #include "tests/support/loopback.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
+#include "tests/support/unix_socket.h"
 
 namespace pa::testing {
 namespace {
@@ -122,15 +122,10 @@ class Tenants : public ::testing::Test {
                 const std::string& home) {
     UniqueFd& listener = listeners_[path];
     if (!listener) {
-      listener.reset(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      sockaddr_un address{};
-      address.sun_family = AF_UNIX;
-      path.copy(address.sun_path, sizeof address.sun_path - 1);
-      EXPECT_EQ(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
-                0);
+      listener = ListenUnix(path);
+      EXPECT_TRUE(listener) << path;
       EXPECT_EQ(chown(path.c_str(), 0, UserOf(kWebServer).pw_gid), 0);
       EXPECT_EQ(chmod(path.c_str(), 0660), 0);
-      EXPECT_EQ(listen(listener.get(), 64), 0);
     }
     std::vector<std::string> words = As(user);
     words.insert(words.end(), {"sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"", "sh"});
@@ -300,13 +295,7 @@ TEST_F(Tenants, NoTenantReachesAnother) {
       if (setgroups(0, nullptr) != 0 || setgid(ann.pw_gid) != 0 || setuid(ann.pw_uid) != 0) {
         _exit(1);
       }
-      const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      sockaddr_un address{};
-      address.sun_family = AF_UNIX;
-      path.copy(address.sun_path, sizeof address.sun_path - 1);
-      const bool refused =
-          connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-          errno == EACCES;
+      const bool refused = !ConnectUnix(path) && errno == EACCES;
       _exit(refused ? 0 : 2);
     }
     int status = 0;
@@ -318,18 +307,13 @@ TEST_F(Tenants, NoTenantReachesAnother) {
 // nginx would have sent it to the wrong socket.
 TEST_F(Tenants, ARequestThatReachesTheWrongServerIsRefusedThere) {
   const auto ask = [&](const std::string& vouch) {
-    UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    SocketOf(kBob).copy(address.sun_path, sizeof address.sun_path - 1);
     const passwd web = UserOf(kWebServer);
     // The kernel tells whoever listens as whom the socket was connected.
     if (setegid(web.pw_gid) != 0 || seteuid(web.pw_uid) != 0) return std::string("seteuid");
-    const int failed =
-        connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    const UniqueFd fd = ConnectUnix(SocketOf(kBob));
     const int error = errno;
     if (seteuid(0) != 0 || setegid(0) != 0) abort();
-    if (failed != 0) return "connect: " + std::to_string(error);
+    if (!fd) return "connect: " + std::to_string(error);
     const std::string request =
         ModernPost("make", {{"target", "who"}},
                    "Host: localhost\r\nConnection: close\r\n" +
