@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,6 +93,21 @@ void Tell(const std::vector<ListenAddress>& addresses) {
   }
 }
 
+// All but the sockets.
+Result<Doors::Order> OrderOf(const ServeCommand& command, const Environment& environment) {
+  Doors::Order order{.stdio = command.listen.empty() || Names(command, Kind::kStdio),
+                     .sockets = {},
+                     .token_path = command.tokens ? AbsoluteFromStart(*command.tokens)
+                                                  : TokenPath(StateHome(environment)),
+                     .user = UserName(),
+                     .front_door = {},
+                     .idle_exit = command.idle_exit};
+  if (command.front_door) {
+    PA_TRY(order.front_door, FindUser(*command.front_door));
+  }
+  return order;
+}
+
 int Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) {
   LogError(why);
   for (const ListeningSocket& socket : sockets) RemoveSocketFile(socket);
@@ -106,14 +120,10 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   Result<std::vector<ListeningSocket>> sockets = SocketsOf(command, environment);
   if (!sockets) return Failed(sockets.error().Message(), {});
   Anchors anchors = AnchorsOfSockets(*sockets);
-  const std::string tokens =
-      command.tokens ? AbsoluteFromStart(*command.tokens) : TokenPath(StateHome(environment));
-  if (command.tokens) anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, tokens);
-  std::optional<uid_t> front_door;
-  if (command.front_door) {
-    const Result<uid_t> user = FindUser(*command.front_door);
-    if (!user) return Failed(user.error().Message(), {});
-    front_door = *user;
+  Result<Doors::Order> order = OrderOf(command, environment);
+  if (!order) return Failed(order.error().Message(), {});
+  if (command.tokens) {
+    anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, order->token_path);
   }
   auto parts = LoadEngineParts(command.common, environment, anchors);
   if (!parts) {
@@ -131,13 +141,8 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   ServerState state = NewServerState(*engine.policy(), command.text_only);
-  Doors doors(engine.services(), state,
-              {.stdio = command.listen.empty() || Names(command, Kind::kStdio),
-               .sockets = *std::move(sockets),
-               .token_path = tokens,
-               .user = UserName(),
-               .front_door = front_door,
-               .idle_exit = command.idle_exit});
+  order->sockets = *std::move(sockets);
+  Doors doors(engine.services(), state, *std::move(order));
   engine.WhenTargetsChange([&] {
     state.open.ListChanged(ListKind::kTools);
     state.open.ListChanged(ListKind::kPrompts);
