@@ -121,7 +121,7 @@ depends_on project-actionsd 'project-actions|nginx|systemd'
 
 # The units, read without the units and programs of this machine.
 units=root/both
-for program in sbin/nginx bin/kill bin/curl bin/jq bin/rm bin/mv; do
+for program in sbin/nginx bin/sh bin/curl bin/jq bin/rm bin/mv; do
   install -D /bin/true $units/usr/$program
 done
 ln -s usr/bin $units/bin

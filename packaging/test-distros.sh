@@ -34,7 +34,7 @@ chmod 755 "$scratch"
 leave() {
   # Of these only those are mounted at which a step ended early.
   umount -l "$scratch"/*/*/{proc,dev,sys,tmp} \
-    "$scratch"/*/{builder,build,installed,testbed,machine} 2>/dev/null || true
+    "$scratch"/*/{builder,build,installed,archive,testbed,machine} 2>/dev/null || true
   rm -rf "$scratch"
 }
 trap leave EXIT
@@ -226,11 +226,25 @@ removal() { # NAME
   [ -z "$left" ] || { echo "left behind: $left"; return 1; }
 }
 
+# The second package finds the first in a repository of the root, as in an archive.
 purge() { # NAME
+  local root="$scratch/$1/archive" upper="$scratch/$1/repository"
   unlayer "$scratch/$1/installed"
-  piuparts --existing-chroot="$cache/$1/base" --no-eatmydata --keep-sources-list \
-    --skip-logrotatefiles-test --no-upgrade-test --warn-on-others \
-    --distribution="$(suite_of "$1")" "$(deb "$1")" "$(front_door_deb "$1")"
+  piuparts_in "$cache/$1/base" "$1" "$(deb "$1")"
+  mkdir -p "$root" "$upper/packages" "$upper/etc/apt/sources.list.d" "$upper.work"
+  chmod 755 "$upper"
+  cp "$(deb "$1")" "$upper/packages/"
+  (cd "$upper/packages" && dpkg-scanpackages --multiversion . >Packages)
+  echo 'deb [trusted=yes] file:/packages ./' >"$upper/etc/apt/sources.list.d/packages.list"
+  mount -t overlay overlay \
+    -o "lowerdir=$cache/$1/base,upperdir=$upper,workdir=$upper.work" "$root"
+  piuparts_in "$root" "$1" "$(front_door_deb "$1")"
+  umount "$root"
+}
+
+piuparts_in() { # ROOT NAME DEB
+  piuparts --existing-chroot="$1" --no-eatmydata --keep-sources-list --skip-logrotatefiles-test \
+    --no-upgrade-test --warn-on-others --distribution="$(suite_of "$2")" "$3"
 }
 
 autopkgtests() { # NAME
