@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -78,6 +80,27 @@ Execution MadeMeanwhile(const policy::CoveredPath& covered) {
                       ", where commands could write: start the server with roots that do not hold "
                       "it";
   return execution;
+}
+
+// What has to be covered so that `path` is: it, or the directory on the way that this user may not
+// search, as that of a socket which systemd has opened for another user.
+struct Cover {
+  std::string path;
+  PathStamp there;
+};
+Cover CoverFor(std::string path) {
+  PathStamp there = LookAt(path);
+  while (there.error == EACCES && path != "/") {
+    path = std::filesystem::path(path).parent_path();
+    there = LookAt(path);
+  }
+  return {std::move(path), there};
+}
+
+// A command has the rights of this user, and cannot give itself others in another's directory.
+bool IsClosedByAnother(const std::string& path) {
+  const Cover cover = CoverFor(path);
+  return cover.path != path && cover.there.IsDirectory() && cover.there.owner != geteuid();
 }
 
 bool IsSealed(std::span<const SealedPath> sealed, const std::string& path) {
@@ -205,7 +228,8 @@ std::optional<Execution> TreeGuard::Refusal(Found& found, const CommandPlan& pla
     if (there.IsAbsent()) continue;
     if (one.writable) return MadeMeanwhile(one);
     const bool executes = plan.action == worker::Action::kExecute;
-    if (executes && !namespaces && !S_ISSOCK(there.mode)) return NotCovered(one);
+    const bool reached = !S_ISSOCK(there.mode) && !IsClosedByAnother(one.path);
+    if (executes && !namespaces && reached) return NotCovered(one);
   }
   return std::nullopt;
 }
@@ -221,12 +245,13 @@ std::vector<sandbox::Mount> TreeGuard::Mounts(const Found& found, const CommandP
   }
   if (!executes || !namespaces) return mounts;
   for (const policy::CoveredPath& one : policy.covered) {
-    const PathStamp there = one.granted ? LookAt(one.path) : PathStamp();
-    if (there.IsAbsent()) continue;
+    if (!one.granted) continue;
+    Cover cover = CoverFor(one.path);
+    if (cover.there.IsAbsent()) continue;
     // Nothing can be mounted over a path that cannot be looked at, and so no command runs.
-    const bool whole = !there.exists || there.IsDirectory();
+    const bool whole = !cover.there.exists || cover.there.IsDirectory();
     mounts.push_back({whole ? sandbox::MountKind::kTmpfs : sandbox::MountKind::kReadOnly,
-                      whole ? "" : "/dev/null", one.path});
+                      whole ? "" : "/dev/null", std::move(cover.path)});
   }
   return mounts;
 }

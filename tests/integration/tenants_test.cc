@@ -55,7 +55,7 @@ class Tenants : public ::testing::Test {
     Lay();
     for (const char* user : {kAnn, kBob}) Add(user);
     StartDoor();
-    for (const char* user : {kAnn, kBob}) StartServer(user);
+    for (const char* user : {kAnn, kBob}) server_of_[user] = StartServer(user);
     StartNginx();
   }
   ~Tenants() override {
@@ -152,8 +152,8 @@ class Tenants : public ::testing::Test {
     const std::string own = TenantsPath() + "/" + user;
     return StartAt(
         SocketOf(user), user,
-        {Program("project-actions"), "serve", "--policy", own + "/policy.yaml", "--tokens",
-         own + "/tokens.json", "--front-door", kWebServer, "--listen", "systemd"},
+        {Program("project-actions"), "serve", "--verbose", "--policy", own + "/policy.yaml",
+         "--tokens", own + "/tokens.json", "--front-door", kWebServer, "--listen", "systemd"},
         HomeOf(user));
   }
   void StartNginx() {
@@ -206,6 +206,7 @@ class Tenants : public ::testing::Test {
   TempDir dir_;
   std::map<std::string, std::string> tokens_;
   std::map<std::string, UniqueFd> listeners_;
+  std::map<std::string, pid_t> server_of_;
   std::vector<pid_t> processes_;
   pid_t door_ = -1;
   std::uint16_t port_ = 0;
@@ -304,6 +305,80 @@ TEST_F(Tenants, NoTenantReachesAnother) {
   }
 }
 
+// Its own hashes: who has one could say by it, as nginx does, whose a request is.
+TEST_F(Tenants, NoCommandReadsTokens) {
+  const std::string tokens = TenantsPath() + "/" + kAnn + "/tokens.json";
+  const std::string hash = Hex(Sha256Of(TokenOf(kAnn)));
+  ASSERT_TRUE(ReadText(tokens).contains(hash));
+  std::vector<std::string> words = As(kAnn);
+  words.insert(words.end(), {"cat", tokens});
+  EXPECT_TRUE(RunProgram({.command = words}).output.contains(hash)) << "ann herself can";
+  const auto reads = [&] {
+    return Call(TokenOf(kAnn), "bash", {{"command", "cat '" + tokens + "'; true"}})
+        .dump()
+        .contains(hash);
+  };
+  EXPECT_FALSE(reads());
+  // Nor where the policy grants all that is around them.
+  const std::string policy = TenantsPath() + "/" + kAnn + "/policy.yaml";
+  WriteText(policy, ReadText(policy) + "filesystem: {read: ['" + dir_.path().string() + "']}\n");
+  kill(server_of_[kAnn], SIGHUP);
+  EXPECT_TRUE(Eventually([&] { return ReadText(At("errors")).contains("policy read again"); }))
+      << ReadText(At("errors"));
+  const Json others = Call(TokenOf(kAnn), "bash", {{"command", "cat '" + policy + "'"}});
+  EXPECT_TRUE(others["success"]) << others << "the grant counts";
+  EXPECT_FALSE(reads());
+}
+
+// Its socket lies where it may not look: a grant that holds it is no reason to run nothing.
+TEST_F(Tenants, ACommandFindsNoSocketWhereAllIsGranted) {
+  const std::string policy = TenantsPath() + "/" + kAnn + "/policy.yaml";
+  const std::string before = ReadText(policy);
+  for (const char* namespaces : {"auto", "off"}) {
+    WriteText(policy, before + "filesystem: {read: ['" + At("run") +
+                          "']}\nnamespaces: " + namespaces + "\n");
+    End(server_of_[kAnn], SIGTERM);
+    server_of_[kAnn] = StartServer(kAnn);
+    const Json found =
+        Call(TokenOf(kAnn), "bash", {{"command", "cat '" + SocketOf(kAnn) + "' 2>&1; echo ran"}});
+    EXPECT_TRUE(found["success"]) << namespaces << found;
+    EXPECT_TRUE(found.dump().contains("ran")) << namespaces << found;
+  }
+}
+
+// Half a request is one, too.
+TEST_F(Tenants, AClientHasSoManyRequestsOpen) {
+  const std::string half = "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\n" +
+                           Fields(TokenOf(kAnn)) + "Content-Length: 10\r\n\r\n";
+  std::vector<UniqueFd> open;
+  for (int i = 0; i < 256; ++i) {
+    open.push_back(ConnectLoopback(port_));
+    send(open.back().get(), half.data(), half.size(), MSG_NOSIGNAL);
+  }
+  const auto status = [&](const char* user) {
+    return StatusOf(Ask(
+        ModernPost("make", {{"target", "who"}}, Fields(TokenOf(user), "Connection: close\r\n"))));
+  };
+  EXPECT_TRUE(Eventually([&] { return status(kAnn) == "429"; }));
+  EXPECT_EQ(status(kBob), "200");
+  open.clear();
+  EXPECT_TRUE(Eventually([&] { return status(kAnn) == "200"; }));
+}
+
+// nginx would write a long value of limit_conn into its log, and not count it.
+TEST_F(Tenants, NoTokenIsInALog) {
+  const std::string access = "eyJh." + std::string(3000, 'Q') + ".c2ln";
+  EXPECT_EQ(Call(access, "make", {{"target", "who"}}), "401");
+  EXPECT_TRUE(Call(TokenOf(kAnn), "make", {{"target", "who"}})["success"]);
+  EXPECT_EQ(Call(TokenOf(kAnn) + "x", "make", {{"target", "who"}}), "401");
+  for (const auto& file : fs::recursive_directory_iterator(dir_.path())) {
+    if (!file.is_regular_file() || file.path().string().contains("/lib/")) continue;
+    const std::string text = ReadText(file.path());
+    EXPECT_FALSE(text.contains(std::string(40, 'Q'))) << file.path() << text.substr(0, 500);
+    EXPECT_FALSE(text.contains(TokenOf(kAnn).substr(3))) << file.path();
+  }
+}
+
 // nginx would have sent it to the wrong socket.
 TEST_F(Tenants, ARequestThatReachesTheWrongServerIsRefusedThere) {
   const auto ask = [&](const std::string& vouch) {
@@ -391,8 +466,7 @@ TEST_F(Tenants, ConnectGoesThrough) {
 }
 
 TEST_F(Tenants, WhatDiesIsStartedAgainAndNobodyElseNotices) {
-  const pid_t server = processes_[1];
-  End(server, SIGKILL);
+  End(server_of_[kAnn], SIGKILL);
   EXPECT_TRUE(Call(TokenOf(kBob), "make", {{"target", "who"}})["success"]);
   StartServer(kAnn);
   EXPECT_TRUE(Call(TokenOf(kAnn), "make", {{"target", "who"}})["success"]);

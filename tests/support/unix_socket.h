@@ -32,7 +32,7 @@ inline UniqueFd ListenUnix(const std::string& path) {
   UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = UnixAddress(path);
   const auto* const name = reinterpret_cast<const sockaddr*>(&address);
-  if (bind(fd.get(), name, sizeof address) != 0 || listen(fd.get(), 64) != 0) fd.reset();
+  if (bind(fd.get(), name, sizeof address) != 0 || listen(fd.get(), SOMAXCONN) != 0) fd.reset();
   return fd;
 }
 
