@@ -9,11 +9,17 @@
 #include "supervisor/state/tenant_directory.h"
 
 namespace pa {
+namespace {
+constexpr std::chrono::seconds kTriesAgain{1};
+}
 
 // Looked at before it is read: what changes in between is read the next time.
 Result<void> TenantTable::Refresh() {
   const PathStamp now = LookAt(directory_);
-  if (read_ && *read_ == now && now.Settled()) return {};
+  const auto time = std::chrono::steady_clock::now();
+  const bool tries_again = problem_ && time - tried_at_ >= kTriesAgain;
+  if (read_ && *read_ == now && now.Settled() && !tries_again) return {};
+  tried_at_ = time;
   read_.reset();
   names_.clear();
   tokens_.clear();
@@ -27,9 +33,9 @@ Result<void> TenantTable::Refresh() {
   }
   std::erase_if(tenants_, [&](const auto& entry) { return !there.contains(entry.first); });
   ReadTokens();
-  if (problem_) {
-    LogError(problem_->Message() + "; mend it, then systemctl reload project-actionsd");
-  }
+  std::string said = problem_ ? problem_->Message() : "";
+  if (problem_ && said != logged_) LogError(said);
+  logged_ = std::move(said);
   read_ = now;
   return {};
 }

@@ -6,12 +6,14 @@
 //    ... callers.Identify(head, peer) ...
 //    const std::optional<uid_t> tenant = tenants.TenantOf(*FromHex(peer.token_hash));
 //
-// Read again when the directory has changed. A tenant whose tokens cannot be read is none of whom
-// it is known that a token is not theirs: from then on a token that nobody else has is an error.
+// Read again when the directory has changed. While the tokens of some tenant cannot be read, a
+// token that no other tenant has is an error, and reading is tried again every second: the reason
+// may be a lack of descriptors.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -47,7 +49,7 @@ class TenantTable final : public TokenSource {
   // Whether all can be read.
   Result<void> Check();
   std::size_t size() const { return tenants_.size(); }
-  // Reads everything anew when it is asked next.
+  // Reads everything anew when it is asked next, also files that were written by hand.
   void Forget() { read_.reset(); }
 
  private:
@@ -73,6 +75,8 @@ class TenantTable final : public TokenSource {
   std::map<std::string, uid_t, std::less<>> names_;
   std::unordered_map<Digest, Owned, FirstBytes> tokens_;
   std::optional<Error> problem_;  // of some tenant
+  std::chrono::steady_clock::time_point tried_at_;
+  std::string logged_;  // of the last problem
 };
 
 }  // namespace pa

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "supervisor/state/tenant_directory.h"
+#include "tests/support/processes.h"
 #include "tests/support/temp_dir.h"
 
 namespace pa {
@@ -111,6 +112,19 @@ TEST_F(TenantTableTest, WhatCannotBeReadIsNotEmpty) {
   EXPECT_FALSE(nowhere.Find(phone_.token.sha256, kNoon));
   EXPECT_FALSE(nowhere.HasAny(kNoon));
   EXPECT_FALSE(nowhere.Check());
+}
+
+// As after a lack of descriptors: nobody has changed the directory.
+TEST_F(TenantTableTest, WhatCouldNotBeReadIsTriedAgain) {
+  Write(1000, {laptop_.token});
+  const std::string tokens = TenantPathsOf(Path(), 1000).tokens;
+  fs::rename(tokens, tokens + ".aside");
+  fs::create_directory(tokens);
+  Settle();
+  EXPECT_FALSE(table_.Find(laptop_.token.sha256, kNoon));
+  fs::remove(tokens);
+  fs::rename(tokens + ".aside", tokens);
+  EXPECT_TRUE(testing::Eventually([&] { return Ask(laptop_) == 1000u; }));
 }
 
 TEST_F(TenantTableTest, ANameIsALinkToATenant) {
