@@ -165,10 +165,10 @@ class HttpServer::Exchange final : public HttpExchange {
 
 class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(HttpServer& server, UniqueFd client, HttpPeer peer)
+  Connection(HttpServer& server, UniqueFd client, std::optional<uid_t> user)
       : server_(server),
         client_(std::move(client)),
-        peer_(std::move(peer)),
+        user_(user),
         reader_(server.limits_.request),
         deadline_(server.loop_),
         next_(server.loop_) {}
@@ -337,7 +337,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
       head_ = *std::move(*head);
       if (!head_->keep_alive || server_.closing_) keep_alive_ = false;
       if (head_->version_1_0) return Refuse(AnswerTo({505, "only HTTP/1.1 is served here"}));
-      peer_ = {.user = peer_.user};
+      peer_ = {.user = user_};
       if (auto refused = server_.handler_.Judge(*head_, peer_)) {
         if (head_->has_body) keep_alive_ = false;
         if (keep_alive_) reader_.ReadBody();  // which is empty
@@ -452,7 +452,8 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
 
   HttpServer& server_;
   UniqueFd client_;
-  HttpPeer peer_;
+  const std::optional<uid_t> user_;  // at the other end of a Unix socket
+  HttpPeer peer_;                    // of the request
   HttpReader reader_;
   PollHandle poll_;
   TimerHandle deadline_;
@@ -546,7 +547,7 @@ void HttpServer::Accept(Listener& listener) {
 }
 
 void HttpServer::Admit(UniqueFd client, bool is_unix) {
-  HttpPeer peer;
+  std::optional<uid_t> user;
   setsockopt(client.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
   if (is_unix) {
     ucred credentials{};
@@ -554,14 +555,14 @@ void HttpServer::Admit(UniqueFd client, bool is_unix) {
     const int known = getsockopt(client.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size);
     const bool served = credentials.uid == geteuid() || limits_.front_door == credentials.uid;
     if (known != 0 || !served) return LogInfo("a connection is not this user's");
-    peer.user = credentials.uid;
+    user = credentials.uid;
   } else {
     constexpr int kOn = 1;
     setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof kOn);
     setsockopt(client.get(), SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
   }
   const bool full = connections_.size() >= limits_.connections;
-  auto connection = std::make_shared<Connection>(*this, std::move(client), std::move(peer));
+  auto connection = std::make_shared<Connection>(*this, std::move(client), user);
   if (const Result<void> started = connection->Start(); !started) {
     return LogWarning(started.error().Message());
   }
