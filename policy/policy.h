@@ -27,7 +27,7 @@ namespace pa::policy {
 
 // More than any machine has: means no limit.
 inline constexpr std::uint64_t kAllCpus = 65'536;
-// limits.calls_per_minute, if nobody sets it: more than any server takes.
+// Of limits.calls_per_minute: means no limit.
 inline constexpr std::uint64_t kAllCalls = 1'000'000;
 
 struct Limits {

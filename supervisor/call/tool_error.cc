@@ -263,7 +263,8 @@ ToolError RateLimited(std::uint64_t per_minute, std::chrono::milliseconds wait) 
           .ai_message = fmt::format("Call again in {} s, and make fewer calls: pipeline and batch "
                                     "do not save any.",
                                     std::chrono::ceil<std::chrono::seconds>(wait).count()),
-          .details = RetryAfter(wait)};
+          .details = RetryAfter(wait),
+          .retry_after = wait};
 }
 
 namespace {

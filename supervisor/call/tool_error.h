@@ -25,6 +25,8 @@ struct ToolError {
   std::string ai_message;  // what to do next
   bool recoverable = IsRecoverable(code);
   std::string details;  // a JSON object, or ""
+  // Of RATE_LIMITED: the same call may begin then. It stands in the details, too.
+  std::optional<std::chrono::milliseconds> retry_after = {};
 };
 
 // Refusals before anything ran.

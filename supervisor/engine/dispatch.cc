@@ -271,9 +271,10 @@ Task<ToolResult> Dispatch(const Services& services, CallOrder order, CallContext
   const auto refuse = [&](ToolError error) {
     return Refuse(services, std::move(order), std::move(error));
   };
-  const std::uint64_t limit = context.policy->limits.calls_per_minute;
-  if (const auto wait = services.rate.Take(limit, std::chrono::steady_clock::now())) {
-    return refuse(RateLimited(limit, *wait));
+  if (const std::uint64_t limit = context.policy->limits.calls_per_minute;
+      limit != policy::kAllCalls) {
+    const auto wait = services.rate.Take(limit, std::chrono::steady_clock::now());
+    if (wait) return refuse(RateLimited(limit, *wait));
   }
   const InnerCalls* within = order.within;
   const auto found = ToolToCall(services, *context.policy, order.tool,

@@ -26,7 +26,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{100};
-constexpr std::size_t kLeastShown = 256;  // bytes of the text of one call
+constexpr milliseconds kLongestPause{100};  // until a cancel is seen
+constexpr std::size_t kLeastShown = 256;    // bytes of the text of one call
 
 // So that calls that were refused together do not come together again: 50 % to 150 % of it.
 milliseconds Jittered(milliseconds pause) {
@@ -57,6 +58,7 @@ class BatchRun final : public Approver {
   void Say(Answer answer);
   void StartNext();
   Task<bool> RunItem(std::size_t index);
+  Task<bool> Wait(milliseconds time);
   Task<ToolResult> CallOnce(std::size_t index);
   void AskAll();
   Task<Answer> AskUser();
@@ -160,7 +162,7 @@ Task<bool> BatchRun::RunItem(std::size_t index) {
     const bool busy = result.error && (result.error->code == ErrorCode::kBusy ||
                                        result.error->code == ErrorCode::kRateLimited);
     if (busy && again < batch_.retries && !call_.cancel.cancelled()) {
-      Task<bool> wait = Pause(call_.runner.loop(), Jittered(pause));
+      Task<bool> wait = Wait(result.error->retry_after.value_or(milliseconds(0)) + Jittered(pause));
       [[maybe_unused]] const bool over = co_await wait;
       continue;
     }
@@ -169,6 +171,17 @@ Task<bool> BatchRun::RunItem(std::size_t index) {
     if (!abandoned) results_[index] = std::move(result);
     co_return true;
   }
+}
+
+// A cancel ends it soon.
+Task<bool> BatchRun::Wait(milliseconds time) {
+  const auto end = Clock::now() + time;
+  while (!call_.cancel.cancelled() && Clock::now() < end) {
+    const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
+    Task<bool> pause = Pause(call_.runner.loop(), std::min(left, kLongestPause));
+    [[maybe_unused]] const bool over = co_await pause;
+  }
+  co_return true;
 }
 
 Task<Answer> BatchRun::Ask(std::vector<Question> questions, CallContext& inner) {

@@ -103,6 +103,19 @@ TEST_F(BatchTest, OnlyWhatWasBusyIsTriedAgain) {
   EXPECT_EQ(calls_.made().size(), 8u);
 }
 
+TEST_F(BatchTest, WhatCameTooOftenComesAgainWhenItMay) {
+  const auto may = std::chrono::steady_clock::now() + std::chrono::milliseconds(700);
+  calls_.On("note", [may](const JsonValue&, CallContext&) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= may) return ToolResult{.data = "{}"};
+    return RefusedCall(RateLimited(60, std::chrono::ceil<std::chrono::milliseconds>(may - now)));
+  });
+  Batch batch = Of({"a"});
+  batch.retries = 1;
+  EXPECT_EQ(Counts(Run(batch)), "1 1 0 0");
+  EXPECT_EQ(calls_.made().size(), 2u);
+}
+
 TEST_F(BatchTest, ACancelEndsIt) {
   calls_.On("note", [this](const JsonValue&, CallContext& context) {
     calls_.cancel().Cancel();
