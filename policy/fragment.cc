@@ -83,7 +83,7 @@ std::string CheckTokenSubject(const YamlNode& member) {
 
 class FragmentParser {
  public:
-  FragmentParser(const std::string& source, std::span<const std::string> known_tools,
+  FragmentParser(const std::string& source, std::optional<std::span<const std::string>> known_tools,
                  std::vector<Diagnostic>& diagnostics)
       : known_tools_(known_tools), diagnostics_(diagnostics) {
     fragment_.source = source;
@@ -128,11 +128,15 @@ class FragmentParser {
   std::optional<RuleText> ParseRule(const YamlNode& node);
   bool ParseRuleMember(const YamlNode& member, RuleText& rule, std::string& decision);
   bool ParseExamples(const YamlNode& member, RuleText& rule);
+  // What is wrong with the name of a tool, or "".
+  std::string WrongTool(std::string_view name, bool allow_all) const {
+    return known_tools_ ? CheckToolName(name, *known_tools_, allow_all) : "";
+  }
   std::string CheckSubject(const RuleText& rule) const;
   std::string CheckRule(const RuleText& rule, const std::string& decision) const;
 
   PolicyFragment fragment_;
-  std::span<const std::string> known_tools_;
+  std::optional<std::span<const std::string>> known_tools_;
   std::vector<Diagnostic>& diagnostics_;
   std::size_t complaints_ = 0;
   bool has_version_ = false;
@@ -226,10 +230,10 @@ std::string FragmentParser::CheckItem(Type type, const YamlNode& item) const {
   if (item.kind != YamlNode::Kind::kScalar) return "expected a value, found " + Found(item);
   switch (type) {
     case Type::kTools:
-      return CheckToolName(item.scalar, known_tools_, true);
+      return WrongTool(item.scalar, true);
     case Type::kToolNames:
       if (item.scalar == "all") return "'all' stands for no tool here: name each one";
-      return CheckToolName(item.scalar, known_tools_, false);
+      return WrongTool(item.scalar, false);
     case Type::kNames:
       return CheckVariableName(item.scalar);
     case Type::kOrigins:
@@ -446,7 +450,7 @@ std::string FragmentParser::CheckSubject(const RuleText& rule) const {
 std::string FragmentParser::CheckRule(const RuleText& rule, const std::string& decision) const {
   if (rule.tool.empty()) return "a rule needs 'tool': a tool's name, or \"*\" for any";
   if (rule.tool != "*") {
-    if (std::string problem = CheckToolName(rule.tool, known_tools_, false); !problem.empty()) {
+    if (std::string problem = WrongTool(rule.tool, false); !problem.empty()) {
       return problem;
     }
   }
@@ -467,16 +471,16 @@ std::string FragmentParser::CheckRule(const RuleText& rule, const std::string& d
 
 std::string CheckToolName(std::string_view name, std::span<const std::string> known_tools,
                           bool allow_all) {
-  if (known_tools.empty() || (allow_all && name == "all")) return "";
+  if (allow_all && name == "all") return "";
   if (std::ranges::find(known_tools, name) != known_tools.end()) return "";
   std::vector<std::string_view> names(known_tools.begin(), known_tools.end());
   if (allow_all) names.push_back("all");
   return "unknown tool " + Quoted(name) + DidYouMean(name, names);
 }
 
-std::optional<PolicyFragment> ParsePolicyText(std::string_view text, const std::string& source,
-                                              std::span<const std::string> known_tools,
-                                              std::vector<Diagnostic>& diagnostics) {
+std::optional<PolicyFragment> ParsePolicyText(
+    std::string_view text, const std::string& source,
+    std::optional<std::span<const std::string>> known_tools, std::vector<Diagnostic>& diagnostics) {
   const std::expected<YamlNode, Diagnostic> root = ParseYaml(text, source);
   if (!root) {
     diagnostics.push_back(root.error());

@@ -86,10 +86,10 @@ struct PolicyFragment {
 };
 
 // Appends errors to `diagnostics`; returns nothing if there was any. Reads and writes no file.
-// `known_tools`: none: names of tools are not looked at.
-std::optional<PolicyFragment> ParsePolicyText(std::string_view text, const std::string& source,
-                                              std::span<const std::string> known_tools,
-                                              std::vector<Diagnostic>& diagnostics);
+// `known_tools`: nothing: names of tools are not looked at.
+std::optional<PolicyFragment> ParsePolicyText(
+    std::string_view text, const std::string& source,
+    std::optional<std::span<const std::string>> known_tools, std::vector<Diagnostic>& diagnostics);
 
 // What is wrong with the name of a tool, or "". `all` is a name only if `allow_all` is set.
 std::string CheckToolName(std::string_view name, std::span<const std::string> known_tools,

@@ -75,7 +75,7 @@ std::expected<HttpPolicy, std::vector<Diagnostic>> LoadHttpPolicy(const std::str
   Layers layers{.administrator = {}, .others = {}, .defaults = DefaultFragment()};
   const Result<std::string> text = ReadFile(file, kMaxYamlBytes);
   if (text) {
-    layers.administrator = ParsePolicyText(*text, file, {}, diagnostics);
+    layers.administrator = ParsePolicyText(*text, file, std::nullopt, diagnostics);
   } else if (!MeansAbsent(text.error().sys_errno)) {
     diagnostics.emplace_back(SourceLocation{file}, std::string("the policy cannot be read: ") +
                                                        std::strerror(text.error().sys_errno));
