@@ -342,16 +342,18 @@ std::string CheckTokenName(const std::string& name) {
              : "a name has 1 to 64 letters, digits, '.', '_' and '-', not '" + name + "'";
 }
 
-void AddTenants(CLI::App* app, std::string* tenants) {
-  app->add_option("--tenants", *tenants,
-                  "The directory of the tenants. Default: /etc/project-actions/tenants")
+CLI::Option* AddTenants(CLI::App* app, std::string* tenants) {
+  return app
+      ->add_option("--tenants", *tenants,
+                   "The directory of the tenants. Default: /etc/project-actions/tenants")
       ->type_name("DIR");
 }
 
 void AddTokenOwner(CLI::App* app, TokenOwner* owner) {
-  app->add_option("--tenant", owner->tenant, "Those of a tenant, not your own; only root may")
-      ->type_name("USER");
-  AddTenants(app, &owner->tenants);
+  CLI::Option* tenant =
+      app->add_option("--tenant", owner->tenant, "Those of a tenant, not your own; only root may")
+          ->type_name("USER");
+  AddTenants(app, &owner->tenants)->needs(tenant);
 }
 
 void AddTenant(CLI::App& app, Values* values) {

@@ -171,8 +171,9 @@ Result<void> Link(Steps& steps, const std::string& all, const User& user) {
 Result<void> StartUnits(Steps& steps, uid_t tenant) {
   PA_TRY_VOID(Enable(steps, Socket(tenant)));
   for (const char* unit : {"project-actionsd.socket", "project-actions-nginx.service"}) {
-    if (Systemctl({"is-enabled", "--quiet", unit})) continue;
-    PA_TRY_VOID(Enable(steps, unit));
+    // What others use stays if a later step fails.
+    const bool enabled = Systemctl({"is-enabled", "--quiet", unit}).has_value();
+    PA_TRY_VOID(enabled ? Systemctl({"start", unit}) : Enable(steps, unit));
   }
   return {};
 }
@@ -234,13 +235,13 @@ Result<void> Remove(const TenantRemoveCommand& command) {
     Tell("systemd does not run here: end " + Service(tenant) + " yourself");
   }
   steps.Keep();
-  fs::remove_all(aside, failed);
-  if (failed) return std::unexpected(Error("remove", aside, failed.value()));
   for (const TenantName& one : all) {
     if (one.id == tenant && !one.name.empty()) {
       unlink((command.tenants + "/" + one.name).c_str());
     }
   }
+  fs::remove_all(aside, failed);
+  if (failed) return std::unexpected(Error("remove", aside, failed.value()));
   Tell(fmt::format("removed {}; the files of its user are as they were", paths.directory));
   return {};
 }
