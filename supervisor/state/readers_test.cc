@@ -25,27 +25,37 @@ bool CanRead(uid_t user, const std::string& file) {
   return status == 0;
 }
 
-TEST(Readers, OneUserMoreCanRead) {
-  const testing::TempDir base;
-  chmod(base.path().c_str(), 0755);
-  const std::string directory = base.path() / "1000";
-  ASSERT_EQ(mkdir(directory.c_str(), 0700), 0);
-  const Result<void> granted = GrantReader(directory, kReader);
-  if (!granted && granted.error().sys_errno == EOPNOTSUPP) {
-    GTEST_SKIP() << "the file system has no access lists";
+class Readers : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    chmod(base_.path().c_str(), 0755);
+    ASSERT_EQ(mkdir(directory_.c_str(), 0700), 0);
+    const Result<void> granted = GrantReader(directory_, kReader);
+    if (!granted && granted.error().sys_errno == EOPNOTSUPP) {
+      GTEST_SKIP() << "the file system of " << base_.path() << " has no access lists";
+    }
+    ASSERT_TRUE(granted) << granted.error().Message();
+    testing::WriteText(file_, "version: 1\n");
   }
-  ASSERT_TRUE(granted) << granted.error().Message();
-  const std::string file = directory + "/policy.yaml";
-  testing::WriteText(file, "version: 1\n");
+
+  testing::TempDir base_;
+  std::string directory_ = base_.path() / "1000";
+  std::string file_ = directory_ + "/policy.yaml";
+};
+
+TEST_F(Readers, ModesSayThatTheGroupMayRead) {
   struct stat status{};
-  stat(directory.c_str(), &status);
+  stat(directory_.c_str(), &status);
   EXPECT_EQ(status.st_mode & 0777, 0750u);
-  stat(file.c_str(), &status);
+  stat(file_.c_str(), &status);
   EXPECT_EQ(status.st_mode & 0777, 0640u);
-  EXPECT_FALSE(GrantReader(directory + "/none", kReader));
+  EXPECT_FALSE(GrantReader(directory_ + "/none", kReader));
+}
+
+TEST_F(Readers, OneUserMoreCanRead) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can try it as another user";
-  EXPECT_TRUE(CanRead(kReader, file));
-  EXPECT_FALSE(CanRead(kReader + 1, file));
+  EXPECT_TRUE(CanRead(kReader, file_));
+  EXPECT_FALSE(CanRead(kReader + 1, file_));
 }
 
 }  // namespace
