@@ -47,22 +47,20 @@ std::vector<std::string> Readable(const DaemonOptions& options, const policy::Ht
   return readable;
 }
 
-Result<int> Run(const DaemonOptions& options) {
+// Takes the sockets once nothing can fail any more.
+Result<int> Serve(const DaemonOptions& options, std::vector<ListeningSocket>& sockets) {
   FrontDoor::HttpPolicyPtr policy = LoadPolicyFrom(options.policy);
   if (!policy) return 1;
   HttpServerLimits limits;
   if (options.web_server) {
     PA_TRY(limits.front_door, FindUser(*options.web_server));
   }
-  PA_TRY(std::vector<ListeningSocket> sockets, SocketsFor(options.listen));
   TenantTable tenants(options.tenants);
+  // Tenants whose tokens cannot be read are no reason not to serve the others.
   PA_TRY_VOID(tenants.HasAny({}));
   Loop loop;
   FrontDoor door(tenants, policy);
   HttpServer server(loop.get(), door, limits);
-  for (ListeningSocket& socket : sockets) {
-    PA_TRY_VOID(server.Listen(std::move(socket.fd)));
-  }
   const auto stop = [&] { server.Close([] {}); };
   const SignalWatch interrupted(loop.get(), SIGINT, stop);
   const SignalWatch terminated(loop.get(), SIGTERM, stop);
@@ -76,9 +74,23 @@ Result<int> Run(const DaemonOptions& options) {
     }
   });
   PA_TRY_VOID(ConfineDaemon(Readable(options, *policy)));
+  for (ListeningSocket& socket : sockets) {
+    PA_TRY_VOID(server.Listen(std::move(socket.fd)));
+  }
   LogInfo(fmt::format("{} tenants", tenants.size()));
   loop.Run();
   return 0;
+}
+
+Result<int> Run(const DaemonOptions& options) {
+  PA_TRY(std::vector<ListeningSocket> sockets, SocketsFor(options.listen));
+  Result<int> status = Serve(options, sockets);
+  for (const ListeningSocket& socket : sockets) {
+    RemoveSocketFile(socket);
+    if (socket.fd)
+      AnswerWaiting(socket.fd.get(), PlainAnswer(503, "project-actionsd cannot start"));
+  }
+  return status;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "supervisor/loop/loop.h"
 #include "supervisor/state/find_user.h"
 #include "supervisor/state/token_file.h"
+#include "supervisor/transport/http_server.h"
 #include "supervisor/transport/listening_socket.h"
 
 namespace pa {
@@ -109,8 +110,12 @@ Result<Doors::Order> OrderOf(const ServeCommand& command, const Environment& env
 }
 
 int Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) {
-  LogError(why);
-  for (const ListeningSocket& socket : sockets) RemoveSocketFile(socket);
+  if (!why.empty()) LogError(why);
+  for (const ListeningSocket& socket : sockets) {
+    RemoveSocketFile(socket);
+    if (!socket.fd) continue;
+    AnswerWaiting(socket.fd.get(), PlainAnswer(503, "the server cannot start; its log says why"));
+  }
   return 1;
 }
 
@@ -121,14 +126,14 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   if (!sockets) return Failed(sockets.error().Message(), {});
   Anchors anchors = AnchorsOfSockets(*sockets);
   Result<Doors::Order> order = OrderOf(command, environment);
-  if (!order) return Failed(order.error().Message(), {});
+  if (!order) return Failed(order.error().Message(), *sockets);
   if (command.tokens) {
     anchors.emplace_back(policy::TrustAnchor::Kind::kTokens, order->token_path);
   }
   auto parts = LoadEngineParts(command.common, environment, anchors);
   if (!parts) {
     for (const std::string& line : parts.error()) LogError(line);
-    return 1;
+    return Failed("", *sockets);
   }
   if (const Result<void> opened = OpenThem(*sockets); !opened) {
     return Failed(opened.error().Message(), *sockets);

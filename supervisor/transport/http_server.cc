@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -101,6 +102,26 @@ HttpAnswer PlainAnswer(int status, std::string_view line, Fields fields) {
           .type = "text/plain; charset=utf-8",
           .body = std::string(line) + "\n",
           .fields = std::move(fields)};
+}
+
+void AnswerWaiting(int listener, const HttpAnswer& answer) {
+  constexpr int kAtMost = 1024;
+  constexpr int kPatience = 200;  // milliseconds, until the request is there
+  const std::string bytes = HeadOf(answer.status, answer.type, answer.fields) +
+                            fmt::format("Content-Length: {}\r\nConnection: close\r\n\r\n{}",
+                                        answer.body.size(), answer.body);
+  for (int i = 0; i < kAtMost; ++i) {
+    pollfd waits{.fd = listener, .events = POLLIN, .revents = 0};
+    if (poll(&waits, 1, 0) <= 0) return;
+    const UniqueFd client(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!client) return;
+    // What is not read would be answered by a reset.
+    waits.fd = client.get();
+    poll(&waits, 1, kPatience);
+    std::string request(kReadChunk, '\0');
+    while (recv(client.get(), request.data(), request.size(), 0) > 0) continue;
+    send(client.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
 }
 
 struct HttpServer::Listener {

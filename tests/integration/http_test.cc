@@ -517,6 +517,35 @@ TEST_F(Http, ASocketThatSystemdHasOpened) {
   EXPECT_NE(none.errors.find("systemd passed no sockets"), std::string::npos) << none.errors;
 }
 
+// As systemd starts it for a client who is there already.
+TEST_F(Http, WhoWaitsIsToldThatItCannotStart) {
+  fs::create_directories(run_);
+  const UniqueFd listener = ListenUnix(SocketPath());
+  ASSERT_TRUE(listener);
+  std::vector<UniqueFd> clients;
+  const std::string request =
+      ModernPost("make", {{"target", "hello"}}, "Host: localhost\r\nConnection: close\r\n");
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(ConnectUnix());
+    send(clients.back().get(), request.data(), request.size(), MSG_NOSIGNAL);
+  }
+  WriteText(project_.home() / ".config/project-actions/policy.yaml", "version: 1\nnonsense: 1\n");
+  const pid_t server = Spawn({.command = {"sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"",
+                                          "sh", BuiltProgram("PA_SERVER"), "serve", "--listen",
+                                          "systemd", "--root", project_.root()},
+                              .environment = Environment(),
+                              .directory = project_.root(),
+                              .inherit = {{listener.get(), 3}}});
+  for (const UniqueFd& client : clients) {
+    const std::string answer = Hear(client.get());
+    EXPECT_EQ(answer.substr(9, 3), "503") << answer;
+    EXPECT_TRUE(answer.contains("cannot start")) << answer;
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(server, &status, 0), server);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
 // OAuth 2.1: the server as a resource server.
 class OAuth : public Http {
  protected:

@@ -59,10 +59,11 @@ check "the unit of the front door is safe" says SAFE \
 check "the unit of nginx is confined" \
   systemd-analyze security --no-pager --threshold=20 project-actions-nginx.service
 
-# A name of a unit is taken by a directory: adding fails at its last step, and leaves nothing.
-mkdir /etc/systemd/system/sockets.target.wants/project-actions@$ann.socket 2>/dev/null ||
-  mkdir -p /etc/systemd/system/sockets.target.wants/project-actions@$ann.socket
+# A directory stands where the link of a unit would be: adding fails at its last step.
+mkdir -p /etc/systemd/system/sockets.target.wants/project-actions@$ann.socket
 check "a step that fails" no project-actions tenant add ann
+check "is said, and those before it are undone" says "undone: made /etc/project-actions/tenants/ann" \
+  project-actions tenant add ann
 check "leaves no tenant" no test -e /etc/project-actions/tenants/$ann
 check "and no link" no test -L /etc/project-actions/tenants/ann
 rmdir /etc/systemd/system/sockets.target.wants/project-actions@$ann.socket
@@ -118,6 +119,16 @@ check "asked" says 'ann\n' who "$(cat /root/ann)"
 sleep 5
 check "idle, it has ended" no systemctl is-active --quiet project-actions@$ann.service
 check "and is started again" says 'ann\n' who "$(cat /root/ann)"
+
+# A policy that is not valid, and is mended.
+policy=/etc/project-actions/tenants/$ann/policy.yaml
+echo 'nonsense: 1' >>$policy
+systemctl stop project-actions@$ann.service
+for _ in 1 2 3 4 5 6; do
+  check "with a broken policy" says 'cannot start' who "$(cat /root/ann)"
+done
+sed -i '$d' $policy
+check "mended, it starts with the next request" says 'ann\n' who "$(cat /root/ann)"
 
 check "a token more" sh -c 'project-actions token new phone --tenant ann >/root/phone'
 check "counts" says 'ann\n' who "$(cat /root/phone)"

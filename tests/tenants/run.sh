@@ -42,5 +42,6 @@ for _ in $(seq 60); do
   [ -n "$init" ] && nsenter -t "$init" -a systemctl is-system-running --quiet 2>/dev/null && break
   sleep 1
 done
+[ -n "$init" ] || { echo "the machine does not start:"; tail -n 20 "$work/console.log"; exit 1; }
 nsenter -t "$init" -a env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
   bash /root/inside.sh
