@@ -39,7 +39,7 @@ debian_packages() {
     kernels) echo "qemu-system-x86 debian-archive-keyring cpio binutils python3 hostname iproute2" \
       "mawk mount procps" ;;
     package) echo "debhelper dh-apparmor dpkg-dev lintian blhc debootstrap autopkgtest piuparts" \
-      "rpm rpmlint elfutils xz-utils" ;;
+      "rpm rpmlint elfutils xz-utils systemd" ;;
     *)
       echo "install-deps.sh: no group '$1'" \
         "(build, lint, bench, clients, toolchains, tenants, machine, kernels, package)" >&2
