@@ -105,12 +105,13 @@ HttpAnswer PlainAnswer(int status, std::string_view line, Fields fields) {
 }
 
 void AnswerWaiting(int listener, const HttpAnswer& answer) {
-  constexpr int kAtMost = 1024;
-  constexpr int kPatience = 200;  // milliseconds, until the request is there
+  constexpr int kPatience = 200;  // milliseconds, until a request is there
+  constexpr std::chrono::seconds kLongest{2};
+  const auto end = std::chrono::steady_clock::now() + kLongest;
   const std::string bytes = HeadOf(answer.status, answer.type, answer.fields) +
                             fmt::format("Content-Length: {}\r\nConnection: close\r\n\r\n{}",
                                         answer.body.size(), answer.body);
-  for (int i = 0; i < kAtMost; ++i) {
+  while (std::chrono::steady_clock::now() < end) {
     pollfd waits{.fd = listener, .events = POLLIN, .revents = 0};
     if (poll(&waits, 1, 0) <= 0) return;
     const UniqueFd client(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -118,8 +119,8 @@ void AnswerWaiting(int listener, const HttpAnswer& answer) {
     // What is not read would be answered by a reset.
     waits.fd = client.get();
     poll(&waits, 1, kPatience);
-    std::string request(kReadChunk, '\0');
-    while (recv(client.get(), request.data(), request.size(), 0) > 0) continue;
+    char request[kReadChunk];
+    recv(client.get(), request, sizeof request, 0);
     send(client.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
 }

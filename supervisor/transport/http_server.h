@@ -81,8 +81,8 @@ struct HttpAnswer {
 HttpAnswer PlainAnswer(int status, std::string_view line,
                        std::vector<std::pair<std::string, std::string>> fields = {});
 
-// For a server that cannot start: whoever waits at the socket has this answer, so that nobody waits
-// for the next attempt, and systemd does not make that at once.
+// For a server that cannot start: whoever waits at the socket has this answer, for two seconds at
+// most, so that nobody waits for the next attempt, and systemd does not make that at once.
 void AnswerWaiting(int listener, const HttpAnswer& answer);
 
 // A request and its answer. All is ignored once the client has gone. Without memory for an answer
