@@ -14,6 +14,7 @@
 #include "supervisor/daemon/tenant_table.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/loop.h"
+#include "supervisor/loop/service_manager.h"
 #include "supervisor/state/find_user.h"
 #include "supervisor/state/user_directories.h"
 #include "supervisor/transport/http_server.h"
@@ -49,6 +50,7 @@ std::vector<std::string> Readable(const DaemonOptions& options, const policy::Ht
 
 // Takes the sockets once nothing can fail any more.
 Result<int> Serve(const DaemonOptions& options, std::vector<ListeningSocket>& sockets) {
+  ServiceManager manager(ReadEnvironment(environ));
   FrontDoor::HttpPolicyPtr policy = LoadPolicyFrom(options.policy);
   if (!policy) return 1;
   HttpServerLimits limits;
@@ -61,16 +63,27 @@ Result<int> Serve(const DaemonOptions& options, std::vector<ListeningSocket>& so
   Loop loop;
   FrontDoor door(tenants, policy);
   HttpServer server(loop.get(), door, limits);
-  const auto stop = [&] { server.Close([] {}); };
+  const auto stop = [&] {
+    manager.Stopping();
+    server.Close([] {});
+  };
+  const auto ready = [&](const std::string& how) {
+    const bool readable = tenants.Check().has_value();
+    manager.Ready(fmt::format("{} tenants{}{}", tenants.size(),
+                              readable ? "" : ", not all of whose tokens can be read", how));
+  };
   const SignalWatch interrupted(loop.get(), SIGINT, stop);
   const SignalWatch terminated(loop.get(), SIGTERM, stop);
   const SignalWatch hung_up(loop.get(), SIGHUP, [&] {
+    manager.Reloading();
     tenants.Forget();
     if (auto replaced = LoadPolicyFrom(options.policy)) {
       door.ReplacePolicy(std::move(replaced));
       LogInfo("policy and tenants read again");
+      ready("; policy read again");
     } else {
       LogError("policy not changed: the previous policy stays in force");
+      ready("; policy not changed: the previous policy stays in force");
     }
   });
   PA_TRY_VOID(ConfineDaemon(Readable(options, *policy)));
@@ -78,6 +91,8 @@ Result<int> Serve(const DaemonOptions& options, std::vector<ListeningSocket>& so
     PA_TRY_VOID(server.Listen(std::move(socket.fd)));
   }
   LogInfo(fmt::format("{} tenants", tenants.size()));
+  ready("");
+  manager.KeepAlive(loop.get());
   loop.Run();
   return 0;
 }
@@ -105,7 +120,8 @@ int main(int argc, char** argv) {
     fputs(options.error().text.c_str(), options.error().exit_status == 0 ? stdout : stderr);
     return options.error().exit_status;
   }
-  pa::StartLog(options->verbose, "project-actionsd");
+  pa::StartLog(
+      {.verbose = options->verbose, .json = options->log_json, .program = "project-actionsd"});
   const pa::Result<int> status = pa::Run(*options);
   if (!status) pa::LogError(status.error().Message());
   return status.value_or(1);

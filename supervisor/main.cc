@@ -18,6 +18,7 @@
 #include "supervisor/cli/serve.h"
 #include "supervisor/cli/tenant_command.h"
 #include "supervisor/cli/token_command.h"
+#include "supervisor/cli/top_command.h"
 #include "supervisor/cli/trash_command.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/memory_reserve.h"
@@ -30,31 +31,31 @@ struct Dispatch {
   const Environment& environment;
 
   int operator()(const ServeCommand& command) const {
-    StartLog(command.common.verbose);
+    StartLog({.verbose = command.common.verbose, .json = command.log_json});
     return RunServe(command, environment);
   }
   int operator()(const CallCommand& command) const {
-    StartLog(command.common.verbose);
+    StartLog({.verbose = command.common.verbose});
     return RunCall(command, environment);
   }
   int operator()(const DoctorCommand& command) const {
-    StartLog(command.common.verbose);
+    StartLog({.verbose = command.common.verbose});
     return RunDoctor(command, environment);
   }
   int operator()(const PolicyCheckCommand& command) const {
     return RunPolicyCheck(command, environment);
   }
   int operator()(const PolicyShowCommand& command) const {
-    StartLog(command.common.verbose);
+    StartLog({.verbose = command.common.verbose});
     return RunPolicyShow(command, environment);
   }
   int operator()(const PolicySchemaCommand&) const { return RunPolicySchema(); }
   int operator()(const PolicyExplainCommand& command) const {
-    StartLog(command.common.verbose);
+    StartLog({.verbose = command.common.verbose});
     return RunPolicyExplain(command, environment);
   }
   int operator()(const PolicyAllowCommand& command) const {
-    StartLog(command.common.verbose);
+    StartLog({.verbose = command.common.verbose});
     return RunPolicyAllow(command, environment);
   }
   int operator()(const AuditVerifyCommand& command) const {
@@ -70,12 +71,13 @@ struct Dispatch {
     return RunTrashRestore(command, environment);
   }
   int operator()(const InitCommand& command) const {
-    StartLog(command.common.verbose);
+    StartLog({.verbose = command.common.verbose});
     return RunInit(command, environment);
   }
   int operator()(const ConnectCommand& command) const { return RunConnect(command, environment); }
+  int operator()(const TopCommand& command) const { return RunTop(command, environment); }
   int operator()(const TenantAddCommand& command) const {
-    StartLog(false);
+    StartLog({});
     return RunTenantAdd(command, environment);
   }
   int operator()(const TenantListCommand& command) const { return RunTenantList(command); }

@@ -97,7 +97,17 @@ std::optional<HttpAnswer> HttpCallers::IdentifyVouched(const HttpHead& head,
                                                        const OAuthPolicy& oauth, HttpPeer& peer) {
   const std::string* const vouch = head.Find(kVouchField);
   HttpPeer caller;
-  if (vouch == nullptr || !ReadVouch(*vouch, caller)) {
+  const VouchKind kind = vouch == nullptr ? VouchKind::kNone : ReadVouch(*vouch, caller);
+  if (kind == VouchKind::kOtherVersion) {
+    LogOnce(logged_door_, "the front door is of another release, which this server does not know");
+    if (on_other_door_) on_other_door_();
+    return PlainAnswer(
+        503,
+        "the server is of another release than the front door; it ends, and the next "
+        "request starts another",
+        {{"Retry-After", "2"}});
+  }
+  if (kind == VouchKind::kNone) {
     LogOnce(logged_door_, "a request of the front door does not say whose it is");
     return PlainAnswer(403, "the front door has to say whose request it is");
   }

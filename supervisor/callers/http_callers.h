@@ -42,6 +42,8 @@ class HttpCallers {
   // Nothing: `peer` is known; its token's name is in it. The answer is the same for a token that
   // there never was, one that was revoked and one that has expired, ours or an issuer's.
   std::optional<HttpAnswer> Identify(const HttpHead& head, HttpPeer& peer);
+  // Runs whenever the front door says it in a way of another release.
+  void WhenDoorIsAnother(std::function<void()> callback) { on_other_door_ = std::move(callback); }
   // Whether that token is neither revoked nor expired, as far as the files can be read.
   bool StillKnows(const HttpPeer& peer);
   // Whether a client could be known, by a token or an access token.
@@ -63,6 +65,7 @@ class HttpCallers {
   AccessTokens access_tokens_;
   std::function<Policy()> policy_;
   std::optional<uid_t> front_door_;
+  std::function<void()> on_other_door_;
   std::string logged_;              // the last problem with the file of tokens
   std::string logged_keys_;         // and with that of keys
   std::string logged_door_;         // and with the front door

@@ -151,16 +151,22 @@ TEST_F(HttpCallersTest, AFrontDoorSaysWhoItIs) {
   EXPECT_FALSE(peer_.user);
   EXPECT_TRUE(callers_.StillKnows(peer_));
   // The front door has sent it to the wrong tenant, or it was revoked in between.
-  const std::string strange = "token " + Hex(Sha256Of("another"));
+  const std::string strange = "v1 token " + Hex(Sha256Of("another"));
   for (const std::string& wrong : {std::string(), std::string("token"), std::string("laptop"),
-                                   std::string("token laptop"), strange}) {
+                                   std::string("v1 token laptop"), strange}) {
     const auto answer = by_door(wrong);
     ASSERT_TRUE(answer) << wrong;
     EXPECT_EQ(answer->status, wrong == strange ? 401 : 403) << wrong;
     EXPECT_EQ(peer_.user, kFrontDoor);
   }
+  int newer = 0;
+  callers_.WhenDoorIsAnother([&] { ++newer; });
+  EXPECT_EQ(by_door("v2" + vouch.substr(2))->status, 503);
+  EXPECT_EQ(newer, 1);
+  EXPECT_EQ(peer_.user, kFrontDoor);
   Write({});
   EXPECT_EQ(by_door(vouch)->status, 401);
+  EXPECT_EQ(newer, 1);
   // Whoever else says so is believed nothing.
   Write({laptop.token});
   peer_ = {};
@@ -187,7 +193,8 @@ TEST_F(HttpCallersTest, AFrontDoorHasSeenTheSignatureAndNothingElseIsBelieved) {
   EXPECT_TRUE(callers_.StillKnows(peer_));
 
   EXPECT_EQ(by_door(vouch + "x")->status, 403);
-  EXPECT_EQ(by_door("access " + Hex(Sha256Of("")) + vouch.substr(vouch.rfind(' ')))->status, 401);
+  EXPECT_EQ(by_door("v1 access " + Hex(Sha256Of("")) + vouch.substr(vouch.rfind(' ')))->status,
+            401);
   oauth.scopes = {"agents:use"};
   EXPECT_EQ(by_door(vouch)->status, 403);
   oauth.scopes.clear();

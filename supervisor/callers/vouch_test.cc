@@ -16,13 +16,13 @@ TEST(Vouch, NothingElseIsRead) {
   const auto claims = [](const std::string& text) { return testing::ToBase64Url(text); };
   const std::string right = claims(R"({"iss": "i", "sub": "s", "aud": "a", "exp": 1})");
   HttpPeer peer;
-  ASSERT_TRUE(ReadVouch("access " + key + " " + right, peer));
+  ASSERT_EQ(ReadVouch("v1 access " + key + " " + right, peer), VouchKind::kKnown);
   EXPECT_EQ(peer.token, "s");
   EXPECT_EQ(peer.Issuer(), "i");
   EXPECT_EQ(peer.key, key);
   EXPECT_EQ(peer.token_hash, "");
   peer = {};
-  ASSERT_TRUE(ReadVouch("token " + key, peer));
+  ASSERT_EQ(ReadVouch("v1 token " + key, peer), VouchKind::kKnown);
   EXPECT_EQ(peer.token_hash, key);
 
   for (const std::string& wrong :
@@ -32,9 +32,18 @@ TEST(Vouch, NothingElseIsRead) {
         "access " + key + " " + right + " ", "access " + key + " " + claims(R"({"iss": "i"})"),
         "access " + key + " " + claims("[]"), "access " + key + " " + std::string(9000, 'e')}) {
     HttpPeer nobody;
-    EXPECT_FALSE(ReadVouch(wrong, nobody)) << wrong;
+    EXPECT_EQ(ReadVouch("v1 " + wrong, nobody), VouchKind::kNone) << wrong;
+    EXPECT_EQ(ReadVouch(wrong, nobody), VouchKind::kNone) << wrong;
+    EXPECT_EQ(ReadVouch("v2 " + wrong, nobody), VouchKind::kOtherVersion) << wrong;
     EXPECT_EQ(nobody.token + nobody.token_hash + nobody.key, "") << wrong;
     EXPECT_FALSE(nobody.claims) << wrong;
+  }
+  HttpPeer nobody;
+  for (const char* version : {"v2", "v10 token", "v0 "}) {
+    EXPECT_EQ(ReadVouch(version, nobody), VouchKind::kOtherVersion) << version;
+  }
+  for (const char* wrong : {"v1", "v1 ", "v", "v token", "v1x token", "V2 token", " v2"}) {
+    EXPECT_EQ(ReadVouch(wrong, nobody), VouchKind::kNone) << wrong;
   }
 }
 

@@ -25,6 +25,8 @@ namespace pa {
 namespace {
 
 constexpr int kUsageError = 2;
+constexpr std::chrono::milliseconds kShortestInterval{100};
+constexpr std::chrono::hours kLongestInterval{1};
 constexpr std::size_t kUsualWidth = 80;
 constexpr char kName[] = "project-actions";
 
@@ -100,6 +102,9 @@ struct Values {
   TrashRestoreCommand trash_restore;
   InitCommand init;
   std::string connect;
+  TopCommand top;
+  std::vector<std::string> top_addresses;
+  std::string top_interval;
   TokenNewCommand token_new;
   TokenListCommand token_list;
   TokenRevokeCommand token_revoke;
@@ -148,6 +153,8 @@ void AddServe(CLI::App& app, Values* values) {
                        : "expected a time of 1s or more, such as 15m, not '" + text + "'";
           },
           ""));
+  serve->add_flag("--log-json", values->serve.log_json,
+                  "Log lines of JSON on standard error, for programs");
   serve->add_flag("--text-only", values->serve.text_only,
                   "Send results as text alone, without structuredContent and outputSchema");
 }
@@ -336,17 +343,39 @@ void AddConnect(CLI::App& app, Values* values) {
       ->check(CLI::Validator(CheckServerAddress, ""));
 }
 
-std::string CheckTokenName(const std::string& name) {
-  return IsTokenName(name)
-             ? ""
-             : "a name has 1 to 64 letters, digits, '.', '_' and '-', not '" + name + "'";
-}
-
 CLI::Option* AddTenants(CLI::App* app, std::string* tenants) {
   return app
       ->add_option("--tenants", *tenants,
                    "The directory of the tenants. Default: /etc/project-actions/tenants")
       ->type_name("DIR");
+}
+
+void AddTop(CLI::App& app, Values* values) {
+  TopCommand& command = values->top;
+  auto* sub = app.add_subcommand("top", "Show servers that run: calls, queues and failures, live");
+  sub->add_option("ADDRESS", values->top_addresses,
+                  "Where they listen, as of connect; none: all tenants of this machine, for root")
+      ->type_name("")
+      ->check(CLI::Validator(CheckServerAddress, ""));
+  sub->add_option("--interval", values->top_interval, "How often to look, such as 500ms [2s]")
+      ->type_name("TIME")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const auto time = ParseDuration(text);
+            return time && *time >= kShortestInterval && *time <= kLongestInterval
+                       ? ""
+                       : "expected a time from 100ms to 1h, such as 2s, not '" + text + "'";
+          },
+          ""));
+  sub->add_flag("--once", command.once, "Look once; so does a standard output that is no terminal");
+  sub->add_flag("--open-metrics", command.open_metrics, "Print metrics for Prometheus, once");
+  AddTenants(sub, &command.tenants);
+}
+
+std::string CheckTokenName(const std::string& name) {
+  return IsTokenName(name)
+             ? ""
+             : "a name has 1 to 64 letters, digits, '.', '_' and '-', not '" + name + "'";
 }
 
 void AddTokenOwner(CLI::App* app, TokenOwner* owner) {
@@ -432,6 +461,7 @@ void AddAll(CLI::App& app, Values* values, std::size_t width) {
   AddTrash(app, values);
   AddInit(app, values);
   AddConnect(app, values);
+  AddTop(app, values);
   AddToken(app, values);
   AddTenant(app, values);
   AddHelp(app, values);
@@ -571,6 +601,13 @@ Command Chosen(const CLI::App& app, Values values) {
   }
   if (app.got_subcommand("init")) return std::move(values.init);
   if (app.got_subcommand("connect")) return ConnectCommand{*ParseListenAddress(values.connect)};
+  if (app.got_subcommand("top")) {
+    for (const std::string& text : values.top_addresses) {
+      values.top.addresses.push_back(*ParseListenAddress(text));
+    }
+    if (!values.top_interval.empty()) values.top.interval = *ParseDuration(values.top_interval);
+    return std::move(values.top);
+  }
   if (app.got_subcommand("token")) {
     const CLI::App* token = app.get_subcommand("token");
     if (token->got_subcommand("new")) return std::move(values.token_new);

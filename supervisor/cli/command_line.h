@@ -37,6 +37,7 @@ struct ServeCommand {
   std::optional<std::string> tokens;      // the file of tokens; nothing: the user's own
   std::optional<std::chrono::milliseconds> idle_exit;
   bool text_only = false;
+  bool log_json = false;
 };
 
 struct CallCommand {
@@ -102,6 +103,14 @@ struct ConnectCommand {
   ListenAddress address;  // kUnix or kTcp
 };
 
+struct TopCommand {
+  std::vector<ListenAddress> addresses;  // kUnix or kTcp; none: all tenants
+  std::string tenants = kTenantDirectory;
+  std::chrono::milliseconds interval{2000};
+  bool once = false;
+  bool open_metrics = false;
+};
+
 // Whose tokens: of a tenant, which root alone changes, or of the user who asks.
 struct TokenOwner {
   std::optional<std::string> tenant;  // by name or number
@@ -150,7 +159,7 @@ using Command =
     std::variant<ServeCommand, CallCommand, DoctorCommand, PolicyCheckCommand, PolicyShowCommand,
                  PolicySchemaCommand, PolicyExplainCommand, PolicyAllowCommand, AuditVerifyCommand,
                  AuditShowCommand, TrashListCommand, TrashRestoreCommand, InitCommand,
-                 ConnectCommand, TokenNewCommand, TokenListCommand, TokenRevokeCommand,
+                 ConnectCommand, TopCommand, TokenNewCommand, TokenListCommand, TokenRevokeCommand,
                  TenantAddCommand, TenantListCommand, TenantRemoveCommand>;
 
 struct ParsedCommandLine {

@@ -221,4 +221,10 @@ std::expected<EngineParts, std::vector<std::string>> LoadEngineParts(
   return PartsOf(std::move(loaded.policy), *worker, environment);
 }
 
+Result<std::string> ClientToken(const Environment& environment) {
+  std::string token = GetVariable(environment, "PROJECT_ACTIONS_TOKEN").value_or("");
+  if (token.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos) return token;
+  return std::unexpected(Error("PROJECT_ACTIONS_TOKEN holds more than a token", "", 0));
+}
+
 }  // namespace pa

@@ -13,6 +13,7 @@
 #include "base/try.h"
 #include "base/utf8.h"
 #include "base/words.h"
+#include "supervisor/cli/configuration.h"
 #include "supervisor/mcp/http_endpoint.h"
 #include "supervisor/transport/listening_socket.h"
 
@@ -44,17 +45,12 @@ Result<void> Pump(int from, int to) {
   }
 }
 
-std::optional<std::string> TokenOf(const Environment& environment) {
-  return GetVariable(environment, "PROJECT_ACTIONS_TOKEN");
-}
-
-std::string RequestFor(const ListenAddress& address, const Environment& environment) {
+std::string RequestFor(const ListenAddress& address, const std::string& token) {
   const bool is_unix = address.kind == ListenAddress::Kind::kUnix;
   std::string request = fmt::format(
       "GET /mcp HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: {}\r\n",
       is_unix ? "localhost" : HostAndPortText(address.host, address.port), kLineProtocol);
-  const std::optional<std::string> token = TokenOf(environment);
-  if (!is_unix && token) request += fmt::format("Authorization: Bearer {}\r\n", *token);
+  if (!is_unix && !token.empty()) request += fmt::format("Authorization: Bearer {}\r\n", token);
   return request + "\r\n";
 }
 
@@ -97,19 +93,14 @@ int Failed(const ConnectCommand& command, const std::string& why) {
   return 1;
 }
 
-bool HasLineEnd(std::string_view text) {
-  return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos;
-}
-
 }  // namespace
 
 int RunConnect(const ConnectCommand& command, const Environment& environment) {
-  if (const auto token = TokenOf(environment); token && HasLineEnd(*token)) {
-    return Failed(command, "PROJECT_ACTIONS_TOKEN holds more than a token");
-  }
+  const Result<std::string> token = ClientToken(environment);
+  if (!token) return Failed(command, token.error().Message());
   const Result<UniqueFd> server = ConnectTo(command.address);
   if (!server) return Failed(command, server.error().Message());
-  if (auto sent = WriteAll(server->get(), RequestFor(command.address, environment)); !sent) {
+  if (auto sent = WriteAll(server->get(), RequestFor(command.address, *token)); !sent) {
     return Failed(command, sent.error().Message());
   }
   const std::expected<std::string, std::string> first = AwaitUpgrade(server->get());

@@ -12,6 +12,7 @@ namespace pa {
 namespace {
 
 constexpr std::chrono::seconds kRevokedWithin{5};
+constexpr std::chrono::minutes kRetiredWithin{1};
 
 bool IsTcp(const ListeningSocket& socket) {
   return socket.address.kind == ListenAddress::Kind::kTcp;
@@ -38,7 +39,12 @@ Doors::Doors(const Services& services, ServerState& state, Order order)
           order_.front_door),
       sweeper_(services.loop),
       revoked_(services.loop),
-      idle_(services.loop) {
+      idle_(services.loop),
+      retiring_(services.loop) {
+  // Not at once: a request is being judged.
+  callers_.WhenDoorIsAnother([this] {
+    if (!retire_by_) retiring_.Start(std::chrono::milliseconds(0), [this] { Retire(); });
+  });
   revoked_.Unref();
   if (order_.stdio) {
     stdio_.emplace(services, state, STDIN_FILENO, STDOUT_FILENO, SessionOptions{});
@@ -68,6 +74,7 @@ Doors::Doors(const Services& services, ServerState& state, Order order)
           .metadata = [this](std::string_view path) { return callers_.Metadata(path); },
           .identify = [this](const HttpHead& head,
                              HttpPeer& peer) { return callers_.Identify(head, peer); },
+          .status = [this] { return Status(); },
           .on_lines = [this](UniqueFd client,
                              const HttpPeer& peer) { AddLines(std::move(client), peer); }});
   server_.emplace(
@@ -120,12 +127,37 @@ void Doors::EndUnknown() {
   revoked_.Start(kRevokedWithin, [this] { EndUnknown(); });
 }
 
-// A job and a parked call are calls in flight.
+ServerStatus Doors::Status() {
+  ServerStatus status = StatusOf(services_);
+  status.connections = server_->connections();
+  status.sessions = endpoint_->sessions() + lines_.size();
+  status.calls = calls();
+  return status;
+}
+
+std::size_t Doors::calls() {
+  std::size_t all = endpoint_->in_flight();
+  for (const auto& lines : lines_) all += lines->session().in_flight();
+  if (stdio_) all += stdio_->session().in_flight();
+  return all;
+}
+
+// The front door is of another release, so the program that the next request starts is, too. Until
+// the calls that run have ended nobody is served: a minute at most.
+void Doors::Retire() {
+  const auto now = std::chrono::steady_clock::now();
+  if (ending_) return;
+  if (!retire_by_) retire_by_ = now + kRetiredWithin;
+  if (calls() == 0 || now >= *retire_by_) return Shutdown();
+  retiring_.Start(std::chrono::milliseconds(250), [this] { Retire(); });
+}
+
+// A job and a parked call are calls in flight. To read the metrics is not to use the server.
 void Doors::WatchIdle() {
   if (ending_) return;
   constexpr std::chrono::milliseconds kAtMost{10'000};
   const auto now = std::chrono::steady_clock::now();
-  const bool busy = std::exchange(admitted_, server_->admitted()) != server_->admitted() ||
+  const bool busy = std::exchange(requests_, endpoint_->requests()) != endpoint_->requests() ||
                     server_->connections() > 0 || !lines_.empty() || endpoint_->sessions() > 0 ||
                     endpoint_->in_flight() > 0;
   if (busy) busy_at_ = now;

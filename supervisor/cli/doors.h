@@ -68,6 +68,9 @@ class Doors {
   void Sweep();
   void EndIfIdle();
   void WatchIdle();
+  void Retire();
+  std::size_t calls();  // that are not answered yet
+  ServerStatus Status();
 
   const Services& services_;
   ServerState& state_;
@@ -83,8 +86,10 @@ class Doors {
   TimerHandle sweeper_;
   TimerHandle revoked_;  // looks for clients whose tokens are not valid any more
   TimerHandle idle_;
+  TimerHandle retiring_;
+  std::optional<std::chrono::steady_clock::time_point> retire_by_;
   std::chrono::steady_clock::time_point busy_at_ = std::chrono::steady_clock::now();
-  std::uint64_t admitted_ = 0;  // connections, when it was looked at last
+  std::uint64_t requests_ = 0;  // when it was looked at last
   bool endpoint_ended_ = true;
   bool server_closed_ = true;
   bool ending_ = false;

@@ -16,6 +16,7 @@
 #include "supervisor/engine/engine.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/loop/loop.h"
+#include "supervisor/loop/service_manager.h"
 #include "supervisor/state/find_user.h"
 #include "supervisor/state/token_file.h"
 #include "supervisor/transport/http_server.h"
@@ -27,25 +28,29 @@ namespace {
 using Kind = ListenAddress::Kind;
 using Anchors = std::vector<policy::TrustAnchor>;
 
-// SIGHUP: all or nothing; calls in flight end under the policy under which they began.
-void Reload(const ServeCommand& command, const Environment& environment, const Anchors& anchors,
-            Engine& engine, const ServerState& state) {
+constexpr char kUnchanged[] = "policy not changed: the previous policy stays in force";
+
+// SIGHUP: all or nothing; calls in flight end under the policy under which they began. The outcome
+// is for people.
+std::string Reload(const ServeCommand& command, const Environment& environment,
+                   const Anchors& anchors, Engine& engine, const ServerState& state) {
   policy::PolicySources sources = SourcesOf(command.common, environment);
   sources.anchors.insert(sources.anchors.end(), anchors.begin(), anchors.end());
   policy::LoadedPolicy loaded = policy::LoadPolicy(sources);
   if (!loaded.policy) {
     for (const auto& diagnostic : loaded.diagnostics) LogError(diagnostic.Format());
-    LogError("policy not changed: the previous policy stays in force");
-    return;
+    LogError(kUnchanged);
+    return kUnchanged;
   }
   const policy::PolicyPtr before = engine.policy();
   if (const Result<void> replaced = engine.ReplacePolicy(std::move(loaded.policy)); !replaced) {
     LogError(replaced.error().Message() + "; start the server anew");
-    LogError("policy not changed: the previous policy stays in force");
-    return;
+    LogError(kUnchanged);
+    return kUnchanged;
   }
   LogInfo("policy read again");
   state.open.PolicyChanged(*before);
+  return "policy read again";
 }
 
 bool Names(const ServeCommand& command, Kind kind) {
@@ -79,13 +84,14 @@ Result<void> OpenThem(std::vector<ListeningSocket>& sockets) {
 }
 
 // For whoever starts the server: with port 0 there is no other way to know the port.
-void Tell(const std::vector<ListenAddress>& addresses) {
+void Tell(const std::vector<ListenAddress>& addresses, bool log_json) {
   for (const ListenAddress& address : addresses) {
     const std::string where =
         address.kind == Kind::kUnix
             ? "unix:" + address.path
             : fmt::format("http://{}/mcp", HostAndPortText(address.host, address.port));
-    fmt::print(stderr, "project-actions: listening on {}\n", where);
+    log_json ? LogInfo("listening on " + where)
+             : fmt::print(stderr, "project-actions: listening on {}\n", where);
     if (address.kind == Kind::kTcp && !IsLoopbackAddress(address.host)) {
       LogWarning(where +
                  " can be reached by other machines, and tokens travel there in the clear: "
@@ -157,13 +163,19 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   engine.FollowMounts();
   engine.UndoEdits();
 
+  ServiceManager manager(environment);
   const auto stop = [&] { doors.Shutdown(); };
   SignalWatch interrupted(loop.get(), SIGINT, stop);
   SignalWatch terminated(loop.get(), SIGTERM, stop);
-  SignalWatch hung_up(loop.get(), SIGHUP,
-                      [&] { Reload(command, environment, anchors, engine, state); });
+  SignalWatch hung_up(loop.get(), SIGHUP, [&] {
+    manager.Reloading();
+    manager.Ready(Reload(command, environment, anchors, engine, state));
+  });
 
-  doors.WhenEnding([&] { engine.runner().BeginShutdown(); });
+  doors.WhenEnding([&] {
+    manager.Stopping();
+    engine.runner().BeginShutdown();
+  });
   doors.WhenEnded([&] {
     // First every tree, then what is queued for the client: the reply to a cancelled call counts
     // too.
@@ -175,7 +187,9 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
     loop.Run();
     return 1;
   }
-  Tell(addresses);
+  Tell(addresses, command.log_json);
+  manager.Ready("serving");
+  manager.KeepAlive(loop.get());
   loop.Run();
   return 0;
 }

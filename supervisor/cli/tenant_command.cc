@@ -1,9 +1,7 @@
 #include "supervisor/cli/tenant_command.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +19,7 @@
 #include "base/path_stamp.h"
 #include "base/try.h"
 #include "supervisor/cli/configuration.h"
+#include "supervisor/cli/systemctl.h"
 #include "supervisor/clients/user_file.h"
 #include "supervisor/state/find_user.h"
 #include "supervisor/state/readers.h"
@@ -60,24 +59,6 @@ class Steps {
  private:
   std::vector<std::pair<std::string, std::function<void()>>> undo_;
 };
-
-bool SystemdRuns() { return LookAt("/run/systemd/system").IsDirectory(); }
-
-Result<void> Systemctl(std::vector<std::string> words) {
-  words.insert(words.begin(), "systemctl");
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  const int error =
-      posix_spawn(&child, "/usr/bin/systemctl", nullptr, nullptr, arguments.data(), environ);
-  if (error != 0) return std::unexpected(Error("start", "/usr/bin/systemctl", error));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status == 0) return {};
-  return std::unexpected(Error("systemctl has failed; its message is above", words[1]));
-}
 
 // systemctl VERB UNIT, and what undoes it.
 Result<void> Enable(Steps& steps, const std::string& unit) {

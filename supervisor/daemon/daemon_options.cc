@@ -20,6 +20,7 @@ started by systemd; see project-actionsd(8).
   --web-server USER   The user of the web server, by name or number
   --tenants DIR       The tenants [/etc/project-actions/tenants]
   --policy FILE       The policy [/etc/project-actions/policy.yaml]
+  --log-json          Log lines of JSON
   -v, --verbose       Say more on standard error
   -V, --version       Print the version
   -h, --help          Print this
@@ -35,11 +36,15 @@ std::unexpected<DaemonText> Usage(const std::string& why) {
 
 std::expected<DaemonOptions, DaemonText> ParseDaemonOptions(int argc, char** argv) {
   DaemonOptions options;
-  constexpr option kOptions[] = {
-      {"listen", required_argument, nullptr, 'l'},  {"web-server", required_argument, nullptr, 'w'},
-      {"tenants", required_argument, nullptr, 't'}, {"policy", required_argument, nullptr, 'p'},
-      {"verbose", no_argument, nullptr, 'v'},       {"version", no_argument, nullptr, 'V'},
-      {"help", no_argument, nullptr, 'h'},          {nullptr, 0, nullptr, 0}};
+  constexpr option kOptions[] = {{"listen", required_argument, nullptr, 'l'},
+                                 {"web-server", required_argument, nullptr, 'w'},
+                                 {"tenants", required_argument, nullptr, 't'},
+                                 {"policy", required_argument, nullptr, 'p'},
+                                 {"log-json", no_argument, nullptr, 'j'},
+                                 {"verbose", no_argument, nullptr, 'v'},
+                                 {"version", no_argument, nullptr, 'V'},
+                                 {"help", no_argument, nullptr, 'h'},
+                                 {nullptr, 0, nullptr, 0}};
   opterr = 0;
   for (int chosen = 0;;) {
     const int word = std::max(optind, 1);
@@ -64,6 +69,9 @@ std::expected<DaemonOptions, DaemonText> ParseDaemonOptions(int argc, char** arg
         break;
       case 'p':
         options.policy = optarg;
+        break;
+      case 'j':
+        options.log_json = true;
         break;
       case 'v':
         options.verbose = true;

@@ -17,6 +17,7 @@ struct DaemonOptions {
   std::string policy = policy::kAdministratorPolicy;
   std::optional<std::string> web_server;  // a user, by name or number
   bool verbose = false;
+  bool log_json = false;
 };
 
 // What is to be printed, and the exit status, in place of running.

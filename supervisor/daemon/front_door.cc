@@ -1,11 +1,14 @@
 #include "supervisor/daemon/front_door.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "base/words.h"
 #include "supervisor/callers/vouch.h"
+#include "supervisor/text/front_door_status.h"
 #include "supervisor/loop/log.h"
 #include "supervisor/transport/listen_address.h"
 
@@ -29,14 +32,31 @@ bool IsHostAt(const std::string& address, const std::string& port, const std::st
 
 }  // namespace
 
-std::optional<HttpAnswer> FrontDoor::Judge(const HttpHead& head, HttpPeer& /*peer*/) {
+std::optional<HttpAnswer> FrontDoor::Judge(const HttpHead& head, HttpPeer& peer) {
   if (head.method != "GET") return PlainAnswer(405, "only GET is served", {{"Allow", "GET"}});
   const std::string_view target = head.target;
   const std::string_view path = target.substr(0, target.find('?'));
-  if (path == "/caller") return ForNginx(Caller(head));
+  if (path == "/caller") return ForNginx(CountedCaller(head));
   if (path == "/healthz") return Health();
+  const bool trusted = peer.user == uid_t{0} || peer.user == geteuid();
+  if (path == "/metrics" && trusted) return Metrics(head);
   if (auto metadata = callers_.Metadata(path)) return HttpAnswer{.body = *std::move(metadata)};
   return PlainAnswer(404, "there is nothing here");
+}
+
+HttpAnswer FrontDoor::CountedCaller(const HttpHead& head) {
+  HttpAnswer answer = Caller(head);
+  ++answers_[answer.status];
+  return answer;
+}
+
+HttpAnswer FrontDoor::Metrics(const HttpHead& head) {
+  const FrontDoorStatus status{.tenants = tenants_.size(), .answers = answers_};
+  const std::string* const accept = head.Find("accept");
+  if (accept != nullptr && *accept == "application/json") return {.body = FormatStatus(status)};
+  OpenMetrics metrics;
+  AddMetrics(metrics, status);
+  return {.type = std::string(kOpenMetricsType), .body = std::move(metrics).Take()};
 }
 
 HttpAnswer FrontDoor::Caller(const HttpHead& head) {

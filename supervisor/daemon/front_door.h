@@ -17,10 +17,13 @@
 //          does not pass on; WWW-Authenticate, if a scope is missing
 //
 // GET /healthz: 200 if the tokens of all tenants can be read, else 503. Under
-// /.well-known/oauth-protected-resource: as RFC 9728 has it.
+// /.well-known/oauth-protected-resource: as RFC 9728 has it. GET /metrics, for root and the user of
+// this process: how many answers there were (front_door_status.h), as OpenMetrics or JSON.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -49,6 +52,8 @@ class FrontDoor final : public HttpHandler {
 
  private:
   HttpAnswer Caller(const HttpHead& head);
+  HttpAnswer CountedCaller(const HttpHead& head);
+  HttpAnswer Metrics(const HttpHead& head);
   HttpAnswer Health();
   std::optional<HttpAnswer> JudgePlaces(const HttpHead& head) const;
   std::optional<uid_t> TenantOf(const HttpPeer& caller);
@@ -56,6 +61,7 @@ class FrontDoor final : public HttpHandler {
   TenantTable& tenants_;
   HttpPolicyPtr policy_;
   HttpCallers callers_;
+  std::map<int, std::uint64_t> answers_;  // to /caller, by the status for the client
 };
 
 }  // namespace pa

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 
 #include "supervisor/callers/vouch.h"
+#include "supervisor/text/front_door_status.h"
 #include "supervisor/state/tenant_directory.h"
 #include "tests/support/issuer.h"
 #include "tests/support/temp_dir.h"
@@ -40,7 +42,7 @@ class FrontDoorTest : public ::testing::Test {
     if (head.Find("host") == nullptr) head.fields.emplace_back("host", "127.0.0.1:8787");
     head.fields.emplace_back("project-actions-address", "127.0.0.1");
     head.fields.emplace_back("project-actions-port", "8787");
-    HttpPeer peer{.user = 7};  // the web server
+    HttpPeer peer{.user = user_};
     auto answer = door_.Judge(head, peer);
     EXPECT_TRUE(answer);
     return std::move(answer).value_or(HttpAnswer{});
@@ -63,6 +65,7 @@ class FrontDoorTest : public ::testing::Test {
   std::shared_ptr<policy::HttpPolicy> policy_ = std::make_shared<policy::HttpPolicy>();
   TenantTable tenants_{tenants_path_};
   FrontDoor door_{tenants_, policy_};
+  uid_t user_ = 7;  // who asks: the web server
 };
 
 TEST_F(FrontDoorTest, ATokenLeadsToItsTenant) {
@@ -70,9 +73,28 @@ TEST_F(FrontDoorTest, ATokenLeadsToItsTenant) {
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(Field(answer, "Project-Actions-Tenant"), "1000");
   HttpPeer caller;
-  ASSERT_TRUE(ReadVouch(Field(answer, "Project-Actions-Caller"), caller));
+  ASSERT_EQ(ReadVouch(Field(answer, "Project-Actions-Caller"), caller), VouchKind::kKnown);
   EXPECT_EQ(caller.token_hash, Hex(laptop_.token.sha256));
   EXPECT_TRUE(answer.body.empty());
+}
+
+// For root and the daemon's own user: the web server, which strangers talk to, learns nothing.
+TEST_F(FrontDoorTest, AnswersAreCounted) {
+  Caller(laptop_.text);
+  Caller(laptop_.text);
+  Caller(laptop_.text + "x");
+  Get("/caller", {{"host", "evil.example"}});
+  EXPECT_EQ(Get("/metrics").status, 404);
+  for (const uid_t trusted : {uid_t{0}, geteuid()}) {
+    user_ = trusted;
+    const auto status =
+        ParseFrontDoorStatus(Get("/metrics", {{"accept", "application/json"}}).body);
+    ASSERT_TRUE(status);
+    EXPECT_EQ(*status, (FrontDoorStatus{.tenants = 1, .answers = {{200, 2}, {401, 1}, {403, 1}}}));
+    const HttpAnswer metrics = Get("/metrics");
+    EXPECT_EQ(metrics.type, kOpenMetricsType);
+    EXPECT_TRUE(metrics.body.contains("requests_total{status=\"401\"} 1\n")) << metrics.body;
+  }
 }
 
 TEST_F(FrontDoorTest, NobodyLearnsWhichTenantsThereAre) {
@@ -139,7 +161,7 @@ TEST_F(FrontDoorTest, ASubjectLeadsToItsUsersServer) {
   const HttpAnswer ann = Caller(token("7c9e"));
   EXPECT_EQ(ann.status, 200);
   EXPECT_EQ(Field(ann, "Project-Actions-Tenant"), "1000");
-  EXPECT_TRUE(Field(ann, "Project-Actions-Caller").starts_with("access "));
+  EXPECT_TRUE(Field(ann, "Project-Actions-Caller").starts_with("v1 access "));
   EXPECT_EQ(Caller(token("8d")).status, 401);
   EXPECT_EQ(Caller(token("none")).status, 401);
   EXPECT_EQ(Get("/.well-known/oauth-protected-resource/mcp").status, 200);

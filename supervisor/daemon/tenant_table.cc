@@ -1,7 +1,6 @@
 #include "supervisor/daemon/tenant_table.h"
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "base/try.h"
@@ -16,14 +15,11 @@ constexpr std::chrono::seconds kTriesAgain{1};
 // Looked at before it is read: what changes in between is read the next time.
 Result<void> TenantTable::Refresh() {
   const PathStamp now = LookAt(directory_);
-  const auto time = std::chrono::steady_clock::now();
-  const bool tries_again = problem_ && time - tried_at_ >= kTriesAgain;
-  if (read_ && *read_ == now && now.Settled() && !tries_again) return {};
-  tried_at_ = time;
+  if (read_ && *read_ == now && now.Settled()) return TryAgain();
   read_.reset();
   names_.clear();
   tokens_.clear();
-  problem_.reset();
+  unread_.clear();
   PA_TRY(const std::vector<TenantName> all, ListTenants(directory_));
   std::set<uid_t> there;
   for (const TenantName& tenant : all) {
@@ -32,23 +28,35 @@ Result<void> TenantTable::Refresh() {
     if (!tenant.name.empty()) names_.emplace(tenant.name, tenant.id);
   }
   std::erase_if(tenants_, [&](const auto& entry) { return !there.contains(entry.first); });
-  ReadTokens();
-  std::string said = problem_ ? problem_->Message() : "";
-  if (problem_ && said != logged_) LogError(said);
-  logged_ = std::move(said);
+  ReadTokens(there);
   read_ = now;
   return {};
 }
 
-void TenantTable::ReadTokens() {
-  for (auto& [tenant, file] : tenants_) {
-    const Result<const std::vector<Token>*> all = file.All();
+// Of these alone: to look at ten thousand tenants each second would keep the requests of all
+// waiting.
+Result<void> TenantTable::TryAgain() {
+  if (unread_.empty() || std::chrono::steady_clock::now() - tried_at_ < kTriesAgain) return {};
+  std::set<uid_t> tenants;
+  for (const auto& [tenant, problem] : unread_) tenants.insert(tenant);
+  ReadTokens(tenants);
+  return {};
+}
+
+void TenantTable::ReadTokens(const std::set<uid_t>& tenants) {
+  tried_at_ = std::chrono::steady_clock::now();
+  for (const uid_t tenant : tenants) {
+    const Result<const std::vector<Token>*> all = tenants_.at(tenant).All();
     if (!all) {
-      problem_ = all.error();
+      unread_.insert_or_assign(tenant, all.error());
       continue;
     }
+    unread_.erase(tenant);
     for (const Token& token : **all) tokens_.insert_or_assign(token.sha256, Owned{token, tenant});
   }
+  std::string said = unread_.empty() ? "" : unread_.begin()->second.Message();
+  if (!unread_.empty() && said != logged_) LogError(said);
+  logged_ = std::move(said);
 }
 
 Result<std::optional<Token>> TenantTable::Find(const Digest& sha256, TokenTime now) {
@@ -57,7 +65,7 @@ Result<std::optional<Token>> TenantTable::Find(const Digest& sha256, TokenTime n
   if (at != tokens_.end()) {
     return at->second.token.IsExpired(now) ? std::nullopt : std::optional(at->second.token);
   }
-  if (problem_) return std::unexpected(*problem_);
+  if (!unread_.empty()) return std::unexpected(unread_.begin()->second);
   return std::nullopt;
 }
 
@@ -89,7 +97,8 @@ ServedUsers TenantTable::Served() {
 
 Result<void> TenantTable::Check() {
   PA_TRY_VOID(Refresh());
-  return problem_ ? Result<void>(std::unexpected(*problem_)) : Result<void>();
+  if (unread_.empty()) return {};
+  return std::unexpected(unread_.begin()->second);
 }
 
 }  // namespace pa

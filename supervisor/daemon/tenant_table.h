@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -67,14 +68,15 @@ class TenantTable final : public TokenSource {
   };
 
   Result<void> Refresh();
-  void ReadTokens();
+  Result<void> TryAgain();
+  void ReadTokens(const std::set<uid_t>& tenants);
 
   std::string directory_;
   std::optional<PathStamp> read_;
   std::map<uid_t, TokenFile> tenants_;
   std::map<std::string, uid_t, std::less<>> names_;
   std::unordered_map<Digest, Owned, FirstBytes> tokens_;
-  std::optional<Error> problem_;  // of some tenant
+  std::map<uid_t, Error> unread_;  // tenants whose tokens cannot be read
   std::chrono::steady_clock::time_point tried_at_;
   std::string logged_;  // of the last problem
 };

@@ -306,6 +306,10 @@ std::expected<std::optional<StoredBytes>, std::string> StoredText(
   return *std::move(*stored);
 }
 
+// The share of a user's files of rows, in limits.output_total: what the server keeps otherwise has
+// one, and these outlive it.
+constexpr std::uint64_t kFilesOfOutputs = 4;
+
 RowPlace PlaceOf(const Services& services, const policy::Limits& limits, ReturnMode mode,
                  const std::shared_ptr<ResultFile>& named) {
   RowPlace place{.shown_bytes = static_cast<std::size_t>(limits.output_inline),
@@ -316,9 +320,10 @@ RowPlace PlaceOf(const Services& services, const policy::Limits& limits, ReturnM
     };
     return place;
   }
-  place.open = [files = services.result_files, named](RowForm form) -> Result<UniqueFd> {
+  const std::uint64_t quota = kFilesOfOutputs * limits.output_total;
+  place.open = [files = services.result_files, named, quota](RowForm form) -> Result<UniqueFd> {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    auto file = files.Make(form == RowForm::kLines ? "txt" : "json", now);
+    auto file = files.Make(form == RowForm::kLines ? "txt" : "json", now, quota);
     if (!file) return std::unexpected(file.error());
     *named = {.file = {}, .path = std::move(file->path), .expires = file->expires};
     return std::move(file->file);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -21,9 +22,11 @@
 #include "supervisor/call/tool_error.h"
 #include "supervisor/engine/apply_result.h"
 #include "supervisor/engine/approved_call.h"
+#include "supervisor/engine/call_counts.h"
 #include "supervisor/engine/call_rate.h"
 #include "supervisor/jobs/fit_data.h"
 #include "supervisor/jobs/jobs.h"
+#include "supervisor/loop/log.h"
 #include "supervisor/loop/within_memory.h"
 
 namespace pa {
@@ -157,6 +160,20 @@ Task<ToolResult> InnerCalls::Start(std::string tool, JsonValue arguments, CallCo
 }
 
 namespace {
+
+// Memory that the counting lacks is no reason to lose the result.
+Task<ToolResult> Counted(const Services& services, std::string_view tool, Task<ToolResult> work) {
+  const auto began = std::chrono::steady_clock::now();
+  ToolResult result = co_await work;
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - began);
+  try {
+    services.counts.Add(tool, result.error ? CodeText(result.error->code) : kCallSucceeded, took);
+  } catch (const std::bad_alloc&) {
+    LogWarning("not enough memory to count a call");
+  }
+  co_return result;
+}
 
 Task<ToolResult> Recorded(const Services& services, AuditedCall call, Task<ToolResult> work,
                           CallContext& context) {
@@ -298,11 +315,11 @@ Task<ToolResult> Dispatch(const Services& services, CallOrder order, CallContext
         services, *tool, std::move(caller),
         within != nullptr ? within->made() : std::make_shared<std::size_t>(0), context.log);
   }
-  return Recorded(services, std::move(call),
-                  services.after_start(RunRequest(services, std::move(admitted->request),
-                                                  std::move(starter), context),
-                                       tool->name, context.cancel),
-                  context);
+  Task<ToolResult> work = services.after_start(
+      RunRequest(services, std::move(admitted->request), std::move(starter), context), tool->name,
+      context.cancel);
+  return Counted(services, tool->name,
+                 Recorded(services, std::move(call), std::move(work), context));
 }
 
 Task<ToolResult> DispatchOwn(const Services& services, CallOrder order, Task<ToolResult> work,
@@ -311,8 +328,10 @@ Task<ToolResult> DispatchOwn(const Services& services, CallOrder order, Task<Too
 }
 
 Task<ToolResult> Refuse(const Services& services, CallOrder order, ToolError error) {
-  return RefuseAudited(services.audit, Begin(services, std::move(order)), std::move(error),
-                       services.policy()->audit, services.runner);
+  const Tool* const tool = FindTool(services, order.tool);
+  return Counted(services, tool == nullptr ? kNoSuchTool : tool->name,
+                 RefuseAudited(services.audit, Begin(services, std::move(order)), std::move(error),
+                               services.policy()->audit, services.runner));
 }
 
 }  // namespace pa

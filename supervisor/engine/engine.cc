@@ -93,7 +93,8 @@ Engine::Engine(uv_loop_t* loop, EngineParts parts, const Environment& environmen
                 .ambient = environment_,
                 .tools = AllTools(),
                 .audit = audit_,
-                .rate = rate_} {}
+                .rate = rate_,
+                .counts = counts_} {}
 
 void Engine::WhenTargetsChange(std::function<void()> callback) {
   on_targets_ = std::move(callback);

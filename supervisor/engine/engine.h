@@ -18,6 +18,7 @@
 
 #include "policy/policy.h"
 #include "supervisor/audit/audit_log.h"
+#include "supervisor/engine/call_counts.h"
 #include "supervisor/engine/call_rate.h"
 #include "supervisor/engine/makefile_watch.h"
 #include "supervisor/engine/services.h"
@@ -112,6 +113,7 @@ class Engine {
   OutputGate start_;
   std::shared_ptr<OwnCall> start_call_;  // of UndoEdits; null: not called
   CallRate rate_;
+  CallCounts counts_;
   Services services_;
 };
 

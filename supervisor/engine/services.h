@@ -18,6 +18,7 @@
 namespace pa {
 
 class AuditLog;     // supervisor/audit/audit_log.h
+class CallCounts;   // supervisor/engine/call_counts.h
 class CallRate;     // supervisor/engine/call_rate.h
 class Jobs;         // supervisor/jobs/jobs.h
 class ResultFiles;  // supervisor/results/result_files.h
@@ -41,6 +42,7 @@ struct Services {
   std::span<const Tool* const> tools;
   AuditLog& audit;
   CallRate& rate;
+  CallCounts& counts;
 };
 
 }  // namespace pa

@@ -131,6 +131,7 @@ class Jobs {
   bool List(const std::shared_ptr<Job>& job);
   void End(Job& job, const ToolResult& result);
 
+  std::size_t running() const { return begun_; }
   std::shared_ptr<Job> Find(std::string_view id);  // null: there is none
   const std::list<std::shared_ptr<Job>>& all();    // newest first
 

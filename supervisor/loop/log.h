@@ -1,11 +1,12 @@
 // Log: short lines on stderr, for people. stdout is for the protocol.
 //
-//    StartLog(verbose);
+//    StartLog({.verbose = true});
 //    LogWarning("the audit log cannot be written: " + error.Message());
 //
 // It is no record of the calls: that is supervisor/audit/.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace pa {
@@ -16,7 +17,15 @@ void LogInfo(std::string_view text);
 void LogWarning(std::string_view text);
 void LogError(std::string_view text);
 
-// Call it once, from main(), before anything is logged.
-void StartLog(bool verbose, const char* program = "project-actions");
+struct LogOptions {
+  bool verbose = false;  // LogInfo, too
+  // {"time","level","program","pid","message"}, the time of RFC 3339 in UTC, one line each.
+  bool json = false;
+  std::string program = "project-actions";
+};
+
+// Call it once, from main(), before anything is logged. Where stderr is the journal, a line begins
+// with its priority in place of the program's name (sd-daemon(3)).
+void StartLog(const LogOptions& options);
 
 }  // namespace pa

@@ -38,6 +38,7 @@ class RunQueue {
   std::size_t Before(Ticket ticket) const;
 
   std::size_t running() const { return running_; }
+  std::size_t waiting() const;
   bool empty() const { return entries_.empty(); }
 
  private:
@@ -54,7 +55,6 @@ class RunQueue {
   bool KeyIsFree(const Entry& entry) const;
   Entry* NextToRun();
   void StartAllThatMay();
-  std::size_t waiting() const;
 
   std::list<Entry> entries_;  // in order of arrival
   std::size_t running_ = 0;

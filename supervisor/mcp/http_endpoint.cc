@@ -1,6 +1,7 @@
 #include "supervisor/mcp/http_endpoint.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -16,6 +17,7 @@ namespace pa {
 namespace {
 
 constexpr std::string_view kPath = "/mcp";
+constexpr std::string_view kMetricsPath = "/metrics";
 constexpr std::string_view kSessionField = "mcp-session-id";
 
 // The media type, without its parameters.
@@ -127,8 +129,15 @@ std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, HttpPeer& pe
   }
   const std::string_view target = head.target;
   const std::string_view path = target.substr(0, target.find('?'));
-  if (path != kPath) return OtherPath(head, path);
+  const bool metrics = path == kMetricsPath && options_.status;
+  if (path != kPath && !metrics) return OtherPath(head, path);
+  if (peer.user == uid_t{0} && geteuid() != 0 && !metrics) {
+    return PlainAnswer(403,
+                       "root may read /metrics here, and calls as root by a server of its own");
+  }
   if (auto refused = options_.identify(head, peer)) return refused;
+  if (metrics) return Metrics(head);
+  ++requests_;
   if (head.method != "POST" && head.method != "GET" && head.method != "DELETE") {
     return PlainAnswer(405, "MCP is spoken by POST, GET and DELETE",
                        {{"Allow", "POST, GET, DELETE"}});
@@ -146,6 +155,18 @@ std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, HttpPeer& pe
     return PlainAnswer(406, "Accept must name application/json and text/event-stream");
   }
   return std::nullopt;
+}
+
+// Prometheus names what it takes; whoever takes all gets what people can read.
+HttpAnswer HttpEndpoint::Metrics(const HttpHead& head) const {
+  if (head.method != "GET") return PlainAnswer(405, "metrics are read by GET", {{"Allow", "GET"}});
+  const std::string* const accept = head.Find("accept");
+  if (accept != nullptr && TypeOf(*accept) == "application/json") {
+    return {.body = FormatStatus(options_.status())};
+  }
+  OpenMetrics metrics;
+  AddMetrics(metrics, {{{}, options_.status()}});
+  return {.type = std::string(kOpenMetricsType), .body = std::move(metrics).Take()};
 }
 
 HttpAnswer HttpEndpoint::OtherPath(const HttpHead& head, std::string_view path) const {

@@ -8,6 +8,9 @@
 //    endpoint.Shutdown();
 //    endpoint.WhenEnded([&] { ... });
 //
+// At /metrics is how the server is, as OpenMetrics or JSON (supervisor/engine/server_status.h).
+// Root, at the other end of a Unix socket, reads that and calls nothing.
+//
 // A task, a job in the background and a question to the user outlive the request of 2026-07-28 from
 // which they come: they go on with the endpoint, and any connection may ask for them. A client of
 // that revision that ends the connection of a request cancels it; an older one does not.
@@ -15,6 +18,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -22,6 +26,7 @@
 #include <string_view>
 
 #include "base/unique_fd.h"
+#include "supervisor/engine/server_status.h"
 #include "supervisor/engine/services.h"
 #include "supervisor/loop/output_gate.h"
 #include "supervisor/loop/uv_handles.h"
@@ -44,6 +49,8 @@ struct HttpEndpointOptions {
   std::function<std::optional<std::string>(std::string_view path)> metadata;
   // Says in `peer` by which token it is known; an answer: it is not.
   std::function<std::optional<HttpAnswer>(const HttpHead& head, HttpPeer& peer)> identify;
+  // What is told at /metrics; not set: nothing is.
+  std::function<ServerStatus()> status = {};
   // A client that goes on with lines, by kLineProtocol.
   std::function<void(UniqueFd client, const HttpPeer& peer)> on_lines;
 };
@@ -67,6 +74,7 @@ class HttpEndpoint : public HttpHandler {
   void WhenEnded(std::function<void()> callback);
   std::size_t in_flight() const;
   std::size_t sessions() const { return sessions_.size(); }
+  std::uint64_t requests() const { return requests_; }  // at /mcp, since it began
 
  private:
   class Post;
@@ -80,6 +88,7 @@ class HttpEndpoint : public HttpHandler {
     OutputGate gate_;
   };
 
+  HttpAnswer Metrics(const HttpHead& head) const;
   HttpAnswer OtherPath(const HttpHead& head, std::string_view path) const;
   void OnPost(const std::shared_ptr<HttpExchange>& exchange);
   void OnModern(const rpc::Line& line, const rpc::Request& request,
@@ -101,6 +110,7 @@ class HttpEndpoint : public HttpHandler {
   std::list<std::unique_ptr<Post>> posts_;
   std::list<std::unique_ptr<HttpSession>> sessions_;
   TimerHandle sweeper_;
+  std::uint64_t requests_ = 0;
   bool ending_ = false;
   std::function<void()> on_ended_;
 };

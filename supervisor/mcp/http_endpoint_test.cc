@@ -18,7 +18,11 @@ using testing::Json;
 
 class HttpEndpointTest : public ::testing::Test {
  protected:
-  HttpEndpointTest() {
+  HttpEndpointTest() { Begin(nullptr); }
+  void BeginWithStatus() {
+    Begin([] { return ServerStatus{.sessions = 3}; });
+  }
+  void Begin(std::function<ServerStatus()> status) {
     endpoint_.emplace(
         world_.services(), world_.state(),
         HttpEndpointOptions{
@@ -35,6 +39,7 @@ class HttpEndpointTest : public ::testing::Test {
               peer.token = *who;
               return std::nullopt;
             },
+            .status = std::move(status),
             .on_lines =
                 [this](UniqueFd client, const HttpPeer& peer) {
                   lines_ = std::move(client);
@@ -185,6 +190,44 @@ TEST_F(HttpEndpointTest, MetadataNeedNoToken) {
 }
 
 // A page cannot reach it, so any Host will do; who connects has to be known all the same.
+TEST_F(HttpEndpointTest, MetricsAreForWhoMayCall) {
+  HttpHead head = Head();
+  head.method = "GET";
+  head.target = "/metrics";
+  EXPECT_EQ(Judged(head), 404) << "there are none";
+  BeginWithStatus();
+  HttpPeer peer;
+  const auto text = endpoint_->Judge(head, peer);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->type, kOpenMetricsType);
+  EXPECT_TRUE(text->body.ends_with("# EOF\n"));
+  EXPECT_EQ(endpoint_->requests(), 0u) << "this is no use of the server";
+  std::erase_if(head.fields, [](const auto& field) { return field.first == "accept"; });
+  EXPECT_EQ(endpoint_->Judge(head, peer)->type, kOpenMetricsType);
+  head.fields.emplace_back("accept", "application/json");
+  const auto json = ParseStatus(endpoint_->Judge(head, peer)->body);
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->sessions, 3u);
+  head.method = "POST";
+  EXPECT_EQ(Judged(head), 405);
+  head.method = "GET";
+  head.fields.emplace_back("authorization", "wrong");
+  EXPECT_EQ(Judged(head), 401);
+  EXPECT_EQ(Judged(Head()), 200);
+  EXPECT_EQ(endpoint_->requests(), 1u);
+}
+
+// By the Unix socket of another user's server.
+TEST_F(HttpEndpointTest, RootReadsMetricsAndCallsNothing) {
+  BeginWithStatus();
+  HttpHead head = Head();
+  EXPECT_EQ(Judged(head, {.user = 0}), geteuid() == 0 ? 200 : 403);
+  EXPECT_EQ(Judged(head, {.user = geteuid()}), 200);
+  head.method = "GET";
+  head.target = "/metrics";
+  EXPECT_EQ(Judged(head, {.user = 0}), 200);
+}
+
 TEST_F(HttpEndpointTest, AUnixSocketHasNoHost) {
   HttpHead head = Head();
   head.fields[0].second = "whatever";

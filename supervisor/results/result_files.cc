@@ -1,6 +1,7 @@
 #include "supervisor/results/result_files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/try.h"
+#include "base/units.h"
 
 namespace pa {
 namespace {
@@ -73,9 +75,16 @@ std::string UtcText(UtcSeconds time) { return Formatted(time, "%Y-%m-%dT%H:%M:%S
 ResultFiles::ResultFiles(std::string base)
     : directory_(std::move(base) + "/project-actions-results-" + std::to_string(geteuid())) {}
 
-Result<ResultFile> ResultFiles::Make(std::string_view extension, UtcSeconds now) const {
+Result<ResultFile> ResultFiles::Make(std::string_view extension, UtcSeconds now,
+                                     std::uint64_t quota) const {
   PA_TRY(const UniqueFd directory, MakeOwn(directory_));
-  Sweep(now);
+  if (const std::uint64_t used = Sweep(now); used >= quota) {
+    return std::unexpected(Error(
+        fmt::format("the files of results have {} already and may have {}; each expires after a "
+                    "day, or remove some in",
+                    FormatByteSize(used), FormatByteSize(quota)),
+        directory_, EDQUOT));
+  }
   std::string name = Formatted(now, kStamp) + "-" + RandomHex(kRandomBytes) + ".";
   name += extension;
   const std::string path = directory_ + "/" + name;
@@ -85,15 +94,24 @@ Result<ResultFile> ResultFiles::Make(std::string_view extension, UtcSeconds now)
   return ResultFile{.file = std::move(file), .path = path, .expires = now + kResultFileLife};
 }
 
-void ResultFiles::Sweep(UtcSeconds now) const {
+std::uint64_t ResultFiles::Sweep(UtcSeconds now) const {
+  std::uint64_t left = 0;
   const Result<UniqueFd> directory = OpenOwn(directory_);
-  if (!directory) return;
+  if (!directory) return left;
   const Result<std::vector<std::string>> names = ReadNames(directory_, O_NOFOLLOW);
-  if (!names) return;
+  if (!names) return left;
   for (const std::string& name : *names) {
     const std::optional<UtcSeconds> made = MadeAt(name);
-    if (made && *made + kResultFileLife <= now) unlinkat(directory->get(), name.c_str(), 0);
+    if (made && *made + kResultFileLife <= now) {
+      unlinkat(directory->get(), name.c_str(), 0);
+      continue;
+    }
+    struct stat info{};
+    if (fstatat(directory->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
+      left += static_cast<std::uint64_t>(info.st_size);
+    }
   }
+  return left;
 }
 
 std::optional<Result<StoredBytes>> ResultFiles::Open(std::string_view path) const {

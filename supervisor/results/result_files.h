@@ -2,7 +2,7 @@
 // speak no MCP.
 //
 //    ResultFiles files("/tmp");
-//    Result<ResultFile> file = files.Make("json", now);  // file->path: what a program may read
+//    Result<ResultFile> file = files.Make("json", now, quota);  // file->path: for programs to read
 //    auto stored = files.Open(path);                     // nothing: no path of such a file
 //
 // They lie in a directory that only the user can enter, under names of a time and 128 random bits,
@@ -10,6 +10,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,9 +39,10 @@ class ResultFiles {
   // `base`: $TMPDIR or /tmp.
   explicit ResultFiles(std::string base);
 
-  Result<ResultFile> Make(std::string_view extension, UtcSeconds now) const;
-  // Removes those that have expired.
-  void Sweep(UtcSeconds now) const;
+  // EDQUOT: those that there are, of all servers of the user, have `quota` bytes or more.
+  Result<ResultFile> Make(std::string_view extension, UtcSeconds now, std::uint64_t quota) const;
+  // Removes those that have expired. How many bytes the others have.
+  std::uint64_t Sweep(UtcSeconds now) const;
   // `path` must be written exactly as Make returned it, by this server or another one of the user.
   // Nothing: it is no such path, or there is no such file. Errors: EPERM if the directory is not
   // the user's alone, EINVAL if the file is none, and those of open.

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <filesystem>
 
 #include "tests/support/temp_dir.h"
@@ -13,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kQuota = 1U << 20;
 constexpr UtcSeconds kNow{std::chrono::seconds(1'795'784'400)};  // 2026-11-27T13:00:00Z
 
 class ResultFilesTest : public ::testing::Test {
@@ -21,7 +24,7 @@ class ResultFilesTest : public ::testing::Test {
     return directory_.path().string() + "/project-actions-results-" + std::to_string(geteuid());
   }
   std::string Make(UtcSeconds now = kNow) {
-    Result<ResultFile> file = files_.Make("json", now);
+    Result<ResultFile> file = files_.Make("json", now, kQuota);
     EXPECT_TRUE(file.has_value()) << file.error().Message();
     EXPECT_EQ(WriteAsFits(file->file.get(), "[]"), 2u);
     return file->path;
@@ -41,7 +44,7 @@ TEST_F(ResultFilesTest, AFileIsTheUsersAloneAndNamesItsTime) {
   ASSERT_EQ(stat(Directory().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0700u);
   EXPECT_NE(Make(), path);
-  EXPECT_EQ(UtcText(files_.Make("txt", kNow)->expires), "2026-11-28T13:00:00Z");
+  EXPECT_EQ(UtcText(files_.Make("txt", kNow, kQuota)->expires), "2026-11-28T13:00:00Z");
 }
 
 TEST_F(ResultFilesTest, WhatHasExpiredGoesAndNothingElse) {
@@ -54,6 +57,21 @@ TEST_F(ResultFilesTest, WhatHasExpiredGoesAndNothingElse) {
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(young));
   EXPECT_TRUE(fs::exists(mine));
+}
+
+TEST_F(ResultFilesTest, AllTogetherHaveAShare) {
+  const std::string first = Make();
+  fs::resize_file(first, kQuota);
+  const Result<ResultFile> more = files_.Make("json", kNow, kQuota);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().sys_errno, EDQUOT);
+  EXPECT_TRUE(more.error().Message().contains("have 1MiB already and may have 1MiB"))
+      << more.error().Message();
+  EXPECT_TRUE(fs::exists(first)) << "it was promised for a day";
+  EXPECT_TRUE(files_.Make("json", kNow, kQuota + 1));
+  fs::resize_file(first, kQuota);
+  EXPECT_TRUE(files_.Make("json", kNow + kResultFileLife, kQuota)) << "it has expired";
+  EXPECT_FALSE(fs::exists(first));
 }
 
 TEST_F(ResultFilesTest, OnlyItsOwnPathsAreOpened) {
@@ -87,7 +105,7 @@ TEST_F(ResultFilesTest, ASymlinkIsNotFollowed) {
 TEST_F(ResultFilesTest, ADirectoryOfOthersIsNotUsed) {
   fs::create_directory(Directory());
   fs::permissions(Directory(), fs::perms::owner_all | fs::perms::others_exec);
-  EXPECT_FALSE(files_.Make("json", kNow).has_value());
+  EXPECT_FALSE(files_.Make("json", kNow, kQuota).has_value());
   const std::string path =
       Directory().string() + "/20261127T131500Z-" + std::string(32, 'a') + ".json";
   const auto opened = files_.Open(path);
@@ -98,7 +116,7 @@ TEST_F(ResultFilesTest, ADirectoryOfOthersIsNotUsed) {
   EXPECT_FALSE(files_.Open(path).has_value()) << "nobody has made one";
   fs::create_directory(directory_.path().string() + "/elsewhere");
   fs::create_directory_symlink("elsewhere", Directory());
-  EXPECT_FALSE(files_.Make("json", kNow).has_value());
+  EXPECT_FALSE(files_.Make("json", kNow, kQuota).has_value());
 }
 
 }  // namespace

@@ -109,6 +109,8 @@ class ResultStore {
     std::uint64_t size;
   };
   std::vector<Entry> List() const;  // newest first
+  std::size_t size() const { return kept_.size(); }
+  std::uint64_t bytes() const { return *used_; }  // those of streams that are written, too
   bool Has(std::string_view uri) const { return Find(uri) != nullptr; }
 
  private:

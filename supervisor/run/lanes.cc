@@ -59,6 +59,12 @@ std::size_t Lanes::running() const {
   return sum;
 }
 
+std::size_t Lanes::waiting() const {
+  std::size_t sum = 0;
+  for (const RunQueue& queue : queues_) sum += queue.waiting();
+  return sum;
+}
+
 bool Lanes::empty() const { return std::ranges::all_of(queues_, &RunQueue::empty); }
 
 }  // namespace pa

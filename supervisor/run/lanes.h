@@ -42,6 +42,7 @@ class Lanes {
   RunQueue& Callers() { return queues_.back(); }
   void RefuseAll();
   std::size_t running() const;
+  std::size_t waiting() const;
   bool empty() const;
 
  private:

@@ -104,6 +104,7 @@ class Runner {
   void Renew();
   uv_loop_t* loop() const;
   std::size_t running() const;
+  std::size_t waiting() const;  // commands, and calls that are to begin
   FileTurns& file_turns();
   GitIdentity& git_identity();            // of the commits of commands
   Lanes& beginnings();                    // for calls that are to begin: PlacesToBegin

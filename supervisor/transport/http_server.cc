@@ -575,7 +575,8 @@ void HttpServer::Admit(UniqueFd client, bool is_unix) {
     ucred credentials{};
     socklen_t size = sizeof credentials;
     const int known = getsockopt(client.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size);
-    const bool served = credentials.uid == geteuid() || limits_.front_door == credentials.uid;
+    const bool served = credentials.uid == geteuid() || credentials.uid == 0 ||
+                        limits_.front_door == credentials.uid;
     if (known != 0 || !served) return LogInfo("a connection is not this user's");
     user = credentials.uid;
   } else {
@@ -589,7 +590,6 @@ void HttpServer::Admit(UniqueFd client, bool is_unix) {
     return LogWarning(started.error().Message());
   }
   connections_.push_back(connection);
-  ++admitted_;
   if (full) connection->Refuse(AnswerTo({503, "too many connections"}));
 }
 

@@ -127,12 +127,11 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   // A socket of TCP or Unix that listens; it becomes non-blocking. Of the latter, only processes of
-  // this user and of the front door's are served.
+  // this user, of the front door's and of root are served; the handler judges what they may.
   Result<void> Listen(UniqueFd listener);
   // No further connection and no further request; `done` when the last exchange has ended.
   void Close(std::function<void()> done);
   std::size_t connections() const { return connections_.size(); }
-  std::uint64_t admitted() const { return admitted_; }  // connections, since it began
 
  private:
   class Connection;
@@ -148,7 +147,6 @@ class HttpServer {
   HttpHandler& handler_;
   HttpServerLimits limits_;
   std::list<std::unique_ptr<Listener>> listeners_;
-  std::uint64_t admitted_ = 0;
   std::list<std::shared_ptr<Connection>> connections_;
   bool closing_ = false;
   std::function<void()> on_closed_;

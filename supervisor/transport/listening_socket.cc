@@ -228,12 +228,15 @@ Result<std::vector<ListeningSocket>> TakePassedSockets(
   return sockets;
 }
 
-Result<UniqueFd> ConnectTo(const ListenAddress& address) {
+Result<UniqueFd> ConnectTo(const ListenAddress& address, std::chrono::milliseconds patience) {
   const bool is_unix = address.kind == ListenAddress::Kind::kUnix;
   const sockaddr_un path = UnixAddress(address.path);
   const TcpAddress tcp = is_unix ? TcpAddress{.shown = address.path} : ResolveTcp(address);
   UniqueFd fd(socket(is_unix ? AF_UNIX : tcp.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return std::unexpected(Error("socket", "", errno));
+  // socket(7): it counts for connect, too. A Unix socket whose queue is full keeps us waiting.
+  const timeval time{.tv_sec = patience.count() / 1000, .tv_usec = patience.count() % 1000 * 1000};
+  setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
   const int connected = is_unix ? connect(fd.get(), Generic(path), sizeof path)
                                 : connect(fd.get(), tcp.generic(), tcp.size);
   if (connected != 0) return std::unexpected(Error("connect to", tcp.shown, errno));

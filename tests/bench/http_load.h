@@ -78,8 +78,8 @@ inline std::string Post(const testing::Json& message, const std::string& fields,
 // One connection with one request at a time.
 class Client {
  public:
-  Client(std::uint16_t port, const std::string& request)
-      : fd_(testing::ConnectLoopback(port)), request_(request) {
+  Client(std::uint16_t port, const std::string& request, const char* status = "200")
+      : fd_(testing::ConnectLoopback(port)), request_(request), status_(status) {
     if (!fd_) GiveUp("nobody listens");
   }
   int fd() const { return fd_.get(); }
@@ -108,7 +108,7 @@ class Client {
       }
       if (at == std::string::npos) GiveUp("no length: " + answer_);
       whole_ = head + 4 + std::stoul(lower.substr(at + 14));
-      if (answer_.substr(9, 3) != "200") GiveUp(answer_);
+      if (answer_.substr(9, 3) != status_) GiveUp(answer_);
     }
     return whole_ > 0 && answer_.size() >= whole_;
   }
@@ -118,17 +118,18 @@ class Client {
  private:
   UniqueFd fd_;
   const std::string& request_;
+  const char* status_;
   std::string answer_;
   std::size_t whole_ = 0;
   Clock::time_point began_;
 };
 
 inline Flight Load(std::uint16_t port, const std::string& request, int requests,
-                   std::size_t connections) {
+                   std::size_t connections, const char* status = "200") {
   std::vector<std::unique_ptr<Client>> clients;
   std::vector<pollfd> waits;
   for (std::size_t i = 0; i < connections; ++i) {
-    clients.push_back(std::make_unique<Client>(port, request));
+    clients.push_back(std::make_unique<Client>(port, request, status));
     waits.push_back({clients.back()->fd(), POLLIN, 0});
   }
   Flight all;

@@ -68,7 +68,7 @@ class Site {
       std::filesystem::create_directories(path);
     }
     port_ = FreePort();
-    testing::WriteText(paths.tokens, FormatTokens({token_.token}));
+    testing::WriteText(paths.tokens, FormatTokens({token_.token, expired_.token}));
     testing::WriteText(
         dir_ + "/nginx.conf",
         testing::NginxConf(testing::ReadText(testing::BuiltProgram("PA_NGINX_CONF")), dir_, port_));
@@ -99,14 +99,16 @@ class Site {
     if (geteuid() == 0) launch.command.insert(launch.command.end(), {"-g", "user root;"});
     return launch;
   }
-  std::string Fields(std::uint16_t port) const {
+  std::string Fields(std::uint16_t port) const { return FieldsWith(port, token_.text); }
+  static std::string FieldsWith(std::uint16_t port, const std::string& token) {
     return "Host: 127.0.0.1:" + std::to_string(port) +
-           "\r\nMCP-Protocol-Version: 2026-07-28\r\nAuthorization: Bearer " + token_.text + "\r\n";
+           "\r\nMCP-Protocol-Version: 2026-07-28\r\nAuthorization: Bearer " + token + "\r\n";
   }
+  const std::string& expired() const { return expired_.text; }
   // Of the front door.
   std::string Vouched() const {
     return "Host: localhost\r\nMCP-Protocol-Version: 2026-07-28\r\n" + std::string(kVouchField) +
-           ": token " + Hex(token_.token.sha256) + "\r\n";
+           ": " + FormatVouch({.token_hash = Hex(token_.token.sha256)}, token_.text) + "\r\n";
   }
   std::uint16_t port() const { return port_; }
 
@@ -116,6 +118,7 @@ class Site {
   NewToken token_ =
       MakeToken("bench", std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()),
                 std::nullopt);
+  NewToken expired_ = MakeToken("expired", TokenTime{}, TokenTime{std::chrono::seconds(1)});
   std::uint16_t port_ = 0;
 };
 
@@ -173,6 +176,30 @@ void Hop(Report& report, const Site& site) {
               .ours = ProcKib(door.pid(), "smaps_rollup", "Pss") / kKibPerMb});
 }
 
+// The time of a refusal tells nobody whether there was such a token, and so whose.
+void Refusals(Report& report, const Site& site) {
+  if (access(testing::kNginx, X_OK) != 0) return report.Skip("refusals", "there is no nginx");
+  const Process door(site.Door());
+  const Process nginx(site.Nginx());
+  if (!testing::Eventually(
+          [&] { return static_cast<bool>(testing::ConnectLoopback(site.port())); }))
+    GiveUp("nginx does not listen");
+  const auto refused = [&](const std::string& token) {
+    return Action([&site, request = Listing(site.FieldsWith(site.port(), token))] {
+      return Median(Load(site.port(), request, 1000, 1, "401").latencies);
+    });
+  };
+  const std::string unknown = "pa_" + std::string(64, '0');
+  const std::vector<Samples> times = Interleave(15, {refused(site.expired()), refused(unknown)}, 1);
+  report.Add({.name = "refusal of an expired token, p50",
+              .unit = "ms",
+              .ours = Median(times[0]),
+              .reference = Median(times[1]),
+              .against = "that of one that never was",
+              .ratio = MedianRatio(times[0], times[1]),
+              .goal = AtMost(1.05)});
+}
+
 double PssOf(pid_t server) {
   double all = ProcKib(server, "smaps_rollup", "Pss");
   for (const pid_t child : testing::ChildrenOf(server))
@@ -218,6 +245,7 @@ void Tenants(Report& report) {
   report.Section("many tenants");
   const Site site;
   Hop(report, site);
+  Refusals(report, site);
   Cold(report, site);
 }
 

@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   if (argc != 3)
     return pa::Complain("expected two arguments: the port, and the path of the worker");
   signal(SIGPIPE, SIG_IGN);
-  pa::StartLog(false);
+  pa::StartLog({});
   const pa::Environment environment = pa::ReadEnvironment(environ);
   return pa::Serve(argv[1], argv[2], environment);
 }

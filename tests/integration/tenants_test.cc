@@ -117,6 +117,22 @@ class Tenants : public ::testing::Test {
     tokens_[user] = added.output.substr(0, added.output.find('\n'));
   }
 
+  // What bob's server answers to nginx, which says so whose a request is.
+  std::string AskBob(const std::string& vouch) const {
+    const passwd web = UserOf(kWebServer);
+    // The kernel tells whoever listens as whom the socket was connected.
+    if (setegid(web.pw_gid) != 0 || seteuid(web.pw_uid) != 0) return "seteuid";
+    const UniqueFd fd = ConnectUnix(SocketOf(kBob));
+    const int error = errno;
+    if (seteuid(0) != 0 || setegid(0) != 0) abort();
+    if (!fd) return "connect: " + std::to_string(error);
+    const std::string request =
+        ModernPost("make", {{"target", "who"}},
+                   "Host: localhost\r\nConnection: close\r\n" +
+                       (vouch.empty() ? "" : "Project-Actions-Caller: " + vouch + "\r\n"));
+    send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    return StatusOf(Hear(fd.get()));
+  }
   // As systemd does it: the socket is root's, and open for its group.
   pid_t StartAt(const std::string& path, const char* user, std::vector<std::string> command,
                 const std::string& home) {
@@ -381,24 +397,61 @@ TEST_F(Tenants, NoTokenIsInALog) {
 
 // nginx would have sent it to the wrong socket.
 TEST_F(Tenants, ARequestThatReachesTheWrongServerIsRefusedThere) {
-  const auto ask = [&](const std::string& vouch) {
-    const passwd web = UserOf(kWebServer);
-    // The kernel tells whoever listens as whom the socket was connected.
-    if (setegid(web.pw_gid) != 0 || seteuid(web.pw_uid) != 0) return std::string("seteuid");
-    const UniqueFd fd = ConnectUnix(SocketOf(kBob));
-    const int error = errno;
-    if (seteuid(0) != 0 || setegid(0) != 0) abort();
-    if (!fd) return "connect: " + std::to_string(error);
-    const std::string request =
-        ModernPost("make", {{"target", "who"}},
-                   "Host: localhost\r\nConnection: close\r\n" +
-                       (vouch.empty() ? "" : "Project-Actions-Caller: " + vouch + "\r\n"));
-    send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
-    return StatusOf(Hear(fd.get()));
+  EXPECT_EQ(AskBob("v1 token " + Hex(Sha256Of(TokenOf(kBob)))), "200") << ReadText(At("errors"));
+  EXPECT_EQ(AskBob("v1 token " + Hex(Sha256Of(TokenOf(kAnn)))), "401");
+  EXPECT_EQ(AskBob(""), "403");
+}
+
+// After an upgrade: a server that does not know what the front door says makes way for one that
+// does, when the calls that it has begun have ended.
+TEST_F(Tenants, AServerOfAnotherReleaseThanTheFrontDoorEnds) {
+  const auto ended = [&] {
+    const std::string stat = ReadText("/proc/" + std::to_string(server_of_[kBob]) + "/stat");
+    return stat.substr(stat.rfind(')') + 1, 2) == " Z";
   };
-  EXPECT_EQ(ask("token " + Hex(Sha256Of(TokenOf(kBob)))), "200") << ReadText(At("errors"));
-  EXPECT_EQ(ask("token " + Hex(Sha256Of(TokenOf(kAnn)))), "401");
-  EXPECT_EQ(ask(""), "403");
+  const UniqueFd fd = ConnectLoopback(port_);
+  const std::string request = ModernPost("make", {{"target", "wait"}}, Fields(TokenOf(kBob)));
+  send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  EXPECT_TRUE(Eventually([&] { return !ProcessesIn(HomeOf(kBob)).empty(); }));
+  const std::string vouch = "token " + Hex(Sha256Of(TokenOf(kBob)));
+  EXPECT_EQ(AskBob("v2 " + vouch), "503");
+  EXPECT_EQ(AskBob("v1 " + vouch), "200");
+  EXPECT_FALSE(ended());
+  shutdown(fd.get(), SHUT_RDWR);
+  EXPECT_TRUE(Eventually(ended));
+  EXPECT_TRUE(Call(TokenOf(kAnn), "make", {{"target", "who"}})["success"]);
+}
+
+// Metrics are a tenant's own; root reads everybody's without a token.
+TEST_F(Tenants, MetricsTellATenantOfItselfAlone) {
+  const auto metrics = [&](const std::string& token) {
+    return Ask("GET /metrics HTTP/1.1\r\nAccept: */*\r\n" + Fields(token, "Connection: close\r\n") +
+               "\r\n");
+  };
+  for (int i = 0; i < 3; ++i) Call(TokenOf(kAnn), "make", {{"target", "who"}});
+  Call(TokenOf(kBob), "read", {{"path", "secret"}});
+  const std::string ann = metrics(TokenOf(kAnn));
+  EXPECT_TRUE(ann.contains("project_actions_calls_total{tool=\"make\",outcome=\"ok\"} 3\n")) << ann;
+  EXPECT_TRUE(ann.contains("application/openmetrics-text")) << ann;
+  EXPECT_TRUE(ann.ends_with("# EOF\n")) << ann;
+  EXPECT_FALSE(ann.contains("\"read\"")) << ann;
+  const std::string bob = metrics(TokenOf(kBob));
+  EXPECT_TRUE(bob.contains("project_actions_calls_total{tool=\"read\",outcome=\"ok\"} 1\n")) << bob;
+  EXPECT_FALSE(bob.contains("\"make\"")) << bob;
+  EXPECT_EQ(StatusOf(metrics(TokenOf(kBob) + "x")), "401");
+  const ProgramResult root =
+      Run({"top", "--open-metrics", "unix:" + SocketOf(kAnn), "unix:" + SocketOf(kBob)});
+  EXPECT_EQ(root.exit_code, 0) << root.errors;
+  EXPECT_TRUE(root.output.contains("server=\"" + SocketOf(kAnn) + "\",tool=\"make\""))
+      << root.output;
+  EXPECT_TRUE(root.output.contains("server=\"" + SocketOf(kBob) + "\",tool=\"read\""))
+      << root.output;
+  // Root calls nothing there: it is not the tenant.
+  const UniqueFd fd = ConnectUnix(SocketOf(kAnn));
+  const std::string call =
+      ModernPost("make", {{"target", "who"}}, "Host: localhost\r\nConnection: close\r\n");
+  send(fd.get(), call.data(), call.size(), MSG_NOSIGNAL);
+  EXPECT_EQ(StatusOf(Hear(fd.get())), "403");
 }
 
 TEST_F(Tenants, AClientThatGoesEndsItsCall) {

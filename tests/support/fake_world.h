@@ -23,6 +23,7 @@
 #include "supervisor/audit/audit_log.h"
 #include "supervisor/call/tool_request.h"
 #include "supervisor/call/tool_result.h"
+#include "supervisor/engine/call_counts.h"
 #include "supervisor/engine/call_rate.h"
 #include "supervisor/jobs/jobs.h"
 #include "supervisor/loop/uv_handles.h"
@@ -69,7 +70,8 @@ class FakeWorld {
                   .ambient = ambient_,
                   .tools = Tools(),
                   .audit = audit_,
-                  .rate = rate_},
+                  .rate = rate_,
+                  .counts = counts_},
         state_{.identity = {.version = "1.0.0", .instructions = "Test instructions."},
                .answer_patience = answer_patience,
                .heartbeat = heartbeat},
@@ -243,6 +245,7 @@ class FakeWorld {
   std::deque<Running*> running_;
   AuditLog audit_;
   CallRate rate_;
+  CallCounts counts_;
   Services services_;
   ServerState state_;
   std::unique_ptr<Session> session_;

@@ -1,0 +1,163 @@
+#include "supervisor/cli/top_view.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "supervisor/text/columns.h"
+#include "supervisor/text/visible_text.h"
+
+namespace pa {
+namespace {
+
+constexpr std::size_t kNameColumns = 14;
+constexpr std::size_t kMaxFailures = 12;
+
+const ServerStatus* StatusIn(const TopSnapshot* snapshot, const std::string& name) {
+  if (snapshot == nullptr) return nullptr;
+  const auto found = std::ranges::find(snapshot->servers, name, &WatchedServer::name);
+  return found != snapshot->servers.end() && found->status ? &*found->status : nullptr;
+}
+
+// Since when the counts of `now` grow, and from where.
+struct Span {
+  const ServerStatus* before;  // null: from nothing
+  double elapsed;
+};
+
+Span SpanOf(const TopSnapshot& now, const TopSnapshot* then, const WatchedServer& server) {
+  const ServerStatus* before = StatusIn(then, server.name);
+  // Another server has its place, whose counts began anew.
+  if (before != nullptr && before->started != server.status->started) before = nullptr;
+  const auto began = std::chrono::system_clock::time_point(
+      std::chrono::seconds(static_cast<std::int64_t>(server.status->started)));
+  const std::chrono::duration<double> time = now.at - (before == nullptr ? began : then->at);
+  return {before, std::max(time.count(), 0.001)};
+}
+
+double Rate(std::uint64_t now, std::uint64_t before, double elapsed) {
+  return now < before ? 0 : static_cast<double>(now - before) / elapsed;
+}
+
+std::string ShortRate(double rate) {
+  return rate < 100 ? fmt::format("{:.1f}", rate) : fmt::format("{:.0f}", rate);
+}
+
+std::string ShortSize(std::uint64_t bytes) {
+  constexpr std::uint64_t kMegabyte = 1U << 20;
+  return bytes < 1000 * kMegabyte
+             ? fmt::format("{:.1f}M", static_cast<double>(bytes) / kMegabyte)
+             : fmt::format("{:.1f}G", static_cast<double>(bytes) / (1024 * kMegabyte));
+}
+
+std::string Name(const std::string& name) {
+  return Padded(FirstColumns(VisibleText(name), kNameColumns), kNameColumns);
+}
+
+std::string Row(const WatchedServer& server, const Span& span) {
+  const ServerStatus& now = *server.status;
+  const ServerStatus none;
+  const ServerStatus& before = span.before == nullptr ? none : *span.before;
+  const double cpu = 1e-4 * Rate(now.cpu_us + now.commands_cpu_us,
+                                 before.cpu_us + before.commands_cpu_us, span.elapsed);
+  return fmt::format("{} {:>6} {:>6} {:>4} {:>4} {:>5} {:>4} {:>4} {:>4} {:>5.0f} {:>7}",
+                     Name(server.name), ShortRate(Rate(now.ended(), before.ended(), span.elapsed)),
+                     ShortRate(Rate(now.failed(), before.failed(), span.elapsed)), now.calls,
+                     now.running, now.waiting, now.jobs, now.sessions, now.connections, cpu,
+                     ShortSize(now.memory));
+}
+
+struct Failures {
+  std::string server, tool, code;
+  double rate;
+  std::uint64_t count;
+};
+
+void AddFailures(std::vector<Failures>& all, const WatchedServer& server, const Span& span) {
+  for (const auto& [tool, counts] : server.status->tools) {
+    const ToolCounts* before = nullptr;
+    if (span.before != nullptr) {
+      const auto found = span.before->tools.find(tool);
+      if (found != span.before->tools.end()) before = &found->second;
+    }
+    for (const auto& [code, count] : counts.outcomes) {
+      if (code == kCallSucceeded) continue;
+      std::uint64_t earlier = 0;
+      if (before != nullptr) {
+        const auto found = before->outcomes.find(code);
+        if (found != before->outcomes.end()) earlier = found->second;
+      }
+      all.push_back({server.name, tool, code, Rate(count, earlier, span.elapsed), count});
+    }
+  }
+}
+
+// The most frequent now come first.
+std::vector<std::string> FailureLines(std::vector<Failures> all) {
+  if (all.empty()) return {};
+  std::ranges::stable_sort(all, std::ranges::greater{}, [](const Failures& one) {
+    return std::make_tuple(one.rate, one.count);
+  });
+  if (all.size() > kMaxFailures) all.resize(kMaxFailures);
+  std::vector<std::string> lines = {
+      "", fmt::format("{} {:<18} {:<20} {:>8} {:>8}", Padded("FAILED", kNameColumns), "TOOL",
+                      "CODE", "A SECOND", "IN ALL")};
+  for (const Failures& one : all) {
+    lines.push_back(fmt::format("{} {:<18} {:<20} {:>8} {:>8}", Name(one.server), one.tool,
+                                one.code, ShortRate(one.rate), one.count));
+  }
+  return lines;
+}
+
+std::string Head(const TopSnapshot& now, const TopSnapshot* before) {
+  const auto running = std::ranges::count_if(
+      now.servers, [](const WatchedServer& server) { return server.status.has_value(); });
+  std::string head =
+      fmt::format("{:%H:%M:%S} UTC; servers: {}, running: {}",
+                  std::chrono::floor<std::chrono::seconds>(now.at), now.servers.size(), running);
+  if (!now.front_door) return head;
+  head += "; front door: ";
+  if (before == nullptr || !before->front_door) {
+    return head + fmt::format("{} requests, {} refused", now.front_door->asked(),
+                              now.front_door->refused());
+  }
+  const double elapsed =
+      std::max(std::chrono::duration<double>(now.at - before->at).count(), 0.001);
+  return head +
+         fmt::format(
+             "{} requests a second, {} refused",
+             ShortRate(Rate(now.front_door->asked(), before->front_door->asked(), elapsed)),
+             ShortRate(Rate(now.front_door->refused(), before->front_door->refused(), elapsed)));
+}
+
+}  // namespace
+
+std::string TopFrame(const TopSnapshot& now, const TopSnapshot* before, std::size_t width) {
+  std::vector<std::string> lines = {
+      Head(now, before), "",
+      fmt::format("{} {:>6} {:>6} {:>4} {:>4} {:>5} {:>4} {:>4} {:>4} {:>5} {:>7}",
+                  Padded("SERVER", kNameColumns), "CALL/S", "FAIL/S", "OPEN", "RUN", "WAIT", "JOBS",
+                  "SESS", "CONN", "CPU%", "MEMORY")};
+  std::vector<Failures> failures;
+  for (const WatchedServer& server : now.servers) {
+    if (!server.status) {
+      const std::string why =
+          server.problem.empty() ? "does not run: a request starts it" : server.problem;
+      lines.push_back(fmt::format("{} {}", Name(server.name), VisibleText(why)));
+      continue;
+    }
+    const Span span = SpanOf(now, before, server);
+    lines.push_back(Row(server, span));
+    AddFailures(failures, server, span);
+  }
+  for (std::string& line : FailureLines(std::move(failures))) lines.push_back(std::move(line));
+  std::string frame;
+  for (const std::string& line : lines) frame += FirstColumns(line, width) + "\n";
+  return frame;
+}
+
+}  // namespace pa

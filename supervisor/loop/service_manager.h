@@ -1,0 +1,49 @@
+// ServiceManager: tells systemd how a service is (sd_notify(3)), if systemd has started it and
+// wants to know.
+//
+//    ServiceManager manager(environment);
+//    ...
+//    manager.Ready("12 tenants");
+//    manager.KeepAlive(loop);            // for as long as the loop runs
+//
+// https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
+#pragma once
+
+#include <uv.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/unique_fd.h"
+#include "supervisor/loop/uv_handles.h"
+
+namespace pa {
+
+class ServiceManager {
+ public:
+  // Looks at NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and connects: later, the process may be
+  // confined. A socket to which there is no connection is logged.
+  explicit ServiceManager(const std::map<std::string, std::string>& environment);
+
+  // `status`: one line for people, which `systemctl status` shows.
+  void Ready(const std::string& status);
+  // Between the two, it reads its configuration anew.
+  void Reloading();
+  void Reloaded(const std::string& status) { Ready(status); }
+  void Stopping();
+  // Tells from the loop that it turns, as often as the unit's WatchdogSec= needs. A loop that does
+  // not is killed by systemd. Stops with this, and keeps no loop running.
+  void KeepAlive(uv_loop_t* loop);
+
+ private:
+  void Tell(const std::string& message, int flags = 0);
+  void Tick();
+
+  UniqueFd socket_;                        // not open: nobody listens
+  std::chrono::milliseconds watchdog_{0};  // 0: there is none
+  std::optional<TimerHandle> timer_;
+};
+
+}  // namespace pa
