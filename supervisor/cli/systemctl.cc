@@ -7,7 +7,6 @@
 
 #include <cerrno>
 
-#include "base/file.h"
 #include "base/path_stamp.h"
 #include "base/try.h"
 #include "base/unique_fd.h"
@@ -58,9 +57,16 @@ Result<std::string> SystemctlOutput(std::vector<std::string> words) {
   UniqueFd in(ends[1]);
   PA_TRY(const pid_t child, StartSystemctl(words, in.get()));
   in = UniqueFd();
-  Result<std::string> output = ReadFileFrom(out.get(), "what systemctl prints", kMaxOutput);
+  std::string output;
+  char chunk[4096];
+  for (ssize_t got = 1; got != 0 && output.size() <= kMaxOutput;) {
+    got = read(out.get(), chunk, sizeof chunk);
+    if (got < 0 && errno != EINTR) break;
+    if (got > 0) output.append(chunk, static_cast<std::size_t>(got));
+  }
   out = UniqueFd();  // if it was too much: systemctl does not wait for a reader
   PA_TRY_VOID(AwaitSystemctl(child, words[1]));
+  if (output.size() > kMaxOutput) return std::unexpected(Error("systemctl", words[1], EFBIG));
   return output;
 }
 

@@ -80,6 +80,23 @@ check "ann's server runs as ann" says ann \
   stat -c %U "/proc/$(systemctl show -P MainPID project-actions@$ann)"
 check "in a slice of its own" says "project-actions-$ann.slice" \
   systemctl show -P Slice project-actions@$ann
+check "systemd knows that it is ready" says serving systemctl show -P StatusText project-actions@$ann
+check "and the front door, with two tenants" says "2 tenants" \
+  systemctl show -P StatusText project-actionsd
+check "each tenant reads its own metrics" says 'calls_total{tool="make",outcome="ok"} 1' \
+  curl --silent http://127.0.0.1:8787/metrics -H "Authorization: Bearer $(cat /root/ann)"
+check "nobody else's" no curl --silent --fail http://127.0.0.1:8787/metrics
+check "root sees all of them" says 'calls_total{server="bob",tool="make",outcome="ok"} 1' \
+  project-actions top --open-metrics
+check "and the front door" says 'front_door_requests_total{status="200"}' \
+  project-actions top --open-metrics
+check "ann does not" no as ann project-actions top
+check "ann sees her own" says running: env PROJECT_ACTIONS_TOKEN="$(cat /root/ann)" \
+  setpriv --reuid=ann --regid=ann --init-groups project-actions top http://127.0.0.1:8787
+systemctl stop project-actions@$bob.service
+check "to look at a tenant does not start it" says "bob            does not run" project-actions top
+check "really not" no systemctl is-active --quiet project-actions@$bob.service
+check "its next request does" says 'bob\n' who "$(cat /root/bob)"
 check "healthy" says ok curl --silent http://127.0.0.1:8787/healthz
 
 # As ann, without a sandbox.
@@ -102,10 +119,35 @@ check "by a command of ann's neither" says '"success":false' \
 
 # What dies is started again, for the next request.
 for unit in project-actionsd project-actions-nginx project-actions@$ann; do
-  kill -9 "$(systemctl show -P MainPID $unit)"
+  systemctl kill --kill-whom=main --signal=KILL $unit
   sleep 2
   check "after kill -9 of $unit" says 'ann\n' who "$(cat /root/ann)"
 done
+# Its loop stands still.
+mkdir -p /run/systemd/system/project-actions@$ann.service.d
+printf '[Service]\nWatchdogSec=2s\n' >/run/systemd/system/project-actions@$ann.service.d/w.conf
+systemctl daemon-reload
+systemctl restart project-actions@$ann
+stopped=$(systemctl show -P MainPID project-actions@$ann)
+sleep 5
+check "a watchdog that hears from it does nothing" \
+  test "$stopped" = "$(systemctl show -P MainPID project-actions@$ann)"
+systemctl kill --kill-whom=main --signal=STOP project-actions@$ann
+sleep 5
+check "one that does not kills it" no test -e "/proc/$stopped"
+check "and the next request starts another" says 'ann\n' who "$(cat /root/ann)"
+rm -r /run/systemd/system/project-actions@$ann.service.d
+systemctl daemon-reload
+check "the journal has priorities" says watchdog \
+  journalctl --no-pager -p warning -u project-actions@$ann
+echo 'nonsense: 1' >>/etc/project-actions/tenants/$ann/policy.yaml
+check "a reload with a broken policy" systemctl reload project-actions@$ann
+sleep 1
+check "says that the previous one stays" says "policy not changed" \
+  systemctl show -P StatusText project-actions@$ann
+check "in the log, too, as an error" says "policy not changed" \
+  journalctl --no-pager -p err -u project-actions@$ann
+sed -i '$d' /etc/project-actions/tenants/$ann/policy.yaml
 check "reload" systemctl reload project-actionsd project-actions-nginx project-actions@$ann
 check "after it" says 'ann\n' who "$(cat /root/ann)"
 
