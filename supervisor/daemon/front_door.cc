@@ -8,8 +8,8 @@
 
 #include "base/words.h"
 #include "supervisor/callers/vouch.h"
-#include "supervisor/text/front_door_status.h"
 #include "supervisor/loop/log.h"
+#include "supervisor/text/front_door_status.h"
 #include "supervisor/transport/listen_address.h"
 
 namespace pa {

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "supervisor/callers/vouch.h"
-#include "supervisor/text/front_door_status.h"
 #include "supervisor/state/tenant_directory.h"
+#include "supervisor/text/front_door_status.h"
 #include "tests/support/issuer.h"
 #include "tests/support/temp_dir.h"
 

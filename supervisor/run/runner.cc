@@ -508,9 +508,7 @@ void Runner::Renew() {
 uv_loop_t* Runner::loop() const { return impl_->loop; }
 
 std::size_t Runner::running() const { return impl_->lanes.running(); }
-std::size_t Runner::waiting() const {
-  return impl_->lanes.waiting() + impl_->beginnings.waiting();
-}
+std::size_t Runner::waiting() const { return impl_->lanes.waiting() + impl_->beginnings.waiting(); }
 
 FileTurns& Runner::file_turns() { return impl_->file_turns; }
 GitIdentity& Runner::git_identity() { return impl_->git_identity; }
