@@ -36,6 +36,8 @@ using Kind = ListenAddress::Kind;
 
 // Of all servers together: the process behind a tenant's socket is the tenant's.
 constexpr std::chrono::milliseconds kPatience{1000};
+// Of one that accepts no connection: they are asked one after the other.
+constexpr std::chrono::milliseconds kLocalPatience{50};
 constexpr std::size_t kMaxAnswer = kMaxStatusBytes + (16U << 10);
 constexpr char kFrontDoorSocket[] = "/run/project-actionsd.sock";
 constexpr std::size_t kScreenWidth = 80;
@@ -55,13 +57,13 @@ int NotShown(const std::string& why) {
 class Question {
  public:
   Question(const ListenAddress& address, const std::string& token) {
-    Result<UniqueFd> connected = ConnectTo(address, kPatience);
+    const bool is_unix = address.kind == Kind::kUnix;
+    Result<UniqueFd> connected = ConnectTo(address, is_unix ? kLocalPatience : kPatience);
     if (!connected) {
       problem_ = connected.error().Message();
       return;
     }
     fd_ = *std::move(connected);
-    const bool is_unix = address.kind == Kind::kUnix;
     std::string request = fmt::format(
         "GET /metrics HTTP/1.1\r\nHost: {}\r\nAccept: application/json\r\nConnection: close\r\n",
         is_unix ? "localhost" : HostAndPortText(address.host, address.port));

@@ -54,8 +54,12 @@ std::string ShortSize(std::uint64_t bytes) {
              : fmt::format("{:.1f}G", static_cast<double>(bytes) / (1024 * kMegabyte));
 }
 
+// Of paths the ends differ.
 std::string Name(const std::string& name) {
-  return Padded(FirstColumns(VisibleText(name), kNameColumns), kNameColumns);
+  const std::string all = VisibleText(name);
+  return Padded(
+      name.contains('/') ? LastColumns(all, kNameColumns) : FirstColumns(all, kNameColumns),
+      kNameColumns);
 }
 
 std::string Row(const WatchedServer& server, const Span& span) {

@@ -21,6 +21,7 @@
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/terminal.h"
 #include "tests/support/unix_socket.h"
 
 namespace pa::testing {
@@ -29,7 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kListMakefile =
-    ".PHONY: hello wait\nhello:\n\t@echo hi\nwait:\n\t@touch started; exec sleep 100\n";
+    ".PHONY: hello wait pause\nhello:\n\t@echo hi\nwait:\n\t@touch started; exec sleep 100\n"
+    "pause:\n\t@touch paused; until test -e go; do sleep 0.05; done; echo went on\n";
 
 class Http : public ::testing::Test {
  protected:
@@ -62,8 +64,10 @@ class Http : public ::testing::Test {
     for (std::string& address : addresses) command.insert(command.end(), {"--listen", address});
     command.insert(command.end(), more.begin(), more.end());
     const UniqueFd errors(open(errors_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    std::vector<std::string> environment = Environment();
+    if (!notify_.empty()) environment.push_back("NOTIFY_SOCKET=" + notify_);
     server_ = Spawn({.command = std::move(command),
-                     .environment = Environment(),
+                     .environment = std::move(environment),
                      .directory = project_.root(),
                      .err = errors.get()});
     EXPECT_TRUE(Eventually([&] { return Listens(addresses.size()) || !Runs(); }));
@@ -119,6 +123,7 @@ class Http : public ::testing::Test {
   Project project_{kListMakefile};
   fs::path run_ = project_.outside() / "run";
   fs::path errors_ = project_.outside() / "errors";
+  std::string notify_ = {};  // where systemd hears of the server
   pid_t server_ = -1;
   std::uint16_t port_ = 0;
 };
@@ -490,6 +495,94 @@ TEST_F(Http, ConnectSaysWhyItCannot) {
   EXPECT_NE(wrong.errors.find("holds more than a token"), std::string::npos) << wrong.errors;
   const ProgramResult known = Run({"connect", address}, {}, {"PROJECT_ACTIONS_TOKEN=" + token});
   EXPECT_EQ(known.exit_code, 0) << known.errors;
+}
+
+// Live on a terminal, once elsewhere. What answers may be anything: as of a tenant's process.
+TEST_F(Http, TopShowsWhoAnswers) {
+  Start({"unix:" + SocketPath()});
+  const std::string own = "unix:" + SocketPath();
+  const std::string full = (run_ / "full").string();
+  const std::string hostile = (run_ / "hostile").string();
+  const UniqueFd queue = ListenUnix(full);
+  listen(queue.get(), 0);
+  const UniqueFd first = testing::ConnectUnix(full);
+  const UniqueFd writer = ListenUnix(hostile);
+  std::thread answers([&] {
+    const UniqueFd client(accept4(writer.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    char asked[4096];
+    EXPECT_GT(recv(client.get(), asked, sizeof asked, 0), 0);
+    const std::string text =
+        "HTTP/1.1 200 \x1b[2J\r\n\r\n{\"started\":1,\"tools\":{\"\x1b[2J\":{}}}";
+    send(client.get(), text.data(), text.size(), MSG_NOSIGNAL);
+  });
+  const ProgramResult once =
+      Run({"top", own, "unix:" + full, "unix:" + hostile, "unix:" + (run_ / "none").string()});
+  answers.join();
+  EXPECT_EQ(once.exit_code, 0) << once.errors;
+  EXPECT_TRUE(once.output.contains("servers: 4, running: 1")) << once.output;
+  EXPECT_TRUE(once.output.contains("agent.sock ")) << once.output;
+  EXPECT_TRUE(once.output.contains("gives no status of a server")) << once.output;
+  EXPECT_TRUE(once.output.contains("No such file")) << once.output;
+  EXPECT_FALSE(once.output.contains('\x1b')) << once.output;
+  EXPECT_EQ(Run({"top", "unix:" + (run_ / "none").string()}).exit_code, 1);
+
+  Terminal terminal(80);
+  const pid_t top =
+      Spawn(terminal.Of({.command = {BuiltProgram("PA_SERVER"), "top", own, "--interval", "100ms"},
+                         .environment = Environment()}));
+  std::string shown = terminal.ReadUntil("CALL/S");
+  EXPECT_TRUE(terminal.ReadUntil("CALL/S").contains("running: 1"));
+  terminal.Type("q");
+  EXPECT_EQ(terminal.Wait(top, shown), 0);
+  EXPECT_TRUE(shown.contains("\x1b[?1049l")) << "the terminal is as it was";
+}
+
+TEST_F(Http, SystemdHearsHowItIs) {
+  fs::create_directories(run_);
+  notify_ = (run_ / "notify").string();
+  const UniqueFd systemd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const sockaddr_un address = UnixAddress(notify_);
+  ASSERT_EQ(bind(systemd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const timeval patience{.tv_sec = 20};
+  setsockopt(systemd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const auto hear = [&] {
+    char message[1024];
+    const ssize_t got = recv(systemd.get(), message, sizeof message, 0);
+    return got < 0 ? std::string() : std::string(message, static_cast<std::size_t>(got));
+  };
+  const fs::path policy = project_.home() / "policy.yaml";
+  WriteText(policy, "version: 1\n");
+  Start({"unix:" + SocketPath()}, {"--policy", policy.string()});
+  EXPECT_EQ(hear(), "READY=1\nSTATUS=serving");
+  kill(server_, SIGHUP);
+  EXPECT_TRUE(hear().starts_with("RELOADING=1\nMONOTONIC_USEC="));
+  EXPECT_EQ(hear(), "READY=1\nSTATUS=policy read again");
+  WriteText(policy, "nonsense: 1\n");
+  kill(server_, SIGHUP);
+  EXPECT_TRUE(hear().starts_with("RELOADING=1\n"));
+  EXPECT_TRUE(hear().starts_with("READY=1\nSTATUS=policy not changed"));
+  EXPECT_EQ(Stop(), 0);
+  EXPECT_EQ(hear(), "STOPPING=1");
+}
+
+// SIGHUP in the middle of a call, and with requests one after the other.
+TEST_F(Http, AReloadDropsNoCall) {
+  const std::string token = NewToken("laptop");
+  Start({"http://127.0.0.1:0"});
+  const UniqueFd slow = ConnectLoopback(port_);
+  const std::string request =
+      ModernPost("make", {{"target", "pause"}},
+                 "Host: 127.0.0.1:" + std::to_string(port_) +
+                     "\r\nConnection: close\r\nAuthorization: Bearer " + token + "\r\n");
+  send(slow.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  EXPECT_TRUE(Eventually([&] { return fs::exists(fs::path(project_.root()) / "paused"); }));
+  for (int i = 0; i < 20; ++i) {
+    kill(server_, SIGHUP);
+    EXPECT_TRUE(Call(token)["success"]) << i;
+  }
+  WriteText(fs::path(project_.root()) / "go", "");
+  const std::string answer = Hear(slow.get());
+  EXPECT_TRUE(answer.contains("went on")) << answer;
 }
 
 // As systemd passes it, from 3 on.
