@@ -1,28 +1,23 @@
-// Many tenants behind one front door: the nginx.conf that is installed, project-actionsd and two
-// servers, each as the user that it has there. The sockets are opened as systemd would.
-#include <fcntl.h>
+// Many tenants behind one front door, each part as the user that it has there.
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
-#include <map>
 
 #include "base/digest.h"
 #include "base/unique_fd.h"
 #include "tests/support/front_door.h"
 #include "tests/support/http_client.h"
-#include "tests/support/launch.h"
 #include "tests/support/loopback.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
+#include "tests/support/tenant_machine.h"
 #include "tests/support/unix_socket.h"
 
 namespace pa::testing {
@@ -30,93 +25,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Users that every system has.
-constexpr char kAnn[] = "games";
-constexpr char kBob[] = "mail";
-constexpr char kWebServer[] = "nobody";
-constexpr char kDoor[] = "daemon";
-
-passwd UserOf(const char* name) {
-  const passwd* const entry = getpwnam(name);
-  return entry == nullptr ? passwd{} : *entry;
-}
-
-std::string StatusOf(const std::string& answer) {
-  return answer.size() < 12 ? "closed" : answer.substr(9, 3);
-}
-
-class Tenants : public ::testing::Test {
+class Tenants : public ::testing::Test, protected TenantMachine {
  protected:
+  using TenantMachine::Run;  // not gtest's
+
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "only root has several users";
     if (access(kNginx, X_OK) != 0) {
       GTEST_SKIP() << "there is no nginx: packaging/install-deps.sh tenants";
     }
     Lay();
-    for (const char* user : {kAnn, kBob}) Add(user);
-    StartDoor();
-    for (const char* user : {kAnn, kBob}) server_of_[user] = StartServer(user);
-    StartNginx();
+    Start();
   }
-  ~Tenants() override {
-    for (const pid_t process : processes_) End(process, SIGTERM);
-  }
-
-  std::string At(const std::string& name) const { return dir_.path() / name; }
-  std::string Program(const char* name) const { return At("lib/supervisor/") + name; }
-  std::string TenantsPath() const { return At("tenants"); }
-  std::string SocketOf(const char* user) const {
-    return At("run/") + std::to_string(UserOf(user).pw_uid) + ".sock";
-  }
-  fs::path HomeOf(const char* user) const { return dir_.path() / "home" / user; }
-
-  // Programs where other users can start them, and directories with the owners that they have when
-  // they are installed.
-  void Lay() {
-    chmod(dir_.path().c_str(), 0755);
-    const fs::path lib = dir_.path() / "lib";
-    fs::create_directories(lib / "supervisor");
-    fs::create_directories(lib / "worker");
-    fs::copy_file(BuiltProgram("PA_SERVER"), lib / "supervisor/project-actions");
-    fs::copy_file(BuiltProgram("PA_DAEMON"), lib / "supervisor/project-actionsd");
-    fs::copy_file(BuiltProgram("PA_WORKER"), lib / "worker/project-actions-worker");
-    for (const char* directory : {"tenants", "run", "nginx", "nginx.d"}) {
-      fs::create_directories(At(directory));
-    }
-    const passwd web = UserOf(kWebServer);
-    ASSERT_EQ(chown(TenantsPath().c_str(), 0, UserOf(kDoor).pw_gid), 0);
-    ASSERT_EQ(chmod(TenantsPath().c_str(), 0751), 0);
-    ASSERT_EQ(chown(At("run").c_str(), 0, web.pw_gid), 0);
-    ASSERT_EQ(chmod(At("run").c_str(), 0750), 0);
-    ASSERT_EQ(chown(At("nginx").c_str(), web.pw_uid, web.pw_gid), 0);
-    for (const char* user : {kAnn, kBob}) {
-      const fs::path project = HomeOf(user) / "project";
-      fs::create_directories(project);
-      WriteText(project / "Makefile",
-                ".PHONY: who wait\nwho:\n\t@id -u\nwait:\n\t@echo begun; exec sleep 100\n");
-      WriteText(project / "secret", std::string("of ") + user + "\n");
-      const passwd owner = UserOf(user);
-      for (const fs::path& path :
-           {HomeOf(user), project, project / "Makefile", project / "secret"}) {
-        ASSERT_EQ(chown(path.c_str(), owner.pw_uid, owner.pw_gid), 0);
-      }
-      chmod(HomeOf(user).c_str(), 0700);
-    }
-    const LoopbackListener free;
-    port_ = free.port();
-  }
-
-  ProgramResult Run(std::vector<std::string> words) const {
-    words.insert(words.begin(), Program("project-actions"));
-    return RunProgram({.command = std::move(words), .environment = {"HOME=" + At("home")}});
-  }
-  void Add(const char* user) {
-    const ProgramResult added = Run({"tenant", "add", user, "--tenants", TenantsPath(), "--root",
-                                     HomeOf(user) / "project", "--enable", "all"});
-    ASSERT_EQ(added.exit_code, 0) << added.errors;
-    tokens_[user] = added.output.substr(0, added.output.find('\n'));
-  }
-
   // What bob's server answers to nginx, which says so whose a request is.
   std::string AskBob(const std::string& vouch) const {
     const passwd web = UserOf(kWebServer);
@@ -133,100 +53,6 @@ class Tenants : public ::testing::Test {
     send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
     return StatusOf(Hear(fd.get()));
   }
-  // As systemd does it: the socket is root's, and open for its group.
-  pid_t StartAt(const std::string& path, const char* user, std::vector<std::string> command,
-                const std::string& home) {
-    UniqueFd& listener = listeners_[path];
-    if (!listener) {
-      listener = ListenUnix(path);
-      EXPECT_TRUE(listener) << path;
-      EXPECT_EQ(chown(path.c_str(), 0, UserOf(kWebServer).pw_gid), 0);
-      EXPECT_EQ(chmod(path.c_str(), 0660), 0);
-    }
-    std::vector<std::string> words = As(user);
-    words.insert(words.end(), {"sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"", "sh"});
-    words.insert(words.end(), command.begin(), command.end());
-    const pid_t process = Spawn({.command = std::move(words),
-                                 .environment = {"HOME=" + home},
-                                 .err = errors_.get(),
-                                 .inherit = {{listener.get(), 3}}});
-    processes_.push_back(process);
-    return process;
-  }
-  static std::vector<std::string> As(const char* user) {
-    const passwd entry = UserOf(user);
-    return {"setpriv", "--reuid=" + std::to_string(entry.pw_uid),
-            "--regid=" + std::to_string(entry.pw_gid), "--clear-groups"};
-  }
-  void StartDoor() {
-    door_ = StartAt(At("door.sock"), kDoor,
-                    {Program("project-actionsd"), "--web-server", kWebServer, "--tenants",
-                     TenantsPath(), "--policy", At("policy.yaml")},
-                    "/");
-  }
-  pid_t StartServer(const char* user) {
-    const std::string own = TenantsPath() + "/" + user;
-    return StartAt(
-        SocketOf(user), user,
-        {Program("project-actions"), "serve", "--verbose", "--policy", own + "/policy.yaml",
-         "--tokens", own + "/tokens.json", "--front-door", kWebServer, "--listen", "systemd"},
-        HomeOf(user));
-  }
-  void StartNginx() {
-    WriteText(At("nginx.conf"),
-              NginxConf(ReadText(BuiltProgram("PA_NGINX_CONF")), dir_.path(), port_));
-    std::vector<std::string> words = As(kWebServer);
-    words.insert(words.end(), {kNginx, "-c", At("nginx.conf"), "-e", "stderr"});
-    processes_.push_back(Spawn({.command = std::move(words), .err = errors_.get()}));
-    ASSERT_TRUE(Eventually([&] { return static_cast<bool>(ConnectLoopback(port_)); }))
-        << ReadText(At("errors"));
-  }
-  static void End(pid_t process, int signal) {
-    if (process <= 0) return;
-    kill(process, signal);
-    siginfo_t info{};
-    const bool ended = Eventually([&] {
-      return waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG) != 0 ||
-             info.si_pid != 0;
-    });
-    EXPECT_TRUE(ended);
-  }
-
-  std::string Fields(const std::string& token, const std::string& more = "") const {
-    std::string fields = "Host: 127.0.0.1:" + std::to_string(port_) + "\r\n" + more;
-    if (!token.empty()) fields += "Authorization: Bearer " + token + "\r\n";
-    return fields;
-  }
-  std::string Ask(const std::string& request) const {
-    const UniqueFd fd = ConnectLoopback(port_);
-    send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
-    return Hear(fd.get());
-  }
-  // The result of a call, or the status of the answer if that is not 200.
-  Json Call(const std::string& token, const std::string& tool, const Json& arguments,
-            const std::string& more = "") const {
-    const std::string answer =
-        Ask(ModernPost(tool, arguments, Fields(token, "Connection: close\r\n" + more)));
-    if (StatusOf(answer) != "200") return StatusOf(answer);
-    const Json body = Json::parse(BodyOf(answer), nullptr, false);
-    return body.is_object() ? body["result"]["structuredContent"] : Json(answer);
-  }
-  // Of a stream the last event.
-  static std::string BodyOf(const std::string& answer) {
-    const std::size_t data = answer.rfind("data: ");
-    if (data == std::string::npos) return answer.substr(answer.find("\r\n\r\n") + 4);
-    return answer.substr(data + 6, answer.find('\n', data) - data - 6);
-  }
-  const std::string& TokenOf(const char* user) { return tokens_[user]; }
-
-  TempDir dir_;
-  std::map<std::string, std::string> tokens_;
-  std::map<std::string, UniqueFd> listeners_;
-  std::map<std::string, pid_t> server_of_;
-  std::vector<pid_t> processes_;
-  pid_t door_ = -1;
-  std::uint16_t port_ = 0;
-  UniqueFd errors_{open(At("errors").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
 };
 
 TEST_F(Tenants, EachTokenLeadsToItsUsersServer) {
@@ -273,14 +99,14 @@ TEST_F(Tenants, NoNameOfAPageLeadsHere) {
         "make", {{"target", "who"}},
         "Connection: close\r\nAuthorization: Bearer " + TokenOf(kAnn) + "\r\n" + fields)));
   };
-  const std::string host = "Host: localhost:" + std::to_string(port_) + "\r\n";
+  const std::string host = "Host: localhost:" + std::to_string(port()) + "\r\n";
   EXPECT_EQ(status(host), "200");
   EXPECT_EQ(status("Host: evil.example\r\n"), "403");
   EXPECT_EQ(status(host + "Origin: http://evil.example\r\n"), "403");
   WriteText(At("policy.yaml"),
             "version: 1\nhttp: {public_url: \"https://agents.example.org/mcp\", origins: "
             "[\"https://app.example.org\"]}\n");
-  kill(door_, SIGHUP);
+  kill(door(), SIGHUP);
   const std::string named = "Host: Agents.example.org\r\n";
   EXPECT_TRUE(Eventually([&] { return status(named) == "200"; })) << ReadText(At("errors"));
   EXPECT_EQ(status(named + "Origin: https://app.example.org\r\n"), "200");
@@ -337,8 +163,8 @@ TEST_F(Tenants, NoCommandReadsTokens) {
   EXPECT_FALSE(reads());
   // Nor where the policy grants all that is around them.
   const std::string policy = TenantsPath() + "/" + kAnn + "/policy.yaml";
-  WriteText(policy, ReadText(policy) + "filesystem: {read: ['" + dir_.path().string() + "']}\n");
-  kill(server_of_[kAnn], SIGHUP);
+  WriteText(policy, ReadText(policy) + "filesystem: {read: ['" + path().string() + "']}\n");
+  kill(ServerOf(kAnn), SIGHUP);
   EXPECT_TRUE(Eventually([&] { return ReadText(At("errors")).contains("policy read again"); }))
       << ReadText(At("errors"));
   const Json others = Call(TokenOf(kAnn), "bash", {{"command", "cat '" + policy + "'"}});
@@ -353,8 +179,8 @@ TEST_F(Tenants, ACommandFindsNoSocketWhereAllIsGranted) {
   for (const char* namespaces : {"auto", "off"}) {
     WriteText(policy, before + "filesystem: {read: ['" + At("run") +
                           "']}\nnamespaces: " + namespaces + "\n");
-    End(server_of_[kAnn], SIGTERM);
-    server_of_[kAnn] = StartServer(kAnn);
+    End(ServerOf(kAnn), SIGTERM);
+    StartServer(kAnn);
     const Json found =
         Call(TokenOf(kAnn), "bash", {{"command", "cat '" + SocketOf(kAnn) + "' 2>&1; echo ran"}});
     EXPECT_TRUE(found["success"]) << namespaces << found;
@@ -368,7 +194,7 @@ TEST_F(Tenants, AClientHasSoManyRequestsOpen) {
                            Fields(TokenOf(kAnn)) + "Content-Length: 10\r\n\r\n";
   std::vector<UniqueFd> open;
   for (int i = 0; i < 300; ++i) {  // some of them are refused
-    open.push_back(ConnectLoopback(port_));
+    open.push_back(ConnectLoopback(port()));
     send(open.back().get(), half.data(), half.size(), MSG_NOSIGNAL);
   }
   const auto status = [&](const char* user) {
@@ -387,7 +213,7 @@ TEST_F(Tenants, NoTokenIsInALog) {
   EXPECT_EQ(Call(access, "make", {{"target", "who"}}), "401");
   EXPECT_TRUE(Call(TokenOf(kAnn), "make", {{"target", "who"}})["success"]);
   EXPECT_EQ(Call(TokenOf(kAnn) + "x", "make", {{"target", "who"}}), "401");
-  for (const auto& file : fs::recursive_directory_iterator(dir_.path())) {
+  for (const auto& file : fs::recursive_directory_iterator(path())) {
     if (!file.is_regular_file() || file.path().string().contains("/lib/")) continue;
     const std::string text = ReadText(file.path());
     EXPECT_FALSE(text.contains(std::string(40, 'Q'))) << file.path() << text.substr(0, 500);
@@ -456,7 +282,7 @@ TEST_F(Tenants, MetricsTellATenantOfItselfAlone) {
 
 TEST_F(Tenants, AClientThatGoesEndsItsCall) {
   {
-    const UniqueFd fd = ConnectLoopback(port_);
+    const UniqueFd fd = ConnectLoopback(port());
     const std::string request = ModernPost("make", {{"target", "wait"}}, Fields(TokenOf(kAnn)));
     send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
     EXPECT_TRUE(Eventually([&] { return !ProcessesIn(HomeOf(kAnn)).empty(); }));
@@ -466,7 +292,7 @@ TEST_F(Tenants, AClientThatGoesEndsItsCall) {
 }
 
 TEST_F(Tenants, ARevokedTokenEndsWhatItHasOpen) {
-  const UniqueFd fd = ConnectLoopback(port_);
+  const UniqueFd fd = ConnectLoopback(port());
   const std::string request = ModernPost("make", {{"target", "wait"}}, Fields(TokenOf(kAnn)));
   send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
   EXPECT_TRUE(Eventually([&] { return !ProcessesIn(HomeOf(kAnn)).empty(); }));
@@ -499,7 +325,7 @@ TEST_F(Tenants, ASessionGoesThrough) {
     return std::string(method) + " /mcp HTTP/1.1\r\nAccept: text/event-stream\r\n" +
            Fields(TokenOf(kAnn), close + session + version) + "\r\n";
   };
-  const UniqueFd stream = ConnectLoopback(port_);
+  const UniqueFd stream = ConnectLoopback(port());
   const std::string get = by("GET");
   send(stream.get(), get.data(), get.size(), MSG_NOSIGNAL);
   EXPECT_TRUE(Hear(stream.get(), "\r\n\r\n").contains("text/event-stream"));
@@ -510,7 +336,7 @@ TEST_F(Tenants, ASessionGoesThrough) {
 TEST_F(Tenants, ConnectGoesThrough) {
   ServerOptions options{.arguments = {}, .home = HomeOf(kAnn)};
   options.command = {Program("project-actions"), "connect",
-                     "http://127.0.0.1:" + std::to_string(port_)};
+                     "http://127.0.0.1:" + std::to_string(port())};
   options.environment.push_back("PROJECT_ACTIONS_TOKEN=" + TokenOf(kAnn));
   McpClient lines(options);
   lines.Initialize();
@@ -519,11 +345,11 @@ TEST_F(Tenants, ConnectGoesThrough) {
 }
 
 TEST_F(Tenants, WhatDiesIsStartedAgainAndNobodyElseNotices) {
-  End(server_of_[kAnn], SIGKILL);
+  End(ServerOf(kAnn), SIGKILL);
   EXPECT_TRUE(Call(TokenOf(kBob), "make", {{"target", "who"}})["success"]);
   StartServer(kAnn);
   EXPECT_TRUE(Call(TokenOf(kAnn), "make", {{"target", "who"}})["success"]);
-  End(door_, SIGKILL);
+  End(door(), SIGKILL);
   StartDoor();
   for (const char* user : {kAnn, kBob}) {
     EXPECT_TRUE(Call(TokenOf(user), "make", {{"target", "who"}})["success"]);
@@ -532,9 +358,9 @@ TEST_F(Tenants, WhatDiesIsStartedAgainAndNobodyElseNotices) {
 
 // As systemd starts it: whoever asks is told, and the next request finds what was mended.
 TEST_F(Tenants, AFrontDoorThatCannotStartSaysSo) {
-  End(door_, SIGTERM);
+  End(door(), SIGTERM);
   WriteText(At("policy.yaml"), "version: 1\nnonsense: 1\n");
-  const UniqueFd fd = ConnectLoopback(port_);
+  const UniqueFd fd = ConnectLoopback(port());
   const std::string request =
       ModernPost("make", {{"target", "who"}}, Fields(TokenOf(kAnn), "Connection: close\r\n"));
   send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
@@ -542,7 +368,7 @@ TEST_F(Tenants, AFrontDoorThatCannotStartSaysSo) {
   const std::string answer = Hear(fd.get());
   EXPECT_EQ(StatusOf(answer), "503") << answer;
   EXPECT_TRUE(answer.contains("does not answer")) << answer;
-  End(door_, 0);
+  End(door(), 0);
   WriteText(At("policy.yaml"), "version: 1\n");
   StartDoor();
   EXPECT_TRUE(Call(TokenOf(kAnn), "make", {{"target", "who"}})["success"]);

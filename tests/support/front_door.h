@@ -1,4 +1,4 @@
-// The installed nginx.conf, for a test: with other places.
+// Files that are installed, for a test: with other places.
 //
 //    WriteText(dir / "nginx.conf", NginxConf(ReadText(BuiltProgram("PA_NGINX_CONF")), dir, port));
 //
@@ -10,27 +10,37 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace pa::testing {
 
 inline constexpr char kNginx[] = "/usr/sbin/nginx";
 
+struct Place {
+  std::string_view from;
+  std::string to;
+};
 // Aborts if a place is not named there any more.
-inline std::string NginxConf(std::string text, const std::string& dir, std::uint16_t port) {
-  const auto replace = [&](std::string_view from, const std::string& to) {
+inline std::string WithPlaces(std::string text, const std::vector<Place>& places) {
+  for (const auto& [from, to] : places) {
     std::size_t at = text.find(from);
     if (at == std::string::npos) abort();
     for (; at != std::string::npos; at = text.find(from, at + to.size())) {
       text.replace(at, from.size(), to);
     }
-  };
-  replace("/run/project-actions-nginx", dir + "/nginx");
-  replace("/var/lib/project-actions-nginx", dir + "/nginx");
-  replace("/run/project-actionsd.sock", dir + "/door.sock");
-  replace("/run/project-actions/", dir + "/run/");
-  replace("/etc/project-actions/nginx.d", dir + "/nginx.d");
-  replace("listen 127.0.0.1:8787", "listen 127.0.0.1:" + std::to_string(port));
+  }
   return text;
+}
+
+inline std::string NginxConf(std::string text, const std::string& dir, std::uint16_t port) {
+  return WithPlaces(std::move(text),
+                    {{"/run/project-actions-nginx", dir + "/nginx"},
+                     {"/var/lib/project-actions-nginx", dir + "/nginx"},
+                     {"/run/project-actionsd.sock", dir + "/door.sock"},
+                     {"/run/project-actions/", dir + "/run/"},
+                     {"/etc/project-actions/nginx.d", dir + "/nginx.d"},
+                     {"listen 127.0.0.1:8787", "listen 127.0.0.1:" + std::to_string(port)}});
 }
 
 }  // namespace pa::testing
