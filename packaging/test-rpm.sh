@@ -55,6 +55,7 @@ END
 has "$output/contents-daemon" <<'END'
 -rwxr-xr-x root root /usr/sbin/project-actionsd
 -rw-r--r-- root root /usr/share/man/man8/project-actionsd.8
+-rw-r--r-- root root /usr/share/man/man5/project-actions-tenant.5
 -rw-r--r-- root root /etc/project-actions/nginx.conf
 drwxr-xr-x root root /etc/project-actions/nginx.d
 drwxr-x--x root project-actionsd /etc/project-actions/tenants

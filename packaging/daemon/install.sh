@@ -1,6 +1,6 @@
 #!/bin/sh
 # install.sh ROOT: installs beneath ROOT what the package project-actionsd has beside the program
-# and its manual page. Both the .deb and the .rpm are built with it.
+# and its manual pages. Both the .deb and the .rpm are built with it.
 set -eu
 
 mkdir -p "$1"

@@ -72,6 +72,11 @@ CHANGES = [
      "OPTIONS: missing: *--spec* _FILE_"),
     ("project-actions-worker.8", "or the command line is wrong", "",
      "a wrong command line exits with 125"),
+    ("project-actions-tenant.5", "*expires*\n", "*ends*\n", "TOKENS: missing: expires"),
+    ("project-actions-tenant.5", "*project-actions@UID.socket*\n", "*project-actions.socket*\n",
+     "UNITS: missing: project-actions@UID.socket"),
+    ("project-actions-tenant.5", "*MemoryMax=50%*", "*MemoryMax=40%*", "UNITS: no MemoryMax=50%"),
+    ("project-actions-tenant.5", "version: 1\n", "version: 2\n", "EXAMPLES: "),
 ]
 
 with tempfile.TemporaryDirectory() as pages:

@@ -162,6 +162,17 @@ def default_of(schema):
     return f", default *{default if isinstance(default, str) and default else json.dumps(default)}*"
 
 
+def check_examples(page, program):
+    """EXAMPLES: policies, and sessions of a shell."""
+    for example in re.findall(r"```\n(.*?)```", page.sections["EXAMPLES"], re.S):
+        if example.startswith("$ "):
+            continue
+        file = program.directory / "policy.yaml"
+        file.write_text(example, encoding="utf-8")
+        checked = program.run("policy", "check", str(file))
+        complain_unless(checked.returncode == 0, f"{page.name}, EXAMPLES: {checked.stderr}")
+
+
 def check_policy(page, program):
     keys = program.policy_keys()
     entries = page.entries("KEYS")
@@ -186,11 +197,7 @@ def check_policy(page, program):
     page.compare("ENVIRONMENT",
                  re.findall(r"\b[A-Z][A-Z_]+\*?", page.sections["ENVIRONMENT"].replace("\\", "")),
                  facts.commands_variables(tree, keys["environment.pass"]))
-    for example in re.findall(r"```\n(.*?)```", page.sections["EXAMPLES"], re.S):
-        file = program.directory / "policy.yaml"
-        file.write_text(example, encoding="utf-8")
-        checked = program.run("policy", "check", str(file))
-        complain_unless(checked.returncode == 0, f"{page.name}, EXAMPLES: {checked.stderr}")
+    check_examples(page, program)
 
 
 def check_protections(page, program):
@@ -231,6 +238,24 @@ def check_daemon(page, daemon):
                     f"{page.name}, EXIT STATUS: a wrong command line exits with {status}")
 
 
+def check_tenant(page, program):
+    """TOKENS: the members of tokens.json; UNITS: those that are installed, with their settings."""
+    members = re.findall(r'Field\("(\w+)", [^"]*token\.',
+                         (tree / "supervisor/state/token_file.cc").read_text(encoding="utf-8"))
+    page.compare("TOKENS", page.names("TOKENS"), members)
+    folder = tree / "packaging/daemon"
+    page.compare("UNITS", page.names("UNITS"),
+                 {path.name.removesuffix(".conf").replace("@.", "@UID.").replace("-.", "-UID.")
+                  for path in folder.glob("project-actions[@-].*")})
+    settings = re.findall(r"^\w+=.*", (folder / "project-actions-.slice.conf").read_text(
+        encoding="utf-8"), re.M)
+    for setting in settings:
+        complain_unless(f"*{setting}*" in page.sections["UNITS"],
+                        f"{page.name}, UNITS: no {setting}")
+    complain_unless(settings, "project-actions-.slice.conf: no settings")
+    check_examples(page, program)
+
+
 with tempfile.TemporaryDirectory() as scratch:
     server = facts.Program(sys.argv[3], pathlib.Path(scratch), os.environ["PATH"])
     check_program(Page("project-actions.1"), server)
@@ -238,6 +263,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_protections(Page("project-actions.7"), server)
     check_worker(Page("project-actions-worker.8"), sys.argv[4])
     check_daemon(Page("project-actionsd.8"), sys.argv[6])
+    check_tenant(Page("project-actions-tenant.5"), server)
 
 for problem in problems:
     print(problem)
