@@ -32,7 +32,7 @@ debian_packages() {
       "librust-semver-dev librust-serde-dev perl tcl tcl-dev bundler rake ruby-minitest" \
       "texlive-latex-base gdb libevent-dev libncurses-dev libwww-perl libtest-needs-perl" \
       "golang-golang-x-sys-dev" ;;
-    tenants) echo "nginx" ;;
+    tenants) echo "nginx haproxy openssl" ;;
     machine) echo "mmdebstrap systemd-container procps" ;;
     # What boots the guests, and what tests/kernels/image.sh puts into them beside what is
     # essential.
@@ -59,7 +59,7 @@ fedora_packages() {
     toolchains) echo "gcc make gcc-c++ cmake python3 python3-pytest nodejs=node npm=npm cargo" \
       "rust golang java-devel maven maven-compiler-plugin maven-resources-plugin" \
       "maven-surefire-plugin maven-surefire-provider-junit4 junit" ;;
-    tenants) echo "nginx" ;;
+    tenants) echo "nginx haproxy openssl" ;;
     machine) echo "mmdebstrap systemd-container procps-ng" ;;
     kernels)
       echo "install-deps.sh: the guests are made of Debian's packages, on Debian" >&2

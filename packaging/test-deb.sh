@@ -80,7 +80,9 @@ holds project-actionsd etc/project-actions/{nginx.conf,nginx.d} \
   usr/lib/systemd/system/project-actions{d.service,d.socket,-nginx.service,@.service,@.socket} \
   usr/lib/systemd/system/project-actions-.slice.d/10-tenants.conf \
   usr/lib/{sysusers.d,tmpfiles.d}/project-actionsd.conf usr/share/man/man8/project-actionsd.8.gz \
-  usr/share/man/man5/project-actions-tenant.5.gz
+  usr/share/man/man5/project-actions-tenant.5.gz \
+  usr/share/doc/project-actionsd/{daemon.md.gz,examples/{front-door-tls.conf,nginx-tls.conf}} \
+  usr/share/doc/project-actionsd/examples/haproxy-tls.cfg
 
 conffiles() { dpkg-deb --ctrl-tarfile "$1"_*.deb | tar -xO ./conffiles; }
 for file in project-actions:policy.yaml project-actionsd:nginx.conf; do

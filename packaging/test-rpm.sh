@@ -56,6 +56,10 @@ has "$output/contents-daemon" <<'END'
 -rwxr-xr-x root root /usr/sbin/project-actionsd
 -rw-r--r-- root root /usr/share/man/man8/project-actionsd.8
 -rw-r--r-- root root /usr/share/man/man5/project-actions-tenant.5
+-rw-r--r-- root root /usr/share/doc/project-actionsd/daemon.md
+-rw-r--r-- root root /usr/share/doc/project-actionsd/examples/front-door-tls.conf
+-rw-r--r-- root root /usr/share/doc/project-actionsd/examples/nginx-tls.conf
+-rw-r--r-- root root /usr/share/doc/project-actionsd/examples/haproxy-tls.cfg
 -rw-r--r-- root root /etc/project-actions/nginx.conf
 drwxr-xr-x root root /etc/project-actions/nginx.d
 drwxr-x--x root project-actionsd /etc/project-actions/tenants

@@ -15,3 +15,4 @@ install -D -m 644 project-actions-.slice.conf \
   "$lib/systemd/system/project-actions-.slice.d/10-tenants.conf"
 install -D -m 644 sysusers.conf "$lib/sysusers.d/project-actionsd.conf"
 install -D -m 644 tmpfiles.conf "$lib/tmpfiles.d/project-actionsd.conf"
+install -D -m 644 -t "$root/usr/share/doc/project-actionsd/examples" examples/*

@@ -55,8 +55,8 @@ inline std::string PostOf(const Json& message, const std::string& fields) {
          fields + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 inline std::string ModernPost(const std::string& tool, const Json& arguments,
-                              const std::string& fields) {
-  const Json params = {{"name", tool}, {"arguments", arguments}, {"_meta", ModernMeta()}};
+                              const std::string& fields, const Json& meta = ModernMeta()) {
+  const Json params = {{"name", tool}, {"arguments", arguments}, {"_meta", meta}};
   return PostOf({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", params}},
                 "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: " + tool +
                     "\r\n" + fields);
