@@ -232,10 +232,10 @@ TEST_F(Tenants, ARequestThatReachesTheWrongServerIsRefusedThere) {
 // does, when the calls that it has begun have ended.
 TEST_F(Tenants, AServerOfAnotherReleaseThanTheFrontDoorEnds) {
   const auto ended = [&] {
-    const std::string stat = ReadText("/proc/" + std::to_string(server_of_[kBob]) + "/stat");
+    const std::string stat = ReadText("/proc/" + std::to_string(ServerOf(kBob)) + "/stat");
     return stat.substr(stat.rfind(')') + 1, 2) == " Z";
   };
-  const UniqueFd fd = ConnectLoopback(port_);
+  const UniqueFd fd = ConnectLoopback(port());
   const std::string request = ModernPost("make", {{"target", "wait"}}, Fields(TokenOf(kBob)));
   send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
   EXPECT_TRUE(Eventually([&] { return !ProcessesIn(HomeOf(kBob)).empty(); }));
