@@ -172,6 +172,21 @@ done
 sed -i '$d' $policy
 check "mended, it starts with the next request" says 'ann\n' who "$(cat /root/ann)"
 
+# As docs/daemon.md says it: a backup, and a tenant who has to stop.
+check "a backup" tar --acls -C /etc -cf /root/backup.tar project-actions
+rm -r /etc/project-actions/tenants
+check "without its directory nobody is known" no says 'ann\n' who "$(cat /root/ann)"
+check "the backup is brought back" tar --acls -C /etc -xpf /root/backup.tar
+touch /etc/project-actions/tenants
+check "ann is known again" says 'ann\n' who "$(cat /root/ann)"
+check "reads her own policy" as ann cat /etc/project-actions/tenants/$ann/policy.yaml
+check "and not bob's" no as ann cat /etc/project-actions/tenants/$bob/policy.yaml
+systemctl stop project-actions@$ann.socket project-actions@$ann.service
+check "stopped, a tenant's clients are told" says "cannot be reached" who "$(cat /root/ann)"
+check "others go on" says 'bob\n' who "$(cat /root/bob)"
+systemctl start project-actions@$ann.socket
+check "let in again" says 'ann\n' who "$(cat /root/ann)"
+
 check "a token more" sh -c 'project-actions token new phone --tenant ann >/root/phone'
 check "counts" says 'ann\n' who "$(cat /root/phone)"
 check "revoked" project-actions token revoke first --tenant ann
