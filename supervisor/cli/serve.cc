@@ -115,6 +115,16 @@ Result<Doors::Order> OrderOf(const ServeCommand& command, const Environment& env
   return order;
 }
 
+// What changes, for as long as both last.
+void TellClients(Engine& engine, ServerState& state) {
+  engine.WhenTargetsChange([&state] {
+    state.open.ListChanged(ListKind::kTools);
+    state.open.ListChanged(ListKind::kPrompts);
+  });
+  engine.WhenResultsChange([&state] { state.open.ListChanged(ListKind::kResources); });
+  engine.WhenResultGrows([&state](const std::string& uri) { state.open.ResourceUpdated(uri); });
+}
+
 int Failed(const std::string& why, const std::vector<ListeningSocket>& sockets) {
   if (!why.empty()) LogError(why);
   for (const ListeningSocket& socket : sockets) {
@@ -154,12 +164,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   ServerState state = NewServerState(*engine.policy(), command.text_only);
   order->sockets = *std::move(sockets);
   Doors doors(engine.services(), state, *std::move(order));
-  engine.WhenTargetsChange([&] {
-    state.open.ListChanged(ListKind::kTools);
-    state.open.ListChanged(ListKind::kPrompts);
-  });
-  engine.WhenResultsChange([&] { state.open.ListChanged(ListKind::kResources); });
-  engine.WhenResultGrows([&](const std::string& uri) { state.open.ResourceUpdated(uri); });
+  TellClients(engine, state);
   engine.FollowMounts();
   engine.UndoEdits();
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
@@ -187,15 +188,15 @@ class Watch {
   std::string token_;
 };
 
-volatile sig_atomic_t interrupted = 0;
-
 // The whole terminal, and keys without Enter, until the end of this.
 class Screen {
  public:
   Screen() {
-    struct sigaction action{};
-    action.sa_handler = [](int) { interrupted = 1; };
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+    sigprocmask(SIG_BLOCK, &signals, nullptr);
+    ended_.reset(signalfd(-1, &signals, SFD_CLOEXEC));
     keys_ = tcgetattr(STDIN_FILENO, &before_) == 0;
     termios now = before_;
     now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
@@ -219,16 +220,17 @@ class Screen {
   }
   // False: the user has enough.
   bool Wait(std::chrono::milliseconds time) const {
-    pollfd key{.fd = keys_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0};
-    const int ready = poll(&key, 1, static_cast<int>(time.count()));
-    if (interrupted != 0) return false;
-    if (ready <= 0) return true;
+    pollfd waits[] = {{.fd = keys_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0},
+                      {.fd = ended_.get(), .events = POLLIN, .revents = 0}};
+    if (poll(waits, 2, static_cast<int>(time.count())) <= 0) return true;
+    if (waits[1].revents != 0) return false;
     char pressed = 'q';
     const ssize_t got = read(STDIN_FILENO, &pressed, 1);
     return got == 1 && pressed != 'q' && pressed != 'Q';
   }
 
  private:
+  UniqueFd ended_;  // by a signal
   termios before_{};
   bool keys_ = false;
 };

@@ -16,13 +16,11 @@
 namespace pa {
 namespace {
 
+// %* is a Priority, %? a JsonText.
 constexpr char kPlain[] = "%n: %l: %v";
 constexpr char kJournal[] = "<%*>%l: %v";
-// The message is a string of JSON already.
 constexpr char kJson[] =
-    R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","program":"%n","pid":%P,"message":%v})";
-
-bool json = false;
+    R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","program":"%n","pid":%P,"message":%?})";
 
 // The severities of syslog (RFC 5424, 6.2.1).
 class Priority final : public spdlog::custom_flag_formatter {
@@ -38,6 +36,21 @@ class Priority final : public spdlog::custom_flag_formatter {
   }
 };
 
+// The message as a string of JSON.
+class JsonText final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& out) override {
+    JsonWriter w;
+    w.String({message.payload.data(), message.payload.size()});
+    const std::string text = std::move(w).Take();
+    out.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<JsonText>();
+  }
+};
+
 // systemd.exec(5): the variable names the device and the inode of the journal's stream, and may be
 // inherited by those whose stderr is another one.
 bool IsJournal(int fd) {
@@ -49,24 +62,19 @@ bool IsJournal(int fd) {
 
 // Not through "{}": formatting that nobody needs is compiled here then, with warnings of GCC 13.
 void Log(spdlog::level::level_enum level, std::string_view text) {
-  if (!spdlog::should_log(level)) return;
-  if (!json) return spdlog::log(level, spdlog::string_view_t(RepairUtf8(text, true)));
-  JsonWriter w;
-  w.String(text);
-  spdlog::log(level, spdlog::string_view_t(std::move(w).Take()));
+  spdlog::log(level, spdlog::string_view_t(RepairUtf8(text, true)));
 }
 
 }  // namespace
 
 void StartLog(const LogOptions& options) {
-  json = options.json;
   // The single-threaded sink: everything that logs runs on the loop's thread.
   auto logger = std::make_shared<spdlog::logger>(options.program,
                                                  std::make_shared<spdlog::sinks::stderr_sink_st>());
-  const char* const pattern = json ? kJson : IsJournal(STDERR_FILENO) ? kJournal : kPlain;
+  const char* const pattern = options.json ? kJson : IsJournal(STDERR_FILENO) ? kJournal : kPlain;
   auto formatter =
       std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc, "\n");
-  formatter->add_flag<Priority>('*').set_pattern(pattern);
+  formatter->add_flag<Priority>('*').add_flag<JsonText>('?').set_pattern(pattern);
   logger->set_formatter(std::move(formatter));
   logger->set_level(options.verbose ? spdlog::level::info : spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));
