@@ -46,6 +46,7 @@ Doors::Doors(const Services& services, ServerState& state, Order order)
     if (!retire_by_) retiring_.Start(std::chrono::milliseconds(0), [this] { Retire(); });
   });
   revoked_.Unref();
+  idle_.Unref();  // a server that is told to end would wait for it, up to ten seconds
   if (order_.stdio) {
     stdio_.emplace(services, state, STDIN_FILENO, STDOUT_FILENO, SessionOptions{});
     stdio_ended_ = false;

@@ -424,7 +424,6 @@ TEST_F(Http, AtItsEndTheServerLeavesNothing) {
   EXPECT_FALSE(fs::exists(SocketPath()));
 }
 
-// The next server takes the place of one that was killed, but not of one that runs.
 // Of what keeps it, each in turn: a connection, a session, a job.
 TEST_F(Http, ItEndsWhenItIsIdle) {
   Start({"unix:" + SocketPath()}, {"--idle-exit", "1s"});
@@ -453,6 +452,15 @@ TEST_F(Http, ItEndsWhenItIsIdle) {
   EXPECT_EQ(Stop(0), 0);
 }
 
+// It looks every ten seconds whether it is idle.
+TEST_F(Http, ToldToEndItEndsBeforeItLooksAgain) {
+  Start({"unix:" + SocketPath()}, {"--idle-exit", "1h"});
+  kill(server_, SIGTERM);
+  EXPECT_TRUE(Eventually([&] { return !Runs(); }, std::chrono::seconds(8)));
+  EXPECT_EQ(Stop(0), 0);
+}
+
+// The next server takes the place of one that was killed, but not of one that runs.
 TEST_F(Http, AServerThatWasKilledIsFollowed) {
   Start({"unix:" + SocketPath()});
   const ProgramResult second =
