@@ -301,8 +301,10 @@ constexpr ShortageRow kShortages[] = {
 std::optional<ToolError> Shortage(std::string message, int code) {
   const auto* row = std::ranges::find(kShortages, code, &ShortageRow::number);
   if (row == std::end(kShortages)) return std::nullopt;
-  return ToolError{
-      .code = row->code, .message = std::move(message), .ai_message = std::string(row->ai_message)};
+  return ToolError{.code = row->code,
+                   .message = std::move(message),
+                   .ai_message = std::string(row->ai_message),
+                   .details = row->code == ErrorCode::kBusy ? RetryAfter(kBusyPause) : ""};
 }
 
 ToolError OutOfMemory() {

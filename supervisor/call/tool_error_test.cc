@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <optional>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -58,6 +59,7 @@ TEST(ToolErrorTest, EachShortageHasItsCodeAndAdvice) {
       EXPECT_EQ(error->message, message);
       EXPECT_NE(error->ai_message.find(row.advice), std::string::npos) << error->ai_message;
       EXPECT_TRUE(error->recoverable) << message;
+      EXPECT_EQ(error->details.contains("retry_after_ms"), row.code == std::string_view("BUSY"));
     }
   }
   // No error number has advice that is not one of those, and none of those is without.
