@@ -78,8 +78,10 @@ Result<void> ResultStore::Append(StoredOutput& output, std::string_view bytes) {
   // What follows a gap is not kept either: a stored text is always a true beginning.
   output.lost_ += bytes.size() - wrote;
   output.limit_ = output.size_;
-  if (wrote < take) return std::unexpected(Error("write", "stored result", write_errno));
-  return {};
+  if (wrote == take) return {};
+  const Error error("write", "stored result", write_errno);
+  output.why_lost_ = error.Message();
+  return std::unexpected(error);
 }
 
 std::string ResultStore::Publish(std::shared_ptr<StoredOutput> output, std::string name) {

@@ -38,7 +38,8 @@ class StoredOutput {
 
   std::uint64_t size() const { return size_; }  // bytes kept
   std::uint64_t lost() const { return lost_; }  // bytes beyond the limit, the quota or the disk
-  std::uint64_t lines() const { return lines_.lines(); }  // with a last one that has no end
+  const std::string& why_lost() const { return why_lost_; }  // "": the limit or the quota
+  std::uint64_t lines() const { return lines_.lines(); }     // with a last one that has no end
   std::uint64_t ended_lines() const { return lines_.ended_lines(); }
 
  private:
@@ -51,6 +52,7 @@ class StoredOutput {
   LineIndex lines_;
   std::uint64_t size_ = 0;
   std::uint64_t lost_ = 0;
+  std::string why_lost_;
   std::shared_ptr<std::uint64_t> used_;  // bytes of all streams of the store
 };
 

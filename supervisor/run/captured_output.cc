@@ -83,7 +83,11 @@ void CapturedOutput::Overflow(std::string_view bytes) {
 
 void CapturedOutput::BeginStore() {
   Result<std::shared_ptr<StoredOutput>> stored = store_.Begin(limits_.total_bytes);
-  if (stored) stored_ = std::move(*stored);
+  if (!stored) {
+    why_lost_ = stored.error().Message();
+    return;
+  }
+  stored_ = std::move(*stored);
 }
 
 // A disk that refuses is no reason to fail the command: what is lost is counted and reported.
@@ -121,6 +125,7 @@ Captured CapturedOutput::Finish(std::uint64_t share) {
   captured.omitted_bytes = total_bytes_ - head_.size() - tail.size();
   captured.omitted_lines = lines_after_head_ - CountLineEnds(tail);
   captured.lost_bytes = stored_ ? stored_->lost() : lost_bytes_;
+  captured.why_lost = stored_ ? stored_->why_lost() : why_lost_;
   if (stored_ && stored_->size() > 0) captured.uri = store_.Publish(std::move(stored_), name_);
   captured.text = WithoutEscapes(head_);
   if (!captured.text.empty() && !captured.text.ends_with('\n')) captured.text += '\n';

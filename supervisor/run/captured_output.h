@@ -59,6 +59,7 @@ class CapturedOutput {
   std::uint64_t lines_after_head_ = 0;
   std::shared_ptr<StoredOutput> stored_;
   std::uint64_t lost_bytes_ = 0;  // if nothing could be stored
+  std::string why_lost_;          // in that case
 };
 
 }  // namespace pa

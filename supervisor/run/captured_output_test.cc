@@ -129,6 +129,7 @@ TEST_F(CapturedOutputTest, BeyondTheTotalIsCountedAsLostButTheTailIsStillTheTail
   out.Append(all);
   const Captured captured = Finish(out);
   EXPECT_EQ(captured.lost_bytes, all.size() - 2000);
+  EXPECT_EQ(captured.why_lost, "");
   EXPECT_EQ(Stored(captured), all.substr(0, 2000));
   EXPECT_TRUE(captured.text.ends_with("line 999\n"));
   EXPECT_NE(captured.text.find("first 2.0 KiB: " + captured.uri), std::string::npos);
@@ -141,6 +142,7 @@ TEST_F(CapturedOutputTest, WithoutADiskTheResultStillStandsAndSaysSo) {
   const Captured captured = Finish(out);
   EXPECT_EQ(captured.uri, "");
   EXPECT_EQ(captured.lost_bytes, 20u);
+  EXPECT_TRUE(captured.why_lost.contains("ENOENT")) << captured.why_lost;
   EXPECT_EQ(captured.text, "01234\n[... 10 bytes left out; the full text is lost ...]\nfghij");
 }
 

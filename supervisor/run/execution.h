@@ -26,6 +26,7 @@ struct Captured {
   std::uint64_t omitted_bytes = 0;  // not in `text`
   std::uint64_t omitted_lines = 0;
   std::uint64_t lost_bytes = 0;  // beyond output_total, or not storable: kept nowhere
+  std::string why_lost;          // "": they are beyond output_total
   // Of the full output in the result store, with every byte; "" if `text` is all, or nothing was
   // stored.
   std::string uri;

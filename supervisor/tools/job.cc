@@ -190,8 +190,7 @@ ToolResult Part(const Job& job, const Arguments& arguments, const CallContext& c
                 text;
   result.truncated = part->cut || part->next <= log.ended_lines();
   if (log.lost() > 0) {
-    Warn(result,
-         fmt::format("{} bytes beyond a quarter of limits.output_total were not kept", log.lost()));
+    Warn(result, NotKept(log.lost(), "a quarter of limits.output_total", log.why_lost()));
   }
   return result;
 }

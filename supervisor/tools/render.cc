@@ -171,8 +171,7 @@ void AddStream(ToolResult& result, const std::string& what, const char* member,
     if (result.result_uri.empty()) result.result_uri = stream.uri;
   }
   if (stream.lost_bytes > 0) {
-    Warn(result, fmt::format("{}: {} bytes beyond limits.output_total were not kept", name,
-                             stream.lost_bytes));
+    Warn(result, name + ": " + NotKept(stream.lost_bytes, "limits.output_total", stream.why_lost));
   }
 }
 
@@ -201,6 +200,11 @@ void Warn(ToolResult& result, std::string warning) {
   if (!result.text.ends_with('\n')) result.text += '\n';
   result.text.append("warning: ").append(warning).append("\n");
   result.warnings.push_back(std::move(warning));
+}
+
+std::string NotKept(std::uint64_t bytes, std::string_view limit, const std::string& why) {
+  if (!why.empty()) return fmt::format("{} bytes were not kept: {}", bytes, why);
+  return fmt::format("{} bytes beyond {} were not kept", bytes, limit);
 }
 
 void AddData(ToolResult& result, std::string_view object) {

@@ -5,6 +5,7 @@
 // Text and data are each complete by themselves, because a client shows the model only one of them.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,10 @@ ToolResult RenderCommand(const CommandReport& report, const Execution& run,
 
 // Adds links to the stored streams of `what`, and says if something is left out.
 void AddStreams(ToolResult& result, const std::string& what, const Execution& run);
+
+// `100 bytes beyond LIMIT were not kept`; with a reason, which is another than the limit:
+// `100 bytes were not kept: WHY`.
+std::string NotKept(std::uint64_t bytes, std::string_view limit, const std::string& why);
 
 // Adds the members of `object`, a JSON object that is not empty, to the data.
 void AddData(ToolResult& result, std::string_view object);

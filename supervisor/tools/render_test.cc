@@ -307,8 +307,12 @@ TEST(RenderTest, LongOutputIsLinkedAndCounted) {
   EXPECT_EQ(result.result_uri, run.out.uri);
   ASSERT_EQ(result.links.size(), 1u);
   EXPECT_EQ(result.links[0].size, 900u);
-  EXPECT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings, std::vector<std::string>{"make test: stdout: 100 bytes beyond "
+                                                      "limits.output_total were not kept"});
   EXPECT_EQ(ParseJson(result.data)->Find("stdout_omitted_bytes")->AsInteger(), 900);
+  run.out.why_lost = "no room";
+  EXPECT_EQ(RenderCommand(Report(), run).warnings,
+            std::vector<std::string>{"make test: stdout: 100 bytes were not kept: no room"});
 }
 
 // The text is short of it all the same.
