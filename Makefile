@@ -6,6 +6,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 30
 PORT ?= 8080
+REQUESTS ?= 100000
 DEPS ?= packaging/install-deps.sh
 
 # Tests run make themselves: what this make was told is not for them.
@@ -54,9 +55,9 @@ test-kernels: build ## boot Debian's kernels and try to escape there; GUESTS="6.
 	@$(DEPS) build kernels
 	@tests/kernels/run.sh $(BUILD) $(GUESTS)
 
-test-tenants: ## both packages in a machine of systemd-nspawn: two tenants, as root; loads 100 MB
+test-tenants: ## both packages in a machine of systemd-nspawn: tenants, load, faults; as root; REQUESTS=5000
 	@$(DEPS) build package machine
-	@JOBS=$(JOBS) tests/tenants/run.sh $(BUILD)
+	@JOBS=$(JOBS) tests/tenants/run.sh $(BUILD) $(REQUESTS)
 
 test-mutants: ## change lines that carry trust: tests must notice each; WORDS="guardian trash" picks
 	@$(DEPS) build

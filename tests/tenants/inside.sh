@@ -161,6 +161,8 @@ check "asked" says 'ann\n' who "$(cat /root/ann)"
 sleep 5
 check "idle, it has ended" no systemctl is-active --quiet project-actions@$ann.service
 check "and is started again" says 'ann\n' who "$(cat /root/ann)"
+rm -r /etc/systemd/system/project-actions@.service.d
+systemctl daemon-reload
 
 # A policy that is not valid, and is mended.
 policy=/etc/project-actions/tenants/$ann/policy.yaml
