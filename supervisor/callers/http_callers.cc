@@ -104,8 +104,7 @@ std::optional<HttpAnswer> HttpCallers::IdentifyVouched(const HttpHead& head,
     return PlainAnswer(
         503,
         "the server is of another release than the front door; it ends, and the next "
-        "request starts another",
-        {{"Retry-After", "2"}});
+        "request starts another");
   }
   if (kind == VouchKind::kNone) {
     LogOnce(logged_door_, "a request of the front door does not say whose it is");

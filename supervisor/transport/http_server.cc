@@ -97,7 +97,9 @@ HttpAnswer AnswerTo(const HttpRefusal& refusal) { return PlainAnswer(refusal.sta
 
 }  // namespace
 
+// RFC 9110, 15.6.4: whoever is told to come back is told when.
 HttpAnswer PlainAnswer(int status, std::string_view line, Fields fields) {
+  if (status == 503) fields.emplace_back("Retry-After", "2");
   return {.status = status,
           .type = "text/plain; charset=utf-8",
           .body = std::string(line) + "\n",

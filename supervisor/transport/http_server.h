@@ -77,7 +77,7 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> fields = {};
 };
 
-// One line for people, without its end.
+// One line for people, without its end. With 503 a time to come back.
 HttpAnswer PlainAnswer(int status, std::string_view line,
                        std::vector<std::pair<std::string, std::string>> fields = {});
 

@@ -145,6 +145,12 @@ TEST_F(HttpServerTest, AnswersOneRequestAfterTheOther) {
   EXPECT_TRUE(last.ends_with("GET /d ")) << last;
 }
 
+TEST_F(HttpServerTest, WhoIsToldToComeBackIsToldWhen) {
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(PlainAnswer(503, "no").fields, (Fields{{"Retry-After", "2"}}));
+  EXPECT_EQ(PlainAnswer(401, "no").fields, Fields{});
+}
+
 TEST_F(HttpServerTest, TheAnswerToHeadHasNoBody) {
   Start();
   const std::string answer =

@@ -367,6 +367,7 @@ TEST_F(Tenants, AFrontDoorThatCannotStartSaysSo) {
   StartDoor();
   const std::string answer = Hear(fd.get());
   EXPECT_EQ(StatusOf(answer), "503") << answer;
+  EXPECT_TRUE(answer.contains("Retry-After: 2\r\n")) << answer;
   EXPECT_TRUE(answer.contains("does not answer")) << answer;
   End(door(), 0);
   WriteText(At("policy.yaml"), "version: 1\n");
