@@ -11,23 +11,11 @@ requests=${2:-100000}
 here=$(dirname "$(realpath "$0")")
 work="$build/tenants"
 machine="$work/root"
-mirror=http://deb.debian.org
 [ "$(id -u)" = 0 ] || { echo "test-tenants: only root can start a machine" >&2; exit 1; }
 
-mkdir -p "$work"
-packaging=$here/../../packaging
-"$packaging/build-deb.sh" "$work/packages" -j"${JOBS:-$(nproc)}" >"$work/packages.log" 2>&1 ||
-  { tail -n 30 "$work/packages.log"; exit 1; }
+"$here/root.sh" "$build"
 rm -rf "$machine"
 mkdir -p "$machine"
-mmdebstrap --variant=minbase --include=systemd-sysv,libnss-systemd,curl,ca-certificates,jq,\
-python3,libfaketime \
-  --customize-hook='copy-in '"$(ls "$work"/packages/project-actions_*.deb \
-    "$work"/packages/project-actionsd_*.deb | tr '\n' ' ')"' /root' \
-  --customize-hook='chroot "$1" sh -c "apt-get install -y --no-install-recommends /root/*.deb"' \
-  bookworm "$work/root.tar" "$mirror/debian" \
-  "deb $mirror/debian-security bookworm-security main" >"$work/debootstrap.log" 2>&1 ||
-  { tail -n 30 "$work/debootstrap.log"; exit 1; }
 tar -C "$machine" -xpf "$work/root.tar"
 : >"$machine/etc/machine-id"
 cp "$here"/inside.sh "$here"/*.py "$machine/root/"
