@@ -13,8 +13,8 @@ DEPS ?= packaging/install-deps.sh
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
 .PHONY: default help build demo test test-toolchains test-clients conformance-server test-kernels \
-  test-mutants test-tenants test-package test-distros test-vm package package-rpm mcpb soak bench lint format fuzz \
-  sanitize clean
+  test-mutants test-tenants test-fairness test-package test-distros test-vm package package-rpm mcpb \
+  soak bench lint format fuzz sanitize clean
 
 default: build ## the same as build
 
@@ -58,6 +58,11 @@ test-kernels: build ## boot Debian's kernels and try to escape there; GUESTS="6.
 test-tenants: ## both packages in a machine of systemd-nspawn: tenants, load, faults; as root; REQUESTS=5000
 	@$(DEPS) build package machine
 	@JOBS=$(JOBS) tests/tenants/run.sh $(BUILD) $(REQUESTS)
+
+test-fairness: $(BUILD)/build.ninja ## a greedy tenant beside another, under QEMU, as root: p99 and p50; hours
+	@$(DEPS) build package machine kernels
+	@ninja -C $(BUILD) -j $(JOBS) tests/fairness/load
+	@JOBS=$(JOBS) tests/fairness/run.sh $(BUILD) $(GUESTS)
 
 test-mutants: ## change lines that carry trust: tests must notice each; WORDS="guardian trash" picks
 	@$(DEPS) build
