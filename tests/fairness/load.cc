@@ -39,10 +39,9 @@ Call MakeCall(const std::string& name, const std::string& token) {
   const std::string method = list ? "tools/list" : "tools/call";
   std::string body = R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{)";
   if (!list) body += R"("name":")" + tool + R"(","arguments":)" + name.substr(colon + 1) + ",";
-  body +=
-      R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
-      R"("io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"},)"
-      R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
+  body += R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+          R"("io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"},)"
+          R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
   std::string head =
       "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:8787\r\nAuthorization: Bearer " + token +
       "\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
