@@ -141,7 +141,7 @@ class Watch {
     for (std::size_t i = 0; i < places.size(); ++i) {
       snapshot.servers.push_back(Seen(places[i].name, questions[i].Body(end)));
     }
-    std::ranges::stable_sort(snapshot.servers, {}, &WatchedServer::name);
+    std::ranges::sort(snapshot.servers, {}, &WatchedServer::name);
     return snapshot;
   }
 

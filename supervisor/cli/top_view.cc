@@ -103,8 +103,9 @@ void AddFailures(std::vector<Failures>& all, const WatchedServer& server, const 
 // The most frequent now come first.
 std::vector<std::string> FailureLines(std::vector<Failures> all) {
   if (all.empty()) return {};
-  std::ranges::stable_sort(all, std::ranges::greater{}, [](const Failures& one) {
-    return std::make_tuple(one.rate, one.count);
+  std::ranges::sort(all, {}, [](const Failures& one) {
+    return std::make_tuple(-one.rate, -static_cast<double>(one.count), one.server, one.tool,
+                           one.code);
   });
   if (all.size() > kMaxFailures) all.resize(kMaxFailures);
   std::vector<std::string> lines = {
