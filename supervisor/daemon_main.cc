@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <utility>
 
 #include "base/try.h"
 #include "policy/http_policy.h"
+#include "policy/path.h"
 #include "supervisor/daemon/confine_daemon.h"
 #include "supervisor/daemon/daemon_options.h"
 #include "supervisor/daemon/front_door.h"
@@ -39,13 +42,30 @@ Result<std::vector<ListeningSocket>> SocketsFor(const ListenAddress& address) {
   return sockets;
 }
 
-std::vector<std::string> Readable(const DaemonOptions& options, const policy::HttpPolicy& policy) {
+std::vector<std::string> Readable(const DaemonOptions& options, const policy::HttpPolicy& http) {
   std::vector<std::string> readable = {options.tenants};
-  // Files that are replaced by others of the same name.
-  for (const std::string& file : {options.policy, policy.oauth.jwks}) {
-    if (!file.empty()) readable.push_back(std::filesystem::path(file).parent_path());
+  // Files that are replaced by others of the same name. Nothing can be granted that is not there.
+  for (const std::string& file : {options.policy, http.oauth.jwks}) {
+    const std::string directory = std::filesystem::path(file).parent_path();
+    if (!file.empty() && policy::IsDirectory(directory)) readable.push_back(directory);
   }
   return readable;
+}
+
+// A process cannot widen what it gave up: keys in another directory need another process.
+FrontDoor::HttpPolicyPtr ReplacementFor(const DaemonOptions& options,
+                                        const std::vector<std::string>& readable) {
+  FrontDoor::HttpPolicyPtr policy = LoadPolicyFrom(options.policy);
+  if (!policy) return nullptr;
+  for (const std::string& directory : Readable(options, *policy)) {
+    if (std::ranges::any_of(readable, std::bind_front(policy::IsBeneath, directory))) continue;
+    LogError(
+        fmt::format("http.jwks is in {}, which project-actionsd gave up reading when it began: "
+                    "restart it (systemctl restart project-actionsd)",
+                    directory));
+    return nullptr;
+  }
+  return policy;
 }
 
 // Takes the sockets once nothing can fail any more.
@@ -68,16 +88,17 @@ Result<int> Serve(const DaemonOptions& options, std::vector<ListeningSocket>& so
     server.Close([] {});
   };
   const auto ready = [&](const std::string& how) {
-    const bool readable = tenants.Check().has_value();
+    const bool known = tenants.Check().has_value();
     manager.Ready(fmt::format("{} tenants{}{}", tenants.size(),
-                              readable ? "" : ", not all of whose tokens can be read", how));
+                              known ? "" : ", not all of whose tokens can be read", how));
   };
+  const std::vector<std::string> readable = Readable(options, *policy);
   const SignalWatch interrupted(loop.get(), SIGINT, stop);
   const SignalWatch terminated(loop.get(), SIGTERM, stop);
   const SignalWatch hung_up(loop.get(), SIGHUP, [&] {
     manager.Reloading();
     tenants.Forget();
-    if (auto replaced = LoadPolicyFrom(options.policy)) {
+    if (auto replaced = ReplacementFor(options, readable)) {
       door.ReplacePolicy(std::move(replaced));
       LogInfo("policy and tenants read again");
       ready("; policy read again");
@@ -86,13 +107,13 @@ Result<int> Serve(const DaemonOptions& options, std::vector<ListeningSocket>& so
       ready("; policy not changed: the previous policy stays in force");
     }
   });
-  PA_TRY_VOID(ConfineDaemon(Readable(options, *policy)));
+  PA_TRY_VOID(ConfineDaemon(readable));
   for (ListeningSocket& socket : sockets) {
     PA_TRY_VOID(server.Listen(std::move(socket.fd)));
   }
   LogInfo(fmt::format("{} tenants", tenants.size()));
   ready("");
-  manager.KeepAlive(loop.get());
+  const Watchdog watchdog(manager, loop.get());
   loop.Run();
   return 0;
 }

@@ -90,7 +90,7 @@ void Tell(const std::vector<ListenAddress>& addresses, bool log_json) {
         address.kind == Kind::kUnix
             ? "unix:" + address.path
             : fmt::format("http://{}/mcp", HostAndPortText(address.host, address.port));
-    log_json ? LogInfo("listening on " + where)
+    log_json ? LogNotice("listening on " + where)
              : fmt::print(stderr, "project-actions: listening on {}\n", where);
     if (address.kind == Kind::kTcp && !IsLoopbackAddress(address.host)) {
       LogWarning(where +
@@ -168,7 +168,8 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   engine.FollowMounts();
   engine.UndoEdits();
 
-  ServiceManager manager(environment);
+  // A server that a client has started may have inherited the socket of the client's own unit.
+  ServiceManager manager(addresses.empty() ? Environment{} : environment);
   const auto stop = [&] { doors.Shutdown(); };
   SignalWatch interrupted(loop.get(), SIGINT, stop);
   SignalWatch terminated(loop.get(), SIGTERM, stop);
@@ -194,7 +195,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   }
   Tell(addresses, command.log_json);
   manager.Ready("serving");
-  manager.KeepAlive(loop.get());
+  const Watchdog watchdog(manager, loop.get());
   loop.Run();
   return 0;
 }

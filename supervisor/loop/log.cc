@@ -81,6 +81,12 @@ void StartLog(const LogOptions& options) {
 }
 
 void LogInfo(std::string_view text) { Log(spdlog::level::info, text); }
+void LogNotice(std::string_view text) {
+  const spdlog::level::level_enum level = spdlog::get_level();
+  spdlog::default_logger()->set_level(spdlog::level::info);
+  LogInfo(text);
+  spdlog::default_logger()->set_level(level);
+}
 void LogWarning(std::string_view text) { Log(spdlog::level::warn, text); }
 void LogError(std::string_view text) { Log(spdlog::level::err, text); }
 

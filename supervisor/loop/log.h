@@ -14,6 +14,7 @@ namespace pa {
 // `PROGRAM: warning: TEXT`, on one line: control characters, which paths can have, become
 // `?`.
 void LogInfo(std::string_view text);
+void LogNotice(std::string_view text);  // as LogInfo, but always
 void LogWarning(std::string_view text);
 void LogError(std::string_view text);
 

@@ -78,25 +78,23 @@ void ServiceManager::Reloading() {
 
 void ServiceManager::Stopping() { Tell("STOPPING=1"); }
 
-void ServiceManager::KeepAlive(uv_loop_t* loop) {
-  if (!socket_ || watchdog_.count() == 0) return;
-  timer_.emplace(loop);
-  timer_->Unref();
-  Tick();
+bool ServiceManager::Tell(const std::string& message, int flags) {
+  if (!socket_) return true;
+  if (send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL | flags) >= 0) return true;
+  LogInfo(std::string("systemd was not told how this service is: ") + std::strerror(errno));
+  return false;
+}
+
+Watchdog::Watchdog(ServiceManager& manager, uv_loop_t* loop) : manager_(manager), timer_(loop) {
+  timer_.Unref();
+  if (manager_.socket_ && manager_.watchdog_.count() > 0) Tick();
 }
 
 // Half of the time, as sd_watchdog_enabled(3) recommends. While systemd is busy, nobody waits for
-// it.
-void ServiceManager::Tick() {
-  Tell("WATCHDOG=1", MSG_DONTWAIT);
-  timer_->Start(watchdog_ / 2, [this] { Tick(); });
-}
-
-void ServiceManager::Tell(const std::string& message, int flags) {
-  if (!socket_) return;
-  if (send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL | flags) < 0) {
-    LogInfo(std::string("systemd was not told how this service is: ") + std::strerror(errno));
-  }
+// it; then an eighth, because at half of what is left the time would be over.
+void Watchdog::Tick() {
+  const bool told = manager_.Tell("WATCHDOG=1", MSG_DONTWAIT);
+  timer_.Start(manager_.watchdog_ / (told ? 2 : 8), [this] { Tick(); });
 }
 
 }  // namespace pa

@@ -4,7 +4,7 @@
 //    ServiceManager manager(environment);
 //    ...
 //    manager.Ready("12 tenants");
-//    manager.KeepAlive(loop);            // for as long as the loop runs
+//    const Watchdog watchdog(manager, loop);
 //
 // https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
 #pragma once
@@ -13,7 +13,6 @@
 
 #include <chrono>
 #include <map>
-#include <optional>
 #include <string>
 
 #include "base/unique_fd.h"
@@ -31,19 +30,28 @@ class ServiceManager {
   void Ready(const std::string& status);
   // Between the two, it reads its configuration anew.
   void Reloading();
-  void Reloaded(const std::string& status) { Ready(status); }
   void Stopping();
-  // Tells from the loop that it turns, as often as the unit's WatchdogSec= needs. A loop that does
-  // not is killed by systemd. Stops with this, and keeps no loop running.
-  void KeepAlive(uv_loop_t* loop);
 
  private:
-  void Tell(const std::string& message, int flags = 0);
-  void Tick();
+  friend class Watchdog;
+  bool Tell(const std::string& message, int flags = 0);
 
   UniqueFd socket_;                        // not open: nobody listens
   std::chrono::milliseconds watchdog_{0};  // 0: there is none
-  std::optional<TimerHandle> timer_;
+};
+
+// Tells from the loop that it turns, as often as the unit's WatchdogSec= needs. A loop that does
+// not is killed by systemd. Keeps no loop running, and must end before the loop does, as each
+// handle.
+class Watchdog {
+ public:
+  Watchdog(ServiceManager& manager, uv_loop_t* loop);
+
+ private:
+  void Tick();
+
+  ServiceManager& manager_;
+  TimerHandle timer_;
 };
 
 }  // namespace pa

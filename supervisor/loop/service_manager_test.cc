@@ -46,7 +46,7 @@ TEST(ServiceManager, IsToldHowTheServiceIs) {
     EXPECT_EQ(systemd.Next(), "READY=1\nSTATUS=2 tenants?MAINPID=1");
     service.Reloading();
     EXPECT_TRUE(systemd.Next().starts_with("RELOADING=1\nMONOTONIC_USEC="));
-    service.Reloaded("3 tenants");
+    service.Ready("3 tenants");
     EXPECT_EQ(systemd.Next(), "READY=1\nSTATUS=3 tenants");
     service.Stopping();
     EXPECT_EQ(systemd.Next(), "STOPPING=1");
@@ -74,7 +74,7 @@ int Ticks(std::map<std::string, std::string> environment, std::chrono::milliseco
   Loop loop;
   {
     ServiceManager service(environment);
-    service.KeepAlive(loop.get());
+    const Watchdog watchdog(service, loop.get());
     TimerHandle end(loop.get());
     end.Start(time, [] {});
     loop.Run();

@@ -45,7 +45,7 @@ class TenantMachine {
 
   void Lay();    // files alone: programs, directories, a project for each tenant, policy and token
   void Start();  // all three
-  void StartDoor();
+  void StartDoor(const std::string& notify = "");  // systemd's socket, which gets a sign of life
   void StartServer(const char* user);
   void StartNginx();
 
