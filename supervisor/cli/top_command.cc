@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,11 +38,13 @@ using Kind = ListenAddress::Kind;
 
 // Of all servers together: the process behind a tenant's socket is the tenant's.
 constexpr std::chrono::milliseconds kPatience{1000};
-// Of one that accepts no connection: they are asked one after the other.
+// Of one that accepts no connection: they are connected to one after the other.
 constexpr std::chrono::milliseconds kLocalPatience{50};
+// Then an answer is taken if it has come whole. More is for one that sends a byte at a time.
+constexpr int kLateReads = 64;
 constexpr std::size_t kMaxAnswer = kMaxStatusBytes + (16U << 10);
 constexpr char kFrontDoorSocket[] = "/run/project-actionsd.sock";
-constexpr std::size_t kScreenWidth = 80;
+constexpr TopSize kScreen{.width = 80, .height = 24};
 constexpr std::size_t kUncut = 4096;  // where it is no terminal
 
 struct Place {
@@ -54,12 +57,21 @@ int NotShown(const std::string& why) {
   return 1;
 }
 
+// False: a full disk, a pipe without a reader, a terminal that has gone.
+bool WriteOut(const std::string& text) {
+  return fputs(text.c_str(), stdout) >= 0 && fflush(stdout) == 0;
+}
+
 // What is being asked.
 class Question {
  public:
-  Question(const ListenAddress& address, const std::string& token) {
+  Question(const ListenAddress& address, const std::string& token, Clock::time_point end)
+      : end_(end) {
     const bool is_unix = address.kind == Kind::kUnix;
-    Result<UniqueFd> connected = ConnectTo(address, is_unix ? kLocalPatience : kPatience);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    Result<UniqueFd> connected = ConnectTo(
+        address,
+        std::clamp(left, std::chrono::milliseconds(1), is_unix ? kLocalPatience : kPatience));
     if (!connected) {
       problem_ = connected.error().Message();
       return;
@@ -76,11 +88,13 @@ class Question {
     }
   }
 
-  Result<std::string> Body(Clock::time_point end) {
+  Result<std::string> Body() {
+    int late = 0;
     while (problem_.empty() && answer_.size() < kMaxAnswer) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - Clock::now());
       pollfd waits{.fd = fd_.get(), .events = POLLIN, .revents = 0};
-      if (poll(&waits, 1, std::max(0, static_cast<int>(left.count()))) <= 0) {
+      const bool comes = poll(&waits, 1, std::max(0, static_cast<int>(left.count()))) > 0;
+      if (!comes || (left.count() <= 0 && ++late > kLateReads)) {
         problem_ = "does not answer";
         break;
       }
@@ -101,6 +115,7 @@ class Question {
   }
 
  private:
+  Clock::time_point end_;
   UniqueFd fd_;
   std::string answer_;
   std::string problem_;
@@ -136,10 +151,10 @@ class Watch {
            address});
     }
     std::vector<Question> questions;
-    for (const Place& place : places) questions.emplace_back(place.address, token_);
     const auto end = Clock::now() + kPatience;
+    for (const Place& place : places) questions.emplace_back(place.address, token_, end);
     for (std::size_t i = 0; i < places.size(); ++i) {
-      snapshot.servers.push_back(Seen(places[i].name, questions[i].Body(end)));
+      snapshot.servers.push_back(Seen(places[i].name, questions[i].Body()));
     }
     std::ranges::sort(snapshot.servers, {}, &WatchedServer::name);
     return snapshot;
@@ -177,8 +192,9 @@ class Watch {
 
   // Nothing: there is none, or it does not answer.
   static std::optional<FrontDoorStatus> FrontDoor() {
-    Question question({.kind = Kind::kUnix, .path = kFrontDoorSocket}, "");
-    const Result<std::string> body = question.Body(Clock::now() + kPatience);
+    Question question({.kind = Kind::kUnix, .path = kFrontDoorSocket}, "",
+                      Clock::now() + kPatience);
+    const Result<std::string> body = question.Body();
     if (!body) return std::nullopt;
     Result<FrontDoorStatus> status = ParseFrontDoorStatus(*body);
     return status ? std::optional(*std::move(status)) : std::nullopt;
@@ -201,22 +217,22 @@ class Screen {
     termios now = before_;
     now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     if (keys_) tcsetattr(STDIN_FILENO, TCSANOW, &now);
-    fmt::print("\x1b[?1049h\x1b[?25l");
+    WriteOut("\x1b[?1049h\x1b[?25l");
   }
   ~Screen() {
-    fmt::print("\x1b[?25h\x1b[?1049l");
-    fflush(stdout);
+    WriteOut("\x1b[?25h\x1b[?1049l");
     if (keys_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
   }
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  // Each line ends what was there before.
-  static void Show(const std::string& frame) {
+  // Each line ends what was there before. After the last there is no further one, which would move
+  // the first away.
+  static bool Show(std::string frame) {
+    frame.pop_back();
     std::string text = "\x1b[H";
     for (const char c : frame) c == '\n' ? text += "\x1b[K\r\n" : text += c;
-    fmt::print("{}\x1b[J", text);
-    fflush(stdout);
+    return WriteOut(text + "\x1b[K\x1b[J");
   }
   // False: the user has enough.
   bool Wait(std::chrono::milliseconds time) const {
@@ -253,8 +269,10 @@ std::string Metrics(const TopSnapshot& snapshot) {
 
 int ShowOnce(const TopCommand& command, const TopSnapshot& snapshot) {
   const std::size_t width = TerminalWidth(STDOUT_FILENO);
-  fmt::print("{}", command.open_metrics ? Metrics(snapshot)
-                                        : TopFrame(snapshot, nullptr, width == 0 ? kUncut : width));
+  const TopSize size{.width = width == 0 ? kUncut : width};
+  if (!WriteOut(command.open_metrics ? Metrics(snapshot) : TopFrame(snapshot, nullptr, size))) {
+    return NotShown(std::string("the output cannot be written: ") + std::strerror(errno));
+  }
   const bool none = std::ranges::all_of(
       snapshot.servers, [](const WatchedServer& server) { return !server.problem.empty(); });
   return !snapshot.servers.empty() && none ? 1 : 0;
@@ -265,8 +283,9 @@ Result<void> ShowAgain(const TopCommand& command, const Watch& watch, TopSnapsho
   std::optional<TopSnapshot> before;
   const Screen screen;
   while (true) {
-    const std::size_t width = TerminalWidth(STDOUT_FILENO);
-    Screen::Show(TopFrame(now, before ? &*before : nullptr, width == 0 ? kScreenWidth : width));
+    TopSize size{.width = TerminalWidth(STDOUT_FILENO), .height = TerminalHeight(STDOUT_FILENO)};
+    if (size.width == 0 || size.height == 0) size = kScreen;
+    if (!Screen::Show(TopFrame(now, before ? &*before : nullptr, size))) return {};
     if (!screen.Wait(command.interval)) return {};
     before = std::move(now);
     PA_TRY(now, watch.Look());

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::size_t kNameColumns = 14;
 constexpr std::size_t kMaxFailures = 12;
+// Of one server: what it says is its own, and is not to hide the others.
+constexpr std::size_t kMaxFailuresOfOne = 3;
 
 const ServerStatus* StatusIn(const TopSnapshot* snapshot, const std::string& name) {
   if (snapshot == nullptr) return nullptr;
@@ -33,10 +36,12 @@ Span SpanOf(const TopSnapshot& now, const TopSnapshot* then, const WatchedServer
   const ServerStatus* before = StatusIn(then, server.name);
   // Another server has its place, whose counts began anew.
   if (before != nullptr && before->started != server.status->started) before = nullptr;
-  const auto began = std::chrono::system_clock::time_point(
-      std::chrono::seconds(static_cast<std::int64_t>(server.status->started)));
-  const std::chrono::duration<double> time = now.at - (before == nullptr ? began : then->at);
-  return {before, std::max(time.count(), 0.001)};
+  const auto since_1970 = [](const TopSnapshot& snapshot) {
+    return std::chrono::duration<double>(snapshot.at.time_since_epoch()).count();
+  };
+  const double from =
+      before == nullptr ? static_cast<double>(server.status->started) : since_1970(*then);
+  return {before, std::max(since_1970(now) - from, 0.001)};
 }
 
 double Rate(std::uint64_t now, std::uint64_t before, double elapsed) {
@@ -107,6 +112,8 @@ std::vector<std::string> FailureLines(std::vector<Failures> all) {
     return std::make_tuple(-one.rate, -static_cast<double>(one.count), one.server, one.tool,
                            one.code);
   });
+  std::map<std::string, std::size_t> of_one;
+  std::erase_if(all, [&](const Failures& one) { return ++of_one[one.server] > kMaxFailuresOfOne; });
   if (all.size() > kMaxFailures) all.resize(kMaxFailures);
   std::vector<std::string> lines = {
       "", fmt::format("{} {:<18} {:<20} {:>8} {:>8}", Padded("FAILED", kNameColumns), "TOOL",
@@ -141,27 +148,42 @@ std::string Head(const TopSnapshot& now, const TopSnapshot* before) {
 
 }  // namespace
 
-std::string TopFrame(const TopSnapshot& now, const TopSnapshot* before, std::size_t width) {
+std::string TopFrame(const TopSnapshot& now, const TopSnapshot* before, const TopSize& size) {
+  std::vector<std::string> rows;
+  std::vector<std::string> waiting;
+  std::vector<Failures> failures;
+  for (const WatchedServer& server : now.servers) {
+    if (server.status) {
+      const Span span = SpanOf(now, before, server);
+      rows.push_back(Row(server, span));
+      AddFailures(failures, server, span);
+    } else if (!server.problem.empty()) {
+      rows.push_back(fmt::format("{} {}", Name(server.name), VisibleText(server.problem)));
+    } else {
+      waiting.push_back(Name(server.name) + " does not run: a request starts it");
+    }
+  }
+  rows.insert(rows.end(), waiting.begin(), waiting.end());
   std::vector<std::string> lines = {
       Head(now, before), "",
       fmt::format("{} {:>6} {:>6} {:>4} {:>4} {:>5} {:>4} {:>4} {:>4} {:>5} {:>7}",
                   Padded("SERVER", kNameColumns), "CALL/S", "FAIL/S", "OPEN", "RUN", "WAIT", "JOBS",
                   "SESS", "CONN", "CPU%", "MEMORY")};
-  std::vector<Failures> failures;
-  for (const WatchedServer& server : now.servers) {
-    if (!server.status) {
-      const std::string why =
-          server.problem.empty() ? "does not run: a request starts it" : server.problem;
-      lines.push_back(fmt::format("{} {}", Name(server.name), VisibleText(why)));
-      continue;
-    }
-    const Span span = SpanOf(now, before, server);
-    lines.push_back(Row(server, span));
-    AddFailures(failures, server, span);
+  const std::vector<std::string> failed = FailureLines(std::move(failures));
+  const std::size_t others = lines.size() + failed.size();
+  const std::size_t room = size.height > others ? size.height - others : 1;
+  if (rows.size() > room) {
+    const std::size_t shown = room - 1;
+    const std::string more = fmt::format("and {} more: top --once shows all", rows.size() - shown);
+    rows.resize(shown);
+    rows.push_back(more);
   }
-  for (std::string& line : FailureLines(std::move(failures))) lines.push_back(std::move(line));
+  lines.insert(lines.end(), rows.begin(), rows.end());
+  lines.insert(lines.end(), failed.begin(), failed.end());
   std::string frame;
-  for (const std::string& line : lines) frame += FirstColumns(line, width) + "\n";
+  for (std::size_t i = 0; i < std::min(lines.size(), size.height); ++i) {
+    frame += FirstColumns(lines[i], size.width) + "\n";
+  }
   return frame;
 }
 

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,13 @@ struct TopSnapshot {
   std::optional<FrontDoorStatus> front_door;
 };
 
-// Lines of at most `width` columns. Rates are those since `before`; null: since each server began.
-std::string TopFrame(const TopSnapshot& now, const TopSnapshot* before, std::size_t width);
+struct TopSize {
+  std::size_t width;
+  std::size_t height = std::numeric_limits<std::size_t>::max();
+};
+
+// At most `height` lines of at most `width` columns; servers that wait for a request give way
+// first. Rates are those since `before`; null: since each server began.
+std::string TopFrame(const TopSnapshot& now, const TopSnapshot* before, const TopSize& size);
 
 }  // namespace pa

@@ -36,22 +36,22 @@ struct Number {
 };
 
 constexpr Number kNumbers[] = {
-    {"started", &ServerStatus::started, "process_start_time_seconds", Type::kGauge, 1,
-     "When the server began, in seconds since 1970."},
-    {"cpu_us", &ServerStatus::cpu_us, "process_cpu_seconds", Type::kCounter, 1e-6,
+    {"started", &ServerStatus::started, "project_actions_server_start_time_seconds", Type::kGauge,
+     1, "When the server began, in seconds since 1970."},
+    {"cpu_us", &ServerStatus::cpu_us, "project_actions_server_cpu_seconds", Type::kCounter, 1e-6,
      "Processor time of the server itself."},
     {"commands_cpu_us", &ServerStatus::commands_cpu_us, "project_actions_commands_cpu_seconds",
      Type::kCounter, 1e-6, "Processor time of commands that have ended."},
-    {"memory", &ServerStatus::memory, "process_resident_memory_bytes", Type::kGauge, 1,
-     "Resident memory of the server itself."},
-    {"open_files", &ServerStatus::open_files, "process_open_fds", Type::kGauge, 1,
+    {"memory", &ServerStatus::memory, "project_actions_server_resident_memory_bytes", Type::kGauge,
+     1, "Resident memory of the server itself."},
+    {"open_files", &ServerStatus::open_files, "project_actions_server_open_fds", Type::kGauge, 1,
      "Descriptors that the server has open."},
     {"connections", &ServerStatus::connections, "project_actions_connections", Type::kGauge, 1,
      "Connections of HTTP."},
     {"sessions", &ServerStatus::sessions, "project_actions_sessions", Type::kGauge, 1,
      "Sessions of clients, without those of requests of MCP 2026-07-28."},
     {"calls", &ServerStatus::calls, "project_actions_calls_open", Type::kGauge, 1,
-     "Calls that are not answered yet."},
+     "Calls that have not ended, jobs in the background included."},
     {"running", &ServerStatus::running, "project_actions_commands_running", Type::kGauge, 1,
      "Commands that run, the server's own searches included."},
     {"waiting", &ServerStatus::waiting, "project_actions_commands_waiting", Type::kGauge, 1,
@@ -79,20 +79,27 @@ std::uint64_t CpuOf(int who) {
   return Microseconds(usage.ru_utime) + Microseconds(usage.ru_stime);
 }
 
-// proc(5): the second number of statm is the resident set, in pages.
+// proc(5): the second number of statm is the resident set, in pages. Without a descriptor for it
+// the largest that it has been.
 std::uint64_t ResidentMemory() {
   const Result<std::string> text = ReadFile("/proc/self/statm", 256);
-  if (!text) return 0;
+  if (!text) {
+    rusage usage{};
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_maxrss) << 10
+                                               : 0;
+  }
   const std::string_view rest = std::string_view(*text).substr(text->find(' ') + 1);
   std::uint64_t pages = 0;
   std::from_chars(rest.data(), rest.data() + rest.size(), pages);
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+// As many as there may be, if there is none left to count them with.
 std::uint64_t OpenFiles() {
-  std::error_code failed;
-  const std::filesystem::directory_iterator files("/proc/self/fd", failed);
-  return failed ? 0 : static_cast<std::uint64_t>(std::distance(begin(files), end(files)));
+  const Result<std::vector<std::string>> names = ReadNames("/proc/self/fd", 0);
+  if (names) return names->size();
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
 std::uint64_t Sum(const ToolCounts& counts) {

@@ -70,13 +70,13 @@ TEST(ServerStatus, AsMetricsOfSeveralServers) {
   AddMetrics(metrics, {{{{"tenant", "ann"}}, Example()}, {{{"tenant", "b\"ob"}}, other}});
   const std::string text = std::move(metrics).Take();
   const auto has = [&](const std::string& part) { return text.contains(part + "\n"); };
-  EXPECT_TRUE(
-      has("# UNIT process_resident_memory_bytes bytes\n"
-          "# HELP process_resident_memory_bytes Resident memory of the server itself.\n"
-          "process_resident_memory_bytes{tenant=\"ann\"} 4096\n"
-          "process_resident_memory_bytes{tenant=\"b\\\"ob\"} 8192"));
-  EXPECT_TRUE(has("process_cpu_seconds_total{tenant=\"ann\"} 1.5"));
-  EXPECT_TRUE(has("process_start_time_seconds{tenant=\"ann\"} 1800000000"));
+  EXPECT_TRUE(has(
+      "# UNIT project_actions_server_resident_memory_bytes bytes\n"
+      "# HELP project_actions_server_resident_memory_bytes Resident memory of the server itself.\n"
+      "project_actions_server_resident_memory_bytes{tenant=\"ann\"} 4096\n"
+      "project_actions_server_resident_memory_bytes{tenant=\"b\\\"ob\"} 8192"));
+  EXPECT_TRUE(has("project_actions_server_cpu_seconds_total{tenant=\"ann\"} 1.5"));
+  EXPECT_TRUE(has("project_actions_server_start_time_seconds{tenant=\"ann\"} 1800000000"));
   EXPECT_TRUE(
       has("project_actions_calls_total{tenant=\"ann\",tool=\"make\",outcome=\"TIMED_OUT\"} 1"));
   EXPECT_TRUE(

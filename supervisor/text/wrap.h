@@ -18,7 +18,8 @@ struct WrapOptions {
 // wider than a line has a line of its own.
 std::string Wrapped(std::string_view text, const WrapOptions& options);
 
-// The columns of the terminal that `fd` is; 0 if it is none.
+// Columns and lines of the terminal that `fd` is; 0 if it is none.
 std::size_t TerminalWidth(int fd);
+std::size_t TerminalHeight(int fd);
 
 }  // namespace pa

@@ -239,7 +239,10 @@ Result<UniqueFd> ConnectTo(const ListenAddress& address, std::chrono::millisecon
   setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
   const int connected = is_unix ? connect(fd.get(), Generic(path), sizeof path)
                                 : connect(fd.get(), tcp.generic(), tcp.size);
-  if (connected != 0) return std::unexpected(Error("connect to", tcp.shown, errno));
+  if (connected != 0) {
+    const bool late = errno == EINPROGRESS || errno == EAGAIN;
+    return std::unexpected(Error("connect to", tcp.shown, late ? ETIMEDOUT : errno));
+  }
   if (!is_unix) return fd;
   ucred listens{};
   socklen_t size = sizeof listens;

@@ -42,7 +42,7 @@ Result<std::vector<ListeningSocket>> TakePassedSockets(
     const std::map<std::string, std::string>& environment);
 
 // The other side: connects to a server at kUnix or kTcp. EPERM: who listens on the Unix socket is
-// neither this user nor root. EAGAIN, ETIMEDOUT: `patience` was over; 0: there is no end to it.
+// neither this user nor root. ETIMEDOUT: `patience` was over; 0: there is no end to it.
 Result<UniqueFd> ConnectTo(const ListenAddress& address, std::chrono::milliseconds patience = {});
 
 }  // namespace pa

@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const pa::TopSnapshot now{
         .at = std::chrono::system_clock::now(), .servers = {{"name", *status}}, .front_door = {}};
     for (const pa::TopSnapshot* before : {static_cast<const pa::TopSnapshot*>(nullptr), &now}) {
-      for (const char c : pa::TopFrame(now, before, 80)) pa::Check(c == '\n' || c < 0 || c >= ' ');
+      for (const char c : pa::TopFrame(now, before, {.width = 80, .height = 24}))
+        pa::Check(c == '\n' || c < 0 || c >= ' ');
     }
     pa::OpenMetrics metrics;
     pa::AddMetrics(metrics, {{{{"server", "name"}}, *status}});
