@@ -78,7 +78,8 @@ ResultFiles::ResultFiles(std::string base)
 Result<ResultFile> ResultFiles::Make(std::string_view extension, UtcSeconds now,
                                      std::uint64_t quota) const {
   PA_TRY(const UniqueFd directory, MakeOwn(directory_));
-  if (const std::uint64_t used = Sweep(now); used >= quota) {
+  PA_TRY(const std::uint64_t used, SweepIn(directory.get(), now));
+  if (used >= quota) {
     return std::unexpected(Error(
         fmt::format("the files of results have {} already and may have {}; each expires after a "
                     "day, or remove some in",
@@ -94,20 +95,22 @@ Result<ResultFile> ResultFiles::Make(std::string_view extension, UtcSeconds now,
   return ResultFile{.file = std::move(file), .path = path, .expires = now + kResultFileLife};
 }
 
-std::uint64_t ResultFiles::Sweep(UtcSeconds now) const {
+void ResultFiles::Sweep(UtcSeconds now) const {
+  // Without a directory there is nothing to remove; the next file that is made says what is wrong.
+  if (const Result<UniqueFd> directory = OpenOwn(directory_)) (void)SweepIn(directory->get(), now);
+}
+
+Result<std::uint64_t> ResultFiles::SweepIn(int directory, UtcSeconds now) const {
+  PA_TRY(const std::vector<std::string> names, ReadNames(directory_, O_NOFOLLOW));
   std::uint64_t left = 0;
-  const Result<UniqueFd> directory = OpenOwn(directory_);
-  if (!directory) return left;
-  const Result<std::vector<std::string>> names = ReadNames(directory_, O_NOFOLLOW);
-  if (!names) return left;
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     const std::optional<UtcSeconds> made = MadeAt(name);
     if (made && *made + kResultFileLife <= now) {
-      unlinkat(directory->get(), name.c_str(), 0);
+      unlinkat(directory, name.c_str(), 0);
       continue;
     }
     struct stat info{};
-    if (fstatat(directory->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
       left += static_cast<std::uint64_t>(info.st_size);
     }
   }

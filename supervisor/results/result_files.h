@@ -41,14 +41,16 @@ class ResultFiles {
 
   // EDQUOT: those that there are, of all servers of the user, have `quota` bytes or more.
   Result<ResultFile> Make(std::string_view extension, UtcSeconds now, std::uint64_t quota) const;
-  // Removes those that have expired. How many bytes the others have.
-  std::uint64_t Sweep(UtcSeconds now) const;
+  // Removes those that have expired.
+  void Sweep(UtcSeconds now) const;
   // `path` must be written exactly as Make returned it, by this server or another one of the user.
   // Nothing: it is no such path, or there is no such file. Errors: EPERM if the directory is not
   // the user's alone, EINVAL if the file is none, and those of open.
   std::optional<Result<StoredBytes>> Open(std::string_view path) const;
 
  private:
+  Result<std::uint64_t> SweepIn(int directory, UtcSeconds now) const;  // bytes of those that stay
+
   std::string directory_;
 };
 
