@@ -18,6 +18,7 @@
 #include "base/json_writer.h"
 #include "base/path_stamp.h"
 #include "base/try.h"
+#include "policy/path.h"
 #include "supervisor/cli/configuration.h"
 #include "supervisor/cli/systemctl.h"
 #include "supervisor/clients/user_file.h"
@@ -60,14 +61,23 @@ class Steps {
   std::vector<std::pair<std::string, std::function<void()>>> undo_;
 };
 
-// systemctl VERB UNIT, and what undoes it.
+// What both of the next do to one unit and, to undo it, the other.
+Result<void> Switch(const char* verb, const std::string& unit) {
+  return Systemctl({verb, "--now", "--quiet", unit});
+}
+void SwitchBack(const char* verb, const std::string& unit) {
+  if (const auto done = Switch(verb, unit); !done) Tell(done.error().Message());
+}
+
 Result<void> Enable(Steps& steps, const std::string& unit) {
-  PA_TRY_VOID(Systemctl({"enable", "--now", "--quiet", unit}));
-  steps.Did("enabled and started " + unit, [unit] {
-    if (const auto done = Systemctl({"disable", "--now", "--quiet", unit}); !done) {
-      Tell(done.error().Message());
-    }
-  });
+  PA_TRY_VOID(Switch("enable", unit));
+  steps.Did("enabled and started " + unit, [unit] { SwitchBack("disable", unit); });
+  return {};
+}
+
+Result<void> Disable(Steps& steps, const std::string& unit) {
+  PA_TRY_VOID(Switch("disable", unit));
+  steps.Did("disabled and stopped " + unit, [unit] { SwitchBack("enable", unit); });
   return {};
 }
 
@@ -78,7 +88,7 @@ Result<std::vector<std::string>> RootsOf(const TenantAddCommand& command, const 
   std::vector<std::string> roots;
   for (const std::string& root : command.roots) roots.push_back(AbsoluteFromStart(root));
   const std::string usual = user.home + "/src";
-  if (roots.empty() && fs::is_directory(usual)) roots.push_back(usual);
+  if (roots.empty() && policy::IsDirectory(usual)) roots.push_back(usual);
   if (roots.empty()) {
     return std::unexpected(Error("name with --root where calls may work; there is no", usual));
   }
@@ -209,9 +219,9 @@ Result<void> Remove(const TenantRemoveCommand& command) {
   });
   PA_TRY_VOID(MarkTenantsChanged(command.tenants));
   if (SystemdRuns()) {
-    PA_TRY_VOID(Systemctl({"disable", "--now", "--quiet", Socket(tenant)}));
+    PA_TRY_VOID(Disable(steps, Socket(tenant)));
     PA_TRY_VOID(Systemctl({"stop", Service(tenant)}));
-    Tell("stopped " + Socket(tenant) + " and " + Service(tenant));
+    Tell("stopped " + Service(tenant));
   } else {
     Tell("systemd does not run here: end " + Service(tenant) + " yourself");
   }
