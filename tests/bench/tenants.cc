@@ -191,12 +191,14 @@ void Refusals(Report& report, const Site& site) {
   };
   const std::string unknown = "pa_" + std::string(64, '0');
   const std::vector<Samples> times = Interleave(15, {refused(site.expired()), refused(unknown)}, 1);
+  // A refusal that comes sooner tells as much.
+  const double ratio = MedianRatio(times[0], times[1]);
   report.Add({.name = "refusal of an expired token, p50",
               .unit = "ms",
               .ours = Median(times[0]),
               .reference = Median(times[1]),
               .against = "that of one that never was",
-              .ratio = MedianRatio(times[0], times[1]),
+              .ratio = std::max(ratio, 1 / ratio),
               .goal = AtMost(1.05)});
 }
 
@@ -222,8 +224,10 @@ void Cold(Report& report, const Site& site) {
     testing::Launch launch = site.Server({"--listen", "systemd"});
     launch.inherit = {{sockets.back().get(), 3}};
     servers.push_back(std::make_unique<Process>(std::move(launch)));
-    char byte = 0;
-    if (recv(client.get(), &byte, 1, 0) != 1) GiveUp("no answer");
+    char status[12];  // HTTP/1.1 200
+    const ssize_t got = recv(client.get(), status, sizeof status, MSG_WAITALL);
+    if (got != sizeof status || !std::string_view(status, sizeof status).ends_with(" 200"))
+      GiveUp("no answer, or not 200");
     first.push_back(MillisecondsSince(begun));
   }
   report.Add({.name = "first answer of a server that was not started",
