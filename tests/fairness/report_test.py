@@ -16,15 +16,15 @@ GOOD = ["@@ kernel 6.1.0 7.0"] + [
 ]
 
 
-def expect(what, lines, sentence=None):
+def expect(what, lines, sentence=None, scenarios="alone,burn"):
     printed = io.StringIO()
     with tempfile.TemporaryDirectory() as results, contextlib.redirect_stdout(printed):
         if lines is not None:
             pathlib.Path(results, "it.log").write_text("\r\n".join(lines) + "\r\n")
-        status = report.main(results, "alone,burn", "it")
+        status = report.main(results, scenarios, "it")
     text = printed.getvalue()
     assert (status == 0) == (sentence is None), f"{what}: status {status}\n{text}"
-    assert (sentence or "6 passed, 0 failed, 0 skipped") in text, f"{what}:\n{text}"
+    assert (sentence or "3 passed, 0 failed, 0 skipped") in text, f"{what}:\n{text}"
 
 
 def changed(old, new):
@@ -38,3 +38,6 @@ expect("a slow make", changed(" 12.6 ", " 18.9 "), "make, burn: p99 is 2.10 time
 expect("a call that fails", changed("2.8 9.000 0", "2.8 9.000 3"), "read, burn: 3 calls failed")
 expect("half of it", GOOD[:-1], "make, burn: was not measured")
 expect("no guest", None, "list, alone: was not measured")
+expect("alone and nothing else", GOOD, "nothing was compared", "alone")
+expect("a call that fails alone", changed("2 2 9.000 0", "2 2 9.000 3"),
+       "read, alone: 3 calls failed")
