@@ -10,6 +10,7 @@ mirror=http://deb.debian.org
 packaging=$(dirname "$(realpath "$0")")/../../packaging
 
 mkdir -p "$work"
+rm -rf "$work/packages" # those of an older version would be installed, too
 "$packaging/build-deb.sh" "$work/packages" -j"${JOBS:-$(nproc)}" >"$work/packages.log" 2>&1 ||
   { tail -n 30 "$work/packages.log"; exit 1; }
 mmdebstrap --variant=minbase --include=systemd-sysv,libnss-systemd,curl,ca-certificates,jq,\
