@@ -36,15 +36,16 @@ fi
     --system-call-filter="landlock_create_ruleset landlock_add_rule landlock_restrict_self" \
     >"$work/console.log" 2>&1 </dev/null
 } &
-nspawn=$!
+nspawn=$! init=
 end() {
-  kill -TERM $nspawn 2>/dev/null
+  kill -TERM $nspawn 2>/dev/null || true
+  # A machine that does not power off must not keep its caller. With its init all of it dies.
+  timeout 30 tail -f /dev/null --pid=$nspawn || kill -KILL $init $nspawn 2>/dev/null || true
   wait $nspawn 2>/dev/null || true
   for group in $groups; do find $group -depth -type d -exec rmdir {} + || true; done
 }
 trap end EXIT
 
-init=
 for _ in $(seq 60); do
   init=$(pgrep -P $nspawn | head -n 1) || true
   [ -n "$init" ] && nsenter -t "$init" -a systemctl is-system-running --quiet 2>/dev/null && break
