@@ -23,6 +23,7 @@ from load import Load
 
 report = client.Report()
 check = report.check
+DOOR = "/run/project-actionsd.sock"
 SO_ERROR = (socket.SOL_SOCKET, socket.SO_ERROR)
 # Of the tenants who have no part in a fault.
 QUIET_MIX = [(Load.list, 6), (Load.read, 2), (Load.stranger, 1), (Load.bash, 1), (Load.session, 1)]
@@ -195,30 +196,65 @@ def set_limit(pid, kind, value):
     return lambda: prlimit(f"--{kind}={hard}:")
 
 
+async def health():
+    """What project-actionsd itself says, without nginx."""
+    reader, writer = await asyncio.open_unix_connection(DOOR)
+    writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    try:
+        return await reader.readuntil(b"\r\n")
+    finally:
+        writer.close()
+
+
+@contextlib.asynccontextmanager
+async def long_heads(count):
+    """Connections to project-actionsd with the most that it reads of a head, but for its end: the
+    number of those that it ends."""
+    held = [await asyncio.open_unix_connection(DOOR) for _ in range(count)]
+    for _, writer in held:
+        writer.write(b"GET /healthz HTTP/1.1\r\nX: " + b"x" * (15 << 10))
+    await asyncio.sleep(1)
+    yield sum(reader.at_eof() or reader.exception() is not None for reader, _ in held)
+    for _, writer in held:
+        writer.transport.abort()
+
+
 async def descriptors_end(tenant, others):
     await works("the server runs", tenant)
     server = client.main_pid(tenant.unit)
     async with Others("a server has no descriptors", others):
         mend = set_limit(server, "nofile", client.descriptors_of(server) + 8)
-        found = await outcomes(
-            [Client(tenant) for _ in range(100)], lambda one: one.call("bash", command="echo x")
-        )
+        echo = lambda one: one.call("bash", command="echo x")
+        # No more than limits.queue has places for, so none is refused for another reason.
+        found = await outcomes([Client(tenant) for _ in range(60)], echo)
         check("each call is answered or refused", only(found, "BUSY", "503"), found)
+        check("descriptors were short", found.get("ok", 0) < 60, found)
         print(f"without descriptors, of a server: {found}")
         await works("with fewer calls it works", tenant)
         mend()
+        found = await outcomes([Client(tenant) for _ in range(60)], echo)
+        check("with descriptors each call is answered", found == {"ok": 60}, found)
         check("the server was not lost", client.main_pid(tenant.unit) == server)
 
+    client.run("systemctl", "restart", DAEMON)  # nginx keeps no connections to it, as yet
+    await works("project-actionsd runs", tenant)
     door = client.main_pid(DAEMON)
     async with Others("project-actionsd has no descriptors", others, may_lose=True):
         mend = set_limit(door, "nofile", client.descriptors_of(door) + 2)
-        found = await outcomes(
+        requests = asyncio.create_task(outcomes(
             [Client(tenant) for _ in range(200)], lambda one: one.call("read", path="secret")
-        )
+        ))  # fmt: skip
+        await asyncio.sleep(1)
+        # nginx has all connections that there may be: a further one waits behind its others.
+        one_more = asyncio.create_task(health())
+        done, _ = await asyncio.wait([one_more], timeout=1)
+        check("descriptors were short", not done)
+        found = await requests
         check("each request is answered or refused", only(found, "BUSY", "503"), found)
         print(f"without descriptors, of project-actionsd: {found}")
         await works("with fewer requests it works", tenant)
         mend()
+        check("with descriptors it is answered", b" 200 " in await asyncio.wait_for(one_more, 5))
         check("project-actionsd was not lost", client.main_pid(DAEMON) == door)
 
     async with Others("nginx has no descriptors", others, may_lose=True):
@@ -230,6 +266,7 @@ async def descriptors_end(tenant, others):
             [Client(tenant) for _ in range(200)], lambda one: one.call("read", path="secret")
         )
         check("each request is answered or refused", only(found, "503", "gone"), found)
+        check("descriptors were short", found.get("ok", 0) < 200, found)
         print(f"without descriptors, of nginx: {found}")
         await works("with fewer connections it works", tenant)
         for mend in mends:
@@ -248,10 +285,9 @@ async def memory_ends(tenant, others):
     async with Others("a server has no memory", others):
         mend = set_limit(server, "as", address_space(server) + (8 << 20))
         text = "x" * (12 << 20)
-        found = await outcomes(
-            [Client(tenant) for _ in range(8)],
-            lambda one: one.call("write", path="long", content=text),
-        )
+        # Each to a file of its own: of a file that another call has made STALE_FILE is said.
+        write = lambda one: one.call("write", path=f"long-{time.monotonic_ns()}", content=text)
+        found = await outcomes([Client(tenant) for _ in range(8)], write)
         check("each long call is answered, or its connection ends", "hangs" not in found, found)
         check("memory was short", found.get("ok", 0) < 8, found)
         print(f"without memory, of a server: {found}")
@@ -260,17 +296,26 @@ async def memory_ends(tenant, others):
             mend()
         else:
             print("the server has ended for want of memory, and was started again")
+        found = await outcomes([Client(tenant) for _ in range(8)], write)
+        check("with memory each long call is answered", found == {"ok": 8}, found)
 
+    client.run("systemctl", "restart", DAEMON)  # it keeps no memory that it has needed before
+    await works("project-actionsd runs", tenant)
     door = client.main_pid(DAEMON)
     async with Others("project-actionsd has no memory", others, may_lose=True):
         mend = set_limit(door, "as", address_space(door) + (1 << 20))
-        found = await outcomes(
-            [Client(tenant) for _ in range(250)], lambda one: one.call("read", path="secret")
-        )
+        async with long_heads(250) as ended:
+            found = await outcomes(
+                [Client(tenant) for _ in range(250)], lambda one: one.call("read", path="secret")
+            )
         check("each request is answered or refused", only(found, "BUSY", "503"), found)
-        print(f"without memory, of project-actionsd: {found}")
+        check("memory was short", ended > 0)
+        print(f"without memory, of project-actionsd: {found}, {ended} of 250 connections ended")
         await works("it works", tenant)
         mend()
+        async with long_heads(250) as ended:
+            check("with memory it keeps the connections", ended == 0, ended)
+        check("project-actionsd was not lost", client.main_pid(DAEMON) == door)
 
 
 @contextlib.contextmanager
