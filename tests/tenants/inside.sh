@@ -96,6 +96,17 @@ check "ann's server runs as ann" is ann \
   stat -c %U "/proc/$(systemctl show -P MainPID project-actions@$ann)"
 check "in a slice of its own" says "project-actions-$ann.slice" \
   systemctl show -P Slice project-actions@$ann
+weight() {  # UID: the kernel's, where this machine has the controller; else systemd's
+  slice=project-actions-$1.slice
+  cat "/sys/fs/cgroup$(systemctl show -P ControlGroup $slice)/cpu.weight" 2>/dev/null ||
+    systemctl show -P CPUWeight $slice
+}
+check "with the weight of all" is 100 weight $ann
+check "another weight" systemctl set-property project-actions-$ann.slice CPUWeight=200
+check "counts at once" is 200 weight $ann
+check "for ann alone" is 100 weight $bob
+check "it is taken back" systemctl revert project-actions-$ann.slice
+check "and ann has the weight of all" is 100 weight $ann
 check "systemd knows that it is ready" says serving systemctl show -P StatusText project-actions@$ann
 check "and the front door, with two tenants" says "2 tenants" \
   systemctl show -P StatusText project-actionsd
@@ -199,11 +210,16 @@ touch /etc/project-actions/tenants
 check "ann is known again" says 'ann\n' who "$(cat /root/ann)"
 check "reads her own policy" as ann cat /etc/project-actions/tenants/$ann/policy.yaml
 check "and not bob's" no as ann cat /etc/project-actions/tenants/$bob/policy.yaml
-systemctl stop project-actions@$ann.socket project-actions@$ann.service
-check "stopped, a tenant's clients are told" says "cannot be reached" who "$(cat /root/ann)"
+check "a tenant is kept out" systemctl disable --now --quiet project-actions@$ann.socket
+check "with what runs" systemctl stop project-actions@$ann.service
+check "its clients are told" says "cannot be reached" who "$(cat /root/ann)"
+check "its server does not run" no systemctl is-active --quiet project-actions@$ann.service
+check "nor does a reboot start its socket" \
+  is disabled systemctl is-enabled project-actions@$ann.socket
 check "others go on" says 'bob\n' who "$(cat /root/bob)"
-systemctl start project-actions@$ann.socket
-check "let in again" says 'ann\n' who "$(cat /root/ann)"
+check "it is let in" systemctl enable --now --quiet project-actions@$ann.socket
+check "and is served" says 'ann\n' who "$(cat /root/ann)"
+check "also after a reboot" is enabled systemctl is-enabled project-actions@$ann.socket
 
 check "a token more" sh -c 'project-actions token new phone --tenant ann >/root/phone'
 check "counts" says 'ann\n' who "$(cat /root/phone)"
