@@ -142,6 +142,12 @@ std::optional<std::int64_t> JsonValue::AsInteger() const {
   return value;
 }
 
+std::optional<std::uint64_t> JsonValue::AsCount() const {
+  const std::optional<std::int64_t> number = AsInteger();
+  if (!number || *number < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*number);
+}
+
 const JsonValue* JsonValue::Find(std::string_view key) const {
   if (!IsObject()) return nullptr;
   const auto member = std::ranges::find(Members(), key, &Member::first);

@@ -53,6 +53,7 @@ class JsonValue {
   // The value as an integer (`7`, and also `7.0`, as in JSON Schema); nothing if it is none or does
   // not fit.
   std::optional<std::int64_t> AsInteger() const;
+  std::optional<std::uint64_t> AsCount() const;  // the same, of at least 0
 
   // The member of that name; null if this is not an object or has no such member.
   const JsonValue* Find(std::string_view key) const;

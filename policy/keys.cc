@@ -248,7 +248,15 @@ constexpr Key kKeys[] = {
      "Who may call by an access token: subjects (`sub`) with the users of this machine that they "
      "are. A server serves those of the user who runs it.",
      &F::http_subjects},
-    {"tenants", Type::kNotBuilt, "", {}, {}, 1, 0, "tenants are not built yet"},
+    {"tenants",
+     Type::kNotBuilt,
+     "",
+     {},
+     {},
+     1,
+     0,
+     "a list of tenants is not built yet; each tenant has a policy of its own: project-actions "
+     "tenant add"},
 };
 
 constexpr RuleKey kRuleKeys[] = {

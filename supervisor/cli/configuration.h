@@ -47,7 +47,7 @@ Result<std::string> FindWorker(const std::optional<std::string>& given);
 Result<void> CheckProc(const std::string& proc = "/proc");
 
 // The token by which `connect` and `top` are known to a server: PROJECT_ACTIONS_TOKEN; "": there is
-// none. EINVAL: it would be more than one line of a request.
+// none. An error: it would be more than one line of a request.
 Result<std::string> ClientToken(const Environment& environment);
 
 // The parts of an engine under `policy`. Without a TemporaryBase it cannot make TMPDIRs for its

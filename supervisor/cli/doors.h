@@ -69,7 +69,7 @@ class Doors {
   void EndIfIdle();
   void WatchIdle();
   void Retire();
-  std::size_t calls();  // that are not answered yet
+  std::size_t calls();  // that have not ended, jobs in the background included
   ServerStatus Status();
 
   const Services& services_;

@@ -83,6 +83,18 @@ Result<void> OpenThem(std::vector<ListeningSocket>& sockets) {
   return {};
 }
 
+std::vector<ListenAddress> AddressesOf(const std::vector<ListeningSocket>& sockets) {
+  std::vector<ListenAddress> addresses;
+  for (const ListeningSocket& socket : sockets) addresses.push_back(socket.address);
+  return addresses;
+}
+
+// A server that a client has started may have inherited the socket of the client's own unit.
+ServiceManager ManagerOf(const std::vector<ListenAddress>& addresses,
+                         const Environment& environment) {
+  return ServiceManager(addresses.empty() ? Environment{} : environment);
+}
+
 // For whoever starts the server: with port 0 there is no other way to know the port.
 void Tell(const std::vector<ListenAddress>& addresses, bool log_json) {
   for (const ListenAddress& address : addresses) {
@@ -157,8 +169,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   // All that is named relative to it was (StartDirectory); to stay would keep somebody from
   // unmounting it.
   if (chdir("/") != 0) LogWarning("cannot leave the start directory");
-  std::vector<ListenAddress> addresses;
-  for (const ListeningSocket& socket : *sockets) addresses.push_back(socket.address);
+  const std::vector<ListenAddress> addresses = AddressesOf(*sockets);
   Loop loop;
   Engine engine(loop.get(), std::move(*parts), environment);
   ServerState state = NewServerState(*engine.policy(), command.text_only);
@@ -168,8 +179,7 @@ int RunServe(const ServeCommand& command, const Environment& environment) {
   engine.FollowMounts();
   engine.UndoEdits();
 
-  // A server that a client has started may have inherited the socket of the client's own unit.
-  ServiceManager manager(addresses.empty() ? Environment{} : environment);
+  ServiceManager manager = ManagerOf(addresses, environment);
   const auto stop = [&] { doors.Shutdown(); };
   SignalWatch interrupted(loop.get(), SIGINT, stop);
   SignalWatch terminated(loop.get(), SIGTERM, stop);

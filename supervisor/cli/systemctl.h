@@ -15,7 +15,7 @@ bool SystemdRuns();
 
 // Its messages are on our standard error.
 Result<void> Systemctl(std::vector<std::string> words);
-// What it prints. EFBIG: more than a megabyte.
+// What it prints. Also an error: more than a megabyte.
 Result<std::string> SystemctlOutput(std::vector<std::string> words);
 
 }  // namespace pa

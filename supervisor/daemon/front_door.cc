@@ -53,7 +53,8 @@ HttpAnswer FrontDoor::CountedCaller(const HttpHead& head) {
 HttpAnswer FrontDoor::Metrics(const HttpHead& head) {
   const FrontDoorStatus status{.tenants = tenants_.size(), .answers = answers_};
   const std::string* const accept = head.Find("accept");
-  if (accept != nullptr && *accept == "application/json") return {.body = FormatStatus(status)};
+  if (accept != nullptr && MediaTypeOf(*accept) == "application/json")
+    return {.body = FormatStatus(status)};
   OpenMetrics metrics;
   AddMetrics(metrics, status);
   return {.type = std::string(kOpenMetricsType), .body = std::move(metrics).Take()};

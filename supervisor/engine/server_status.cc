@@ -113,9 +113,9 @@ std::unexpected<Error> NoStatus() {
 }
 
 Result<std::uint64_t> NumberIn(const JsonValue* value) {
-  const auto number = value == nullptr || !value->IsNumber() ? std::nullopt : value->AsInteger();
-  if (!number || *number < 0) return NoStatus();
-  return static_cast<std::uint64_t>(*number);
+  const auto number = value == nullptr ? std::nullopt : value->AsCount();
+  if (!number) return NoStatus();
+  return *number;
 }
 
 Result<const std::vector<JsonValue::Member>*> NamesIn(const JsonValue* object) {

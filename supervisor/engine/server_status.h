@@ -30,7 +30,7 @@ struct ServerStatus {
   std::uint64_t open_files = 0;
   std::uint64_t connections = 0;  // of HTTP
   std::uint64_t sessions = 0;     // of HTTP; and clients that speak in lines
-  std::uint64_t calls = 0;        // that are not answered yet
+  std::uint64_t calls = 0;        // that have not ended, jobs in the background included
   std::uint64_t running = 0;      // commands
   std::uint64_t waiting = 0;      // commands, and calls that are to begin
   std::uint64_t jobs = 0;         // that run
@@ -50,7 +50,8 @@ inline constexpr std::size_t kMaxStatusBytes = 256U << 10;
 
 // One line of JSON.
 std::string FormatStatus(const ServerStatus& status);
-// Refuses what FormatStatus does not write. Names hold letters, digits and `_` alone.
+// Refuses what lacks a member that FormatStatus writes; those of later releases are passed over.
+// Names hold letters, digits and `_` alone.
 Result<ServerStatus> ParseStatus(std::string_view text);
 
 struct LabelledStatus {

@@ -20,17 +20,12 @@ constexpr std::string_view kPath = "/mcp";
 constexpr std::string_view kMetricsPath = "/metrics";
 constexpr std::string_view kSessionField = "mcp-session-id";
 
-// The media type, without its parameters.
-std::string TypeOf(std::string_view field) {
-  return Lowered(Trimmed(field.substr(0, field.find(';'))));
-}
-
 // Whether the list `accept` (RFC 9110, 12.5.1) has this type, or all. Weights are not read: a
 // client that names a type takes it.
 bool Accepts(std::string_view accept, std::string_view type) {
   const std::string family = std::string(type.substr(0, type.find('/'))) + "/*";
   for (const std::string_view part : SplitWords(accept, ",")) {
-    const std::string range = TypeOf(part);
+    const std::string range = MediaTypeOf(part);
     if (range == type || range == "*/*" || range == family) return true;
   }
   return false;
@@ -144,7 +139,7 @@ std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, HttpPeer& pe
   }
   if (head.method == "DELETE" || head.upgrades) return std::nullopt;
   const std::string* const type = head.Find("content-type");
-  if (head.method == "POST" && (type == nullptr || TypeOf(*type) != "application/json")) {
+  if (head.method == "POST" && (type == nullptr || MediaTypeOf(*type) != "application/json")) {
     return PlainAnswer(415, "the Content-Type must be application/json");
   }
   const std::string* const accept = head.Find("accept");
@@ -161,7 +156,7 @@ std::optional<HttpAnswer> HttpEndpoint::Judge(const HttpHead& head, HttpPeer& pe
 HttpAnswer HttpEndpoint::Metrics(const HttpHead& head) const {
   if (head.method != "GET") return PlainAnswer(405, "metrics are read by GET", {{"Allow", "GET"}});
   const std::string* const accept = head.Find("accept");
-  if (accept != nullptr && TypeOf(*accept) == "application/json") {
+  if (accept != nullptr && MediaTypeOf(*accept) == "application/json") {
     return {.body = FormatStatus(options_.status())};
   }
   OpenMetrics metrics;

@@ -19,9 +19,9 @@ std::unexpected<Error> NoFrontDoorStatus() {
 }
 
 Result<std::uint64_t> CountIn(const JsonValue* value) {
-  const auto number = value == nullptr || !value->IsNumber() ? std::nullopt : value->AsInteger();
-  if (!number || *number < 0) return NoFrontDoorStatus();
-  return static_cast<std::uint64_t>(*number);
+  const auto number = value == nullptr ? std::nullopt : value->AsCount();
+  if (!number) return NoFrontDoorStatus();
+  return *number;
 }
 
 }  // namespace

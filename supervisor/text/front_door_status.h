@@ -25,7 +25,7 @@ struct FrontDoorStatus {
 
 // One line of JSON.
 std::string FormatStatus(const FrontDoorStatus& status);
-// Refuses what FormatStatus does not write.
+// As ParseStatus of engine/server_status.h.
 Result<FrontDoorStatus> ParseFrontDoorStatus(std::string_view text);
 void AddMetrics(OpenMetrics& metrics, const FrontDoorStatus& status);
 

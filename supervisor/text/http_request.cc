@@ -299,6 +299,10 @@ Failure HttpReader::Parser::FeedBody(std::string_view bytes, std::size_t& used) 
   return std::nullopt;
 }
 
+std::string MediaTypeOf(std::string_view field) {
+  return Lowered(Trimmed(field.substr(0, field.find(';'))));
+}
+
 const std::string* HttpHead::Find(std::string_view name) const {
   const auto found = std::ranges::find(fields, name, &Field::first);
   return found == fields.end() ? nullptr : &found->second;

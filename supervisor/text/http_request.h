@@ -39,6 +39,9 @@ struct HttpHead {
   const std::string* Find(std::string_view name) const;  // null: there is no such field
 };
 
+// The media type of a field or of one range of it, in lower case, without parameters.
+std::string MediaTypeOf(std::string_view field);
+
 struct HttpRefusal {
   int status = 400;
   std::string_view why;  // for people
