@@ -234,6 +234,61 @@ TEST_F(Tenants, NoTenantReachesAnother) {
   }
 }
 
+// What the server of one tenant keeps, and who calls there, another cannot even name.
+TEST_F(Tenants, NoTenantReachesAnothersJobsResultsAndProcesses) {
+  const std::string marker = "marker-of-ann-31";
+  Json begun = Call(TokenOf(kAnn), "bash",
+                    {{"command", "exec -a " + marker + " sleep 100"}, {"background", true}});
+  ASSERT_TRUE(begun.contains("data")) << begun;
+  const std::string job = begun["data"]["job"]["id"];
+  EXPECT_TRUE(Eventually([&] { return !ProcessesIn(HomeOf(kAnn)).empty(); }));
+  const Json file =
+      Call(TokenOf(kAnn), "make", {{"target", "who"}, {"result", {{"return_mode", "file"}}}});
+  ASSERT_TRUE(file.contains("data")) << file;
+  const std::string path = file["data"]["file"]["path"];
+  // In place of what is there, what never was; the answers may differ in that name alone.
+  const auto same = [&](const std::string& tool, const Json& arguments, const std::string& name,
+                        const std::string& never) {
+    Json others = arguments;
+    for (auto& [key, value] : others.items()) {
+      if (value == name) value = never;
+    }
+    const Json asked = Call(TokenOf(kBob), tool, arguments);
+    EXPECT_FALSE(asked["success"]) << asked;
+    std::string expected = Call(TokenOf(kBob), tool, others)["error"].dump();
+    for (std::size_t at; (at = expected.find(never)) != std::string::npos;) {
+      expected.replace(at, never.size(), name);
+    }
+    EXPECT_EQ(asked["error"].dump(), expected);
+    EXPECT_TRUE(Call(TokenOf(kAnn), tool, arguments)["success"]) << tool << arguments;
+  };
+  same("job", {{"action", "read"}, {"id", job}}, job, job.substr(0, job.size() - 2) + "zz");
+  same("read", {{"path", path}}, path, path.substr(0, path.rfind('-')) + "-0123456789abcdef.json");
+  EXPECT_EQ(Call(TokenOf(kBob), "job", {{"action", "list"}})["data"]["jobs"], Json::array());
+  const Json processes = Call(TokenOf(kBob), "bash",
+                              {{"command", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"}});
+  EXPECT_TRUE(processes.dump().contains("cmdline")) << processes;  // its own
+  // Without namespaces commands see what users see (SECURITY.md).
+  EXPECT_FALSE(NamespacesAreGranted() && processes.dump().contains(marker)) << processes;
+}
+
+// Neither the front door nor nginx drops a call for a configuration that is read again.
+TEST_F(Tenants, AReloadOfTheFrontDoorDropsNoCall) {
+  const UniqueFd slow = ConnectLoopback(port());
+  const std::string request =
+      ModernPost("make", {{"target", "pause"}}, Fields(TokenOf(kAnn), "Connection: close\r\n"));
+  send(slow.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  const fs::path project = HomeOf(kAnn) / "project";
+  EXPECT_TRUE(Eventually([&] { return fs::exists(project / "begun"); }));
+  for (int i = 0; i < 10; ++i) {
+    kill(door(), SIGHUP);
+    kill(nginx(), SIGHUP);
+    EXPECT_TRUE(Call(TokenOf(kBob), "make", {{"target", "who"}})["success"]) << i;
+  }
+  WriteText(project / "go", "");
+  EXPECT_TRUE(Hear(slow.get()).contains("went on"));
+}
+
 // Its own hashes: who has one could say by it, as nginx does, whose a request is.
 TEST_F(Tenants, NoCommandReadsTokens) {
   const std::string tokens = TenantsPath() + "/" + kAnn + "/tokens.json";
