@@ -177,6 +177,20 @@ check "in the log, too, as an error" says "policy not changed" \
 sed -i '$d' /etc/project-actions/tenants/$ann/policy.yaml
 check "reload" systemctl reload project-actionsd project-actions-nginx project-actions@$ann
 check "after it" says 'ann\n' who "$(cat /root/ann)"
+for unit in project-actions@$ann project-actionsd; do
+  check "stop" systemctl stop $unit.service
+  check "$unit ends well" is success systemctl show -P Result $unit.service
+done
+check "after it" says 'ann\n' who "$(cat /root/ann)"
+
+# An upgrade, by the same release: what runs begins anew, but nginx.
+server=$(systemctl show -P MainPID project-actions@$ann)
+nginx=$(systemctl show -P MainPID project-actions-nginx)
+check "an upgrade" dpkg --install /root/*.deb
+check "restarts the tenant's server" \
+  no test "$server" = "$(systemctl show -P MainPID project-actions@$ann)"
+check "and not nginx" is "$nginx" systemctl show -P MainPID project-actions-nginx
+check "after it" says 'ann\n' who "$(cat /root/ann)"
 
 # A server that nobody asks ends, and the next request starts it.
 mkdir -p /etc/systemd/system/project-actions@.service.d

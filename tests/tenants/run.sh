@@ -40,7 +40,10 @@ nspawn=$! init=
 end() {
   kill -TERM $nspawn 2>/dev/null || true
   # A machine that does not power off must not keep its caller. With its init all of it dies.
-  timeout 30 tail -f /dev/null --pid=$nspawn || kill -KILL $init $nspawn 2>/dev/null || true
+  for last in $init $nspawn; do
+    if timeout 30 tail -f /dev/null --pid=$nspawn; then break; fi
+    kill -KILL $last 2>/dev/null || true
+  done
   wait $nspawn 2>/dev/null || true
   for group in $groups; do find $group -depth -type d -exec rmdir {} + || true; done
 }
