@@ -112,9 +112,9 @@ class Connection {
   std::size_t whole_ = 0;
 };
 
-// The value that so many of a hundred do not exceed.
+// The least value that so many of a hundred do not exceed.
 double Percentile(const std::vector<double>& sorted, std::size_t percent) {
-  return sorted[std::min(sorted.size() - 1, sorted.size() * percent / 100)];
+  return sorted[(sorted.size() * percent + 99) / 100 - 1];
 }
 
 void Measure(int port, std::vector<Call>& calls, int rounds) {
