@@ -69,9 +69,13 @@ class Site {
     }
     port_ = FreePort();
     testing::WriteText(paths.tokens, FormatTokens({token_.token, expired_.token}));
+    // One client stands for many here, so without what one client may ask in a second.
     testing::WriteText(
         dir_ + "/nginx.conf",
-        testing::NginxConf(testing::ReadText(testing::BuiltProgram("PA_NGINX_CONF")), dir_, port_));
+        testing::NginxConf(
+            testing::WithPlaces(testing::ReadText(testing::BuiltProgram("PA_NGINX_CONF")),
+                                {{"rate=200r/s", "rate=1000000r/s"}}),
+            dir_, port_));
   }
 
   std::string SocketOf(uid_t tenant) const {

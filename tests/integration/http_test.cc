@@ -18,6 +18,7 @@
 #include "tests/support/issuer.h"
 #include "tests/support/launch.h"
 #include "tests/support/loopback.h"
+#include "tests/support/notify_socket.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 #include "tests/support/sanitizers.h"
@@ -548,29 +549,20 @@ TEST_F(Http, TopShowsWhoAnswers) {
 TEST_F(Http, SystemdHearsHowItIs) {
   fs::create_directories(run_);
   notify_ = (run_ / "notify").string();
-  const UniqueFd systemd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const sockaddr_un address = UnixAddress(notify_);
-  ASSERT_EQ(bind(systemd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  const timeval patience{.tv_sec = 20};
-  setsockopt(systemd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  const auto hear = [&] {
-    char message[1024];
-    const ssize_t got = recv(systemd.get(), message, sizeof message, 0);
-    return got < 0 ? std::string() : std::string(message, static_cast<std::size_t>(got));
-  };
+  const NotifySocket systemd(notify_);
   const fs::path policy = project_.home() / "policy.yaml";
   WriteText(policy, "version: 1\n");
   Start({"unix:" + SocketPath()}, {"--policy", policy.string()});
-  EXPECT_EQ(hear(), "READY=1\nSTATUS=serving");
+  EXPECT_EQ(systemd.Next(), "READY=1\nSTATUS=serving");
   kill(server_, SIGHUP);
-  EXPECT_TRUE(hear().starts_with("RELOADING=1\nMONOTONIC_USEC="));
-  EXPECT_EQ(hear(), "READY=1\nSTATUS=policy read again");
+  EXPECT_TRUE(systemd.Next().starts_with("RELOADING=1\nMONOTONIC_USEC="));
+  EXPECT_EQ(systemd.Next(), "READY=1\nSTATUS=policy read again");
   WriteText(policy, "nonsense: 1\n");
   kill(server_, SIGHUP);
-  EXPECT_TRUE(hear().starts_with("RELOADING=1\n"));
-  EXPECT_TRUE(hear().starts_with("READY=1\nSTATUS=policy not changed"));
+  EXPECT_TRUE(systemd.Next().starts_with("RELOADING=1\n"));
+  EXPECT_TRUE(systemd.Next().starts_with("READY=1\nSTATUS=policy not changed"));
   EXPECT_EQ(Stop(), 0);
-  EXPECT_EQ(hear(), "STOPPING=1");
+  EXPECT_EQ(systemd.Next(), "STOPPING=1");
 }
 
 // SIGHUP in the middle of a call, and with requests one after the other.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 
 #include "base/digest.h"
@@ -16,6 +17,7 @@
 #include "tests/support/http_client.h"
 #include "tests/support/issuer.h"
 #include "tests/support/loopback.h"
+#include "tests/support/notify_socket.h"
 #include "tests/support/processes.h"
 #include "tests/support/project.h"
 #include "tests/support/tenant_machine.h"
@@ -349,6 +351,24 @@ TEST_F(Tenants, AClientHasSoManyRequestsOpen) {
   EXPECT_TRUE(Eventually([&] { return status(kAnn) == "200"; }));
 }
 
+// One that asks without a pause waits, is refused nothing, and keeps nobody else waiting.
+TEST_F(Tenants, AClientThatAsksTooOftenWaits) {
+  const std::string request = "GET /metrics HTTP/1.1\r\nAccept: */*\r\n" +
+                              Fields(TokenOf(kAnn), "Connection: close\r\n") + "\r\n";
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<UniqueFd> open;
+  for (int i = 0; i < 250; ++i) {
+    open.push_back(ConnectLoopback(port()));
+    send(open.back().get(), request.data(), request.size(), MSG_NOSIGNAL);
+  }
+  EXPECT_TRUE(Call(TokenOf(kBob), "make", {{"target", "who"}})["success"]);
+  int served = 0;
+  for (const UniqueFd& one : open) served += StatusOf(Hear(one.get())) == "200" ? 1 : 0;
+  EXPECT_EQ(served, 250);
+  // A hundred at once, and 200 a second: the others cannot come sooner, on whatever machine.
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(500));
+}
+
 // nginx would write a long value of limit_conn into its log, and not count it.
 TEST_F(Tenants, NoTokenIsInALog) {
   const std::string access = "eyJh." + std::string(3000, 'Q') + ".c2ln";
@@ -500,25 +520,15 @@ TEST_F(Tenants, WhatDiesIsStartedAgainAndNobodyElseNotices) {
 
 TEST_F(Tenants, TheFrontDoorTellsSystemdThatItLivesUntilItEnds) {
   const std::string notify = At("notify");
-  const UniqueFd systemd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const sockaddr_un address = UnixAddress(notify);
-  ASSERT_EQ(bind(systemd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  chmod(notify.c_str(), 0666);
-  const timeval patience{.tv_sec = 20};
-  setsockopt(systemd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  const auto hear = [&] {
-    char message[1024];
-    const ssize_t got = recv(systemd.get(), message, sizeof message, 0);
-    return got < 0 ? std::string() : std::string(message, static_cast<std::size_t>(got));
-  };
+  const NotifySocket systemd(notify);
   End(door(), SIGTERM);
   StartDoor(notify);
-  EXPECT_EQ(hear(), "READY=1\nSTATUS=2 tenants");
-  EXPECT_EQ(hear(), "WATCHDOG=1");
-  EXPECT_EQ(hear(), "WATCHDOG=1");
+  EXPECT_EQ(systemd.Next(), "READY=1\nSTATUS=2 tenants");
+  EXPECT_EQ(systemd.Next(), "WATCHDOG=1");
+  EXPECT_EQ(systemd.Next(), "WATCHDOG=1");
   End(door(), SIGTERM);
-  std::string last = hear();
-  while (last == "WATCHDOG=1") last = hear();
+  std::string last = systemd.Next();
+  while (last == "WATCHDOG=1") last = systemd.Next();
   EXPECT_EQ(last, "STOPPING=1");
 }
 
