@@ -10,16 +10,14 @@ import re
 import sys
 
 CALLS = ["list", "read", "make"]
-# Equal shares of one processor: in the time in which a call computes, the greedy tenant has half of
-# it. Whoever computes gives way at the kernel's next tick, 4 ms at most with CONFIG_HZ=250 (Debian).
+GOAL = 1.5
+# A call of make computes from its beginning to its end. At equal shares the greedy tenant has half
+# of the one processor in that time.
+GOAL_OF_MAKE = 2.0
+# Above a goal, within that half and the kernel's next tick (4 ms at most with CONFIG_HZ=250) it is
+# what one processor can give (docs/adr/0057). It fails nevertheless.
 SHARES = 2.0
 TICK = 4.0
-# Marked in the table, and no failure (docs/adr/0057).
-GOAL = 1.5
-# A process of the greedy tenant that holds a lock of libc's file, which each exec needs, can wait for
-# its turn behind a thousand others: one of a hundred calls waits with it (docs/adr/0057). The median
-# is judged there.
-LOCKED = {("fork", "make"), ("all", "make")}
 
 
 def measured(log):
@@ -34,8 +32,7 @@ def main(results, scenarios, *guests):
         log = pathlib.Path(results, f"{guest}.log")
         text = log.read_text(errors="replace") if log.exists() else ""
         kernel = re.search(r"^@@ kernel (\S+)", text, re.M)
-        print(f"\n{guest}: {kernel[1] if kernel else 'did not boot'}; ms, and times that alone "
-              f"(*: more than {GOAL})")
+        print(f"\n{guest}: {kernel[1] if kernel else 'did not boot'}; ms, and times that alone")
         print(f"{'':8}" + "".join(f"{call + ' p50':>12}{'p99':>9}{'':9}" for call in CALLS))
         times = measured(text)
         for scenario in scenarios.split(","):
@@ -47,14 +44,16 @@ def main(results, scenarios, *guests):
                     failures.append(f"{guest}: {call}, {scenario}: was not measured")
                     continue
                 ratio = here[1] / alone[1]
-                line += f"{here[0]:12.2f}{here[1]:9.2f}{ratio:8.2f}{'*' if ratio > GOAL else 'x'}"
-                which = 0 if (scenario, call) in LOCKED else 1
-                most = SHARES * alone[which] + TICK
+                line += f"{here[0]:12.2f}{here[1]:9.2f}{ratio:8.2f}x"
+                goal = GOAL_OF_MAKE if call == "make" else GOAL
+                half = SHARES * alone[1] + TICK
                 if here[3]:
                     failures.append(f"{guest}: {call}, {scenario}: {here[3]} calls failed")
-                elif here[which] > most:
-                    failures.append(f"{guest}: {call}, {scenario}: {here[which]:.2f} ms, more than "
-                                    f"{most:.2f}, its half of the processor and a tick")
+                elif ratio > goal:
+                    than = "not more" if here[1] <= half else "more"
+                    failures.append(f"{guest}: {call}, {scenario}: p99 is {ratio:.2f} times that "
+                                    f"alone, more than {goal}; {than} than half of the processor "
+                                    f"and a tick ({half:.2f} ms)")
                 elif scenario != "alone":
                     passed += 1
             print(line)

@@ -37,6 +37,7 @@ fi
     >"$work/console.log" 2>&1 </dev/null
 } &
 nspawn=$! init=
+# Where a process has ended by itself already, kill fails, and the rest has to be done nevertheless.
 end() {
   kill -TERM $nspawn 2>/dev/null || true
   # A machine that does not power off must not keep its caller. With its init all of it dies.
