@@ -42,13 +42,19 @@ Result<std::vector<ListeningSocket>> SocketsFor(const ListenAddress& address) {
   return sockets;
 }
 
-std::vector<std::string> Readable(const DaemonOptions& options, const policy::HttpPolicy& http) {
-  std::vector<std::string> readable = {options.tenants};
-  // Files that are replaced by others of the same name. Nothing can be granted that is not there.
+std::vector<std::string> Needed(const DaemonOptions& options, const policy::HttpPolicy& http) {
+  std::vector<std::string> needed = {options.tenants};
+  // Files that are replaced by others of the same name.
   for (const std::string& file : {options.policy, http.oauth.jwks}) {
-    const std::string directory = std::filesystem::path(file).parent_path();
-    if (!file.empty() && policy::IsDirectory(directory)) readable.push_back(directory);
+    if (!file.empty()) needed.push_back(std::filesystem::path(file).parent_path());
   }
+  return needed;
+}
+
+// Nothing can be granted that is not there.
+std::vector<std::string> Readable(const DaemonOptions& options, const policy::HttpPolicy& http) {
+  std::vector<std::string> readable = Needed(options, http);
+  std::erase_if(readable, std::not_fn(policy::IsDirectory));
   return readable;
 }
 
@@ -57,12 +63,12 @@ FrontDoor::HttpPolicyPtr ReplacementFor(const DaemonOptions& options,
                                         const std::vector<std::string>& readable) {
   FrontDoor::HttpPolicyPtr policy = LoadPolicyFrom(options.policy);
   if (!policy) return nullptr;
-  for (const std::string& directory : Readable(options, *policy)) {
+  for (const std::string& directory : Needed(options, *policy)) {
     if (std::ranges::any_of(readable, std::bind_front(policy::IsBeneath, directory))) continue;
-    LogError(
-        fmt::format("http.jwks is in {}, which project-actionsd gave up reading when it began: "
-                    "restart it (systemctl restart project-actionsd)",
-                    directory));
+    LogError(fmt::format(
+        "the directory {} was not there, or nothing named it, when project-actionsd began, "
+        "so it may not read there: restart it (systemctl restart project-actionsd)",
+        directory));
     return nullptr;
   }
   return policy;

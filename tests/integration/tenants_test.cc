@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -168,9 +169,8 @@ TEST_F(Tenants, KeysWhereTheFrontDoorMayNotReadNeedARestart) {
   const IssuerKey key("one");
   const TempDir elsewhere;
   chmod(elsewhere.path().c_str(), 0755);
-  const fs::path keys = elsewhere.path() / "keys.json";
-  WriteText(keys, JwkSet({key.Jwk()}));
-  fs::permissions(keys, fs::perms(0644));
+  // Not there before the reload, either.
+  const fs::path keys = elsewhere.path() / "later/keys.json";
   const std::string http =
       "http: {public_url: \"https://agents.example.org/mcp\", issuer: \"https://issuer.example\", "
       "jwks: \"" +
@@ -187,6 +187,10 @@ TEST_F(Tenants, KeysWhereTheFrontDoorMayNotReadNeedARestart) {
   kill(door(), SIGHUP);
   ASSERT_TRUE(Eventually([&] { return ReadText(At("errors")).contains("restart it"); }))
       << ReadText(At("errors"));
+  fs::create_directory(keys.parent_path());
+  WriteText(keys, JwkSet({key.Jwk()}));
+  fs::permissions(keys, fs::perms(0644));
+  kill(ServerOf(kAnn), SIGHUP);
   EXPECT_EQ(Call(token, "make", {{"target", "who"}}), "401");  // as before: there is no issuer
   EXPECT_TRUE(Call(TokenOf(kAnn), "make", {{"target", "who"}})["success"]);
   End(door(), SIGTERM);
@@ -270,6 +274,10 @@ TEST_F(Tenants, NoTenantReachesAnothersJobsResultsAndProcesses) {
   const Json processes = Call(TokenOf(kBob), "bash",
                               {{"command", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"}});
   EXPECT_TRUE(processes.dump().contains("cmdline")) << processes;  // its own
+  const std::vector<pid_t> of_ann = ProcessesIn(HomeOf(kAnn));
+  EXPECT_TRUE(std::ranges::any_of(of_ann, [&](pid_t process) {
+    return ReadText("/proc/" + std::to_string(process) + "/cmdline").contains(marker);
+  }));
   // Without namespaces commands see what users see (SECURITY.md).
   EXPECT_FALSE(NamespacesAreGranted() && processes.dump().contains(marker)) << processes;
 }
