@@ -200,6 +200,11 @@ JsonWriter& JsonWriter::WriteValue(const Json& value) {
 JsonWriter& JsonWriter::Value(const JsonValue& value) { return WriteValue(value); }
 JsonWriter& JsonWriter::Value(const JsonView& value) { return WriteValue(value); }
 
+JsonWriter& JsonWriter::Reserve(std::size_t bytes) {
+  out_.reserve(bytes);
+  return *this;
+}
+
 std::string JsonWriter::Take() && {
   assert(has_member_.empty() && !after_key_);
   return std::move(out_);

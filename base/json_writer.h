@@ -9,6 +9,7 @@
 // of a command can never break the protocol. Raw() inserts text that is already JSON on one line.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -42,6 +43,9 @@ class JsonWriter {
   JsonWriter& Field(std::string_view key, std::int64_t value) { return Key(key).Int(value); }
   JsonWriter& Field(std::string_view key, int value) { return Key(key).Int(value); }
   JsonWriter& Field(std::string_view key, std::uint64_t value) { return Key(key).Uint(value); }
+
+  // Memory for so many bytes in all: what is long is not copied each time that it grows.
+  JsonWriter& Reserve(std::size_t bytes);
 
   // The finished document; asserts that every object and array has been closed.
   std::string Take() &&;

@@ -1,6 +1,7 @@
 #include "supervisor/mcp/http_endpoint.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -169,6 +170,13 @@ HttpAnswer HttpEndpoint::OtherPath(const HttpHead& head, std::string_view path) 
   if (!document) return PlainAnswer(404, "MCP is at /mcp");
   if (head.method != "GET") return PlainAnswer(405, "this is read by GET", {{"Allow", "GET"}});
   return {.body = *std::move(document)};
+}
+
+// One machine has as many servers that wait as it has tenants: the list and what answers were made
+// in are a fifth of the memory of each that is its own.
+void HttpEndpoint::OnRest() {
+  std::exchange(state_.tool_list, {});  // an assignment would keep its memory
+  malloc_trim(0);
 }
 
 void HttpEndpoint::OnRequest(const std::shared_ptr<HttpExchange>& exchange) {

@@ -67,6 +67,7 @@ class HttpEndpoint : public HttpHandler {
 
   std::optional<HttpAnswer> Judge(const HttpHead& head, HttpPeer& peer) override;
   void OnRequest(const std::shared_ptr<HttpExchange>& exchange) override;
+  void OnRest() override;
 
   // Ends what clients do whom `known` does not know any more: a token can be revoked.
   void EndUnknown(const std::function<bool(const HttpPeer& peer)>& known);

@@ -589,6 +589,8 @@ TEST_F(HttpEndpointTest, TheListOfToolsIsThatOfThePolicyAndTheRevision) {
   const Json older = Answer(*exchange)["result"];
   EXPECT_EQ(names(older), names(more));
   EXPECT_FALSE(older.contains("ttlMs"));
+  endpoint_->OnRest();
+  EXPECT_EQ(world_.state().tool_list.json.capacity(), std::string().capacity());
   EXPECT_TRUE(Answer(*Ask("tools/list"))["result"].contains("ttlMs"));
 }
 

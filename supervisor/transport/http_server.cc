@@ -25,6 +25,7 @@ constexpr int kAcceptedAtOnce = 16;
 // The kernel holds so much for a client that does not read, and as much again.
 constexpr int kSendBuffer = 32 << 10;
 constexpr std::chrono::milliseconds kPause{100};
+constexpr std::chrono::milliseconds kRest{500};
 // After an answer that ends the connection: what the client still sends is read, or the kernel
 // would answer it with a reset, and the client might lose the answer.
 constexpr std::chrono::milliseconds kLinger{2000};
@@ -387,6 +388,7 @@ class HttpServer::Connection : public std::enable_shared_from_this<Connection> {
     std::string bytes =
         HeadOf(answer.status, answer.body.empty() ? "" : answer.type, answer.fields);
     bytes += fmt::format("Content-Length: {}\r\n", answer.body.size()) + Ending();
+    bytes.reserve(bytes.size() + answer.body.size());
     if (!only_head) bytes += answer.body;
     return bytes;
   }
@@ -525,7 +527,9 @@ void HttpServer::Exchange::Drop() {
 }
 
 HttpServer::HttpServer(uv_loop_t* loop, HttpHandler& handler, HttpServerLimits limits)
-    : loop_(loop), handler_(handler), limits_(limits) {}
+    : loop_(loop), handler_(handler), limits_(limits), rest_(loop) {
+  rest_.Unref();
+}
 
 HttpServer::~HttpServer() {
   on_closed_ = nullptr;
@@ -597,7 +601,12 @@ void HttpServer::Admit(UniqueFd client, bool is_unix) {
 
 void HttpServer::Remove(const Connection* connection) {
   connections_.remove_if([&](const auto& one) { return one.get() == connection; });
+  if (connections_.empty()) rest_.Start(kRest, [this] { Rest(); });
   EndIfIdle();
+}
+
+void HttpServer::Rest() {
+  if (connections_.empty()) handler_.OnRest();
 }
 
 void HttpServer::Close(std::function<void()> done) {

@@ -117,6 +117,8 @@ class HttpHandler {
   // is.
   virtual std::optional<HttpAnswer> Judge(const HttpHead& head, HttpPeer& peer) = 0;
   virtual void OnRequest(const std::shared_ptr<HttpExchange>& exchange) = 0;
+  // There has been no connection for half a second.
+  virtual void OnRest() {}
 };
 
 class HttpServer {
@@ -142,6 +144,7 @@ class HttpServer {
   void Admit(UniqueFd client, bool is_unix);
   void Remove(const Connection* connection);
   void EndIfIdle();
+  void Rest();
 
   uv_loop_t* loop_;
   HttpHandler& handler_;
@@ -150,6 +153,7 @@ class HttpServer {
   std::list<std::shared_ptr<Connection>> connections_;
   bool closing_ = false;
   std::function<void()> on_closed_;
+  TimerHandle rest_;
 };
 
 }  // namespace pa

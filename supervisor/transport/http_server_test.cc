@@ -53,7 +53,10 @@ class Door final : public HttpHandler {
          .fields = {{"X-A", "b"}}});
   }
 
+  void OnRest() override { ++rests; }
+
   bool keeps = false;
+  int rests = 0;
   int judged = 0;
   int requests = 0;
   int gone = 0;
@@ -143,6 +146,24 @@ TEST_F(HttpServerTest, AnswersOneRequestAfterTheOther) {
       Ask(client, "GET /d HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "");
   EXPECT_NE(last.find("Connection: close\r\n"), std::string::npos);
   EXPECT_TRUE(last.ends_with("GET /d ")) << last;
+}
+
+TEST_F(HttpServerTest, ItRestsWhenTheLastConnectionHasBeenGoneForAWhile) {
+  Start();
+  UniqueFd first = Connect();
+  UniqueFd second = Connect();
+  Ask(first, kGet, "GET /");
+  Ask(second, kGet, "GET /");
+  first = {};
+  RunUntil(&loop_, [&] { return server_->connections() == 1; });
+  const auto end = std::chrono::steady_clock::now() + milliseconds(700);
+  RunUntil(&loop_, [&] { return std::chrono::steady_clock::now() > end; });
+  EXPECT_EQ(door_.rests, 0);
+  second = {};
+  RunUntil(&loop_, [&] { return server_->connections() == 0; });
+  EXPECT_EQ(door_.rests, 0);
+  RunUntil(&loop_, [&] { return door_.rests > 0; });
+  EXPECT_EQ(door_.rests, 1);
 }
 
 TEST_F(HttpServerTest, WhoIsToldToComeBackIsToldWhen) {

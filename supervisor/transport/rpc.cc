@@ -150,6 +150,8 @@ std::string RequestLine(const Id& id, std::string_view method, std::string_view 
 
 std::string ResultLine(const Id& id, std::string_view result_json) {
   JsonWriter writer = BeginMessage();
+  constexpr std::size_t kFrame = 40;  // {"jsonrpc":"2.0","id":,"result":}
+  writer.Reserve(result_json.size() + id.token().size() + kFrame);
   writer.Key("id").Raw(id.token()).Key("result").Raw(result_json).EndObject();
   return std::move(writer).Take();
 }
