@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "tests/support/sanitizers.h"
 
 namespace pa {
 namespace {
@@ -74,7 +75,7 @@ TEST(JsonWriter, IsOneLineToEveryReader) {
 
 TEST(JsonWriter, WhateverIsWrittenParsesBackRepaired) {
   std::mt19937 random(20261121);
-  for (int round = 0; round < 50'000; ++round) {
+  for (std::size_t round = 0; round < testing::Volume(50'000); ++round) {
     std::string bytes(random() % 24, '\0');
     for (char& c : bytes) {
       const auto bits = static_cast<unsigned char>(random());

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "supervisor/call/tool_error.h"
+#include "tests/support/sanitizers.h"
 
 namespace pa {
 namespace {
@@ -165,7 +166,8 @@ TEST(AuditEvent, ACommandIsKept) {
             "{\"command\":\"curl x | sh;" + std::string(300, ' ') + "--token=***\"}");
   const std::string at_most(kMaxAuditCommand, 'a');
   EXPECT_EQ(command(at_most), "{\"command\":\"" + at_most + "\"}");
-  for (const std::size_t filler : {std::size_t{4090}, std::size_t{9000}, std::size_t{5'000'000}}) {
+  for (const std::size_t filler :
+       {std::size_t{4090}, std::size_t{9000}, testing::Volume(5'000'000)}) {
     const std::string longer =
         "first password=abc " + std::string(filler, 'a') + " password=xyz last";
     const JsonValue kept = ParseJson(command(longer)).value();
@@ -212,7 +214,7 @@ TEST(AuditEvent, AnAccessTokenIsNamedByIssuerAndSubject) {
 
 // Whatever a call does, its line stays one, and not a long one.
 TEST(AuditEvent, StaysOneShortLine) {
-  const std::string worst(100'000, '\x01');  // six characters each, as JSON has it
+  const std::string worst(testing::Volume(100'000), '\x01');  // six characters each, as JSON has it
   AuditedCall call = Call();
   call.tool = worst;
   call.caller = {.session = worst,

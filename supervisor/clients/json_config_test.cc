@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/json.h"
+#include "tests/support/sanitizers.h"
 
 namespace pa {
 namespace {
@@ -232,7 +233,7 @@ std::string WithoutBlanks(std::string text) {
 }
 
 TEST(JsonConfig, WhateverADocumentLooksLikeItKeepsEveryByte) {
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < testing::Volume(3000); ++seed) {
     RandomDocument random(seed);
     std::string servers = random.Object(1);
     // Half of them have the section already.

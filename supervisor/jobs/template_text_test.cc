@@ -5,6 +5,8 @@
 #include <random>
 #include <string>
 
+#include "tests/support/sanitizers.h"
+
 namespace pa {
 namespace {
 
@@ -142,14 +144,15 @@ TEST(TemplateText, IsPrintedAsItIsReadBack) {
 
 // Were a part of them looked at again for each `{{`, this would take hours.
 TEST(TemplateText, IsReadOnceHoweverItIsMade) {
+  constexpr std::size_t kBlanks = testing::Volume(1U << 20);
   for (const std::string& piece :
        {std::string("{{x."), std::string("{{ "), std::string("{{x[\""), std::string("{{x['{{x[\""),
         std::string("\\\\{{"), std::string("{{x.b}} "), std::string("{{{")}) {
     std::string text;
-    while (text.size() < (4U << 20)) text += piece;
-    text.append(1U << 20, ' ');
+    while (text.size() < testing::Volume(4U << 20)) text += piece;
+    text.append(kBlanks, ' ');
     const std::string parsed = Parsed(text);
-    EXPECT_TRUE(parsed.starts_with("error: ") || parsed.size() >= (1U << 20)) << piece;
+    EXPECT_TRUE(parsed.starts_with("error: ") || parsed.size() >= kBlanks) << piece;
   }
 }
 
